@@ -28,7 +28,7 @@ namespace dlc {
 
 namespace {
 
-/// Base class of passes that generate CPU code or prepare it.
+/// Base class of passes that need the target processor: they generate CPU code or prepare for it.
 template <typename Derived> struct CodePass : OptionPass<Derived, CompileOptions> {
   using Base = OptionPass<Derived, CompileOptions>;
   using Base::Base;
@@ -36,7 +36,8 @@ template <typename Derived> struct CodePass : OptionPass<Derived, CompileOptions
   void getDependentDialects(DialectRegistry &registry) const override {
     registerDialects(registry);
   }
-  /// Tests set a fixed vector width, so that their expected output is the same on every machine.
+  /// Vector width in bits. Tests set a fixed width, so that the expected output is the same on
+  /// every machine.
   typename Base::template Option<int64_t> vectorBits{
       *this, "vector-bits",
       llvm::cl::desc("width of vector registers in bits; 0: that of this machine"),
@@ -175,7 +176,7 @@ struct LowerKernelsPass : CodePass<LowerKernelsPass> {
   }
 };
 
-/// Options of a phase in dlc-opt: those of `dlc compile`.
+/// Options of the pipeline of a phase in dlc-opt: the options of `dlc compile`.
 struct PhaseOptions : mlir::detail::PassOptions {
   using Text = mlir::detail::PassOptions::ListOption<std::string>;
   using File = mlir::detail::PassOptions::Option<std::string>;
@@ -186,7 +187,8 @@ struct PhaseOptions : mlir::detail::PassOptions {
     for (const Setting &setting : settingsOf(some))
       texts.push_back(std::make_unique<Text>(*this, setting.name, llvm::cl::desc(setting.help)));
   }
-  /// Returns an error message, or an empty string.
+  /// Sets the options of a compilation from their texts. Returns an error message, or an empty
+  /// string if all are valid.
   std::string apply(CompileOptions &options) const { return applyTexts(texts, options); }
 
   std::unique_ptr<File> output;

@@ -22,13 +22,14 @@ std::unique_ptr<mlir::Pass> createSelectPass(const CompileOptions &options = {})
 std::unique_ptr<mlir::Pass> createRefinePass(const CompileOptions &options = {});
 /// `dlc-lower`: lowers @main to a command list.
 std::unique_ptr<mlir::Pass> createLowerPass(const CompileOptions &options = {});
-/// `dlc-opt-level`: marks the kernels that are compiled with the least optimization.
+/// `dlc-opt-level`: marks the kernels that are compiled with the minimal optimization level.
 std::unique_ptr<mlir::Pass> createOptLevelPass();
 /// `dlc-plan-memory`: assigns the offset of every arena buffer.
 std::unique_ptr<mlir::Pass> createPlanMemoryPass();
-/// `dlc-verify-memory`: checks that every byte read was last written for the buffer that is read.
+/// `dlc-verify-memory`: checks that each byte that a command reads was last written as a part of
+/// the buffer that the command reads.
 std::unique_ptr<mlir::Pass> createVerifyMemoryPass();
-/// `dlc-native`: builds the program and stores it in `made` or writes it to the file `output`.
+/// `dlc-native`: builds the program. Stores it in `*made` or writes it to the file `output`.
 std::unique_ptr<mlir::Pass> createNativePass(const CompileOptions &options = {},
                                              std::shared_ptr<runtime::Program> *made = nullptr,
                                              const std::string &output = "");

@@ -18,8 +18,8 @@ using namespace mlir;
 
 namespace dlc {
 
-/// Whether the IR is verified after each pass, as in dlc-opt, or only once per phase. Debug and
-/// sanitizer builds verify after each pass.
+/// Whether the IR is verified after each pass (in debug and sanitizer builds, as in dlc-opt) or
+/// only once per phase.
 #if defined(__OPTIMIZE__) && !LLVM_ADDRESS_SANITIZER_BUILD
 static constexpr bool kVerifiesEachPass = false;
 #else
@@ -52,7 +52,8 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     training.addPass(createSyncBatchNormPass());
     training.addPass(createSimplifyPass());
     passes.addPass(createWherePass(GradientOp::getOperationName(), std::move(training)));
-    // Gradients and optimizer updates are split in the same way as the values they belong to.
+    // Gradients and optimizer updates are split between ranks in the same way as the parameters
+    // that they belong to.
     passes.addPass(createSplitPass(options));
     OpPassManager parts(ModuleOp::getOperationName());
     parts.addPass(createSimplifyPass());
@@ -66,7 +67,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     passes.addPass(createRecomputePass(bounded, /*mayFail=*/options.memoryEstimate.has_value()));
     passes.addPass(createAccuracyPass(options));
     passes.addPass(createWeightsPass(options));
-    // The element types of the values that are sent between ranks are final now.
+    // From here on, the element types of values that are sent between ranks do not change.
     passes.addPass(createBucketsPass());
     passes.addPass(createHoistCollectivesPass());
     return;
@@ -150,7 +151,7 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
     if (failed(run(phase)))
       return failure();
     // Only the memory planner knows the exact size. If it exceeds the bound, all phases from
-    // Precision on run again with a tighter estimate.
+    // Precision on run again with a lower limit of estimated memory.
     if (phase == Phase::Memory) {
       FailureOr<bool> again = bound.tighten(module);
       if (failed(again))

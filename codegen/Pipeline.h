@@ -15,7 +15,8 @@ namespace runtime {
 struct Program;
 }
 
-/// Adds the passes of a phase to `passes`. The Native phase stores its program in `made`.
+/// Adds the passes of a compilation phase to `passes`. The phase Native stores the compiled program
+/// in `made`.
 void addPhase(mlir::OpPassManager &passes, Phase phase, const CompileOptions &options,
               std::shared_ptr<runtime::Program> *made = nullptr);
 

@@ -15,12 +15,13 @@
 namespace dlc {
 
 struct ImportOptions {
-  /// Static shapes by input name. Required for inputs whose declared shape is not static. A name
-  /// from ImportInfo::defaults turns that initializer into an input, as does a name in `values`.
+  /// Static shapes by input name. Required for each input whose declared shape is not static.
+  /// Naming an initializer of ImportInfo::defaults here or in `values` turns the initializer into
+  /// an input.
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Inputs whose values are known at import. The program is specialized for these values. The
-  /// function keeps the argument with the value in the attribute `dlc.value`, so that the runtime
-  /// can check it.
+  /// Values of inputs that are known at import, by input name. The program is specialized for these
+  /// values. The function keeps the input as an argument with the attribute `dlc.value`, so that
+  /// the runtime can check that it is given the same value.
   std::map<std::string, ref::Tensor> values;
   /// Imports the model for training: floating-point initializers (except scalars) become state
   /// arguments, dropout is active, and batch norm uses the batch's statistics and updates the
@@ -28,37 +29,39 @@ struct ImportOptions {
   bool training = false;
   /// Seed of dropout's random numbers.
   uint64_t seed = 0;
-  /// Selects, by name, floating-point initializers that become state arguments without being
-  /// updated. Null selects none.
+  /// Returns true for the names of floating-point initializers that become state arguments which
+  /// the program never updates. Null selects none.
   std::function<bool(llvm::StringRef)> keeps;
 };
 
 struct ImportInfo {
   struct Value {
     std::string name;
-    /// Null if the value is not a tensor or has an element type that dlc does not have.
+    /// Element type of the tensor. Null if the value is not a tensor or if dlc does not support its
+    /// element type.
     mlir::Type elementType;
     /// The type as declared in the file: "float", "string", "sequence".
     std::string typeName;
     bool hasRank = false;
-    /// Sizes of the dimensions. A size of -1 means that the dimension is not static; `symbols` then
-    /// holds its name, which may be empty.
+    /// Sizes of the tensor's dimensions. A size of -1 means that the dimension is not static;
+    /// `symbols` then holds its name, which may be empty.
     std::vector<int64_t> dims;
     std::vector<std::string> symbols;
-    /// For a state: whether it has a gradient.
+    /// For a state: whether it is a parameter, which has a gradient.
     bool isParameter = false;
   };
   std::vector<Value> inputs, outputs;
   /// Initializers that the model also lists as inputs. Their values are defaults that the caller
   /// may override.
   std::vector<Value> defaults;
-  /// State that is retained between runs; not part of inputs and outputs.
+  /// State arguments, whose values are retained between runs; they are not listed in `inputs` and
+  /// `outputs`.
   std::vector<Value> states;
-  /// Set if the import failed because values are missing: bind these inputs in
+  /// Inputs whose values the import requires but did not get. The caller must bind them in
   /// ImportOptions::values and import again.
   std::vector<std::string> neededValues;
-  /// The module that was already parsed. A front end whose files are modules imports from it
-  /// instead of parsing again.
+  /// The parsed module. A front end whose files are MLIR modules imports from this module instead
+  /// of parsing the file again.
   std::shared_ptr<mlir::OwningOpRef<mlir::ModuleOp>> module;
 };
 
@@ -67,9 +70,10 @@ struct ImportInfo {
 struct FrontEnd {
   llvm::StringRef name;
   std::vector<llvm::StringRef> extensions;
-  /// Reads only the inputs, outputs and states.
+  /// Reads only the inputs, outputs and states of the file, without importing its operations.
   mlir::FailureOr<ImportInfo> (*inspect)(mlir::MLIRContext &context, llvm::StringRef path);
-  /// Imports the file as a dlc module. `info` may be null or the result of inspect.
+  /// Imports the file as a module of the dlc dialect. `info` may be null or the result of
+  /// inspect().
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> (*import)(mlir::MLIRContext &context,
                                                                llvm::StringRef path,
                                                                const ImportOptions &options,

@@ -25,16 +25,18 @@ Value softmaxOf(TensorBuilder &b, Value input, ArrayRef<int64_t> axes, bool hidd
     largest = aboveNegativeInfinity(b, largest);
   Value e = b.make<ExpOp>(b.make<SubOp>(x, largest));
   Value sum = b.reduce(ReduceKind::sum, e, axes);
-  // The largest element contributes exp(0) = 1, so that this maximum changes the sum of fully
-  // masked rows only.
+  // In each row that is not fully masked, the largest element contributes exp(0) = 1 to the sum, so
+  // that the maximum with 1 changes the sum of fully masked rows only.
   if (hidden)
     sum = b.make<MaxOp>(sum, b.scalar(1, x));
-  // One division per row and one multiplication per element.
+  // Normalizing by the reciprocal of the sum needs one division per row and one multiplication per
+  // element.
   Value y = b.make<MulOp>(e, b.make<DivOp>(b.scalar(1, x), sum));
   return b.cast(y, typeOf(input).getElementType());
 }
 
-/// True on and below the diagonal of [T, S]: position s is no later than position t.
+/// Builds a boolean mask that is true on and below the diagonal of [T, S]: key position s is no
+/// later than query position t.
 static Value causalMask(TensorBuilder &b, Value scores) {
   ArrayRef<int64_t> shape = shapeOf(scores).take_back(2);
   auto type = RankedTensorType::get(shape, IntegerType::get(scores.getContext(), 64),
@@ -45,8 +47,8 @@ static Value causalMask(TensorBuilder &b, Value scores) {
 }
 
 Value attentionScores(TensorBuilder &b, const AttentionScores &of) {
-  // The scores stay in f32 from here on: further rounding to 16 bits would become visible after the
-  // exponential.
+  // The scores stay in f32 after this cast: further rounding to 16 bits would become visible after
+  // the exponential.
   Value scores = b.cast(b.make<MatmulOp>(of.q, of.k, false, true), statisticsType(of.q));
   scores = b.make<MulOp>(scores, b.scalar(of.scale, scores));
   Value hidden = b.scalar(-std::numeric_limits<double>::infinity(), scores);
@@ -61,7 +63,7 @@ Value attentionScores(TensorBuilder &b, const AttentionScores &of) {
 
 Value attentionWeights(TensorBuilder &b, const AttentionScores &of) {
   Value scores = attentionScores(b, of);
-  // Only a mask can hide a whole row. With causal masking every row sees position 0.
+  // Only an explicit mask can hide a whole row. With causal masking, every row includes position 0.
   Value weights = softmaxOf(b, scores, typeOf(scores).getRank() - 1, /*hidden=*/bool(of.mask));
   return b.cast(weights, typeOf(of.q).getElementType());
 }
@@ -87,8 +89,8 @@ Value groupMeans(TensorBuilder &b, Value x, int64_t groups) {
   return b.reshape(b.broadcast(mean, grouped), shapeOf(x));
 }
 
-// With m and v the means and variances of the channels and M the mean of m over a group:
-// variance = mean(v + (m - M)^2).
+// Computes the statistics of groups from the means m and variances v of the channels. With M the
+// mean of m over a group: variance = mean(v + (m - M)^2).
 GroupStatistics groupStatistics(TensorBuilder &b, Value x, int64_t groups) {
   auto square = [&](Value of) { return b.make<MulOp>(of, of); };
   Value m = channelMeans(b, x), v = channelMeans(b, square(b.make<SubOp>(x, m)));

@@ -36,11 +36,11 @@ namespace {
 /// this type.
 struct Limits {
   int lowest, highest; ///< exponents of the normal numbers: 2^lowest to less than 2^highest
-  int precision;       ///< bits of the significand
-  /// Factors from 2^-moved to 2^moved may be taken out of a sum of products, and factors from
-  /// 2^-folded to 2^folded may be multiplied into its weights.
+  int precision;       ///< number of bits of the significand
+  /// Exponent limits: factors from 2^-moved to 2^moved may be moved out of a sum of products, and
+  /// factors from 2^-folded to 2^folded may be multiplied into its weights.
   int moved, folded;
-  int smallest; ///< weights below 2^smallest may become subnormal or zero
+  int smallest; ///< weights of magnitude below 2^smallest may become subnormal or zero
 };
 
 Limits limitsOf(FloatType type) {
@@ -55,8 +55,8 @@ Limits limitsOf(FloatType type) {
           .smallest = lowest + (highest - 16) / 4};
 }
 
-/// Whether the number is representable as a normal number of the type: no underflow to a subnormal
-/// number or zero, and no overflow to infinity.
+/// Returns whether the number is representable as a normal number of the type: no underflow to a
+/// subnormal number or zero, and no overflow to infinity.
 bool isNormal(double number, const Limits &limits) {
   double magnitude = std::fabs(number);
   return magnitude >= std::ldexp(1, limits.lowest) &&
@@ -68,7 +68,7 @@ bool isPowerOfTwo(double number) {
   return std::fabs(std::frexp(number, &exponent)) == 0.5;
 }
 
-/// Whether the magnitude is from 2^-exponent to 2^exponent.
+/// Returns whether the magnitude of the number is from 2^-exponent to 2^exponent.
 bool isWithin(double number, int exponent) {
   double magnitude = std::fabs(number);
   return magnitude >= std::ldexp(1, -exponent) && magnitude <= std::ldexp(1, exponent);
@@ -81,9 +81,10 @@ double productOf(ArrayRef<double> factors) {
   return product;
 }
 
-/// If all factors have magnitudes of at least 1, or all of at most 1, their product overflows or
-/// underflows only if the final result does. With mixed factors an intermediate result may leave
-/// the range of the type although the final result is inside.
+/// Returns whether constant factors may be multiplied together. If all factors have magnitudes of
+/// at least 1, or all of at most 1, an intermediate product overflows or underflows only if the
+/// final result does. With mixed factors an intermediate result may leave the range of the type
+/// although the final result is inside.
 bool mergesFactors(ArrayRef<double> factors, const Limits &limits) {
   auto isNeutral = [](double c) { return std::fabs(c) == 1; };
   auto enlarges = [](double c) { return std::fabs(c) >= 1; };
@@ -97,17 +98,18 @@ bool mergesFactors(ArrayRef<double> factors, const Limits &limits) {
                     llvm::all_of(factors, [&](double c) { return isNormal(c, limits); }));
 }
 
-/// Multiplying by a power of two of at least 1 keeps all bits of a number. Multiplying by smaller
-/// factors may round at each step, because the result may be subnormal.
+/// Returns whether merging constant factors keeps all bits. Multiplying by a power of two of at
+/// least 1 keeps all bits of a number. Multiplying by smaller factors may round at each step,
+/// because the result may be subnormal.
 bool mergesFactorsExactly(ArrayRef<double> factors, const Limits &limits) {
   return mergesFactors(factors, limits) &&
          (llvm::count_if(factors, [](double c) { return std::fabs(c) != 1; }) <= 1 ||
           llvm::all_of(factors, [](double c) { return isPowerOfTwo(c) && std::fabs(c) >= 1; }));
 }
 
-/// Whether the weights of a sum of products may be multiplied by the factor without overflow or
-/// underflow. Weights that are negligible compared with the largest one may become subnormal or
-/// zero.
+/// Returns whether the weights of a sum of products may be multiplied by the factor without
+/// overflow or underflow. Weights that are negligible compared with the largest weight may become
+/// subnormal or zero.
 bool foldsFactor(double factor, ArrayRef<double> weights, const Limits &limits) {
   if (factor == 0)
     return true;

@@ -14,19 +14,22 @@
 
 namespace dlc {
 
-/// Accuracy level of an operation, or of everything inside it: "strict", "default" or "fast".
+/// Attribute with the accuracy level of an operation, or of all operations in its regions:
+/// "strict", "default" or "fast".
 constexpr llvm::StringLiteral kAccuracyAttr = "dlc.accuracy";
 
-/// Returns whether rewrites of the operation must keep every bit of its result. The attribute of
-/// the operation itself takes precedence over that of the operations that contain it.
+/// Returns whether rewrites of the operation must keep every bit of its result (accuracy "strict").
+/// The accuracy attribute of the operation itself takes precedence over that of the operations that
+/// contain it.
 bool keepsBits(mlir::Operation *op);
 
-/// Sets the level of `--accuracy` on a module or a kernel: only "strict" forbids rewrites.
+/// Sets the accuracy level of `--accuracy` on a module or a kernel. Only the level "strict" forbids
+/// rewrites.
 void setAccuracy(mlir::Operation *to, llvm::StringRef level);
 /// Copies the accuracy level of the module that contains `from` to another module or a kernel.
 void copyAccuracy(mlir::Operation *from, mlir::Operation *to);
 
-/// A rewrite of operations on values of one element type.
+/// A rewrite that moves, merges or folds constants of one element type.
 struct ConstantRewrite {
   enum class Kind {
     MergeFactors,     ///< (x * c1) * c2 .. = x * (c1 * c2 ..)

@@ -21,8 +21,8 @@ public:
     auto weights = typeOf(isGradient ? op->getResult(0) : op->getOperand(1));
     double products = double(y.getNumElements()) * double(weights.getNumElements()) /
                       double(std::max<int64_t>(1, y.getDimSize(1)));
-    // Tensor cores process channels in groups of kTogether. Padding to such a group costs time as
-    // well.
+    // Tensor cores process channels in groups of kTogether. Padding the channels to such a group
+    // costs time as well.
     if (int64_t own = weights.getRank() > 2 ? weights.getDimSize(1) : 0;
         own > 1 && own % kTogether && can(deviceOf(y), DLC_DEVICE_GPU_CODE))
       products *= 2 * double(llvm::alignTo(own, kTogether)) / double(own);
@@ -48,8 +48,8 @@ private:
   static constexpr double kGflops = 200, kGigabytes = 20, kCall = 2;
 };
 
-/// AssumedCosts for a processor that runs integer sums as generated code, which supports matmuls
-/// only.
+/// AssumedCosts for a CPU without a library kernel for exact 8-bit integer contractions: these run
+/// as generated code, which supports matmuls, but no convolutions.
 class GeneratedIntegerSums : public AssumedCosts {
 public:
   bool sumsIntegers(Operation *op) override { return isa<MatmulOp>(op); }

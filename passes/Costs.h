@@ -14,55 +14,59 @@ namespace dlc {
 
 class MatmulOp;
 
-/// Whether the matmul has at most `maxRows` rows and a large weight matrix. Such a matmul is bound
-/// by weight bandwidth, so that 8-bit weights are faster.
+/// Default of `maxRows` for isBoundByWeights(), which returns whether a matmul has at most
+/// `maxRows` rows and a large weight matrix. Such a matmul is bound by weight bandwidth, so that
+/// 8-bit weights make it faster.
 constexpr int64_t kMaxWeightBoundRows = 8;
 bool isBoundByWeights(MatmulOp product, int64_t maxRows = kMaxWeightBoundRows);
 
-/// Interface through which passes query costs of kernels before kernels are selected.
-/// Implementations know the available kernels. Times are in microseconds.
+/// Interface through which passes query kernel costs before kernels are selected. Implementations
+/// know the available kernels. Times are in microseconds.
 class Costs {
 public:
   virtual ~Costs() = default;
-  /// Time of `op` with operands and results of the given types. Returns nullopt if no kernel
+  /// Returns the time of `op` with operands and results of the given types, or nullopt if no kernel
   /// supports these types.
   virtual std::optional<double> operation(mlir::Operation *op, llvm::ArrayRef<mlir::Type> operands,
                                           llvm::ArrayRef<mlir::Type> results) = 0;
-  /// Lower bound on the time of `op` in any layout other than row-major, computed without querying
+  /// Returns a lower bound on the time of `op` in any layout other than row-major, without querying
   /// a library, because such queries may dominate compile time.
   virtual double lowerBound(mlir::Operation *op) { return 0; }
   virtual double reorder(mlir::Type from, mlir::Type to) = 0;
-  /// Whether a processor has a fused kernel for the attention that is faster than separate kernels
-  /// for its parts. With `gradients`, the times of the forward and backward directions are added.
-  /// With `preferred`, a fused kernel is chosen even if it is not faster.
+  /// Returns whether a CPU has a fused kernel for the attention that is faster than
+  /// separate kernels for its matmuls and softmax. With `gradients`, the times of the forward and
+  /// backward passes are added. With `preferred`, a fused kernel is chosen even if it is not
+  /// faster.
   virtual bool prefersFusedAttention(mlir::Operation *attention, bool gradients,
                                      bool preferred) = 0;
-  /// Whether the target device (`ModelOptions::device`) has a kernel for this contraction of 8-bit
-  /// integers.
+  /// Returns whether the target device (`ModelOptions::device`) has a kernel for this contraction
+  /// of 8-bit integers.
   virtual bool sumsIntegers(mlir::Operation *contraction) = 0;
-  /// Whether such integer sums run as generated code on a processor, because no library accumulates
-  /// mixed signed and unsigned operands exactly. Generated code supports matmuls only.
+  /// Returns whether contractions of 8-bit integers run as generated code on a CPU, because no
+  /// library accumulates mixed signed and unsigned operands exactly. The generated code supports
+  /// matmuls, but no convolutions.
   virtual bool usesGeneratedIntegerSums() = 0;
-  /// Whether the target device has fast kernels for matmuls and convolutions of this 16-bit float
-  /// type.
+  /// Returns whether the target device has fast kernels for matmuls and convolutions of this 16-bit
+  /// float type.
   virtual bool hasFast16BitKernels(mlir::Type element) = 0;
-  /// Maximum number of rows for which a processor's matmul kernel with block-scaled 8-bit weights
-  /// is about as fast as a kernel with f32 weights, or faster. 0 if no kernel reads such weights.
+  /// Returns the maximum number of rows for which a CPU matmul kernel with block-scaled 8-bit
+  /// weights is about as fast as a kernel with f32 weights, or faster. 0 if no kernel reads such
+  /// weights.
   virtual int64_t maxBlockScaledRows() = 0;
 };
 
-/// Creates the cost interface for one compilation.
+/// Function that creates the cost interface for one compilation.
 using CostsFactory = std::function<std::unique_ptr<Costs>(const ModelOptions &)>;
 
-/// Costs that do not depend on available kernels, for tests and for passes that run alone.
-/// Contractions run at a fixed rate, or at half of it if all tensors are row-major. Reorders run at
-/// a fixed memory bandwidth. Attention stays fused if that is preferred. 8-bit integers and bf16
-/// have kernels, f16 has none.
+/// Returns fixed cost assumptions that do not depend on available kernels, for tests and for passes
+/// that run alone. Contractions run at a fixed rate, or at half of it if all tensors are row-major.
+/// Reorders run at a fixed memory bandwidth. Attention stays fused if that is preferred. 8-bit
+/// integers and bf16 have kernels, f16 has none.
 std::unique_ptr<Costs> assumedCosts(const ModelOptions &options = {});
 
-/// Creates costs by the name that dlc-opt takes: "kernels" calls the given maker, "assumed" calls
-/// assumedCosts(), and "generated-sums" is "assumed" for a processor with generated code for
-/// integer sums. For any other name, emits an error on `op` and returns null.
+/// Creates the costs that a dlc-opt option names: "kernels" calls the given factory, "assumed"
+/// calls assumedCosts(), and "generated-sums" is "assumed" for a CPU with generated code for 8-bit
+/// contractions. For any other name, emits an error on `op` and returns null.
 std::unique_ptr<Costs> makeCosts(llvm::StringRef name, const CostsFactory &kernels,
                                  const ModelOptions &options, mlir::Operation *op);
 constexpr llvm::StringLiteral kCostsHelp =

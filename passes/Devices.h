@@ -16,12 +16,13 @@ inline const runtime::DeviceKind &kindOf(OnAttr device) {
   return runtime::deviceKind(std::string_view(device.getKind()));
 }
 
-/// Whether devices of this kind have all of the capabilities. False for a null device.
+/// Returns whether devices of this kind have all of the capabilities. False for a null device.
 inline bool can(OnAttr device, uint32_t capabilities) {
   return device && kindOf(device).can(capabilities);
 }
 
-/// The same query for a device name. False if the name does not denote a device.
+/// Returns whether the named device has all of the capabilities. False if the name does not denote
+/// a device.
 inline bool can(llvm::StringRef name, uint32_t capabilities) {
   auto device = runtime::parseDeviceName(std::string_view(name));
   return device && runtime::deviceKind(device->kind).can(capabilities);

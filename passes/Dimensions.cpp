@@ -30,7 +30,7 @@ std::optional<SmallVector<SmallVector<int64_t>>> splitGroups(ArrayRef<int64_t> f
     if (size == 0)
       return std::nullopt;
     int64_t product = 1;
-    // A dimension of size 1 requires a unit dimension of its own in `to`.
+    // A dimension of size 1 in `from` corresponds to a separate unit dimension of `to`.
     if (size == 1) {
       if (next < to.size() && to[next] == 1)
         groups[d].push_back(next++);

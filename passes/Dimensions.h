@@ -11,14 +11,14 @@ namespace dlc {
 
 llvm::SmallVector<int64_t> inverseOf(llvm::ArrayRef<int64_t> permutation);
 
-/// Permutes a shape that broadcasts against a shape of the permutation's rank: extends `shape` with
-/// leading 1s to that rank, then applies the permutation.
+/// Permutes a shape that broadcasts against a tensor whose dimensions are permuted: extends `shape`
+/// with leading 1s to the rank of the permutation, then applies the permutation.
 llvm::SmallVector<int64_t> permutedAlike(llvm::ArrayRef<int64_t> shape,
                                          llvm::ArrayRef<int64_t> permutation);
 
-/// Returns, for each dimension of `from`, the consecutive dimensions of `to` into which it splits.
-/// Returns nullopt if a dimension of `to` combines elements of two dimensions of `from`. Unit
-/// dimensions of `to` are assigned to the preceding dimension.
+/// Matches a reshape that splits dimensions. Returns, for each dimension of `from`, the consecutive
+/// dimensions of `to` into which it is split, or nullopt if a dimension of `to` combines elements
+/// of two dimensions of `from`. Unit dimensions of `to` are assigned to the preceding dimension.
 std::optional<llvm::SmallVector<llvm::SmallVector<int64_t>>>
 splitGroups(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
 

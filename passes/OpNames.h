@@ -6,11 +6,12 @@
 
 namespace dlc {
 
-/// Whether `name` matches the glob pattern: `*` matches any number of characters, `?` exactly one.
+/// Returns whether `name` matches the glob pattern: `*` matches any number of characters, `?`
+/// exactly one.
 bool matchesPattern(llvm::StringRef pattern, llvm::StringRef name);
 
-/// Appends all names in a location, from the outermost to the innermost. A gradient has the name of
-/// the operation that it differentiates.
+/// Appends all names in an MLIR location, from the outermost to the innermost. A gradient has the
+/// name of the operation that it differentiates.
 void namesIn(mlir::Location loc, llvm::SmallVectorImpl<llvm::StringRef> &names);
 
 } // namespace dlc

@@ -14,8 +14,8 @@ namespace dlc {
 /// Wildcard for the `reads` parameter of OptionPass: the pass reads all settings.
 constexpr llvm::StringLiteral kAllSettings = "*";
 
-/// Applies the texts of the pass options to the fields of `options`. Returns an error message, or
-/// an empty string on success.
+/// Parses the texts of the pass options and stores the values in the fields of `options`. Returns
+/// an error message, or an empty string on success.
 template <typename Texts, typename Options>
 std::string applyTexts(const Texts &texts, Options &options) {
   std::vector<Setting> settings = settingsOf(options);
@@ -35,8 +35,8 @@ std::string applyTexts(const Texts &texts, Options &options) {
 }
 
 /// Base class of module passes that read the options of a compilation. In dlc-opt, the settings
-/// that such a pass reads are pass options of the same names. `Derived` implements
-/// `LogicalResult run(ModuleOp, const Options &)`.
+/// that such a pass reads are pass options of the same names. `Derived` implements `LogicalResult
+/// run(ModuleOp, const Options &)`.
 template <typename Derived, typename Options = ModelOptions>
 class OptionPass : public mlir::PassWrapper<Derived, mlir::OperationPass<mlir::ModuleOp>> {
   using Base = mlir::PassWrapper<Derived, mlir::OperationPass<mlir::ModuleOp>>;
@@ -44,8 +44,8 @@ class OptionPass : public mlir::PassWrapper<Derived, mlir::OperationPass<mlir::M
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OptionPass)
 
-  /// `reads`: names of the settings that become options of the pass, or kAllSettings. `given`:
-  /// default values.
+  /// Parameters: `reads` has the names of the settings that become options of the pass, or
+  /// kAllSettings. `given` has the default values.
   OptionPass(llvm::StringLiteral argument, llvm::StringLiteral description,
              std::initializer_list<llvm::StringRef> reads, const Options &given)
       : argument(argument), description(description), reads(reads), given(given) {
@@ -60,7 +60,8 @@ public:
   llvm::StringRef getArgument() const final { return argument; }
   llvm::StringRef getDescription() const final { return description; }
 
-  /// The module may contain no dlc operation and still refer to devices by attributes.
+  /// The dialect is loaded for every module, because a module without dlc operations may still
+  /// refer to devices by attributes.
   void getDependentDialects(mlir::DialectRegistry &registry) const override {
     registry.insert<DlcDialect>();
   }

@@ -31,10 +31,10 @@ bool isQuantizedWeights(Value value) {
 
 namespace {
 
-/// Values of a scale or a zero point, one for each row of the weights and block of the row.
+/// Values of a scale or a zero point, one for each row of the weights and each block of the row.
 struct PerBlock {
   ref::Tensor tensor;
-  int64_t rowStep = 0, blockStep = 0; ///< 0: one value for all rows, or for all blocks
+  int64_t rowStep = 0, blockStep = 0; ///< stride in `tensor`; 0: one value for all rows (blocks)
 
   PerBlock(const ref::Tensor &tensor, bool isTransposed) : tensor(tensor) {
     if (tensor.getRank() != 2)
@@ -71,8 +71,8 @@ std::optional<QuantizedWeights> QuantizedWeights::read(MatmulOp product, Reader 
 
   const PerBlock scaleOf(*scale, w.isTransposed);
   const auto zeroOf = zero ? std::optional(PerBlock(*zero, w.isTransposed)) : std::nullopt;
-  // Weights with one scale per row are split into blocks, too: kernels quantize the other operand
-  // in blocks, and an outlier then costs precision in its block only.
+  // Weights with one scale per row are split into blocks, too, because kernels quantize the left
+  // operand in blocks: an outlier then reduces the precision of its block only.
   w.depth = std::min<int64_t>(kDepth, llvm::divideCeil(w.k, kDefaultUnit) * kDefaultUnit);
   if (scaleOf.blockStep || (zeroOf && zeroOf->blockStep)) {
     if (!op.getBlockSize() || int64_t(*op.getAxis()) != int64_t(w.isTransposed) ||
@@ -110,7 +110,7 @@ template <typename Visit> void QuantizedWeights::forEach(Visit visit) const {
   for (int64_t i = 0; i < outer; ++i)
     for (int64_t j = 0; j < inner; ++j) {
       const int byte = data[i * rowBytes + j / perByte] >> (j % perByte * bits);
-      // Flipping the highest bit subtracts half of the range of an unsigned type.
+      // XOR with the highest bit subtracts half of the range of an unsigned type.
       const auto number = int8_t(int8_t((byte ^ middle) << shift) >> shift);
       isTransposed ? visit(i * inner + j, i, j, number) : visit(i * inner + j, j, i, number);
     }

@@ -15,51 +15,54 @@
 
 namespace dlc {
 
-/// Attribute of a matmul: the kernel may quantize the left operand to this type ("int8"), in blocks
-/// along k.
+/// Attribute of a matmul: the type ("int8") to which the kernel may quantize the left operand at
+/// run time, in blocks along the reduction dimension k.
 constexpr llvm::StringLiteral kActivationsAttr = "dlc.activations";
 
-/// Attribute of a matmul whose right operand is a dlc.dequantize: its kernel reads the quantized
-/// values.
+/// Unit attribute of a matmul whose right operand is a dlc.dequantize: the kernel of the matmul
+/// reads the quantized values and dequantizes them itself.
 constexpr llvm::StringLiteral kQuantizedWeightsAttr = "dlc.quantized_weights";
 
-/// Returns the dequantization of a matmul with kQuantizedWeightsAttr; null for other operations.
+/// Returns the dlc.dequantize that defines the weights of a matmul with kQuantizedWeightsAttr, or
+/// null for other operations.
 DequantizeOp quantizedWeightsOf(mlir::Operation *op);
-/// Returns the matmul of a fusion that reads quantized weights; null if there is none.
+/// Returns the matmul inside a fusion that reads quantized weights, or null if there is none.
 MatmulOp quantizedProductOf(FusionOp fusion);
-/// Whether a matmul with kQuantizedWeightsAttr reads the value.
+/// Returns whether a matmul with kQuantizedWeightsAttr reads the value as its weights.
 bool isQuantizedWeights(mlir::Value value);
 
-/// Constant weights in blocks along k: element = (number - zero point of the block) * scale of the
-/// block. Numbers of unsigned types are stored minus half of their range, and so are zero points.
+/// Constant weights that are quantized in blocks along the reduction dimension k: element =
+/// (integer - zero point of the block) * scale of the block. Integers of unsigned types, and their
+/// zero points, are stored minus half of the type's range, so that they are signed.
 class QuantizedWeights {
 public:
-  /// Returns the tensor of a value, or nullopt if it is not a constant.
+  /// Function that returns the tensor of a value, or nullopt if the value is not a constant.
   using Reader = llvm::function_ref<std::optional<ref::Tensor>(mlir::Value)>;
 
-  /// Reads the right operand of a matmul, a dequantization to f32. Returns nullopt if it has no
-  /// such form: blocks along n, block sizes that are not a multiple of 16, zero points that are not
-  /// integers of the numbers' width, or operands that are not constant.
+  /// Reads the weights from the right operand of a matmul, which must be a dequantization to f32.
+  /// Returns nullopt for blocks along n, block sizes that are not a multiple of 16, zero points
+  /// that are not integers of the width of the quantized values, or operands that are not constant.
   static std::optional<QuantizedWeights> read(MatmulOp product, Reader reader);
 
   int64_t n = 0, k = 0;
-  int64_t depth = 0;         ///< elements of a block
-  int64_t blocks = 0;        ///< blocks of a row; the last one may be shorter
-  int64_t bits = 0;          ///< width of a number: 4 or 8
-  std::vector<float> scales; ///< [n, blocks]
-  std::vector<float> zeros;  ///< [n, blocks]; empty if all are 0
+  int64_t depth = 0;         ///< number of elements of a block along k
+  int64_t blocks = 0;        ///< number of blocks of a row; the last one may be shorter
+  int64_t bits = 0;          ///< width of a quantized value: 4 or 8
+  std::vector<float> scales; ///< scale of each block: [n, blocks]
+  std::vector<float> zeros;  ///< zero points: [n, blocks]; empty if all are 0
 
-  /// Returns the numbers as i8 [n, blocks, depth]. Padding of the last block is 0.
+  /// Returns the quantized values as i8 [n, blocks, depth]. The last block is padded with 0.
   std::vector<int8_t> numbers() const;
-  /// Returns the weights in f32, in the shape of the matmul's operand.
+  /// Returns the dequantized weights in f32, in the shape of the matmul's right operand.
   ref::Tensor dequantized() const;
 
 private:
-  /// Calls visit(row, column, number) for each element, in the order of the operand.
+  /// Calls visit(index, row, column, number) for each quantized value, in the memory order of the
+  /// matmul's right operand.
   template <typename Visit> void forEach(Visit visit) const;
 
-  std::optional<ref::Tensor> stored; ///< numbers as the dequantization reads them
-  int64_t middle = 0;                ///< half of the range of an unsigned type
+  std::optional<ref::Tensor> stored; ///< quantized values as the model stores them
+  int64_t middle = 0;                ///< half of the range of an unsigned type, else 0
   bool isTransposed = false;         ///< whether `stored` is [n, k] instead of [k, n]
 };
 

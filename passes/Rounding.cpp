@@ -24,7 +24,8 @@ bool commutesWithRounding(Operation *op) {
          !op->hasTrait<NoGradient>();
 }
 
-/// Whether a terminator reads the value, perhaps through operations that move its elements.
+/// Returns whether a terminator reads the value, perhaps through operations that only move its
+/// elements. The kernel then stores the value.
 static bool isStored(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
     return user->hasTrait<OpTrait::IsTerminator>() ||
@@ -42,7 +43,8 @@ bool statesRounding(Value value) {
   return isSixteenBitFloat(value.getType()) && !hasExcessPrecision(value);
 }
 
-/// Whether each path from the value leads to a store of its type, through exact operations only.
+/// Returns whether each path from the value leads through exact operations to a store of the
+/// value's type, so that the stores round it.
 static bool isRoundedByStores(Value value) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     if (user->hasTrait<OpTrait::IsTerminator>())
@@ -54,8 +56,8 @@ static bool isRoundedByStores(Value value) {
   });
 }
 
-/// Whether the result is representable in its type if the operands are representable in theirs, so
-/// that it needs no rounding.
+/// Returns whether the result is representable in its type if the operands are representable in
+/// theirs, so that the result needs no rounding.
 static bool isExact(Operation *op) {
   return commutesWithRounding(op) || isa<FloorOp, CeilOp, RoundOp, SignOp>(op);
 }

@@ -14,25 +14,29 @@
 namespace dlc {
 
 /// Unit attribute of an operation with a result in f16 or bf16: a kernel that does not store the
-/// result may pass it on in f32. A kernel that stores the result rounds it for all of its readers.
+/// result may pass it on to later operations in f32. A kernel that stores the result rounds it for
+/// all of its readers.
 constexpr llvm::StringLiteral kExcessPrecisionAttr = "dlc.excess_precision";
 
-/// Whether the element type is f16 or bf16.
+/// Returns whether the element type is f16 or bf16.
 bool isSixteenBitFloat(mlir::Type type);
 
-/// Whether the operation returns elements of its operands, up to their signs. Rounding commutes
-/// with such an operation: it gives the same value before and after.
+/// Returns whether each result element of the operation is an operand element, up to its sign.
+/// Rounding to 16 bits then gives the same value before and after the operation.
 bool commutesWithRounding(mlir::Operation *op);
 
-/// Whether a kernel passes this value of f16 or bf16 on in f32: its operation has the attribute,
-/// and the kernel does not store it.
+/// Returns whether a kernel passes this f16 or bf16 value on to later operations in f32: the
+/// operation that defines the value has kExcessPrecisionAttr, and the kernel does not store the
+/// value.
 bool hasExcessPrecision(mlir::Value value);
 
-/// Whether the IR states a rounding of this value to f16 or bf16 that its readers may observe.
+/// Returns whether this value is rounded to f16 or bf16 in the IR, and its readers may observe the
+/// rounding.
 bool statesRounding(mlir::Value value);
 
-/// Whether a kernel has to round the value, computed in f32, before it passes it on. False if the
-/// operands are rounded and the operation is exact, or if only stores read the value.
+/// Returns whether a kernel that computes the value in f32 must round it before later operations
+/// read it. False if the operands are already rounded and the operation is exact, or if only stores
+/// read the value.
 bool needsRounding(mlir::Value value);
 
 } // namespace dlc

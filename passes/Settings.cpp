@@ -11,7 +11,7 @@ namespace {
 using Units = llvm::ArrayRef<std::pair<llvm::StringRef, double>>;
 
 /// Parses a number with an optional unit. Returns nullopt if the text is malformed or the value is
-/// not in (0, most).
+/// not in the range (0, most).
 std::optional<double> parseQuantity(llvm::StringRef text, Units units, double most) {
   double unit = 1, value = 0;
   for (auto [name, size] : units)
@@ -30,7 +30,7 @@ constexpr std::pair<llvm::StringRef, double> kBytes[] = {
 constexpr std::pair<llvm::StringRef, double> kSeconds[] = {
     {"ms", 1e-3}, {"min", 60}, {"m", 60}, {"h", 3600}, {"s", 1}};
 
-/// Joins the choices as in "a, b or c".
+/// Joins the choices to a text such as "a, b or c".
 std::string listed(const std::vector<std::string> &choices) {
   std::string text;
   for (size_t i = 0; i < choices.size(); ++i)
@@ -48,8 +48,8 @@ std::string wrongChoice(const Setting &setting, const std::string &text) {
                    (setting.byName ? ", or PATTERN=" + setting.choices.front() + ", .." : ""));
 }
 
-/// Parses a text for each type of field and sets the field. Returns a description of the required
-/// format on failure, otherwise an empty string.
+/// Visitor that parses a text for each type of field and sets the field. Returns a description of
+/// the required format on failure, otherwise an empty string.
 struct Setter {
   const std::string &text;
 
@@ -95,7 +95,7 @@ bool Setting::isList() const {
 }
 
 std::string Setting::set(const std::string &text) const {
-  // Operation names may contain '=', so that the last '=' separates PATTERN and CHOICE.
+  // PATTERN ends at the last '=', because operation names may contain '='.
   size_t at = byName ? text.rfind('=') : std::string::npos;
   std::string choice = at == std::string::npos ? text : text.substr(at + 1);
   if (at == 0 || (!choices.empty() && !llvm::is_contained(choices, choice)))

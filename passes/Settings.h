@@ -14,25 +14,25 @@
 
 namespace dlc {
 
-/// Description of one option and the field that it sets.
+/// Description of one compilation option and of the field that it sets.
 struct Setting {
   const char *name, *help;
-  /// The field. The type of a number determines its unit: an int is a count, an int64_t a size in
-  /// bytes ("64MiB"), a double a duration in seconds ("1.5m"). The value 'none' sets an optional
-  /// string, a folder, to an empty string: no files are stored. Options of any other kind have a
-  /// function that takes the text.
+  /// Field that the option sets. The type of a number determines its unit: an int is a count, an
+  /// int64_t a size in bytes ("64MiB"), a double a duration in seconds ("1.5m"). The value 'none'
+  /// sets an optional string, a folder, to an empty string: no files are stored. Options of any
+  /// other kind have a function that takes the text.
   std::variant<std::string *, std::vector<std::string> *, std::optional<std::string> *, int *,
                int64_t *, double *, bool *, std::function<void(const std::string &)>>
       field;
-  /// Permitted values. If empty, any text is accepted.
+  /// Permitted values of the option. If empty, any text is accepted.
   std::vector<std::string> choices = {};
-  /// List for values of the form PATTERN=CHOICE, which apply to operations whose names match
-  /// PATTERN.
+  /// List of values of the form PATTERN=CHOICE, which apply to operations whose names match
+  /// PATTERN. Null if the option does not support patterns.
   std::vector<std::string> *byName = nullptr;
-  /// Value that the option takes if it is given without one.
+  /// Value of the option if it is given without a value.
   const char *alone = nullptr;
 
-  /// Whether the option may be given several times.
+  /// Returns whether the option may be given several times.
   bool isList() const;
   bool isFlag() const { return std::holds_alternative<bool *>(field); }
   /// Parses the text and sets the field. Returns an error message, or an empty string on success.
@@ -40,15 +40,17 @@ struct Setting {
   /// Checks the current value of the field. Returns an error message, or an empty string if it is
   /// valid.
   std::string problem() const;
-  /// The value of a string or int field as text. Empty for fields of other types.
+  /// Returns the value of a string or int field as text, or an empty string for fields of other
+  /// types.
   std::string value() const;
 };
 
-/// All options of a compilation. The settings refer to `options`, which must outlive them.
+/// Returns the settings of all compilation options. They refer to `options`, which must outlive
+/// them.
 std::vector<Setting> settingsOf(ModelOptions &options);
 
-/// The effective value of `matmulPrecision`, which limits the rounding of the f32 operands of
-/// matmuls and convolutions. `accuracy` "fast" implies "medium".
+/// Returns the effective value of the option `matmulPrecision`, which limits the rounding of the
+/// f32 operands of matmuls and convolutions. The option `accuracy` "fast" implies "medium".
 std::string matmulPrecisionOf(const ModelOptions &options);
 
 } // namespace dlc

@@ -15,8 +15,9 @@
 
 namespace dlc {
 
-/// Parameters of one spatial dimension. `taps`: window size of the convolution. `positions`: size
-/// of the result of one phase. `low`, `high`: padding.
+/// Phases along one spatial dimension of a transposed convolution: `stride` phases, each computed
+/// by a convolution with a window of `taps` elements and the padding `low` and `high`. `positions`
+/// is the size of the result of one phase.
 struct Phase {
   int64_t stride, taps, positions, low, high;
 };
@@ -37,8 +38,8 @@ inline std::optional<llvm::SmallVector<Phase>> phasesOf(ConvTransposeOp op) {
   return phases;
 }
 
-/// Builds the convolution and its operands. `Builder` is TensorBuilder or a class with the same
-/// member functions.
+/// Builds the convolution that computes all phases of a transposed convolution, and its operands.
+/// `Builder` is TensorBuilder or a class with the same member functions.
 template <typename Builder> class SubPixels {
   using Value = mlir::Value;
   using Shape = llvm::SmallVector<int64_t>;
@@ -47,8 +48,8 @@ public:
   SubPixels(ConvTransposeOp op, llvm::ArrayRef<Phase> phases, Builder &b)
       : op(op), phases(phases), b(b), groups(op.getGroups()), outputs(shapeOf(op.getW())[1]) {}
 
-  /// Convolution that computes all phases. `w` are weights rearranged by weights(). `bias` has one
-  /// element per output channel of the convolution, or is null.
+  /// Builds the convolution that computes all phases. `w` are weights rearranged by weights().
+  /// `bias` has one element per output channel of this convolution, or is null.
   Value convolution(Value x, Value w, Value bias) {
     Shape ones(phases.size(), 1), low, high;
     append(low, &Phase::low);
@@ -56,16 +57,16 @@ public:
     return b.template make<ConvOp>(x, w, bias, ones, ones, low, high, groups);
   }
 
-  /// Interleaves the phases, [N, (g, s.., O), T..] -> [N, (g, O), (T, s)..], and crops them to the
-  /// shape of the result.
+  /// Interleaves the results of the phases (depth to space), [N, (g, s.., O), T..] -> [N, (g, O),
+  /// (T, s)..], and crops them to the shape of the transposed convolution's result.
   Value interleaved(Value phased) {
-    // Rows of at least kRow channels fill vectors, and are moved as a whole.
+    // Channels-last rows of at least 16 channels fill a vector, and are moved as a whole.
     constexpr int64_t kRow = 16;
     return outputs >= kRow ? inRows(phased) : inPlanes(phased);
   }
 
-  /// Rearranges the weights, [(g, C), O, (taps, s)..] -> [(g, s.., O), C, taps..], with the taps in
-  /// reverse order.
+  /// Rearranges the weights of the transposed convolution for convolution(), [(g, C), O, (taps,
+  /// s)..] -> [(g, s.., O), C, taps..], with the taps in reverse order.
   Value weights(Value w) {
     llvm::ArrayRef<int64_t> shape = shapeOf(w);
     Shape low(shape.size(), 0), high(shape.size(), 0);
@@ -89,14 +90,15 @@ public:
   }
 
   /// Repeats a vector with one element per output channel of the transposed convolution, [(g, O)],
-  /// for each phase.
+  /// for each phase, which gives one element per output channel of convolution().
   Value repeated(Value each) {
     Value rows = b.broadcast(b.reshape(each, {groups, 1, outputs}), {groups, strides(), outputs});
     return b.reshape(rows, {groups * strides() * outputs});
   }
 
 private:
-  /// Interleaves with channels innermost, so that both transpositions of channels may become views.
+  /// Interleaves the phases with the channels innermost. The transpositions to and from channels
+  /// last may then become views, which move no data.
   Value inRows(Value phased) {
     const int64_t rank = int64_t(phases.size());
     Shape last{0}, first{0, rank + 1}, split{shapeOf(phased)[0]}, order{0};
@@ -127,8 +129,8 @@ private:
     return inside(b.template make<TransposeOp>(b.reshape(phased, split), order), 2);
   }
 
-  /// Joins the interleaved phases into spatial dimensions, which start at dimension `at`, and crops
-  /// them to the shape of the result.
+  /// Merges the interleaved phases with the spatial dimensions, which start at dimension `at`, and
+  /// crops the result to the shape of the transposed convolution's result.
   Value inside(Value interleaved, int64_t at) {
     Shape joined(phases.size() + 2, groups * outputs), start(joined.size(), 0), size;
     joined[0] = shapeOf(interleaved)[0];

@@ -68,7 +68,7 @@ std::optional<double> splatValue(Value value) {
     bool isSigned = !type.getElementType().isUnsignedInteger() && integer.getBitWidth() > 1;
     return isSigned ? double(integer.getSExtValue()) : double(integer.getZExtValue());
   }
-  // The constant refers to a blob of weights, of which only a single element is read.
+  // Constants that refer to a blob (weights) are read only if they have a single element.
   if (!type.hasStaticShape() || type.getNumElements() != 1)
     return std::nullopt;
   auto tensor = ref::Tensor::fromAttr(constant.getValue());
@@ -83,8 +83,9 @@ bool isSplatOf(Value value, double expected) {
     return false;
   if (*found == expected)
     return true;
-  // Constants such as 1/sqrt(2) may be rounded to the element type, or to a narrower type of the
-  // original model.
+  // The comparison rounds `expected` to the element type and to narrower types, because constants
+  // such as 1/sqrt(2) may be rounded to the element type, or to a narrower type of the original
+  // model.
   auto floating = dyn_cast<FloatType>(typeOf(value).getElementType());
   if (!floating)
     return false;

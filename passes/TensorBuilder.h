@@ -14,7 +14,7 @@ inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return typeOf(value)
 inline bool isInt32(mlir::Type tensor) {
   return llvm::cast<mlir::RankedTensorType>(tensor).getElementType().isInteger(32);
 }
-/// Whether the elements are 8-bit integers, signed or unsigned.
+/// Returns whether the tensor's elements are 8-bit integers, signed or unsigned.
 inline bool isInt8(mlir::Type tensor) {
   return llvm::cast<mlir::RankedTensorType>(tensor).getElementType().isInteger(8);
 }
@@ -22,8 +22,8 @@ inline bool isScalarLike(mlir::RankedTensorType type) {
   return type.hasStaticShape() && type.getNumElements() == 1;
 }
 
-/// Creates dlc operations at one insertion point and location. Result types are inferred if the
-/// operation supports it.
+/// Builder that creates dlc operations at one insertion point and location. It infers the result
+/// types if the operation supports that.
 class TensorBuilder {
 public:
   TensorBuilder(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
@@ -35,7 +35,7 @@ public:
   mlir::Value scalar(double value, mlir::Value like);
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
   mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape);
-  /// Casts to the element type. Returns `x` if it already has this type.
+  /// Casts `x` to the element type. Returns `x` itself if it already has this type.
   mlir::Value cast(mlir::Value x, mlir::Type element);
   mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> axes);
 
@@ -44,14 +44,14 @@ private:
   mlir::Location loc;
 };
 
-/// The device of a tensor type without its layout; null when unplaced.
+/// Returns the device of a tensor type without its layout, or null if the type has no device.
 OnAttr deviceOf(mlir::Type type);
 
-/// The common value of all elements of a constant (float or integer), or nullopt if the value is
-/// not such a constant.
+/// Returns the common value of all elements of a splat constant (float or integer), or nullopt if
+/// the value is not a splat constant.
 std::optional<double> splatValue(mlir::Value value);
-/// Whether `value` is a constant whose elements all equal `expected`, up to rounding to the element
-/// type.
+/// Returns whether `value` is a constant whose elements all equal `expected`, up to rounding to the
+/// element type.
 bool isSplatOf(mlir::Value value, double expected);
 
 } // namespace dlc

@@ -35,7 +35,8 @@ std::string compilerIdentity() {
   std::string identity = "dlc 0.1 llvm " LLVM_VERSION_STRING;
   Dl_info info;
   struct stat status;
-  // dladdr may return the program's name as typed, without the folder in which PATH found it.
+  // dladdr may return the program's name as it was typed, without the folder in which the shell
+  // found it in PATH.
   bool found = dladdr(reinterpret_cast<void *>(&compilerIdentity), &info) && info.dli_fname &&
                llvm::StringRef(info.dli_fname).contains('/') && stat(info.dli_fname, &status) == 0;
   if (found || stat("/proc/self/exe", &status) == 0)
@@ -49,7 +50,7 @@ ObjectCache::ObjectCache(std::string name) : folder(std::move(name)) {
     return;
   folder += "/objects";
   if (llvm::sys::fs::create_directories(folder))
-    folder.clear(); // read-only home, full disk: compile without a cache
+    folder.clear(); // read-only home folder, full disk: compile without a cache
 }
 
 std::string ObjectCache::pathOf(llvm::StringRef key) const {

@@ -6,13 +6,13 @@
 
 namespace dlc {
 
-/// Stores one file per kernel, named by the hash of everything that its code depends on. Files are
-/// written under a temporary name and renamed, so that readers see complete entries only, even if a
-/// writer is killed. A damaged entry is treated as missing. If the folder cannot be written (no
-/// space, no permission), nothing is cached.
+/// Persistent cache of machine code with one file per kernel, named by the hash of everything that
+/// the kernel's code depends on. Files are written under a temporary name and then renamed, so that
+/// readers see only complete entries even if a writer is killed. A damaged entry is treated as
+/// missing. If the folder cannot be written (no space, no permission), nothing is cached.
 class ObjectCache {
 public:
-  /// An empty folder name disables the cache.
+  /// Opens the cache in `folder`. An empty name disables the cache.
   explicit ObjectCache(std::string folder);
 
   std::optional<cpu::Code> find(llvm::StringRef key) const;
@@ -23,8 +23,8 @@ private:
   std::string folder;
 };
 
-/// Identifies the compiler: its version, and the size and time stamp of the file that contains this
-/// function.
+/// Returns a text that identifies the compiler: its version, and the size and time stamp of the
+/// executable or library file that contains this function.
 std::string compilerIdentity();
 
 } // namespace dlc

@@ -17,10 +17,12 @@ namespace dlc {
 
 namespace {
 
-/// Maximum number of result elements and of constant elements in one program.
+/// Maximum number of elements of one precomputed result, and of the constants that it is computed
+/// from.
 constexpr int64_t kMaxElements = 256 << 20;
 
-/// Values that depend only on constants, and that the reference evaluator did not fold.
+/// Finds the constant expressions to precompute: values that depend only on constants and that the
+/// reference evaluator did not fold.
 class ConstantWork {
 public:
   explicit ConstantWork(Block &block) {
@@ -39,8 +41,8 @@ public:
           take(result);
   }
 
-  /// Values to compute: other operations read them, and their computation is too expensive for the
-  /// reference evaluator.
+  /// Values to precompute. They are read by operations that are not constant, and are too expensive
+  /// for the reference evaluator.
   llvm::SetVector<Value> results;
 
 private:
@@ -50,14 +52,15 @@ private:
   }
 
   static bool isComputable(Operation &op) {
-    // Operations that the model places on a device are not moved.
+    // An operation whose types name a device is not precomputed, because the model placed it there.
     return !isa<ConstantOp>(op) && isEvaluable(&op) &&
            llvm::none_of(llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes()),
                          [](Type type) { return bool(deviceOf(type)); });
   }
 
-  /// Adds the value unless it would make the program much larger, since the program stores it as a
-  /// constant. In that case, considers the value's operands instead.
+  /// Selects `value` to be precomputed, unless the result is much larger than the constants that it
+  /// is computed from: the program stores it as a constant. In that case, considers the operands of
+  /// its operation instead.
   void take(Value value) {
     Operation *op = value.getDefiningOp();
     if (!longOnes.contains(op))
@@ -86,8 +89,8 @@ private:
   llvm::SetVector<Operation *> known, longOnes;
 };
 
-/// Builds the program. Constants become its inputs, so that they are neither packed for a single
-/// run nor folded again.
+/// Builds the module that computes `results`. Its inputs are the constants, because a constant in
+/// the module would be packed for a single run or folded again.
 OwningOpRef<ModuleOp> programOf(func::FuncOp main, ArrayRef<Value> results,
                                 SmallVectorImpl<ref::Tensor> &inputs) {
   llvm::SetVector<Operation *> work;
@@ -107,7 +110,8 @@ OwningOpRef<ModuleOp> programOf(func::FuncOp main, ArrayRef<Value> results,
       std::optional<ref::Tensor> tensor = constantTensor(constant.getY());
       if (!tensor)
         return nullptr;
-      // Scalars, which may determine shapes and indices, remain constants.
+      // Constants with one element, which may determine shapes and indices, remain constants in the
+      // module.
       if (tensor->size() == 1)
         continue;
       inputs.push_back(*tensor);
@@ -138,7 +142,8 @@ OwningOpRef<ModuleOp> programOf(func::FuncOp main, ArrayRef<Value> results,
   return module;
 }
 
-/// Returns the model's options without those that only apply to a whole model.
+/// Returns options for the compilation of constant expressions: those of the model that affect the
+/// machine (threads, cache, profile, cancellation), and strict accuracy.
 CompileOptions optionsFor(const CompileOptions &given) {
   CompileOptions options;
   options.threads = given.threads;
@@ -163,7 +168,8 @@ bool precompute(ModuleOp module, const CompileOptions &options, const CompileMod
   OwningOpRef<ModuleOp> once = programOf(main, results, inputs);
   if (!once)
     return false;
-  // Errors are not reported here: if they matter, the compilation of the model reports them.
+  // Errors of this compilation are not reported: if they also affect the model, its own compilation
+  // reports them.
   ScopedDiagnosticHandler silence(module.getContext(), [](Diagnostic &) { return success(); });
   auto program = compile(*once, optionsFor(options));
   if (failed(program))

@@ -2,8 +2,8 @@
 //
 // The reference evaluator folds cheap constant expressions. Matmuls of weights by weights (such as
 // DeBERTa's position tables, which each layer projects) would take it minutes, and would take a
-// large part of each program run. They are compiled to a separate program, which is run once and
-// replaced by its results.
+// large part of the time of each run if they were not folded. Such expressions are compiled to a
+// separate program. It runs once at compile time, and its results replace the expressions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CONSTANTS_PRECOMPUTE_H
@@ -17,11 +17,14 @@ namespace runtime {
 struct Program;
 }
 
-/// Compiles a module that has passed the phases before `options.from`.
+/// Callback that compiles a module, which must have passed the phases before `options.from`, to a
+/// program.
 using CompileModule = std::function<mlir::FailureOr<std::shared_ptr<runtime::Program>>(
     mlir::ModuleOp, const CompileOptions &)>;
 
-/// Returns true if anything was replaced. Expressions that cannot be compiled or run are unchanged.
+/// Evaluates expensive constant expressions of @main by compiled kernels, and replaces them by
+/// constants. Returns true if any expression was replaced. Expressions that cannot be compiled or
+/// run are unchanged.
 bool precompute(mlir::ModuleOp module, const CompileOptions &options, const CompileModule &compile);
 
 } // namespace dlc

@@ -11,13 +11,14 @@ mlir::vector::CombiningKind combiningKind(ReduceKind kind, mlir::Type element);
 mlir::Value floatConstant(Emitter &e, mlir::Type like, double value);
 } // namespace detail
 
-/// Maximum number of sequential additions of a sum. Longer sums are accumulated in blocks.
+/// /// Number of sequential additions after which rounding errors matter. Floating-point sums of
+/// more terms are accumulated in blocks of this many additions.
 inline constexpr int64_t kLongSum = 64;
 
-/// State of several reductions as a flat list of values. A float min or max whose lanes are
-/// combined at the end is kept as the extremum without NaN handling and a mask of lanes that have
-/// seen NaN. The mask takes one comparison for two registers. A long sum is kept as a sum and its
-/// accumulated rounding error.
+/// Loop-carried state of several reductions, as a flat list of SSA values. A vector of float maxima
+/// or minima is held as the extremum without NaN handling plus a mask of the lanes that have seen a
+/// NaN. One comparison updates the mask for two registers. A sum of more than kLongSum terms is
+/// held as a sum and its accumulated rounding error.
 class Accumulation {
 public:
   Accumulation(Emitter &e, llvm::ArrayRef<Fold> folds, int64_t lanes, bool perLane)
@@ -46,8 +47,8 @@ public:
         next.push_back(e.combine(fold.kind, fold.element, gathered, v));
         continue;
       }
-      // One instruction: if v is NaN, it is taken; if `gathered` is NaN, it is lost. The mask
-      // records both.
+      // One instruction (`maxps`, `minps`). It propagates a NaN in v but drops a NaN in `gathered`.
+      // The mask records both.
       auto better = fold.kind == ReduceKind::max ? mlir::arith::CmpFPredicate::OGT
                                                  : mlir::arith::CmpFPredicate::OLT;
       mlir::Value keep = mlir::arith::CmpFOp::create(e.b, e.loc, better, gathered, v);
@@ -67,8 +68,8 @@ public:
     return state;
   }
 
-  /// Adds the state of a block. The rounding error of each sum is compensated in the next addition
-  /// (Kahan).
+  /// Adds the accumulators of one block to those of the whole sum. The rounding error of each
+  /// addition is compensated in the next addition (Kahan summation).
   llvm::SmallVector<mlir::Value> addBlock(mlir::ValueRange longState,
                                           mlir::ValueRange block) const {
     llvm::SmallVector<mlir::Value> next;
@@ -80,7 +81,7 @@ public:
         mlir::Value total = mlir::arith::AddFOp::create(e.b, e.loc, sum, term);
         mlir::Value grown = mlir::arith::SubFOp::create(e.b, e.loc, total, sum);
         mlir::Value over = mlir::arith::SubFOp::create(e.b, e.loc, grown, term);
-        // The rounding error is 0 if the sum is infinite.
+        // An infinite sum would give a NaN as rounding error. The error is set to 0 in this case.
         mlir::Value zero = detail::floatConstant(e, over.getType(), 0);
         mlir::Value finite =
             mlir::arith::CmpFOp::create(e.b, e.loc, mlir::arith::CmpFPredicate::OEQ,
@@ -122,8 +123,8 @@ public:
     return size;
   }
 
-  /// Returns one value for each reduction. Its lanes are combined unless each lane is a result of
-  /// its own.
+  /// Returns the final value of each reduction. The vector lanes of an accumulator are combined (a
+  /// horizontal reduction) unless each lane is a separate result.
   llvm::SmallVector<mlir::Value> finish(llvm::ArrayRef<mlir::Value> state) const {
     llvm::SmallVector<mlir::Value> results;
     for (auto [fold, values] : split(llvm::SmallVector<mlir::Value>(state))) {
@@ -148,7 +149,9 @@ public:
     return results;
   }
 
-  /// Returns one vector for each reduction. No mask may cover two registers.
+  /// Returns the accumulator vector of each reduction, with NaN in the lanes that have seen a NaN.
+  /// The lanes are not combined. Requires one mask bit per lane: masks must not cover two
+  /// registers.
   llvm::SmallVector<mlir::Value> finishLanes(llvm::ArrayRef<mlir::Value> state) const {
     llvm::SmallVector<mlir::Value> results;
     for (auto [fold, values] : split(llvm::SmallVector<mlir::Value>(state))) {
@@ -163,7 +166,8 @@ public:
     return results;
   }
 
-  /// Returns whether some sum would round more than kLongSum times.
+  /// Returns whether any reduction is a floating-point sum of more than kLongSum sequential
+  /// additions.
   bool isLong(int64_t steps) const {
     return steps > kLongSum && llvm::any_of(folds, [](const Fold &fold) { return isSum(fold); });
   }
@@ -201,7 +205,7 @@ private:
     return mask;
   }
 
-  /// Returns the state's values of each reduction.
+  /// Splits the flat list of state values into the values of each reduction.
   llvm::SmallVector<std::pair<Fold, llvm::SmallVector<mlir::Value>>>
   split(const llvm::SmallVector<mlir::Value> &state) const {
     llvm::SmallVector<std::pair<Fold, llvm::SmallVector<mlir::Value>>> parts;

@@ -15,20 +15,22 @@ using namespace mlir;
 namespace dlc::cpu {
 namespace {
 
-/// Number of streams in which a panel is read if it is read once and from memory. Each stream has
-/// its own hardware prefetcher, and a single stream does not saturate the memory bandwidth.
+/// Number of sequential streams in which the kernel reads a panel of B that is read once, from
+/// memory. Each stream has its own hardware prefetcher, and a single stream does not saturate the
+/// memory bandwidth.
 constexpr int64_t kStreams = 4;
-/// Minimum number of rows of a panel in each stream.
+/// Minimum number of rows in each stream of a panel. Shorter panels are read in a single stream.
 constexpr int64_t kStreamRows = 64;
-/// Rows of an unpacked B that a GEMV (one row of A) processes at a time.
+/// Number of rows of an unpacked B that a GEMV (one row of A) processes in one pass over the
+/// accumulators.
 constexpr int64_t kRowsTogether = 8;
-/// Prefetch distance in each of these streams.
+/// Software prefetch distance in bytes, in each stream of a panel.
 constexpr int64_t kPrefetchBytes = 1024;
 
-/// Number of 8-bit integers that are loaded at a time if they are contiguous along K.
+/// Number of 8-bit integers per vector load if the elements are contiguous along K.
 constexpr int64_t kAlongDepth = 16;
 
-/// A matrix in memory with strides that are known at compile time.
+/// Matrix in memory with strides that are constant at compile time.
 struct View {
   Value base;
   Type element;
@@ -42,10 +44,10 @@ struct Generator {
   const ContractPlan &plan;
   const ContractOperands &operands;
   const Epilogue &epilogue;
-  Type sum;  ///< element type of the sums
-  Type held; ///< element type of operands that the kernel packs
+  Type sum;  ///< element type of the accumulators
+  Type held; ///< element type of packed operands
   Type pointer;
-  Value zeroA, zeroB; ///< zero points as `held`
+  Value zeroA, zeroB; ///< zero points of A and B, in the type `held`
 
   Generator(OpBuilder &b, Location loc, const ContractOperands &operands, const ContractSpec &spec,
             const ContractPlan &plan, const Epilogue &epilogue)
@@ -62,7 +64,7 @@ struct Generator {
   }
 
   //===--------------------------------------------------------------------===//
-  // Helpers that create single operations.
+  // Helpers that emit single operations.
   //===--------------------------------------------------------------------===//
 
   Value i64(int64_t x) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(x)); }
@@ -91,7 +93,7 @@ struct Generator {
   }
   VectorType vectorOf(Type element, int64_t lanes) { return VectorType::get({lanes}, element); }
 
-  /// Converts loaded elements to the element type of the sums.
+  /// Converts loaded elements to the element type of the accumulators.
   Value widened(Value stored, Type element) {
     Value x = toCompute(b, loc, stored, element);
     if (isa<IntegerType>(element))
@@ -107,7 +109,8 @@ struct Generator {
     return widened(LLVM::LoadOp::create(b, loc, storageType(element), address, bytes(element)),
                    element);
   }
-  /// Loads plan.lanes elements. Only the first `valid` of them are read; the others are zero.
+  /// Loads a vector of plan.lanes elements. Only the first `valid` elements are read from memory;
+  /// the other lanes are zero.
   Value loadVector(Value address, Type element, int64_t valid) {
     VectorType type = vectorOf(storageType(element), plan.lanes);
     if (valid >= plan.lanes)
@@ -129,7 +132,8 @@ struct Generator {
   Value splat(Value scalar) {
     return vector::BroadcastOp::create(b, loc, vectorOf(sum, plan.lanes), scalar);
   }
-  /// Returns x * y + z. For integers, each lane of z gets the products of spec.pairSize() elements.
+  /// Returns x * y + z. For integers, each lane of z accumulates the products of spec.pairSize()
+  /// adjacent elements (`pmaddwd`).
   Value multiplyAdd(Value x, Value y, Value z) {
     if (!spec.sumsIntegers())
       return math::FmaOp::create(b, loc, x, y, z);
@@ -142,7 +146,7 @@ struct Generator {
   Value addSums(Value x, Value y) {
     return spec.sumsIntegers() ? add(x, y) : arith::AddFOp::create(b, loc, x, y).getResult();
   }
-  /// Extends 8-bit integers to 16 bits and subtracts the zero point.
+  /// Extends 8-bit integers to 16 bits and subtracts the zero point from them.
   Value centred(Value stored, Type element, Value zero) {
     Type type = held;
     if (auto vector = dyn_cast<VectorType>(stored.getType()))
@@ -158,8 +162,8 @@ struct Generator {
     return LLVM::LoadOp::create(b, loc, type, address, bytes(element));
   }
 
-  /// Loads the element of A (a pair, for integers) that one step of a row multiplies by each
-  /// column.
+  /// Loads an element of A, or a pair of adjacent elements for integers, and broadcasts it to all
+  /// lanes.
   Value loadLeft(Value address, Type element) {
     if (!spec.sumsIntegers())
       return splat(loadScalar(address, element));
@@ -174,7 +178,7 @@ struct Generator {
     return element == held ? x : centred(x, spec.elementB, zeroB);
   }
 
-  /// Emits for (i = from; i < to; i += step) body(i, carried).
+  /// Emits an scf.for loop: for (i = from; i < to; i += step) carried = body(i, carried).
   SmallVector<Value> loop(Value from, Value to, int64_t step, ValueRange init,
                           llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
     auto op = scf::ForOp::create(b, loc, from, to, i64(step), init);
@@ -196,7 +200,7 @@ struct Generator {
   // Packing of operands into scratch memory.
   //===--------------------------------------------------------------------===//
 
-  /// Copies `rows` rows of K elements to scratch, converted to the type of the sums.
+  /// Packs `rows` rows of A into scratch memory, converted to the type of the accumulators.
   View packA(View from, Value rows) {
     View to{operands.scratch, sum, packedRowA(spec, bytes(held)), 1};
     if (from.column == 1) {
@@ -209,7 +213,8 @@ struct Generator {
             store(loadVector(at(source, from.element, k), from.element, plan.lanes),
                   at(target, sum, k));
           });
-        // The row's padding receives the lanes after the last element.
+        // The last partial vector of a row is stored completely: its unused lanes are written to
+        // the padding of the row.
         if (whole < spec.k)
           store(loadVector(at(source, from.element, whole), from.element, spec.k - whole),
                 at(target, sum, whole));
@@ -227,8 +232,9 @@ struct Generator {
     return to;
   }
 
-  /// Copies one panel of B, of which `width` columns exist, to `to` as K rows of plan.panelColumns,
-  /// converted to the type of the sums.
+  /// Packs one panel of B into memory at `to`, as K rows of plan.panelColumns elements in the type
+  /// of the accumulators. `width` is the number of columns that exist; the last panel may have
+  /// fewer than plan.panelColumns.
   View packPanel(View from, int64_t width, Value to) {
     View packed{to, sum, plan.panelColumns, 1};
     int64_t lanes = plan.lanes;
@@ -271,15 +277,16 @@ struct Generator {
         store(loadScalar(at(source, from.element, mul(j, from.column)), from.element),
               at(target, sum, j));
       });
-      // Lanes without a column are computed and dropped. Zeros keep signaling NaNs out of them.
+      // Columns of the last vector that do not exist are also multiplied, and their results are
+      // dropped. They are set to zero so that they contain no signaling NaNs.
       for (int64_t j = width; j % lanes; ++j)
         store(arith::ConstantOp::create(b, loc, b.getFloatAttr(sum, 0)), at(target, sum, j));
     });
     return packed;
   }
 
-  /// Emits for (k = 0; k < K; ++k): store(made(k), address(k)), and stores zeros up to the end of
-  /// the last step.
+  /// Emits for (k = from; k < K; ++k) store(made(k), address(k)). Stores zeros for the elements
+  /// between K and the end of the last pair.
   void fillDepth(Value from, llvm::function_ref<Value(Value)> address,
                  llvm::function_ref<Value(Value)> made) {
     loop(from, i64(spec.k), 1, [&](Value k) { store(made(k), address(k)); });
@@ -287,7 +294,8 @@ struct Generator {
       store(zeroOf(held), address(i64(k)));
   }
 
-  /// Calls step(k, isHalf) for the first k of each step. `isHalf`: the step has only one element.
+  /// Emits a loop over the pairs along K and calls step(k, isHalf) with the first k of each pair.
+  /// `isHalf`: the pair has only one element, because K is odd.
   void eachStep(llvm::function_ref<void(Value, bool)> step) {
     int64_t whole = spec.k / spec.pairSize() * spec.pairSize();
     if (whole)
@@ -295,8 +303,8 @@ struct Generator {
     if (whole < spec.k)
       step(i64(whole), true);
   }
-  /// Interleaves the lanes of the vectors at k and k + 1. If `isHalf` is set, the second one is
-  /// zero.
+  /// Interleaves the lanes of the vectors at k and k + 1, so that the two elements of each pair are
+  /// adjacent. If `isHalf` is set, the second vector is zero.
   Value paired(llvm::function_ref<Value(Value)> load, Value k, bool isHalf) {
     Value even = load(k), odd = isHalf ? zeroOf(even.getType()) : load(add(k, i64(1)));
     SmallVector<int64_t> turns;
@@ -304,7 +312,7 @@ struct Generator {
       turns.append({i, plan.lanes + i});
     return vector::ShuffleOp::create(b, loc, even, odd, turns);
   }
-  /// Stores each pair of 16-bit elements to its own address.
+  /// Stores each pair of 16-bit elements of a vector to the address place(index of the pair).
   void storePairs(Value x, llvm::function_ref<Value(int64_t)> place) {
     int64_t count = cast<VectorType>(x.getType()).getNumElements() / spec.pairSize();
     Value pairs = vector::BitCastOp::create(b, loc, vectorOf(sum, count), x);
@@ -312,7 +320,7 @@ struct Generator {
       store(vector::ExtractOp::create(b, loc, pairs, i), place(i));
   }
 
-  /// Packs plan.lanes rows that are contiguous along M, step by step.
+  /// Packs plan.lanes rows of an integer A that is contiguous along M, one pair along K at a time.
   void packIntegersAcross(View from, View to, Value row) {
     Value source = at(from.base, from.element, row), target = at(to.base, held, mul(row, to.row));
     auto column = [&](Value k) {
@@ -326,7 +334,8 @@ struct Generator {
     });
   }
 
-  /// Packs A like packA, for integers.
+  /// Packs `rows` rows of an integer A into scratch memory, as 16-bit elements minus the zero
+  /// point.
   View packIntegersA(View from, Value rows) {
     View to{operands.scratch, held, packedRowA(spec, bytes(held)), spec.pairSize()};
     Value first = i64(0);
@@ -355,7 +364,8 @@ struct Generator {
     return to;
   }
 
-  /// Packs a panel like packPanel, for integers, as [step][column][element of the step].
+  /// Packs a panel of an integer B into memory at `to`, as 16-bit elements in the layout [pair
+  /// along K][column][element of the pair].
   View packIntegersPanel(View from, int64_t width, Value to) {
     const int64_t together = spec.pairSize(), lanes = plan.lanes;
     View packed{to, held, together * plan.panelColumns, 1};
@@ -393,22 +403,24 @@ struct Generator {
   // Multiplication of one block of rows by one panel.
   //===--------------------------------------------------------------------===//
 
-  /// Adds the products of the steps in [from, to) to `sums`, which has the vectors of `height` rows
-  /// by a panel of `width` columns in row-major order. `from` is a multiple of four.
+  /// Multiplies a block of `height` rows of A by a panel of `width` columns, for the steps along K
+  /// in [from, to), and adds the products to `sums`. `sums` has the accumulator vectors of the
+  /// block, in row-major order. `from` is a multiple of four.
   void multiplyBlock(View a, View panel, int64_t height, int64_t width, Value from, Value to,
                      SmallVectorImpl<Value> &sums) {
     const int64_t steps = spec.steps();
     int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
-    bool whole = spec.packedB || plan.packsB; // whether lanes after the last column can be read
+    bool whole = spec.packedB || plan.packsB; // whether memory after the last column can be read
     int64_t count = height * vectors;
-    // A few sums would be bound by the FMA latency: several sets of sums alternate over k.
+    // With few accumulators, the loop would be bound by the FMA latency. Therefore several sets of
+    // accumulators alternate over k.
     int64_t sets = 1;
     while (sets < 4 && sets * count < 8)
       sets *= 2;
     int64_t unroll = std::max<int64_t>(sets, count <= 8 ? 4 : count <= 16 ? 2 : 1);
     bool readOnce = spec.packedB && plan.blocks == 1;
     int64_t streams = readOnce && steps >= kStreams * kStreamRows ? kStreams : 1;
-    int64_t distance = steps / streams; // steps between the streams
+    int64_t distance = steps / streams; // number of steps along K in each stream
 
     auto step = [&](Value k, int64_t ahead, MutableArrayRef<Value> sums) {
       Value rowB =
@@ -428,7 +440,8 @@ struct Generator {
           sums[i * vectors + j] = multiplyAdd(left, right[j], sums[i * vectors + j]);
       }
     };
-    // Processes `rows` steps in each of `places` streams, for each k in [first, last).
+    // Emits a loop over k in [first, last) that processes `rows` consecutive steps along K in each
+    // of `places` streams.
     auto rows = [&](Value first, Value last, int64_t rows, int64_t places, ValueRange before) {
       return loop(first, last, rows, before, [&](Value k, ValueRange carried) {
         SmallVector<Value> next(carried);
@@ -440,7 +453,8 @@ struct Generator {
     };
 
     sums.resize(sets * count, zeroVector());
-    // A panel that is read in several streams is read completely.
+    // If a panel is read in several streams, one call processes all of K, and `from` and `to` are
+    // ignored.
     Value first = streams > 1 ? i64(0) : from, last = streams > 1 ? i64(distance) : to;
     Value bodyEnd = last;
     if (steps % unroll || distance % unroll)
@@ -456,7 +470,7 @@ struct Generator {
     sums.assign(done.begin(), done.begin() + count);
   }
 
-  /// Returns the first `valid` lanes.
+  /// Returns the first `valid` lanes of `x`.
   Value leading(Value x, int64_t valid) {
     if (valid >= plan.lanes)
       return x;
@@ -464,7 +478,7 @@ struct Generator {
   }
 
   /// Calls `visit(address of the first element, index of the vector)` for each vector of a block of
-  /// sums in scratch.
+  /// accumulators in scratch memory.
   void eachKept(Value row, int64_t height, int64_t width,
                 llvm::function_ref<void(Value, int64_t)> visit) {
     Value sums = at(operands.scratch, b.getI8Type(), plan.scratchSums);
@@ -475,7 +489,8 @@ struct Generator {
         visit(at(first, sum, i * plan.panelColumns + j * plan.lanes), i * vectors + j);
   }
 
-  /// Stores complete sums to C from [row, column] on.
+  /// Applies the epilogue to a vector of complete accumulators and stores the result to C at [row,
+  /// column]. `valid`: number of lanes to store.
   void storeRow(Value x, Value offsetC, Value batch, Value row, Value column, int64_t valid) {
     x = leading(x, valid);
     if (epilogue)
@@ -485,10 +500,11 @@ struct Generator {
   }
 
   //===--------------------------------------------------------------------===//
-  // Loops over units, chunks and panels.
+  // Loops over work units, chunks and panels.
   //===--------------------------------------------------------------------===//
 
-  /// Returns the offset of a batch element in an operand, in elements.
+  /// Returns the offset, in elements, of a batch element in an operand. `stride` selects the
+  /// operand.
   Value batchOffset(Value batch, int64_t BatchDim::*stride) {
     Value offset = i64(0), rest = batch;
     for (const BatchDim &dim : llvm::reverse(spec.batch)) {
@@ -503,14 +519,14 @@ struct Generator {
     return add(mul(block, base), least(block, i64(plan.tallBlocks())));
   }
 
-  /// A chunk's rows of A, which are multiplied by one panel.
+  /// Rows of A (a chunk of row blocks) that one work unit multiplies by a panel of B.
   struct Chunk {
-    View a; ///< starts at the chunk's first row if A is packed in scratch, else at row 0
+    View a; ///< starts at the chunk's first row if A is packed into scratch, else at row 0
     Value batch, offsetC, firstBlock, lastBlock, firstRow, endRow;
   };
 
-  /// Multiplies one row of A by a wide panel of an unpacked B (GEMV). The panel's rows are
-  /// contiguous, and the sums are kept in scratch.
+  /// Multiplies one row of A by a wide panel of an unpacked B (GEMV). The rows of the panel are
+  /// contiguous, and the accumulators are in scratch memory.
   void rowByPanel(const Chunk &chunk, View panel, Value firstColumn, int64_t width) {
     Value sums = at(operands.scratch, b.getI8Type(), plan.scratchSums);
     int64_t whole = width / plan.lanes * plan.lanes;
@@ -561,7 +577,8 @@ struct Generator {
         Value inChunk = sub(row, chunk.firstRow);
         View rows = chunk.a;
         rows.base = at(rows.base, rows.element, mul(plan.packsA ? inChunk : row, rows.row));
-        // Packed rows of a block are interleaved, step by step.
+        // In a packed A, the rows of a block are interleaved: the pairs of all rows at one step
+        // along K are adjacent.
         if (spec.packedA)
           rows.row = spec.pairSize(), rows.column = height * spec.pairSize();
         SmallVector<Value> sums(height * vectors, zeroVector());
@@ -597,8 +614,8 @@ struct Generator {
     } else {
       allBlocks(i64(0), i64(spec.steps()));
     }
-    // The epilogue may be long. A separate loop emits it once per vector and not once for each row
-    // of a block.
+    // The epilogue may be long. A separate loop over rows emits its code once per vector of a row,
+    // and not once for each row of a block.
     if (plan.keepsSums)
       loop(chunk.firstRow, chunk.endRow, 1, [&](Value row) {
         eachKept(sub(row, chunk.firstRow), 1, width, [&](Value address, int64_t j) {
@@ -613,7 +630,8 @@ struct Generator {
     int64_t wholePanels = lastWidth == plan.panelColumns ? plan.panels : plan.panels - 1;
     bool sharedB = spec.isShared(&BatchDim::strideB);
 
-    // Units are ordered by batch, chunk and panel. Consecutive panels share a chunk of A.
+    // Work units are ordered by batch, chunk and panel, so that consecutive units use the same
+    // chunk of A.
     Value firstRun = div(operands.begin, plan.panels);
     Value lastRun = div(add(operands.end, i64(plan.panels - 1)), plan.panels);
     loop(firstRun, lastRun, 1, [&](Value run) {

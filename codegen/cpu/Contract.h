@@ -1,9 +1,9 @@
 //===- Contract.h - generated matrix multiplication kernels (GEMM) --------===//
 //
-// C[b, m, n] = epilogue(sum over k of A[b, m, k] * B[b, k, n]). The inner kernel multiplies a
-// register block of broadcast elements of several rows of A by a panel of B that is two vectors
-// wide. B is stored in panels of K rows by `panelColumns`. A constant B is packed at compile time.
-// Otherwise the kernel packs one panel after the other.
+// Computes C[b, m, n] = epilogue(sum over k of A[b, m, k] * B[b, k, n]). The inner kernel
+// multiplies a register block (several rows of A, one broadcast element at a time) by a panel of B
+// that is two vectors wide. A panel of B has K rows of `panelColumns` elements. A constant B is
+// packed into panels at compile time. Otherwise the kernel packs one panel after the other.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_CONTRACT_H
@@ -17,34 +17,37 @@
 
 namespace dlc::cpu {
 
-/// One batch dimension. Strides count elements and are 0 if an operand is broadcast.
+/// One batch dimension of a batched matmul. Strides count elements. The stride of an operand that
+/// is broadcast along the dimension is 0.
 struct BatchDim {
   int64_t size = 1, strideA = 0, strideB = 0, strideC = 0;
 };
 
 struct ContractSpec {
   int64_t m = 1, n = 1, k = 1;
-  llvm::SmallVector<BatchDim, 2> batch; ///< outermost first
-  /// Strides in elements along each dimension. A transposed operand has its strides swapped. C is
-  /// contiguous along n.
+  llvm::SmallVector<BatchDim, 2> batch; ///< batch dimensions, outermost first
+  /// Strides of A, B and C along m, n and k, in elements. A transposed operand has its two strides
+  /// swapped. C is contiguous along n.
   int64_t strideAm = 1, strideAk = 1;
   int64_t strideBk = 1, strideBn = 1;
   int64_t strideCm = 1;
-  /// Floats: f32, bf16, f16, f64, or i8 if the other operand is f32. Sums are in f64 if either
-  /// operand is f64, else in f32. Integers: 8-bit types, or, for packed operands, i32 values that
-  /// fit in 16 bits. Sums are in i32.
+  /// Element types of A and B. Floats: f32, bf16, f16, f64, or i8 if the other operand is f32; the
+  /// accumulators are f64 if either operand is f64, else f32. Integers: 8-bit types, or, for packed
+  /// operands, i32 values that fit in 16 bits; the accumulators are i32.
   mlir::Type elementA, elementB;
-  /// Whether B has the layout that `packB` writes, or, for integers, A has the layout that `packA`
-  /// writes.
+  /// Whether B has the layout that `packB` writes. Whether A has the layout that `packA` writes
+  /// (integer matmuls only).
   bool packedB = false, packedA = false;
 
   bool sumsIntegers() const { return elementA.isInteger(); }
-  /// Number of products that one step adds to a sum. Their elements are adjacent in packed
+  /// Number of adjacent elements along k that one instruction multiplies and adds to an
+  /// accumulator: 2 for integers (`pmaddwd`), 1 for floats. These elements are adjacent in packed
   /// operands.
   int64_t pairSize() const { return sumsIntegers() ? 2 : 1; }
   int64_t steps() const { return (k + pairSize() - 1) / pairSize(); }
 
-  /// Returns whether all batch elements read the same operand, the one that `stride` belongs to.
+  /// Returns whether all elements of the batch share one operand, because its batch strides are 0.
+  /// `stride` selects the operand.
   bool isShared(int64_t BatchDim::*stride) const {
     return llvm::all_of(batch, [&](const BatchDim &dim) { return dim.*stride == 0; });
   }
@@ -57,67 +60,73 @@ struct ContractSpec {
 };
 
 struct ContractPlan {
-  /// Work units and minimum units per thread of the parallel loop, and the scratch memory of each
-  /// thread, aligned to 64 bytes.
+  /// Work units of the parallel loop, minimum number of units per thread, and bytes of scratch
+  /// memory per thread, which is aligned to 64 bytes.
   int64_t extent = 1, grain = 1, scratchBytes = 0;
-  /// Size of the operand that is packed at compile time; 0 if there is none.
+  /// Bytes of the constant operand that is packed at compile time; 0 if no operand is packed.
   int64_t packedBytes = 0;
 
-  // Parameters of the schedule.
-  int64_t lanes = 8;          ///< lanes of a vector of sums
-  int64_t panelColumns = 16;  ///< two vectors; more if few rows are multiplied by an unpacked B
-  int64_t panels = 1;         ///< number of panels; the last one may be narrower
-  int64_t blocks = 1;         ///< number of row blocks; their heights differ by at most one
-  int64_t blocksPerChunk = 1; ///< a work unit is one panel by one chunk of row blocks
+  // Parameters of the schedule (blocking, packing and scratch memory).
+  int64_t lanes = 8;         ///< number of lanes of an accumulator register
+  int64_t panelColumns = 16; ///< columns of a panel of B: two vectors; more if few rows are
+                             ///< multiplied by an unpacked B
+  int64_t panels = 1;        ///< number of panels of B; the last one may have fewer columns
+  int64_t blocks = 1; ///< number of blocks of rows of A; their heights differ by at most one row
+  int64_t blocksPerChunk = 1; ///< row blocks per chunk; a work unit is one chunk by one panel
   int64_t chunks = 1;
-  /// Number of steps of a panel that stay in cache while all row blocks of a chunk use them.
+  /// Number of steps along k in a cache block. These rows of a panel remain in cache while all row
+  /// blocks of a chunk are multiplied by them.
   int64_t kBlock = 1;
-  bool packsA = false; ///< whether a chunk of A is copied to scratch
-  bool packsB = false; ///< whether a panel of B is copied to scratch
-  /// Whether the kernel is a GEMV on an unpacked B: one row of A by a few rows of B at a time, over
-  /// a wide panel of columns.
+  bool packsA = false; ///< whether a chunk of rows of A is copied to scratch memory
+  bool packsB = false; ///< whether a panel of B is copied to scratch memory
+  /// Whether the kernel is a GEMV that reads B unpacked, row by row: it multiplies one row of A by
+  /// a few rows of a wide panel of B at a time.
   bool walksRows = false;
-  bool keepsSums = false;                ///< whether sums of a chunk by a panel are kept in scratch
-  int64_t scratchB = 0, scratchSums = 0; ///< byte offsets in scratch; packed A is at 0
+  bool keepsSums = false;                ///< whether accumulators are kept in scratch memory
+  int64_t scratchB = 0, scratchSums = 0; ///< byte offsets in scratch memory; packed A is at 0
 
   int64_t kBlocks(int64_t steps) const { return (steps + kBlock - 1) / kBlock; }
-  int64_t blockHeight() const { return (rows + blocks - 1) / blocks; } ///< of the taller ones
+  int64_t blockHeight() const { return (rows + blocks - 1) / blocks; } ///< rows of a tall row block
   int64_t tallBlocks() const { return rows - rows / blocks * blocks; }
   int64_t rows = 1;
 };
 
-/// Returns whether the processor has the instructions for integer sums (`pmaddwd`).
+/// Returns whether the processor supports integer matmuls (the `pmaddwd` instruction).
 bool sumsIntegers(const Target &target);
 
-/// Computes the schedule. `hasEpilogue`: whether emitContract will get an epilogue.
+/// Computes the schedule of a matmul. `hasEpilogue`: whether an epilogue will be passed to
+/// emitContract.
 ContractPlan planContract(const ContractSpec &spec, const Target &target, bool hasEpilogue);
 
-/// Fills `packed` (plan.packedBytes) from a constant B with the strides of the spec.
+/// Packs a constant operand B, which has the strides of `spec`, into panels. `packed` has
+/// plan.packedBytes bytes.
 void packB(const ContractSpec &spec, const ContractPlan &plan, const void *b, void *packed);
 
-/// Fills `packed` from a constant integer A.
+/// Packs a constant integer operand A, which has the strides of `spec`. `packed` has
+/// plan.packedBytes bytes.
 void packA(const ContractSpec &spec, const ContractPlan &plan, const void *a, void *packed);
-/// Returns the row stride, in elements of `bytes` each, of the copy of A in scratch. It is an odd
-/// number of cache lines, so that rows are spread over the cache's sets.
+/// Returns the row stride of the copy of A in scratch memory, in elements of `bytes` bytes. The
+/// stride is an odd number of cache lines, so that the rows map to different cache sets.
 int64_t packedRowA(const ContractSpec &spec, int64_t bytes);
 
-/// Converts sums to elements of C. `sums` is a vector, and `column` is the column of its first
-/// lane. The result has the same number of lanes and the element type of C. Indices are i64;
-/// `batch` is linear. The function is called while the kernel is emitted, once for each store that
-/// is emitted.
+/// Callback that emits the epilogue: it converts a vector of accumulators (`sums`) to elements of
+/// C. `column` is the column of the vector's first lane. The returned vector has the same number of
+/// lanes and the element type of C. Indices are i64; `batch` is the linear index in the batch. The
+/// callback is called once for each store to C that is emitted.
 using Epilogue = std::function<mlir::Value(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sums,
                                            mlir::Value batch, mlir::Value row, mlir::Value column)>;
 
 struct ContractOperands {
-  mlir::Value a, b, c;             ///< !llvm.ptr
-  mlir::Value begin, end, scratch; ///< the kernel's arguments
-  /// Integer zero points of A and B as i32, which are subtracted from their elements; the
+  mlir::Value a, b, c;             ///< pointers to A, B and C (!llvm.ptr)
+  mlir::Value begin, end, scratch; ///< range of work units, and scratch memory
+  /// Zero points of integer operands, as i32. They are subtracted from the elements, and the
   /// differences fit in 16 bits. Null: no zero point.
   mlir::Value zeroA, zeroB;
 };
 
-/// Emits the body of a kernel at the builder's insertion point: units [begin, end) of plan.extent.
-/// Without an epilogue, the sums are stored unchanged.
+/// Emits the body of a matmul kernel at the builder's insertion point. The kernel computes the work
+/// units [begin, end) of plan.extent. Without an epilogue, the accumulators are stored to C
+/// unchanged.
 void emitContract(mlir::OpBuilder &b, mlir::Location loc, const ContractOperands &operands,
                   const ContractSpec &spec, const ContractPlan &plan,
                   const Epilogue &epilogue = nullptr);

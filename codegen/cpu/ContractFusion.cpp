@@ -10,8 +10,8 @@ namespace dlc::cpu {
 
 namespace {
 
-/// Whether a value is computed from the matmul (Yes or No), and only by elementwise operations on
-/// values of its shape (else Wrongly).
+/// Whether a value depends on the matmul. Yes: only through elementwise operations on values of its
+/// shape. Wrongly: in a way that an epilogue cannot compute.
 enum class Follows { No, Yes, Wrongly };
 
 Follows follows(Value value, MatmulOp matmul, llvm::DenseMap<Value, Follows> &known) {
@@ -31,7 +31,8 @@ Follows follows(Value value, MatmulOp matmul, llvm::DenseMap<Value, Follows> &kn
       result = op->hasTrait<Elementwise>() && shapeOf(operand) == shapeOf(value) ? Follows::Yes
                                                                                  : Follows::Wrongly;
   }
-  // Reductions and contractions that feed the epilogue would be recomputed for each element.
+  // A reduction or contraction that is an operand of the epilogue would be recomputed for each
+  // element.
   if (result == Follows::No && op->hasTrait<ElementLoop>())
     result = Follows::Wrongly;
   return known[value] = result;
@@ -44,16 +45,18 @@ bool isKeptNarrow(CastOp cast) {
 }
 
 struct Operand : StridedView {
-  Value zero; ///< zero point that is subtracted from each element; null: none
+  Value zero; ///< zero point that is subtracted from the elements; null: none
 };
 
-/// Returns an operand as strides over an argument of the body, with the rank of the matmul.
+/// Returns a matmul's operand as a strided view of an argument of the body, with the rank of the
+/// matmul. Returns nothing if the operand is not such a view.
 std::optional<Operand> operandView(Value value, bool transposed, size_t rank) {
   auto strided = asStrided(value, [](Operation *) { return true; });
   if (!strided)
     return std::nullopt;
   std::optional<Operand> view = Operand{*strided, Value()};
-  // Weights in narrow types are converted to f32 as they are read.
+  // Weights in f16, bf16 or i8 are not converted beforehand: the kernel converts them to f32 when
+  // it loads them.
   if (auto cast = view->base.getDefiningOp<CastOp>(); cast && isKeptNarrow(cast))
     view->base = cast.getX();
   if (!isa<BlockArgument>(view->base))
@@ -123,7 +126,8 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
   if (k == 0 || typeOf(matmul.getY()).getNumElements() == 0)
     return no("an empty product");
 
-  // Vectors run along the contiguous dimension of the result. A single column is treated as a row.
+  // Vectors run along the contiguous dimension of the result. A result with a single column is
+  // treated as a row.
   size_t row = rank - 2, column = rank - 1;
   bool straight = shape[column] == 1 || c->strides[column] == 1;
   bool crossed = shape[row] == 1 || c->strides[row] == 1;
@@ -155,7 +159,8 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
   for (int64_t d = int64_t(rank) - 3; d >= 0; --d) {
     if (shape[d] == 1)
       continue;
-    // Batch dimensions that share B and continue the rows' strides become rows.
+    // Merges a batch dimension into the rows of A if all of its elements use the same B and its
+    // strides continue those of the rows.
     bool first = spec.m == 1;
     folding &= b->strides[d] == 0 && (first || (a->strides[d] == spec.strideAm * spec.m &&
                                                 c->strides[d] == spec.strideCm * spec.m));
@@ -178,7 +183,8 @@ std::optional<unsigned> packableArgument(FusionOp fusion, const ContractFusion &
     auto constant = fusion.getInputs()[argument].getDefiningOp<ConstantOp>();
     if (!constant)
       return false;
-    // Views between the argument and the matmul must have no other users.
+    // A packed argument has another layout, so that no other operation may use the argument or the
+    // views between it and the matmul.
     Value value = fusion.getBody().getArgument(argument);
     while (value.hasOneUse()) {
       Operation *user = *value.getUsers().begin();
@@ -231,7 +237,7 @@ KernelPlan planContractKernel(FusionOp fusion, const ContractFusion &contract) {
 
 namespace {
 
-/// Computes the elements of the kernel's result from a vector of sums.
+/// Emits the epilogue: computes the elements of the kernel's result from a vector of accumulators.
 class EpilogueEmitter {
 public:
   EpilogueEmitter(Emitter &e, const ContractFusion &contract, Value inner)
@@ -249,7 +255,7 @@ public:
     split(at, contract.rowDims, row);
     size_t last = shape.size() - (contract.swapped ? 2 : 1);
     at[last] = {column, lanes > 1 ? 1 : 0, nullptr, false};
-    // The Emitter represents a single lane as a scalar.
+    // The Emitter represents a vector of one lane as a scalar.
     Value bound =
         lanes > 1 ? sums : vector::ExtractOp::create(b, loc, sums, int64_t(0)).getResult();
     e.pushScope();

@@ -2,7 +2,7 @@
 //
 // Matches a fusion's body as views -> dlc.matmul -> elementwise -> view, and emits it with the
 // schedule of Contract.h. The Emitter evaluates the operations after the matmul as the epilogue.
-// Therefore all elementwise operations are supported there, with operands of any shape.
+// Therefore the epilogue may have any elementwise operations, with operands of any shape.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_CONTRACTFUSION_H
@@ -17,34 +17,35 @@ struct ContractFusion {
   MatmulOp matmul;
   ContractSpec spec;
   ContractPlan plan;
-  /// Arguments of the body that hold the kernel's operands, and the operands' offsets in them, in
-  /// elements.
+  /// Indices of the fusion's arguments that hold the kernel's operands A and B, and the offset of
+  /// each operand in its argument, in elements.
   unsigned argumentA = 0, argumentB = 0;
   int64_t offsetA = 0, offsetB = 0;
-  /// Integer zero points: single-element values of the body that are subtracted from the operands;
-  /// null: none.
+  /// Zero points of integer operands: single-element values in the fusion's body that are
+  /// subtracted from the elements of A and B. Null: no zero point.
   mlir::Value zeroA, zeroB;
-  /// Whether the kernel's rows are the matmul's columns, so that its result is stored transposed.
+  /// Whether the kernel computes the transposed matmul: its rows are the columns of the dlc.matmul.
   bool swapped = false;
-  /// Dimensions of the matmul that form the kernel's batch, and those that form its rows.
+  /// Dimensions of the dlc.matmul that form the kernel's batch, and those that form its rows.
   llvm::SmallVector<int64_t> batchDims, rowDims;
   bool hasEpilogue = false;
 };
 
-/// Matches the body. Returns nothing if it does not match, with the reason in `why`. `packed`: the
-/// argument that has the layout written by packA or packB.
+/// Matches a fusion's body as one matmul with views and an epilogue. Returns nothing if the body
+/// does not match, and sets `why` to the reason. `packed` is the index of the argument that is
+/// packed by packA or packB, if any.
 std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &target,
                                             std::optional<unsigned> packed,
                                             std::string *why = nullptr);
 
-/// Returns the argument that holds the kernel's operand B (or A, for integers) if it is a constant
-/// that only the matmul reads, so that it can be packed at compile time. `fusion` is the fusion in
-/// the model.
+/// Returns the argument that can be packed at compile time: the one that holds the kernel's operand
+/// B (or A, for integers). Returns nothing unless the argument is a constant that only the matmul
+/// reads. `fusion` is the fusion in the model.
 std::optional<unsigned> packableArgument(FusionOp fusion, const ContractFusion &contract);
 
 KernelPlan planContractKernel(FusionOp fusion, const ContractFusion &contract);
 
-/// Emits the kernel, with the same signature as emitKernel.
+/// Emits the matmul kernel as a function with the signature that emitKernel describes.
 mlir::LogicalResult emitContractKernel(mlir::OpBuilder &b, FusionOp fusion, llvm::StringRef name,
                                        const Target &target, std::optional<unsigned> packed);
 

@@ -8,31 +8,34 @@ namespace dlc::cpu {
 namespace {
 
 constexpr int64_t kLine = 64;
-/// Lines that a first-level cache holds for addresses that are equal modulo 4096.
+/// Associativity of a first-level cache: number of lines it holds whose addresses are equal modulo
+/// 4096.
 constexpr int64_t kWays = 8;
-/// Maximum size of A in one chunk, so that it stays in the second-level cache together with a panel
-/// of B.
+/// Maximum bytes of A in a chunk, so that the chunk stays in the second-level cache together with a
+/// panel of B.
 constexpr int64_t kChunkBytes = 512 * 1024;
-/// The same if B exceeds the last-level cache and is read once per chunk from memory.
+/// Maximum bytes of A in a chunk if B is packed by the kernel or exceeds the last-level cache
+/// (kLargeB). Chunks are then larger, because each chunk packs or reads all of B again.
 constexpr int64_t kLargeChunkBytes = 8 * 1024 * 1024;
 constexpr int64_t kLargeB = 8 * 1024 * 1024;
-/// Size of the part of a panel of B that stays in cache while the row blocks of a chunk use it.
+/// Maximum bytes of the part of a panel of B (a block along K) that stays in cache while all row
+/// blocks of a chunk are multiplied by it.
 constexpr int64_t kPanelBytes = 256 * 1024;
-/// Panels of a GEMV on an unpacked B: the maximum width whose sums fit in the first-level cache,
-/// and the minimum width for efficient sequential reads. kFarB is the size of B above which it
-/// exceeds a core's caches.
+/// Panel widths of a GEMV on an unpacked B: kWidest columns have accumulators that fit in the
+/// first-level cache; fewer than kNarrowest columns are read inefficiently. kFarB: bytes of B above
+/// which it exceeds the caches of a core.
 constexpr int64_t kWidest = 2048, kNarrowest = 256;
 constexpr int64_t kFarB = 256 * 1024;
-/// Number of work units that suffices for many threads.
+/// Number of work units that is sufficient for many threads.
 constexpr int64_t kUnits = 32;
-/// Number of multiply-adds below which another thread costs more than it saves.
+/// Number of multiply-adds below which a further thread costs more time than it saves.
 constexpr int64_t kWorkPerThread = 200 * 1000;
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t byteWidth(mlir::Type type) { return type.getIntOrFloatBitWidth() / 8; }
 
-/// Returns whether `rows` rows with this stride map to so few cache sets that they evict one
-/// another.
+/// Returns whether `rows` rows with the stride `strideBytes` map to so few sets of the first-level
+/// cache that they evict each other.
 bool rowsCollide(int64_t rows, int64_t strideBytes) {
   if (strideBytes % kLine)
     return false;
@@ -41,7 +44,7 @@ bool rowsCollide(int64_t rows, int64_t strideBytes) {
   return ceilDiv(rows, distinct) > kWays / 2;
 }
 
-/// Returns the bytes per element of a packed B.
+/// Returns the bytes of one element of a packed B.
 int64_t packedWidth(const ContractSpec &spec) {
   return std::min<int64_t>(byteWidth(spec.elementB), spec.sumsIntegers() ? 2 : 8);
 }
@@ -60,7 +63,8 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   int64_t depth = spec.steps() * spec.pairSize();
   bool avx512 = target.vectorBits >= 512;
   plan.lanes = target.vectorBits / 8 / sumBytes;
-  // Two vectors of sums per row, one broadcast and two vectors of B fill the register file.
+  // Maximum rows of a register block: two accumulator vectors per row, one broadcast element of A
+  // and two vectors of B fill the register file.
   int64_t tallest = avx512 ? 14 : 6;
   plan.rows = spec.m;
   plan.blocks = ceilDiv(spec.m, tallest);
@@ -79,8 +83,8 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   }
   plan.panels = ceilDiv(spec.n, plan.panelColumns);
 
-  // An unpacked B is efficient for few rows; packing pays off for more. Narrow elements are then
-  // converted only once.
+  // For few rows, B is read unpacked; for many rows, packing B saves time. Elements that are
+  // converted to a wider type are then converted only once.
   bool vectorsInB = spec.strideBn == 1;
   bool manyRows = plan.blocks > 2 || (byteWidth(spec.elementB) < sumBytes && plan.blocks > 1);
   plan.packsB = !spec.packedB && (!vectorsInB || manyRows || spec.sumsIntegers());
@@ -93,22 +97,23 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
                 (!spec.sumsIntegers() && (widensA || !contiguous || collide) && plan.panels > 1 &&
                  spec.k > 1);
 
-  // Chunks have few enough rows to stay in cache, and fewer rows if the panels alone are not enough
-  // units for many threads.
+  // The number of rows in a chunk is limited, so that a chunk stays in cache. It is further reduced
+  // if the panels alone do not provide enough work units for many threads.
   int64_t perBlock = height * depth * heldBytes;
-  // A panel that the kernel packs or reads from memory should be used for many rows.
+  // If a panel of B is packed by the kernel or read from memory, it should be multiplied by as many
+  // rows as possible.
   bool costlyB = plan.packsB || spec.k * spec.n * byteWidth(spec.elementB) > kLargeB;
   int64_t chunkBytes = costlyB ? kLargeChunkBytes : kChunkBytes;
   int64_t most = std::max<int64_t>(1, chunkBytes / std::max<int64_t>(1, perBlock));
   int64_t units = plan.panels * spec.batchSize();
   if (units < kUnits)
     most = std::min(most, std::max<int64_t>(1, plan.blocks * units / kUnits));
-  // Each panel is packed once per chunk, so that there are as few chunks as possible.
+  // Each panel is packed once per chunk. Therefore the number of chunks is minimized.
   plan.chunks = ceilDiv(plan.blocks, most);
   plan.blocksPerChunk = ceilDiv(plan.blocks, plan.chunks);
   plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);
 
-  // Blocks of k have equal sizes that are multiples of the unrolled steps.
+  // Blocks along K have equal sizes, which are multiples of four because steps are unrolled.
   int64_t panelRow = plan.panelColumns * (spec.packedB ? packedWidth(spec) : heldBytes);
   int64_t kBlocks = plan.blocksPerChunk == 1 ? 1 : ceilDiv(depth * panelRow, kPanelBytes);
   plan.kBlock = std::max<int64_t>(4, ceilDiv(ceilDiv(spec.steps(), kBlocks), 4) * 4);
@@ -144,7 +149,7 @@ int64_t packedRowA(const ContractSpec &spec, int64_t bytes) {
   return (ceilDiv(spec.k * bytes, kLine) | 1) * kLine / bytes;
 }
 
-/// Writes [block][step][row][element of the step].
+/// Packs an integer A in the layout [row block][step along K][row][element of the step].
 template <class Element>
 static void packBlocks(const ContractSpec &spec, const ContractPlan &plan, const Element *a,
                        int16_t *packed) {
@@ -171,7 +176,7 @@ void packA(const ContractSpec &spec, const ContractPlan &plan, const void *a, vo
     packBlocks(spec, plan, static_cast<const int32_t *>(a), to);
 }
 
-/// Calls body(first element of the panel in B, number of columns) for each panel of each batch.
+/// Calls body(first element, number of columns) for each panel of B in each element of the batch.
 template <class Element, class Body>
 static void eachPanel(const ContractSpec &spec, const ContractPlan &plan, const Element *b,
                       const Body &body) {
@@ -199,8 +204,8 @@ static void packElements(const ContractSpec &spec, const ContractPlan &plan, con
         std::fill_n(packed + k * columns + width, columns - width, Element(0));
       }
     } else {
-      // A few rows at a time: reads then use whole cache lines, and the written rows stay in the
-      // first-level cache.
+      // Transposes 16 rows of the panel at a time: reads then use whole cache lines, and the
+      // written rows stay in the first-level cache.
       constexpr int64_t step = 16;
       for (int64_t k0 = 0; k0 < spec.k; k0 += step) {
         int64_t end = std::min(spec.k, k0 + step);
@@ -214,7 +219,7 @@ static void packElements(const ContractSpec &spec, const ContractPlan &plan, con
   });
 }
 
-/// Writes [step][column][element of the step].
+/// Packs the panels of an integer B in the layout [step along K][column][element of the step].
 template <class Element, class Packed>
 static void packTogether(const ContractSpec &spec, const ContractPlan &plan, const Element *b,
                          Packed *packed) {

@@ -24,7 +24,7 @@ Value constantLike(OpBuilder &b, Location loc, Type type, double value) {
   return arith::ConstantOp::create(b, loc, attr);
 }
 
-/// Returns the integer type with the width of a float type, for bitcasts.
+/// Returns the integer type (or vector type) with the bit width of a float type, for bitcasts.
 Type integerLike(Type type) {
   Type element = getElementTypeOrSelf(type);
   Type integer = IntegerType::get(type.getContext(), element.getIntOrFloatBitWidth());
@@ -39,9 +39,9 @@ Type elementLike(Type type, Type element) {
   return element;
 }
 
-/// Adds half of the last place of bf16 to the bits of an f32, so that the upper half of the sum is
-/// the number rounded to nearest even. Uses integer instructions, because not every processor has
-/// the conversion, and LLVM would call a library function instead.
+/// Prepares the rounding of f32 to bf16 (nearest even): adds half of the last place of bf16 to the
+/// bits, so that the upper 16 bits of the sum are the rounded number. Uses integer instructions,
+/// because not every processor has the conversion, and LLVM would call a library function instead.
 Value addHalfOfBf16(OpBuilder &b, Location loc, Value bits) {
   auto c = [&](int64_t v) { return constantLike(b, loc, bits.getType(), double(v)); };
   Value odd = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, bits, c(16)), c(1));
@@ -49,7 +49,7 @@ Value addHalfOfBf16(OpBuilder &b, Location loc, Value bits) {
   return arith::AddIOp::create(b, loc, bits, bias);
 }
 
-/// Converts f32 to the bits of bf16.
+/// Converts f32 to bf16 and returns the 16 bits of the result as an integer.
 Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
   Value bits = arith::BitcastOp::create(b, loc, integerLike(x.getType()), x);
   Type type = bits.getType();
@@ -61,8 +61,8 @@ Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
   return arith::TruncIOp::create(b, loc, elementLike(type, b.getI16Type()), half);
 }
 
-/// Converts to integers of at most 16 bits, whose bounds are exact floats: one instruction clamps
-/// to each bound. NaN is converted to 0.
+/// Converts floats to an integer type of at most 16 bits, with saturation. The bounds of such a
+/// type are exact floats, so that one instruction clamps to each bound. NaN is converted to 0.
 Value floatToNarrow(OpBuilder &b, Location loc, Value x, IntegerType to, bool isSigned) {
   unsigned width = to.getWidth();
   double low = isSigned ? -std::ldexp(1.0, int(width) - 1) : 0;
@@ -84,8 +84,9 @@ Value floatToNarrow(OpBuilder &b, Location loc, Value x, IntegerType to, bool is
 Value floatToInteger(OpBuilder &b, Location loc, Value x, IntegerType to, bool isSigned) {
   if (to.getWidth() <= 16)
     return floatToNarrow(b, loc, x, to, isSigned);
-  // The bounds of wide integers are not all representable as floats. Therefore out-of-range lanes
-  // are replaced by selects instead of clamped.
+  // The bounds of an integer type of 32 or 64 bits are not all representable as floats. Therefore
+  // lanes that are out of range are replaced by selects after the conversion, instead of clamped
+  // before it.
   unsigned width = to.getWidth();
   double low = isSigned ? -std::ldexp(1.0, width - 1) : 0;
   double high = std::ldexp(1.0, isSigned ? width - 1 : width);
@@ -97,7 +98,7 @@ Value floatToInteger(OpBuilder &b, Location loc, Value x, IntegerType to, bool i
   Value under = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, lowV);
   Value outside = arith::OrIOp::create(b, loc, nan, arith::OrIOp::create(b, loc, over, under));
   Value safe = arith::SelectOp::create(b, loc, outside, constantLike(b, loc, x.getType(), 0), x);
-  // Unsigned 32-bit integers are converted through i64, because vectors have native conversions to
+  // Unsigned 32-bit integers are converted through i64, because vector instructions convert only to
   // signed types.
   Value converted;
   if (!isSigned && width == 32) {
@@ -162,8 +163,8 @@ arith::CmpIPredicate integerPredicate(Predicate p, bool u) {
 
 Value toCompute(OpBuilder &b, Location loc, Value stored, Type element) {
   if (element.isBF16()) {
-    // Uses integer instructions, because LLVM would fold a float extension into operations that it
-    // cannot legalize on bf16 vectors.
+    // Extends bf16 to f32 by integer instructions. LLVM would fold a float extension into
+    // operations that it cannot legalize on bf16 vectors.
     Value wide =
         arith::ExtUIOp::create(b, loc, elementLike(stored.getType(), b.getI32Type()), stored);
     Value bits = arith::ShLIOp::create(b, loc, wide, constantLike(b, loc, wide.getType(), 16));
@@ -216,8 +217,8 @@ Value castElement(OpBuilder &b, Location loc, Value x, Type from, Type to) {
       x = arith::ExtFOp::create(b, loc, toC, x);
     else if (a > c)
       x = arith::TruncFOp::create(b, loc, toC, x);
-    // A 16-bit float result is rounded immediately: later operations must use the value that a
-    // store would have written.
+    // A 16-bit float result is rounded immediately, because later operations must use the value
+    // that would be stored to memory.
     return isSixteenBitFloat(to) ? roundElement(b, loc, x, to) : x;
   }
   if (fromFloat)
@@ -250,7 +251,8 @@ Value integerDivide(Emitter &e, Value x, Value y, bool u, bool remainder, bool t
     result = remainder ? Value(arith::RemUIOp::create(b, loc, x, safe))
                        : Value(arith::DivUIOp::create(b, loc, x, safe));
   } else {
-    // Dividing the lowest value by -1 traps: a division by -1 is emitted as a negation.
+    // A division of the lowest integer by -1 traps. Therefore a division by -1 is emitted as a
+    // negation.
     Value minus = constantLike(b, loc, x.getType(), -1);
     Value byMinus = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, minus);
     Value unsafe = arith::OrIOp::create(b, loc, byZero, byMinus);
@@ -289,8 +291,8 @@ Value floatRemainder(Emitter &e, Value x, Value y, bool truncated) {
   return arith::SelectOp::create(b, loc, fix, arith::AddFOp::create(b, loc, r, y), r);
 }
 
-/// Exponentiation of integers by squaring, one step per bit of the exponent. A negative exponent
-/// gives 0 (or 1 / a for a = +-1).
+/// Emits the power x^y of integers by repeated squaring, with one step per bit of the exponent. A
+/// negative exponent gives 0 (or 1 / x for x = +-1).
 Value integerPower(Emitter &e, Value x, Value y, bool u) {
   OpBuilder &b = e.b;
   Location loc = e.loc;
@@ -348,7 +350,7 @@ Value shift(Emitter &e, Value x, Value y, bool left, bool u) {
   return arith::SelectOp::create(b, loc, fits, shifted, out);
 }
 
-/// An elementwise operation and its computed operands, all scalars or all vectors of the same
+/// Elementwise operation and its evaluated operands: all scalars, or all vectors with the same
 /// number of lanes.
 struct Site {
   Emitter &e;
@@ -357,7 +359,8 @@ struct Site {
   ArrayRef<Value> values;
   Type element; ///< element type of the first operand
   bool isFloat, isUnsigned;
-  bool exact; ///< whether every bit of the result matters (keepsBits)
+  bool exact; ///< whether every bit of the result matters, so that no fast approximation is allowed
+              ///< (keepsBits)
 
   Value x() const { return values[0]; }
   Value y() const { return values[1]; }
@@ -385,8 +388,8 @@ struct Site {
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-// One overload of `element` for each operation. The dispatch in emitElement does not compile if one
-// is missing.
+// One overload of `element` for each elementwise operation. If one is missing, the dispatch in
+// emitElement does not compile.
 
 #define DLC_FUNCTION(Op, mnemonic, value, operands)                                                \
   Value element(const Site &s, Op) { return s.math(#mnemonic); }
@@ -412,7 +415,7 @@ Value element(const Site &s, NegOp) {
 
 Value element(const Site &s, SignOp) {
   Value x = s.x(), zero = s.like(0), one = s.like(1);
-  if (s.isFloat) // Zero and NaN are returned unchanged.
+  if (s.isFloat) // sign(x) of a zero or a NaN is x
     return s.select(s.compare(CmpFPredicate::OGT, x, zero), one,
                     s.select(s.compare(CmpFPredicate::OLT, x, zero), s.like(-1), x));
   Value positive = s.select(s.compare(CmpIPredicate::ne, x, zero), one, zero);
@@ -421,7 +424,7 @@ Value element(const Site &s, SignOp) {
 }
 
 Value element(const Site &s, ReluOp) {
-  if (s.isFloat) // a NaN compares false and is returned
+  if (s.isFloat) // a comparison with NaN is false, so that the NaN is returned
     return s.select(s.compare(CmpFPredicate::OLT, s.x(), s.like(0)), s.like(0), s.x());
   return s.isUnsigned ? s.x() : s.make<arith::MaxSIOp>(s.x(), s.like(0));
 }
@@ -469,8 +472,8 @@ Value element(const Site &s, RemOp op) {
                    : integerDivide(s.e, s.x(), s.y(), s.isUnsigned, true, op.getTruncated());
 }
 
-/// Returns x to the power of 1/2 or -1/2. Unlike a square root, the powers of -0.0 and minus
-/// infinity are those of 0 and infinity.
+/// Returns x to the power of 1/2, or of -1/2 if `isReciprocal`. The powers of -0.0 and minus
+/// infinity are those of 0 and infinity, unlike a square root.
 Value powerOfHalf(const Site &s, bool isReciprocal) {
   const double infinity = std::numeric_limits<double>::infinity();
   Value root = emitMath(s.b, s.loc, "sqrt", s.x(), s.e.context);
@@ -501,8 +504,9 @@ Value element(const Site &s, PowOp op) {
                       s.isUnsigned);
 }
 
-/// Returns NaN if either operand is NaN. If one operand is a constant that is neither NaN nor 0,
-/// one comparison suffices: a NaN in the other operand compares false and is returned.
+/// Emits a maximum or minimum that is NaN if either operand is NaN. If one operand is a constant
+/// that is neither NaN nor 0, one comparison is sufficient: a comparison with NaN is false, and the
+/// other operand is then returned.
 Value extremum(const Site &s, Operation *op, CmpFPredicate first, CmpFPredicate last) {
   for (int side : {0, 1})
     if (auto c = splatValue(op->getOperand(side)); c && *c != 0 && !std::isnan(*c))
@@ -565,8 +569,9 @@ Value Emitter::combine(ReduceKind kind, Type element, Value x, Value y) {
                          : Value(arith::MaxSIOp::create(b, loc, x, y)))
                     : (u ? Value(arith::MinUIOp::create(b, loc, x, y))
                          : Value(arith::MinSIOp::create(b, loc, x, y)));
-    // x is the accumulated value: a NaN in x is kept by the second selection, and a NaN in y is
-    // taken because it compares false. The strict comparison and its selection are one instruction.
+    // x is the accumulated value. A NaN in y is selected because the comparison is false, and a NaN
+    // in x is restored by the second select. The strict comparison and its select are one
+    // instruction.
     Value keep = arith::CmpFOp::create(
         b, loc, larger ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, y);
     Value best = arith::SelectOp::create(b, loc, keep, x, y);

@@ -36,14 +36,14 @@ Value Emitter::finishReduce(ReduceOp op, Value total) {
   return castElement(b, loc, total, sums, element);
 }
 
-/// Returns whether the reduction is a mean of integers, which needs a 64-bit sum because a narrow
-/// sum would wrap.
+/// Returns whether the reduction is a mean of integers. Its accumulator has 64 bits, because an
+/// accumulator of the element type would wrap.
 static bool sumsWide(ReduceOp op) {
   return op.getKind() == ReduceKind::mean &&
          !isa<FloatType>(cast<RankedTensorType>(op.getX().getType()).getElementType());
 }
 
-/// Collects the reductions that `value` is computed from.
+/// Collects the reductions in the fusion that `value` depends on.
 static void collectReductions(Value value, llvm::SmallPtrSetImpl<Operation *> &found,
                               llvm::DenseSet<Value> &seen) {
   Operation *op = value.getDefiningOp();
@@ -74,7 +74,8 @@ SmallVector<ReduceOp> Emitter::reducedTogether(ReduceOp op, const Indices &at, i
         cast<RankedTensorType>(other.getX().getType()).getShape() != shape ||
         known(keyOf(other.getY(), at, lanes)))
       continue;
-    // The reductions that `other` depends on are also computed for `op`.
+    // `other` may be computed in the same loop only if all reductions that it depends on are also
+    // needed for `op`.
     if (llvm::all_of(reductionsBelow(other), [&](Operation *below) { return own.contains(below); }))
       together.push_back(other);
   }
@@ -89,7 +90,7 @@ Value Emitter::reduce(ReduceOp op, const Indices &at, int64_t lanes) {
     IndexLowering lowering(*this, n);
     return lowering.lower(lowering.readsOf(op, at, where).front(), x.getShape());
   };
-  // Reductions in the operand are computed before the loop.
+  // Reductions that the operand of this reduction depends on are computed before its loop.
   hoist(op.getX(),
         indexOf(SmallVector<Index>(axes.size(), Index{nullptr, 0, nullptr, true}), lanes));
   SmallVector<ReduceOp> together = reducedTogether(op, at, lanes);
@@ -128,7 +129,7 @@ Value Emitter::reduce(ReduceOp op, const Indices &at, int64_t lanes) {
   return scopes.back()[keyOf(op.getY(), at, lanes)];
 }
 
-/// Returns both as vectors if one of them is a vector.
+/// Returns x and y as they are, or both as vectors of `lanes` if one of them is a vector.
 static std::pair<Value, Value> alike(Emitter &e, Value x, Value y, int64_t lanes) {
   int64_t n = isa<VectorType>(x.getType()) || isa<VectorType>(y.getType()) ? lanes : 0;
   return {e.splat(x, n), e.splat(y, n)};
@@ -167,7 +168,8 @@ Value Emitter::factor(Operation *op, unsigned operand, Value element, const Indi
   Value zero = zeroPointOf(op, operand);
   if (!zero)
     return element;
-  // The zero points of a convolution's weights are indexed by the first dimension.
+  // The zero points of a convolution's weights are per output channel: they are indexed by the
+  // first dimension of the weights.
   ArrayRef<int64_t> shape = typeOf(zero).getShape();
   const size_t first = isa<ConvOp>(op) ? 0 : at.size() - shape.size();
   Indices index(shape.size(), constant(0));
@@ -187,7 +189,8 @@ Value Emitter::contraction(Operation *op, const Indices &at, int64_t lanes) {
   Type sum = isInteger ? Type(b.getI32Type()) : tx.getElementType();
   SmallVector<int64_t> extents = foldedExtents(op);
   size_t terms = extents.size();
-  // Lanes along a window would read beyond the row: the coordinates in the window remain scalar.
+  // The coordinates in a window remain scalar: a vector of several window elements would read
+  // beyond the row.
   if (terms > 1)
     extents.push_back(1);
   auto conv = dyn_cast<ConvOp>(op);
@@ -204,7 +207,7 @@ Value Emitter::contraction(Operation *op, const Indices &at, int64_t lanes) {
         });
   if (!biasOf(op))
     return total;
-  // Adds a convolution's bias, which is indexed by the channel.
+  // Adds the bias of a convolution, which is indexed by the output channel.
   auto [sums, bias] = alike(*this, total, eval(biasOf(op), {at[1]}, lanes), lanes);
   return combine(ReduceKind::sum, sum, sums, bias);
 }

@@ -23,7 +23,7 @@ Value Emitter::constantElement(ConstantOp op, const Indices &at, int64_t lanes) 
   };
   if (tensor->size() == 1 || op.getValue().isSplat())
     return constantOf(0);
-  // Small constants become vector constants from which elements are extracted.
+  // A small constant tensor becomes a vector constant from which elements are extracted.
   SmallVector<Attribute> all;
   for (int64_t i = 0; i < tensor->size(); ++i)
     all.push_back(attrAt(i));
@@ -64,8 +64,9 @@ Value Emitter::distances(int64_t step, int64_t lanes) {
       DenseElementsAttr::get(VectorType::get({lanes}, b.getI32Type()), ArrayRef<int32_t>(steps)));
 }
 
-/// Emits a comparison of an iota along the lanes with a value that is uniform: the distances from
-/// the first lane are compared in 32 bits, which need half as many registers.
+/// Emits the comparison of an iota that varies along the lanes with a uniform value. The lanes'
+/// distances from the first lane are compared as 32-bit integers, which need half as many registers
+/// as i64. Returns null if the operation is no such comparison.
 Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
   auto type = cast<RankedTensorType>(op->getOperand(0).getType());
   if (lanes == 0 || !type.getElementType().isSignlessInteger(64))
@@ -84,8 +85,8 @@ Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
     Value against = eval(other, broadcastIndex(other, at), lanes);
     if (isa<VectorType>(against.getType()))
       return {};
-    // Values out of the iota's range are clamped to just outside of it, which does not change the
-    // result.
+    // A value outside the iota's range is clamped to -1 or the iota's size, which does not change
+    // the result of the comparison.
     against = binary("max", binary("min", against, i64(size)), i64(-1));
     Value distance =
         arith::TruncIOp::create(b, loc, b.getI32Type(), binary("sub", against, x.base));
@@ -97,8 +98,8 @@ Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
   return {};
 }
 
-/// Returns the intrinsic that permutes the lanes of a register by 32-bit indices; empty if there is
-/// none.
+/// Returns the name of the intrinsic that permutes the lanes of a register by 32-bit indices.
+/// Returns an empty string if the processor has no such instruction for this element type.
 static std::string pickerOf(const Target &target, Type element) {
   StringRef features = target.features;
   if (element.getIntOrFloatBitWidth() != 32)
@@ -128,7 +129,7 @@ Value Emitter::gatherMonotonic(GatherOp op, const Indices &at, int64_t lanes) {
   Type wide = b.getI64Type(), placeType = getElementTypeOrSelf(places.getType());
   VectorType whole = VectorType::get({width}, element);
   return inRegisters(b, loc, whole, {places}, [&](ArrayRef<Value> registers) -> Value {
-    // The first lane has the smallest index.
+    // Indices are monotonic, so that the first lane has the smallest index.
     Value least = vector::ExtractOp::create(b, loc, registers[0], int64_t(0));
     Value first = binary("min", castElement(b, loc, least, placeType, wide), i64(size - window));
     Indices from(at);
@@ -159,7 +160,8 @@ Value Emitter::interleaveParts(ConcatOp op, const Indices &at, int64_t lanes) {
   int64_t fewer = lanes / turns.by;
   auto parts = llvm::map_to_vector(
       op.getXs(), [&](Value part) { return splat(eval(part, inside, fewer), fewer); });
-  // Interleaving parts that are half of all parts apart makes their elements adjacent in the end.
+  // Vectors i and i + half are interleaved, with half = n/2, n/4, .., 1. The elements of all n
+  // operands are then adjacent, in order.
   for (int64_t half = turns.by / 2; half > 0; half /= 2)
     for (int64_t i = 0; i < half; ++i)
       parts[i] = vector::InterleaveOp::create(b, loc, parts[i], parts[i + half]);
@@ -193,7 +195,7 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
   };
   SmallVector<Source, 2> sources;
   auto isVector = [](Value v) { return isa<VectorType>(v.getType()); };
-  // If the guards differ between lanes, all operands are read, and each lane selects one.
+  // If the guards differ between lanes, all operands are read, and each lane selects one of them.
   bool readsAll = false;
   for (const Read &read : lowering.readsOf(op, at)) {
     Value operand = op->getOperand(read.operand);
@@ -202,7 +204,8 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
     sources.push_back({operand, read, lowering.lower(read, shape, readsAll), inside});
     readsAll |= inside && isVector(inside);
   }
-  // Inside the row, away from the padding, lanes are contiguous.
+  // Fast path for a pad (reflect, edge or wrap): if all lanes are inside the operand's row, the
+  // elements are contiguous and one load is sufficient.
   if (auto pad = dyn_cast<PadOp>(op); pad && pad.getMode() != PadMode::constant &&
                                       sources.front().operand == pad.getX() && lanes > 0 &&
                                       !at.back().vec && at.back().step == 1) {
@@ -214,7 +217,8 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
     if (last >= 0)
       sources.insert(sources.begin(), between);
   }
-  // `taken`: the lanes that preceding operands provide.
+  // Emits the selection among the operands in `from`, which are tried in order. `taken`: mask of
+  // the lanes that preceding operands provide.
   std::function<Value(ArrayRef<Source>, Value)> first = [&](ArrayRef<Source> from,
                                                             Value taken) -> Value {
     const auto &[operand, read, where, inside] = from.front();
@@ -237,7 +241,8 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
         own = arith::SelectOp::create(b, loc, taken, flag(false), inside);
       }
       Value other = first(from.drop_front(), all);
-      // The other lanes' addresses may be outside the operand.
+      // A masked load is required, because the addresses of lanes that are not selected may be
+      // outside the operand.
       if (Value loaded = loadInside(operand, lowering.lower(read), own, other, lanes))
         return loaded;
       return arith::SelectOp::create(b, loc, inside, splat(eval(operand, where, lanes), lanes),
@@ -248,7 +253,8 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
       int64_t n = isVector(here) || isVector(other) ? lanes : 0;
       return arith::SelectOp::create(b, loc, inside, splat(here, n), splat(other, n));
     }
-    // A chain of branches, so that only the operand that holds the element is read.
+    // The guards are the same for all lanes: a chain of branches reads only the operand that holds
+    // the elements.
     auto branch = scf::IfOp::create(b, loc, TypeRange{withLanes(element, lanes)}, inside, true);
     OpBuilder::InsertionGuard guard(b);
     for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {

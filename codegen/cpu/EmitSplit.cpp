@@ -19,9 +19,9 @@ public:
   struct Output {
     Value value, pointer;
   };
-  SmallVector<Output> sides;   ///< outputs with the shape of the reductions' operand
-  SmallVector<Output> results; ///< outputs of the reduced shape
-  SmallVector<Value> partials; ///< instead of `results`: one buffer for each reduction
+  SmallVector<Output> sides;   ///< outputs that have the shape of the reduced operand
+  SmallVector<Output> results; ///< outputs that have the shape of the reductions' results
+  SmallVector<Value> partials; ///< buffers of partial results, one per reduction, unless isWhole()
 
   void run() {
     e.prefetchRows({.elements = product(plan.shape), .walk = 1, .ahead = plan.ahead()});
@@ -47,7 +47,7 @@ private:
     return plan.columns && d == rank - 1 ? plan.strips : plan.shape[d];
   }
 
-  /// Computes the coordinates of a unit. Units are in memory order.
+  /// Computes the coordinates of a work unit from its index. Units are numbered in memory order.
   void takeApart(Value unit) {
     where.assign(rank, Value());
     int64_t before = plan.units;
@@ -72,7 +72,8 @@ private:
       laneUnit();
   }
 
-  /// Emits the unit with a branch for each run of the concatenation's parts.
+  /// Emits a work unit of a concatenation, with a branch for each run of its operands that share
+  /// code.
   void forParts() {
     int64_t axis = int64_t(plan.joined.getAxis()), before = 0;
     bool strips = plan.columns && axis == rank - 1;
@@ -101,7 +102,8 @@ private:
 
   static Index uniform(Value v) { return {v, 0, nullptr, false}; }
 
-  /// Returns the index in the reductions' operand.
+  /// Returns the index in the reduced operand at the coordinates `outer`, `fine` and `column`. The
+  /// other coordinates are those of the work unit.
   Indices fullIndex(Value outer, Index fine, Index column) {
     Indices at;
     for (int64_t d = 0; d < rank; ++d)
@@ -118,7 +120,9 @@ private:
     return {from, e.binary("min", e.binary("add", from, e.i64(chunk)), e.i64(plan.shape[d]))};
   }
 
-  /// Calls `body(outer coordinate, state)` for all outer coordinates of the unit.
+  /// Emits a loop over the coordinates of the work unit along the dimension `outer`.
+  /// `body(coordinate, state)` returns the next state. If there is no such dimension, emits the
+  /// body once.
   SmallVector<Value> forOuter(ValueRange init,
                               function_ref<SmallVector<Value>(Value, ValueRange)> body) {
     if (plan.outer < 0)
@@ -135,7 +139,8 @@ private:
       e.store(tensorType(side.value), side.pointer, at, element, lanes);
   }
 
-  /// Stores the unit's partial results at one index, or the results that are computed from them.
+  /// Stores the work unit's totals of the reductions at `column`: as partial results, or, if
+  /// plan.isWhole(), as the fusion's results that are computed from them.
   void finish(ArrayRef<Value> totals, Index column, int64_t lanes) {
     if (!plan.isWhole()) {
       Indices at;
@@ -160,7 +165,8 @@ private:
 
   //===- Lanes along columns: partial results in scratch memory -----------===//
 
-  /// Calls `body(column, lanes, column within the strip)` for all columns of the strip.
+  /// Emits loops over the columns of the work unit's strip, in vectors. Calls `body(column, lanes,
+  /// column within the strip)` for each.
   void forColumns(function_ref<void(Index, int64_t, Value)> body) {
     int64_t tail = columns % plan.lanes, strips = (columns + plan.width - 1) / plan.width;
     Value first = e.binary("add", e.binary("mul", strip, e.i64(plan.width)), firstColumn);
@@ -210,11 +216,11 @@ private:
       type = VectorType::get(vector.getShape(), type);
     return type == v.getType() ? v : Value(arith::ExtFOp::create(b, loc, type, v));
   }
-  /// Converts to the type of partial results.
+  /// Converts an accumulator to the element type of partial results.
   Value wide(ReduceOp op, Value v) { return extend(v, partialType(op)); }
 
-  /// Combines the terms of one reduction (a power of two of them) in their own type, as a balanced
-  /// tree: dependency chains are short and rounding errors are small.
+  /// Combines the terms of one reduction in their own type, as a balanced tree, so that dependency
+  /// chains are short and rounding errors are small. The number of terms is a power of two.
   Value join(ReduceOp op, SmallVector<Value> terms) {
     Type element = tensorType(op.getX()).getElementType();
     for (; terms.size() > 1; terms.resize(terms.size() / 2))
@@ -223,7 +229,8 @@ private:
     return terms[0];
   }
 
-  /// Adds `together` rows of each of `runs` streams, which start `distance` rows apart.
+  /// Adds rows to the accumulators: `together` consecutive rows, starting with `row`, in each of
+  /// `runs` memory streams. The streams start `distance` rows apart.
   void addRows(Value outer, Value row, int64_t together, int64_t runs, Value distance) {
     forColumns([&](Index column, int64_t lanes, Value inStrip) {
       SmallVector<SmallVector<Value>> terms(plan.reduces.size());
@@ -253,9 +260,9 @@ private:
     });
     forOuter({}, [&](Value outer, ValueRange) {
       auto [from, to] = chunkOf(plan.fine, plan.fineChunk);
-      // The rows that are added together are in several distant memory streams, so that the
-      // hardware prefetcher follows each of them. More streams would be too many if there are many
-      // operands.
+      // The rows that one iteration adds are in several distant memory streams, so that the
+      // hardware prefetcher follows each of them. The number of streams is limited, because each
+      // operand has as many.
       int64_t together = plan.unroll / plan.runs;
       Value part = e.binary("mul", e.binary("div", e.binary("sub", to, from), e.i64(plan.unroll)),
                             e.i64(together));
@@ -292,9 +299,9 @@ private:
     }
     Accumulation main(e, folds, plan.lanes, false), rest(e, folds, tailLanes, false),
         all(e, wideFolds, plan.lanes, false);
-    // One state for each memory stream that is read at a time, and one for the tail. If all
-    // reductions are sums, the streams' states restart at each outer coordinate and are added to a
-    // common f64 state.
+    // Accumulators: one set for each memory stream, and one for the tail of a row. If all
+    // reductions are sums, the sets of the streams restart at each coordinate along `outer` and are
+    // added to a common f64 accumulator.
     size_t size = main.size(), runs = size_t(plan.unroll);
     bool meet = llvm::all_of(plan.reduces, [](ReduceOp op) { return isSum(op); });
     SmallVector<Value> begin, init;
@@ -318,8 +325,8 @@ private:
       Value to = e.binary("min", end, whole), start = from;
       SmallVector<Value> next(meet ? ValueRange(begin) : before.take_front(mainSize));
       if (runs > 1) {
-        // Several parts of the chunk are read at a time, because several sequential streams are
-        // read faster than one.
+        // The chunk is read in several sequential streams at a time, which is faster than a single
+        // stream.
         int64_t step = plan.lanes * plan.unroll;
         Value part = e.binary("mul", e.binary("div", e.binary("sub", to, from), e.i64(step)),
                               e.i64(plan.lanes));
@@ -399,8 +406,8 @@ private:
   Location loc;
   SplitPlan plan;
   int64_t rank;
-  SmallVector<Value> where; ///< the unit's coordinates, counted in chunks and strips
-  Value strip; ///< index of the strip among the `columns` columns from `firstColumn` on
+  SmallVector<Value> where; ///< coordinates of the work unit, counted in chunks and strips
+  Value strip;              ///< index of the strip of columns; the columns start at `firstColumn`
   Value firstColumn;
   int64_t columns;
 };

@@ -25,11 +25,13 @@ int64_t directSteps(int64_t taps) { return 2 * taps - 1; }
 
 } // namespace
 
-/// Maximum number of registers of a row that the code for one vector of results holds.
+/// Maximum number of registers with elements of a row that are live in the code for one vector of
+/// results.
 static constexpr int64_t kMaxOfRow = 8;
 
 bool Windows::loadsTapsSeparately(int64_t lanes, int64_t vectorBits) const {
-  // Unaligned loads of 512 bits always cross a cache line, so that their number is minimized.
+  // Unaligned loads of 512 bits always cross a cache line. Therefore the number of loads is
+  // minimized for such vectors.
   constexpr int64_t fewest = 3;
   return lanes > 1 && stride == 1 &&
          (vectorBits < 512 || taps < fewest ||
@@ -67,7 +69,7 @@ std::optional<double> stepsAlongRows(Operation *op, const Target &target) {
   int64_t spatial = y.getRank() - 2, lanes = std::min(target.lanes32(), y.getShape().back());
   Windows row = windowsOf(op, spatial - 1);
   int64_t bits = y.getElementTypeBitWidth();
-  // Masked loads of parts of rows require elements of at least 32 bits.
+  // Masked loads of chunks of a row require elements of at least 32 bits.
   bool isTapByTap = isa<ConvOp>(op) && row.loadsTapsSeparately(lanes, target.vectorBits);
   if (!y.hasStaticShape() || y.getNumElements() == 0 ||
       !row.vectorizesAlongRows(lanes, isTapByTap) || (row.reachBeyond() && bits < 32))
@@ -77,7 +79,8 @@ std::optional<double> stepsAlongRows(Operation *op, const Target &target) {
   for (int64_t extent : ArrayRef(extents).drop_back())
     rows *= extent;
   if (auto conv = dyn_cast<ConvOp>(op)) {
-    // With more channels, a blocked matrix multiplication loads each element less often.
+    // With more input channels, a blocked matrix multiplication is faster, because it loads each
+    // element less often.
     if (shapeOf(conv.getW())[1] > fewChannels || !isa<FloatType>(y.getElementType()))
       return std::nullopt;
     steps = rows * (row.stride == 1 ? row.taps : registers + 2 * row.taps);
@@ -97,7 +100,8 @@ Value Emitter::alongRow(Value from, const Windows &row, const Indices &at, int64
   std::optional<RowParts> parts = partsOfRow(from, row, at, lanes, isTapByTap);
   if (!parts)
     return {};
-  // Vectors that are entirely inside the row need no masks.
+  // Minimum number of vectors in a row for which a separate branch without masks is emitted.
+  // Vectors of windows that are entirely inside the row take this branch.
   constexpr int64_t registers = 3;
   if (parts->insides.empty() || row.results < registers * lanes)
     return make(*parts);
@@ -124,7 +128,8 @@ std::optional<RowParts> Emitter::partsOfRow(Value from, const Windows &row, cons
   if (!row.vectorizesAlongRows(lanes, isTapByTap) || at.back().vec || at.back().step != 1 ||
       !llvm::all_of(ArrayRef(at).drop_back(), isSame))
     return std::nullopt;
-  // Memory outside the row must not be accessed: masked loads from a buffer are required.
+  // Memory outside the row must not be accessed. If windows reach beyond the row, masked loads from
+  // a buffer are required.
   Type element = elementOf(from);
   if (row.reachBeyond() && (!buffers.count(from) || elements.count(from) ||
                             storageType(element).getIntOrFloatBitWidth() < 32))
@@ -168,8 +173,8 @@ SmallVector<Value> Emitter::loadParts(const RowParts &parts, const Read &read, V
   return loaded;
 }
 
-/// Returns the coordinates of a window's terms: all but the last one, the position in the row,
-/// which is 0.
+/// Returns the coordinates in a window of the terms that are read together: `where`, and 0 for the
+/// last coordinate, the position in the row.
 static SmallVector<Index> rowStart(Emitter &e, ArrayRef<Value> where) {
   SmallVector<Index> over;
   for (Value tap : where)
@@ -190,7 +195,7 @@ Value Emitter::convAlongRow(ConvOp op, const Indices &at, int64_t lanes) {
   extents.pop_back();
   beginWalk();
   Value zero = neutral(ReduceKind::sum, element, lanes);
-  // Several sums if there are many terms, so that dependency chains are short.
+  // If there are many terms, several accumulators shorten the dependency chains.
   constexpr int64_t most = 4, inARow = 8;
   int64_t terms = row.taps;
   for (int64_t extent : extents)
@@ -221,7 +226,8 @@ Value Emitter::convAlongRow(ConvOp op, const Indices &at, int64_t lanes) {
   return alongRow(op.getX(), row, at, lanes, isTapByTap, make);
 }
 
-/// The count is the product, over the dimensions, of the number of window elements that are inside.
+/// Returns the number of elements that count in each window: the product, over the dimensions, of
+/// the number of window elements that are inside the operand or the counted padding.
 Value Emitter::countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes) {
   Type element = computeType(cast<RankedTensorType>(op.getX().getType()).getElementType());
   double whole = 1;
@@ -238,7 +244,7 @@ Value Emitter::countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes) {
       continue;
     }
     int64_t size = windows.countedLow + windows.size + windows.countedHigh;
-    // First index of the window, relative to the first counted element. In 32 bits, because
+    // First index of the window, relative to the first counted element, as a 32-bit integer because
     // comparisons then need half as many registers.
     Index first = affine(at[d + 2], windows.stride, windows.countedLow - windows.low);
     Type narrow = b.getI32Type();
@@ -280,8 +286,8 @@ Value Emitter::countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes) {
   return count;
 }
 
-/// Combines `taps` elements for each window, from registers that hold the positions from `firsts`
-/// on. `pick` returns a register of the elements at given positions.
+/// Combines the `taps` elements of each window. Register i holds the elements of a row from
+/// position firsts[i] on. `pick` shuffles the elements at given positions into one register.
 static Value
 combineTaps(const Windows &row, int64_t lanes, SmallVector<Value> registers,
             ArrayRef<int64_t> firsts, function_ref<Value(Value, Value)> combine,
@@ -297,7 +303,8 @@ combineTaps(const Windows &row, int64_t lanes, SmallVector<Value> registers,
       take(tap);
     return total;
   }
-  // A window is composed of runs, one for each power of two in its number of elements.
+  // A window is composed of runs of 1, 2, 4, .. elements: one for each bit that is set in its
+  // number of elements.
   for (int64_t run = 1, tap = 0; run <= row.taps; run *= 2) {
     if (row.taps & run) {
       take(tap);
@@ -317,14 +324,15 @@ combineTaps(const Windows &row, int64_t lanes, SmallVector<Value> registers,
   return total;
 }
 
-/// Windows along a row overlap and are a few elements apart. Their rows are combined first,
-/// register by register, and each window's elements are then shuffled out of the result. Returns
-/// null if the lanes do not run along a row.
+/// Emits a pool whose lanes run along a row, so that windows overlap and are a few elements apart.
+/// The rows of the windows are combined first, register by register, and each window's elements are
+/// then shuffled out of the result. Returns null if the lanes do not run along a row.
 Value Emitter::poolAlongRow(Operation *op, ReduceKind kind, const Indices &at, int64_t lanes) {
   auto x = cast<RankedTensorType>(op->getOperand(0).getType());
   Type element = x.getElementType();
   Windows row = windowsOf(op, x.getRank() - 3);
-  // NaNs are detected by a mask that covers one register if a register has all lanes.
+  // If a vector has an even number of registers, one mask would combine the NaN flags of two
+  // registers. Each lane then propagates NaN itself.
   bool perLane = lanes % (2 * target.lanes32()) == 0;
   SmallVector<int64_t> extents = foldedExtents(op);
   extents.pop_back();
@@ -355,7 +363,8 @@ Value Emitter::pool(Operation *op, const Indices &at, int64_t lanes) {
   SmallVector<int64_t> extents = foldedExtents(op);
   size_t terms = extents.size();
   Value total = poolAlongRow(op, kind, at, lanes);
-  // Lanes along a window would read beyond the row: the coordinates in the window remain scalar.
+  // The coordinates in a window remain scalar: a vector of several window elements would read
+  // beyond the row.
   if (!total)
     total = fold(kind, x.getElementType(),
                  llvm::to_vector(llvm::concat<const int64_t>(extents, ArrayRef<int64_t>{1})), lanes,

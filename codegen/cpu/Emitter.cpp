@@ -105,7 +105,8 @@ Index Emitter::linear(ArrayRef<int64_t> shape, const Indices &at, int64_t lanes)
   Index sum = constant(0);
   auto strides = ref::rowMajorStrides(shape);
   Indices places(at);
-  // An adjacent quotient and remainder of the same index are combined into that index.
+  // Combines an adjacent quotient and remainder of the same index into this index, so that a
+  // reshape becomes a linear index.
   for (size_t d = 1; d < places.size(); ++d) {
     const Runs &quotient = places[d - 1].runs, &rest = places[d].runs;
     if (quotient.by != 0 && quotient.by == shape[d] && rest.areOf(quotient) && rest.isRemainder &&
@@ -128,7 +129,8 @@ Indices Emitter::broadcastIndex(Value operand, const Indices &at) {
 Emitter::Key Emitter::keyOf(Value value, const Indices &at, int64_t lanes) {
   Key key{value.getAsOpaquePointer(), reinterpret_cast<const void *>(lanes)};
   for (const Index &x : at) {
-    // Constants are compared by value, because many equal ones are created.
+    // In cache keys, constants are compared by value, because many operations create the same
+    // constant.
     APInt known;
     if (!x.vec && matchPattern(x.base, m_ConstantInt(&known))) {
       key.push_back(reinterpret_cast<const void *>(known.getSExtValue() * 2 + 1));
@@ -152,7 +154,7 @@ static bool isUniform(const Indices &at) {
 }
 
 Value Emitter::eval(Value value, const Indices &at, int64_t lanes) {
-  // If no coordinate depends on the lane, the element is uniform.
+  // If no coordinate depends on the lane, one scalar is evaluated for all lanes.
   if (isUniform(at))
     lanes = 0;
   Key key = keyOf(value, at, lanes);
@@ -264,7 +266,8 @@ void Emitter::hoist(Value value, const Indices &at, llvm::DenseSet<Value> &seen)
       hoist(operand, broadcastIndex(operand, at), seen);
 }
 
-/// Offsets are scaled by the size of the storage type.
+/// Returns the address of the element at `offset`. Offsets are multiplied by the size of the
+/// element's type in memory.
 static Value elementPointer(Emitter &e, Type element, Value pointer, Value offset) {
   Type storage = storageType(element);
   Type result = pointer.getType();
@@ -293,7 +296,8 @@ Value Emitter::load(Value value, Value pointer, const Indices &at, int64_t lanes
   if (!offset.vec && std::abs(offset.step) <= kNearStep)
     return toCompute(b, loc, loadNear(element, pointer, offset, lanes), element);
   Value offsets = asVector(offset, lanes);
-  // Gathers with 32-bit offsets process twice as many elements at a time.
+  // Gather instructions with 32-bit offsets process twice as many elements as those with 64-bit
+  // offsets.
   if (type.getNumElements() <= std::numeric_limits<int32_t>::max())
     offsets = arith::TruncIOp::create(b, loc, VectorType::get({lanes}, b.getI32Type()), offsets);
   Value pointers = elementPointer(*this, element, pointer, offsets);
@@ -335,7 +339,7 @@ Value Emitter::loadNear(Type element, Value pointer, const Index &offset, int64_
   Value base = offset.base;
   if (offset.step < 0)
     base = binary("add", base, i64(1 - elements));
-  // Memory after the last element is not accessed.
+  // The last register ends at the last element, so that memory after it is not accessed.
   SmallVector<Value> registers;
   SmallVector<int64_t> firsts;
   for (int64_t first = 0; first < elements; first += lanes) {
@@ -352,13 +356,14 @@ Value Emitter::loadNear(Type element, Value pointer, const Index &offset, int64_
 Value Emitter::pickPlaces(ArrayRef<Value> registers, ArrayRef<int64_t> firsts, int64_t lanes,
                           function_ref<int64_t(int64_t)> place) {
   auto lanesOf = llvm::seq<int64_t>(0, lanes);
-  // A single register may hold all elements in the order of the lanes.
+  // If a single register already holds all elements in the order of the lanes, it is returned
+  // without a shuffle.
   for (auto [part, first] : llvm::zip(registers, firsts))
     if (llvm::all_of(lanesOf,
                      [&, first = first](int64_t lane) { return place(lane) == first + lane; }))
       return part;
   Value result;
-  int64_t end = 0; // end of the positions that the registers so far hold
+  int64_t end = 0; // end of the positions that the registers visited so far hold
   for (auto [part, first] : llvm::zip(registers, firsts)) {
     SmallVector<int64_t> picks;
     bool any = false;
@@ -385,8 +390,8 @@ void Emitter::prefetch(Value value, Type element, Value pointer, Value offset, i
   for (int64_t at = 0; at < lanes; at += perLine) {
     Value ahead;
     if (prefetching.rows) {
-      // `here` is the offset in the current rows. Line i of them prefetches line i / rows of row i
-      // % rows.
+      // `here` is the offset in the current group of rows. The iteration that reads line i of the
+      // group prefetches, in the next group, line i / rows of row i % rows.
       auto divided = [&](Value x, int64_t by) -> Value {
         return arith::DivUIOp::create(b, loc, x, i64(by));
       };
@@ -404,8 +409,8 @@ void Emitter::prefetch(Value value, Type element, Value pointer, Value offset, i
       ahead = binary("add", offset, i64(prefetching.ahead + at));
     }
     Value p = LLVM::GEPOp::create(b, loc, pointer.getType(), element, pointer, ValueRange{ahead});
-    // If the data would be evicted from the first-level cache before its use, it is prefetched to
-    // the second-level cache.
+    // If the prefetch distance exceeds what the first-level cache holds, data is prefetched to the
+    // second-level cache instead, so that it is not evicted before its use.
     constexpr int64_t nearest = 1 << 14;
     int64_t distance =
         (prefetching.rows ? prefetching.rows * prefetching.row : prefetching.ahead) * bytes;

@@ -1,9 +1,10 @@
 //===- Emitter.h - evaluates the body of a fusion element by element, on demand ---===//
 //
-// The body of a fusion is evaluated at the index of a result element: each operation maps that
-// index to the indices of its operands, down to loads from the kernel's buffers. An index may
-// denote several consecutive elements at once (lanes along one dimension). Values are then vectors.
-// Row tails are not masked: a tail is a vector with exactly the remaining number of lanes.
+// Evaluates the body of a fusion on demand, at the index of a result element: each operation maps
+// that index to the indices of its operands, down to loads from the kernel's buffers. An index may
+// denote several consecutive elements (vector lanes along one dimension); the values are then
+// vectors. The tail of a row is not masked: it is a vector with exactly the remaining number of
+// lanes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_EMITTER_H
@@ -23,44 +24,46 @@
 
 namespace dlc::cpu {
 
-/// Known structure of a vector of indices: it holds the quotients (first + lane) / by, or the
-/// remainders, where `first` and the number of lanes are multiples of `by`. Each run of `by` lanes
-/// then has one quotient, and all runs have the same remainders.
+/// Structure of a vector of indices that is known at compile time. The lanes hold the quotients
+/// (first + lane) / by, or the remainders (first + lane) % by. `first` and the number of lanes are
+/// multiples of `by`. Therefore each run of `by` lanes has one quotient, and all runs have the same
+/// remainders.
 struct Runs {
-  mlir::Value first; ///< i64
-  int64_t by = 0;    ///< 0: no structure is known
+  mlir::Value first; ///< index of the first lane, before the division (i64)
+  int64_t by = 0;    ///< divisor, which is the length of a run; 0: no known structure
   bool isRemainder = false;
 
   bool areOf(const Runs &other) const { return first == other.first && by == other.by; }
 };
 
-/// One coordinate of an index: base + lane * step for lane = 0, 1, .., or a vector of coordinates
-/// if they have no constant step.
+/// Coordinates of all vector lanes along one dimension: base + lane * step for lane = 0, 1, .., or
+/// the vector `vec` if the coordinates have no constant step.
 struct Index {
-  mlir::Value base;     ///< i64
-  int64_t step = 0;     ///< 0: the same for all lanes
+  mlir::Value base;     ///< coordinate of lane 0 (i64)
+  int64_t step = 0;     ///< distance between adjacent lanes; 0: all lanes have the same coordinate
   mlir::Value vec;      ///< vector<lanes x i64>; if set, base and step are ignored
-  bool unknown = false; ///< not computed yet (used in the search for operations to hoist)
-  Runs runs = {};       ///< structure of `vec`
+  bool unknown = false; ///< not emitted yet (used in the search for values to hoist out of a loop)
+  Runs runs = {};       ///< known structure of `vec`
 
   bool isUniform() const { return !vec && step == 0 && !unknown; }
 };
 using Indices = llvm::SmallVector<Index, 6>;
 
-/// One of several reductions computed in the same loop: its combining operation and the element
-/// type of its result.
+/// One of several reductions that are computed in the same loop: its combining operation and the
+/// element type of its result.
 struct Fold {
   ReduceKind kind;
   mlir::Type element;
 };
 
-/// How a kernel prefetches its inputs.
+/// Parameters of the software prefetches that a kernel issues for its inputs.
 struct Prefetching {
-  int64_t elements = 0; ///< size of the buffers that are prefetched; 0: no prefetch
-  size_t walk = 1;      ///< which pass over a row prefetches (1: the first)
-  int64_t ahead = 0;    ///< prefetch distance in elements
-  /// If set, instead of `ahead`: prefetch the next `rows` rows of `row` elements each, one cache
-  /// line of each row in turn, so that the hardware prefetcher follows each of these rows.
+  int64_t elements = 0; ///< number of elements of the buffers that are prefetched; 0: no prefetch
+  size_t walk = 1; ///< number of the pass over a row that issues the prefetches (1: the first pass)
+  int64_t ahead = 0; ///< prefetch distance in elements
+  /// Rows to prefetch. If `rows` is not 0, it replaces `ahead`: the kernel prefetches the next
+  /// `rows` rows of `row` elements each. It prefetches one cache line of each row in turn, so that
+  /// the hardware prefetcher detects each row as a stream.
   int64_t rows = 0, row = 0;
 };
 
@@ -75,84 +78,88 @@ public:
     scopes.emplace_back();
   }
 
-  /// Binds `value` to a row-major buffer of its type's elements at `pointer`. Returns the pointer
-  /// that it was bound to before.
+  /// Makes `value` a row-major buffer at `pointer` with the shape and element type of the value's
+  /// tensor type. Returns the pointer that `value` was bound to before.
   mlir::Value bindBuffer(mlir::Value value, mlir::Value pointer) {
     return std::exchange(buffers[value], pointer);
   }
 
-  /// Binds `value` to `element` at every index that is evaluated in the current scope.
+  /// Makes every read of `value` in the current scope return `element`, independent of the index.
   void bindElement(mlir::Value value, mlir::Value element) { elements[value] = element; }
 
-  /// Declares that from now on only elements of operand `part` are evaluated. They start at
-  /// `offset` along the axis of `concat`.
+  /// Declares that from now on only elements of operand `part` of the concatenation are evaluated.
+  /// They start at `offset` along its axis.
   void bindPart(ConcatOp concat, unsigned part, mlir::Value offset) {
     parts[concat] = {part, offset};
   }
 
-  /// Binds `value` at index `at` to `element` in the current scope (`lanes` as in eval()).
+  /// Caches `element` as the element of `value` at index `at` in the current scope. `element` is a
+  /// vector of `lanes`, or a scalar if the index is the same for all lanes.
   void bindAt(mlir::Value value, const Indices &at, int64_t lanes, mlir::Value element) {
     scopes.back()[keyOf(value, at, lanes)] = element;
   }
 
-  /// Returns the value's element at `at`: a scalar if the index is uniform, else a vector of
-  /// `lanes`.
+  /// Emits the element of `value` at index `at` and returns it: a scalar if the index is the same
+  /// for all lanes, else a vector of `lanes` elements.
   mlir::Value eval(mlir::Value value, const Indices &at, int64_t lanes);
-  /// Returns the index at which `operand` is read if it is broadcast to a shape with the index
-  /// `at`.
+  /// Returns the index of the element of `operand` that is broadcast to index `at` of the broadcast
+  /// shape.
   Indices broadcastIndex(mlir::Value operand, const Indices &at);
-  /// Evaluates all values below `value` that need their own loop and do not depend on unknown
-  /// coordinates.
+  /// Hoists loops out of the loop that follows: emits those reductions and contractions that
+  /// `value` is computed from and that do not depend on unknown coordinates of `at`.
   void hoist(mlir::Value value, const Indices &at);
-  /// Assigns a row of scratch memory to `value`. The first reduction over a row of it stores the
-  /// elements there. Later uses in the same row load them.
+  /// Caches a row of `value` in scratch memory at `pointer`. The first reduction over a row stores
+  /// the elements there. Later uses of the same row load them.
   void keepRow(mlir::Value value, mlir::Value pointer) { rows[value] = {pointer, false}; }
   void forgetRows() { rows.clear(); }
-  /// Lets loads from buffers that are walked row by row issue prefetches from now on.
+  /// Enables prefetches: from now on, loads from buffers that are read row by row also issue
+  /// prefetches.
   void prefetchRows(const Prefetching &how) {
     prefetched.clear();
     prefetching = how;
   }
-  /// Starts the next walk over a row.
+  /// Starts the next pass over the current row.
   void beginWalk() { ++walk; }
-  /// Makes stores to `pointer` non-temporal from now on, or normal again. Non-temporal stores
-  /// require `pointer` and each stored vector to be aligned to a vector register.
+  /// Makes stores to `pointer` non-temporal from now on if `past` is set, else normal. Non-temporal
+  /// stores require `pointer` and each stored vector to be aligned to a vector register.
   void storeNonTemporal(mlir::Value pointer, bool past) {
     past ? (void)nonTemporal.insert(pointer) : (void)nonTemporal.erase(pointer);
   }
-  /// Stores `element`, a result of eval(), at `at` of a row-major buffer of `type`.
+  /// Stores `element`, a result of eval(), at index `at` of the row-major buffer at `pointer`,
+  /// which has the tensor type `type`.
   void store(mlir::RankedTensorType type, mlir::Value pointer, const Indices &at,
              mlir::Value element, int64_t lanes);
 
-  /// Opens a scope. Values computed in it are forgotten at its end because they do not dominate the
-  /// code that follows.
+  /// Opens a scope of the cache of emitted values. Values emitted in the scope are discarded at its
+  /// end because they do not dominate the code that follows.
   void pushScope() { scopes.emplace_back(); }
   void popScope() { scopes.pop_back(); }
 
-  /// Emits a loop over [from, to) that threads `init` through `body(at, accumulated)`.
+  /// Emits an scf.for loop over [from, to) with the loop-carried values `init`. `body(at,
+  /// accumulated)` emits the loop's body and returns the next loop-carried values.
   llvm::SmallVector<mlir::Value>
   range(mlir::Value from, mlir::Value to, int64_t step, mlir::ValueRange init,
         llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
   /// Rounds `x`, an element of `value` computed in f32, to the value's 16-bit element type if the
-  /// kernel has to (passes/Rounding.h).
+  /// kernel must not have excess precision there (passes/Rounding.h).
   mlir::Value rounded(mlir::Value value, mlir::Value x);
-  /// Returns a reduction's result element for `total`, all of its terms combined: divides it by the
-  /// number of terms for a mean, and rounds it.
+  /// Returns the result element of a reduction, given the combination `total` of all terms. A mean
+  /// is divided by the number of terms. The result is rounded to its element type.
   mlir::Value finishReduce(ReduceOp op, mlir::Value total);
   mlir::Value combine(ReduceKind kind, mlir::Type element, mlir::Value a, mlir::Value b);
   mlir::Value neutral(ReduceKind kind, mlir::Type element, int64_t lanes);
 
-  // Helpers that create single operations.
+  // Helpers that emit single operations on indices.
   mlir::Value i64(int64_t value);
   mlir::Value splat(mlir::Value scalar, int64_t lanes);
   Index constant(int64_t value) { return {i64(value), 0, nullptr, false}; }
   Index affine(const Index &x, int64_t scale, int64_t offset);
   Index add(const Index &a, const Index &b, int64_t lanes);
   mlir::Value asVector(const Index &x, int64_t lanes);
-  /// Returns the vector 0, step, 2 * step, .. of `lanes` i32 elements.
+  /// Returns the constant vector 0, step, 2 * step, .. of `lanes` i32 elements.
   mlir::Value distances(int64_t step, int64_t lanes);
   mlir::Value binary(llvm::StringRef kind, mlir::Value a,
-                     mlir::Value b); ///< i64 or vectors of i64: add sub mul div rem min max
+                     mlir::Value b); ///< emits add sub mul div rem min max on i64 or vectors of i64
 
   mlir::OpBuilder &b;
   mlir::Location loc;
@@ -162,90 +169,101 @@ public:
 private:
   friend struct ElementwiseEmitter;
   mlir::Value evalUncached(mlir::Value value, const Indices &at, int64_t lanes);
-  /// The result of the operation that defines `value`, not rounded to a 16-bit element type.
+  /// Emits the result element of the operation that defines `value`, without rounding to a 16-bit
+  /// element type.
   mlir::Value compute(mlir::Value value, const Indices &at, int64_t lanes);
-  /// Evaluates each distinct element once and repeats it by a shuffle if the lanes of `at` differ
-  /// only in quotients or only in remainders (see Runs). Returns null in all other cases.
+  /// Emits each distinct element once and repeats it by a shuffle if the lanes of `at` differ only
+  /// in quotients or only in remainders (see Runs). Returns null in all other cases.
   mlir::Value repeated(mlir::Value value, const Indices &at, int64_t lanes);
   mlir::Value load(mlir::Value value, mlir::Value pointer, const Indices &at, int64_t lanes);
-  /// Replaces `value` and `at` by the source of the operations that only move elements.
+  /// Traces `value` back through operations that only move elements (such as transposes and
+  /// slices). Replaces `value` and `at` by the source tensor and the index in it.
   void followMoves(mlir::Value &value, Indices &at, int64_t lanes);
-  /// Loads adjacent elements by a masked load: lanes that are not `inside` are `other` and their
-  /// memory is not accessed. Returns null if the elements are not contiguous or not in a buffer.
+  /// Emits a masked load of adjacent elements. Lanes that are not set in the mask `inside` have the
+  /// value `other`, and their memory is not accessed. Returns null if the elements are not
+  /// contiguous or not in a buffer.
   mlir::Value loadInside(mlir::Value value, Indices at, mlir::Value inside, mlir::Value other,
                          int64_t lanes);
-  /// Loads lanes with a small step by loading contiguous registers and shuffling them.
+  /// Emits a strided load with a small stride: loads contiguous registers and shuffles the elements
+  /// out of them.
   mlir::Value loadNear(mlir::Type element, mlir::Value pointer, const Index &offset, int64_t lanes);
-  /// Returns for each lane the element at position place(lane). Register i of `registers` has
-  /// `lanes` elements and holds the positions from firsts[i] on. Each register starts at the end of
-  /// the previous one or earlier.
+  /// Emits shuffles that select one element per lane from several registers: lane i gets the
+  /// element at position place(i). Register i of `registers` has `lanes` elements and holds the
+  /// positions from firsts[i] on. Registers may overlap, but there is no gap between two of them.
   mlir::Value pickPlaces(llvm::ArrayRef<mlir::Value> registers, llvm::ArrayRef<int64_t> firsts,
                          int64_t lanes, llvm::function_ref<int64_t(int64_t)> place);
   mlir::Value constantElement(ConstantOp op, const Indices &at, int64_t lanes);
 
-  // One function for each family of operations. Each maps the index and evaluates the operands
-  // there.
+  // Each function emits one family of operations: it maps the result index to operand indices and
+  // evaluates the operands at these.
   mlir::Value elementwise(mlir::Operation *op, const Indices &at, int64_t lanes);
   mlir::Value move(mlir::Operation *op, const Indices &at, int64_t lanes);
-  /// Evaluates a concatenation of parts of size 1 as one vector per part and interleaves these
-  /// vectors. Returns null if the lanes do not run along such a concatenation.
+  /// Emits a concatenation of operands of size 1 (a stack): evaluates one vector per operand and
+  /// interleaves these vectors. Returns null if the lanes do not run along the concatenation's
+  /// axis.
   mlir::Value interleaveParts(ConcatOp op, const Indices &at, int64_t lanes);
-  /// Evaluates a gather with monotonic indices along the lanes by shuffles of registers. Returns
-  /// null if this does not apply.
+  /// Emits a gather with monotonic indices along the lanes by shuffles of registers instead of
+  /// element loads. Returns null if the gather has no such indices.
   mlir::Value gatherMonotonic(GatherOp op, const Indices &at, int64_t lanes);
   mlir::Value iota(IotaOp op, const Indices &at, int64_t lanes);
   mlir::Value comparePlaces(CompareOp op, const Indices &at, int64_t lanes);
   mlir::Value reduce(ReduceOp op, const Indices &at, int64_t lanes);
   mlir::Value contraction(mlir::Operation *op, const Indices &at, int64_t lanes);
-  /// Returns an element at `at` of operand 0 or 1 of a contraction as it is multiplied: integers of
-  /// 8 bits in i32, minus their zero point.
+  /// Prepares an element at index `at` of operand 0 or 1 of a contraction for the multiplication:
+  /// an 8-bit integer is extended to i32, and its zero point is subtracted.
   mlir::Value factor(mlir::Operation *op, unsigned operand, mlir::Value element, const Indices &at,
                      int64_t lanes);
   mlir::Value pool(mlir::Operation *op, const Indices &at, int64_t lanes);
-  /// Returns a pool's element before its division, or a convolution's before its bias is added.
-  /// Returns null if the lanes do not run along a row.
+  /// Emits the reduction of a pooling window with vector lanes along a row: a pool's element before
+  /// the division of its mean, or a convolution's element before its bias is added. Returns null if
+  /// the lanes do not run along a row.
   mlir::Value poolAlongRow(mlir::Operation *op, ReduceKind kind, const Indices &at, int64_t lanes);
   mlir::Value convAlongRow(ConvOp op, const Indices &at, int64_t lanes);
-  /// Calls `make` on the registers that the windows read. Emits a separate branch without masks for
-  /// windows that are entirely inside the row.
+  /// Emits windows with vector lanes along a row by calling `make` with the registers that the
+  /// windows read. Emits a separate branch without masks for windows that are entirely inside the
+  /// row.
   mlir::Value alongRow(mlir::Value from, const Windows &row, const Indices &at, int64_t lanes,
                        bool isTapByTap, llvm::function_ref<mlir::Value(const RowParts &)> make);
-  /// Returns the parts of a row of `from` that the windows of the results at `at` read: one for
-  /// each tap, or one for each register of their span.
+  /// Returns the contiguous chunks of a row of `from` that the windows of the results at index `at`
+  /// read: one chunk for each tap, or one for each register of the windows' span.
   std::optional<RowParts> partsOfRow(mlir::Value from, const Windows &row, const Indices &at,
                                      int64_t lanes, bool isTapByTap);
-  /// Loads the parts of the row. Elements outside the row are `other`.
+  /// Loads the chunks of a row that windows read. Elements outside the row have the value `other`.
   llvm::SmallVector<mlir::Value> loadParts(const RowParts &parts, const Read &read,
                                            mlir::Value other, IndexLowering &lowering,
                                            int64_t lanes);
-  /// Returns the number of elements of each window that count (`count_include_pad`).
+  /// Returns the number of elements that an average pool divides by in each window
+  /// (`count_include_pad`).
   mlir::Value countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes);
-  /// Returns the element that a window reads if it is inside the operand; else `other`.
+  /// Returns the element of the operand that a window reads, or `other` if the element is in the
+  /// padding.
   mlir::Value windowed(mlir::Value x, IndexLowering &lowering, const Read &read, mlir::Value other,
                        int64_t lanes, mlir::Operation *integers = nullptr);
 
   Index linear(llvm::ArrayRef<int64_t> shape, const Indices &at, int64_t lanes);
 
-  /// Emits loops over `extents` (row-major) that thread `init` through `body(coordinates,
-  /// accumulated)`.
+  /// Emits nested loops over `extents` (the first dimension is outermost) with the loop-carried
+  /// values `init`. `body(coordinates, accumulated)` emits the innermost body and returns the next
+  /// loop-carried values.
   llvm::SmallVector<mlir::Value>
   loops(llvm::ArrayRef<int64_t> extents, mlir::ValueRange init,
         llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<mlir::Value>,
                                                           mlir::ValueRange)>
             body);
 
-  /// Combines the terms over a box of coordinates (row-major `extents`) for several reductions at
-  /// once. `terms(coordinates, lanes)` returns one value per reduction, a scalar or a vector of
-  /// `lanes`. If `callerLanes` is set, the results themselves have lanes and the coordinates remain
-  /// scalar. Otherwise the last coordinate is vectorized. If `careful` is set, long sums are
-  /// accumulated in blocks.
+  /// Emits several reductions over the same box of coordinates (`extents`, in row-major order).
+  /// `terms(coordinates, lanes)` returns one term per reduction, a scalar or a vector of `lanes`.
+  /// If `callerLanes` is not 0, each lane is a separate result and the coordinates remain scalar.
+  /// Otherwise the last coordinate is vectorized. If `careful` is set, long sums are accumulated in
+  /// blocks.
   using Terms = llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<Index>, int64_t)>;
   llvm::SmallVector<mlir::Value> fold(llvm::ArrayRef<Fold> folds, llvm::ArrayRef<int64_t> extents,
                                       int64_t callerLanes, Terms terms, bool careful = true);
   mlir::Value fold(ReduceKind kind, mlir::Type element, llvm::ArrayRef<int64_t> extents,
                    int64_t callerLanes,
                    llvm::function_ref<mlir::Value(llvm::ArrayRef<Index>, int64_t)> term);
-  /// Returns `op` and the reductions over the same indices that can be computed in the same loop.
+  /// Returns the reductions that can be computed in the same loop as `op`, including `op`: those
+  /// with the same indices.
   llvm::SmallVector<ReduceOp> reducedTogether(ReduceOp op, const Indices &at, int64_t lanes);
 
   mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
@@ -270,33 +288,33 @@ private:
   Prefetching prefetching;
   int walk = 0;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int, 2>>
-      prefetched; ///< walks that have loaded from a buffer
+      prefetched; ///< for each buffer, the passes over a row that have loaded from it so far
   llvm::DenseSet<mlir::Value> nonTemporal;
 };
 
-/// Returns the type in which elements of `element` are computed: f32 for 16-bit floats, signless
-/// integers for integers.
+/// Returns the type in which elements of type `element` are computed: f32 for 16-bit floats,
+/// signless integers for integers; other types are unchanged.
 mlir::Type computeType(mlir::Type element);
 /// Returns the type of an element in memory: i8 for bool, signless integers for integers, i16 for
-/// bf16.
+/// bf16; other floats are unchanged.
 mlir::Type storageType(mlir::Type element);
-/// Returns `type`, or a vector of it if `lanes` is not 0.
+/// Returns the vector type with `lanes` elements of `type`, or `type` itself if `lanes` is 0.
 mlir::Type withLanes(mlir::Type type, int64_t lanes);
 bool isUnsigned(mlir::Type element);
 
-/// Convert elements between the type in which they are stored and the type in which they are
-/// computed.
+/// Convert an element from its type in memory to the type in which it is computed, and back.
 mlir::Value toCompute(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored,
                       mlir::Type element);
 mlir::Value toStorage(mlir::OpBuilder &b, mlir::Location loc, mlir::Value computed,
                       mlir::Type element);
-/// Rounds an element computed in f32 to f16 or bf16. The result is an f32 again.
+/// Rounds an element that is computed in f32 to f16 or bf16 and extends the result to f32 again.
 mlir::Value roundElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Type element);
-/// Converts computed elements between two element types with the semantics of dlc.cast.
+/// Converts elements that are already in their type of computation from the element type `from` to
+/// `to`, with the semantics of dlc.cast.
 mlir::Value castElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Type from,
                         mlir::Type to);
-/// Emits one elementwise operation on computed operands, all scalars or all vectors of the same
-/// number of lanes.
+/// Emits one elementwise operation, given the values of its operands: all scalars, or all vectors
+/// with the same number of lanes.
 mlir::Value emitElement(Emitter &e, mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands);
 
 } // namespace dlc::cpu

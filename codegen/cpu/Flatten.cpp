@@ -18,7 +18,7 @@ std::optional<Code> flatten(llvm::StringRef object, llvm::StringRef entry, std::
   if (!file)
     return fail("generated object: " + toString(file.takeError()));
   Code code;
-  DenseMap<uint64_t, uint64_t> placed; // section index -> offset in the image
+  DenseMap<uint64_t, uint64_t> placed; // offset in the image of each section, by section index
   for (const object::SectionRef &section : (*file)->sections()) {
     uint64_t flags = object::ELFSectionRef(section).getFlags();
     if (!(flags & ELF::SHF_ALLOC) || section.getSize() == 0)

@@ -38,11 +38,12 @@ Value floatConstant(Emitter &e, Type like, double value) {
 
 namespace {
 
-/// Number of sequential additions in a block.
+/// Number of sequential additions in a block of a long sum.
 constexpr int64_t kBlock = 32;
 
-/// Sums `terms(i)` for i in [0, n) in blocks of kBlock, adds the result of each block to
-/// `longState`, and returns the new one.
+/// Emits a loop that sums `terms(i)` for i in [0, n) in blocks of kBlock terms, and adds each
+/// block's sum to the accumulators `longState` with compensation of rounding errors. Returns the
+/// new accumulators.
 SmallVector<Value> sweepLong(Emitter &e, const Accumulation &gathering, int64_t n,
                              ValueRange longState, function_ref<SmallVector<Value>(Value)> terms) {
   auto block = [&](Value from, Value to) {
@@ -91,7 +92,7 @@ SmallVector<Value> Emitter::fold(ArrayRef<Fold> folds, ArrayRef<int64_t> extents
           });
         }));
   }
-  // Four registers of partial results hide the latency of the combining operation.
+  // Four registers of accumulators hide the latency of the combining operation.
   int64_t n = extents.back(), width = target.lanes32();
   int64_t lanes = n >= 4 * width ? 4 * width : n >= width ? width : n;
   int64_t blocks = n / lanes, tail = n % lanes, tailLanes = tail > 1 ? tail : 0;

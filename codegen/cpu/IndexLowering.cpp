@@ -38,8 +38,8 @@ std::optional<Indices> IndexLowering::movedIndex(Operation *op, const Indices &a
   return lower({0, *moved, {}}, shapeOf(op->getOperand(0)));
 }
 
-/// Returns an element of an index tensor as a coordinate. Negative indices count from the end, and
-/// the result is clamped to the dimension.
+/// Returns an element of an index tensor as a coordinate of a dimension of `size` elements.
+/// Negative indices count from the end. The result is clamped to the dimension.
 IndexExpr IndexLowering::load(Value indices, const Coordinates &at, int64_t size) {
   Value wide = e.eval(indices, lower({0, at, {}}, shapeOf(indices)), lanes);
   Type i64 = e.b.getI64Type();
@@ -57,7 +57,7 @@ IndexExpr IndexLowering::load(Value indices, const Coordinates &at, int64_t size
                   size);
 }
 
-/// Returns whether the non-negative `value` is known to be a multiple of `by`.
+/// Returns whether the value, which must not be negative, is provably a multiple of `by`.
 static bool isMultipleOf(Value value, int64_t by) {
   APInt known;
   if (matchPattern(value, m_ConstantInt(&known)))
@@ -75,7 +75,8 @@ static bool isMultipleOf(Value value, int64_t by) {
 
 Index IndexLowering::binary(StringRef kind, const Index &a, const Index &b) {
   const bool uniform = a.isUniform() && b.isUniform();
-  // A value that differs between lanes is unknown if the number of lanes is 0.
+  // If `lanes` is 0, only scalars can be emitted, so that a value that differs between lanes is
+  // unknown.
   if (a.unknown || b.unknown || (!uniform && lanes == 0))
     return {nullptr, 0, nullptr, true};
   if (uniform)
@@ -86,7 +87,8 @@ Index IndexLowering::binary(StringRef kind, const Index &a, const Index &b) {
   if ((isRemainder || kind == "div") && !a.vec && a.step == 1 && b.isUniform() &&
       matchPattern(b.base, m_ConstantInt(&by))) {
     int64_t size = by.getSExtValue();
-    // Either all lanes, or each run of `size` lanes, are between two adjacent multiples of `size`.
+    // The quotient is the same in all lanes, or in each run of `size` lanes, if these lanes do not
+    // cross a multiple of `size`.
     if (size % lanes == 0 && isMultipleOf(a.base, lanes))
       return {e.binary(kind, a.base, b.base), isRemainder, nullptr, false};
     if (size > 1 && lanes % size == 0 && isMultipleOf(a.base, size))
@@ -126,7 +128,8 @@ Indices IndexLowering::lower(const Read &read, ArrayRef<int64_t> shape, bool isE
   Indices result;
   for (auto [place, size] : llvm::zip(read.at, shape)) {
     Index index = lower(place);
-    // The range computed for the quotient of a possibly negative value is not reliable.
+    // If the dividend may be negative, the range of a quotient is not reliable, and the index must
+    // be clamped.
     bool divided = llvm::any_of(read.guards, [&, at = place](const Guard &guard) {
       return guard.by > 1 && at == x.divide(guard.place, guard.by);
     });
@@ -148,7 +151,7 @@ Value IndexLowering::inside(ArrayRef<Guard> guards) {
     all =
         all ? Value(arith::AndIOp::create(e.b, e.loc, e.splat(all, n), e.splat(holds, n))) : holds;
   };
-  // 32-bit comparisons need half as many registers.
+  // Comparisons of 32-bit integers need half as many registers as those of i64.
   constexpr int64_t most = 1 << 30;
   auto isNarrow = [&](const Guard &guard, const Index &place) {
     return guard.by == 1 && !place.vec && place.step != 0 && guard.place.low() > -most &&
@@ -169,7 +172,8 @@ Value IndexLowering::inside(ArrayRef<Guard> guards) {
       whole = binary("div", place, e.constant(guard.by));
       add(arith::CmpIPredicate::eq, e.affine(whole, guard.by, 0), place);
     }
-    // One unsigned comparison checks both bounds.
+    // One unsigned comparison checks both bounds, because a negative index is a large unsigned
+    // number.
     add(arith::CmpIPredicate::ult, whole, e.constant(guard.size));
   }
   return all;

@@ -1,8 +1,9 @@
 //===- IndexLowering.h - lowers index maps to instructions ----------------===//
 //
-// An operation's index map has a variable for each dimension. Each variable is bound to a
-// coordinate of the kernel here, which may differ from lane to lane. A linear expression of such a
-// coordinate has a constant step between lanes. A division of it has a vector of indices.
+// Emits the arithmetic of index maps. An index map has a variable for each dimension, and each
+// variable is bound to a coordinate of the kernel, which may differ between vector lanes. A linear
+// expression of such a coordinate has a constant step between lanes. A division of such a
+// coordinate becomes a vector of indices.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_INDEXLOWERING_H
@@ -17,21 +18,22 @@ class IndexLowering {
 public:
   IndexLowering(Emitter &e, int64_t lanes) : e(e), lanes(lanes) {}
 
-  /// Returns the operand elements that the operation's result at `at` is computed from, for its
-  /// reduction term `over`.
+  /// Returns the operand elements that are needed for the element at index `at` of the operation's
+  /// result. `over`: coordinates of the reduction term, if the operation reduces.
   llvm::SmallVector<Read, 2> readsOf(mlir::Operation *op, const Indices &at,
                                      llvm::ArrayRef<Index> over = {});
-  /// Returns the index from which `op` moves an element if that follows from the index alone.
+  /// Returns the index in the operand from which `op` moves the element at index `at`, such as for
+  /// a transpose or slice. Returns nothing if `op` does not only move elements.
   std::optional<Indices> movedIndex(mlir::Operation *op, const Indices &at);
 
   Index lower(const IndexExpr &expression);
-  /// Returns the index of a read, assuming that all guards hold.
+  /// Emits the operand index of a read. The guards of the read must hold.
   Indices lower(const Read &read);
-  /// Returns the index of a read in an operand of this shape, clamped to the shape if the guards
-  /// may not hold. `isElse`: the index is also read if an earlier read's guards hold.
+  /// Emits the operand index of a read. The index is clamped to `shape` if the guards of the read
+  /// may not hold. `isElse`: the index is also read if the guards of an earlier read hold.
   Indices lower(const Read &read, llvm::ArrayRef<int64_t> shape, bool isElse = false);
-  /// Returns whether all guards hold, as a vector if that differs between lanes; null if there are
-  /// no guards.
+  /// Emits the condition that all guards hold: an i1, or a vector of i1 if it differs between
+  /// lanes. Returns null if there are no guards.
   mlir::Value inside(llvm::ArrayRef<Guard> guards);
 
 private:

@@ -1,10 +1,11 @@
 //===- Inplace.cpp - which results of a kernel may share an operand's buffer ---===//
 //
-// A kernel evaluates results of one shape together, element by element, and stores them after all
-// of them are evaluated (Kernel.cpp). Therefore an input may be overwritten if each of its elements
-// is read only for the same element of such results: all operations that depend on it, up to the
-// results, must be elementwise and have its shape. Broadcasts or reductions of the input, or a
-// result of another shape, could read it after it was overwritten, possibly on another thread.
+// Decides which results may be computed in an input's buffer. A kernel evaluates results of one
+// shape together, element by element, and stores them after all of them are evaluated (Kernel.cpp).
+// Therefore an input may be overwritten if each of its elements is read only for the same element
+// of such results. All operations that depend on the input, up to the results, must be elementwise
+// and have its shape. A broadcast or reduction of the input, or a result of another shape, could
+// read an element after it was overwritten, possibly on another thread.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cpu/Inplace.h"
@@ -55,16 +56,17 @@ SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion) {
   Block &body = fusion.getBody().front();
   auto results = body.getTerminator()->getOperands();
   SmallVector<std::pair<unsigned, unsigned>> pairs;
-  // A concatenation that is the only result is computed part by part. Reductions may be split into
-  // parts (Split.h).
+  // This kernel is not computed element by element: the operands of a concatenation that is the
+  // only result are computed one after the other, and reductions may be split into work units
+  // (Split.h).
   if ((results.size() == 1 && results[0].getDefiningOp<ConcatOp>()) ||
       !body.getOps<ReduceOp>().empty())
     return pairs;
   for (BlockArgument input : body.getArguments()) {
     if (!isReadElementForElement(input))
       continue;
-    // An input with one element per row of a wider result is read again for every block of a long
-    // row.
+    // An input with one element per row must not be overwritten: a wider result reads it again for
+    // each block of a long row.
     auto shape = shapeOf(input);
     if (!shape.empty() && shape.back() == 1 &&
         llvm::any_of(results, [&](Value result) { return shapeOf(result) != shape; }))
@@ -77,8 +79,8 @@ SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion) {
   return pairs;
 }
 
-/// Returns whether all operations that depend on the input use only the same row of it: elementwise
-/// operations and reductions along the row.
+/// Returns whether each row of the results depends only on the same row of the input: all
+/// operations that depend on it are elementwise or reductions along the row.
 static bool isReadRowForRow(BlockArgument input) {
   ArrayRef<int64_t> shape = shapeOf(input);
   auto sums = llvm::to_vector(shape);
@@ -97,8 +99,8 @@ SmallVector<std::pair<unsigned, unsigned>> inplaceRows(FusionOp fusion, const Ta
   SmallVector<std::pair<unsigned, unsigned>> pairs;
   if (body.getOps<ReduceOp>().empty() || planSplit(fusion, target))
     return pairs;
-  // One unit processes a whole row: first the results with one element per row, which depend on all
-  // of it, and then the results as wide as the row.
+  // One work unit computes a whole row: first the results with one element per row, which depend on
+  // the whole row, and then the results as wide as the row.
   std::vector<Nest> nests = planNests(fusion, target);
   if (nests.size() != 1 || nests[0].blocks != 1 || nests[0].scalarRow || nests[0].shape.back() < 2)
     return pairs;
@@ -118,8 +120,8 @@ SmallVector<std::pair<unsigned, unsigned>> inplaceParts(FusionOp fusion, const T
   std::optional<SplitPlan> plan = planSplit(fusion, target);
   if (!plan)
     return pairs;
-  // One unit processes each element once: its terms and its results are evaluated before the
-  // results are stored.
+  // One work unit reads each element once: it evaluates the element's reduction terms and results
+  // before it stores the results.
   auto allowed = [](Operation *op) { return isa<ReduceOp>(op) || isElementwise(op); };
   auto fits = [&](ArrayRef<int64_t> shape) { return shape == ArrayRef<int64_t>(plan->shape); };
   auto isReadOnce = [&](BlockArgument input) {

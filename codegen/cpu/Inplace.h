@@ -8,16 +8,16 @@ namespace dlc::cpu {
 
 struct Target;
 
-/// Returns the pairs (result, input) of a normalized fusion that may share a buffer in the kernel
-/// that iterates over rows (Kernel.h).
+/// Returns the pairs (result index, input index) of a normalized fusion that may share a buffer,
+/// for a kernel that iterates over rows (Kernel.h).
 llvm::SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion);
 
-/// Returns further pairs for schedule rows if rows are reduced before they are stored (softmax and
-/// its gradient).
+/// Returns further pairs (result index, input index) that may share a buffer because each row is
+/// reduced before it is stored, as in softmax and its gradient. For the schedule `rows`.
 llvm::SmallVector<std::pair<unsigned, unsigned>> inplaceRows(FusionOp fusion, const Target &target);
 
-/// Returns further pairs for a reduction that is split into parts (Split.h) and that also stores
-/// results with the shape of its operand.
+/// Returns further pairs (result index, input index) that may share a buffer, for a reduction that
+/// is split into work units (Split.h) and also stores results with the shape of its operand.
 llvm::SmallVector<std::pair<unsigned, unsigned>> inplaceParts(FusionOp fusion,
                                                               const Target &target);
 

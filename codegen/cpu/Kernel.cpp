@@ -69,7 +69,7 @@ KernelPlan planKernel(FusionOp fusion, const Target &target) {
     plan.bytes += bytesRead(argument);
   for (Value value : fusion.getBody().front().getTerminator()->getOperands())
     plan.bytes += bytesOf(tensorType(value));
-  // Below some ten thousand operations, waking a second thread costs more than it saves.
+  // Below some ten thousand operations, waking a further thread costs more time than it saves.
   double perUnit =
       std::max(1.0, std::max(work, plan.bytes / 4) / double(std::max<int64_t>(1, plan.extent)));
   plan.grain = std::max<int64_t>(1, int64_t(24576 / perUnit));
@@ -103,7 +103,8 @@ public:
   }
 
 private:
-  /// Calls `body` for each part of a concatenation that a nest computes.
+  /// Emits code that runs `body` for each operand of a concatenation that the nest computes. The
+  /// index of the operand within its run is passed to `body`.
   void forParts(const Nest &nest, function_ref<void(Value)> body) {
     auto one = [&](Value part, ValueRange) {
       emitPart(e, frame, nest.joined, nest.parts, part, [&](Value offset) {
@@ -118,8 +119,8 @@ private:
       one(e.i64(0), {});
   }
 
-  /// Emits the units of a nest that this call computes; `first` is the index of the nest's first
-  /// unit.
+  /// Emits the loop over the work units of a nest that are in the kernel's range [begin, end).
+  /// `first` is the index of the nest's first unit.
   void walk(Nest &nest, Value first) {
     auto after = [&](int64_t units) { return e.binary("add", first, e.i64(units)); };
     Value from = e.binary("max", frame.begin(), first),
@@ -136,7 +137,8 @@ private:
     };
     if (int64_t several = nest.depth > 0 || nest.across >= 0 ? 1 : unitsAtATime(nest);
         several > 1) {
-      // The last block of a row may be shorter than the others.
+      // The last block of a row may be shorter than the others, so that it is not computed together
+      // with others.
       Value even = nest.blocks > 1 ? e.binary("min", to, after(nest.units - 1)) : to;
       Value groups =
           e.binary("div", e.binary("max", e.binary("sub", even, from), e.i64(0)), e.i64(several));
@@ -147,10 +149,10 @@ private:
     e.range(from, to, 1, {}, units(1));
   }
 
-  /// Returns the number of units that are computed in one loop. Several sequential streams are read
-  /// faster than one, so that rows or blocks of rows that are not cached are processed together.
-  /// Units of a few expensive formulas are processed together too, because their dependency chains
-  /// are independent.
+  /// Returns the number of work units that one loop computes together. If rows are not cached,
+  /// several units are read as separate memory streams, which is faster than one stream. If each
+  /// unit evaluates few but expensive formulas, the dependency chains of several units are
+  /// independent.
   int64_t unitsAtATime(const Nest &nest) {
     constexpr int64_t runs = 4, shortest = 256, large = 1 << 20, most = 24;
     constexpr int64_t fewest = 1 << 17, few = 6, heavy = 4;
@@ -182,8 +184,8 @@ private:
     }
     int64_t row = nest.shape.back(), tail = nest.blocks == 1 ? row % nest.lanes : 0;
     int64_t length = nest.blocks == 1 ? row - tail : nest.block;
-    // All loads precede the stores. A load that follows a store with equal low address bits would
-    // wait for that store (4K aliasing).
+    // All loads precede the stores. A load after a store whose address has the same low bits would
+    // wait for this store (4K aliasing).
     auto store = [&](Value offset, int64_t lanes) {
       SmallVector<SmallVector<Value>> elements;
       SmallVector<Indices, 0> places;
@@ -204,8 +206,8 @@ private:
       store(e.i64(length), tail);
   }
 
-  /// Emits the rows of a chunk, in two memory streams for the hardware prefetcher if the rows are
-  /// not cached.
+  /// Emits a work unit of short rows (a chunk along the second-to-last dimension). If the rows are
+  /// not cached, they are read in two memory streams for the hardware prefetcher.
   void shortRows(Nest &nest, Value unit) {
     constexpr int64_t nearest = 512;
     ArrayRef<int64_t> shape = nest.shape;
@@ -215,8 +217,8 @@ private:
     auto [at, chunk] = coordinates(shape.drop_back(2), nest.chunks, unit);
     at.push_back(e.constant(0));
     at.push_back(e.constant(0));
-    // Computed once, so that values evaluated before the loop over the rows are found again in the
-    // loop.
+    // The coordinates are emitted before the loop over rows, so that values cached for these
+    // coordinates are found again in the loop.
     for (size_t d = 0; d < along; ++d)
       at[d].base = placed(nest, d, at[d].base);
     SmallVector<Value> starts;
@@ -229,7 +231,8 @@ private:
         body(lanes > 1 ? lanes : 0);
       }
     };
-    // Values that all rows share are computed before the loop over the rows.
+    // Values that do not depend on the row (such as per-channel factors) are computed before the
+    // loop over rows.
     auto isShared = [&](Value value) {
       ArrayRef<int64_t> own = tensorType(value).getShape();
       return own.size() < 2 || own.end()[-2] == 1;
@@ -272,7 +275,8 @@ private:
     e.prefetchRows({});
   }
 
-  /// Collects the operations that compute a nest's value at its own index.
+  /// Collects the operations that are evaluated, element by element, for a stored value of the
+  /// nest.
   static void collect(const Nest &nest, Value value, llvm::SetVector<Operation *> &needed) {
     Operation *op = value.getDefiningOp();
     if (!op || isa<GatherOp>(op) || !needed.insert(op))
@@ -282,7 +286,7 @@ private:
         collect(nest, operand, needed);
   }
 
-  /// Emits a row of tiles, or a part of one.
+  /// Emits a work unit of tiles: a row of tiles, or a part of one.
   void tiles(Nest &nest, Value unit) {
     int64_t lanes = nest.lanes, row = nest.shape.back(), rows = nest.shape[nest.across];
     int64_t tail = row % lanes, rest = rows % lanes;
@@ -313,7 +317,8 @@ private:
     }
   }
 
-  /// Emits a tile: `width` elements of each of `height` rows.
+  /// Emits one tile: transposes the operands in registers, and computes `width` elements of each of
+  /// `height` rows.
   void tile(Nest &nest, Indices at, Value first, int64_t width, int64_t height) {
     e.pushScope();
     std::optional<TiledTransposes> transposed = findTiledTransposes(fusion, nest.shape, e.target);
@@ -328,10 +333,10 @@ private:
     for (TransposeOp transpose : transposed->transposes) {
       SmallVector<Value> registers;
       for (int64_t i = 0; i < nest.lanes; ++i) {
-        // Unused lanes are undefined.
+        // A register whose lanes are all unused may have any contents.
         if (i < width) {
           at.back() = {e.binary("add", first, e.i64(i)), 0, nullptr, false};
-          // A value that is equal in all lanes is returned as a scalar.
+          // eval() returns a scalar if all lanes have the same value.
           int64_t lanes = height > 1 ? height : 0;
           Value column = e.splat(e.eval(transpose, at, lanes), lanes);
           registers.push_back(resized(b, loc, column, nest.lanes));
@@ -352,7 +357,7 @@ private:
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, e.i64(y));
   }
 
-  /// Emits `body` under the condition, or unconditionally if `always` is set.
+  /// Emits an scf.if with `body`, or only `body` if `always` is set.
   void when(Value condition, bool always, function_ref<void()> body) {
     if (always)
       return body();
@@ -364,7 +369,8 @@ private:
     e.popScope();
   }
 
-  /// Returns the coordinates of a unit: its row, and the index of its block in the row.
+  /// Returns the coordinates of the row that a work unit computes, and the index of the unit's
+  /// block in the row.
   std::pair<Indices, Value> coordinates(const Nest &nest, Value unit) {
     auto found = coordinates(ArrayRef<int64_t>(nest.shape).drop_back(), nest.blocks, unit);
     found.first.emplace_back();
@@ -395,16 +401,18 @@ private:
     Indices at;
     Value block;
     std::tie(at, block) = coordinates(nest, unit);
-    // Computed once, so that values evaluated before the row's loop are found again in the loop.
+    // The coordinates are emitted before the loop over the row, so that values cached for these
+    // coordinates are found again in the loop.
     for (int64_t d = 0; d < outer; ++d)
       at[d].base = placed(nest, size_t(d), at[d].base);
 
-    // Values that the whole row needs are computed before its loop.
+    // Values that do not depend on the position in the row, such as reductions, are computed before
+    // the loop over the row.
     e.forgetRows();
     Value scratch = frame.scratch();
     int64_t offset = 0;
     for (Value value : keptRows(fusion)) {
-      // Rows of other nests are not saved here.
+      // Only values with the shape of this nest are saved in scratch memory.
       if (tensorType(value).getShape() == ArrayRef<int64_t>(nest.shape) && !nest.scalarRow)
         e.keepRow(value, LLVM::GEPOp::create(b, loc, scratch.getType(), b.getI8Type(), scratch,
                                              ArrayRef<LLVM::GEPArg>{int32_t(offset)}));
@@ -417,7 +425,7 @@ private:
     walkRow(nest, at, block);
   }
 
-  /// Evaluates the values that the whole row needs.
+  /// Emits the values that do not depend on the position in the row, before the loop over the row.
   void hoistRow(Nest &nest, Indices at) {
     at.back() = unknown();
     for (auto &store : nest.stores)
@@ -425,7 +433,8 @@ private:
   }
   static Index unknown() { return {nullptr, 0, nullptr, true}; }
 
-  /// Emits rows that share a reduction, which is computed before them.
+  /// Emits a work unit of several rows that share a reduction. The reduction is computed before the
+  /// rows.
   void rowsOfUnit(Nest &nest, Value unit) {
     size_t outer = nest.shape.size() - 1 - size_t(nest.within);
     ArrayRef<int64_t> shape = nest.shape;
@@ -443,7 +452,7 @@ private:
     });
   }
 
-  /// Emits the elements of a row, or of a block of it.
+  /// Emits the loop over the elements of a row, or of one block of the row.
   void walkRow(Nest &nest, Indices at, Value block) {
     int64_t row = nest.shape.back(), outer = int64_t(nest.shape.size()) - 1;
     e.beginWalk();
@@ -471,8 +480,9 @@ private:
     when(equals(block, nest.blocks - 1), false, emitTail);
   }
 
-  /// Returns how to prefetch if rows are read more than once: the first pass over a row is memory
-  /// bound, the following ones are compute bound, and the second pass prefetches the next rows.
+  /// Returns how to prefetch rows that are read more than once. The first pass over a row is memory
+  /// bound, and the following passes are compute bound. Therefore the second pass prefetches the
+  /// next rows.
   Prefetching rowsAhead(const Nest &nest) {
     constexpr int64_t nearest = 512, farthest = 1 << 16, largest = 1 << 18;
     constexpr int64_t rowsTogether = 4, perLine = 64;
@@ -490,7 +500,7 @@ private:
 
   void rowLoop(Nest &nest, Indices at, Value start, Value stop, int64_t step, int64_t lanes) {
     if (step == nest.shape.back() && nest.blocks == 1) {
-      // One vector covers the whole row.
+      // One vector covers the whole row, so that no loop is needed.
       at.back() = {e.i64(0), lanes > 1 ? 1 : 0, nullptr, false};
       storeAll(nest.stores, inRow(nest, at), lanes > 1 ? lanes : 0);
       return;
@@ -504,24 +514,27 @@ private:
     e.popScope();
   }
 
-  /// Returns the index of `value`. A 0-d value is treated as one row of one element.
+  /// Returns the index at which `value` is evaluated. A 0-d value has an empty index, although its
+  /// nest has a row of one element.
   Indices padTo(const Indices &at, Value value) {
     return tensorType(value).getRank() == 0 ? Indices{} : at;
   }
 
-  /// Returns the position in the results of position `base` along a dimension of the nest.
+  /// Converts a coordinate of the nest to a coordinate of the results, which is larger by the
+  /// operand's offset if the nest computes an operand of a concatenation along `dimension`.
   Value placed(const Nest &nest, size_t dimension, Value base) {
     ConcatOp joined = nest.joined;
     return joined && joined.getAxis() == dimension ? e.binary("add", base, partOffset) : base;
   }
-  /// Returns the index in the results if only the position in the row remains to be converted.
+  /// Converts an index of the nest to an index of the results. All coordinates but the position in
+  /// the row must already be converted.
   Indices inRow(const Nest &nest, Indices at) {
     at.back().base = placed(nest, at.size() - 1, at.back().base);
     return at;
   }
 
-  /// Evaluates all stores before the first one is stored, because an output may share the buffer of
-  /// another's input (Inplace.h).
+  /// Evaluates all stored values at an index, and then stores them. No store may precede an
+  /// evaluation, because an output may share the buffer of an input (Inplace.h).
   void storeAll(ArrayRef<Nest::Store> stores, const Indices &at, int64_t lanes) {
     storeEach(stores, at, evalAll(stores, at, lanes), lanes);
   }
@@ -553,7 +566,7 @@ private:
   Location loc;
   FusionOp fusion;
   ArrayRef<Value> outputs;
-  Value partOffset; ///< offset of the current part along the concatenation's axis
+  Value partOffset; ///< offset of the current operand along the concatenation's axis
 };
 
 } // namespace

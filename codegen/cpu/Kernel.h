@@ -6,29 +6,33 @@
 
 namespace dlc::cpu {
 
-/// How the runtime calls a kernel: in parallel over [0, extent), at least `grain` units at a time.
+/// How the runtime executes a kernel: as a parallel loop over [0, extent), with at least `grain`
+/// work units per thread.
 struct KernelPlan {
   int64_t extent = 1, grain = 1, scratch = 0;
   double flops = 0, bytes = 0;
-  double rows = 0; ///< number of rows that are processed one by one
+  double rows = 0; ///< number of rows that are processed one at a time, not in tiles or chunks
 };
 
-/// Returns whether the Emitter supports every operation of the body. If not, `why` is the reason.
+/// Returns whether the Emitter supports every operation of the fusion's body. If not, sets `why` to
+/// the reason.
 bool canEmit(FusionOp fusion, std::string *why = nullptr);
 
-/// Returns the bytes that a body reads of one of its values. Slices, gathers and other moves of it
-/// count only what is read of their results.
+/// Returns the bytes of `x`, a value of a fusion's body, that the body reads. If `x` is only
+/// sliced, gathered, transposed or reshaped, only the bytes that are read of these results are
+/// counted.
 double bytesRead(mlir::Value x);
-/// Returns the bytes of the cache lines of `rows` rows, each a run of elements; rows start `apart`
-/// elements apart.
+/// Returns the bytes of the cache lines that `rows` rows occupy. Each row is a run of `run`
+/// contiguous elements, and rows start `apart` elements apart.
 double bytesOfLines(double rows, double run, int64_t apart, double elementBytes);
 
-/// Returns the plan of a normalized fusion.
+/// Computes the plan of a normalized fusion: its work units, scratch memory and cost.
 KernelPlan planKernel(FusionOp fusion, const Target &target);
 
-/// Emits a normalized fusion as
+/// Emits a normalized fusion as the function
 ///   llvm.func @name(%buffers: ptr, %begin: i64, %end: i64, %scratch: ptr, %context: ptr)
-/// at the builder's insertion point. `buffers` holds the inputs' pointers, then the outputs'.
+/// at the builder's insertion point. `buffers` is an array of pointers: those of the inputs,
+/// followed by those of the outputs.
 mlir::LogicalResult emitKernel(mlir::OpBuilder &b, FusionOp fusion, llvm::StringRef name,
                                const Target &target);
 

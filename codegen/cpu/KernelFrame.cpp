@@ -11,8 +11,8 @@ KernelFrame::KernelFrame(OpBuilder &b, Location loc, StringRef name)
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
                                           {pointer, i64, i64, pointer, pointer});
   auto function = LLVM::LLVMFuncOp::create(b, loc, name, type);
-  // Outputs alias inputs only as Inplace.h allows: the loads of an element precede the stores to
-  // it.
+  // Pointers are not marked `noalias`: an output may share an input's buffer as far as Inplace.h
+  // allows, where the loads of an element precede the stores to it.
   entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
 }
@@ -34,8 +34,8 @@ void KernelFrame::finish() {
   b.restoreInsertionPoint(outside);
 }
 
-/// Returns whether every row of the output, and every part of a row, is aligned to a vector
-/// register.
+/// Returns whether each row of the output, and each separately written part of a row, starts at a
+/// multiple of the vector register size.
 static bool rowsAligned(const TypedBuffer &output, int64_t registerBytes) {
   if (output.type.getRank() == 0)
     return false;
@@ -46,8 +46,8 @@ static bool rowsAligned(const TypedBuffer &output, int64_t registerBytes) {
   return (row == output.type.getNumElements() || isAligned(row)) && isAligned(output.starts);
 }
 
-/// Returns the outputs for non-temporal stores: the larger outputs of a kernel whose outputs
-/// together exceed the caches.
+/// Returns the outputs that are stored by non-temporal stores: if all outputs together exceed the
+/// caches, those of at least a quarter of the threshold.
 static SmallVector<Value> largeOutputs(const Target &target, ArrayRef<TypedBuffer> outputs) {
   auto bytesOf = [](const TypedBuffer &output) {
     return output.type.getNumElements() * ref::elementBytes(output.type.getElementType());
@@ -78,11 +78,11 @@ void emitNonTemporalStores(Emitter &e, ArrayRef<Value> inputs, ArrayRef<TypedBuf
     e.pushScope();
     body();
     e.popScope();
-    if (!chosen.empty()) // makes non-temporal stores visible to other threads
+    if (!chosen.empty()) // orders non-temporal stores before later stores of this thread
       LLVM::CallIntrinsicOp::create(b, loc, b.getStringAttr("llvm.x86.sse.sfence"), ValueRange{});
   };
-  // If there are several such outputs, the first one is the most likely to alias an input. A second
-  // version of the code uses normal stores for that one only.
+  // If several outputs are stored by non-temporal stores, the first one is the most likely to alias
+  // an input. A second version of the code uses normal stores for this output only.
   std::function<void(ArrayRef<Value>)> versions = [&](ArrayRef<Value> chosen) {
     if (chosen.empty())
       return emit({});

@@ -6,8 +6,9 @@
 
 namespace dlc::cpu {
 
-/// Creates llvm.func @name(%buffers: ptr, %begin: i64, %end: i64, %scratch: ptr, %context: ptr).
-/// The builder's insertion point is in its body until finish().
+/// Creates a kernel's function, llvm.func @name(%buffers: ptr, %begin: i64, %end: i64, %scratch:
+/// ptr, %context: ptr), and sets the builder's insertion point to its body until finish() is
+/// called.
 class KernelFrame {
 public:
   KernelFrame(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name);
@@ -16,9 +17,9 @@ public:
   mlir::Value end() { return entry->getArgument(2); }
   mlir::Value scratch() { return entry->getArgument(3); }
   mlir::Value context() { return entry->getArgument(4); }
-  /// Returns the launch's next buffer pointer, in order.
+  /// Emits the load of the next pointer in the array `buffers`, in the order of inputs and outputs.
   mlir::Value nextBuffer();
-  /// Returns one of the launch's buffer pointers by its index.
+  /// Emits the load of a pointer in the array `buffers`, given its index.
   mlir::Value buffer(mlir::Value number);
   void finish();
 
@@ -35,14 +36,15 @@ private:
 struct TypedBuffer {
   mlir::RankedTensorType type;
   mlir::Value pointer;
-  /// For outputs that are written in parts of rows: a number of elements that divides the offset of
-  /// each part.
+  /// Divisor of the offsets, in elements, at which parts of a row start, for outputs that are
+  /// written in parts of rows.
   int64_t starts = 0;
 };
 
-/// Emits `body` with non-temporal stores to outputs that are too large to be still cached when they
-/// are read. Non-temporal stores do not read the cache lines that they overwrite. The emitted code
-/// uses them only if the caller's pointers are aligned and no output aliases an input.
+/// Emits `body` with non-temporal stores to outputs that are so large that they are evicted from
+/// the caches before they are read. Non-temporal stores do not read the cache lines that they
+/// overwrite. The emitted code checks at run time that pointers are aligned and no output aliases
+/// an input, and uses normal stores otherwise.
 void emitNonTemporalStores(Emitter &e, llvm::ArrayRef<mlir::Value> inputs,
                            llvm::ArrayRef<TypedBuffer> outputs, llvm::function_ref<void()> body);
 

@@ -1,8 +1,8 @@
 //===- Lookup.cpp - tables of 256 bytes in registers ----------------------===//
 //
-// A table is stored in registers that a shuffle instruction reads by an index per lane: four
-// registers of 64 bytes if the processor shuffles two of them at once (AVX-512 VBMI, `vpermi2b`),
-// else sixteen of 16 bytes (`vpshufb`).
+// The table is stored in registers, and a shuffle instruction reads it by an index per lane. If the
+// processor can shuffle two registers at once (AVX-512 VBMI, `vpermi2b`), the table has four
+// registers of 64 bytes. Otherwise it has sixteen registers of 16 bytes (`vpshufb`).
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cpu/Lookup.h"
@@ -34,8 +34,8 @@ struct Lookup {
         .getResult(0);
   }
 
-  /// The low seven bits select a byte of two registers, the eighth bit selects one of two such
-  /// pairs.
+  /// Looks up x by `vpermi2b`: the low seven bits of an index select a byte of two registers, and
+  /// the eighth bit selects one of two such pairs.
   Value byPairs(Value x) const {
     auto half = [&](int64_t first) {
       return call("llvm.x86.avx512.vpermi2var.qi.512",
@@ -45,12 +45,13 @@ struct Lookup {
     return arith::SelectOp::create(b, loc, isHigh, half(128), half(0));
   }
 
-  /// `vpshufb` gives 0 if an index has its highest bit set. The saturating addition sets that bit
-  /// for all indices outside the current sixteen bytes.
+  /// Looks up x by `vpshufb`, which returns 0 if an index has its highest bit set. A saturating
+  /// addition sets this bit for all indices outside the current sixteen bytes of the table.
   Value bySixteens(Value x) const {
     Value result, limit = splat(0x70);
     for (int64_t first = 0; first < 256; first += 16) {
-      // `vpshufb` shuffles each 128-bit half separately.
+      // `vpshufb` shuffles each 128-bit lane separately, so that each lane needs a copy of the
+      // sixteen bytes.
       SmallVector<int8_t> part(table.slice(first, 16));
       part.append(part.begin(), part.begin() + 16);
       Value place = arith::XOrIOp::create(b, loc, x, splat(int8_t(first)));

@@ -9,8 +9,8 @@
 
 namespace dlc::cpu {
 
-/// Returns table[x's bits]: x is an i8 or a vector of i8, and so is the result. The table has 256
-/// elements of 8 bits.
+/// Emits a table lookup: returns table[x], where x is an i8 or a vector of i8 and is used as an
+/// unsigned index. The table has 256 elements of 8 bits.
 mlir::Value emitLookup(mlir::OpBuilder &b, mlir::Location loc, const Target &target, mlir::Value x,
                        mlir::ElementsAttr table);
 

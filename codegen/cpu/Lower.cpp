@@ -51,7 +51,8 @@ LlvmLowering::LlvmLowering(MLIRContext *context) : parts(std::make_unique<Parts>
 LlvmLowering::~LlvmLowering() = default;
 
 /// Deduplicates constants and moves them to the function's entry. Emitters create a constant at
-/// each use, which makes half of all operations constants. In LLVM IR, constants have no position.
+/// each use, so that half of all operations are constants. Their position has no effect on the LLVM
+/// IR.
 static void shareConstants(LLVM::LLVMFuncOp function) {
   if (function.isExternal())
     return;
@@ -71,7 +72,7 @@ static void shareConstants(LLVM::LLVMFuncOp function) {
 LogicalResult LlvmLowering::run(ModuleOp module) const {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     shareConstants(function);
-  // The module before the conversion is not needed again: patterns need no rollback.
+  // If the conversion fails, the module is discarded. Therefore patterns need no rollback.
   ConversionConfig config;
   config.allowPatternRollback = false;
   return applyFullConversion(module, parts->target, parts->patterns, config);

@@ -15,12 +15,13 @@ using namespace mlir;
 using dlc::runtime::KernelFunction;
 namespace dlc::cpu {
 
-/// Returns the type of a 512-bit register of such elements.
+/// Returns the type of a 512-bit vector register with elements of this type.
 static VectorType registerOf(Type element) {
   return VectorType::get({512 / element.getIntOrFloatBitWidth()}, element);
 }
 
-/// Calls an AVX-512 intrinsic on registers. `rest` are the arguments after the operands.
+/// Calls an AVX-512 intrinsic on vectors of any length, register by register. `rest`: arguments
+/// after the vector operands.
 static Value callInRegisters(OpBuilder &b, Location loc, StringRef name, ArrayRef<Value> operands,
                              ArrayRef<Value> rest) {
   VectorType whole = registerOf(getElementTypeOrSelf(operands.front().getType()));
@@ -40,7 +41,7 @@ Lanes scaleAtOnce(const Lanes &p, const Lanes &n) {
   Type mask = b.getIntegerType(unsigned(whole.getNumElements()));
   Value all = arith::ConstantOp::create(b, loc, b.getIntegerAttr(mask, -1));
   Value current =
-      arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(4)); // this thread's rounding mode
+      arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(4)); // the thread's rounding mode
   StringRef name =
       isDouble ? "llvm.x86.avx512.mask.scalef.pd.512" : "llvm.x86.avx512.mask.scalef.ps.512";
   return p.with(callInRegisters(b, loc, name, {p.v, n.v}, {source, all, current}));
@@ -70,8 +71,8 @@ Lanes quotient(const Lanes &a, const Lanes &c) {
     return a / c;
   Value source = LLVM::ZeroOp::create(b, loc, whole);
   Value all = arith::ConstantOp::create(b, loc, b.getI16IntegerAttr(-1));
-  // Instead of a division, which takes as long as a dozen instructions: a reciprocal estimate with
-  // one Newton step, which is pipelined.
+  // A division takes as long as a dozen instructions. A reciprocal estimate with one Newton step is
+  // pipelined.
   Lanes r = a.with(callInRegisters(b, loc, "llvm.x86.avx512.rcp14.ps.512", {c.v}, {source, all}));
   r = fma(r, fma(-c, r, like(c, 1.0)), r);
   return a * r;
@@ -79,8 +80,8 @@ Lanes quotient(const Lanes &a, const Lanes &c) {
 
 namespace {
 
-/// Calls the table's function for each lane in a loop. This path is used for rare operands and for
-/// f64, where small code is more important than speed.
+/// Calls a function of the kernel's function table for each lane, in a loop. It is used for rare
+/// operands and for f64, where small code is more important than speed.
 Lanes callTable(KernelFunction entry, ArrayRef<Lanes> args) {
   const Lanes &first = args.front();
   OpBuilder &b = *first.b;
@@ -124,8 +125,8 @@ Lanes callTable(KernelFunction entry, ArrayRef<Lanes> args) {
   return first.with(loop.getResult(0));
 }
 
-/// Emits `fast()`, unless `rare` holds for some lane. In that case all lanes call the table's
-/// function.
+/// Emits `fast()` for the common case. If `rare` holds for any lane, calls the function `entry` of
+/// the function table for all lanes instead.
 Lanes unlessRare(const Lanes &rare, KernelFunction entry, ArrayRef<Lanes> args,
                  llvm::function_ref<Lanes()> fast) {
   OpBuilder &b = *rare.b;
@@ -142,7 +143,7 @@ Lanes unlessRare(const Lanes &rare, KernelFunction entry, ArrayRef<Lanes> args,
   return args.front().with(branch.getResult(0));
 }
 
-/// Functions that take one or two instructions in any float type.
+/// Functions that need one or two instructions, for all float types.
 namespace plain {
 Lanes sqrt(const Lanes &x) { return cpu::sqrt(x); }
 Lanes rsqrt(const Lanes &x) { return 1.0 / cpu::sqrt(x); }
@@ -154,13 +155,13 @@ Lanes trunc(const Lanes &x) { return x.make<math::TruncOp>(x.v); }
 Lanes abs(const Lanes &x) { return cpu::abs(x); }
 } // namespace plain
 
-/// Functions of f32: the formulas, some with a branch to the table for rare operands.
+/// Functions on f32: math formulas, some with a branch to the function table for rare operands.
 namespace singles {
 using namespace plain;
 using namespace formulas;
 
 Lanes trigonometric(KernelFunction entry, const Lanes &x, llvm::function_ref<Lanes()> fast) {
-  // Infinities and NaN remain on the fast path, which returns NaN for them.
+  // An infinity or NaN takes the fast path, which returns NaN for it.
   Lanes a = cpu::abs(x);
   return unlessRare(both(a > kSinCosLimit, a < kInf), entry, x, fast);
 }
@@ -180,8 +181,8 @@ Lanes fmod(const Lanes &x, const Lanes &y) {
 }
 } // namespace singles
 
-/// Functions of f64: formulas for the functions that networks use most, table functions for the
-/// others, and functions composed of these.
+/// Functions on f64: formulas for the functions that networks use most, functions composed of
+/// these, and calls of the function table for all others.
 namespace doubles {
 using namespace plain;
 
@@ -203,13 +204,14 @@ Lanes expWithSubnormals(const Lanes &x) { return doubles::exp(x); }
 Lanes sigmoidWithSubnormals(const Lanes &x) { return doubles::sigmoid(x); }
 Lanes erfinv(const Lanes &x) {
   Lanes a = cpu::abs(x), y = cpu::abs(formulas::wideErfinv(x));
-  // One step of Halley's method, on erf or erfc, whichever is more accurate there.
+  // One step of Halley's method improves y = erfinv(x). It uses erf or erfc, whichever is more
+  // accurate at y.
   Lanes over = select(a < 0.5, doubles::erf(y) - a, 1.0 - a - doubles::erfc(y));
   Lanes step = over * 0x1.c5bf891b4ef6ap-1 * doubles::exp(y * y);
   return formulas::erfinvOf(x, copysign(y - step / (1.0 + y * step), x));
 }
 Lanes geluErf(const Lanes &x) {
-  // erfc is accurate where 1 + erf cancels.
+  // Phi(x) is computed by erfc, which is accurate where 1 + erf would cancel.
   Lanes phi = doubles::erfc(x * -0x1.6a09e667f3bcdp-1) * 0.5;
   return select(x < -40.0, like(x, -0.0), x * phi);
 }
@@ -232,7 +234,8 @@ template <int operands, typename F> Lanes apply(F f, ArrayRef<Lanes> x) {
     return f(x[0], x[1]);
 }
 
-/// A function that `singles` or `doubles` lacks is a compile-time error.
+/// Table of all math functions by name. A function that is missing in `singles` or `doubles` is a
+/// compile-time error.
 const llvm::StringMap<Function> &functions() {
 #define DLC_APPLY(name, operands)                                                                  \
   [](ArrayRef<Lanes> x) { return apply<operands>([](auto... v) { return name(v...); }, x); }

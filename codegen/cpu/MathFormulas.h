@@ -1,11 +1,12 @@
 //===- MathFormulas.h - f32 and f64 functions as polynomials over any lane type ---===//
 //
-// Each formula is a template over a type `V` of lanes. Code generation instantiates it with MLIR
-// values. Tests can instantiate it with plain numbers to check every float without compiling code.
+// Math functions as formulas without branches. Each formula is a template over a type `V` of vector
+// lanes. Code generation instantiates it with MLIR values. Tests can instantiate it with plain
+// numbers to check every float without compiling code.
 //
-// The polynomials are minimax fits over the interval given next to them; hexadecimal literals are
-// rounded coefficients. Formulas are free of branches. `wide` formulas run in f64 lanes and are
-// accurate to about 40 bits: enough for correct rounding to f32 except for near-ties.
+// The polynomials are minimax fits over the interval that is given next to them; hexadecimal
+// literals are rounded coefficients. `wide` formulas are computed in f64 and are accurate to about
+// 40 bits, which is enough for correct rounding to f32 except for near-ties.
 //===------------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_MATHFORMULAS_H
 #define DLC_CODEGEN_CPU_MATHFORMULAS_H
@@ -20,21 +21,21 @@ namespace dlc::cpu::formulas {
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kLog2E = 0x1.71547652b82fep+0;
-/// ln 2 as a sum of two f32 numbers. The first one has trailing zeros, so that its product with an
-/// exponent is exact.
+/// ln 2 as a sum of two f32 numbers (Cody-Waite). The first number ends in zero bits, so that its
+/// product with an exponent is exact.
 inline constexpr double kLn2Hi = 0x1.62e400p-1, kLn2Lo = 0x1.7f7d1cf79abcap-20;
-/// ln 2 and pi / 2 as sums of two f64 numbers.
+/// ln 2 and pi / 2, each as a sum of two f64 numbers (Cody-Waite).
 inline constexpr double kLn2WideHi = 0x1.62e42fefa39efp-1, kLn2WideLo = 0x1.abc9e3b39803fp-56;
 inline constexpr double kHalfPiHi = 0x1.921fb54442d18p+0, kHalfPiLo = 0x1.1a62633145c07p-54;
-/// Rounding constants 1.5 * 2^(mantissa bits): after one is added to a number, the low bits of the
-/// sum hold the nearest integer.
+/// Constants 1.5 * 2^(mantissa bits) of f32 and f64, which round by addition: after x + kRounder,
+/// the low bits of the sum hold the nearest integer of x.
 inline constexpr double kRounder = 0x1.8p+23, kWideRounder = 0x1.8p+52;
 inline constexpr int64_t kOneBits = 0x3f800000, kRounderBits = 0x4b400000,
                          kSqrtHalfBits = 0x3f3504f3;
 inline constexpr int64_t kWideOneBits = 0x3ff0000000000000, kWideSqrtHalfBits = 0x3fe6a09e667f3bcd,
                          kWideRounderBits = 0x4338000000000000;
 
-/// Returns c[0] + c[1] x + c[2] x^2 ...
+/// Returns c[0] + c[1] x + c[2] x^2 + ..
 template <class V> V polynomial(V x, std::initializer_list<double> c) {
   const double *p = c.end();
   V sum = like(x, *--p);
@@ -50,31 +51,33 @@ template <class V> V clampBelow(V x, double least) { return select(x < least, li
 // Exponentials: x = n ln2 + r with |r| <= ln2 / 2, and e^x = 2^n e^r.
 //===------------------------------------------------------------------------===//
 
-/// Returns 2^n for rounded = n + kRounder, -126 <= n <= 127.
+/// Returns 2^n, where rounded = n + kRounder and -126 <= n <= 127.
 template <class V> V powerOfTwo(V rounded) {
   return fromBits(shiftLeft(bits(rounded), 23) + kOneBits, rounded);
 }
 
-/// Returns p 2^n for rounded = n + kRounder, -126 <= n <= 127.
+/// Returns p 2^n, where rounded = n + kRounder and -126 <= n <= 127.
 template <class V> V scaleByPower(V p, V rounded) {
   if (scalesAtOnce(p))
     return scaleAtOnce(p, rounded - kRounder);
   return p * powerOfTwo(rounded);
 }
 
-/// Parts of e^x: e^r - 1 = r + r^2 q(r), and rounded = n + kRounder, whose low bits hold n.
+/// Components of e^x = 2^n e^r. The polynomial q gives e^r - 1 = r + r^2 q(r). rounded = n +
+/// kRounder, whose low bits hold n.
 template <class V> struct ExpParts {
   V r, q, rounded;
   V expm1() const { return fma(r * r, q, r); }
   V exp() const { return expm1() + 1.0; }
-  /// Returns 1 + e^x for x <= 0, rounded once.
+  /// Returns 1 + e^x with one rounding, for x <= 0.
   V onePlusExp() const {
     V power = scaleByPower(like(r, 1.0), clampBelow(rounded, kRounder - 126.0));
     return fma(power, expm1(), power + 1.0);
   }
 };
 
-/// Returns the parts of e^x. `low` is an optional low-order part of the argument, which is x + low.
+/// Returns the components of e^x. If `low` is not null, the argument is x + *low, where *low is a
+/// low-order correction of x.
 template <class V> ExpParts<V> expParts(V x, const V *low = nullptr) {
   V rounded = fma(x, like(x, kLog2E), like(x, kRounder));
   V n = rounded - kRounder;
@@ -82,13 +85,13 @@ template <class V> ExpParts<V> expParts(V x, const V *low = nullptr) {
   r = fma(n, like(x, -kLn2Lo), r);
   if (low)
     r = r + *low;
-  // |r| <= ln2 / 2. The approximation error is 2^-28.7.
+  // Minimax polynomial for |r| <= ln2 / 2 with an approximation error of 2^-28.7.
   V q = polynomial(
       r, {0.5, 0x1.555556p-3, 0x1.5554acp-5, 0x1.11108ep-7, 0x1.6d75dap-10, 0x1.a1a2e4p-13});
   return {r, q, rounded};
 }
 
-/// Rounding constant, exponent bias and mantissa bits of a float type.
+/// Parameters of a float type: rounding constant, exponent bias and number of mantissa bits.
 struct Format {
   double rounder;
   int64_t rounderBits, bias;
@@ -97,8 +100,8 @@ struct Format {
 inline constexpr Format kSingle{kRounder, kRounderBits, 127, 23},
     kDouble{kWideRounder, kWideRounderBits, 1023, 52};
 
-/// Returns p 2^n for results that may be subnormal or overflow. The power is split into two
-/// factors, so that the result is rounded once.
+/// Returns p 2^n for results that may be subnormal or overflow. rounded = n + format.rounder. The
+/// power is split into two factors that are normal, so that the result is rounded once.
 template <class V> V scaleByParts(V p, V rounded, const Format &format = kSingle) {
   if (scalesAtOnce(p))
     return scaleAtOnce(p, rounded - format.rounder);
@@ -109,7 +112,7 @@ template <class V> V scaleByParts(V p, V rounded, const Format &format = kSingle
   return p * first * second;
 }
 
-/// Below kExpLeastNormal, e^x is subnormal in f32. Below kExpLeast, it rounds to 0.
+/// Arguments below which e^x is subnormal in f32 (kExpLeastNormal) or rounds to 0 (kExpLeast).
 inline constexpr double kExpLeastNormal = -0x1.5d589ep+6, kExpLeast = -105.0;
 
 template <class V> V expWithSubnormals(V x) {
@@ -117,9 +120,8 @@ template <class V> V expWithSubnormals(V x) {
   return scaleByParts(parts.exp(), parts.rounded);
 }
 
-/// Returns e^x with subnormal results flushed to 0. Processors take a hundred times as long to
-/// compute subnormals and everything derived from them, and masks of -100 before a softmax would
-/// create thousands of them.
+/// Returns e^x with subnormal results flushed to 0. Processors take a hundred times as long for
+/// arithmetic with subnormals, and masks of -100 before a softmax would create thousands of them.
 template <class V> V exp(V x) {
   V y = expWithSubnormals(clampBelow(x, kExpLeastNormal));
   return select(x < kExpLeastNormal, like(x, 0.0), y);
@@ -127,27 +129,28 @@ template <class V> V exp(V x) {
 
 template <class V> V expm1(V x) {
   ExpParts<V> parts = expParts(clampBelow(clampAbove(x, 89.0), -18.0));
-  // Half of 2^n, because n may be 128.
+  // Half of 2^n, because n may be 128, and 2^128 overflows in f32.
   V half = fromBits(shiftLeft(bits(parts.rounded) - 1, 23) + kOneBits, x);
   V result = fma(half, parts.expm1(), half - 0.5) * 2.0;
   return select(abs(x) < 0x1p-25, x, result);
 }
 
-/// Returns the sigmoid of x for e = e^-|x|.
+/// Returns sigmoid(x), given e = e^-|x|.
 template <class V> V sigmoidOf(V x, V e) {
-  // Errors of e in the numerator and in the denominator partly cancel.
+  // The error of e affects the numerator and the denominator in the same direction, so that it
+  // partly cancels.
   return quotient(select(x > 0.0, like(x, 1.0), e), e + 1.0);
 }
 
 template <class V> V sigmoidWithSubnormals(V x) { return sigmoidOf(x, expWithSubnormals(-abs(x))); }
 
-/// Returns the sigmoid with subnormal results flushed to 0.
+/// Returns sigmoid(x) with subnormal results flushed to 0.
 template <class V> V sigmoid(V x) { return sigmoidOf(x, exp(-abs(x))); }
 
-/// Piecewise polynomials of tanh around the multiples of kTanhWidth up to kTanhMost, beyond which
-/// tanh rounds to 1. Row p has the coefficients of the p-th power of the distance to the multiple.
-/// At the multiples of kTanhWidth, tanh is close to an f32 number. The largest measured error is
-/// 1.02 ulp.
+/// Coefficients of piecewise polynomials of tanh around the multiples of kTanhWidth. From kTanhMost
+/// on, tanh rounds to 1. Row p has the coefficients of the p-th power of the distance to the
+/// nearest multiple. kTanhWidth is chosen such that tanh of its multiples is close to f32 numbers.
+/// The largest measured error is 1.02 ulp.
 inline constexpr double kTanhWidth = 0x1.2b794p-1, kTanhMost = 9.02;
 inline constexpr double kTanhPieces[8][16] = {
     {0.0, 0x1.0d6d4ep-1, 0x1.a5ff64p-1, 0x1.e24232p-1, 0x1.f69432p-1, 0x1.fd0e8ap-1, 0x1.ff15a4p-1,
@@ -191,7 +194,7 @@ template <class V> V tanh(V x) {
     return tanhByPieces(x);
   V a = abs(x);
   V z = x * x;
-  // |x| <= 0.55. The approximation error is 2^-29.8.
+  // Minimax polynomial for |x| <= 0.55 with an approximation error of 2^-29.8.
   V near =
       polynomial(z, {-0x1.55554cp-2, 0x1.110d6ap-3, -0x1.b931fcp-5, 0x1.598276p-6, -0x1.9c9490p-8});
   near = fma(a * z, near, a);
@@ -203,11 +206,12 @@ template <class V> V tanh(V x) {
 template <class V> V erf(V x) {
   V a = abs(x);
   V z = x * x;
-  // |x| <= 0.85. The approximation error is 2^-27.1.
+  // Minimax polynomial for |x| <= 0.85 with an approximation error of 2^-27.1.
   V near = polynomial(z, {0x1.06eba8p-3, -0x1.812726p-2, 0x1.ce256ap-4, -0x1.b735eap-6,
                           0x1.4b7630p-8, -0x1.4cd860p-11});
   near = fma(x, near, x);
-  // On [0.85, 3.95], 1 - erf(a) = e^-p(a), and the error of erf is 2^-28.4. Beyond, erf(a) is 1.
+  // Polynomial p with 1 - erf(a) = e^-p(a) for 0.85 <= a <= 3.95. The error of erf is 2^-28.4.
+  // Beyond 3.95, erf rounds to 1.
   V p =
       polynomial(clampAbove(a, 3.95), {0x1.b6671cp-14, 0x1.20c89cp+0, 0x1.45e5cap-1, 0x1.ac2398p-4,
                                        -0x1.70f448p-6, 0x1.98aac8p-9, -0x1.ab2298p-13});
@@ -217,9 +221,9 @@ template <class V> V erf(V x) {
                 copysign(far, x));
 }
 
-/// Phi(-a) = e^(-a^2/2) P(a) / Q(a) for a <= 14.5, which keeps the relative accuracy in the tail.
-/// The approximation error is 2^-26.3. All coefficients are positive, so that the sums lose little
-/// precision.
+/// Rational approximation of the lower tail of the normal distribution: Phi(-a) = e^(-a^2/2) P(a) /
+/// Q(a) for a <= 14.5. It is accurate relative to the result, with an approximation error of
+/// 2^-26.3. All coefficients are positive, so that no terms cancel.
 template <class V> struct NormalTail { V p, q; };
 template <class V> NormalTail<V> normalTail(V a) {
   return {
@@ -228,8 +232,8 @@ template <class V> NormalTail<V> normalTail(V a) {
                      0x1.521adcp-7})};
 }
 
-/// Returns x Phi(x) with subnormal results flushed to 0. Networks with large activations have many
-/// of these, and products with subnormals are a hundred times slower.
+/// Returns gelu(x) = x Phi(x) with subnormal results flushed to 0. Networks with large activations
+/// have many such results, and arithmetic with subnormals is a hundred times slower.
 template <class V> V geluErf(V x) {
   const double most = 13.1462463;
   V bounded = clampBelow(clampAbove(x, most), -most);
@@ -243,8 +247,9 @@ template <class V> V geluErf(V x) {
   return select(x > 0.0, x - below, select(x < -most, like(x, -0.0), below));
 }
 
-/// Returns x sigmoid(2u), 2u = x (a + b x^2). The argument of the exponential is kept in two parts
-/// because the relative error of e^x is the absolute error of x.
+/// Returns the tanh approximation of GELU, x sigmoid(2u) with 2u = x (a + b x^2). The argument of
+/// the exponential is a sum of two f32 numbers because its absolute error is the relative error of
+/// the exponential.
 template <class V> V geluTanh(V x) {
   const double a = 0x1.9884533d43651p+0, b = a * 0.044715;
   const double aHi = static_cast<float>(a), bHi = static_cast<float>(b);
@@ -254,7 +259,7 @@ template <class V> V geluTanh(V x) {
   V t = square * bHi;
   V tLow = fma(square, like(x, bHi), -t) + fma(square, like(x, b - bHi), squareLow * bHi);
   V sum = t + aHi;
-  // Two-sum (Knuth), because either addend may be the larger one.
+  // Two-sum (Knuth), which is exact whichever addend is larger.
   V back = sum - t;
   V sumLow = (t - (sum - back)) + (aHi - back) + (tLow + (a - aHi));
   V u = c * sum;
@@ -262,7 +267,7 @@ template <class V> V geluTanh(V x) {
   ExpParts<V> parts = expParts(-u, &uLow);
   V bounded = clampBelow(x, -11.0);
   V below = scaleByParts(fma(bounded, parts.expm1(), bounded), parts.rounded);
-  // Results that would be subnormal are flushed to 0, as in geluErf.
+  // Results that would be subnormal are flushed to 0 because arithmetic with subnormals is slow.
   below = select(x < -10.1006368, like(x, -0.0), below);
   return select(x > 0.0, x, below) / parts.onePlusExp();
 }
@@ -271,10 +276,10 @@ template <class V> V geluTanh(V x) {
 // Logarithms: x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2).
 //===------------------------------------------------------------------------===//
 
-/// Returns e ln2 + log(1 + f).
+/// Returns log(x) = e ln2 + log(1 + f) for x = 2^e (1 + f).
 template <class V> V logOfParts(V e, V f) {
   V z = f * f;
-  // The approximation error is 2^-27.2.
+  // Minimax polynomial with an approximation error of 2^-27.2.
   V p = polynomial(f, {0x1.55554ap-2, -0x1.000220p-2, 0x1.99a596p-3, -0x1.54788ap-3, 0x1.226e4ap-3,
                        -0x1.0ce07ap-3, 0x1.07d0f2p-3, -0x1.41ee0ep-4});
   V y = fma(e, like(f, kLn2Lo), f * z * p);
@@ -300,7 +305,7 @@ template <class V> V log1p(V x) {
   auto e = shiftRightSigned(shifted, 23);
   auto exponent = shiftLeft(e, 23);
   V f = fromBits(bits(u) - exponent, x) - 1.0;
-  // `unit` is 2^-e. It scales the rounding error of 1 + x to units of f.
+  // `unit` is 2^-e. It scales `lost`, the rounding error of 1 + x, to the scale of f.
   V unit = fromBits(kOneBits - exponent, x);
   V result = logOfParts(toFloat(e, x), select(x < 0x1p+60, fma(lost, unit, f), f));
   result = select(x < kInf, result, x);
@@ -309,8 +314,8 @@ template <class V> V log1p(V x) {
 }
 
 //===------------------------------------------------------------------------===//
-// Sine and cosine: the argument is reduced in f64 (for |x| < 2^40), the polynomials are evaluated
-// in f32.
+// Sine and cosine: the argument is reduced to |r| <= pi / 4 in f64 (for |x| < 2^40), and the
+// polynomials are evaluated in f32.
 //===------------------------------------------------------------------------===//
 
 inline constexpr double kSinCosLimit = 0x1p+40;
@@ -325,7 +330,8 @@ template <class V> V sinOrCos(V x, bool cosine) {
   if (cosine)
     quadrant = quadrant + 1;
   V z = r * r;
-  // |r| <= pi / 4. The approximation errors are 2^-32.5 and 2^-33.1.
+  // Minimax polynomials of sine and cosine for |r| <= pi / 4, with approximation errors of 2^-32.5
+  // and 2^-33.1.
   V sine = polynomial(z, {-0x1.555556p-3, 0x1.111176p-7, -0x1.a05ba8p-13, 0x1.7ccf10p-19});
   sine = fma(r * z, sine, r);
   V cosinus = polynomial(z, {0x1.55554ap-5, -0x1.6c0c1ap-10, 0x1.99e0eep-16});
@@ -339,12 +345,13 @@ template <class V> V sinOrCos(V x, bool cosine) {
 // Functions of f32 operands that are evaluated in f64 lanes.
 //===------------------------------------------------------------------------===//
 
-/// Returns e ln2 + log(1 + f) for the parts of a number that is positive and normal, infinite or
-/// NaN.
+/// Returns log(x) = e ln2 + log(1 + f) for x = 2^e (1 + f), where x is positive and normal,
+/// infinite or NaN.
 template <class W> W wideLogOfParts(W e, W f) {
   W s = f / (f + 2.0);
   W z = s * s;
-  // 2 atanh(s) = 2 s + 2 s z q(z). The approximation error is 2^-44.9.
+  // log(1 + f) = 2 atanh(s) = 2 s + 2 s z q(z). The minimax polynomial q has an approximation error
+  // of 2^-44.9.
   W q = polynomial(z, {0x1.555555561e2cfp-2, 0x1.999996a98ec6dp-3, 0x1.249411ce48200p-3,
                        0x1.c62b20245af58p-4, 0x1.9114dad92c0f3p-4});
   W twice = s * 2.0;
@@ -362,7 +369,7 @@ template <class W> WideLogParts<W> wideLogParts(W x) {
   return {e, f, unit};
 }
 
-/// Returns log(1 + x) for x > -1.
+/// Returns log(1 + x) in f64 for x > -1.
 template <class W> W wideLog1p(W x) {
   W u = x + 1.0;
   W lost = x - (u - 1.0);
@@ -371,14 +378,16 @@ template <class W> W wideLog1p(W x) {
   return select(x < kInf, result, x);
 }
 
-/// e^x - 1 = 2^n (e^r - 1) + (2^n - 1) for |x| <= 700; power = 2^n and p = e^r - 1.
+/// Components of e^x - 1 = 2^n (e^r - 1) + (2^n - 1) for |x| <= 700, with power = 2^n and p = e^r -
+/// 1.
 template <class W> struct WideExpParts {
   W power, p;
   W exp() const { return fma(power, p, power); }
   W expm1() const { return fma(power, p, power - 1.0); }
 };
 
-/// Returns x minus the nearest multiple n ln2, and n + kWideRounder, whose low bits hold n.
+/// Reduces the argument of an exponential: returns r = x - n ln2 for the integer n nearest to x /
+/// ln2, and n + kWideRounder, whose low bits hold n.
 template <class W> std::pair<W, W> wideRest(W x) {
   W rounded = fma(x, like(x, kLog2E), like(x, kWideRounder));
   W n = rounded - kWideRounder;
@@ -389,7 +398,7 @@ template <class W> std::pair<W, W> wideRest(W x) {
 
 template <class W> WideExpParts<W> wideExpParts(W x) {
   auto [r, rounded] = wideRest(x);
-  // |r| <= ln2 / 2. The approximation error is 2^-43.5.
+  // Minimax polynomial for |r| <= ln2 / 2 with an approximation error of 2^-43.5.
   W q = polynomial(r, {0x1.fffffffff7193p-2, 0x1.555555554f503p-3, 0x1.5555557456d14p-5,
                        0x1.1111112991bb0p-7, 0x1.6c164d5c837cdp-10, 0x1.a0197f1d421b7p-13,
                        0x1.a15b3d9a95cd9p-16, 0x1.72f8c7294f9d2p-19});
@@ -401,12 +410,13 @@ template <class W> WideExpParts<W> wideExpParts(W x) {
 // Functions of f64 operands.
 //===------------------------------------------------------------------------===//
 
-/// Parts of e^x: e^r - 1 for |r| <= ln2 / 2, and rounded = n + kWideRounder, whose low bits hold n.
+/// Components of e^x = 2^n e^r: e^r - 1 for |r| <= ln2 / 2, and rounded = n + kWideRounder, whose
+/// low bits hold n.
 template <class W> struct DoubleExpParts { W expm1, rounded; };
 
 template <class W> DoubleExpParts<W> doubleExpParts(W x) {
   auto [r, rounded] = wideRest(x);
-  // The approximation error is 2^-59.8.
+  // Minimax polynomial for |r| <= ln2 / 2 with an approximation error of 2^-59.8.
   W q = polynomial(r, {0x1.0000000000000p-1, 0x1.5555555555557p-3, 0x1.5555555555555p-5,
                        0x1.1111111110107p-7, 0x1.6c16c16c16a70p-10, 0x1.a01a01abd89bep-13,
                        0x1.a01a01a44abf5p-16, 0x1.71de02550ce57p-19, 0x1.27e4e13b55da5p-22,
@@ -419,29 +429,29 @@ template <class W> W doubleExp(W x) {
   return scaleByParts(parts.expm1 + 1.0, parts.rounded, kDouble);
 }
 
-/// Returns -m / (m + 2) with the sign of x, where m = e^(-2|x|) - 1.
+/// Returns tanh(x) = -m / (m + 2) with the sign of x, where m = e^(-2|x|) - 1.
 template <class W> W doubleTanh(W x) {
   DoubleExpParts<W> parts = doubleExpParts(clampAbove(abs(x), 20.0) * -2.0);
   W power = fromBits(shiftLeft(bits(parts.rounded), 52) + kWideOneBits, x);
   W m = fma(power, parts.expm1, power - 1.0);
   W divisor = m + 2.0;
-  // The correction by the rounding error `lost` of m + 2 omits a division by `divisor`, which is
-  // near 1 where m is near -1. Elsewhere the correction is small.
+  // `lost` is the rounding error of m + 2. The exact correction is y * lost / divisor. The division
+  // is omitted: if m is near -1, `divisor` is near 1; otherwise the correction is small.
   W lost = m - (divisor - 2.0);
   W y = m / divisor;
   return copysign(fma(-y, lost, y), x);
 }
 
-/// Returns log(x) for x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2): e ln2 + log(1 + f), where
-/// log(1 + f) = f - s (f - r) and s = f / (f + 2).
+/// Returns log(x) = e ln2 + log(1 + f) for x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2). log(1
+/// + f) is computed as f - s (f - r) with s = f / (f + 2).
 template <class W> W doubleLog(W x) {
-  constexpr double ln2Hi = 0x1.62e42feep-1, ln2Lo = 0x1.a39ef35793c76p-33; // e ln2Hi is exact
+  constexpr double ln2Hi = 0x1.62e42feep-1, ln2Lo = 0x1.a39ef35793c76p-33; // e * ln2Hi is exact
   auto tiny = x < 0x1p-1022;
   WideLogParts<W> parts = wideLogParts(select(tiny, x * 0x1p+54, x));
   W e = parts.e - select(tiny, like(x, 54.0), like(x, 0.0)), f = parts.f;
   W s = f / (f + 2.0);
   W z = s * s;
-  // The approximation error is 2^-58.4.
+  // Minimax polynomial with an approximation error of 2^-58.4.
   W r = z * polynomial(z, {0x1.5555555555593p-1, 0x1.999999997fa04p-2, 0x1.2492494229359p-2,
                            0x1.c71c51d8e78afp-3, 0x1.7466496cb03dep-3, 0x1.39a09d078c69fp-3,
                            0x1.2f112df3e5244p-3});
@@ -456,7 +466,7 @@ template <class W> W doubleLog(W x) {
 // More functions of f32 operands that are evaluated in f64 lanes.
 //===------------------------------------------------------------------------===//
 
-/// Returns 2 Phi(-sqrt(2) |x|), which is 0 in f32 from 10.25 on.
+/// Returns erfc(x) from 2 Phi(-sqrt(2) |x|), which rounds to 0 in f32 from |x| = 10.25 on.
 template <class V> V erfc(V x) {
   auto a = clampAbove(widen(abs(x)), 10.25);
   auto [p, q] = normalTail(a * 0x1.6a09e667f3bcdp+0);
@@ -484,10 +494,10 @@ template <class V> V tan(V x) {
   return select(equal(x, like(x, 0.0)), x, result);
 }
 
-/// Returns asin(x) for 0 <= x <= 1/2.
+/// Returns asin(x) in f64 for 0 <= x <= 1/2.
 template <class W> W wideAsin(W x) {
   W z = x * x;
-  // The approximation error is 2^-47.8.
+  // Minimax polynomial with an approximation error of 2^-47.8.
   W p = polynomial(z, {0x1.5555555549017p-3, 0x1.3333334a005d4p-4, 0x1.6db6ce8202a3ap-5,
                        0x1.f1ca92fb32bf9p-6, 0x1.6e490cb129939p-6, 0x1.1f582062cf27ep-6,
                        0x1.9d1f8c9815c32p-7, 0x1.22f19370fa94dp-6, -0x1.cd51b40080c7fp-8,
@@ -507,16 +517,16 @@ template <class V> V acos(V x) {
   auto a = abs(w);
   auto steep = a > 0.5;
   auto inner = wideAsin(select(steep, sqrt((1.0 - a) * 0.5), a));
-  // acos(a) = 2 asin(sqrt((1 - a) / 2)); acos(-a) = pi - acos(a).
+  // acos(a) = 2 asin(sqrt((1 - a) / 2)) for a > 1/2, and acos(-a) = pi - acos(a).
   auto twice = inner * 2.0;
   auto far = select(w < 0.0, kHalfPiHi * 2.0 - twice, twice);
   return narrow(select(steep, far, kHalfPiHi - copysign(inner, w)));
 }
 
-/// Returns atan(t) for 0 <= t <= 1.
+/// Returns atan(t) in f64 for 0 <= t <= 1.
 template <class W> W wideAtan(W t) {
   W z = t * t;
-  // The approximation error is 2^-44.6.
+  // Minimax polynomial with an approximation error of 2^-44.6.
   W p = polynomial(z, {-0x1.555555551f7d6p-2, 0x1.9999996b9b86dp-3, -0x1.24924242ed119p-3,
                        0x1.c71b65e6783afp-4, -0x1.7450e5c91c653p-4, 0x1.3ab66273ff347p-4,
                        -0x1.0f1fcc8c693e6p-4, 0x1.d2df471c94d51p-5, -0x1.83da75f7f1bbep-5,
@@ -538,7 +548,8 @@ template <class V> V atan2(V y, V x) {
   auto steep = a - b > 0.0;
   auto least = select(steep, b, a);
   auto most = select(steep, a, b);
-  // The ratio of two infinities is 1. The ratio 0 / 0 is 0.
+  // atan2 needs two exceptions from the usual division: the ratio of two infinities is 1, and 0 / 0
+  // is 0.
   auto t = select(equal(least, most), like(most, 1.0), least / most);
   auto inner = wideAtan(select(equal(most, like(most, 0.0)), least, t));
   auto angle = select(steep, kHalfPiHi - inner, inner);
@@ -546,32 +557,34 @@ template <class V> V atan2(V y, V x) {
   return copysign(narrow(select(left, kHalfPiHi * 2.0 - angle, angle)), y);
 }
 
-/// Returns the inverse of erf for |x| < 1 as x f(w), w = -log(1 - x^2).
+/// Returns the inverse of erf in f64 for |x| < 1, as x f(w) with w = -log(1 - x^2).
 template <class W> W wideErfinv(W x) {
   W a = abs(x);
   WideLogParts<W> parts = wideLogParts((1.0 - a) * (a + 1.0));
   W w = -wideLogOfParts(parts.e, parts.f);
   W s = sqrt(w);
-  // w <= 5. The approximation error is 2^-31.2.
+  // Minimax polynomial for w <= 5 with an approximation error of 2^-31.2.
   W near =
       polynomial(w - 2.5, {0x1.805c5cff6d8c4p+0, 0x1.f91e8973016bap-3, -0x1.11c3e0b28a293p-8,
                            -0x1.486399e8ec12dp-10, 0x1.c9bb5aedd33ccp-13, -0x1.4f760a3e66f20p-18,
                            -0x1.cbd4e1e25827cp-19, 0x1.0189500556d1bp-21, 0x1.1abbaf0b4c9abp-26,
                            -0x1.7ac1446a63a64p-27, 0x1.e0853f4f316a8p-32, 0x1.24292c19e35fbp-33});
-  // s <= 4.03, which holds for all f32 x. The approximation error is 2^-29.5.
+  // Minimax polynomial for s <= 4.03, which holds for all f32 x. The approximation error is
+  // 2^-29.5.
   W far =
       polynomial(s - 3.0, {0x1.6a9efbda7e0b1p+1, 0x1.006dc9c7350e2p+0, 0x1.35816d8cf3e9dp-7,
                            -0x1.f4def77bbf091p-8, 0x1.74b59a484aa1dp-8, -0x1.d3a0d5c8fefd8p-9,
                            0x1.8346bb3dd96e6p-10, -0x1.f0edbefb3d541p-14, -0x1.269977507a05fp-12,
                            0x1.4e2b8ba211616p-13, -0x1.ce34b7c7b5597p-16});
-  // s <= 6.1, which holds for all f64 x. The approximation error is 2^-24.5.
+  // Minimax polynomial for s <= 6.1, which holds for all f64 x. The approximation error is 2^-24.5.
   W tail =
       polynomial(s - 5.0, {0x1.3664dead31287p+2, 0x1.02a30a53dd5f0p+0, -0x1.29e73109e39cap-13,
                            -0x1.c14b40ddb7e11p-13, 0x1.6008c8cbf6a08p-14, -0x1.63c2a4958c015p-16});
   return x * select(w < 5.0, near, select(s < 4.03, far, tail));
 }
 
-/// Returns `inside` for |x| < 1, an infinity for |x| = 1, and NaN otherwise.
+/// Handles the special cases of erfinv: returns `inside` if |x| < 1, an infinity with the sign of x
+/// if |x| = 1, and NaN otherwise.
 template <class V> V erfinvOf(V x, V inside) {
   V a = abs(x);
   V end = select(equal(a, like(a, 1.0)), copysign(like(x, kInf), x), like(x, kNan));
@@ -618,21 +631,23 @@ template <class V> V pow(V x, V y) {
   logarithm = select(a < kInf, logarithm, a);
   logarithm = select(a > 0.0, logarithm, select(equal(a, like(a, 0.0)), like(a, -kInf), a));
   V result = narrow(wideExpParts(wideClamp(logarithm * exponent, 300.0)).exp());
-  // f32 numbers of at least 2^24 are even, and those of at least 2^23 are integers.
+  // Determines whether y is an odd integer. f32 numbers of at least 2^23 are integers, and those of
+  // at least 2^24 are even.
   auto whole = equal(floor(y), y);
   V halved = y * 0.5;
   auto odd = both(whole, notEqual(floor(halved), halved));
   result = select(odd, copysign(result, x), result);
   auto negative = both(x<0.0, x> - kInf);
   result = select(both(negative, notEqual(floor(y), y)), like(x, kNan), result);
-  // x^0 = 1 and 1^y = 1 for any other operand including NaN, and (-1)^inf = 1.
+  // Special cases of pow: x^0 = 1 and 1^y = 1 even if the other operand is NaN, and (-1)^inf = 1.
   auto one = either(equal(y, like(y, 0.0)), equal(x, like(x, 1.0)));
   one = either(one, both(equal(x, like(x, -1.0)), equal(abs(y), like(y, kInf))));
   return select(one, like(x, 1.0), result);
 }
 
-/// Limit of |x / y| below which the truncated quotient in f64 is exact: the quotient of two f32
-/// numbers is farther from the next integer than f64 rounds.
+/// Limit of |x / y| for the fast path of fmod. Below it, the truncated quotient in f64 is exact
+/// because the quotient of two f32 numbers is farther from the next integer than the rounding
+/// error.
 inline constexpr double kFmodLimit = 0x1p+28;
 
 template <class V> V fmod(V x, V y) {
@@ -642,7 +657,7 @@ template <class V> V fmod(V x, V y) {
   auto rest = fma(-quotient, b, a);
   rest = select(equal(b, like(b, kInf)), a, rest);
   V result = copysign(narrow(rest), x);
-  // x is infinite or y is zero.
+  // The result is NaN if x is infinite or NaN, or if y is zero or NaN.
   return select(both(abs(x) < kInf, notEqual(y, like(y, 0.0))), select(equal(y, y), result, y),
                 like(x, kNan));
 }

@@ -9,14 +9,14 @@
 
 namespace dlc::cpu {
 
-/// Floats, integers or booleans, as a scalar or a vector, with the builder that creates the next
-/// operation.
+/// Operand type of the math formulas when code is emitted: an MLIR value of floats, integers or
+/// booleans, scalar or vector, with the builder that creates the next operation.
 struct Lanes {
   mlir::OpBuilder *b;
   mlir::Location loc;
   mlir::Value v;
   bool avx512 = false; ///< whether AVX-512 instructions may be emitted
-  mlir::Value context; ///< the kernel's function table
+  mlir::Value context; ///< pointer to the function table that is passed to kernels
 
   Lanes with(mlir::Value value) const { return {b, loc, value, avx512, context}; }
   template <class Op, class... Args> Lanes make(Args... args) const {
@@ -24,7 +24,8 @@ struct Lanes {
   }
 };
 
-/// Returns `element` with as many lanes as `shape` has.
+/// Returns `element` if `shape` is a scalar type, or a vector of `element` with the shape of the
+/// vector type `shape`.
 inline mlir::Type lanesOf(mlir::Type element, mlir::Type shape) {
   if (auto vector = llvm::dyn_cast<mlir::VectorType>(shape))
     return mlir::VectorType::get(vector.getShape(), element);
@@ -72,8 +73,8 @@ inline Lanes operator^(const Lanes &a, const Lanes &c) {
 }
 inline Lanes operator-(const Lanes &a) { return a.make<mlir::arith::NegFOp>(a.v); }
 
-/// Converts a number to the element type of the lanes that it is combined with. The type of the C++
-/// literal does not matter.
+/// Arithmetic types of C++. A C++ number is converted to the element type of the Lanes operand that
+/// it is combined with, so that the type of the literal does not matter.
 template <class N>
 concept Number = std::is_arithmetic_v<N>;
 template <Number N> Lanes broadcast(const Lanes &x, N c) {
@@ -156,22 +157,25 @@ inline Lanes shiftRightSigned(const Lanes &a, int64_t n) {
   return a.make<mlir::arith::ShRSIOp>(a.v, likeInt(a, n).v);
 }
 
-/// Returns whether one instruction (`vscalef`) computes p 2^n.
+/// Returns whether the processor computes p 2^n by one instruction (`vscalef` of AVX-512).
 inline bool scalesAtOnce(const Lanes &p) {
   mlir::Type element = mlir::getElementTypeOrSelf(p.v.getType());
   return p.avx512 && (element.isF32() || element.isF64());
 }
-/// Returns p 2^n for an integer n, rounded once, for n of any size. Requires scalesAtOnce(p).
+/// Returns p 2^n for an integer n of any size, rounded once (`vscalef`). Requires scalesAtOnce(p).
 Lanes scaleAtOnce(const Lanes &p, const Lanes &n);
 
-/// Returns whether one instruction (`vpermps`) selects from sixteen elements.
+/// Returns whether the processor selects from a table of sixteen f32 elements by one instruction
+/// (`vpermps` of AVX-512).
 inline bool picksAtOnce(const Lanes &x) {
   return x.avx512 && mlir::getElementTypeOrSelf(x.v.getType()).isF32();
 }
-/// Returns the elements of `from` that the low bits of `which` index. Requires picksAtOnce(which).
+/// Table lookup: returns the elements of `from` whose indices are the low four bits of `which`.
+/// Requires picksAtOnce(which).
 Lanes pick(const Lanes &which, const double (&from)[16]);
 
-/// Returns a / c within two ulps, for a finite a and a normal c whose inverse is normal too.
+/// Returns a / c with an error of at most two ulps. Requires a finite a and a normal c whose
+/// reciprocal is normal too.
 Lanes quotient(const Lanes &a, const Lanes &c);
 
 } // namespace dlc::cpu

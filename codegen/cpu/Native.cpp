@@ -29,7 +29,7 @@ using namespace mlir;
 
 namespace dlc::cpu {
 
-/// Queries the processor (CPUID), which takes milliseconds under a hypervisor.
+/// Queries the features of the processor (CPUID), which takes milliseconds under a hypervisor.
 static Target detectedTarget() {
   Target target;
   target.cpu = llvm::sys::getHostCPUName().str();
@@ -71,10 +71,10 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine(const Target &target, Ke
 
 namespace {
 
-/// Function passes for what the emitter leaves to LLVM: redundant index arithmetic, loop
-/// invariants, and loops with a small known trip count. The emitter itself vectorizes and unrolls
-/// rows. LLVM's default pipeline spent half of the compile time on more of both (on runtime
-/// unrolling above all), and its kernels were not faster.
+/// Optimization passes on LLVM functions, for what the emitter does not do itself: they remove
+/// redundant index arithmetic, hoist loop invariants, and unroll loops with a small constant trip
+/// count. The emitter already vectorizes and unrolls rows. LLVM's default pipeline spent half of
+/// the compile time on more of both (mainly on runtime unrolling), and its kernels were not faster.
 class Optimizer {
 public:
   Optimizer(llvm::TargetMachine &machine, const llvm::TargetLibraryInfoImpl &library,
@@ -87,7 +87,7 @@ public:
     builder.registerLoopAnalyses(lam);
     builder.crossRegisterProxies(lam, fam, cgam, mam);
 
-    constexpr bool memory = true; // MemorySSA, for invariant loads
+    constexpr bool memory = true; // use MemorySSA, to hoist invariant loads
     llvm::LoopPassManager invariants, rounds;
     invariants.addPass(llvm::LoopRotatePass());
     invariants.addPass(llvm::LICMPass(llvm::LICMOptions()));
@@ -130,8 +130,8 @@ private:
   llvm::FunctionPassManager passes;
 };
 
-/// The code generation passes. Creating them takes as long as compiling a small kernel, so that
-/// they are reused.
+/// LLVM's code generation passes, which emit an object file. Creating these passes takes as long as
+/// compiling a small kernel, so that they are reused.
 class ObjectWriter {
 public:
   ObjectWriter(llvm::TargetMachine &machine, const llvm::TargetLibraryInfoImpl &library,
@@ -142,7 +142,8 @@ public:
         !machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile);
   }
 
-  /// Returns the object file, which is valid until the next call; empty on failure.
+  /// Emits machine code for the module and returns it as an object file. The result is valid until
+  /// the next call. It is empty on failure.
   StringRef write(llvm::Module &module) {
     object.clear();
     if (canWrite)
@@ -151,8 +152,8 @@ public:
   }
 
 private:
-  /// A pass manager with all passes, or without loop strength reduction and the pass that prepares
-  /// for it.
+  /// Pass manager with all code generation passes, or without loop strength reduction and the pass
+  /// that prepares for it.
   struct Passes : llvm::legacy::PassManager {
     explicit Passes(bool reducesStrengths) : reducesStrengths(reducesStrengths) {}
     void add(llvm::Pass *pass) override {
@@ -173,7 +174,8 @@ private:
   bool canWrite = false;
 };
 
-/// State that all kernels of a target and a level share; each thread has its own.
+/// Compiler state that all kernels of one target and optimization level share. Each thread has its
+/// own state.
 struct Compiler {
   Compiler(const Target &target, KernelOptLevel level)
       : target(target), level(level), machine(makeMachine(target, level, error)) {
@@ -184,11 +186,12 @@ struct Compiler {
     optimizer.emplace(*machine, *library, level);
   }
 
-  /// Returns the passes for a module. Loop strength reduction is omitted for long kernels: it took
-  /// a third of the code generation time, because its search grows faster than the code, and the
-  /// emitter has already arranged their addresses. Short kernels run faster with it.
+  /// Returns the code generation passes for a module. For long kernels, loop strength reduction is
+  /// omitted. It took a third of the code generation time, because its search grows faster than the
+  /// code, and the emitter has already arranged the addresses of long kernels. Short kernels run
+  /// faster with it.
   ObjectWriter &writerFor(const llvm::Module &module) {
-    constexpr unsigned kShort = 100; // instructions
+    constexpr unsigned kShort = 100; // maximum number of instructions in a short kernel
     bool isShort = level == KernelOptLevel::Default && module.getInstructionCount() <= kShort;
     std::optional<ObjectWriter> &writer = isShort ? forShort : forLong;
     if (!writer)
@@ -198,7 +201,7 @@ struct Compiler {
 
   Target target;
   KernelOptLevel level;
-  int kernels = 0; ///< number of kernels compiled so far
+  int kernels = 0; ///< number of kernels that this state has compiled
   llvm::LLVMContext context;
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine;
@@ -208,9 +211,11 @@ struct Compiler {
 };
 
 Compiler &compilerFor(const Target &target, KernelOptLevel level) {
-  // An LLVMContext retains all constants that it has created.
+  // The state is recreated after this number of kernels, because an LLVMContext retains all
+  // constants that it has created.
   constexpr int most = 1000;
-  // Allocated on the heap, because a library that is loaded late has little static TLS space.
+  // The state is allocated on the heap, because a library that is loaded by dlopen has little
+  // static TLS space.
   static thread_local std::unique_ptr<Compiler> compilers[2];
   std::unique_ptr<Compiler> &kept = compilers[level == KernelOptLevel::Minimal];
   if (!kept || kept->target != target || kept->kernels >= most) {
@@ -242,7 +247,7 @@ FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &tar
     function.addFnAttr("target-cpu", target.cpu);
     function.addFnAttr("target-features", target.features);
     function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
-    // Idiom recognition must not create calls to memset or libm.
+    // LLVM's loop idiom recognition must not replace loops by calls of memset or libm functions.
     function.addFnAttr("no-builtins");
     function.addFnAttr(llvm::Attribute::NoUnwind);
     function.setDSOLocal(true);

@@ -11,12 +11,12 @@
 
 namespace dlc::cpu {
 
-/// Returns this machine's processor, in LLVM's terms.
+/// Returns the processor of this machine, with its name and features as LLVM spells them.
 Target hostTarget();
 
-/// Lowers scf, arith, math and vector to the llvm dialect. One instance serves all modules of a
-/// context, in several threads at once, because creating its hundreds of patterns takes as long as
-/// compiling a small kernel.
+/// Conversion patterns that lower scf, arith, math and vector to the llvm dialect. One instance
+/// serves all modules of a context, in several threads at once, because creating its hundreds of
+/// patterns takes as long as compiling a small kernel.
 class LlvmLowering {
 public:
   explicit LlvmLowering(mlir::MLIRContext *context);
@@ -34,19 +34,19 @@ struct Code {
   uint64_t entry = 0; ///< offset of the kernel's entry point in the image
 };
 
-/// How much work is spent on a kernel's code. Least: -O0 code generation, in which each value is
-/// spilled to memory, after fewer optimization passes.
+/// Optimization level of a kernel's machine code. Minimal: fewer optimization passes and -O0 code
+/// generation, which spills each value to memory.
 enum class KernelOptLevel { Default, Minimal };
 
-/// Compiles a module in the llvm dialect that holds the kernel `name`. `contracts`: whether a
-/// multiplication and an addition may be fused into an FMA, which rounds once. Thread-safe.
+/// Compiles the kernel `name` in a module of the llvm dialect to machine code. `contracts`: whether
+/// a multiplication and an addition may be contracted to an FMA, which rounds once. Thread-safe.
 mlir::FailureOr<Code> compileKernel(mlir::ModuleOp module, llvm::StringRef name,
                                     const Target &target,
                                     KernelOptLevel level = KernelOptLevel::Default,
                                     bool contracts = true);
 
-/// Concatenates the sections of a relocatable ELF object and resolves the relocations among them.
-/// On failure, `error` is the reason.
+/// Links a relocatable ELF object to a flat image: concatenates its sections and resolves the
+/// relocations among them. On failure, returns nothing and sets `error` to the reason.
 std::optional<Code> flatten(llvm::StringRef object, llvm::StringRef entry, std::string &error);
 
 } // namespace dlc::cpu

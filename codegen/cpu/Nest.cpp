@@ -14,8 +14,8 @@ namespace {
 
 double weight(Operation *op) { return cast<FactsInterface>(op).getWeight(); }
 
-/// Returns the approximate number of operations of evaluating all elements of `op` once, reductions
-/// included.
+/// Returns the approximate number of scalar operations that evaluate all elements of `op` once,
+/// including the terms of reductions.
 double workOf(Operation *op) {
   double elements = double(tensorType(op->getResult(0)).getNumElements());
   if (auto reduce = dyn_cast<ReduceOp>(op))
@@ -66,9 +66,9 @@ bool hasLoops(FusionOp fusion) {
   return false;
 }
 
-/// Returns whether lanes along the last dimension of `value` would cross a reduction over its
-/// operand's last dimension. If so, it is better to compute the elements one by one, each with
-/// lanes along the reduced dimension.
+/// Returns whether lanes along the last dimension of `value` would be strided in a reduction,
+/// because it reduces the last dimension of its operand. It is then better to compute the elements
+/// one by one, each with lanes along the reduced dimension.
 bool lanesCrossReduction(Value value, int64_t lastDim) {
   Operation *op = value.getDefiningOp();
   auto shape = tensorType(value).getShape();
@@ -96,8 +96,8 @@ bool lanesCrossReduction(Value value, int64_t lastDim) {
   return moved && crosses(op->getOperand(0), *moved);
 }
 
-/// Returns the lanes of a row: two registers of 32-bit elements if the work per element is light,
-/// else one; one register of bytes if all elements are bytes.
+/// Returns the number of vector lanes for a row: two registers of 32-bit elements if the work per
+/// element is light, else one register. If all elements have 8 bits, one register of bytes.
 int64_t chooseLanes(FusionOp fusion, const Target &target, int64_t row) {
   auto isBytes = [](Value v) { return tensorType(v).getElementTypeBitWidth() <= 8; };
   bool heavy = false, bytes = llvm::all_of(fusion.getBody().getArguments(), isBytes);
@@ -115,8 +115,8 @@ ArrayRef<int64_t> rowsOf(ArrayRef<int64_t> shape) {
   return shape.empty() ? shape : shape.drop_back();
 }
 
-/// Returns the concatenation that all results are computed from, if there is one: elementwise, or,
-/// if it joins whole rows, by reductions along the row.
+/// Returns the only concatenation in the fusion if all results are computed from it elementwise,
+/// or, if it concatenates whole rows, by reductions along the row. Returns null otherwise.
 ConcatOp joinedByAll(FusionOp fusion) {
   auto shapeOf = [](Value value) { return tensorType(value).getShape(); };
   auto isOfRow = [&](Value value, ArrayRef<int64_t> shape) {
@@ -140,14 +140,16 @@ ConcatOp joinedByAll(FusionOp fusion) {
              : nullptr;
 }
 
-/// Returns whether the operation is a reshape to a single row, which all rows share.
+/// Returns whether the operation is a reshape to a single row, such as per-channel factors that all
+/// rows use.
 bool isOfOneRow(Operation *op) {
   auto reshape = dyn_cast<ReshapeOp>(op);
   RankedTensorType made = reshape ? tensorType(reshape.getY()) : nullptr;
   return made && made.getRank() > 0 && made.getNumElements() == made.getShape().back();
 }
 
-/// Returns whether an operation is elementwise or reads whole rows or contiguous parts of them.
+/// Returns whether an operation is elementwise or reads whole rows, or contiguous parts of rows, of
+/// its operands.
 bool keepsRows(Operation *op) {
   auto gather = dyn_cast<GatherOp>(op);
   return (isa<SliceOp>(op) && keepsInnermost(op)) || op->hasTrait<Elementwise>() ||
@@ -155,8 +157,8 @@ bool keepsRows(Operation *op) {
          (gather && int64_t(gather.getAxis()) + 1 < tensorType(gather.getX()).getRank());
 }
 
-/// Returns the number of dimensions before the row that a unit has to iterate over so that a
-/// reduction over them and the row is computed once and not again for each row.
+/// Returns the number of dimensions before the row that a work unit must iterate over, so that a
+/// reduction over these dimensions and the row is computed once per unit and not once per row.
 int64_t reducedWithin(const Nest &nest) {
   int64_t within = 0, row = int64_t(nest.shape.size()) - 1;
   llvm::SetVector<Value> needed;
@@ -175,7 +177,7 @@ int64_t reducedWithin(const Nest &nest) {
   return within;
 }
 
-/// Makes rows that share a reduction one work unit. Returns whether there are such rows.
+/// Makes the rows that use the same reduction one work unit. Returns whether there are such rows.
 bool takeReducedRows(Nest &nest, double perElement) {
   if (nest.scalarRow || !nest.rowStores.empty() || nest.joined || nest.stores[0].axis >= 0)
     return false;
@@ -190,9 +192,9 @@ bool takeReducedRows(Nest &nest, double perElement) {
   return true;
 }
 
-/// Splits short rows with only elementwise work into chunks along the dimension before. Values that
-/// the rows share (per-channel factors if the row is the channels) are loaded once, and coordinates
-/// are computed once.
+/// Groups short rows: a work unit becomes a chunk of rows along the second-to-last dimension. This
+/// applies to fusions with only elementwise work. Values that all rows use (such as per-channel
+/// factors if a row has the channels) are loaded once per unit, and coordinates are computed once.
 void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
   constexpr int64_t widest = 64, fewest = 8, shortest = 1024, most = 24, units = 64;
   constexpr int64_t vectors = 4, few = 4, largest = 1 << 18;
@@ -203,13 +205,13 @@ void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
     return;
   int64_t operations = 0;
   for (Operation &op : fusion.getBody().front().without_terminator()) {
-    // A part of a concatenation has its own nest.
+    // A concatenation is allowed if the nest computes one of its operands.
     if (!keepsRows(&op) && &op != nest.joined && (nest.stores[0].axis < 0 || !isa<ConcatOp>(op)))
       return;
     operations += op.hasTrait<Elementwise>();
   }
-  // A row's code is fully unrolled: if there is little of it, more vectors and more rows are
-  // allowed.
+  // The code of a row is fully unrolled. If a row needs few operations, it may have more vectors,
+  // and more rows are unrolled.
   if (row > (operations > few ? widest : std::max(widest, vectors * nest.lanes)))
     return;
   bool isPart = nest.joined || nest.stores[0].axis >= 0, isLarge = product(nest.shape) >= largest;
@@ -225,8 +227,9 @@ void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
   nest.work = perElement * double(nest.depth * row);
 }
 
-/// Makes parts whose rows are adjacent in the result share work units. A thread then most likely
-/// reads rows of all parts that it wrote itself, and writes rows that it will read.
+/// Makes nests for operands of a concatenation along the row share work units. A thread then
+/// computes the same rows of all operands. It most likely reads rows that it wrote itself, and the
+/// next kernel finds its rows in the same core's cache.
 void takePartsTogether(std::vector<Nest> &nests) {
   auto sharesUnits = [](const Nest &nest) { return nest.depth > 0 && nest.joinsRows(); };
   if (nests.empty() || (nests.size() == 1 && nests.front().parts.count == 1) ||
@@ -245,7 +248,8 @@ void takePartsTogether(std::vector<Nest> &nests) {
   }
 }
 
-/// Tiles transposed operands. Returns whether there are any.
+/// Makes the work units rows of tiles if operands are transposed, so that they are transposed in
+/// registers. Returns whether there are such operands.
 bool takeTiles(Nest &nest, FusionOp fusion, const Target &target, double perElement) {
   constexpr int64_t units = 64;
   if (nest.scalarRow || !nest.rowStores.empty() || nest.joined)
@@ -257,7 +261,7 @@ bool takeTiles(Nest &nest, FusionOp fusion, const Target &target, double perElem
   nest.lanes = transposed->lanes;
   int64_t row = nest.shape.back(), rows = nest.shape[nest.across];
   int64_t tiles = product(nest.shape) / (row * rows) * ((rows + nest.lanes - 1) / nest.lanes);
-  // Rows of tiles are split if there are few of them.
+  // If there are few rows of tiles, each is split into several work units.
   int64_t parts = std::clamp<int64_t>(units / tiles, 1, (row + nest.lanes - 1) / nest.lanes);
   nest.block = ((row + parts - 1) / parts + nest.lanes - 1) / nest.lanes * nest.lanes;
   nest.blocks = (row + nest.block - 1) / nest.block;
@@ -290,9 +294,9 @@ ConcatOp joinedInPlace(FusionOp fusion, function_ref<bool(ReduceOp, ConcatOp)> r
 }
 
 SmallVector<Value> keptRows(FusionOp fusion) {
-  constexpr int64_t kRowBytes = 1 << 18; // a fraction of the second-level cache
+  constexpr int64_t kRowBytes = 1 << 18; // part of the second-level cache
   SmallVector<Value> result;
-  // No operation may read another row, or the row in another order.
+  // Rows may be saved only if no operation reads another row, or reads the row in another order.
   for (Operation &op : fusion.getBody().front().without_terminator()) {
     auto reduce = dyn_cast<ReduceOp>(op);
     if (reduce ? reduce.getAxes() != ArrayRef<int64_t>{tensorType(reduce.getX()).getRank() - 1}
@@ -310,7 +314,8 @@ SmallVector<Value> keptRows(FusionOp fusion) {
       auto reduce = dyn_cast<ReduceOp>(user);
       return reduce && reduce.getAxes() == ArrayRef<int64_t>{type.getRank() - 1};
     };
-    // All uses must be in the same row: reductions of it, and elementwise operations of its shape.
+    // All users must read the value in the same row: reductions along the row, and elementwise
+    // operations of the same shape.
     bool reduced = false, sameRow = true;
     for (Operation *user : op.getResult(0).getUsers()) {
       reduced |= reducesRow(user);
@@ -332,8 +337,8 @@ int64_t rowBytes(Value value) {
 
 namespace {
 
-/// Creates a nest for each run of parts of a concatenation, so that no element has to select its
-/// part. `fill` sets the nest's stores.
+/// Creates a nest for each run of operands of a concatenation, so that no element has to select its
+/// operand. `fill` sets the stores of each nest.
 std::vector<Nest> nestsOfParts(ConcatOp concat, function_ref<void(Nest &)> fill) {
   std::vector<Nest> nests;
   for (const PartRun &parts : runsOfParts(concat)) {
@@ -347,8 +352,8 @@ std::vector<Nest> nestsOfParts(ConcatOp concat, function_ref<void(Nest &)> fill)
   return nests;
 }
 
-/// Creates a nest for each shape of results. Results with one element per row join the nest of
-/// these rows.
+/// Creates a nest for each shape of the results. Results with one element per row are added to the
+/// nest that computes these rows.
 std::vector<Nest> nestsOfResults(YieldOp yield) {
   std::vector<Nest> nests;
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {
@@ -364,7 +369,8 @@ std::vector<Nest> nestsOfResults(YieldOp yield) {
         placed = true;
       } else if (!shape.empty() && nest.shape.size() == shape.size() && nest.shape.back() == 1 &&
                  rowsOf(nest.shape) == rowsOf(shape) && nest.rowStores.empty()) {
-        // The per-row results were visited first: they become row stores of the wider nest.
+        // A nest of per-row results was created first. Its stores become the row stores of the
+        // wider nest.
         std::swap(nest.stores, nest.rowStores);
         nest.shape = llvm::to_vector(shape);
         nest.stores.push_back({value, unsigned(i)});
@@ -417,13 +423,14 @@ std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
       nest.scalarRow |= lanesCrossReduction(store.value, tensorType(store.value).getRank() - 1);
     nest.lanes = nest.scalarRow ? 0 : chooseLanes(fusion, target, row);
     double perElement = std::max(1.0, work / std::max(1.0, elements));
-    // Long rows are split so that a few rows suffice for all cores, unless that would repeat a
-    // row's reductions.
+    // A long row is split into blocks, so that a few rows provide work for all cores. It is not
+    // split if each block would repeat a reduction of the whole row.
     nest.block = row;
     bool cut = nest.scalarRow || !loops || perElement > 64;
     if (cut && rows < 64) {
       int64_t step = nest.scalarRow ? 1 : nest.lanes;
-      // Long sequential runs are read faster from memory.
+      // With many elements, blocks are longer (512 units in total), because long sequential streams
+      // are read faster from memory.
       constexpr int64_t units = 512;
       int64_t longest = nest.scalarRow ? 1 : product(nest.shape) / units;
       int64_t wanted = std::max<int64_t>(longest, int64_t(16384 / perElement));

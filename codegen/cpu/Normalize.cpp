@@ -11,8 +11,8 @@ namespace dlc::cpu {
 
 namespace {
 
-/// Returns whether an operation treats each dimension separately, with shapes aligned at the last
-/// dimension.
+/// Returns whether an operation treats each dimension of its operands separately. Shapes are
+/// aligned at the last dimension.
 bool isDimensionwise(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKeepdims() ||
@@ -26,7 +26,8 @@ bool isDimensionwise(Operation *op) {
 
 RankedTensorType tensorType(Value v) { return cast<RankedTensorType>(v.getType()); }
 
-/// Returns the shape of a value with dimensions dropped by a reduction reinserted as 1.
+/// Returns the shape of a value. If it is the result of a reduction, the reduced dimensions are
+/// included with size 1.
 SmallVector<int64_t> keptShape(Value v) {
   auto shape = llvm::to_vector(tensorType(v).getShape());
   if (auto reduce = v.getDefiningOp<ReduceOp>(); reduce && !reduce.getKeepdims())
@@ -35,8 +36,8 @@ SmallVector<int64_t> keptShape(Value v) {
   return shape;
 }
 
-/// Returns whether the value is the index operand of a gather, whose shape is independent of
-/// layouts.
+/// Returns whether the value is the index operand of a gather, whose shape does not change with the
+/// layout.
 bool isOfPlaces(Value v) {
   return llvm::any_of(v.getUses(), [](OpOperand &use) {
     return isa<GatherOp>(use.getOwner()) && use.getOperandNumber() == 1;
@@ -51,9 +52,10 @@ void forEachValue(FusionOp fusion, function_ref<void(Value)> f) {
       f(result);
 }
 
-/// Copies the fusion with each value's type changed by `shapeOf`, which gets the shape with reduced
-/// dimensions kept and aligned to `rank`. Reductions keep their dimensions; `axesOf` maps their
-/// axes. `startOf` gets the start of a slice and the shape of its operand.
+/// Copies the fusion with another type for each value. `shapeOf` returns the new shape for an old
+/// one, in which reduced dimensions are kept as 1 and dimensions are aligned to `rank`. Reductions
+/// keep their dimensions, and `axesOf` maps their axes. `startOf` maps the start of a slice, given
+/// the shape of its operand.
 FusionOp retype(FusionOp fusion, size_t rank,
                 function_ref<SmallVector<int64_t>(ArrayRef<int64_t>, RankedTensorType)> shapeOf,
                 function_ref<SmallVector<int64_t>(ArrayRef<int64_t>)> axesOf,
@@ -71,7 +73,8 @@ FusionOp retype(FusionOp fusion, size_t rank,
   SmallVector<Type> results;
   for (Value v : yield.getValues())
     results.push_back(typeOf(v));
-  // The operands' types no longer match the body's arguments: the copy interprets the same bytes.
+  // The copy's operand types differ from the types of its body's arguments: the body interprets the
+  // same bytes with another shape.
   auto copy = FusionOp::create(b, fusion.getLoc(), results, fusion.getInputs());
   Block *to = copy.getBody().empty() ? b.createBlock(&copy.getBody()) : &copy.getBody().front();
   to->clear();
@@ -90,7 +93,8 @@ FusionOp retype(FusionOp fusion, size_t rank,
     Operation *clone = b.clone(op, map);
     for (auto [from, result] : llvm::zip(op.getResults(), clone->getResults()))
       result.setType(typeOf(from));
-    // Axes are relative to shapes aligned at the last dimension.
+    // Axes of a reduction are relative to its own operand; they are shifted to shapes aligned at
+    // the last dimension.
     auto aligned = [&,
                     x = op.getNumOperands() ? op.getOperand(0) : Value()](ArrayRef<int64_t> axes) {
       const int64_t shift = int64_t(rank) - tensorType(x).getRank();
@@ -101,7 +105,7 @@ FusionOp retype(FusionOp fusion, size_t rank,
       reduce.setKeepdims(true);
     }
     if (auto slice = dyn_cast<SliceOp>(clone)) {
-      // The slice is contiguous in each dimension, before and after the change.
+      // A slice must be contiguous in each dimension, before and after the change of its shape.
       auto to = slice.getY().getType().getShape();
       slice.setStart(
           startOf(cast<SliceOp>(op).getStart(), cast<SliceOp>(op).getX().getType().getShape()));
@@ -116,7 +120,7 @@ FusionOp retype(FusionOp fusion, size_t rank,
   return copy;
 }
 
-/// Returns whether an operation that moves elements moves whole blocks of the layout.
+/// Returns whether an operation that moves elements only moves whole blocks of the blocked layout.
 bool movesBlocks(Operation *op, StringRef tag) {
   auto slice = dyn_cast<SliceOp>(op);
   auto gather = dyn_cast<GatherOp>(op);
@@ -124,8 +128,8 @@ bool movesBlocks(Operation *op, StringRef tag) {
          (gather && layoutOf(gather.getX().getType()) == tag && gathersBlocks(gather, tag));
 }
 
-/// Returns whether the operation is a slice of a part of a block. Dimensions are aligned at
-/// the last one of `rank`.
+/// Returns whether the operation is a slice that cuts a block of the blocked layout. Dimensions are
+/// aligned at the last one of `rank`.
 bool cutsBlocks(Operation *op, const Tag &layout, StringRef tag, int64_t rank) {
   auto slice = dyn_cast<SliceOp>(op);
   return slice && layout.blockedDim >= 0 &&
@@ -218,7 +222,7 @@ FusionOp joinDimensions(FusionOp fusion) {
       d = shape[i] == 1 ? d : shape[i];
     }
   });
-  // joined[d]: dimension d is merged with the dimension before it.
+  // joined[d]: whether dimension d is merged with dimension d - 1.
   SmallVector<bool> joined(rank, true);
   forEachValue(fusion, [&](Value v) {
     auto shape = keptShape(v);
@@ -269,8 +273,8 @@ FusionOp joinDimensions(FusionOp fusion) {
   return retype(fusion, rank, shapeOf, axesOf, startOf);
 }
 
-/// Returns the number of rows of `row` elements to merge into one row that fills vectors; 1 if a
-/// single row fills them.
+/// Returns the number of rows of `row` elements that are merged into one row to fill vectors; 1 if
+/// a single row fills them.
 int64_t rowsThatFill(int64_t rows, int64_t row) {
   constexpr int64_t vector = 16, two = 2 * vector, widest = 2 * two;
   if (row < 2 || row % vector == 0)
@@ -282,8 +286,9 @@ int64_t rowsThatFill(int64_t rows, int64_t row) {
   return best;
 }
 
-/// Merges short rows: with few channels, most of a vector would be empty. Several pixels form one
-/// row, with the per-channel factors repeated and loaded before the loop (shortRows in Kernel.cpp).
+/// Merges short rows of an elementwise fusion. With few channels in a row, most lanes of a vector
+/// would be unused. Therefore several pixels form one row, and the per-channel factors are repeated
+/// and loaded before the loop (shortRows in Kernel.cpp).
 FusionOp joinShortRows(FusionOp fusion) {
   constexpr int64_t fewest = 4096, work = 8;
   SmallVector<int64_t> full;
@@ -342,7 +347,7 @@ FusionOp joinShortRows(FusionOp fusion) {
   return copy;
 }
 
-/// Merges the last two dimensions of a concatenation of parts of size 1, so that its interleaved
+/// Merges the last two dimensions of a concatenation of operands of size 1, so that its interleaved
 /// elements form one row.
 void mergeTurns(FusionOp fusion) {
   Operation *yield = fusion.getBody().front().getTerminator();

@@ -6,12 +6,13 @@
 
 namespace dlc::cpu {
 
-/// Creates a fusion that computes the same bytes from the same bytes, with
-/// - explicit layouts: a tensor<1x64x7x7> in aBcd16b becomes a plain tensor<1x4x7x7x16>;
-/// - merged dimensions: adjacent dimensions are joined if every operation treats them alike, and
-///   unit dimensions are dropped.
-/// The copy is inserted right before the original. Fails with the reason in `why` if a layout
-/// cannot be made explicit.
+/// Creates an equivalent fusion for code generation, in which
+/// - layouts are explicit: a tensor<1x64x7x7> in the layout aBcd16b becomes a row-major
+///   tensor<1x4x7x7x16>;
+/// - dimensions are merged: adjacent dimensions are joined if every operation treats them alike,
+///   and unit dimensions are dropped.
+/// The new fusion reads and writes the same bytes. It is inserted before the original. Fails with
+/// the reason in `why` if a layout cannot be made explicit.
 mlir::FailureOr<FusionOp> normalize(FusionOp fusion, std::string &why);
 
 } // namespace dlc::cpu

@@ -7,14 +7,15 @@ namespace dlc::cpu {
 
 namespace {
 
-/// Compares the computations of two parts.
+/// Compares the computations of two operands of a concatenation, to find out whether the same code
+/// can compute both.
 class Comparison {
 public:
   explicit Comparison(ConcatOp concat) : concat(concat) {}
 
-  /// Returns the arguments of `a` that `b` replaces by others, and the distances between their
-  /// indices. Returns nothing if the parts differ in anything else, or if other operations use the
-  /// values that differ.
+  /// Returns the fusion's arguments that differ between the computations of `a` and `b`: those of
+  /// `a`, each with the distance to the index of the corresponding argument of `b`. Returns nothing
+  /// if the computations differ in anything else, or if other operations use values that differ.
   using Operands = decltype(PartRun::operands);
   std::optional<Operands> operands(Value a, Value b) {
     found.clear(), result.clear();
@@ -31,7 +32,7 @@ public:
 private:
   struct Match {
     Value other;
-    bool varies = false; ///< whether it depends on an argument that differs in the other part
+    bool varies = false; ///< whether the value depends on an argument that differs
   };
 
   bool varies(Value value) const { return found.lookup(value).varies; }
@@ -79,7 +80,8 @@ SmallVector<PartRun> runsOfParts(ConcatOp concat) {
     int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(concat.getAxis());
     PartRun *run = runs.empty() ? nullptr : &runs.back();
     auto operands = run ? comparison.operands(concat.getXs()[run->first], value) : std::nullopt;
-    // The second part of a run sets the step between the operands of consecutive parts.
+    // The second operand of a run determines the distances between the arguments of consecutive
+    // operands.
     if (operands && run->count == 1)
       run->operands = *operands;
     auto isNext = [&](auto pair) {

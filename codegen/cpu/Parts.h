@@ -1,10 +1,10 @@
 //===- Parts.h - parts of a concatenation that share their code -----------===//
 //
-// Fusions that read a concatenation are computed part by part (Nest.h). DenseNet-like networks,
-// which concatenate all previous results, have dozens of parts, and separate code for each part
-// would grow with the square of the number of layers. Adjacent parts that differ only in their
-// operands' buffers form a run: one piece of code computes all of them and derives offset and
-// operands from the index of the part.
+// A fusion that reads a concatenation is computed operand by operand (Nest.h). Networks such as
+// DenseNet, which concatenate all previous results, have dozens of operands, and separate code for
+// each operand would grow with the square of the number of layers. Adjacent operands whose
+// computations differ only in their buffers form a run. One piece of code computes all operands of
+// a run, and derives their offset and buffers from the index of the operand.
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_PARTS_H
 #define DLC_CODEGEN_CPU_PARTS_H
@@ -19,20 +19,22 @@ struct PartRun {
   unsigned first = 0;
   int64_t count = 1;
   int64_t offset = 0,
-          size = 0; ///< along the concatenation's axis: offset of the first part, size of each part
-  /// Arguments of the fusion that differ between the parts, as used by the first part, with the
-  /// distance to the next part's argument in the launch's buffer list.
+          size = 0; ///< along the axis: offset of the first operand, size of each operand
+  /// Arguments of the fusion that the first operand of the run uses and that differ between the
+  /// operands. The number is the distance, in the kernel's list of buffers, to the corresponding
+  /// argument of the next operand.
   llvm::SmallVector<std::pair<mlir::BlockArgument, int64_t>, 2> operands;
 
-  /// Returns a number that divides the offsets of all parts.
+  /// Returns a divisor of the offsets of all operands in the run.
   int64_t starts() const { return count > 1 ? std::gcd(offset, size) : offset; }
 };
 
-/// Returns all parts, in order.
+/// Returns all operands of a concatenation, in order, grouped into runs that share their code.
 llvm::SmallVector<PartRun> runsOfParts(ConcatOp concat);
 
-/// Calls `body(offset)` in its own scope, in which only elements of part number `part` of the run
-/// are evaluated: of `joined` if that is not null, else of the run's first operand.
+/// Emits `body(offset)` in a new scope in which the code of the run's first operand computes
+/// operand number `part` of the run instead. If `joined` is not null, only elements of this operand
+/// are read from it. `offset` is the operand's offset along the concatenation's axis.
 void emitPart(Emitter &e, KernelFrame &frame, ConcatOp joined, const PartRun &run, mlir::Value part,
               llvm::function_ref<void(mlir::Value)> body);
 

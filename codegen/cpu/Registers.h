@@ -7,19 +7,20 @@
 
 namespace dlc::cpu {
 
-/// Applies `call`, which maps registers of the type `whole` to such a register, to operands of any
-/// number of lanes, or to scalars. Surplus lanes of the last register repeat an element.
+/// Applies an operation on full vector registers to operands with any number of lanes, or to
+/// scalars. `call` maps registers of the type `whole` to a register of this type. Unused lanes of
+/// the last register repeat an element.
 mlir::Value inRegisters(mlir::OpBuilder &b, mlir::Location loc, mlir::VectorType whole,
                         llvm::ArrayRef<mlir::Value> operands,
                         llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::Value>)> call);
 
-/// Returns the same register through an empty inline assembly that hides its origin from LLVM.
-/// LLVM's search for one better shuffle in place of several takes longer than all other compilation
-/// of them.
+/// Passes a register through an empty inline assembly, so that LLVM cannot combine the shuffles
+/// before and after it. LLVM's search for one better shuffle in place of several takes longer than
+/// the rest of their compilation.
 mlir::Value opaque(mlir::OpBuilder &b, mlir::Location loc, mlir::Value reg);
 
-/// Returns the first `lanes` lanes of a value. If the value has fewer lanes, the last one is
-/// repeated. One lane is a scalar.
+/// Returns the first `lanes` lanes of `x`. If `x` has fewer lanes, its last lane is repeated. The
+/// result for `lanes` = 1 is a scalar if `x` is a vector with more lanes.
 mlir::Value resized(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, int64_t lanes);
 
 } // namespace dlc::cpu

@@ -15,7 +15,7 @@ namespace {
 
 constexpr llvm::StringLiteral kSchedule = "schedule", kPacked = "packed";
 
-/// Packs the constant that is passed to the operand.
+/// Packs the fusion's constant input that becomes the kernel's packed operand.
 LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedOperand &operand,
                    std::string &why) {
   auto constant = fusion.getInputs()[operand.argument].getDefiningOp<ConstantOp>();

@@ -1,8 +1,8 @@
 //===- Schedule.h - how the code of a generated kernel is created ---------===//
 //
-// The body of an exec.kernel is a fusion, which defines what it computes. Its attribute `schedule`
-// selects the emitter of its code. Its attribute `packed` is the operand that the compiler has
-// packed.
+// The body of an exec.kernel is a fusion, which defines what the kernel computes. The attribute
+// `schedule` of the exec.kernel selects the emitter of its code. The attribute `packed` is the
+// index of the operand that is packed at compile time.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_SCHEDULE_H
@@ -16,11 +16,11 @@
 
 namespace dlc {
 
-/// A constant operand in the order in which the kernel reads it.
+/// Constant operand that is packed at compile time, in the order in which the kernel reads it.
 struct PackedOperand {
   unsigned argument = 0;
   int64_t bytes = 0;
-  std::string layout; ///< layout description for readers
+  std::string layout; ///< description of the layout for people
   std::shared_ptr<void> data;
 };
 
@@ -31,20 +31,23 @@ struct Schedule {
   std::optional<PackedOperand> packed;
 };
 
-/// Returns the row-by-row schedule of a normalized fusion.
+/// Returns the schedule `rows` of a normalized fusion: loops over the rows of each result.
 Schedule planRows(FusionOp normal, const cpu::Target &target);
-/// Returns the schedule of `normal` as a blocked matrix multiplication; `fusion` is its origin in
-/// the model. On failure, `why` is the reason. If `packs` is false, nothing is packed yet: the
-/// packed operand has no data.
+/// Returns the schedule `contract` of a normalized fusion: a blocked matrix multiplication.
+/// `fusion` is the fusion in the model that `normal` was created from. On failure, `why` is set to
+/// the reason. If `packs` is false, the constant operand is not packed yet, and the packed operand
+/// has no data.
 mlir::FailureOr<Schedule> planBlocks(FusionOp fusion, FusionOp normal, const cpu::Target &target,
                                      bool packs, std::string &why);
 
-/// Writes the schedule's attributes. The rows schedule has none.
+/// Sets the attributes of `kernel` that record the schedule. The schedule `rows` needs no
+/// attributes.
 void setSchedule(exec::KernelOp kernel, const Schedule &schedule);
-/// Returns these attributes as text. Kernels with equal bodies and equal texts are duplicates.
+/// Returns the attributes of a schedule as text. Kernels with equal bodies and equal texts are
+/// duplicates.
 std::string scheduleText(const Schedule &schedule);
 
-/// Emits a kernel's code with the emitter that its schedule selects.
+/// Emits a kernel's function with the emitter that its attribute `schedule` selects.
 mlir::LogicalResult emitScheduled(mlir::OpBuilder &b, exec::KernelOp kernel, llvm::StringRef name,
                                   const cpu::Target &target);
 

@@ -10,30 +10,34 @@ namespace dlc::cpu {
 
 namespace {
 
-/// Minimum number of elements. For fewer, one core finishes before another wakes up.
+/// Minimum number of elements for several threads. With fewer, one core finishes before another one
+/// wakes up.
 constexpr int64_t kSmallest = 8192;
-/// Maximum number of sequential additions of a sum in a unit.
+/// Maximum number of sequential additions to an accumulator in a work unit, which limits the
+/// rounding error.
 constexpr int64_t kSums = 64;
-/// Memory streams that are read at a time.
+/// Number of memory streams that a work unit with lanes along the reduced dimension reads at a
+/// time.
 constexpr int64_t kRuns = 4;
-/// Memory streams of each operand that units with columns read at a time.
+/// Number of memory streams of each operand that a work unit with lanes along columns reads at a
+/// time.
 constexpr int64_t kColumnRuns = 2;
 constexpr int64_t kLongRun = 4096, kUnits = 256;
-/// Maximum number of columns for which many rows are processed at a time.
+/// Maximum number of columns for which one iteration processes many rows.
 constexpr int64_t kNarrow = 64;
 constexpr int64_t kManyRows = 8;
-/// Maximum number of columns of a unit. The partial results of a few reductions then fit in the
-/// first-level cache.
+/// Maximum number of columns in a work unit, so that its accumulators for a few reductions fit in
+/// the first-level cache.
 constexpr int64_t kColumns = 1024;
 constexpr int64_t kRowParts = 8, kMinRows = 12;
-/// Minimum number of elements. Fewer are copied between caches faster than their partial results
-/// are combined.
+/// Minimum number of elements for which rows are split into more work units. Below it, copying the
+/// operand between caches takes less time than combining partial results.
 constexpr int64_t kCached = 32768;
 constexpr int64_t kFewRows = 64, kLongRow = 32768;
 
 int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Returns whether `value` depends on a reduction of the fusion.
+/// Returns whether `value` depends on a reduction in the fusion.
 bool isReduced(Value value, llvm::DenseMap<Value, bool> &known) {
   auto [it, fresh] = known.try_emplace(value, false);
   if (!fresh)
@@ -45,17 +49,17 @@ bool isReduced(Value value, llvm::DenseMap<Value, bool> &known) {
   return known[value] = reduced;
 }
 
-/// Splits `size` into equal chunks (but the last) of about `wanted` elements at most, multiples of
-/// `multiple`.
+/// Splits a dimension of `size` into equal chunks (the last one may be shorter) of at most about
+/// `wanted` elements. The chunk size is a multiple of `multiple`.
 void cut(int64_t size, int64_t wanted, int64_t multiple, int64_t &chunk, int64_t &chunks) {
   chunks = divideUp(size, std::max<int64_t>(1, wanted));
   chunk = divideUp(divideUp(size, chunks), multiple) * multiple;
   chunks = divideUp(size, chunk);
 }
 
-/// Collects the fusion's reductions. Returns whether all of them reduce the same axes of the same
-/// shape, none depends on another, and all results have the reduced shape or the shape of the
-/// reductions' operands.
+/// Collects the reductions of the fusion. Returns whether the fusion can be split: all reductions
+/// have the same axes and operand shape, none depends on another, and each result has the shape of
+/// their results or operands.
 bool collect(FusionOp fusion, SplitPlan &plan) {
   llvm::DenseMap<Value, bool> known;
   Block &body = fusion.getBody().front();
@@ -72,15 +76,15 @@ bool collect(FusionOp fusion, SplitPlan &plan) {
   }
   if (plan.reduces.empty() || plan.reduces.size() > 8 || product(plan.shape) < kSmallest)
     return false;
-  // The reductions' operands may be any computation. Operations after the reductions must be
-  // elementwise in the reduced shape.
+  // The reductions' operands may be any computation. Operations on the reductions' results must be
+  // elementwise and have their shape.
   auto kept = tensorType(plan.reduces.front().getY()).getShape();
   for (Operation &op : body.without_terminator())
     if (isReduced(op.getResult(0), known) && !isa<ReduceOp>(op) &&
         (!op.hasTrait<Elementwise>() || tensorType(op.getResult(0)).getShape() != kept))
       return false;
-  // Results of the reduced shape that do not depend on a reduction (such as a saved factor or the
-  // first row) are allowed.
+  // A result that has the shape of the reductions' results but does not depend on a reduction is
+  // allowed (such as a saved factor or the first row).
   return kept != ArrayRef<int64_t>(plan.shape) &&
          llvm::all_of(body.getTerminator()->getOperands(), [&](Value v) {
            auto shape = tensorType(v).getShape();
@@ -88,10 +92,10 @@ bool collect(FusionOp fusion, SplitPlan &plan) {
          });
 }
 
-/// Returns the concatenation, along a dimension that is not reduced, that all values of the
-/// reductions' operand shape are computed from elementwise.
+/// Returns the concatenation from which all values with the reductions' operand shape are computed
+/// elementwise. It must be along a dimension that is not reduced. Returns null if there is none.
 ConcatOp joinedByReduced(FusionOp fusion, const SplitPlan &plan) {
-  constexpr size_t most = 8; // each run of parts has its own code
+  constexpr size_t most = 8; // maximum number of runs of operands, because each has its own code
   ConcatOp concat = joinedInPlace(fusion, [](ReduceOp, ConcatOp) { return true; });
   if (!concat || tensorType(concat.getY()).getShape() != ArrayRef<int64_t>(plan.shape) ||
       runsOfParts(concat).size() > most)
@@ -113,14 +117,15 @@ SmallVector<int64_t> SplitPlan::partialShape() const {
 }
 
 Type SplitPlan::slotType(ReduceOp op) const {
-  // If few rows are read at a time, f64 would increase the run time.
+  // f64 accumulators require that many rows are added per iteration. With few rows, they would
+  // increase the run time.
   return unroll >= kManyRows ? partialType(op)
                              : computeType(tensorType(op.getX()).getElementType());
 }
 
 int64_t SplitPlan::ahead() const {
-  // The distance covers the memory latency and is a multiple of the columns: it addresses the same
-  // columns of later rows.
+  // The prefetch distance covers the memory latency. It is a multiple of the number of columns, so
+  // that it addresses the same columns of later rows.
   constexpr int64_t nearest = 512;
   int64_t columnCount = columns ? shape.back() : 1;
   return divideUp(std::max(nearest, columnCount * (unroll / runs)), columnCount) * columnCount;
@@ -150,13 +155,13 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
     plan.unroll = columns <= kNarrow ? kManyRows : 4;
     plan.runs = kColumnRuns;
     int64_t rows = kSums * plan.unroll;
-    // Sums in f64 may be long, and long sequential runs are read faster. But there must be enough
-    // units for all cores.
+    // An f64 sum may have many terms, and long sequential streams are read faster. However, there
+    // must be enough work units for all cores.
     if (plan.unroll == kManyRows)
       rows = std::clamp(product(plan.shape) / columns / kUnits, rows, kLongRun);
-    // The producers and consumers of the rows are split along the rows, too: each core then finds
-    // its rows in its cache. If one core reads columns that another one writes next, they are
-    // copied from cache to cache.
+    // The kernels that produce and read these rows are split along the rows, too, so that each core
+    // finds its rows in its cache. If one core reads columns that another core writes next, they
+    // are copied between caches.
     int64_t images = product(plan.shape) / (columns * fine * outer);
     bool onlyReduces = llvm::none_of(fusion.getResultTypes(), [&](Type type) {
       return cast<RankedTensorType>(type).getNumElements() == product(plan.shape);
@@ -173,8 +178,8 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
       cut(outer, rows / fine, 1, plan.outerChunk, plan.outerChunks);
     int64_t others =
         product(plan.shape) / (columns * fine * outer) * plan.fineChunks * plan.outerChunks;
-    // If there are few units, narrower strips create more, as long as these are efficient to read
-    // sequentially.
+    // If there are few work units, narrower strips of columns create more units. Strips must be
+    // wide enough to be read efficiently.
     int64_t wanted = others >= 8 ? kColumns : std::max<int64_t>(256, divideUp(columns * others, 8));
     cut(columns, std::min(kColumns, wanted), plan.lanes, plan.width, plan.strips);
     plan.width = std::min(plan.width, columns);
@@ -186,7 +191,7 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
     plan.units = others * plan.strips;
     return plan;
   }
-  // Many contiguous rows are processed faster by the rows schedule.
+  // Many contiguous rows are reduced faster by the schedule `rows`, so that they are not split.
   int64_t rows = product(plan.shape) / (fine * outer);
   if (fine < 4 || (plan.outer < 0 && (rows >= kFewRows || fine < kLongRow)))
     return std::nullopt;
@@ -241,7 +246,7 @@ Combination combineSplit(OpBuilder &b, FusionOp fusion, const SplitPlan &plan) {
       result.outputs.push_back(unsigned(i));
       wanted.push_back(value);
     }
-  // Values that are computed after the reductions.
+  // Values that the second kernel computes from the results of the reductions.
   llvm::DenseSet<Value> needed;
   std::function<void(Value)> need = [&](Value v) {
     if (needed.insert(v).second)

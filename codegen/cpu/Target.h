@@ -7,17 +7,17 @@
 
 namespace dlc::cpu {
 
-/// Processor features that generated code may use.
+/// Processor that code is generated for, and the features that the code may use.
 struct Target {
-  std::string cpu, features; ///< in LLVM's terms
+  std::string cpu, features; ///< names as in LLVM (-mcpu, -mattr)
   int64_t vectorBits = 256;
-  /// Total output size from which a kernel's outputs are evicted from the caches before they are
-  /// read. (On processors with 2 MiB of second-level cache per core and a large but slow third
-  /// level, non-temporal stores paid off from 8 to 16 MiB, even if the outputs were read back at
-  /// once.)
+  /// Total bytes of a kernel's outputs from which they are stored by non-temporal stores, because
+  /// they would be evicted from the caches before they are read. Measured on processors with 2 MiB
+  /// of second-level cache per core and a large but slow third level: non-temporal stores paid off
+  /// from 8 to 16 MiB, even if the outputs were read back at once.
   int64_t pastCacheBytes = 16 << 20;
   bool operator==(const Target &) const = default;
-  /// Lanes of a 32-bit element in one register.
+  /// Number of 32-bit elements in a vector register.
   int64_t lanes32() const { return vectorBits / 32; }
 };
 

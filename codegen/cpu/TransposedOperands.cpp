@@ -16,11 +16,12 @@ SmallVector<int64_t> stridesOf(TransposeOp transpose) {
 
 std::optional<TiledTransposes> findTiledTransposes(FusionOp fusion, ArrayRef<int64_t> shape,
                                                    const Target &target) {
-  // Tiles are mostly unused for fewer contiguous elements or results in a row than these.
+  // Minimum number of contiguous elements of an operand (minAcross) and of results in a row
+  // (minResults). With fewer, most of a tile would be unused.
   constexpr int64_t minAcross = 8, minResults = 2;
   if (shape.size() < 2 || shape.back() < minResults)
     return std::nullopt;
-  // 8-bit elements use registers of 128 bits, which all processors have.
+  // 8-bit elements are transposed in registers of 128 bits, which all processors have.
   constexpr int64_t bytes = 16;
   TiledTransposes transposed;
   int64_t bits = 32, ofBytes = 0;
@@ -57,13 +58,14 @@ std::optional<TiledTransposes> findTiledTransposes(FusionOp fusion, ArrayRef<int
 
 namespace {
 
-/// Shuffles two registers: element i of the result is element picks[i] of their concatenation.
+/// Emits a shuffle of two registers: element i of the result is element picks[i] of their
+/// concatenation.
 Value pick(OpBuilder &b, Location loc, Value x, Value y, ArrayRef<int64_t> picks) {
   return vector::ShuffleOp::create(b, loc, x, y, picks);
 }
 
-/// Interleaves runs of `run` elements within each block of 128 bits, like `unpacklo` and
-/// `unpackhi`.
+/// Emits an interleave of runs of `run` elements of x and y within each block of 128 bits, as
+/// `unpacklo` and `unpackhi` do.
 Value interleave(OpBuilder &b, Location loc, Value x, Value y, int64_t lanes, int64_t block,
                  int64_t run, bool high) {
   SmallVector<int64_t> picks;
@@ -75,7 +77,7 @@ Value interleave(OpBuilder &b, Location loc, Value x, Value y, int64_t lanes, in
   return pick(b, loc, x, y, picks);
 }
 
-/// Returns every second block of x, followed by those of y.
+/// Emits a shuffle that returns every second block of x, followed by every second block of y.
 Value everySecond(OpBuilder &b, Location loc, Value x, Value y, int64_t lanes, int64_t block,
                   bool odd) {
   SmallVector<int64_t> picks;
@@ -92,7 +94,8 @@ SmallVector<Value> transposeRegisters(OpBuilder &b, Location loc, ArrayRef<Value
   auto type = cast<VectorType>(registers[0].getType());
   int64_t lanes = type.getNumElements();
   assert(int64_t(registers.size()) == lanes && "a square of registers");
-  // First within blocks of 128 bits, among as many registers as a block has elements.
+  // First, elements are transposed within blocks of 128 bits, among groups of as many registers as
+  // a block has elements.
   int64_t block = 128 / type.getElementType().getIntOrFloatBitWidth();
   SmallVector<Value> now(registers);
   for (int64_t run = 1; run < block; run *= 2) {
@@ -105,9 +108,9 @@ SmallVector<Value> transposeRegisters(OpBuilder &b, Location loc, ArrayRef<Value
       }
     now = std::move(next);
   }
-  // Register q of each group now has, in block c, column c * block + q of the group's rows. Blocks
-  // of equal q are transposed among the groups as a square of blocks: each step separates the even
-  // and the odd blocks of two groups.
+  // Block c of register q in each group now has column c * block + q of the group's rows. The
+  // blocks of equal q in all groups are then transposed as a square of blocks: each step separates
+  // the even and the odd blocks of two groups.
   int64_t groups = lanes / block;
   if (groups > 1)
     for (Value &one : now)

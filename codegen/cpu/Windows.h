@@ -6,46 +6,50 @@
 
 namespace dlc::cpu {
 
-/// The windows of a pool or a convolution along one dimension.
+/// Geometry of the windows of a pool or a convolution along one spatial dimension.
 struct Windows {
   int64_t taps, stride, dilation, low, size, results;
-  /// Number of padding elements before and after the operand that an average pool counts.
+  /// Number of padding elements before and after the operand that an average pool includes in its
+  /// divisor (`count_include_pad`).
   int64_t countedLow = 0, countedHigh = 0;
 
-  /// Returns whether a window reaches beyond the operand, or, if `counted`, beyond the counted
-  /// padding.
+  /// Returns whether any window extends beyond the operand into the padding. If `counted`, the
+  /// counted padding belongs to the operand.
   bool reachBeyond(bool counted = false) const {
     return low > (counted ? countedLow : 0) ||
            (results - 1) * stride - low + (taps - 1) * dilation >=
                size + (counted ? countedHigh : 0);
   }
-  /// Returns the number of elements that the windows of `lanes` adjacent results span.
+  /// Returns the number of adjacent operand elements that the windows of `lanes` adjacent results
+  /// cover.
   int64_t span(int64_t lanes) const { return (lanes - 1) * stride + (taps - 1) * dilation + 1; }
   int64_t registers(int64_t lanes) const { return (span(lanes) + lanes - 1) / lanes; }
-  /// Returns whether a convolution loads each tap of `lanes` adjacent results separately.
+  /// Returns whether a convolution along a row loads a separate vector for each tap, rather than
+  /// shuffling the taps out of the registers of the row.
   bool loadsTapsSeparately(int64_t lanes, int64_t vectorBits) const;
-  /// Returns whether `lanes` results are computed along rows: their windows' rows are loaded
-  /// register by register and each window's elements are shuffled out of these, or each tap is
-  /// loaded.
+  /// Returns whether a vector of `lanes` adjacent results in a row is computed at a time. The row
+  /// is loaded in registers, and each window's elements are shuffled out of them. If `isTapByTap`,
+  /// a separate vector is loaded for each tap.
   bool vectorizesAlongRows(int64_t lanes, bool isTapByTap = false) const;
-  /// Returns whether a pool combines runs of 2, 4, 8, .. elements before it combines windows from
-  /// them.
+  /// Returns whether a pool first combines runs of 2, 4, 8, .. adjacent elements and then composes
+  /// its windows of such runs, because this needs fewer operations.
   bool doubleUp(int64_t lanes) const;
 };
 
 Windows windowsOf(mlir::Operation *op, int64_t dimension);
 
-/// Parts of a row that windows of adjacent results read.
+/// Contiguous chunks of a row that the windows of a vector of adjacent results read.
 struct RowParts {
-  mlir::Value from, start; ///< operand, and start of the first window in it
-  /// Offset of each part from `start`. Each part has as many elements as the results have lanes.
+  mlir::Value from, start; ///< operand, and index in its row of the first window's first element
+  /// Offset of each chunk from `start`. Each chunk has as many elements as the results have lanes.
   llvm::SmallVector<int64_t> firsts;
-  /// Masks of the lanes inside the row. Empty: all lanes are.
+  /// For each chunk, a mask of the lanes that are inside the row. Empty: all lanes of all chunks
+  /// are inside.
   llvm::SmallVector<mlir::Value> insides;
 };
 
-/// Returns the number of register operations that a pool or a convolution needs for all of its
-/// results along rows, or nothing if its code does not work along rows.
+/// Returns the number of register operations that a pool or a convolution needs if its results are
+/// vectorized along rows. Returns nothing if they cannot be vectorized in this way.
 std::optional<double> stepsAlongRows(mlir::Operation *op, const Target &target);
 
 } // namespace dlc::cpu

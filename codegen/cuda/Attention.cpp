@@ -1,10 +1,10 @@
 //===- Attention.cpp - attention whose scores are never stored in memory ---===//
 //
-// A block has rows of queries and iterates over the keys in tiles. Scores and weights stay in
-// registers, in which the result is accumulated as well (Dao et al., FlashAttention-2). The
-// gradient recomputes the scores from the statistics that the forward kernel saved for each row:
-// once for dq, along the keys, and once for dk and dv, along the queries. Each sum is thus computed
-// by a single block, and all runs give the same results.
+// A thread block computes several rows of queries and iterates over the keys in tiles. Scores and
+// weights stay in registers, in which the result is accumulated as well (Dao et al.,
+// FlashAttention-2). The gradient recomputes the scores from the statistics that the forward kernel
+// saved for each row: once for dq, iterating over the keys, and once for dk and dv, iterating over
+// the queries. Each sum is thus computed by a single block, and all runs give the same results.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Attention.h"
@@ -20,13 +20,14 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Maximum shared memory of a block in bytes: most GPUs have capacity for two such blocks, all GPUs
-/// for one.
+/// Maximum shared memory of a thread block in bytes: two such blocks fit on a multiprocessor of
+/// most GPUs, and one fits on all GPUs.
 constexpr int64_t kShared = 96 << 10;
 
 Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
 
-/// Returns the attention's result that the fusion's result is a view of; null if it is none.
+/// Returns the attention's result of which the fusion's result is a view; null if it is not such a
+/// view.
 OpResult madeOf(Value yielded, Operation *attention) {
   while (Operation *op = yielded.getDefiningOp()) {
     if (op == attention)
@@ -44,10 +45,10 @@ bool hasWholeRows(const StridedView &view) {
 
 int64_t roundUp(int64_t size, int64_t to) { return (size + to - 1) / to * to; }
 
-/// An operand or result of the attention in memory.
+/// Pointer and strides with which a kernel accesses an operand or result of the attention.
 struct Place {
   std::string name, pointer;
-  std::string offset; ///< offset of the batch
+  std::string offset; ///< offset of the current batch
   int64_t row = 0;    ///< row stride in elements
   bool vectors = false, pairs = false;
 };
@@ -63,13 +64,13 @@ public:
     depth = roundUp(D, 16), width = roundUp(E, 16);
     bytes = element.isF32() ? 4 : 2;
     pad = 16 / bytes;
-    // Rounding to tf32 is allowed if an option or an attribute permits it.
+    // The operands may be rounded to tf32 if an option or an attribute permits it.
     rounds = element.isF32() && (plan.options.tf32 || op->hasAttr("dlc.math"));
   }
 
   void forward() {
     rows = 64;
-    // With few queries, most of a larger block would be idle.
+    // With few queries, most rows of a larger block would be unused.
     if (queries <= 16)
       rows = 16;
     chooseColumns(depth, width);
@@ -143,7 +144,7 @@ public:
     writeShares(shares);
     if (wantsDq)
       alongKeys(shares);
-    // The registers can hold both sums if the heads are short.
+    // If the head sizes are small, the registers can hold the sums of both dk and dv.
     if (wantsDk && wantsDv && depth + width <= 256) {
       alongQueries(shares, true, true);
     } else {
@@ -155,7 +156,7 @@ public:
   }
 
 private:
-  // Computes sum(dy * y) of each row, which the gradient of the row's scores subtracts.
+  // Computes sum(dy * y) of each row. The gradient of the row's scores subtracts this sum.
   void writeShares(const Buffer &shares) {
     rows = 16, columns = 16;
     begin(queries, /*blockThreads=*/128);
@@ -238,7 +239,7 @@ private:
     load("k_tile", k, "first", "rows", "depth", "keys", "D");
     if (wantsDk)
       load("v_tile", v, "first", "rows", "width", "keys", "E");
-    // Earlier queries are masked for all of these keys.
+    // With a causal mask, earlier queries are masked for all keys of the block.
     text(std::string("  for (index start = ") + (causal() ? "first / columns * columns" : "0") +
          "; start < queries; start += columns) {\n    __syncthreads();\n");
     load("q_tile", q, "start", "columns", "depth", "queries", "D");
@@ -279,9 +280,9 @@ private:
 
   bool causal() const { return op->hasAttr("causal"); }
 
-  /// Chooses the number of columns of a tile such that all tiles fit in shared memory, including
-  /// those of the rows with the depths `held`, and the sums fit in registers: a thread has `sums` /
-  /// 2 of them per row.
+  /// Chooses the number of columns of a tile such that all tiles fit in shared memory and the sums
+  /// fit in registers. The tiles include those with `rows` rows and the depths `held`. A thread has
+  /// `sums` / 2 sums per row.
   void chooseColumns(ArrayRef<int64_t> held, int64_t sums) {
     columns = (element.isF32() && !rounds) || sums > 128 ? 32 : 64;
     auto total = [&] {
@@ -318,7 +319,8 @@ private:
   void number(const char *name, int64_t value) {
     text(std::string("  constexpr int ") + name + " = " + std::to_string(value) + ";\n");
   }
-  /// Loops over a thread's registers are unrolled, because registers cannot be indexed.
+  /// Appends CUDA text. Loops over a thread's register arrays get `#pragma unroll`, because
+  /// registers cannot be indexed at run time.
   void text(StringRef more) {
     while (!more.empty()) {
       auto [line, rest] = more.split('\n');
@@ -332,7 +334,7 @@ private:
 
   double scaleOf() const { return op->getAttrOfType<FloatAttr>("scale").getValueAsDouble(); }
 
-  /// Returns the offset of the current batch for strides that are aligned at the last batch
+  /// Returns the offset of the current batch. The last of `strides` is that of the last batch
   /// dimension.
   std::string batchOffset(ArrayRef<int64_t> strides, int64_t offset) const {
     std::string sum = std::to_string(offset);
@@ -351,7 +353,7 @@ private:
     frame->use(buffer.name);
     Place place{buffer.name, pointer, {}, 0, false, false};
     if (pointer == "lse") {
-      // One number per row, contiguous.
+      // The log-sum-exp statistics have one contiguous element per row.
       text("  " + std::string(isWritten ? "" : "const ") + "float *" + pointer + " = " +
            buffer.name + ";\n");
       return place;
@@ -400,7 +402,8 @@ private:
     return at < plan.options.alignments.size() ? plan.options.alignments[at] : 16;
   }
 
-  /// Emits functions `seen` and `bias` of a query and a key, and the end of the keys for the block.
+  /// Emits functions `seen` (mask) and `bias` of a query and a key, and the end of the block's
+  /// range of keys.
   void masks(unsigned operandNumber) {
     std::string condition = "key < keys && query < queries", added = "0.0f";
     if (causal())

@@ -9,11 +9,11 @@ namespace dlc::cuda {
 /// Returns the fusion's attention operation; null if it has none.
 mlir::Operation *attentionOf(FusionOp fusion);
 
-/// Returns whether the attention kernels can read and write all operands and results of the fusion.
+/// Returns whether the attention kernels can read all operands and write all results of the fusion.
 /// If not, `why` is the reason.
 bool canAttend(FusionOp fusion, mlir::Operation *attention, std::string *why);
 
-/// Emits the launches of the attention.
+/// Emits the kernel launches that compute the attention operation.
 void launchAttention(Planner &plan, mlir::Operation *attention);
 
 } // namespace dlc::cuda

@@ -10,7 +10,8 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Returns whether the number is representable in the element type of `x`.
+/// Returns whether the constant `number` is representable in the element type of `x`, or has that
+/// type.
 bool isElementOf(Value number, Value x) {
   if (typeOf(number).getElementType() == typeOf(x).getElementType())
     return true;

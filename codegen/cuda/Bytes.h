@@ -9,18 +9,18 @@
 
 namespace dlc::cuda {
 
-/// An operand of a contraction of integers.
+/// Operand of a matmul or convolution of 8-bit integers.
 struct ByteOperand {
-  mlir::Value x;         ///< i8 or ui8
-  mlir::Value zeroPoint; ///< in x's type or i32, one element; null: 0
-  /// Whether elements outside the image have the value of the zero point, which must be
-  /// representable in x's type.
+  mlir::Value x;         ///< operand with elements of type i8 or ui8
+  mlir::Value zeroPoint; ///< one element in x's type or i32; null means 0
+  /// Whether elements in the padding of an image have the value of the zero point instead of 0. The
+  /// zero point must be representable in x's type.
   bool isPadded = false;
 };
 using ByteOperands = std::array<ByteOperand, 2>;
 
-/// Returns both operands of a contraction in a fusion if products of 8-bit integers can replace its
-/// i32 products.
+/// Returns both operands of a contraction in a fusion if its i32 products can be computed as
+/// products of 8-bit integers.
 std::optional<ByteOperands> byteOperandsOf(mlir::Operation *contraction);
 
 } // namespace dlc::cuda

@@ -19,8 +19,8 @@ std::string Emitter::cast(const std::string &text, Type from, Type to) {
     return text + " != " + literal(from, 0.0);
   if (isFloat(to)) {
     std::string value = computeName(from) == type ? text : "(" + type + ")" + text;
-    // The result is rounded immediately: later operations must use the value that a store would
-    // have written.
+    // A cast to a 16-bit float rounds immediately: later operations must use the same value that a
+    // store to memory would have written.
     if (to.isF16() || to.isBF16())
       return "dk::load(dk::as<" + storageName(to) + ">(" + value + "))";
     return value;
@@ -72,7 +72,7 @@ std::string Emitter::neutral(ReduceKind kind, Type element) {
 
 namespace {
 
-/// An elementwise operation and the texts of its operands' elements.
+/// Elementwise operation for which text is emitted, with the texts of its operands' elements.
 struct Site {
   Emitter &e;
   ArrayRef<std::string> values;
@@ -88,8 +88,8 @@ struct Site {
   std::string infix(StringRef sign) const { return (x() + " " + sign + " " + values[1]).str(); }
 };
 
-// One overload of `text` for each operation. The dispatch in elementText does not compile if one is
-// missing.
+// There is one overload of `text` for each elementwise operation. The dispatch in elementText()
+// does not compile if one is missing.
 
 #define DLC_FUNCTION(Op, mnemonic, value, operands)                                                \
   std::string text(const Site &s, Op) { return s.call("dk::" #mnemonic); }
@@ -114,7 +114,7 @@ std::string text(const Site &s, SignOp) {
          s.number(-1) + " : " + s.x();
 }
 
-std::string text(const Site &s, ReluOp) { // a NaN compares false and is returned
+std::string text(const Site &s, ReluOp) { // a NaN compares false and is therefore returned
   return s.isUnsigned ? s.x() : s.x() + " < " + s.number(0) + " ? " + s.number(0) + " : " + s.x();
 }
 
@@ -136,7 +136,7 @@ std::string text(const Site &s, CastOp op) {
   return s.e.cast(s.x(), s.element, elementOf(op.getY()));
 }
 
-/// The table is a C string literal, which needs no separate declaration.
+/// Returns a table lookup. The table is a C string literal, which needs no separate declaration.
 std::string text(const Site &s, LookupOp op) {
   auto table = ref::Tensor::fromAttr(op.getTable());
   std::string bytes;

@@ -8,7 +8,7 @@ using llvm::Twine;
 namespace dlc::cuda {
 
 Type Emitter::sumType(ReduceOp op) {
-  // A mean of integers needs a 64-bit sum, because a narrow sum would wrap.
+  // A mean of integers is summed in 64 bits, because a sum in the element type could overflow.
   Type element = elementOf(op.getX());
   if (op.getKind() == ReduceKind::mean && !isFloat(element))
     return IntegerType::get(op.getContext(), 64);
@@ -111,7 +111,8 @@ std::string Emitter::factor(Operation *op, unsigned operand, const Indices &at) 
   for (auto [d, size] : llvm::enumerate(shapeOf(zero)))
     if (size != 1)
       index[d] = at[d + at.size() - index.size()];
-  // The zero points of a convolution's weights are indexed by the first dimension.
+  // The zero points of a convolution's weights are indexed by the output channel, the weights'
+  // first dimension.
   if (isa<ConvOp>(op) && index.size() == 1)
     index[0] = shapeOf(zero)[0] == 1 ? Expr(0) : at[0];
   return "dk::sub(" + value + ", " + cast(eval(zero, index), elementOf(zero), sum) + ")";
@@ -149,12 +150,12 @@ std::string Emitter::maxPool(Operation *op, Value result, const Indices &at) {
     const Indices &from = read.at;
     guarded(conditionsOf(read), [&] {
       std::string v = eval(op->getOperand(0), from);
-      // Of equal elements, the first one is taken. NaN is larger than all numbers.
+      // Among equal maxima, the first position is returned. NaN is larger than all numbers.
       Expr place = x.linear(window, k);
       if (indices) {
         place = x.linear(shape, from);
         if (indices.getColumnMajor()) {
-          // Index with the spatial dimensions in column-major order.
+          // The position is a flat index with the spatial dimensions in column-major order.
           place = x.add(from[0] * shape[1], from[1]) * product(shape.drop_front(2));
           int64_t step = 1;
           for (size_t d = 2; d < shape.size(); step *= shape[d], ++d)
@@ -175,8 +176,7 @@ std::string Emitter::maxPool(Operation *op, Value result, const Indices &at) {
   return result == op->getResult(0) ? best : second;
 }
 
-/// Returns the text of the number of elements of each window that count, which is the divisor of an
-/// average.
+/// Returns the text of the number of window elements by which an average is divided.
 template <typename Op>
 static std::string countText(Op op, ArrayRef<int64_t> image, ArrayRef<Expr> position) {
   std::string count;
@@ -222,7 +222,7 @@ std::string Emitter::poolGrad(Operation *op, const Indices &at) {
   Type element = elementOf(dy);
   SmallVector<int64_t> window = foldedExtents(op);
   return sum(element, window, [&](ArrayRef<Expr> k, const std::string &total) {
-    // Sums over the windows whose element k is this element.
+    // Sums the gradients of all windows that contain this input element, which is their element k.
     Read read = readsOf(op, at, k).front();
     const Indices &from = read.at;
     guarded(conditionsOf(read), [&] {

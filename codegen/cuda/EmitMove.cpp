@@ -21,7 +21,8 @@ std::string Emitter::constant(ConstantOp op, const Indices &at) {
     tables += "static __device__ const " + computeName(element) + " " + name + "[" +
               std::to_string(tensor->size()) + "] = {";
     for (int64_t i = 0; i < tensor->size(); ++i) {
-      // A static initializer must be a constant expression: write NaN and infinities as builtins.
+      // A static initializer must be a constant expression, so NaN and infinities are written as
+      // compiler builtins.
       bool odd = isFloat(element) && !std::isfinite(tensor->getDouble(i));
       double value = odd ? tensor->getDouble(i) : 0;
       std::string text = !odd             ? literalOf(element, *tensor, i)
@@ -40,7 +41,8 @@ std::string Emitter::move(Operation *op, const Indices &at) {
   auto element = [&](const Read &read) { return eval(op->getOperand(read.operand), read.at); };
   if (reads.size() == 1)
     return element(reads.front());
-  // A scalar is read unconditionally as the initial value.
+  // If the last read is a scalar, such as a padding value, it initializes the result
+  // unconditionally.
   std::string scalar;
   if (reads.back().at.empty())
     scalar = " = " + element(reads.pop_back_val());
@@ -66,7 +68,7 @@ std::string Emitter::random(RandomOp op, const Indices &at) {
   Type element = elementOf(op.getY());
   Expr offset = x.linear(shapeOf(op.getY()), at);
   std::string counter = eval(op.getCounter(), {});
-  // Four consecutive elements share a block of random words.
+  // Four consecutive elements share one block of random words (Philox).
   std::string block = x.divide(offset, 4).text(), seed = std::to_string(op.getSeed());
   std::string words = let("dk::words", "dk::philox((unsigned long long)" + block + ", " + counter +
                                            ", " + seed + "ull)");

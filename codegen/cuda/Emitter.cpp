@@ -22,7 +22,8 @@ Expr Emitter::variable(StringRef prefix, const std::string &value, int64_t low, 
 }
 
 SmallVector<Read, 2> Emitter::readsOf(Operation *op, const Indices &at, ArrayRef<Expr> over) {
-  // Negative indices count from the end, and the result is clamped to the dimension.
+  // Negative elements of an index tensor count from the end of the dimension. The resulting index
+  // is clamped to the dimension.
   auto load = [&](Value indices, const Indices &where, int64_t size) {
     std::string index = eval(indices, where);
     return variable("g",
@@ -63,7 +64,7 @@ std::string Emitter::eval(Value value, const Indices &at) {
         return i.uses(lane->atom) || depthOf(i) > lane->depth;
       }))
     return scopes.back()[key] = evalUncached(value, at);
-  // A value that is equal in all lanes is computed once, before the loop over lanes.
+  // A value that is equal in all lanes is computed once, before the loop over the lanes.
   auto around = std::exchange(lane, std::nullopt);
   std::vector<std::map<Key, std::string>> inner(
       std::make_move_iterator(scopes.begin() + around->depth),
@@ -109,7 +110,9 @@ std::string Emitter::evalUncached(Value value, const Indices &at) {
                                    : load(found->second, offset);
   }
   std::string x = compute(value, at);
-  return value.getDefiningOp<ReduceOp>() ? x : rounded(value, x); // finishReduce() rounds
+  return value.getDefiningOp<ReduceOp>()
+             ? x
+             : rounded(value, x); // finishReduce() has rounded the result of a reduction
 }
 
 std::string Emitter::rounded(Value value, const std::string &text) {
@@ -203,7 +206,7 @@ std::string Emitter::loadParts(Value value, const Buffer &from, const Expr &offs
   if (op)
     return finishReduce(op, total);
   if (Value bias = biasOf(value.getDefiningOp())) {
-    // The bias is added once to the sum of a contraction's partial results.
+    // The bias is added once, after the partial results of a contraction are summed.
     auto shape = shapeOf(value);
     Expr channel = x.remainder(x.divide(offset, product(shape.drop_front(2))), shape[1]);
     total = let(computeName(sum), total + " + " + eval(bias, {channel}));

@@ -3,8 +3,8 @@
 // The body of a fusion is evaluated at the index of a result element: each operation maps that
 // index to the indices of its operands, down to loads. A thread computes several consecutive
 // elements in a loop over `lanes`. Loads of whole vectors are hoisted out of that loop. The
-// schedules (Map, Rows, Split, Tiles) emit the loops and assign the threads. A reduction that no
-// schedule has computed before (see seed()) becomes a loop in the thread that needs it.
+// schedules (Map, Rows, Split, Tiles) emit the loops and assign the threads. A reduction whose
+// result no schedule has provided by seed() becomes a loop in the thread that needs it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CUDA_EMITTER_H
@@ -25,13 +25,13 @@ using Expr = IndexExpr;
 using Atom = IndexAtom;
 using Indices = Coordinates;
 
-/// A row-major value in memory.
+/// Row-major tensor in memory.
 struct Buffer {
   std::string name;
   mlir::Type element;
-  int64_t alignment = 16; ///< bytes
-  /// If more than 1: number of partial results, which are stored one after the other and combined
-  /// when an element is read.
+  int64_t alignment = 16; ///< alignment of the address in bytes
+  /// If more than 1: number of partial results per element. They are stored one after the other and
+  /// combined when an element is read.
   int64_t parts = 1;
 };
 
@@ -43,43 +43,45 @@ public:
 
   void bind(mlir::Value value, Buffer buffer) { buffers[value] = std::move(buffer); }
   bool isBound(mlir::Value value) const { return buffers.count(value); }
-  /// Defines the element of `value` at `at` as `text` until the end of the current scope.
+  /// Makes eval() return `text` for the element of `value` at index `at`, until the end of the
+  /// current scope.
   void seed(mlir::Value value, const Indices &at, const std::string &text) {
     scopes.back()[keyOf(value, at)] = text;
   }
-  /// Defines the elements of `value` at all indices as `text`.
+  /// Makes eval() return `text` for all elements of `value`.
   void seedAll(mlir::Value value, const std::string &text) { everywhere[value] = text; }
 
-  /// Returns the value's element in its compute type: a variable name or a literal.
+  /// Returns the text of the value's element in its compute type: a variable name or a literal.
   std::string eval(mlir::Value value, const Indices &at);
-  /// Returns the buffer and the element's offset if the value is only an element of a buffer, read
-  /// without conditions. Returns nothing otherwise.
+  /// If the value's element is an element of a buffer, read without conditions and without
+  /// computation, returns the buffer and the offset. Otherwise returns nothing.
   std::optional<std::pair<Buffer, Expr>> place(mlir::Value value, const Indices &at);
 
-  /// Collects the buffer elements that `value` is computed from by elementwise operations and
-  /// operations that move elements.
+  /// Appends to `found` the buffer elements from which `value` is computed by elementwise
+  /// operations and operations that move elements.
   using Reads = std::vector<std::pair<mlir::Value, Indices>>;
   void reads(mlir::Value value, const Indices &at, Reads &found);
 
   /// Emits `pointer[offset] = element`.
   void store(const Buffer &to, const Expr &offset, const std::string &element);
-  /// Emits stores of the `width` consecutive elements in a `dk::vec`: a single store if the buffer
-  /// is sufficiently aligned.
+  /// Emits stores of `width` consecutive elements, which are in the `dk::vec` named `vector`: a
+  /// single store if the buffer is sufficiently aligned.
   void storeVector(const Buffer &to, const Expr &offset, int64_t width, const std::string &vector);
 
-  /// Emits the loop over lanes; `body` gets the lane. Loads of vectors of `width` elements are
-  /// hoisted before it.
+  /// Emits a loop over `width` consecutive elements (vector lanes); `body` gets the lane. Loads of
+  /// whole vectors are hoisted before the loop.
   void lanes(int64_t width, llvm::function_ref<void(Expr)> body);
-  /// Emits loops over `extents`, row-major.
+  /// Emits nested loops over `extents`, the last one innermost.
   void loops(llvm::ArrayRef<int64_t> extents, llvm::function_ref<void(llvm::ArrayRef<Expr>)> body);
-  /// Emits one loop. `step` and `from` are text; the variable is in [0, size).
+  /// Emits one loop, whose first value `from` and increment `step` are text. The loop variable is
+  /// less than `size`.
   void loop(const std::string &from, int64_t size, const std::string &step,
             llvm::function_ref<void(Expr)> body, bool unroll = false);
 
   void pushScope() { scopes.emplace_back(); }
   void popScope() { scopes.pop_back(); }
   unsigned depth() const { return scopes.size(); }
-  /// Declares a variable of the kernel's index type.
+  /// Declares a variable of the kernel's index type with a value in [low, high].
   Expr variable(llvm::StringRef prefix, const std::string &value, int64_t low, int64_t high);
   Expr freshAtom(const std::string &name, int64_t low, int64_t high) {
     return x.variable(name, low, high, depth());
@@ -87,14 +89,14 @@ public:
   /// Emits `const type name = text;` and returns the name.
   std::string let(const std::string &type, const std::string &text);
 
-  /// Returns the operand elements that the operation's result at `at` is computed from, for its
-  /// reduction term `over`. Elements of index tensors are computed.
+  /// Returns the operand elements from which the operation's result at `at` is computed, for the
+  /// reduction index `over`. Indices that are elements of index tensors (gather) are loaded.
   llvm::SmallVector<Read, 2> readsOf(mlir::Operation *op, const Indices &at,
                                      llvm::ArrayRef<Expr> over = {});
-  /// Returns the conditions of a read's guards that are not known to hold.
+  /// Returns those conditions of a read's guards that are not always true.
   llvm::SmallVector<std::string> conditionsOf(const Read &read);
 
-  /// Emits `body` under the conditions, or unconditionally if there are none.
+  /// Emits `body` inside an `if` with the conditions, or unconditionally if there are none.
   void guarded(const llvm::SmallVectorImpl<std::string> &conditions,
                llvm::function_ref<void()> body);
 
@@ -102,47 +104,49 @@ public:
                              const std::string &b);
   static std::string neutral(ReduceKind kind, mlir::Type element);
   static std::string functor(ReduceKind kind);
-  /// Variables in which a thread accumulates terms sequentially. Sums of many floats also
-  /// accumulate the rounding error.
+  /// Variables in which a thread accumulates the terms of a reduction sequentially. Sums of many
+  /// floats are compensated: they also accumulate the rounding error.
   struct Accumulator {
     std::string name;
     ReduceKind kind;
     mlir::Type sum;
     bool careful;
   };
-  /// Declares accumulators. If `array` is not 0, it is the number of accumulators, and `at` is the
-  /// index of one.
+  /// Declares an accumulator or, if `array` is not 0, an array of `array` accumulators. `at` is the
+  /// index of an accumulator in the array.
   Accumulator gather(ReduceKind kind, mlir::Type sum, int64_t terms, int64_t array = 0);
   void gatherTerm(const Accumulator &g, const std::string &term, const std::string &at = "");
   std::string gathered(const Accumulator &g, const std::string &at = "") const;
-  /// Returns the element type in which a reduction's terms are accumulated.
+  /// Returns the element type in which the terms of a reduction are accumulated.
   static mlir::Type sumType(ReduceOp op);
-  /// Returns the text of an element of `value` computed in f32, rounded to the value's 16-bit
-  /// element type if the kernel has to (passes/Rounding.h).
+  /// Returns the text of an element of `value` that was computed in f32. It is rounded to the
+  /// value's 16-bit element type if passes/Rounding.h requires this.
   std::string rounded(mlir::Value value, const std::string &text);
-  /// Returns a reduction's result element for its combined terms.
+  /// Returns the result element of a reduction from its combined terms `total`; a mean is divided
+  /// by the count.
   std::string finishReduce(ReduceOp op, const std::string &total);
   std::string cast(const std::string &text, mlir::Type from, mlir::Type to);
-  /// Returns the number of elements of a window that count (`count_include_pad`). For an average
-  /// pool, `at` is the index of the result; for its gradient, the index of `dy`.
+  /// Returns the text of the number of window elements by which an average is divided
+  /// (`count_include_pad`). For an average pool, `at` is the index of the result; for its gradient,
+  /// the index of `dy`.
   std::string averaged(AvgPoolOp op, const Indices &at);
   std::string averaged(AvgPoolGradOp op, const Indices &at);
 
   Text &t;
   IndexContext x;
   std::string indexType;
-  /// Constant tables that are declared before the kernel.
+  /// Declarations of constant tables, which precede the kernel.
   std::string tables;
   std::string tablePrefix;
-  /// Names of the buffers that the text accesses, and of those that it writes.
+  /// Names of the buffers that the emitted text accesses, and of those that it writes.
   std::set<std::string> used, written;
 
 private:
   using Key = std::string;
   static Key keyOf(mlir::Value value, const Indices &at);
   std::string evalUncached(mlir::Value value, const Indices &at);
-  /// Returns the result of the operation that defines `value`, not rounded to a 16-bit element
-  /// type.
+  /// Returns the text of the result of the operation that defines `value`, before it is rounded to
+  /// a 16-bit element type.
   std::string compute(mlir::Value value, const Indices &at);
   std::string load(const Buffer &from, const Expr &offset);
   std::string loadParts(mlir::Value value, const Buffer &from, const Expr &offset);
@@ -153,8 +157,8 @@ private:
   std::string random(RandomOp op, const Indices &at);
   std::string reduce(ReduceOp op, const Indices &at);
   std::string argReduce(ArgReduceOp op, const Indices &at);
-  /// Returns an element of operand 0 or 1 of a contraction, as it is multiplied: integers in i32,
-  /// minus their zero point.
+  /// Returns an element of operand 0 or 1 of a contraction, converted for multiplication: integers
+  /// in i32, minus their zero point.
   std::string factor(mlir::Operation *op, unsigned operand, const Indices &at);
   std::string contraction(mlir::Operation *op, const Indices &at);
   std::string maxPool(mlir::Operation *op, mlir::Value result, const Indices &at);
@@ -177,7 +181,7 @@ private:
   unsigned conditions = 0;
 };
 
-/// Returns the text of one elementwise operation on computed operands.
+/// Returns the text of an elementwise operation that is applied to the texts of its operands.
 std::string elementText(Emitter &e, mlir::Operation *op, llvm::ArrayRef<std::string> operands);
 
 } // namespace dlc::cuda

@@ -18,7 +18,7 @@ NvrtcResult compileByNvrtc(const std::string &source, const std::string &arch) {
   return compileCuda(source, "kernels.cu", arch, kOptions);
 }
 
-/// Returns the cache key of an image: everything that the image depends on.
+/// Returns the cache key of a compiled image: everything that determines the image.
 std::string keyOf(const std::string &source, const std::string &arch, const std::string &compiler) {
   std::string key = "cuda " + arch + " " + compiler;
   for (const std::string &option : kOptions)

@@ -9,24 +9,24 @@
 
 namespace dlc::cuda {
 
-/// A translation unit and its compiled image.
+/// CUDA translation unit and its compiled image.
 struct Module {
   std::string source; ///< text of the prelude and the kernels
   std::vector<char> image;
-  std::vector<KernelResources> resources; ///< empty if the image is from the cache
+  std::vector<KernelResources> resources; ///< empty if the image was cached
 };
 
-/// Returns the source of a module with the kernels in order. Their functions must have distinct
-/// names.
+/// Returns the source text of a module that contains the kernels in this order. Their functions
+/// must have distinct names.
 std::string moduleSource(llvm::ArrayRef<const Kernel *> kernels);
 
-/// Compiles a source for `arch` ("sm_90a").
+/// Compiles CUDA source for an architecture such as "sm_90a".
 using Compiler = std::function<NvrtcResult(const std::string &source, const std::string &arch)>;
 
-/// Groups kernels into modules of about `moduleText` bytes, a size that NVRTC compiles fast.
-/// Compiles the modules that are not in the cache folder `cacheDir` (empty: no cache), several at a
-/// time. `where[k]` is the index of the module of kernel k. The default compiler is NVRTC. `error`
-/// lists the kernels that failed.
+/// Compiles kernels in modules of about `moduleText` bytes of source, a size that NVRTC compiles
+/// fast. Modules that are not in the cache folder `cacheDir` (empty: no cache) are compiled by
+/// several threads. `where[k]` is the index of the module of kernel k. The default compiler is
+/// NVRTC. `error` lists the kernels that failed to compile.
 std::optional<std::vector<Module>>
 compileKernels(llvm::ArrayRef<const Kernel *> kernels, const std::string &arch,
                const std::string &cacheDir, int threads, std::vector<unsigned> &where,

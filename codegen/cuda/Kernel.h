@@ -11,15 +11,15 @@
 namespace dlc::cuda {
 
 struct KernelOptions {
-  /// Number of multiprocessors, from which the number of blocks is chosen.
+  /// Number of the GPU's multiprocessors, from which the number of thread blocks is chosen.
   int multiprocessors = 132;
   /// Alignment in bytes of each buffer's address (inputs, then outputs); empty: 16 for all.
   std::vector<int64_t> alignments;
   /// Whether f32 matmuls may round their operands to tf32 (`--matmul-precision=high`).
   bool tf32 = false;
-  /// Maximum shared memory of a block in bytes.
+  /// Maximum shared memory of a thread block in bytes.
   int64_t sharedBytes = 99 << 10;
-  /// Whether the GPU has warpgroup products (wgmma, sm_90a).
+  /// Whether the GPU has warpgroup matrix instructions (wgmma, sm_90a).
   bool warpgroups = false;
   /// Whether tensor cores multiply 8-bit integers (sm_80 and later).
   bool bytes = true;
@@ -39,31 +39,35 @@ struct Launch {
   std::vector<LaunchArgument> arguments;
 };
 
-/// Launches in order. Each launch reads what the previous ones have written.
+/// Kernel launches of a fusion, in order. Each launch may read what the previous ones have written.
 struct Kernel {
   std::string text;       ///< source text without the prelude
-  bool tiles = false;     ///< whether it needs the tile prelude
-  bool attention = false; ///< whether it needs the attention prelude, too
+  bool tiles = false;     ///< whether the text needs the tile prelude
+  bool attention = false; ///< whether the text also needs the attention prelude
   std::vector<Launch> launches;
   std::vector<int64_t> scratch;                       ///< bytes of each scratch buffer
   std::vector<std::pair<unsigned, unsigned>> inplace; ///< (output, input) that may share a buffer
   double flops = 0, bytes = 0;
 };
 
-/// Returns whether the operation outside of fusions is compiled to a kernel: a fusion, or an
-/// operation that becomes a fusion by itself.
+/// Returns whether an operation outside of fusions is compiled to a generated kernel: a fusion, or
+/// an operation that can be wrapped in a fusion.
 bool isKernel(mlir::Operation *op);
-/// Returns whether the operation is a convolution, or its gradient, with few channels per group.
-/// Such an operation is memory bound and computed by windows instead of tiles.
+/// Returns whether the operation is a convolution, or a gradient of one, with few channels per
+/// group. Such an operation is memory bound and is computed window by window instead of as a tiled
+/// matmul.
 bool isWindowed(mlir::Operation *op, bool channelsLast);
-/// Returns the operation as a fusion: itself, or a new equivalent fusion before it.
+/// Returns the operation if it is a fusion; otherwise creates an equivalent fusion before it and
+/// returns that.
 FusionOp wrapInFusion(mlir::OpBuilder &b, mlir::Operation *op);
 
-/// Returns whether every operation of the body has CUDA code. If not, `why` is the reason.
+/// Returns whether CUDA code can be generated for every operation of the fusion. If not, `why` is
+/// the reason.
 bool canGenerate(FusionOp fusion, std::string *why = nullptr);
 
-/// Returns the text and launches of a normalized fusion (codegen/cpu/Normalize.h). Its functions
-/// are named `name`, `name_1`, ... The kernel of a fusion without elements has no launches.
+/// Returns the CUDA text and the launches of a normalized fusion (codegen/cpu/Normalize.h). The
+/// functions are named `name`, `name_1`, ... If the results have no elements, there are no
+/// launches.
 mlir::FailureOr<Kernel> generateKernel(FusionOp fusion, llvm::StringRef name,
                                        const KernelOptions &options);
 

@@ -17,7 +17,7 @@ RankedTensorType plainOf(Value value) {
   return RankedTensorType::get(shapeOf(value), typeOf(value).getElementType());
 }
 
-/// Returns the type of a plain tensor with the value's bytes.
+/// Returns the row-major type that describes the bytes of the value in memory.
 RankedTensorType inMemory(Value value) {
   auto order = memoryOrder(typeOf(value));
   assert(order && "layouts of GPUs have no blocks");
@@ -35,7 +35,8 @@ FusionOp transposeLayouts(FusionOp fusion) {
   Operation *yield = body.getTerminator();
   auto results =
       llvm::map_to_vector(yield->getOperands(), [](Value v) { return Type(inMemory(v)); });
-  // The operands' types no longer match the body's arguments: the copy interprets the same bytes.
+  // The types of the new fusion's operands differ from those of its body's arguments, which
+  // describe the same bytes in row-major order.
   auto copy = FusionOp::create(b, fusion.getLoc(), results, fusion.getInputs());
   Block *to = copy.getBody().empty() ? b.createBlock(&copy.getBody()) : &copy.getBody().front();
   to->clear();

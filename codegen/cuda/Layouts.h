@@ -6,9 +6,9 @@
 
 namespace dlc::cuda {
 
-/// Creates a fusion of plain tensors that computes the same bytes from the same bytes: values in
-/// other layouts are transposed where they are read or written, which costs only index arithmetic.
-/// The layouts must not have blocks. The copy is inserted right before the original.
+/// Creates a fusion of row-major tensors that reads and writes the same bytes as `fusion`. Values
+/// in other layouts are transposed where they are read or written, which costs only index
+/// arithmetic. Blocked layouts are not supported. The new fusion is inserted before the original.
 FusionOp transposeLayouts(FusionOp fusion);
 
 } // namespace dlc::cuda

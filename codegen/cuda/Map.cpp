@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kThreads = 256;
 
-/// Returns the number of consecutive elements of a thread: 16 bytes of the narrowest operand, but
-/// at most 32 of the widest.
+/// Returns the number of consecutive elements that a thread computes: 16 bytes of the narrowest
+/// element type, but at most 32 bytes of the widest.
 int64_t chooseWidth(Planner &plan, ArrayRef<Target> targets, int64_t total) {
   int64_t narrow = 8, wide = 1, operations = 0;
   auto count = [&](Type element) {
@@ -28,7 +28,8 @@ int64_t chooseWidth(Planner &plan, ArrayRef<Target> targets, int64_t total) {
   }
   for (auto &[value, buffer] : plan.known)
     if (typeOf(value).getNumElements() == total) {
-      // Partial results are read sequentially. Many threads hide their latency.
+      // Each thread computes one element if it reads partial results: they are read sequentially,
+      // and many threads hide the latency.
       if (buffer.parts > 1)
         return 1;
       count(buffer.element);
@@ -49,7 +50,8 @@ void launchMap(Planner &plan, ArrayRef<Target> targets) {
   int64_t total = typeOf(targets.front().value).getNumElements();
   int64_t width = chooseWidth(plan, targets, total);
   bool flat = llvm::all_of(targets, [](const Target &t) { return typeOf(t.value).getRank() <= 1; });
-  // A tail that does not fill a vector needs its own code, which only long flat arrays are worth.
+  // Elements after the last full vector (the tail) need separate code, which is emitted only for
+  // 1-D tensors. For others, the vectors are made shorter.
   if (total % width != 0 && !flat)
     while (total % width != 0)
       width /= 2;

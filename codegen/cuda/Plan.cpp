@@ -21,11 +21,12 @@ bool isWhole(Operation *op) {
              GroupedWeightGradOp>(op);
 }
 
-/// A reduction of fewer terms is a loop of the thread that needs the result.
+/// A reduction with fewer terms is computed by a loop in the thread that needs its result.
 constexpr int64_t kFewTerms = 16;
-/// The same for contractions of fewer multiply-adds.
+/// A contraction with fewer multiply-adds is computed by loops in the threads that need its result.
 constexpr int64_t kSmallProduct = 1 << 13;
-/// Fewer rows than this that are longer than kLongRow are split into parts.
+/// A reduction of fewer than kFewRows rows that are longer than kLongRow elements is split into
+/// parts.
 constexpr int64_t kFewRows = 64, kLongRow = 4096;
 
 Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
@@ -85,7 +86,8 @@ FusionOp wrapInFusion(OpBuilder &b, Operation *op) {
     map.map(operand, body.addArgument(operand.getType(), operand.getLoc()));
   b.setInsertionPointToEnd(&body);
   Operation *inner = b.clone(*op, map);
-  // If a value is used as several operands, the mapping has only the last argument of them.
+  // If a value is used as several operands, the mapping contains only the last of its arguments, so
+  // each operand is set separately.
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
     inner->setOperand(i, body.getArgument(i));
   YieldOp::create(b, op->getLoc(), inner->getResults());
@@ -176,7 +178,7 @@ std::optional<Planner::Row> Planner::rowOf(Operation *op) const {
   auto axes = reduce.getAxes();
   int64_t first = axes.front();
   if (int64_t(shape.size()) - first != int64_t(axes.size()))
-    return std::nullopt; // not the innermost ones
+    return std::nullopt; // not the innermost axes
   return Row{product(shape.take_front(first)), product(shape.drop_front(first))};
 }
 
@@ -196,8 +198,8 @@ bool Planner::dependsOn(Value value, function_ref<bool(Operation *)> is) const {
   return false;
 }
 
-/// Returns whether each result element depends only on the operand's element at its own index or in
-/// its row.
+/// Returns whether each result element depends only on operand elements at the same index or in the
+/// same row.
 static bool staysInRow(Operation *op) {
   return op->hasTrait<Elementwise>() || isa<BroadcastOp, ReshapeOp>(op);
 }
@@ -224,12 +226,12 @@ void Planner::classify() {
   for (auto [op, h] : how)
     if (h == How::Split)
       kept.insert(op);
-  // A contraction is part of an output's launch if all of its users are elementwise over its own
-  // elements. Otherwise it is kept.
+  // A contraction is part of an output's launch if all of its users are elementwise operations on
+  // its result. Otherwise its result is kept: a separate launch stores it in scratch memory.
   for (bool changed = true; changed;) {
     changed = false;
     auto keep = [&](Operation *op) { changed |= kept.insert(op).second; };
-    // Operands of a kept value must be computed before it.
+    // Values from which a kept value is computed must be computed in earlier launches.
     llvm::DenseMap<Operation *, bool> feeds;
     for (Operation &op : llvm::reverse(bodyOf(fusion).without_terminator())) {
       bool feedsKept = false;
@@ -240,7 +242,8 @@ void Planner::classify() {
         keep(&op);
     }
     for (const Target &output : outputs) {
-      // The first reduction or contraction determines the schedule of the output's launch.
+      // The first reduction or contraction that is found determines the schedule of the output's
+      // launch.
       Operation *anchor = nullptr;
       int64_t elements = typeOf(output.value).getNumElements();
       std::function<void(Value, bool, bool)> visit = [&](Value value, bool own, bool transposed) {
@@ -291,7 +294,7 @@ void Planner::makeLevels() {
 }
 
 LogicalResult Planner::launchLevel(int level) {
-  // Values that are kept for later levels.
+  // Collects the values that this level stores for later levels.
   llvm::MapVector<std::pair<int64_t, int64_t>, SmallVector<ReduceOp>> rowsKept;
   SmallVector<SmallVector<ReduceOp>> splits;
   for (Operation &op : bodyOf(fusion).without_terminator()) {
@@ -322,7 +325,8 @@ LogicalResult Planner::launchLevel(int level) {
       same->push_back(reduce);
   }
   for (auto &[row, reductions] : rowsKept) {
-    // Includes the reductions over the same rows that these depend on.
+    // Computes the kept row reductions and those reductions over the same rows on which they
+    // depend.
     SmallVector<ReduceOp> all;
     SmallVector<Target> targets;
     for (Operation &op : bodyOf(fusion).without_terminator()) {
@@ -350,8 +354,7 @@ LogicalResult Planner::launchLevel(int level) {
   }
   for (auto &group : splits) {
     launchSplit(*this, group);
-    // Partial results are combined by a separate launch if many threads would combine them
-    // otherwise.
+    // If many threads would combine the partial results, a separate launch combines them once.
     SmallVector<Target> finished;
     for (ReduceOp op : group) {
       int64_t size = typeOf(op.getY()).getNumElements(), readers = 0;
@@ -372,7 +375,7 @@ LogicalResult Planner::launchLevel(int level) {
     for (const Target &target : finished)
       known[target.value] = target.buffer;
   }
-  // Launches that write the results of the fusion.
+  // Launches that write results of the fusion whose operands are available at this level.
   SmallVector<Target> ready;
   for (const Target &output : outputs)
     if (levels[output.value] == level && typeOf(output.value).getNumElements() > 0 &&
@@ -455,7 +458,8 @@ FailureOr<Kernel> Planner::run() {
   for (int level = 0; level <= deepest; ++level)
     if (failed(launchLevel(level)))
       return failure();
-  // A later launch could read an input that an earlier one has overwritten.
+  // With several launches, an output must not share an input's buffer, because a later launch could
+  // read the input.
   if (kernel.launches.size() > 1)
     kernel.inplace.clear();
   return std::move(kernel);
@@ -472,7 +476,7 @@ Frame::Frame(Planner &plan) : e(t, plan.indexType), plan(plan) {
 void Frame::finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, uint32_t shared,
                    int64_t blocksTogether) {
   Launch launch{function, grid, block, shared, {}};
-  // Arguments are in the order of the fusion's operands, results and scratch memory.
+  // The kernel's arguments are in the order of the fusion's operands, results and scratch memory.
   std::vector<std::pair<Planner::Declared, std::string>> used;
   for (const std::string &name : e.used)
     used.push_back({plan.declared(name), name});

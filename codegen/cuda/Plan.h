@@ -1,9 +1,9 @@
 //===- Plan.h - splits a fusion into launches -----------------------------===//
 //
-// Most fusions are one launch. If many threads would recompute a value (a sum over a batch, a
-// matmul that is not the last step), a separate launch stores it in scratch memory. Such a value is
-// called kept. Launches are created level by level: the level of a kept value is one above the
-// level of its operands.
+// Most fusions are one launch. If many threads would recompute a value (a sum over a batch, or a
+// matmul that is not the last operation), a separate launch stores it in scratch memory. Such a
+// value is called kept. Launches are created level by level: the level of a kept value is one above
+// the level of its operands.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CUDA_PLAN_H
@@ -14,7 +14,7 @@
 
 namespace dlc::cuda {
 
-/// A value that a launch writes, and its buffer.
+/// Value that a launch writes, and the buffer to which it is written.
 struct Target {
   mlir::Value value;
   Buffer buffer;
@@ -25,18 +25,18 @@ public:
   Planner(FusionOp fusion, llvm::StringRef name, const KernelOptions &options);
   mlir::FailureOr<Kernel> run();
 
-  // Members that schedules use.
+  // The following members are used by the schedules.
   FusionOp fusion;
   std::string name;
   const KernelOptions &options;
   Kernel kernel;
   std::string indexType = "int";
 
-  /// Buffers of the arguments and of the values that have been kept so far.
+  /// Buffers of the fusion's arguments and of the kept values whose launches have been emitted.
   llvm::DenseMap<mlir::Value, Buffer> known;
   Buffer scratch(mlir::Type element, int64_t elements);
-  /// Returns the buffer of a kept value: the fusion's output if the value has no other use, else
-  /// scratch memory.
+  /// Returns the buffer for a value that a launch stores for later ones (a kept value): the
+  /// fusion's output if the value has no other use, otherwise scratch memory.
   Buffer place(mlir::Value value, mlir::Type element);
   struct Declared {
     LaunchArgument argument;
@@ -49,7 +49,7 @@ private:
   void makeLevels();
   mlir::LogicalResult launchLevel(int level);
 
-  struct Row { ///< extents of a reduction over rows
+  struct Row { ///< extents of a reduction over the innermost dimensions
     int64_t rows = 0, columns = 0;
     bool operator==(const Row &o) const { return rows == o.rows && columns == o.columns; }
   };
@@ -59,21 +59,21 @@ private:
 
   llvm::DenseMap<mlir::Operation *, How> how;
   llvm::DenseSet<mlir::Operation *> kept;
-  llvm::DenseSet<mlir::Value> stored; ///< outputs that have been stored already
+  llvm::DenseSet<mlir::Value> stored; ///< outputs whose launches have been emitted
   llvm::DenseMap<mlir::Value, int> levels;
   std::vector<Target> outputs;
   std::map<std::string, Declared> buffers;
 };
 
-/// One launch under construction. The kernel's body is written through `e`.
+/// One kernel launch under construction. The text of the kernel is emitted through `e`.
 class Frame {
 public:
   Frame(Planner &plan);
-  /// Finishes the launch. `blocksTogether`: number of blocks per multiprocessor for which the
-  /// registers must suffice; 0: any.
+  /// Finishes the launch. `blocksTogether`: number of thread blocks that must fit on a
+  /// multiprocessor at the same time, which limits the registers per thread; 0: no limit.
   void finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, uint32_t shared = 0,
               int64_t blocksTogether = 0);
-  /// Add a buffer that is read or written by text that the emitter did not create.
+  /// Declare that text that the emitter did not create reads (use) or writes (write) the buffer.
   void use(const std::string &bufferName) { e.used.insert(bufferName); }
   void write(const std::string &bufferName) { e.written.insert(bufferName), use(bufferName); }
 
@@ -85,31 +85,35 @@ private:
   Planner &plan;
 };
 
-// The schedules. Each writes one or more launches.
+// Functions of the schedules; each one emits one or more launches.
 
-/// Emits a kernel whose threads compute elements independently. All targets have the same number of
-/// elements.
+/// Emits a launch in which each thread computes elements independently (elementwise). All targets
+/// have the same number of elements.
 void launchMap(Planner &plan, llvm::ArrayRef<Target> targets);
-/// Emits the same for targets of one shape, with tiles of transposed operands in shared memory.
-/// Returns false if no operand is transposed.
+/// Emits an elementwise launch that reads transposed operands in tiles through shared memory.
+/// Returns false, without a launch, if the targets have different shapes or no large operand is
+/// transposed.
 bool launchTransposed(Planner &plan, llvm::ArrayRef<Target> targets);
-/// Emits a kernel whose warps or blocks process rows. `reductions`, in order, are over whole rows.
+/// Emits a launch in which each row is computed by a warp or a thread block. `reductions` are over
+/// entire rows, in the order of their dependences.
 void launchRows(Planner &plan, llvm::ArrayRef<Target> targets, llvm::ArrayRef<ReduceOp> reductions,
                 int64_t rows, int64_t columns);
-/// Emits reductions of one shape over the same axes, split into parts. Stores the buffer of each
-/// result in `plan.known`.
+/// Emits reductions of one shape over the same axes. They are split into parts that different
+/// thread blocks reduce. Stores the buffer of each result in `plan.known`.
 void launchSplit(Planner &plan, llvm::ArrayRef<ReduceOp> reductions);
-/// Emits a tiled contraction with its epilogue. All `targets` have the shape of the contraction.
+/// Emits a matmul or convolution in tiles, with its epilogue. All `targets` have the shape of its
+/// result.
 void launchTiles(Planner &plan, mlir::Operation *contraction, llvm::ArrayRef<Target> targets);
-/// Returns whether launchWindows emits the operation: a pool, a convolution with few channels per
-/// group, or a gradient of these.
+/// Returns whether launchWindows() supports the operation: a pool, a convolution with few channels
+/// per group, or a gradient of these.
 bool takesWindows(Planner &plan, mlir::Operation *op);
 void launchWindows(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
-/// Emits an operation that is a kernel by itself: topk, nms, cumulative, scatters, grouped matmuls.
+/// Emits an operation that has its own kernels: topk, nms, cumulative operations, scatters, grouped
+/// matmuls.
 bool launchStandalone(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
 
-/// Returns the index in the target of the element that is computed from the result of `op` at `at`
-/// by elementwise operations, transposes and reshapes. Returns nothing if there is none.
+/// Returns the index of the element of `target` that is computed from the result of `op` at `at` by
+/// elementwise operations, transposes and reshapes. Returns nothing if there is no such element.
 std::optional<Indices> indexInTarget(const Planner &plan, Emitter &e, mlir::Operation *op,
                                      mlir::Value target, const Indices &at);
 

@@ -177,7 +177,8 @@ template <class T> DK_INLINE T average(T total, T count) {
 DK_FUNCTION_2(pow, powf, pow)
 )cuda";
 
-// CUDA text of each function of the dialect: CUDA's own function or one of dlc's.
+// CUDA text that defines the function of each elementwise operation by a function of CUDA or of
+// dlc.
 template <typename Op> constexpr const char *source = nullptr;
 #define DLC_CUDA(Op, mnemonic, cuda, operands)                                                     \
   template <>                                                                                      \

@@ -6,13 +6,14 @@
 
 namespace dlc::cuda {
 
-/// Returns namespace `dk`: 16-bit floats, vectors, arithmetic with the dialect's semantics, and
-/// reductions of warps and blocks. It includes no header. Only its helper functions contain PTX,
-/// and these have a second body under DLC_EMULATED for host compilers.
+/// Returns the CUDA text of namespace `dk`: 16-bit floats, vectors, arithmetic with the dialect's
+/// semantics, and reductions of warps and thread blocks. It includes no header. Only its helper
+/// functions contain PTX; each has a second implementation for host compilers under DLC_EMULATED.
 llvm::StringRef preludeText();
-/// Returns the additional helpers of tiled contractions: asynchronous copies and mma.
+/// Returns the CUDA text of additional helpers for tiled contractions: asynchronous copies and mma
+/// instructions.
 llvm::StringRef tilePreludeText();
-/// Returns the additional helpers of attention.
+/// Returns the CUDA text of additional helpers for attention kernels.
 llvm::StringRef attentionPreludeText();
 
 } // namespace dlc::cuda

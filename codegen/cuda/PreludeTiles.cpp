@@ -5,8 +5,8 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Returns the text of a wgmma product of 64 rows and `columns` columns by four warps, with the
-/// sums in `d`.
+/// Returns the text of a function that multiplies a tile of 64 rows and `columns` columns by wgmma
+/// instructions of four warps. The sums are in `d`.
 std::string warpgroupProduct(int columns, const char *type) {
   std::string registers, sums, name = std::to_string(columns);
   int count = columns / 2;

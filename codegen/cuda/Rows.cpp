@@ -8,17 +8,17 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Maximum number of elements of a row, of all operands together, that a thread keeps in registers.
-/// With 1024 threads per block, a thread has only 64 registers.
+/// Maximum number of row elements, of all operands together, that a thread holds in registers.
+/// kRegistersOfMost applies to 1024 threads per block, with which a thread has only 64 registers.
 constexpr int64_t kRegisters = 64, kRegistersOfMost = 24;
 
 struct RowShape {
   int64_t rows, columns;
-  int64_t width;    ///< consecutive elements per access
+  int64_t width;    ///< consecutive elements per memory access
   int64_t threads;  ///< threads per row
-  int64_t together; ///< rows per block
-  int64_t steps;    ///< accesses of a thread along a row
-  bool even;        ///< no thread exceeds the row's end
+  int64_t together; ///< rows per thread block
+  int64_t steps;    ///< memory accesses of a thread along a row
+  bool even;        ///< whether no thread accesses elements past the row's end
 };
 
 RowShape shapeRows(Planner &plan, ArrayRef<Target> targets, int64_t rows, int64_t columns) {
@@ -42,8 +42,8 @@ RowShape shapeRows(Planner &plan, ArrayRef<Target> targets, int64_t rows, int64_
       s.together /= 2;
   } else {
     s.threads = 128;
-    // For many rows, several blocks share a multiprocessor, so that one computes while another
-    // waits for memory.
+    // With many rows, several thread blocks share a multiprocessor, so that one block computes
+    // while another waits for memory.
     int64_t each = rows >= 8 * plan.options.multiprocessors ? 8 : 4;
     while (s.threads < 1024 && vectors > s.threads * each)
       s.threads *= 2;
@@ -72,8 +72,8 @@ public:
              [&](Expr at) { row(at, reductions); });
       return;
     }
-    // Several rows share a warp, whose threads must all execute the reductions. Rows past the end
-    // repeat the last row and are not stored.
+    // Several rows share a warp, and all threads of the warp must execute the reductions. Threads
+    // of rows past the end compute the last row again and do not store it.
     e.loop("blockIdx.x * " + std::to_string(s.together), s.rows,
            "gridDim.x * " + std::to_string(s.together), [&](Expr base) {
              std::string at = base.text() + " + (int)threadIdx.x / " + std::to_string(s.threads);
@@ -92,7 +92,8 @@ private:
     keepInRegisters(reductions);
     SmallVector<ReduceOp> pending(reductions);
     while (!pending.empty()) {
-      // Reductions that do not depend on a pending reduction share one pass.
+      // Reductions that do not depend on other pending reductions are computed in one pass over the
+      // row.
       SmallVector<ReduceOp> group, rest;
       for (ReduceOp op : pending)
         (needs(op.getX(), pending) ? rest : group).push_back(op);
@@ -139,8 +140,8 @@ private:
     return false;
   }
 
-  /// Emits a loop along a row. `body` gets the first column of a vector and the index of the vector
-  /// among the thread's vectors.
+  /// Emits a loop over a thread's vectors of a row. `body` gets the vector's first column and its
+  /// index among the thread's vectors.
   void walk(function_ref<void(Expr column, Expr step)> body) {
     int64_t vectors = s.columns / s.width;
     if (!unrolled) {
@@ -156,7 +157,7 @@ private:
       }
       t.open("if (" + vector.text() + " < " + Twine(vectors) + ")");
       e.pushScope();
-      // A new variable, with the range that the condition implies.
+      // Declares a new variable for the column, with the value range that the condition implies.
       body(e.variable("c", vector.text(), 0, vectors - 1) * s.width, step);
       e.popScope();
       t.close();
@@ -166,7 +167,8 @@ private:
     e.loop("0", s.steps, "1", one, /*unroll=*/true);
   }
 
-  /// Reads operands with the row's shape once into registers if they fit.
+  /// Emits loads of the operands that have the row's shape into registers, if they fit. They are
+  /// then read only once.
   void keepInRegisters(ArrayRef<ReduceOp> reductions) {
     SmallVector<Value> operands;
     for (BlockArgument argument : plan.fusion.getBody().getArguments())
@@ -177,7 +179,8 @@ private:
     if (!unrolled ||
         each * int64_t(operands.size()) > (s.threads < 1024 ? kRegisters : kRegistersOfMost))
       operands.clear();
-    // In an unrolled loop, all loads would be hoisted and take registers, too.
+    // In an unrolled loop, loads would be hoisted and occupy registers as well. With 1024 threads
+    // per block, a loop without operands in registers is therefore not unrolled.
     unrolled &= !operands.empty() || s.threads < 1024;
     for (Value operand : operands) {
       std::string name = t.fresh("kept");
@@ -196,7 +199,7 @@ private:
     });
   }
 
-  /// Defines the operands' elements in a lane of a loop as the values in registers.
+  /// Makes the emitter read the operands' elements in a lane of a loop from registers.
   void recall(const Expr &column, const Expr &step, const Expr &lane) {
     for (auto &[value, name] : registers)
       e.seed(value, e.x.unravel(shapeOf(value), start + column + lane),
@@ -264,7 +267,7 @@ private:
   RowShape s;
   ArrayRef<Target> targets;
   Expr thread, start;
-  std::string stored; ///< condition under which this row is stored
+  std::string stored; ///< text of the condition under which this row is stored
   bool unrolled = false;
   SmallVector<std::pair<Value, std::string>> registers;
 };

@@ -1,7 +1,7 @@
 //===- Split.cpp - reductions over a batch or all elements, split into parts ---===//
 //
-// Blocks reduce parts, and the users of the result combine the parts in order. There are no
-// atomics, so that all runs give the same bits.
+// Thread blocks reduce parts of the elements, and the users of the result combine the partial
+// results in order. There are no atomics, so all runs give the same bits.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Plan.h"
@@ -14,9 +14,10 @@ namespace dlc::cuda {
 namespace {
 
 constexpr int64_t kMaxParts = 512;
-/// More parts are combined by a separate launch with many threads.
+/// If there are more parts, a separate launch with many threads combines them.
 constexpr int64_t kFewParts = 32;
-/// Threads along the kept dimensions, and all threads of a block.
+/// Number of threads along the dimensions that are not reduced, and number of all threads of a
+/// block.
 constexpr int64_t kAlong = 32, kBlock = 256;
 
 class SplitWriter {
@@ -65,11 +66,11 @@ private:
     return element;
   }
 
-  /// Returns the number of blocks that fill the device: a multiprocessor has capacity for eight
-  /// blocks of 256 threads.
+  /// Returns the number of thread blocks that occupy the whole GPU: eight blocks of 256 threads fit
+  /// on a multiprocessor.
   int64_t wanted() const { return 8 * int64_t(plan.options.multiprocessors); }
 
-  /// Returns the number of elements of the innermost dimensions that are all in `dims`.
+  /// Returns the number of elements of the innermost dimensions, as far as these are in `dims`.
   template <typename Dims> int64_t rowOf(const Dims &dims) const {
     int64_t row = 1;
     for (size_t d : llvm::reverse(llvm::seq(shape.size()))) {
@@ -80,7 +81,8 @@ private:
     return row;
   }
 
-  /// Returns the bytes of an element of the narrowest operand with the reductions' operand shape.
+  /// Returns the element size in bytes of the narrowest operand that has as many elements as the
+  /// reductions' operands.
   int64_t narrowest() const {
     int64_t least = 8;
     for (auto &[value, buffer] : plan.known)
@@ -131,12 +133,12 @@ private:
                : "(" + computeName(sum) + ")" + text;
   }
 
-  /// Emits a loop over the reduced indices of this block's part, in units of `unit`, from `from` in
-  /// steps of `step`.
+  /// Emits a loop over the reduction indices of this block's part, divided by `unit`. The loop
+  /// starts at `from` with increment `step`.
   void part(Emitter &e, const std::string &from, int64_t step, int64_t unit,
             function_ref<void(Expr)> body) {
     int64_t count = reduced / unit;
-    // Unrolled, so that several loads are in flight.
+    // The loop is unrolled so that several loads are in flight.
     auto unrolled = [&] {
       if (count / parts / step >= 8)
         e.t.line("#pragma unroll 4");
@@ -167,7 +169,8 @@ private:
     e.store(buffers[i], s * kept + at, total);
   }
 
-  /// Reduces elements that are contiguous in memory: one block for each kept element and part.
+  /// Emits a reduction of elements that are contiguous in memory: one thread block for each result
+  /// element and part.
   void writeAlong(Frame &frame) {
     Emitter &e = frame.e;
     Text &t = frame.t;
@@ -199,8 +202,8 @@ private:
     frame.finish({uint32_t(kept), uint32_t(parts), 1}, {uint32_t(threads), 1, 1});
   }
 
-  /// Reduces elements that are not contiguous: threadIdx.x runs along the kept dimensions,
-  /// threadIdx.y along the reduced ones.
+  /// Emits a reduction of elements that are not contiguous in memory. threadIdx.x is an index in
+  /// the dimensions that are not reduced, threadIdx.y in the reduced ones.
   void writeAcross(Frame &frame) {
     Emitter &e = frame.e;
     Text &t = frame.t;
@@ -254,7 +257,8 @@ private:
     frame.finish({uint32_t(blocks), uint32_t(parts), 1}, {uint32_t(threads), uint32_t(rows), 1});
   }
 
-  /// Combines the parts of each result by several threads, in a fixed order.
+  /// Emits a launch in which several threads combine the partial results of each result element, in
+  /// a fixed order.
   void writeTotals() {
     Frame frame(plan);
     Emitter &e = frame.e;

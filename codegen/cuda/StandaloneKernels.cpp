@@ -8,7 +8,7 @@ namespace dlc::cuda {
 
 namespace {
 
-/// A tensor as [outer, size, inner] around one axis.
+/// Shape [outer, size, inner] of a tensor around one axis. A line is the elements along the axis.
 struct Lines {
   Lines(ArrayRef<int64_t> shape, int64_t axis)
       : outer(product(shape.take_front(axis))), size(shape[axis]),
@@ -22,11 +22,11 @@ Type widened(Type element) {
                                               : element;
 }
 
-/// Maximum number of elements that a block sorts in shared memory, and the size of that memory.
+/// Maximum number of elements that a thread block sorts in shared memory, and bytes of that memory.
 constexpr int64_t kSorted = 4096, kSharedBytes = 48 << 10;
 
-/// Top-k: blocks sort parts of a line. The first k elements of all parts form the line of the next
-/// launch, until one part is left.
+/// Top-k in several launches: thread blocks sort parts of a line. The first k elements of all parts
+/// are the line that the next launch sorts, until there is one part.
 class TopKWriter {
 public:
   TopKWriter(Planner &plan, TopKOp op, ArrayRef<Target> targets)
@@ -40,7 +40,8 @@ public:
   void write() {
     if (lines.count() == 0 || k == 0)
       return;
-    // With a large k, the number of parts would hardly decrease from launch to launch.
+    // With a large k, the number of parts would hardly decrease from launch to launch, so elements
+    // are ranked by counting.
     if (lines.size > most && k > most / 4)
       return count();
     Buffer values = plan.known[op.getX()], places;
@@ -66,7 +67,7 @@ private:
   }
   std::string type() const { return computeName(element); }
 
-  /// Emits the offsets of line `line` in the operand and in the results.
+  /// Emits the offsets of line `line` in the operand (from) and in the results (to).
   void findLine(Text &t) const {
     std::string inner = std::to_string(lines.inner);
     t.line("const " + I + " outer = line / " + inner + ", inner = line % " + inner + ";");
@@ -125,7 +126,8 @@ private:
     frame.finish({uint32_t(lines.count() * parts), 1, 1}, {256, 1, 1});
   }
 
-  /// Ranks elements by counting: the rank of an element is the number of elements before it.
+  /// Emits a top-k that ranks elements by counting: the rank of an element is the number of
+  /// elements that precede it in sorting order.
   void count() {
     Frame frame(plan);
     Text &t = frame.t;
@@ -201,8 +203,8 @@ void cumulative(Planner &plan, CumulativeOp op, ArrayRef<Target> targets) {
                  {128, 1, 1});
     return;
   }
-  // A block processes several elements per thread at a time and carries over the total of the
-  // previous ones.
+  // A thread block scans several elements per thread at a time and adds the total of all previous
+  // elements.
   const int64_t each = lines.size >= 4 * 256 ? 8 : 1;
   const std::string step = std::to_string(256 * each), own = std::to_string(each);
   t.line("__shared__ " + type + " part[256];");
@@ -245,7 +247,7 @@ void cumulative(Planner &plan, CumulativeOp op, ArrayRef<Target> targets) {
   frame.finish({uint32_t(std::min<int64_t>(lines.count(), 1 << 16)), 1, 1}, {256, 1, 1});
 }
 
-/// Number, size and targets of a scatter's updates.
+/// Number, size and target indices of a scatter's updates.
 struct Updates {
   explicit Updates(Operation *op) {
     auto elements = dyn_cast<ScatterElementsOp>(op);
@@ -258,18 +260,19 @@ struct Updates {
   }
   int64_t depth, count;
   int64_t length; ///< contiguous elements of one update
-  /// Number of updates that may have the same target, and the distance between them.
+  /// `rivals`: number of updates that may have the same target. `apart`: distance between their
+  /// indices.
   int64_t rivals, apart;
 };
 
-/// Up to kFewRivals updates are ranked by counting without shared memory. More than kManyRivals are
-/// sorted in parts.
+/// Up to kFewRivals updates that may have the same target are ranked by counting, without shared
+/// memory. More than kManyRivals are sorted in parts.
 constexpr int64_t kFewRivals = 256, kManyRivals = 8192;
 constexpr int64_t kRivalTile = 512, kRivalPart = 2048;
 
-/// Sums of updates are deterministic: updates with the same target are combined in their order.
-/// Updates are sorted by target, each one by counting the updates before it. The thread at the
-/// first update of a target then combines all updates of that target.
+/// Emits a deterministic scatter: updates with the same target are combined in the order of their
+/// indices. Updates are sorted by target, by counting the updates that precede each one. The thread
+/// at the first update of a target then combines all updates of that target.
 class ScatterWriter {
 public:
   ScatterWriter(Planner &plan, Operation *op, const Target &target)
@@ -298,8 +301,8 @@ private:
     frame.t.open("for (" + I + " i = blockIdx.x * 256 + threadIdx.x; i < " + Twine(n) +
                  "; i += gridDim.x * 256)");
   }
-  /// Returns the number of elements moved per access, for `neighbours` contiguous elements in these
-  /// buffers.
+  /// Returns the number of elements per memory access, for `neighbours` contiguous elements in
+  /// these buffers.
   int64_t widthOf(int64_t neighbours, ArrayRef<Buffer> buffers) const {
     int64_t width = 16 / ref::elementBytes(elementOf(x));
     for (const Buffer &buffer : buffers)
@@ -324,7 +327,7 @@ private:
     frame.finish(blocks(total / width), {256, 1, 1});
   }
 
-  /// Computes the target of each update, or -1 if it is out of bounds.
+  /// Emits a launch that computes the target of each update, or -1 if the target is out of bounds.
   void findPlaces() {
     auto elements = dyn_cast<ScatterElementsOp>(op);
     auto shape = shapeOf(x), indexShape = shapeOf(op->getOperand(1));
@@ -362,8 +365,8 @@ private:
     frame.finish(blocks(u.count), {256, 1, 1});
   }
 
-  /// Sorts the updates by target: `order` holds the updates and `sorted` their targets, one line of
-  /// rivals after the other.
+  /// Emits launches that sort the updates by target, separately for each line of updates that may
+  /// have the same target. `order` contains the indices of the updates and `sorted` their targets.
   void sort() {
     order = plan.scratch(IntegerType::get(op->getContext(), I == "int" ? 32 : 64), u.count);
     sorted = plan.scratch(place, u.count);
@@ -435,8 +438,8 @@ private:
     frame.finish(blocks(u.count), {256, 1, 1});
   }
 
-  /// Sorts many updates: blocks sort parts, and each update finds its rank in all other parts by
-  /// binary search.
+  /// Emits launches that sort many updates: thread blocks sort parts, and each update finds its
+  /// rank in all other parts by binary search.
   void sortParts(int64_t lines, const std::string &base) {
     const int64_t parts = (u.rivals + kRivalPart - 1) / kRivalPart;
     const std::string n = std::to_string(parts), part = std::to_string(kRivalPart),
@@ -478,7 +481,7 @@ private:
            ", first = line * " + rivals + ", place = " + keys.name + "[i];");
     t.line("const int own = r / " + part + ";");
     t.line(I + " rank = first + r % " + part + ";");
-    // Among equal targets, those of earlier parts come first.
+    // Updates with equal targets are ordered by their part.
     t.open("for (int other = 0; other < " + n + "; ++other)");
     t.line("if (other == own) continue;");
     t.line(I + " low = other * " + part + ", high = low + " + part + " < " + rivals + " ? low + " +
@@ -506,7 +509,8 @@ private:
                           ReduceKind::min};
     Frame frame(plan);
     Text &t = frame.t;
-    // The result has the operand's values already: both may be the same buffer.
+    // The result already contains the operand's values: it shares the operand's buffer, or they
+    // were copied.
     const Buffer &news = plan.known[op->getOperand(2)], &out = target.buffer;
     frame.use(news.name);
     frame.write(out.name);
@@ -526,8 +530,8 @@ private:
     t.line("const " + I + " place = " + key + "[at];");
     if (u.rivals > 1) {
       frame.use(order.name);
-      // Of replacing updates, only the last one is stored. Otherwise the thread of the first update
-      // combines all of them.
+      // If updates replace elements, only the last update of a target is stored. Otherwise the
+      // thread of the first update of a target combines all of them.
       t.line(last ? "if (place < 0 || (at + 1 < " + n + " && " + key +
                         "[at + 1] == place)) continue;"
                   : "if (place < 0 || (at > 0 && " + key + "[at - 1] == place)) continue;");
@@ -551,7 +555,7 @@ private:
       };
       t.line(I + " next = at;");
       if (u.rivals > 1) {
-        // Several loads are in flight if many updates have the same target.
+        // If many updates have the same target, several loads are in flight at a time.
         constexpr int64_t together = 8;
         t.open("for (; next + " + Twine(together) + " <= " + n + " && " + key + "[next + " +
                Twine(together - 1) + "] == place; next += " + Twine(together) + ")");
@@ -589,7 +593,8 @@ private:
   Buffer places, order, sorted;
 };
 
-/// Emits one thread for each result element, which finds its group among the ends.
+/// Emits a grouped matmul or its weight gradient with one thread per result element. Each thread
+/// finds its group by comparing its row with the groups' ends.
 void grouped(Planner &plan, Operation *op, const Target &target) {
   auto matmul = dyn_cast<GroupedMatmulOp>(op);
   Value a = op->getOperand(0), right = op->getOperand(1), ends = op->getOperand(2);
@@ -610,7 +615,7 @@ void grouped(Planner &plan, Operation *op, const Target &target) {
          "; i += gridDim.x * 256)");
   t.line("const " + I + " column = i % " + number(n) + ", row = i / " + number(n) + " % " +
          number(matmul ? rows : k) + ";");
-  // First row and end of the group. Rows after the last group have no group.
+  // First row and end of the group. Rows after the end of the last group have no group.
   t.line("long long begin = 0, end = 0;");
   t.line(I + " group = 0;");
   t.open("for (; group < " + number(groups) + "; ++group)");
@@ -640,8 +645,8 @@ void grouped(Planner &plan, Operation *op, const Target &target) {
       {256, 1, 1});
 }
 
-/// Emits one block for each row of scores. All of its threads find the next candidate in sorting
-/// order and check whether it overlaps a selected one.
+/// Emits non-maximum suppression with one thread block per row of scores. All threads of the block
+/// find the next candidate in sorting order and check whether it overlaps a selected box.
 void suppress(Planner &plan, NmsOp op, ArrayRef<Target> targets) {
   const std::string &I = plan.indexType;
   ArrayRef<int64_t> shape = shapeOf(op.getScores());

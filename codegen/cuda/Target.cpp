@@ -11,7 +11,7 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Queries the driver for the properties that dlc_device_properties lacks.
+/// Queries the CUDA driver for properties of the device that dlc_device_properties lacks.
 GpuFound askedOfDriver(const std::string &device) {
   using Ask = int (*)(int *, int, int);
   auto ask = reinterpret_cast<Ask>(loaded(Library::Driver).symbol("cuDeviceGetAttribute"));
@@ -19,7 +19,8 @@ GpuFound askedOfDriver(const std::string &device) {
     int value = 0;
     return ask && ask(&value, attribute, ordinal) == 0 ? double(value) : 0.0;
   };
-  // Values of CUdevice_attribute. Results are in kHz and bits; memory transfers twice per clock.
+  // Values of the enum CUdevice_attribute. Clock rates are in kHz and the bus width in bits; memory
+  // transfers data twice per clock.
   constexpr int kClock = 13, kMemoryClock = 36, kBus = 37;
   GpuFound found;
   found.gigahertz = number(kClock) * 1e-6;
@@ -71,7 +72,8 @@ std::optional<GpuTarget> targetOf(const std::string &device, const std::string &
     more.multiprocessors = found.multiprocessors;
     int version = found.major * 10 + found.minor;
     std::string arch = "sm_" + std::to_string(version);
-    // Code for this device only may use features that later architectures lack.
+    // The image is only for this device, so it may use instructions that later architectures lack
+    // ("sm_90a").
     if (hasWarpgroups(arch + "a"))
       arch += "a";
     return GpuTarget{arch, gpuFigures(version, more)};

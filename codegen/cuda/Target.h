@@ -11,20 +11,21 @@
 namespace dlc::cuda {
 
 struct GpuTarget {
-  std::string arch; ///< in NVRTC's terms: sm_90
+  std::string arch; ///< architecture name as in NVRTC: sm_90
   GpuFigures figures = {};
 };
 
-/// Returns the maximum shared memory of a block in bytes on GPUs of this architecture.
+/// Returns the maximum shared memory of a thread block in bytes on GPUs of this architecture.
 int64_t sharedBytesOf(const std::string &arch);
-/// Returns whether the architecture has warpgroup products (wgmma).
+/// Returns whether the architecture has warpgroup matrix instructions (wgmma).
 bool hasWarpgroups(const std::string &arch);
-/// Returns whether its tensor cores multiply 8-bit integers, 32 along the depth.
+/// Returns whether tensor cores of this architecture multiply 8-bit integers, 32 along the
+/// reduction dimension.
 bool multipliesBytes(const std::string &arch);
 
-/// Returns the target for the device ("cuda:0"): the requested architecture ("sm_90a"), which needs
-/// no GPU on this machine, or else the properties of the device of that name. On failure, `why` is
-/// the reason.
+/// Returns the compilation target. If an architecture is requested ("sm_90a"), the target is that
+/// architecture, and no GPU is needed on this machine. Otherwise it has the properties of the
+/// device with this name ("cuda:0"). On failure, `why` is the reason.
 std::optional<GpuTarget> targetOf(const std::string &device, const std::string &asked,
                                   std::string &why);
 

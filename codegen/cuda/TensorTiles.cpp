@@ -1,10 +1,10 @@
 //===- TensorTiles.cpp - tiled contractions on tensor cores ---------------===//
 //
-// Blocks iterate over the contracted dimension in steps of 128 bytes, through a ring of pipeline
-// stages in shared memory. Operands that are stored as vectors in global memory are copied
+// Thread blocks iterate over the contracted dimension in steps of 128 bytes, through a ring of
+// pipeline stages in shared memory. Operands that are stored as vectors in global memory are copied
 // asynchronously, several steps ahead. All other operands are first computed into registers. There
-// is one barrier per step. The sums are passed through shared memory, so that the epilogue reads
-// and writes whole vectors of rows.
+// is one barrier per step. The accumulated sums are passed through shared memory, so that the
+// epilogue reads and writes whole vectors of rows.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Tiles.h"
@@ -26,7 +26,8 @@ public:
     sides[1] = sideOf(false);
     for (TileSide &side : sides)
       declareZeroPoint(side);
-    // Warpgroup products read shared memory asynchronously and end one step later.
+    // wgmma instructions read shared memory asynchronously and end one step later, so one stage
+    // less is filled ahead.
     ahead = s.warpgroups ? s.stages - 2 : s.stages - 1;
     t.line("extern __shared__ __align__(1024) unsigned char memory[];");
     int64_t place = 0;
@@ -71,7 +72,7 @@ public:
       multiplyByWarpgroups();
     t.open("if (more)");
     e.pushScope();
-    // Asynchronous copies are issued first because of their latency.
+    // Asynchronous copies are issued before other operands are computed, because of their latency.
     for (TileSide &side : sides)
       if (side.async)
         copyTile(side, next, to);
@@ -123,8 +124,8 @@ private:
   }
   int64_t elementsOf(const TileSide &side) const { return side.extent * s.depth; }
 
-  /// Returns the text of an element in a stage. The other elements of its vector follow it in
-  /// memory.
+  /// Returns the text of an operand's element in a pipeline stage in shared memory. The other
+  /// elements of its vector follow in memory.
   std::string slot(const TileSide &side, const Expr &ring, const Expr &along, const Expr &k) {
     int64_t line = lineOf(side), wide = 16 / s.sharedBytes;
     const Expr &outer = side.depthFirst ? along : k;
@@ -138,7 +139,8 @@ private:
            e.x.divide(inner, wide).text() + ")]";
   }
 
-  /// Returns the tile's vector, (along, k), that a thread has in a step.
+  /// Returns the start (along, k) of the vector of the tile that a thread copies or computes in a
+  /// step.
   std::pair<Expr, Expr> vectorOfThread(const TileSide &side, const Expr &step, const Expr &thread) {
     Expr vector = step * s.threads + thread;
     // Adjacent threads read contiguous memory.
@@ -174,9 +176,9 @@ private:
     });
   }
 
-  /// Emits a loop over a thread's vectors whose indices are expensive to compute. The indices are
-  /// recomputed in each step, because keeping them would take registers. For the same reason, only
-  /// a few elements are processed at a time.
+  /// Emits a loop over a thread's vectors whose indices are expensive to compute. To save
+  /// registers, the indices are recomputed in each step, and only a few elements are processed at a
+  /// time.
   void someAtATime(const TileSide &side, function_ref<void(const Expr &, const Expr &)> body) {
     int64_t elements = s.warpgroups ? 16 : 8;
     t.open("");
@@ -211,15 +213,15 @@ private:
            ");");
   }
 
-  /// Returns a vector of elements outside the operand.
+  /// Returns the text of a vector of elements that are outside the operand.
   static std::string filled(const TileSide &side, int64_t width) {
     std::string type = side.type + ", " + std::to_string(width);
     return side.filling.empty() ? "dk::vec<" + type + ">{}"
                                 : "dk::filled<" + type + ">(" + side.filling + ")";
   }
 
-  /// Declares the zero point of a side. It is subtracted by means of the sums of the other side's
-  /// elements:
+  /// Declares the zero point of an operand. It is subtracted from the product by means of the sums
+  /// of the other operand's elements:
   ///   sum (a - p) (b - q) = sum a b - p sum b - q sum a + n p q
   void declareZeroPoint(TileSide &side) {
     if (!side.zeroPoint)
@@ -234,11 +236,12 @@ private:
   static std::string elementSumsOf(const TileSide &side) {
     return side.rows ? "row_sums" : "column_sums";
   }
-  /// Returns whether the sums of the side's elements are needed.
+  /// Returns whether the element sums of this operand are needed: the other operand has a zero
+  /// point.
   bool isSummed(const TileSide &side) const { return bool(sides[side.rows ? 1 : 0].zeroPoint); }
 
-  /// Emits the sums of a side's elements to shared memory after `place` integers. Returns the
-  /// number of these sums.
+  /// Emits stores of the operand's element sums to shared memory, at offset `place` in integers.
+  /// Returns the number of these sums.
   int64_t putElementSums(const TileSide &side, int64_t place) {
     if (!isSummed(side))
       return 0;
@@ -250,7 +253,7 @@ private:
     return side.extent;
   }
 
-  /// Returns a sum of the tile without the contribution of the zero points.
+  /// Returns the text of a tile's sum from which the contribution of the zero points is subtracted.
   std::string centred(std::string sum, const Expr &row, const Expr &column) {
     for (const TileSide &side : sides)
       if (isSummed(side))
@@ -258,7 +261,8 @@ private:
               elementSumsOf(side) + "[" + (side.rows ? row : column).text() + "]))";
     if (!sides[0].zeroPoint || !sides[1].zeroPoint)
       return sum;
-    // n counts all elements, including those outside an image that are filled with a zero point.
+    // n is the number of all summed elements, including those outside an image, which have the
+    // value of the zero point.
     std::string last = end + " * " + std::to_string(s.depth),
                 all = sides[0].filling.empty() && sides[1].filling.empty()
                           ? "dk::smallest::of<int>(" + last + ", " + std::to_string(g.contracted) +
@@ -293,7 +297,8 @@ private:
   void multiply() {
     int64_t m = fragmentRows, n = fragmentColumns;
     t.open("");
-    // Fragments are loaded one product ahead if the registers hold no computed operands.
+    // If both operands are copied asynchronously, no computed operands occupy registers, and
+    // fragments are loaded one product ahead.
     bool twice = sides[0].async && sides[1].async;
     t.line("unsigned a[2][" + Twine(m) + "][4], b[2][" + Twine(n / 2) + "][4];");
     auto fragments = [&](const std::string &into, const std::string &kk) {
@@ -355,7 +360,7 @@ private:
     t.line("#pragma unroll");
     t.line("for (int kk = 0; kk < " + Twine(s.depth) + "; kk += 16)");
     t.line("#pragma unroll");
-    // Addresses are in units of 16 bytes.
+    // Addresses in wgmma descriptors are in units of 16 bytes.
     auto step = [&](const TileSide &side) { return side.depthFirst ? "kk / 8" : "kk * 8"; };
     t.line("  for (int i = 0; i < " + Twine(fragmentRows) + "; ++i) " + product +
            "(&total[i][0][0], at_a + " + step(sides[0]) + " + (warp / 4 * " + Twine(fragmentRows) +

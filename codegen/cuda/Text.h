@@ -10,14 +10,14 @@
 
 namespace dlc::cuda {
 
-/// Lines with indentation. A part started by `begin` is separate until `end`. In the meantime,
-/// lines can be inserted before it (`ahead`).
+/// Text of indented lines. Lines after begin() are collected in a separate part until end(). In the
+/// meantime, ahead() inserts lines before that part.
 class Text {
 public:
   void line(const llvm::Twine &text) {
     parts.back() += std::string(2 * indentation, ' ') + text.str() + "\n";
   }
-  /// Writes `head {`.
+  /// Writes the line `head {` and increases the indentation.
   void open(const llvm::Twine &head) {
     line(head + (head.isTriviallyEmpty() ? "{" : " {"));
     ++indentation;
@@ -26,7 +26,7 @@ public:
     --indentation;
     line(tail);
   }
-  /// Writes `} else {`.
+  /// Writes a line such as `} else {`, one level less indented.
   void turn(const llvm::Twine &middle) {
     --indentation;
     line(middle);
@@ -39,7 +39,8 @@ public:
     return part;
   }
   void append(const std::string &text) { parts.back() += text; }
-  /// Calls `write`, whose lines are written to the part that contains the current one.
+  /// Calls `write`, whose lines are inserted before the current part, with `indent` levels of
+  /// indentation.
   void ahead(unsigned indent, llvm::function_ref<void()> write) {
     std::string part = end();
     std::swap(indent, indentation);

@@ -11,8 +11,8 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Returns whether adjacent channels of the image are contiguous in memory, by its layout or by the
-/// transpose that makes the layout explicit.
+/// Returns whether adjacent channels of the image are contiguous in memory, because of its layout
+/// or because it is a transpose of a channels-last tensor.
 bool areChannelsLast(Value image) {
   int64_t rank = typeOf(image).getRank();
   if (rank < 3 || rank > 5 || shapeOf(image)[1] == 1)
@@ -47,7 +47,7 @@ Geometry geometryOf(Operation *op) {
   g.results = product(shape);
   g.contracted = product(g.folded);
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
-    // If only the operand of the rows has batch dimensions, these are treated as rows.
+    // If only the row operand has batch dimensions, these are treated as rows.
     bool shared =
         typeOf(matmul.getB()).getRank() == 2 || product(shapeOf(matmul.getB()).drop_back(2)) == 1;
     size_t rank = shape.size(), split = shared ? 0 : rank - 2;
@@ -103,8 +103,8 @@ namespace {
 
 int64_t tilesOf(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
 
-/// A tile for tensor cores, and the rate at which one multiprocessor computes such tiles with
-/// 16-bit operands, in million multiply-adds per microsecond.
+/// Tile shape for tensor cores. `rate`: million multiply-adds per microsecond that one
+/// multiprocessor reaches with such tiles and 16-bit operands.
 struct TensorTile {
   int64_t rows, columns, warpRows, warpColumns, threads, blocksTogether;
   double rate;
@@ -114,7 +114,7 @@ constexpr TensorTile kTensorTiles[] = {
     {128, 256, 64, 64, 256, 1, 1.44},
     {256, 128, 64, 64, 256, 1, 1.44},
     {128, 128, 64, 32, 256, 2, 1.48, 2},
-    // 32-bit fragments and their addresses need more registers.
+    // 32-bit fragments and their addresses occupy more registers.
     {128, 128, 64, 64, 128, 2, 1.44, 4},
     {64, 128, 32, 64, 128, 2, 1.1},
     {128, 64, 64, 32, 128, 2, 1.1},
@@ -123,7 +123,8 @@ constexpr TensorTile kTensorTiles[] = {
     {64, 32, 32, 16, 128, 2, 0.4},
     {32, 32, 16, 16, 128, 2, 0.25},
 };
-/// The same for warpgroup products (wgmma), whose tiles have 64 rows for each group of four warps.
+/// Tile shapes for warpgroup matrix instructions (wgmma), with 64 rows for each group of four
+/// warps.
 constexpr TensorTile kWarpgroupTiles[] = {
     {128, 256, 64, 256, 256, 1, 2.55}, {256, 192, 128, 192, 256, 1, 2.55},
     {256, 128, 128, 128, 256, 1, 2.4}, {192, 192, 64, 192, 384, 1, 2.45},
@@ -132,16 +133,17 @@ constexpr TensorTile kWarpgroupTiles[] = {
     {64, 64, 64, 64, 128, 2, 0.75},
 };
 
-/// Microseconds per step of any size, per launch, and per byte of memory traffic.
+/// Cost in microseconds of a pipeline step (minimum), of a launch, and of a byte of memory traffic.
 constexpr double kStepTime = 0.15, kLaunchTime = 2, kByteTime = 0.4e-6;
-/// Microseconds per element that is computed on its way to shared memory. The latency is longer if
-/// a multiprocessor has a single block.
+/// Microseconds per operand element that is computed before it is stored in shared memory. It takes
+/// longer if a multiprocessor has a single thread block.
 constexpr double kElementTime = 1e-4;
-/// Microseconds per result element if no other block multiplies at the same time.
+/// Microseconds to store a result element, if no other thread block multiplies at the same time.
 constexpr double kResultTime = 6e-5;
-/// Slowdown of a tile on a multiprocessor that has capacity for two blocks.
+/// Factor by which a tile takes longer if it is alone on a multiprocessor on which two thread
+/// blocks fit.
 constexpr double kAlone = 1.5;
-/// Minimum length of a part, and maximum number of parts.
+/// Minimum length of a part of the contracted dimension, and maximum number of parts.
 constexpr int64_t kShortestPart = 128, kMaxParts = 64;
 
 void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bool (&computed)[2],
@@ -149,7 +151,7 @@ void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bo
   double least = 0;
   double work = s.sharedBytes == 1 ? 0.5 : s.sharedBytes == 2 ? 1 : 2.3;
   int64_t processors = std::max(1, options.multiprocessors);
-  // If the estimates of two candidates differ too little, the earlier one is chosen.
+  // A candidate is chosen over an earlier one only if its estimate is at least 2% shorter.
   auto consider = [&](const TensorTile &tile, bool warpgroups) {
     if (tile.bytes != 0 && tile.bytes != s.sharedBytes)
       return;
@@ -179,7 +181,7 @@ void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bo
           busiest * double(elements * steps * s.depth) * kElementTime * (together > 1 ? 1 : 2.5);
       double results = busiest * double(tile.rows * tile.columns) * kResultTime;
       products += together > 1 ? results / 2 : results;
-      // A single block does not saturate the multiprocessor.
+      // A single thread block does not use the full rate of the multiprocessor.
       if (busiest < double(together))
         products *= kAlone;
       double time = std::max(products, waves * double(steps) * kStepTime) + waves * kLaunchTime;
@@ -209,7 +211,7 @@ void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bo
 
 TileShape typesOfTiles(const Planner &plan, Operation *op) {
   TileShape s;
-  // Integers of 8 bits are summed in the i32 of the result.
+  // 8-bit integers are summed in i32, the element type of the result.
   Type element = elementOf(isIntegerContraction(op) ? op->getResult(0) : op->getOperand(0));
   Type f32 = Float32Type::get(op->getContext());
   s.computed = s.accumulator = element;
@@ -247,7 +249,8 @@ void chooseTiles(const Planner &plan, const Geometry &g, const bool (&computed)[
       s.rows = 128;
     if (large && g.columns > 64)
       s.columns = 128;
-    // If there are few blocks, the tiles are made smaller.
+    // If the GPU has capacity for more thread blocks, tiles are made smaller, so that there are
+    // more.
     while (blocks() < wanted && s.rows + s.columns > 128)
       (s.rows > s.columns ? s.rows : s.columns) = 64;
     s.micro = 4;
@@ -258,7 +261,8 @@ void chooseTiles(const Planner &plan, const Geometry &g, const bool (&computed)[
   }
   s.rowTiles = tilesOf(g.rows, s.rows);
   s.columnTiles = tilesOf(g.columns, s.columns);
-  // Each part is a multiple of the depth. The last part may be shorter.
+  // The length of each part of the contracted dimension is a multiple of the tile's depth. The last
+  // part may be shorter.
   s.chunk = tilesOf(tilesOf(g.contracted, s.parts), s.depth) * s.depth;
   s.parts = std::max<int64_t>(1, tilesOf(g.contracted, s.chunk));
 }

@@ -1,11 +1,11 @@
 //===- Tiles.cpp - tiled contractions -------------------------------------===//
 //
-// Matrix multiplications and convolutions alike: a result element has a batch, a row and a column.
-// One operand depends on the row, the other one on the column. Blocks compute tiles of the result
-// and iterate over the contracted dimension in steps through shared memory. Convolutions thus read
-// their windows in place (implicit GEMM). If there are few tiles, the contracted dimension is split
-// into parts, which are summed in order (split-K). This file has the common code of all tiles and
-// the tiles without tensor cores, which have two pipeline stages.
+// Matmuls and convolutions are computed alike: a result element has a batch, a row and a column.
+// One operand depends on the row, the other one on the column. Thread blocks compute tiles of the
+// result and iterate over the contracted dimension in steps through shared memory. Convolutions
+// thus read their windows in place (implicit GEMM). If there are few tiles, the contracted
+// dimension is split into parts, which are summed in order (split-K). This file has the common code
+// of all tiles and the tiles without tensor cores, which have two pipeline stages.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Tiles.h"
@@ -21,7 +21,8 @@ void TileFrame::placeBlock() {
     partial = plan.scratch(s.accumulator, g.results * s.parts);
   Expr block = e.variable("block", "blockIdx.x", 0, tiles * g.batches - 1);
   Expr tile = e.x.remainder(block, tiles), row, column;
-  // Concurrent blocks share operands if tiles are ordered in bands of rows of tiles.
+  // Tiles are ordered in bands of `band` rows of tiles, so that thread blocks that run concurrently
+  // read the same operands.
   constexpr int64_t band = 16;
   if (s.rowTiles <= band) {
     row = e.variable("row", e.x.remainder(tile, s.rowTiles).text(), 0, s.rowTiles - 1);
@@ -58,13 +59,14 @@ SmallVector<Read, 2> TileFrame::termAt(const TileSide &side, const Expr &along, 
   return e.readsOf(op, at, g.foldedAt(e, k));
 }
 
-/// Returns whether `place` increases by 1 from lane to lane.
+/// Returns whether the offset `place` increases by 1 from lane to lane.
 static bool isNext(const Expr &place, const Expr &lane) {
   const Atom *atom = lane.terms[0].first;
   return place.coefficient(atom) == 1 && !(place - lane).uses(atom);
 }
 
-/// Returns whether the lanes form a vector that starts at a multiple of its width.
+/// Returns whether the elements of all lanes are contiguous and start at a multiple of the vector
+/// width.
 static bool isVector(const Expr &place, const Expr &lane, int64_t width) {
   Expr rest = place - lane;
   return width == 1 || (isNext(place, lane) && rest.constant % width == 0 &&
@@ -83,11 +85,12 @@ TileSide TileFrame::sideOf(bool rows) {
   side.type = bytes ? storageName(elementOf(value)) : s.sharedName;
   if (bytes)
     side.zeroPoint = (*bytes)[side.operand].zeroPoint;
-  // Finds the direction in which the buffers that the operand is computed from are contiguous.
+  // Finds the dimension along which the buffers from which the operand is computed are contiguous.
   int64_t vector = 16 / s.sharedBytes;
   double together[2] = {0, 0};
   int64_t copied[2] = {0, 0};
-  // Returns the operand's element, with a lane that varies along one direction.
+  // Returns the read of an operand element whose index varies with a lane, along the contracted
+  // dimension if `depth`.
   auto probe = [&](bool depth, int64_t width) {
     Expr lane = e.freshAtom("lane", 0, width - 1);
     Expr group =
@@ -109,7 +112,7 @@ TileSide TileFrame::sideOf(bool rows) {
     auto found = e.place(value, read.at);
     if (!found || storageName(found->first.element) != side.type)
       continue;
-    // Copies of at least four bytes are asynchronous if their elements share all guards.
+    // Vectors of at least four bytes are copied asynchronously if their elements share all guards.
     for (int64_t width = vector; width * s.sharedBytes >= 4 && !copied[depth]; width /= 2) {
       auto [small, narrow] = probe(depth, width);
       auto place = e.place(value, narrow.at);
@@ -123,7 +126,7 @@ TileSide TileFrame::sideOf(bool rows) {
         copied[depth] = width;
     }
   }
-  // Tensor cores require that 8-bit operands are contiguous along the depth.
+  // Tensor cores require 8-bit operands that are contiguous along the contracted dimension.
   if (bytes)
     copied[false] = 0;
   side.async = copied[true] || copied[false];
@@ -134,7 +137,7 @@ TileSide TileFrame::sideOf(bool rows) {
       side.depthFirst = copied[true] > copied[false];
     side.width = copied[side.depthFirst];
   }
-  // Returns whether the offsets of `width` neighbors have a constant stride in all buffers.
+  // Returns whether `width` adjacent elements have a constant stride in all buffers that are read.
   auto follow = [&](int64_t width) {
     if ((side.depthFirst ? g.contracted : side.limit) % width != 0)
       return false;
@@ -150,13 +153,13 @@ TileSide TileFrame::sideOf(bool rows) {
   side.together = vector;
   while (side.together > side.width && !follow(side.together))
     side.together /= 2;
-  // If no neighbors have constant strides, vectors of four elements at least share the computation
-  // of the other index.
+  // If adjacent elements have no constant strides, vectors of four elements at least share the
+  // computation of the other index.
   if (side.together == 1 && (side.depthFirst ? g.contracted : side.limit) % 4 == 0)
     side.together = 4;
   if (!side.async)
     side.width = side.together;
-  // In small tiles, a thread has fewer elements.
+  // If a tile has few elements, each thread gets shorter vectors.
   auto vectors = [&] { return side.extent * s.depth / side.together; };
   while (vectors() < s.threads)
     side.together /= 2;
@@ -193,13 +196,13 @@ void TileFrame::guarded(const SmallVectorImpl<std::string> &conditions, function
 void TileFrame::computeVector(const TileSide &side, const Expr &along, const Expr &k,
                               const std::string &slot) {
   Value value = multiplied(side.operand);
-  // The conditions ensure that the indices are in range.
+  // The bounds checks ensure that the operand's indices are in range.
   guarded(insideOf(side, along, k), [&] {
     auto read = [&](const Expr &lane) {
       return termAt(side, side.depthFirst ? along : along + lane,
                     side.depthFirst ? k + lane : k)[side.operand];
     };
-    // Conditions that are equal for all lanes are checked once.
+    // Conditions that are the same for all lanes are checked once per vector.
     SmallVector<std::string> all, each;
     if (side.together > 1) {
       Expr lane = e.freshAtom("lane", 0, side.together - 1);
@@ -217,7 +220,7 @@ void TileFrame::computeVector(const TileSide &side, const Expr &along, const Exp
           std::string element;
           auto place = e.place(value, own.at);
           if (place && s.sharedBytes <= 2 && storageName(place->first.element) == side.type) {
-            // Copied without a conversion to f32.
+            // The element is copied without a conversion to f32.
             e.used.insert(place->first.name);
             element = place->first.name + "[" + place->second.text() + "]";
           } else {
@@ -377,7 +380,7 @@ public:
 private:
   int64_t pitchOf(const TileSide &side) const { return pitch[side.rows ? 0 : 1]; }
 
-  /// Returns the tile's element, (along, k), that a thread reads in a step.
+  /// Returns the index (along, k) of the tile element that a thread reads in a step.
   std::pair<Expr, Expr> elementOfThread(const TileSide &side, const Expr &step) {
     Expr element = step * s.threads + thread;
     int64_t line = side.depthFirst ? s.depth : side.extent;

@@ -7,28 +7,28 @@
 
 namespace dlc::cuda {
 
-/// An operand's tile in shared memory.
+/// Tile of an operand in shared memory.
 struct TileSide {
   bool rows = true; ///< whether the operand depends on the result's rows
   unsigned operand = 0;
   std::string shared, staged;
   std::string type;   ///< element type in shared memory
   int64_t extent = 0; ///< extent of the tile
-  int64_t limit = 0;  ///< extent of the result in this direction
+  int64_t limit = 0;  ///< extent of the result along the same dimension
   /// Whether elements along the contracted dimension are contiguous in shared memory.
   bool depthFirst = false;
-  /// Whether these elements are strided in global memory.
+  /// Whether elements along the contracted dimension are strided in global memory.
   bool transposed = false;
-  mlir::Value zeroPoint; ///< subtracted from each element; null: none
-  std::string filling;   ///< value of elements outside the operand; empty: 0
-  bool guarded = false;  ///< whether elements may be in an image's padding
-  bool async = false;    ///< copied asynchronously, not through registers
-  int64_t width = 1;     ///< elements of one copy
-  int64_t together = 1;  ///< elements of a thread's vector, a multiple of `width`
-  int64_t perThread = 1; ///< vectors of a thread
+  mlir::Value zeroPoint; ///< zero point that is subtracted from each element; null: none
+  std::string filling;   ///< value of elements outside the operand; empty means 0
+  bool guarded = false;  ///< whether elements may be in the padding of an image
+  bool async = false;    ///< whether elements are copied asynchronously, not through registers
+  int64_t width = 1;     ///< number of elements per copy to shared memory
+  int64_t together = 1;  ///< elements of one vector of a thread, a multiple of `width`
+  int64_t perThread = 1; ///< number of vectors of a thread
 };
 
-/// A kernel whose blocks compute tiles of a contraction's result.
+/// Kernel in which each thread block computes tiles of a contraction's result.
 class TileFrame {
 public:
   TileFrame(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets,
@@ -40,32 +40,35 @@ public:
       bytes = byteOperandsOf(op);
   }
 
-  /// Returns how an operand's tile is filled.
+  /// Returns how the tile of the row operand or, if `rows` is false, of the column operand is
+  /// stored and filled.
   TileSide sideOf(bool rows);
 
 protected:
-  /// Emits the start of the block's tile and of its part of the contracted dimension, in steps.
+  /// Emits the position of the block's tile in the result, and the block's range of the contracted
+  /// dimension in units of the tile's depth.
   void placeBlock();
   llvm::SmallVector<Read, 2> termAt(const TileSide &side, const Expr &along, const Expr &k);
-  /// Returns the value that is multiplied: the operand, or the 8-bit value that it is converted
-  /// from.
+  /// Returns the value whose elements are multiplied: the contraction's operand, or the 8-bit value
+  /// from which the operand was converted.
   mlir::Value multiplied(unsigned operand) const {
     return bytes ? (*bytes)[operand].x : op->getOperand(operand);
   }
-  /// Returns the bounds checks that a thread needs before it reads the operand at (along, k).
+  /// Returns the bounds checks that are necessary before a thread reads the operand at row or
+  /// column `along` and contracted index `k`.
   llvm::SmallVector<std::string> insideOf(const TileSide &side, const Expr &along, const Expr &k);
-  /// Emits `body` for each of a thread's vectors of a tile.
+  /// Emits a loop in which a thread executes `body` for each of its vectors of a tile.
   void forVectors(const TileSide &side, llvm::function_ref<void(Expr)> body);
-  /// Emits the computation of the operand's element at (along, k) and its neighbors into `slot`, a
-  /// vector of zeros.
+  /// Emits the computation of a vector of the operand's elements that starts at (along, k). Stores
+  /// it in `slot`, which is initialized to zeros.
   void computeVector(const TileSide &side, const Expr &along, const Expr &k,
                      const std::string &slot);
   void guarded(const llvm::SmallVectorImpl<std::string> &conditions,
                llvm::function_ref<void()> body);
-  /// Returns the number of adjacent columns that are stored together.
+  /// Returns the number of adjacent columns that a thread stores at a time.
   int64_t resultWidth();
-  /// Emits the epilogue of a sum and its neighbors along the columns, and stores the results.
-  /// `total` returns the text of the sum in a lane.
+  /// Emits the epilogue for `width` adjacent columns of the result and stores them. `total` returns
+  /// the text of the accumulated sum in a lane.
   void finish(const Expr &row, const Expr &column, int64_t width,
               llvm::function_ref<std::string(const Expr &lane)> total);
   std::optional<Buffer> done(uint32_t shared, int64_t blocksTogether = 0);
@@ -85,8 +88,9 @@ protected:
   std::optional<Buffer> partial;
 };
 
-/// Emit tiles with tensor cores (TensorTiles.cpp) and without (Tiles.cpp). Each function returns
-/// the buffer of partial sums if the contracted dimension is split into parts.
+/// Emit a tiled contraction without tensor cores (Tiles.cpp) and with tensor cores
+/// (TensorTiles.cpp). If the contracted dimension is split into parts, each function returns the
+/// buffer of the partial sums.
 std::optional<Buffer> writePlainTiles(Planner &plan, mlir::Operation *op,
                                       llvm::ArrayRef<Target> targets, const TileShape &shape);
 std::optional<Buffer> writeTensorTiles(Planner &plan, mlir::Operation *op,

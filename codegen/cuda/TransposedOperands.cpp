@@ -1,8 +1,8 @@
 //===- TransposedOperands.cpp - transposed operands, read through shared memory -------===//
 //
-// If the result's consecutive elements are not contiguous in an operand (a transpose), the threads
-// of a warp would read distant addresses. Therefore a block first reads a tile of the operand along
-// the operand's contiguous dimension.
+// If consecutive result elements are not contiguous in an operand (a transpose), the threads of a
+// warp would read distant addresses. Instead, a thread block first reads a tile of the operand
+// along the operand's contiguous dimension.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Plan.h"
@@ -15,15 +15,17 @@ namespace dlc::cuda {
 namespace {
 
 constexpr int64_t kTile = 32, kRows = 8;
-/// Smaller operands, and shorter dimensions, are read equally fast in any order.
+/// Minimum number of elements of an operand that is read in tiles, and minimum size of a tile's two
+/// dimensions. Smaller operands are read equally fast in any order.
 constexpr int64_t kMin = 4096, kShortest = 16;
-/// Maximum number of tiles that fit in shared memory.
+/// Maximum number of operand tiles that fit in shared memory.
 constexpr size_t kMax = 4;
 
-/// Dimension of the result along which some operands are contiguous, and these operands.
+/// `last`: last dimension of the result. `across`: dimension of the result along which the
+/// transposed operands are contiguous.
 struct Transposition {
   size_t last = 0, across = 0;
-  SmallVector<size_t> transposed; ///< indices in the list of reads
+  SmallVector<size_t> transposed; ///< indices of the transposed operands in the list of reads
 };
 
 std::optional<Transposition> findTransposition(Emitter &e, ArrayRef<Target> targets,
@@ -99,8 +101,8 @@ bool launchTransposed(Planner &plan, ArrayRef<Target> targets) {
   Expr outer = e.variable("outer", e.x.divide(block, along * across).text(), 0, product(rest) - 1);
   Indices base = e.x.unravel(rest, outer);
   SmallVector<std::string> names;
-  /// Emits `body` for each of the thread's indices. threadIdx.x runs along the contiguous dimension
-  /// of the accessed memory.
+  /// Emits `body` for each result index of a thread. threadIdx.x is the index along the contiguous
+  /// dimension of the accessed memory.
   auto walk = [&](bool transposed,
                   function_ref<void(const Indices &, Emitter::Reads &, std::string)> body) {
     e.loop("(int)threadIdx.y", kTile, std::to_string(kRows), [&](Expr y) {

@@ -73,7 +73,7 @@ std::string literal(Type element, APInt value) {
   unsigned width = value.getBitWidth();
   llvm::SmallString<32> digits;
   if (!u && value.isMinSignedValue() && width >= 32) {
-    // C++ has no literal for the lowest number.
+    // C++ has no literal for the minimum signed integer, so it is written as an expression.
     return width == 32 ? "(-2147483647 - 1)" : "(-9223372036854775807ll - 1)";
   }
   value.toString(digits, 10, !u);

@@ -22,14 +22,15 @@ inline bool isUnsigned(mlir::Type element) {
   return element.isUnsignedInteger() || element.isSignlessInteger(1);
 }
 
-/// Returns the type of elements in memory: float, dk::bf16, unsigned char ...
+/// Returns the CUDA type of an element in memory: float, dk::bf16, unsigned char ...
 std::string storageName(mlir::Type element);
-/// Returns the type of elements in registers: float for 16-bit floats, bool, else the storage type.
+/// Returns the CUDA type of an element in registers: float for 16-bit floats, bool for i1,
+/// otherwise the type in memory.
 std::string computeName(mlir::Type element);
-/// Returns a literal of the compute type.
+/// Returns the text of a CUDA literal of the type in registers.
 std::string literal(mlir::Type element, double value);
 std::string literal(mlir::Type element, llvm::APInt value);
-/// Returns the literal of a dense constant's element.
+/// Returns the text of a CUDA literal for an element of a constant tensor.
 std::string literalOf(mlir::Type element, const ref::Tensor &tensor, int64_t index);
 
 } // namespace dlc::cuda

@@ -14,8 +14,8 @@ public:
       channels = evenPart(groups, !pools && places > kFewPlaces ? kChannels / 2 : kChannels);
   }
 
-  /// Chooses the size of a thread's block. Returns false if the operation is not computed by
-  /// windows.
+  /// Chooses the sizes of the block of results that a thread computes. Returns false if this
+  /// schedule does not support the operation.
   bool choose() {
     if (!hasFewChannels() || product(shapeOf(op->getResult(0))) == 0 ||
         product(shapeOf(op->getOperand(0))) == 0 || (channelsLast && !hasOneChannel()))
@@ -37,16 +37,16 @@ public:
 protected:
   int64_t wanted() const { return int64_t(plan.options.multiprocessors) * 1024; }
 
-  /// Returns whether a block fits in registers and its text is short enough.
+  /// Returns whether a thread's block fits in registers and its unrolled text is short enough.
   bool fits() const {
     int64_t results = channels, terms = 1;
     for (const Axis &axis : axes)
       results *= axis.block, terms *= axis.terms();
-    // A gradient needs registers for its own sums, too.
+    // The gradient of weights also needs registers for its own sums.
     return results <= (gradient ? 32 : 64) && terms <= kMaxTerms;
   }
 
-  /// Returns the values that the windows read.
+  /// Returns the operands from which the windows read.
   llvm::SmallVector<mlir::Value> sources() const {
     llvm::SmallVector<mlir::Value> list{op->getOperand(0)};
     if (auto o = llvm::dyn_cast<MaxPoolGradOp>(op))
@@ -72,7 +72,8 @@ protected:
     return count;
   }
 
-  /// Chooses whether small images are read through shared memory, and how many at a time.
+  /// Returns whether small images are read through shared memory. Sets `together`, the number of
+  /// images per thread block.
   bool chooseStaged() {
     together = 0;
     const int64_t count = images * groups;
@@ -93,7 +94,7 @@ protected:
       bytes += imageSize() * ref::elementBytes(elementOf(image));
     for (mlir::Value result : op->getResults())
       bytes += resultSize() * std::max<int64_t>(4, ref::elementBytes(elementOf(result)));
-    // Multiples of 8 images start at vector boundaries.
+    // With a multiple of 8 images, each group of images starts at a vector boundary.
     together = std::min(kThreads / blocksOfImage(), kSharedBytes / bytes) / 8 * 8;
     const int64_t least = (kMinThreads / blocksOfImage() + 7) / 8 * 8;
     while (together > least && count / together < 2 * plan.options.multiprocessors)
@@ -105,9 +106,9 @@ protected:
     return false;
   }
 
-  /// Chooses the number of lines of a block if there are enough threads: all lines of a short
-  /// image, so that none is out of range, else four, or two if windows are compared or channels are
-  /// last.
+  /// Chooses how many lines of the image a thread computes, if there are enough threads: all lines
+  /// of a short image, so that none is out of range; otherwise four; or two for max pools and for
+  /// channels-last layouts.
   void chooseAcross(Axis &across) {
     const int64_t unit = across.block, all = (across.size + unit - 1) / unit * unit;
     const bool compared = llvm::isa<MaxPoolOp, MaxPoolPositionsOp>(op);
@@ -132,8 +133,8 @@ protected:
     return count;
   }
 
-  /// Returns the block size along an axis: preferably with the fewest results past the end, then
-  /// with whole vectors, then the longest.
+  /// Returns the number of adjacent results of a thread along an axis: preferably with the fewest
+  /// results past the end of the axis, then with full vectors, then the maximum.
   int64_t chooseAlong(const Axis &axis) const {
     const int64_t longest = channelsLast ? kMaxAlong / 2 : kMaxAlong;
     int64_t unit = axis.transposed ? axis.stride : 1, best = 0;
@@ -154,7 +155,7 @@ protected:
     return std::min(best, all);
   }
 
-  /// Returns whether adjacent channels of the input are contiguous in memory.
+  /// Returns whether adjacent channels of the input image are contiguous in memory (channels last).
   bool areChannelsLast() {
     Text nowhere;
     Emitter probe(nowhere, plan.indexType);
@@ -177,8 +178,8 @@ protected:
     });
   }
 
-  /// Returns whether the value is computed from values in memory only by moves and elementwise
-  /// operations.
+  /// Returns whether the value is in memory, or is computed from values in memory only by
+  /// elementwise operations and operations that move elements.
   bool isInMemory(mlir::Value value) const {
     if (plan.known.count(value))
       return true;
@@ -189,7 +190,7 @@ protected:
                         [&](mlir::Value operand) { return isInMemory(operand); });
   }
 
-  /// Calls `body` with all indices below `extents`, row-major.
+  /// Calls `body` with all multi-dimensional indices less than `extents`, in row-major order.
   static void each(llvm::ArrayRef<int64_t> extents,
                    llvm::function_ref<void(llvm::ArrayRef<int64_t>)> body) {
     llvm::SmallVector<int64_t> at(extents.size(), 0);
@@ -208,8 +209,8 @@ protected:
     return shape;
   }
 
-  /// Clamps an index that may be outside the image, and adds the condition that it is inside to
-  /// `inside`.
+  /// Returns an input position, clamped to the image if it may be outside. In that case, adds the
+  /// condition that the position is inside the image to `inside`.
   Expr placeInside(Emitter &e, const Expr &place, int64_t size,
                    llvm::SmallVectorImpl<std::string> &inside) {
     if (place.isWithin(size))
@@ -223,15 +224,15 @@ protected:
 
   using Conditions = llvm::SmallVector<std::string>;
 
-  /// One operand that windows read: `element` converts an element's text, and `none` is the value
-  /// outside the image.
+  /// Operand that windows read. `element` converts the text of an element, and `none` is the value
+  /// of elements outside the image.
   struct Source {
     mlir::Value value;
     std::string type, none;
     std::function<std::string(const Indices &, const std::string &)> element = {};
   };
 
-  /// An image's buffer in shared memory.
+  /// Buffer in shared memory that contains images.
   struct Staged {
     std::string array;
     Expr from;
@@ -241,9 +242,9 @@ protected:
     return {value, computeName(elementOf(value)), literal(elementOf(value), 0.0)};
   }
 
-  /// Reads `count` elements from `from` on along the last dimension into `array[0]`, ... Returns
-  /// the conditions under which each element is inside the image; `inside` are the conditions of
-  /// the line.
+  /// Emits reads of `count` elements along the last dimension, which starts at position `from`,
+  /// into `array[0]`, ... `inside` are the conditions under which the line is inside the image.
+  /// Returns the conditions under which each element is inside the image.
   std::vector<Conditions> readLine(Emitter &e, const Source &source, Indices at, const Expr &from,
                                    int64_t count, const std::string &array,
                                    llvm::ArrayRef<std::string> inside) {
@@ -267,7 +268,7 @@ protected:
     at.push_back(0);
     for (int64_t i = 0; i < count;) {
       int64_t width = 1;
-      // Vectors must be aligned like those in memory.
+      // A vector must start at a multiple of its width in memory.
       while (width < most && (from.constant + i) % (2 * width) == 0 && i + 2 * width <= count &&
              (from + Expr(i)).low() >= 0 && (from + Expr(i + 2 * width - 1)).high() < size)
         width *= 2;
@@ -285,7 +286,8 @@ protected:
     return all;
   }
 
-  /// Reads a line from shared memory, like readLine.
+  /// Emits reads of `count` elements of a line from shared memory into `array`. The parameters and
+  /// the result are those of readLine().
   std::vector<Conditions> readStaged(Emitter &e, const Source &source, const Staged &from,
                                      Indices at, const Expr &first, int64_t count,
                                      const std::string &array, llvm::ArrayRef<std::string> inside) {
@@ -306,7 +308,8 @@ protected:
     return all;
   }
 
-  /// Reads a line in a channels-last layout, like readLine: each position has its own vector.
+  /// Emits reads of `count` elements of a line in a channels-last layout, in which each position
+  /// has a vector of channels. The parameters and the result are those of readLine().
   std::vector<Conditions> readPlaces(Emitter &e, const Source &source, Indices at, const Expr &from,
                                      int64_t count, const std::string &array,
                                      llvm::ArrayRef<std::string> inside) {
@@ -328,8 +331,8 @@ protected:
     return all;
   }
 
-  /// Returns element i of an array with an element for each of the thread's channels, for use
-  /// inside forChannels.
+  /// Returns the text of element i of an array that has an element for each of the thread's
+  /// channels. It is valid inside forChannels().
   std::string slot(const std::string &array, int64_t i) const {
     return channels == 1 ? array + "[" + std::to_string(i) + "]"
                          : array + "[" + std::to_string(i * channels) + " + ch]";
@@ -343,15 +346,16 @@ protected:
     t.close();
   }
 
-  /// A pair of a block's result and an element of its window, both as row-major offsets, and the
-  /// element that it reads of each source.
+  /// Pair of a result in a thread's block and an element of its window, both as row-major offsets.
+  /// `elements`: texts of the input elements that are read, one per source.
   struct Term {
     int64_t result, place;
     llvm::SmallVector<std::string> elements;
     Conditions inside;
   };
 
-  /// Reads the image line by line for the block with the indices `block`.
+  /// Emits reads of the image, line by line, for the block of results with the indices `block`.
+  /// Calls `use` for each pair of a result and a window element.
   void walkImage(Emitter &e, llvm::ArrayRef<Source> sources, const Indices &channel,
                  llvm::ArrayRef<Expr> block, llvm::function_ref<void(const Term &)> use) {
     llvm::SmallVector<int64_t> blockOf = blockShape(), windowOf = windowShape();
@@ -364,7 +368,8 @@ protected:
       places.push_back(axis.window);
     }
     each(lines, [&](llvm::ArrayRef<int64_t> line) {
-      // Finds the results whose windows contain this line, and its position in these windows.
+      // Finds the results whose windows contain this line, and the line's position in these
+      // windows.
       std::vector<std::pair<llvm::SmallVector<int64_t>, llvm::SmallVector<int64_t>>> takers;
       each(results, [&](llvm::ArrayRef<int64_t> i) {
         each(places, [&](llvm::ArrayRef<int64_t> k) {
@@ -428,8 +433,8 @@ protected:
                         : " = dk::add(" + total + ", dk::mul(" + a + ", " + b + "));");
   }
 
-  /// Loads the weights of the result's channels, for one input channel of their group, into
-  /// registers.
+  /// Emits loads of the weights of a thread's channels, for one input channel of their group, into
+  /// registers. Returns the name of the array.
   std::string loadWeights(Emitter &e, const Indices &base, const Expr &input) {
     std::string weights = e.t.fresh("w");
     llvm::SmallVector<int64_t> window = windowShape();
@@ -452,8 +457,8 @@ protected:
 
   Planner &plan;
   bool channelsLast = false;
-  int64_t channels = 1; ///< channels of a thread
-  int64_t together = 0; ///< images of a block that are read through shared memory
+  int64_t channels = 1; ///< number of adjacent channels that a thread computes
+  int64_t together = 0; ///< number of images that a thread block reads through shared memory
   llvm::DenseMap<mlir::Value, Staged> staged;
 };
 

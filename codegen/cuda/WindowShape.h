@@ -9,32 +9,33 @@
 namespace dlc::cuda {
 
 constexpr int64_t kThreads = 256, kMinThreads = 64;
-/// Maximum number of channels of a group. Groups of more channels are computed as tiled
-/// contractions.
+/// Maximum number of channels per group. Convolutions with more channels per group are computed as
+/// tiled contractions.
 constexpr int64_t kMaxChannels = 8;
-/// Maximum number of elements of a window, and of unrolled multiply-adds.
+/// Maximum number of elements of a window, and maximum number of unrolled multiply-adds.
 constexpr int64_t kMaxPlaces = 64, kMaxTerms = 1024;
-/// Maximum number of adjacent results of a thread along the last dimension.
+/// Maximum number of adjacent results that a thread computes along the last dimension.
 constexpr int64_t kMaxAlong = 8;
-/// Maximum number of elements of an image that is read through shared memory, and bytes of shared
-/// memory for all such images of a block.
+/// Maximum number of elements of an image that is read through shared memory, and maximum bytes of
+/// shared memory for all such images of a thread block.
 constexpr int64_t kSmallImage = 1024, kSharedBytes = 40 << 10;
-/// Number of adjacent channels of a thread in channels-last layouts. Convolutions whose windows
-/// have more than kFewPlaces elements use half of it, because their weights take many registers.
+/// Number of adjacent channels that a thread computes in channels-last layouts. Convolutions whose
+/// windows have more than kFewPlaces elements use half of it, because their weights occupy many
+/// registers.
 constexpr int64_t kChannels = 4, kFewPlaces = 16;
 
-/// One spatial dimension: blocks of results, and the input positions that their windows read.
+/// One spatial dimension of windows: its blocks of results, and the input positions that they read.
 struct Axis {
   int64_t size = 1, image = 1; ///< extents of the results and of the input
   int64_t window = 1, stride = 1, dilation = 1, low = 0;
   bool transposed = false;
   int64_t block = 1;           ///< number of results of a thread
-  int64_t first = 0, last = 0; ///< range that a block reads, relative to its index times `step`
+  int64_t first = 0, last = 0; ///< range of input positions of a block, relative to index * step()
 
   int64_t blocks() const { return (size + block - 1) / block; }
   int64_t step() const { return transposed ? block / stride : block * stride; }
-  /// Returns the input position that result `i` of a block reads for element `k` of its window,
-  /// relative to the block; nothing if it reads none.
+  /// Returns the input position, relative to the block, that element `k` of the window of result
+  /// `i` reads. Returns nothing if it reads no input.
   std::optional<int64_t> place(int64_t i, int64_t k) const {
     int64_t at = i * stride + k * dilation - low;
     if (transposed) {
@@ -46,7 +47,8 @@ struct Axis {
     bool never = blocks() == 1 && (at < 0 || at >= image);
     return never ? std::nullopt : std::optional(at);
   }
-  /// Returns the number of pairs of a block's result and a window element that reads the input.
+  /// Returns the number of pairs of a result in a block and a window element for which the input is
+  /// read.
   int64_t terms() const {
     int64_t count = 0;
     for (int64_t i = 0; i < block; ++i)
@@ -66,7 +68,7 @@ struct Axis {
   }
 };
 
-/// Returns the largest power of two up to `most` that divides n.
+/// Returns the largest power of two that divides n and is not greater than `most`.
 inline int64_t evenPart(int64_t n, int64_t most) {
   int64_t part = 1;
   while (part < most && n % (2 * part) == 0)
@@ -74,7 +76,7 @@ inline int64_t evenPart(int64_t n, int64_t most) {
   return part;
 }
 
-/// Shapes and attributes of a pool, a convolution or a gradient of these.
+/// Shapes and attributes of a pool, a convolution, or a gradient of a pool or convolution.
 struct Sizes {
   explicit Sizes(mlir::Operation *op) : op(op) {
     gradient = llvm::isa<ConvWeightGradOp>(op);
@@ -128,7 +130,7 @@ struct Sizes {
   mlir::Operation *op;
   bool gradient = false, pools = false;
   llvm::SmallVector<Axis> axes;
-  int64_t groups = 1, outputs = 1, inputs = 1; ///< channels of a group
+  int64_t groups = 1, outputs = 1, inputs = 1; ///< groups, and output and input channels per group
   int64_t places = 1, images = 1;
 };
 

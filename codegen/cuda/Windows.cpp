@@ -1,13 +1,13 @@
 //===- Windows.cpp - pools, and convolutions with few channels, as windows in registers ---===//
 //
-// If a group has few channels (one in depthwise convolutions), tiles of a contraction would be
-// nearly empty, and the operation is memory bound like a pool. A thread computes a block of
-// adjacent results of one channel: it reads each line of the image that the block's windows cover
-// once into registers and uses it for all windows that contain it. The code generator knows which
-// element is at which position of which window. The gradient of weights iterates over the same
-// blocks and sums them in parts, in order. In channels-last layouts, a thread computes several
-// adjacent channels. Small images whose lines are not whole vectors are read and written through
-// shared memory, many at a time.
+// If a group has few channels (one in depthwise convolutions), the tiles of a tiled contraction
+// would be nearly empty, and the operation is memory bound like a pool. A thread computes a block
+// of adjacent results of one channel. It reads each line of the image that the block's windows
+// cover once into registers and uses it for all windows that contain it. The code is unrolled, so
+// the position of each element in each window is known at compile time. The gradient of weights
+// iterates over the same blocks and sums them in parts, in a fixed order. In channels-last layouts,
+// a thread computes several adjacent channels. Small images whose lines are not whole vectors are
+// read and written through shared memory, many at a time.
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/WindowBlocks.h"
 
@@ -36,8 +36,8 @@ private:
     Frame frame(plan);
     Emitter &e = frame.e;
     Text &t = frame.t;
-    // Adjacent threads access adjacent memory. If the weights are of several channels, threads
-    // iterate down the image and keep the weights in registers.
+    // Adjacent threads access adjacent memory. With channels last, the threads of a convolution
+    // iterate down the image and keep the weights of their channels in registers.
     const size_t rank = axes.size(), across = rank - 2;
     int64_t strips = rank > 1 ? axes[across].blocks() : 1;
     SmallVector<int64_t> units{images};
@@ -76,8 +76,8 @@ private:
     frame.finish({uint32_t((total + kThreads - 1) / kThreads), 1, 1}, {uint32_t(kThreads), 1, 1});
   }
 
-  /// Moves the contiguous data of a block's images, a vector at a time. `move` gets the offset of
-  /// the vector.
+  /// Emits a copy of the contiguous data of a thread block's images, one vector at a time. `move`
+  /// gets the offset of the vector.
   void moveImages(Emitter &e, const Expr &first, int64_t size, int64_t width,
                   function_ref<void(Expr)> move) {
     const int64_t total = images * groups * size;
@@ -94,7 +94,8 @@ private:
            });
   }
 
-  /// Emits a kernel in which a block of threads computes several images.
+  /// Emits a kernel in which each thread block computes several images, which are staged through
+  /// shared memory.
   void writeStaged(ArrayRef<Target> targets) {
     Frame frame(plan);
     Emitter &e = frame.e;
@@ -108,7 +109,7 @@ private:
     Expr number = e.variable("block", "blockIdx.x", 0, grid - 1);
     std::string own = e.let("int", "threadIdx.x / " + std::to_string(tiles));
     Expr local = e.freshAtom(own, 0, together - 1), image = number * together + local;
-    // Threads past the end repeat the last image and store nothing.
+    // Threads past the last image compute that image again and store nothing.
     Expr read = local;
     if (count % together != 0) {
       image = e.variable("image",
@@ -181,7 +182,7 @@ private:
     frame.finish({uint32_t(grid), 1, 1}, {uint32_t(together * tiles), 1, 1});
   }
 
-  /// Emits one block of results; `block` has its indices.
+  /// Emits the computation and the stores of one block of results; `block` has its indices.
   void writeBlock(Frame &frame, ArrayRef<Target> targets, Indices base, ArrayRef<Expr> block,
                   const std::string &known) {
     Emitter &e = frame.e;
@@ -199,8 +200,8 @@ private:
     });
   }
 
-  /// Emits the accumulators of a block's results, `total`. If `known` is empty, the weights are
-  /// loaded.
+  /// Emits the computation of a block's results in the array `total`. `known` is the array of the
+  /// weights; if it is empty, they are loaded.
   void makeBlock(Emitter &e, const Indices &base, ArrayRef<Expr> block, const std::string &known) {
     Text &t = e.t;
     SmallVector<int64_t> shape = blockShape();
@@ -224,7 +225,7 @@ private:
     }
   }
 
-  /// Emits the accumulators of a pool's results.
+  /// Emits the computation of the results of a pool in the array `total`.
   void walkPool(Emitter &e, const Indices &base, ArrayRef<Expr> block) {
     Text &t = e.t;
     Type element = elementOf(op->getResult(0));
@@ -254,7 +255,7 @@ private:
                total(term) + " = " + term.elements[0] + ";");
       });
     } else if (positions) {
-      // Of equal elements, the first one is taken. NaN is larger than all numbers.
+      // Among equal maxima, the first position is returned. NaN is larger than all numbers.
       enum { Nothing, Perhaps, Something };
       SmallVector<int> found(product(blockShape()), Nothing);
       walkImage(e, source, channel, block, [&](const Term &term) {
@@ -282,7 +283,8 @@ private:
     }
   }
 
-  /// Returns an index that may exceed the end, and adds the condition that it does not to `inside`.
+  /// Returns a position that may be past the end. In that case, adds the condition that it is less
+  /// than `size` to `inside`.
   static Expr within(Emitter &e, const Expr &place, int64_t size,
                      SmallVectorImpl<std::string> &inside) {
     if (place.isWithin(size))
@@ -292,7 +294,8 @@ private:
     return at;
   }
 
-  /// Returns whether the target's elements are stored in the order of the operation's result.
+  /// Returns whether the target's elements are stored in the same order as the elements of the
+  /// operation's result.
   bool isPlain(const Target &target) {
     Text nowhere;
     Emitter probe(nowhere, plan.indexType);
@@ -302,14 +305,15 @@ private:
     return index && probe.x.linear(shapeOf(target.value), *index) == probe.x.linear(shape, at);
   }
 
-  /// Returns whether `width` elements from `first` on are an aligned vector; `next` is the offset
-  /// of the second one.
+  /// Returns whether `width` elements from offset `first` on are an aligned vector. `next` is the
+  /// offset of the second element.
   static bool isVector(const Expr &first, const Expr &next, int64_t width) {
     return next - first == Expr(1) && first.constant % width == 0 &&
            llvm::all_of(first.terms, [&](auto term) { return term.second % width == 0; });
   }
 
-  /// Stores the line of the block that starts at `at`. Its elements start at `first` in `total`.
+  /// Emits stores of the line of results that starts at index `at`. The line starts at element
+  /// `first` of `total`.
   void storeLine(Frame &frame, ArrayRef<Target> targets, const Indices &at, int64_t first,
                  ArrayRef<std::string> inside) {
     const Axis &along = axes.back();
@@ -336,8 +340,8 @@ private:
     }
   }
 
-  /// Returns the targets' elements that are computed from the operation's result at `at`, which is
-  /// element `number` of the block.
+  /// Returns the texts of the targets' elements that are computed from the operation's result at
+  /// index `at`, which is element `number` of the block.
   SmallVector<std::string> elementsOf(Emitter &e, ArrayRef<Target> targets, const Indices &at,
                                       const std::string &number) {
     Value result = op->getResult(0);
@@ -357,8 +361,8 @@ private:
     return elements;
   }
 
-  /// Stores adjacent elements from `from` on: channels in channels-last layouts, else elements of
-  /// the line.
+  /// Emits stores of `width` adjacent elements that start at index `from`: adjacent channels in
+  /// channels-last layouts, otherwise adjacent elements of a line.
   void storeVector(Frame &frame, ArrayRef<Target> targets, const Indices &from, int64_t first,
                    int64_t width) {
     Emitter &e = frame.e;
@@ -398,8 +402,9 @@ private:
         e.storeVector(target.buffer, offsetOf(target, 0), width, vector);
   }
 
-  /// Emits one block of threads for each pair of channels and part of the images. In channels-last
-  /// layouts, a block has several channels, with threads along them.
+  /// Emits a kernel for the gradient of weights, with one thread block for each pair of channels
+  /// and part of the images. In channels-last layouts, a thread block has several vectors of
+  /// adjacent channels, one per threadIdx.x.
   void writeGradient(ArrayRef<Target> targets) {
     Value result = op->getResult(0), dy = op->getOperand(1);
     Type sum = elementOf(result);
@@ -425,7 +430,7 @@ private:
       Frame frame(plan);
       Emitter &e = frame.e;
       Text &t = frame.t;
-      // Threads past the end repeat the last pair and store nothing.
+      // Threads past the last pair of channels compute that pair again and store nothing.
       std::string wanted = e.let(e.indexType, "blockIdx.x * " + std::to_string(columnThreads) +
                                                   (columnThreads > 1 ? " + threadIdx.x" : ""));
       const bool even = blocks * columnThreads == vectors;

@@ -12,7 +12,8 @@ using nlohmann::json;
 
 namespace dlc::lower {
 
-/// Library name of collectives in the runtime's session (runtime/session/Collectives.h).
+/// Name of the library of collectives, which the runtime's session implements
+/// (runtime/session/Collectives.h).
 constexpr StringLiteral kLibrary = "collective";
 
 namespace {
@@ -38,7 +39,8 @@ json descOf(Operation *op) {
       .Default([](Operation *) { return json(); });
 }
 
-/// Also implemented by the runtime's session (runtime/session/ShardCopy.h).
+/// Returns the library call that copies a rank's own rows. The runtime's session implements it
+/// (runtime/session/ShardCopy.h).
 LibraryCall callOf(OwnRowsOp op) {
   LibraryCall call;
   call.library = call.implementation = "own_rows";
@@ -87,7 +89,8 @@ bool isCollective(Operation *command) {
   return library && library.getLibrary() == kLibrary;
 }
 
-/// Returns true if a command after `last` in the same list uses the bytes.
+/// Returns true if a command that follows `last` in the same command list uses the bytes of
+/// `extent`.
 static bool isUsedAfter(const Extent &extent, Operation *last) {
   Block *list = last->getBlock();
   SmallVector<Value> names{extent.root};

@@ -7,16 +7,16 @@
 
 namespace dlc::lower {
 
-/// Returns the runtime's command for a collective, or for taking a rank's own rows; std::nullopt
-/// for other operations. No kernel is selected, because the communication backend is chosen when
-/// the ranks connect.
+/// Returns the runtime call that executes a collective, or that takes a rank's own rows
+/// (OwnRowsOp); std::nullopt for other operations. No provider selects a kernel for these
+/// operations, because the communication backend is chosen when the ranks connect.
 std::optional<LibraryCall> collectiveOf(mlir::Operation *op);
 
-/// Returns true if the command is a collective.
+/// Returns true if `command`, a command of the lowered program, executes a collective.
 bool isCollective(mlir::Operation *command);
 
-/// Lets collectives that read a part of a buffer write their result to the same place, if that part
-/// is not used afterwards. (The memory planner does the same for whole buffers.)
+/// Makes collectives that read a part of a buffer write their result to the same part, if the part
+/// is not used afterwards. The memory planner does this only for whole buffers.
 void makeCollectivesInPlace(exec::ProgramOp program);
 
 } // namespace dlc::lower

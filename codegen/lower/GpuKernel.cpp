@@ -34,7 +34,8 @@ std::string deviceOfCommand(Operation *op) {
 FailureOr<FusionOp> normalForGpu(Operation *op, std::string &why) {
   OpBuilder b(op);
   FusionOp fusion = cuda::wrapInFusion(b, op);
-  // The choice of a kernel must not affect the text that identifies the kernel.
+  // The attributes that record the choice of a kernel are removed, because they must not affect the
+  // text that identifies the kernel.
   if (fusion != op)
     clearChoice(&fusion.getBody().front().front());
   FailureOr<FusionOp> normal = failure();
@@ -53,7 +54,8 @@ FailureOr<FusionOp> normalForGpu(Operation *op, std::string &why) {
 
 cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target,
                                      std::vector<int64_t> alignments) {
-  // Whether operands may be rounded to tf32 is an attribute of each matmul.
+  // Permission to round f32 operands to tf32 is not an option here: it is an attribute of each
+  // matmul.
   return {target.figures.multiprocessors,
           std::move(alignments),
           /*tf32=*/false,

@@ -9,7 +9,8 @@
 
 namespace dlc::lower {
 
-/// Directed graph of numbered nodes, with edges from a node to those that must come after it.
+/// Directed dependency graph of numbered nodes. An edge leads from a node to a node that must be
+/// executed later.
 class Graph {
 public:
   explicit Graph(size_t nodes) : after(nodes) {}

@@ -54,7 +54,8 @@ LogicalResult Lowering::run() {
       buffers[argument] = exec::InputOp::create(b, argument.getLoc(), type, nextInput++);
   }
   auto results = body.getTerminator()->getOperands();
-  // The caller's buffers; null for new values of states.
+  // Output buffers of the caller, one for each result of @main. Null for results that are new
+  // values of states.
   SmallVector<Value> outputBuffers;
   int64_t nextOutput = 0;
   for (auto [i, value] : llvm::enumerate(results)) {
@@ -65,13 +66,14 @@ LogicalResult Lowering::run() {
                 : Value(exec::OutputOp::create(b, value.getLoc(), type, nextOutput++).getBuffer()));
   }
   prepareStates(states, updates);
-  // A returned value is written directly into the caller's buffer if possible.
+  // Results of @main are written directly into the caller's output buffers if possible.
   llvm::SmallBitVector done(results.size());
   for (auto [i, value] : llvm::enumerate(results)) {
     if (!outputBuffers[i]) {
       done.set(i);
     } else if (auto part = old.find(value)) {
-      // Copied at the beginning, before any command overwrites the state.
+      // The output is an old value of a state: it is copied at the beginning, before any command
+      // overwrites the state.
       copyOld(*part, states, value, outputBuffers[i]);
       done.set(i);
     } else if (claim(value, outputBuffers[i], 0)) {
@@ -186,7 +188,7 @@ bool Lowering::claim(Value value, Value parent, int64_t offset) {
   }
   if (isa<SliceOp>(op) || (isa<TransferOp>(op) && !crosses(op)))
     return false;
-  // A value of another device is copied at the end.
+  // A value that another device computes cannot be written directly; it is copied at the end.
   if (commandDevice(op) != cast<exec::BufferType>(parent.getType()).getDevice())
     return false;
   destinations[value] = {parent, offset};
@@ -219,8 +221,8 @@ void Lowering::claimParts(Block &block) {
     if (!concat || !isContiguousConcat(concat))
       continue;
     auto found = destinations.find(concat.getY());
-    // Only concatenations in the function's body get a buffer here, at the beginning of the
-    // program. Those in branches and loops get theirs when they are lowered.
+    // Only concatenations in the body of @main get a buffer here, at the beginning of the program.
+    // Concatenations in branches and loops get their buffers when they are lowered.
     std::pair<Value, int64_t> whole;
     if (found != destinations.end()) {
       whole = found->second;
@@ -251,7 +253,7 @@ void Lowering::claimParts(Block &block) {
 Value Lowering::view(Location loc, Value buffer, int64_t offset, int64_t bytes, int64_t step) {
   if (offset == 0 && step == 0 && cast<exec::BufferType>(buffer.getType()).getBytes() == bytes)
     return buffer;
-  // A view of a view becomes a view of the whole buffer.
+  // A view of a view is created as a view of the whole buffer.
   if (auto inner = buffer.getDefiningOp<exec::ViewOp>())
     return view(loc, inner.getSource(), int64_t(inner.getOffset()) + offset, bytes,
                 int64_t(inner.getStep()) + step);
@@ -294,7 +296,8 @@ Value Lowering::bufferOf(Value value) {
   Value &there = moved[{buffer, b.getStringAttr(device)}];
   if (there)
     return there;
-  // Inserted before the outermost loop or branch, in which values from outside do not change.
+  // The copy is inserted before the outermost loop or branch, because values from outside do not
+  // change in it.
   OpBuilder::InsertionGuard guard(b);
   if (outermost)
     b.setInsertionPoint(outermost);
@@ -329,7 +332,7 @@ LogicalResult Lowering::command(Operation &op) {
   Location loc = op.getLoc();
   if (isa<ConstantOp>(op))
     return success();
-  // A loop or branch runs on one device, including its body.
+  // A loop or branch runs on one device, including the commands in its body.
   if (!outermost)
     device = commandDevice(&op);
   if (auto transposed = dyn_cast<TransposedViewOp>(op)) {
@@ -337,7 +340,7 @@ LogicalResult Lowering::command(Operation &op) {
     return success();
   }
   if (isa<ReshapeOp, TransferOp>(op)) {
-    // A transfer preserves a blocked layout.
+    // A transfer copies the bytes of a tensor and therefore preserves a blocked layout.
     StringRef from = layoutOf(op.getOperand(0).getType()), to = layoutOf(op.getResult(0).getType());
     const bool keepsLayout = isa<TransferOp>(op) && from == to;
     if (!keepsLayout && (!from.empty() || !to.empty()))

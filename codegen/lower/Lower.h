@@ -7,7 +7,8 @@
 
 namespace dlc {
 
-/// Replaces @main by an exec.program and one exec.kernel per distinct generated fusion.
+/// Lowers @main to an exec.program (a list of commands) and creates one exec.kernel for each
+/// distinct generated fusion.
 mlir::LogicalResult lowerToExec(mlir::ModuleOp module, const CompileOptions &options,
                                 const cpu::Target &target);
 

@@ -66,8 +66,8 @@ LogicalResult Lowering::lowerLoop(LoopOp op) {
       return failure();
   for (auto [value, to] : llvm::zip(values.drop_front(conditional + carried), places.stacked))
     copyUnlessThere(loc, bufferOf(value), to);
-  // A next value may be another carried value (a swap). All such values are saved before any is
-  // overwritten.
+  // The next value of one loop-carried value may be another loop-carried value (a swap). All such
+  // values are saved before any of them is overwritten.
   llvm::DenseSet<Value> roots;
   for (Value place : places.carried)
     roots.insert(rootOf(place).first);
@@ -106,13 +106,14 @@ Lowering::LoopBuffers Lowering::placeLoop(LoopOp op) {
   bool moves = trips && *trips > 0 && isInnermost(op);
   LoopBuffers places;
   places.stacked.resize(values.size() - carried);
-  // Lets the operation that computes a value in the body write it directly to its place.
+  // Makes the operation in the loop's body that computes `value` write it directly to `place`.
   auto claimInside = [&](Value value, Value place) {
     Operation *def = throughReshapes(value).getDefiningOp();
     if (moves && def && def->getBlock() == &body)
       claim(value, place, 0);
   };
-  // Returns the result whose stack can store the value with one additional row; 0 if there is none.
+  // Returns the index of the stacked result whose buffer can also store `value` if it has one
+  // additional row; 0 if there is none.
   auto stackOf = [&](Value value) {
     for (size_t k = carried; k < values.size(); ++k)
       if (values[k] == value && !places.stacked[k - carried] &&

@@ -33,8 +33,8 @@ LogicalResult Lowering::launch(FusionOp fusion, const Provider &provider) {
     for (auto [result, input] : cpu::inplacePairs(*normal))
       inplace.append({int64_t(fusion.getInputs().size() + result), int64_t(input)});
   if (schedule->name == "rows") {
-    // Split reductions whose parts are not shared between work units are traversed like those of a
-    // "parts" schedule.
+    // A split reduction whose work units share no results has the schedule `rows`, but is traversed
+    // as in the schedule `parts`.
     auto pairs = cpu::inplaceRows(*normal, target);
     llvm::append_range(pairs, cpu::inplaceParts(*normal, target));
     for (auto [result, input] : pairs)
@@ -129,7 +129,7 @@ std::string Lowering::textOf(FusionOp normal) {
   normal->setAttrs(DictionaryAttr::get(b.getContext()));
   for (Value argument : normal.getBody().getArguments())
     os << argument.getType() << ";";
-  // Kernels with the same text are shared, wherever in the source they originate.
+  // Kernels with the same text are shared, even if they originate from different source locations.
   AsmState state(normal.getOperation(), OpPrintingFlags().enableDebugInfo(false).assumeVerified());
   for (Operation &op : normal.getBody().front()) {
     op.print(os, state);
@@ -142,7 +142,8 @@ exec::KernelOp Lowering::makeKernel(StringAttr symbol, FusionOp normal) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(program);
   auto kernel = exec::KernelOp::create(b, normal.getLoc(), symbol);
-  // The generated code and its cache key depend only on the kernel itself.
+  // The generated code and its cache key depend only on the kernel itself, so the accuracy
+  // attributes are copied to it.
   copyAccuracy(normal, kernel);
   Block *block = new Block;
   kernel.getBody().push_back(block);
@@ -223,7 +224,8 @@ std::string Lowering::kernelName(FusionOp fusion) {
   return words > 4 ? name + "_etc" : name;
 }
 
-/// Releases the file pages of the operation's constants, which are rarely read again after packing.
+/// Releases the memory pages of constants that are mapped from a file. They are rarely read again
+/// after packing.
 static void dropConstants(Operation &op) {
   for (Value operand : op.getOperands())
     if (ConstantOp constant = constantOf(operand))

@@ -12,12 +12,12 @@
 
 namespace dlc {
 
-/// Marks the CPU kernels to be compiled with the least optimization: as many as possible while the
-/// program's estimated time increases only by a small share.
+/// Marks CPU kernels to be compiled with the minimal optimization level. Marks as many kernels as
+/// possible such that the program's estimated time increases only by a small fraction.
 void chooseOptLevels(mlir::ModuleOp module);
 
-/// Returns true if the kernel has that mark. The mark is an attribute, so that it is part of the
-/// key of cached code.
+/// Returns true if the kernel is marked to be compiled with the minimal optimization level. The
+/// mark is an attribute, so that it is part of the key of cached machine code.
 bool hasMinimalOptLevel(exec::KernelOp kernel);
 
 } // namespace dlc

@@ -43,7 +43,7 @@ public:
   }
 
 private:
-  /// Returns the values of the block that the operation uses, including in its regions.
+  /// Returns the values defined in the block that the operation uses, itself or in its regions.
   SmallVector<Value> usedBy(Operation *op) {
     llvm::SetVector<Value> used;
     op->walk([&](Operation *inner) {
@@ -54,7 +54,8 @@ private:
     return used.takeVector();
   }
 
-  /// Initial decision for each state, independent of the others.
+  /// Makes an initial decision for each state, independently of other states: Direct if the new
+  /// value's command may write into the state's memory, else Copied.
   void choose() {
     llvm::DenseSet<Value> claimed;
     for (auto [s, state] : llvm::enumerate(states)) {
@@ -64,7 +65,7 @@ private:
       update.value = body.getTerminator()->getOperand(*state.result);
       auto part = old.find(update.value);
       if (part && part->state == s)
-        continue; // the whole old value, since a proper part has another size
+        continue; // the whole old value is returned unchanged (a proper part has another size)
       Value made = throughReshapes(update.value);
       Operation *op = made.getDefiningOp();
       bool command = op && !isa<ConstantOp>(op) && !viewOf(op) && !part &&
@@ -78,8 +79,8 @@ private:
     }
   }
 
-  /// Collects the operations that write into the state's memory if `made` is computed there.
-  /// Returns false if one of them reads the old value in a way that does not permit it.
+  /// Collects the operations that write into the memory of state `s` if `made` is computed there.
+  /// Returns false if one of them also reads the old value and may not overwrite it while reading.
   bool writersOf(Value made, unsigned s) {
     SmallVector<unsigned> &list = writers[s];
     list.clear();
@@ -91,7 +92,7 @@ private:
         continue;
       Operation *op = result.getOwner();
       list.push_back(numbers[op]);
-      // Parts of a concatenation are written in place by the operations that compute them.
+      // The operands of a concatenation are written in place by the operations that compute them.
       if (auto concat = dyn_cast<ConcatOp>(op)) {
         for (Value part : concat.getXs())
           work.push_back(throughReshapes(part));
@@ -112,14 +113,15 @@ private:
     for (Operation *op : old.readers(s))
       if (!llvm::is_contained(without, numbers[op]))
         list.push_back(numbers[op]);
-    // Copies of the old value into other states also read it.
+    // A copy that stores the old value of `s` into another state also reads the old value.
     for (unsigned t = 0; t < states.size(); ++t)
       if (copies[t] && readsOld(t) == int64_t(s) && t != s)
         list.push_back(*copies[t]);
     return list;
   }
 
-  /// Returns the state whose old value the copy into state `t` reads, or -1.
+  /// Returns the state whose old value is read by the copy into state `t`; -1 if that copy reads no
+  /// old value.
   int64_t readsOld(unsigned t) const {
     auto part = old.find(updates[t].value);
     return part && !updates[t].saved ? int64_t(part->state) : -1;
@@ -148,7 +150,8 @@ private:
     unsigned copy = *copies[s];
     SmallVector<unsigned> readers = readersOf(s, {});
     if (graph.leadsTo(copy, readers)) {
-      // Cyclic dependency between old values (a swap).
+      // The copies depend on each other's old values in a cycle (a swap of states): the value is
+      // saved first.
       updates[s].saved = true;
       graph.clearEdgesFrom(copy);
     }
@@ -184,7 +187,8 @@ private:
       updates[s].copiedBefore = end;
   }
 
-  /// Returns the operation and operands of each node.
+  /// Returns the nodes of the graph as steps for the scheduler: the operation of each node and the
+  /// values that it uses.
   std::vector<Step> steps() {
     std::vector<Step> list;
     for (const Node &node : nodes) {
@@ -196,7 +200,8 @@ private:
     return list;
   }
 
-  /// An operation, or, if it is null, the final copy of a new value into the buffer of a state.
+  /// Node of the dependency graph: an operation, or, if `op` is null, the copy of a new value into
+  /// the buffer of a state.
   struct Node {
     Operation *op;
     unsigned state;
@@ -211,7 +216,7 @@ private:
   llvm::DenseMap<Operation *, unsigned> numbers;
   std::map<unsigned, SmallVector<unsigned>> writers;
   SmallVector<Update> updates;
-  SmallVector<std::optional<unsigned>> copies; ///< node of each state's copy
+  SmallVector<std::optional<unsigned>> copies; ///< for each state, the node of its copy
 };
 
 } // namespace

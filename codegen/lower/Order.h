@@ -6,28 +6,28 @@
 
 namespace dlc::lower {
 
-/// How one state is updated.
+/// How the new value of one state is stored into the state's memory.
 struct Update {
   enum class Kind {
-    None,   ///< there is no new value, or it is the old one
+    None,   ///< the state has no new value, or its new value is the old one
     Direct, ///< the command that computes the new value writes it into the state's memory
-    Copied, ///< the new value is copied to the state's memory before `copiedBefore`
+    Copied, ///< the new value is copied into the state's memory before `copiedBefore`
   };
   Kind kind = Kind::None;
   mlir::Value value;
   mlir::Operation *copiedBefore = nullptr;
-  /// Copies before the same operation run in the order of `turn`: one may read what another
-  /// overwrites.
+  /// Position of this copy among the copies before the same operation. Their order matters because
+  /// one copy may read the state that another one overwrites.
   unsigned turn = 0;
-  /// Whether the new value is a part of an old value that is overwritten before it can be copied (a
-  /// swap). It is then saved at the beginning of the program.
+  /// Whether the new value is (a part of) an old value that is overwritten before it can be copied,
+  /// as in a swap of two states. The value is then saved at the beginning of the program.
   bool saved = false;
 };
 
-/// Decides how each state is updated and reorders the operations of a program with state so that
+/// Decides how each state is updated and reorders the operations of @main such that
 /// - all reads of an old value precede the write that replaces it;
-/// - updates run as soon as their operands are available, which ends live ranges of gradients
-/// early;
+/// - updates of states run as soon as their operands are available, which ends live ranges of
+///   gradients early;
 /// - all other operations keep their order.
 llvm::SmallVector<Update> orderUpdates(mlir::func::FuncOp function, llvm::ArrayRef<State> states,
                                        const OldValues &old, const CompileOptions &options);

@@ -16,17 +16,18 @@
 
 namespace dlc::lower {
 
-/// Buffers of packed weights. Weights that several operations use (those of a recurrent cell, or of
-/// a split batch) are packed for each operation and would otherwise be stored repeatedly.
+/// Deduplicates the buffers of packed weights. Weights that several operations read (such as those
+/// of a recurrent cell, or of a split batch) are packed once for each operation, and all copies
+/// would be stored.
 class PackedWeights {
 public:
   struct Entry {
     std::shared_ptr<void> data;
-    mlir::Value buffer; ///< if null, the caller must set it
+    mlir::Value buffer; ///< buffer of the program; if null, the caller must set it
   };
 
-  /// Returns the entry of weights with the same bytes, layout and device; creates it if there is
-  /// none. Different weights usually differ in their first bytes, so that comparisons are cheap.
+  /// Returns the entry of packed weights with the same bytes, layout and device, or creates one.
+  /// Different weights usually differ in their first bytes, so that the comparison is cheap.
   Entry &find(const std::shared_ptr<void> &data, int64_t bytes, llvm::StringRef layout,
               llvm::StringRef device) {
     bool isThere = hugePages.isLast(data.get());
@@ -42,7 +43,8 @@ public:
     return alike.emplace_back(Entry{kept ? kept : data, mlir::Value()});
   }
 
-  /// Returns memory in which weights for this device are packed; null: allocate it as usual.
+  /// Returns memory for packing weights for the device, in huge pages. Returns null if the caller
+  /// must allocate it as usual.
   std::shared_ptr<void> allocate(uint64_t bytes, llvm::StringRef device) {
     return device == exec::kHost ? hugePages.allocate(size_t(bytes)) : nullptr;
   }

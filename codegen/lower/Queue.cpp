@@ -11,12 +11,13 @@ using namespace mlir;
 
 namespace dlc::lower {
 
-/// Sizes in bytes below this are negligible: counters, learning rates, norms.
+/// Sizes in bytes below which a tensor is negligible for memory: counters, learning rates, norms.
 constexpr int64_t kTiny = 4096;
-/// Bytes of gradients whose updates may be delayed regardless of memory: two large buckets.
+/// Limit of the bytes of all-reduced gradients whose optimizer updates may be delayed even if the
+/// delay increases the peak memory: 50 MiB, two large all-reduce buckets.
 constexpr int64_t kHeldBytes = int64_t(50) << 20;
 
-/// Returns the value that a chain of views is a part of.
+/// Returns the tensor that a chain of views starts from.
 static Value rootOfViews(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     auto view = viewOf(op);
@@ -32,7 +33,7 @@ Queue::Queue(Block &body, const Graph &graph, std::vector<Step> given,
     : graph(graph), steps(std::move(given)), reads(steps.size()), takes(steps.size()),
       meets(steps.size()) {
   llvm::DenseSet<Value> kept(direct);
-  // Outputs are in the caller's memory, not in the arena.
+  // Values that are outputs of the program are stored in the caller's memory, not in the arena.
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
     if (outputs[i])
       kept.insert(rootOfViews(value));

@@ -9,21 +9,22 @@
 
 namespace dlc::lower {
 
-/// Node of the graph: an operation, or (null) a copy into a state.
+/// Node of the dependency graph that is scheduled: an operation, or, if `op` is null, the copy of a
+/// new value into a state.
 struct Step {
   mlir::Operation *op;
   llvm::SmallVector<mlir::Value> uses;
 };
 
-/// Orders the steps of a block. Steps keep their order, with two exceptions. State updates (steps
-/// whose results are used only for states) run as soon as possible if they free at least as many
-/// bytes as they allocate. Readers of a collective's result are delayed, so that they need not wait
-/// for other ranks. They run when no other step is ready, or when unread results would raise the
-/// memory use beyond what the step needs anyway.
+/// List scheduler for the steps (operations and copies into states) of a block. Steps keep their
+/// order, with two exceptions. State updates, whose results are used only for states, run as soon
+/// as they free at least as many bytes as they allocate. Readers of a collective's result are
+/// delayed, so that they do not wait for other ranks. They run when no other step is ready, or when
+/// the results that are still to be read would increase the peak memory.
 class Queue {
 public:
-  /// `outputs`: which operands of the terminator are caller buffers. `direct`: values that are
-  /// written directly into a state's memory.
+  /// `outputs`: for each operand of the block's terminator, whether it is stored in a buffer of the
+  /// caller. `direct`: values that are written directly into a state's memory.
   Queue(mlir::Block &body, const Graph &graph, std::vector<Step> steps,
         const std::vector<bool> &outputs, const llvm::DenseSet<mlir::Value> &direct);
 
@@ -33,7 +34,8 @@ private:
   bool isFree(unsigned step) const;
   bool isUpdate(unsigned step) const { return updates[step]; }
   bool endsLives(unsigned step) const;
-  /// Returns true if the step reads the result of a collective that may still be in progress.
+  /// Returns true if the step is delayed because it reads the result of a collective that may still
+  /// be in progress.
   bool isHeld(unsigned step) const;
   void start(mlir::Operation *collective);
   bool mayWait() const;
@@ -43,15 +45,18 @@ private:
   const Graph &graph;
   std::vector<Step> steps;
   std::vector<bool> updates;
-  /// Arena values that each step reads, arena bytes that it allocates, and (readersLeft) the number
-  /// of steps that still have to read each value.
+  /// For each step: `reads` has the values in the arena that it reads, `takes` the bytes in the
+  /// arena that it allocates for results. `readersLeft` is the number of unscheduled steps that
+  /// read a value.
   std::vector<llvm::SmallVector<mlir::Value>> reads;
   std::vector<int64_t> takes;
-  std::vector<llvm::SmallVector<mlir::Operation *>> meets; ///< collectives read by each step
-  /// Collectives whose readers are delayed, the oldest first, and the bytes of their results.
+  std::vector<llvm::SmallVector<mlir::Operation *>> meets; ///< collectives that each step reads
+  /// Collectives whose readers are delayed, in the order of their start, and the total bytes of
+  /// their results.
   std::deque<mlir::Operation *> held;
   int64_t heldBytes = 0;
-  /// Live bytes of the arena, and their maximum before the first gradient.
+  /// Live bytes in the arena (`live`), and their maximum before the first collective of gradients
+  /// (`most`).
   int64_t live = 0, most = 0;
   bool hasGradients = false;
   llvm::DenseMap<mlir::Value, unsigned> readersLeft;

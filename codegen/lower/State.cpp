@@ -56,8 +56,9 @@ Value throughReshapes(Value value) {
   return value;
 }
 
-/// Collects the operands that are the state's old value, without those in the operation's regions.
-/// Returns false if an operand is a view that does not start at the beginning of the old value.
+/// Collects the indices of the operation's operands that are the old value of `state`. Operands in
+/// the operation's regions are not included. Returns false if an operand is a view that does not
+/// start at the beginning of the old value.
 static bool findOperands(Operation *op, unsigned state, const OldValues &old,
                          SmallVectorImpl<unsigned> &found) {
   for (OpOperand &operand : op->getOpOperands()) {
@@ -124,7 +125,7 @@ bool gpuMayReplace(Operation *op, unsigned result, ArrayRef<unsigned> operands,
     });
   };
   return llvm::all_of(operands, [&](unsigned operand) {
-    // Memory that one launch overwrites must not be read by a later launch.
+    // If one launch of the kernel overwrites the operand's memory, no later launch may read it.
     bool written = false;
     for (const cuda::Launch &launch : kernel->launches) {
       if (written && uses(launch, Kind::Input, operand))
@@ -144,8 +145,8 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
   if (operands.empty())
     return true;
   if (auto loop = dyn_cast<LoopOp>(op)) {
-    // The old value must be the initial value of the carried one; the copy before the loop is then
-    // a no-op.
+    // The old value may be overwritten if it is the initial value of the corresponding loop-carried
+    // value: the copy before the loop then has the same source and destination.
     unsigned number = result.getResultNumber();
     if (number >= loop.getInits().size() || operands.size() != 1)
       return false;
@@ -154,7 +155,8 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
   const Provider *provider = providerOf(op);
   if (!provider)
     return false;
-  // A blocked matmul also stores each element only once, after its sum is complete.
+  // The pairs of inplacePairs also hold for a blocked matmul, which stores each element only once,
+  // after its sum over K is complete.
   if (provider->about.kind == KernelKind::Host) {
     std::string why;
     auto normal = cpu::normalize(cast<FusionOp>(op), why);

@@ -1,9 +1,10 @@
 //===- State.h - how each state of @main is updated -----------------------===//
 //
-// A state is an argument with `dlc.state`; its new value is the result of the same name. Both are
-// one buffer in the program. If possible, the new value is written directly into it. That requires
-// that all reads of the old value precede the write, or that the writer itself reads the old value
-// element by element. Otherwise, the new value is computed in another buffer and copied.
+// A state is an argument of @main with the attribute `dlc.state`. Its new value is the result with
+// the same name. The program has one buffer for both. If possible, the new value is written
+// directly into this buffer. Required: all reads of the old value precede the write, or the writer
+// itself reads the old value element by element. Otherwise, the new value is computed in another
+// buffer and copied.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_LOWER_STATE_H
@@ -20,20 +21,21 @@ namespace dlc::lower {
 
 struct State {
   mlir::BlockArgument old;
-  /// Index of the result that is the new value; unset if the state is never updated.
+  /// Index of the result of @main that is the new value; unset if the state is never updated.
   std::optional<unsigned> result;
 };
 
-/// Returns the states in the order of their arguments.
+/// Returns the states of @main in the order of its arguments.
 llvm::SmallVector<State> statesOf(mlir::func::FuncOp function);
 
-/// Part of a state's old value.
+/// Contiguous part of a state's old value.
 struct OldValuePart {
   unsigned state;
-  int64_t offset; ///< in bytes
+  int64_t offset; ///< offset in the state, in bytes
 };
 
-/// Maps the values of a block to the parts of old values that they are views of.
+/// Finds values that are views of states: maps each such value of a block to the part of the old
+/// value.
 class OldValues {
 public:
   OldValues(llvm::ArrayRef<State> states, mlir::Block &body);
@@ -42,8 +44,9 @@ public:
     auto found = parts.find(value);
     return found == parts.end() ? std::nullopt : std::optional(found->second);
   }
-  /// Returns the operations of the block that read the state's old value, themselves or in their
-  /// regions. Views do not count as reads.
+  /// Returns the operations in the block that read the state's old value. An operation that reads
+  /// it only in its regions is included. An operation that creates a view of the old value is not a
+  /// reader.
   llvm::ArrayRef<mlir::Operation *> readers(unsigned state) const { return reading[state]; }
 
 private:
@@ -51,15 +54,16 @@ private:
   std::vector<llvm::SmallVector<mlir::Operation *>> reading;
 };
 
-/// Returns the value that a chain of reshapes is applied to.
+/// Returns the source of a chain of reshapes: the value before the first reshape.
 mlir::Value throughReshapes(mlir::Value value);
 
-/// Returns true if the operation's GPU kernel may write the result over these operands.
+/// Returns true if the operation's generated GPU kernel may write `result` into the buffers of
+/// `operands`.
 bool gpuMayReplace(mlir::Operation *op, unsigned result, llvm::ArrayRef<unsigned> operands,
                    const CompileOptions &options);
 
-/// Returns true if the operation's result may be written over the state's old value, even if the
-/// operation reads that value. Depends on the kernel that was selected for the operation.
+/// Returns true if the operation's result may overwrite the state's old value even though the
+/// operation reads it. The answer depends on the kernel that was selected for the operation.
 bool mayReplace(mlir::OpResult result, unsigned state, const OldValues &old,
                 const CompileOptions &options);
 

@@ -18,8 +18,8 @@ StringRef deviceOfBuffer(Value buffer) {
   return cast<exec::BufferType>(buffer.getType()).getDevice();
 }
 
-/// Bytes that a command reads or writes. Inputs and constants are omitted, since no command writes
-/// them.
+/// Range of bytes that a command reads or writes. Inputs and constants are omitted because no
+/// command writes them, so that they cause no dependency.
 struct Access {
   const void *memory;
   int64_t start, end;
@@ -65,14 +65,14 @@ private:
 
   unsigned streamFor(Operation *op) {
     Key key{deviceOfBuffer(op->getOperand(0)).str(), Work::Compute};
-    // Collectives run in the same order on all ranks, concurrently with work that needs no other
-    // rank.
+    // Collectives have their own stream: they run in the same order on all ranks, concurrently with
+    // commands that do not wait for other ranks.
     if (isCollective(op))
       key.work = Work::Meet;
     if (auto copy = dyn_cast<exec::CopyOp>(op)) {
       StringRef from = deviceOfBuffer(copy.getFrom()), to = deviceOfBuffer(copy.getTo());
-      // The device that is not the host executes the copy. Between two such devices, the receiver
-      // does.
+      // A copy between the host and another device is executed by that device. A copy between two
+      // such devices is executed by the receiving device.
       if (from != to)
         key = to == exec::kHost ? Key{from.str(), Work::Out} : Key{to.str(), Work::In};
     }
@@ -97,7 +97,8 @@ private:
           collect(&inner, accesses);
   }
 
-  /// The old and new values of a state share their memory, so all of its StateOps map to one key.
+  /// Returns the key that identifies a state's memory. The StateOps of the old and the new value
+  /// map to the same key, because both values share their memory.
   static const void *stateMemory(exec::StateOp state) {
     for (auto other : state->getBlock()->getOps<exec::StateOp>())
       if (other.getIndex() == state.getIndex())
@@ -108,7 +109,8 @@ private:
   struct Point {
     unsigned stream;
     int64_t time;
-    SmallVector<int64_t> known; ///< for each stream: commands complete when this one is
+    /// known[s]: commands of stream s with a lower index are complete when this command completes.
+    SmallVector<int64_t> known;
   };
 
   void order() {
@@ -120,7 +122,7 @@ private:
       unsigned stream = *exec::streamOf(op);
       SmallVector<Access> accesses;
       collect(op, accesses);
-      // The last command of each other stream that must complete first.
+      // For each other stream, the last of its commands that must complete before this command.
       std::map<unsigned, unsigned> needed;
       for (const Access &access : accesses)
         for (auto &[earlier, command] : history[access.memory])
@@ -168,7 +170,7 @@ private:
   exec::ProgramOp program;
   std::vector<Operation *> commands;
   std::map<Key, unsigned> streams;
-  std::map<unsigned, int64_t> events; ///< event numbers, by the command that they follow
+  std::map<unsigned, int64_t> events; ///< event number by the index of the command that it follows
 };
 
 } // namespace

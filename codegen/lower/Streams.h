@@ -6,11 +6,10 @@
 
 namespace dlc::lower {
 
-/// Runs the work of each device on its own stream, and copies between devices on two further
-/// streams, one for incoming and one for outgoing data. Collectives have a stream of their own,
-/// which keeps their order. Events order dependent commands with the fewest possible waits: a wait
-/// that is implied by others is omitted. A program that runs only on the CPU, without collectives,
-/// is unchanged.
+/// Assigns each command to a stream. Each device has a stream for its kernels and two streams for
+/// copies, one for incoming and one for outgoing data. Collectives have a separate stream, which
+/// keeps their order. Events order dependent commands of different streams; a wait that other waits
+/// imply is omitted. A program that runs only on the CPU, without collectives, is unchanged.
 void assignStreams(exec::ProgramOp program);
 
 } // namespace dlc::lower

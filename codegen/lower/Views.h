@@ -13,21 +13,23 @@ inline mlir::RankedTensorType tensorTypeOf(mlir::Value v) {
   return mlir::cast<mlir::RankedTensorType>(v.getType());
 }
 
-/// Byte offset in the operand at which a contiguous slice starts; std::nullopt for other slices.
+/// Returns the byte offset at which a contiguous slice starts in its operand; std::nullopt if the
+/// slice is not contiguous.
 std::optional<int64_t> contiguousStart(SliceOp slice);
 
-/// Returns the device of a tensor, such as "cpu" or "cpu:1"; "cpu" if the type has none.
+/// Returns the device of a tensor type, such as "cpu" or "cpu:1". Returns "cpu" if the type has no
+/// device.
 std::string deviceNameOf(mlir::Type type);
 
-/// Returns the device that runs the operation: that of its tensors, except for 0-d scalars, which
-/// may be stored on any device. For a transfer, the destination.
+/// Returns the device that runs the operation: the device of its tensors except 0-d scalars, which
+/// may be stored on any device. For a transfer, returns the destination.
 std::string commandDevice(mlir::Operation *op);
 
-/// Returns true if the operation transfers a value to another device.
+/// Returns true if the operation transfers a value from one device to another.
 bool crosses(mlir::Operation *op);
 
-/// Returns the operand that the operation's result is a view of, and the view's byte offset;
-/// std::nullopt if the result is not a view.
+/// Returns the operand that the operation's result is a view of, and the byte offset of the view in
+/// it. Returns std::nullopt if the result is not a view.
 std::optional<std::pair<mlir::Value, int64_t>> viewOf(mlir::Operation *op);
 
 } // namespace dlc

@@ -10,15 +10,19 @@ namespace dlc {
 
 namespace {
 
-/// Weight of the prior assumption that the error is 0, in samples.
+/// Weights, in samples, of the prior assumption that the error is 0: for all samples and samples
+/// within a few octaves (kFew), and for nearby samples (kFewNearby).
 constexpr double kFew = 1, kFewNearby = 0.3;
-/// Widths of the weighting by distance, in octaves over all sizes together.
+/// Standard deviations of the Gaussian weights of samples by their distance in size, in octaves:
+/// for similar sizes (kWide) and nearby sizes (kNearby).
 constexpr double kWide = 3, kNearby = 1;
-/// Assumed error of an implementation without samples.
+/// Error (natural logarithm) that is assumed for an implementation without samples, as a penalty of
+/// about 10 %.
 constexpr double kUnseen = 0.1;
 constexpr double kMax = 2.1;
-/// Maximum error that a sample contributes to other implementations: a library's reference
-/// implementation may take thirty times its estimate.
+/// Limit of the error that a sample contributes to the estimates of other implementations. Without
+/// it, a library's reference implementation, which may take thirty times its estimate, would
+/// distort them.
 constexpr double kShared = 0.7;
 
 double weightOf(const CostSample &sample, const std::vector<double> &sizes, double width) {
@@ -28,7 +32,8 @@ double weightOf(const CostSample &sample, const std::vector<double> &sizes, doub
   return std::exp(-square / (2 * width * width));
 }
 
-/// Mean error of samples at these sizes, relative to `known`.
+/// Returns the weighted mean error of samples at these sizes, after subtraction of `known`, the
+/// error that is already corrected.
 double errorAt(const std::vector<double> &sizes, const std::vector<CostSample> &samples,
                double known) {
   double sum = 0;

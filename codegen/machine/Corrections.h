@@ -1,11 +1,12 @@
 //===- Corrections.h - correction of estimates by measured samples --------===//
 //
-// The analytical model describes what all kernels of a kind have in common; samples correct it
-// where implementations deviate. The mean error of all implementations of a kind at similar sizes
-// is applied to all of them, measured or not. The deviation of one implementation from that mean is
-// applied to it alone. Both are computed from all samples first, then from those within a few
-// octaves, then from those nearby, each weighted by the number of samples. An implementation
-// without samples gets a small penalty, so that it is not chosen for a small lead.
+// The analytical cost model describes what all kernels of a kind have in common. Measured samples
+// correct it where implementations deviate. The mean error of all implementations of a kind at
+// similar sizes is applied to all of them, measured or not. The deviation of one implementation
+// from this mean is applied to that implementation alone. Both are computed from all samples first,
+// then from samples whose sizes are within a few octaves, then from samples of nearby sizes, each
+// weighted by the number of samples. An implementation without samples gets a small penalty, so
+// that it is not selected for a small advantage.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_MACHINE_CORRECTIONS_H
@@ -19,11 +20,11 @@ namespace dlc {
 
 struct Work;
 
-/// One measurement of one kernel.
+/// Measured time of one kernel, compared with the estimate of the cost model.
 struct CostSample {
   std::string implementation, kind;
-  std::vector<double> sizes; ///< see Work
-  double error = 0;          ///< natural logarithm of measured over estimated time
+  std::vector<double> sizes; ///< logarithms of the operation's sizes (Work::sizes)
+  double error = 0;          ///< natural logarithm of measured time over estimated time
 
   bool operator==(const CostSample &) const = default;
 };
@@ -32,11 +33,12 @@ class Corrections {
 public:
   void add(const CostSample &sample);
   bool empty() const { return byKind.empty(); }
-  /// Returns the factor that corrects an estimate.
+  /// Returns the factor by which the cost model's estimate is multiplied, for a kernel of
+  /// `implementation` with the features `work`.
   double factor(const std::string &implementation, const Work &work) const;
 
 private:
-  /// Samples by kind, and by implementation and kind.
+  /// Samples for each kind of operation (byKind), and for each implementation and kind (byKernel).
   std::map<std::string, std::vector<CostSample>> byKind;
   std::map<std::pair<std::string, std::string>, std::vector<CostSample>> byKernel;
 };

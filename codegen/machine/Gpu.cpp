@@ -45,8 +45,8 @@ GpuFigures gpuFigures(int version, const GpuFound &found) {
 }
 
 double GpuProduct::time(const GpuFigures &gpu) const {
-  // Tile sizes of a block with their relative speed, and (kShortest) the minimum part of a
-  // contraction per block if the contraction is split.
+  // Tile of the result that a thread block computes, and its relative speed. kShortest is the
+  // minimum reduction (K) length per block if K is split over several blocks.
   struct Tile {
     double rows, columns, rate;
   };

@@ -6,21 +6,22 @@
 
 namespace dlc {
 
-/// Peak rates in gigaflops and gigabytes per second.
+/// Cost-model parameters of a GPU: peak arithmetic rates in gigaflops and memory bandwidth in
+/// gigabytes per second.
 struct GpuFigures {
   int multiprocessors = 0;
-  double f32 = 0, f64 = 0, tensor16 = 0, tensor32 = 0, tensor8 = 0; ///< at the GPU's clock rate
-  double gigabytes = 0;                                             ///< reached by copies
+  double f32 = 0, f64 = 0, tensor16 = 0, tensor32 = 0, tensor8 = 0; ///< rates at the GPU's clock
+  double gigabytes = 0;                                             ///< bandwidth that copies reach
 };
 
-/// Properties reported by a device; 0 if not reported.
+/// Properties that the device reports. A value of 0 means that the device does not report it.
 struct GpuFound {
   int multiprocessors = 0;
   double gigahertz = 0, gigabytes = 0;
 };
 
-/// Returns the parameters for an architecture (90: sm_90), from its row of Gpus.def or the closest
-/// older one. Properties in `found` take precedence.
+/// Returns the parameters of a GPU architecture (90 for sm_90) from its row of Gpus.def, or from
+/// the closest older row. Properties in `found` take precedence.
 GpuFigures gpuFigures(int version, const GpuFound &found);
 inline GpuFigures usualGpu(int version) { return gpuFigures(version, {}); }
 
@@ -30,14 +31,16 @@ struct GpuShares {
 #undef GPU_SHARE
 };
 
-/// A contraction: a batch of [rows, contracted] by [contracted, columns].
+/// Sizes of a batched matmul or convolution: a batch of [rows, contracted] by [contracted,
+/// columns].
 struct GpuProduct {
   double batches = 1, rows = 1, columns = 1, contracted = 1;
-  double gigaflops = 1; ///< rate of its kernel if there are many blocks
+  double gigaflops = 1; ///< rate of the kernel if there are many thread blocks
 
   double flops() const { return 2 * batches * rows * columns * contracted; }
-  /// Microseconds of the arithmetic. Resources are idle if there are fewer blocks than
-  /// multiprocessors, if the last wave of blocks is partial, or if a tile is partial.
+  /// Returns the estimated microseconds of the arithmetic. Multiprocessors are idle if there are
+  /// fewer thread blocks than multiprocessors, if the last wave of blocks is partial, or if a tile
+  /// is partial.
   double time(const GpuFigures &gpu) const;
 };
 

@@ -7,15 +7,17 @@
 
 namespace dlc {
 
-/// Cost-model parameters of hardware and libraries, described in Figures.def. They rank kernels
-/// whose times differ by factors; Corrections.h adds measured samples.
+/// Cost-model parameters of a processor and of libraries on it, described in Figures.def. Estimates
+/// from them distinguish kernels whose times differ by factors. Measured samples refine the
+/// estimates (Corrections.h).
 struct Machine {
 #define FIGURE(name, scale, what) double name = 0;
 #include "codegen/machine/Figures.def"
 #undef FIGURE
 };
 
-/// Measured rate that a parameter is scaled with.
+/// Measured rate by which a cost-model parameter is scaled on another machine; None: the parameter
+/// is not scaled.
 enum class FigureScale { None, Products, Near, Cache, Memory, Streamed, Waking };
 
 struct Figure {
@@ -25,7 +27,7 @@ struct Figure {
   double Machine::*field;
 };
 
-/// Returns all parameters in the order of Figures.def.
+/// Returns descriptions of all cost-model parameters, in the order of Figures.def.
 llvm::ArrayRef<Figure> figures();
 
 } // namespace dlc

@@ -6,10 +6,10 @@
 
 namespace dlc {
 
-/// Returns the CPU's model name with family, model and stepping; "unknown" if the system does not
-/// report it.
+/// Returns the model name of the CPU with family, model and stepping; "unknown" if the system does
+/// not report them.
 const std::string &processorModel();
-/// Returns the sizes of the first core's caches by level: "32K+48K 2048K 107520K".
+/// Returns the cache sizes of the first core, by level, such as "32K+48K 2048K 107520K".
 const std::string &processorCaches();
 
 } // namespace dlc

@@ -11,7 +11,7 @@ namespace dlc {
 
 namespace {
 
-/// To be incremented when the meaning of a parameter changes.
+/// Format version of profiles. Must be incremented when the meaning of a parameter changes.
 constexpr int kVersion = 1;
 constexpr const char *kKind = "dlc machine profile";
 

@@ -1,7 +1,7 @@
 //===- Profile.h - measured cost-model parameters of a machine ------------===//
 //
-// A readable and editable JSON text: the processor, its cost-model parameters (described in
-// Figures.def), and samples of kernels that were timed on it.
+// A profile is a JSON text that people can read and edit. It has the processor, its cost-model
+// parameters (described in Figures.def), and samples of kernels that were timed on it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_MACHINE_PROFILE_H
@@ -15,23 +15,24 @@
 namespace dlc {
 
 struct Profile {
-  std::string name;              ///< name of a shipped profile; else "measured"
-  std::string processor;         ///< description for users
-  std::vector<std::string> cpus; ///< CPUs that it applies to, by their LLVM names
-  int64_t vectorBits = 512;      ///< vector width for which its rates were measured
+  std::string name;              ///< name of a built-in profile; otherwise "measured"
+  std::string processor;         ///< description of the processor for users
+  std::vector<std::string> cpus; ///< LLVM names of the CPUs that the profile applies to
+  int64_t vectorBits = 512;      ///< vector width in bits for which the rates were measured
   bool tiles = false;            ///< whether the processor has matrix tiles (AMX)
-  std::string measured; ///< where it was measured: processor, caches, threads, versions; empty for
-                        ///< shipped profiles
+  std::string measured; ///< machine of the measurement: processor, caches, threads, versions; empty
+                        ///< if built in
   Machine machine;
   std::vector<CostSample> samples;
-  Corrections corrections; ///< computed from the samples
+  Corrections corrections; ///< corrections of estimates, computed from `samples`
 };
 
-/// Returns the parameters for another vector width: rates of multiplications scale with it.
+/// Returns the cost-model parameters of a profile for another vector width, with which the rates of
+/// multiplications scale.
 Machine machineFor(const Profile &profile, int64_t vectorBits);
 
-/// Parses a profile. Returns std::nullopt and sets `error` if a parameter is missing, unknown or no
-/// number, or if the text has another format or version.
+/// Parses the JSON text of a profile. Returns std::nullopt and sets `error` if a parameter is
+/// missing, unknown or not a number, or if the text has another format or version.
 std::optional<Profile> parseProfile(const std::string &text, std::string &error);
 std::string toText(const Profile &profile);
 

@@ -22,7 +22,8 @@ constexpr const char *kTexts[] = {
 #include "codegen/machine/Profiles.inc"
 };
 
-/// To be incremented when the speed of kernels or the measured cases change.
+/// Revision of the measurement, which is part of the file name of a measured profile. Must be
+/// incremented when the speed of kernels or the measured cases change.
 constexpr int kMeasurement = 1;
 
 bool hasTiles(const cpu::Target &target) {
@@ -47,10 +48,12 @@ const Profile *shippedByName(llvm::StringRef name) {
   return nullptr;
 }
 
-/// Profiles that were read from files, by file name; null if a file could not be read.
+/// Profiles that were read from files, by file name, and the mutex of the map. Null if a file could
+/// not be read.
 std::mutex filesLock;
 std::map<std::string, std::shared_ptr<const Profile>> files;
-/// Keeps profiles alive that compilations in progress may refer to.
+/// All profiles that were read from files. They are never freed, because compilations in progress
+/// may refer to them.
 std::vector<std::shared_ptr<const Profile>> kept;
 
 const Profile *fromFile(const std::string &file) {

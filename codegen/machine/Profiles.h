@@ -7,36 +7,38 @@
 
 namespace dlc {
 
-/// Returns the shipped profiles.
+/// Returns the built-in profiles.
 llvm::ArrayRef<Profile> shippedProfiles();
-/// Returns the shipped profile for this processor; null if there is none.
+/// Returns the built-in profile for a processor; null if there is none.
 const Profile *profileFor(const cpu::Target &target);
-/// Returns the most similar shipped profile.
+/// Returns the built-in profile of the processor that is most similar to `target`.
 const Profile &nearestProfile(const cpu::Target &target);
 
-/// Returns the file in a cache folder that stores this machine's measured profile. Its name depends
-/// on the processor, the LLVM version and the revision of the measurement. Empty if no folder is
-/// given.
+/// Returns the name of the file in the cache folder that stores this machine's measured profile.
+/// The name depends on the processor, the LLVM version and the revision of the measurement. Returns
+/// an empty string if `cacheDir` is empty.
 std::string measuredProfileFile(const std::string &cacheDir);
 
-/// The profile that a compilation requests.
+/// Machine profile that a compilation requests (`--profile`).
 struct ProfileChoice {
-  /// Empty: the shipped profile for the processor, else this machine's measured one, else the most
-  /// similar one. "measured": the measured profile before shipped ones. Otherwise: the name of a
-  /// shipped profile, or a file.
+  /// Requested profile. Empty: the built-in profile for the processor, or this machine's measured
+  /// profile, or the most similar built-in profile, in this order. "measured": the measured profile
+  /// is preferred to built-in ones. Otherwise: the name of a built-in profile, or of a file.
   std::string asked;
-  std::string cacheDir; ///< folder of the measured profile; empty: none
+  std::string cacheDir; ///< cache folder with the measured profile; empty: no such folder
 
   /// Returns true if the measured profile is requested but does not exist.
   bool isMissing(const cpu::Target &target) const;
-  /// Returns an error message for an invalid choice; empty if it is valid.
+  /// Returns an error message if the requested profile does not exist or cannot be read; an empty
+  /// string otherwise.
   std::string problem() const;
 };
 
-/// Returns the chosen profile, which stays valid until the process ends. An unreadable file is
-/// treated as missing (see `problem`).
+/// Returns the profile that `choice` requests. The reference stays valid until the process ends. A
+/// file that cannot be read is treated as missing; `problem` returns its error.
 const Profile &profileOf(const ProfileChoice &choice, const cpu::Target &target);
-/// Must be called after a profile file was written, so that it is read again.
+/// Discards profiles that were read from files, so that they are read again. Must be called after a
+/// profile file was written.
 void forgetProfiles();
 
 } // namespace dlc

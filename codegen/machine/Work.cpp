@@ -20,7 +20,8 @@ double elementsOf(Value value) {
 
 double sizeOf(double n) { return std::log2(std::max(1.0, n)); }
 
-/// Returns a fusion's contraction, else another op with a window, else null.
+/// Returns the main operation of a fusion: its contraction if it has one, else another operation
+/// with a window, else null.
 Operation *heartOf(Operation *op) {
   auto fusion = dyn_cast<FusionOp>(op);
   if (!fusion)
@@ -70,7 +71,8 @@ Work workOf(Operation *op) {
     os << result.getElementType();
   if (auto matmul = dyn_cast_if_present<MatmulOp>(heart)) {
     addProduct(matmul, work.sizes);
-    // Constant weights are streamed from memory, already packed; other operands are not.
+    // Constant weights have a separate kind because they are already packed and are streamed from
+    // memory. Other operands are not.
     Value b = matmul.getB();
     if (auto argument = dyn_cast<BlockArgument>(b); argument && isa<FusionOp>(op))
       b = op->getOperand(argument.getArgNumber());

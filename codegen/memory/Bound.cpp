@@ -40,7 +40,7 @@ FailureOr<bool> MemoryBound::tighten(ModuleOp module) {
   if (found <= bytes)
     return false;
   least = least ? std::min(least, found) : found;
-  // Memory estimate that recomputation reached.
+  // Estimate of the memory that the recomputation pass reached, which it stores as an attribute.
   auto estimate = module->getAttrOfType<IntegerAttr>(kEstimateAttr);
   bool exhausted = !before || !estimate || estimate.getInt() > limit;
   if (exhausted || ++tries >= kMaxTries)

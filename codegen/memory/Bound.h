@@ -9,24 +9,28 @@
 
 namespace dlc {
 
-/// Bytes that a planned program uses: state, constants and arena, including the scratch memory of
-/// libraries. Excludes the caller's inputs and outputs, and code.
+/// Returns the bytes that a program uses according to its memory plan: states, constants and
+/// arenas, including the scratch memory of libraries. The caller's inputs and outputs, and machine
+/// code, are not included.
 int64_t plannedMemory(mlir::ModuleOp module);
 
-/// Enforces a bound on plannedMemory(). Recomputation is decided by an estimate, long before memory
-/// is planned. The first plan, with the least recomputation, calibrates the estimate; the excess of
-/// later plans tightens it.
+/// Enforces a bound on plannedMemory() by recomputation. The recomputation pass needs an estimate
+/// because it runs long before memory is planned. The first plan, with the least recomputation,
+/// calibrates the estimate. If later plans exceed the bound, the excess is subtracted from the
+/// estimate's limit.
 class MemoryBound {
 public:
   explicit MemoryBound(int64_t bytes)
       : bytes(bytes), limit(bytes > 0 ? std::numeric_limits<int64_t>::max() : 0) {}
 
-  /// Limit of the estimate for recomputation; 0: unlimited.
+  /// Returns the limit of estimated memory that is passed to the recomputation pass; 0: unlimited.
   int64_t estimate() const { return limit; }
-  /// Saves the module's current state to return to.
+  /// Saves a copy of the module, which tighten() restores for another attempt. Only the first call
+  /// has an effect.
   void remember(mlir::ModuleOp module);
-  /// Called after planning: returns true if the bound was exceeded and the module was restored for
-  /// another attempt. Fails if no further attempt can help.
+  /// Checks the bound after memory was planned. Returns false if the plan meets it. Otherwise,
+  /// reduces the limit of the estimate, restores the saved module, and returns true: the
+  /// compilation must be repeated. Fails if no further attempt can help.
   mlir::FailureOr<bool> tighten(mlir::ModuleOp module);
 
 private:

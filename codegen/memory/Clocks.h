@@ -6,8 +6,9 @@
 
 namespace dlc {
 
-/// Numbers commands in list order and derives their order from events. A command X is complete
-/// before Y begins if end(X) < known(Y)[stream of X].
+/// Logical clocks of a program with several streams: numbers the commands in list order and derives
+/// from events which commands are ordered. A command X is complete before Y begins if end(X) <
+/// known(Y)[stream of X].
 class Clocks {
 public:
   explicit Clocks(exec::ProgramOp program);
@@ -16,7 +17,8 @@ public:
   unsigned stream(mlir::Operation *op) const { return *exec::streamOf(op); }
   int64_t begin(mlir::Operation *op) const { return begins.lookup(op); }
   int64_t end(mlir::Operation *op) const { return ends.lookup(op); }
-  /// For each stream: commands with lower numbers are complete when the command begins.
+  /// Returns, for each stream, a number: all commands of the stream with lower numbers are complete
+  /// when `op` begins.
   llvm::SmallVector<int64_t> known(mlir::Operation *op) const;
 
 private:
@@ -26,7 +28,8 @@ private:
   unsigned count;
   int64_t clock = 0;
   llvm::DenseMap<mlir::Operation *, int64_t> begins, ends;
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> bounds; ///< of top-level commands
+  /// Result of known() for each top-level command.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> bounds;
 };
 
 } // namespace dlc

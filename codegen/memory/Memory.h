@@ -7,31 +7,34 @@
 
 namespace dlc {
 
-/// Assigns an offset to every exec.alloc, and the arena's size to the program. A result reuses the
-/// buffer of an operand whose last use is the same command, if the command permits that.
+/// Plans the arena: assigns an offset to every exec.alloc and stores the arena's size in the
+/// program. A result reuses the buffer of an operand if the same command is the operand's last use
+/// and permits this.
 mlir::LogicalResult planMemory(mlir::ModuleOp module);
 
-/// Simulates the commands and checks that every byte read from the arena was written for that
-/// buffer and not overwritten since. Also checks states: no old value is read after it was
-/// overwritten, no new value before it is written, and each new value is complete at the end. Does
-/// not rely on the planner's decisions about offsets and order.
+/// Checks the memory plan by simulation of the commands: every byte that a command reads from the
+/// arena was written for the same buffer and not overwritten since. For states: no old value is
+/// read after it was overwritten, no new value is read before it is written, and each new value is
+/// complete at the end. The check does not rely on the planner's decisions about offsets and order.
 mlir::LogicalResult verifyMemory(mlir::ModuleOp module);
 
 /// Checks that events order any two commands of different streams that access the same bytes of
-/// arenas, states or outputs, if one of them writes. Part of verifyMemory.
+/// arenas, states or outputs, if at least one of them writes. verifyMemory calls this check.
 mlir::LogicalResult verifyRaces(exec::ProgramOp program);
 
-/// Attribute of a library command: offset and size of an arena range that is unused while it runs.
+/// Attribute of a library command: offset and size of an arena range that is unused while the
+/// command runs and may serve as its scratch memory.
 constexpr llvm::StringLiteral kWorkspaceAttr = "room";
 
 /// Returns the buffer that a chain of views refers to, and the chain's total byte offset.
 std::pair<mlir::Value, int64_t> rootOf(mlir::Value buffer);
 
-/// Returns the number of bytes that a view advances with each iteration of the loop around its
-/// user.
+/// Returns the number of bytes by which a view advances in each iteration of the loop around its
+/// user; 0 for a fixed view.
 int64_t stepOf(mlir::Value buffer);
 
-/// Byte range of the root that a buffer may cover: the whole root if the view advances.
+/// Range of bytes in an allocated buffer (`root`) that a buffer may cover. It is the whole root if
+/// the buffer is a view that advances in a loop.
 struct Extent {
   mlir::Value root;
   int64_t start = 0, bytes = 0;

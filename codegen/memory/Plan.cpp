@@ -34,14 +34,14 @@ Extent extentOf(Value buffer) {
 namespace {
 
 constexpr int64_t kAlign = 64;
-/// Smaller unused ranges are not offered to libraries.
+/// Minimum bytes of an unused arena range that is offered to a library as scratch memory.
 constexpr int64_t kMinRoom = 4096;
 
 struct LiveRange {
   exec::AllocOp alloc;
   int64_t bytes = 0, offset = -1;
-  /// For each stream: the commands that are complete before any use begins, and the end of its last
-  /// use.
+  /// Live range of the buffer. first[s]: commands of stream s below this number are complete before
+  /// the first use. last[s]: number of the last command of stream s that uses the buffer.
   SmallVector<int64_t> first, last;
   LiveRange *mergedInto = nullptr;
 
@@ -81,7 +81,8 @@ private:
     unsigned stream = clocks.stream(by);
     SmallVector<int64_t> from = clocks.known(by);
     int64_t to = clocks.end(by);
-    // A buffer that a loop uses from outside must stay alive for all iterations.
+    // A buffer that is used in a loop and allocated outside of it must stay alive for all
+    // iterations.
     for (Operation *parent = by->getParentOp(); parent != alloc->getParentOp();
          parent = parent->getParentOp())
       if (isa<exec::LoopOp>(parent)) {
@@ -109,10 +110,11 @@ private:
   void mergeInPlace() {
     for (Operation *op : commands) {
       auto pairs = op->getAttrOfType<DenseI64ArrayAttr>("inplace").asArrayRef();
-      llvm::SmallPtrSet<LiveRange *, 4> taken; // each operand's buffer can hold one result
+      llvm::SmallPtrSet<LiveRange *, 4> taken; // buffers of operands that already hold a result
       for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
         Value written = op->getOperand(pairs[i]), read = op->getOperand(pairs[i + 1]);
-        // Whole buffers only: another view may keep the rest alive.
+        // Only whole buffers are merged: if an operand is a view, other views may keep the rest of
+        // its buffer alive.
         auto to = written.getDefiningOp<exec::AllocOp>(),
              from = read.getDefiningOp<exec::AllocOp>();
         if (!to || !from || to == from || to->getBlock() != from->getBlock())
@@ -124,7 +126,8 @@ private:
         if (!diesAt(*source, op) || target.first[clocks.stream(op)] != clocks.begin(op) ||
             taken.contains(source))
           continue;
-        // If another operand refers to the same buffer, it would be overwritten while it is read.
+        // If another operand of the command refers to the same buffer, the command would overwrite
+        // that operand while it reads it.
         bool shared = false;
         for (auto [p, operand] : llvm::enumerate(op->getOperands()))
           if (auto alloc = rootOf(operand).first.getDefiningOp<exec::AllocOp>();
@@ -142,7 +145,8 @@ private:
     }
   }
 
-  /// Returns true if the command is the last use and all other uses are complete when it begins.
+  /// Returns true if the command is the last use of the buffer and all other uses are complete when
+  /// it begins.
   bool diesAt(const LiveRange &life, Operation *op) const {
     unsigned stream = clocks.stream(op);
     for (auto [i, bound] : llvm::enumerate(clocks.known(op)))
@@ -153,7 +157,8 @@ private:
 
   using Arenas = std::map<std::string, int64_t>;
 
-  /// Places by size, and by size times lifetime; keeps the result that needs less memory.
+  /// Assigns offsets twice: in descending order of size, and of size times lifetime. Keeps the
+  /// assignment that needs less memory.
   void place() {
     SmallVector<LiveRange *> roots;
     for (LiveRange *life : order)
@@ -187,7 +192,8 @@ private:
         life->offset = offset;
     }
     write(arenas);
-    // Commands of concurrent streams would have to share the unused range.
+    // Unused ranges are offered only in programs with one stream, because commands of concurrent
+    // streams would have to share them.
     auto streams = program.getStreamDevices();
     if (streams.size() == 1 && streams[0] == exec::kHost)
       for (Operation *op : commands)
@@ -195,10 +201,10 @@ private:
           writeRoom(op, roots, arenas[exec::kHost.str()]);
   }
 
-  /// Stores the largest arena range that is unused while the command runs, in which a library may
-  /// place its own scratch memory.
+  /// Finds the largest range of the arena that is unused while the command runs. Stores it as an
+  /// attribute of the command, so that the library may use it as scratch memory.
   void writeRoom(Operation *op, ArrayRef<LiveRange *> roots, int64_t arena) {
-    op->removeAttr(kWorkspaceAttr); // set by an earlier plan
+    op->removeAttr(kWorkspaceAttr); // the attribute may remain from an earlier plan
     SmallVector<std::pair<int64_t, int64_t>> taken;
     for (LiveRange *life : roots)
       if (life->first[0] <= clocks.end(op) && clocks.begin(op) <= life->last[0])
@@ -215,10 +221,11 @@ private:
       op->setAttr(kWorkspaceAttr, DenseI64ArrayAttr::get(op->getContext(), {offset, bytes}));
   }
 
-  /// Places each buffer at the lowest offset that does not overlap a placed buffer with an
-  /// overlapping live range.
+  /// Assigns an offset to each buffer, in the given order: the lowest offset that does not overlap
+  /// another buffer with an overlapping live range (first fit). Returns the arena size of each
+  /// device.
   Arenas placeInOrder(ArrayRef<LiveRange *> roots) {
-    std::map<std::string, SmallVector<LiveRange *>> placedOn; // sorted by offset, for each device
+    std::map<std::string, SmallVector<LiveRange *>> placedOn; // by device; buffers sorted by offset
     Arenas arenas;
     for (LiveRange *life : roots) {
       std::string device = life->alloc.getBuffer().getType().getDevice().str();
@@ -248,7 +255,7 @@ private:
       life->alloc.setOffsetAttr(b.getI64IntegerAttr(life->representative()->offset));
     program.walk([&](exec::AllocOp alloc) {
       if (!alloc.getOffset())
-        alloc.setOffsetAttr(b.getI64IntegerAttr(0)); // never used
+        alloc.setOffsetAttr(b.getI64IntegerAttr(0)); // the buffer is never used
     });
     program.setArenaAttr(b.getI64IntegerAttr(arenas[exec::kHost.str()]));
     SmallVector<NamedAttribute> elsewhere;
@@ -261,7 +268,7 @@ private:
 
   exec::ProgramOp program;
   Clocks clocks;
-  std::map<Operation *, LiveRange> lives; // pointers to elements must remain valid
+  std::map<Operation *, LiveRange> lives; // a map because pointers to elements must remain valid
   SmallVector<LiveRange *> order;
   SmallVector<Operation *> commands;
 };

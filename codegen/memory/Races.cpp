@@ -16,15 +16,17 @@ struct CommandPosition {
   int64_t count = 0;
 };
 
-/// A range of bytes with its last writer, and the last reader of each stream since then.
+/// Range of bytes with the command that wrote it last, and, for each stream, the last command that
+/// has read it since then.
 struct AccessedRange {
   int64_t end = 0;
   CommandPosition writer;
   std::map<unsigned, CommandPosition> readers;
 };
 
-/// The list order is consistent with the events, and their order is transitive. It is therefore
-/// sufficient to compare each access with the previous ones to the same bytes.
+/// Detects pairs of conflicting accesses that no event orders. The order of the command list is
+/// consistent with the events, and the order by events is transitive. It is therefore sufficient to
+/// compare each access with the previous accesses to the same bytes.
 class Detector {
 public:
   explicit Detector(exec::ProgramOp program)
@@ -134,7 +136,8 @@ private:
 
   exec::ProgramOp program;
   unsigned streams;
-  std::vector<std::vector<int64_t>> known; ///< by stream: complete commands of each stream
+  /// known[s][t]: number of commands of stream t that are complete for stream s.
+  std::vector<std::vector<int64_t>> known;
   std::map<int64_t, std::vector<int64_t>> events;
   std::map<std::string, std::map<int64_t, AccessedRange>> memories;
 };

@@ -7,13 +7,14 @@ namespace dlc {
 
 namespace {
 
-/// Bytes of an arena or of a state, and their owners. The owner of a state's bytes is the first
-/// StateOp of its old or new value. A null owner means that the contents are unknown.
+/// Simulated memory of an arena or a state: its size, and the buffer that owns each byte. The owner
+/// of a state's byte is the first StateOp of its old or new value. A null owner means that the
+/// contents are unknown.
 struct Memory {
   int64_t bytes = 0;
-  std::map<int64_t, std::pair<int64_t, Value>> owners; // start -> (end, owner)
+  std::map<int64_t, std::pair<int64_t, Value>> owners; // start of a range -> (its end, its owner)
 
-  /// Splits the range that contains `at`.
+  /// Splits the range that contains the offset `at` into two ranges.
   void cut(int64_t at) {
     auto it = owners.upper_bound(at);
     if (it == owners.begin())
@@ -33,7 +34,8 @@ struct Memory {
       owners[start] = {end, owner};
   }
 
-  /// Returns the first byte with another owner, and that owner (null: none).
+  /// Returns the first byte in [start, end) that does not belong to `owner`, and its owner (null:
+  /// none). Returns std::nullopt if all bytes belong to `owner`.
   std::optional<std::pair<int64_t, Value>> findOther(int64_t start, int64_t end,
                                                      Value owner) const {
     for (int64_t at = start; at < end;) {
@@ -59,7 +61,7 @@ public:
         devices.push_back(arena.getName().getValue());
         memories.emplace_back().bytes = cast<IntegerAttr>(arena.getValue()).getInt();
       }
-    // States initially contain their old values.
+    // At the beginning, states contain their old values.
     for (auto state : program.getBody().getOps<exec::StateOp>()) {
       size_t index = devices.size() + state.getIndex();
       memories.resize(std::max(memories.size(), index + 1));
@@ -96,7 +98,8 @@ private:
   }
 
   struct Range {
-    size_t memory; // arena of the device with this index, or index of the state after all devices
+    size_t memory; // index of a device with an arena, or the number of devices plus the index of a
+                   // state
     int64_t start, end;
     Value owner;
     bool overlaps(const Range &other) const {
@@ -117,7 +120,7 @@ private:
       return std::nullopt;
     start += int64_t(*alloc.getOffset());
     size_t device = llvm::find(devices, alloc.getBuffer().getType().getDevice()) - devices.begin();
-    // A device without an arena has no bytes: the range is invalid.
+    // A device without an arena has no memory, so that the range is invalid.
     if (device == devices.size())
       return Range{0, start, INT64_MAX, root};
     return Range{device, start, start + bytes, root};
@@ -160,14 +163,16 @@ private:
     return diag;
   }
 
-  /// A state that differs after the two branches has no owner.
+  /// Joins the states after the two branches of an exec.if. A state whose contents differ gets no
+  /// owner, because they are unknown.
   void joinStates(const std::vector<Memory> &other) {
     for (size_t i = devices.size(); i < memories.size(); ++i)
       if (memories[i].owners != other[i].owners)
         memories[i].give(0, memories[i].bytes, Value());
   }
 
-  /// A library's scratch range must not overlap its operands, and has no owner afterwards.
+  /// Checks that the arena range that a library uses as scratch memory does not overlap the
+  /// command's operands. The range has no owner afterwards.
   LogicalResult clearRoom(Operation &op, ArrayRef<int64_t> workspace) {
     Range range{0, workspace[0], workspace[0] + workspace[1], Value()};
     if (range.start < 0 || range.end > memories[0].bytes)
@@ -190,8 +195,8 @@ private:
       for (auto [i, buffer] : llvm::enumerate(op.getOperands()))
         if (!llvm::is_contained(writes, int64_t(i)) && failed(read(op, buffer)))
           return failure();
-      // A command may write a buffer that overlaps one of its other operands only if its `inplace`
-      // pairs allow it.
+      // A command may write a buffer that overlaps another operand only if its attribute `inplace`
+      // allows this pair.
       auto inplace = op.getAttrOfType<DenseI64ArrayAttr>("inplace").asArrayRef();
       for (int64_t w : writes) {
         auto target = rangeOf(op.getOperand(w), false);
@@ -215,7 +220,8 @@ private:
     }
     if (auto copy = dyn_cast<exec::CopyOp>(op)) {
       auto from = rangeOf(copy.getFrom(), false), to = rangeOf(copy.getTo(), false);
-      // A state's old value may become its new value in place, but only as a whole.
+      // A copy of a state's old value into its new value has no effect, because both share memory.
+      // A copy to another offset would overwrite its own source.
       if (from && to && from->memory >= devices.size() && from->overlaps(*to) &&
           from->start != to->start)
         return op.emitError("memory: copies a part of a state over another part of it");
@@ -229,7 +235,8 @@ private:
       auto before = memories;
       if (failed(play(branch.getThenRegion().front())))
         return failure();
-      // After a branch only what both sides agree on is certain; both sides write the results.
+      // After a branch, only contents that both sides agree on are known. Both sides write the
+      // results.
       auto afterThen = std::exchange(memories, before);
       if (failed(play(branch.getElseRegion().front())))
         return failure();
@@ -237,7 +244,8 @@ private:
       return success();
     }
     auto loop = cast<exec::LoopOp>(op);
-    // Played twice: the second pass starts from the memory that the first one leaves.
+    // The loop is simulated twice: the second iteration starts with the memory that the first one
+    // leaves.
     for (int round = 0; round < 2; ++round) {
       if (loop.getTrip() && failed(read(op, loop.getTrip())))
         return failure();
@@ -254,7 +262,7 @@ private:
   exec::ProgramOp program;
   std::vector<Memory> memories;
   SmallVector<StringRef> devices;                 ///< devices that have an arena
-  std::map<std::pair<size_t, bool>, Value> names; ///< owners of each state's old and new value
+  std::map<std::pair<size_t, bool>, Value> names; ///< owner of each state's old and new value
 };
 
 } // namespace

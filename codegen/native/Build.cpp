@@ -20,7 +20,7 @@ namespace dlc {
 
 namespace {
 
-/// Returns "conv1" for a named location, "file:line:col" for a file location.
+/// Returns a location as text: "conv1" for a named location, "file:line:col" for a file location.
 std::string locationText(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return name.getName().str();
@@ -46,7 +46,7 @@ std::string locationText(Location loc) {
   return "";
 }
 
-/// Describes why each operation was placed on its device, for `inspect`.
+/// Converts the reason why each operation was placed on its device to JSON, for `dlc inspect`.
 json describePlacement(DictionaryAttr placement) {
   json list = json::array();
   if (auto operations = placement.getAs<ArrayAttr>("operations"))
@@ -62,7 +62,7 @@ json describePlacement(DictionaryAttr placement) {
 
 class Builder {
 public:
-  /// The program must already contain its kernels and modules.
+  /// `program` must already contain the machine code of CPU kernels and the modules of GPU kernels.
   Builder(exec::ProgramOp op, runtime::Program &program) : op(op), program(program) {
     constants = program.manifest.value("constants", json::array());
     for (auto [i, kernel] : llvm::enumerate(program.manifest["kernels"]))
@@ -151,7 +151,8 @@ private:
       status = emitError(loc, "a constant's bytes cannot be read");
       return 0;
     }
-    // The span shares the tensor's storage: weights are not copied, and outlive the context.
+    // The constant refers to the tensor's memory and shares its ownership. Therefore weights are
+    // not copied, and they outlive the MLIR context.
     program.constants.push_back({tensor->data(), size_t(tensor->bytes()), tensor->owner()});
     constants.push_back({{"bytes", tensor->bytes()}});
     return constantIndex[value.getAsOpaquePointer()] = program.constants.size() - 1;
@@ -204,7 +205,8 @@ private:
     return result;
   }
 
-  /// Returns true if a state's old value becomes its new value in place.
+  /// Returns true if a command copies a state's old value to its new value at the same offset. Both
+  /// share memory, so that the copy is omitted.
   static bool isCopyToItself(Operation &o) {
     auto copy = dyn_cast<exec::CopyOp>(o);
     if (!copy || stepOf(copy.getFrom()) != 0 || stepOf(copy.getTo()) != 0)
@@ -215,7 +217,8 @@ private:
     return old && fresh && old.getIndex() == fresh.getIndex() && fromOffset == toOffset;
   }
 
-  /// Returns the index of an arena buffer for a command's scratch range, which is not a tensor.
+  /// Returns the index of the manifest's buffer for a command's scratch range in the arena, and
+  /// creates the buffer if necessary.
   size_t workspaceBuffer(ArrayRef<int64_t> workspace) {
     auto [at, isNew] = workspaces.try_emplace({workspace[0], workspace[1]}, buffers.size());
     if (isNew)
@@ -292,7 +295,8 @@ private:
                  });
     if (unsigned stream = *exec::streamOf(&o))
       c["stream"] = stream;
-    // The order of the commands of several streams is verified again when the program is loaded.
+    // In a program with several streams, launches and library calls list the operands that they
+    // write, so that the loader can verify the order of commands again.
     if (op.getStreamsAttr() && isa<exec::LaunchOp, exec::LibraryOp>(o))
       for (unsigned position : exec::writtenOperands(&o))
         c["writes"].push_back(position);
@@ -353,8 +357,8 @@ buildProgram(ModuleOp module, const CompileOptions &options, const cpu::Target &
     SmallVector<StringRef> list;
     StringRef(target.features).split(list, ',', -1, false);
     for (StringRef feature : list)
-      // Features that the runtime cannot query (shadow stacks and the like) are not used by
-      // generated code.
+      // Features that the runtime cannot query (such as shadow stacks) are omitted, because
+      // generated code does not use them.
       if (feature.consume_front("+") && runtime::isKnownFeature(feature.str()))
         features.push_back(feature.str());
   }

@@ -11,23 +11,24 @@ namespace runtime {
 struct Program;
 }
 
-/// The module's CPU and GPU kernels, each in module order.
+/// CPU kernels and GPU kernels of a module, in the order of the module.
 struct Kernels {
   explicit Kernels(mlir::ModuleOp module);
   std::vector<mlir::Operation *> cpu, gpu;
 };
 
-/// Returns the machine code of every CPU kernel in module order, compiled on all cores or read from
-/// the cache.
+/// Returns the machine code of each CPU kernel in the order of the module. Kernels that are not in
+/// the cache are compiled on all cores.
 mlir::FailureOr<std::vector<cpu::Code>>
 generateCode(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
 
-/// Compiles the GPU kernels in parallel, or reads them from the cache. Adds them to the program as
-/// modules with their source, and as kernels by function name.
+/// Compiles the GPU kernels in parallel or reads them from the cache. Adds the compiled modules,
+/// with their source text, and their functions to the program.
 mlir::LogicalResult addGpuModules(mlir::ModuleOp module, const CompileOptions &options,
                                   runtime::Program &program);
 
-/// Builds the manifest, constants and code from a module with planned memory.
+/// Builds a runtime program (manifest, constants and machine code) from a module whose memory is
+/// planned.
 mlir::FailureOr<std::shared_ptr<runtime::Program>>
 buildProgram(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
 

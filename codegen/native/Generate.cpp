@@ -18,7 +18,8 @@ namespace dlc {
 
 namespace {
 
-/// Cache key: everything that the code depends on. Locations and names are omitted.
+/// Returns the cache key of a kernel: everything that its machine code depends on. Locations and
+/// names are omitted.
 std::string keyOf(exec::KernelOp kernel, const cpu::Target &target) {
   std::string key = compilerIdentity() + "\n" + target.cpu + " " + target.features + " " +
                     std::to_string(target.vectorBits) + " " +

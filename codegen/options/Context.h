@@ -6,9 +6,9 @@
 
 namespace dlc {
 
-/// Loads all dialects that the phases use.
+/// Loads the dialects that the compilation phases use into `context`.
 void prepareContext(mlir::MLIRContext &context);
-/// Registers the same dialects for a context that does not exist yet.
+/// Registers the dialects that the compilation phases use, for a context that is created later.
 void registerDialects(mlir::DialectRegistry &registry);
 
 } // namespace dlc

@@ -9,7 +9,8 @@
 
 namespace dlc {
 
-/// Phases in order. `--from`, `--to` and `--print-after` take their names.
+/// Phases of a compilation, in order. The options `--from`, `--to` and `--print-after` take their
+/// names.
 enum class Phase {
   Import,
   Simplify,
@@ -26,51 +27,57 @@ enum class Phase {
 };
 
 llvm::StringRef phaseName(Phase phase);
-/// Returns one line about what the phase decides.
+/// Returns a line of text that describes what the phase decides.
 llvm::StringRef phaseSummary(Phase phase);
 std::optional<Phase> phaseFromName(llvm::StringRef name);
 llvm::ArrayRef<Phase> allPhases();
 
 struct CompileOptions : ModelOptions {
-  /// Uses no cache folder unless one is set.
+  /// Sets default options. There is no cache folder unless the caller sets one.
   CompileOptions();
-  /// Takes the user's options, with the default cache folder if they name none.
+  /// Copies the user's options. If they set no cache folder, the default one is used.
   explicit CompileOptions(const ModelOptions &options);
 
-  /// First phase to run. The module must be the result of the previous phase.
+  /// First phase to run. The module must be the result of the phase before it.
   Phase from = Phase::Simplify;
-  /// Last phase to run; only `Native` builds a program.
+  /// Last phase to run. Only `Native`, the last of all, builds a program.
   Phase to = Phase::Native;
-  /// Provider or family whose kernels are used wherever possible; empty: the fastest.
+  /// Provider, or family of providers, whose kernels are used wherever possible; empty: the fastest
+  /// kernels are used.
   std::string kernels;
-  /// Target GPU architecture, as in "sm_90a"; empty: that of this machine's GPUs.
+  /// Target GPU architecture, such as "sm_90a"; empty: the architecture of this machine's GPUs.
   std::string gpuArch;
-  /// `tune` is a short form of tuning.onMiss = Measure.
+  /// Options for measuring kernels. The setting `tune` is an abbreviation of tuning.onMiss =
+  /// Measure.
   TuningOptions tuning;
-  /// Limit of the memory estimate for recomputation, if memory planning checks the result; unset:
-  /// maxMemory.
+  /// Limit of estimated memory for recomputation, set if memory planning checks the result and may
+  /// repeat the phases. Unset: maxMemory is the limit.
   std::optional<int64_t> memoryEstimate;
-  /// Called after each phase with its duration (for --time, --print-after and progress bars).
+  /// Called after each phase with the module and the phase's duration (for --time, --print-after
+  /// and progress bars).
   std::function<void(Phase, mlir::ModuleOp, double seconds)> afterPhase;
-  /// Called while kernels are generated or tuned: activity, number done, total number.
+  /// Called while kernels are generated or tuned, with the activity, the number of finished kernels
+  /// and their total number.
   std::function<void(llvm::StringRef what, int done, int total)> progress;
-  /// Called frequently, from any thread. Once it returns true, the compilation ends with an error,
-  /// and measuring ends with the results so far.
+  /// Called frequently, from any thread. If it returns true, the compilation ends with an error,
+  /// and measurements end with the results so far.
   std::function<bool()> isCancelled;
 
   bool cancelled() const { return isCancelled && isCancelled(); }
 };
 
-/// Replaces 0 threads by the host's number of threads.
+/// Returns the options with 0 threads replaced by the number of threads of the host.
 CompileOptions resolved(CompileOptions options);
 
-/// Returns the settings of ModelOptions and those of CompileOptions.
+/// Returns descriptions of all settings (the options that users can set by name): those of
+/// ModelOptions and those of CompileOptions.
 std::vector<Setting> settingsOf(CompileOptions &options);
 
-/// Returns $DLC_CACHE_DIR, else dlc's folder in the user's cache. Empty (no cache) if neither is
-/// known, or if DLC_CACHE_DIR is set to an empty string.
+/// Returns the default cache folder: $DLC_CACHE_DIR, or dlc's folder in the user's cache. Returns
+/// an empty string (no cache) if neither is known, or if DLC_CACHE_DIR is set to an empty string.
 std::string defaultCacheDir();
-/// Returns the path of the tuning database; empty for none.
+/// Returns the path of the tuning database that the options select; an empty string if there is
+/// none.
 std::string databaseOf(const CompileOptions &options);
 
 } // namespace dlc

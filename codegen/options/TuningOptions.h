@@ -14,50 +14,56 @@ namespace dlc {
 
 struct TuningEntry;
 
-/// Behavior for an operation that is not in the tuning database.
+/// What to do for an operation that is not in the tuning database: use the cost model, report an
+/// error, or measure the candidates.
 enum class OnMiss { Model, Error, Measure };
 
-/// Outcome for one operation, reported as soon as it is known.
+/// Choice of a kernel for one operation, which is reported as soon as it is made.
 struct TunedOperation {
   enum class From { Known, Measured, Disturbed, LeftOver, Rejected };
-  std::vector<std::string> names; ///< names in the source, the outermost first
+  std::vector<std::string> names; ///< names in the source, outermost first
   From from = From::Known;
-  /// Measurement, stored or new; null if the cost model decides.
+  /// Measured times of the candidates, new or from the database; null if the cost model decides.
   const TuningEntry *entry = nullptr;
-  std::string chosen;  ///< implementation that is used
-  double estimate = 0; ///< its time estimated by the cost model, in microseconds
+  std::string chosen;  ///< implementation that is selected
+  double estimate = 0; ///< time of the selected implementation by the cost model, in microseconds
   size_t candidates = 0;
-  size_t times = 1;   ///< number of such operations in the model
-  bool tried = false; ///< Disturbed: it will be measured again
-  size_t resumed = 0; ///< number of timings reused from an interrupted measurement
+  size_t times = 1;   ///< number of identical operations in the model
+  bool tried = false; ///< if Disturbed: whether it will be measured again
+  size_t resumed = 0; ///< number of timings that an interrupted measurement had saved
 };
 
 struct TuningOptions {
-  /// Tuning database; empty: tuning.jsonl in the cache folder, if there is one.
+  /// Path of the tuning database; empty: tuning.jsonl in the cache folder, if there is a cache
+  /// folder.
   std::string database;
-  /// Whether the database is read-only.
+  /// Whether the database is read only, so that new measurements are not saved.
   bool pinned = false;
   OnMiss onMiss = OnMiss::Model;
-  /// Whether to measure operations again that are in the database.
+  /// Whether operations that are already in the database are measured again.
   bool again = false;
-  /// Time limit for measuring; 0: none.
+  /// Time limit for all measurements, in seconds; 0: no limit.
   double budgetSeconds = 0;
-  /// Maximum scratch memory of a candidate, unless no candidate fits; 0: unlimited.
+  /// Maximum bytes of scratch memory of a candidate; 0: unlimited. Ignored if no candidate meets
+  /// it.
   int64_t workspaceBytes = 0;
-  /// Called for each operation with several candidates, with the number done and the total number.
+  /// Called for each operation with several candidates, with the number of operations that are done
+  /// and their total number.
   std::function<void(const TunedOperation &, size_t done, size_t of)> report;
-  /// Maximum number of measurement sessions per operation while its choice is not settled.
+  /// Maximum number of measurement sessions for an operation whose fastest candidate is still
+  /// uncertain.
   int sessions = 3;
-  /// Minimum time in seconds between two sessions of one operation, if it needs more than one.
+  /// Minimum time in seconds between two measurement sessions of the same operation.
   double spreadSeconds = 0;
-  /// Measuring stops as soon as this returns true.
+  /// Callback that is polled during measurements. They stop as soon as it returns true.
   std::function<bool()> stop;
-  /// Called before each timed run; the run lasts until the returned object is released. For callers
-  /// that run programs at the same time.
+  /// Callback that acquires the machine for one timed run. It is released when the returned object
+  /// is destroyed. For callers that also run programs at the same time.
   std::function<std::shared_ptr<void>()> turn;
-  /// For tests: called when a candidate is built, run and timed ("build", "run", "time").
+  /// Hook for tests: called before a candidate is built, run and timed, with the stage "build",
+  /// "run" or "time".
   std::function<void(std::string_view implementation, std::string_view stage)> fault;
-  /// For tests: corrupts a candidate's result before it is checked.
+  /// Hook for tests that corrupts a candidate's result before the result is checked.
   std::function<void(std::string_view implementation, void *data, size_t bytes)> spoil;
 };
 

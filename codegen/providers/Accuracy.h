@@ -6,8 +6,9 @@
 
 namespace dlc {
 
-/// Returns true if sums of f32 products must be computed as written (strict). The `dlc.accuracy`
-/// attribute of the operation, or of a fusion's contraction, overrides the selection's accuracy.
+/// Returns true if the accuracy is `strict`: sums of f32 products must be computed in f32 as
+/// written. The `dlc.accuracy` attribute of the operation, or of a fusion's contraction, overrides
+/// the selection's accuracy.
 inline bool isStrict(const CandidateCollector &collector) {
   FusionOp fusion = collector.fusion;
   if (!fusion) {

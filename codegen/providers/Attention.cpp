@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Describes a view. Dimensions of size 1 get stride 1 or, in a mask, 0 (broadcast).
+/// Describes a tensor view as JSON. Dimensions of size 1 get stride 1 or, in a mask, 0 (broadcast).
 json viewOf(const StridedView &view, bool isMask) {
   std::vector<int64_t> strides = list(view.strides);
   for (auto [size, stride] : llvm::zip(view.shape, strides))
@@ -96,7 +96,8 @@ private:
     return std::nullopt;
   }
 
-  /// Adds a result. Unused results are written to scratch memory.
+  /// Adds a result of the attention to the call. If the fusion does not yield it, it is written to
+  /// scratch memory.
   void writes(const char *name, OpResult result) {
     CallArgument to{CallArgument::Kind::Scratch};
     auto type = typeOf(result);
@@ -150,8 +151,8 @@ public:
                       .parameter = "parts"}) {}
 
   SmallVector<int64_t> variants(CandidateCollector &collector) const override {
-    // Parameter 0 is vectors; larger values are bf16 parts on tiles, as the accuracy permits.
-    // Operands of bf16 need one part.
+    // Parameter 0 selects vector kernels. Larger values are numbers of bf16 parts on AMX tiles, as
+    // the accuracy permits; bf16 operands need one part.
     Operation *attention = collector.fusion ? cuda::attentionOf(collector.fusion) : nullptr;
     if (!attention)
       return {};
@@ -174,7 +175,7 @@ public:
     double heads = productOf(desc["batch"].get<std::vector<int64_t>>()), queries = desc["queries"],
            keys = desc["keys"];
     double depth = desc["depth"], width = desc["width"], parts = desc["parts"];
-    // Tiles pad rows and columns. With a causal mask, blocks beyond the diagonal are skipped.
+    // AMX tiles pad rows and columns. With a causal mask, blocks above the diagonal are skipped.
     double filled =
         parts > 0 ? laneShare(queries, machine.tileRows) * laneShare(keys, machine.tileColumns) : 1;
     double scores = heads * queries * keys / filled *

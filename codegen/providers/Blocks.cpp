@@ -1,7 +1,7 @@
 //===- Blocks.cpp - matmuls with constant block-quantized weights ---------===//
 //
-// runtime/library/blocks reads the weights in their quantized form. This saves weight bandwidth,
-// which is the bound if few rows are multiplied by many weights.
+// runtime/library/blocks reads the weights in their quantized form. This saves memory bandwidth,
+// which limits the speed if few rows are multiplied by many weights.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/providers/MatmulCall.h"
@@ -16,18 +16,20 @@ namespace dlc {
 
 namespace {
 
-/// Number of base-256 digits that activations are quantized to (runtime/library/blocks/Kernels.h):
-/// as accurate as f32, or fewer if the model or the accuracy option permits it.
+/// Returns the number of base-256 digits that represent each quantized activation
+/// (runtime/library/blocks/Kernels.h): as accurate as f32, or fewer if the model or the accuracy
+/// option permits it.
 int64_t digitsFor(FusionOp fusion, StringRef accuracy) {
   auto allowed = quantizedProductOf(fusion)->getAttrOfType<StringAttr>(kActivationsAttr);
   return allowed && allowed == "int8" ? 1 : accuracy == "fast" ? 2 : blocks::kMaxDigits;
 }
 
-/// A kernel's parameter is kDigits * lanes + digits. On tiles, kOnTiles replaces the lanes, and
-/// activations are split into bf16 parts instead of digits.
+/// A kernel is identified by the integer kDigits * lanes + digits. For a kernel on AMX tiles,
+/// kOnTiles replaces the vector lanes, and activations are split into bf16 parts instead of digits.
 constexpr int64_t kDigits = 10, kWidest = 16, kOnTiles = 32;
 
-/// Number of bf16 parts: at most two, which rounds as much as the other matmuls on tiles.
+/// Returns the number of bf16 parts per activation: at most two, which rounds as much as other
+/// matmuls on AMX tiles.
 int64_t partsFor(int64_t digits) { return std::min<int64_t>(digits, 2); }
 
 std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits,
@@ -75,16 +77,18 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
       *product, kernel, [](const MatmulSizes &sizes) { return !sizes.isTransposed; }, refuse);
 }
 
-/// Minimum number of rows on tiles; with fewer rows, too little of a tile is used.
+/// Minimum number of rows for kernels on AMX tiles; with fewer rows, too little of each tile is
+/// used.
 constexpr int64_t kMinOnTiles = 5;
 
 int64_t rowsOf(FusionOp fusion) {
   return typeOf(quantizedProductOf(fusion).getY()).getShape().drop_back().back();
 }
 
-/// Speed of two steps that stay within the caches, relative to storing results and to splitting
-/// operands in other matmuls on tiles: adding the sums of a block to those of a row, and
-/// dequantizing weights once per group of rows.
+/// Relative speed of two operations whose data stays in the caches. kSumsPerResult: adding a
+/// quantization block's sums to the row's sums, relative to storing results. kWeightsPerPart:
+/// dequantizing weights once per group of rows, relative to splitting operands in other matmuls on
+/// tiles.
 constexpr double kSumsPerResult = 8, kWeightsPerPart = 4;
 
 double tilesTime(const LibraryCall &call, const CostModel &cost) {
@@ -129,9 +133,9 @@ public:
     const Machine &machine = cost.machine;
     if (call.desc.contains("parts"))
       return cost.ended(call, tilesTime(call, cost));
-    // An instruction of VNNI multiplies and adds nearly four times as many values as one in f32,
-    // once for each digit. The sums of a block are then converted and scaled, which takes as long
-    // as the products of kPerBlock elements. AVX2 has three instructions for products: two
+    // A VNNI instruction multiplies and adds nearly four times as many values as an f32 FMA, but is
+    // executed once per digit. The sums of a quantization block are then converted and scaled,
+    // which takes as long as multiplying kPerBlock elements. AVX2 needs three instructions: two
     // multiplications and an addition.
     constexpr double kVnni = 3.7, kPerBlock = 7, kUnpacking = 0.2;
     double digits = call.desc["digits"], depth = call.desc["block"], k = call.desc["k"],

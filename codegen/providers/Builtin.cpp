@@ -21,7 +21,8 @@ json dims(RankedTensorType type) {
   return std::vector<int64_t>(type.getShape().begin(), type.getShape().end());
 }
 
-/// Adds the sizes before the axis, along it and after it to the description.
+/// Adds the number of elements before the axis (outer), along it (len) and after it (inner) to the
+/// description.
 void addLines(json &desc, RankedTensorType type, int64_t axis) {
   int64_t outer = 1, inner = 1;
   for (int64_t d = 0; d < type.getRank(); ++d)
@@ -39,7 +40,7 @@ std::vector<int64_t> gaps(ArrayRef<int64_t> dilations) {
   return result;
 }
 
-/// Describes a window that slides over `src`, [N, C, spatial..], with result `dst`.
+/// Describes a sliding window over `src`, [N, C, spatial..], with result `dst`.
 template <typename Op>
 json windowed(const char *kind, Op op, std::vector<int64_t> src, RankedTensorType dst) {
   return json{{"kind", kind},
@@ -51,8 +52,8 @@ json windowed(const char *kind, Op op, std::vector<int64_t> src, RankedTensorTyp
               {"pads_l", list(op.getLow())}};
 }
 
-/// Like windowed(), but describes 1-D sequences as images of one row for the channel-vector
-/// kernels.
+/// Describes a sliding window for the channel-vector kernels. 1-D sequences are described as 2-D
+/// images with one row.
 template <typename Op>
 json windowedLanes(const char *kind, Op op, RankedTensorType src, RankedTensorType dst) {
   json desc = windowed(kind, op, dims(src), dst);
@@ -147,8 +148,8 @@ json descOf(Operation *op) {
       .Default([](Operation *) { return json(); });
 }
 
-/// Returns the cast of a weight gradient's result to f32, which makes rounding of the sums
-/// unnecessary; null if there is none.
+/// Returns the cast to f32 of a weight gradient's result; null if there is none. The kernel then
+/// stores its f32 sums without rounding them.
 CastOp wideningOf(Operation *op) {
   auto wide = dyn_cast_or_null<CastOp>(isa<ConvWeightGradOp>(op) ? op->getNextNode() : nullptr);
   return wide && wide.getX() == op->getResult(0) && typeOf(wide.getY()).getElementType().isF32()
@@ -156,8 +157,8 @@ CastOp wideningOf(Operation *op) {
              : CastOp();
 }
 
-/// Returns the only operation of a fusion if the kernels here support it with plain layouts; else
-/// null.
+/// Returns the only operation of a fusion if it can be a built-in kernel and has only row-major
+/// tensors; otherwise null.
 Operation *onlyOperation(FusionOp fusion) {
   Block &body = fusion.getBody().front();
   Operation *op = &body.front(), *last = wideningOf(op) ? op->getNextNode() : op;
@@ -169,8 +170,8 @@ Operation *onlyOperation(FusionOp fusion) {
   return op;
 }
 
-/// Number of channels that are contiguous in the images' common layout: those of a block, or all
-/// with channels last. 0 if the layouts differ or channels are not contiguous.
+/// Number of channels that are contiguous in the images' common layout: the block size, or all
+/// channels if they are the last dimension. 0 if the layouts differ or channels are not contiguous.
 int64_t groupOf(ArrayRef<Value> images) {
   StringRef tag = layoutOf(images.front().getType());
   auto parsed = Tag::parse(tag);
@@ -190,7 +191,8 @@ int64_t groupOf(ArrayRef<Value> images) {
   return isLast ? channels : 0;
 }
 
-/// Describes the weight gradient of a depthwise convolution in vectors of channels.
+/// Describes the weight gradient of a depthwise convolution for the kernel with one channel per
+/// vector lane.
 json laneGrad(FusionOp fusion) {
   auto op = dyn_cast<ConvWeightGradOp>(fusion.getBody().front().front());
   if (!op || op->getNextNode() != fusion.getBody().front().getTerminator() ||
@@ -205,8 +207,8 @@ json laneGrad(FusionOp fusion) {
   return desc;
 }
 
-/// Describes a pool of images with enough contiguous channels in vectors of channels: of f32, or
-/// max pooling of 8-bit integers.
+/// Describes a pool for the kernel with one channel per vector lane, if enough channels are
+/// contiguous. Supports f32, and max pooling of 8-bit integers.
 json lanePool(FusionOp fusion) {
   Operation *op = &fusion.getBody().front().front();
   if (!op->hasTrait<Pooling>() || op->getNextNode() != fusion.getBody().front().getTerminator() ||
@@ -226,7 +228,7 @@ json lanePool(FusionOp fusion) {
     int64_t taps = 1;
     for (auto [low, high, size] : llvm::zip(o.getLow(), o.getHigh(), o.getWindow())) {
       if (low >= size || high >= size)
-        return json(); // a window may lie entirely in the padding
+        return json(); // such a window may be entirely in the padding
       taps *= size;
     }
     return taps <= 256 ? desc : json();
@@ -250,7 +252,8 @@ json lanePool(FusionOp fusion) {
           [&](auto o) { return counted(described("average_grad", o, o.getDx(), o.getDy()), o); });
 }
 
-/// Buffer for a result of `inner`: a result of `whole`, or scratch memory if the result is unused.
+/// Returns the buffer for a result of `inner`: the result of `whole` that yields it, or scratch
+/// memory if it is unused.
 CallArgument resultOf(Operation *whole, OpResult inner) {
   CallArgument argument{CallArgument::Kind::Result};
   argument.result = inner.getResultNumber();
@@ -267,8 +270,8 @@ CallArgument resultOf(Operation *whole, OpResult inner) {
   return argument;
 }
 
-/// Returns true if a scatter updates a tensor of zeros. The call then initializes its result
-/// itself.
+/// Returns true if a scatter updates a constant tensor of zeros. The kernel then zero-fills its
+/// result itself.
 bool scattersIntoZeros(Operation *op, FusionOp fusion) {
   if (!isa<ScatterElementsOp, ScatterNdOp>(op))
     return false;
@@ -297,7 +300,8 @@ std::optional<LibraryCall> describe(Operation *whole) {
   LibraryCall call;
   call.library = "builtin";
   call.implementation = "builtin:" + desc["kind"].get<std::string>();
-  // The call's element type is that of the first operand, or of the result for RandomOp.
+  // The call's element type is that of the first operand; RandomOp has none, so its result's type
+  // is used.
   Value decides = isa<RandomOp>(op) ? op->getResult(0) : op->getOperand(0);
   desc["dtype"] = elementName(typeOf(decides).getElementType());
   if (fusion && wideningOf(op))
@@ -320,7 +324,7 @@ std::optional<LibraryCall> describe(Operation *whole) {
     call.inplace.push_back({op->getNumOperands(), 0});
   call.flops = double(typeOf(decides).getNumElements());
   if (desc.contains("kernel")) {
-    // Counted as for oneDNN's pools: every element of every window.
+    // The cost is the number of window elements of all results, as for oneDNN's pools.
     call.flops = 1;
     for (const char *list : {"dst", "kernel"})
       for (int64_t size : desc[list].get<std::vector<int64_t>>())
@@ -328,7 +332,8 @@ std::optional<LibraryCall> describe(Operation *whole) {
   }
   if (isa<MaxPoolOp, AvgPoolOp>(op))
     call.flops = tapsInside(op);
-  if (auto nms = dyn_cast<NmsOp>(op)) // only few boxes are compared with all selected boxes
+  if (auto nms = dyn_cast<NmsOp>(
+          op)) // only few boxes are compared with all selected boxes, so the cost is linear
     call.flops = double(typeOf(nms.getScores()).getNumElements());
   if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
     auto dw = typeOf(gradient.getDw());
@@ -360,7 +365,7 @@ public:
     double cores = cost.coresFor(call.flops + call.bytes);
     double nanoseconds = cost.traffic(call.bytes, cores);
     StringRef kind = call.desc["kind"].get_ref<const std::string &>();
-    // Four 8-bit elements fit into the space of one f32.
+    // An 8-bit vector holds four times as many elements as an f32 vector.
     bool isBytes = kind == "lane_pool" && call.desc["dtype"] != "f32";
     double rate = isBytes                      ? 4 * machine.lanePoolTaps
                   : kind == "lane_pool"        ? machine.lanePoolTaps

@@ -9,7 +9,7 @@ namespace dlc {
 
 namespace {
 
-/// Returns true if the value has one element per channel, stored contiguously.
+/// Returns true if `v` has one element per channel of `y`, stored contiguously.
 bool isOfChannels(Value v, Value y) {
   return typeOf(v).getNumElements() == shapeOf(y)[1] && layoutOf(v.getType()).empty();
 }
@@ -31,7 +31,8 @@ struct Reader {
            reduce.getAxes() == ArrayRef<int64_t>{0, 2, 3};
   }
 
-  /// Records the op as `place`. Returns false if another op was recorded there before.
+  /// Records the result of `op` in `place`. Returns false if `place` already has the result of
+  /// another op.
   bool take(Operation *op, Value &place) {
     if (!place)
       place = op->getResult(0);
@@ -39,7 +40,8 @@ struct Reader {
     return place == op->getResult(0);
   }
 
-  /// Matches the means of a difference or, if `squared`, of its square.
+  /// Matches the mean of the difference `from` and the mean of its square. `squared`: `from` is the
+  /// square.
   bool readMeans(Operation *from, bool squared) {
     ops.insert(from);
     for (Operation *user : from->getUsers()) {

@@ -15,14 +15,15 @@ namespace dlc {
 /// Statistics of a tensor's channels, as computed by operations of one block. Each value has one
 /// element per channel.
 struct ChannelStatistics {
-  /// The first element, the mean of the differences from it, and the mean of their squares.
+  /// `first`: first element of each channel. `shift`: mean of the differences from `first`.
+  /// `square`: mean of the squares of these differences.
   mlir::Value first, shift, square;
   /// All operations that compute the statistics, in block order.
   llvm::SmallVector<mlir::Operation *> ops;
 };
 
-/// Matches the uses of `y` within its block. Fails if `y` has any use other than the statistics and
-/// the terminator.
+/// Matches the operations of y's block that compute the channel statistics of `y`. Fails if `y` has
+/// any use other than the statistics and the terminator.
 std::optional<ChannelStatistics> matchStatistics(mlir::Value y);
 
 } // namespace dlc

@@ -9,18 +9,19 @@ namespace dlc {
 
 namespace {
 
-/// Rate of integer sums of pairs relative to f32. kPairsWithDots replaces kPairs if the library
-/// sums four products at a time, because the library's estimate uses the f32 rate.
+/// Rate of integer matmuls, which add pairs of products in one instruction, relative to the f32
+/// rate. kPairsWithDots replaces kPairs if the library has instructions that sum four products: the
+/// library's estimate then still assumes the f32 rate.
 constexpr double kPairs = 1.6, kPairsWithDots = 0.4;
 
-/// Relative cost of reading a transposed left operand. It is 1 if elements along k are at least
-/// kFar bytes apart, and proportionally less otherwise.
+/// Relative cost of reading a transposed left operand. It is 1 if adjacent elements of the
+/// reduction dimension (k) are at least kFar bytes apart, and proportionally less otherwise.
 double farPart(const cpu::ContractSpec &spec) {
   constexpr double kFar = 2048; // bytes
   return std::min(1.0, double(spec.strideAk * ref::elementBytes(spec.elementA)) / kFar);
 }
 
-/// Microseconds of a blocked matmul.
+/// Estimated microseconds of a generated blocked matmul.
 double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan,
                 const CostModel &cost) {
   const Machine &machine = cost.machine;
@@ -34,7 +35,8 @@ double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan
                 (spec.elementA.isF64() ? 0.5 : 1);
   if (spec.sumsIntegers())
     rate *= libraryHasExactSums() ? kPairsWithDots : kPairs;
-  // With short blocks, accumulations wait for one another. Lanes beyond the last column are wasted.
+  // With few rows per block, each accumulation waits for the previous one. Vector lanes beyond the
+  // last column are wasted.
   rate *= std::min(1.0, machine.oneRow + machine.eachRow * double(schedule.blockHeight()));
   rate *= laneShare(n, double(schedule.lanes));
   double cores = cost.coresFor(plan);

@@ -19,8 +19,8 @@ static bool isChannelsLast(Type type) {
   return layoutOf(type) == "acdb" || layoutOf(type) == "acb";
 }
 
-/// Channels per block of the layout; with channels last, the number of vector lanes. std::nullopt
-/// for other layouts.
+/// Returns the number of channels per block of a blocked layout, or the number of vector lanes if
+/// channels are the last dimension. std::nullopt for other layouts.
 static std::optional<int64_t> blockOf(Type type) {
   StringRef tag = layoutOf(type);
   if (isChannelsLast(type))
@@ -76,7 +76,7 @@ FilledWeights::FilledWeights(const ref::Tensor &weights, int64_t first, int64_t 
   at = filled.data();
 }
 
-/// Returns true if the op is zero-preserving.
+/// Returns true if the epilogue op is zero-preserving (a zero stays zero).
 static bool keepsZeros(const PostOp &postOp) {
   if (postOp.kind != PostOp::Kind::Eltwise)
     return true;
@@ -89,13 +89,14 @@ static bool keepsZeros(const PostOp &postOp) {
                             postOp.alg);
 }
 
-/// Returns the constant with one element per channel that defines the value; null if there is none.
+/// Returns the constant that defines `inner` if it has one element per channel; otherwise null.
 static ConstantOp channelsConstant(FusionOp fusion, Value inner, int64_t channels) {
   ConstantOp constant = constantOf(outside(fusion, inner));
   return constant && typeOf(inner).getNumElements() == channels ? constant : ConstantOp();
 }
 
-/// Converts an epilogue op to the library's description; std::nullopt if it is unsupported.
+/// Converts an epilogue op to the library's JSON description; std::nullopt if the op is
+/// unsupported.
 static std::optional<json> stepOf(const PostOp &postOp, RankedTensorType result) {
   if (postOp.kind == PostOp::Kind::Eltwise) {
     if (!describe::activationNamed(postOp.alg))
@@ -137,7 +138,7 @@ std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, const json 
   return all;
 }
 
-/// Adds an operand with one element per channel, zero-padded if the description has more channels.
+/// Adds an operand with one element per channel to the call, zero-padded to `filled` channels.
 static void addChannels(LibraryCall &call, FusionOp fusion, Value inner, int64_t filled) {
   const int64_t channels = typeOf(fusion.getResult(0)).getDimSize(1);
   if (filled == channels)

@@ -1,9 +1,9 @@
 //===- ConvolutionCall.h - convolutions by dlc's own vector kernels -------===//
 //
 // Common parts of runtime/library/winograd and runtime/library/direct: the description of images
-// and of epilogues. These kernels support only whole blocks of channels. A blocked layout stores
-// the missing channels of the last block as zeros. Constants are zero-padded when they are packed,
-// so that the padding channels of the result are zero again.
+// and of epilogues. These kernels support only full blocks of channels. A blocked layout stores the
+// missing channels of the last block as zeros. Constants are zero-padded when they are packed, so
+// that the padding channels of the result are zero again.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_PROVIDERS_CONVOLUTIONCALL_H
@@ -15,17 +15,17 @@
 
 namespace dlc::convolution_call {
 
-/// Sizes of a 1-D sequence as those of a 2-D image with one row: inserts `row` before the last
-/// size. Sizes of images are returned unchanged.
+/// Converts the sizes of a 1-D sequence to those of a 2-D image with one row, by inserting `row`
+/// before the last size. Sizes of images are returned unchanged.
 std::vector<int64_t> withRow(llvm::ArrayRef<int64_t> sizes, bool isSequence, int64_t row);
 
-/// Returns src, dst, block and channels_last of a description, for f32 images or sequences in
-/// blocks of channels. If `filled`, the last block of channels may be zero-padded; otherwise
-/// channels must be a multiple of the block.
+/// Returns the JSON fields src, dst, block and channels_last for a convolution from `x` to `y`,
+/// which are f32 images or sequences in blocks of channels. If `filled`, the last block of channels
+/// may be zero-padded; otherwise the number of channels must be a multiple of the block.
 std::optional<nlohmann::json> images(mlir::Value x, mlir::Value y, bool filled,
                                      const Refusal &refuse);
 
-/// Weights with their first two dimensions zero-padded to `first` and `second`, where these are
+/// Weights whose first two dimensions are zero-padded to `first` and `second`, where these are
 /// larger.
 class FilledWeights {
 public:
@@ -37,9 +37,9 @@ private:
   const float *at;
 };
 
-/// Returns the epilogue of a description. Returns std::nullopt if an op is unsupported, or if
-/// padded channels would not remain zero; operands with one element per channel must then be
-/// constant.
+/// Returns the JSON list of epilogue ops for a convolution with description `desc`. Returns
+/// std::nullopt if an op is unsupported, or if padded channels would not remain zero. With padded
+/// channels, operands with one element per channel must be constant.
 std::optional<nlohmann::json> steps(const Epilogue &epilogue, FusionOp fusion,
                                     const nlohmann::json &desc, mlir::Value bias,
                                     const Refusal &refuse);

@@ -21,7 +21,8 @@ CostModel::CostModel(const Profile &profile, const cpu::Target &target, int thre
 }
 
 double CostModel::traffic(double bytes, double cores) const {
-  // Data beyond a cache's capacity also evicts as much of the other data before that is read.
+  // Each byte beyond the cache's capacity also evicts a byte of the other data before that byte is
+  // read again, so the excess counts twice.
   auto beyond = [&](double held) { return std::clamp(2 * (bytes - held), 0.0, bytes); };
   double memory = beyond(machine.cacheBytes), cache = beyond(machine.nearBytes) - memory;
   double near = bytes - cache - memory;
@@ -59,7 +60,7 @@ double CostModel::least(double flops, double bytes) const {
 }
 
 double CostModel::lowerBoundTransposed(double flops) const {
-  constexpr double kBetter = 1.5; // maximum speedup over the rate that samples are assumed to show
+  constexpr double kBetter = 1.5; // maximum ratio of the library's rate to the assumed rate
   return flops / (machine.convolutionGflops * machine.transposedPart * kBetter * threads) / 1000;
 }
 

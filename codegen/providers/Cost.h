@@ -9,19 +9,21 @@
 
 namespace dlc {
 
-/// Cost model from the machine's parameters: the parts that the estimates of all kernels have in
-/// common. The estimates of a provider's own kernels are in the provider's file.
+/// Cost model that computes times from the machine's parameters. It contains what the estimates of
+/// all kernels have in common; the estimates of a provider's own kernels are in the provider's
+/// file.
 struct CostModel {
-  /// `weightsStay`: the weights were used just before, so they are in the caches like other
-  /// operands.
+  /// `weightsStay`: the previous loop iteration used the same weights, so they are in the caches
+  /// like other operands.
   CostModel(const Profile &profile, const cpu::Target &target, int threads,
             bool weightsStay = false);
 
-  /// Returns the number of cores that work on this many operations.
+  /// Returns the number of cores that a kernel with this many operations uses.
   double coresFor(double flops) const;
-  /// Returns the number of cores that the work units of a generated kernel keep busy.
+  /// Returns the number of cores that the work units of a generated kernel occupy.
   double coresFor(const cpu::KernelPlan &plan) const;
-  /// Nanoseconds to read or write bytes once that were used shortly before.
+  /// Nanoseconds to read or write each of `bytes` once, if they were used shortly before and may be
+  /// in a cache.
   double traffic(double bytes, double cores) const;
   /// Nanoseconds to stream bytes from memory at `rate` per core, limited by the memory bandwidth. 0
   /// if `rate` is 0.
@@ -29,42 +31,45 @@ struct CostModel {
   /// Nanoseconds that streaming packed weights adds to a computation of `nanoseconds`.
   double streamedWeights(const LibraryCall &call, double nanoseconds, double rate,
                          double cores) const;
-  /// Total microseconds of a kernel with its launch overhead and, for several cores, thread
-  /// wake-up.
+  /// Total microseconds of a kernel, with its launch overhead and, if it uses several cores, the
+  /// time to wake the threads.
   double ended(double nanoseconds, double overhead, double cores) const;
-  /// Total microseconds of a library call whose work takes this many nanoseconds.
+  /// Total microseconds of a library call whose computation takes this many nanoseconds.
   double ended(const LibraryCall &call, double nanoseconds) const;
 
-  /// Approximate lower bound in microseconds for any kernel with this many operations, which are
+  /// Approximate lower bound in microseconds for any kernel that executes this many operations,
   /// mainly multiplications, on this many bytes.
   double least(double flops, double bytes) const;
   /// Lower bound in microseconds for a library's strided transposed convolution, even if the
   /// library performs better than estimated.
   double lowerBoundTransposed(double flops) const;
-  /// Microseconds that are added to a matmul on tiles if it first computes this many elements of an
-  /// operand.
+  /// Microseconds that are added to a matmul on AMX tiles if it first computes this many elements
+  /// of an operand (a fused prologue).
   double prologue(double elements, bool exponential) const;
-  /// Microseconds that are added to a matmul if it also sums this many elements of an operand.
+  /// Microseconds that are added to a matmul if it also computes column sums over this many
+  /// elements of an operand.
   double sums(double elements) const;
-  /// Microseconds that are added to a convolution if it also sums this many results by channel.
+  /// Microseconds that are added to a convolution if it also computes channel statistics of this
+  /// many result elements.
   double statistics(double elements) const;
 
-  /// Fraction of its rate that a convolution reaches with vectors of `used` lanes.
+  /// Fraction of the full-width rate that a convolution reaches with vectors of `used` lanes.
   double laneRate(double used) const { return used < lanes ? machine.narrowPart : 1; }
 
   Machine machine;
   double threads, lanes;
 };
 
-/// Fraction of the lanes that vectors over n columns use; the last vector may be partial.
+/// Fraction of the vector lanes that are used if vectors cover n columns; the last vector may be
+/// partial.
 double laneShare(double n, double lanes);
-/// Returns the product of the sizes without the last `drop`.
+/// Returns the product of the sizes without the last `drop` sizes.
 double productOf(llvm::ArrayRef<int64_t> sizes, size_t drop = 0);
-/// Number of elements that the windows of a MaxPoolOp or AvgPoolOp read, without padding.
+/// Number of elements that all windows of a MaxPoolOp or AvgPoolOp read, excluding padding.
 double tapsInside(mlir::Operation *pool);
 /// Returns the bytes of weights that were packed at compile time.
 double packedBytes(const LibraryCall &call);
-/// Returns true if all matrices of a batch are the same one: all batch strides are 0.
+/// Returns true if all matrices of a batch are the same matrix: all batch strides are 0.
 bool isShared(const nlohmann::json &strides);
 
 } // namespace dlc

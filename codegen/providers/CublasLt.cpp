@@ -14,13 +14,13 @@ namespace {
 
 using nlohmann::json;
 
-/// Batch of a tensor [.., rows, columns]: number of matrices and the stride between them.
+/// Batch dimension of a tensor [.., rows, columns]: number of matrices and the stride between them.
 struct Batched {
   int64_t batch = 1, stride = 0;
 };
 
-/// Merges the leading dimensions into one batch; std::nullopt if a single stride cannot describe
-/// them.
+/// Merges all leading dimensions of the view into one batch dimension; std::nullopt if a single
+/// stride cannot describe it.
 std::optional<Batched> batchOf(const StridedView &view, ArrayRef<int64_t> whole) {
   Batched result;
   for (size_t d = whole.size() - 2; d-- > 0;) {
@@ -43,8 +43,8 @@ void align(StridedView &view, size_t rank) {
   view.strides.insert(view.strides.begin(), rank - view.strides.size(), 0);
 }
 
-/// Strides of rows and columns. Strides of size-1 dimensions are set as the library's checks
-/// require.
+/// Returns the strides of rows and columns of a matrix. Strides of dimensions of size 1 are set to
+/// values that the library's checks accept.
 std::optional<std::pair<int64_t, int64_t>> matrixStrides(const StridedView &view,
                                                          bool mayTranspose) {
   size_t rank = view.shape.size();
@@ -102,14 +102,15 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
   if (!a || !b || !y || !batchA || !batchB || !batchY)
     return refuse("its strides are more than a batch of matrices");
   int64_t batch = batchY->batch;
-  // The batch becomes one tall matmul if all of its matrices share the right operand.
+  // If all matrices of the batch share the right operand, the batch becomes one matmul with more
+  // rows.
   if (batch > 1 && batchB->stride == 0 && a->second == 1 && batchA->stride == m * a->first &&
       batchY->stride == m * y->first) {
     m *= batch;
     batch = 1;
   }
-  // The integer matmul has one form: both operands are contiguous along the contracted dimension,
-  // with sizes and strides in units of 4 bytes.
+  // The library supports only one kind of integer matmul: both operands are contiguous along the
+  // reduction dimension, and sizes and strides are multiples of 4.
   auto inUnits = [](int64_t stride) { return stride % 4 == 0; };
   if (bytes &&
       (e.lhsZeroPoint || e.rhsZeroPoint || e.bias || !e.postOps.empty() || a->second != 1 ||

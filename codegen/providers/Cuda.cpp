@@ -39,10 +39,10 @@ public:
   }
 
 private:
-  /// Estimated arithmetic time in microseconds.
+  /// Estimated microseconds of the operation's arithmetic, without memory traffic.
   static double timeOf(Operation *op, const GpuFigures &gpu) {
     GpuShares shares;
-    // Depthwise convolutions do not use tiled matmuls.
+    // Depthwise convolutions are not computed as tiled matmuls.
     bool multiplies = isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op) &&
                       (isa<MatmulOp>(op) || !isDepthwise(op));
     if (!multiplies && !isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op))
@@ -61,8 +61,8 @@ private:
     if (cuda::isWindowed(op, !layoutOf(op->getOperand(0).getType()).empty()))
       return flopsOf(op) / (gpu.f32 * shares.elementwise) * 1e-3;
     cuda::Geometry g = cuda::geometryOf(op);
-    // With channels last, whole vectors of channels are copied; otherwise elements are read one by
-    // one.
+    // With channels last, operands are copied in vectors of kVector bytes; otherwise they are read
+    // one element at a time.
     constexpr int64_t kVector = 16;
     int64_t bytes = isBytes ? 1 : ref::elementBytes(typeOf(op->getOperand(0)).getElementType());
     bool vectors = g.channelsLast && g.folded.front() * bytes % kVector == 0;

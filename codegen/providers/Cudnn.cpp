@@ -20,7 +20,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Adds a dimension to 1-D sizes, since cuDNN's convolutions have two or three spatial dimensions.
+/// Adds a leading dimension of size `with` to 1-D sizes, since cuDNN's convolutions have two or
+/// three spatial dimensions.
 void widen(std::vector<int64_t> &sizes, int64_t with) {
   if (sizes.size() == 1)
     sizes.insert(sizes.begin(), with);
@@ -41,7 +42,7 @@ bool isChannelsLast(RankedTensorType type) {
   return layoutOf(type) == channelsLast(type.getRank());
 }
 
-/// Returns the strides of a tensor with channels last.
+/// Returns the strides of a tensor whose channels are stored last (NHWC).
 SmallVector<int64_t> lastStrides(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> strides(shape.size());
   int64_t step = shape[1];
@@ -56,8 +57,8 @@ SmallVector<int64_t> lastStrides(ArrayRef<int64_t> shape) {
 
 json lastTensor(ArrayRef<int64_t> shape) { return tensorOf(shape, lastStrides(shape)); }
 
-/// Activation that cuDNN can fuse after a convolution with bias, at most one; std::nullopt if the
-/// op is not supported.
+/// Describes the activation that cuDNN can fuse after a convolution with bias; std::nullopt if the
+/// epilogue op is not such an activation. At most one can be fused.
 std::optional<json> activationOf(const PostOp &postOp) {
   if (postOp.kind != PostOp::Kind::Eltwise)
     return std::nullopt;
@@ -86,8 +87,8 @@ bool isBias(const PostOp &postOp, ArrayRef<int64_t> shape) {
          typeOf(postOp.operand).getNumElements() == shape[1];
 }
 
-/// Returns true for a convolution with one input channel per group. cuDNN's special kernels for
-/// these have no epilogue.
+/// Returns true for a convolution with one input channel per group. cuDNN's specialized kernels for
+/// such convolutions support no epilogue.
 bool isOfSingles(const json &desc) {
   return desc["kind"] != "attention" && desc["w"]["dims"][1] == 1;
 }
@@ -156,8 +157,8 @@ private:
     return true;
   }
 
-  /// Returns true if the value has the common layout of the call's images and weights: plain, or
-  /// channels last.
+  /// Returns true if the value has the layout of this call's images and weights: all row-major, or
+  /// all with channels last.
   bool fits(Value value) const {
     RankedTensorType type = typeOf(value);
     if (type.getRank() < 3 || type.getRank() > 5)
@@ -170,7 +171,8 @@ private:
     return last ? lastTensor(shape) : plainTensor(shape);
   }
 
-  /// Describes the result, or the part of a larger tensor that the result is written to.
+  /// Describes the result, or the slice of a larger tensor that the result is written to. With
+  /// channels last, returns std::nullopt for such a slice.
   std::optional<json> destination(const Epilogue &e) const {
     const StridedView &to = e.destination;
     if (!last)
@@ -193,13 +195,15 @@ private:
     to.offset = offset * ref::elementBytes(type.getElementType());
     call.arguments.push_back(to);
     call.bytes += double(storageBytes(type));
-    // Each element of the output side is multiplied with the weights of one of its channels.
+    // Each element of `meets` (the output, or the operand of a transposed convolution) is
+    // multiplied by the weights of one of its channels.
     call.flops = 2.0 * double(typeOf(meets).getNumElements()) *
                  double(typeOf(weights).getNumElements()) / double(typeOf(weights).getDimSize(0));
     call.library = "cudnn";
     call.implementation = "cudnn";
     call.wantsAlignment = true;
-    // Engines store operands there in their own layout, or padded to more channels.
+    // cuDNN engines copy operands to the workspace in their own layout or padded to more channels.
+    // Its limit is the bytes of all operands plus kSpace.
     constexpr int64_t kSpace = int64_t{64} << 20;
     call.desc["workspace"] = kSpace + int64_t(call.bytes);
     return std::move(call);
@@ -234,9 +238,9 @@ private:
     };
     SmallVector<int64_t> channels(shape.size(), 1);
     channels[1] = shape[1];
-    // cuDNN's precompiled kernels support only these ops, with a residual before the bias. Kernels
-    // that cuDNN compiles at run time (for tensor cores with channels last) support more ops in any
-    // order.
+    // cuDNN's precompiled kernels support only a residual, then the bias, then an activation.
+    // Kernels that cuDNN compiles at run time (for tensor cores with channels last) support more
+    // ops in any order.
     bool isCompiled = last && mayUseTensorCores(call.desc);
     bool hasResidual = false, isActivated = false;
     for (const PostOp &postOp : e.postOps) {
@@ -271,8 +275,8 @@ private:
     if (e.bias || !e.postOps.empty() ||
         typeOf(fusion.getResult(0)).getElementType() != typeOf(conv.getY()).getElementType())
       return refuse("transposed convolutions support no epilogue");
-    // High padding of the forward convolution. Output padding (`extra`) smaller than the stride
-    // does not reduce it.
+    // High padding of the corresponding forward convolution. Output padding (`extra`) reduces it
+    // only if it is not smaller than the stride.
     std::vector<int64_t> high;
     for (auto [pad, extra, stride] : llvm::zip(conv.getHigh(), conv.getExtra(), conv.getStrides()))
       high.push_back(extra < stride ? pad : pad - extra);
@@ -294,8 +298,8 @@ private:
   std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp gradient) {
     if (!begin("weight_gradient", gradient, {gradient.getX(), gradient.getDy(), gradient.getDw()}))
       return std::nullopt;
-    // cuDNN 9.19 accepts such graphs in f32 but computes wrong results; on tensor cores they are
-    // correct.
+    // cuDNN 9.19 accepts f32 weight gradients with asymmetric padding but computes wrong results;
+    // on tensor cores they are correct.
     if (call.desc["low"] != call.desc["high"] && !call.desc.contains("math") &&
         typeOf(gradient.getDw()).getElementType().isF32())
       return refuse("f32 weight gradients with asymmetric padding are wrong in cuDNN");
@@ -307,7 +311,7 @@ private:
     return end(fusion, 0, gradient.getDy(), gradient.getDw());
   }
 
-  /// Describes a tensor of an attention as [batch, heads, rows, elements].
+  /// Describes an attention operand or result as [batch, heads, rows, elements].
   static json headsOf(const StridedView &view) {
     std::vector<int64_t> dims(view.shape.begin(), view.shape.end()),
         strides(view.strides.begin(), view.strides.end());
@@ -384,7 +388,8 @@ private:
   bool last = false; ///< whether images and weights are stored with channels last
 };
 
-/// Returns true if cuDNN has an engine for the call on this machine's device of that name.
+/// Returns true if cuDNN has an engine for the call on this machine's device with the name
+/// `device`.
 bool deviceTakes(const std::string &device, const LibraryCall &call, std::string *why) {
   std::vector<uint64_t> bytes(call.arguments.size(), uint64_t{1} << 60);
   std::vector<uint8_t> writable(call.arguments.size(), 1);
@@ -433,7 +438,7 @@ public:
       window *= w[d];
     }
     double channels = w[0] / groups, taken = w[1] * window;
-    constexpr double kVector = 16; // bytes
+    constexpr double kVector = 16; // bytes of a vector load, which fewer channels do not fill
     bool few = rate > gpu.f32 && w[1] > 1 && w[1] * (tf32 ? 4 : 2) < kVector;
     rate *= plain ? shares.libraryPlain : shares.libraryConvolution;
     if (few)
@@ -444,9 +449,11 @@ public:
       return {groups, places, w[1], channels * window, rate};
     return {groups, places, channels, taken, rate};
   }
-  /// Only the GPU can determine for which graphs cuDNN has an engine.
+  /// Queries the GPU, because only cuDNN on the device can determine whether it has an engine for a
+  /// graph.
   bool supports(const std::string &device, LibraryCall &call, std::string *why) const override {
-    // Slowdown of cuDNN's fallback engines, about an order of magnitude.
+    // Slowdown of cuDNN's fallback engines, without tensor cores or specialized kernels: about an
+    // order of magnitude.
     constexpr double kWithout = 8;
     if (mayUseTensorCores(call.desc)) {
       LibraryCall fast = call;

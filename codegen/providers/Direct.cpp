@@ -107,7 +107,7 @@ public:
     double rate = machine.directGflops * cost.laneRate(call.desc["block"]);
     double nanoseconds =
         std::max(flops / (rate * cores), weights) + results / (machine.directResults * cores);
-    // If each thread reads the whole image, most of it is in the caches of other cores.
+    // If each thread reads the whole image, most of the image is in the caches of other cores.
     double parts = reading.whole ? 1 : cores;
     if (!reading.inPlace)
       nanoseconds += results / double(dst[1]) * depth / (machine.directCopied * parts);

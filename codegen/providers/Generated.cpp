@@ -10,10 +10,11 @@ namespace dlc {
 
 namespace {
 
-/// Returns true if the predicate holds for one of the loop nests, which are planned on first use.
+/// Callback that returns true if the predicate holds for one of the kernel's loop nests. Loop nests
+/// are planned on first use.
 using AnyNest = function_ref<bool(function_ref<bool(const cpu::Nest &)>)>;
 
-/// Nanoseconds per element of a transposition's result.
+/// Nanoseconds per result element of a transpose in a generated kernel.
 double perTransposed(TransposeOp transpose, const Machine &machine, AnyNest anyNest) {
   auto type = cast<RankedTensorType>(transpose.getResult().getType());
   SmallVector<int64_t> strides = cpu::stridesOf(transpose);
@@ -25,14 +26,15 @@ double perTransposed(TransposeOp transpose, const Machine &machine, AnyNest anyN
   };
   if (strides.back() <= kNearStep || anyNest(inTiles))
     return 1 / machine.turned;
-  // Lanes are gathered one by one. At page-sized strides their cache lines share a few cache sets.
+  // Vector lanes are gathered element by element. With page-sized strides, the cache lines of the
+  // elements map to a few cache sets.
   constexpr int64_t aliased = 4096, places = 8;
   int64_t bytes = strides.back() * ref::elementBytes(type.getElementType());
   return 1 / (bytes % aliased == 0 && type.getShape().back() > places ? machine.gatheredAliased
                                                                       : machine.gathered);
 }
 
-/// Microseconds of a body that is computed row by row.
+/// Estimated microseconds of a generated kernel that computes the fusion row by row.
 double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &cost,
                 const cpu::Target &target) {
   const Machine &machine = cost.machine;
@@ -52,8 +54,8 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
           2 * results * double(a.getDimSize(a.getRank() - (matmul.getTransposeA() ? 2 : 1)));
       double bytes = double(ref::elementBytes(b.getElementType()) * b.getDimSize(b.getRank() - 1) *
                             b.getDimSize(b.getRank() - 2));
-      // The lanes of a row are its columns; with a single column, they run along the contracted
-      // dimension.
+      // A matmul's vector lanes are the columns of a result row; if there is one column, they run
+      // along the reduction dimension.
       bool single = !matmul.getTransposeA() && matmul.getY().getType().getShape().back() == 1;
       bool inner = single || (bytes <= machine.firstLevelBytes && !matmul.getTransposeB());
       double filled =
@@ -83,8 +85,8 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
     } else if (auto concat = dyn_cast<ConcatOp>(op); concat && interleavesElements(concat)) {
       nanoseconds += results / machine.turned;
     } else if (concat) {
-      // Lanes from different operands are selected from all of them, unless the operands are
-      // traversed one after the other.
+      // A vector with lanes from different concat operands is selected from all of them, unless the
+      // loop nest traverses one operand after the other.
       if (int64_t(concat.getAxis()) ==
               cast<RankedTensorType>(concat->getResult(0).getType()).getRank() - 1 &&
           !anyNest([](const cpu::Nest &nest) { return nest.joined || nest.stores[0].axis >= 0; }))

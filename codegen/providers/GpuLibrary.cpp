@@ -12,7 +12,8 @@ using namespace mlir;
 namespace dlc {
 
 GpuFigures gpuOf(const CandidateCollector &collector) {
-  // Cached, because this is called for each operation of a program.
+  // The parameters of each GPU are cached, because this function is called for each operation of a
+  // program.
   static std::mutex mutex;
   static auto *known = new std::map<std::pair<std::string, std::string>, GpuFigures>();
   std::lock_guard<std::mutex> guard(mutex);
@@ -36,8 +37,8 @@ double gpuRate(const GpuFigures &gpu, StringRef element, bool tf32) {
 }
 
 void GpuLibrary::propose(CandidateCollector &collector) const {
-  // A program that calls a library needs it at run time, so a library that is missing here is not
-  // used.
+  // A program that calls a library needs the library at run time, so a library that is missing here
+  // is not used.
   if (!cuda::loaded(library))
     return;
   std::string why;

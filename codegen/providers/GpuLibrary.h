@@ -8,7 +8,8 @@
 
 namespace dlc {
 
-/// Returns the cost-model parameters of the target GPU; those of a common GPU if it is unavailable.
+/// Returns the cost-model parameters of the target GPU, or those of a common GPU if the target is
+/// unavailable.
 GpuFigures gpuOf(const CandidateCollector &collector);
 /// Peak gigaflops of matmuls with operands of this type at the GPU's clock rate.
 double gpuRate(const GpuFigures &gpu, llvm::StringRef element, bool tf32);
@@ -18,7 +19,7 @@ constexpr double kGpuLaunch = 2.5;
 /// Provider for a library that offers several implementations of a call, numbered from 1.
 class GpuLibrary : public Provider {
 public:
-  /// `number`: key of the implementation's number in a call description.
+  /// `number`: JSON key of the implementation's number in a call description.
   GpuLibrary(const About &about, llvm::StringLiteral number, cuda::Library library)
       : Provider(about), number(number), library(library) {}
 
@@ -27,11 +28,11 @@ public:
                                   std::string *why) const override;
 
 protected:
-  /// Returns the call's contraction with the rate that the library reaches for it.
+  /// Returns the sizes of the call's contraction and the rate that the library reaches for it.
   virtual GpuProduct productOf(const LibraryCall &call, const GpuFigures &gpu) const = 0;
   virtual std::optional<LibraryCall> describe(mlir::Operation *op, std::string *why) const = 0;
-  /// Returns true if the device's library supports the call. May set the call's `effort` to correct
-  /// the estimate.
+  /// Returns true if the library on `device` supports the call. May adjust the call's cost factor
+  /// to correct the estimate.
   virtual bool supports(const std::string &device, LibraryCall &call, std::string *why) const {
     return true;
   }

@@ -13,7 +13,8 @@ namespace {
 
 DType dtypeOf(const json &desc) { return desc["dtype"] == "bf16" ? DType::BF16 : DType::F32; }
 
-/// Packs constant matrices [G, K, N] ([G, N, K] if `transposed`) during lowering.
+/// Returns an argument for constant matrices [G, K, N] ([G, N, K] if `transposed`), which are
+/// packed during lowering.
 CallArgument packedMatrices(const ref::Tensor &plain, bool transposed, const json &desc,
                             const MatmulKernel &kernel, const products::KernelConfig &config) {
   int64_t groups = desc["groups"], k = desc["k"], n = desc["n"];
@@ -60,7 +61,7 @@ std::optional<LibraryCall> groupedProduct(Operation *op, const MatmulKernel &ker
                    : FailureOr<ref::Tensor>(failure());
   if (succeeded(plain))
     call.desc["b"] = "packed";
-  // Only the matrices of non-empty groups are read.
+  // Only the matrices of non-empty groups are read, so at most one matrix per row.
   double share = groups > 0 ? std::min(1.0, double(rows) / double(groups)) : 0;
   if (succeeded(plain))
     call.add(packedMatrices(*plain, product.getTransposeB(), call.desc, kernel, *config),

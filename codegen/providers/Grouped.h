@@ -11,17 +11,17 @@ inline bool isGrouped(mlir::Operation *op) {
   return llvm::isa<GroupedMatmulOp, GroupedWeightGradOp>(op);
 }
 
-/// Describes a grouped matmul, or its weight gradient, as a call of `kernel`. Constant matrices are
-/// packed during lowering if `config` is given and cannot read them in place. If `config` is null,
-/// matrices are never packed.
+/// Describes a grouped matmul, or its weight gradient, as a call of `kernel`. If `config` is given
+/// and its kernel cannot read constant matrices in place, they are packed during lowering. If
+/// `config` is null, matrices are never packed.
 std::optional<LibraryCall> groupedProduct(mlir::Operation *op, const MatmulKernel &kernel,
                                           const products::KernelConfig *config,
                                           const Refusal &refuse);
 
-/// Returns true if the matmul packs its matrices in every call.
+/// Returns true if each call of the described matmul packs its matrices.
 bool packsMatrices(const nlohmann::json &desc, const products::KernelConfig &config);
 
-/// Average number of rows of a non-empty group if the rows are distributed over all groups.
+/// Average number of rows of a non-empty group, if the rows are distributed evenly over the groups.
 double groupedRows(const LibraryCall &call);
 
 } // namespace dlc

@@ -28,7 +28,7 @@ std::vector<int64_t> list(ArrayRef<int64_t> values) { return {values.begin(), va
 std::string elementName(Type element) {
   if (element.isInteger(1))
     return "bool";
-  if (element.isF32()) // printing a type is slow, and most types are f32
+  if (element.isF32()) // fast path: printing a type is slow, and most types are f32
     return "f32";
   std::string name;
   llvm::raw_string_ostream os(name);

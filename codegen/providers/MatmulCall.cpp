@@ -66,7 +66,7 @@ using Strides = SmallVector<int64_t>;
 
 json listOf(const Strides &strides) { return std::vector<int64_t>(strides.begin(), strides.end()); }
 
-/// Strides of an operand that is broadcast along dimensions of size 1: 0 there.
+/// Returns the operand's strides with 0 for dimensions of size 1, along which it is broadcast.
 std::optional<Strides> repeated(const TensorDesc &operand) {
   auto strides = operand.anyStrides();
   if (!strides || !operand.isF32())
@@ -79,7 +79,7 @@ std::optional<Strides> repeated(const TensorDesc &operand) {
 
 void turn(Strides &strides) { std::swap(strides[strides.size() - 2], strides.back()); }
 
-/// Bytes of the cache lines that the tensor's rows occupy.
+/// Number of bytes in all cache lines that contain the tensor's rows.
 double bytesOf(const TensorDesc &tensor) {
   constexpr double kElement = 4;
   auto strides = tensor.anyStrides();
@@ -91,8 +91,8 @@ double bytesOf(const TensorDesc &tensor) {
                            double(tensor.dims[along]), (*strides)[down], kElement);
 }
 
-/// Describes an epilogue op for the kernels; std::nullopt if an operand is not stored by rows.
-/// `transposed`: the op belongs to the transposed matmul.
+/// Converts an epilogue op to the kernels' JSON description; std::nullopt if an operand is not
+/// row-major. `transposed`: the kernel computes the transposed matmul.
 std::optional<json> stepOf(const EpilogueStep &step, bool transposed) {
   if (step.kind == EpilogueStep::Kind::Eltwise)
     return json{{"kind", "eltwise"}, {"alg", step.alg}, {"alpha", step.alpha}, {"beta", step.beta}};
@@ -106,8 +106,8 @@ std::optional<json> stepOf(const EpilogueStep &step, bool transposed) {
   return json{{"kind", "binary"}, {"alg", step.alg}, {"strides", listOf(*strides)}};
 }
 
-/// Adds the prologue to the call. Requires that the rows of the changed operand are contiguous in
-/// memory; returns false otherwise.
+/// Adds the prologue to the call. Returns false unless the rows of the operand that it computes are
+/// contiguous in memory.
 bool addPrologue(const Product &product, LibraryCall &call) {
   const Prologue &prologue = *product.prologue;
   bool isLeft = product.madeIsLeft;
@@ -164,8 +164,8 @@ std::optional<LibraryCall> matmulCall(const Product &p, const MatmulKernel &kern
   size_t rank = p.dst.dims.size();
   int64_t m = p.dst.dims[rank - 2], n = p.dst.dims[rank - 1], k = p.src.dims.back();
   auto a = repeated(p.src), y = p.dst.anyStrides();
-  // A result stored by columns is computed as the transposed matmul of the transposed operands,
-  // whose result is stored by rows.
+  // A column-major result is computed as the transposed matmul of the transposed operands, whose
+  // result is row-major.
   bool transposed = a && y && y->back() != 1 && (*y)[rank - 2] == 1;
   if (transposed)
     turn(*a), turn(*y), std::swap(m, n);
@@ -189,7 +189,7 @@ std::optional<LibraryCall> matmulCall(const Product &p, const MatmulKernel &kern
   if (!transposed)
     addSrc();
   if (p.constant) {
-    // In a transposed matmul the weights are the left operand, which no kernel needs packed.
+    // In a transposed matmul the weights are the left operand, which the kernels read unpacked.
     bool isPacked = kernel.pack && !transposed;
     CallArgument packed = isPacked ? kernel.pack(p.constant->plain, p.constant->transposed, k, n)
                           : transposed
@@ -211,7 +211,7 @@ std::optional<LibraryCall> matmulCall(const Product &p, const MatmulKernel &kern
   }
   if (transposed)
     addSrc();
-  // A bias with one element per row is expressed as an epilogue op.
+  // With a transposed result, the bias has one element per row and is expressed as an epilogue op.
   bool rowBias = p.bias && transposed;
   if (p.bias && !rowBias) {
     call.desc["bias"] = true;

@@ -38,24 +38,24 @@ CallArgument resultOf(FusionOp fusion, int64_t offset) {
 
 namespace {
 
-/// Returns true if the last epilogue op adds to the state that the result replaces. The sum is then
-/// computed in place.
+/// Returns true if `step` is the last epilogue op and adds to the state that the result replaces.
+/// The sum is then computed in place.
 bool isUpdate(FusionOp fusion, const Epilogue &epilogue, const PostOp &step) {
   auto updates = fusion->getAttrOfType<IntegerAttr>(kUpdatesAttr);
   return updates && &step == &epilogue.postOps.back() &&
          outside(fusion, step.operand) == fusion.getInputs()[updates.getInt()];
 }
 
-/// Removes a factor that precedes the addition of the old value and returns it as the product's
-/// scale. All libraries' matmuls support a scale, but not all support other epilogue ops before a
-/// sum.
+/// Removes a multiplication by a constant that precedes the addition of the old value, and returns
+/// its factor as the matmul's scale. All libraries' matmuls support a scale, but not all support
+/// other epilogue ops before a sum.
 std::optional<double> takeScale(FusionOp fusion, Epilogue &epilogue) {
   SmallVector<PostOp> &steps = epilogue.postOps;
   if (steps.size() != 2 || steps[0].kind != PostOp::Kind::Eltwise || steps[0].alg != "linear" ||
       steps[0].beta != 0 || !isUpdate(fusion, epilogue, steps[1]) ||
       !typeOf(epilogue.lhs.base).getElementType().isF32())
     return std::nullopt;
-  // Rounded to f32, which all libraries accept.
+  // The scale is rounded to f32, the type that all libraries accept.
   double scale = double(float(steps[0].alpha));
   steps.erase(steps.begin());
   return scale;
@@ -69,8 +69,8 @@ bool isDense(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   return true;
 }
 
-/// Strides of size-1 dimensions are arbitrary. Sets them to those of a dense tensor, as the checks
-/// of libraries require.
+/// Returns the strides with those of size-1 dimensions, which are arbitrary, set as in a dense
+/// tensor. The checks of libraries require this.
 SmallVector<int64_t> tidyStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   SmallVector<int64_t> result(strides);
   int64_t next = 1;
@@ -86,7 +86,7 @@ TensorDesc strided(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Type elem
   return {SmallVector<int64_t>(shape), element, tidyStrides(shape, strides)};
 }
 
-/// Matches the epilogue of a fusion without the ops in `made`, which compute an operand of the
+/// Matches the epilogue of a fusion, ignoring the ops in `made`, which compute an operand of the
 /// matmul.
 std::optional<Epilogue> epilogueExcept(ArrayRef<Operation *> made, FusionOp fusion) {
   Block &body = fusion.getBody().front();
@@ -98,7 +98,7 @@ std::optional<Epilogue> epilogueExcept(ArrayRef<Operation *> made, FusionOp fusi
 }
 
 /// Matches the epilogue of a fusion whose prologue computes exactly one operand of the matmul.
-/// Views of that operand apply equally to the prologue's input.
+/// Views (reshapes, transposes) of that operand apply equally to the prologue's input.
 std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp fusion) {
   auto epilogue = epilogueExcept(prologue.ops, fusion);
   if (!epilogue || (epilogue->lhs.base == prologue.made) == (epilogue->rhs.base == prologue.made))
@@ -106,7 +106,7 @@ std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp fusion)
   return epilogue;
 }
 
-/// Describes the sizes, operands and result.
+/// Describes the sizes, operands and result of a fusion's matmul.
 std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refusal &refuse) {
   Product p;
   p.fusion = fusion;
@@ -133,7 +133,7 @@ std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refu
   p.srcSource = sourceOf(fusion, e.lhs.base, e.lhs.offset);
   p.dstSource = resultOf(fusion, e.destination.offset);
   p.weightsSource = sourceOf(fusion, e.rhs.base, e.rhs.offset);
-  // Batches are merged into one tall matmul only if all of them share the right operand.
+  // Batches are merged into one matmul with more rows only if all of them share the right operand.
   if (rank > 2 && !(sharedRhs && rows)) {
     p.src = strided(e.lhs.shape, e.lhs.strides, element);
     p.weights = strided(e.rhs.shape, e.rhs.strides, right);
@@ -192,7 +192,7 @@ bool isProduct(FusionOp fusion) {
 /// Adds the epilogue to a product whose operands are already described.
 static std::optional<Product> withSteps(Product p, FusionOp fusion, Epilogue &e,
                                         const Refusal &refuse) {
-  // Set by `--matmul-precision medium`.
+  // The `dlc.math` attribute is set by `--matmul-precision medium`.
   if (auto math = e.anchor->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
     p.math = math.str();
   SmallVector<int64_t> dims(p.dst.dims.size(), 1);

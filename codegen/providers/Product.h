@@ -4,7 +4,7 @@
 //        matmul -> epilogue -> dst
 //   weights -+
 //
-// The calls of libraries and of dlc's own kernels are made from this description.
+// Calls of library kernels and of dlc's own kernels are created from this description.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_PROVIDERS_PRODUCT_H
@@ -23,28 +23,29 @@ namespace dlc {
 struct TensorDesc {
   llvm::SmallVector<int64_t> dims;
   mlir::Type element;
-  /// Strides in elements; if empty, `layout` applies.
+  /// Strides in elements; if empty, `layout` determines the order.
   llvm::SmallVector<int64_t> strides = {};
   /// Layout tag of the tensor type; empty means row-major.
   std::string layout = {};
 
-  /// Describes a value by its type and layout.
+  /// Describes a value by its type and its layout.
   static TensorDesc of(mlir::Value value);
   int64_t size() const;
   bool isF32() const { return element.isF32(); }
-  /// Returns the strides, also for a row-major layout; std::nullopt for other layouts.
+  /// Returns the strides, which are computed for a row-major layout; std::nullopt for other
+  /// layouts.
   std::optional<llvm::SmallVector<int64_t>> anyStrides() const;
 };
 
-/// Epilogue op that is applied to the sums of a contraction.
+/// Epilogue op that is applied to the result of a matmul or convolution.
 struct EpilogueStep {
   enum class Kind { Eltwise, Binary, Sum };
   Kind kind;
   std::string alg = {};
   double alpha = 0, beta = 0;
-  double scale = 1;         ///< Sum: factor of the result's previous contents
-  TensorDesc operand = {};  ///< Binary: size 1 in broadcast dimensions
-  CallArgument source = {}; ///< Binary: buffer of the operand
+  double scale = 1; ///< for Kind::Sum: factor of the result's previous contents, which are added
+  TensorDesc operand = {};  ///< for Kind::Binary: operand, with size 1 in broadcast dimensions
+  CallArgument source = {}; ///< for Kind::Binary: buffer of the operand
 };
 
 /// Constant weights: [k, n], or [n, k] if `transposed`.
@@ -54,7 +55,7 @@ struct ConstantWeights {
 };
 
 /// Batched matmul of [.., m, k] by [.., k, n]. Leading dimensions have dst's size or 1. Batches
-/// that share their weights are merged into one tall matmul.
+/// that share their weights are merged into one matmul with more rows.
 struct Product {
   double flops = 0;
   TensorDesc src, weights, dst;
@@ -62,43 +63,44 @@ struct Product {
   std::optional<ConstantWeights> constant; ///< constant weights, instead of weightsSource
   std::optional<TensorDesc> bias;
   CallArgument biasSource;
-  std::optional<double> scale; ///< factor of the sums
-  /// Zero points that are subtracted from 8-bit operands before they are multiplied into i32 sums:
-  /// values of the fusion's body. A null value means a zero point of 0.
+  std::optional<double> scale; ///< factor of the matmul's result
+  /// Zero points that are subtracted from 8-bit operands before they are multiplied and summed in
+  /// i32. They are values of the fusion's body; null means a zero point of 0.
   mlir::Value srcZeroPoint, weightsZeroPoint;
   std::vector<EpilogueStep> steps;
-  /// Old value to which a sum in place adds.
+  /// Old value to which an in-place sum adds the result.
   std::optional<CallArgument> accumulates;
-  /// Operand that is computed, or whose columns are summed, while it is packed.
+  /// Operand that is computed, or whose column sums are computed, while it is packed.
   std::optional<Prologue> prologue;
-  bool madeIsLeft = false; ///< whether the prologue's operand is src
-  FusionOp fusion;         ///< fusion that this describes
+  bool madeIsLeft = false; ///< whether the prologue computes src
+  FusionOp fusion;         ///< fusion that contains the matmul
   std::string math;        ///< "bf16" if the operands may be rounded to bf16
 };
 
 /// Returns true if the fusion contains a matmul.
 bool isProduct(FusionOp fusion);
 
-/// Describes a fusion around a matmul by quantized weights (passes/QuantizedWeights.h). The
-/// quantized values become the product's `constant`.
+/// Describes a fusion of a matmul with quantized weights (passes/QuantizedWeights.h). The quantized
+/// values become the product's `constant`.
 std::optional<Product> describeQuantized(FusionOp fusion, const Refusal &refuse);
 
-/// Reads the weights of such a fusion. Returns nullopt for other fusions.
+/// Reads the quantized weights of a fusion's matmul. Returns nullopt for fusions without quantized
+/// weights.
 std::optional<QuantizedWeights> readQuantizedWeights(FusionOp fusion);
 
-/// Describes a fusion around a matmul. `own`: also accepts epilogue ops and computed operands that
-/// only dlc's own kernels support. Reports the reason to `refuse` if the fusion does not match.
+/// Describes a fusion of a matmul. `own`: also accepts epilogue ops and computed operands that only
+/// dlc's own kernels support. Reports the reason to `refuse` if the fusion does not match.
 std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal &refuse);
 
 /// Converts the epilogue of a contraction to `steps`. The last op may add to a state in place
-/// (`accumulates`). `operandOf` describes a binary op's operand; the function returns false if it
-/// returns std::nullopt.
+/// (`accumulates`). `operandOf` describes a binary op's operand. Returns false if an op is
+/// unsupported or `operandOf` returns std::nullopt.
 bool describeSteps(FusionOp fusion, const Epilogue &epilogue,
                    llvm::function_ref<std::optional<TensorDesc>(const PostOp &)> operandOf,
                    std::vector<EpilogueStep> &steps, std::optional<CallArgument> &accumulates);
 
-/// Returns a value of the fusion's body as an argument that starts `offset` elements into its
-/// buffer.
+/// Returns a call argument for a value of the fusion's body. The argument starts `offset` elements
+/// into the value's buffer.
 CallArgument sourceOf(FusionOp fusion, mlir::Value inner, int64_t offset = 0);
 CallArgument resultOf(FusionOp fusion, int64_t offset = 0);
 

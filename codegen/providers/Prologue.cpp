@@ -11,7 +11,7 @@ namespace {
 
 bool isElementwise(Operation *op) { return op && op->hasTrait<Elementwise>(); }
 
-/// Returns the value that a chain of reshapes and transposes is applied to.
+/// Returns the value to which a chain of reshapes and transposes that ends in `v` is applied.
 Value behindViews(Value v) {
   while (Operation *op = v.getDefiningOp()) {
     if (!isa<ReshapeOp, TransposeOp>(op))
@@ -26,8 +26,8 @@ struct Reader {
 
   ArrayRef<int64_t> shape() const { return shapeOf(prologue.made); }
 
-  /// Returns true for an argument with one element per row of the computed operand or, if `single`,
-  /// one for all rows.
+  /// Returns true if `v` is a fusion argument with one element per row of the computed operand or,
+  /// if `single`, one element for all rows.
   bool isRow(Value v, bool single) const {
     if (!isa<BlockArgument>(v) || !layoutOf(v.getType()).empty())
       return false;
@@ -37,8 +37,8 @@ struct Reader {
   }
   bool isFull(Value v) const { return shapeOf(v) == shape(); }
 
-  /// If one operand of `op` is a row value (see isRow), stores it in `row` and returns the other
-  /// operand; otherwise returns null.
+  /// If one operand of `op` has one element per row (see isRow), stores it in `row` and returns the
+  /// other operand; otherwise returns null.
   Value takeRow(Operation *op, Value &row, bool anyOrder) {
     for (int i : {1, 0}) {
       if (i == 0 && !anyOrder)
@@ -53,7 +53,7 @@ struct Reader {
     return {};
   }
 
-  /// Matches select(column index == hot, value, 0).
+  /// Matches the one-hot term select(column index == hot, value, 0).
   bool takeHot(Value v) {
     auto select = v.getDefiningOp<SelectOp>();
     auto compare = select ? select.getCondition().getDefiningOp<CompareOp>() : CompareOp();
@@ -101,7 +101,7 @@ struct Reader {
            layoutOf(v.getType()).empty();
   }
 
-  /// Matches the column sums if the fusion has a second result.
+  /// Matches the column sums of the operand, which are the fusion's second result if it has one.
   bool readSums(FusionOp fusion) {
     if (fusion.getNumResults() == 1)
       return true;
@@ -135,7 +135,7 @@ std::optional<Prologue> matchPrologue(FusionOp fusion) {
   MatmulOp product = *products.begin();
   for (Value operand : {product.getA(), product.getB()}) {
     Value made = behindViews(operand);
-    // An operand that is only summed may be an argument of the fusion.
+    // An operand of which only the column sums are computed may be an argument of the fusion.
     bool isGiven = isa<BlockArgument>(made) && fusion.getNumResults() > 1;
     if ((!isGiven && !isElementwise(made.getDefiningOp())) || typeOf(made).getRank() < 2 ||
         !typeOf(made).getElementType().isF32())

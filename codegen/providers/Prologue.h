@@ -4,9 +4,9 @@
 //                    |
 //                    +-> sums of its columns
 //
-// A matmul on tiles rounds and reorders its operands anyway. A value that is computed only for
-// matmuls, such as the gradient of a softmax cross-entropy, then need not be written to memory and
-// read again.
+// A matmul on AMX tiles rounds and reorders its operands anyway. If it also computes them, a value
+// that only matmuls read, such as the gradient of a softmax cross-entropy, need not be written to
+// memory and read again.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_PROVIDERS_PROLOGUE_H
@@ -17,22 +17,24 @@
 namespace dlc {
 
 struct Prologue {
-  /// The computed operand of the matmul, and the fusion's argument of the same shape from which it
-  /// is computed.
+  /// `made`: computed operand of the matmul. `x`: fusion argument of the same shape, from which
+  /// `made` is computed.
   mlir::Value made, x;
-  /// Arguments with one element per row, or (`shift`, `factor`) one for all rows; null if absent.
+  /// Arguments with one element per row or, for `shift` and `factor`, one element for all rows;
+  /// null if absent.
   mlir::Value shift, factor, hot;
-  double value = 0; ///< added where the column index is equal to `hot`
+  double value = 0; ///< value of the one-hot term: added where the column index equals `hot`
   bool exponential = false;
-  /// Sum of each column, if it is the fusion's second result.
+  /// Reduction that sums each column of the operand, if it is the fusion's second result; otherwise
+  /// null.
   ReduceOp sums;
   bool changes() const { return x != made; }
   /// All ops of the body except the matmul, its epilogue and constants.
   llvm::SmallVector<mlir::Operation *> ops;
 };
 
-/// Matches the body of a fusion around a matmul. For an operand that is only summed while it is
-/// packed, changes() returns false.
+/// Matches the prologue in the body of a fusion with one matmul. If only the column sums of an
+/// operand are computed while it is packed, changes() of the result returns false.
 std::optional<Prologue> matchPrologue(FusionOp fusion);
 
 } // namespace dlc

@@ -12,7 +12,8 @@ namespace dlc {
 
 bool isRepeated(Operation *op) { return bool(op->getParentOfType<LoopOp>()); }
 
-/// Returns true if the operation's weights stay in the nearest caches between loop iterations.
+/// Returns true if the operation's constant weights remain in the nearest caches between loop
+/// iterations.
 static bool weightsStay(Operation *op, const Machine &machine) {
   double bytes = 0;
   for (Value operand : op->getOperands())
@@ -125,7 +126,8 @@ bool means(StringRef asked, const Provider &provider) {
   return asked == provider.about.name || (!asked.empty() && asked == provider.about.family);
 }
 
-/// Sorts candidates by estimate. Drops reference implementations if there is any other candidate.
+/// Sorts candidates by estimated time. Drops reference implementations if there is any other
+/// candidate.
 static std::vector<Candidate> ordered(std::vector<Candidate> candidates, std::string &refusals) {
   if (llvm::any_of(candidates, [](auto &c) { return !c.isReference; }))
     llvm::erase_if(candidates, [&](const Candidate &c) {

@@ -1,8 +1,8 @@
 //===- Provider.h - interface of kernel providers -------------------------===//
 //
 // A provider offers kernels for operations: a library, hand-written kernels of dlc, or a code
-// generator. Each provider is one file or folder here and one row of Providers.def. No other code
-// refers to a provider by name.
+// generator. Each provider is one file or folder in codegen/providers and one row of Providers.def.
+// No other code refers to a provider by name.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_PROVIDERS_PROVIDER_H
@@ -25,13 +25,14 @@ struct SelectionContext {
   std::string accuracy = "default";
   std::string device = {};  ///< GPU that the operation runs on; empty: the host
   std::string gpuArch = {}; ///< GPU architecture to compile for; empty: the device's
-  /// Whether to propose all implementations worth measuring, not only those preferred by estimate.
+  /// Whether to propose all implementations that are worth measuring, not only the ones with the
+  /// best estimates.
   bool every = false;
   /// Whether providers that generate code may propose candidates.
   bool generated = true;
 };
 
-/// Returns true if a loop encloses the operation, so that its weights may still be in the caches
+/// Returns true if a loop contains the operation, so that its weights may still be in the caches
 /// from the previous iteration.
 bool isRepeated(mlir::Operation *op);
 
@@ -42,7 +43,7 @@ public:
   ~CandidateCollector();
 
   void add(Candidate candidate) { candidates.push_back(std::move(candidate)); }
-  /// Adds a library call with the given estimate.
+  /// Adds a library call as a candidate with this estimated time.
   void add(llvm::StringRef kernel, const LibraryCall &call, double microseconds,
            mlir::DictionaryAttr parameters = {});
   void refuse(llvm::StringRef who, llvm::StringRef why);
@@ -63,7 +64,7 @@ private:
   std::optional<std::string> whyNot; ///< why `normalized` is null; unset until queried
 };
 
-/// Kind of code that a chosen kernel becomes.
+/// Kind of code that implements an operation with a chosen kernel.
 enum class KernelKind {
   Host, ///< generated code for the host CPU, as returned by schedule()
   Gpu,  ///< generated source code for a GPU (codegen/cuda)
@@ -84,7 +85,7 @@ public:
     llvm::StringLiteral parameter = "";
     bool computesChannelSums = false; ///< can compute channel statistics of a convolution
     bool fusesPrologue = false;       ///< can compute a matmul's operands while packing them
-    bool acceptsPartialBody = false;  ///< accepts a fusion from which operations were removed
+    bool acceptsPartialBody = false;  ///< accepts a fusion from which some operations were removed
   };
 
   constexpr explicit Provider(const About &about) : about(about) {}
@@ -94,12 +95,12 @@ public:
   /// Adds the provider's candidates with their estimates, or reports why there are none.
   virtual void propose(CandidateCollector &collector) const = 0;
 
-  /// For KernelKind::Call: returns the call with these parameters, taken from one of the provider's
-  /// own candidates.
+  /// For KernelKind::Call: returns the library call for the operation. `parameters` are those of a
+  /// candidate that this provider proposed.
   virtual std::optional<LibraryCall> call(mlir::Operation *op, mlir::DictionaryAttr parameters,
                                           int threads, std::string *why) const;
-  /// For KernelKind::Host: returns how to generate code for `normal`, the normalized form of
-  /// `fusion`.
+  /// For KernelKind::Host: returns the schedule with which code is generated for `normal`, the
+  /// normalized form of `fusion`.
   virtual mlir::FailureOr<Schedule> schedule(FusionOp fusion, FusionOp normal,
                                              const cpu::Target &target, bool packs,
                                              std::string &why) const;
@@ -116,7 +117,7 @@ public:
   const About about;
 };
 
-/// Provider of library calls that has at most one integer parameter per kernel.
+/// Provider of library calls whose kernels have at most one integer parameter.
 class CallProvider : public Provider {
 public:
   using Provider::Provider;
@@ -126,29 +127,30 @@ public:
                                   std::string *why) const final;
 
 protected:
-  /// Returns the parameter values of the candidate kernels. If the first kernel cannot be made, the
-  /// reason is reported. Empty if the provider does not support the operation or has refused it.
+  /// Returns the parameter values of the candidate kernels. Empty if the provider does not support
+  /// the operation or has refused it. If make() fails for the first value, its reason is reported
+  /// as a refusal.
   virtual llvm::SmallVector<int64_t> variants(CandidateCollector &collector) const = 0;
   virtual std::optional<LibraryCall> make(mlir::Operation *op, int64_t variant, int threads,
                                           std::string *why) const = 0;
-  /// Returns the estimated time in microseconds.
+  /// Returns the estimated time of the call in microseconds.
   virtual double estimate(const LibraryCall &call, const CostModel &cost) const = 0;
 };
 
-/// Providers of the table, each defined in the provider's own file.
+/// Providers of Providers.def; each function is defined in the provider's own file.
 namespace provide {
 #define PROVIDER(name) const Provider &name();
 #include "codegen/providers/Providers.def"
 #undef PROVIDER
 } // namespace provide
 
-/// Returns the providers in table order, which is the order in which they are queried.
+/// Returns all providers in the order of Providers.def, in which they are queried.
 llvm::ArrayRef<const Provider *> providers();
-/// Returns the provider with this name; null if there is none.
+/// Returns the provider with this name; null if no provider has it.
 const Provider *providerOf(llvm::StringRef name);
-/// Returns the provider chosen for the operation; null if none was chosen.
+/// Returns the provider of the kernel that was chosen for the operation; null if none was chosen.
 const Provider *providerOf(mlir::Operation *op);
-/// Returns the names that --kernels accepts: those of providers and of families.
+/// Returns the names that --kernels accepts: names of providers and of provider families.
 std::vector<std::string> kernelNames();
 /// Returns true if `asked`, a value of --kernels, names the provider or its family.
 bool means(llvm::StringRef asked, const Provider &provider);

@@ -9,8 +9,8 @@
 
 namespace dlc {
 
-/// Stores the reason and returns std::nullopt: `return refuse("..")` in functions that return a
-/// candidate.
+/// Callback that stores the reason why a provider cannot implement an operation and returns
+/// std::nullopt. Use: `return refuse("..")` in functions that return an optional.
 struct Refusal {
   std::string *why;
 

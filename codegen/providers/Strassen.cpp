@@ -54,11 +54,11 @@ public:
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;
     double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"];
-    // Each half of the columns is padded to whole column blocks.
+    // Strassen's algorithm halves the columns, and each half is padded to full column blocks.
     double rate = machine.vectorsGflops * laneShare(n, cost.lanes) *
                   std::min(1.0, machine.oneRow + machine.eachRow * m);
     rate *= machine.strassenGain * laneShare(n, 4 * cost.lanes) / laneShare(n, cost.lanes);
-    // All threads pack a left operand before any multiplication starts.
+    // All threads pack the left operand before any multiplication starts.
     bool isAcross = call.desc["a"].back() != 1;
     double packed = m * k / (isAcross ? machine.vectorsAcross : machine.vectorsPacked);
     packed += packedRight(call) / machine.vectorsPacked;

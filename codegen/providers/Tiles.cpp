@@ -1,6 +1,6 @@
 //===- Tiles.cpp - f32 matmuls split into bf16 parts on AMX tiles ---------===//
 //
-// Three products of two bf16 parts, or six of three parts, replace one f32 product
+// Each f32 product is replaced by three products of two bf16 parts, or six products of three parts
 // (runtime/library/tiles). Weight gradients of bf16 operands use a single part.
 //
 //===----------------------------------------------------------------------===//
@@ -68,12 +68,12 @@ double productTime(const LibraryCall &call, const CostModel &cost) {
                 laneShare(n, machine.tileColumns) * laneShare(k, machine.tileDepth);
   double products = call.flops * parts * (parts + 1) / 2 / (rate * cores) +
                     batches * m * n / (machine.tileResults * cores);
-  // The right operand is split only once if the whole batch shares it.
+  // If the whole batch shares the right operand, the operand is split into parts only once.
   double split = (batches * m * k + packedRight(call)) * parts / 2 / (machine.splitParts * cores);
   return std::max(products + split, cost.traffic(call.bytes, cores));
 }
 
-/// Nanoseconds of a grouped matmul, in which each group of rows fills its own tile blocks.
+/// Estimated nanoseconds of a grouped matmul, in which each group of rows starts a new tile block.
 double groupedTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
   double m = call.desc["rows"], n = call.desc["n"], k = call.desc["k"], parts = call.desc["parts"],
@@ -115,7 +115,7 @@ public:
       return {};
     if (!fusion)
       return waysOfGroups(collector);
-    // bf16 operands are not rounded further.
+    // Operands of type bf16 are used without further rounding.
     bool isNarrow = llvm::any_of(fusion.getInputs(), [](Value value) {
       return cast<RankedTensorType>(value.getType()).getElementType().isBF16();
     });
@@ -138,7 +138,8 @@ public:
   bool sharesUnits(StringRef) const override { return true; }
 
 private:
-  /// bf16 operands are one part and are not rounded further.
+  /// Returns the numbers of parts for a grouped matmul. Operands of type bf16 are one part and are
+  /// not rounded further.
   SmallVector<int64_t> waysOfGroups(CandidateCollector &collector) const {
     Type element = typeOf(collector.op->getOperand(0)).getElementType();
     if (element.isBF16())

@@ -9,17 +9,21 @@
 
 namespace dlc::tiles_desc {
 
-/// Returns "tiles:bf16x3" for two parts, "tiles:bf16x6" for three.
+/// Returns the implementation name of kernels that split f32 values into bf16 parts: "tiles:bf16x3"
+/// for two parts, "tiles:bf16x6" for three.
 const char *implementationOf(int parts);
 
-/// Packs constant weights [k, n] ([n, k] if `transposed`) in tile order during lowering.
+/// Returns an argument for constant weights [k, n] ([n, k] if `transposed`), which are packed in
+/// AMX tile order during lowering.
 CallArgument packedWeights(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n,
                            int parts);
 
-/// Describes a convolution or one of its gradients. A weight gradient of f32 requires a 1x1 window.
+/// Describes a convolution or one of its gradients as a call on AMX tiles. An f32 weight gradient
+/// requires a 1x1 window.
 std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal &refuse);
 
-/// Nanoseconds of a convolution, and of a bf16 weight gradient.
+/// Estimated nanoseconds of a convolution (windowTime) and of a bf16 weight gradient
+/// (gradientTime).
 double windowTime(const LibraryCall &call, const CostModel &cost);
 double gradientTime(const LibraryCall &call, const CostModel &cost);
 

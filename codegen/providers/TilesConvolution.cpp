@@ -1,8 +1,8 @@
 //===- TilesConvolution.cpp - convolutions in bf16 parts on AMX tiles -----===//
 //
 // With channels last, a convolution with a 1x1 window is a matmul of [pixels, channels] by its
-// weights, and its gradients are matmuls of the same matrices, transposed. Other windows have their
-// own kernel (runtime/library/tiles/Convolution.h).
+// weights, and its gradients are matmuls of the same matrices, transposed. Larger windows have a
+// separate kernel (runtime/library/tiles/Convolution.h).
 //
 //===-----------------------------------------------------------------------===//
 #include "codegen/providers/MatmulCall.h"
@@ -25,7 +25,7 @@ bool isAll(ArrayRef<int64_t> values, int64_t wanted) {
   return llvm::all_of(values, [=](int64_t v) { return v == wanted; });
 }
 
-/// Sizes of images with channels last.
+/// Sizes of an image tensor, whose channels are stored last.
 struct Image {
   int64_t count, channels, height, width;
 
@@ -36,7 +36,8 @@ struct Image {
   int64_t pixels() const { return count * height * width; }
 };
 
-/// Checks the common requirements: images with one group, f32, channels last on both sides.
+/// Checks the requirements of all convolutions on AMX tiles: 2-D images with one group, f32, and
+/// channels last for input and output.
 template <typename Op> bool supports(Op op, Value x, Value y, Value w, const Refusal &refuse) {
   auto source = typeOf(x), result = typeOf(y), weights = typeOf(w);
   if (source.getRank() != 4 || op.getGroups() != 1)
@@ -55,8 +56,8 @@ template <typename Op> bool isOnePixel(Op op, Value w) {
          isAll(op.getHigh(), 0) && isAll(op.getStrides(), 1);
 }
 
-/// Strides of an epilogue operand that has `result`'s shape, one element per channel, or a single
-/// element; std::nullopt for other operands.
+/// Returns the strides of an epilogue operand that has `result`'s shape, one element per channel,
+/// or a single element; std::nullopt for other operands.
 std::optional<json> operandStrides(Value operand, RankedTensorType result, const json &dst) {
   auto type = typeOf(operand);
   if (!type.getElementType().isF32())
@@ -74,7 +75,8 @@ std::optional<json> operandStrides(Value operand, RankedTensorType result, const
   return strides;
 }
 
-/// Packs the constant weights of a window during lowering.
+/// Returns an argument for the constant weights of a windowed convolution, which are packed during
+/// lowering.
 CallArgument packedWindow(const ref::Tensor &plain, const json &desc) {
   auto convolution = tiles::Convolution::parse(desc);
   std::string layout = std::string("tiles:window:") +
@@ -102,7 +104,7 @@ json sizesOf(const Image &image) {
   return {image.count, image.channels, image.height, image.width};
 }
 
-/// Describes the forward convolution or its data gradient.
+/// Describes the forward convolution or its data gradient (a transposed convolution).
 template <typename Op>
 std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilogue, Op op,
                                           int parts, const Refusal &refuse) {
@@ -181,7 +183,8 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
     if (!operand || postOp.scale != 1)
       return refuse("unsupported operand of epilogue op " + postOp.alg);
     steps.push_back({{"kind", "binary"}, {"alg", postOp.alg}, {"strides", *operand}});
-    // A matmul with longer sums stores partial sums in the result before the epilogue runs.
+    // A matmul with a larger reduction dimension stores partial sums in the result before the
+    // epilogue runs, so the result cannot share a buffer with an operand of the epilogue.
     if (call.inplace.empty() && (!product || k <= products::kSummedDepth) &&
         typeOf(postOp.operand).getShape() == typeOf(y).getShape())
       call.inplace.push_back({result, unsigned(call.arguments.size())});
@@ -276,7 +279,7 @@ std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal
 namespace {
 
 /// Cost of a dilated window relative to a dense one. Rows are padded to fit the dilated window, and
-/// taps that read only padding are skipped block by block.
+/// taps that read only padding are skipped for each block of rows.
 double partOfHoles(const tiles::Convolution &c) {
   if (c.window.dilations == std::vector<int64_t>{1, 1})
     return 1;
@@ -285,7 +288,7 @@ double partOfHoles(const tiles::Convolution &c) {
     auto rows = c.liveTaps(0, y, std::min(y + tiles::kBlock / c.pitch(), c.dst[0] - 1));
     live += double(rows.end - rows.begin);
   }
-  // Adjacent rows share their padding if the window is not dilated.
+  // Without dilation, adjacent rows share their padding.
   int64_t dense = c.dst[1] + (c.window.sizes[1] - 1) / 2;
   double room = double(c.pitch()) / double(dense);
   return std::max(1.0, room) * live / double(c.dst[0] * c.window.sizes[0]);
@@ -298,7 +301,8 @@ double windowTime(const LibraryCall &call, const CostModel &cost) {
   auto src = call.desc["src"].get<std::vector<int64_t>>(),
        dst = call.desc["dst"].get<std::vector<int64_t>>();
   double parts = call.desc["parts"], cores = cost.coresFor(call.flops);
-  // With few channels, one step of a sum also covers the channels of the next pixels in the row.
+  // With few channels, one tile instruction reduces over the channels of several adjacent pixels in
+  // the row.
   double channels = double(src[1]),
          rate = machine.tileGflops * laneShare(double(dst[1]), machine.tileColumns);
   rate *= channels < machine.tileDepth / 2 ? 0.45 : laneShare(channels, machine.tileDepth);
@@ -317,12 +321,12 @@ double gradientTime(const LibraryCall &call, const CostModel &cost) {
        dst = call.desc["diff_dst"].get<std::vector<int64_t>>();
   auto window = call.desc["window"].get<std::vector<int64_t>>();
   double taps = productOf(window), cores = cost.coresFor(call.flops);
-  // Tiles accumulate sums for 16 x 16 channels. Rows are padded by the window's width.
+  // Tiles accumulate the gradients of 16 x 16 channels. Rows are padded by the window's width.
   double rate =
       machine.tileGflops * machine.tileGradientPart * laneShare(double(src[1]), machine.tileRows) *
       laneShare(double(dst[1]), machine.tileRows) * double(dst[3]) / double(dst[3] + window[1] - 1);
   double weights = taps * double(src[1]) * double(dst[1]);
-  // Pixels are packed twice if the window has more than one column.
+  // The input pixels are packed twice if the window has more than one column.
   double packed = productOf(src) * (window[1] > 1 ? 2 : 1) + productOf(dst);
   return std::max(call.flops / (rate * cores) + packed / (machine.turnedPixels * cores) +
                       weights / (machine.tileResults * cores),

@@ -34,7 +34,7 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *w
     if (vectors::lanes() < lanes)
       return refuse("this processor has no vectors of that width");
     products::KernelConfig config = vectors::groupedConfig(lanes);
-    // Packing bf16 matrices as f32 would double their size.
+    // Matrices of type bf16 are not packed: as f32 they would take twice the memory.
     bool isNarrow = typeOf(op->getOperand(1)).getElementType().isBF16();
     return groupedProduct(op, vectorKernel("vectors", lanes), isNarrow ? nullptr : &config, refuse);
   }
@@ -52,7 +52,7 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *w
       *product, kernel, [](const MatmulSizes &) { return true; }, refuse);
 }
 
-/// Microseconds of a grouped matmul or its weight gradient.
+/// Estimated microseconds of a grouped matmul or its weight gradient.
 double groupedTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
   double m = call.desc["rows"], n = call.desc["n"], k = call.desc["k"],
@@ -114,7 +114,7 @@ public:
 
 double endedWithWeights(const LibraryCall &call, double nanoseconds, const CostModel &cost) {
   constexpr double kOwnCall =
-      0.2; // overhead relative to a oneDNN call (machine.call), which looks up a primitive
+      0.2; // overhead relative to that of a oneDNN call (machine.call), which looks up a primitive
   double cores = cost.coresFor(call.flops);
   nanoseconds +=
       cost.streamedWeights(call, nanoseconds, cost.machine.vectorsBesideGigabytes, cores);

@@ -1,7 +1,7 @@
 //===- Winograd.cpp - Winograd convolutions -------------------------------===//
 //
-// F(m x m, r x r) takes (m + r - 1)^2 multiplications of a channel with a filter for m x m results,
-// where the direct sum takes m^2 r^2. It has larger rounding errors: see
+// F(m x m, r x r) needs (m + r - 1)^2 multiplications of a channel with a filter for m x m results;
+// the direct sum needs m^2 r^2. The rounding errors are larger: see
 // runtime/library/winograd/Desc.md. dlc.accuracy = "strict" (or --accuracy) forbids it.
 //
 //===-----------------------------------------------------------------------===//
@@ -27,8 +27,9 @@ bool isOnes(ArrayRef<int64_t> values) {
   return llvm::all_of(values, [](int64_t v) { return v == 1; });
 }
 
-/// Common part of all descriptions. `x` and `y` are the convolution's input and output; `weights`
-/// is a shape whose last two dimensions are the window. `filled`: blocks of channels may be padded.
+/// Returns the geometry, which all Winograd descriptions contain. `x` and `y` are the convolution's
+/// input and output; `weights` is a shape whose last two dimensions are the window. `filled`:
+/// blocks of channels may be padded.
 template <typename Op>
 std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights, bool filled,
                              int tile, const Refusal &refuse) {
@@ -151,7 +152,8 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
   return call;
 }
 
-/// Matches one convolution with an epilogue, optionally followed by the statistics of its channels.
+/// Matches a fusion of one convolution with an epilogue, optionally followed by the statistics of
+/// its channels.
 std::optional<Epilogue> matchSteps(FusionOp fusion) {
   if (fusion.getNumResults() == 1)
     return matchEpilogue(fusion);
@@ -220,8 +222,8 @@ public:
         double(dst[0]) * std::ceil(double(dst[2]) / side) * std::ceil(double(dst[3]) / side);
     double from = double(src[1]), to = double(dst[1]);
     double products = 2 * points * tiles * from * to;
-    // Transformed data and results are written to memory and read again. So are the weights, unless
-    // they are packed: those are only read.
+    // Transformed data and results are written to memory and read again. The same holds for
+    // unpacked weights; packed weights are only read.
     double cores = cost.coresFor(call.flops);
     double asked = cost.streamed(packedBytes(call), machine.streamedGigabytes, cores);
     double weights =

@@ -7,13 +7,14 @@
 namespace dlc {
 
 struct ExtendedFusion {
-  std::vector<Candidate> candidates; ///< the best library call first
-  double time = 0;                   ///< microseconds of that call
+  std::vector<Candidate> candidates; ///< library calls for the extended fusion, best one first
+  double time = 0;                   ///< time of the best call in microseconds
 };
 
-/// Returns the library call for `made`, an extension of the fusion `product`, and its time: that of
-/// the product plus the estimated difference. Only library calls that were candidates of `product`
-/// are considered, not generated code. Measured times are compared only with measured times.
+/// Returns the library calls for `made`, an extension of the matmul fusion `product`, and the time
+/// of the best call: the time of `product` plus the estimated difference. Only library calls that
+/// were candidates of `product` are considered, not generated code. Measured times are compared
+/// only with measured times.
 std::optional<ExtendedFusion> estimateExtension(FusionOp made, FusionOp product,
                                                 const Refinement &refinement);
 

@@ -8,21 +8,22 @@
 
 namespace dlc {
 
-/// Returns the terminator of a fusion.
+/// Returns the dlc.yield at the end of a fusion's body.
 YieldOp terminatorOf(FusionOp fusion);
-/// Returns the value that a chain of reshapes is applied to.
+/// Returns the source of a chain of reshapes: the value before the first reshape.
 mlir::Value belowReshapes(mlir::Value v);
 
-/// Builds a fusion that yields values of other fusions: clones the operations that compute them, as
-/// far as needed, and adds the operands from outside of fusions.
+/// Builds a fusion that yields values of other fusions. Clones the operations that compute these
+/// values into its body, and adds inputs for values from outside of fusions.
 class FusionBuilder {
 public:
   FusionBuilder(mlir::OpBuilder &b, mlir::Location loc, mlir::TypeRange types);
 
-  /// Replaces `inner`, a value in a fusion's body, by `value`, a value of another body or outside
-  /// of fusions.
+  /// Makes the built fusion use `value` wherever cloned operations use `inner`. `inner` is a value
+  /// in a fusion's body. `value` is a value in another body or outside of fusions.
   void replaceValue(mlir::Value inner, mlir::Value value) { instead[inner] = value; }
-  /// Clones reshapes of `value` outside of fusions into the fusion.
+  /// Makes the built fusion contain reshapes of `value` that are outside of fusions, instead of
+  /// using their results as inputs.
   void inlineReshapesOf(mlir::Value value) { opened = value; }
 
   FusionOp yield(mlir::ValueRange values);

@@ -23,7 +23,8 @@ namespace dlc {
 
 namespace {
 
-/// A matmul, the kernel that computes a part of its gradient, and the fusions that replace both.
+/// Alternative to a matmul and an adjacent kernel that computes or applies an activation gradient:
+/// an extended matmul, and the rest of the kernel.
 class Joined : public Change {
 public:
   Joined(FusionOp product, const Refinement &refinement)
@@ -56,7 +57,7 @@ public:
         kernel.getResult(i).replaceAllUsesWith(made.getResult(0));
     if (!result)
       product.getResult(0).replaceAllUsesWith(made.getResult(0));
-    // The fusion that reads the other one's result is erased first.
+    // The fusion that reads the other fusion's result is erased first.
     for (FusionOp gone : {result ? kernel : product, result ? product : kernel})
       refinement.erase(gone);
     writeCandidates(made, enlarged->candidates);
@@ -77,7 +78,8 @@ private:
            kernel->hasAttr(kCandidatesAttr) && !isProduct(kernel) && !kernel->hasAttr(kUpdatesAttr);
   }
 
-  /// Returns true if a kernel computes the input for the matmul alone, element by element.
+  /// Returns true if `input` of the matmul is computed by a kernel, element by element, and read
+  /// only by this matmul.
   bool makesFactor(Value input) {
     if (!input.hasOneUse() || !isKernel(input.getDefiningOp()))
       return false;
@@ -86,8 +88,8 @@ private:
     return last && isElementwise(last) && typeOf(input).getElementType().isF32();
   }
 
-  /// Returns true if a kernel is the only reader of the matmul's result, and multiplies it by an
-  /// activation gradient first.
+  /// Returns true if the matmul's result is read only by one kernel, which first multiplies it by
+  /// an activation gradient.
   bool readsResult() {
     Value result = product.getResult(0);
     if (!result.hasOneUse() || !isKernel(*result.getUsers().begin()))
@@ -99,8 +101,8 @@ private:
     return found.has_value();
   }
 
-  /// Builds the extended matmul, in which `value` replaces `inner`. It yields `given`, or the
-  /// previous result if `given` is null.
+  /// Builds the extended matmul: the original body with `inner` replaced by `value`. It yields
+  /// `given`, or, if `given` is null, the same result as before.
   bool build(Value inner, Value value, Value given) {
     result = given;
     OpBuilder b(result ? kernel : product);
@@ -119,8 +121,8 @@ private:
     return false;
   }
 
-  /// Builds the kernel without the ops that the matmul now contains. Nothing is built if no result
-  /// remains.
+  /// Builds the kernel without the ops that the extended matmul contains. Builds nothing if the
+  /// kernel would have no result.
   bool buildRest() {
     kept.clear();
     for (Value v : terminatorOf(kernel).getOperands())
@@ -140,11 +142,11 @@ private:
   FusionOp product;
   const Refinement &refinement;
   FusionOp kernel;
-  unsigned number = 0;    ///< index of the kernel's result that is the factor
-  BlockArgument argument; ///< the matmul's result within the kernel
-  Step step;              ///< the gradient op that the kernel applies to it
-  Value result;           ///< value that the matmul shall yield; null: as before
-  Value moved;            ///< value that the kernel yielded and the matmul computes now
+  unsigned number = 0;    ///< index of the kernel's result that the matmul reads as a factor
+  BlockArgument argument; ///< argument of the kernel that is the matmul's result
+  Step step;              ///< gradient op that the kernel applies to the matmul's result
+  Value result;           ///< value that the extended matmul yields; null: same as before
+  Value moved;            ///< value that the kernel yielded and the extended matmul computes
   FusionOp made, rest;
   SmallVector<Value> kept;
   std::optional<ExtendedFusion> enlarged;

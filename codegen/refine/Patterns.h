@@ -6,18 +6,22 @@
 
 namespace dlc {
 
-/// Gradients.cpp: fuses the gradient of an activation into the matmul before or after it.
+/// Pattern that fuses the gradient of an activation into the matmul before or after it
+/// (Gradients.cpp).
 const Pattern &activationGradients();
-/// Statistics.cpp: computes channel statistics in the epilogue of a convolution.
+/// Pattern that computes channel statistics in the epilogue of a convolution (Statistics.cpp).
 const Pattern &channelStatistics();
-/// Prologues.cpp: computes values that only matmuls read while they are packed.
+/// Pattern that computes a matmul's operand in the matmul itself, as a prologue that runs while the
+/// operand is packed (Prologues.cpp).
 const Pattern &operandPrologues();
-/// Sums.cpp: computes the column sums of an operand in the matmul that packs it.
+/// Pattern that computes the column sums of a matmul's operand in the matmul, while the operand is
+/// packed (Sums.cpp).
 const Pattern &columnSums();
 
-/// Returns the only op of a fusion if it sums over all dimensions but the last; else null.
+/// Returns the reduction of a fusion that has only one op, which sums over all dimensions but the
+/// last. Returns null for other fusions.
 ReduceOp soleColumnSum(FusionOp fusion);
-/// Returns the op if it sums over all dimensions but the last; else null.
+/// Returns `op` as a reduction if it sums over all dimensions but the last; null otherwise.
 ReduceOp columnSum(mlir::Operation *op);
 
 } // namespace dlc

@@ -17,7 +17,8 @@ namespace dlc {
 
 namespace {
 
-/// Moves the computation of one kernel result into the matmuls that read it.
+/// Alternative in which the matmuls that read a result of a kernel compute this result themselves,
+/// as a prologue.
 class AbsorbedPrologue : public Change {
 public:
   AbsorbedPrologue(FusionOp maker, unsigned number, const Refinement &refinement)
@@ -51,8 +52,8 @@ private:
            llvm::count(yield->getOperands(), made) == 1;
   }
 
-  /// Collects the readers of the result: matmuls that can compute their operands, and column sums.
-  /// Returns false if there is any other reader.
+  /// Collects the readers of the kernel's result: matmuls that support a prologue, and at most one
+  /// column sum. Returns false if there is any other reader.
   bool findReaders(Value v) {
     for (OpOperand &use : v.getUses()) {
       Operation *user = use.getOwner();
@@ -80,7 +81,8 @@ private:
     return true;
   }
 
-  /// Finds a column sum within the kernel. The kernel still computes the value for its other users.
+  /// Finds a reduction in the kernel that sums the absorbed value over all dimensions but the last
+  /// and that only the kernel's results use. A matmul then computes this sum, too.
   void findSums() {
     for (Operation *user : made.getUsers())
       if (ReduceOp sum = columnSum(user); sum && !outerSum && !innerSum && sum.getY().hasOneUse() &&
@@ -88,8 +90,8 @@ private:
         innerSum = sum;
   }
 
-  /// Collects the ops that compute the value from one tensor of its shape and from row values.
-  /// Returns false if it needs anything else.
+  /// Collects the elementwise ops that compute `v` from one tensor of the same shape (`x`) and from
+  /// values with one element per row (`rows`). Returns false if `v` depends on other values.
   bool slice(Value v) {
     if (splatValue(v))
       return true;
@@ -116,10 +118,11 @@ private:
     return true;
   }
 
-  /// Builds the kernel without the absorbed result, and the matmuls that compute it.
+  /// Builds the kernel without the absorbed result, and the matmuls with a prologue that computes
+  /// it.
   void buildKernels() {
     OpBuilder b(maker);
-    SmallVector<Value> kept; // values of the body
+    SmallVector<Value> kept; // values that the remaining kernel yields
     for (Value v : yield->getOperands())
       if (v != made && !(innerSum && v == innerSum.getY()))
         kept.push_back(v);
@@ -174,7 +177,9 @@ private:
     }
   }
 
-  /// Builds the matmul that computes the operand; null if its kernel does not support that.
+  /// Builds the matmul with a prologue that computes its input `operand`. `withSums`: it also
+  /// yields the column sums of this operand. Returns null if the matmul's kernel does not support
+  /// the prologue.
   FusionOp buildProduct(FusionOp product, unsigned operand, bool withSums) {
     OpBuilder b(product);
     SmallVector<Value> inputs(product.getInputs());
@@ -243,7 +248,8 @@ private:
 
 public:
   double savedTime() const override {
-    // Kernels requested by name are used wherever they are able to do this.
+    // Kernels requested by --kernels are used wherever they support the prologue, regardless of the
+    // cost.
     for (auto &[product, operand] : products)
       if (means(refinement.options.kernels, *providerOf(product)))
         return 1;
@@ -302,20 +308,20 @@ private:
   const Refinement &refinement;
   Operation *yield;
   Value made, x;
-  SmallVector<std::pair<FusionOp, unsigned>> products; ///< with the index of the input
+  SmallVector<std::pair<FusionOp, unsigned>> products; ///< matmul and index of its absorbed input
   FusionOp outerSum, rest;
   ReduceOp innerSum;
   llvm::SetVector<Value> rows;
   llvm::SetVector<Operation *> ops;
-  llvm::DenseMap<Value, Value> outer; ///< maps values of the kernel's body to those outside
+  llvm::DenseMap<Value, Value> outer; ///< value outside of the kernel for each value of its body
   SmallVector<FusionOp> fresh;
   bool exponential = false;
 };
 
 class Prologues : public Pattern {
 public:
-  // Kernels that read another kernel's result are visited first, so that the other result is then
-  // read only by matmuls, too.
+  // A kernel that reads another kernel's result is visited first. If it is absorbed, the other
+  // kernel's result may be read only by matmuls and can be absorbed, too.
   Prologues() : Pattern("prologues", /*lastFirst=*/true) {}
 
   bool isAnchor(FusionOp fusion, const Refinement &) const override {

@@ -1,9 +1,10 @@
 //===- Refine.h - fusion after kernel selection ---------------------------===//
 //
-// A library's kernel may support more than it was chosen for: summing operands that it packs,
-// computing an operand, or applying further ops to its result. Libraries differ in this, so these
-// fusions are decided after kernel selection. A pattern builds an alternative next to the present
-// program and estimates the time that it saves; the driver commits or drops it.
+// A library's kernel may support more operations than those for which it was selected: summing
+// operands that it packs, computing an operand, or applying further ops to its result. Libraries
+// differ in this, so these fusions are decided after kernel selection. A pattern builds an
+// alternative next to the existing kernels and estimates the time that it saves. The driver commits
+// the alternative or drops it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_REFINE_REFINE_H
@@ -18,18 +19,19 @@ namespace dlc {
 
 struct RefineOptions {
   SelectionContext selection;
-  /// Kernels requested by --kernels: all fusions that they support are made, regardless of cost.
+  /// Kernels requested by --kernels. If any are requested, all fusions that these kernels support
+  /// are made, regardless of the cost.
   std::string kernels = {};
 };
 
-/// The module that is being changed.
+/// State of the refinement of one module: options, cost model and erased operations.
 class Refinement {
 public:
   explicit Refinement(const RefineOptions &options)
       : options(options),
         cost(options.selection.profile, options.selection.target, options.selection.threads) {}
 
-  /// Returns the candidates for the operation, those requested by name first.
+  /// Returns the candidate kernels for the operation; kernels requested by --kernels are first.
   std::vector<Candidate> candidates(mlir::Operation *op) const;
   void erase(mlir::Operation *op);
   bool isErased(mlir::Operation *op) const { return erased.contains(op); }
@@ -41,19 +43,21 @@ private:
   llvm::DenseSet<mlir::Operation *> erased;
 };
 
-/// Alternative to some of the program's kernels, built next to them.
+/// Alternative to some kernels of the program. It is built next to them, and either replaces them
+/// or is erased.
 class Change {
 public:
   virtual ~Change() = default;
-  /// Returns the estimated time saved in microseconds.
+  /// Returns the estimated time that the alternative saves, in microseconds.
   virtual double savedTime() const = 0;
-  /// Replaces the kernels by the alternative.
+  /// Replaces the existing kernels by the alternative.
   virtual void commit(Refinement &refinement) = 0;
-  /// Erases the alternative.
+  /// Erases the alternative and keeps the existing kernels.
   virtual void drop() = 0;
 };
 
-/// Commits the change if it saves time, and drops it otherwise. Returns true if it was committed.
+/// Callback of the driver. Commits the change if it saves time, and drops it otherwise. Returns
+/// true if the change was committed.
 using Offer = llvm::function_ref<bool(Change &)>;
 
 class Pattern {
@@ -62,24 +66,27 @@ public:
       : name(name), lastFirst(lastFirst) {}
   virtual ~Pattern() = default;
 
-  /// Returns true if the pattern may match at this fusion.
+  /// Returns true if the pattern may match at this fusion. Only such fusions are passed to
+  /// propose().
   virtual bool isAnchor(FusionOp fusion, const Refinement &refinement) const = 0;
-  /// Offers changes until one is committed.
+  /// Builds alternatives for `anchor` and passes each to `offer`, until one is committed.
   virtual void propose(FusionOp anchor, Refinement &refinement, Offer offer) const = 0;
 
   const llvm::StringLiteral name;
-  const bool lastFirst; ///< whether to visit anchors from the end of the module
+  const bool lastFirst; ///< whether anchors are visited from the end of the module to its beginning
 };
 
-/// Returns the patterns in the order in which they are applied to the whole module.
+/// Returns all patterns, in the order in which each is applied to the whole module.
 llvm::ArrayRef<const Pattern *> refinePatterns();
 
-/// Applies all patterns to a module whose kernels are selected.
+/// Applies all patterns to a module after kernel selection.
 void refineKernels(mlir::ModuleOp module, const RefineOptions &options);
 
-/// Returns true if the kernel that was chosen for the fusion works without some of its operations.
+/// Returns true if the kernel that was selected for the fusion still supports it after some of its
+/// operations are removed.
 bool acceptsPartialBody(FusionOp fusion);
-/// Returns the time of the chosen candidate in microseconds, as stored on the operation.
+/// Returns the time of the selected kernel in microseconds, which an attribute of the operation
+/// stores.
 double chosenTime(mlir::Operation *op);
 
 } // namespace dlc

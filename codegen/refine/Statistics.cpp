@@ -21,12 +21,12 @@ namespace dlc {
 
 namespace {
 
-/// A convolution, the kernel that computes statistics of its result, and the fusions that replace
-/// both.
+/// Alternative to a convolution and a kernel that computes channel statistics of its result: a
+/// convolution with these statistics as further results, and the rest of the kernel.
 class Joined : public Change {
 public:
-  /// `candidates`: those of the convolution, with one first that computes channel statistics.
-  /// `lost`: microseconds that this one takes longer than the chosen one.
+  /// `candidates`: kernels for the convolution; the first one computes channel statistics. `lost`:
+  /// microseconds by which the first candidate is slower than the selected kernel.
   Joined(FusionOp conv, FusionOp reader, ArrayRef<Candidate> candidates, double lost,
          const Refinement &refinement)
       : conv(conv), reader(reader), candidates(candidates), lost(lost), refinement(refinement),
@@ -82,7 +82,7 @@ private:
     return v == statistics.first || v == statistics.shift || v == statistics.square;
   }
 
-  /// Returns true if all other operations of the reader work on one element per channel.
+  /// Returns true if all other operations of the reader have at most one element per channel.
   bool restIsSmall(const ChannelStatistics &found) {
     auto isSmall = [&](Value v) { return typeOf(v).getNumElements() <= shapeOf(argument)[1]; };
     for (Value input : reader.getInputs())
@@ -117,8 +117,8 @@ private:
                                map.lookup(statistics.square)});
   }
 
-  /// Builds the kernel without the statistics, which it then reads. Nothing is built if no result
-  /// remains.
+  /// Builds the reader without the statistics, which become its inputs. Builds nothing if the
+  /// reader would have no result.
   bool buildRest() {
     if (kept.empty())
       return true;
@@ -172,16 +172,16 @@ private:
   double lost;
   const Refinement &refinement;
   Operation *yield;
-  Value argument; ///< the convolution's result within the reader
+  Value argument; ///< argument of the reader that is the convolution's result
   ChannelStatistics statistics;
-  SmallVector<Value> kept; ///< other values that the reader yields
+  SmallVector<Value> kept; ///< results of the reader other than the statistics
   FusionOp made, rest;
   double restEstimate = 0;
 };
 
-/// Moves the first candidate that computes channel statistics to the front. Returns no candidates
-/// if there is none, if it would replace a kernel requested by name, or if only one of the two was
-/// measured.
+/// Moves the first candidate that computes channel statistics to the front of the list. Returns an
+/// empty list if there is no such candidate, if it would replace a kernel requested by --kernels,
+/// or if only one of it and the first candidate was measured.
 std::vector<Candidate> summing(std::vector<Candidate> candidates, StringRef asked) {
   auto found = llvm::find_if(candidates, [](const Candidate &c) {
     const Provider *provider = providerOf(c.kernel);
@@ -195,7 +195,7 @@ std::vector<Candidate> summing(std::vector<Candidate> candidates, StringRef aske
   return candidates;
 }
 
-/// Returns the generated kernels in the convolution's block that read its result exactly once.
+/// Returns the generated kernels in the same block that read the convolution's result exactly once.
 SmallVector<FusionOp> readersOf(FusionOp conv) {
   SmallVector<FusionOp> readers;
   Value y = conv.getResult(0);

@@ -21,7 +21,7 @@ namespace dlc {
 
 namespace {
 
-/// Returns true if `to` depends on `value`, both in the same block.
+/// Returns true if `to` depends on `value`. Both are in the same block.
 bool dependsOn(Operation *to, Value value) {
   llvm::SmallPtrSet<Operation *, 16> seen;
   SmallVector<Value> open{value};
@@ -37,7 +37,8 @@ bool dependsOn(Operation *to, Value value) {
   return false;
 }
 
-/// A column sum and the matmul that computes it best.
+/// Alternative to a column sum: the matmul that computes it with the largest saving, among the
+/// matmuls that read the same tensor.
 class Joined : public Change {
 public:
   Joined(FusionOp sum, const Refinement &refinement)
@@ -58,7 +59,7 @@ public:
     for (FusionOp gone : {best->product, sum})
       refinement.erase(gone);
     writeCandidates(best->made, best->enlarged.candidates);
-    // Users of the sum may precede the matmul.
+    // Users of the sum may precede the matmul that now computes it.
     sortTopologically(best->made->getBlock());
   }
 
@@ -78,7 +79,8 @@ private:
     }
   }
 
-  /// Builds the extended matmul, and keeps it if it saves the most time so far.
+  /// Builds an extension of `product` that also sums its operand. Keeps the extension if it saves
+  /// the most time so far, and erases it otherwise.
   void consider(FusionOp product, Value operand) {
     OpBuilder b(product);
     Value result = terminatorOf(product).getOperand(0), sums = terminatorOf(sum).getOperand(0);
@@ -104,7 +106,8 @@ private:
     made.erase();
   }
 
-  /// Index of the new fusion's input that its result replaces.
+  /// Returns the index of the input of `made` that is overwritten in place by its result, as an
+  /// attribute; null if `product` updates no input.
   static Attribute updatesOf(FusionOp product, FusionOp made) {
     auto updates = product->getAttrOfType<IntegerAttr>(kUpdatesAttr);
     if (!updates)
@@ -117,13 +120,13 @@ private:
   struct Best {
     FusionOp product, made;
     ExtendedFusion enlarged;
-    double savedTime = 0; ///< saved microseconds
+    double savedTime = 0; ///< estimated time saved, in microseconds
   };
 
   FusionOp sum;
   Value summed, root;
   const Refinement &refinement;
-  SmallVector<std::pair<FusionOp, Value>> products; ///< with the operand that is summed
+  SmallVector<std::pair<FusionOp, Value>> products; ///< matmul, and its operand that is summed
   std::optional<Best> best;
 };
 

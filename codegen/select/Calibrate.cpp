@@ -38,12 +38,12 @@ double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Measured time of one kernel for one case.
+/// Measured time of one kernel for one operation of a calibration case.
 struct Timing {
-  int which = 0;       ///< index of the case
+  int which = 0;       ///< index of the calibration case
   int operation = 0;   ///< index of the operation within the case
   std::string kernel;  ///< the candidate's name and parameters
-  double measured = 0; ///< microseconds
+  double measured = 0; ///< measured time in microseconds
 };
 
 nlohmann::json toJson(const Timing &t) { return {t.which, t.operation, t.kernel, t.measured}; }
@@ -60,7 +60,7 @@ std::string nameOf(const Candidate &candidate) {
   return name;
 }
 
-/// The calibration cases, processed by the phases before kernel selection.
+/// Calibration cases as modules, to which the phases before kernel selection were applied.
 class Bench {
 public:
   Bench(const CompileOptions &given, const cpu::Target &target, const Profile &base)
@@ -78,7 +78,7 @@ public:
     modules.resize(cases.size());
   }
 
-  /// Returns the operations of a case that need kernels.
+  /// Returns the operations of a calibration case for which kernels are selected.
   SmallVector<Operation *> operationsOf(size_t which) {
     ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); });
     OwningOpRef<ModuleOp> &module = modules[which];
@@ -108,7 +108,7 @@ public:
     return candidatesFor(op, selection, refusals);
   }
 
-  /// Applies the same passes as to a model before kernel selection.
+  /// Applies the passes that precede kernel selection in the compilation of a model.
   LogicalResult fuse(ModuleOp module) {
     CostsFactory costs = [this](const ModelOptions &) { return kernelCosts(options); };
     PassManager passes(&context, ModuleOp::getOperationName());
@@ -129,7 +129,8 @@ public:
   std::vector<OwningOpRef<ModuleOp>> modules;
 };
 
-/// Returns the minimum of several runs, since disturbances can only increase the time.
+/// Returns the minimum time in microseconds of several runs, since disturbances can only increase
+/// the time.
 std::optional<double> timeOf(Operation *op, const Candidate &candidate,
                              const TrialOperands &operands, const TrialConditions &conditions) {
   constexpr double kSeconds = 0.012;
@@ -149,14 +150,15 @@ std::optional<double> timeOf(Operation *op, const Candidate &candidate,
   return least;
 }
 
-/// Times the remaining kernels of all cases and sends each result.
+/// Times those kernels of all calibration cases that were not timed before, and sends each time to
+/// the parent process.
 void timeCases(Bench &bench, const Profile &base, const std::vector<Timing> &known,
                const std::vector<std::string> &deadly, double seconds, WorkerLine &line) {
-  // Candidates whose estimate is above this multiple of the best are not timed.
+  // A candidate is not timed if its estimate is more than this multiple of the best estimate.
   constexpr double kHopeless = 6;
   auto start = Clock::now();
-  // Weights are cold, as in a model that exceeds the caches. There, kernels differ mainly in how
-  // well they prefetch weights.
+  // Constants are evicted from the caches before each run (cold weights), as in a model that
+  // exceeds the caches. In such models, kernels differ mainly in how well they prefetch weights.
   TrialConditions conditions{bench.options, bench.target, /*coldWeights=*/true};
   uint32_t place = 0;
   for (size_t which = 0; which < bench.cases.size(); ++which) {
@@ -195,7 +197,7 @@ double geometricMean(const std::vector<double> &values) {
   return values.empty() ? 1 : std::exp(sum / double(values.size()));
 }
 
-/// Computes a profile from timings, starting from `base`.
+/// Computes a machine profile from measured times, starting from the profile `base`.
 class ProfileFit {
 public:
   ProfileFit(Bench &bench, const std::vector<Timing> &timings) : bench(bench), timings(timings) {}
@@ -207,7 +209,7 @@ public:
     profile.corrections = Corrections();
     scaleFigures(profile);
     forEach(profile, [&](Operation *op, const Candidate &candidate, double measured, size_t) {
-      // Times this short depend mainly on the clock's resolution.
+      // Times below this number of microseconds depend mainly on the clock's resolution.
       constexpr double kShort = 3;
       if (measured < kShort || candidate.estimate <= 0)
         return;
@@ -223,7 +225,8 @@ public:
 private:
   void forEach(const Profile &profile,
                llvm::function_ref<void(Operation *, const Candidate &, double, size_t)> use) {
-    // Samples are errors of the parameters alone.
+    // The samples correct estimates that are based on the machine's parameters alone, so earlier
+    // corrections are removed.
     Profile plain = profile;
     plain.corrections = Corrections();
     for (size_t which = 0; which < bench.cases.size(); ++which) {
@@ -238,8 +241,8 @@ private:
     }
   }
 
-  /// Scales parameters by the ratio of measured to estimated times of the best kernels, in the
-  /// cases that represent a rate.
+  /// Scales the machine's parameters by the ratio of measured to estimated times of the best
+  /// kernels, in the calibration cases that determine a rate.
   void scaleFigures(Profile &profile) {
     struct Best {
       double measured = 1e30, estimated = 1e30;
@@ -271,7 +274,8 @@ private:
   const std::vector<Timing> &timings;
 };
 
-/// Lock that is held while a machine is measured. Other processes wait for the result.
+/// Lock that a process holds while it measures a machine's profile. Other processes wait for the
+/// result.
 class CalibrationLock {
 public:
   explicit CalibrationLock(const std::string &file)
@@ -298,7 +302,8 @@ Profile measureProfile(const CompileOptions &given, const cpu::Target &target, d
   Profile base = nearestProfile(target);
   base.machine = machineFor(base, target.vectorBits);
   base.vectorBits = target.vectorBits;
-  // The rest of the time is for building the cases again and computing the profile.
+  // kTimingPart: fraction of the time for timing; the rest is for building the cases again and
+  // computing the profile. kSilence: seconds without progress after which a worker is killed.
   constexpr double kTimingPart = 0.85, kSilence = 10;
   auto start = Clock::now();
   std::vector<Timing> timings;
@@ -307,8 +312,8 @@ Profile measureProfile(const CompileOptions &given, const cpu::Target &target, d
   auto work = [&](WorkerLine &line) {
     Bench bench(options, target, base);
     timeCases(bench, base, timings, deadly, kTimingPart * seconds - secondsSince(start), line);
-    // The list in this process has only the results of earlier workers; those of this one were
-    // sent.
+    // The list `timings` in this process has only the results of earlier workers; the results of
+    // this worker were sent to the parent process.
     line.say("!");
     _exit(0);
   };
@@ -320,7 +325,7 @@ Profile measureProfile(const CompileOptions &given, const cpu::Target &target, d
     else
       learnt = message;
   };
-  // A candidate that crashes or hangs is skipped in the next attempt.
+  // A candidate with which the worker crashes or hangs is skipped in the next attempt.
   for (int tries = 0; tries < 3 && learnt.empty(); ++tries) {
     runWorker(work, heard, kSilence);
     if (learnt.empty())
@@ -363,7 +368,8 @@ std::string measureProfileOnce(const CompileOptions &options) {
   std::filesystem::create_directories(choice.cacheDir, ignored);
   CalibrationLock lock(file);
   forgetProfiles();
-  // If the folder cannot be written, no profile is stored and the most similar one is used.
+  // If the cache folder cannot be written, no profile is stored, and the most similar built-in
+  // profile is used.
   if (!lock || !choice.isMissing(target))
     return "";
   if (options.progress)

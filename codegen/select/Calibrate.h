@@ -7,20 +7,20 @@
 
 namespace dlc {
 
-/// Times some operations with all of their candidates in a separate process, for at most `seconds`.
-/// Scales the parameters of the most similar shipped profile by the measured rates. Deviations of
-/// single kernels and sizes are stored as samples.
+/// Times calibration operations with all of their candidates in a separate process, for at most
+/// `seconds`. Scales the parameters of the most similar built-in profile by the measured rates.
+/// Deviations of single kernels and sizes are stored as samples.
 Profile measureProfile(const CompileOptions &options, const cpu::Target &target, double seconds);
 
-/// Measures and stores this machine's profile if the options request it and it does not exist. Only
-/// one process measures at a time. Returns an error message if the requested profile is invalid;
-/// otherwise an empty string.
+/// Measures and stores this machine's profile, if the options request it and no profile is stored.
+/// Only one process measures at a time. Returns an error message if the requested profile is
+/// invalid; otherwise an empty string.
 std::string measureProfileOnce(const CompileOptions &options);
 
-/// Writes the profile atomically. Returns an error message, or an empty string.
+/// Writes the profile to a file atomically. Returns an error message; empty on success.
 std::string writeProfile(const Profile &profile, const std::string &file);
 
-/// Time limit of a measurement in seconds.
+/// Time limit in seconds for measuring a machine's profile.
 constexpr double kCalibrationSeconds = 4.5;
 
 } // namespace dlc

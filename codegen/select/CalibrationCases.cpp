@@ -29,12 +29,12 @@ std::string function(const std::string &arguments, const std::string &result,
          "  return %y : " + result + "\n}\n";
 }
 
-/// ReLU, which also follows most matmuls and convolutions of models.
+/// Returns the text of a ReLU, which also follows most matmuls and convolutions of models.
 std::string relu(const std::string &type) {
   return "  %y = dlc.relu %s : (" + type + ") -> " + type + "\n";
 }
 
-/// Matmul of [m, k] by weights [k, n].
+/// Case: matmul of activations [m, k] by constant weights [k, n].
 CalibrationCase product(int64_t m, int64_t k, int64_t n) {
   std::string x = tensor({m, k}), w = tensor({k, n}), y = tensor({m, n});
   return {function("%x: " + x + ", %w: " + w + " {dlc.weights}", y,
@@ -42,7 +42,8 @@ CalibrationCase product(int64_t m, int64_t k, int64_t n) {
           m >= 64 ? FigureScale::Products : FigureScale::None};
 }
 
-/// Batched matmul of two activations: [batch, m, k] by [batch, k, n], or by its transpose.
+/// Case: batched matmul of two activations, [batch, m, k] by [batch, k, n] or, if `transposed`,
+/// [batch, n, k].
 CalibrationCase batched(int64_t batch, int64_t m, int64_t k, int64_t n, bool transposed) {
   std::string a = tensor({batch, m, k}),
               b = transposed ? tensor({batch, n, k}) : tensor({batch, k, n}),
@@ -52,7 +53,8 @@ CalibrationCase batched(int64_t batch, int64_t m, int64_t k, int64_t n, bool tra
                        " : (" + a + ", " + b + ") -> " + y + "\n")};
 }
 
-/// Convolution of a square image with a square window, padded so that only strides reduce its size.
+/// Case: convolution of a square image with a square window, padded so that only strides reduce its
+/// size.
 CalibrationCase convolution(int64_t in, int64_t out, int64_t size, int64_t window, int64_t stride,
                             int64_t groups) {
   int64_t left = (size + stride - 1) / stride;
@@ -69,7 +71,7 @@ CalibrationCase convolution(int64_t in, int64_t out, int64_t size, int64_t windo
           groups == 1 && in >= 64 ? FigureScale::Products : FigureScale::None};
 }
 
-/// Addition whose operands and result have `bytes` bytes in total.
+/// Case: addition whose operands and result have `bytes` bytes in total.
 CalibrationCase sum(int64_t bytes, FigureScale tells) {
   std::string x = tensor({bytes / 12});
   return {function("%a: " + x + ", %b: " + x, x,
@@ -92,7 +94,7 @@ CalibrationCase pool(const char *op, int64_t channels, int64_t size) {
                                  op, x, y))};
 }
 
-/// Transposes positions and heads, as attention requires.
+/// Case: transpose of positions and heads, as attention requires.
 CalibrationCase transposition(int64_t positions, int64_t heads, int64_t size) {
   std::string x = tensor({1, positions, heads, size}), y = tensor({1, heads, size, positions});
   return {

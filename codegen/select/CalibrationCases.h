@@ -8,16 +8,19 @@
 
 namespace dlc {
 
-/// A module of one function, and the rate that its time represents.
+/// Text of a module with one function to be timed, and the kind of profile parameters that its time
+/// determines.
 struct CalibrationCase {
   std::string text;
   FigureScale tells = FigureScale::None;
 };
 
-/// Returns the cases in order of importance, since time may run out before all are measured.
+/// Returns the calibration cases in order of importance, since time may run out before all are
+/// measured.
 std::vector<CalibrationCase> calibrationCases(int threads);
 
-/// Returns the case as a module. Arguments that are marked as weights become random constants.
+/// Parses the text of a calibration case. Arguments with the attribute `dlc.weights` become random
+/// constants.
 mlir::OwningOpRef<mlir::ModuleOp> moduleOf(const CalibrationCase &each, mlir::MLIRContext &context);
 
 } // namespace dlc

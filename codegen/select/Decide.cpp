@@ -13,20 +13,23 @@ namespace dlc {
 
 namespace {
 
-/// A candidate whose ratio to the best may be below this threshold may be as good as the best.
+/// Candidates whose time ratio to the best may be below this threshold may be as fast as the best
+/// one.
 constexpr double kBeaten = 1.01;
 
-/// Prior standard deviation of a ratio's logarithm between sessions, for candidates on the same and
-/// on different kinds of units. kBelief is the weight of this prior in sessions.
+/// Prior standard deviation of the logarithm of a time ratio between sessions: kSpread if both
+/// candidates run on the same kind of execution units, kSpreadOfUnits otherwise. The prior has the
+/// weight of kBelief sessions.
 constexpr double kSpread = 0.03, kSpreadOfUnits = 0.15, kBelief = 2;
 
 /// Additional standard deviation between different times of day, which the sessions of one tuning
-/// run, seconds apart, cannot show. AMX tiles are shared with other threads on the same core. Where
-/// this was measured, their load changed by the minute: a matmul took 1.27 times another's time,
-/// and 0.93 times some minutes later. Vector units are hardly affected.
+/// run, seconds apart, cannot show. AMX tiles are shared with other threads on the same core. On
+/// the machine where this was measured, the load of these threads changed by the minute: one matmul
+/// took 1.27 times another's time, and 0.93 times some minutes later. Vector units are hardly
+/// affected.
 constexpr double kDrift = 0.005, kDriftOfUnits = 0.12, kSessionsOfDrift = 8;
 
-/// Maximum number of stored sessions; older ones are discarded.
+/// Maximum number of measurement sessions that are stored per candidate; older ones are discarded.
 constexpr size_t kMaxKept = 24;
 
 bool usesSharedUnits(const TunedCandidate &c) {
@@ -34,7 +37,7 @@ bool usesSharedUnits(const TunedCandidate &c) {
   return provider && provider->sharesUnits(c.implementation);
 }
 
-/// Student's t for a two-sided 95 % confidence interval.
+/// Returns the quantile of Student's t-distribution for a two-sided 95 % confidence interval.
 double student(size_t freedom) {
   constexpr double table[] = {12.7, 12.7, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
   return freedom < std::size(table) ? table[freedom] : 2.1;
@@ -51,7 +54,8 @@ const TunedCandidate *bestOf(const TuningEntry &entry) {
   return best;
 }
 
-/// Clamps outliers: a disturbed session counts only as far off, not by how far.
+/// Clamps outliers to a maximum distance from the median, so that a disturbed session has limited
+/// influence.
 void bound(std::vector<double> &logs, double believed) {
   if (logs.size() < 3)
     return;
@@ -68,10 +72,10 @@ void bound(std::vector<double> &logs, double believed) {
     each = std::clamp(each, center - most, center + most);
 }
 
-/// Sets `slowdown` and its interval for all candidates and sorts them, the best first.
+/// Sets `slowdown` and its confidence interval for all candidates and sorts them, the best first.
 void rank(TuningEntry &entry) {
-  // By the mean ratio in the sessions that measured the candidate: later sessions are between the
-  // fast candidates only.
+  // The slowdown is the mean ratio in the sessions that measured the candidate, because later
+  // sessions measure only the fast candidates.
   for (TunedCandidate &c : entry.candidates) {
     std::vector<double> logs;
     for (double slowdown : c.sessions)
@@ -132,8 +136,8 @@ const TunedCandidate *TuningEntry::choice() const {
   return chosen;
 }
 
-/// Returns true if `which` holds for a candidate that may be faster than the choice by more than a
-/// tie.
+/// Returns true if `which` holds for a candidate that may be faster than the choice by more than
+/// the tie threshold.
 template <typename Which> static bool anyRival(const TuningEntry &entry, Which which) {
   const TunedCandidate *choice = entry.choice();
   return std::any_of(entry.candidates.begin(), entry.candidates.end(),

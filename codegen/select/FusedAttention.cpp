@@ -1,9 +1,9 @@
 //===- FusedAttention.cpp - attention as one kernel, or as matmuls and a softmax --===//
 //
-// One kernel does not store the scores, but its matmuls are computed in blocks. Separate kernels
-// use a library's matmuls, but write and read all scores. Both variants are built outside of the
-// module, and the sums of their kernels' times are compared: measured times if the database has all
-// of them (with `--tune`, they are measured now), otherwise estimates.
+// A fused kernel does not store the scores, but its matmuls are computed in blocks. Separate
+// kernels use a library's matmuls, but write and read all scores. Both variants are built in
+// separate modules, and the sums of their kernels' times are compared: measured times if the tuning
+// database has all of them (with `--tune`, they are measured now), otherwise estimates.
 //
 //===-----------------------------------------------------------------------===//
 #include "codegen/select/FusedAttention.h"
@@ -28,7 +28,7 @@ namespace {
 
 using Build = llvm::function_ref<SmallVector<Value>(TensorBuilder &, Block &)>;
 
-/// Total microseconds of a variant's kernels.
+/// Total microseconds of the kernels of a variant (fused or separate).
 struct Times {
   double estimated = 0;
   std::optional<double> measured = 0.0;
@@ -46,9 +46,10 @@ struct Times {
   }
 };
 
-/// Measures the operations of the module that are not in the database.
+/// Measures those operations of the module that are not in the tuning database.
 void measure(ModuleOp module, CompileOptions options, const cpu::Target &target) {
-  // Limited to a part of the time, since the model itself is measured later.
+  // The measurement gets only a fraction of the tuning time, since the model itself is measured
+  // later.
   constexpr double kPart = 0.1;
   options.tuning.budgetSeconds *= kPart;
   options.tuning.report = nullptr;
@@ -56,8 +57,8 @@ void measure(ModuleOp module, CompileOptions options, const cpu::Target &target)
   (void)selectKernels(module, options, target);
 }
 
-/// Returns the total time of the best kernels for the operations that `build` creates from operands
-/// of these types; std::nullopt if one of them has no kernel.
+/// Builds a function by `build` from operands of these types and returns the total time of the best
+/// kernels for its operations; std::nullopt if an operation has no kernel.
 std::optional<Times> timesOf(Location loc, ArrayRef<Type> operands, const CompileOptions &options,
                              const cpu::Target &target, Build build) {
   ScopedDiagnosticHandler quiet(loc.getContext(), [](Diagnostic &) { return success(); });
@@ -100,7 +101,7 @@ std::optional<Times> timesOf(Location loc, ArrayRef<Type> operands, const Compil
   return times;
 }
 
-/// Marks an operation to be kept as one kernel.
+/// Marks an operation to remain one fused kernel, and returns it.
 Operation *keptWhole(Operation *op) {
   op->setAttr(kKeepFusedAttr, UnitAttr::get(op->getContext()));
   return op;
@@ -160,7 +161,8 @@ private:
     });
   }
 
-  /// Builds the backward pass like passes/grad, from the attention weights of the forward pass.
+  /// Returns the time of the backward pass as separate operations, built as in passes/grad, from
+  /// the attention weights that the forward pass saved.
   std::optional<Times> partsBackward() {
     SmallVector<Type> types{operands[0], operands[1], operands[2], op.getY().getType()};
     SmallVector<int64_t> scores(shapeOf(op.getQ()).drop_back());

@@ -8,8 +8,9 @@
 
 namespace dlc {
 
-/// Returns true if a processor's attention is faster as one kernel, by measurement or by estimate.
-/// `gradients`: compares the forward and backward pass together.
+/// Returns true if attention on the CPU is faster as one fused kernel than as separate matmuls and
+/// softmax, by measurement or by estimate. `gradients`: compares the forward and backward pass
+/// together.
 bool isFusedAttentionFaster(AttentionOp op, const CompileOptions &options,
                             const cpu::Target &target, bool gradients);
 

@@ -71,8 +71,8 @@ public:
     }
   }
 
-  /// Measures by events before and after each command in its stream. The host's work between
-  /// launches, which a graph of the whole program would avoid, is not included.
+  /// Measures the time between events before and after each command in its stream. The host's work
+  /// between launches is not included, since a CUDA graph of the whole program would avoid it.
   std::optional<Sample> sample(int repeats, std::string &reason) override {
     double nanoseconds = 0;
     try {

@@ -9,14 +9,14 @@
 
 namespace dlc {
 
-/// Builds a trial from `module`, a program of the operation alone. Returns null and sets `reason`
-/// if it cannot be built.
+/// Creates a trial on the GPU from `module`, a program that contains only the operation. Returns
+/// null and sets `reason` if the trial cannot be created.
 std::unique_ptr<Trial> createGpuTrial(mlir::ModuleOp module, mlir::Operation *op,
                                       const std::string &device, const TrialOperands &operands,
                                       const TrialConditions &conditions, std::string &reason);
 
-/// Adds what times on the GPU depend on: its model, driver and libraries. Returns false if the GPU
-/// is not available, so that nothing can be measured.
+/// Adds the properties on which times on the GPU depend: its model, driver and libraries. Returns
+/// false if the GPU is not available, so that nothing can be measured.
 bool addGpuFacts(const std::string &device, NamedValues &machine, NamedValues &versions);
 
 } // namespace dlc

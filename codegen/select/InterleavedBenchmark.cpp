@@ -16,12 +16,12 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
-/// Microseconds; shorter runs are timed several at a time.
+/// Runs that take less than this number of microseconds are timed several at a time.
 constexpr double kShortRun = 50;
-/// A 99 % confidence interval of a median needs at least eight pairs.
+/// kMinRuns: a 99 % confidence interval of a median needs at least eight pairs.
 constexpr size_t kMinRuns = 8, kMaxRounds = 1000;
-/// Candidates are dropped at these ratios to the best: one that the confidence interval exceeds,
-/// and one that no disturbance can explain.
+/// Ratios to the best candidate's time above which a candidate is dropped: kHopeless if the whole
+/// confidence interval exceeds it, kFarBehind if no disturbance can explain the difference.
 constexpr double kHopeless = 1.3, kFarBehind = 5;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
@@ -32,8 +32,8 @@ double middleOf(std::vector<double> values) {
 
 struct Runner {
   Timed *timed;
-  std::vector<double> rounds; ///< NaN where disturbed or not run
-  double fastest = 1e30;      ///< of all runs, including disturbed ones
+  std::vector<double> rounds; ///< microseconds per round; NaN if disturbed or not run
+  double fastest = 1e30;      ///< microseconds of the fastest run, including disturbed ones
   bool running = true;
   int repeats = 1;
   CandidateResult standing;
@@ -56,8 +56,8 @@ struct Ratio {
   size_t pairs = 0;
 };
 
-/// Median and confidence interval by ranks: `outside` of the n sorted ratios at either end are
-/// outside of the interval.
+/// Returns the median ratio of two candidates' times in the same rounds, with a confidence interval
+/// by ranks: `outside` of the n sorted ratios are below the interval, and as many above.
 Ratio ratioOf(const Runner &runner, const Runner &best) {
   std::vector<double> ratios;
   for (size_t i = 0; i < std::min(runner.rounds.size(), best.rounds.size()); ++i)
@@ -106,9 +106,11 @@ public:
     for (size_t round = begun; round < kMaxRounds; ++round) {
       double before = since(start);
       playRound();
-      // Large operations get enough time for the minimum number of rounds.
+      // The time limit is extended so that operations with long runs get at least the minimum
+      // number of rounds.
       patience = std::max(patience, 2 * kMinRuns * (since(start) - before));
-      // Later rounds are evaluated less often, since little changes between them.
+      // After the first rounds, results are evaluated only every eighth round, since they change
+      // little.
       if (round > 32 && round % 8 && round != begun)
         continue;
       dropHopeless(round);
@@ -160,12 +162,13 @@ private:
         continue;
       }
       ++runner->standing.disturbed;
-      // The scheduler prefers a thread that has slept.
+      // The thread sleeps, because the scheduler then prefers it to other threads and the next run
+      // is disturbed less.
       std::this_thread::sleep_for(
           std::chrono::microseconds(int(std::clamp(2 * taken->microseconds, 1e3, 1e4))));
     }
-    // Alternates the order: a disturbance of the first candidate in one round affects the last one
-    // in the next.
+    // Reverses the order of the candidates in each round, so that a disturbance at the start of a
+    // round affects different candidates.
     std::reverse(order.begin(), order.end());
   }
 

@@ -23,7 +23,8 @@ namespace dlc {
 
 namespace {
 
-/// A function for one operation, with operands of these types. Constants of the same type are kept.
+/// Function that contains a copy of one operation with operands of other types. Constant operands
+/// are copied if their type is the same.
 struct Stage {
   Stage(Operation *op, ArrayRef<Type> operands) : builder(op->getContext()) {
     module = ModuleOp::create(op->getLoc());
@@ -69,8 +70,8 @@ public:
     for (auto [result, type] : llvm::zip(inner->getResults(), results))
       result.setType(type);
     YieldOp::create(stage.builder, op->getLoc(), inner->getResults());
-    // CPU code is generated for plain layouts, where no library may be suitable; GPU code for any
-    // layout.
+    // For CPUs, code is generated only for row-major layouts, for which there may be no suitable
+    // library; for GPUs, it is generated for any layout.
     bool generated = isGpu(deviceOfCommand(fusion)) ||
                      llvm::all_of(llvm::concat<const Type>(operands, results),
                                   [](Type type) { return layoutOf(type).empty(); });
@@ -119,7 +120,7 @@ public:
     auto attention = dyn_cast<AttentionOp>(op);
     if (!attention || preferred)
       return true;
-    // Cached, since a model has many attentions of one kind.
+    // Results are cached, since a model has many attention operations of the same kind.
     AttentionQuery question{op->getAttrDictionary(), SmallVector<Type>(op->getOperandTypes()),
                             gradients};
     auto known = llvm::find_if(answers, [&](auto &each) { return each.first == question; });
@@ -139,7 +140,7 @@ public:
            cpu::sumsIntegers(target);
   }
   bool hasFast16BitKernels(Type element) override {
-    // For f16, CPUs are assumed to have conversions only.
+    // CPUs are assumed to have only conversions for f16, so kernels for f16 are not fast.
     StringRef features = target.features;
     return can(options.device, DLC_DEVICE_GPU_CODE) ||
            (element.isBF16() &&
@@ -161,8 +162,8 @@ private:
     std::string refusals;
     std::vector<Candidate> candidates =
         candidatesFor(op, options, target, /*every=*/false, refusals, generated);
-    // A provider requested by name is used wherever possible, so the costs of others are
-    // irrelevant.
+    // On GPUs, a provider that --kernels requests is used wherever possible, so the costs of other
+    // providers are irrelevant.
     if (isGpu(deviceOfCommand(op)))
       preferKernels(candidates, options.kernels);
     if (candidates.empty())

@@ -7,7 +7,8 @@
 
 namespace dlc {
 
-/// Costs by the estimate of the best candidate, or by its time if it was measured.
+/// Returns the cost model for passes: the cost of an operation is the estimated time of its best
+/// candidate. Whether attention is fused is decided by measured times, if there are any.
 std::unique_ptr<Costs> kernelCosts(const CompileOptions &options);
 
 } // namespace dlc

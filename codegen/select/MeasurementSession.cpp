@@ -19,8 +19,8 @@ namespace dlc {
 
 namespace {
 
-/// A candidate is not measured if its estimate is at least kHopeless times the best estimate and at
-/// least kCheapToTry microseconds.
+/// A candidate is not measured if its estimate is at least kHopeless times the best estimate and
+/// also at least kCheapToTry microseconds.
 constexpr double kHopeless = 20, kCheapToTry = 50;
 
 /// Seconds after which a candidate without progress is assumed to hang.
@@ -98,7 +98,7 @@ private:
     }
   }
 
-  /// Checks the results. Only candidates with correct results are timed.
+  /// Checks the results of all measured candidates. Only candidates with correct results are timed.
   void check() {
     if (llvm::all_of(measured, [&](size_t i) { return !entry.candidates[i].checked.empty(); }))
       return;
@@ -180,7 +180,7 @@ private:
   std::vector<std::unique_ptr<Trial>> trials;
 };
 
-/// Connection for measurements in this process.
+/// Connection to a measurement session that runs in this process instead of a worker process.
 class LocalWorkerLine : public WorkerLine {
 public:
   explicit LocalWorkerLine(const std::function<void(const TuningEntry &)> &progress)
@@ -195,8 +195,8 @@ private:
   const std::function<void(const TuningEntry &)> &progress;
 };
 
-/// Serializes the operation for another context: a forked process does not have the threads of this
-/// context.
+/// Serializes the operation to bytecode for another MLIR context, because the threads of this
+/// context do not exist in a forked process.
 std::string bytesOf(Operation *op) {
   OwningOpRef<ModuleOp> module = moduleOf(op);
   std::string bytes;
@@ -205,7 +205,8 @@ std::string bytesOf(Operation *op) {
 }
 
 OwningOpRef<ModuleOp> moduleFrom(const std::string &bytes, MLIRContext &context) {
-  // Constants are used in place, so the buffer must have their alignment.
+  // Constants refer to the buffer without a copy, so the buffer must have the alignment that they
+  // require.
   auto buffer =
       llvm::WritableMemoryBuffer::getNewUninitMemBuffer(bytes.size(), "operation", llvm::Align(64));
   std::memcpy(buffer->getBufferStart(), bytes.data(), bytes.size());
@@ -254,7 +255,7 @@ SessionResult runSessionInWorker(Operation *op, ArrayRef<Candidate> candidates,
       return;
     SessionResult made = runSession(own, candidates, result.entry, conditions, seconds, line);
     line.say((made.enough ? "+" : "-") + toLine(made.entry));
-    // The process ends, so that no cleanup is needed.
+    // The worker process ends here without cleanup.
     _exit(0);
   };
   auto heard = [&](const std::string &message) {
@@ -275,10 +276,11 @@ SessionResult runSessionInWorker(Operation *op, ArrayRef<Candidate> candidates,
     WorkerEnd end = runWorker(work, heard, kSilence, conditions.options.tuning.stop);
     if (done)
       break;
-    // The first hang may be caused by the fork: another thread may have held a lock.
+    // The first hang may be caused by the fork: another thread of the parent may have held a lock.
+    // The session is therefore tried once more.
     if (end.hung && !std::exchange(hung, true))
       continue;
-    // A crash between candidates cannot be attributed to one of them, so there is no result.
+    // A crash between candidates cannot be attributed to a candidate, so the session has no result.
     if (end.place >= candidates.size()) {
       result.enough = false;
       break;

@@ -17,10 +17,10 @@ namespace {
 using Places = std::vector<int64_t>;
 using ref::Shape;
 
-/// Number of operations up to which all elements are computed, and numbers of operations and
-/// elements above which no value is computed in full.
+/// Up to kQuick multiplications, all elements are computed. Above kMax multiplications or
+/// kMaxElements elements, no value is computed completely.
 constexpr double kQuick = 1 << 22, kMax = 2e8, kMaxElements = 2e7;
-/// Number of sample positions; kFewPlaces for weight gradients, whose sums are long.
+/// Number of sample positions. kFewPlaces applies to weight gradients, whose sums have many terms.
 constexpr int64_t kPlaces = 512, kFewPlaces = 64;
 
 ArrayRef<int64_t> shapeOf(Value v) { return cast<RankedTensorType>(v.getType()).getShape(); }
@@ -40,8 +40,8 @@ int64_t placeOf(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
   return place;
 }
 
-/// Number of multiplications to compute all elements; 0 for operations that are linear in their
-/// size.
+/// Returns the number of multiplications that computing all elements takes; 0 for operations whose
+/// work is proportional to their number of elements.
 double heavySteps(Operation *op) {
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
     ArrayRef<int64_t> a = shapeOf(matmul.getA());
@@ -146,8 +146,8 @@ private:
     return to;
   }
 
-  /// Evaluates the operation on other shapes and wider types. Returns its results in order; empty
-  /// if the evaluation fails.
+  /// Evaluates the operation with `inputs`, which may have other shapes and wider types than its
+  /// operands. Returns its results in order; empty if the evaluation fails.
   SmallVector<ref::Tensor> evaluate(Operation *from, ArrayRef<ref::Tensor> inputs,
                                     std::optional<int64_t> length) {
     Operation *clone = from->clone();
@@ -163,7 +163,8 @@ private:
     return outputs;
   }
 
-  /// Returns the value in its given type, or fully evaluated, for users that read any element type.
+  /// Returns all elements of the value, in its own type if it is an operand, for users that support
+  /// any element type.
   ref::Tensor source(Value v) {
     auto found = given.find(v);
     return found != given.end() ? found->second : whole(v);
@@ -238,7 +239,7 @@ private:
         .Default([&](Operation *) { return gather(v, whole(v), places); });
   }
 
-  /// Maps positions of a broadcast tensor to positions of its operand.
+  /// Maps positions in the broadcast shape `to` to positions in the operand's shape `from`.
   static Places stretched(const Places &places, ArrayRef<int64_t> to, ArrayRef<int64_t> from) {
     if (to == from)
       return places;
@@ -342,8 +343,8 @@ private:
     return sum;
   }
 
-  /// One result of a convolution: the sum of x times weight(channel, tap) over the taps for which
-  /// `reach` finds a position inside the image.
+  /// Returns one element of a convolution's result: the sum of x times weight(channel, tap) over
+  /// the window taps for which `reach` finds a position inside the image.
   static double sumOverTaps(const ref::Tensor &x, ArrayRef<int64_t> window, int64_t example,
                             int64_t first, int64_t channels,
                             function_ref<bool(ArrayRef<int64_t> tap, Shape &at)> reach,

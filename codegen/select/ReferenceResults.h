@@ -1,9 +1,8 @@
 //===- ReferenceResults.h - reference results in f64 ----------------------===//
 //
-// Runs the reference evaluator on operands widened to f64. The results of large matmuls and
-// convolutions, and of elementwise ops after them, are computed at a few hundred sample positions
-// only.
-//
+// Runs the reference evaluator on operands that are converted to f64. The results of large matmuls
+// and convolutions, and of elementwise ops after them, are computed only at a few hundred sample
+// positions.
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_REFERENCERESULTS_H
 #define DLC_CODEGEN_SELECT_REFERENCERESULTS_H
@@ -15,15 +14,16 @@
 
 namespace dlc {
 
-/// One result: all elements, or a sample of its elements.
+/// Expected values of one result: all elements, or a sample of its elements.
 struct Expected {
   std::vector<int64_t> places; ///< positions in row-major order; empty: all elements
   ref::Tensor values;
 };
 
-/// Returns the expected results. `operands` are row-major, whatever their layouts. `inOwnTypes`:
-/// each operation rounds to its type as the program does. Returns std::nullopt if the evaluation
-/// would take too long or is not supported.
+/// Returns the expected results of the operation. `operands` are row-major, independent of the
+/// layouts of the operation's operands. `inOwnTypes`: each operation rounds to its result type, as
+/// the compiled program does. Returns std::nullopt if the evaluation would take too long or is not
+/// supported.
 std::optional<std::vector<Expected>>
 expectedResults(mlir::Operation *op, llvm::ArrayRef<ref::Tensor> operands, bool inOwnTypes);
 

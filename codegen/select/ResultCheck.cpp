@@ -18,7 +18,7 @@ namespace {
 
 using Tensors = std::vector<ref::Tensor>;
 
-/// Largest difference and largest value of the compared elements.
+/// Largest difference between two tensors, and largest value of the compared elements.
 struct Difference {
   double most = 0, scale = 0;
   void add(double a, double b) {
@@ -55,7 +55,7 @@ double difference(const ref::Tensor &x, const Expected &want) {
   return d.relative();
 }
 
-/// Tolerance for results of an element type.
+/// Returns the relative tolerance for results of this element type.
 double allowed(ref::Element element) {
   switch (element) {
   case ref::Element::F64:
@@ -67,8 +67,8 @@ double allowed(ref::Element element) {
   }
 }
 
-/// Additional tolerance of the operation, whose intermediate values are, or may be, rounded to
-/// fewer bits.
+/// Returns the additional tolerance for an operation whose intermediate values are, or may be,
+/// rounded to fewer bits.
 double allowedBy(Operation *op) {
   double most = 0;
   auto narrow = [](Type type) {
@@ -85,7 +85,8 @@ double allowedBy(Operation *op) {
   return most;
 }
 
-/// Converts the tensor to row-major order; null if that is not supported.
+/// Converts the tensor from its layout to row-major order; null if oneDNN does not support the
+/// conversion.
 ref::Tensor rowMajor(Value value, const ref::Tensor &tensor) {
   if (layoutOf(value.getType()).empty())
     return tensor;
@@ -183,8 +184,8 @@ private:
       v.checked = checked;
       bool near = isNear(i, exact, v.error);
       if (!near) {
-        // If the result depends on rounding, as in a comparison, the program is compared with an
-        // evaluation that rounds in the same places.
+        // If a result depends on rounding, as that of a comparison does, the candidate is compared
+        // with an evaluation that rounds to the same types.
         if (!rounded)
           rounded = expectedResults(op, *inputs, true);
         double other;
@@ -202,7 +203,8 @@ private:
         checks[i].wrong = "wrong: differs at other positions from a candidate that is correct";
   }
 
-  /// Majority vote: accepts the candidates that agree with the most others.
+  /// Without a reference, accepts the candidates that agree with the largest number of other
+  /// candidates (majority vote).
   void vote() {
     std::vector<size_t> friends(results.size(), 0);
     for (size_t i = 0; i < results.size(); ++i)

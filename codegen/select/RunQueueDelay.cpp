@@ -10,7 +10,8 @@
 namespace dlc {
 
 double runQueueDelay() {
-  // Linux: "nanoseconds run, nanoseconds waited, number of time slices" of each thread.
+  // On Linux, each thread has a file "schedstat" with: nanoseconds run, nanoseconds waited, number
+  // of time slices.
   DIR *tasks = opendir("/proc/self/task");
   if (!tasks)
     return 0;

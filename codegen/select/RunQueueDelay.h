@@ -4,8 +4,8 @@
 
 namespace dlc {
 
-/// Microseconds that this process's threads have waited in the scheduler's run queues since they
-/// started; 0 if the system does not report it.
+/// Returns the microseconds that the threads of this process have waited in the scheduler's run
+/// queues since they started; 0 if the system does not report it.
 double runQueueDelay();
 
 } // namespace dlc

@@ -23,7 +23,7 @@ namespace dlc {
 
 namespace {
 
-/// Returns the operations that become commands with a kernel: fusions, and operations that only the
+/// Returns the operations for which kernels are selected: fusions, and operations that only the
 /// runtime or a library implements.
 SmallVector<Operation *> operationsToSelect(ModuleOp module) {
   SmallVector<Operation *> work;
@@ -41,23 +41,26 @@ SmallVector<Operation *> operationsToSelect(ModuleOp module) {
   return work;
 }
 
-/// Operations with the same tuning key, which are measured once.
+/// Operations with the same tuning key, for which the candidates are measured once.
 struct TuningGroup {
   SmallVector<Operation *> operations;
   std::vector<Candidate> candidates;
   const TuningEntry *entry = nullptr;
   TunedOperation::From from = TunedOperation::From::LeftOver;
   bool reported = false;
-  /// Sessions in this run with and without a result, and (lastSession) the end of the last one.
+  /// Number of measurement sessions in this run with a result (sessions) and without one
+  /// (disturbed). lastSession is the end of the last one.
   int sessions = 0, disturbed = 0;
-  double seconds = 0; ///< duration of these sessions
+  double seconds = 0; ///< total duration of the sessions in this run
   size_t resumed = 0;
   std::chrono::steady_clock::time_point lastSession = {};
 
   bool isChoice() const { return candidates.size() > 1; }
-  /// Returns true if another session is needed.
+  /// Returns true if another measurement session is needed; `most` is the maximum number of
+  /// sessions.
   bool isOpen(int most) const {
-    // A long session already covers the drift of the machine.
+    // Sessions that take more than this many seconds in total already cover the drift of the
+    // machine.
     constexpr double kLong = 10;
     if (from == TunedOperation::From::Disturbed)
       return disturbed < 2;
@@ -68,11 +71,11 @@ struct TuningGroup {
   double weight() const { return candidates[0].estimate * double(operations.size()); }
 };
 
-/// Candidates of all operations with the same structural key.
+/// Candidates that all operations with the same structural key share.
 struct KnownCandidates {
   std::vector<Candidate> candidates;
   std::string refusals;
-  bool staysFused = false;     ///< splitting into two kernels was considered and is not faster
+  bool staysFused = false;     ///< a split into two kernels was considered and is not faster
   bool staysQuantized = false; ///< f32 weights were considered and are not faster
   std::optional<TuningKey> key = {};
 };
@@ -125,12 +128,13 @@ private:
     warning.clear();
   }
 
-  /// Whether operations are measured, or measurements of a previous run may exist.
+  /// Returns true if operations are measured, or if measurements of a previous run may exist.
   bool hasMeasurements() const {
     return tuning.onMiss == OnMiss::Measure || !database.all().empty();
   }
 
-  /// Estimates that differ by less than this factor may be wrong about the faster form.
+  /// If the estimates of the two weight forms differ by less than this factor, the faster one is
+  /// uncertain and both are measured.
   static constexpr double kClose = 4;
 
   static bool areClose(const WeightForms &forms) {
@@ -138,8 +142,8 @@ private:
            forms.dequantizedTime < kClose * forms.quantizedTime;
   }
 
-  /// Keeps the form of the weights that was measured to be faster; without measurements of both,
-  /// the one that is estimated to be faster.
+  /// Keeps the form of the weights (quantized or f32) that is faster by measurement or, if not both
+  /// were measured, by estimate.
   void chooseForm(WeightForms &forms) {
     auto groupOf = [&](FusionOp op) -> TuningGroup * {
       for (auto &[key, group] : groups)
@@ -160,7 +164,8 @@ private:
   }
 
   /// Enumerates the candidates of an operation. If they can be measured, adds the operation to the
-  /// group with its tuning key. `isForm`: the operation is one of two forms and is not split.
+  /// group with its tuning key. `isForm`: the operation is one of two forms of a matmul's weights
+  /// and is not split.
   LogicalResult enumerateCandidates(Operation *op, bool isForm = false) {
     clearChoice(op);
     std::string refusals, device = deviceOfCommand(op);
@@ -221,7 +226,8 @@ private:
         op->setAttr(kRefusedAttr,
                     StringAttr::get(op->getContext(), StringRef(refusals).ltrim("; ")));
     };
-    // An operation with one candidate is also measured, and looked up for its measured time.
+    // An operation with one candidate is also measured or looked up in the database, to report its
+    // measured time.
     bool alone =
         candidates.size() < 2 && tuning.onMiss != OnMiss::Measure && database.all().empty();
     if (!where || alone) {
@@ -243,7 +249,7 @@ private:
     return success();
   }
 
-  /// Returns null if the GPU is not available.
+  /// Returns the tuning conditions of a GPU; null if the GPU is not available.
   const TuningConditions *gpuConditions(const std::string &device) {
     auto [at, isNew] = onGpus.try_emplace(device);
     if (isNew) {
@@ -267,14 +273,14 @@ private:
            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
-  /// Returns true if the operation is to be measured again, or is not completely measured.
+  /// Returns true if the operation should be measured again, or if its measurements are incomplete.
   bool wantsMore(const TuningKey &key, const TuningGroup &group) const {
     return tuning.again || !group.entry || group.entry->open || database.begun(key);
   }
 
-  /// Measures operations with several candidates and with the most total time first. Unsettled and
-  /// disturbed operations are measured again after all others, because a lead within a single
-  /// moment is not reliable.
+  /// Measures the groups: those with several candidates first, and of these the groups with the
+  /// longest total time. Unsettled and disturbed groups are measured again after all others,
+  /// because measurements at a single time are not reliable.
   void measureMissing() {
     SmallVector<std::pair<const TuningKey *, TuningGroup *>> missing;
     for (auto &[key, group] : groups)
@@ -302,8 +308,8 @@ private:
           << " operations, for which the cost model decides; tune again when the machine is idle";
   }
 
-  /// Waits until the operation's last session is long enough ago. Returns false if no time is left
-  /// or the compilation was cancelled.
+  /// Waits until enough time has passed since the last measurement session of the group. Returns
+  /// false if no tuning time is left or the compilation was canceled.
   bool waitForTurn(const TuningGroup &group) {
     if (group.sessions > 0) {
       double ago =
@@ -325,7 +331,8 @@ private:
     TuningEntry anew;
     if (const TuningEntry *old = database.find(key);
         old && !known && tuning.again && group.sessions == 0) {
-      // Known results count as further sessions. Rejected candidates are tried again.
+      // If operations are measured again, their earlier results count as further sessions, and
+      // rejected candidates are tried again.
       anew = *old;
       for (TunedCandidate &c : anew.candidates)
         if (!c.rejected.empty())
@@ -359,7 +366,8 @@ private:
     warn();
   }
 
-  /// Warns about measurements of another machine, which are not used here.
+  /// Warns if the database has measurements of these operations on another machine, which are not
+  /// used here.
   void tellElsewhere() {
     size_t count = 0;
     const TuningEntry *example = nullptr;
@@ -437,12 +445,12 @@ private:
   std::map<std::string, std::optional<TuningConditions>> onGpus;
   std::map<StructuralKey, KnownCandidates> candidatesByKey;
   int64_t dequantizedBytesLeft = kMaxDequantizedBytes;
-  std::vector<WeightForms> weightForms; ///< the forms between which measurements decide
+  std::vector<WeightForms> weightForms; ///< weight forms between which measurements decide
   std::string warning;
   TuningDatabase database;
-  /// In the order of the model's operations.
+  /// Tuning groups in the order of the model's operations.
   std::vector<std::pair<TuningKey, TuningGroup>> groups;
-  std::map<std::string, size_t> numbers; ///< index in `groups`, by identity
+  std::map<std::string, size_t> numbers; ///< indices in `groups` by the key's identity()
   size_t done = 0;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };

@@ -1,6 +1,6 @@
 //===- Select.h - kernel selection ----------------------------------------===//
 //
-// Queries all providers for candidates, and stores the choice and all candidates with their
+// Queries all providers for candidates, and stores the chosen kernel and all candidates with their
 // estimates as attributes of the operation (codegen/providers/Candidate.h).
 //
 //===----------------------------------------------------------------------===//
@@ -12,7 +12,8 @@
 
 namespace dlc {
 
-/// Selects a kernel for every fusion and for every operation that is a command of its own.
+/// Selects a kernel for every fusion and for every other operation that becomes a command with a
+/// kernel.
 mlir::LogicalResult selectKernels(mlir::ModuleOp module, const CompileOptions &options,
                                   const cpu::Target &target);
 

@@ -15,7 +15,7 @@ namespace dlc {
 
 namespace {
 
-/// Returns the only matmul or convolution of a fusion; null if there is none or several.
+/// Returns the only matmul or convolution of a fusion; null if there is none or more than one.
 Operation *contractionOf(FusionOp fusion) {
   Operation *only = nullptr;
   for (Operation &op : fusion.getBody().front())
@@ -27,8 +27,8 @@ Operation *contractionOf(FusionOp fusion) {
   return only;
 }
 
-/// Returns true if the first kernel would expand constant weights in each run, and the matmul is
-/// bound by weight bandwidth.
+/// Returns true if the first kernel would dequantize or convert constant weights in each run, and
+/// the matmul is bound by weight bandwidth.
 bool expandsWeights(FusionOp first, Operation *contraction) {
   auto product = dyn_cast<MatmulOp>(contraction);
   return product && isBoundByWeights(product) && !first.getInputs().empty() &&
@@ -38,7 +38,8 @@ bool expandsWeights(FusionOp first, Operation *contraction) {
 }
 
 /// Returns the values at which the fusion can be split: computed operands of the contraction, and
-/// results after it that are the only values that later ops need. The latter are in reverse order.
+/// results after the contraction that are the only values that later ops need. The latter are in
+/// reverse order.
 SmallVector<Value> cutsOf(FusionOp fusion, Operation *contraction) {
   SmallVector<Value> cuts;
   for (Value operand : contraction->getOperands())
@@ -71,11 +72,12 @@ SmallVector<Value> cutsOf(FusionOp fusion, Operation *contraction) {
   return cuts;
 }
 
-/// Two kernels inserted before the fusion, or one kernel and views.
+/// The result of splitting a fusion: two kernels, or one kernel and views. They are inserted before
+/// the fusion.
 struct FusionSplit {
   SmallVector<Operation *> kernels;
   SmallVector<Operation *> views;
-  SmallVector<Value> results; ///< in the order of the fusion's results
+  SmallVector<Value> results; ///< replacements of the fusion's results, in their order
 
   void erase() {
     for (Operation *op : llvm::reverse(views))
@@ -85,8 +87,8 @@ struct FusionSplit {
   }
 };
 
-/// Returns the reshapes between the cut and the result, the last one first; std::nullopt if there
-/// are other ops between them.
+/// Returns the reshapes between `cut` and `result`, the last one first; std::nullopt if there are
+/// other ops between the two values.
 std::optional<SmallVector<Operation *>> reshapesBehind(Value result, Value cut) {
   SmallVector<Operation *> reshapes;
   for (; result != cut; result = reshapes.back()->getOperand(0)) {
@@ -128,8 +130,8 @@ FusionSplit splitAt(FusionOp fusion, Value cut) {
   return split;
 }
 
-/// Microseconds of the best kernels; std::nullopt if an operation has none, or only a reference
-/// implementation.
+/// Returns the total estimated microseconds of the best kernels of a split; std::nullopt if an
+/// operation has no kernel, or only a reference implementation.
 std::optional<double> timeOf(const FusionSplit &split, const CompileOptions &options,
                              const cpu::Target &target) {
   double time = 0;
@@ -148,11 +150,12 @@ std::optional<double> timeOf(const FusionSplit &split, const CompileOptions &opt
 SmallVector<Operation *> splitContraction(FusionOp fusion, ArrayRef<Candidate> whole,
                                           const CompileOptions &options,
                                           const cpu::Target &target) {
-  // A second launch is not worthwhile below kNear times the lower bound, or below kShort
-  // microseconds.
+  // A second launch is not worthwhile if the fusion takes less than kNear times the lower bound, or
+  // less than kShort microseconds.
   constexpr double kNear = 1.5, kShort = 4;
   bool onGpu = isGpu(deviceOfCommand(fusion));
-  // On CPUs, a state is updated in place only if the matmul and the addition are one kernel.
+  // On CPUs, the fusion is not split if it updates a state in place: the matmul and the addition
+  // must be one kernel.
   bool may = onGpu || (fusion.getNumResults() == 1 && !fusion->hasAttr(kUpdatesAttr));
   Operation *contraction = may ? contractionOf(fusion) : nullptr;
   if (!contraction)

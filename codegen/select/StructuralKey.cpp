@@ -42,7 +42,8 @@ private:
     key.push_back(value.getType().getAsOpaquePointer());
   }
 
-  /// Writes values of the operation by number, and outer values by their known properties.
+  /// Adds a value to the key. Values of the operation are represented by a number, and values from
+  /// outside by their compile-time properties.
   void use(Value value) {
     auto [at, isNew] = numbers.try_emplace(value, numbers.size());
     count(at->second);
@@ -58,8 +59,8 @@ private:
                                                     : nullptr);
   }
 
-  /// Whether a constant enters the key by its type only, as float weights do. Integer constants
-  /// enter by their values, because candidates depend on how many bits they need.
+  /// Returns true if only the type of a constant enters the key, as for float weights. Integer
+  /// constants enter the key by their values, because candidates depend on how many bits they need.
   static bool areWeights(ConstantOp constant) {
     auto type = cast<RankedTensorType>(constant.getY().getType());
     return isa<FloatType>(type.getElementType()) && type.getNumElements() > 1;

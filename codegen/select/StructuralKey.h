@@ -8,9 +8,9 @@
 
 namespace dlc {
 
-/// Everything that an operation's candidates depend on: its attributes, types and body, which
-/// operands are constants, the values of small constants, and whether a loop repeats it. Repeated
-/// layers of a model have equal keys. Valid as long as the context exists.
+/// Key of everything on which an operation's candidates depend: its attributes, types and body,
+/// which operands are constants, the values of small constants, and whether a loop repeats it.
+/// Repeated layers of a model have equal keys. A key is valid as long as the MLIR context exists.
 using StructuralKey = std::vector<const void *>;
 
 StructuralKey structuralKeyOf(mlir::Operation *op);

@@ -38,15 +38,15 @@ RankedTensorType plainType(Type type) {
   return RankedTensorType::get(tensor.getShape(), tensor.getElementType());
 }
 
-/// Returns true for a layout with padding: its size differs from that of a tensor of the same
-/// shape, which is all that callers of programs can pass.
+/// Returns true if the type's layout has padding. Such a tensor has more bytes than a row-major
+/// tensor of the same shape, which is all that callers of programs can pass.
 bool isPadded(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   return storageBytes(tensor) != ref::storageBytes(tensor);
 }
 
-/// Random values similar to activations. Integers are 0 or 1, so that they are valid indices almost
-/// everywhere.
+/// Returns random values similar to activations. Integers are 0 or 1, so that they are valid
+/// indices for almost all operations.
 ref::Tensor randomTensor(Type type, uint64_t seed) {
   ref::Tensor tensor = ref::Tensor::empty(plainType(type));
   uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
@@ -61,7 +61,8 @@ ref::Tensor randomTensor(Type type, uint64_t seed) {
   return tensor;
 }
 
-/// Group ends that distribute the rows of the first operand evenly.
+/// Returns group ends that distribute the rows of the first operand evenly over the groups of a
+/// grouped matmul.
 ref::Tensor evenEnds(Operation *op, Value ends) {
   ref::Tensor tensor = ref::Tensor::empty(plainType(ends.getType()));
   int64_t rows = cast<RankedTensorType>(op->getOperand(0).getType()).getDimSize(0);
@@ -97,8 +98,8 @@ public:
 
   std::optional<Sample> sample(int repeats, std::string &reason) override {
     using Clock = std::chrono::steady_clock;
-    // The previous candidate left its own operands in the caches. Short runs are preceded by a
-    // warm-up, since in a model their operands were just computed.
+    // The caches contain the operands of the previous candidate. Before a short run, a warm-up run
+    // loads this candidate's operands, since in a model they were just computed.
     if (lastMicroseconds < kShort && !run(reason))
       return std::nullopt;
     if (coldWeights)
@@ -130,7 +131,8 @@ private:
   std::vector<void *> outputPointers;
 };
 
-/// Releases packed weights, which the context would otherwise keep until it is destroyed.
+/// Releases weights that were packed for this trial, which the MLIR context would otherwise keep
+/// until it is destroyed.
 void HostTrial::releasePacked() {
   if (packed.empty())
     return;
@@ -210,7 +212,8 @@ OwningOpRef<ModuleOp> moduleOf(Operation *op) {
       if (!map.contains(operand))
         b.clone(*constant, map);
     } else {
-      // An operand that is used twice becomes two arguments; either may be used.
+      // An operand that is used twice has two function arguments with the same value, either of
+      // which may be used.
       map.map(operand, block->getArgument(next++));
     }
   }
@@ -220,7 +223,7 @@ OwningOpRef<ModuleOp> moduleOf(Operation *op) {
 }
 
 TrialOperands::TrialOperands(Operation *op) {
-  // An operand that is used twice is one tensor.
+  // An operand that is used twice is represented by the same tensor.
   llvm::DenseMap<Value, ref::Tensor> known;
   for (Value operand : op->getOperands()) {
     auto [at, isNew] = known.try_emplace(operand);

@@ -8,35 +8,39 @@
 
 namespace dlc {
 
-/// Operands of an operation: constants unchanged, the others random.
+/// Operands for a trial of an operation: constants are unchanged, other operands have random
+/// values.
 struct TrialOperands {
   explicit TrialOperands(mlir::Operation *op);
-  std::vector<ref::Tensor> tensors; ///< in the order of the operands; empty for constants
+  std::vector<ref::Tensor> tensors; ///< one tensor per operand; empty for constants
 };
 
-/// Returns module { func @main(operands that are not constant) { op } }.
+/// Returns a module that contains only the operation: module { func @main(operands that are not
+/// constant) { op } }.
 mlir::OwningOpRef<mlir::ModuleOp> moduleOf(mlir::Operation *op);
 
-/// Program of one operation, built by the same phases as whole models, on the operation's device.
+/// Compiled program of one operation on the operation's device, built by the same phases as whole
+/// models.
 class Trial : public Timed {
 public:
-  /// Returns false and sets `reason` if the program fails.
+  /// Runs the program once. Returns false and sets `reason` if it fails.
   virtual bool run(std::string &reason) = 0;
-  /// Results of the last run as bytes in their layouts. Callers may overwrite them.
+  /// Returns the results of the last run as bytes in their layouts. Callers may overwrite them.
   virtual std::vector<ref::Tensor> &results() = 0;
-  /// Returns the bytes of scratch memory.
+  /// Returns the bytes of scratch memory that the program uses.
   virtual uint64_t workspace() const = 0;
 };
 
-/// Parameters for building a trial.
+/// Parameters with which a trial is created.
 struct TrialConditions {
   const CompileOptions &options;
   const cpu::Target &target;
-  /// Whether constants are evicted from the caches before each run.
+  /// Whether the operation's constants are evicted from the caches before each run.
   bool coldWeights = false;
 };
 
-/// Returns null and sets `reason` if the kernel cannot be built or timed.
+/// Creates a trial of the operation with the candidate's kernel. Returns null and sets `reason` if
+/// the kernel cannot be built or timed.
 std::unique_ptr<Trial> createTrial(mlir::Operation *op, const Candidate &candidate,
                                    const TrialOperands &operands, const TrialConditions &conditions,
                                    std::string &reason);

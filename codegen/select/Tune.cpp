@@ -22,11 +22,12 @@ namespace dlc {
 
 namespace {
 
-/// To be incremented when generated kernels become faster or slower, so that older measurements are
-/// no longer used.
+/// Revision of generated code. It must be incremented when generated kernels become faster or
+/// slower, so that older measurements are no longer used.
 constexpr int kGeneratedRevision = 3;
 
-/// Returns a short list of important features for users, followed by a hash of all features.
+/// Returns a short list of important processor features for users, followed by a hash of all
+/// features.
 std::string featuresText(StringRef features) {
   std::string text;
   for (const char *telling :
@@ -36,7 +37,7 @@ std::string featuresText(StringRef features) {
   return text + "#" + llvm::utohexstr(llvm::xxh3_64bits(features) >> 32, /*LowerCase=*/true);
 }
 
-/// Returns the versions of the libraries that run on the host.
+/// Returns the versions of those libraries that run on the host.
 std::string libraryVersions() {
   SmallVector<std::string> versions;
   for (const Provider *provider : providers())
@@ -45,8 +46,8 @@ std::string libraryVersions() {
   return llvm::join(versions, " ");
 }
 
-/// Returns the known results of each candidate, in their order, followed by those of other
-/// implementations.
+/// Returns a tuning entry with the known results of each candidate, in the candidates' order,
+/// followed by known results of other implementations.
 TuningEntry startOf(ArrayRef<Candidate> candidates, const TuningEntry *known) {
   TuningEntry entry = known ? *known : TuningEntry();
   std::vector<TunedCandidate> all;
@@ -161,7 +162,8 @@ Measurement measureCandidates(Operation *op, ArrayRef<Candidate> candidates, con
         runSessionInWorker(op, contenders, session, conditions, seconds,
                            [&](const TuningEntry &part) { progress(withAll(part)); });
     measurement.enough = held.enough;
-    // Wrong results and crashes are recorded even if the times are not usable.
+    // Wrong results and crashes are recorded even if too many runs were disturbed and the times
+    // cannot be used.
     measurement.entry = held.enough ? combined(all, held.entry) : withAll(held.entry);
   }
   measurement.entry.unfinished = !measurement.enough;
@@ -182,19 +184,21 @@ void applyMeasurement(const TuningEntry &entry, std::vector<Candidate> &candidat
       return c.kernel == tuned.kernel && c.implementation == tuned.implementation;
     });
     if (!tuned.rejected.empty()) {
-      // A candidate with wrong results is removed if there is another one.
+      // A candidate that was rejected, for example because of wrong results, is removed if there is
+      // another candidate.
       if (found != candidates.end() && candidates.size() > 1 &&
           !StringRef(tuned.rejected).starts_with("not measured"))
         candidates.erase(found);
       continue;
     }
-    // The file may name implementations that are not available here.
+    // The tuning database may name implementations that are not available on this machine.
     if (found == candidates.end())
       continue;
     found->measured = tuned.median;
     found->error = tuned.error;
   }
-  // Sorted by ratios within the benchmark; times alone would depend on machine and moment.
+  // Sorts by time ratios within the benchmark; absolute times would depend on the machine and on
+  // the time of measurement.
   auto slowdown = [&](const Candidate &c) {
     auto *tuned = entry.find(c.implementation);
     return c.measured && tuned ? tuned->slowdown : 1e30;

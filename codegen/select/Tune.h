@@ -7,7 +7,7 @@
 
 namespace dlc {
 
-/// Conditions that the candidates' times depend on, apart from the operation.
+/// Conditions on which the candidates' times depend, in addition to the operation.
 struct TuningConditions {
   NamedValues settings, machine, versions;
   /// Whether the model's weights exceed the caches, so that each run reads an operation's weights
@@ -18,31 +18,33 @@ struct TuningConditions {
 TuningConditions conditionsOf(mlir::ModuleOp module, const CompileOptions &options,
                               const cpu::Target &target);
 
-/// Returns the operation without names and locations, and the conditions. Operations with equal
-/// keys share their measurements.
+/// Returns the tuning-database key of the operation under these conditions. It contains no names or
+/// locations, so that equal operations share their measurements.
 TuningKey tuningKey(mlir::Operation *op, const TuningConditions &conditions);
 
 struct Measurement {
-  /// Including the results of earlier sessions.
+  /// Results of this measurement session and of earlier ones.
   TuningEntry entry;
-  /// False if other work on the machine disturbed too many runs for a result.
+  /// Whether this session has a result. False if other work on the machine disturbed too many runs.
   bool enough = false;
 };
 
 /// Runs one measurement session: an interleaved benchmark of the candidates on random operands of
-/// their real size, until their order is certain or `seconds` have passed. Results are checked
-/// before times count. Candidates with hopeless estimates are recorded as rejected. Candidates that
-/// `known` (earlier sessions, or an interrupted one) shows to be too slow are skipped. `progress`
-/// is called after each step.
+/// their real size, until their order is certain or `seconds` have passed. Times count only for
+/// candidates with correct results. Candidates whose estimates are far above the best are recorded
+/// as rejected. Candidates that `known` (earlier sessions, or an interrupted one) shows to be too
+/// slow are skipped. `progress` is called after each timing step.
 Measurement measureCandidates(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates,
                               const TuningKey &key, const TuningEntry *known,
                               const TrialConditions &conditions, double seconds,
                               const std::function<void(const TuningEntry &)> &progress);
 
-/// Returns true if the entry has times of implementations that are not among the candidates.
+/// Returns true if the entry has measured times of implementations that are not among the
+/// candidates.
 bool hasOtherImplementations(const TuningEntry &entry, llvm::ArrayRef<Candidate> candidates);
 
-/// Stores measured times in the candidates and moves the entry's choice to the front.
+/// Copies the measured times from the entry to the candidates and moves the entry's choice to the
+/// front.
 void applyMeasurement(const TuningEntry &entry, std::vector<Candidate> &candidates);
 
 } // namespace dlc

@@ -24,8 +24,8 @@ namespace {
 
 const std::string kHeader = "{\"dlc tuning database\":2}";
 
-/// Lock that is held while the file is appended to, or read and replaced. It is a separate file
-/// because the database file is replaced by renaming.
+/// Lock that a process holds while it appends to the file, or reads and replaces it. The lock is a
+/// separate file because the database file is replaced by renaming.
 class Lock {
 public:
   explicit Lock(const std::string &file)
@@ -50,8 +50,8 @@ struct Contents {
   bool foreign = false; ///< the file is not a tuning database
 };
 
-/// Reads a database; a missing file has no entries. Of several lines for an operation, the last one
-/// counts.
+/// Reads a database file; a missing file has no entries. If several lines have the same operation,
+/// the last one counts.
 Contents readFile(const std::string &path) {
   Contents contents;
   std::ifstream file(path, std::ios::binary);
@@ -104,7 +104,7 @@ std::optional<NamedValues> factsOf(const nlohmann::json &object, const char *nam
   return facts;
 }
 
-/// Reads a list of numbers, in which null stands for `otherwise`.
+/// Reads a JSON list of numbers, in which null means `otherwise`.
 std::vector<double> seriesOf(const nlohmann::json &object, const char *name, double otherwise) {
   std::vector<double> series;
   if (auto found = object.find(name); found != object.end() && found->is_array())
@@ -201,7 +201,7 @@ std::string TuningKey::identity() const {
 }
 
 std::string TuningKey::id() const {
-  // FNV-1a, which is independent of library versions and platforms.
+  // The hash function is FNV-1a, which is independent of library versions and platforms.
   uint64_t hash = 0xcbf29ce484222325u;
   for (char c : identity())
     hash = (hash ^ uint8_t(c)) * 0x100000001b3u;
@@ -343,7 +343,7 @@ void TuningDatabase::append(const std::string &line) {
   if (::fstat(descriptor, &about) == 0 && about.st_size == 0) {
     text = kHeader + "\n";
   } else if (char last = 0; ::pread(descriptor, &last, 1, about.st_size - 1) == 1 && last != '\n') {
-    text = "\n"; // a writer was killed within a line
+    text = "\n"; // a writer was killed before it completed a line
   }
   text += line + "\n";
   size_t done = 0;
@@ -393,7 +393,7 @@ void TuningDatabase::compact(std::string &warning) {
   try {
     Lock lock(path);
     Contents contents = readFile(path);
-    // For each operation, the latest finished entry, followed by its unfinished benchmark.
+    // Text of the latest finished entry and of the unfinished benchmark of each operation.
     std::map<std::string, std::pair<std::string, std::string>> lines;
     for (const TuningEntry &entry : contents.entries) {
       auto &[found, unfinished] = lines[entry.key.identity()];
@@ -418,7 +418,8 @@ void TuningDatabase::compact(std::string &warning) {
 bool TuningDatabase::take(const TuningEntry &entry) {
   std::string identity = entry.key.identity();
   auto found = entries.find(identity);
-  // Ties are resolved by the text, so that the result does not depend on the order of merging.
+  // If both entries have the same number of samples, the text decides, so that the result does not
+  // depend on the order of merging.
   if (found != entries.end() &&
       (found->second.samples() > entry.samples() ||
        (found->second.samples() == entry.samples() && toLine(found->second) >= toLine(entry))))

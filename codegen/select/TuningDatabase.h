@@ -1,11 +1,11 @@
 //===- TuningDatabase.h - file of measured times --------------------------===//
 //
-// A text file with one JSON line per operation, sorted and with a fixed member order: it can be
-// shipped, merged, compared by `diff` and put under version control. Measurements are appended
-// immediately, including unfinished benchmarks with the rounds run so far, so that a kill loses
-// only the candidate that was being timed. A process that finishes sorts the file. All writers hold
-// a lock in a separate lock file. A damaged line is reported and skipped; a file with other
-// contents is not modified.
+// The tuning database is a text file with one JSON line per operation, sorted and with a fixed
+// member order: it can be shipped, merged, compared by `diff` and put under version control.
+// Measurements are appended immediately, including unfinished benchmarks with the rounds run so
+// far, so that a killed process loses only the candidate that was being timed. A process that
+// finishes sorts the file. All writers hold a lock in a separate lock file. A damaged line is
+// reported and skipped; a file with other contents is not modified.
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_TUNINGDATABASE_H
 #define DLC_CODEGEN_SELECT_TUNINGDATABASE_H
@@ -20,50 +20,53 @@ namespace dlc {
 /// Measured times of one candidate, or the reason why it was rejected.
 struct TunedCandidate {
   std::string kernel, implementation;
-  double estimate = 0;        ///< microseconds, by the cost model
-  double min = 0, median = 0; ///< microseconds
-  double spread = 0;          ///< see CandidateResult
+  double estimate = 0;        ///< microseconds, estimated by the cost model
+  double min = 0, median = 0; ///< measured times in microseconds
+  double spread = 0;          ///< spread of the times, as in CandidateResult
   double slowdown = 1, slowdownLow = 1, slowdownHigh = 1;
   int runs = 0, disturbed = 0;
-  double error = -1;    ///< largest difference from f64, relative to the largest value; -1: unknown
-  std::string checked;  ///< reference that the results were compared with
+  double error =
+      -1; ///< largest difference from f64 reference, relative to the largest value; -1: unknown
+  std::string checked;  ///< reference with which the results were compared
   double workspace = 0; ///< bytes of scratch memory
-  std::string rejected; ///< why it must not be chosen; empty: it may be
-  /// Time relative to the best candidate of each session; 0 if it was not measured in that session.
+  std::string rejected; ///< why the candidate must not be chosen; empty: it may be chosen
+  /// Time relative to the best candidate in each measurement session; 0 if it was not measured in a
+  /// session.
   std::vector<double> sessions = {};
-  /// In an unfinished entry: microseconds of the rounds of the current session.
+  /// In an unfinished entry: microseconds of each round of the current measurement session.
   std::vector<double> rounds = {};
 
   bool operator==(const TunedCandidate &) const = default;
 };
 
-/// Values by name, sorted by name.
+/// Map of names to values, sorted by name.
 using NamedValues = std::map<std::string, std::string>;
 
-/// Everything that measured times depend on.
+/// Key of everything on which measured times depend.
 struct TuningKey {
-  std::string operation; ///< with shapes, types, layouts and epilogue, without names or locations
+  std::string operation; ///< text with shapes, types, layouts, epilogue; no names or locations
   NamedValues settings;  ///< threads, accuracy, workspace, whether weights are in the caches
   NamedValues machine;   ///< processor, its features and caches
-  NamedValues versions;  ///< of compiler and libraries
+  NamedValues versions;  ///< versions of the compiler and of libraries
 
   std::string identity() const;
-  /// Returns twelve hexadecimal digits that identify the key for users; the same on all machines.
+  /// Returns twelve hexadecimal digits that identify the key for users. They are the same on all
+  /// machines.
   std::string id() const;
-  /// Returns a short description of the machine.
+  /// Returns a short description of the machine for messages.
   std::string machineText() const;
   auto operator<=>(const TuningKey &) const = default;
 };
 
 struct TuningEntry {
   TuningKey key;
-  std::string name;        ///< of the operation when it was measured first; not part of the key
-  bool certain = false;    ///< whether further sessions are unlikely to change the choice
-  bool open = false;       ///< whether further sessions were planned when measuring was stopped
+  std::string name;     ///< name of the operation when it was first measured; not part of the key
+  bool certain = false; ///< whether further sessions are unlikely to change the choice
+  bool open = false;    ///< whether further sessions were planned when measuring was stopped
   bool unfinished = false; ///< benchmark in progress, from which nothing can be chosen yet
-  std::vector<TunedCandidate> candidates; ///< the fastest first, rejected ones last
+  std::vector<TunedCandidate> candidates; ///< fastest candidate first, rejected candidates last
 
-  /// Returns the candidate to use, see Decide.h; null if all are rejected.
+  /// Returns the candidate that should be used (see Decide.h); null if all candidates are rejected.
   const TunedCandidate *choice() const;
   const TunedCandidate *find(const std::string &implementation) const;
   int samples() const;
@@ -71,24 +74,27 @@ struct TuningEntry {
 
 class TuningDatabase {
 public:
-  /// Reads the file if it exists. If `path` is empty, nothing is stored. Sets `warning` if the file
-  /// is damaged.
+  /// Reads the database file if it exists. If `path` is empty, entries are only kept in memory.
+  /// Sets `warning` if the file is damaged.
   TuningDatabase(const std::string &path, bool readOnly, std::string &warning);
 
   const TuningEntry *find(const TuningKey &key) const;
-  /// Returns the same operation measured on another machine or with other versions; null if none.
+  /// Returns an entry for the same operation and settings on another machine or with other
+  /// versions; null if there is none.
   const TuningEntry *findElsewhere(const TuningKey &key) const;
-  /// Stores an entry and appends it to the file. If the file cannot be written, sets `warning` once
-  /// and keeps entries in memory only.
+  /// Stores an entry and appends it to the file. If the file cannot be written, sets `warning`
+  /// once, and entries are only kept in memory.
   const TuningEntry *put(TuningEntry entry, std::string &warning);
-  /// Stores an unfinished benchmark, which can be resumed after a kill. `put` replaces it.
+  /// Stores an unfinished benchmark, so that it can be resumed if the process is killed. put()
+  /// replaces it by the finished entry.
   void note(const TuningEntry &entry, std::string &warning);
-  /// Returns the unfinished benchmark of the key; null if there is none.
+  /// Returns the unfinished benchmark for the key; null if there is none.
   const TuningEntry *begun(const TuningKey &key) const;
-  /// Sorts the file, including entries that other processes appended meanwhile.
+  /// Rewrites the file in sorted order, including entries that other processes appended in the
+  /// meantime.
   void compact(std::string &warning);
-  /// Merges an entry. Of two entries for one operation, the one with more runs is kept. Returns
-  /// true if the entry was added.
+  /// Merges an entry of another database. Of two entries for one operation, the one with more runs
+  /// is kept. Returns true if `entry` was stored.
   bool take(const TuningEntry &entry);
   /// Writes all entries to a new file.
   void writeTo(const std::string &path) const;
@@ -103,11 +109,13 @@ private:
 
   std::string path;
   bool writable = true, wrote = false;
-  std::map<std::string, TuningEntry> entries, unfinished; ///< by identity
-  std::multimap<std::string, std::string> elsewhere; ///< from operation and settings to identities
+  std::map<std::string, TuningEntry> entries, unfinished; ///< by the key's identity()
+  std::multimap<std::string, std::string>
+      elsewhere; ///< identities of entries by operation and settings
 };
 
-/// Converts an entry to its line and back; std::nullopt for a line with an invalid format.
+/// Converts an entry to its line of the file (toLine) and back (fromLine). fromLine() returns
+/// std::nullopt for a line with an invalid format.
 std::string toLine(const TuningEntry &entry);
 std::optional<TuningEntry> fromLine(const std::string &line);
 

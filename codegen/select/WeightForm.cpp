@@ -21,7 +21,8 @@ std::optional<WeightForms> createWeightForms(FusionOp fusion, ArrayRef<Candidate
   if (!product)
     return std::nullopt;
   WeightForms forms{fusion, FusionOp(), storageBytes(typeOf(product.getB()))};
-  // Weights are read from memory, because the weights of most models exceed the caches.
+  // The estimates assume that weights are read from memory, because the weights of most models
+  // exceed the caches.
   CostModel cost(profileOf(options, target), target, options.threads);
   auto fromMemory = [&](Value weights) {
     return double(storageBytes(typeOf(weights))) / cost.machine.memoryGigabytes / 1000;

@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// In memory that both processes share.
+/// Progress of the worker process, in memory that it shares with its parent.
 struct WorkerProgress {
   std::atomic<uint32_t> place{kNowhere}, steps{0};
 };
@@ -60,7 +60,7 @@ public:
     char answer;
     if (!sendAll(socket, &bytes, sizeof bytes) ||
         !sendAll(socket, message.data(), message.size()) || !receiveAll(socket, &answer, 1))
-      _exit(1); // the parent no longer listens
+      _exit(1); // the parent process has closed the connection
     ++where->steps;
   }
   void at(uint32_t place) override {
@@ -77,14 +77,14 @@ private:
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     _exit(1);
-  // A crash is an expected result here: no crash handlers and no core dumps.
+  // A crash of the worker is an expected result: it needs no crash handlers and no core dumps.
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP})
     std::signal(signal, SIG_DFL);
   rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
   int status = 0;
-  // In a new thread, which has no OpenMP thread pool. The pool threads of the calling thread do not
-  // exist in this process.
+  // The work runs in a new thread, which has no OpenMP thread pool. The pool of the forking thread
+  // refers to threads that do not exist in this process.
   std::thread([&] {
     try {
       work(line);
@@ -147,7 +147,7 @@ WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
       steps = now;
       moved = Clock::now();
     }
-    // Between candidates, reference results are computed, which may take longer.
+    // Between candidates (kNowhere), reference results are computed, which may take longer.
     double most = where->place == kNowhere ? 5 * silence : silence;
     if (ready == 0 && std::chrono::duration<double>(Clock::now() - moved).count() > most) {
       killed = "did not finish within " + std::to_string(int(most)) + " s";

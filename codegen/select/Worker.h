@@ -8,28 +8,30 @@
 
 namespace dlc {
 
-/// The worker's end of the connection to the process that started it.
+/// The worker process's end of the connection to the process that started it.
 class WorkerLine {
 public:
   virtual ~WorkerLine() = default;
-  /// Sends a message and waits until it is processed, so that later timings are not disturbed.
+  /// Sends a message and waits until the other process has handled it, so that this does not
+  /// disturb later timings.
   virtual void say(const std::string &message) = 0;
-  /// Records the current work item for the report of a crash. kNowhere: no item.
+  /// Records the index of the current work item, which is reported if the worker crashes. kNowhere:
+  /// no item.
   virtual void at(uint32_t place) = 0;
 };
 
 constexpr uint32_t kNowhere = ~0u;
 
 struct WorkerEnd {
-  bool hung = false;         ///< it was killed because it made no progress
-  std::string death;         ///< "segmentation fault", ..; empty: it finished
-  uint32_t place = kNowhere; ///< its work item when it ended
+  bool hung = false;         ///< whether it was killed because it made no progress
+  std::string death;         ///< cause of its end, such as "segmentation fault"; empty: it finished
+  uint32_t place = kNowhere; ///< current work item when it ended
 };
 
-/// Runs `work` in a forked copy of this process, which has the same memory but none of the other
-/// threads. `heard` is called in this process with each message. The worker is killed if it stays
-/// at one work item for more than `silence` seconds, if `stop` returns true, or when this process
-/// dies.
+/// Runs `work` in a forked copy of this process (the worker), which has the same memory but none of
+/// the other threads. `heard` is called in this process with each message. The worker is killed if
+/// it stays at one work item for more than `silence` seconds, if `stop` returns true, or when this
+/// process ends.
 WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
                     const std::function<void(const std::string &)> &heard, double silence,
                     const std::function<bool()> &stop = {});

@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Intermediate results are at least f32, as in PyTorch.
+/// Activations are computed in at least f32, as in PyTorch.
 template <Value (*body)(Node &, Build &, Value)> void activation(Node &n, Build &b) {
   n.set(b.cast(body(n, b, b.widen(n.tensor("self"))), n.resultElement()));
 }
@@ -15,8 +15,8 @@ Value above(Build &b, Value x, double limit) {
   return b.compare(Predicate::gt, x, b.like(x, limit));
 }
 
-/// log(1 + e^x) without overflow. At 0 the gradient of the maximum is 1/2, and that of the tail is
-/// 0.
+/// Softplus: log(1 + e^x) without overflow. At 0 the gradient of the term with the maximum is 1/2,
+/// and the gradient of the remaining term is 0.
 Value softplusOf(Build &b, Value x) {
   Value tail = b.unary<Log1pOp>(b.unary<ExpOp>(b.unary<NegOp>(b.unary<AbsOp>(x))));
   return b.add(b.max(x, b.like(x, 0)), tail);
@@ -41,10 +41,10 @@ Value leakyRelu(Node &n, Build &b, Value x) {
   return b.select(above(b, x, 0), x, b.mul(x, n.real("negative_slope")));
 }
 
-/// Computes alpha * (e^(input * x) - 1) for x up to zero, and x above.
+/// ELU: computes alpha * (e^(input * x) - 1) for x <= 0, and x otherwise.
 Value eluOf(Build &b, Value x, double alpha, double input) {
-  // Selects the input of the exponential as well, because a large x would overflow it and its
-  // gradient.
+  // The operand of the exponential is replaced by 0 for positive x, because a large x would
+  // overflow the exponential and its gradient.
   Value isHigh = above(b, x, 0), inner = b.select(isHigh, b.like(x, 0), x);
   return b.select(isHigh, x, b.mul(b.unary<Expm1Op>(b.mul(inner, input)), alpha));
 }
@@ -91,7 +91,8 @@ Value softshrink(Node &n, Build &b, Value x) {
   return b.select(kept, b.sub(x, b.clamp(x, -limit, limit)), b.like(x, 0));
 }
 
-/// Gradient of hardshrink and softshrink: it passes where |x| exceeds the limit.
+/// Gradient of hardshrink and softshrink: passes dy where |x| exceeds the limit `lambd`, and is 0
+/// elsewhere.
 void shrinkGradient(Node &n, Build &b) {
   Value x = n.tensor("self"), dy = n.tensor(n.has("grad_out") ? "grad_out" : "grad_output");
   double limit = n.real("lambd", 0.5);
@@ -100,8 +101,8 @@ void shrinkGradient(Node &n, Build &b) {
   n.set(b.select(inside, b.like(dy, 0), dy));
 }
 
-/// Gradient of rrelu. In training each element has the slope that was drawn; otherwise the slope is
-/// the mean of the bounds.
+/// Gradient of rrelu (randomized leaky ReLU). In training, the slope of each element is the one
+/// that the forward pass drew. Otherwise the slope is the mean of the bounds `lower` and `upper`.
 void drawnSlopeGradient(Node &n, Build &b) {
   Value x = n.tensor("self"), dy = n.tensor("grad_output");
   double low = n.real("lower"), high = n.real("upper");
@@ -116,7 +117,7 @@ Value threshold(Node &n, Build &b, Value x) {
   return b.select(low, b.like(x, n.real("value")), x);
 }
 
-/// prelu with one slope per channel, or a single slope.
+/// PReLU with one slope per channel, or a single slope.
 void prelu(Node &n, Build &b) {
   Value x = n.tensor("self"), slope = n.tensor("weight");
   if (b.rank(slope) == 1 && b.rank(x) >= 2) {

@@ -8,15 +8,16 @@ namespace {
 
 enum class When {
   always,
-  /// The argument affects only the operator's gradient. In a training step dlc derives the gradient
-  /// from the operator, so the handler must read the argument. Other graphs contain the gradient's
-  /// own operators.
+  /// Ignored only outside of a training step, because the argument affects only the operator's
+  /// gradient. A training step derives the gradient from the operator, so the handler must read the
+  /// argument. Other graphs contain the gradient's own operators.
   forwardOnly,
 };
 
-/// An optional argument that an import may leave unread even if it differs from its default.
+/// An optional argument that a handler may leave unread even if the argument differs from its
+/// default.
 struct Unread {
-  const char *op; ///< null: every operator
+  const char *op; ///< null means every operator
   const char *argument;
   When when;
   const char *reason;

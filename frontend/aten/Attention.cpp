@@ -9,7 +9,8 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Repeats the heads of k and v to the number of q's heads (grouped-query attention).
+/// Repeats the heads of the keys or values x to the number of heads of the queries (grouped-query
+/// attention).
 Value repeated(Build &b, Value x, int64_t heads) {
   int64_t axis = b.rank(x) - 3, own = axis >= 0 ? b.dim(x, axis) : heads;
   if (own == heads || own == 0 || heads % own)
@@ -20,7 +21,7 @@ Value repeated(Build &b, Value x, int64_t heads) {
   return b.reshape(b.broadcast(b.expandDims(x, axis + 1), wide), shape);
 }
 
-/// Gradient of repeated(): sums over the copies of each head.
+/// Gradient of repeating heads (repeated()): sums the gradients of the copies of each head.
 Value gathered(Build &b, Value dx, ArrayRef<int64_t> shape) {
   int64_t axis = int64_t(shape.size()) - 3;
   Dims apart(shape);
@@ -39,7 +40,8 @@ struct Operands {
   bool causal = false;
 };
 
-/// Reads the operands and broadcasts them to rank 3 or more with one batch shape.
+/// Reads the operands of attention and broadcasts them to a common batch shape, with rank 3 or
+/// more.
 Operands operandsOf(Node &n, Build &b) {
   Operands result;
   Value q = n.tensor("query"), k = n.tensor("key"), v = n.tensor("value"),
@@ -80,7 +82,8 @@ Operands operandsOf(Node &n, Build &b) {
   return result;
 }
 
-/// Builds attention from primitive operations, because dropout applies to the attention weights.
+/// Builds attention from primitive operations, because the dropout is applied to the attention
+/// weights between the softmax and the second matmul.
 Value withDropout(Build &b, const Operands &o) {
   Value q = o.values[0], k = o.values[1], v = o.values[2];
   Value scores = b.mul(b.matmul(q, k, false, true), o.scale);
@@ -98,7 +101,8 @@ Value withDropout(Build &b, const Operands &o) {
   return b.matmul(dropout(b, b.softmax(scores, b.rank(scores) - 1), o.dropout), v);
 }
 
-/// Attention. If the second result is used, it is the log-sum-exp of each row.
+/// Handles the attention operators. If the second result is used, it is the log-sum-exp of each row
+/// of scores.
 void attention(Node &n, Build &b) {
   Operands o = operandsOf(n, b);
   if (!b.ok())
@@ -114,8 +118,8 @@ void attention(Node &n, Build &b) {
   n.set(1, made[1]);
 }
 
-/// Gradients of attention from the values that the forward pass saved: its result and the
-/// log-sum-exp of each row.
+/// Gradients of attention, computed from the values that the forward pass saved: the result and the
+/// log-sum-exp of each row of scores.
 void attentionGradients(Node &n, Build &b) {
   Operands o = operandsOf(n, b);
   if (!b.ok())

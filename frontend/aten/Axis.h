@@ -1,4 +1,4 @@
-//===- Axis.h - linear combinations along one dimension -------------------===//
+//===- Axis.h - weighted sums along one dimension -------------------------===//
 #ifndef DLC_FRONTEND_ATEN_AXIS_H
 #define DLC_FRONTEND_ATEN_AXIS_H
 
@@ -6,18 +6,20 @@
 
 namespace dlc::aten {
 
-/// The weight with which element `from` of a dimension contributes to element `to` of the result.
+/// One weighted contribution of a resampled dimension: element `from` of the input, multiplied by
+/// `weight`, is added to element `to` of the result.
 struct Share {
   int64_t to, from;
   double weight;
 };
 
-/// Returns x with one dimension replaced by `size` weighted sums, computed as a matmul with a
-/// constant matrix in at least f32.
+/// Returns x with dimension `axis` replaced by `size` weighted sums of its elements. Computed in at
+/// least f32 as a matmul with a constant matrix of the weights.
 Value mixed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shares);
 
-/// Computes the same as a sum of gathers, one per contribution of an element. Returns null if an
-/// element has too many contributions.
+/// Returns x with dimension `axis` replaced by `size` weighted sums of its elements. Computed as a
+/// sum of gathers, one for each contribution to an element. Returns null if a result element has
+/// more than 16 contributions.
 Value summed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shares);
 
 } // namespace dlc::aten

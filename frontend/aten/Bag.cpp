@@ -8,20 +8,22 @@ namespace {
 
 enum Mode : int64_t { Sum, Mean, Max };
 
-/// Combines rows of `updates` into the rows of x that `rows` [n] selects.
+/// Scatters the rows of `updates` into x at the row indices `rows` [n], combined by the reduction
+/// `kind`.
 Value scattered(Build &b, Value x, Value rows, Value updates, ScatterReduction kind) {
   return b.op<ScatterNdOp>({x, b.expandDims(rows, 1), updates},
                            {b.attr("reduction", ScatterReductionAttr::get(b.context, kind))});
 }
 
-/// Counts how often each of `count` indices occurs in `rows`. Only rows with `counts` set are
-/// counted.
+/// Histogram of row indices: counts how often each index below `count` occurs in `rows`. Only
+/// occurrences whose element of `counts` is set are counted.
 Value countsOf(Build &b, Value rows, Value counts, int64_t count) {
   return scattered(b, b.splat(b.i64, {count}, 0), rows, b.cast(counts, b.i64),
                    ScatterReduction::add);
 }
 
-/// Returns the bag of each index: the number of bags that begin at or before the index, minus one.
+/// Returns the bag number of each position in the list of indices: the number of bags that begin at
+/// or before the position, minus one.
 Value bagsOf(Build &b, Value offsets, int64_t indices) {
   Value ones = b.splat(b.i64, {b.count(offsets)}, 1);
   Value begun = countsOf(b, offsets, ones, indices + 1);
@@ -31,14 +33,15 @@ Value bagsOf(Build &b, Value offsets, int64_t indices) {
   return b.sub(begun, b.scalarInt(b.i64, 1));
 }
 
-/// Returns a bool mask of the indices that are not padding (`padding_idx`).
+/// Returns a bool mask that is true for the indices that are not padding (`padding_idx`).
 Value counting(Node &n, Build &b, Value indices) {
   int64_t padding = n.integer("padding_idx", -1);
   return padding < 0 ? b.splat(b.i1, b.shape(indices), 1)
                      : b.compare(Predicate::ne, indices, b.scalarInt(b.i64, padding));
 }
 
-/// Reshapes [n] so that it broadcasts to [n, D], and casts it to that tensor's type.
+/// Reshapes a vector [n] to [n, 1], so that it broadcasts to `reference` [n, D], and casts it to
+/// the element type of `reference`.
 Value column(Build &b, Value v, Value reference) {
   return b.expandDims(b.cast(v, b.elem(reference)), 1);
 }
@@ -59,21 +62,21 @@ Bags bagsOf(Node &n, Build &b) {
   if (!b.require(bags.number > 0 && b.count(bags.indices) > 0, "required: a bag and an index"))
     return bags;
   bags.counts = counting(n, b, bags.indices);
-  // Indices after the last bag's end belong to the last bag.
+  // Indices after the end of the last bag are assigned to the last bag.
   bags.of = b.min(bagsOf(b, b.sliceAxis(offsets, 0, 0, bags.number), b.count(bags.indices)),
                   b.scalarInt(b.i64, bags.number - 1));
   return bags;
 }
 
-/// Returns the maximum of each bag and dimension, and the row that contains it; zeros for an empty
-/// bag. The gradient passes only to that row, even if other rows are equal.
+/// Returns the maximum of each bag in each dimension and the row that contains the maximum; zeros
+/// for an empty bag. The gradient passes only to that row, even if other rows have an equal value.
 std::pair<Value, Value> largest(Build &b, const Bags &bags, Value rows, Value sizes) {
   int64_t count = b.dim(rows, 0), width = b.dim(rows, 1);
   Value lowest = b.like(rows, -std::numeric_limits<double>::infinity());
   Value candidates = b.select(b.expandDims(bags.counts, 1), rows, lowest);
   Value top = scattered(b, b.broadcast(lowest, {bags.number, width}), bags.of, candidates,
                         ScatterReduction::max);
-  // The first row that equals the maximum.
+  // Among the rows of a bag that equal the maximum, selects the first.
   Value isTop = b.both(b.expandDims(bags.counts, 1),
                        b.compare(Predicate::eq, rows, b.gather(top, bags.of, 0)));
   Value none = b.scalarInt(b.i64, count);
@@ -108,8 +111,8 @@ void embeddingBag(Node &n, Build &b) {
       y = b.div(y, column(b, b.max(sizes, b.scalarInt(b.i64, 1)), y));
   }
   n.set(0, b.cast(y, b.elem(weight)));
-  // Some tensors that PyTorch saves for the backward pass are empty if the backward pass does not
-  // need them.
+  // Some tensors that PyTorch saves for the backward pass have no elements if the backward pass
+  // does not need them.
   Value saved[] = {bags.of, sizes, which ? which : sizes};
   for (size_t i = 0; i < 3; ++i)
     if (n.hasResult(i + 1))
@@ -118,7 +121,7 @@ void embeddingBag(Node &n, Build &b) {
                        : b.cast(saved[i], n.resultElement(i + 1)));
 }
 
-/// Returns the bag of each index, which the forward pass may have saved.
+/// Returns the bag number of each index, from `offset2bag` if the forward pass saved it.
 Value savedBags(Node &n, Build &b, Value indices) {
   Value of = b.cast(n.tensor("offset2bag"), b.i64);
   if (!b.ok() || b.count(of) == b.count(indices))
@@ -158,7 +161,7 @@ void embeddingBagGradient(Node &n, Build &b) {
   n.set(b.cast(scattered(b, none, indices, rows, ScatterReduction::add), n.resultElement()));
 }
 
-/// Gradient of `per_sample_weights`, by which the rows of a sum are multiplied.
+/// Gradient of `per_sample_weights`, the factors of the rows in a bag with mode "sum".
 void shareGradient(Node &n, Build &b) {
   Value dy = b.widen(n.tensor("grad")), weight = b.widen(n.tensor("weight"));
   Value indices = b.cast(n.tensor("indices"), b.i64), of = savedBags(n, b, indices);

@@ -1,4 +1,4 @@
-//===- Contract.cpp - matrix products -------------------------------------===//
+//===- Contract.cpp - matmuls of vectors, matrices, batches and groups ----===//
 #include "frontend/aten/Node.h"
 
 using namespace mlir;
@@ -6,7 +6,8 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// beta * self + alpha * product. A factor of 0 omits its term, even if the term contains NaN.
+/// Returns beta * self + alpha * product, as in addmm. If a factor is 0, its term is omitted, even
+/// if the term contains NaN.
 Value summed(Node &n, Build &b, Value product) {
   Value self = n.tensor("self");
   double beta = n.real("beta", 1), alpha = n.real("alpha", 1);
@@ -32,7 +33,7 @@ template <bool batched> void addProduct(Node &n, Build &b) {
       b.matmul(n.tensor(batched ? "batch1" : "mat1"), n.tensor(batched ? "batch2" : "mat2"))));
 }
 
-/// Matmul of 16-bit operands with an unrounded result, or of 8-bit integers with an integer result.
+/// Matmul that returns its accumulator type: f32 for 16-bit operands, or i32 for 8-bit integers.
 void wideProduct(Node &n, Build &b) {
   Type element = n.resultElement();
   n.set(b.matmul(n.operand("self", element), n.operand("mat2", element)));
@@ -45,8 +46,8 @@ template <bool batched> void addWideProduct(Node &n, Build &b) {
   n.set(summed(n, b, made));
 }
 
-/// Sums the products of a batch as one matmul, with the batch concatenated along the contracted
-/// dimension.
+/// Computes addbmm, the sum of a batch of matmuls, as one matmul: the batch is concatenated along
+/// the reduction (K) dimension.
 void addBatchSum(Node &n, Build &b) {
   Value x = n.tensor("batch1"), y = n.tensor("batch2");
   if (!b.require(b.rank(x) == 3 && b.rank(y) == 3, "required: batches of matrices"))
@@ -57,8 +58,8 @@ void addBatchSum(Node &n, Build &b) {
                         b.reshape(y, {inner, b.dim(y, 2)}))));
 }
 
-/// Product of three tensors that are broadcast along the dimensions they lack, summed over some
-/// dimensions.
+/// _trilinear: multiplies three tensors, each broadcast along the dimensions in its `expand` list,
+/// and sums the product over the dimensions `sumdim`.
 void trilinear(Node &n, Build &b) {
   static constexpr std::pair<StringRef, StringRef> operands[] = {
       {"i1", "expand1"}, {"i2", "expand2"}, {"i3", "expand3"}};
@@ -90,7 +91,7 @@ void dot(Node &n, Build &b) {
   n.set(b.reshape(b.matmul(b.reshape(x, {1, b.count(x)}), b.reshape(y, {b.count(y), 1})), {}));
 }
 
-/// Vectors are treated as matrices of one row or column.
+/// Matmul in which a vector operand is treated as a matrix of one row or column.
 void matmul(Node &n, Build &b) {
   Value x = n.tensor("self"), y = n.tensor("other");
   if (!b.require(b.rank(x) > 0 && b.rank(y) > 0, "required: one dimension or more"))
@@ -115,8 +116,8 @@ void linear(Node &n, Build &b) {
   n.set(bias ? b.add(y, bias) : y);
 }
 
-/// Grouped matmul: rows, columns or the contracted dimension are split into groups. `offs` contains
-/// the end of each group.
+/// Grouped matmul: the rows, the columns or the reduction (K) dimension are split into groups.
+/// `ends` contains the end index of each group (`offs`).
 Value groupedProduct(Build &b, Value x, Value y, Value ends) {
   if (b.rank(x) == 3 && b.rank(y) == 3)
     return b.matmul(x, y);
@@ -127,7 +128,7 @@ Value groupedProduct(Build &b, Value x, Value y, Value ends) {
     return b.op<GroupedMatmulOp>({x, y, ends});
   if (b.rank(x) == 2)
     return b.op<GroupedWeightGradOp>({b.swapLast(x), y, ends});
-  // Groups of columns are groups of rows of the transposed product.
+  // Groups of columns are computed as groups of rows of the transposed product.
   return b.swapLast(b.op<GroupedMatmulOp>({b.swapLast(y), b.swapLast(x), ends}));
 }
 
@@ -138,8 +139,8 @@ void grouped(Node &n, Build &b) {
   n.set(b.cast(y, n.resultElement()));
 }
 
-/// Grouped matmul of rows only: a custom operator of the transformers library for cases that
-/// PyTorch does not compile.
+/// Grouped matmul with groups of rows: a custom operator of the transformers library, which uses it
+/// in cases that PyTorch does not compile.
 void groupedRows(Node &n, Build &b) {
   n.set(b.op<GroupedMatmulOp>({n.tensor("input"), n.tensor("weight"), n.tensor("offs")}));
 }

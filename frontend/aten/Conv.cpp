@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Convolution. x may lack the batch dimension.
+/// Convolution, forward or transposed. x may lack the batch dimension.
 void convolution(Node &n, Build &b) {
   Value x = n.tensor("input"), w = n.tensor("weight"), bias = n.tensor("bias");
   bool single = b.rank(x) + 1 == b.rank(w);
@@ -34,14 +34,14 @@ void convolution(Node &n, Build &b) {
   n.set(single && y ? b.reshape(y, Dims(b.shape(y).begin() + 1, b.shape(y).end())) : y);
 }
 
-/// Returns the `output_padding` with which a convolution's adjoint produces `wanted` elements from
-/// `from` elements.
+/// Returns the `output_padding` with which a transposed convolution (the adjoint of a convolution)
+/// produces `wanted` elements from `from` elements.
 int64_t missing(int64_t wanted, int64_t from, int64_t stride, int64_t padding, int64_t span) {
   return wanted - ((from - 1) * stride - 2 * padding + span);
 }
 
-/// Sets the gradients of x (by the adjoint convolution), the weights and the bias, as far as they
-/// are used.
+/// Sets the gradients of x (by a transposed convolution), of the weights and of the bias, each only
+/// if it is used.
 void convolutionGradients(Node &n, Build &b) {
   Value dy = n.tensor("grad_output"), x = n.tensor("input"), w = n.tensor("weight");
   int64_t spatial = b.rank(w) - 2;
@@ -49,8 +49,8 @@ void convolutionGradients(Node &n, Build &b) {
                  "x and the weights must have the same rank, 3 or more"))
     return;
   bool transposed = n.flag("transposed");
-  // Image and result of the forward convolution. A transposed convolution is the adjoint of one, so
-  // its roles are swapped.
+  // The image and the result of the corresponding forward convolution. A transposed convolution is
+  // the adjoint of a forward convolution, so its operand and its result are exchanged.
   Value image = transposed ? dy : x, made = transposed ? x : dy;
   Dims strides = n.ints("stride", spatial, 1), dilations = n.ints("dilation", spatial, 1),
        low = n.ints("padding", spatial, 0), high = low, window, extra, axes{0};
@@ -59,8 +59,8 @@ void convolutionGradients(Node &n, Build &b) {
     window.push_back(b.dim(w, 2 + i));
     extra.push_back(missing(b.dim(image, 2 + i), b.dim(made, 2 + i), strides[d], low[d],
                             (window[d] - 1) * dilations[d] + 1));
-    // If `output_padding` is at least the stride, the added elements would contain another window,
-    // so they are cut off.
+    // If `output_padding` is at least the stride, the elements that it adds would contain another
+    // window. They are cut off by negative padding.
     if (transposed && extra[d] >= strides[d])
       high[d] -= extra[d];
     axes.push_back(2 + i);

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Fills a tensor with a number. The shape is an argument or that of another tensor.
+/// Returns a tensor filled with one value. The shape is an argument or that of another tensor.
 void filled(Node &n, Build &b, StringRef value) {
   Type element = n.resultElement();
   Dims shape = n.isTensor("self") ? b.dims(n.tensor("self")) : n.ints("size");
@@ -38,7 +38,8 @@ void arange(Node &n, Build &b) {
   int64_t count = std::max<int64_t>(0, int64_t(std::ceil((end - start) / step)));
   if (!b.require(Build::isSane(count, 0), "required: at most 2^31 elements"))
     return;
-  // f32 is exact only up to 2^24, and PyTorch computes in double.
+  // Indices are f64 for float results, because f32 is exact only up to 2^24 and PyTorch computes in
+  // double.
   Type counter = isa<FloatType>(element) ? b.f64 : element;
   Value index = b.iota(counter, {count}, 0);
   if (isa<FloatType>(element)) {
@@ -58,7 +59,8 @@ void linspace(Node &n, Build &b) {
     return;
   double step = steps > 1 ? (end - start) / double(steps - 1) : 0;
   Value index = b.iota(b.f64, {steps}, 0);
-  // Computes from both ends, so that the last element equals the end exactly.
+  // linspace computes the second half backward from the end, so that the last element equals the
+  // end exactly.
   Value up = b.add(b.mul(index, step), start);
   Value down = b.add(b.mul(b.sub(index, double(steps - 1)), step), end);
   Value first = b.compare(Predicate::lt, index, b.like(index, std::floor(double(steps) / 2)));
@@ -71,7 +73,8 @@ void eye(Node &n, Build &b) {
   n.set(b.cast(b.compare(Predicate::eq, row, column), n.resultElement()));
 }
 
-/// Row and column indices of the elements on one side of a diagonal, in row-major order.
+/// tril_indices and triu_indices: row and column indices of the elements on one side of a diagonal,
+/// in row-major order.
 template <bool lower> void triangleIndices(Node &n, Build &b) {
   int64_t rows = n.integer("row"), columns = n.integer("col"), offset = n.integer("offset", 0);
   Dims places[2];
@@ -88,7 +91,7 @@ template <bool lower> void triangleIndices(Node &n, Build &b) {
   n.set(b.cast(b.stack({b.ints(places[0]), b.ints(places[1])}, 0), n.resultElement()));
 }
 
-/// Keeps the elements on one side of a diagonal.
+/// tril and triu: keep the elements on one side of a diagonal and set the others to 0.
 template <bool lower> void triangle(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t rank = b.rank(x);
@@ -114,7 +117,7 @@ const Operator table[] = {
     {"ones.default", constant<1>},
     {"ones_like.default", constant<1>},
     {"new_ones.default", constant<1>},
-    // The elements of empty tensors are undefined; zeros are used.
+    // The elements of an empty() tensor are undefined. They are imported as zeros.
     {"empty.memory_format", constant<0>},
     {"empty_like.default", constant<0>},
     {"new_empty.default", constant<0>},

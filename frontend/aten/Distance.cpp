@@ -8,12 +8,13 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Returns x1 [.., P, M] - x2 [.., R, M] as [.., P, R, M].
+/// Returns the pairwise differences of rows: x1 [.., P, M] - x2 [.., R, M] as [.., P, R, M].
 Value differences(Build &b, Value x1, Value x2) {
   return b.sub(b.expandDims(x1, b.rank(x1) - 1), b.expandDims(x2, b.rank(x2) - 2));
 }
 
-/// Euclidean distances of long rows by a matmul: |x|^2 + |y|^2 - 2 x y.
+/// Euclidean distances between rows, computed by a matmul: |x|^2 + |y|^2 - 2 x y. Used for long
+/// rows.
 Value euclidean(Build &b, Value x1, Value x2) {
   auto squares = [&](Value x) {
     return b.reduce(ReduceKind::sum, b.mul(x, x), {b.rank(x) - 1}, true);
@@ -23,7 +24,7 @@ Value euclidean(Build &b, Value x1, Value x2) {
   return b.unary<SqrtOp>(b.atLeast(square, b.like(square, 0)));
 }
 
-/// Returns the p-norm of differences over the last dimension.
+/// Returns the p-norm of the differences `far` over the last dimension.
 Value lengthOf(Build &b, Value far, double p) {
   far = b.unary<AbsOp>(far);
   Dims last{b.rank(far) - 1};
@@ -31,7 +32,8 @@ Value lengthOf(Build &b, Value far, double p) {
   if (p == 0)
     return sum(b.cast(b.compare(Predicate::ne, far, b.like(far, 0)), b.elem(far)));
   if (std::isinf(p)) {
-    // With p = infinity each of the equal elements gets the whole gradient.
+    // If p is infinity, each element that is equal to the maximum gets the whole gradient (it is
+    // not divided among them).
     Value y = detached(b, b.reduce(ReduceKind::max, far, last, true)), none = b.like(far, 0);
     Value isFarthest = b.both(b.compare(Predicate::eq, far, y), b.negate(b.unary<IsInfOp>(far)));
     Value change = sum(b.select(isFarthest, b.sub(far, y), none));
@@ -44,8 +46,8 @@ Value lengthOf(Build &b, Value far, double p) {
   return b.pow(sum(b.pow(far, b.like(far, p))), b.like(far, 1 / p));
 }
 
-/// Gradient of the p-norm y in the differences `by`, where dy is the gradient in y. If two rows are
-/// equal, the gradient is 0.
+/// Gradient of the p-norm y with respect to the differences `by`, where dy is the gradient of y. If
+/// two rows are equal, the gradient is 0.
 Value directionOf(Build &b, Value by, Value y, Value dy, double p) {
   y = b.expandDims(y, b.rank(y));
   dy = b.expandDims(dy, b.rank(dy));
@@ -86,11 +88,11 @@ void distanceGradient(Node &n, Build &b) {
   n.set(b.cast(b.reduce(ReduceKind::sum, dx, {b.rank(by) - 2}, false), n.resultElement()));
 }
 
-/// Whether there is a pair of rows whose elements may differ; otherwise there are no distances, or
-/// all are 0.
+/// Returns whether there are at least two rows with at least one element. Otherwise there are no
+/// distances, or all distances are 0.
 bool hasDistances(Build &b, Value x) { return b.dim(x, 0) > 1 && b.dim(x, 1) > 0; }
 
-/// Row indices of each pair of rows, in the order of pdist's distances.
+/// Row indices of each pair of rows, in the order in which pdist returns the distances.
 struct Pairs {
   Dims first, second;
 
@@ -120,7 +122,8 @@ void pairDistance(Node &n, Build &b) {
   n.set(b.cast(lengthOf(b, by, n.real("p")), n.resultElement()));
 }
 
-/// Expands the distances to a symmetric matrix, so that each pair contributes to both of its rows.
+/// Gradient of pdist. Expands the distances to a symmetric matrix, so that each pair contributes to
+/// the gradient of both of its rows.
 void pairDistanceGradient(Node &n, Build &b) {
   Value x = b.widen(n.tensor("self"));
   if (!isMatrix(b, x))

@@ -6,14 +6,14 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Reads both operands in the element type of the result.
+/// Reads two operands, cast to the element type of the result.
 std::pair<Value, Value> both(Node &n, Build &, StringRef first = "self",
                              StringRef second = "other") {
   Type element = n.resultElement();
   return {n.operand(first, element), n.operand(second, element)};
 }
 
-/// Multiplies the second operand by `alpha`.
+/// Multiplies the second operand of add or sub by the argument `alpha`.
 Value scaled(Node &n, Build &b, Value v) {
   if (!n.has("alpha") || !v || b.isBool(v))
     return v;
@@ -42,7 +42,7 @@ void mul(Node &n, Build &b) {
   n.set(b.isBool(x) ? b.both(x, y) : b.mul(x, y));
 }
 
-/// Returns x with the sign of y, including the sign of zeros.
+/// copysign: returns x with the sign of y. Zeros have a sign.
 Value copySign(Build &b, Value x, Value y) {
   Value negative = b.either(b.compare(Predicate::lt, y, b.like(y, 0)),
                             b.both(b.compare(Predicate::eq, y, b.like(y, 0)),
@@ -51,8 +51,8 @@ Value copySign(Build &b, Value x, Value y) {
   return b.select(negative, b.unary<NegOp>(size), size);
 }
 
-/// Floor division as in Python. It is computed from the remainder, so that a rounded quotient
-/// cannot reach the next integer.
+/// Floor division as in Python. The quotient is computed from x minus the remainder, so that
+/// rounding cannot increase it to the next integer.
 Value floorDivide(Build &b, Value x, Value y) {
   if (!b.isFloat(x))
     return b.div(b.sub(x, b.rem(x, y)), y);
@@ -83,7 +83,7 @@ void divide(Node &n, Build &b) {
   std::string mode = n.text("rounding_mode");
   if (mode == "floor")
     return n.set(floorDivide(b, x, y));
-  // dlc.div truncates integers.
+  // For integers, dlc.div rounds toward zero.
   Value quotient = b.isHalf(x) ? b.div(b.widen(x), b.widen(y)) : b.div(x, y);
   if (mode == "trunc")
     quotient = truncate(b, quotient);
@@ -111,7 +111,8 @@ void power(Node &n, Build &b) {
       return n.set(b.mul(x, x));
     if (p == 3)
       return n.set(b.mul(b.mul(x, x), x));
-    // As in PyTorch, these exponents use sqrt and rsqrt, which differ from pow for -0.0 and -inf.
+    // pow with exponents of 1/2 and -1/2 uses sqrt and rsqrt as PyTorch does; they differ from pow
+    // for -0.0 and -inf.
     if (p == 0.5 && b.isFloat(x))
       return n.set(b.unary<SqrtOp>(x));
     if (p == -0.5 && b.isFloat(x))
@@ -129,8 +130,8 @@ template <typename Op> void logical(Node &n, Build &b) {
   n.set(b.op<Op>({n.operand("self", b.i1), n.operand("other", b.i1)}));
 }
 
-/// clamp. Each bound may be absent, a number or a tensor. If x equals a number bound, it has no
-/// gradient; x and a tensor bound share the gradient.
+/// clamp. Each bound may be absent, a number or a tensor. If x equals a bound, a bound that is a
+/// number gets no gradient, whereas a bound that is a tensor shares the gradient with x.
 void clamp(Node &n, Build &b) {
   Type element = n.resultElement();
   Value x = n.operand("self", element);
@@ -145,7 +146,7 @@ void clamp(Node &n, Build &b) {
   n.set(x);
 }
 
-/// self + value * a * b, or self + value * a / b.
+/// addcmul and addcdiv: self + value * a * b, or self + value * a / b.
 template <typename Op> void addProduct(Node &n, Build &b) {
   Type element = n.resultElement();
   Value product = b.op<Op>({n.operand("tensor1", element), n.operand("tensor2", element)});
@@ -161,7 +162,7 @@ void lerp(Node &n, Build &b) {
   Type element = n.resultElement();
   Value x = n.operand("self", element), y = n.operand("end", element),
         w = n.operand("weight", element), way = b.sub(y, x);
-  // Interpolates from the nearer end, so that a weight of 1 returns the end exactly.
+  // lerp: interpolates from the nearer end, so that a weight of 1 returns `end` exactly.
   Value near = b.compare(Predicate::lt, b.unary<AbsOp>(w), b.like(w, 0.5));
   n.set(b.select(near, b.add(x, b.mul(w, way)), b.sub(y, b.mul(way, b.sub(b.like(w, 1), w)))));
 }
@@ -176,7 +177,7 @@ void hypotenuse(Node &n, Build &b) {
                  length));
 }
 
-/// fmax and fmin: maximum or minimum, where a number is preferred over NaN.
+/// fmax and fmin: the maximum or minimum, where NaN is returned only if both operands are NaN.
 template <typename Op> void numberOf(Node &n, Build &b) {
   auto [x, y] = both(n, b);
   Value far = b.op<Op>({x, y});
@@ -185,8 +186,8 @@ template <typename Op> void numberOf(Node &n, Build &b) {
   n.set(far);
 }
 
-/// xlogy and xlog1py: x * f(y), and 0 if x is 0 and y is not NaN. If f(y) is also not finite, no
-/// gradient passes through f.
+/// xlogy and xlog1py: x * f(y), where the result is 0 if x is 0 and y is not NaN. If f(y) is also
+/// not finite, no gradient passes through f.
 template <typename Function> void timesLogarithm(Node &n, Build &b) {
   auto [x, y] = both(n, b);
   Type element = n.resultElement();

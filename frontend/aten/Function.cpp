@@ -9,24 +9,26 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Computes in the result's element type. For some functions PyTorch promotes integers to floats.
+/// Applies a unary function in the result's element type. For some functions PyTorch promotes
+/// integers to floats.
 template <typename Op> void function(Node &n, Build &b) {
   n.set(b.unary<Op>(n.operand("self", n.resultElement())));
 }
 
-/// Rounding leaves integers and bools unchanged.
+/// Rounding functions such as floor leave integers and bools unchanged.
 template <typename Op> void rounding(Node &n, Build &b) {
   Value x = n.tensor("self");
   n.set(b.isFloat(x) ? b.unary<Op>(x) : x);
 }
 
-/// Functions such as abs leave bools unchanged.
+/// Numeric functions such as abs leave bools unchanged.
 template <typename Op> void ofNumbers(Node &n, Build &b) {
   Value x = n.tensor("self");
   n.set(b.isBool(x) ? x : b.unary<Op>(x));
 }
 
-/// Rounds to `decimals` digits after the decimal point, or before it if negative.
+/// round with the argument `decimals`: rounds to this number of digits after the decimal point, or
+/// before it if negative.
 void roundTo(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t digits = n.integer("decimals");
@@ -41,7 +43,7 @@ void roundTo(Node &n, Build &b) {
   n.set(b.cast(y, b.elem(x)));
 }
 
-/// angle of real numbers: pi for negative numbers, otherwise 0.
+/// angle of real numbers: pi for negative numbers, and 0 for others.
 void angle(Node &n, Build &b) {
   Value x = n.operand("self", n.resultElement());
   Value y = b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.like(x, std::numbers::pi),
@@ -62,7 +64,7 @@ void reciprocal(Node &n, Build &b) {
   n.set(b.div(b.like(x, 1), x));
 }
 
-/// Logarithm to a given base, computed as a scaled natural logarithm.
+/// log2 and log10, computed as the natural logarithm times 1 / log(base).
 template <int base> void logarithm(Node &n, Build &b) {
   Value x = b.widen(n.operand("self", n.resultElement()));
   n.set(b.cast(b.mul(b.unary<LogOp>(x), 1 / std::log(double(base))), n.resultElement()));
@@ -73,7 +75,7 @@ void exp2(Node &n, Build &b) {
   n.set(b.cast(b.pow(b.like(x, 2), x), n.resultElement()));
 }
 
-/// sin(pi x) / (pi x). At 0 the value is 1 and the gradient is 0.
+/// sinc: sin(pi x) / (pi x). At 0 the value is 1 and the gradient is 0.
 void sinc(Node &n, Build &b) {
   Value x = b.widen(n.operand("self", n.resultElement())), one = b.like(x, 1);
   Value isZero = b.compare(Predicate::eq, x, b.like(x, 0));
@@ -96,7 +98,7 @@ void sign(Node &n, Build &b) {
   if (b.isBool(x))
     return n.set(x);
   Value y = b.unary<SignOp>(x);
-  // In PyTorch the sign of NaN is 0.
+  // PyTorch defines the sign of NaN as 0.
   n.set(b.isFloat(x) ? b.select(b.unary<IsNanOp>(x), b.like(x, 0), y) : y);
 }
 

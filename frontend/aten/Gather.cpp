@@ -91,7 +91,8 @@ void index(Node &n, Build &b) {
     return n.set(b.gather(x, only, at.axes[0]));
   }
   Value y = b.gatherNd(b.transpose(x, at.order), at.tuples);
-  // Moves the dimensions of the indices from the front to the position of the indexed dimensions.
+  // Permutes the result: the dimensions of the index tensors are moved from the front to the
+  // position of the indexed dimensions.
   Dims order;
   for (int64_t i = 0; i < at.place; ++i)
     order.push_back(wide + i);
@@ -109,7 +110,7 @@ void indexSelect(Node &n, Build &b) {
   n.set(b.gather(x, b.rank(index) ? index : b.reshape(index, {1}), n.axis("dim", b.rank(x))));
 }
 
-/// gather. The indices may cover only a part of x's other dimensions.
+/// gather along one dimension. In the other dimensions, the indices may be smaller than x.
 void gather(Node &n, Build &b) {
   Value x = n.tensor("self"), index = n.tensor("index");
   Dims shape = b.dims(index);
@@ -121,8 +122,8 @@ void gather(Node &n, Build &b) {
   n.set(b.reshape(b.op<GatherElementsOp>({x, index}, {b.attr("axis", axis)}), shape));
 }
 
-/// embedding. In a training step the row `padding_idx` gets no gradient. In PyTorch -1 means that
-/// there is no such row.
+/// Embedding lookup. In a training step the row `padding_idx` gets no gradient. -1 means that there
+/// is no such row, as in PyTorch.
 void embedding(Node &n, Build &b) {
   Value indices = n.tensor("indices"), rows = b.gather(n.tensor("weight"), indices, 0);
   int64_t padding = b.training ? n.integer("padding_idx", -1) : -1;

@@ -44,13 +44,15 @@ namespace {
 
 void detach(Node &n, Build &b) { n.set(detached(b, n.tensor("self"))); }
 
-/// The placeholder for a gradient that tools/python/dlc/_custom_gradient.py traces.
+/// Imports the placeholder for the gradient of y, which tools/python/dlc/_custom_gradient.py
+/// traces.
 void cotangent(Node &n, Build &b) {
   if (Value y = n.tensor("y"))
     n.set(CotangentOp::create(b.b, b.getLoc(), y.getType(), y));
 }
 
-/// Attaches the traced results of a torch.autograd.Function's backward function to its results.
+/// Imports a torch.autograd.Function: attaches the gradients that its backward function computes to
+/// the results of its forward function.
 void customGradient(Node &n, Build &b) {
   std::vector<Value> ys = n.tensors("ys"), cotangents = n.tensors("cotangents"),
                      xs = n.tensors("xs"), dxs = n.tensors("dxs");

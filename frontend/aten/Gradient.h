@@ -6,15 +6,15 @@
 
 namespace dlc::aten {
 
-/// Sets the node's results to those gradients of `xs` that are used. `seeds` are the gradients of
-/// `ys`. The computation of `ys` is rematerialized.
+/// Sets the node's results to the gradients of `xs`; unused results are skipped. `seeds` are the
+/// gradients of `ys`. The computation of `ys` is rematerialized.
 void setGradients(Node &n, Build &b, ArrayRef<Value> ys, ArrayRef<Value> seeds, ArrayRef<Value> xs);
 
-/// Returns the same value without a gradient. This is a separate operation, which is not folded
-/// before gradients are computed.
+/// Returns x with its gradient stopped. Builds a separate operation that is not folded before
+/// gradients are computed.
 Value detached(Build &b, Value x);
 
-/// Returns the value with `slope` added to its gradient in x.
+/// Returns `value`, where the gradient of `value` with respect to x is increased by `slope`.
 Value withSlope(Build &b, Value value, Value slope, Value x);
 
 } // namespace dlc::aten

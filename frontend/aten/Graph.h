@@ -11,19 +11,19 @@ namespace dlc::aten {
 struct GraphInput {
   std::string name;
   mlir::RankedTensorType type;
-  /// The elements of a constant, if the text contains them.
+  /// The constant's elements as JSON, or null if the graph's text does not contain them.
   const llvm::json::Array *elements = nullptr;
 };
 
-/// A graph output: its name, and the node and result index that produce it. The layout of a free
-/// output may be chosen by the compiler; the program then records the layout.
+/// A graph output: its name, and the node and the result index that produce it. If `isFree` is set,
+/// the compiler may choose the layout of the output; the program then records the layout.
 struct Output {
   std::string name, of;
   size_t at = 0;
   bool isFree = false;
 };
 
-/// A parsed graph text. Nodes are checked one by one when they are imported.
+/// A graph parsed from its JSON text. The nodes are validated one by one when they are imported.
 struct Graph {
   static constexpr int64_t version = 1;
 
@@ -31,17 +31,17 @@ struct Graph {
   std::vector<GraphInput> inputs, constants;
   std::vector<const llvm::json::Object *> nodes;
   std::vector<Output> outputs;
-  /// Seed of random numbers. Only a training step has one; its random numbers also depend on the
+  /// Seed of random numbers. Set only for a training step, whose random numbers also depend on the
   /// step number.
   std::optional<uint64_t> seed;
 
-  /// Returns null after an error, which is a diagnostic on the context. `source` is the prefix of
-  /// the message.
+  /// Parses the text of a graph. Returns null after an error, which is reported as a diagnostic on
+  /// the context with the prefix `source`.
   static std::unique_ptr<Graph> parse(mlir::MLIRContext &context, StringRef text, StringRef source);
 };
 
-/// Imports a node at the builder's insertion point and adds its results to the names. Returns false
-/// after an error.
+/// Imports a node at the builder's insertion point and adds the node's results to `names`. Returns
+/// false after an error.
 bool importNode(Build &b, const llvm::json::Object &json, Names &names);
 
 /// Formats a node's name and overload for messages: "node 'add_1' (add.Tensor): ".

@@ -13,7 +13,7 @@ namespace dlc {
 namespace aten {
 namespace {
 
-/// A module with an empty @main whose arguments have the names of the inputs.
+/// A new module that contains an empty @main, whose arguments have the names of the inputs.
 struct EmptyModule {
   EmptyModule(MLIRContext &context, ArrayRef<GraphInput> inputs) {
     context.loadDialect<DlcDialect, func::FuncDialect>();
@@ -33,7 +33,7 @@ struct EmptyModule {
   Block *entry;
 };
 
-/// Reads the elements of a constant from the text.
+/// Parses the elements of a constant from the graph's text.
 ref::Tensor elementsOf(const GraphInput &constant) {
   if (!constant.elements || int64_t(constant.elements->size()) != constant.type.getNumElements())
     return {};
@@ -94,7 +94,8 @@ FailureOr<OwningOpRef<ModuleOp>> import(MLIRContext &context, const Graph &graph
   return std::move(shell.module);
 }
 
-/// Collects the tensors that a node's arguments refer to, as inputs of a function.
+/// Collects the tensors to which a node's arguments refer. They become the inputs of a function
+/// with only this node.
 void operandsOf(const llvm::json::Value &value, const std::map<std::string, GraphInput> &types,
                 std::map<std::string, GraphInput> &used) {
   if (const llvm::json::Array *list = value.getAsArray())
@@ -109,7 +110,8 @@ void operandsOf(const llvm::json::Value &value, const std::map<std::string, Grap
     used.insert(*found);
 }
 
-/// Imports a single node. Returns the reason if that fails; otherwise an empty text.
+/// Imports a single node into a module of its own. Returns the error message if that fails;
+/// otherwise an empty string.
 std::string tryNode(MLIRContext &context, const llvm::json::Object &node,
                     const std::map<std::string, GraphInput> &types, std::optional<uint64_t> seed) {
   std::map<std::string, GraphInput> used;

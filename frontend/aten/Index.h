@@ -6,29 +6,30 @@
 
 namespace dlc::aten {
 
-/// Advanced indexing x[.., i, .., j, ..], lowered to index tuples into x with the indexed
-/// dimensions transposed to the front.
+/// Advanced indexing x[.., i, .., j, ..] as a gather of index tuples from x, with the indexed
+/// dimensions of x transposed to the front.
 struct Indexed {
-  /// The tuples, of shape [shape.., axes.size()].
+  /// The index tuples, of shape [shape.., axes.size()].
   Value tuples;
-  /// The shape to which the index tensors broadcast.
+  /// The shape to which all index tensors are broadcast.
   Dims shape;
-  /// Indices of x's indexed dimensions.
+  /// The dimensions of x that are indexed.
   Dims axes;
-  /// The permutation of x's dimensions that moves the indexed dimensions to the front.
+  /// The permutation that moves the indexed dimensions of x to the front.
   Dims order;
-  /// Position of `shape` in the result: the number of x's other dimensions that precede it.
+  /// Position at which the dimensions of `shape` are inserted into the result.
   int64_t place = 0;
 };
 
-/// Reads the argument "indices".
+/// Reads the argument "indices" of an advanced-indexing operator on x. Index tensors are broadcast
+/// to a common shape.
 Indexed indexedOf(Node &n, Build &b, Value x);
 
-/// Indices that vary each along its own dimension, in the order of the indexed dimensions, which
-/// are adjacent. They can be applied to one dimension of x after the other. Image resizing is
-/// written in this way.
+/// Separable advanced indexing: each index tensor varies along its own result dimension only, and
+/// the indexed dimensions of x are adjacent. It is equivalent to one gather per dimension.
+/// PyTorch's image resizing is traced in this form.
 struct SeparateIndices {
-  /// Each index vector [extent] with the dimension of x that it indexes.
+  /// Each index vector, flattened to [extent], with the dimension of x that it indexes.
   std::vector<std::pair<Value, int64_t>> indices;
 };
 

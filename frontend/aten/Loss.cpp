@@ -15,9 +15,9 @@ Dims allAxes(Build &b, Value x) {
   return all;
 }
 
-/// Negative log-likelihood of classes along dimension 1, or the only dimension. Selects by
-/// comparison instead of gathering, so that the selection and its gradient fuse with the other sums
-/// of the row.
+/// Negative log-likelihood loss with classes along dimension 1, or the only dimension. Selects the
+/// target's class by comparison with an iota instead of a gather, so that the selection and its
+/// gradient fuse with the other reductions of the row.
 void nllLoss(Node &n, Build &b) {
   Value x = n.tensor("self"), target = n.tensor("target"), weight = n.tensor("weight");
   int64_t reduction = n.integer("reduction"), ignored = n.integer("ignore_index");
@@ -33,7 +33,8 @@ void nllLoss(Node &n, Build &b) {
                             b.splat(b.elem(values), b.shape(isClass), 0));
     return b.reduce(ReduceKind::sum, shaped, {axis}, false);
   };
-  // Targets of the ignored class have a loss and a weight of 0. Their loss may be infinite.
+  // Targets equal to `ignore_index` have a loss and a weight of 0. They are masked by a select,
+  // because the unmasked loss may be infinite.
   Value isCounted = b.compare(Predicate::ne, target, b.scalarInt(b.elem(target), ignored));
   Value counts = b.cast(isCounted, b.elem(x));
   if (weight)
@@ -50,8 +51,9 @@ void nllLoss(Node &n, Build &b) {
     n.set(1, reduction == None ? b.scalar(b.elem(x), 0) : total);
 }
 
-/// Binary cross entropy of probabilities x. As in PyTorch, logarithms are at least -100, and the
-/// gradient in x is (x - t) / (x (1 - x)) with a divisor of at least 1e-12.
+/// Binary cross entropy of probabilities x and targets t. As in PyTorch, logarithms are clamped to
+/// at least -100, and the gradient with respect to x is (x - t) / (x (1 - x)) with a divisor of at
+/// least 1e-12.
 Value binaryCrossEntropyOf(Build &b, Value x, Value t) {
   constexpr double kMinLogarithm = -100, kMinDivisor = 1e-12;
   Value one = b.like(x, 1), variance = b.mul(x, b.sub(one, x));

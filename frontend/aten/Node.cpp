@@ -226,7 +226,8 @@ Dims Node::axes(StringRef name, int64_t rank, bool emptyIsAll) {
     result.push_back(b.axis(a, std::max<int64_t>(rank, 1), ("argument '" + name + "'").str()));
   llvm::sort(result);
   result.erase(std::unique(result.begin(), result.end()), result.end());
-  // axis() accepts a dimension for scalars, but a scalar has none.
+  // Removes the only axis of a scalar: axis() accepts 0 for a scalar, but a scalar has no
+  // dimension.
   if (rank == 0)
     result.clear();
   return result;

@@ -14,25 +14,26 @@ Value layerNormOf(Build &b, Value x, Value scale, Value bias, int64_t axis, doub
 namespace {
 
 template <typename Op> void softmax(Node &n, Build &b) {
-  // With the argument `half_to_float` the result is f32.
+  // If the argument `half_to_float` is set, the result type is f32.
   Value x = n.operand("self", n.resultElement());
   if (b.rank(x) == 0)
     return n.set(b.reshape(b.op<Op>({b.reshape(x, {1})}, {b.attr("axis", int64_t(0))}), {}));
   n.set(b.op<Op>({x}, {b.attr("axis", n.axis("dim", b.rank(x)))}));
 }
 
-/// Softmax that returns zeros, with a gradient of 0, for rows that contain only -inf.
+/// _safe_softmax: returns zeros, with a gradient of 0, for rows in which all elements are -inf.
 void safeSoftmax(Node &n, Build &b) {
   Value x = n.operand("self", n.resultElement());
   int64_t axis = n.axis("dim", b.rank(x));
   Value top = b.reduce(ReduceKind::max, x, {axis}, true);
   Value empty = b.both(b.unary<IsInfOp>(top), b.compare(Predicate::lt, top, b.like(top, 0)));
-  // The softmax of such a row is NaN, and so would be its gradient times 0.
+  // The softmax of a row of -inf is NaN, and so would be its gradient times 0. In training such
+  // rows are replaced by zeros.
   Value defined = b.training ? b.select(empty, b.like(x, 0), x) : x;
   n.set(b.select(empty, b.like(x, 0), b.softmax(defined, axis)));
 }
 
-/// Reshapes [C] so that it broadcasts to x [N, C, ..].
+/// Reshapes a vector [C] so that it broadcasts to the channels of x [N, C, ..].
 Value perChannel(Build &b, Value v, Value x) {
   Dims shape(size_t(std::max<int64_t>(b.rank(x) - 1, 1)), 1);
   shape[0] = b.count(v);
@@ -44,7 +45,8 @@ Value ofChannels(Node &n, Build &b, StringRef name, Type element, int64_t count,
   return given ? b.cast(given, element) : b.splat(element, {count}, otherwise);
 }
 
-/// Sets results that PyTorch saves for the backward pass to empty tensors, as in inference.
+/// Sets the results that PyTorch saves for a backward pass to zeros of the recorded shapes. In
+/// inference these results have no elements.
 void setEmpty(Node &n, Build &b) {
   for (size_t i = 1; i < n.numResults(); ++i)
     if (n.hasResult(i))
@@ -64,7 +66,8 @@ void batchNormInference(Node &n, Build &b) {
   setEmpty(n, b);
 }
 
-/// Normalizes by the batch's statistics and updates the running statistics, if there are any.
+/// Batch norm in training: normalizes by the batch's statistics, and updates the running statistics
+/// if there are any.
 void batchNormTraining(Node &n, Build &b) {
   Value x = n.tensor("input");
   if (!b.require(b.rank(x) >= 2, "required: x [N, C, ..]") ||
@@ -88,14 +91,14 @@ void batchNormTraining(Node &n, Build &b) {
       return;
     Value sum = b.add(b.mul(b.widen(before), 1 - momentum),
                       b.mul(b.cast(now, b.elem(b.widen(before))), momentum));
-    // PyTorch records f32 for 16-bit statistics, too.
+    // PyTorch records f32 as the result type of 16-bit statistics, too.
     n.set(i, b.cast(sum, n.resultElement(i)));
   };
   moved(3, "running_mean", made[1]);
   moved(4, "running_var", b.mul(made[2], count / std::max(1.0, count - 1)));
 }
 
-/// Gradients if the statistics are the batch's own, by dlc.batch_norm_grad.
+/// Gradients of batch norm in training, where the statistics depend on x: dlc.batch_norm_grad.
 void batchGradients(Node &n, Build &b, Value x, Value dy, Value scale) {
   double eps = n.real("eps");
   Value r = n.tensor("save_invstd");
@@ -107,8 +110,8 @@ void batchGradients(Node &n, Build &b, Value x, Value dy, Value scale) {
       n.set(i, b.cast(made[i], n.resultElement(i)));
 }
 
-/// Gradients if the statistics are given. With r = 1 / sqrt(variance + eps): dx = dy scale r,
-/// dscale = r sum(dy (x - mean)), dbias = sum(dy).
+/// Gradients of batch norm in inference, where the statistics do not depend on x. With r = 1 /
+/// sqrt(variance + eps): dx = dy scale r, dscale = r sum(dy (x - mean)), dbias = sum(dy).
 void givenGradients(Node &n, Build &b, Value x, Value dy, Value scale) {
   Value variance = b.cast(n.tensor("running_var"), b.elem(scale)),
         mean = b.cast(n.tensor("running_mean"), b.elem(scale));
@@ -138,7 +141,8 @@ void batchNormGradients(Node &n, Build &b) {
   (n.flag("train") ? batchGradients : givenGradients)(n, b, x, dy, scale);
 }
 
-/// Returns mean and 1 / deviation over dimensions, which are kept with size 1, in at least f32.
+/// Returns the mean and the inverse standard deviation of x over `axes`, in at least f32. The
+/// reduced dimensions remain with size 1.
 std::pair<Value, Value> statistics(Build &b, Value x, ArrayRef<int64_t> axes, double eps) {
   x = b.widen(x);
   Value mean = b.reduce(ReduceKind::mean, x, axes, true), centred = b.sub(x, mean);
@@ -146,8 +150,8 @@ std::pair<Value, Value> statistics(Build &b, Value x, ArrayRef<int64_t> axes, do
   return {mean, b.unary<RsqrtOp>(b.add(variance, eps))};
 }
 
-/// Expands layer norm to primitive operations, so that the statistics, which the backward pass also
-/// reads, are computed once.
+/// Layer norm in training. Built from primitive operations, so that the statistics, which the
+/// backward pass also reads, are computed once.
 void layerNormTraining(Node &n, Build &b, Value x, int64_t axis) {
   Dims axes;
   for (int64_t i = axis; i < b.rank(x); ++i)
@@ -171,7 +175,7 @@ void layerNorm(Node &n, Build &b) {
   n.set(0, layerNormOf(b, x, scale, bias, axis, n.real("eps")));
 }
 
-/// Returns the mean of each channel of [N, C, ..] as [N, C, 1, ..]. Images are reduced in their
+/// Returns the mean of each channel of x [N, C, ..] as [N, C, 1, ..]. Images are reduced in their
 /// layout, without a reshape.
 Value channelMeans(Build &b, Value x) {
   Dims axes;
@@ -180,13 +184,13 @@ Value channelMeans(Build &b, Value x) {
   return axes.empty() ? x : b.reduce(ReduceKind::mean, x, axes, true);
 }
 
-/// Returns the mean of each group of channels of [N, C, 1, ..] as [N, groups].
+/// Returns the mean of each group of channels of x [N, C, 1, ..] as [N, groups].
 Value groupMeans(Build &b, Value x, int64_t groups) {
   Value grouped = b.reshape(x, {b.dim(x, 0), groups, b.dim(x, 1) / groups});
   return b.reduce(ReduceKind::mean, grouped, {2}, false);
 }
 
-/// Broadcasts [N, groups] to the channels of [N, C, ..] as [N, C, 1, ..].
+/// Broadcasts values of groups [N, groups] to the channels of x [N, C, ..], as [N, C, 1, ..].
 Value atChannels(Build &b, Value v, Value x) {
   int64_t N = b.dim(x, 0), C = b.dim(x, 1), groups = b.dim(v, 1);
   Dims shape(size_t(b.rank(x)), 1);
@@ -195,9 +199,9 @@ Value atChannels(Build &b, Value v, Value x) {
   return b.reshape(b.broadcast(b.reshape(v, {N, groups, 1}), {N, groups, C / groups}), shape);
 }
 
-/// Group norm that also returns the statistics for the backward pass. They are derived from the
-/// channels' statistics. With the channels' means m and variances v, and the mean M of the m of a
-/// group, the group's variance is mean(v + (m - M)^2).
+/// Group norm that also returns the statistics for the backward pass. The statistics of a group are
+/// computed from those of its channels: with the channels' means m and variances v, and the group's
+/// mean M of the m, the group's variance is mean(v + (m - M)^2).
 void groupNormTraining(Node &n, Build &b, Value x, int64_t groups) {
   auto square = [&](Value v) { return b.mul(v, v); };
   Value wide = b.widen(x), m = channelMeans(b, wide), mean = groupMeans(b, m, groups);
@@ -231,8 +235,9 @@ void groupNorm(Node &n, Build &b) {
                                 n.real("eps")));
 }
 
-/// With h = (x - mean) r and dh = dy scale: dx = r (dh - mean(dh) - h mean(dh h)), dscale = sum of
-/// dy h, dbias = sum of dy. All of these are computed from each channel's means of dy and dy h.
+/// Gradients of group norm. With h = (x - mean) r and dh = dy scale: dx = r (dh - mean(dh) - h
+/// mean(dh h)), dscale = sum of dy h, dbias = sum of dy. All of these are computed from each
+/// channel's means of dy and dy h.
 void groupNormGradients(Node &n, Build &b) {
   Value x = n.tensor("input"), scale = n.tensor("weight");
   int64_t groups = n.integer("group");
@@ -264,7 +269,8 @@ void groupNormGradients(Node &n, Build &b) {
     n.set(2, b.cast(sum(means), n.resultElement(2)));
 }
 
-/// Gradients of w = v g / |v|, where the norm is taken over all dimensions except `dim`.
+/// Gradients of weight normalization w = v g / |v|, where the norm of v is taken over all
+/// dimensions except `dim`.
 void weightNormGradient(Node &n, Build &b) {
   Value v = b.widen(n.tensor("saved_v")), dw = b.widen(n.tensor("grad_w"));
   int64_t kept = n.axis("dim", b.rank(v));

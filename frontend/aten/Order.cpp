@@ -17,12 +17,12 @@ template <ReduceKind kind> void cumulative(Node &n, Build &b) {
 /// Reshapes a 0-d tensor to one dimension.
 Value withAxis(Build &b, Value x) { return b.rank(x) ? x : b.reshape(x, {1}); }
 
-/// Combines a running result with that of the preceding elements. Both are lists of tensors of the
-/// same shape.
+/// Combining function of a scan: returns the combined values of preceding elements (`before`) and
+/// of the current elements (`here`). Both are lists of tensors of the same shape.
 using Step = llvm::function_ref<std::vector<Value>(ArrayRef<Value> before, ArrayRef<Value> here)>;
 
 /// Inclusive scan along a dimension in log2(size) steps (Hillis-Steele): each step combines
-/// elements at distances 1, 2, 4, .... `start` is the value before the first element.
+/// elements at distances 1, 2, 4, .... `start` contains the values that precede the first element.
 std::vector<Value> scanned(Build &b, std::vector<Value> xs, int64_t axis, ArrayRef<Value> start,
                            Step step) {
   for (int64_t reach = 1; b.ok() && reach < b.dim(xs[0], axis); reach *= 2) {
@@ -38,8 +38,8 @@ std::vector<Value> scanned(Build &b, std::vector<Value> xs, int64_t axis, ArrayR
   return xs;
 }
 
-/// Cumulative maximum or minimum, which is NaN from the first NaN on, and the index of its last
-/// occurrence.
+/// cummax and cummin: the cumulative maximum or minimum, which is NaN from the first NaN on, and
+/// the index of its last occurrence.
 template <Predicate reaches> void runningExtreme(Node &n, Build &b) {
   Value given = n.tensor("self"), x = withAxis(b, given);
   if (b.isBool(x))
@@ -48,7 +48,7 @@ template <Predicate reaches> void runningExtreme(Node &n, Build &b) {
   Dims line(size_t(std::max<int64_t>(1, b.rank(x))), 1);
   line[size_t(axis)] = b.dim(x, axis);
   Value place = b.broadcast(b.iota(b.i64, line, axis), b.shape(x));
-  // Padding never wins: an index of -1 means that there is no preceding element.
+  // Index of padding, which precedes the first element and is never selected.
   Value none = b.scalarInt(b.i64, -1);
   auto made = scanned(b, {x, place}, axis, {b.scalarInt(b.elem(x), 0), none},
                       [&](ArrayRef<Value> before, ArrayRef<Value> here) {
@@ -78,7 +78,7 @@ void runningLogSum(Node &n, Build &b) {
   Value nothing = b.like(x, -std::numeric_limits<double>::infinity());
   auto made = scanned(b, {x}, n.axis("dim", b.rank(x)), {nothing},
                       [&](ArrayRef<Value> before, ArrayRef<Value> here) {
-                        // The sum of two -inf is -inf.
+                        // log(e^a + e^b) for two -inf is -inf.
                         Value sum = logAddExp(b, before[0], here[0]);
                         Value empty = b.compare(Predicate::eq, b.max(before[0], here[0]), nothing);
                         return std::vector<Value>{b.select(empty, nothing, sum)};
@@ -90,7 +90,8 @@ struct Ordered {
   Value values, places;
 };
 
-/// Returns the first k elements in order. The sort is stable.
+/// Returns the k largest or smallest elements along an axis in sorted order, with their indices.
+/// The sort is stable.
 Ordered orderedOf(Build &b, Value x, int64_t axis, int64_t k, bool fromTop) {
   Type given = b.elem(x);
   if (b.isBool(x))
@@ -109,7 +110,8 @@ void largest(Node &n, Build &b, std::optional<int64_t> k, bool fromTop) {
   n.set(1, b.reshape(made.places, b.rank(given) ? b.dims(made.places) : Dims()));
 }
 
-/// Sets the results to the values at an index of a sorted dimension and to their original indices.
+/// Sets the results to the values at sorted position `place` along an axis, and to the indices of
+/// these values in the unsorted tensor.
 void setPlace(Node &n, Build &b, Value given, const Ordered &order, Value place, int64_t axis) {
   Dims shape = b.dims(place);
   if (b.rank(given) == 0)
@@ -124,7 +126,7 @@ void setPlace(Node &n, Build &b, Value given, const Ordered &order, Value place,
     n.set(1, taken(order.places));
 }
 
-/// kthvalue: the k-th element in ascending order.
+/// kthvalue: the k-th smallest element along a dimension, with its index.
 void ranked(Node &n, Build &b) {
   Value given = n.tensor("self"), x = withAxis(b, given);
   int64_t axis = n.axis("dim", b.rank(x)), k = n.integer("k");
@@ -136,8 +138,8 @@ void ranked(Node &n, Build &b) {
   setPlace(n, b, given, orderedOf(b, x, axis, k, false), b.splat(b.i64, one, double(k - 1)), axis);
 }
 
-/// Returns `value`, which occurs among the elements of x, such that elements equal to it share its
-/// gradient equally.
+/// Returns `value`, which equals some elements of x. Its gradient is shared equally by these
+/// elements.
 Value sharedAmong(Build &b, Value x, Value value) {
   if (!b.isFloat(x))
     return value;
@@ -148,8 +150,9 @@ Value sharedAmong(Build &b, Value x, Value value) {
   return b.select(b.unary<IsNanOp>(value), nan, shared);
 }
 
-/// Median; of two middle elements the lower one. The result is NaN if there is a NaN, unless NaNs
-/// are ignored (nanmedian). With a dimension the gradient passes to the element at the index.
+/// Median. Of two middle elements it is the lower one. The result is NaN if there is a NaN, unless
+/// NaNs are ignored (nanmedian). If a dimension is given, the gradient passes to the element at the
+/// returned index.
 template <bool ignoring> void median(Node &n, Build &b) {
   Value given = n.tensor("self"), x = withAxis(b, n.has("dim") ? given : b.flatten(given));
   int64_t axis = n.has("dim") ? n.axis("dim", b.rank(x)) : 0, size = b.dim(x, axis);

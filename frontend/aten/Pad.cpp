@@ -10,8 +10,8 @@ struct Sides {
   Dims low, high;
 };
 
-/// Reads PyTorch's padding list, which starts with low and high of the last dimension and continues
-/// to earlier dimensions.
+/// Reads PyTorch's padding list, which has pairs of low and high padding, starting with the last
+/// dimension.
 Sides sidesOf(Node &n, Build &b, StringRef argument, int64_t rank) {
   Dims given = n.ints(argument);
   int64_t padded = int64_t(given.size()) / 2;
@@ -39,7 +39,8 @@ void pad(Node &n, Build &b, PadMode mode, StringRef argument) {
 void constantPad(Node &n, Build &b) { pad(n, b, PadMode::constant, "pad"); }
 template <PadMode mode> void modePad(Node &n, Build &b) { pad(n, b, mode, "padding"); }
 
-/// Gradient of replication padding: each edge sums the gradients of its copies.
+/// Gradient of replication padding: each edge element receives the sum of the gradients of its
+/// copies.
 void edgePadGradient(Node &n, Build &b) {
   Value dx = n.tensor("grad_output"), x = n.tensor("self");
   Sides sides = sidesOf(n, b, "padding", b.rank(x));

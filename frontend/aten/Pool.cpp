@@ -8,7 +8,7 @@ namespace {
 
 struct Window {
   Value x;
-  /// Whether x was given without a batch dimension.
+  /// Whether x was given without a batch dimension. x then has a batch dimension of 1.
   bool single = false;
   Dims window, strides, dilations, low, high, counted;
 
@@ -18,7 +18,8 @@ struct Window {
   }
 };
 
-/// Reads the image and adds a missing batch dimension. Returns whether the image is valid.
+/// Reads the image x and adds the batch dimension if it is missing. Returns whether the image is
+/// valid.
 bool takeImage(Node &n, Build &b, int64_t spatial, Window &w) {
   w.x = n.tensor("self");
   w.single = b.rank(w.x) == spatial + 1;
@@ -43,7 +44,7 @@ Window windowOf(Node &n, Build &b, int64_t spatial) {
     if (room < 0 || stride < 1)
       continue;
     int64_t out = (room + stride - 1) / stride + 1;
-    // With `ceil_mode` no window starts in the padding at the end.
+    // With `ceil_mode`, a window must not start in the padding at the end.
     if ((out - 1) * stride >= extent + w.low[d])
       --out;
     w.high[d] += (out - 1) * stride - room;
@@ -55,7 +56,7 @@ Value withoutBatch(Build &b, const Window &w, Value y) {
   return w.single && y ? b.reshape(y, Dims(b.shape(y).begin() + 1, b.shape(y).end())) : y;
 }
 
-/// Whether a byte can represent each position in a window.
+/// Returns whether each element's position in a window is below 256, so that it fits into a byte.
 bool isByteEnough(const Window &w) {
   constexpr int64_t places = 256;
   int64_t count = 1;
@@ -68,8 +69,8 @@ int64_t imageSize(Build &b, const Window &w) {
   return b.count(w.x) / std::max<int64_t>(1, b.dim(w.x, 0) * b.dim(w.x, 1));
 }
 
-/// Returns the start of each window along a spatial dimension, in i32 with a shape that broadcasts
-/// to y.
+/// Returns the start coordinate of each window along a spatial dimension of the image, in i32 and
+/// in a shape that broadcasts to y.
 Value starts(Build &b, const Window &w, Value y, int64_t spatial) {
   size_t d = size_t(spatial);
   Dims shape(size_t(b.rank(y)), 1);
@@ -78,7 +79,8 @@ Value starts(Build &b, const Window &w, Value y, int64_t spatial) {
   return b.sub(b.mul(out, b.scalarInt(b.i32, w.strides[d])), b.scalarInt(b.i32, w.low[d]));
 }
 
-/// Returns the remainder of a non-negative integer and replaces the integer by the quotient.
+/// Extracts the last digit of a mixed-radix number: returns the remainder of `number` by `base` and
+/// replaces `number` by the quotient. `number` is not negative.
 Value takeDigit(Build &b, Value &number, int64_t base) {
   Value divisor = b.scalarInt(b.i32, base), quotient = b.div(number, divisor);
   Value digit = b.sub(number, b.mul(quotient, divisor));
@@ -86,7 +88,7 @@ Value takeDigit(Build &b, Value &number, int64_t base) {
   return digit;
 }
 
-/// Converts a position in a window (a byte) to the row-major index in the image, in i32.
+/// Converts positions in a window (bytes) to row-major indices in the image, in i32.
 Value placesOf(Build &b, const Window &w, Value position) {
   Value rest = b.cast(position, b.i32), place;
   int64_t after = 1;
@@ -101,7 +103,7 @@ Value placesOf(Build &b, const Window &w, Value position) {
   return place;
 }
 
-/// Converts indices in an image to positions in their windows (bytes).
+/// Converts row-major indices in the image to positions in their windows (bytes).
 Value positionsOf(Build &b, const Window &w, Value places) {
   Value rest = b.cast(places, b.i32), position;
   int64_t after = 1;
@@ -118,8 +120,9 @@ Value positionsOf(Build &b, const Window &w, Value places) {
   return b.cast(position, b.b.getIntegerType(8, /*isSigned=*/false));
 }
 
-/// Returns the maxima and their indices in the image, in i32 or i64. PyTorch's index refers to the
-/// image, whereas dlc's index refers to the window or to the whole tensor.
+/// Max pooling that returns the maxima and their row-major indices in the image, in i32 or i64.
+/// PyTorch's indices refer to the image, whereas dlc's operations return positions in the window or
+/// indices in the whole tensor.
 std::pair<Value, Value> maximaOf(Build &b, const Window &w) {
   bool bytes = isByteEnough(w) && b.isFloat(w.x) && Build::isSane(imageSize(b, w), 0);
   auto made = bytes ? b.ops<MaxPoolPositionsOp>({w.x}, w.attributes(b))
@@ -145,7 +148,7 @@ template <int spatial> void maxPool(Node &n, Build &b) {
   setMaxima(n, b, w, y, places);
 }
 
-/// Adds the batch dimension to an operand without one.
+/// Adds the batch dimension to an operand if x was given without one.
 Value withBatch(Build &b, const Window &w, Value y) { return w.single ? b.expandDims(y, 0) : y; }
 
 std::vector<NamedAttribute> gradientAttributes(Build &b, const Window &w) {
@@ -154,7 +157,7 @@ std::vector<NamedAttribute> gradientAttributes(Build &b, const Window &w) {
   return attributes;
 }
 
-/// Adds each gradient at the index of its maximum.
+/// Gradient of max pooling: adds each gradient to the element of the image that was the maximum.
 void setMaximaGradient(Node &n, Build &b, const Window &w, bool alike) {
   Value dy = withBatch(b, w, n.tensor("grad_output")),
         indices = withBatch(b, w, n.tensor("indices"));
@@ -179,8 +182,9 @@ template <int spatial> void maxPoolGradient(Node &n, Build &b) {
     setMaximaGradient(n, b, w, /*alike=*/true);
 }
 
-/// Returns the attributes of avg_pool besides its window, and the factor for `divisor_override`.
-/// With an override all elements of a window count, including padding at the end.
+/// Returns the attributes of avg_pool that specify which padding counts, and the factor by which
+/// its result is multiplied for `divisor_override`. With an override all elements of a window
+/// count, including padding at the end.
 std::pair<std::vector<NamedAttribute>, double> averageOf(Node &n, Build &b, const Window &w) {
   bool fixed = n.has("divisor_override");
   std::vector<NamedAttribute> attributes{b.attr("counted_high", fixed ? w.high : w.counted)};
@@ -200,7 +204,7 @@ template <int spatial> void averagePool(Node &n, Build &b) {
     return;
   auto [attributes, factor] = averageOf(n, b, w);
   llvm::append_range(attributes, w.attributes(b));
-  // Averages of integers are truncated.
+  // PyTorch truncates averages of integers.
   bool isWhole = !b.isFloat(w.x);
   Value y = b.op<AvgPoolOp>({isWhole ? b.cast(w.x, b.b.getF64Type()) : w.x}, attributes);
   y = factor == 1 ? y : b.mul(y, factor);
@@ -217,7 +221,8 @@ template <int spatial> void averagePoolGradient(Node &n, Build &b) {
   n.set(withoutBatch(b, w, factor == 1 ? dx : b.mul(dx, factor)));
 }
 
-/// Returns the elements of a dimension of size `in` that each of the `out` elements averages.
+/// Returns the elements of a dimension of size `in` that adaptive average pooling averages for each
+/// of the `out` elements, with their weights.
 std::vector<Share> adaptiveShares(int64_t in, int64_t out) {
   std::vector<Share> shares;
   for (int64_t o = 0; o < out; ++o) {
@@ -228,8 +233,8 @@ std::vector<Share> adaptiveShares(int64_t in, int64_t out) {
   return shares;
 }
 
-/// Windows that split an image into the given number of parts. The windows are uniform (`alike`) if
-/// all parts have the same size.
+/// Windows that split an image into the number of parts that adaptive pooling requires. `alike` is
+/// set if all windows have the same size.
 struct Parts {
   Window w;
   bool alike = true;
@@ -256,8 +261,9 @@ Parts partsOf(Node &n, Build &b, const Dims &sizes, int64_t spatial) {
   return parts;
 }
 
-/// If the parts have different sizes, first gathers an image in which they have equal sizes.
-/// Smaller parts repeat their last element, which does not change the maximum.
+/// Adaptive max pooling. If the windows have different sizes, first gathers an image in which all
+/// have the same size. Smaller windows repeat their last element, which does not change the
+/// maximum.
 template <int spatial> void adaptiveMax(Node &n, Build &b) {
   Dims sizes = n.ints("output_size", spatial);
   auto [w, alike] = partsOf(n, b, sizes, spatial);
@@ -300,8 +306,8 @@ template <int spatial> void adaptiveMaxGradient(Node &n, Build &b) {
     setMaximaGradient(n, b, w, alike);
 }
 
-/// Adaptive average pooling. The mean of a whole dimension is a reduction; other means are matmuls
-/// with a matrix of weights.
+/// Adaptive average pooling. If the result size is 1, it is a mean over the dimension; otherwise it
+/// is a matmul with a matrix of weights.
 template <int spatial> void adaptiveAverage(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t first = b.rank(x) - spatial;
@@ -318,7 +324,7 @@ template <int spatial> void adaptiveAverage(Node &n, Build &b) {
   n.set(x);
 }
 
-/// The gradient multiplies by the transposed matrix of weights.
+/// Gradient of adaptive average pooling: a matmul with the transposed matrix of weights.
 template <int spatial> void adaptiveAverageGradient(Node &n, Build &b) {
   Value dx = n.tensor("grad_output"), x = n.tensor("self");
   int64_t first = b.rank(x) - spatial;

@@ -16,11 +16,11 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Scales and zero points of x, with the blocks of one axis if there are any. x may be reshaped so
-/// that each block has its own axis.
+/// A tensor x with its scales and zero points, and the block quantization along one axis if there
+/// is one. x may be reshaped so that each block has its own axis.
 struct Scaled {
   Value x, scale, zero;
-  Dims shape; ///< shape of the result
+  Dims shape; ///< shape of the result, before any reshape
   onnxfront::Blocks blocks;
 };
 
@@ -38,7 +38,8 @@ Type elementOf(Node &n, Build &b, StringRef name) {
   return element;
 }
 
-/// Reads a single number as f64 or i64. A tensor may have one dimension.
+/// Reads an argument that is a single number as an f64 or i64 scalar. A tensor argument with one
+/// element may have one dimension.
 Value one(Node &n, Build &b, StringRef name, Type element) {
   Value v = n.operand(name, element);
   return b.require(b.count(v) == 1,
@@ -61,7 +62,7 @@ Scaled ofChannels(Node &n, Build &b) {
 
 Scaled ofTokens(Node &n, Build &b) {
   Value x = input(n);
-  // NumPy broadcasting: dimensions are added at the front.
+  // NumPy broadcasting: dimensions of size 1 are added at the front.
   auto aligned = [&](Value v) {
     if (!v || b.rank(v) == 0 || b.rank(v) >= b.rank(x))
       return v;
@@ -72,8 +73,9 @@ Scaled ofTokens(Node &n, Build &b) {
   return {x, aligned(n.tensor("scales")), aligned(n.tensor("zero_points")), b.dims(x)};
 }
 
-/// Blocks in any number of dimensions. If more than one dimension has several blocks of several
-/// elements, x gets an axis for the elements of each block.
+/// Block quantization in any number of dimensions. If more than one dimension is divided into
+/// several blocks of several elements, x is reshaped so that the elements of each block have their
+/// own axis.
 Scaled ofBlocks(Build &b, Value x, Value scale, Value zero, const Dims &block) {
   Dims shape = b.dims(x), split, each, counts;
   onnxfront::Blocks only;
@@ -112,7 +114,8 @@ Scaled ofBlocks(Build &b, Value x, Value scale, Value zero, const Dims &block) {
           shape, only};
 }
 
-/// Blocks along rows. A row that is shorter than the group size is one block.
+/// Quantization of groups of elements along rows. If a row is shorter than `group_size`, the row is
+/// one group.
 Scaled ofGroups(Node &n, Build &b) {
   Value x = input(n);
   int64_t size = std::min(n.integer("group_size", 128), b.dim(x, -1));
@@ -126,8 +129,8 @@ Scaled ofAffine(Node &n, Build &b) {
                   n.ints("block_size"));
 }
 
-/// Returns x in the type in which PyTorch computes x * (1 / scale). A 0-d scale has no influence on
-/// the type.
+/// Casts x to the type in which PyTorch computes x * (1 / scale). A 0-d scale does not affect the
+/// type.
 Value widened(Build &b, const Scaled &q) {
   bool isWide = b.elem(q.scale) == b.f64 && b.rank(q.scale) > 0;
   return isWide || b.elem(q.x) == b.f64 ? b.cast(q.x, b.f64)
@@ -135,14 +138,15 @@ Value widened(Build &b, const Scaled &q) {
                                         : b.cast(q.x, b.f32);
 }
 
-/// Returns the zero point in i32, or in f32 if it is a float.
+/// Returns the zero point cast to i32, or to f32 if it is a float.
 Value zeroOf(Build &b, const Scaled &q) {
   return q.zero ? b.cast(q.zero, b.isFloat(q.zero) ? b.f32 : b.i32) : Value();
 }
 
 enum class Rounds { Before, After };
 
-/// Quantizes x. `rounds` specifies whether to round before or after the zero point is added.
+/// Quantizes the operand x of the node. `rounds` specifies whether values are rounded before or
+/// after the zero point is added.
 template <Scaled (*read)(Node &, Build &), Rounds rounds> void quantize(Node &n, Build &b) {
   Scaled q = read(n, b);
   Type element = elementOf(n, b, n.has("output_dtype") ? "output_dtype" : "dtype");
@@ -166,8 +170,8 @@ template <Scaled (*read)(Node &, Build &), Rounds rounds> void quantize(Node &n,
   n.set(b.reshape(b.op<QuantizeOp>(operands, attributes), q.shape));
 }
 
-/// Returns constant integers in 4 bits if the operator states a range of 4 bits that holds them.
-/// PyTorch stores such integers in 8 bits.
+/// Casts constant integers to 4 bits if the operator specifies a 4-bit range (`quant_min`,
+/// `quant_max`) and all of them are within it. PyTorch stores such integers in 8 bits.
 Value inStatedRange(Node &n, Build &b, Value x) {
   if (!n.has("quant_min") || !n.has("quant_max") || b.elem(x).getIntOrFloatBitWidth() != 8)
     return x;
@@ -209,7 +213,7 @@ struct Range {
   Value low, high;
 };
 
-/// Returns the range of all elements or of those along axes. The range always includes 0.
+/// Returns the minimum and maximum of x over the axes. The range is extended to include 0.
 Range rangeOf(Build &b, Value x, ArrayRef<int64_t> axes, bool keepdims) {
   return {b.min(b.reduce(ReduceKind::min, x, axes, keepdims), b.like(x, 0)),
           b.max(b.reduce(ReduceKind::max, x, axes, keepdims), b.like(x, 0))};
@@ -219,7 +223,7 @@ Value largestOf(Build &b, const Range &range) {
   return b.max(b.sub(b.like(range.low, 0), range.low), range.high);
 }
 
-/// Chooses the scale of a tensor, as f64 [1], and its zero point, as i64 [1].
+/// choose_qparams: chooses the scale of a tensor, as f64 [1], and its zero point, as i64 [1].
 template <bool isSymmetric> void chooseForTensor(Node &n, Build &b) {
   Value x = n.tensor("input");
   double low = n.real("quant_min"), high = n.real("quant_max");
@@ -236,7 +240,8 @@ template <bool isSymmetric> void chooseForTensor(Node &n, Build &b) {
     zero = b.scalarInt(b.i64, element.isUnsignedInteger() ? 128 : 0);
   } else {
     Value least = b.unary<RoundOp>(b.div(b.cast(range.low, b.f32), scale));
-    // The zero point is a quantized value. Casting it to the quantized type makes its range known.
+    // The zero point is a quantized value. Casting it to the quantized type tells later passes its
+    // value range.
     zero = b.cast(b.clamp(b.sub(b.like(least, low), least), low, high), element);
     zero = b.cast(zero, b.i64);
   }
@@ -244,7 +249,7 @@ template <bool isSymmetric> void chooseForTensor(Node &n, Build &b) {
   n.set(1, b.reshape(zero, {1}));
 }
 
-/// Chooses the scale of each row for i8 with the range -127 to 127.
+/// Chooses symmetric scales for quantization to i8 per token (row), with the range -127 to 127.
 void chooseForTokens(Node &n, Build &b) {
   Value x = n.tensor("input");
   Value largest = b.reduce(ReduceKind::max, b.unary<AbsOp>(x), {b.rank(x) - 1}, true);
@@ -256,8 +261,8 @@ void chooseForTokens(Node &n, Build &b) {
     n.set(1, b.splat(n.resultElement(1), b.shape(scale), 0));
 }
 
-/// Chooses the scale of each row for i8. The zero point is derived from the end of the range that
-/// has the smaller error.
+/// Chooses asymmetric scales and zero points for quantization to i8 per token (row). The zero point
+/// is derived from the end of the range that has the smaller error.
 void chooseForTokensAsymmetric(Node &n, Build &b) {
   Value x = n.tensor("input");
   Range range = rangeOf(b, x, {b.rank(x) - 1}, true);

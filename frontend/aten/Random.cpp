@@ -24,7 +24,7 @@ Value dropout(Build &b, Value x, double probability, Value *kept, StringRef salt
   if (!b.require(probability >= 0 && probability <= 1,
                  "argument 'p': required: a number from 0 to 1"))
     return {};
-  // The mask is drawn in f32 for any type of the values, so that it does not depend on their
+  // The dropout mask is drawn in f32 whatever the type of x, so that it does not depend on the
   // precision.
   Value keep = b.compare(Predicate::ge, random(b, RandomKind::uniform, b.shape(x), b.f32, salt),
                          b.scalar(b.f32, probability));

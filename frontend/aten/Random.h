@@ -10,8 +10,8 @@ namespace dlc::aten {
 /// number. Reports an error if the graph is not a training step.
 Value random(Build &b, RandomKind kind, ArrayRef<int64_t> shape, Type element, StringRef salt = "");
 
-/// Sets elements to zero with this probability and scales up the others. `kept` receives the mask
-/// of the elements that are not dropped.
+/// Sets elements to zero with the given probability and scales up the others. `kept` receives the
+/// mask of the elements that are not set to zero.
 Value dropout(Build &b, Value x, double probability, Value *kept = nullptr, StringRef salt = "");
 
 } // namespace dlc::aten

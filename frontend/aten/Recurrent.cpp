@@ -9,8 +9,8 @@ namespace {
 
 enum class Cell { Lstm, Gru, Tanh, Relu };
 
-/// Indices of PyTorch's gates in dlc's order: i f g o (PyTorch) becomes i o f c, and r z n becomes
-/// z r h.
+/// Returns, for each gate in dlc's order, its index in PyTorch's order: i f g o (PyTorch) becomes i
+/// o f c for an LSTM, and r z n becomes z r h for a GRU.
 ArrayRef<int64_t> order(Cell cell) {
   static const int64_t lstm[] = {0, 3, 1, 2}, gru[] = {1, 0, 2}, plain[] = {0};
   switch (cell) {
@@ -23,7 +23,7 @@ ArrayRef<int64_t> order(Cell cell) {
   }
 }
 
-/// Reorders the gates along the first dimension to dlc's order.
+/// Reorders the gates, which are blocks along the first dimension, from PyTorch's to dlc's order.
 Value reordered(Build &b, Value v, Cell cell) {
   ArrayRef<int64_t> gates = order(cell);
   if (gates.size() == 1)
@@ -39,7 +39,8 @@ struct Layer {
   Value w, r, bias;
 };
 
-/// Combines the directions of one layer: w [D, G*H, I], r [D, G*H, H], bias [D, 2*G*H].
+/// Stacks the weights of the directions of one layer, in dlc's layout: w [D, G*H, I], r [D, G*H,
+/// H], bias [D, 2*G*H].
 Layer layerOf(Build &b, ArrayRef<Value> weights, Cell cell, bool biased, int64_t directions) {
   SmallVector<Value> ws, rs, biases;
   size_t each = biased ? 4 : 2;
@@ -92,7 +93,8 @@ Network networkOf(Node &n, Cell cell, std::vector<Value> starts) {
           n.flag("train") ? n.real("dropout") : 0};
 }
 
-/// Builds all layers and returns the outputs of each time step and the final states.
+/// Builds all layers of a recurrent network and returns the outputs of each time step and the final
+/// states.
 std::vector<Value> layersOf(Build &b, const Network &net) {
   bool hasCells = net.cell == Cell::Lstm;
   size_t each = size_t(net.directions) * (net.biased ? 4 : 2);
@@ -114,7 +116,7 @@ std::vector<Value> layersOf(Build &b, const Network &net) {
         run(b, net.cell, x, layer, start(0), hasCells ? start(1) : Value(), net.directions);
     if (made.empty())
       return {};
-    // Reshapes [T, D, N, H] to [T, N, D * H].
+    // Moves the directions to the features: [T, D, N, H] becomes [T, N, D * H].
     Value y = made[0];
     x = b.reshape(b.transpose(y, {0, 2, 1, 3}),
                   {b.dim(y, 0), b.dim(y, 2), net.directions * b.dim(y, 3)});
@@ -137,8 +139,8 @@ template <Cell cell> void recurrent(Node &n, Build &b) {
       b, networkOf(n, cell, cell == Cell::Lstm ? n.tensors("hx") : std::vector{n.tensor("hx")})));
 }
 
-/// Reads dlc's own recurrent operators (tools/python/dlc/_call_replacements.py), which name the
-/// cell in an argument.
+/// Reads the arguments of dlc's own recurrent operators (tools/python/dlc/_call_replacements.py),
+/// which name the cell in the argument `cell`.
 Network namedNetwork(Node &n, Build &b) {
   std::string name = n.text("cell");
   Cell cell = name == "lstm"       ? Cell::Lstm
@@ -152,7 +154,8 @@ Network namedNetwork(Node &n, Build &b) {
 
 void whole(Node &n, Build &b) { n.setAll(layersOf(b, namedNetwork(n, b))); }
 
-/// Sets the gradients of the input, the initial states and the weights.
+/// Gradient of a recurrent network: sets the gradients of the input, the initial states and the
+/// weights.
 void wholeGradient(Node &n, Build &b) {
   Network net = namedNetwork(n, b);
   std::vector<Value> ys = layersOf(b, net), xs{net.x};

@@ -6,13 +6,13 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Reduces the dimensions of the argument "dim", or all dimensions if it is absent.
+/// Reduces x over the dimensions in the argument "dim", or over all dimensions if it is absent.
 template <ReduceKind kind> void reduce(Node &n, Build &b) {
   Value x = b.cast(n.tensor("self"), n.resultElement());
   n.set(b.reduce(kind, x, n.axes("dim", b.rank(x)), n.flag("keepdim")));
 }
 
-/// Maximum or minimum. Bools are reduced as i32.
+/// Returns the maximum or minimum of x over `axes`. Bools are reduced as i32.
 template <ReduceKind kind> Value extreme(Build &b, Value x, ArrayRef<int64_t> axes, bool keep) {
   if (!b.isBool(x))
     return b.reduce(kind, x, axes, keep);
@@ -33,7 +33,7 @@ template <ReduceKind kind> void extremes(Node &n, Build &b) {
     n.set(extreme<kind>(b, x, axes, n.flag("keepdim")));
 }
 
-/// Returns the index of the first maximum or minimum along an axis.
+/// Returns the index of the maximum or minimum along an axis; of equal elements the first.
 Value indexOf(Build &b, ReduceKind kind, Value x, int64_t axis, bool keep) {
   if (b.rank(x) == 0)
     return b.scalarInt(b.i64, 0);
@@ -44,8 +44,8 @@ Value indexOf(Build &b, ReduceKind kind, Value x, int64_t axis, bool keep) {
   return b.op<ArgReduceOp>({b.isBool(x) ? b.cast(x, b.i32) : x}, attributes);
 }
 
-/// Returns the maximum or minimum along a dimension and its index. The gradient passes only to the
-/// element at the index, even if other elements are equal.
+/// max or min along a dimension, with the index. The gradient passes only to the element at that
+/// index, even if other elements are equal.
 template <ReduceKind kind> void extremesWithIndices(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t axis = n.axis("dim", b.rank(x));
@@ -71,7 +71,7 @@ template <ReduceKind kind> void extremesWithIndices(Node &n, Build &b) {
     n.set(1, b.reshape(index, shape));
 }
 
-/// argmax or argmin. Without a dimension it returns the index in the flattened tensor.
+/// argmax or argmin. Without a dimension the result is the index in the flattened tensor.
 template <ReduceKind kind> void argument(Node &n, Build &b) {
   Value x = n.tensor("self");
   if (n.has("dim"))
@@ -88,7 +88,7 @@ Value truth(Build &b, Value x) {
   return b.compare(Predicate::ne, x, b.scalarInt(b.elem(x) ? b.elem(x) : b.f32, 0));
 }
 
-/// Of an empty range, any is false and all is true.
+/// any and all. Over an empty range, any is false and all is true.
 template <ReduceKind kind> void truths(Node &n, Build &b) {
   Value x = n.tensor("self");
   Dims axes = n.axes("dim", b.rank(x));
@@ -100,7 +100,8 @@ struct Moments {
   Value variance, mean;
 };
 
-/// Computes mean and variance in at least f32. The divisor is the count minus `correction`.
+/// Computes mean and variance in at least f32. The variance is the sum of squares divided by the
+/// count minus `correction`.
 Moments momentsOf(Node &n, Build &b) {
   Value x = b.widen(n.tensor("self"));
   Dims axes = n.axes("dim", b.rank(x));
@@ -140,7 +141,8 @@ void logSumExp(Node &n, Build &b) {
   n.set(b.cast(b.reshape(y, b.dims(shape)), n.resultElement()));
 }
 
-/// Counts the elements in equal-sized bins between two bounds. The upper bound is included.
+/// histc: counts the elements in equal-sized bins between `min` and `max`. `max` itself belongs to
+/// the last bin.
 void histogram(Node &n, Build &b) {
   Value x = b.widen(b.flatten(n.tensor("self")));
   int64_t bins = n.integer("bins", 100);

@@ -19,7 +19,7 @@ Value mixed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> share
   std::vector<double> matrix(size_t(in * size), 0);
   for (const Share &share : shares)
     matrix[size_t(share.from * size + share.to)] += share.weight;
-  // Moves the dimension to the end for the matmul.
+  // Permutation that moves the dimension to the end for the matmul.
   Dims order;
   for (int64_t i = 0; i < rank; ++i)
     order.push_back(i);
@@ -67,14 +67,16 @@ Value summed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shar
 
 namespace {
 
-/// Sizes of one dimension and the distance between the coordinates that are sampled.
+/// One resized dimension: its input size `in` and output size `out`, and the distance `scale`
+/// between sampled coordinates.
 struct Step {
   int64_t axis, in, out;
   double scale;
 };
 
-/// Returns the steps of an image [N, C, spatial..]. The output sizes are given or derived from
-/// scale factors. If there are scale factors, coordinates are computed from them.
+/// Returns the resized dimensions of an image [N, C, spatial..]. The output sizes are given or
+/// computed from scale factors. If scale factors are given, the sampled coordinates are computed
+/// from them instead of the sizes.
 std::vector<Step> stepsOf(Node &n, Build &b, const Dims &image, int64_t spatial, bool corners) {
   static constexpr StringRef names[3][3] = {
       {"scales"}, {"scales_h", "scales_w"}, {"scales_d", "scales_h", "scales_w"}};
@@ -100,15 +102,15 @@ std::vector<Step> stepsOf(Node &n, Build &b, const Dims &image, int64_t spatial,
 
 StringRef inputName(Node &n) { return n.has("input") ? "input" : "self"; }
 
-/// Weighted input elements of each element of a result dimension.
+/// The weighted input elements that contribute to each element of a resized dimension.
 using Shares = std::vector<Share>;
 using SharesOf = Shares (*)(const Step &step, bool corners);
 
 template <bool exact> Shares nearest(const Step &step, bool /*corners*/) {
   Shares shares;
   for (int64_t o = 0; o < step.out; ++o) {
-    // Computed in f32 as in PyTorch, because the rounding determines which of two neighbors is
-    // selected.
+    // Computed in f32 as in PyTorch, because the rounding determines which of two neighboring
+    // elements is the nearest.
     float place = (float(o) + (exact ? 0.5f : 0.0f)) * float(step.scale);
     shares.push_back({o, std::clamp<int64_t>(int64_t(std::floor(place)), 0, step.in - 1), 1});
   }
@@ -129,7 +131,8 @@ Shares linear(const Step &step, bool corners) {
   return shares;
 }
 
-/// Keys' cubic convolution with a = -0.75. Coordinates outside the image are clamped to the edge.
+/// Bicubic resampling: Keys' cubic convolution with a = -0.75. Coordinates outside the image are
+/// clamped to the edge.
 Shares cubic(const Step &step, bool corners) {
   auto weight = [](double t) {
     constexpr double a = -0.75;
@@ -151,7 +154,7 @@ Shares cubic(const Step &step, bool corners) {
 
 double triangle(double t) { return std::max(0.0, 1 - std::abs(t)); }
 
-/// Keys' cubic convolution with a = -0.5.
+/// Kernel of antialiased bicubic resampling: Keys' cubic convolution with a = -0.5.
 double smoothCubic(double t) {
   constexpr double a = -0.5;
   t = std::abs(t);
@@ -167,7 +170,8 @@ double lanczos(double t) {
   return std::abs(t) < kReach ? wave(t) * wave(t / kReach) : 0;
 }
 
-/// Antialiasing filter as wide as the input range of one result element. The weights sum to 1.
+/// Antialiased resampling: the filter is widened to the input range of one result element if the
+/// image shrinks. The weights sum to 1.
 template <double (*filter)(double), int reach> Shares smooth(const Step &step, bool /*corners*/) {
   double width = std::max(1.0, step.scale);
   Shares shares;
@@ -188,13 +192,15 @@ template <double (*filter)(double), int reach> Shares smooth(const Step &step, b
   return shares;
 }
 
-/// Uses a sum of gathers if elements have few contributions, otherwise a matmul.
+/// Resamples one dimension of x: as a sum of gathers if each result element has few contributions,
+/// otherwise as a matmul.
 Value resampled(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shares) {
   Value few = summed(b, x, axis, size, shares);
   return few ? few : mixed(b, x, axis, size, shares);
 }
 
-/// In a training step resizing uses a matmul, whose gradient is a matmul too.
+/// Resizes an image. In a training step each dimension is resampled by a matmul, because the
+/// gradient of a matmul is a matmul too.
 template <int spatial, SharesOf sharesOf> void resize(Node &n, Build &b) {
   Value x = n.tensor(inputName(n));
   bool corners = n.flag("align_corners");
@@ -210,7 +216,7 @@ template <int spatial, SharesOf sharesOf> void select(Node &n, Build &b) {
   n.set(x);
 }
 
-/// Merges contributions between the same pair of elements.
+/// Merges several contributions between the same pair of elements into one.
 Shares joined(const Shares &shares) {
   std::map<std::pair<int64_t, int64_t>, double> weights;
   for (const Share &share : shares)
@@ -221,8 +227,8 @@ Shares joined(const Shares &shares) {
   return result;
 }
 
-/// Gradient of resizing: uses the same weights transposed, so that each input element gathers from
-/// the result elements to which it contributed.
+/// Gradient of resizing: resamples with the same weights transposed, so that each input element
+/// gathers from the result elements to which it contributed.
 template <int spatial, SharesOf sharesOf> void gradient(Node &n, Build &b) {
   Value dx = n.tensor("grad_output");
   bool corners = n.flag("align_corners");

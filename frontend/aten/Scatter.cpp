@@ -11,13 +11,13 @@ NamedAttribute reduction(Build &b, ScatterReduction kind) {
   return b.attr("reduction", ScatterReductionAttr::get(b.context, kind));
 }
 
-/// Operands of a scatter along a dimension. x has at least one dimension.
+/// Operands of a scatter along the dimension `axis`. A 0-d x is reshaped to one dimension.
 struct Writing {
   Value x, index, updates;
   int64_t axis;
 };
 
-/// Reads the operands. Updates beyond the shape of the index are ignored.
+/// Reads the operands of a scatter. Updates beyond the shape of the index tensor are ignored.
 Writing writingOf(Node &n, Build &b, Value updates) {
   Value x = n.tensor("self"), index = n.tensor("index");
   if (b.rank(x) == 0) {
@@ -63,7 +63,7 @@ template <bool isNumber> void scatterBy(Node &n, Build &b) {
             reductionOf(n.text("reduce")));
 }
 
-/// Returns the identity element of a reduction.
+/// Returns the identity element of a reduction as a scalar of x's type.
 Value neutral(Build &b, ScatterReduction kind, Value x) {
   Type element = b.elem(x);
   if (kind == ScatterReduction::add || kind == ScatterReduction::mul)
@@ -80,8 +80,8 @@ Value neutral(Build &b, ScatterReduction kind, Value x) {
   return b.scalarInt(element, isSigned ? bound.getSExtValue() : int64_t(bound.getZExtValue()));
 }
 
-/// scatter_reduce. `include_self` determines whether x itself is part of the reduction where
-/// elements are written. A mean is a sum divided by the count.
+/// scatter_reduce. `include_self` determines whether the original elements of x are included in the
+/// reduction at the indices that are written. A mean is a sum divided by the count.
 void reduceInto(Node &n, Build &b, const Writing &w, StringRef name) {
   ScatterReduction kind = reductionOf(name);
   bool isMean = name == "mean", counts = n.flag("include_self", true);
@@ -99,7 +99,7 @@ void reduceInto(Node &n, Build &b, const Writing &w, StringRef name) {
       number = filled(number, b.scalarInt(counter, 0));
     number = written(b, w, number, b.broadcast(one, b.shape(w.index)), ScatterReduction::add);
     Value wide = b.cast(y, counter);
-    // Integer means are rounded down.
+    // Means of integers are rounded down: the remainder is subtracted before the division.
     if (!b.isFloat(y))
       wide = b.sub(wide, b.rem(wide, number));
     y = b.cast(b.div(wide, number), b.elem(y));
@@ -111,7 +111,8 @@ void scatterReduce(Node &n, Build &b) {
   reduceInto(n, b, writingOf(n, b, n.tensor("src")), n.text("reduce"));
 }
 
-/// index_reduce: does the same with one index for each slice of a dimension.
+/// index_reduce: reduces slices of the source into the slices of x along a dimension. There is one
+/// index per slice.
 void indexReduce(Node &n, Build &b) {
   Value x = n.tensor("self"), source = n.tensor("source"), index = n.tensor("index");
   if (b.rank(x) == 0) {
@@ -125,7 +126,8 @@ void indexReduce(Node &n, Build &b) {
   reduceInto(n, b, {x, index, source, axis}, n.text("reduce"));
 }
 
-/// For each true element of a flattened mask, returns the number of true elements before it.
+/// Exclusive count: for each true element of a flattened mask, returns the number of true elements
+/// that precede it.
 Value ranksOf(Build &b, Value mask) {
   Value running =
       b.op<CumulativeOp>({b.cast(b.flatten(mask), b.i64)},
@@ -147,15 +149,16 @@ void maskedScatter(Node &n, Build &b) {
   n.set(b.select(mask, b.reshape(b.gather(b.flatten(source), place, 0), shape), x));
 }
 
-/// Gradient of masked_scatter: collects the elements where the mask is true, in order, followed by
-/// zeros.
+/// Gradient of masked_scatter with respect to the source: the elements of dy where the mask is
+/// true, in order, followed by zeros.
 void maskedScatterGradient(Node &n, Build &b) {
   Value dy = n.tensor("grad_output"), mask = b.cast(n.tensor("mask"), b.i1);
   if (!n.result() || !b.ok())
     return;
   int64_t count = n.result().getNumElements();
   mask = b.broadcast(mask, b.shape(dy));
-  // Masked elements are written after the end and cut off.
+  // Elements where the mask is false are written to an additional element at the end, which is cut
+  // off.
   Value end = b.scalarInt(b.i64, count);
   Value place = b.select(b.flatten(mask), b.min(ranksOf(b, mask), end), end);
   Value dx =
@@ -164,7 +167,7 @@ void maskedScatterGradient(Node &n, Build &b) {
   n.set(b.reshape(b.sliceAxis(dx, 0, 0, count), n.result().getShape()));
 }
 
-/// put: writes at indices of the flattened tensor.
+/// put: writes values at indices into the flattened tensor.
 void put(Node &n, Build &b) {
   Value x = n.tensor("self"), index = b.flatten(n.tensor("index"));
   Value size = b.scalarInt(b.i64, b.count(x));
@@ -176,8 +179,8 @@ void put(Node &n, Build &b) {
   n.set(b.reshape(y, b.dims(x)));
 }
 
-/// Adds the slices of a dimension that have the same index. Returns null unless the index is known
-/// at import and few slices share an index.
+/// Adds the slices along an axis that have the same index. Returns null unless the index is a
+/// constant and few slices share an index.
 Value sumAlong(Build &b, Value values, Value index, int64_t axis, int64_t size) {
   auto known = b.known(index);
   if (!known)
@@ -193,7 +196,8 @@ Value sumAlong(Build &b, Value values, Value index, int64_t axis, int64_t size) 
   return summed(b, values, axis, size, shares);
 }
 
-/// Adds along one dimension after the other. Returns false if that is not possible.
+/// index_put with accumulation and separable indices: adds along one dimension after the other.
+/// Returns false if that is not possible.
 bool addApart(Node &n, Build &b, Value x) {
   auto each = separateIndices(n, b, x);
   Value sum = n.tensor("values");
@@ -210,8 +214,9 @@ bool addApart(Node &n, Build &b, Value x) {
   return b.ok();
 }
 
-/// Handles a single bool mask of the leading dimensions as the index: where it is true, the values
-/// are written in order, or a single value is broadcast. Returns false for other indices.
+/// index_put with a single bool mask of the leading dimensions as the index: where the mask is
+/// true, the values are written in order, or a single value is broadcast. Returns false for other
+/// indices.
 bool putMasked(Node &n, Build &b, Value x) {
   std::vector<Value> given = n.tensors("indices");
   if (given.size() != 1 || !given[0] || !b.isBool(given[0]))
@@ -225,7 +230,7 @@ bool putMasked(Node &n, Build &b, Value x) {
   wide.resize(shape.size(), 1);
   rows.insert(rows.end(), shape.begin() + leading, shape.end());
   if (b.rank(values) == int64_t(rows.size()) && b.dim(values, 0) != 1) {
-    // There may be no values, if no mask element is true.
+    // If no mask element is true, the list of values may be empty.
     if (b.dim(values, 0) == 0) {
       n.set(x);
       return true;
@@ -251,8 +256,8 @@ void indexPut(Node &n, Build &b) {
   Dims rest, shape;
   for (size_t i = at.axes.size(); i < at.order.size(); ++i)
     rest.push_back(b.dim(x, at.order[i]));
-  // The values have the shape of x[indices], with the index dimensions in place of the indexed
-  // dimensions.
+  // The values are broadcast to the shape of x[indices], in which the dimensions of the index
+  // tensors replace the indexed dimensions.
   shape.assign(rest.begin(), rest.begin() + at.place);
   shape.insert(shape.end(), at.shape.begin(), at.shape.end());
   shape.insert(shape.end(), rest.begin() + at.place, rest.end());

@@ -1,4 +1,4 @@
-//===- Search.cpp - searches in sorted tensors ----------------------------===//
+//===- Search.cpp - binary search in sorted tensors -----------------------===//
 #include "frontend/aten/Node.h"
 
 using namespace mlir;
@@ -6,10 +6,10 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Binary search: returns the number of elements of the ascending rows of `order` that precede each
-/// value. These are the elements less than the value or, with `right`, those not greater. Rows are
-/// along the last dimension. If `order` has only one dimension, it applies to all values. The
-/// number of steps is the number of binary digits of the row size.
+/// Binary search, as in searchsorted: for each value, returns the number of elements that precede
+/// it in a row of `order`, which is ascending along the last dimension. Preceding elements are less
+/// than the value or, if `right` is set, not greater. If `order` has only one dimension, it applies
+/// to all values. The number of steps is the number of binary digits of the row size.
 Value placesOf(Build &b, Value order, Value values, bool right) {
   bool shared = b.rank(order) == 1;
   int64_t size = b.dim(order, -1), axis = b.rank(order) - 1;
@@ -20,8 +20,8 @@ Value placesOf(Build &b, Value order, Value values, bool right) {
   while (reach * 2 <= size)
     reach *= 2;
   for (; reach && b.ok(); reach /= 2) {
-    // Whether the element at that index exists and precedes the value. NaN is greater than all
-    // numbers.
+    // A step advances by `reach` if the element there exists and precedes the value. NaN is greater
+    // than all numbers.
     Value next = b.add(place, b.scalarInt(b.i64, reach));
     Value there = b.min(b.sub(next, b.scalarInt(b.i64, 1)), b.scalarInt(b.i64, size - 1));
     Value element = shared ? b.gather(order, there, 0)
@@ -49,8 +49,8 @@ void searchSorted(Node &n, Build &b) {
 
 void bucketize(Node &n, Build &b) { search(n, b, "boundaries", n.flag("right")); }
 
-/// Repeats each index as often as the tensor specifies (repeat_interleave), if PyTorch recorded the
-/// result size.
+/// repeat_interleave: repeats each index as often as `repeats` specifies. Requires that PyTorch
+/// recorded the size of the result.
 void repeated(Node &n, Build &b) {
   Value repeats = n.tensor("repeats");
   if (!n.result() || !b.require(b.rank(repeats) == 1, "required: repeats of one dimension"))

@@ -12,7 +12,7 @@ void convert(Node &n, Build &b) {
   n.set(b.cast(n.tensor(n.has("a") ? "a" : "self"), n.resultElement()));
 }
 
-/// view and reshape. One size may be -1; it is inferred from the number of elements.
+/// view and reshape. One size may be -1, which is inferred from the number of elements.
 void view(Node &n, Build &b) {
   Value x = n.tensor("self");
   Dims shape = n.has("shape") ? n.ints("shape") : n.ints("size");
@@ -52,7 +52,7 @@ void transposed(Node &n, Build &b) {
   n.set(b.rank(x) < 2 ? x : b.swapLast(x));
 }
 
-/// Broadcasts x to a shape. -1 keeps a size.
+/// expand: broadcasts x to a shape. A size of -1 keeps the size of x.
 Value expanded(Build &b, Value x, Dims shape) {
   int64_t added = int64_t(shape.size()) - b.rank(x);
   for (size_t i = 0; i < shape.size(); ++i)
@@ -112,8 +112,8 @@ void repeat(Node &n, Build &b) {
   n.set(b.reshape(b.broadcast(b.reshape(x, apart), wide), shape));
 }
 
-/// pixel_shuffle moves channels to spatial positions in blocks of r x r; pixel_unshuffle is the
-/// inverse.
+/// pixel_shuffle: moves groups of r * r channels to blocks of r x r pixels. pixel_unshuffle moves
+/// the blocks back to channels.
 template <bool toPlaces> void shuffle(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t r = toPlaces ? n.integer("upscale_factor") : n.integer("downscale_factor"),

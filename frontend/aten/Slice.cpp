@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Elements of a dimension that `start:end:step` selects.
+/// Elements of a dimension that are selected by a slice `start:end:step`.
 struct Range {
   int64_t start, count, step;
 };
@@ -88,8 +88,8 @@ void unbind(Node &n, Build &b) {
 void cat(Node &n, Build &b) {
   std::vector<Value> parts;
   for (Value part : n.tensors("tensors"))
-    // For compatibility with old PyTorch versions a list may contain tensors of shape [0], which
-    // are ignored.
+    // A list of tensors to concatenate may contain tensors of shape [0], which are ignored for
+    // compatibility with old PyTorch versions.
     if (!(b.rank(part) == 1 && b.dim(part, 0) == 0))
       parts.push_back(b.cast(part, n.resultElement()));
   if (parts.empty())
@@ -133,7 +133,7 @@ void roll(Node &n, Build &b) {
   n.set(x);
 }
 
-/// Returns x with the elements of a range of one dimension replaced by another tensor.
+/// Returns x with the elements of a range along an axis replaced by the tensor `part`.
 Value replaced(Build &b, Value x, Value part, int64_t axis, Range range) {
   if (range.count == 0)
     return x;
@@ -168,10 +168,12 @@ void selectScatter(Node &n, Build &b) {
   n.set(replaced(b, x, part, axis, {index, 1, 1}));
 }
 
-/// The last two dimensions flattened, and the range of a diagonal in them.
+/// A diagonal of x: x with its last two dimensions flattened, and the range of the diagonal's
+/// elements in the flattened dimension.
 struct Diagonal {
   Value flat;
-  /// Permutation of x that puts the dimensions dim1 and dim2 last, before they are flattened.
+  /// Permutation of x that moves the dimensions `dim1` and `dim2` to the end, before they are
+  /// flattened.
   Dims order;
   Range range{0, 0, 1};
 };
@@ -216,10 +218,11 @@ void diagonalScatter(Node &n, Build &b) {
   n.set(b.transpose(b.reshape(flat, shape), back));
 }
 
-/// Windows of one dimension, each along a new last dimension.
+/// unfold: extracts sliding windows along one dimension. The elements of each window are along a
+/// new last dimension.
 void unfold(Node &n, Build &b) {
   Value x = n.tensor("self");
-  // A 0-d tensor is treated as one element, which is a single window.
+  // A 0-d tensor is treated as a vector of one element, which has a single window.
   bool isNumber = b.rank(x) == 0;
   if (isNumber)
     x = b.reshape(x, {1});

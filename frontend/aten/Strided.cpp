@@ -9,7 +9,7 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Returns the dimensions with more than one element, in descending order of their strides.
+/// Returns the dimensions whose size is not 1, in descending order of their strides.
 Dims byStride(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
   Dims order;
   for (int64_t i = 0; i < int64_t(sizes.size()); ++i)
@@ -20,7 +20,8 @@ Dims byStride(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
   return order;
 }
 
-/// Whether the dimensions in that order traverse memory contiguously.
+/// Returns whether the elements are contiguous in memory if the dimensions are traversed in the
+/// given order.
 bool isDense(ArrayRef<int64_t> order, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
   int64_t step = 1;
   for (int64_t d : llvm::reverse(order)) {
@@ -31,7 +32,7 @@ bool isDense(ArrayRef<int64_t> order, ArrayRef<int64_t> sizes, ArrayRef<int64_t>
   return true;
 }
 
-/// Transposes x so that the dimensions of `order` are last, in that order; the other dimensions
+/// Transposes x so that the dimensions in `order` are last, in that order. All other dimensions
 /// have size 1.
 Value ordered(Build &b, Value x, ArrayRef<int64_t> order) {
   Dims all;
@@ -42,8 +43,8 @@ Value ordered(Build &b, Value x, ArrayRef<int64_t> order) {
   return b.transpose(x, all);
 }
 
-/// The inverse of ordered(): returns a tensor of these sizes from flat elements that are stored in
-/// the dimension order `order`.
+/// Undoes the transpose of ordered(): returns a tensor of shape `sizes` from flat elements that are
+/// stored in the dimension order `order`.
 Value restored(Build &b, Value flat, ArrayRef<int64_t> order, ArrayRef<int64_t> sizes) {
   Dims shape, back(order.size()), sorted(order);
   llvm::sort(sorted);
@@ -54,13 +55,14 @@ Value restored(Build &b, Value flat, ArrayRef<int64_t> order, ArrayRef<int64_t> 
   return b.reshape(b.transpose(b.reshape(flat, shape), back), sizes);
 }
 
-/// Operands of as_strided and its inverse: a view of a tensor that is stored contiguously.
+/// Operands of as_strided and of its inverse as_strided_scatter: a strided view of the elements of
+/// a contiguous tensor x.
 struct View {
   Value x;
-  /// x's elements in memory order.
+  /// x's elements in memory order, flattened.
   Value flat;
   Dims order, sizes, strides;
-  /// Offset of the view's first element.
+  /// Memory offset of the view's first element.
   int64_t offset = 0;
 
   int64_t count() const {
@@ -69,7 +71,7 @@ struct View {
       count *= size;
     return count;
   }
-  /// Returns the memory offset of each element.
+  /// Returns the memory offset of each element of the view.
   Dims places() const {
     Dims result{offset};
     for (auto [size, stride] : llvm::zip(sizes, strides)) {
@@ -104,7 +106,8 @@ View viewOf(Node &n, Build &b) {
   return v;
 }
 
-/// Returns the offsets of all elements, for a view that is not a contiguous block.
+/// Returns the memory offsets of all elements as a constant, for a view that is not a contiguous
+/// block.
 Value placesOf(Build &b, const View &v) {
   if (!b.require(v.count() <= Build::needLimit,
                  "the strided view has too many non-contiguous elements"))
@@ -149,8 +152,8 @@ void stridedScatter(Node &n, Build &b) {
   n.set(restored(b, flat, v.order, b.dims(v.x)));
 }
 
-/// An input that is not stored in row-major order. The layout is an attribute because the type
-/// cannot express it.
+/// Records the memory layout of an input that is not stored in row-major order. The layout is an
+/// attribute of the argument, because the tensor type cannot express it.
 void laid(Node &n, Build &b) {
   auto input = dyn_cast_if_present<BlockArgument>(n.tensor("x"));
   if (!b.require(bool(input), "required: an input"))

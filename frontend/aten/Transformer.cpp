@@ -1,5 +1,6 @@
 //===- Transformer.cpp - fused attention and encoder layers of torch.nn ---===//
-// torch.nn's attention and encoder layers use these operators if no gradients are required.
+// Operators that torch.nn's attention and encoder layers use if no gradients are required (the fast
+// path).
 #include "frontend/aten/Norm.h"
 #include "frontend/onnx/Families.h"
 
@@ -15,8 +16,8 @@ Value linear(Build &b, Value x, Value weight, Value bias) {
   return b.add(b.matmul(x, weight, false, /*transposeB=*/true), bias);
 }
 
-/// Returns the mask of visible scores [N, H, T, S]; PyTorch's mask specifies the hidden ones. Null
-/// without a mask.
+/// Returns a mask that is true for the scores that are not masked, [N, H, T, S] or broadcastable to
+/// it. PyTorch's mask is true for the masked scores. Returns null without a mask.
 Value shownBy(Node &n, Build &b) {
   Value mask = n.tensor("mask");
   if (!mask)
@@ -34,7 +35,8 @@ struct Attended {
   Value y, weights;
 };
 
-/// Computes the three projections, the attention, and the output projection.
+/// Multi-head attention: the projections of query, key and value, the attention, and the output
+/// projection.
 Attended attend(Node &n, Build &b, Value query, Value key, Value value, int64_t heads,
                 bool wantsWeights) {
   Value weight = n.tensor("qkv_weight"), bias = n.tensor("qkv_bias"), projected[3];

@@ -26,7 +26,8 @@ Type typeNamed(StringRef name, MLIRContext *context) {
 
 namespace {
 
-/// Category of a type: 0 for bool, 1 for integers, 2 for floats, and -1 for no type.
+/// Returns the category of a type in PyTorch's promotion: 0 for bool, 1 for integers, 2 for floats,
+/// and -1 for no type.
 int category(Type t) { return !t ? -1 : isa<FloatType>(t) ? 2 : t.isInteger(1) ? 0 : 1; }
 
 Type meet(Type a, Type c) {
@@ -45,7 +46,8 @@ Type meet(Type a, Type c) {
   Type isUnsigned = a.isUnsignedInteger() ? a : c.isUnsignedInteger() ? c : Type();
   if (!isUnsigned || (a.isUnsignedInteger() && c.isUnsignedInteger()))
     return a.getIntOrFloatBitWidth() == wide ? a : c;
-  // Returns a signed type that can represent the values of both types.
+  // A signed and an unsigned type are promoted to a signed type that can represent the values of
+  // both.
   Type other = isUnsigned == a ? c : a;
   unsigned need = 2 * isUnsigned.getIntOrFloatBitWidth();
   return IntegerType::get(a.getContext(), std::max(need, other.getIntOrFloatBitWidth()));
@@ -54,7 +56,8 @@ Type meet(Type a, Type c) {
 } // namespace
 
 Type Node::promoted(ArrayRef<StringRef> arguments) {
-  // Promoted types of tensors with dimensions, of 0-d tensors, and of numbers.
+  // The promoted types of three kinds of operands: tensors with dimensions, 0-d tensors, and
+  // numbers.
   Type met[3];
   for (StringRef name : arguments) {
     if (isTensor(name)) {

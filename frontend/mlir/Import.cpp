@@ -31,8 +31,8 @@ FailureOr<ImportInfo::Value> describe(func::FuncOp main, Type type, StringAttr g
   return value;
 }
 
-/// Parses a file, and imports a module of StableHLO operations as one of dlc operations. Programs
-/// compiled from the module share the memory of the file's resources.
+/// Parses an MLIR file. A module of StableHLO operations is imported as a module of dlc operations.
+/// Programs compiled from the module share the memory of the file's resources.
 OwningOpRef<ModuleOp> parse(MLIRContext &context, StringRef path) {
   DialectRegistry registry;
   registerStablehloDialects(registry);
@@ -54,7 +54,8 @@ FailureOr<ImportInfo> inspectModule(OwningOpRef<ModuleOp> module) {
   info.module = std::make_shared<OwningOpRef<ModuleOp>>(std::move(module));
   ModuleOp held = **info.module;
   auto main = held.lookupSymbol<func::FuncOp>("main");
-  // The module contains a lowered program already; later phases continue from there.
+  // A module without @main but with an exec.program is lowered already. Its compilation continues
+  // with later phases.
   if (!main && !held.getOps<exec::ProgramOp>().empty())
     return info;
   if (!main || main.isExternal())

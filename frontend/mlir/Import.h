@@ -6,14 +6,15 @@
 
 namespace dlc {
 
-/// Parses the whole file. The returned info holds the module.
+/// Parses the whole MLIR file. The returned info owns the parsed module.
 mlir::FailureOr<ImportInfo> inspectMlir(mlir::MLIRContext &context, llvm::StringRef path);
 
-/// Does the same for a module that has been parsed already.
+/// Returns the inputs, outputs and states of a module that is already parsed. The returned info
+/// owns the module.
 mlir::FailureOr<ImportInfo> inspectModule(mlir::OwningOpRef<mlir::ModuleOp> module);
 
-/// Returns a copy of the inspected module, or parses the file again if the context differs. Applies
-/// the given shapes.
+/// Imports an MLIR file with static shapes: returns a copy of the module in `info`, or parses the
+/// file again if `info` is null or has another context.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importMlir(mlir::MLIRContext &context,
                                                               llvm::StringRef path,
                                                               const ImportOptions &options,

@@ -17,11 +17,12 @@ bool hasDynamic(Type type) {
   return tensor && !tensor.hasStaticShape();
 }
 
-/// Infers the result types of an operation again after its operands became static.
+/// Infers the result types of an operation again after its operands have become static.
 LogicalResult inferAgain(Operation *op) {
   auto infer = dyn_cast<InferTypeOpInterface>(op);
   if (!infer) {
-    // A single dynamic dimension of a reshape is computed from the number of elements.
+    // If the result of a reshape has a single dynamic dimension, its size is computed from the
+    // number of elements.
     auto reshape = dyn_cast<ReshapeOp>(op);
     if (!reshape || hasDynamic(reshape.getX().getType()))
       return success();

@@ -10,8 +10,8 @@
 
 namespace dlc {
 
-/// Sets the shapes of @main's arguments by name and infers the result types of all operations
-/// again.
+/// Sets static shapes for the arguments of @main by name and infers the result types of all
+/// operations again.
 llvm::LogicalResult specializeShapes(mlir::ModuleOp module,
                                      const std::map<std::string, std::vector<int64_t>> &shapes);
 

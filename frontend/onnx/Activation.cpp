@@ -8,7 +8,8 @@ namespace {
 
 void leakyRelu(Node &n, Build &b) { n.set(0, leakyReluOf(b, n.in(0), n.real("alpha", 0.01f))); }
 
-/// PRelu. The slope broadcasts to x. Before opset 7 it is a scalar or has one element per channel.
+/// PRelu. The slope broadcasts to x. Before opset 7, the slope is a scalar or has one element per
+/// channel.
 void prelu(Node &n, Build &b) {
   Value x = n.in(0), slope = n.in(1);
   if (n.opset < 7 && b.rank(slope) == 1 && b.count(slope) > 1 && b.rank(x) > 2) {
@@ -19,11 +20,12 @@ void prelu(Node &n, Build &b) {
   n.set(0, b.select(b.compare(Predicate::gt, x, b.like(x, 0)), x, b.mul(x, slope)));
 }
 
-/// Computes gamma * (alpha * (e^(x / scale) - 1)) for x up to zero, and gamma * x above.
+/// Elu, Selu and Celu: computes gamma * alpha * (e^(x / scale) - 1) for x <= 0, and gamma * x for x
+/// > 0.
 Value eluLike(Build &b, Value x, double alpha, double gamma, double scale) {
   Value zero = b.like(x, 0), isHigh = b.compare(Predicate::gt, x, zero);
-  // Selects the input of the exponential as well, because a large x would overflow it and its
-  // gradient.
+  // The operand of the exponential is replaced by 0 for positive x, because a large x would
+  // overflow the exponential and its gradient.
   Value inner = b.select(isHigh, zero, x);
   if (scale != 1)
     inner = b.div(inner, scale);
@@ -89,8 +91,8 @@ void gelu(Node &n, Build &b) {
     n.unsupported("approximate", approximate, "none, tanh");
 }
 
-/// From opset 13 on the operator applies to one axis. Before that, x is treated as a matrix split
-/// at the axis.
+/// Softmax and LogSoftmax. From opset 13 on they apply to one axis. Before opset 13, x is reshaped
+/// to a matrix of the dimensions before `axis` and those from `axis` on.
 template <typename Op> void softmaxNode(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t rank = b.rank(x);
@@ -165,7 +167,8 @@ Value hardSigmoidOf(Build &b, Value x, double alpha, double beta) {
 
 Value hardSwishOf(Build &b, Value x) { return b.mul(x, hardSigmoidOf(b, x, 1.0 / 6, 0.5)); }
 
-/// Computes max(x, 0) + log1p(e^-|x|). The gradients of the two terms at 0 are 1/2 and 0.
+/// Softplus: max(x, 0) + log1p(e^-|x|), which does not overflow. At 0 the gradients of the two
+/// terms are 1/2 and 0.
 Value softplusOf(Build &b, Value x) {
   Value tail = b.unary<Log1pOp>(b.unary<ExpOp>(b.unary<NegOp>(b.unary<AbsOp>(x))));
   return b.add(b.max(x, b.like(x, 0)), tail);

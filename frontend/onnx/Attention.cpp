@@ -36,7 +36,7 @@ Value rotate(Build &b, Value x, Value cosines, Value sines, bool interleaved) {
   int64_t size = b.dim(x, 3), half = b.dim(cosines, 2), step = interleaved ? 2 : 1;
   if (!b.require(2 * half <= size, "the caches of cosines and sines are wider than the heads"))
     return {};
-  // Adds a dimension for the heads: [B, 1, T, half] broadcasts to [B, heads, T, ..].
+  // Adds a dimension for the heads, so that [B, 1, T, half] broadcasts to [B, heads, T, ..].
   cosines = b.expandDims(cosines, 1);
   sines = b.expandDims(sines, 1);
   Value rotary = b.sliceAxis(x, 3, 0, 2 * half),
@@ -52,8 +52,9 @@ Value rotate(Build &b, Value x, Value cosines, Value sines, bool interleaved) {
 
 namespace {
 
-/// Returns the keys that a query sees as a bool mask that broadcasts to [B, H, T, S], or null if it
-/// sees all keys.
+/// Returns the attention mask from the attributes and the key lengths: a bool mask that broadcasts
+/// to [B, H, T, S] and is true for the keys that a query attends to. Returns null if each query
+/// attends to all keys.
 Value visible(Node &n, Build &b, int64_t T, int64_t S, int64_t past, int64_t batch) {
   bool causal = n.integer("is_causal", 0) != 0;
   int64_t left = n.integer("left_window_size", -1), right = n.integer("right_window_size", -1);
@@ -76,7 +77,7 @@ Value visible(Node &n, Build &b, int64_t T, int64_t S, int64_t past, int64_t bat
   return result;
 }
 
-/// Pads the mask to S keys. The added keys are hidden.
+/// Pads the mask along its last dimension to S keys. The added keys are masked.
 Value fullMask(Build &b, Value mask, int64_t S) {
   int64_t rank = b.rank(mask), missing = rank ? S - b.dim(mask, -1) : 0;
   if (!mask || missing <= 0 || b.dim(mask, -1) == 1)
@@ -129,8 +130,8 @@ void attention(Node &n, Build &b) {
   if (!b.ok())
     return;
 
-  // Cases that one attention operation of the dialect covers. A mask may also hide a whole row
-  // there.
+  // dlc.attention is used without a softcap and without the scores as an output, if all types are
+  // equal and not 16-bit. Its mask may also mask a whole row.
   bool plain = softcap == 0 && !n.hasOutput(3) && precision == element && !b.isHalf(q) &&
                b.elem(v) == element;
   bool boolean = (!mask || b.isBool(mask)) || !see;
@@ -148,8 +149,8 @@ void attention(Node &n, Build &b) {
     return n.set(0, packed ? joinHeads(b, y) : y);
   }
 
-  // Both factors are multiplied by the square root of the scale, so that 16-bit products do not
-  // overflow.
+  // Both operands of the matmul are multiplied by the square root of the scale, so that 16-bit
+  // scores do not overflow.
   double root = std::sqrt(scale);
   Value scores = b.matmul(b.mul(q, root), b.mul(k, root), false, true);
   if (mode == 0)
@@ -173,7 +174,7 @@ void attention(Node &n, Build &b) {
     n.set(3, scores);
   Value weights = b.softmax(b.cast(scores, precision), 3);
   if (hidden) {
-    // A query that sees no key gets zeros.
+    // A query whose keys are all masked gets attention weights of 0.
     Value nothing = b.reduce(ReduceKind::min, b.cast(hidden, b.i32), {b.rank(hidden) - 1}, true);
     if (b.dim(hidden, -1) == S)
       weights = b.select(b.cast(nothing, b.i1), b.like(weights, 0), weights);
@@ -185,7 +186,8 @@ void attention(Node &n, Build &b) {
   n.set(0, packed ? joinHeads(b, y) : y);
 }
 
-/// FlexAttention: attention with subgraphs that modify the scores and the weights.
+/// FlexAttention: attention with subgraphs that modify the scores (`score_mod`) and the attention
+/// weights (`prob_mod`).
 void flexAttention(Node &n, Build &b) {
   Value q = n.in(0), k = n.in(1), v = n.in(2);
   if (!b.require(b.rank(q) == 4 && b.rank(k) == 4 && b.rank(v) == 4, "Q, K and V must have rank 4"))

@@ -277,7 +277,8 @@ std::vector<Value> Build::finish(OperationState &state) {
     return narrowed(finish(state), given);
   }
   std::vector<Value> values(op->result_begin(), op->result_end());
-  // Dequantizations are not folded: later passes decide whether quantized weights remain integers.
+  // Dequantizations are not folded, because later passes decide whether quantized weights remain
+  // integers.
   auto cast = dyn_cast<CastOp>(op);
   constexpr int64_t kMin = 16;
   if ((isa<DequantizeOp>(op) ||

@@ -36,16 +36,19 @@ public:
   Value error(const llvm::Twine &message);
   /// Reports an error if the condition is false. Returns whether no error has occurred so far.
   bool require(bool condition, const llvm::Twine &message);
-  /// Sets the node that is being imported: the location of new operations and the prefix of
-  /// messages.
+  /// Sets the node that is being imported: `loc` is the location of new operations, and `prefix`
+  /// the prefix of error messages.
   void setNode(mlir::Location loc, std::string prefix);
-  /// While set, errors are recorded without a message, because the caller will try an alternative.
+  /// While set, errors are recorded without a message. Set by callers that try an alternative after
+  /// a failure.
   bool silent = false;
-  /// Clears the error state after a failed attempt.
+  /// Clears the sticky error after a failed attempt, so that the import can continue with an
+  /// alternative.
   void clearError() { failed = false; }
   mlir::Location getLoc() const { return loc; }
   const std::string &getPrefix() const { return prefix; }
-  /// Destroys the operations built in a region and the cached values of their results.
+  /// Destroys the operations that were built in a region and removes their results from the cache
+  /// of constant values.
   void discard(mlir::Region &region);
 
   //===--- Types and known values ---------------------------------------------===//
@@ -54,69 +57,74 @@ public:
   ArrayRef<int64_t> shape(Value v) const;
   Dims dims(Value v) const { return shape(v).vec(); }
   int64_t rank(Value v) const { return int64_t(shape(v).size()); }
-  /// Returns a dimension's size. Negative indices count from the end. An index out of range is an
-  /// error and returns 1.
+  /// Returns the size of a dimension. A negative index counts from the end. An index out of range
+  /// is an error and returns 1.
   int64_t dim(Value v, int64_t index);
-  /// Number of elements; 1 for a null value.
+  /// Returns the number of elements of v; 1 if v is null.
   int64_t count(Value v) const;
-  /// Whether a number is a plausible size: `low` to 2^31, so that products of two sizes do not
-  /// overflow.
+  /// Returns whether a number is a plausible size, from `low` to 2^31. Products of two such sizes
+  /// do not overflow.
   static bool isSane(int64_t value, int64_t low) {
     return value >= low && value <= (int64_t(1) << 31);
   }
-  /// Checks an axis against a rank and makes it non-negative. Returns 0 after an error.
+  /// Checks that an axis is valid for a rank and returns it as a non-negative index; 0 after an
+  /// error.
   int64_t axis(int64_t axis, int64_t rank, StringRef what = "axis");
-  /// Checks several axes, which must be distinct. Returns an empty list after an error.
+  /// Checks that several axes are valid and distinct, and returns them as non-negative indices.
+  /// Returns an empty list after an error.
   Dims distinctAxes(ArrayRef<int64_t> axes, int64_t rank);
   bool isFloat(Value v) const { return llvm::isa_and_nonnull<mlir::FloatType>(elem(v)); }
   bool isBool(Value v) const { return elem(v) && elem(v).isInteger(1); }
-  /// Whether the element type is a 16-bit float (f16 or bf16), for which intermediate results use
-  /// f32.
+  /// Returns whether the element type is a 16-bit float (f16 or bf16). Such operands are computed
+  /// with f32 intermediate results.
   bool isHalf(Value v) const { return isFloat(v) && elem(v).getIntOrFloatBitWidth() == 16; }
 
-  /// Returns the value if it is a constant of at most `foldLimit` elements or has no elements.
+  /// Returns the elements of v if v is a constant of at most `foldLimit` elements or has no
+  /// elements; otherwise nothing.
   std::optional<ref::Tensor> known(Value v);
-  /// Evaluates the value at import if possible. Returns nothing if it depends on values known only
-  /// at run time.
+  /// Evaluates v at import by computing the operations that produce it. Returns nothing if v
+  /// depends on values that are known only at run time.
   std::optional<ref::Tensor> attempt(Value v);
-  /// Evaluates the value at import, or reports an error that names the graph inputs whose values
-  /// must be given.
+  /// Evaluates v at import. If v depends on graph inputs, reports an error that names the inputs
+  /// whose values must be given. `what` describes v in the message.
   std::optional<ref::Tensor> need(Value v, const llvm::Twine &what);
-  /// Evaluates a scalar or a vector and returns its elements.
+  /// Evaluates a scalar or a vector of integers at import and returns its elements. Reports an
+  /// error if that is not possible.
   Dims needInts(Value v, const llvm::Twine &what);
   int64_t needInt(Value v, const llvm::Twine &what);
   double needDouble(Value v, const llvm::Twine &what);
-  /// Graph inputs whose values an import requires.
+  /// Names of the graph inputs whose values the import requires but did not get.
   llvm::SetVector<StringRef> needed;
-  /// Returns the name of an argument of the function.
+  /// Returns the input name of a function argument.
   std::function<StringRef(mlir::BlockArgument)> inputName;
 
   //===--- Constants ----------------------------------------------------------===//
   Type f32, f64, i64, i32, i1;
   Value constant(const ref::Tensor &tensor, StringRef name = "");
-  /// Large tensors with a name become blobs that share the storage.
+  /// Builds the attribute of a constant. A large tensor with a name becomes a blob (dense_resource)
+  /// that shares the tensor's storage.
   static mlir::ElementsAttr elements(const ref::Tensor &tensor, StringRef name);
   Value scalar(Type element, double value) { return splat(element, {}, value); }
   Value scalarInt(Type element, int64_t value);
   Value splat(Type element, ArrayRef<int64_t> shape, double value);
-  /// Repeats the single element of a tensor to a shape.
+  /// Returns a constant of the given shape whose elements all equal the single element of `tensor`.
   Value splat(const ref::Tensor &tensor, ArrayRef<int64_t> shape);
   Value ints(ArrayRef<int64_t> values);
   Value ints(ArrayRef<int64_t> values, ArrayRef<int64_t> shape, Type element);
   Value floats(ArrayRef<double> values, ArrayRef<int64_t> shape, Type element);
-  /// Returns a scalar of x's element type.
+  /// Returns a scalar constant of x's element type.
   Value like(Value x, double value) { return scalar(elem(x) ? elem(x) : f32, value); }
 
   //===--- General operation builders -----------------------------------------===//
-  /// Builds an operation and infers its result types. Folds the operation if it is small and its
-  /// operands are constants.
+  /// Builds an operation, infers its result types, and returns its only result. If the operation is
+  /// small and its operands are constants, it is folded.
   template <typename Op>
   std::vector<Value> ops(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttribute> attributes = {});
   template <typename Op>
   Value op(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttribute> attributes = {}) {
     return first(ops<Op>(operands, attributes));
   }
-  /// Builds an operation with a given result type.
+  /// Builds an operation with an explicit result type.
   template <typename Op>
   Value typed(Type result, ArrayRef<Value> operands,
               ArrayRef<mlir::NamedAttribute> attributes = {});
@@ -144,14 +152,15 @@ public:
   Value pow(Value a, Value c) { return op<PowOp>({a, c}); }
   Value max(Value a, Value c) { return op<MaxOp>({a, c}); }
   Value min(Value a, Value c) { return op<MinOp>({a, c}); }
-  /// Returns the maximum of x and a bound, with no gradient to x or the bound if both are equal.
+  /// Returns the maximum of x and a bound. If x equals the bound, neither gets a gradient.
   Value atLeast(Value x, Value low);
-  /// Returns the minimum of x and a bound, with no gradient to x or the bound if both are equal.
+  /// Returns the minimum of x and a bound. If x equals the bound, neither gets a gradient.
   Value atMost(Value x, Value high);
   Value clamp(Value x, double low, double high) {
     return atMost(atLeast(x, like(x, low)), like(x, high));
   }
-  /// Returns sum / total. If the total is 0, the result is NaN with a gradient of 0.
+  /// Returns sum / total, the weighted mean of a loss. If the total is 0, the result is NaN with a
+  /// gradient of 0.
   Value weightedMean(Value sum, Value total);
   Value both(Value a, Value c) { return op<AndOp>({a, c}); }
   Value either(Value a, Value c) { return op<OrOp>({a, c}); }
@@ -165,17 +174,17 @@ public:
   //===--- Shape --------------------------------------------------------------===//
   Value reshape(Value x, ArrayRef<int64_t> shape);
   Value transpose(Value x, ArrayRef<int64_t> permutation);
-  /// Swaps the last two dimensions.
+  /// Transposes the last two dimensions of x.
   Value swapLast(Value x);
   Value broadcast(Value x, ArrayRef<int64_t> shape);
   Value slice(Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> size, ArrayRef<int64_t> stride);
-  /// Slices `size` elements from `start` on along one axis.
+  /// Slices `size` elements of x from index `start` on along one axis.
   Value sliceAxis(Value x, int64_t axis, int64_t start, int64_t size, int64_t stride = 1);
-  /// Selects an index of one axis and removes the axis.
+  /// Selects one index along an axis of x and removes the axis.
   Value at(Value x, int64_t axis, int64_t index);
   Value reverse(Value x, int64_t axis);
   Value concat(ArrayRef<Value> xs, int64_t axis);
-  /// Concatenates along a new axis.
+  /// Concatenates tensors of the same shape along a new axis.
   Value stack(ArrayRef<Value> xs, int64_t axis);
   Value pad(Value x, Value value, PadMode mode, ArrayRef<int64_t> low, ArrayRef<int64_t> high);
   Value padZero(Value x, ArrayRef<int64_t> low, ArrayRef<int64_t> high);
@@ -189,9 +198,10 @@ public:
   }
   Value gatherNd(Value x, Value indices, int64_t batchDims = 0);
   Value reduce(ReduceKind kind, Value x, ArrayRef<int64_t> axes, bool keepdims);
-  /// Cumulative sum along an axis, including each element itself.
+  /// Inclusive cumulative sum of x along an axis.
   Value runningSum(Value x, int64_t axis);
-  /// Returns x with updates, of the indices' shape, written to indices along an axis.
+  /// Returns x with `updates` scattered to `indices` along an axis. `updates` has the shape of
+  /// `indices`.
   Value scatter(Value x, Value indices, Value updates, int64_t axis,
                 ScatterReduction reduction = ScatterReduction::none);
   Value matmul(Value a, Value c, bool transposeA = false, bool transposeB = false);
@@ -200,18 +210,20 @@ public:
 
   mlir::OpBuilder b;
   mlir::MLIRContext *context;
-  /// State arguments of the function (floating-point initializers).
+  /// State arguments of the function, which replace floating-point initializers. Null outside of
+  /// the ONNX importer.
   TrainingState *state = nullptr;
-  /// Same object as `state` if the model is imported for training; otherwise null.
+  /// Equal to `state` if the model is imported for training; otherwise null.
   TrainingState *training = nullptr;
-  /// Maximum number of elements of constants that are folded at import; passes fold larger ones.
+  /// Maximum number of elements of constants that the importer folds. Larger constants are folded
+  /// by later passes.
   static constexpr int64_t foldLimit = 64 * 1024;
-  /// Maximum number of elements of a value that is evaluated at import.
+  /// Maximum number of elements of a value that the importer evaluates.
   static constexpr int64_t needLimit = 1024 * 1024;
-  /// Maximum number of elements of a tensor; more indicate an invalid model.
+  /// Maximum number of elements of a tensor. A larger tensor indicates an invalid model.
   static constexpr int64_t countLimit = int64_t(1) << 40;
-  /// Maximum number of operations. More indicate a loop that is unrolled too far, or endless
-  /// recursion of functions.
+  /// Maximum number of operations of a module. More operations indicate a loop that is unrolled too
+  /// far, or endless recursion of functions.
   static constexpr int64_t operationLimit = 1 << 20;
 
   /// Builds an operation with optional operands. Null operands are omitted.
@@ -222,19 +234,22 @@ private:
   Value first(const std::vector<Value> &values) {
     return values.empty() ? Value() : values.front();
   }
-  /// Returns the operands with 4-bit integers cast to 8 bits; empty if there are no 4-bit operands.
+  /// Returns the operands with 4-bit integers cast to 8 bits; an empty list if no operand has 4-bit
+  /// integers.
   llvm::SmallVector<Value> widened(ArrayRef<Value> operands);
-  /// Casts 8-bit results of an operation on widened operands back to the operands' 4-bit type.
+  /// Casts the 8-bit results of an operation whose operands were cast by widened() back to the
+  /// 4-bit type of `operands`.
   std::vector<Value> narrowed(std::vector<Value> results, ArrayRef<Value> operands);
-  /// Creates the operation, verifies it, and replaces it by constants if it folds. An operation
-  /// that does not accept 4-bit integers is computed in 8 bits.
+  /// Creates the operation, verifies it, and replaces it by constants if it folds. If the operation
+  /// does not accept 4-bit integers, it is computed in 8 bits.
   std::vector<Value> finish(mlir::OperationState &state);
-  /// Runs f and stores its diagnostics in `reason` instead of reporting them.
+  /// Runs f and returns its result. Stores the first diagnostic that f emits in `reason`, instead
+  /// of reporting any.
   bool quietly(std::string &reason, llvm::function_ref<bool()> f);
-  /// Reports an error for negative dimensions and for too many elements.
+  /// Reports an error for a shape with negative dimensions or too many elements.
   bool checkShape(ArrayRef<int64_t> shape);
   Value materialise(mlir::ElementsAttr attr, mlir::RankedTensorType type);
-  /// Reports an error if an operand is null.
+  /// Returns whether an operand is null, after reporting an error.
   bool lacks(ArrayRef<Value> operands);
   std::optional<ref::Tensor> compute(Value v, std::string &reason);
 
@@ -262,7 +277,8 @@ std::vector<Value> Build::ops(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttr
     if (mlir::failed(Op::setPropertiesFromAttr(properties, dictionary,
                                                [&] { return mlir::emitError(loc); })))
       return false;
-    // Trailing optional operands are omitted unless the attribute specifies the segment sizes.
+    // If the attribute operandSegmentSizes is missing, the operands are the first ones of the
+    // operation, and trailing optional operands are omitted.
     if (!dictionary.contains("operandSegmentSizes"))
       omitLastOperands(properties, operands.size());
     return mlir::succeeded(

@@ -198,7 +198,8 @@ Value Build::matmul(Value a, Value c, bool transposeA, bool transposeB) {
     attributes.push_back(attrUnit("transpose_a"));
   if (transposeB)
     attributes.push_back(attrUnit("transpose_b"));
-  // A matmul of 8-bit integers returns i32 sums.
+  // dlc.matmul of 8-bit integers returns i32 sums, so the result is cast to the type of the
+  // operands.
   return cast(op<MatmulOp>({a, c}, attributes), elem(a));
 }
 

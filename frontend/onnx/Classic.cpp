@@ -22,7 +22,8 @@ void binarizer(Node &n, Build &b) {
   n.set(0, b.cast(b.compare(Predicate::gt, x, b.like(x, n.real("threshold", 0))), b.elem(x)));
 }
 
-/// TfIdfVectorizer: counts the pool's n-grams, whose items may be separated by skipped positions.
+/// TfIdfVectorizer: counts the n-grams of the pool in the input. The items of an n-gram may be
+/// separated by up to `max_skip_count` positions.
 void tfIdfVectorizer(Node &n, Build &b) {
   Dims pool = n.integers("pool_int64s"), starts = n.integers("ngram_counts"),
        places = n.integers("ngram_indexes");

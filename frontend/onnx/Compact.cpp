@@ -1,7 +1,7 @@
-//===- Compact.cpp - copies a model's bytes without its weights -----------===//
+//===- Compact.cpp - removes weights from a serialized model before parsing --===//
 // protobuf copies every byte of a model when it parses the model, and most of the bytes are
-// weights. So the weights are removed first: a walk over the wire format enters only the messages
-// that may contain a tensor.
+// weights. So the weights are removed before parsing: a walk over the wire format enters only the
+// messages that may contain a tensor.
 #include "frontend/onnx/ModelFile.h"
 
 namespace dlc::onnxfront {
@@ -9,7 +9,8 @@ namespace {
 
 enum Kind { Opaque, Model, Graph, NodeMessage, Attribute, TensorMessage, SparseTensor, Function };
 
-/// Returns the message kind of a length-delimited field, or Opaque if it cannot contain tensors.
+/// Returns the kind of the message in a length-delimited field of a message of kind `kind`; Opaque
+/// if the field cannot contain tensors.
 Kind childOf(Kind kind, uint64_t field) {
   switch (kind) {
   case Model:
@@ -52,7 +53,7 @@ public:
       : bytes(bytes), threshold(threshold), extents(extents), reason(reason) {}
 
   bool message(Kind kind, uint64_t begin, uint64_t end, int depth, std::string &out) {
-    // protobuf also stops at depth 100.
+    // protobuf has the same limit of 100 nested messages.
     if (depth > 100)
       return fail(begin, "messages are nested more than 100 deep");
     uint64_t at = begin;
@@ -100,9 +101,9 @@ private:
     }
     Kind child = childOf(kind, field);
     if (child == Opaque || length < threshold) {
-      // A short message contains no tensor that is large enough to remove. It is walked only if it
-      // may contain the marker's field, which a malicious file could use to forge an index; the
-      // walk removes the field.
+      // A message shorter than the threshold contains no tensor that is large enough to remove. It
+      // is copied without a walk unless it may contain the marker field, which a malicious file
+      // could use to forge an index. The walk removes the marker field.
       if (child == Opaque || !mayHoldMarker(at, length)) {
         out.append(bytes.data() + start, at + length - start);
         return true;
@@ -117,7 +118,7 @@ private:
     return true;
   }
 
-  /// Whether the bytes contain the tag of the marker field (1000 << 3 | 0 or 2).
+  /// Returns whether the bytes contain the tag of the marker field: (1000 << 3) | 0 or 2.
   bool mayHoldMarker(uint64_t at, uint64_t length) const {
     llvm::StringRef part = bytes.substr(at, length);
     return part.contains(llvm::StringRef("\xc0\x3e", 2)) ||

@@ -36,7 +36,7 @@ Value gemmOf(Node &n, Build &b) {
   Value y = b.matmul(n.in(0), n.in(1), n.integer("transA", 0), n.integer("transB", 0));
   if (alpha != 1)
     y = b.mul(y, alpha);
-  // C broadcasts to the product, but not the product to C.
+  // Gemm: C broadcasts to the matmul's result, but not the result to C.
   for (int64_t i = 0, rank = b.rank(n.in(2)); n.has(2) && b.ok() && i < rank; ++i) {
     int64_t extent = b.shape(n.in(2))[rank - 1 - i], wanted = i < 2 ? b.shape(y)[1 - i] : 0;
     if (!b.require(i < 2 && (extent == 1 || extent == wanted),
@@ -56,13 +56,13 @@ void matmul(Node &n, Build &b) { n.set(0, matmulNumpy(b, n.in(0), n.in(1))); }
 
 void gemm(Node &n, Build &b) { n.set(0, gemmOf(n, b)); }
 
-/// One operand of an einsum. Each dimension has a label.
+/// One operand of an einsum. Each dimension of the tensor has a label.
 struct Term {
   Value value;
   std::string labels;
 };
 
-/// Replaces dimensions with the same label by their diagonal.
+/// Takes the diagonal of dimensions that have the same label, so that the labels are distinct.
 void takeDiagonals(Build &b, Term &t) {
   for (size_t i = 0; i < t.labels.size() && b.ok(); ++i)
     for (size_t j = i + 1; j < t.labels.size();) {
@@ -102,8 +102,8 @@ Value arrange(Build &b, const Term &t, const std::string &order) {
   return b.transpose(t.value, permutation);
 }
 
-/// Contracts two operands to one: a batched matmul over the batch labels, each operand's own
-/// labels, and the contracted labels.
+/// Contracts two einsum operands by one batched matmul. Its dimensions are the labels of both
+/// operands that are kept (batch), the labels of only one operand, and the contracted labels.
 Term contractPair(Build &b, Term p, Term q, const std::string &keep) {
   auto has = [](const std::string &s, char c) { return s.find(c) != std::string::npos; };
   sumAway(b, p, keep + q.labels);
@@ -120,7 +120,7 @@ Term contractPair(Build &b, Term p, Term q, const std::string &keep) {
       int64_t d = b.shape(t->value)[i], &known = size.try_emplace(t->labels[i], d).first->second;
       known = known == 1 ? d : known;
     }
-  // Dimensions of size 1 are broadcast, as in NumPy.
+  // Dimensions of size 1 are broadcast to the size of their label, as in NumPy.
   auto stretched = [&](const Term &t, const std::string &order) {
     Value v = arrange(b, t, order);
     Dims shape;
@@ -152,8 +152,8 @@ void einsum(Node &n, Build &b) {
   size_t arrow = equation.find("->");
   std::string left = equation.substr(0, arrow),
               output = arrow == std::string::npos ? "" : equation.substr(arrow + 2);
-  // The ellipsis represents the operand's dimensions without explicit labels. They get the
-  // characters 1 and following as labels, from right to left.
+  // An ellipsis in an einsum term represents the operand's dimensions without explicit labels. They
+  // get the characters 1, 2, .. as labels, from right to left.
   std::vector<Term> terms;
   std::string ellipsis;
   SmallVector<StringRef> parts;
@@ -215,8 +215,8 @@ void einsum(Node &n, Build &b) {
   n.set(0, arrange(b, result, output));
 }
 
-/// Det: the determinant by unrolled Gaussian elimination. Step k pivots by the element of column k
-/// with the maximum magnitude.
+/// Det: determinant by unrolled Gaussian elimination. The pivot of step k is the element of column
+/// k with the maximum magnitude.
 void det(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t rank = b.rank(x);
@@ -233,7 +233,7 @@ void det(Node &n, Build &b) {
     Value pivot = b.op<ArgReduceOp>(
         {b.unary<AbsOp>(column)}, {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::max)),
                                    b.attr("axis", int64_t(1)), b.attrUnit("keepdims")});
-    // Swaps row 0 and the pivot row.
+    // Partial pivoting: swaps row 0 and the pivot row.
     Value row = b.iota(b.i64, {batch, left}, 1), zero = b.scalarInt(b.i64, 0);
     Value swapped = b.select(b.compare(Predicate::eq, row, zero), pivot,
                              b.select(b.compare(Predicate::eq, row, pivot), zero, row));

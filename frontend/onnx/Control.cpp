@@ -1,6 +1,6 @@
 //===- Control.cpp - branches and loops -----------------------------------===//
-// Control flow that is known at import is resolved here: a branch on a constant is inlined, and a
-// short loop with a constant trip count is unrolled.
+// Control flow that is constant at import is resolved in this file: a branch on a constant is
+// inlined, and a short loop with a constant trip count is unrolled.
 #include "frontend/onnx/Importer.h"
 #include "frontend/onnx/Selected.h"
 
@@ -9,10 +9,10 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// Loops are unrolled up to this number of operations. Larger loops are unrolled only if there is
-/// no alternative.
+/// Number of operations up to which a loop is always unrolled. A larger loop is unrolled only if it
+/// cannot be imported as dlc.loop.
 constexpr int64_t smallLoop = 512;
-/// Maximum number of iterations of a loop that must be unrolled.
+/// Maximum number of iterations of a loop that cannot be imported as dlc.loop and must be unrolled.
 constexpr int64_t maxUnrolled = 65536;
 
 int64_t nodesIn(const onnx::GraphProto &graph) {
@@ -28,7 +28,8 @@ bool allTensors(ArrayRef<Item> items) {
   return llvm::all_of(items, [](const Item &item) { return item.kind == Item::Tensor; });
 }
 
-/// Runs f with the builder inside the given block. Errors are not reported if `quiet` is set.
+/// Runs f with the builder in the given block. If `quiet` is set, errors are recorded without a
+/// message.
 template <typename F> bool inBlock(Build &b, Block *block, bool quiet, F f) {
   OpBuilder::InsertionGuard guard(b.b);
   b.b.setInsertionPointToEnd(block);
@@ -43,8 +44,8 @@ void yield(Build &b, ArrayRef<Value> values) {
   YieldOp::create(b.b, b.getLoc(), ValueRange(values));
 }
 
-/// Imports both branches and selects between their results at run time. Returns false if the
-/// results cannot be combined.
+/// Imports both branches of an If inline and selects between their results at run time. Returns
+/// false if the results cannot be combined.
 bool chooseResults(Node &n, Build &b, const onnx::GraphProto &thenGraph,
                    const onnx::GraphProto &elseGraph) {
   std::vector<Item> items[2];
@@ -120,8 +121,8 @@ void branch(Node &n, Build &b) {
       n.set(int64_t(i), value);
     return;
   }
-  // The branches have results of different shapes or with sequences. The condition must be known at
-  // import, or the results become bounded dynamic results that are selected at run time.
+  // The results of the branches are not tensors of equal types. Either the condition is evaluated
+  // at import, or the results become bounded dynamic results that are selected at run time.
   b.clearError();
   b.discard(regions[0]);
   b.discard(regions[1]);
@@ -133,16 +134,17 @@ void branch(Node &n, Build &b) {
     inlined(condition->getInt(0) != 0);
 }
 
-/// Common form of Loop and Scan: body(iteration, carried) returns (condition, carried, scanned).
+/// Common form of Loop and Scan, in which body(iteration, carried) returns (condition, carried,
+/// scanned).
 struct LoopForm {
   const onnx::GraphProto *body;
   std::vector<Item> inits;
-  /// Null if the loop has no trip count, or no condition, respectively.
+  /// Trip count and initial condition. Null if the loop does not have them.
   Value trip, condition;
   int64_t scans = 0;
-  /// Returns the body's arguments for an iteration number and the carried values.
+  /// Returns the values of the body's inputs for an iteration number and the carried values.
   std::function<std::vector<Item>(Value iteration, ArrayRef<Item> carried)> arguments;
-  /// Whether the body's first output is the loop condition.
+  /// Whether the first output of the body is the loop condition.
   bool yieldsCondition = false;
 };
 
@@ -151,8 +153,8 @@ struct LoopResult {
   std::vector<Value> scanned;
 };
 
-/// Imports the loop as one dlc.loop. Returns false and removes all new operations if types change
-/// between iterations or if a value must be known at import.
+/// Imports the loop as one dlc.loop. If types change between iterations or if a value must be known
+/// at import, removes all new operations and returns false.
 bool asLoop(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
   if (!allTensors(form.inits))
     return false;
@@ -276,8 +278,8 @@ bool run(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
   auto trip = b.known(form.trip);
   bool small = trip && trip->size() == 1 && trip->getInt(0) > 0 && trip->getInt(0) <= smallLoop &&
                trip->getInt(0) * nodesIn(*form.body) <= smallLoop;
-  // A loop with a condition that is computed in the body can be unrolled only if the condition
-  // turns out to be constant.
+  // A loop whose body computes a condition is imported as dlc.loop if possible, because it can be
+  // unrolled only if the condition turns out to be constant.
   if (!(small && !form.condition) && asLoop(n, b, form, result))
     return true;
   return b.ok() && unroll(n, b, form, result);
@@ -312,8 +314,8 @@ void loop(Node &n, Build &b) {
   if (!b.require(form.trip || form.condition,
                  "the loop has neither a trip count nor a condition, so that it never ends"))
     return;
-  // The condition is true inside the body. If the body returns its condition argument unchanged,
-  // the loop needs no condition.
+  // The body's condition argument is the constant true, because the body runs only if the condition
+  // holds. If the body returns the argument unchanged, the loop needs no condition.
   form.arguments = [&b](Value iteration, ArrayRef<Item> carried) {
     std::vector<Item> arguments{iteration, b.scalarInt(b.i1, 1)};
     arguments.insert(arguments.end(), carried.begin(), carried.end());
@@ -328,8 +330,8 @@ void loop(Node &n, Build &b) {
     n.set(carried + int64_t(i), value);
 }
 
-/// Scan. Opset 8 has a batch dimension, and each batch element is scanned separately. From opset 9
-/// on there is none.
+/// Scan. In opset 8 it has a batch dimension, and each batch element is scanned separately. From
+/// opset 9 on it has none.
 void scan(Node &n, Build &b) {
   const onnx::GraphProto *body = n.graph("body");
   int64_t scanInputs = n.integer("num_scan_inputs", 0);

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// Checks that a node does not have both `pads` and `auto_pad`.
+/// Checks that a node does not specify its padding twice, by both `pads` and `auto_pad`.
 static bool hasOnePadding(Node &n, Build &b) {
   return b.require(!n.hasAttr("pads") || n.string("auto_pad", "NOTSET") == "NOTSET",
                    "attributes 'pads' and 'auto_pad' contradict each other; required: one of them; "
@@ -52,7 +52,7 @@ void convTranspose(Node &n, Build &b) {
     n.unsupported("auto_pad", autoPad, "NOTSET, SAME_UPPER, SAME_LOWER, VALID");
   bool byShape = n.hasAttr("output_shape");
   Dims shape = n.integers("output_shape", {});
-  // Old exporters include the batch and channel dimensions in `output_shape`.
+  // ConvTranspose: old exporters include the batch and channel dimensions in `output_shape`.
   if (int64_t(shape.size()) == spatial + 2)
     shape.erase(shape.begin(), shape.begin() + 2);
   if (!b.ok() || !b.require(groups > 0, "attribute 'group' must be positive") ||
@@ -96,8 +96,8 @@ void convTranspose(Node &n, Build &b) {
                                          b.attr("extra", extra), b.attr("groups", groups)}));
 }
 
-/// DeformConv: samples x at each window element's position plus an offset, by linear interpolation,
-/// and multiplies the samples by the weights in a matmul.
+/// DeformConv: samples x by linear interpolation at the position of each window element plus an
+/// offset. The samples are multiplied by the weights in a matmul.
 void deformConv(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(1), offset = n.in(2);
   if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x) && b.rank(offset) == b.rank(x),
@@ -123,7 +123,8 @@ void deformConv(Node &n, Build &b) {
                  "the number of channels of the offsets or the weights is wrong"))
     return;
   int64_t B = N * offsetGroups;
-  // The offsets as [B, taps, spatial dimensions, output positions].
+  // Offsets of the sampled positions, as [B, window elements, spatial dimensions, output
+  // positions].
   Value offsets = b.reshape(offset, {B, taps, spatial, places});
   std::vector<Value> at;
   for (int64_t d = 0; d < spatial; ++d) {
@@ -160,7 +161,8 @@ void deformConv(Node &n, Build &b) {
   n.set(0, y);
 }
 
-/// A causal depthwise convolution whose left padding is the state of the previous step.
+/// CausalConvWithState: a causal depthwise convolution whose left padding is the state, the last
+/// inputs of the previous call.
 void causalConvWithState(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(1);
   if (!b.require(b.rank(x) == 3 && b.rank(w) == 3 && b.dim(w, 1) == 1 && b.dim(w, 0) == b.dim(x, 1),

@@ -9,13 +9,14 @@ namespace {
 
 template <typename Op> void unary(Node &n, Build &b) { n.set(0, b.unary<Op>(n.in(0))); }
 
-/// Rounding leaves integers unchanged.
+/// Rounding operators such as Floor leave integers unchanged.
 template <typename Op> void rounding(Node &n, Build &b) {
   n.set(0, b.isFloat(n.in(0)) ? b.unary<Op>(n.in(0)) : n.in(0));
 }
 
-/// Returns the second operand. Before opset 7 it broadcasts if the attribute `broadcast` is set,
-/// starting at `axis`.
+/// Returns the second operand of a binary operator. Before opset 7, it broadcasts only if the
+/// attribute `broadcast` is set; its dimensions are then aligned with those of the first operand
+/// from `axis` on.
 Value second(Node &n, Build &b) {
   Value v = n.in(1);
   if (n.opset >= 7 || !n.integer("broadcast", 0) || !n.hasAttr("axis"))
@@ -35,7 +36,7 @@ template <Predicate predicate> void compare(Node &n, Build &b) {
   n.set(0, b.compare(predicate, n.in(0), second(n, b)));
 }
 
-/// Operators with any number of operands.
+/// Imports operators that combine any number of operands, such as Max.
 template <typename Op> void variadic(Node &n, Build &b) {
   Value result = n.in(0);
   for (int64_t i = 1; i < n.numInputs(); ++i)
@@ -62,7 +63,7 @@ void bitShift(Node &n, Build &b) {
 
 void where(Node &n, Build &b) { n.set(0, b.select(n.in(0), n.in(1), n.in(2))); }
 
-/// Clip. If min > max, the result is max.
+/// Clip. If min > max, the result is max, as ONNX defines.
 void clip(Node &n, Build &b) {
   Value x = n.in(0), low = n.in(1), high = n.in(2);
   if (n.opset < 11) {
@@ -84,7 +85,8 @@ void isInf(Node &n, Build &b) {
                           b.attr("negative", b.b.getBoolAttr(n.integer("detect_negative", 1)))}));
 }
 
-/// Floats are rounded before they are converted to 4-bit integers, which keep the low bits.
+/// Casts x to `element`. Floats are rounded before they are cast to 4-bit integers, because this
+/// cast wraps (keeps the low 4 bits).
 Value converted(Build &b, Value x, Type element) {
   if (element && b.isFloat(x) && ref::isPackedElement(element))
     x = b.cast(b.unary<RoundOp>(x), b.i32);
@@ -103,8 +105,8 @@ void castLike(Node &n, Build &b) { n.set(0, converted(b, n.in(0), b.elem(n.in(1)
 
 void reciprocal(Node &n, Build &b) { n.set(0, b.div(b.like(n.in(0), 1), n.in(0))); }
 
-/// BitCast. A cast between integers of the same width (and bool, which is a byte) keeps the bits.
-/// No dlc operation reads the bits of a float, so floats must be known at import.
+/// BitCast. Between integers of the same width (and bool, which is a byte), it is an ordinary cast.
+/// dlc has no operation that reads the bits of a float, so floats must be known at import.
 void bitCast(Node &n, Build &b) {
   Type to = n.dataType("to", 0), from = b.elem(n.in(0));
   if (!b.ok() || from == to)

@@ -42,7 +42,8 @@ Value transformed(Node &n, Build &b, Value y) {
 
 namespace {
 
-/// Multiplies x [N, F] by the attribute 'coefficients', which has one row per target.
+/// Linear model: multiplies x [N, F] by the attribute `coefficients`, which has one row per target,
+/// and adds `intercepts`.
 Value linear(Node &n, Build &b, Value x) {
   std::vector<double> coefficients = n.reals("coefficients"), intercepts = n.reals("intercepts");
   int64_t F = b.rank(x) == 2 ? b.dim(x, 1) : 0, size = int64_t(coefficients.size());
@@ -74,8 +75,8 @@ void linearClassifier(Node &n, Build &b) {
   if (!b.ok())
     return;
   if (classes == 2 && b.dim(scores, 1) == 1) {
-    // The single score belongs to the second of two classes. Its sign decides the class, and the
-    // first class gets 1 minus the score.
+    // Binary classification with a single score, which belongs to the second class. The sign of the
+    // score decides the class. The score of the first class is 1 minus the score.
     Value second = b.compare(Predicate::gt, scores, b.like(scores, 0));
     setLabels(n, b, "classlabels_ints", b.flatten(b.cast(second, b.i64)));
     if (n.string("post_transform", "NONE") == "LOGISTIC")
@@ -89,7 +90,8 @@ void linearClassifier(Node &n, Build &b) {
   n.set(1, b.cast(transformed(n, b, scores), b.f32));
 }
 
-/// Kernel function of each row of x and each of S vectors, [N, S].
+/// Returns the kernel function of a support vector machine for each row of x and each of the S
+/// support vectors, as [N, S].
 Value kernel(Node &n, Build &b, Value x, const std::vector<double> &vectors, int64_t S) {
   std::string type = n.string("kernel_type", "LINEAR");
   std::vector<double> given = n.reals("kernel_params");
@@ -121,7 +123,7 @@ void svmRegressor(Node &n, Build &b) {
   if (!b.require(F > 0, "required x [N, F]") ||
       !b.require(rho.size() == 1, "attribute 'rho' must have one number"))
     return;
-  // Without support vectors the coefficients are those of a linear model.
+  // Without support vectors the model is linear, and `coefficients` are its weights.
   bool isLinear = S == 0;
   int64_t wanted = isLinear ? F : S;
   if (!b.require(S >= 0 && int64_t(coefficients.size()) == wanted &&
@@ -137,7 +139,8 @@ void svmRegressor(Node &n, Build &b) {
   n.set(0, b.cast(transformed(n, b, y), b.f32));
 }
 
-/// Returns one number for each feature of x, or one for all.
+/// Returns an attribute's list of floats as a constant that broadcasts to the features of x. The
+/// list has one number per feature, or a single one.
 Value perFeature(Build &b, Value x, const std::vector<double> &values, StringRef name) {
   auto size = int64_t(values.size());
   if (!b.require(b.rank(x) > 0 && (size == 1 || size == b.dim(x, -1)),
@@ -169,7 +172,7 @@ void normalizer(Node &n, Build &b) {
     norm = b.unary<SqrtOp>(b.reduce(ReduceKind::sum, b.mul(x, x), last, true));
   else
     return n.unsupported("norm", name, "MAX, L1, L2");
-  // Rows of zeros remain unchanged.
+  // Rows with a norm of 0 are divided by 1 and remain zeros.
   Value divisor = b.select(b.compare(Predicate::eq, norm, b.like(norm, 0)), b.like(norm, 1), norm);
   n.set(0, b.cast(b.div(x, divisor), b.f32));
 }
@@ -191,7 +194,8 @@ void imputer(Node &n, Build &b) {
   n.set(0, b.select(is, to, x));
 }
 
-/// Reads a list from an attribute of integers, floats or a tensor.
+/// Reads a list of keys or values from the attributes `what`_int64s, `what`_floats or
+/// `what`_tensor.
 Value listed(Node &n, Build &b, StringRef what) {
   std::string ints = (what + "_int64s").str(), floats = (what + "_floats").str(),
               tensor = (what + "_tensor").str();
@@ -226,7 +230,8 @@ void labelEncoder(Node &n, Build &b) {
   Value equal = b.compare(Predicate::eq, each, keys);
   if (b.isFloat(keys))
     equal = b.either(equal, b.both(b.unary<IsNanOp>(each), b.unary<IsNanOp>(keys)));
-  // Numbers keys in descending order, so that the maximum selects the first of several equal keys.
+  // Numbers the keys in descending order, so that the maximum number of several equal keys is that
+  // of the first.
   Value number = b.sub(b.scalarInt(b.i64, count), b.iota(b.i64, {count}, 0));
   Value found =
       b.reduce(ReduceKind::max, b.select(equal, number, b.scalarInt(b.i64, 0)), {b.rank(x)}, false);
@@ -261,8 +266,8 @@ void featureVectorizer(Node &n, Build &b) {
   n.set(0, b.concat(parts, 1));
 }
 
-/// ZipMap. The map from labels to numbers for each row becomes a tensor with one column per label,
-/// in order, because programs return only tensors.
+/// ZipMap. ONNX defines the result as a map from labels to numbers for each row. It is imported as
+/// a tensor with one column per label in their order, because programs return only tensors.
 void zipMap(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t labels = numClasses(n, "classlabels_int64s");

@@ -5,8 +5,9 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// Returns the indices as i32 or i64. Checks constant indices against `extents`, the sizes of the
-/// dimensions that the components of an index refer to, in order.
+/// Casts indices to i32 or i64. Reports an error for constant indices that are out of range. The
+/// last dimension of the indices contains one component per entry of `extents`, the sizes of the
+/// indexed dimensions.
 static Value indexOf(Build &b, Value v, ArrayRef<int64_t> extents) {
   if (auto constant = b.known(v))
     for (int64_t i = 0; i < constant->size(); ++i) {
@@ -19,7 +20,7 @@ static Value indexOf(Build &b, Value v, ArrayRef<int64_t> extents) {
   return v && (b.elem(v) == b.i32 || b.elem(v) == b.i64) ? v : b.cast(v, b.i64);
 }
 
-/// Checks indices along one axis.
+/// Checks and casts indices into one axis of x.
 static Value along(Build &b, Value x, Value indices, int64_t axis) {
   return b.ok() && b.rank(x) > axis ? indexOf(b, indices, {b.shape(x)[axis]}) : indices;
 }
@@ -30,7 +31,8 @@ Value gatherAlong(Build &b, Value x, Value indices, int64_t axis) {
 
 namespace {
 
-/// Checks indices whose last dimension is a coordinate in x, from dimension `batch` on.
+/// Checks and casts index tuples, which are the last dimension of `indices`. They refer to the
+/// dimensions of x from `batch` on.
 Value places(Build &b, Value x, Value indices, int64_t batch) {
   int64_t depth = b.rank(indices) ? b.dim(indices, -1) : 0;
   if (!b.ok() || !b.require(batch >= 0 && depth > 0 && batch + depth <= b.rank(x),
@@ -84,8 +86,8 @@ void scatterNd(Node &n, Build &b) {
                  {b.attr("reduction", ScatterReductionAttr::get(b.context, *reduction))}));
 }
 
-/// TensorScatter: writes consecutive positions along one axis, starting at a separate index for
-/// each batch element.
+/// TensorScatter: writes updates to consecutive positions along one axis, from a separate start
+/// index for each batch element on.
 void tensorScatter(Node &n, Build &b) {
   Value cache = n.in(0), update = n.in(1);
   std::string mode = n.string("mode", "linear");

@@ -7,7 +7,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// Reflects x at the borders until it is inside the range.
+/// Reflects coordinates x at the borders `low` and `high` until they are inside the range.
 Value reflect(Build &b, Value x, double low, double high) {
   double span = high - low;
   if (span <= 0)
@@ -18,8 +18,8 @@ Value reflect(Build &b, Value x, double low, double high) {
   return b.add(folded, low);
 }
 
-/// One interpolation tap of a dimension: integer coordinates (as floats) and their weights (null
-/// for 1).
+/// One interpolation tap along a dimension: the integer coordinates to sample (as floats) and their
+/// weights. Null weights mean 1.
 struct Tap {
   Value place, weight;
 };
@@ -30,12 +30,12 @@ std::vector<Tap> tapsOf(Build &b, Value x, StringRef mode) {
   Value low = b.unary<FloorOp>(x), t = b.sub(x, low);
   if (mode == "linear")
     return {{low, b.sub(b.like(t, 1), t)}, {b.add(low, 1.0), t}};
-  // Keys' cubic convolution kernel with a = -0.75.
+  // Parameter of Keys' cubic convolution kernel, as in PyTorch and ONNX Runtime.
   constexpr double a = -0.75;
-  auto inner = [&](Value d) { // ((a + 2) d - (a + 3)) d^2 + 1
+  auto inner = [&](Value d) { // |d| <= 1: ((a + 2) d - (a + 3)) d^2 + 1
     return b.add(b.mul(b.mul(b.sub(b.mul(d, a + 2), a + 3), d), d), 1.0);
   };
-  auto outer = [&](Value d) { // ((a d - 5 a) d + 8 a) d - 4 a
+  auto outer = [&](Value d) { // 1 < |d| < 2: ((a d - 5 a) d + 8 a) d - 4 a
     return b.sub(b.mul(b.add(b.mul(b.sub(b.mul(d, a), 5 * a), d), 8 * a), d), 4 * a);
   };
   Value u = b.sub(b.like(t, 1), t);
@@ -64,7 +64,8 @@ Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
   std::vector<std::vector<Tap>> taps;
   std::vector<std::pair<double, double>> borders;
   for (int64_t d = 0; d < spatial; ++d) {
-    // The grid's last entry refers to the first spatial dimension.
+    // The grid's coordinates are in reverse order: the last one refers to the first spatial
+    // dimension.
     Value at = b.at(points, 2, spatial - 1 - d);
     double extent = double(b.dim(x, 2 + d));
     borders.push_back(corners ? std::pair(0.0, extent - 1) : std::pair(-0.5, extent - 0.5));
@@ -73,7 +74,7 @@ Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
     if (mode == "nearest")
       at = b.unary<RoundOp>(at);
     const bool isLinear = mode == "linear";
-    // Cubic sampling with border padding clamps each sampled neighbor instead of the coordinate, as
+    // Border padding of cubic sampling clamps each sampled neighbor instead of the coordinate, as
     // PyTorch and ONNX Runtime do.
     if (padding == "reflection" || (padding == "border" && mode == "nearest")) {
       Value outside = b.either(b.compare(Predicate::lt, at, b.like(at, borders[d].first)),
@@ -82,7 +83,8 @@ Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
                                         : reflect(b, at, borders[d].first, borders[d].second);
       at = b.select(outside, moved, at);
     }
-    // Outside the centers of the outermost pixels the result is constant and the gradient is 0.
+    // Linear sampling clamps coordinates to the centers of the outermost pixels, outside of which
+    // the result is constant and the gradient is 0.
     if (padding != "zeros" && isLinear)
       at = b.clamp(at, 0, extent - 1);
     taps.push_back(tapsOf(b, at, mode));
@@ -114,7 +116,8 @@ Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
     }
     Value term = samplePoints(b, x, places);
     if (weight) {
-      // A pixel outside the image counts as 0 even if the nearest pixel is not finite.
+      // A pixel outside the image counts as 0. The nearest pixel is masked by a select, because it
+      // may be infinite or NaN.
       if (mode == "nearest")
         term = b.select(b.cast(b.expandDims(weight, 1), b.i1), term, b.like(term, 0));
       else
@@ -141,7 +144,7 @@ void gridSample(Node &n, Build &b) {
   n.set(0, sampleGrid(b, n.in(0), n.in(1), how));
 }
 
-/// Sizes of the spatial dimensions of an affine grid.
+/// Returns the spatial sizes of an affine grid, which are the last entries of `size`.
 Dims gridShape(int64_t spatial, const Dims &size) { return Dims(size.end() - spatial, size.end()); }
 
 void affineGrid(Node &n, Build &b) {
@@ -185,24 +188,24 @@ struct RoiSettings {
   bool average;
 };
 
-/// Images as rows of channels, [N * height * width, C].
+/// A batch of images, flattened to one row of channels per pixel: [N * height * width, C].
 struct Pixels {
   Value rows;
   int64_t height, width;
 };
 
-/// Averages or maximizes samples of image regions, with gh x gw samples per bin. `image` holds the
-/// image index (i64 [R]) of each region.
+/// RoiAlign: averages or maximizes samples of image regions, with gh x gw samples per bin. `image`
+/// is the image index of each region, i64 [R].
 Value alignRegions(Build &b, const Pixels &x, Value image, Value start, Value bin,
                    const RoiSettings &s, int64_t gh, int64_t gw) {
   const int64_t R = b.dim(start, 0), grid[2] = {gh, gw}, bins[2] = {s.height, s.width},
                 extents[2] = {x.height, x.width};
-  // Row indices and weights of the lower and the upper neighbor in each dimension, [R, places, 1]
-  // and [R, 1, places].
+  // Pixel indices and interpolation weights of the lower and the upper neighbor in each spatial
+  // dimension, as [R, samples, 1] for the height and [R, 1, samples] for the width.
   Value rows[2][2], weights[2][2];
   for (int d = 0; d < 2; ++d) {
-    // The coordinate of (bin, sample) in this dimension is start + (bin + (sample + 0.5) / grid) *
-    // size.
+    // The coordinate of each sample of each bin in dimension d is start + (bin + (sample + 0.5) /
+    // grid) * size. `steps` is the factor of the size.
     std::vector<double> steps;
     for (int64_t each = 0; each < bins[d]; ++each)
       for (int64_t sample = 0; sample < grid[d]; ++sample)
@@ -219,7 +222,7 @@ Value alignRegions(Build &b, const Pixels &x, Value image, Value start, Value bi
     for (int side = 0; side < 2; ++side) {
       Value weight = side ? fraction : b.sub(b.like(fraction, 1), fraction);
       weights[d][side] = b.select(valid, weight, b.like(weight, 0));
-      // The clamped upper neighbor at the last pixel has a weight of 0.
+      // The upper neighbor is clamped to the last pixel. At the last pixel its weight is 0.
       Value place = b.cast(low, b.i64);
       place = side ? b.min(b.add(place, 1.0), b.like(place, last)) : place;
       rows[d][side] = d == 0 ? b.mul(place, double(x.width)) : place;
@@ -268,7 +271,7 @@ void roiAlign(Node &n, Build &b) {
   Value scaled = b.mul(rois, n.real("spatial_scale", 1));
   if (half)
     scaled = b.sub(scaled, 0.5);
-  // Start and end as [R, 2] (height, width). The regions are x1, y1, x2, y2.
+  // The regions are x1, y1, x2, y2. Start and end are reversed to (height, width), as [R, 2].
   Value start = b.reverse(b.sliceAxis(scaled, 1, 0, 2), 1),
         end = b.reverse(b.sliceAxis(scaled, 1, 2, 2), 1);
   Value size = b.sub(end, start);

@@ -6,13 +6,14 @@
 
 namespace dlc {
 
-/// Imports a model. Errors are reported as diagnostics on the context. `info` may be null.
+/// Imports an ONNX model as a module of the dlc dialect. Errors are reported as diagnostics on the
+/// context. `info` may be null.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importOnnx(mlir::MLIRContext &context,
                                                               llvm::StringRef path,
                                                               const ImportOptions &options,
                                                               ImportInfo *info);
 
-/// Reads only the inputs and outputs of a model.
+/// Reads only the inputs and outputs of an ONNX model, without importing its nodes.
 mlir::FailureOr<ImportInfo> inspectOnnx(mlir::MLIRContext &context, llvm::StringRef path);
 
 } // namespace dlc

@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// Maximum nesting depth of graphs and functions; more indicates a recursive function.
+/// Maximum nesting depth of graphs and functions. A larger depth indicates a recursive function.
 static constexpr int maxDepth = 64;
 
 /// Returns the number of nodes of a function after all calls in it are inlined, with branches and
@@ -67,7 +67,7 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
     return failure();
   b.setNode(top, "");
   const onnx::GraphProto &graph = model.graph();
-  // Checked before import, because creating that many operations would take long.
+  // Checked before the import, because creating more operations than the limit would take long.
   if (!b.require(expandedSize(graph.node()) <= Build::operationLimit,
                  "the model's functions, when inlined, have more than " +
                      Twine(Build::operationLimit) + " operations"))
@@ -169,7 +169,8 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   inputAttrs.resize(main.getNumArguments(), b.b.getDictionaryAttr({}));
   main.setAllArgAttrs(inputAttrs);
   main.setAllResultAttrs(resultAttrs);
-  // Erases dead operations in reverse order, so that a single walk removes whole chains.
+  // Erases dead operations in reverse order, so that a single walk erases chains of dead
+  // operations.
   entry->getParent()->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     if (isOpTriviallyDead(op))
       op->erase();
@@ -202,7 +203,7 @@ const Item *Importer::lookup(Scope &start, StringRef name, Build &b) {
   return nullptr;
 }
 
-/// Checks a value against the element type that the graph declares for its name.
+/// Checks that a value has the element type that the graph declares for its name.
 static bool checkDeclared(StringRef what, StringRef name, int32_t declared, const Item &item,
                           Build &b) {
   if (!item.value || declared == onnx::TensorProto::UNDEFINED)
@@ -216,7 +217,8 @@ static bool checkDeclared(StringRef what, StringRef name, int32_t declared, cons
                                               "; correct the declared type");
 }
 
-/// Returns the declared element type of a tensor; UNDEFINED for other values.
+/// Returns the declared element type of a tensor as a TensorProto.DataType; UNDEFINED for values
+/// that are not tensors.
 static int32_t declaredType(const onnx::ValueInfoProto &value) {
   return value.type().has_tensor_type() ? value.type().tensor_type().elem_type() : 0;
 }
@@ -239,7 +241,8 @@ bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Sc
     const std::string &name = graph.input(i).name();
     if (!checkDeclared("input", name, declaredType(graph.input(i)), arguments[i], b))
       return false;
-    // A graph input overrides the initializer of the same name, which is its default value.
+    // If an initializer has the name of a graph input, it is the input's default value and is
+    // overridden by the argument.
     scope.tensors.erase(name);
     scope.sparseTensors.erase(name);
     scope.names[name] = arguments[i];
@@ -321,7 +324,7 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
   if (!b.ok())
     return false;
   for (int i = 0; i < proto.output_size(); ++i) {
-    // A missing output is an error only if it is used.
+    // A missing output is reported only if another node uses it.
     if (proto.output(i).empty() || i >= int(results.size()) || results[i].kind == Item::Absent)
       continue;
     auto declared = scope.declaredTypes.find(proto.output(i));

@@ -20,8 +20,9 @@ public:
   /// Converts a sparse tensor to a dense constant.
   Value sparse(const onnx::SparseTensorProto &sparse, Build &b);
 
-  /// Imports a graph's nodes at the builder's insertion point. `arguments` are the values of the
-  /// graph's inputs, and `outer` is the scope of the enclosing graph. Returns false after an error.
+  /// Imports the nodes of a graph at the builder's insertion point. `arguments` are the values of
+  /// the graph's inputs, and `outer` is the scope of the enclosing graph. `results` receives the
+  /// values of the outputs. Returns false after an error.
   bool graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Scope *outer,
              const Frame &frame, Build &b, std::vector<Item> &results);
 
@@ -44,8 +45,8 @@ private:
   int depth = 0;
 };
 
-/// Returns the nodes that the outputs need, ordered so that each node follows the nodes whose
-/// results it uses. Reports an error for a cycle and returns an empty list.
+/// Returns the nodes that the graph outputs depend on, in topological order. Reports an error for a
+/// cycle and returns an empty list.
 std::vector<const onnx::NodeProto *>
 orderNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
            ArrayRef<std::string> outputs,

@@ -7,7 +7,7 @@ namespace dlc::onnxfront {
 
 Type Importer::inputType(const onnx::ValueInfoProto &input, Build &b) {
   const onnx::TypeProto *declared = &input.type();
-  // An optional input is imported as its value.
+  // A graph input of optional type is imported as the value that the optional contains.
   if (declared->has_optional_type())
     declared = &declared->optional_type().elem_type();
   std::string what = "input '" + input.name() + "' ";
@@ -27,7 +27,7 @@ Type Importer::inputType(const onnx::ValueInfoProto &input, Build &b) {
   std::string symbolic;
   for (int i = 0; i < tensor.shape().dim_size(); ++i) {
     const auto &dim = tensor.shape().dim(i);
-    // Some exporters write a negative value for a dynamic dimension.
+    // Some exporters write a negative size for a dynamic dimension.
     const bool isStatic = dim.has_dim_value() && dim.dim_value() >= 0;
     dims.push_back(isStatic ? dim.dim_value() : -1);
     if (!isStatic && symbolic.empty())

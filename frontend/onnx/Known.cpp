@@ -15,7 +15,7 @@ std::optional<ref::Tensor> Build::known(Value v) {
     return std::nullopt;
   if (auto it = tensors.find(v); it != tensors.end())
     return it->second;
-  // A tensor without elements is always known.
+  // A tensor without elements is constant whatever computes it.
   if (count(v) == 0)
     return ref::Tensor::empty(type(v));
   auto op = v.getDefiningOp<ConstantOp>();
@@ -27,7 +27,7 @@ std::optional<ref::Tensor> Build::known(Value v) {
   return tensors[v] = *tensor;
 }
 
-/// Collects values that are used inside an operation's regions and defined outside of them.
+/// Collects the values that are defined outside of an operation and used inside its regions.
 static void captured(Operation *op, SmallVectorImpl<Value> &values) {
   op->walk([&](Operation *inner) {
     if (inner == op)
@@ -39,7 +39,7 @@ static void captured(Operation *op, SmallVectorImpl<Value> &values) {
 }
 
 std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
-  // Topological order: operations precede their users.
+  // The operations that compute the value, in topological order: operations precede their users.
   SmallVector<Operation *> order;
   llvm::SmallPtrSet<Operation *, 32> seen;
   llvm::SetVector<StringRef> inputs;
@@ -89,7 +89,8 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
   for (Operation *op : order) {
     SmallVector<ref::Tensor> operands, results;
     auto constant = dyn_cast<ConstantOp>(op);
-    // Weights in blobs are read in place. A splat is limited because it would be expanded.
+    // Large weights in blobs are allowed because they are read in place. A large splat is not,
+    // because it would be expanded.
     for (Value result : op->getResults())
       if (count(result) > needLimit &&
           !(constant && isa<DenseResourceElementsAttr>(constant.getValue()))) {

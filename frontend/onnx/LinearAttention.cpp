@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// Unrolls the time steps. The state [B, heads, D, E] is kept in f32.
+/// LinearAttention, unrolled over the time steps. The state [B, heads, D, E] is kept in f32.
 void linearAttention(Node &n, Build &b) {
   int64_t heads = n.integer("q_num_heads", 0), kvHeads = n.integer("kv_num_heads", 0);
   std::string rule = n.string("update_rule", "gated_delta");

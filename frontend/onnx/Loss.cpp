@@ -6,8 +6,8 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// Negative log likelihood of log probabilities x [N, C, d..] and labels [N, d..], with optional
-/// class weights (may be null).
+/// Negative log-likelihood of log-probabilities x [N, C, d..] and class indices `labels` [N, d..].
+/// The class weights may be null.
 Value negativeLogLikelihood(Node &n, Build &b, Value x, Value labels, Value weights) {
   std::string reduction = n.string("reduction", "mean");
   if (reduction != "none" && reduction != "mean" && reduction != "sum") {
@@ -30,7 +30,8 @@ Value negativeLogLikelihood(Node &n, Build &b, Value x, Value labels, Value weig
     Value ignored =
         b.compare(Predicate::eq, labels, b.scalarInt(b.elem(labels), n.integer("ignore_index", 0)));
     weight = b.select(ignored, zero, weight ? weight : b.like(loss, 1));
-    // Ignored losses are replaced instead of multiplied by 0, because 0 times infinity is NaN.
+    // Losses of ignored targets are replaced by a select instead of multiplied by 0, because 0
+    // times infinity is NaN.
     loss = b.select(ignored, zero, loss);
   }
   if (weight)

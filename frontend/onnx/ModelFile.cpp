@@ -16,9 +16,10 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// Tensors with fewer bytes are copied, because they become inline constants anyway.
+/// Minimum size in bytes of raw data that is not copied but viewed in the mapped file. Smaller
+/// tensors become inline constants anyway.
 static constexpr size_t viewThreshold = 1024;
-/// Maximum number of elements of a tensor; more indicate a damaged file.
+/// Maximum number of elements of a tensor. A larger tensor indicates a damaged file.
 static constexpr int64_t maxElements = int64_t(1) << 40;
 
 Type elementTypeOf(int32_t dataType, MLIRContext *context) {
@@ -125,7 +126,7 @@ FailureOr<std::unique_ptr<ModelFile>> ModelFile::open(MLIRContext &context, Stri
   if (!file->proto.ParseFromArray(compact.data(), int(compact.size())))
     return emitError(location) << "required an ONNX model (a serialised ModelProto); protobuf "
                                   "cannot parse it: the file is damaged, or of another format";
-  // Skipping over the weights has mapped many of their pages, so drop these pages.
+  // Drops the pages of the mapped file: the walk over the weights has mapped many of them.
   ref::dropFilePages(bytes.data(), bytes.size());
   return file;
 }
@@ -181,8 +182,8 @@ FailureOr<ref::Tensor> ModelFile::external(const onnx::TensorProto &tensor, Rank
     return failure();
   }
   llvm::sys::path::append(path, name);
-  // Resolves symbolic links, because the real location of the bytes must be inside the model's
-  // folder.
+  // Symbolic links are resolved, because external data must be inside the model's folder, wherever
+  // a link points.
   if (std::error_code error = llvm::sys::fs::real_path(path, realFile)) {
     reason = "external data '" + std::string(path) + "': " + error.message();
     return failure();
@@ -210,7 +211,7 @@ FailureOr<ref::Tensor> ModelFile::external(const onnx::TensorProto &tensor, Rank
   return result;
 }
 
-/// Reads elements that are stored in one of the typed fields.
+/// Reads the elements of a tensor from one of the typed fields, such as float_data.
 template <typename Field, typename Set>
 static FailureOr<ref::Tensor> typed(const Field &field, RankedTensorType type, std::string &reason,
                                     Set set) {
@@ -251,7 +252,8 @@ static FailureOr<ref::Tensor> fromFields(const onnx::TensorProto &tensor, Ranked
   });
 }
 
-/// Returns the index of the extent that replaces the removed raw_data, if there is one.
+/// Returns the index of the extent that replaced the tensor's removed raw_data; nothing if the
+/// raw_data was not removed.
 static std::optional<uint64_t> extentIndex(const onnx::TensorProto &tensor) {
   using google::protobuf::internal::WireFormatLite;
   const std::string &unknown = tensor.unknown_fields();
@@ -267,7 +269,7 @@ static std::optional<uint64_t> extentIndex(const onnx::TensorProto &tensor) {
   return std::nullopt;
 }
 
-/// Lists the fields that hold elements of a tensor, for example "raw_data, float_data".
+/// Lists the fields of a tensor that hold elements, for example "raw_data, float_data".
 static std::string placesOf(const onnx::TensorProto &tensor) {
   std::string result;
   auto note = [&](bool used, StringRef name) {
@@ -284,8 +286,8 @@ static std::string placesOf(const onnx::TensorProto &tensor) {
   return result;
 }
 
-/// Unpacks 4-bit elements from a file: two in each byte, the first in the lower half. In the file
-/// rows are not aligned to bytes.
+/// Unpacks 4-bit elements, which a file stores in pairs: the first of each pair is in the lower
+/// half of the byte. In the file, rows are not aligned to bytes.
 static ref::Tensor fromPacked(const ref::Tensor &bytes, RankedTensorType type) {
   if (ref::isPackedElement(type.getElementType()) && ref::storageBytes(type) == bytes.size() &&
       (type.getRank() < 2 || type.getShape().back() % 2 == 0))
@@ -296,7 +298,7 @@ static ref::Tensor fromPacked(const ref::Tensor &bytes, RankedTensorType type) {
   return result;
 }
 
-/// Converts the bits of small floats to their values in f32.
+/// Decodes 8-bit or 4-bit floats: converts their bits to f32 values.
 static ref::Tensor decoded(const ref::Tensor &bits, RankedTensorType type,
                            const llvm::fltSemantics &kind) {
   const unsigned width = llvm::APFloat::semanticsSizeInBits(kind);
@@ -351,7 +353,7 @@ FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRCo
   const int32_t dataType = tensor.data_type();
   const llvm::fltSemantics *small = smallFloatOf(dataType);
   Builder b(context);
-  // Small floats are read as raw bits in u8.
+  // 8-bit and 4-bit floats are read as u8 and decoded afterwards.
   Type element = elementTypeOf(small ? int32_t(onnx::TensorProto::UINT8) : dataType, context);
   const bool packed = small ? llvm::APFloat::semanticsSizeInBits(*small) == 4
                             : element && ref::isPackedElement(element);

@@ -42,7 +42,8 @@ const onnx::AttributeProto *Node::find(StringRef name) const {
   return nullptr;
 }
 
-/// Files of old IR versions omit the attribute's type. Then any field may be the one that is used.
+/// Returns whether an attribute may have the given type. Files of old IR versions omit the type, so
+/// that any of the attribute's fields may be used.
 static bool isOfType(const onnx::AttributeProto &attribute,
                      onnx::AttributeProto::AttributeType type) {
   return !attribute.has_type() || attribute.type() == type ||

@@ -8,7 +8,7 @@ namespace dlc::onnxfront {
 
 namespace {
 
-/// Builds a normalization with a scale and a bias, either of which may be null.
+/// Builds a normalization operation. Its scale and its bias may be null.
 template <typename Op>
 Value normalised(Build &b, Value x, Value scale, Value bias, NamedAttribute over, double eps) {
   SmallVector<Value> operands{x};
@@ -38,15 +38,15 @@ Value rmsNorm(Build &b, Value x, Value scale, int64_t axis, double eps) {
 
 namespace {
 
-/// Returns mean and variance over axes, which are kept with size 1.
+/// Returns the mean and the variance of x over `axes`. The reduced dimensions remain with size 1.
 std::pair<Value, Value> statistics(Build &b, Value x, ArrayRef<int64_t> axes) {
   Value mean = b.reduce(ReduceKind::mean, x, axes, true), centred = b.sub(x, mean);
   return {mean, b.reduce(ReduceKind::mean, b.mul(centred, centred), axes, true)};
 }
 
-/// BatchNormalization when the model is trained, whatever the node's `training_mode` is. The
-/// importer tracks the running statistics and updates them by ONNX's formula, which uses the
-/// population variance.
+/// BatchNormalization in a model that is imported for training, whatever the node's `training_mode`
+/// is. The running statistics are state, updated by ONNX's formula, which uses the population
+/// variance.
 void batchNormalizationTrained(Node &n, Build &b) {
   double momentum = n.real("momentum", 0.9f);
   Value x = n.in(0), scale = n.in(1);
@@ -57,7 +57,7 @@ void batchNormalizationTrained(Node &n, Build &b) {
   n.set(0, made[0]);
   for (int64_t i = 1; i <= 2; ++i) {
     Value argument = n.in(i + 2), running = b.training->statistics(argument);
-    // Statistics that the graph computes are not state and are not tracked.
+    // If the graph computes the running statistics, they are not state and are not updated.
     Value before = running ? running : argument;
     Value next = b.add(b.mul(before, momentum),
                        b.mul(b.cast(made[size_t(i)], b.elem(before)), 1 - momentum));
@@ -109,8 +109,8 @@ void instanceNormalization(Node &n, Build &b) {
                      n.real("epsilon", 1e-5f)));
 }
 
-/// GroupNormalization. Scale and bias are per group before opset 21, and per channel from opset 21
-/// on.
+/// GroupNormalization. Before opset 21, scale and bias have one element per group; from opset 21
+/// on, one per channel.
 void groupNormalization(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t groups = n.integer("num_groups", 0);
@@ -134,7 +134,7 @@ void groupNormalization(Node &n, Build &b) {
                      n.real("epsilon", 1e-5f)));
 }
 
-/// Returns the type of the statistics (attribute `stash_type`), f32 by default.
+/// Returns the type in which the statistics are computed (attribute `stash_type`), f32 by default.
 Type stashType(Node &n, Build &b) { return n.dataType("stash_type", onnx::TensorProto::FLOAT); }
 
 void layerNormalization(Node &n, Build &b) {
@@ -157,7 +157,8 @@ void rmsNormalization(Node &n, Build &b) {
   n.set(0, rmsNorm(b, n.in(0), n.in(1), axis, n.real("epsilon", 1e-5f)));
 }
 
-/// RMSNormalization under its earlier name. The output `inv_std_var` is 1 / rms.
+/// SimplifiedLayerNormalization, an earlier name of RMSNormalization. The output `inv_std_var` is 1
+/// / rms.
 void simplifiedLayerNormalization(Node &n, Build &b) {
   rmsNormalization(n, b);
   if (!b.ok() || !n.hasOutput(1))

@@ -17,8 +17,8 @@ std::string describe(const onnx::NodeProto &node) {
   return "node (" + node.op_type() + "): ";
 }
 
-/// Collects the names that a node uses: its inputs, and the outer values that the graphs in its
-/// attributes use.
+/// Collects the names of the values that a node uses: its inputs, and the outer values that its
+/// subgraphs use.
 static void usedNames(const onnx::NodeProto &node, std::vector<std::string> &names);
 
 static void usedNames(const onnx::GraphProto &graph, std::vector<std::string> &names) {
@@ -72,8 +72,8 @@ public:
     for (int i : order)
       for (int maker : makersOf(i))
         inOrder &= maker < i;
-    // Keeps the file's order if it is a valid order, so that results do not change between versions
-    // of this code.
+    // If the file's order is a topological order, it is kept, so that results do not change between
+    // versions of this code.
     if (inOrder)
       std::sort(order.begin(), order.end());
     std::vector<const onnx::NodeProto *> result;
@@ -93,7 +93,8 @@ private:
     return result;
   }
 
-  /// Depth-first search with an explicit stack, because graphs are as deep as networks.
+  /// Topological sort by a depth-first search. The stack is explicit, because graphs are as deep as
+  /// networks and recursion would overflow.
   bool visit(int root) {
     std::vector<int> stack{root};
     while (!stack.empty()) {
@@ -109,7 +110,7 @@ private:
       usedNames(nodes[i], used[i]);
       for (const std::string &name : used[i]) {
         auto it = makers.find(name);
-        // The value is defined outside these nodes.
+        // The name refers to a value that none of these nodes computes.
         if (it == makers.end())
           continue;
         if (state[it->second] == Open) {

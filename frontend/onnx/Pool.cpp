@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// Reads the window of a pool and checks that the pads are not negative.
+/// Reads the window attributes of a pool and checks that the pads are not negative.
 static WindowAttributes poolWindow(Node &n, Build &b, Value x) {
   WindowAttributes w = windowOf(n, b, x, {});
   for (size_t i = 0; b.ok() && i < w.kernel.size(); ++i)
@@ -16,8 +16,8 @@ static WindowAttributes poolWindow(Node &n, Build &b, Value x) {
   return w;
 }
 
-/// Builds an average pool. `counted` is the part of the padding at the end that counts if
-/// `includePad` is set (`count_include_pad`).
+/// Builds an average pool. If `includePad` is set (`count_include_pad`), padding counts as
+/// elements; `counted` is the part of the padding at the end that counts.
 static Value averageOf(Build &b, Value x, const WindowAttributes &w, ArrayRef<int64_t> counted,
                        bool includePad) {
   auto attributes = w.attributes(b, true);
@@ -52,7 +52,7 @@ void maxPool(Node &n, Build &b) {
   n.set(1, both[1]);
 }
 
-/// NhwcMaxPool: channels are the last dimension.
+/// NhwcMaxPool: max pooling of x [N, spatial.., C], whose last dimension is the channels.
 void nhwcMaxPool(Node &n, Build &b) {
   Value x = channelsFirst(b, n.in(0));
   WindowAttributes w = windowOf(n, b, x, {});
@@ -61,7 +61,7 @@ void nhwcMaxPool(Node &n, Build &b) {
 
 void averagePool(Node &n, Build &b) { n.set(0, averagePoolOf(n, b, n.in(0))); }
 
-/// Returns the p-th root of a sum of p-th powers: (sum |x|^p)^(1/p).
+/// Returns the p-th root of a sum of p-th powers, (sum |x|^p)^(1/p), for LpPool.
 Value rootOfPower(Build &b, Value sum, double p) {
   return p == 1 ? sum : b.pow(sum, b.like(sum, 1 / p));
 }
@@ -102,8 +102,8 @@ void globalLpPool(Node &n, Build &b) {
               p));
 }
 
-/// MaxUnpool. Indices refer to the flattened tensor before pooling. If `output_shape` is larger,
-/// that tensor is placed at its start.
+/// MaxUnpool. The indices refer to the flattened tensor that was pooled. If `output_shape` is
+/// larger than that tensor, the tensor is placed at the start.
 void maxUnpool(Node &n, Build &b) {
   Value x = n.in(0), indices = n.in(1);
   WindowAttributes w = windowOf(n, b, x, {});

@@ -1,4 +1,4 @@
-//===- Quantize.cpp - quantized values and their products -----------------===//
+//===- Quantize.cpp - quantization, and matmuls of quantized values -------===//
 #include "frontend/onnx/Families.h"
 
 using namespace mlir;
@@ -45,7 +45,8 @@ static std::string nameOf(Type element) {
   return text;
 }
 
-/// Reports an error unless a zero point matches the type of its tensor and the size of its scale.
+/// Reports an error if the type of a zero point differs from its tensor's, or if its size differs
+/// from its scale's.
 static bool fitsZeroPoint(Build &b, Value zeroPoint, Value scale, Type element, const Twine &what) {
   return !zeroPoint ||
          (b.require(b.elem(zeroPoint) == element, what + " must have the type of its tensor, " +
@@ -83,7 +84,8 @@ Value roundedTo(Build &b, Value x, const llvm::fltSemantics &kind, bool saturate
   double most = F::getLargest(kind).convertToDouble();
   x = saturates ? b.clamp(x, -most, most) : x;
   Value size = b.unary<AbsOp>(x);
-  // Spacing of the small floats near x: a power of two, found by binary search over the exponent.
+  // Quantization step: the spacing of the float type's values near x. It is a power of two, found
+  // by binary search over the exponent.
   Value step = b.like(x, std::ldexp(1.0, least - digits));
   for (int half = int(llvm::bit_floor(unsigned(levels))); half; half /= 2) {
     Value wider = b.mul(step, std::ldexp(1.0, half));
@@ -150,15 +152,16 @@ DynamicallyQuantized quantizeDynamically(Build &b, Value x) {
   return q.empty() ? DynamicallyQuantized() : DynamicallyQuantized{q[0], {q[1], q[2]}};
 }
 
-/// Whether the operands are integers of at most 8 bits, which a contraction multiplies without
-/// widening.
+/// Returns whether both operands are integers of at most 8 bits, which dlc's contractions multiply
+/// without a cast.
 static bool areNarrow(Build &b, Value a, Value c) {
   return b.elem(a) && b.elem(c) && b.elem(a).getIntOrFloatBitWidth() <= 8 &&
          b.elem(c).getIntOrFloatBitWidth() <= 8 && !b.isBool(a) && !b.isBool(c);
 }
 
 Value integerMatmul(Build &b, Value a, Value aZero, Value c, Value cZero) {
-  // Reshapes a zero point to the operand's rank, or to a scalar if it has one element.
+  // Reshapes a zero point so that it broadcasts to the operand x; to a scalar if it has one
+  // element.
   auto aligned = [&](Value zero, Value x, bool isLeft) {
     if (!zero || b.count(zero) == 1)
       return zero ? b.reshape(zero, {}) : zero;
@@ -177,7 +180,8 @@ Value integerMatmul(Build &b, Value a, Value aZero, Value c, Value cZero) {
   });
 }
 
-/// Returns a zero point [O] unchanged, or one element as a scalar.
+/// Returns a zero point with one element as a scalar, and a zero point [O] (one per output channel)
+/// unchanged.
 static Value perOutput(Build &b, Value v) { return v && b.count(v) == 1 ? b.reshape(v, {}) : v; }
 
 Value integerConvolve(Node &n, Build &b, Value x, Value xZero, Value w, Value wZero, Value bias) {
@@ -195,8 +199,8 @@ Value quantizedProduct(Build &b, Value a, const Quantization &aq, Value c, const
 
 namespace {
 
-/// Returns a scale that broadcasts to x: the scale of each block is repeated for the block's
-/// elements.
+/// Returns a scale that broadcasts to x. With block quantization, the scale of each block is
+/// repeated for the elements of the block.
 Value repeated(Build &b, Value scale, Value x, Blocks blocks) {
   Value each = alongAxis(b, scale, x, blocks);
   if (!each || b.rank(each) == 0 || blocks.size == 0)
@@ -244,7 +248,7 @@ void dequantizeLinear(Node &n, Build &b) {
     element = n.dataType("output_dtype", 0);
   if (!b.ok() || !fitsZeroPoint(b, n.in(2), n.in(1), b.elem(x), "the zero point"))
     return;
-  // Small floats stored as f32; their zero point is always 0.
+  // 8-bit and 4-bit floats are stored as f32. Their zero point is always 0.
   if (b.isFloat(x))
     return n.set(0, b.cast(b.mul(x, b.cast(repeated(b, n.in(1), x, blocks), b.elem(x))), element));
   Quantization q{alongAxis(b, n.in(1), x, blocks), alongAxis(b, n.in(2), x, blocks)};
@@ -258,15 +262,15 @@ void dynamicQuantizeLinear(Node &n, Build &b) {
   n.set(2, q.by.zeroPoint);
 }
 
-/// Reshapes one scale per row of the left operand to a column.
+/// Reshapes a scale with one element per row of the left operand from [M] to [M, 1].
 Value perRow(Build &b, Value v) { return v && b.rank(v) == 1 ? b.expandDims(v, 1) : v; }
 
 void matMulInteger(Node &n, Build &b) {
   n.set(0, integerMatmul(b, n.in(0), n.in(2), n.in(1), n.in(3)));
 }
 
-/// Reshapes [O] to [O, 1, ..] of the given rank: the rank of the weights, or one less than the rank
-/// of [N, O, ..].
+/// Reshapes a scale or zero point per output channel from [O] to [O, 1, ..] of the given rank. The
+/// rank is that of the weights, or one less than that of a result [N, O, ..].
 Value perOutput(Build &b, Value v, int64_t rank) {
   if (!v || b.rank(v) == 0 || b.count(v) == 1)
     return v ? b.reshape(v, {}) : v;
@@ -282,7 +286,7 @@ void convInteger(Node &n, Build &b) {
   n.set(0, integerConvolve(n, b, n.in(0), n.in(2), n.in(1), n.in(3), {}));
 }
 
-/// Checks that the zero points have the types of the operands and the result.
+/// Checks that the zero points of A, B and Y have the types of their tensors.
 bool fitZeroPoints(Node &n, Build &b, int64_t a, int64_t c) {
   return fitsZeroPoint(b, n.in(a + 2), n.in(a + 1), b.elem(n.in(a)), "A's zero point") &&
          fitsZeroPoint(b, n.in(c + 2), n.in(c + 1), b.elem(n.in(c)), "B's zero point") &&

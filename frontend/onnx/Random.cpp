@@ -1,6 +1,6 @@
 //===- Random.cpp - random numbers and dropout ----------------------------===//
-// A program's random numbers depend only on the node's seed and name, so each run draws the same
-// numbers. In training they also depend on the step number.
+// The random numbers of a program depend only on the node's seed and name, so each run draws the
+// same numbers. In training they also depend on the step number.
 #include "frontend/onnx/Node.h"
 #include "frontend/onnx/State.h"
 #include "llvm/Support/xxhash.h"
@@ -51,7 +51,7 @@ void bernoulli(Node &n, Build &b) {
   n.set(0, b.cast(b.compare(Predicate::lt, u, b.cast(x, b.f32)), element));
 }
 
-/// Multinomial: draws from unnormalized log probabilities with the Gumbel-max trick.
+/// Multinomial: draws samples from unnormalized log-probabilities x by the Gumbel-max trick.
 void multinomial(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t samples = n.integer("sample_size", 1);

@@ -44,7 +44,8 @@ void spaceToDepth(Node &n, Build &b) {
   n.set(0, b.reshape(x, {N, C * block * block, H, W}));
 }
 
-/// ReverseSequence: index t of a sequence of length L becomes L - 1 - t if t < L.
+/// ReverseSequence: in a sequence of length L, reverses the elements t < L (index t becomes L - 1 -
+/// t). The remaining elements are unchanged.
 void reverseSequence(Node &n, Build &b) {
   Value x = n.in(0), lengths = b.cast(n.in(1), b.i64);
   int64_t rank = b.rank(x);
@@ -67,8 +68,8 @@ void reverseSequence(Node &n, Build &b) {
   n.set(0, b.op<GatherElementsOp>({x, index}, {b.attr("axis", time)}));
 }
 
-/// Col2Im: adds up columns [N, C * window, L] to an image, with one dilated, padded tensor per
-/// window element.
+/// Col2Im: adds the columns [N, C * window, L] to an image. For each window element, they are
+/// dilated by the stride, padded to the image and added.
 void col2Im(Node &n, Build &b) {
   Value x = n.in(0);
   Dims image = b.needInts(n.in(1), "the image's shape"),
@@ -105,12 +106,12 @@ void col2Im(Node &n, Build &b) {
   Dims tap(spatial, 0);
   for (int64_t i = 0; i < taps && b.ok(); ++i) {
     Value part = b.at(x, 2, i);
-    // Pads the tensor to the window element's position in the image. Negative padding removes the
-    // image's pads.
+    // Pads the tensor so that the window element has its position in the image. Negative padding
+    // crops the attribute `pads`.
     Dims low(2 + spatial, 0), high(2 + spatial, 0);
     for (int64_t d = 0; d < spatial; ++d) {
       int64_t axis = 2 + d;
-      // A stride of s inserts s - 1 zeros between adjacent elements.
+      // A stride of s is applied by inserting s - 1 zeros between adjacent elements.
       if (strides[d] > 1 && out[d] > 1) {
         Dims shape = b.dims(part);
         Value open = b.expandDims(part, axis + 1);

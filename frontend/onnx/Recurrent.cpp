@@ -1,7 +1,7 @@
 //===- Recurrent.cpp - LSTM, GRU and RNN ----------------------------------===//
-// The standard case becomes one dlc operation. All other cases (other activations, peepholes,
-// clipping, sequences of different lengths, quantized weights) become a loop over time of primitive
-// operations.
+// A recurrent layer in its standard form becomes one dlc operation. Any other (other activations,
+// peepholes, clipping, sequences of different lengths, quantized weights) becomes a loop over time
+// of primitive operations.
 #include "frontend/onnx/Families.h"
 
 using namespace mlir;
@@ -24,14 +24,16 @@ struct Layer {
   bool standard = true;
   double clip = 0;
   bool inputForget = false, linearBeforeReset = false;
-  /// Layouts: x [T, N, I]; w [D, G*H, I]; r [D, G*H, H]; b [D, 2*G*H]; h0 and c0 [D, N, H].
+  /// Operands, in the layouts x [T, N, I]; w [D, G*H, I]; r [D, G*H, H]; b [D, 2*G*H]; h0 and c0
+  /// [D, N, H].
   Value x, w, r, bias, h0, c0, peepholes, lengths;
-  /// Scales and zero points of quantized weights, which are stored transposed: w [D, I, G*H], r [D,
-  /// H, G*H]. They have one element per direction, or are [D, G*H].
+  /// Scales and zero points of quantized w and r. Quantized weights are stored transposed: w [D, I,
+  /// G*H], r [D, H, G*H]. There is one scale per direction, or one per column [D, G*H].
   Quantization wq, rq;
 };
 
-/// Computes x w^T of one direction. If the weights are quantized, x is quantized dynamically.
+/// Multiplies x by the transposed weights of one direction. If the weights are quantized, x is
+/// quantized dynamically.
 Value product(Build &b, Value x, Value w, const Quantization &q) {
   if (!q.scale)
     return b.matmul(x, w, false, true);
@@ -82,7 +84,8 @@ bool readActivations(Node &n, Build &b, Layer &layer, ArrayRef<StringRef> defaul
     StringRef name(f.name);
     layer.standard &= name.equals_insensitive(defaults[i % defaults.size()]) ||
                       (layer.cell == Cell::Rnn && name.equals_insensitive("Relu"));
-    // The attributes list parameters only for those activations that have any.
+    // `activation_alpha` and `activation_beta` have entries only for those activations that have
+    // the parameter.
     struct {
       const char *name;
       double alpha, beta;
@@ -104,13 +107,13 @@ bool readActivations(Node &n, Build &b, Layer &layer, ArrayRef<StringRef> defaul
   return true;
 }
 
-/// Recurrent weights that the steps of one direction use.
+/// Recurrent weights and bias of one direction, which are the same in all time steps.
 struct Weights {
-  /// r [G*H, H], or [H, G*H] if the weights are quantized.
+  /// r [G*H, H], or transposed [H, G*H] if the weights are quantized.
   Value r, bias;
   Quantization by;
-  /// For a GRU whose reset gate is applied before the candidate's matmul (`linear_before_reset` =
-  /// 0): r of the gates, and r of the candidate.
+  /// Parts of r for a GRU whose reset gate is applied before the candidate's matmul
+  /// (`linear_before_reset` = 0): those of the gates, and that of the candidate.
   Value gates, candidate;
   SmallVector<Value> peepholes;
 };
@@ -131,10 +134,11 @@ Weights weightsOf(Build &b, const Layer &l, int64_t d) {
   return own;
 }
 
-/// The state h, and c for an LSTM.
+/// Recurrent state: h, and for an LSTM also c.
 using State = SmallVector<Value>;
 
-/// Computes one step of one direction. wx is w x [N, G*H] including its biases.
+/// Computes one time step of one direction. wx is the matmul of the input and w, [N, G*H],
+/// including the biases.
 State step(Build &b, const Layer &l, int64_t d, Value wx, const State &s, const Weights &w) {
   auto clip = [&](Value v) { return l.clip > 0 ? b.clamp(v, -l.clip, l.clip) : v; };
   auto gate = [&](Value v, int64_t g) { return b.sliceAxis(v, 1, g * l.H, l.H); };
@@ -159,8 +163,8 @@ State step(Build &b, const Layer &l, int64_t d, Value wx, const State &s, const 
     Value out = activate(b, f(0), clip(peep(gate(all, 1), 1, c)));
     return {b.mul(out, activate(b, f(2), c)), c};
   }
-  // One matmul computes everything that does not depend on the reset gate. The bias of the
-  // dependent part is included in wx.
+  // One matmul computes all gates that do not depend on the reset gate. If `linear_before_reset` is
+  // 0, the bias of the candidate is included in wx.
   Value fromState = b.matmul(h, l.linearBeforeReset ? w.r : w.gates, false, true);
   if (l.linearBeforeReset)
     fromState = b.add(fromState, w.bias);
@@ -174,14 +178,14 @@ State step(Build &b, const Layer &l, int64_t d, Value wx, const State &s, const 
   return {b.add(b.mul(b.sub(b.like(update, 1), update), candidate), b.mul(update, h))};
 }
 
-/// Result of a step: the next states and the output.
+/// Result of a time step: the next state and the output.
 struct Stepped {
   State states;
   Value y;
 };
 
-/// Runs the steps and returns the final states and the outputs [T, ...]. More than one step becomes
-/// a loop.
+/// Runs `steps` time steps and returns the final state and the outputs [T, ...]. More than one step
+/// becomes a dlc.loop.
 Stepped overTime(Build &b, int64_t steps, const State &first,
                  llvm::function_ref<Stepped(Value iteration, const State &)> step) {
   if (steps == 1) {
@@ -225,7 +229,8 @@ Stepped overTime(Build &b, int64_t steps, const State &first,
   return result;
 }
 
-/// Returns y [T, D, N, H], h [D, N, H], c [D, N, H].
+/// Builds a recurrent layer as a loop over time for each direction. Returns the outputs y [T, D, N,
+/// H] and the final states h [D, N, H] and c [D, N, H].
 std::vector<Value> byLoops(Build &b, const Layer &l) {
   std::vector<Value> ys, hs, cs;
   for (int64_t d = 0; d < l.directions && b.ok(); ++d) {
@@ -247,7 +252,7 @@ std::vector<Value> byLoops(Build &b, const Layer &l) {
       State next = step(b, l, d, b.gather(all, t, 0), s, own);
       Value y = next.front();
       if (l.lengths) {
-        // After its end a sequence keeps its state and outputs zeros.
+        // After the end of a sequence, its state remains unchanged and its outputs are zeros.
         Value now = b.cast(iteration, b.elem(l.lengths));
         Value live = backward ? b.compare(Predicate::lt, end, now)
                               : b.compare(Predicate::lt, now, l.lengths);
@@ -342,7 +347,7 @@ template <Cell cell> void recurrent(Node &n, Build &b, Layer l) {
                    "sequence_lens must have one entry per sequence; required: " + Twine(l.N) +
                        "; found: " + Twine(b.count(l.lengths)) + "; correct its shape"))
       return;
-    // Lengths that all equal T have no effect.
+    // `sequence_lens` has no effect if all lengths are T.
     if (auto lengths = b.known(l.lengths)) {
       bool full = true;
       for (int64_t i = 0; i < lengths->size(); ++i) {
@@ -373,8 +378,8 @@ template <Cell cell> void recurrent(Node &n, Build &b, Layer l) {
 
 template <Cell cell> void recurrentNode(Node &n, Build &b) { recurrent<cell>(n, b, {}); }
 
-/// The range of each matmul's left operand is computed at run time: over all time steps for the
-/// inputs, and over the whole batch at each step for the state.
+/// DynamicQuantizeLSTM. The left operand of each matmul is quantized with a range computed at run
+/// time: over all time steps for the inputs, and over the whole batch at each step for the state.
 void dynamicQuantizeLstm(Node &n, Build &b) {
   Layer l;
   auto weights = [&](int64_t w, int64_t scale) -> Quantization {

@@ -33,7 +33,7 @@ template <ReduceKind kind> void plain(Node &n, Build &b) {
   if (kind == ReduceKind::sum)
     if (auto count = countOfTrue(b, x, r))
       return n.set(0, *count);
-  // Reduces booleans (any and all) as bytes, because these have the correct identity element for
+  // Any and all of bools are reduced as bytes, because bytes have the correct identity element for
   // empty reductions.
   if (b.isBool(x) && (kind == ReduceKind::max || kind == ReduceKind::min))
     x = b.cast(b.reduce(kind, b.cast(x, b.b.getIntegerType(8, false)), r.axes, r.keepdims), b.i1);
@@ -42,7 +42,7 @@ template <ReduceKind kind> void plain(Node &n, Build &b) {
   n.set(0, x);
 }
 
-/// A reduction of the form after(sum(before(x))).
+/// Imports a reduction that is a sum between two elementwise functions: after(sum(before(x))).
 template <Value (*before)(Build &, Value), Value (*after)(Build &, Value)>
 void ofSum(Node &n, Build &b) {
   Reduction r = reductionOf(n, b);
@@ -61,8 +61,8 @@ Value logarithm(Build &b, Value x) {
   return b.isFloat(x) ? b.unary<LogOp>(x) : b.cast(b.unary<LogOp>(b.cast(x, b.f64)), element);
 }
 
-/// Computes max + log(sum(e^(x - max))). An infinite maximum is not subtracted, because infinity -
-/// infinity is NaN.
+/// ReduceLogSumExp: max + log(sum(e^(x - max))). An infinite maximum is not subtracted, because
+/// infinity - infinity is NaN.
 void logSumExp(Node &n, Build &b) {
   Reduction r = reductionOf(n, b);
   Value x = n.in(0);

@@ -8,7 +8,7 @@ namespace {
 
 struct Domain {
   const char *name;
-  /// The newest opset that the handlers implement.
+  /// Newest opset of the domain that the handlers implement.
   int64_t newest;
 };
 
@@ -19,7 +19,8 @@ constexpr Domain domains[] = {
 
 using Table = llvm::StringMap<const Operator *>;
 
-/// Adds the rows of families to the table. Rows without a domain get the given domain.
+/// Adds the operator rows of several families to the table. Rows without a domain get the given
+/// domain.
 void add(Table &table, const Domain &domain, ArrayRef<ArrayRef<Operator>> families) {
   for (ArrayRef<Operator> family : families)
     for (const Operator &entry : family)

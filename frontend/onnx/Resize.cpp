@@ -1,6 +1,6 @@
-//===- Resize.cpp - resizing along each axis ------------------------------===//
-// Interpolation is separable, and scales are known at import. So each axis becomes a weighted sum
-// of gathers with constant indices.
+//===- Resize.cpp - image resizing, one axis at a time --------------------===//
+// Interpolation is separable, and the scales are known at import. So each axis is resized by a
+// weighted sum of gathers with constant indices.
 #include "frontend/onnx/Node.h"
 
 using namespace mlir;
@@ -17,11 +17,12 @@ struct Settings {
 struct Axis {
   int64_t axis, in, out;
   double scale;
-  /// Region of tf_crop_and_resize.
+  /// Normalized start and end of the region that tf_crop_and_resize crops along the axis.
   double start = 0, end = 1;
 };
 
-/// Returns the input coordinate that corresponds to the result's index i.
+/// Returns the input coordinate of the result's index i, as the attribute
+/// `coordinate_transformation_mode` specifies.
 double source(const Settings &s, const Axis &a, double i) {
   double width = a.scale * double(a.in), in = double(a.in);
   if (s.coordinates == "align_corners")
@@ -35,14 +36,15 @@ double source(const Settings &s, const Axis &a, double i) {
   if (s.coordinates == "pytorch_half_pixel" && a.out <= 1)
     return 0;
   double centre = (i + 0.5) / a.scale - 0.5;
-  // half_pixel_symmetric keeps the image's center in place although the result's size is rounded.
+  // half_pixel_symmetric keeps the center of the image in place, although the size of the result is
+  // rounded.
   if (s.coordinates == "half_pixel_symmetric")
     return in / 2 * (1 - double(a.out) / width) + centre;
   return centre;
 }
 
 int64_t nearestOf(const Settings &s, const Axis &a, double x) {
-  // Resize-10 rounds down when it enlarges and up when it shrinks.
+  // Resize in opset 10 has no `nearest_mode`: it rounds down to enlarge and up to shrink.
   const bool isSimple = s.nearest == "simple";
   if (s.nearest == "floor" || (isSimple && a.scale >= 1))
     return int64_t(std::floor(x));
@@ -129,8 +131,8 @@ bool oneOf(Node &n, StringRef name, StringRef value, ArrayRef<StringRef> values)
 void resize(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t rank = b.rank(x);
-  // Upsample and Resize-10 have two operands and no attributes for coordinates; they use these
-  // settings.
+  // Upsample, and Resize in opset 10, have two operands and no attributes for coordinates. Their
+  // settings are fixed.
   bool isBlocked = n.proto.domain() == blocked;
   bool old = !isBlocked && (n.proto.op_type() == "Upsample" || n.opset < 11);
   Settings s;

@@ -6,27 +6,28 @@
 
 namespace dlc::onnxfront {
 
-/// Reads x [B, C, spatial..] at integer coordinates (one i64 [B, P] per spatial dimension) and
-/// returns [B, C, P]. Coordinates outside the image are clamped to the nearest element.
+/// Gathers elements of images x [B, C, spatial..] at integer coordinates. `places` has one i64
+/// tensor [B, P] per spatial dimension, and the result is [B, C, P]. Coordinates outside the image
+/// are clamped to the nearest element.
 Value samplePoints(Build &b, Value x, ArrayRef<Value> places);
 
-/// Reads x [B, C, spatial..] at float coordinates [B, P] by linear interpolation and returns [B, C,
-/// P]. Elements outside the image are zeros.
+/// Samples images x [B, C, spatial..] at fractional coordinates [B, P] by linear interpolation, and
+/// returns [B, C, P]. Elements outside the image count as zeros.
 Value sampleLinear(Build &b, Value x, ArrayRef<Value> places);
 
-/// Sampling options of an image between its elements.
+/// Interpolation options of sampleGrid().
 struct GridReading {
-  std::string mode;    ///< linear, nearest or cubic
-  std::string padding; ///< padding of coordinates outside the image: zeros, border or reflection
-  /// Whether -1 and 1 are the centers of the corner elements instead of their outer edges
-  /// (`align_corners`).
+  std::string mode;    ///< interpolation: linear, nearest or cubic
+  std::string padding; ///< for coordinates outside the image: zeros, border or reflection
+  /// `align_corners`: whether the coordinates -1 and 1 refer to the centers of the corner elements
+  /// instead of their outer edges.
   bool corners;
 };
-/// Samples x [N, C, spatial..] at a grid [N, places.., spatial dimensions] with coordinates from -1
-/// to 1, and returns [N, C, places..].
+/// Samples images x [N, C, spatial..] at the coordinates of a grid [N, places.., spatial
+/// dimensions], which are from -1 to 1. Returns [N, C, places..].
 Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how);
 
-/// Returns a bool mask of the integer coordinates that are inside an image.
+/// Returns a bool mask of the integer coordinates that are in [0, extent).
 Value isInside(Build &b, Value place, int64_t extent);
 
 } // namespace dlc::onnxfront

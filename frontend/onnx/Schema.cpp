@@ -10,7 +10,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// A line of Schemas.inc.
+/// One line of Schemas.inc: a version of an operator's schema in text form.
 struct Row {
   const char *domain, *name;
   int64_t since;

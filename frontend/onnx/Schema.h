@@ -11,7 +11,7 @@
 
 namespace dlc::onnxfront {
 
-/// Set of types. Bit i permits tensors of TensorProto.DataType i.
+/// Bit mask of types. Bit i permits tensors whose element type is number i of TensorProto.DataType.
 using TypeMask = uint64_t;
 inline constexpr TypeMask sequenceType = TypeMask(1) << 32, optionalType = TypeMask(1) << 33,
                           mapType = TypeMask(1) << 34;
@@ -20,13 +20,13 @@ inline constexpr TypeMask sequenceType = TypeMask(1) << 32, optionalType = TypeM
 struct Parameter {
   enum Kind { Single, Optional, Variadic };
   StringRef name;
-  /// Name of the type parameter ("T"), or of a fixed type ("int64").
+  /// Name of the parameter's type parameter ("T"), or its fixed type ("int64").
   StringRef type;
   TypeMask types = 0;
   Kind kind = Single;
-  /// Whether the values of a variadic parameter have one type.
+  /// Whether all values of a variadic parameter must have the same type.
   bool isHomogeneous = true;
-  /// Minimum number of values of a variadic parameter.
+  /// Minimum number of values that a variadic parameter takes.
   int minimum = 1;
 };
 
@@ -39,38 +39,39 @@ struct AttributeRule {
 /// One version of an operator's signature.
 struct Schema {
   StringRef domain, name;
-  /// First opset of this version.
+  /// First opset to which this version of the operator applies.
   int64_t since = 0;
-  /// The operator does not exist from this opset on.
+  /// Whether the operator was removed: it does not exist from opset `since` on.
   bool isRemoved = false;
   std::vector<AttributeRule> attributes;
   std::vector<Parameter> inputs, outputs;
 };
 
-/// All versions of an operator, in the order of their opsets; empty for an operator without
+/// Returns all versions of an operator, ordered by opset. The list is empty for an operator without
 /// schemas.
 ArrayRef<Schema> schemasOf(StringRef domain, StringRef name);
-/// The version in force at an opset; null for an opset before the operator's first.
+/// Returns the version of an operator that applies in an opset. Returns null if the opset precedes
+/// the first version.
 const Schema *schemaAt(ArrayRef<Schema> versions, int64_t opset);
-/// Whether the onnx package has schemas of a domain.
+/// Returns whether the onnx package has schemas for the operators of a domain.
 bool hasSchemas(StringRef domain);
-/// Newest known version of the file format.
+/// Returns the newest known IR version of the ONNX file format.
 int64_t newestIrVersion();
 
 /// Formats the full name of an operator: "ai.onnx.Clip".
 std::string fullName(StringRef domain, StringRef name);
-/// Returns the ONNX types that an element type may represent. f32 also represents floats of 8 and 4
-/// bits. Integers of 8 bits also represent integers of 4 bits.
+/// Returns the ONNX types that an MLIR element type may represent. f32 also represents floats of 8
+/// and 4 bits, and 8-bit integers also represent 4-bit integers.
 TypeMask typesOf(mlir::Type element);
-/// Lists the names of types: "float, double".
+/// Formats the names of the types in a mask: "float, double".
 std::string typeNames(TypeMask types);
 
-/// Checks a node's attributes, and the number of its inputs and outputs, against the schema of the
-/// opset. The attributes of an operator without schemas are checked against its row. An unknown
-/// operator has nothing to check.
+/// Checks a node's attributes and its numbers of inputs and outputs against the operator's schema
+/// in an opset. For an operator without schemas, checks the attributes against its row in the
+/// operator table. Accepts an unknown operator.
 bool checkSignature(const onnx::NodeProto &proto, StringRef domain, int64_t opset, Build &b);
-/// Checks that required inputs are present and that the types of inputs satisfy the schema; in
-/// bodies of functions also that required attributes have a value.
+/// Checks that a node's required inputs are present and that the types of its inputs satisfy the
+/// schema. In bodies of functions, also checks that required attributes have a value.
 bool checkInputs(const Node &n, StringRef domain, const Operator &op, Build &b);
 
 } // namespace dlc::onnxfront

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// Oldest opset of the standard domain whose operators the handlers implement.
+/// Oldest opset of the standard domain that the handlers implement.
 static constexpr int64_t oldestOpset = 6;
 static constexpr const char *convertHint = "; convert the model with onnx.version_converter";
 
@@ -21,7 +21,7 @@ static std::string listed(ArrayRef<StringRef> names) {
   return names.empty() ? "none" : llvm::join(names, ", ");
 }
 
-/// "1", "1 to 3", "at least 2": the number of values that parameters take.
+/// Formats the number of values that parameters take: "1", "1 to 3" or "at least 2".
 static std::string countText(size_t low, std::optional<size_t> high) {
   if (!high)
     return "at least " + std::to_string(low);
@@ -60,8 +60,8 @@ static bool checkCount(const google::protobuf::RepeatedPtrField<std::string> &na
   return true;
 }
 
-/// Versions of the operator that have an attribute: ", which it has in opsets 6 to 10"; empty if
-/// there are none.
+/// Formats the opsets in which an operator has an attribute, for messages: ", which it has in
+/// opsets 6 to 10". Returns an empty string if no version has it.
 static std::string versionsWith(ArrayRef<Schema> versions, StringRef attribute) {
   std::string result;
   for (size_t i = 0; i < versions.size(); ++i) {
@@ -117,7 +117,7 @@ static bool checkAttributes(const onnx::NodeProto &proto, ArrayRef<Schema> versi
   return true;
 }
 
-/// Checks the attributes of an operator without schemas.
+/// Checks the attribute names of a node whose operator has no schemas against the operator's row.
 static bool checkRowAttributes(const onnx::NodeProto &proto, const Operator &op,
                                const std::string &full, Build &b) {
   SmallVector<StringRef> names;
@@ -167,7 +167,7 @@ bool checkSignature(const onnx::NodeProto &proto, StringRef domain, int64_t opse
          checkCount(proto.output(), schema->outputs, "output", version, b);
 }
 
-/// The types that an item may have.
+/// Returns the ONNX types that an item may have.
 static TypeMask typesOf(const Item &item) {
   if (item.kind == Item::Sequence)
     return sequenceType;
@@ -176,8 +176,8 @@ static TypeMask typesOf(const Item &item) {
   return typesOf(cast<RankedTensorType>(item.value.getType()).getElementType());
 }
 
-/// Returns the name of an item's type. An element type that represents several ONNX types has the
-/// name of the widest.
+/// Formats the type of an item for messages. An element type that represents several ONNX types has
+/// the name of the widest.
 static std::string typeText(const Item &item) {
   if (item.kind == Item::None)
     return "an empty optional";
@@ -185,7 +185,8 @@ static std::string typeText(const Item &item) {
   return typeNames(types & -types);
 }
 
-/// Checks the inputs of an operator without schemas.
+/// Checks the inputs of a node whose operator has no schemas: the required ones are present, and
+/// all are tensors.
 static bool checkRowInputs(const Node &n, const Operator &op, Build &b) {
   for (int i = 0; i < op.required; ++i)
     if (!b.require(n.has(i), "input " + Twine(i) + " is required and missing"))
@@ -205,8 +206,8 @@ bool checkInputs(const Node &n, StringRef domain, const Operator &op, Build &b) 
     return checkRowInputs(n, op, b);
   const Schema &schema = *schemaAt(versions, n.opset);
   const std::string version = versionText(domain, op.name, n.opset);
-  // A function call may omit an attribute that the function's body forwards, so the body's nodes
-  // may lack required attributes.
+  // Checks required attributes. In the body of a function, a node may lack one that it forwards
+  // from the function's call, because the call may omit it.
   for (const AttributeRule &rule : schema.attributes)
     if (!b.require(!rule.isRequired || n.hasAttr(rule.name),
                    "attribute '" + rule.name + "' of " + version +

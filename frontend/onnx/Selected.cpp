@@ -28,7 +28,8 @@ Value unshaped(Value v) {
   return v;
 }
 
-/// Returns true if two values have the same elements in order, because they are computed equally.
+/// Returns true if two values have the same elements in order, because the same operations compute
+/// them. Reshapes are ignored.
 static bool sameValue(Value a, Value c, int depth = 0) {
   constexpr int deepest = 8;
   a = unshaped(a);
@@ -128,7 +129,9 @@ Selection slicesOf(const Selection &s) {
   return other;
 }
 
-/// Returns the only dimension in which two items may differ: that of slices, else that of sizes.
+/// Returns the only dimension in which two items may differ: the dimension of their selected slices
+/// or, without any, the dimension in which their sizes differ. Returns nullopt if there are several
+/// or none.
 static std::optional<int64_t> differingAxis(Build &b, const Item &one, const Item &other) {
   ArrayRef<int64_t> shape = b.shape(one.value), to = b.shape(other.value);
   std::optional<int64_t> axis;
@@ -156,7 +159,7 @@ Item chosenItem(Build &b, Value condition, const Item &one, const Item &other) {
   condition = b.reshape(condition, {});
   if (!one.selection && !other.selection && b.shape(one.value) == b.shape(other.value))
     return b.select(condition, one.value, other.value);
-  // An empty item, of any shape, has no selected slice.
+  // An item without elements, of any shape, has no selected slice.
   const bool isEmpty[] = {b.count(one.value) == 0, b.count(other.value) == 0};
   std::optional<int64_t> axis = differingAxis(b, one, other);
   if (!axis && isEmpty[0] != isEmpty[1]) {
@@ -184,8 +187,9 @@ Item chosenItem(Build &b, Value condition, const Item &one, const Item &other) {
 }
 
 //===--- Sizes ----------------------------------------------------------------===//
-// Values that depend on the slice count are computed three times: for the capacity, and for
-// two larger counts. The first difference shows a dependency, the second whether it is linear.
+// A value that depends on the slice count is computed for three counts: the capacity, and two
+// larger ones at this distance. The first difference shows whether it depends on the count, the
+// second whether the dependency is linear.
 
 constexpr int64_t sizeStep = 7919;
 
@@ -228,7 +232,7 @@ std::optional<std::vector<double>> timesOf(Build &b, const Item &size) {
   return times;
 }
 
-/// Returns the size as a value computed at run time.
+/// Returns a Size item as a value computed at run time from the slice count.
 static Value computedSize(Build &b, const Item &size) {
   auto times = timesOf(b, size);
   if (!b.require(times.has_value(), "a shape depends on the product of several dynamic sizes"))

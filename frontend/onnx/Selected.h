@@ -13,55 +13,63 @@
 
 namespace dlc::onnxfront {
 
-/// The selected slices along one dimension of a tensor.
+/// Selected slices along the dimension `axis` of a tensor, which is a bounded dynamic dimension.
 struct Selection {
-  /// Adjacent slices, of which those with a true condition are selected; without a condition all.
+  /// A range of adjacent slices. Those with a true condition are selected. Without a condition, all
+  /// are.
   struct Piece {
     Value condition;
     int64_t length = 0;
   };
   std::vector<Piece> pieces;
   int64_t axis = 0;
-  /// All slices are equal, so that only their number matters, which may be unknown.
+  /// Whether all slices are equal. Then only the number of selected slices matters, and the number
+  /// may be unknown.
   bool uniform = false;
-  /// The elements are indices as in NonZero's result: those of the slices, in a tensor of this
+  /// Set if the tensor contains the indices of selected slices, as the result of NonZero does: the
+  /// shape of the tensor that the indices refer to.
   std::optional<Dims> places;
-  /// shape. `within` are the selected slices of that tensor; null: all.
+  /// Set if some slices of the tensor that `places` describes are unselected: its selected slices.
+  /// The indices then still count unselected slices. Null means that all are selected.
   std::shared_ptr<const Selection> within;
 
-  /// Maximum number of slices (capacity).
+  /// Returns the maximum number of selected slices.
   int64_t capacity() const;
-  /// Whether the pieces determine the number of selected slices.
+  /// Returns whether the conditions of the pieces determine the number of selected slices.
   bool hasKnownCount() const;
 };
 
-/// Returns the result of NonZero for an operand whose values are not constant.
+/// Returns the result of NonZero for an operand that is not a constant, as an item with a bounded
+/// dynamic dimension.
 Item nonZeroSelected(Build &b, Value x);
-/// Selects slices of x along an axis by a condition of type i1 with one element per slice.
+/// Compress: selects the slices of x along an axis whose element of `condition` (type i1) is true.
+/// Returns an item with a bounded dynamic dimension.
 Item compressSelected(Build &b, Value x, Value condition, int64_t axis);
 
-/// Returns the result of NonMaxSuppression. `among` are the selected slices of boxes and scores;
-/// null: all.
+/// Returns the result of NonMaxSuppression. `among` is the selection of boxes and scores; null
+/// means that all boxes are selected.
 Item suppressedItem(Node &n, Build &b, const Selection *among);
 
-/// Returns one of two items, depending on a condition: the slices of both, along the one dimension
-/// in which they differ, of which those of one are selected. Returns an absent item if their shapes
-/// are incompatible.
+/// Returns one of two items, depending on a condition known only at run time. The result contains
+/// the slices of both items along the only dimension in which the items differ; the slices of the
+/// chosen item are selected. Returns an absent item if the shapes are incompatible.
 Item chosenItem(Build &b, Value condition, const Item &one, const Item &other);
 
-/// Imports a node with an input that has a bounded dynamic dimension, or is the size of one.
+/// Imports a node with an input that has a bounded dynamic dimension or that is the size of such a
+/// dimension.
 void importSelected(Node &n, Build &b, const Operator &op);
-/// Returns the number of true elements, if the sum of x is that number: a size. Otherwise nullopt.
+/// Returns the number of true elements of a condition as a Size item if the sum of x over all axes
+/// is that number. Returns nullopt otherwise.
 std::optional<Item> countOfTrue(Build &b, Value x, const Reduction &r);
-/// Returns true if an item has a bounded dynamic dimension or is a size.
+/// Returns true if an item has a bounded dynamic dimension or is the size of one.
 bool isSelected(const Item &item);
 
-/// Outputs of a program with a bounded dynamic dimension: the selected slices are first, and an
-/// additional output has their number.
+/// Converts program outputs with a bounded dynamic dimension. The selected slices are moved to the
+/// front, and an additional output contains their number.
 class SelectedOutputs {
 public:
   struct BoundedOutput {
-    /// Null if the item cannot be an output.
+    /// Value of the output. Null if the item cannot be an output.
     Value value;
     int64_t axis = 0;
     size_t counter = 0;
@@ -78,8 +86,9 @@ private:
   std::vector<Taken> taken;
 };
 
-/// Returns a size as a tensor computed at run time. Reports an error for a tensor with a bounded
-/// dynamic dimension, whose condition must be constant. Returns any other item unchanged.
+/// Converts an item to an ordinary tensor. A Size item is computed at run time. For an item with a
+/// bounded dynamic dimension, reports an error that its condition must be constant. Returns any
+/// other item unchanged.
 Item plainItem(Build &b, const Item &item, const llvm::Twine &what);
 
 } // namespace dlc::onnxfront

@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// Converts (x, y, width, height) around a centre to two opposite corners (y, x).
+/// Converts boxes (x center, y center, width, height) to two opposite corners (y, x).
 static Value cornersOf(Build &b, Value boxes) {
   Value centre = b.reverse(b.sliceAxis(boxes, 2, 0, 2), 2),
         half = b.mul(b.reverse(b.sliceAxis(boxes, 2, 2, 2), 2), 0.5);
@@ -55,7 +55,8 @@ Item suppressedItem(Node &n, Build &b, const Selection *among) {
   return b.gather(rows, b.ints(chosen), 0);
 }
 
-/// If the boxes are selected slices, indices refer to the selected ones.
+/// Handles NonMaxSuppression of selected boxes. The resulting box indices refer to the selected
+/// boxes only.
 bool SelectedNode::nonMaxSuppression() {
   const Selection *boxes = selection(0), *scores = selection(1), *s = sharedSelection(0, 1);
   if (!s || s->within || !s->hasKnownCount() || (boxes && boxes->axis != 1) ||

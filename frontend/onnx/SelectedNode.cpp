@@ -26,7 +26,7 @@ std::vector<Item> SelectedNode::run(std::vector<Item> inputs) {
 
 bool SelectedNode::setOutputs(std::vector<Item> results, const Selection &s, int64_t axis,
                               bool keepsPlaces) {
-  // Indices among selected slices are not yet values.
+  // Indices of selected slices that also count unselected slices cannot be used as values.
   if (s.within && !keepsPlaces)
     return false;
   Selection next = s;
@@ -44,7 +44,7 @@ bool SelectedNode::identity() {
   return true;
 }
 
-/// Aligns the dimensions of shapes at the last one.
+/// Handles elementwise operators. Dimensions are aligned from the last one on, as in broadcasting.
 bool SelectedNode::elementwise() {
   if (n.numInputs() == 1 && (op.name == StringRef("Max") || op.name == StringRef("Min") ||
                              op.name == StringRef("Sum") || op.name == StringRef("Mean")))
@@ -119,7 +119,8 @@ bool SelectedNode::reshape() {
   for (int64_t axis = int64_t(to.size()); axis-- > 0;)
     if (to[axis] == s->capacity() && before(to, axis) == before(from, s->axis))
       return setOutputs(std::move(results), *s, axis, true);
-  // Dimensions after the slice dimension are merged with it: each slice becomes several.
+  // The dimensions after the slice dimension are merged with it, so that each slice becomes several
+  // slices.
   if (!s->hasKnownCount() || s->places)
     return false;
   for (int64_t axis = int64_t(to.size()); axis-- > 0;) {
@@ -133,7 +134,8 @@ bool SelectedNode::reshape() {
   return false;
 }
 
-/// Returns the only element of a size that depends on the slice count, from the end; 0: none.
+/// Returns the only element of a Size item that depends on the slice count, as a position from the
+/// end (1 is the last). Returns 0 if there is no such element or several.
 static int64_t openDimension(Build &b, const Item &size) {
   int64_t found = 0;
   auto times = timesOf(b, size);
@@ -148,7 +150,8 @@ static int64_t openDimension(Build &b, const Item &size) {
   return found;
 }
 
-/// Returns equal slices: `open` (from the end) is the element of the size with their count.
+/// Returns a selection of equal slices along a dimension whose size is an element of a Size item.
+/// `open` is the position of the element from the end.
 static Selection uniformSelection(Build &b, const Item &size, int64_t open, int64_t capacity) {
   auto times = timesOf(b, size);
   Selection s;
@@ -172,7 +175,8 @@ bool SelectedNode::expand() {
   const int64_t rank = b.rank(n.in(0)), fromEnd = s ? rank - s->axis : open;
   if (s && isOpen && open != fromEnd)
     return false;
-  // Only one of the operands may have more than one slice, or both have the same slices.
+  // Along the slice dimension, only one of x and the shape may have a size above 1, or both have
+  // the same slices.
   auto target = b.known(n.in(1));
   if (!target)
     return false;
@@ -184,7 +188,8 @@ bool SelectedNode::expand() {
   if (!b.ok() || results.empty())
     return true;
   const int64_t axis = b.rank(results[0].value) - fromEnd;
-  // One index per slice applies to all elements of the slice.
+  // If there is one index per slice (NonZero of a vector), it applies to all elements of the slice,
+  // also after the expansion.
   const bool same =
       s && (b.shape(results[0].value) == b.shape(n.in(0)) || (s->places && s->places->size() == 1));
   return setOutputs(std::move(results), s ? *s : uniformSelection(b, n.inputs[1], open, extent),
@@ -229,7 +234,7 @@ bool SelectedNode::constantOfShape() {
   return setOutputs(std::move(results), s, axis);
 }
 
-/// Handles Slice along other axes, or if all slices are taken in their order.
+/// Handles Slice along other axes than the slice dimension, or if all slices are taken in order.
 bool SelectedNode::slice() {
   const Selection *s = selection(0);
   if (selection(1) || selection(2))
@@ -250,7 +255,8 @@ bool SelectedNode::slice() {
              : sliceByNumber();
 }
 
-/// Handles Slice with a size as end: as many slices as are selected elsewhere, in order.
+/// Handles Slice of an ordinary tensor whose end is a Size item: selects as many slices as are
+/// selected elsewhere, in order.
 bool SelectedNode::sliceToCount() {
   if (!isSize(2) || isSize(0) || isSize(1) || b.count(n.in(2)) != 1)
     return false;
@@ -298,7 +304,7 @@ bool SelectedNode::concat() {
   return setOutputs(runAll(), s, axis);
 }
 
-/// Handles operators along one axis, if it is not the slice axis.
+/// Handles Split, ArgMax, ArgMin and TopK along an axis that is not the slice dimension.
 bool SelectedNode::other() {
   const Selection *s = selection(0);
   const bool isLast = op.name == StringRef("TopK");
@@ -312,8 +318,8 @@ bool SelectedNode::other() {
   return setOutputs(std::move(results), *s, s->axis - dropsAxis, isWhole);
 }
 
-/// Handles operators that process each example of a batch separately; not those with batch
-/// statistics, or whose results contain indices into the whole batch.
+/// Handles operators that process each example of a batch separately, if the examples are the
+/// slices. Excludes batch statistics and results with indices into the whole batch.
 bool SelectedNode::batched() {
   const Selection *s = selection(0);
   if (n.hasOutput(1) || (op.name == StringRef("BatchNormalization") &&
@@ -325,11 +331,11 @@ bool SelectedNode::batched() {
   return s && s->axis == 0 && setOutputs(runAll(), *s, 0);
 }
 
-/// Returns true if the operator's result for a size is a multiple of the slice count plus a
-/// constant. Products of two sizes are detected by the values.
+/// Returns true if the result of the operator for a Size item is a multiple of the slice count plus
+/// a constant. (A product of two sizes is detected later by its values.)
 bool SelectedNode::isLinear() const {
   StringRef name = op.name;
-  if (name == "Equal") // a size is not negative
+  if (name == "Equal") // a size is not negative and never equals a negative number
     return llvm::any_of(n.inputs, [&](const Item &item) {
       auto elements = item.kind == Item::Tensor ? b.known(item.value) : std::nullopt;
       for (int64_t i = 0; elements && i < elements->size(); ++i)
@@ -349,7 +355,8 @@ bool SelectedNode::isLinear() const {
                             name);
 }
 
-/// Evaluates operators whose inputs are all sizes, for each of the stored slice counts.
+/// Handles operators whose inputs are all sizes or constants: evaluates them for each slice count
+/// that a Size item stores.
 bool SelectedNode::sizes() {
   if (!isLinear())
     return false;
@@ -446,7 +453,7 @@ SelectedNode::Rule SelectedNode::find(StringRef name, const Operator &op) {
       {"NonZero", &S::nonZero},
       {"NonMaxSuppression", &S::nonMaxSuppression},
       {"RoiAlign", &S::roiAlign},
-      // All elementwise operators except these.
+      // These operators have no rule. All other elementwise operators have the rule elementwise().
       {"BitCast", nullptr},
       {"SwiGLU", nullptr},
       {"Hardmax", nullptr},
@@ -463,7 +470,7 @@ SelectedNode::Rule SelectedNode::find(StringRef name, const Operator &op) {
 }
 
 void SelectedNode::import() {
-  // Only operators of ONNX's own domain without a subgraph.
+  // The rules apply only to operators of ONNX's own domain without subgraphs.
   const bool isOwn = n.proto.domain().empty() || n.proto.domain() == "ai.onnx";
   const bool standard = isOwn && llvm::none_of(n.proto.attribute(), [](const auto &a) {
                           return a.has_g() || a.graphs_size() > 0;
@@ -478,7 +485,7 @@ void SelectedNode::import() {
                                      &SelectedNode::range,  &SelectedNode::resize,
                                      &SelectedNode::pad};
   const bool takesSizes = llvm::is_contained(ofSizes, rule);
-  // Other operators use sizes as ordinary values, computed at run time.
+  // Converts inputs of one kind to ordinary tensors, computed at run time.
   auto makePlain = [&](Item::Kind kind) {
     for (size_t i = 0; b.ok() && i < n.inputs.size(); ++i)
       if (n.inputs[i].kind == kind)

@@ -1,5 +1,5 @@
 //===- SelectedNode.h - a node with inputs of bounded dynamic size --------===//
-// Only for the files that implement Selected.h.
+// Internal header for the files that implement Selected.h.
 #ifndef DLC_FRONTEND_ONNX_SELECTEDNODE_H
 #define DLC_FRONTEND_ONNX_SELECTEDNODE_H
 
@@ -9,49 +9,58 @@ namespace dlc::onnxfront {
 
 //===--- Conditions and slices ------------------------------------------------===//
 
-/// Returns true if two selections have the same slices, along any axes.
+/// Returns true if two selections select the same slices. Their axes may differ.
 bool sameSlices(const Selection &a, const Selection &c);
-/// Returns the same slices for another tensor.
+/// Returns a selection of the same slices for another tensor, whose axis is set by the caller.
 Selection slicesOf(const Selection &s);
-/// Returns the selection in which each slice is replaced by one slice for each element of `inner`.
+/// Returns the selection after the dimensions `inner` are merged into the slice dimension: each
+/// slice is replaced by one slice for each element of `inner`.
 Selection eachSlice(Build &b, const Selection &s, ArrayRef<int64_t> inner);
-/// Returns the operand of which a condition is a reshape.
+/// Returns v without the reshapes that are applied to it.
 Value unshaped(Value v);
 Value isTrue(Build &b, Value x);
-/// Returns the mask of selected slices: i1 [capacity].
+/// Returns the mask of selected slices as i1 [capacity].
 Value maskOf(Build &b, const Selection &s);
-/// Returns the mask, reshaped to broadcast with x, whose dimension `axis` has the slices.
+/// Returns the mask of selected slices reshaped so that it broadcasts to x: its dimension `axis`
+/// has the size of the capacity, and all others have size 1.
 Value broadcastMask(Build &b, const Selection &s, Value x, int64_t axis);
-/// Returns x with a number in all slices that are not selected.
+/// Returns x with `number` as the value of all unselected slices.
 Value filled(Build &b, const Selection &s, Value x, double number);
-/// Returns x for use in a computation. The gradient of an unselected slice is 0 times the
-/// derivative. In training, unselected slices get a value with a finite derivative (as for log).
+/// Returns x, in training with the value 1 in unselected slices. The gradient of an unselected
+/// slice is 0 times the derivative, which must be finite: log, for example, has no finite
+/// derivative at 0.
 Value withFiniteSlices(Build &b, const Selection &s, Value x);
 Item selectedItem(Value v, Selection s);
-/// Returns the number of selected slices, as i64.
+/// Returns the number of selected slices as an i64 scalar, computed at run time.
 Value countOf(Build &b, const Selection &s);
-/// Returns the index of each slice among the selected ones: i64 [capacity].
+/// Returns i64 [capacity]: the index of each selected slice among the selected slices only.
 Value compactIndices(Build &b, const Selection &s);
-/// Returns NonZero of a condition: i64 [rank, capacity], with the indices of all elements.
+/// Returns the result of NonZero for a condition: the indices i64 [rank, capacity] of all elements,
+/// of which those with a true condition are selected.
 Item nonZeroItem(Build &b, Value condition, ArrayRef<int64_t> shape,
                  std::shared_ptr<const Selection> within);
 
 //===--- Sizes ----------------------------------------------------------------===//
 
-/// Number of further slice counts for which the value of a size is stored.
+/// Number of larger slice counts for which a Size item stores its value, in addition to the
+/// capacity. Two values show whether the size depends linearly on the count.
 inline constexpr int64_t otherSizes = 2;
-/// Returns `values`, in which `times` is the factor of the slice count in each element.
+/// Returns a Size item with the given values at full capacity. `times` contains, for each element,
+/// the factor by which it depends on the slice count.
 Item sizeItem(Build &b, ArrayRef<int64_t> values, ArrayRef<int64_t> times, ArrayRef<int64_t> shape,
               const Selection &s);
-/// Returns the slice count, in the element type of an integer sum.
+/// Returns the slice count as a Size item with the element type of an integer sum.
 Item countItem(Build &b, ArrayRef<int64_t> shape, Type element, const Selection &s);
-/// Returns the factor of the slice count in each element of a size; nullopt if one is no multiple.
+/// Returns, for each element of a Size item, the factor by which it depends on the slice count.
+/// Returns nullopt if an element does not depend linearly on the count.
 std::optional<std::vector<double>> timesOf(Build &b, const Item &size);
-/// Returns the condition whose true elements a sum of x counts; null if there is none.
+/// If x is a condition that is cast to integers, so that the sum of x counts its true elements,
+/// returns the condition. Returns null otherwise.
 Value countedCondition(Build &b, Value x);
 
-/// A node with inputs of bounded dynamic size. Rules set its outputs; a rule that does not apply
-/// returns false.
+/// A node with inputs that have a bounded dynamic dimension or are the size of one. Each member
+/// function of type Rule imports some operators: it sets the outputs, or returns false if it does
+/// not apply.
 class SelectedNode {
 public:
   SelectedNode(Node &n, Build &b, const Operator &op) : n(n), b(b), op(op) {}
@@ -65,11 +74,11 @@ private:
     return i < n.numInputs() && n.inputs[i].kind == Item::Selected ? n.inputs[i].selection.get()
                                                                    : nullptr;
   }
-  /// Returns the common slices of two inputs, preferably those with a known count; null if
-  /// neither input has a bounded dynamic dimension, or the slices differ.
+  /// Returns the selection that inputs i and j share, preferably one with a known count. Returns
+  /// null if neither input has a bounded dynamic dimension or if their selected slices differ.
   const Selection *sharedSelection(int64_t i, int64_t j) const;
   bool isSize(int64_t i) const { return i < n.numInputs() && n.inputs[i].kind == Item::Size; }
-  /// Runs the operator's normal handler on the tensors with full capacity.
+  /// Runs the operator's normal handler on tensors at full capacity and returns the outputs.
   std::vector<Item> run(std::vector<Item> inputs);
   std::vector<Item> runAll() {
     std::vector<Item> inputs = n.inputs;
@@ -78,8 +87,8 @@ private:
         item = item.value;
     return run(std::move(inputs));
   }
-  /// Sets all outputs to the same slices along another axis. Unless `keepsPlaces`, the results are
-  /// no longer indices of slices.
+  /// Sets the outputs to `results`, in which the slices of s along `axis` are selected. Unless
+  /// `keepsPlaces` is set, the results no longer count as indices of slices.
   bool setOutputs(std::vector<Item> results, const Selection &s, int64_t axis,
                   bool keepsPlaces = false);
   bool isLinear() const;

@@ -1,6 +1,7 @@
 //===- SelectedOrder.cpp - compaction and order of selected slices --------===//
-// Operators that index slices (the first ten, the one at an index, the largest) require compacted
-// slices: the selected ones are contiguous and first. So do the outputs of a program.
+// Operators that index slices (such as the first ten slices, the slice at an index, or the largest
+// element) require compacted slices: the selected slices are contiguous and precede the others.
+// Outputs of a program are compacted, too.
 #include "frontend/onnx/SelectedNode.h"
 
 using namespace mlir;
@@ -17,7 +18,7 @@ Value compactIndices(Build &b, const Selection &s) {
   return b.sub(b.runningSum(b.cast(maskOf(b, s), b.i64), 0), 1);
 }
 
-/// Returns the selection of the first slices, up to a count.
+/// Returns a selection of the first `number` slices of a dimension.
 static Selection firstSlices(Build &b, Value number, int64_t capacity, int64_t axis) {
   Selection s;
   s.pieces = {{b.compare(Predicate::lt, b.iota(b.i64, {capacity}, 0), number), capacity}};
@@ -25,7 +26,8 @@ static Selection firstSlices(Build &b, Value number, int64_t capacity, int64_t a
   return s;
 }
 
-/// Returns true if the selected slices are first: the condition compares their indices to a number.
+/// Returns true if the selected slices precede all others, because the condition compares their
+/// indices to a number.
 static bool areFirst(Build &b, const Selection &s) {
   if (s.pieces.size() != 1 || !s.pieces[0].condition)
     return s.hasKnownCount() &&
@@ -42,8 +44,8 @@ static bool areFirst(Build &b, const Selection &s) {
   return true;
 }
 
-/// Returns i64 [capacity]: the indices of the selected slices, followed by `beyond` in the
-/// remaining elements.
+/// Returns i64 [capacity]: the indices of the selected slices in order. The remaining elements are
+/// `beyond`.
 static Value orderOf(Build &b, const Selection &s, int64_t beyond) {
   const int64_t capacity = s.capacity();
   Value place = b.iota(b.i64, {capacity}, 0), mask = maskOf(b, s);
@@ -54,15 +56,16 @@ static Value orderOf(Build &b, const Selection &s, int64_t beyond) {
   return b.sliceAxis(order, 0, 0, capacity);
 }
 
-/// Returns x [.., capacity, ..] with the selected slices before the others.
+/// Returns x [.., capacity, ..] with the selected slices moved to the front.
 static Value compacted(Build &b, const Selection &s, Value x) {
   return areFirst(b, s) ? x : b.gather(x, orderOf(b, s, 0), s.axis);
 }
 
 //===--- Operators ------------------------------------------------------------===//
 
-/// Returns the positions of the slices with the given indices; indices below 0 count from the end.
-/// An index out of range is an error at run time, unless its own slice of `indices` is unselected.
+/// Maps indices among the selected slices of `data` to positions in the whole dimension. Indices
+/// below 0 count from the end. An index out of range is an error at run time unless `indices` is
+/// given and its slice is unselected.
 static Value placesOf(Build &b, const Selection &data, Value numbers, const Selection *indices) {
   Value at = b.cast(numbers, b.i64);
   at = b.select(b.compare(Predicate::lt, at, b.like(at, 0)), b.add(at, countOf(b, data)), at);
@@ -104,7 +107,7 @@ bool SelectedNode::gatherNdByNumber() {
   return true;
 }
 
-/// Handles Range with the slice count as number of elements.
+/// Handles Range with the slice count as the limit: it yields the index of each selected slice.
 bool SelectedNode::range() {
   if (!isSize(1) || isSize(0) || isSize(2))
     return false;
@@ -120,7 +123,8 @@ bool SelectedNode::range() {
   return setOutputs({b.cast(numbers, b.elem(n.in(0)))}, slicesOf(of), 0);
 }
 
-/// Handles operators on each example separately, whose result may repeat the slice count.
+/// Handles Resize of a batch whose examples are the slices. The output shape may contain the slice
+/// count.
 bool SelectedNode::resize() {
   const Selection *s = selection(0);
   std::vector<Item> inputs = n.inputs;
@@ -137,7 +141,8 @@ bool SelectedNode::resize() {
          (b.dim(results[0].value, 0) == s->capacity() && setOutputs(std::move(results), *s, 0));
 }
 
-/// Handles a range of slices, from the front or from the end, or all of them in reverse order.
+/// Handles Slice along the slice dimension: a range of slices relative to the start or the end, or
+/// all slices in reverse order.
 bool SelectedNode::sliceByNumber() {
   const Selection &s = *selection(0);
   if (!s.hasKnownCount() || s.within || s.capacity() == 0 || n.opset < 10)
@@ -152,7 +157,7 @@ bool SelectedNode::sliceByNumber() {
   const int64_t capacity = s.capacity(), rank = b.rank(n.in(0));
   if (!start || !end || !axis || !step || (*axis < 0 ? *axis + rank : *axis) != s.axis)
     return false;
-  // A bound above the capacity means all slices; also if it is relative to the end.
+  // A bound above the capacity means all slices, also if it counts from the end.
   const int64_t from = std::clamp(*start, -capacity - 1, capacity),
                 to = std::clamp(*end, -capacity - 1, capacity);
   Value number = countOf(b, s);
@@ -181,7 +186,7 @@ bool SelectedNode::sliceByNumber() {
   return setReadOutput(x, firstSlices(b, length, most, s.axis), s.axis);
 }
 
-/// Handles Tile: all slices repeated several times.
+/// Handles Tile: all selected slices are repeated several times.
 bool SelectedNode::tile() {
   const Selection *s = selection(0);
   auto repeats = b.attempt(n.in(1));
@@ -198,7 +203,8 @@ bool SelectedNode::tile() {
   return setOutputs(runAll(), more, s->axis);
 }
 
-/// Handles Concat along another axis, or of constants before and after the selected slices.
+/// Handles Pad along other axes than the slice dimension, or with constants before and after the
+/// selected slices.
 bool SelectedNode::pad() {
   if (isSize(1))
     return padToSize();
@@ -223,7 +229,8 @@ bool SelectedNode::pad() {
   return setOutputs(std::move(results), more, s->axis);
 }
 
-/// Handles padding with zeros up to a fixed number of slices: the result's size is static.
+/// Handles Pad with a Size item as padding, so that the selected slices are padded to a constant
+/// number of slices and the result has a static shape.
 bool SelectedNode::padToSize() {
   const Selection *s = selection(0), &of = *n.inputs[1].selection;
   auto times = timesOf(b, n.inputs[1]);
@@ -232,7 +239,7 @@ bool SelectedNode::padToSize() {
   if (!s || !s->hasKnownCount() || s->within || !times || !all || n.has(3) ||
       int64_t(times->size()) != 2 * rank || n.string("mode", "constant") != "constant")
     return false;
-  // The slices may be parts of the counted slices.
+  // Each of the slices that the padding counts may have been split into `each` slices.
   const int64_t end = rank + s->axis, each = s->capacity() / std::max<int64_t>(1, of.capacity());
   if (s->capacity() != each * of.capacity() ||
       !(each == 1 ? sameSlices(*s, of) : sameSlices(*s, eachSlice(b, of, {each}))))
@@ -255,7 +262,8 @@ bool SelectedNode::padToSize() {
   return true;
 }
 
-/// Returns an upper bound for each of a few integers; infinity if none is known.
+/// Returns an upper bound for each element of a small integer tensor; infinity if no bound is
+/// known.
 static std::vector<double> upperBounds(Build &b, Value v, int depth = 0) {
   constexpr int deepest = 16, few = 64;
   const size_t count = size_t(b.count(v));
@@ -299,8 +307,8 @@ static std::vector<double> upperBounds(Build &b, Value v, int depth = 0) {
   return most;
 }
 
-/// Returns x with the selected slices first, followed by the value that is last in a search, also
-/// among equal elements.
+/// Returns x with the selected slices first, followed by a value that any element precedes in a
+/// search. Equal elements precede it, too.
 static Value searchable(Build &b, const Selection &s, Value x, bool largest) {
   Type element = b.elem(x);
   Value last;
@@ -316,7 +324,7 @@ static Value searchable(Build &b, const Selection &s, Value x, bool largest) {
   return b.select(broadcastMask(b, all, x, s.axis), compacted(b, s, x), last);
 }
 
-/// Handles ArgMax and ArgMin over slices.
+/// Handles ArgMax and ArgMin along the slice dimension.
 bool SelectedNode::search() {
   const Selection *s = selection(0);
   const int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
@@ -354,8 +362,8 @@ bool SelectedNode::topK() {
 
 //===--- Outputs --------------------------------------------------------------===//
 
-/// Returns x [.., capacity, ..], whose first `count` slices along an axis are selected, such that
-/// its memory begins with only these.
+/// Returns x [.., capacity, ..] with the elements of its first `count` slices along an axis moved
+/// to the start of its memory.
 static Value compact(Build &b, Value x, int64_t axis, Value count) {
   int64_t outer = 1;
   for (int64_t d : b.shape(x).take_front(size_t(axis)))
@@ -376,7 +384,7 @@ SelectedOutputs::BoundedOutput SelectedOutputs::take(Build &b, const Item &item)
   const Selection &s = *item.selection;
   Value x = item.value;
   if (s.within && !s.within->within && s.places && s.places->size() == 1) {
-    // Indices among selected slices become values.
+    // Indices that also count unselected slices are converted to indices among the selected slices.
     Value numbers = compactIndices(b, *s.within);
     x = b.gather(numbers, b.clamp(x, 0, double(s.within->capacity() - 1)), 0);
   } else if (s.within) {

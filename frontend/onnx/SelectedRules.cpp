@@ -5,7 +5,8 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// Handles gathers of slices of a tensor.
+/// Sets the output to v, with the slices of s selected along the axis: the result of a gather whose
+/// indices or data are selected slices.
 bool SelectedNode::setReadOutput(Value v, const Selection &s, int64_t axis) {
   Selection slices = slicesOf(s);
   slices.axis = axis;
@@ -21,7 +22,8 @@ bool SelectedNode::gather() {
     return true;
   if (data && indices && data->axis == axis && indices->within && b.rank(n.in(1)) == 1 &&
       sameSlices(*data, *indices->within))
-    // Indices among the selected slices: of all slices, those that both conditions select.
+    // Gather of selected slices by the indices of selected slices: the result has all slices of the
+    // data, and those that both conditions select are selected.
     return setReadOutput(n.in(0), *indices, axis);
   if (data && data->axis == axis)
     return gatherByNumber(axis);
@@ -41,7 +43,8 @@ bool SelectedNode::gather() {
          setReadOutput(results[0].value, *indices, axis + indices->axis);
 }
 
-/// Returns true if the indices are those of all elements of x, in order, with one row per slice.
+/// Returns true if the index tuples `at` refer to all elements of x, in order and with one tuple
+/// per slice. A gather of them is then a reshape of x.
 static bool areOwnPlaces(Build &b, const Selection &indices, Value at, Value x,
                          const Selection *xSlices) {
   if (!indices.places || indices.axis != 0 || b.rank(at) != 2 || (xSlices && xSlices->axis != 0))
@@ -53,7 +56,8 @@ static bool areOwnPlaces(Build &b, const Selection &indices, Value at, Value x,
          b.shape(x).take_front(places.size()) == ArrayRef<int64_t>(places);
 }
 
-/// Reshapes x [indexed dimensions.., rest..] to [capacity, rest..].
+/// Returns the shape of x with the indexed dimensions merged: from [indexed dimensions.., rest..]
+/// to [capacity, rest..].
 static Dims inTurn(Build &b, const Selection &indices, Value x) {
   Dims shape{indices.capacity()};
   ArrayRef<int64_t> rest = b.shape(x).drop_front(indices.places->size());
@@ -64,7 +68,8 @@ static Dims inTurn(Build &b, const Selection &indices, Value x) {
 bool SelectedNode::gatherNd() {
   const Selection *data = selection(0), *indices = selection(1);
   if (const int64_t batch = n.integer("batch_dims", 0); batch != 0)
-    // Each slice has its own indices.
+    // Batched gather: data and indices have the same slices along a batch dimension, so that each
+    // slice is gathered with its own indices.
     return data && indices && data->axis == indices->axis && data->axis < batch && !data->within &&
            !indices->within && data->hasKnownCount() &&
            (indices->uniform || sameSlices(*data, *indices)) &&
@@ -81,7 +86,8 @@ bool SelectedNode::gatherNd() {
   return !b.ok() || results.empty() || setReadOutput(results[0].value, *indices, indices->axis);
 }
 
-/// Handles gathers along another axis, in which each slice has its own indices.
+/// Handles GatherElements along another axis than the slice dimension. Each slice of the data has
+/// its own indices.
 bool SelectedNode::gatherElements() {
   const Selection *data = selection(0), *indices = selection(1);
   int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
@@ -93,7 +99,8 @@ bool SelectedNode::gatherElements() {
   return setOutputs(run({n.inputs[0].value, filled(b, *indices, n.in(1), 0)}), s, s.axis);
 }
 
-/// Returns the neutral element of a reduction, of x's type.
+/// Returns the identity element of a scatter's reduction for the type of x; nullopt if there is
+/// none.
 static std::optional<double> neutral(Build &b, StringRef reduction, Value x) {
   if (reduction == "add")
     return 0;
@@ -104,7 +111,9 @@ static std::optional<double> neutral(Build &b, StringRef reduction, Value x) {
   return reduction == "max" ? -INFINITY : INFINITY;
 }
 
-/// Unselected slices have neutral updates, or an index beyond x, in a slice that is removed.
+/// Handles scatters of selected slices. The updates of unselected slices are the identity element
+/// of the reduction. If there is none, they are written to an additional slice that is removed
+/// afterwards.
 bool SelectedNode::scatter(int64_t axis, bool byPlace) {
   const Selection *indices = selection(1), *updates = selection(2);
   const int64_t rank = b.rank(n.in(0));
@@ -120,7 +129,7 @@ bool SelectedNode::scatter(int64_t axis, bool byPlace) {
       n.set(0, results[0]);
     return true;
   }
-  // Indices relative to the end refer to the original x.
+  // Negative indices are made non-negative before x gets the additional slice.
   Value extents = b.scalarInt(b.elem(at), b.dim(x, axis));
   if (byPlace) {
     ArrayRef<int64_t> shape = b.shape(x).take_front(size_t(b.dim(at, -1)));
@@ -147,7 +156,8 @@ bool SelectedNode::scatterElements() {
   if (!b.ok())
     return true;
   const Selection *data = selection(0), *indices = selection(1), *updates = selection(2);
-  // Slices that are written to their own indices: an assignment by a mask.
+  // Selected slices that are written back to their own indices: the scatter is an assignment by a
+  // mask.
   if (data && indices && updates && data->axis == axis && indices->axis == axis &&
       updates->axis == axis && indices->places && indices->places->size() == 1 && indices->within &&
       sameSlices(*data, *indices->within) && (updates->uniform || sameSlices(*indices, *updates)) &&
@@ -170,7 +180,7 @@ bool SelectedNode::scatterNd() {
       areOwnPlaces(b, *indices, n.in(1), n.in(0), data) && updates->axis == 0 &&
       updates->capacity() == indices->capacity() &&
       (updates->uniform || sameSlices(*indices, *updates))) {
-    // An assignment by a mask.
+    // Selected slices that are written back to their own indices: an assignment by a mask.
     Value x = n.in(0);
     Dims shape = b.dims(x);
     for (size_t d = indices->places->size(); d < shape.size(); ++d)
@@ -183,7 +193,7 @@ bool SelectedNode::scatterNd() {
   return indices->axis < b.rank(n.in(1)) - 1 && scatter(0, true);
 }
 
-/// Handles operators over the last dimensions: softmax over one, norms from an axis.
+/// Handles softmax over one dimension and normalizations from an axis on.
 bool SelectedNode::trailing() {
   const Selection *s = selection(0);
   if (!s || selection(1) || selection(2))
@@ -215,7 +225,8 @@ bool SelectedNode::reduce() {
     return false;
   Value x = n.in(0);
   StringRef name = op.name;
-  // The number of true elements is the size of the selection.
+  // The sum of a condition over the selected slices is the number of slices that are selected and
+  // true, a Size item.
   Value condition = countedCondition(b, x);
   if (name == "ReduceSum" && b.rank(x) == 1 && condition) {
     Selection both;
@@ -250,7 +261,7 @@ bool SelectedNode::reduce() {
   return true;
 }
 
-/// Handles cumulative sums, to which unselected slices add nothing.
+/// Handles CumSum and CumProd. Unselected slices are replaced by the identity element.
 bool SelectedNode::running() {
   const Selection *s = selection(0);
   if (!s || !s->hasKnownCount() || s->within || n.numInputs() != 2)
@@ -262,7 +273,8 @@ bool SelectedNode::running() {
   return setOutputs(run({filled(b, *s, n.in(0), none), n.inputs[1]}), *s, axis);
 }
 
-/// Handles matmuls: rows of A and columns of B may be selected; contracted ones alike.
+/// Handles matmuls. Rows of A or columns of B may be selected slices. If the reduction (K)
+/// dimension has selected slices, they must be the same in A and B.
 bool SelectedNode::matmul() {
   const Selection *left = selection(0), *right = selection(1);
   const int64_t ranks[] = {b.rank(n.in(0)), b.rank(n.in(1))};
@@ -295,7 +307,7 @@ bool SelectedNode::gemm() {
          setOutputs(runAll(), *left, 0);
 }
 
-/// Handles NonZero of a vector: the selected elements that are not zero.
+/// Handles NonZero of a vector of selected elements: the selected elements that are not zero.
 bool SelectedNode::nonZero() {
   const Selection *s = selection(0);
   if (!s || b.rank(n.in(0)) != 1 || s->uniform || s->within)

@@ -1,6 +1,6 @@
 //===- Selection.cpp - operators with a data-dependent result shape -------===//
-// Since shapes are static, these operators require constant operands at import, and their result is
-// constant. For NonZero, Compress and NonMaxSuppression of other operands see Selected.h.
+// Shapes are static, so these operators require constant operands at import, and the result is a
+// constant. Selected.h describes NonZero, Compress and NonMaxSuppression of other operands.
 #include "frontend/onnx/Selected.h"
 
 #include <numeric>
@@ -45,7 +45,7 @@ void compress(Node &n, Build &b) {
   n.set(0, b.gather(x, b.ints(chosen), axis));
 }
 
-/// Compares elements of a tensor: exact for 64-bit integers, NaN last.
+/// Total order of the elements of a constant tensor: exact for 64-bit integers, and NaN is last.
 struct Less {
   const ref::Tensor &x;
   int compare(int64_t i, int64_t j) const {
@@ -62,7 +62,8 @@ struct Less {
   }
 };
 
-/// Handles Unique of values computed at run time: the first of equal ones is selected.
+/// Handles Unique of values computed at run time: the values are sorted, and the first of equal
+/// ones is selected.
 void uniqueSelected(Node &n, Build &b) {
   Value x = b.flatten(n.in(0));
   const int64_t size = b.count(x);
@@ -101,7 +102,8 @@ void unique(Node &n, Build &b) {
     return;
   if (flat)
     source = b.flatten(source);
-  // Element e of slice s is at outer, s, inner.
+  // The source is viewed as [outer, extent, inner], where the slices to compare are along the
+  // middle dimension.
   int64_t extent = b.dim(source, axis), inner = 1, outer = 1;
   for (int64_t d = 0; d < b.rank(source); ++d)
     (d < axis ? outer : d > axis ? inner : extent) *= d == axis ? 1 : b.shape(source)[d];
@@ -117,7 +119,7 @@ void unique(Node &n, Build &b) {
   std::iota(sorted.begin(), sorted.end(), 0);
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](int64_t s, int64_t t) { return order(s, t) < 0; });
-  // The first slice of each group of equal slices represents the group.
+  // The result contains the first slice of each group of equal slices.
   Dims firsts, counts, group(extent);
   for (int64_t i = 0; i < extent; ++i) {
     if (i == 0 || order(sorted[i - 1], sorted[i]) != 0) {

@@ -13,7 +13,8 @@ bool isSequence(Node &n, Build &b, int64_t i) {
                    "input " + Twine(i) + " must be a sequence");
 }
 
-/// Reads a position in a sequence. `end` also allows the position after the last element.
+/// Reads an index into a sequence of `size` elements. If `end` is set, the index after the last
+/// element is also allowed.
 int64_t position(Node &n, Build &b, int64_t input, int64_t size, bool end) {
   int64_t at = b.needInt(n.in(input), "the position"), from = at;
   if (at < 0)

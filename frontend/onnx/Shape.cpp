@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// Moves dimension `from` to index `to`.
+/// Transposes x so that dimension `from` moves to index `to`.
 static Value moveAxis(Build &b, Value x, int64_t from, int64_t to) {
   Dims order;
   for (int64_t i = 0; i < b.rank(x); ++i)
@@ -43,8 +43,8 @@ namespace {
 
 void identity(Node &n, Build &b) { n.set(0, n.inputs[0]); }
 
-/// Reshape: 0 keeps the dimension (unless `allowzero` is set), and -1 is inferred from the number
-/// of elements.
+/// Reshape: a size of 0 keeps the dimension (unless `allowzero` is set), and -1 is inferred from
+/// the number of elements.
 void reshape(Node &n, Build &b) {
   Value x = n.in(0);
   Dims target = n.has(1) ? b.needInts(n.in(1), "the shape") : n.integers("shape");
@@ -77,7 +77,7 @@ void reshape(Node &n, Build &b) {
   n.set(0, b.reshape(x, target));
 }
 
-/// Reads the axes from the operand (opset 13 and later) or the attribute (earlier opsets).
+/// Reads the axes from input 1 (opset 13 and later) or from the attribute `axes` (earlier opsets).
 Dims axesOf(Node &n, Build &b) {
   return n.has(1) ? b.needInts(n.in(1), "the axes") : n.integers("axes");
 }
@@ -193,7 +193,8 @@ void range(Node &n, Build &b) {
   n.set(0, b.add(b.mul(index, b.reshape(by, {})), b.reshape(n.in(0), {})));
 }
 
-/// Expand broadcasts in both directions: the given shape may have 1 where x has a larger size.
+/// Expand: broadcasts x and the shape to each other. The shape may have 1 where x has a larger
+/// size.
 void expand(Node &n, Build &b) {
   Dims target = b.needInts(n.in(1), "the shape"), shape = b.dims(n.in(0));
   if (!b.ok())
@@ -221,7 +222,7 @@ void eyeLike(Node &n, Build &b) {
   n.set(0, b.cast(b.compare(Predicate::eq, row, b.iota(b.i64, b.shape(x), 1)), element));
 }
 
-/// Trilu: keeps the part above (or below) a diagonal.
+/// Trilu: keeps the elements on or above (or below) a diagonal and sets the others to 0.
 void trilu(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t rank = b.rank(x), k = n.has(1) ? b.needInt(n.in(1), "the diagonal k") : 0;

@@ -1,5 +1,5 @@
 //===- Signal.cpp - Fourier transforms, window functions, mel weights -----===//
-// A transform is a matmul with a constant matrix of cosines and sines.
+// A Fourier transform is computed as a matmul with a constant matrix of cosines and sines.
 #include "frontend/onnx/Node.h"
 
 #include <cmath>
@@ -11,7 +11,8 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-/// Returns two constant matrices [in, out] of cos and sin of 2 pi k n / length.
+/// Returns the matrices of a Fourier transform: two constants [in, out] with the cos and sin of 2
+/// pi k n / length, multiplied by `scale`.
 std::pair<Value, Value> twiddles(Build &b, int64_t in, int64_t out, int64_t length, Type element,
                                  double scale) {
   std::vector<double> cosines, sines;
@@ -28,8 +29,8 @@ struct Complex {
   Value real, imaginary;
 };
 
-/// Transforms the last dimension. Its size is cut to `length` if it is larger. The imaginary part
-/// may be null.
+/// Discrete Fourier transform of the last dimension, which is truncated to `length` if it is
+/// larger. The imaginary part of x may be null.
 Complex transform(Build &b, Complex x, int64_t length, int64_t out, bool inverse) {
   int64_t in = b.dim(x.real, -1);
   if (in > length) {
@@ -46,7 +47,7 @@ Complex transform(Build &b, Complex x, int64_t length, int64_t out, bool inverse
   if (!inverse)
     s = b.unary<NegOp>(s);
   auto times = [&](Value v, Value m) {
-    // A vector is multiplied as a matrix of one row.
+    // The matmul treats a vector as a matrix of one row.
     return b.rank(v) == 1 ? b.reshape(b.matmul(b.expandDims(v, 0), m), {out}) : b.matmul(v, m);
   };
   if (!x.imaginary)
@@ -55,7 +56,8 @@ Complex transform(Build &b, Complex x, int64_t length, int64_t out, bool inverse
           b.add(times(x.real, s), times(x.imaginary, c))};
 }
 
-/// Splits [.., 1 or 2] into the real and the imaginary part.
+/// Splits x [.., 1 or 2] into the real and the imaginary part. With a last dimension of 1, the
+/// imaginary part is null.
 Complex split(Build &b, Value x) {
   int64_t last = b.rank(x) - 1;
   return {b.at(x, last, 0), b.dim(x, last) == 2 ? b.at(x, last, 1) : Value()};
@@ -77,7 +79,8 @@ void dft(Node &n, Build &b) {
     length = b.needInt(n.in(1), "the length of the transform");
   if (!b.ok())
     return;
-  // Moves the axis to the end and removes the complex dimension.
+  // Permutation that moves the transformed axis to the end, after the dimension of real and
+  // imaginary parts is removed.
   Dims permutation;
   for (int64_t i = 0; i < rank - 1; ++i)
     if (i != axis)
@@ -91,8 +94,8 @@ void dft(Node &n, Build &b) {
   for (int64_t i = 0; i < rank - 1; ++i)
     back[permutation[i]] = i;
   if (inverse && onesided) {
-    // An inverse one-sided transform takes half of the spectrum. The other half is its mirrored
-    // conjugate.
+    // An inverse one-sided transform is given half of the spectrum. The other half is its mirrored
+    // complex conjugate.
     int64_t last = rank - 2, half = length / 2 + 1;
     if (!b.require(b.dim(z.real, last) >= 1, "the spectrum is empty"))
       return;
@@ -156,7 +159,7 @@ void stft(Node &n, Build &b) {
   n.set(0, b.stack({y.real, y.imaginary}, 3));
 }
 
-/// Window function a - b cos(2 pi n / N) + c cos(4 pi n / N).
+/// Window function a - b cos(2 pi n / N) + c cos(4 pi n / N), such as Hann, Hamming and Blackman.
 void cosineWindow(Node &n, Build &b, double a, double c1, double c2) {
   int64_t size = b.needInt(n.in(0), "the window's size");
   Type element = n.dataType("output_datatype", onnx::TensorProto::FLOAT);
@@ -218,8 +221,8 @@ void melWeightMatrix(Node &n, Build &b) {
   n.set(0, b.floats(values, {spectrum, bins}, element));
 }
 
-/// Checks for a one-sided transform of real signals along the last dimension. The spectrum stores
-/// real and imaginary parts in its last dimension.
+/// Checks that the attributes specify a one-dimensional, one-sided transform without normalization.
+/// Its spectrum has real and imaginary parts in the last dimension.
 bool isPlainTransform(Node &n, Build &b) {
   return b.require(n.integer("signal_ndim", 1) == 1 && n.integer("onesided", 1) == 1 &&
                        n.integer("normalized", 0) == 0,
@@ -236,8 +239,8 @@ void rfft(Node &n, Build &b) {
   n.set(0, b.stack({y.real, y.imaginary}, b.rank(x)));
 }
 
-/// Irfft. The other half of the spectrum mirrors the given half, so the elements that it mirrors
-/// count twice.
+/// Irfft: inverse transform of a one-sided spectrum. Each element that is mirrored in the missing
+/// half of the spectrum counts twice.
 void irfft(Node &n, Build &b) {
   Value x = n.in(0);
   if (!isPlainTransform(n, b) ||

@@ -31,7 +31,7 @@ void slice(Node &n, Build &b) {
     auto place = [&](int64_t at, int64_t low, int64_t high) {
       return std::clamp(at < 0 ? at + extent : at, low, high);
     };
-    // With a negative step the end may be before the first element.
+    // If the step is negative, the end may be -1, before the first element.
     int64_t from = step > 0 ? place(starts[i], 0, extent)
                             : place(starts[i], 0, std::max<int64_t>(extent - 1, 0));
     int64_t to = step > 0 ? place(ends[i], 0, extent) : place(ends[i], -1, extent - 1);
@@ -97,7 +97,7 @@ void concat(Node &n, Build &b) {
   n.set(0, b.concat(xs, b.axis(n.integer("axis", 1), b.rank(xs[0]))));
 }
 
-/// Removes the elements that negative pads drop, and sets these pads to 0. Pad modes other than
+/// Crops the elements that negative pads remove, and sets these pads to 0. Pad modes other than
 /// constant read only the remaining elements, as in ONNX Runtime.
 Value cropped(Build &b, Value x, Dims &low, Dims &high) {
   Dims start(low.size(), 0), size = b.dims(x);
@@ -159,7 +159,8 @@ void pad(Node &n, Build &b) {
   n.set(0, b.pad(x, value, kind, low, high));
 }
 
-/// Tile: broadcasts a new dimension before each dimension and merges the two.
+/// Tile: inserts a dimension of size `repeats` before each dimension by a broadcast, and merges the
+/// two.
 void tile(Node &n, Build &b) {
   Value x = n.in(0);
   Dims repeats = b.needInts(n.in(1), "the repeats");
@@ -197,7 +198,7 @@ void centerCropPad(Node &n, Build &b) {
                               "a dimension is negative or too large"))
       return;
     int64_t extent = b.shape(x)[axis], more = target[i] - extent;
-    // In both cases the offset at the start is rounded down.
+    // CenterCropPad rounds the offset at the start down, both to pad and to crop.
     if (more >= 0) {
       low[axis] = more / 2;
       high[axis] = more - more / 2;

@@ -17,7 +17,7 @@ TrainingState::Entry *TrainingState::find(Value v) {
 }
 
 Value TrainingState::argument(Build &b, StringRef name, const ref::Tensor &start) {
-  // Nested graphs may reuse a name.
+  // Initializers in nested graphs may have the same name, so a suffix makes it unique.
   std::string unique = name.str();
   for (int i = 1; !taken.insert(unique).second; ++i)
     unique = name.str() + "." + std::to_string(i);

@@ -21,26 +21,27 @@ class TrainingState {
 public:
   TrainingState(mlir::Block *entry, uint64_t seed) : seed(seed), entry(entry) {}
 
-  /// Whether an initializer becomes a state argument. Scalars do not: they are constants of the
-  /// model rather than parameters.
+  /// Returns whether an initializer becomes a state argument. Scalars do not, because they are
+  /// constants of the model rather than parameters.
   static bool takes(const ref::Tensor &tensor) { return tensor.isFloat() && tensor.getRank() > 0; }
   Value argument(Build &b, StringRef name, const ref::Tensor &start);
-  /// Returns the step number, which serves as the counter of random numbers.
+  /// Returns the number of the training step, which is the counter of random numbers.
   Value counter(Build &b);
 
-  /// Marks a state argument whose elements are needed at import; it becomes a constant. Returns its
-  /// elements, or null if the value is not a state argument.
+  /// Marks a state argument to be replaced by a constant, because its elements are needed at
+  /// import. Returns the elements, or null if the value is not a state argument.
   const ref::Tensor *pin(Value v);
-  /// Returns the latest value of running statistics and excludes them from gradients. Returns null
-  /// if the value is not a state argument.
+  /// Returns the latest value of running statistics, as updated in this step, and excludes them
+  /// from gradients. Returns null if the value is not a state argument.
   Value statistics(Value v);
   void update(Value statistics, Value next);
 
-  /// Replaces pinned arguments by constants and adds the new values to the results.
+  /// Replaces the arguments that pin() marked by constants, and adds the new values of the updated
+  /// state to the results.
   void finish(Build &b, llvm::SmallVectorImpl<Value> &results,
               llvm::SmallVectorImpl<mlir::DictionaryAttr> &resultAttrs);
-  /// Removes unused arguments and sets the attributes of the others. Call it once the function is
-  /// complete.
+  /// Removes unused state arguments and sets the attributes of the remaining ones. Must be called
+  /// after the function is complete.
   void describe(Build &b, mlir::func::FuncOp function);
 
   const uint64_t seed;
@@ -48,7 +49,7 @@ public:
 private:
   struct Entry {
     std::string name;
-    ref::Tensor start; // null for the step counter
+    ref::Tensor start; // initial value; null for the step counter
     mlir::BlockArgument argument;
     bool isParameter = true, isPinned = false;
     Value next;

@@ -1,6 +1,6 @@
 //===- Training.cpp - optimizer steps -------------------------------------===//
-// Operands are the learning rate R, the step T, and then groups of tensors: all parameters, all
-// gradients, all states.
+// Inputs of the training operators are the learning rate R, the step number T, and then groups of
+// tensors: all parameters, all gradients, all optimizer states.
 #include "frontend/onnx/Node.h"
 
 using namespace mlir;
@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char *domain = "ai.onnx.preview.training";
 
-/// Returns the number of parameters, given the number of tensors per parameter.
+/// Returns the number of parameters of an optimizer node, which has `perParameter` tensors for each
+/// parameter.
 int64_t groupsOf(Node &n, Build &b, int64_t perParameter) {
   int64_t tensors = n.numInputs() - 2;
   if (!b.require(tensors > 0 && tensors % perParameter == 0, "required the rate, the step and " +
@@ -58,8 +59,8 @@ void adam(Node &n, Build &b) {
     Type element = b.elem(x);
     v = b.add(b.mul(v, alpha), b.mul(g, 1 - alpha));
     h = b.add(b.mul(h, beta), b.mul(b.mul(g, g), 1 - beta));
-    // Adam's bias correction. The moments start at 0 and are too small at first. At step 0 no
-    // correction is applied.
+    // Adam's bias correction: the moments start at 0 and are too small at first. At step 0 there is
+    // no correction.
     Value rate = b.cast(s.rate, element), t = b.cast(s.step, element);
     auto lack = [&](double decay) { return b.sub(b.like(x, 1), b.pow(b.like(x, decay), t)); };
     Value corrected = b.div(b.mul(rate, b.unary<SqrtOp>(lack(beta))), lack(alpha));

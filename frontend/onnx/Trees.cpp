@@ -1,9 +1,9 @@
 //===- Trees.cpp - ensembles of decision trees ----------------------------===//
 //
-// A forest becomes tables. All trees and rows descend at once, one level per step. The attributes
-// have one of two forms. TreeEnsemble has one list of all nodes and one of all leaves.
-// TreeEnsembleRegressor and TreeEnsembleClassifier identify nodes, including leaves, by a tree id
-// and a node id.
+// A forest is imported as constant tables of its nodes. All rows descend all trees at the same
+// time, one level per step. The attributes have one of two forms. TreeEnsemble has one list of all
+// nodes and one of all leaves. TreeEnsembleRegressor and TreeEnsembleClassifier identify nodes,
+// including leaves, by a tree id and a node id.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/onnx/Classic.h"
@@ -16,30 +16,34 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// Comparison of a node, with the values of TreeEnsemble's nodes_modes.
+/// Comparison of a tree node. The numbers are those of `nodes_modes` of TreeEnsemble.
 enum Mode : int64_t { LessEqual, Less, GreaterEqual, Greater, Equal, NotEqual, Member };
 constexpr Predicate kPredicates[] = {Predicate::le, Predicate::lt, Predicate::ge,
                                      Predicate::gt, Predicate::eq, Predicate::ne};
 
-/// The nodes of all trees, followed by the leaves, whose successors are themselves.
+/// The trees of an ensemble. Nodes of all trees are numbered first, followed by the leaves. The
+/// successor of a leaf is the leaf itself.
 struct Forest {
   int64_t nodes = 0, leaves = 0, depth = 0, targets = 0;
   Dims feature, modes, whenTrue, whenFalse, missingTrue, roots;
   std::vector<double> splits;
-  /// Contribution of each leaf to each target.
+  /// Contribution of each leaf to each target, [leaves, targets].
   std::vector<double> weights;
-  /// Sets of membership tests: an equal number of values per node, padded with NaN.
+  /// Sets for the membership tests (BRANCH_MEMBER) of the nodes. All sets have the same number of
+  /// values, padded with NaN.
   std::vector<std::vector<double>> members;
 };
 
 enum class Aggregate { Average, Sum, Min, Max };
 
-/// Returns a leaf's contribution to targets for which the leaf has no weight.
+/// Returns the contribution of a leaf to targets for which it has no weight: the identity element
+/// of the aggregation.
 double neutral(Aggregate how) {
   return how == Aggregate::Min ? INFINITY : how == Aggregate::Max ? -INFINITY : 0;
 }
 
-/// Computes the depth level by level. More levels than nodes indicate a cycle.
+/// Computes the depth of the trees by a breadth-first walk, level by level. More levels than nodes
+/// indicate a cycle.
 bool findDepth(Build &b, Forest &f) {
   Dims level;
   for (int64_t root : f.roots)
@@ -61,7 +65,7 @@ bool findDepth(Build &b, Forest &f) {
   return true;
 }
 
-/// Reads the numbers of a tensor attribute.
+/// Returns the elements of a tensor attribute as floats; an empty list if the attribute is missing.
 std::vector<double> numbers(Node &n, Build &b, StringRef name) {
   std::vector<double> values;
   if (auto tensor =
@@ -122,14 +126,15 @@ bool readForest(Node &n, Build &b, Forest &f, Aggregate how) {
   return findDepth(b, f);
 }
 
-/// Reads an f32 attribute, or its f64 variant `.._as_tensor`.
+/// Reads a list of floats from an attribute: the f32 attribute `name`, or its f64 variant
+/// `name`_as_tensor.
 std::vector<double> realsOf(Node &n, Build &b, const Twine &name) {
   std::string single = name.str(), wide = single + "_as_tensor";
   return n.hasAttr(wide) ? numbers(n, b, wide) : n.reals(single);
 }
 
-/// Reads the attributes of TreeEnsembleRegressor and TreeEnsembleClassifier. The names of the
-/// leaves' attributes begin with `leaf`. `given` receives the targets to which leaves contribute.
+/// Reads the attributes of TreeEnsembleRegressor and TreeEnsembleClassifier. `leaf` is the prefix
+/// of the leaves' attributes. `given` receives the targets to which leaves contribute.
 bool readNamedForest(Node &n, Build &b, Forest &f, Aggregate how, StringRef leaf,
                      std::set<int64_t> &given) {
   Dims trees = n.integers("nodes_treeids"), ids = n.integers("nodes_nodeids");
@@ -147,7 +152,7 @@ bool readNamedForest(Node &n, Build &b, Forest &f, Aggregate how, StringRef leaf
       return false;
   constexpr StringRef names[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
                                  "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
-  // Nodes are numbered first, followed by the leaves.
+  // Numbers the nodes first, then the leaves. The key is (tree id, node id).
   std::map<std::pair<int64_t, int64_t>, int64_t> at;
   for (bool leaves : {false, true})
     for (size_t i = 0; i < count; ++i)
@@ -208,7 +213,8 @@ bool readNamedForest(Node &n, Build &b, Forest &f, Aggregate how, StringRef leaf
   return findDepth(b, f);
 }
 
-/// Evaluates the test of the node at each position.
+/// Evaluates the tests of the nodes `at`: compares the feature values v with the split values or
+/// the sets of the nodes.
 Value holds(Build &b, const Forest &f, Value v, Value split, Value mode, Value at, Value sets) {
   Value yes;
   for (int64_t k : std::set<int64_t>(f.modes.begin(), f.modes.end())) {
@@ -219,7 +225,7 @@ Value holds(Build &b, const Forest &f, Value v, Value split, Value mode, Value a
     } else {
       test = b.compare(kPredicates[k], v, b.gather(split, at, 0));
     }
-    // Most forests use a single comparison mode, which needs no select.
+    // If all nodes have the same comparison mode, as in most forests, no select is needed.
     yes = yes ? b.select(b.compare(Predicate::eq, b.gather(mode, at, 0), b.scalarInt(b.i32, k)),
                          test, yes)
               : test;
@@ -227,7 +233,8 @@ Value holds(Build &b, const Forest &f, Value v, Value split, Value mode, Value a
   return yes;
 }
 
-/// Returns the leaves [N, trees] that the rows reach. All trees descend one level at a time.
+/// Returns the leaf that each row reaches in each tree, as [N, trees]. All trees descend one level
+/// per step.
 Value descend(Build &b, const Forest &f, Value x) {
   Type element = b.elem(x);
   int64_t N = b.dim(x, 0), F = b.dim(x, 1), total = f.nodes + f.leaves,
@@ -243,7 +250,8 @@ Value descend(Build &b, const Forest &f, Value x) {
     values.resize(total, 0);
     return b.ints(values, {total}, b.i32);
   };
-  // Successors of each node: if its test fails, and if it holds.
+  // Successors of each node, in pairs: first the successor if the node's test is false, then the
+  // successor if it is true.
   Dims next;
   for (int64_t i = 0; i < total; ++i)
     for (const Dims *child : {&f.whenFalse, &f.whenTrue})
@@ -274,7 +282,7 @@ Value descend(Build &b, const Forest &f, Value x) {
   return b.sub(at, b.scalarInt(b.i32, f.nodes));
 }
 
-/// Aggregates the contributions of all trees for each target: [N, targets].
+/// Evaluates all trees and aggregates their contributions for each target, as [N, targets].
 Value aggregated(Build &b, const Forest &f, Value x, Aggregate how) {
   Value leaf = descend(b, f, x);
   if (!b.ok())
@@ -354,9 +362,9 @@ void treeClassifier(Node &n, Build &b) {
     setLabels(n, b, "classlabels_int64s", bestClass(b, scores));
     return n.set(1, b.cast(transformed(n, b, scores), b.f32));
   }
-  // Binary classifier whose leaves have weights for one class only; they are scores of the second
-  // class. The score is a probability if all weights are non-negative. Otherwise its sign decides
-  // the class.
+  // Binary classifier whose leaves have weights for one class only: they are scores of the second
+  // class. If all weights are non-negative, the score is a probability. Otherwise the sign of the
+  // score decides the class.
   Value score = b.sliceAxis(scores, 1, *given.begin(), 1);
   if (!base.empty())
     score = b.add(score, base.back());
@@ -365,7 +373,8 @@ void treeClassifier(Node &n, Build &b) {
   setLabels(n, b, "classlabels_int64s", b.flatten(b.cast(second, b.i64)));
   Value first = isProbability ? b.sub(b.like(score, 1), score) : b.unary<NegOp>(score);
   Value both = b.concat({first, score}, 1);
-  // ONNX Runtime also ignores a softmax here.
+  // `post_transform` SOFTMAX has no effect on the scores of this binary classifier, as in ONNX
+  // Runtime.
   bool isLogistic = !isProbability && n.string("post_transform", "NONE") == "LOGISTIC";
   n.set(1, b.cast(isLogistic ? b.sigmoid(both) : both, b.f32));
 }

@@ -33,11 +33,13 @@ namespace {
 
 using google::protobuf::RepeatedPtrField;
 
-/// Names of values in one graph or function.
+/// Names of the values that are defined in one graph or function, nested in those of the enclosing
+/// graph.
 struct Names {
-  /// Names of all values of the graph.
+  /// Names of all values that the graph or function defines.
   llvm::StringSet<> all;
-  /// Names of the values that precede the node being checked, in the file's order.
+  /// Names of the values that are defined before the node that is being checked, in the file's
+  /// order.
   llvm::StringSet<> before;
   const Names *outer = nullptr;
 
@@ -55,7 +57,7 @@ struct Names {
   }
 };
 
-/// Opsets and the kind of the graph or function that is being checked.
+/// Context of the checks: the opsets that apply, and whether a function is being checked.
 struct Place {
   std::map<std::string, int64_t> opsets;
   bool isFunction = false;
@@ -80,7 +82,7 @@ private:
   bool attributes(const onnx::NodeProto &node, const Place &place);
   bool attribute(const onnx::AttributeProto &attribute, const Place &place);
   bool call(const onnx::FunctionProto &function, const onnx::NodeProto &node);
-  /// Reports further errors for the whole file rather than for a node.
+  /// Sets the location of further errors to the whole file instead of a node.
   void atTop() { b.setNode(top, ""); }
 
   const onnx::ModelProto &model;
@@ -159,8 +161,8 @@ bool Validator::function(const onnx::FunctionProto &function) {
   return true;
 }
 
-/// Checks the name and the declared type of an initializer. Its elements are checked when they are
-/// read.
+/// Checks the name and the declared type of an initializer. The elements are checked later, when
+/// they are read.
 bool Validator::initializer(StringRef name, const onnx::TensorProto &tensor) {
   if (!b.require(!name.empty(), "an initializer has no name; give it one"))
     return false;
@@ -178,7 +180,7 @@ bool Validator::initializer(StringRef name, const onnx::TensorProto &tensor) {
   return true;
 }
 
-/// Formats a type: "float[2, 3]". A dimension that is not static is "?".
+/// Formats a tensor type for messages: "float[2, 3]". A dimension that is not static is "?".
 template <typename Dims> static std::string typeText(int32_t type, const Dims &dims) {
   std::string result;
   for (int64_t dim : dims)
@@ -332,7 +334,7 @@ bool Validator::attributes(const onnx::NodeProto &node, const Place &place) {
   return true;
 }
 
-/// Returns the attribute types whose fields hold a value.
+/// Returns the types of the attribute's fields that hold a value. A valid attribute has one.
 static std::vector<onnx::AttributeProto::AttributeType> usedFields(const onnx::AttributeProto &a) {
   using A = onnx::AttributeProto;
   const std::pair<bool, A::AttributeType> fields[] = {

@@ -6,17 +6,17 @@
 
 namespace dlc::onnxfront {
 
-/// Key of a model-local function.
+/// Returns the key that identifies a model-local function.
 std::string functionKey(StringRef domain, StringRef name, StringRef overload);
-/// Imported opset of each domain; the standard domain has the empty name.
+/// Returns the imported opset of each domain. The key of the standard domain is the empty name.
 std::map<std::string, int64_t>
 opsetsOf(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports);
-/// Location of the operations that a node becomes.
+/// Returns the location of the operations that are built for a node.
 mlir::Location locate(const onnx::NodeProto &node, mlir::MLIRContext *context, StringRef path);
 
-/// Checks every node, graph and function of a model against ONNX's rules, also those that no output
-/// depends on: versions, unique and defined names, attributes, declared types, and signatures
-/// (Schema.h). Returns false after an error.
+/// Checks every node, graph and function of a model against ONNX's rules, including those that no
+/// output depends on: versions, unique and defined names, attributes, declared types, and
+/// signatures (Schema.h). Returns false after an error.
 bool validate(const onnx::ModelProto &model, StringRef path, Build &b);
 
 } // namespace dlc::onnxfront

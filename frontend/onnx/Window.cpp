@@ -62,7 +62,7 @@ WindowAttributes windowOf(Node &n, Build &b, Value x, Dims kernel) {
     if (ceilMode && !same) {
       int64_t room = extent + w.low[i] + w.high[i] - span;
       int64_t out = room < 0 ? 0 : (room + stride - 1) / stride + 1;
-      // With `ceil_mode` no window starts in the padding at the end.
+      // With `ceil_mode`, a window must not start in the padding at the end.
       if (out > 0 && (out - 1) * stride >= extent + w.low[i])
         --out;
       if (out > 0)

@@ -3,7 +3,7 @@
 
 usage: schemas.py [--check]
 
---check writes nothing and fails where Schemas.inc differs from the installed onnx package.
+--check writes nothing and fails if Schemas.inc differs from the installed onnx package.
 """
 import argparse
 import os
@@ -37,7 +37,7 @@ ELEMENTS = {f"tensor({name})": number for name, number in {
 
 
 def mask(text):
-    """The bits that a type string permits."""
+    """Returns the bit mask of the types that an ONNX type string such as "tensor(float)" permits."""
     if text.startswith("optional("):
         return 1 << OPTIONAL | mask(text[len("optional("):-1])
     if text.startswith("seq("):
@@ -48,13 +48,13 @@ def mask(text):
 
 
 def parameters(formals, types):
-    """The parameters in the notation of Schemas.inc; adds to `types` the types that they name."""
+    """Returns an operator's formal parameters in the notation of Schemas.inc. Adds the masks of fixed types to `types`."""
     options = defs.OpSchema.FormalParameterOption
     result = []
     for formal in formals:
         name = formal.type_str
         if name not in types:
-            # A parameter of one fixed type: its type string becomes a name.
+            # The parameter has a fixed type instead of a type variable. The type string becomes the name of the type.
             name = name.replace("tensor(", "").rstrip(")")
             types[name] = mask(formal.type_str)
         suffix = {options.Single: "", options.Optional: "?"}.get(formal.option)
@@ -65,9 +65,9 @@ def parameters(formals, types):
 
 
 def row(schema, newest):
-    """The line of a schema; `newest` is the first opset of the operator's newest schema."""
+    """Returns the line of Schemas.inc for a schema. `newest` is the first opset of the operator's newest schema."""
     head = f'"{schema.domain}", "{schema.name}", {schema.since_version}'
-    # A deprecated schema with a successor (GroupNormalization 18) is still read by its own rules.
+    # A deprecated schema removes the operator only if it is the newest. One with a successor (GroupNormalization 18) remains a normal schema.
     if schema.deprecated and schema.since_version == newest:
         return f"ONNX_REMOVED({head})"
     types = {}

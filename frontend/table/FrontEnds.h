@@ -9,13 +9,14 @@
 
 namespace dlc {
 
-/// One row for each supported model file format.
+/// Returns the table of front ends, with one row for each supported model file format.
 const std::vector<FrontEnd> &frontEnds();
 
-/// Returns the front end for the file's extension; null if there is none.
+/// Returns the front end for the extension of a file name; null if there is none.
 const FrontEnd *frontEndOf(llvm::StringRef path);
 
-/// Lists the extensions, for example ".onnx or .mlir". `last` is appended if it is not empty.
+/// Lists the supported file extensions, for example ".onnx or .mlir". `last` is appended to the
+/// list if it is not empty.
 std::string extensionsText(llvm::StringRef last = "");
 
 } // namespace dlc

@@ -22,10 +22,11 @@ uint16_t packSmall(double value, int fractionBits) {
     return sign | infinity;
   int exponent = 0;
   std::frexp(value, &exponent);
-  // Exponent of the last fraction bit's weight. It is constant for subnormal numbers.
+  // Binary exponent of the last fraction bit. All subnormal numbers have the same.
   int last = std::max(exponent - 1, 1 - bias) - fractionBits;
   double units = std::nearbyint(std::ldexp(value, -last));
-  // A carry out of the fraction increments the exponent, as required.
+  // If rounding carries out of the fraction bits, the addition increments the exponent, as
+  // required.
   double packed = units + std::ldexp(double(last + fractionBits + bias - 1), fractionBits);
   return packed >= infinity ? uint16_t(sign | infinity) : uint16_t(sign | uint16_t(packed));
 }
@@ -86,8 +87,8 @@ template <typename T> void store(void *data, int64_t index, double value) {
   if constexpr (std::is_integral_v<T>) {
     if (std::isnan(value))
       value = 0;
-    // The maximum 64-bit integers are not representable as double, so compare before the
-    // conversion, which is undefined out of range.
+    // The bounds are compared before the conversion to integer, because a conversion out of range
+    // is undefined. The maximum 64-bit integers are not representable as double.
     constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
     constexpr double beyond = 2 * static_cast<double>(T(1) << (std::numeric_limits<T>::digits - 1));
     value = std::trunc(value);
@@ -148,7 +149,7 @@ int64_t Array::size() const {
 
 Array Array::zeros(DType dtype, Shape shape, void **elements) {
   Array array{dtype, std::move(shape), nullptr};
-  // calloc returns large blocks of zeros without touching the pages.
+  // calloc returns large blocks of zeros without touching their pages.
   void *memory = std::calloc(std::max<size_t>(array.bytes(), 1) + 64, 1);
   if (!memory)
     throw Error("out of memory for an array of " + std::to_string(array.bytes()) + " bytes");

@@ -22,7 +22,7 @@ MultiheadAttention::MultiheadAttention(int64_t width, int64_t heads, bool withBi
 }
 
 namespace {
-/// Reshapes [N, T, W] to [N, heads, T, W / heads].
+/// Splits the heads: transposes x [N, T, W] to [N, heads, T, W / heads].
 Tensor headsOf(const Tensor &x, int64_t heads) {
   return permute(reshape(x, {x.dim(0), x.dim(1), heads, x.dim(2) / heads}), {0, 2, 1, 3});
 }
@@ -40,7 +40,7 @@ Tensor MultiheadAttention::attend(const Operand &query, const Operand &key, cons
   }
   Tensor q, k, v;
   if (call.value(query) == call.value(key) && call.value(key) == call.value(value)) {
-    // Self-attention: one matmul projects query, key and value together.
+    // Self-attention: one matmul computes the projections of query, key and value together.
     Tensor x = call.tensor(call.value(query));
     Tensor all = trace::linear(x, inProjWeight, inProjBias);
     all = permute(reshape(all, {x.dim(0), x.dim(1), 3, heads, width / heads}), {2, 0, 3, 1, 4});

@@ -28,7 +28,8 @@ Call::Call(StringRef what, const Location &location) : what(what) {
 }
 
 void Call::enter(ArrayRef<const Operand *> operands) {
-  // Composite functions call others; operations get the location of the outermost of these calls.
+  // Composite functions call other functions. Their operations get the location of the outermost
+  // call.
   location = operands.empty() ? Location() : operands.front()->location;
   active = State::current();
   if (active)

@@ -11,8 +11,8 @@ using namespace trace;
 
 namespace {
 
-/// Takes tensors of each of this rank's chunks and returns their means over the chunks of all
-/// ranks.
+/// Returns the means of several tensors over all chunks of all ranks. `own` contains the tensors
+/// for each of this rank's chunks.
 std::vector<Tensor> meansInOrder(const std::vector<std::vector<Tensor>> &own, int64_t chunks,
                                  int64_t world) {
   std::vector<Tensor> all;
@@ -36,7 +36,7 @@ std::vector<Tensor> meansInOrder(const std::vector<std::vector<Tensor>> &own, in
 } // namespace
 
 PartResults meanInOrder(const std::vector<PartResults> &own, int64_t chunks, int64_t world) {
-  // Marks the module reproducible: results must not depend on the number of threads, because the
+  // Marks the module as reproducible: results must not depend on the number of threads, because the
   // number of threads per rank depends on the number of ranks.
   State &state = *State::current();
   state.function->getParentOfType<mlir::ModuleOp>()->setAttr("dlc.reproducible",

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dlc::trace {
 
 namespace {
-/// Traces a function into a new region that ends in dlc.yield.
+/// Traces a function into a new region that ends with dlc.yield.
 std::unique_ptr<Region> region(Call &call, TypeRange arguments,
                                llvm::function_ref<std::vector<Tensor>(Block &)> trace,
                                SmallVectorImpl<Type> &types) {
@@ -20,7 +20,8 @@ std::unique_ptr<Region> region(Call &call, TypeRange arguments,
   OpBuilder::InsertionGuard guard(state.builder);
   state.builder.setInsertionPointToStart(&block);
   state.blocks.push_back(&block);
-  // Operations inside the region keep their own source lines instead of the line of the branch.
+  // Operations inside the region get their own source lines instead of that of the cond() or
+  // repeat() call.
   std::vector<Location> locations = std::move(state.locations);
   state.locations.clear();
   auto restore = llvm::scope_exit([&] {
@@ -86,7 +87,7 @@ std::vector<Tensor>
 repeat(const Operand &trips, const Operands &carried,
        const std::function<std::vector<Tensor>(Tensor, std::vector<Tensor>)> &body) {
   Call call("repeat", {&trips});
-  call.numbersLike({}); // as i64
+  call.numbersLike({}); // numbers become i64 constants
   SmallVector<Value> operands = {call.value(trips)};
   auto count = RankedTensorType::get({}, call.builder().getI64Type());
   auto trip = cast<RankedTensorType>(operands[0].getType());

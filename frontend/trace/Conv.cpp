@@ -6,7 +6,8 @@ using namespace mlir;
 namespace dlc::trace {
 
 namespace {
-/// Builds the properties that forward and transposed convolutions share.
+/// Returns the attributes that forward and transposed convolutions share, such as strides and
+/// padding. `low` receives the padding at the start.
 template <typename Properties>
 Properties windowed(Call &call, const Operand &x, const ConvOptions &options,
                     std::vector<int64_t> &low) {

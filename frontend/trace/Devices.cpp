@@ -30,7 +30,7 @@ void placeConstant(ConstantOp constant, OnAttr device) {
     return;
   RankedTensorType type = onDevice(constant.getType(), device);
   ElementsAttr value = constant.getValue();
-  // Keeps the elements, or the same blob, and changes the type.
+  // Changes the type of the constant. Its elements or its blob are shared, not copied.
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
     constant.setValueAttr(DenseResourceElementsAttr::get(type, resource.getRawHandle()));
   else
@@ -60,7 +60,8 @@ void State::usePlaces() {
       for (Value argument : region.getArguments())
         argument.setType(placed(argument.getType()));
   };
-  // Branches and loops under construction are not part of the function yet.
+  // Walks the blocks under construction instead of the function, because branches and loops that
+  // are being traced are not part of the function yet.
   for (Block *block : blocks) {
     for (Value argument : block->getArguments())
       argument.setType(placed(argument.getType()));
@@ -85,8 +86,8 @@ bool State::isParameter(Value value) const {
   return llvm::any_of(parameterValues, [&](const auto &each) { return each.second == value; });
 }
 
-/// Whether the value is computed from constants, random numbers and scalars alone, so that no input
-/// or parameter determines its device.
+/// Returns whether the value is computed only from constants, random numbers and scalars. No input
+/// or parameter then determines its device.
 bool State::isFree(Value value) {
   if (isScalar(value))
     return true;
@@ -100,7 +101,8 @@ bool State::isFree(Value value) {
   return isFree;
 }
 
-/// Inserts the copy next to the original, so that it dominates the same uses.
+/// Inserts the copy of an operation next to the original, so that the copy dominates all uses that
+/// the original dominates.
 Value State::remade(Value value, OnAttr device) {
   if (!isFree(value))
     return {};
@@ -153,8 +155,8 @@ SmallVector<Value> Call::together(ValueRange operands, SmallVectorImpl<Type> &ty
   SmallVector<Value> result(operands);
   if (!active->hasPlaces())
     return result;
-  // Chooses the operand that determines the device: first an operand that cannot be recreated
-  // elsewhere, then any operand that is not a scalar, then any operand.
+  // The operand that determines the device: the first operand that cannot be recreated on another
+  // device, otherwise the first that is not a scalar, otherwise the first.
   Value leader;
   auto look = [&](auto &&counts) {
     for (Value operand : result)
@@ -173,7 +175,8 @@ SmallVector<Value> Call::together(ValueRange operands, SmallVectorImpl<Type> &ty
       operand = there;
       continue;
     }
-    // The hint suggests moving computed values rather than parameters.
+    // Selects the operand that the error's hint suggests to transfer: a computed operand rather
+    // than a parameter.
     bool first = active->isParameter(operand) && !active->isParameter(leader);
     std::string name = active->describe(first ? leader : operand);
     bool quoted = name.front() == '\'' && name.back() == '\'';

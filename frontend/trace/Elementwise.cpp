@@ -81,7 +81,7 @@ Tensor where(const Operand &condition, const Operand &a, const Operand &b) {
   return call.tensor(call.make<SelectOp>({c, call.value(a), call.value(b)}));
 }
 
-/// Returns the larger or smaller of x and a bound, with no gradient if both are equal.
+/// Returns the maximum or minimum of x and a bound. If x equals the bound, x gets no gradient.
 template <typename Op> static Tensor bounded(const Operand &x, double bound) {
   Operand limit(bound, x.location);
   Call call("clamp", {&x, &limit});
@@ -132,8 +132,8 @@ Tensor leaky_relu(const Operand &x, double slope) {
 Tensor elu(const Operand &x, double alpha) {
   Call call("elu", {&x});
   Tensor positive = x > 0;
-  // Selects the input of the exponential as well, because a large x would overflow it and its
-  // gradient.
+  // The operand of the exponential is replaced by 0 for positive x, because a large x would
+  // overflow the exponential and its gradient.
   return where(positive, x, expm1(where(positive, 0, x)) * alpha);
 }
 
@@ -154,15 +154,16 @@ Tensor hardswish(const Operand &x) {
 
 Tensor softplus(const Operand &x) {
   Call call("softplus", {&x});
-  // log(1 + e^x) without overflow. Both selects use one comparison, so that the gradient at 0 is
-  // 1/2.
+  // Softplus: log(1 + e^x) without overflow. Both selects use the same comparison, so that the
+  // gradient at 0 is 1/2.
   Tensor positive = x > 0;
   return where(positive, x, 0) + log1p(exp(where(positive, -x, x)));
 }
 
 } // namespace dlc::trace
 
-// Operations that take only tensors, generated from the table. dlc/trace.hpp declares each of them.
+// Definitions of the elementwise operations whose operands are all tensors, generated from
+// ElementwiseTable.inc. dlc/trace.hpp declares each of them.
 namespace dlc {
 #define DLC_TRACE_1(Op, name)                                                                      \
   trace::Tensor trace::name(const Operand &x) { return unary<Op>(#name, x); }

@@ -55,7 +55,7 @@ std::vector<Tensor> grad(const Operands &ys, const Operands &seeds, const Operan
 
 std::vector<Parameter> parametersOf(const Operand &value) {
   Call call("parametersOf", {&value});
-  // Follows the path of gradients: through floating-point values only.
+  // Values to which gradients flow from `value`. Gradients flow only through floating-point values.
   llvm::SetVector<Value> reached;
   auto reach = [&](Value operand) {
     if (isa<FloatType>(getElementTypeOrSelf(operand.getType())))
@@ -64,7 +64,8 @@ std::vector<Parameter> parametersOf(const Operand &value) {
   reach(call.value(value));
   for (size_t i = 0; i < reached.size(); ++i) {
     Operation *op = reached[i].getDefiningOp();
-    // A region's argument: the operands of the enclosing operation have been reached already.
+    // The argument of a region needs no visit, because the operands of the enclosing operation have
+    // been reached already.
     if (!op || op->hasAttr("dlc.no_gradient"))
       continue;
     op->walk([&](Operation *inner) {

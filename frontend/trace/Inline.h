@@ -11,8 +11,8 @@
 
 namespace dlc::trace {
 
-/// Context of the trace in progress. Modules that are inlined into the trace must be created in
-/// this context.
+/// Returns the MLIR context of the trace in progress. Modules that are inlined into the trace must
+/// be created in this context.
 mlir::MLIRContext &currentContext();
 
 /// A module whose @main can be called while a trace with state is in progress. The state arguments
@@ -25,8 +25,8 @@ public:
   /// the trace has ended.
   explicit InlinedModule(mlir::OwningOpRef<mlir::ModuleOp> module);
 
-  /// Clones the body of @main into the trace. Takes and returns the inputs and results of @main
-  /// without its state. Each call draws different random numbers.
+  /// Clones the body of @main into the trace. `inputs` and the returned tensors are the arguments
+  /// and results of @main without its state. Each call draws different random numbers.
   std::vector<Tensor> operator()(const std::vector<Tensor> &inputs,
                                  Location location = Location::current());
 

@@ -4,7 +4,7 @@
 namespace dlc::nn {
 
 namespace {
-/// Returns `count` entries; a single given number is repeated.
+/// Returns a window option with `count` entries. A single entry is repeated.
 Dims spread(const char *layer, Dims dims, size_t count) {
   if (dims.size() == 1)
     dims.resize(count, dims[0]);
@@ -94,7 +94,7 @@ Tensor BatchNorm::forward(Tensor x) {
   Shape shape = x.shape();
   for (size_t i = 0; i < shape.size(); ++i)
     count *= i == 1 ? 1 : shape[i];
-  // The count is negative or 0 if a size is dynamic (-1).
+  // The product of the sizes is negative or 0 if a size is dynamic (-1).
   if (count < 2)
     trace::Call("BatchNorm", {trace::Operand(x)})
         .fail("in training all sizes must be known, with more than one element per channel; found ",

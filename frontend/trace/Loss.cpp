@@ -12,8 +12,8 @@ namespace dlc::loss {
 using namespace trace;
 
 namespace {
-/// Class indices and scores [.., C, ..]: the checked operands that both classification losses
-/// share.
+/// Scores x [.., C, ..] and class indices, validated. cross_entropy and nll_loss share these
+/// operands.
 struct Classes {
   Tensor x, target;
   int64_t dim, count;
@@ -38,8 +38,9 @@ struct Classes {
     target = unsqueeze(target, dim);
   }
 
-  /// Returns x at the target's class, of shape [.., 1, ..]. Compares with an iota instead of
-  /// gathering, so that it fuses with the other sums of the row, and so does its gradient.
+  /// Returns the elements of `values` at the target's class, of shape [.., 1, ..]. Computed by
+  /// comparison with an iota instead of a gather, so that the selection and its gradient fuse with
+  /// the other reductions of the row.
   Tensor picked(Call &call, const Operand &values) const {
     IotaOp::Adaptor::Properties properties;
     properties.axis = call.integer(dim);
@@ -64,8 +65,8 @@ Tensor weightedMean(const Tensor &sum, const Tensor &total) {
   return where(isZero, std::numeric_limits<double>::quiet_NaN(), sum / where(isZero, 1, total));
 }
 
-/// Multiplies each loss by its weight and reduces. Without weights the divisor of the mean is a
-/// constant.
+/// Multiplies each loss by its weight and reduces the losses. Without weights, the divisor of the
+/// mean is a constant.
 Tensor reduced(Tensor each, const Tensor &weight, Reduction reduction, int64_t dim) {
   if (weight)
     each = each * weight;
@@ -76,8 +77,8 @@ Tensor reduced(Tensor each, const Tensor &weight, Reduction reduction, int64_t d
   return weight ? weightedMean(sum(each), sum(weight)) : mean(each);
 }
 
-/// Returns 1 for targets that are not ignored (otherwise 0), times the weight of the target's
-/// class. Returns no tensor if all targets have equal weight.
+/// Returns the weight of each target: that of its class, or 0 if the target is ignored. Returns an
+/// absent tensor if all targets have equal weight.
 Tensor weightOf(Call &call, const Classes &classes, std::optional<int64_t> ignored,
                 const Tensor &weight) {
   Tensor result;
@@ -89,12 +90,13 @@ Tensor weightOf(Call &call, const Classes &classes, std::optional<int64_t> ignor
   return result ? result * counts : counts;
 }
 
-/// Replaces the losses of ignored targets by 0, because they may be infinite or NaN.
+/// Replaces the losses of ignored targets by 0. They cannot be multiplied by 0, because they may be
+/// infinite or NaN.
 Tensor withoutIgnored(const Tensor &each, const Classes &classes, std::optional<int64_t> ignored) {
   return ignored ? where(classes.target != *ignored, each, 0) : each;
 }
 
-/// Cross entropy with class probabilities as the target.
+/// Cross entropy with class probabilities instead of class indices as the target.
 Tensor softCrossEntropy(Call &call, const Operand &logits, const Operand &target,
                         const CrossEntropyOptions &options) {
   Tensor t = call.tensor(call.value(target));
@@ -124,7 +126,7 @@ Tensor cross_entropy(const Operand &logits, const Operand &target,
   Classes classes(call, logits, target, options.ignoreIndex);
   const Tensor &x = classes.x;
   int64_t dim = classes.dim;
-  // The maximum cancels out of the log-sum-exp, so it needs no gradient.
+  // The maximum of the logits cancels out of the log-sum-exp, so no gradient is computed for it.
   Tensor top = max(x, dim, true);
   State::valueOf(top).getDefiningOp()->setAttr("dlc.no_gradient", call.builder().getUnitAttr());
   Tensor whole = top + log(sum(exp(x - top), dim, true));
@@ -133,8 +135,8 @@ Tensor cross_entropy(const Operand &logits, const Operand &target,
   if (options.labelSmoothing == 0)
     return reduced(each, weight, options.reduction, dim);
 
-  // Label smoothing: the sum over all classes of weight[c] * (whole - x[c]), for targets that are
-  // not ignored.
+  // Label smoothing term: the sum over all classes c of weight[c] * (whole - x[c]), where `whole`
+  // is the log-sum-exp. It is 0 for ignored targets.
   Tensor spread = options.weight ? sum((whole - x) * classes.perClass(options.weight), dim, true)
                                  : whole * double(classes.count) - sum(x, dim, true);
   spread = withoutIgnored(spread, classes, options.ignoreIndex);

@@ -12,7 +12,8 @@ Tensor reduced(const Tensor &each, Reduction reduction) {
   return reduction == Reduction::Mean ? mean(each) : reduction == Reduction::Sum ? sum(each) : each;
 }
 
-/// Rejects operands of different shapes, because broadcasting in a loss is nearly always a mistake.
+/// Reports an error for operands of different shapes, because broadcasting in a loss is nearly
+/// always a mistake.
 void wantSameShape(Call &call, const Operand &x, const Operand &target) {
   if (call.type(x).getShape() != call.type(target).getShape())
     call.fail("the result and its target must have one shape; found ", call.type(x), " and ",
@@ -36,7 +37,8 @@ Tensor bce_with_logits(const Operand &x, const Operand &target, Reduction reduct
                        const Operand &positiveWeight) {
   Call call("bce_with_logits", {&x, &target, &positiveWeight});
   wantSameShape(call, x, target);
-  // t softplus(-x) + (1 - t) softplus(x), where softplus(x) = x + softplus(-x).
+  // Binary cross entropy: t softplus(-x) + (1 - t) softplus(x), where softplus(x) = x +
+  // softplus(-x).
   Tensor negative = softplus(-x);
   if (!positiveWeight)
     return reduced((1 - target) * x + negative, reduction);
@@ -47,7 +49,7 @@ Tensor bce_with_logits(const Operand &x, const Operand &target, Reduction reduct
 Tensor kl_div(const Operand &x, const Operand &target, Reduction reduction) {
   Call call("kl_div", {&x, &target});
   wantSameShape(call, x, target);
-  // Defines 0 log 0 as 0 and avoids taking the logarithm of 0.
+  // 0 log 0 is defined as 0. The select also avoids computing the logarithm of 0.
   Tensor some = target > 0;
   return reduced(where(some, target * (log(where(some, target, 1)) - x), 0), reduction);
 }

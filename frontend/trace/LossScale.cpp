@@ -48,8 +48,9 @@ optim::Gradients LossScaler::unscaled(const optim::Gradients &gradients) {
   Tensor factor = 1 / now, total;
   for (Tensor &value : result.values) {
     value = value * cast(factor, value.dtype());
-    // The update or the norm reads the gradients anyway, so this sum adds no pass over memory. An
-    // infinity or NaN in any element makes the sum infinite or NaN.
+    // Detects non-finite gradients: infinity or NaN in any element makes the sum of magnitudes
+    // infinite or NaN. The sum needs no additional pass over memory, because the update or the norm
+    // reads the gradients anyway.
     Tensor part = sum(abs(cast(value, DType::F32)));
     total = total ? total + part : part;
   }

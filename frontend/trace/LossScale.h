@@ -6,23 +6,25 @@
 
 namespace dlc::trace {
 
-/// Loss scale of a training step, stored as state of the program: `loss_scale` is the scale, and
-/// `loss_scale.good` is the number of consecutive steps with finite gradients.
+/// Dynamic loss scale of a training step, stored as state of the program: `loss_scale` is the
+/// scale, and `loss_scale.good` is the number of consecutive steps with finite gradients.
 class LossScaler {
 public:
-  /// Returns what is wrong with the options; empty if they are valid.
+  /// Returns an error message if the options are invalid; otherwise an empty string.
   static std::string mistakeIn(const LossScale &options);
 
   explicit LossScaler(const LossScale &options);
 
   Tensor scaled(const Tensor &loss) const;
-  /// Divides the gradients by the scale. finite() is available after this call.
+  /// Divides the gradients by the loss scale. finite() is available after this call.
   optim::Gradients unscaled(const optim::Gradients &gradients);
-  /// Whether all gradients are finite, as 0-d bool.
+  /// Returns a 0-d bool tensor that is true if all gradients are finite.
   Tensor finite() const { return isFinite; }
-  /// Reverts the forward pass's assignments if a gradient is not finite, and updates the scale.
+  /// Reverts the state assignments of the forward pass if a gradient is not finite, and updates the
+  /// loss scale.
   void finish();
-  /// The metrics of loss scaling: `scale` and `skipped`.
+  /// Returns the metrics of loss scaling: `scale`, and `skipped`, which is 1 if the step was
+  /// skipped.
   std::vector<Tensor> figures() const;
 
 private:

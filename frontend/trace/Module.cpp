@@ -68,8 +68,8 @@ Module::Scope::Scope(const Module &module, const Operand &x) : state(trace::Stat
     return;
   state->names.push_back(module.registry->path);
   outer = state->locations;
-  // A layer's operations get the caller's location. The operations of other modules get their own
-  // locations.
+  // The operations of a layer get the location of the layer's call. The operations of other modules
+  // get their own locations.
   if (module.registry->layer)
     state->locations.push_back(x.location);
   else

@@ -13,7 +13,7 @@ template <typename Op> Tensor alongAxis(const char *name, const Operand &x, int6
   return call.tensor(call.make<Op>(call.value(x), properties));
 }
 
-/// Returns the index of the first of the last `dims` dimensions.
+/// Returns the index of the first dimension of the last `dims` dimensions of x.
 int64_t firstOfLast(Call &call, const Operand &x, int64_t dims) {
   int64_t rank = call.type(x).getRank();
   if (dims < 1 || dims > rank)

@@ -11,7 +11,7 @@ namespace dlc::optim {
 using namespace trace;
 
 namespace {
-/// Matches a name against a pattern: `*` matches any characters, `?` one character.
+/// Returns whether a name matches a pattern: `*` matches any characters, `?` one character.
 bool matches(std::string_view pattern, std::string_view name) {
   if (pattern.empty())
     return name.empty();
@@ -32,7 +32,7 @@ Update::Update(Parameter given, Tensor value, Tensor gradient, Operand rate, std
 Tensor Update::count() {
   if (!finite)
     return cast(step_count() + 1, gradient.dtype());
-  // Skipped steps do not count as updates.
+  // Number of updates. Skipped steps do not count.
   Parameter counter = variable("optimizer.updates", {}, DType::I64);
   Operand operand(counter);
   Call call("Update::count", {&operand});

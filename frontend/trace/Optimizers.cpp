@@ -8,21 +8,23 @@ namespace dlc::optim {
 using namespace trace;
 
 namespace {
-/// Returns the gradient of the quantity to minimize: the loss, or the negated loss.
+/// Returns the gradient for the descent: that of the loss or, if the loss is maximized, of the
+/// negated loss.
 Tensor downhill(const Update &u, bool maximize) { return maximize ? -u.gradient : u.gradient; }
 
-/// Adds the gradient of weightDecay / 2 * |value|^2.
+/// L2 penalty: returns the gradient plus weightDecay * value, the gradient of weightDecay / 2 *
+/// |value|^2.
 Tensor decayed(const Update &u, double weightDecay, bool maximize) {
   Tensor gradient = downhill(u, maximize);
   return weightDecay == 0 ? gradient : gradient + u.value * weightDecay;
 }
 
-/// Returns 1 - beta^count, accurate also for small results.
+/// Bias correction of Adam: returns 1 - beta^count, accurately even if it is small.
 Tensor correction(Update &u, double beta) {
   return beta == 0 ? u.count() * 0 + 1 : -expm1(u.count() * std::log(beta));
 }
 
-/// value - lr * (m / (1 - beta1^count)) / (sqrt(v / (1 - beta2^count)) + eps)
+/// Adam: value - lr * (m / (1 - beta1^count)) / (sqrt(v / (1 - beta2^count)) + eps).
 Tensor adamStep(Update &u, const Tensor &value, const Tensor &gradient,
                 const AdamOptions &options) {
   Tensor m = u.get("m") * options.beta1 + gradient * (1 - options.beta1);
@@ -33,8 +35,8 @@ Tensor adamStep(Update &u, const Tensor &value, const Tensor &gradient,
     v = maximum(u.get("top"), v);
     u.set("top", v);
   }
-  // Combines the scalars first, so that each element needs only one square root, one division and
-  // few multiplications.
+  // The scalars are combined first, so that each element needs only one square root, one division
+  // and few multiplications.
   Tensor rate = u.rate / correction(u, options.beta1);
   Tensor scale = rsqrt(correction(u, options.beta2));
   return value - rate * m / (sqrt(v) * scale + options.eps);
@@ -47,7 +49,7 @@ Optimizer sgd(const SgdOptions &options) {
     if (options.momentum != 0) {
       Tensor fresh = options.dampening == 0 ? g : g * (1 - options.dampening);
       Tensor momentum = u.get("momentum") * options.momentum + fresh;
-      // The first gradient is not dampened.
+      // As in PyTorch, dampening does not apply to the first gradient.
       if (options.dampening != 0)
         momentum = where(u.count() == 1, g, momentum);
       u.set("momentum", momentum);

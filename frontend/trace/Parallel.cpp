@@ -8,7 +8,7 @@
 namespace dlc {
 
 namespace {
-/// During its lifetime parameters are read on the given device.
+/// Scope of a data-parallel replica, during which parameters are read on the given device.
 class OnReplica {
 public:
   OnReplica(const Device &device, bool isFirst) : state(*trace::State::current()) {
@@ -44,7 +44,8 @@ trace::Tensor Parts::forward(Tensor x) {
         .fail("the first size must be known, and 1 or more, for the batch to be split; found ",
               trace::shapeText(shape), "; give the traced inputs static shapes");
   }
-  // Parts differ by at most one row. With fewer rows than parts, the last parts have none.
+  // The sizes of the parts differ by at most one row. If the batch has fewer rows than there are
+  // parts, the last parts are omitted.
   const int64_t count = std::min<int64_t>(parts, shape[0]);
   std::vector<Tensor> results;
   for (int64_t part = 0; part < count; ++part) {

@@ -11,7 +11,7 @@ bool isFloat(DType dtype) {
   return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 || dtype == DType::F64;
 }
 
-/// Hashes a counter into 64 random bits.
+/// Mixes the bits of a counter: returns 64 random bits.
 uint64_t mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -26,12 +26,12 @@ uint64_t keyOf(uint64_t seed, const std::string &name) {
   return mix(hash ^ mix(seed));
 }
 
-/// Maps random bits to a number in the open interval (0, 1).
+/// Converts random bits to a uniform number in the open interval (0, 1).
 double unit(uint64_t bits) { return (double(bits >> 11) + 0.5) * 0x1p-53; }
 
-/// Returns the quantile of the standard normal distribution by rational approximations (relative
-/// error below 1.2e-9). Unlike transforms that produce pairs (Box-Muller), it uses one random
-/// number per element, so elements do not depend on each other.
+/// Returns the quantile of the standard normal distribution for the probability p, by rational
+/// approximations (relative error below 1.2e-9). Unlike transforms that produce pairs (Box-Muller),
+/// it uses one random number per element, so elements do not depend on each other.
 double normalQuantile(double p) {
   constexpr double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
                           1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
@@ -66,7 +66,7 @@ Array start(const Parameter::State &p) {
   float *x = static_cast<float *>(memory);
   double v = p.init.value;
   uint64_t key = keyOf(p.seed, p.name);
-  // The probability of a standard normal number below -2.
+  // Probability that a standard normal number is below -2, at which TruncatedNormal is truncated.
   constexpr double cut = 0.022750131948179207;
   switch (p.init.kind) {
   case Init::Kind::Constant:

@@ -17,16 +17,17 @@ struct Parameter::State {
   bool buffer = false, variable = false;
   std::optional<Device> device;
   uint64_t seed = 0;
-  /// Allocated and initialized at the first access, so a model loaded from a file never computes
-  /// initial values that the file replaces.
+  /// Elements of the parameter, allocated and initialized at the first access. Thus a model that is
+  /// loaded from a file does not compute initial values that the file replaces.
   Array elements;
-  /// Returns the elements if they were moved elsewhere (Parameter::moveTo).
+  /// Function that returns the elements if they were moved to another owner by Parameter::moveTo;
+  /// otherwise null.
   std::function<Array()> home;
   mutable std::mutex mutex;
 };
 
-/// Returns the value that all elements start with, if it is the same for all and the elements are
-/// not initialized yet.
+/// Returns the initial value of the elements if all of them have the same and they are not
+/// initialized yet. Returns nothing otherwise.
 std::optional<double> startNumber(const Parameter &parameter);
 
 } // namespace dlc::trace

@@ -36,8 +36,8 @@ Sizes sizesOf(Call &call, const Operand &x, const Dims &window, const PoolOption
     if (stride < 1 || size + low + high < extent)
       continue;
     int64_t windows = (size + low + high - extent + stride - 1) / stride + 1;
-    // The last window must start inside the tensor or its leading padding, not in the padding that
-    // rounding up added.
+    // With `ceil_mode`, the last window must start inside the tensor or its padding at the start,
+    // not in the padding at the end.
     if ((windows - 1) * stride >= size + low)
       --windows;
     sizes.high[i] = std::max(high, (windows - 1) * stride + extent - size - low);
@@ -66,8 +66,8 @@ Tensor avg_pool(const Operand &x, Dims window, const PoolOptions &options) {
   Call call("avg_pool", {&x});
   Sizes sizes = sizesOf(call, x, window, options);
   auto all = properties<AvgPoolOp>(call, sizes);
-  // Padding added by rounding up never counts. Explicit padding counts if `countPadding` is set
-  // (`count_include_pad`).
+  // Padding that `ceil_mode` adds never counts as elements. Explicit padding counts if
+  // `countPadding` is set (`count_include_pad`).
   all.counted_high = call.list(sizes.counted);
   all.include_pad = call.flag(options.countPadding);
   return call.tensor(call.make<AvgPoolOp>(call.value(x), all));

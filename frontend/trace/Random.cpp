@@ -8,7 +8,8 @@ using namespace mlir;
 namespace dlc::trace {
 
 int64_t State::nextSeed() {
-  // Derived from the module's name, so that adding a layer elsewhere does not change these numbers.
+  // The seed is derived from the module's path, so that adding a layer elsewhere does not change
+  // the module's random numbers.
   uint64_t hash = 0xcbf29ce484222325u ^ seed;
   std::string key = modulePath() + "#" + std::to_string(callsOf(modulePath()));
   for (unsigned char c : key)
@@ -25,7 +26,7 @@ Tensor State::drawCount(const Location &location) {
 static Tensor random(const char *name, RandomKind kind, const Shape &shape, const Operand &counter,
                      int64_t seed, DType dtype) {
   Call call(name, {&counter});
-  call.numbersLike({}); // as i64
+  call.numbersLike({}); // numbers become i64 constants
   RandomOp::Adaptor::Properties properties;
   properties.kind = RandomKindAttr::get(call.context(), kind);
   properties.seed = call.integer(seed);
@@ -54,7 +55,7 @@ Tensor dropout(const Operand &x, double probability) {
   call.requireStatic(type, "for dropout");
   if (probability == 1)
     return value * 0;
-  // The mask is drawn in f32 for any type of the values, so that it does not depend on their
+  // The dropout mask is drawn in f32 whatever the type of x, so that it does not depend on the
   // precision.
   Tensor drawn =
       random_uniform(value.shape(), Operand(call.state().drawCount(x.location), x.location),

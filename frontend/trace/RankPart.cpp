@@ -13,14 +13,15 @@ namespace dlc::trace {
 
 namespace {
 
-/// Number of random streams in a step for any world size, which limits the number of ranks.
+/// Number of random streams that a step uses if its world size is not fixed. It limits the number
+/// of ranks.
 constexpr int64_t kMaxRanks = 4096;
-/// Number of steps per random stream: the counters of two ranks do not overlap within that many
-/// steps.
+/// Distance between the counters of two random streams. The random numbers of two ranks do not
+/// overlap within this many steps.
 constexpr int64_t kStreamLength = int64_t(1) << 40;
 
-/// During its lifetime new operations are inserted at the function's entry, so that all later
-/// operations can use them.
+/// Scope in which new operations are inserted at the function's entry, so that all later operations
+/// can use their results.
 class AtEntry {
 public:
   explicit AtEntry(State &state) : guard(state.builder) {
@@ -31,9 +32,9 @@ private:
   OpBuilder::InsertionGuard guard;
 };
 
-/// Corrects the unbiased variance of a front end that knows only one batch. Such a front end
-/// multiplies the variance by n / (n - 1) with the sample count n of one batch. Replaces that
-/// factor by the factor for the samples of all batches.
+/// Corrects the unbiased variance that a front end computes from the statistics of one batch. The
+/// front end multiplies the variance by n / (n - 1) with the sample count n of one batch. Replaces
+/// this factor by that for the samples of all batches.
 void unbiasOverAll(BatchNormTrainOp norm, RankPart &part, State &state) {
   auto x = mlir::cast<RankedTensorType>(norm.getX().getType());
   const double own = double(x.getNumElements()) / double(x.getDimSize(1));
@@ -60,8 +61,8 @@ RankPart::RankPart(const StepOptions &options, int64_t part)
     : state(*State::current()), options(options), part(part) {
   Block &block = state.function.front();
   before = block.empty() ? nullptr : &block.back();
-  // Saves the call counts, so that a chunk draws the same numbers no matter which chunks precede it
-  // on its rank.
+  // Saves the call counts from which seeds are derived, so that the random numbers of a chunk do
+  // not depend on the chunks that precede it on its rank.
   if (isChunk())
     callsBefore = state.calls;
   state.rankPart = this;
@@ -102,7 +103,7 @@ void RankPart::finish() {
       Call("batch_norm", Location())
           .fail("synchronized statistics are not supported inside a branch or loop; move the batch "
                 "norm out, or use the statistics of each rank");
-    // With chunks the layer numbers start again for each chunk.
+    // callsOf() numbers the batch norm layers. With chunks, the numbers start again for each chunk.
     SmallVector<NamedAttribute> over{
         b.getNamedAttr("layer", b.getI64IntegerAttr(state.callsOf("batch norm over ranks")))};
     if (isChunk()) {

@@ -13,7 +13,8 @@
 
 namespace dlc::trace {
 
-/// Registers itself as the active trace's rank part for as long as the object lives.
+/// Scope in which one part of a rank's batch (the whole batch, a micro-batch or a chunk) is traced.
+/// Registers itself with the active trace for its lifetime.
 class RankPart {
 public:
   RankPart(const StepOptions &options, int64_t part);
@@ -24,15 +25,17 @@ public:
   /// StepOptions::chunks, for each chunk no matter which rank computes the chunk. Absent if the
   /// step is not data parallel.
   Tensor stream();
-  /// Returns the number of equal-sized batches that batch norm's statistics cover. Absent if they
-  /// cover this batch only.
+  /// Returns the number of equal-sized batches over which batch norm computes its statistics.
+  /// Absent if the statistics cover only this batch.
   Tensor batches();
-  /// Returns false if assignments to state must be dropped. With chunks and synchronized batch norm
-  /// all chunks assign equal values, so only a rank's first chunk assigns: chaining assignments of
-  /// later chunks would make the result depend on the number of ranks.
+  /// Returns whether assignments to state in this part are kept rather than dropped. With chunks
+  /// and synchronized batch norm, all chunks assign equal values, so only a rank's first chunk
+  /// assigns: chaining the assignments of later chunks would make the result depend on the number
+  /// of ranks.
   bool keepsState() const { return part == 0 || !isChunk() || !options.syncBatchNorm; }
-  /// Ends the forward pass of this rank's part of the batch. With StepOptions::syncBatchNorm it
-  /// marks the batch norms of the pass, so that dlc-sync-batch-norm computes them over all ranks.
+  /// Must be called at the end of the forward pass of this part of the batch. With
+  /// StepOptions::syncBatchNorm, marks the batch norms of the pass so that the pass
+  /// dlc-sync-batch-norm computes them over all ranks.
   void finish();
 
 private:

@@ -31,8 +31,8 @@ std::vector<std::pair<std::string, Shape>> namedShapes(int64_t in, int64_t hidde
   return shapes;
 }
 
-/// Concatenates parameters [G*H, ..] into one array [1, parts*G*H, ..] with the gates in the
-/// dialect's order.
+/// Concatenates parameters [G*H, ..] into one array [1, parts*G*H, ..] and reorders the gates from
+/// PyTorch's to the dialect's order.
 Array reordered(llvm::ArrayRef<Array> parts, llvm::ArrayRef<int64_t> order) {
   Shape shape = parts[0].shape;
   size_t block = parts[0].bytes() / order.size();
@@ -49,7 +49,8 @@ Array reordered(llvm::ArrayRef<Array> parts, llvm::ArrayRef<int64_t> order) {
   return array;
 }
 
-/// Reorders the gates with traced operations, for parameters whose values are function arguments.
+/// Concatenates parameters and reorders their gates by traced operations. Used if parameters are
+/// function arguments, whose elements are not known when the function is traced.
 Tensor reorderedInside(llvm::ArrayRef<Parameter> parts, llvm::ArrayRef<int64_t> order) {
   int64_t hidden = parts[0].shape()[0] / int64_t(order.size());
   std::vector<Tensor> blocks;
@@ -67,9 +68,9 @@ Tensor gates(Call &call, llvm::ArrayRef<Parameter> parts, llvm::ArrayRef<int64_t
       parts, ".gates", [&](llvm::ArrayRef<Array> arrays) { return reordered(arrays, order); }));
 }
 
-/// Runs all layers. `cell` runs one layer in one direction on x, w, r, b, h0 and c0 (which only an
-/// LSTM uses). A bidirectional layer runs two cells and concatenates their results along the
-/// features.
+/// Builds all layers of a recurrent network. `cell` builds one layer in one direction from x, w, r,
+/// b, h0 and c0 (which only an LSTM uses). The results of both directions of a bidirectional layer
+/// are concatenated along the features.
 template <typename Cell>
 RecurrentResult stacked(const char *name, const Operand &given, const Tensor &h0, const Tensor &c0,
                         const std::vector<Parameter> &weights, const RecurrentOptions &options,
@@ -121,8 +122,8 @@ RecurrentResult stacked(const char *name, const Operand &given, const Tensor &h0
   return {x, cat(lastH, 0), lastC.empty() ? Tensor() : cat(lastC, 0)};
 }
 
-// Position in PyTorch's gate order of each gate of the dialect's order: i o f c (dialect) in i f c
-// o (PyTorch), and z r h (dialect) in r z h (PyTorch).
+// Index in PyTorch's gate order of each gate in the dialect's order. LSTM: i o f c (dialect) in i f
+// c o (PyTorch). GRU: z r h (dialect) in r z h (PyTorch).
 constexpr int64_t lstmOrder[] = {0, 3, 1, 2};
 constexpr int64_t gruOrder[] = {1, 0, 2};
 } // namespace

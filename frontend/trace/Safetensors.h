@@ -16,11 +16,12 @@ struct File {
   Metadata metadata;
 };
 
-/// Maps the file into memory. The returned arrays are views that keep the mapping alive. Checks the
-/// whole header against the file before using it. Throws dlc::Error.
+/// Maps a .safetensors file into memory. The returned arrays are views that keep the mapping alive.
+/// Checks the whole header against the file before using it. Throws dlc::Error.
 File read(const std::string &path);
 
-/// Writes the complete file, or throws dlc::Error and leaves an existing file unchanged.
+/// Writes a complete .safetensors file. If that fails, throws dlc::Error and leaves an existing
+/// file unchanged.
 void write(const std::string &path, const Tensors &tensors, const Metadata &metadata = {});
 
 } // namespace dlc::safetensors

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dlc::trace {
 
 namespace {
-/// Returns a tensor type of the given shape, in which all sizes must be known.
+/// Returns a tensor type of the given shape. Reports an error if a size is dynamic.
 RankedTensorType staticType(Call &call, const Shape &shape, Type element) {
   for (int64_t dim : shape)
     if (dim < 0)
@@ -39,7 +39,7 @@ Value sliced(Call &call, Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> siz
   return call.make<SliceOp>(x, properties);
 }
 
-/// Slices `size` elements from `start` on with the given stride along one dimension.
+/// Slices `size` elements of x along one dimension, from index `start` on with the given stride.
 Value slicedAlong(Call &call, Value x, int64_t dim, int64_t start, int64_t size,
                   int64_t stride = 1) {
   auto type = cast<RankedTensorType>(x.getType());
@@ -161,7 +161,7 @@ Tensor permute(const Operand &x, Dims permutation) {
   if (int64_t(permutation.size()) != rank)
     call.fail("the permutation must name each of the ", rank, " dimensions once; found ",
               shapeText(permutation));
-  call.dimensions(permutation, rank); // checks that they are distinct
+  call.dimensions(permutation, rank); // reports an error unless they are distinct
   for (int64_t &dim : permutation)
     dim = call.dimension(dim, rank);
   TransposeOp::Adaptor::Properties properties;

@@ -15,12 +15,12 @@ using namespace trace;
 
 namespace {
 
-/// Maximum bytes of the first bucket and of the later buckets. The first bucket is small so that
-/// communication starts early. The later size uses the network efficiently.
+/// Maximum size in bytes of the first bucket and of each later bucket. The first bucket is small so
+/// that communication starts early. The size of the later buckets uses the network efficiently.
 constexpr int64_t kFirstBytes = int64_t(1) << 20, kBytes = int64_t(25) << 20;
 
-/// Returns the index of the operation that first uses each parameter. The backward pass runs in
-/// reverse order, so a parameter with an earlier first use has its complete gradient later.
+/// Returns, for each parameter, the index of the operation that uses it first. The backward pass
+/// runs in reverse order, so a parameter that is used earlier has its complete gradient later.
 std::vector<int64_t> firstUses(const std::vector<Parameter> &parameters) {
   State &state = *State::current();
   mlir::Block &block = state.function.front();
@@ -45,8 +45,8 @@ int64_t elementsIn(const Bucket &bucket) {
   return count;
 }
 
-/// Returns the flattened tensors, followed by the zeros that make the number of elements divisible
-/// by the number of ranks.
+/// Flattens the tensors of a bucket and appends a tensor of zeros (padding) that makes the number
+/// of elements divisible by the number of ranks.
 std::vector<Tensor> padded(const Bucket &bucket, const std::vector<Tensor> &values) {
   std::vector<Tensor> parts;
   for (const Tensor &value : values)

@@ -17,41 +17,42 @@ class Operation;
 
 namespace dlc::optim {
 
-/// Groups parameters into buckets and returns their indices. All parameters of a bucket have the
-/// same rule, element type and device. They follow the order in which the backward pass computes
-/// their gradients.
+/// Groups parameters into buckets and returns the parameter indices of each bucket. All parameters
+/// of a bucket have the same update rule, element type and device. The buckets follow the order in
+/// which the backward pass computes the gradients.
 std::vector<std::vector<size_t>> bucketsOf(const std::vector<Parameter> &parameters,
                                            const std::vector<size_t> &rules);
 int64_t shareOf(const Bucket &bucket);
 
 int64_t elementsOf(const trace::Shape &shape);
-/// The parameter's current value in the trace.
+/// Returns the parameter's current value in the trace.
 Tensor valueOf(const Parameter &parameter);
-/// Concatenates flattened tensors into one tensor of shape [elements].
+/// Flattens the tensors and concatenates them into one tensor of shape [elements].
 Tensor flattened(const std::vector<Tensor> &values);
-/// Returns the tensor of a shape whose elements start at index `begin` of a flat tensor.
+/// Returns the elements of a flat tensor from index `begin` on, reshaped to `shape`.
 Tensor partOf(const Tensor &flat, int64_t begin, const trace::Shape &shape);
 
-/// Returns this rank's share of the bucket's gradients. Averages over the ranks unless `averaged`
-/// says that the gradients are averages already.
+/// Reduce-scatters the bucket's gradients and returns this rank's share of their average. If
+/// `averaged` is set, all ranks have the average already, and only the share is sliced.
 Tensor scattered(const Bucket &bucket, const std::vector<Tensor> &gradients, bool averaged);
-/// Returns this rank's share of the parameters.
+/// Returns this rank's share of the bucket's concatenated parameters.
 Tensor ownShare(const Bucket &bucket);
-/// Gathers the updated shares of all ranks and assigns them to the parameters.
+/// All-gathers the updated shares of all ranks and assigns the result to the bucket's parameters.
 void assignGathered(const Bucket &bucket, const Tensor &share);
-/// Records that the state `slot` holds this rank's share of a set of tensors, one per parameter of
-/// the bucket. Their names are the prefix plus the parameter's name.
+/// Records that the state `slot` holds this rank's share of several concatenated tensors, one per
+/// parameter of the bucket. The name of each tensor is `prefix` plus the parameter's name.
 void keepShare(const Parameter &slot, const Bucket &bucket, const std::string &prefix);
 
-/// Returns a sum over all gradients. Adds up the ranks' partial sums if the gradients are sharded.
+/// Returns `sum`, a sum over the elements of all gradients. If the gradients are sharded, `sum` is
+/// this rank's partial sum, and the partial sums of all ranks are added by an all-reduce.
 Tensor overRanks(const Gradients &gradients, const Tensor &sum);
 
-/// Checks that the operations traced during its lifetime process each element of a share
-/// independently.
+/// Checks that an update rule processes each element of a share independently. Covers the
+/// operations that are traced during the lifetime of the object.
 class ElementsOnly {
 public:
   ElementsOnly(const Bucket &bucket, std::string rule);
-  /// Throws dlc::Error if an operation on a share is not elementwise.
+  /// Throws dlc::Error if a traced operation on a share is not elementwise.
   void require() const;
 
 private:

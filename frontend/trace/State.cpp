@@ -9,7 +9,7 @@ namespace dlc::trace {
 
 namespace {
 /// Maximum number of elements of a constant that is stored inline in the IR. Larger constants are
-/// blobs by reference.
+/// references to blobs.
 constexpr int64_t smallConstant = 16;
 
 thread_local State *currentState = nullptr;
@@ -124,7 +124,7 @@ mlir::Location State::locate(const Location &given) const {
 ElementsAttr State::elements(const Array &array, StringRef name) {
   SmallVector<int64_t> shape(array.shape.begin(), array.shape.end());
   auto type = RankedTensorType::get(shape, elementTypeOf(array.dtype, context));
-  // ref::Tensor implements the packing of elements in attributes.
+  // ref::Tensor converts the elements to the storage format of attributes.
   auto tensor = ref::Tensor::borrow(type, array.data.get(), array.data);
   if (array.size() <= smallConstant)
     return tensor.toAttr();
@@ -154,7 +154,8 @@ Value State::parameter(const Parameter &parameter) {
   usePlaces();
   OnAttr device = placeOf(replicas.back().device);
   Value &there = replicaValues[{value, device}];
-  // A copy that was made inside a finished branch or loop is not visible here, so make a new one.
+  // Reuses the parameter's copy on the device of the replica. A copy inside a finished branch or
+  // loop is not visible any more, so a new one is made.
   if (!there || !llvm::is_contained(blocks, there.getParentBlock()))
     there = moved(value, device, value.getLoc());
   return there;

@@ -22,10 +22,10 @@ DType dtypeOf(mlir::Type element);
 std::string shapeText(const Shape &shape);
 /// Formats a location as `file:line:column: `.
 std::string whereText(const Location &location);
-/// Sets the device of a constant and keeps its elements or blob. Does nothing if the device is
+/// Changes the device of a constant; its elements or blob remain. Does nothing if the device is
 /// null.
 void placeConstant(ConstantOp constant, OnAttr device);
-/// Collects the text of diagnostics emitted during its lifetime instead of printing them.
+/// Captures diagnostics as text during its lifetime, instead of printing them.
 class Capture {
 public:
   explicit Capture(mlir::MLIRContext *context);
@@ -70,71 +70,75 @@ public:
   std::string modulePath() const { return names.empty() ? std::string() : names.back(); }
 
   mlir::Value parameter(const Parameter &parameter);
-  /// The parameter's value on the parameter's own device, also inside a data-parallel replica.
+  /// Returns the parameter's value on the parameter's own device, also inside a data-parallel
+  /// replica, which reads parameters on its own device.
   mlir::Value parameterItself(const Parameter &parameter);
-  /// Returns a constant that `make` computes on the host from parameters, once per trace. Requires
-  /// that parameters are constants. The constant's name is the first parameter's name plus the
-  /// suffix.
+  /// Returns a constant that `make` computes on the host from the elements of parameters. It is
+  /// computed once per trace. Requires that parameters are constants. The constant's name is the
+  /// first parameter's name plus `suffix`.
   mlir::Value derived(llvm::ArrayRef<Parameter> from, const std::string &suffix,
                       llvm::function_ref<Array(llvm::ArrayRef<Array>)> make);
   mlir::Value constant(const Array &array, llvm::StringRef name, mlir::Location location,
                        bool atEntry);
 
-  /// Adds an argument to @main after the inputs that the trace began with.
+  /// Adds an argument to @main after the arguments for the inputs that were passed to trace().
   mlir::Value argument(mlir::Type type, const std::string &name, mlir::Location location);
   void assign(const Parameter &parameter, mlir::Value value);
-  /// Reverts all assignments made so far to the old values if the condition is false at run time.
+  /// Reverts all state assignments made so far if the condition is false at run time.
   void keepUnless(mlir::Value condition);
   /// Returns the function argument that holds the parameter's value at the start of the run.
   mlir::Value start(const Parameter &parameter);
   /// Returns the variable of that name, or an absent Parameter if there is none.
   Parameter &variable(const std::string &name) { return variables[name]; }
-  /// Called at the end of the trace. finish() adds a result for each state that changed.
-  /// describeArguments() sets the arguments' attributes once the function has its final type.
+  /// finish() and describeArguments() are called at the end of the trace. finish() adds a result
+  /// for each state that changed. describeArguments() sets the attributes of @main's arguments once
+  /// the function has its final type.
   void finish(llvm::SmallVectorImpl<mlir::Value> &results,
               llvm::SmallVectorImpl<std::string> &names);
   void describeArguments();
-  /// If the value is derived from an input, records that the input's elements are class indices in
-  /// [0, count) or the ignored index, so that the runtime can check them.
+  /// Records that an input contains class indices in [0, count) or the ignored index, if `value` is
+  /// derived from an input. The runtime then checks the elements of that input.
   void recordClassIndices(mlir::Value value, int64_t count, std::optional<int64_t> ignored);
-  /// Describes state that holds each rank's share of the concatenated elements of `parts`, split
-  /// over `of` ranks.
+  /// Layout of a sharded state: the tensors `parts` are concatenated and split over `of` ranks.
   struct Shares {
     int64_t of = 1;
     std::vector<std::pair<std::string, Shape>> parts;
   };
   std::map<std::string, Shares> shares;
-  /// Returns a seed for random numbers; each call returns a different one.
+  /// Returns a seed for random numbers, which differs for each call.
   int64_t nextSeed();
-  /// Returns the number of earlier calls with the same key.
+  /// Returns how often this function was called with the same key before.
   int64_t callsOf(const std::string &what) { return calls[what]++; }
   std::map<std::string, int64_t> calls;
-  /// Returns the counter for random numbers: the step number plus the rank's stream, if there is
-  /// one.
+  /// Returns the counter for random numbers: the step number, plus the offset of the rank's random
+  /// stream if there is one.
   Tensor drawCount(const Location &location);
-  /// Set while a part of a rank's batch is traced (RankPart.h); otherwise null.
+  /// Scope of the part of a rank's batch that is being traced (RankPart.h); null if there is none.
   RankPart *rankPart = nullptr;
 
   // Devices (Devices.cpp). If a trace never names a device, its types carry no device.
-  /// Assigns a device to every tensor type, both existing and future ones.
+  /// Assigns the default device to every tensor type that has no device, of both existing and
+  /// future values.
   void usePlaces();
   bool hasPlaces() const { return bool(onHome); }
-  /// Returns the type on the default device if types carry devices and this type has none.
+  /// Returns the type with the default device added if types carry devices and this type has none.
+  /// Otherwise returns the type unchanged.
   mlir::Type placed(mlir::Type type) const;
   OnAttr placeOf(const Device &device) const;
   const Device &home() const { return homeDevice; }
-  /// Sets the device of a newly created value.
+  /// Sets the device of a newly created value, without a transfer.
   void putOn(mlir::Value value, const Device &device);
-  /// Returns the value on the device. Inserts a transfer if the value is on another device.
+  /// Returns the value on the given device. Inserts a transfer if the value is on another device.
   mlir::Value moved(mlir::Value value, OnAttr device, mlir::Location location);
   /// Recreates a value on another device. Possible only for values that depend on no input and no
   /// parameter; returns null for any other value.
   mlir::Value remade(mlir::Value value, OnAttr device);
   bool isParameter(mlir::Value value) const;
-  /// Describes a value for error messages: 'x', 'hidden.weight', the result of relu.
+  /// Describes a value for error messages: by name, such as 'x' or 'hidden.weight', or as the
+  /// result of an operation, such as relu.
   std::string describe(mlir::Value value) const;
-  /// A data-parallel replica: while it is on the `replicas` stack, parameters are read on its
-  /// device. Only the first replica assigns state.
+  /// A data-parallel replica of a model. While the replica is on the stack `replicas`, parameters
+  /// are read on its device. Only the first replica assigns state.
   struct Replica {
     Device device;
     bool isFirst = true;
@@ -149,10 +153,11 @@ public:
   const uint64_t seed;
   /// Names of @main's arguments.
   std::set<std::string> argumentNames;
-  /// Names of the inputs that the trace began with, in order.
+  /// Names of the inputs that were passed to trace(), in order.
   std::vector<std::string> inputNames;
   std::vector<Parameter> argumentParameters;
-  /// Blocks under construction, outermost first. Values defined in these blocks may be used.
+  /// Blocks under construction, outermost first. Operations may use only values that are defined in
+  /// these blocks.
   std::vector<mlir::Block *> blocks;
   std::vector<std::string> names;
   std::vector<Location> locations;
@@ -174,19 +179,19 @@ private:
   std::vector<std::tuple<unsigned, const char *, int64_t>> classNotes;
   std::vector<Parameter> assigned;
   const Device homeDevice;
-  /// The default device as a type encoding; null while types carry no device.
+  /// The default device as a type encoding. Null while tensor types carry no device.
   OnAttr onHome;
   llvm::DenseMap<mlir::Value, bool> knownFree;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> remadeValues, replicaValues;
 };
 
-/// One call of a public function. It resolves operands, creates operations at the call's location,
-/// and reports errors.
+/// A call of a public function such as matmul(). Resolves the operands, creates operations at the
+/// location of the call, and reports errors.
 class Call {
 public:
   Call(llvm::StringRef what, std::initializer_list<const Operand *> operands);
   Call(llvm::StringRef what, const Operands &operands);
-  /// For functions without operands.
+  /// Constructs the call of a function without operands.
   Call(llvm::StringRef what, const Location &location);
   ~Call();
   Call(const Call &) = delete;
@@ -197,13 +202,13 @@ public:
   mlir::OpBuilder &builder() const { return active->builder; }
   mlir::Location loc() const { return mlir::Location(mlirLocation); }
 
-  /// Makes number operands take the element type of the first of these operands that has one.
+  /// Gives number operands the element type of the first tensor or parameter among these operands.
   void numbersLike(std::initializer_list<const Operand *> operands);
   mlir::Value value(const Operand &operand);
   mlir::RankedTensorType type(const Operand &operand) {
     return llvm::cast<mlir::RankedTensorType>(value(operand).getType());
   }
-  /// All operands that are present, as values.
+  /// Returns the values of all operands that are present.
   llvm::SmallVector<mlir::Value> values(std::initializer_list<const Operand *> operands);
 
   template <typename Op>
@@ -211,7 +216,8 @@ public:
                                          typename Op::Adaptor::Properties properties = {}) {
     llvm::SmallVector<mlir::Type> types;
     llvm::SmallVector<mlir::Value> operands = together(given, types);
-    // Trailing optional operands are omitted unless the properties specify the segment sizes.
+    // If the properties have no operandSegmentSizes yet, the operands are the first ones of the
+    // operation, and trailing optional operands are omitted.
     if constexpr (requires { properties.operandSegmentSizes; })
       if (llvm::all_of(properties.operandSegmentSizes, [](int32_t size) { return size == 0; }))
         omitLastOperands(properties, operands.size());
@@ -222,13 +228,15 @@ public:
       raise(capture.text);
     return create<Op>(operands, types, std::move(properties), capture);
   }
-  /// For operations whose result types cannot be inferred from their operands.
+  /// Creates an operation with the given result types, because they cannot be inferred from the
+  /// operands.
   template <typename Op>
   llvm::SmallVector<mlir::Value> makeAllAs(mlir::TypeRange given, mlir::ValueRange values,
                                            typename Op::Adaptor::Properties properties = {}) {
     Capture capture(context());
     llvm::SmallVector<mlir::Type> types(given);
-    // A gradient operation accepts operands on different devices.
+    // Gradient operations accept operands on different devices, so that their operands are not
+    // moved.
     llvm::SmallVector<mlir::Value> operands(values);
     if constexpr (!std::is_same_v<Op, GradientOp>)
       operands = together(values, types);
@@ -252,16 +260,18 @@ public:
   mlir::FloatAttr real(double value) const { return builder().getF64FloatAttr(value); }
   mlir::UnitAttr flag(bool set) const { return set ? builder().getUnitAttr() : mlir::UnitAttr(); }
 
-  /// Creates a 0-d constant.
+  /// Creates a 0-d constant of the given element type.
   mlir::Value number(mlir::Type element, double value);
   mlir::Value integerNumber(mlir::Type element, int64_t value);
-  /// Checks a dimension index against a rank. Negative indices count from the end.
+  /// Checks a dimension index against a rank and returns it as a non-negative index. Negative
+  /// indices count from the end.
   int64_t dimension(int64_t dim, int64_t rank) const;
-  /// Returns distinct dimensions in ascending order; all dimensions if the list is empty.
+  /// Checks that dimension indices are distinct and returns them in ascending order. An empty list
+  /// means all dimensions.
   llvm::SmallVector<int64_t> dimensions(const Dims &dims, int64_t rank) const;
-  /// Returns `count` entries; a single given number is repeated.
+  /// Returns a list argument with `count` entries. A single entry is repeated.
   std::vector<int64_t> spread(const char *name, const Dims &dims, size_t count) const;
-  /// Fails unless all sizes of the type are static.
+  /// Reports an error unless all sizes of the type are static.
   void requireStatic(mlir::RankedTensorType type, const char *why) const;
 
   template <typename... Parts> [[noreturn]] void fail(Parts &&...parts) const {

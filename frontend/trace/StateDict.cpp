@@ -7,7 +7,7 @@
 namespace dlc::nn {
 
 namespace {
-/// Formats the first names of a list that may be long.
+/// Formats a list of names for messages. Only the first names of a long list are included.
 std::string firstNames(const std::vector<std::string> &names) {
   std::string text;
   for (size_t i = 0; i < names.size() && i < 5; ++i)
@@ -69,7 +69,7 @@ void Module::load(const std::string &path, const LoadOptions &options) {
   if (!extra.empty() && !options.allowExtra)
     throw Error(path + ": the module has no parameter for " + firstNames(extra) +
                 "; set LoadOptions::allowExtra to ignore them");
-  // Assigned only after all checks, so that an invalid file changes nothing.
+  // The parameters are assigned only after all checks, so that an invalid file changes nothing.
   for (auto &[parameter, array] : found)
     parameter.set(std::move(array));
 }

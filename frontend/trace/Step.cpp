@@ -12,7 +12,7 @@ namespace dlc {
 using namespace trace;
 
 namespace {
-/// Computes the loss and the metrics of one batch.
+/// Returns the loss and the metrics of one batch.
 std::vector<Tensor> figuresOf(const Network &network, const TensorFunction &loss,
                               const std::vector<Tensor> &inputs, const StepOptions &options) {
   std::vector<Tensor> given(inputs.begin(), inputs.begin() + int64_t(network.arity));
@@ -24,7 +24,8 @@ std::vector<Tensor> figuresOf(const Network &network, const TensorFunction &loss
   return figures;
 }
 
-/// Returns one of `parts` equal parts of the batch.
+/// Returns part number `part` of the batch, which is split into `parts` equal parts along its first
+/// dimension.
 std::vector<Tensor> partOf(const std::vector<Tensor> &inputs, int64_t part, int64_t parts) {
   std::vector<Tensor> result;
   for (const Tensor &input : inputs) {
@@ -34,11 +35,11 @@ std::vector<Tensor> partOf(const std::vector<Tensor> &inputs, int64_t part, int6
   return result;
 }
 
-/// Traces each part of the batch and returns its loss, metrics and gradients. The loss of each
-/// micro-batch is scaled to its share of the mean; chunks are not scaled because meanInOrder()
-/// averages them. Parts are unrolled into one program instead of accumulated over several runs. So
-/// the step counter, the schedule and the update do not depend on the number of parts, and no
-/// accumulator outlives the step.
+/// Traces each part (micro-batch or chunk) of the batch and returns its loss, metrics and
+/// gradients. The loss of a micro-batch is scaled to its share of the mean. The loss of a chunk is
+/// not scaled, because meanInOrder() averages the chunks. The parts are unrolled into one program
+/// instead of accumulated over several runs. So the step counter, the schedule and the update do
+/// not depend on the number of parts, and no accumulator outlives the step.
 std::vector<PartResults> inParts(const Network &network, const TensorFunction &loss,
                                  const std::vector<Tensor> &inputs, const StepOptions &options,
                                  const LossScaler *scaler, const Location &location) {
@@ -49,7 +50,7 @@ std::vector<PartResults> inParts(const Network &network, const TensorFunction &l
     std::vector<Tensor> figures =
         parts == 1 ? figuresOf(network, loss, inputs, options)
                    : figuresOf(network, loss, partOf(inputs, part, parts), options);
-    // The following operations are attributed to the location of the call that requested the step.
+    // The operations of the gradients get the location of the call that requested the step.
     Call call("train", location);
     rankPart.finish();
     if (parts > 1 && options.chunks == 0)
@@ -61,7 +62,7 @@ std::vector<PartResults> inParts(const Network &network, const TensorFunction &l
   return results;
 }
 
-/// Adds the results of all parts.
+/// Returns the sum of the losses, metrics and gradients over all parts.
 PartResults sumOf(std::vector<PartResults> parts) {
   PartResults sum = std::move(parts[0]);
   for (size_t part = 1; part < parts.size(); ++part) {
@@ -73,7 +74,7 @@ PartResults sumOf(std::vector<PartResults> parts) {
   return sum;
 }
 
-/// Casts f32 gradients to the type in which ranks exchange them.
+/// Casts f32 gradients to the type in which ranks exchange them (StepOptions::gradients).
 optim::Gradients toTravel(optim::Gradients gradients, DType type) {
   for (Tensor &value : gradients.values)
     if (value.dtype() == DType::F32)
@@ -81,7 +82,7 @@ optim::Gradients toTravel(optim::Gradients gradients, DType type) {
   return gradients;
 }
 
-/// Casts exchanged gradients back to the parameters' types.
+/// Casts the exchanged gradients back to the types of their parameters.
 optim::Gradients asParameters(optim::Gradients gradients) {
   for (size_t i = 0; i < gradients.values.size(); ++i) {
     const Parameter &like = gradients.buckets.empty() ? gradients.parameters[i]
@@ -91,7 +92,8 @@ optim::Gradients asParameters(optim::Gradients gradients) {
   return gradients;
 }
 
-/// Stores the loss and metrics as this step's row of the log [steps, figures].
+/// Stores the loss and the metrics in the log [steps, number of losses and metrics], in the row of
+/// this step.
 void keep(const std::vector<Tensor> &figures, int64_t steps) {
   Parameter log = variable("log", {steps, int64_t(figures.size())});
   std::vector<Tensor> line;
@@ -202,7 +204,8 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
                                         ? meanInOrder(results, options.chunks, options.world)
                                         : sumOf(std::move(results));
         if (options.dataParallel && options.chunks == 0) {
-          // Averages before unscaling, so that all ranks agree on whether the gradients are finite.
+          // Gradients are averaged over the ranks before unscaling, so that all ranks agree on
+          // whether they are finite.
           gradients = toTravel(gradients, options.gradients);
           gradients =
               asParameters(options.shardOptimizer ? optimizer.sharded(gradients, options.world)
@@ -216,8 +219,8 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
           gradients = optim::clipByValue(gradients, options.clipValue);
         if (options.clipNorm > 0)
           gradients = optim::clipByNorm(gradients, options.clipNorm);
-        // Shards only after clipping: a norm computed from shares would be summed in a different
-        // order in each world size.
+        // Gradients are sharded only after clipping, because a norm computed from shares would be
+        // summed in a different order in each world size.
         if (options.chunks && options.shardOptimizer)
           gradients = optimizer.sharded(gradients, options.world, /*averaged=*/true);
         if (scaler) {

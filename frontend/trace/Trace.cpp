@@ -64,8 +64,8 @@ OwningOpRef<ModuleOp> traceInto(MLIRContext &context, const Function &function,
     state->usePlaces();
     state->putOn(argument, *input.device);
   }
-  // Closes the trace however it ends, so that tensors which the function stored elsewhere cannot
-  // access the module afterwards.
+  // Closes the trace at the end of the scope, also after an exception. Tensors that the function
+  // stored elsewhere then cannot access the module.
   struct Close {
     State &state;
     ~Close() { state.open = false; }

@@ -9,7 +9,7 @@
 
 namespace dlc {
 
-/// A module and its context. The context is destroyed last.
+/// A traced module with its context. The context is destroyed last.
 struct TracedModule {
   std::shared_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -22,11 +22,11 @@ struct trace::Graph::Impl {
 
 namespace trace {
 
-/// Moves the module out of the graph, ready for compile(). The graph is empty afterwards.
+/// Moves the module out of a traced graph, ready for compile(). The graph is empty afterwards.
 TracedModule takeModule(Graph graph);
 
-/// Like traceFunction(), but into a context that the caller owns. `parameters` receives the
-/// parameters that became arguments.
+/// Traces a function on symbolic tensors into a module of a context that the caller owns.
+/// `parameters` receives the parameters that became arguments of the module.
 mlir::OwningOpRef<mlir::ModuleOp> traceInto(mlir::MLIRContext &context, const Function &function,
                                             const std::vector<Spec> &inputs,
                                             const TraceOptions &options = {},

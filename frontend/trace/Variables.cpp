@@ -18,8 +18,8 @@ Value State::argument(Type type, const std::string &name, mlir::Location locatio
 }
 
 ElementsAttr State::startOf(const Parameter &parameter, RankedTensorType type) {
-  // An initial value that is the same for all elements becomes a splat and is never allocated in
-  // memory.
+  // If all elements have the same initial value, it becomes a splat and the elements are never
+  // allocated.
   std::optional<double> number = startNumber(parameter);
   if (!number)
     return elements(parameter.value(), parameter.name());
@@ -102,8 +102,8 @@ void State::describeArguments() {
     if (auto share = shares.find(parameter.name()); share != shares.end())
       function.setArgAttr(position, "dlc.shares", describeShares(share->second));
     auto type = cast<RankedTensorType>(function.front().getArgument(position).getType());
-    // A variable's initial value is a single number that is stored nowhere else, so it is always
-    // written.
+    // The initial value of a variable is always stored in the program, because it is stored nowhere
+    // else. It is a single number.
     bool starts = hasStarts || parameter.isVariable();
     if (ElementsAttr start = starts ? startOf(parameter, type) : ElementsAttr())
       function.setArgAttr(position, "dlc.init", start);

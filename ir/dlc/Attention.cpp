@@ -15,7 +15,7 @@ void DlcDialect::registerAttention() {
 }
 
 namespace {
-/// Sizes and device inferred from attention's operands.
+/// Sizes and device that are inferred from the operands of attention.
 struct Found {
   Shape rows;     ///< query rows: [batch.., T]
   int64_t values; ///< E, the size of a value vector
@@ -74,7 +74,7 @@ Shape withLast(Shape shape, int64_t size) {
   return shape;
 }
 
-/// Returns the element type of the logsumexp result.
+/// Returns the element type of the logsumexp result: f64 for f64 operands, otherwise f32.
 Type wideType(Operand q) {
   Type element = q.type().getElementType();
   return element.isF64() ? element : Float32Type::get(element.getContext());

@@ -34,7 +34,8 @@ LogicalResult checkSize(const Site &site, StringRef constraint, std::optional<in
                    "; say how many ranks there are, or leave it out");
 }
 
-/// Requires a `size` attribute, which the shape of the result depends on.
+/// Checks that the attribute `size` (number of ranks) is set, because the shape of the result
+/// depends on it.
 LogicalResult wantSize(const Site &site, StringRef constraint, std::optional<int64_t> size) {
   if (size)
     return checkSize(site, constraint, size);
@@ -68,7 +69,7 @@ LogicalResult inferRows(const Site &site, Operand x, int64_t rows, Types &types)
   shape[0] = rows;
   return addResult(site, types, shape, x.type().getElementType(), *commonDevice(site, "", x));
 }
-/// Infers the result of an operation that gives each of `size` ranks an equal share of the rows.
+/// Infers a result type with 1 / `size` of the rows of x: each rank gets an equal shard.
 LogicalResult inferShare(const Site &site, StringRef constraint, Operand x, int64_t size,
                          Types &types) {
   if (failed(wantRows(site, constraint, x)))

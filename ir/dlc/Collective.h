@@ -13,7 +13,7 @@
 
 namespace dlc {
 
-/// Registers the collective operations with the dialect.
+/// Registers the collective operations (all_reduce, all_gather, ..) with the dialect.
 void registerCollectives(DlcDialect &dialect);
 
 /// Returns whether the operation communicates between ranks.
@@ -21,16 +21,17 @@ inline bool isCollective(mlir::Operation *op) {
   return mlir::isa<AllReduceOp, AllGatherOp, ReduceScatterOp, BroadcastRanksOp>(op);
 }
 
-/// Returns whether the result depends on more than the operands of this rank.
+/// Returns whether the operation's result depends on the rank number or on data of other ranks, and
+/// not only on the operands of this rank.
 inline bool dependsOnRank(mlir::Operation *op) {
   return isCollective(op) || mlir::isa<OwnRowsOp>(op);
 }
 
-/// Dictionary attribute of a synchronized batch_norm_train, whose statistics cover the batches of
-/// all ranks, and of its batch_norm_grad. `layer` is the index of the layer. If the sums must not
-/// depend on the number of ranks, the batch is split into chunks: `chunks` is the number of chunks
-/// over all ranks, `ranks` is the number of ranks, and each chunk of a rank has its own copy of the
-/// operation with the same `layer`.
+/// Name of the dictionary attribute of a synchronized batch_norm_train, whose statistics cover the
+/// batches of all ranks, and of its batch_norm_grad. Entry `layer` is the index of the layer. If
+/// the sums must not depend on the number of ranks, the batch is split into chunks: `chunks` is the
+/// number of chunks over all ranks, `ranks` is the number of ranks, and each chunk of a rank has
+/// its own copy of the operation with the same `layer`.
 constexpr llvm::StringLiteral kOverRanksAttr = "dlc.over_ranks";
 
 } // namespace dlc

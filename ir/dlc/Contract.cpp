@@ -73,7 +73,7 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   if (!dimsAgree(k, other))
     return site.fail("C2: the contracted dimensions must agree; found ", k, " in 'a' and ", other,
                      " in 'b'; transpose one operand or mend the shape");
-  // Batch dimensions broadcast as elementwise operands do.
+  // The batch dimensions of a and b broadcast by NumPy's rules.
   ArrayRef<int64_t> batchA = left.drop_back(2), batchB = right.drop_back(2);
   Shape shape(std::max(batchA.size(), batchB.size()), 1);
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -91,8 +91,8 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   FailureOr<OnAttr> device;
   if (failed(element) || failed(device = commonDevice(site, "C4", {a, b, zeroA, zeroB})))
     return failure();
-  // A zero point has rank 0, or broadcasts to the operand with size 1 along the contracted
-  // dimension: one value for each row of a or column of b.
+  // A zero point has rank 0, or the operand's shape with size 1 along the reduction (K) dimension:
+  // one value for each row of a or column of b.
   auto fits = [&](Operand zero, Operand operand, bool contractsLast) -> LogicalResult {
     if (!zero.value || zero.type().getRank() == 0)
       return success();

@@ -6,16 +6,19 @@
 
 namespace dlc {
 
-/// Checks for a matmul or convolution of 4- or 8-bit integers, which are summed in i32.
+/// Returns whether the operation is a matmul or convolution of 4- or 8-bit integers, which
+/// accumulates in i32.
 bool isIntegerContraction(mlir::Operation *op);
 
-/// Returns the zero point of operand 0 or 1 of a matmul or convolution. Null means 0.
+/// Returns the zero point of operand 0 or 1 of a matmul or convolution, or null if the zero point
+/// is 0.
 mlir::Value zeroPointOf(mlir::Operation *contraction, unsigned operand);
 
-/// Whether each zero point of a matmul or convolution has one element.
+/// Returns whether each zero point of a matmul or convolution is per tensor, i.e. has one element.
 bool hasSingleZeroPoints(mlir::Operation *contraction);
 
-/// Sets the zero points of both operands of a matmul or convolution. Null means 0.
+/// Sets the zero points of both operands of a matmul or convolution. A null value means a zero
+/// point of 0.
 void setZeroPoints(mlir::Operation *contraction, mlir::Value left, mlir::Value right);
 
 /// Returns the bias of a convolution or transposed convolution; null if there is none.

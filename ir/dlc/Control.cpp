@@ -20,8 +20,8 @@ void DlcDialect::registerControl() {
 namespace {
 YieldOp terminatorOf(Region &region) { return cast<YieldOp>(region.front().getTerminator()); }
 
-/// Returns the region's yield. MLIR verifies an operation before its regions, so the last operation
-/// of the region may still be anything.
+/// Returns the terminator `dlc.yield` of the region. Fails if the last operation is another one:
+/// MLIR verifies an operation before its regions.
 FailureOr<YieldOp> checkYield(Operation *op, Region &region) {
   Block &block = region.front();
   auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
@@ -66,7 +66,7 @@ LogicalResult IfOp::verify() {
 }
 
 namespace {
-/// if (constant) a else b -> the operations of the taken region
+/// Folds `if (constant) a else b`: inlines the operations of the taken region.
 struct TakeConstantBranch : OpRewritePattern<IfOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -76,8 +76,8 @@ struct TakeConstantBranch : OpRewritePattern<IfOp> {
       return failure();
     Region &taken = condition != 0 ? op.getThenRegion() : op.getElseRegion();
     YieldOp yield = terminatorOf(taken);
-    // The results are not replaced if the types differ, for example if the yielded type is more
-    // static.
+    // The `if` is not replaced if the yielded types differ from its result types, for example if a
+    // yielded type is more static.
     if (yield.getOperandTypes() != op.getResultTypes())
       return failure();
     SmallVector<Value> values(yield.getValues());

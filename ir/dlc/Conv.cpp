@@ -18,7 +18,8 @@ void DlcDialect::registerConv() {
 }
 
 namespace {
-/// Checks the constraints that conv and conv_transpose share: C1, C2 and the devices of C4.
+/// Checks the constraints that conv and conv_transpose share: ranks (C1), attribute sizes (C2) and
+/// one device for all operands (C4).
 template <typename Adaptor>
 LogicalResult checkOperands(const Site &site, Adaptor adaptor, FailureOr<OnAttr> &device) {
   Operand x{"x", adaptor.getX()}, w{"w", adaptor.getW()}, bias{"bias", adaptor.getBias()};

@@ -25,7 +25,7 @@ LogicalResult CotangentOp::verify() {
   return success();
 }
 
-/// Checks that each value of `given` has the type of the value of `wanted` at the same index.
+/// Checks that the values in `given` have the same types as the values in `wanted`, index by index.
 static LogicalResult checkTypes(CustomGradientOp op, StringRef constraint, StringRef givenName,
                                 ValueRange given, StringRef wantedName, ValueRange wanted) {
   if (given.size() != wanted.size())

@@ -14,7 +14,7 @@
 
 namespace dlc {
 
-/// Registers the operations with the dialect.
+/// Registers the operations of model-defined gradients with the dialect.
 void registerCustomGradients(DlcDialect &dialect);
 
 } // namespace dlc

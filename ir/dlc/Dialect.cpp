@@ -22,8 +22,8 @@ using namespace dlc;
 #include "ir/dlc/Attrs.cpp.inc"
 
 namespace {
-/// Allows functions of dlc operations to be inlined anywhere: no dlc operation depends on its
-/// context.
+/// Allows the inlining of functions of dlc operations at every call site: no dlc operation depends
+/// on its context.
 struct InlineAnywhere : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override { return true; }
@@ -70,8 +70,9 @@ StringAttr nameIn(DictionaryAttr attributes) {
   return attributes ? attributes.getAs<StringAttr>("dlc.name") : StringAttr();
 }
 
-/// Checks C1 and C2. `all` has the attributes of all arguments, or of all results, and `at` is the
-/// index of the one to check.
+/// Checks constraints C1 and C2 of `dlc.state`: it is a unit attribute of a named tensor, and the
+/// names of states are unique. `all` has the attributes of all arguments, or of all results, and
+/// `at` is the index of the one to check.
 LogicalResult checkStateName(Operation *op, StringRef what, Type type, Attribute value,
                              ArrayRef<DictionaryAttr> all, unsigned at) {
   StringAttr name = nameIn(all[at]);
@@ -91,7 +92,8 @@ bool isShared(NamedAttribute attribute) {
   return attribute.getName() == "dlc.split" || attribute.getName() == "dlc.part";
 }
 
-/// Checks C5. `dlc.split` is set on a whole tensor, `dlc.part` on the part of one rank.
+/// Checks constraint C5 of `dlc.split`, which is set on a whole tensor, and `dlc.part`, which is
+/// set on the shard of one rank: the number of shards divides the dimension.
 LogicalResult checkPart(Operation *op, Type type, NamedAttribute attribute) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto part = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
@@ -109,7 +111,8 @@ LogicalResult checkPart(Operation *op, Type type, NamedAttribute attribute) {
                          << "; write array<i64: 1, 2, 1> for the second dimension and two ranks";
 }
 
-/// Checks C6.
+/// Checks constraint C6 of `dlc.counted`: the dimension exists, and its counter is an i64 result of
+/// rank 0.
 LogicalResult checkCounted(FunctionOpInterface function, Type type, Attribute value) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto counted = dyn_cast<DenseI64ArrayAttr>(value);
@@ -128,7 +131,7 @@ LogicalResult checkCounted(FunctionOpInterface function, Type type, Attribute va
          << "; write array<i64: 0, 1> where the second result counts the first dimension";
 }
 
-/// Checks C7.
+/// Checks constraint C7 of `dlc.packed`: the tensor has the bytes of the packed 4-bit type.
 LogicalResult checkPacked(Operation *op, Type type, Attribute value) {
   auto given = dyn_cast<TypeAttr>(value);
   auto packed = given ? dyn_cast<RankedTensorType>(given.getValue()) : RankedTensorType();

@@ -30,31 +30,33 @@ template <typename Op> class StandaloneOp : public mlir::OpTrait::TraitBase<Op, 
 template <typename Op> class AnyLayout : public mlir::OpTrait::TraitBase<Op, AnyLayout> {};
 template <typename Op> class NoGradient : public mlir::OpTrait::TraitBase<Op, NoGradient> {};
 
-/// Numeric requirements of an operation, as the mixed-precision passes use them.
+/// Classes of operations by the floating-point precision that they need. The mixed-precision passes
+/// use them.
 enum class NumericClass {
-  Product, ///< 16-bit operands and f32 sums; narrow operands save time here
-  Layer,   ///< f32 sums or statistics inside; operands and results may be narrow
-  Exact,   ///< returns operand elements unchanged, so narrow operands lose nothing
-  Smooth,  ///< rounds once per element: computed in f32, the result may be stored narrow
-  Full,    ///< f32 throughout
+  Product, ///< 16-bit operands with f32 accumulators: lower precision makes the operation faster
+  Layer,   ///< f32 accumulators or statistics: the operands and results may have 16 bits
+  Exact,   ///< returns operand elements unchanged, so 16-bit operands lose no precision
+  Smooth,  ///< computed in f32 and rounded once per element: the result may have 16 bits
+  Full,    ///< operands, computation and results are f32
 };
 
-/// Returns whether this is an elementwise operation whose cost is that of an addition. Recomputing
-/// such an operation is as cheap as reading its result from memory.
+/// Returns whether this is an elementwise operation that costs as little as an addition.
+/// Recomputing such an operation is as cheap as loading its result from memory.
 bool isCheapMath(mlir::Operation *op);
 
 /// Returns whether the declared types may replace the inferred types: element types and devices are
 /// equal, and each pair of dimensions is equal or has a dynamic member. Layouts may differ.
 bool areCompatible(mlir::TypeRange inferred, mlir::TypeRange declared);
 
-/// Attribute of a function's argument or result that stores packed 4-bit integers as bytes: the
-/// packed tensor type.
+/// Name of the attribute of a function's argument or result that stores packed 4-bit integers as
+/// bytes. Its value is the packed tensor type.
 constexpr llvm::StringLiteral kPackedAttr = "dlc.packed";
 
 class IndexMap;
 class OnAttr;
 
-/// Returns the device and layout of a tensor type, or null if the type has no placement.
+/// Returns the device and layout of a tensor type (its encoding), or null if the type has no
+/// encoding.
 OnAttr getPlace(mlir::Type type);
 /// Returns the layout of a tensor type. The layout is empty if elements are stored in row-major
 /// order.

@@ -20,15 +20,15 @@ void DlcDialect::registerElementwise() {
 namespace {
 Type boolType(MLIRContext *context) { return IntegerType::get(context, 1); }
 
-/// Infers the operand's type with another element type.
+/// Infers a result type with the shape and encoding of x and the given element type.
 LogicalResult inferElement(Value x, Type element, Types &types) {
   RankedTensorType type = tensorType(x);
   types.push_back(RankedTensorType::get(type.getShape(), element, type.getEncoding()));
   return success();
 }
 
-/// Returns whether the conversion represents every value of `from` exactly, so that converting back
-/// returns the same value.
+/// Returns whether a cast from `from` to `to` is lossless, so that casting back returns the same
+/// value.
 bool keepsValues(Type from, Type to) {
   if (from == to)
     return true;
@@ -39,7 +39,8 @@ bool keepsValues(Type from, Type to) {
                llvm::APFloat::semanticsMaxExponent(b.getFloatSemantics());
   }
   auto a = cast<IntegerType>(from);
-  // Integer to float is excluded: on the way back, floats saturate where integers wrap.
+  // Integer to float is excluded, because the cast back to integer saturates, while integer casts
+  // wrap.
   auto b = dyn_cast<IntegerType>(to);
   if (!b || b.isInteger(1))
     return false;
@@ -49,7 +50,8 @@ bool keepsValues(Type from, Type to) {
   return !b.isUnsigned() && b.getWidth() >= a.getWidth();
 }
 
-/// Returns the operand if it has the type of the result and can replace it.
+/// Returns the operand if its type equals the type of the result, so that it can replace the
+/// result.
 OpFoldResult foldTo(Value operand, Value result) {
   return operand.getType() == result.getType() ? OpFoldResult(operand) : OpFoldResult();
 }
@@ -123,7 +125,7 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
 //===----------------------------------------------------------------------===//
 
 OpFoldResult AddOp::fold(FoldAdaptor) {
-  // -0.0 + 0.0 is 0.0, so x + 0.0 does not fold for floats; x + -0.0 is x.
+  // For floats, x + 0.0 does not fold to x, because -0.0 + 0.0 is 0.0. The neutral element is -0.0.
   auto neutral = [](Value value) {
     double number;
     return isSplat(value, number) && number == 0 &&

@@ -131,7 +131,8 @@ Coordinates IndexContext::variables(const std::string &prefix, ArrayRef<int64_t>
   return result;
 }
 
-/// Splits `e` into the terms whose coefficients are multiples of `by`, and the remaining terms.
+/// Splits `e` into the sum of the terms whose coefficients are multiples of `by`, and the sum of
+/// the other terms.
 static std::pair<IndexExpr, IndexExpr> splitBy(const IndexExpr &e, int64_t by) {
   IndexExpr whole, rest;
   int64_t low = e.constant % by;
@@ -180,7 +181,7 @@ IndexExpr IndexContext::divide(const IndexExpr &e, int64_t by) {
       return add(exactly(whole, by), divide(rest, by));
   if (int64_t g = commonPart(e, by); g > 1)
     return divide(exactly(splitBy(e, g).first, g), by / g);
-  // (x / a) / b = x / (a b)
+  // Merges nested divisions: (x / a) / b = x / (a * b).
   if (e.terms.size() == 1 && e.constant == 0 && e.terms[0].second == 1 &&
       e.terms[0].first->kind == IndexAtom::Quotient)
     return divide(e.terms[0].first->inner, e.terms[0].first->other.constant * by);
@@ -224,7 +225,7 @@ IndexExpr IndexContext::least(const IndexExpr &a, const IndexExpr &b) {
   atom.inner = a, atom.other = b;
   atom.low = std::min(a.low(), b.low());
   atom.high = std::min(a.high(), b.high());
-  // If a + b is constant, the minimum is at most half of the sum.
+  // If a + b is constant, min(a, b) is at most half of the sum.
   if (IndexExpr sum = a + b; sum.isConstant())
     atom.high = std::min(atom.high, sum.constant / 2);
   return make(std::move(atom));
@@ -245,7 +246,7 @@ IndexExpr IndexContext::greatest(const IndexExpr &a, const IndexExpr &b) {
 
 IndexExpr IndexContext::add(const IndexExpr &a, const IndexExpr &b) {
   IndexExpr sum = a + b;
-  // c * n * (e / n) + c * (e % n) = c * e
+  // Merges quotient and remainder: c * n * (e / n) + c * (e % n) = c * e.
   for (auto [atom, c] : sum.terms) {
     if (atom->kind != IndexAtom::Remainder)
       continue;
@@ -258,7 +259,7 @@ IndexExpr IndexContext::add(const IndexExpr &a, const IndexExpr &b) {
     IndexExpr rest = sum - single(atom) * c - quotient * found;
     return add(rest, atom->inner * c);
   }
-  // c * n * ((e / n) % m) + c * (e % n) = c * (e % (n * m))
+  // Merges two remainders: c * n * ((e / n) % m) + c * (e % n) = c * (e % (n * m)).
   for (auto [atom, c] : sum.terms) {
     if (!joinsRemainders || atom->kind != IndexAtom::Remainder)
       continue;
@@ -301,7 +302,8 @@ Coordinates IndexContext::unravel(ArrayRef<int64_t> shape, const IndexExpr &offs
 Coordinates IndexContext::reshape(ArrayRef<int64_t> from, ArrayRef<int64_t> to,
                                   ArrayRef<IndexExpr> at) {
   Coordinates result(to.size());
-  // Coordinates are copied for equal leading dimensions, then for equal trailing ones.
+  // Equal leading dimensions of both shapes keep their coordinates, and so do equal trailing
+  // dimensions.
   size_t front = 0, back = 0;
   while (front < from.size() && front < to.size() && from[front] == to[front])
     result[front] = at[front], ++front;

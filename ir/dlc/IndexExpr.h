@@ -21,8 +21,8 @@ namespace dlc {
 
 struct IndexAtom;
 
-/// Affine sum: a constant plus atoms multiplied by coefficients. Atoms are sorted by the order of
-/// their creation.
+/// Affine index expression: a constant plus atoms (variables, quotients, ..) multiplied by
+/// coefficients. The atoms are sorted by the order of their creation.
 struct IndexExpr {
   IndexExpr(int64_t constant = 0) : constant(constant) {}
 
@@ -30,7 +30,8 @@ struct IndexExpr {
   llvm::SmallVector<std::pair<const IndexAtom *, int64_t>, 4> terms;
 
   bool isConstant() const { return terms.empty(); }
-  /// Bounds of the value, both inclusive.
+  /// Returns the lower bound of the expression's value (inclusive); high() returns the upper bound
+  /// (inclusive).
   int64_t low() const;
   int64_t high() const;
   bool isWithin(int64_t size) const { return low() >= 0 && high() < size; }
@@ -64,7 +65,8 @@ inline bool operator==(const IndexExpr &a, const IndexExpr &b) {
   return a.constant == b.constant && a.terms == b.terms;
 }
 
-/// Creates atoms and uniques them: structurally equal atoms are one object.
+/// Creates atoms and uniques them: structurally equal atoms are one object, so that pointers can be
+/// compared.
 class IndexContext {
 public:
   IndexExpr variable(const std::string &name, int64_t low, int64_t high, unsigned depth = 0);
@@ -76,15 +78,17 @@ public:
   IndexExpr remainder(const IndexExpr &e, int64_t by);
   IndexExpr least(const IndexExpr &a, const IndexExpr &b);
   IndexExpr greatest(const IndexExpr &a, const IndexExpr &b);
-  /// Returns a + b, and merges the quotient and the remainder of one expression into that
-  /// expression.
+  /// Returns a + b. The quotient and the remainder of one expression are merged into that
+  /// expression: n * (e / n) + e % n = e.
   IndexExpr add(const IndexExpr &a, const IndexExpr &b);
-  /// Whether `add` also merges two remainders into the remainder by the product of their divisors.
+  /// Whether `add` also merges two remainders: n * ((e / n) % m) + e % n = e % (n * m).
   bool joinsRemainders = false;
 
-  /// Returns the row-major offset of the element at coordinates `at`.
+  /// Returns the row-major offset of the element with coordinates `at` in a tensor of shape
+  /// `shape`.
   IndexExpr linear(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<IndexExpr> at);
-  /// Returns the coordinates of the element at row-major offset `offset`.
+  /// Returns the coordinates of the element at row-major offset `offset` in a tensor of shape
+  /// `shape`.
   Coordinates unravel(llvm::ArrayRef<int64_t> shape, const IndexExpr &offset);
   /// Returns the coordinates in shape `to` of the element with coordinates `at` in shape `from`.
   Coordinates reshape(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to,

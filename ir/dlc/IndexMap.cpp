@@ -21,7 +21,8 @@ void Sliding::from(ArrayRef<IndexExpr> p, ArrayRef<IndexExpr> k, ArrayRef<int64_
 void Sliding::back(ArrayRef<IndexExpr> y, ArrayRef<IndexExpr> k, ArrayRef<int64_t> positions,
                    IndexContext &x, Read &read) const {
   for (size_t d = 0; d < positions.size(); ++d) {
-    // y + low = stride * p + dilation * k. The guard holds only if the stride divides q.
+    // Solves y + low = stride * p + dilation * k for the output position p = q / stride. The guard
+    // holds only if the stride divides q.
     IndexExpr q = y[d] + low[d] - k[d] * dilations[d];
     read.at.push_back(x.divide(q, strides[d]));
     read.guard(q, positions[d], strides[d]);
@@ -46,7 +47,8 @@ SmallVector<Read, 2> readsOf(Operation *op, IndexContext &x, ArrayRef<IndexExpr>
   cast<IndexMapped>(op).mapIndices(map);
   if (!op->hasTrait<ElementMove>())
     return map.reads;
-  // Drops the reads whose guards never hold, and all reads after the first one without guards.
+  // Drops the reads whose guards never hold, and all reads after the first read without guards,
+  // which always applies.
   SmallVector<Read, 2> reads;
   for (Read &read : map.reads) {
     bool never = llvm::any_of(read.guards, [](const Guard &guard) {
@@ -78,7 +80,7 @@ std::optional<int64_t> runOf(Operation *op) {
   if (!op->hasTrait<ElementMove>())
     return std::nullopt;
   auto shapeOf = [](Value v) { return cast<RankedTensorType>(v.getType()).getShape(); };
-  // An empty result has no first element.
+  // An empty result has no first element, and thus no offset.
   if (llvm::is_contained(shapeOf(op->getResult(0)), 0))
     return std::nullopt;
   IndexContext x;

@@ -13,31 +13,33 @@
 
 namespace dlc {
 
-/// Condition under which an element exists: `by` divides `place`, and 0 <= place / by < size.
+/// Condition that an index into a tensor is valid: `place` is a multiple of `by`, and 0 <= place /
+/// by < size.
 struct Guard {
   IndexExpr place;
   int64_t size = 0, by = 1;
 };
 
-/// Element of an operand that is read if all guards hold.
+/// Access to an operand: reads the element at coordinates `at` if all guards hold.
 struct Read {
   unsigned operand = 0;
   Coordinates at;
   llvm::SmallVector<Guard, 2> guards;
 
-  /// Adds a guard, unless the range of `place` shows that the guard always holds.
+  /// Adds the condition that `place` is a multiple of `by` and 0 <= place / by < size, unless the
+  /// range of `place` shows that it always holds.
   void guard(const IndexExpr &place, int64_t size, int64_t by = 1);
 };
 
 class IndexMap {
 public:
-  /// Callback that returns the value of element `at` of an index tensor, as an index into a
-  /// dimension of the given size.
+  /// Callback that returns element `at` of an index tensor as an index expression. The index is
+  /// valid in a dimension of the given size.
   using Load =
       llvm::function_ref<IndexExpr(mlir::Value indices, const Coordinates &at, int64_t size)>;
 
   IndexContext &x;
-  /// Coordinates of the result element, and coordinates of the current term of its reduction.
+  /// Coordinates of the result element (`at`) and of the current term of its reduction (`over`).
   llvm::ArrayRef<IndexExpr> at, over;
   Load load;
   llvm::SmallVector<Read, 2> reads;
@@ -47,37 +49,38 @@ public:
   }
 };
 
-/// Parameters of a window that slides over the spatial dimensions.
+/// Strides, dilations and leading padding of a sliding window, one entry per spatial dimension.
 struct Sliding {
   llvm::ArrayRef<int64_t> strides, dilations, low;
 
-  /// Adds the image coordinates that window element `k` reads at output position `p`.
+  /// Appends to `read` the image coordinates that window element `k` reads for output position `p`.
   void from(llvm::ArrayRef<IndexExpr> p, llvm::ArrayRef<IndexExpr> k, llvm::ArrayRef<int64_t> image,
             Read &read) const;
-  /// Inverse of `from`: adds the output position whose window element `k` reads image coordinate
-  /// `y`. The guards fail if there is no such position.
+  /// Appends to `read` the output position whose window element `k` reads image coordinate `y` (the
+  /// inverse of `from`). The guards fail if there is no such position.
   void back(llvm::ArrayRef<IndexExpr> y, llvm::ArrayRef<IndexExpr> k,
             llvm::ArrayRef<int64_t> positions, IndexContext &x, Read &read) const;
 };
 
-/// Returns the row-major extents of the reduction that computes one result element.
+/// Returns the extents of the reduction dimensions of the operation, outermost first. The list is
+/// empty if the operation does not reduce.
 llvm::SmallVector<int64_t> foldedExtents(mlir::Operation *op);
 
-/// Returns the operand elements that the result element at `at` is computed from. For a reduction,
-/// these are the elements of the term `over`. For an operation that moves elements, the result is
-/// the first read whose guards hold, and the last read has no guards.
+/// Returns the operand elements from which the result element at `at` is computed. For a reduction,
+/// these are the elements of the term at `over`. For an operation that only moves elements, the
+/// result is the first read whose guards hold; the last read has no guards.
 llvm::SmallVector<Read, 2> readsOf(mlir::Operation *op, IndexContext &x,
                                    llvm::ArrayRef<IndexExpr> at,
                                    llvm::ArrayRef<IndexExpr> over = {},
                                    IndexMap::Load load = nullptr);
 
-/// If `op` moves elements of its first operand to places that depend on the index alone, returns
-/// the coordinates of the operand element that the result element at `at` always equals.
+/// If `op` moves elements of its first operand, and the source positions depend only on the result
+/// index, returns the coordinates of the operand element that the result element at `at` equals.
 std::optional<Coordinates> movedIndex(mlir::Operation *op, IndexContext &x,
                                       llvm::ArrayRef<IndexExpr> at);
 
-/// If the result's elements are a contiguous run of the operand's elements in the same order,
-/// returns the offset of the first one. Assumes row-major layouts for both.
+/// If the result is a contiguous slice of the operand's elements in the same order, returns the
+/// offset of the slice. Assumes row-major layouts for both.
 std::optional<int64_t> runOf(mlir::Operation *op);
 
 } // namespace dlc

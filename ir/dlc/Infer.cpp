@@ -7,7 +7,8 @@ using namespace mlir;
 using namespace dlc;
 
 namespace {
-/// Larger than any real address space; products of sizes and strides stay within int64.
+/// Limit of the number of elements of a tensor. It is larger than any real address space, and small
+/// enough that products of sizes and strides do not overflow int64.
 constexpr int64_t maxElements = int64_t(1) << 46;
 
 std::string deviceText(OnAttr place) { return place ? "on " + place.getDeviceName() : "unplaced"; }
@@ -183,7 +184,8 @@ LogicalResult dlc::broadcastShapes(const Site &site, StringRef constraint,
       int64_t &sofar = shape[offset + i];
       if (dim == 1 || dim == sofar)
         continue;
-      // A dynamic dimension has size 1 or the static size of the other operands.
+      // If the other operands have a static size in this dimension, a dynamic dimension has that
+      // size or size 1.
       if (ShapedType::isDynamic(dim)) {
         if (sofar == 1)
           sofar = dim;
@@ -259,7 +261,7 @@ FailureOr<int64_t> dlc::windowedDim(const Site &site, StringRef constraint, unsi
     return ShapedType::kDynamic;
   __int128 extent = __int128(w.dilation) * (w.window - 1) + 1;
   __int128 room = __int128(w.input) + w.low + w.high - extent;
-  // Division that rounds down for negative values too.
+  // Floor division, which also rounds down for negative values.
   __int128 steps = room >= 0 ? room / w.stride : -((-room + w.stride - 1) / w.stride);
   return boundedDim(site, constraint, dimension, steps + 1, w);
 }

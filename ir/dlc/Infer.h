@@ -7,7 +7,7 @@
 
 namespace dlc {
 
-/// Operation under inference: location and name for error messages.
+/// Location and name of the operation whose types are inferred, for error messages.
 struct Site {
   std::optional<mlir::Location> location;
   llvm::StringRef op;
@@ -17,7 +17,7 @@ struct Site {
   }
 };
 
-/// Operand with its name in the operation's definition. The value is null if an optional operand is
+/// Operand and its name in the operation's definition. The value is null if an optional operand is
 /// absent.
 struct Operand {
   llvm::StringRef name;
@@ -28,7 +28,7 @@ struct Operand {
   }
 };
 
-/// Variadic operands with the names NAME[0], NAME[1] and so on.
+/// Variadic operands. Error messages call them NAME[0], NAME[1] and so on.
 class Operands {
 public:
   Operands(llvm::StringRef name, mlir::ValueRange values);
@@ -54,7 +54,8 @@ std::string shapeText(llvm::ArrayRef<int64_t> shape);
 inline bool dimsAgree(int64_t a, int64_t b) {
   return a == b || mlir::ShapedType::isDynamic(a) || mlir::ShapedType::isDynamic(b);
 }
-/// Returns the static one of two dimensions for which dimsAgree holds.
+/// Returns the static size of two compatible dimensions (see dimsAgree), or dynamic if both are
+/// dynamic.
 inline int64_t mergeDims(int64_t a, int64_t b) { return mlir::ShapedType::isDynamic(a) ? b : a; }
 
 /// Returns whether shape `from` broadcasts to `to` by NumPy's rules. Dynamic dimensions match every
@@ -65,21 +66,23 @@ bool broadcastsTo(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
 /// int64.
 std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
 
-/// Returns the device of the operands, without a layout (null if they have no placement). Rank-0
-/// operands may be on any device. Their device is used only if there is no operand of higher rank.
+/// Returns the common device of the operands, without a layout, or null if they have no placement.
+/// Rank-0 operands may be on any device; their device is used only if there is no operand of higher
+/// rank. Fails if the devices differ.
 mlir::FailureOr<OnAttr> commonDevice(const Site &site, llvm::StringRef constraint,
                                      llvm::ArrayRef<Operand> operands);
 
-/// Returns whether this is a 4-bit or 8-bit integer, as operands of quantized contractions are.
+/// Returns whether this is a 4-bit or 8-bit integer type, which operands of quantized contractions
+/// may have.
 bool isNarrowInteger(mlir::Type element);
-/// Returns the 8-bit integer type with the signedness of a 4-bit one. Returns other types
-/// unchanged.
+/// Returns the 8-bit integer type with the same signedness as a 4-bit integer type. Returns other
+/// types unchanged.
 mlir::Type withEightBits(mlir::Type element);
 /// Returns the minimum and the maximum value of an integer type of at most 32 bits.
 std::pair<int64_t, int64_t> integerRange(mlir::IntegerType type);
-/// Checks the element types of a contraction's operands. Either all types are equal, or the
-/// operands are 4-bit or 8-bit integers and an optional bias is i32. Zero points are allowed only
-/// for such integers. Returns the element type of the result.
+/// Checks the element types of a contraction's operands, and returns the element type of the
+/// result. Either all types are equal, or the operands are 4-bit or 8-bit integers and an optional
+/// bias is i32. Zero points are allowed only for such integers.
 mlir::FailureOr<mlir::Type> contractionElement(const Site &site, llvm::StringRef typesConstraint,
                                                llvm::StringRef zeroConstraint, Operand left,
                                                Operand right, Operand bias, Operand leftZero,
@@ -91,27 +94,29 @@ llvm::LogicalResult sameElementType(const Site &site, llvm::StringRef constraint
 llvm::LogicalResult broadcastShapes(const Site &site, llvm::StringRef constraint,
                                     llvm::ArrayRef<Operand> operands, Shape &shape);
 
-/// Checks that an axis is a dimension of the operand.
+/// Checks that `axis` is a valid dimension index of the operand.
 llvm::LogicalResult checkAxis(const Site &site, llvm::StringRef constraint, int64_t axis,
                               Operand x);
 
-/// Checks that an operand has the given shape. Dynamic dimensions match every size.
+/// Checks that an operand has the given shape. A dynamic dimension matches every size.
 llvm::LogicalResult checkShape(const Site &site, llvm::StringRef constraint, Operand x,
                                llvm::ArrayRef<int64_t> wanted, llvm::StringRef meaning);
 
-/// Appends a result type. Fails if it has more than 2^46 elements.
+/// Appends a result type with the given shape. Fails if it has more than 2^46 elements.
 llvm::LogicalResult addResult(const Site &site, Types &types, llvm::ArrayRef<int64_t> shape,
                               mlir::Type element, OnAttr place);
 
-/// One spatial dimension of a sliding window.
+/// Sizes and attributes of one spatial dimension of a convolution or pool.
 struct WindowedDim {
   int64_t input, window, stride, dilation, low, high;
 };
 
-/// Returns the size of the result along this dimension. Fails if the size would be negative.
+/// Returns the size of a convolution's or pool's result along this dimension. Fails if the size
+/// would be negative.
 mlir::FailureOr<int64_t> windowedDim(const Site &site, llvm::StringRef constraint,
                                      unsigned dimension, WindowedDim w);
-/// Returns the result size of conv_transpose, the adjoint of `windowedDim`.
+/// Returns the size of a transposed convolution's result along this dimension, the inverse of
+/// `windowedDim`.
 mlir::FailureOr<int64_t> transposedDim(const Site &site, llvm::StringRef constraint,
                                        unsigned dimension, WindowedDim w, int64_t extra);
 
@@ -126,8 +131,8 @@ OnAttr elementwisePlace(OnAttr device, llvm::ArrayRef<int64_t> shape,
                         llvm::ArrayRef<Operand> operands);
 
 llvm::LogicalResult inferUnary(const Site &site, mlir::Value x, Types &types);
-/// Infers a broadcast result. Its element type is `element`, or that of the first operand if
-/// `element` is null.
+/// Infers the type of an elementwise result with NumPy broadcasting. Its element type is `element`,
+/// or that of the first operand if `element` is null.
 llvm::LogicalResult inferBroadcast(const Site &site, llvm::ArrayRef<Operand> operands, Types &types,
                                    mlir::Type element = {});
 llvm::LogicalResult inferBinary(const Site &site, mlir::Value a, mlir::Value b, Types &types);

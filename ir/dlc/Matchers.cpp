@@ -20,7 +20,8 @@ double toDouble(const APInt &value, Type type) {
   return double(value.getSExtValue());
 }
 
-/// Reads the element of a one-element blob. Returns false if the blob has another size.
+/// Reads the only element of a resource blob as a double. Returns false if the blob does not have
+/// exactly one element.
 bool readBlob(DenseResourceElementsAttr attr, double &number) {
   AsmResourceBlob *blob = attr.getRawHandle().getBlob();
   Type type = attr.getElementType();

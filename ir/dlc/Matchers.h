@@ -7,13 +7,13 @@
 
 namespace dlc {
 
-/// Returns whether all elements have one value, and stores the value in `number` as a double.
-/// Recognizes splats, one-element constants, and both through reshapes, broadcasts, transposes and
-/// slices. Reads at most one element of a resource blob.
+/// Returns whether all elements of a constant are equal, and stores the value in `number` as a
+/// double. Matches splats, one-element constants, and reshapes, broadcasts, transposes and slices
+/// of them. Reads at most one element of a resource blob.
 bool isSplat(mlir::Value value, double &number);
 bool isSplat(mlir::Attribute value, double &number);
 
-/// Returns whether all elements are zero. Negative zero also matches.
+/// Returns whether all elements of a constant are zero. Negative zero also matches.
 bool isZero(mlir::Value value);
 bool isOne(mlir::Value value);
 

@@ -23,11 +23,11 @@ LogicalResult inferSoftmax(const Site &site, Value value, int64_t axis, Types &t
   Operand x{"x", value};
   if (failed(checkAxis(site, "C1", axis, x)))
     return failure();
-  // The result has no blocked layout, because the axis may be the blocked dimension.
+  // The softmax result has no blocked layout, because `axis` may be the blocked dimension.
   return inferLike(site, x, *commonDevice(site, "", x), types);
 }
 
-/// Infers layer_norm and rms_norm, whose parameters have the dimensions from the axis on.
+/// Infers layer_norm and rms_norm. Their parameters broadcast to x's dimensions from `axis` on.
 LogicalResult inferTrailingNorm(const Site &site, ArrayRef<Operand> operands, int64_t axis,
                                 Types &types) {
   Operand x = operands[0];
@@ -47,7 +47,8 @@ LogicalResult inferTrailingNorm(const Site &site, ArrayRef<Operand> operands, in
   return inferLike(site, x, *device, types);
 }
 
-/// Checks C1 to C3 of the normalizations whose first operand is x and whose other operands are [C].
+/// Checks constraints C1 to C3 of batch_norm and similar operations: the first operand is x with
+/// rank 2 or more, the other operands are [C], and all are on one device.
 FailureOr<OnAttr> inferPerChannel(const Site &site, ArrayRef<Operand> operands) {
   RankedTensorType x = operands.front().type();
   if (x.getRank() < 2)
@@ -59,7 +60,7 @@ FailureOr<OnAttr> inferPerChannel(const Site &site, ArrayRef<Operand> operands) 
   return commonDevice(site, "C3", operands);
 }
 
-/// Appends two result types with one element per channel: the mean and the variance.
+/// Appends two result types of shape [channels]: for the mean and for the variance.
 LogicalResult addStatistics(const Site &site, int64_t channels, Operand like, OnAttr device,
                             Types &types) {
   Type element = like.type().getElementType();

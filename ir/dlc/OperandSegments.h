@@ -6,9 +6,9 @@
 
 namespace dlc {
 
-/// Sets the segment sizes of an operation whose operands are each required or optional, but not
-/// variadic. The first `operands` operands are present and the remaining optional ones are absent.
-/// Does nothing for properties without segment sizes.
+/// Sets the `operandSegmentSizes` of an operation without variadic operands: the first `operands`
+/// operands are present, and the remaining optional operands are absent. Does nothing for
+/// properties without segment sizes.
 template <typename Properties> void omitLastOperands(Properties &properties, size_t operands) {
   if constexpr (requires { properties.operandSegmentSizes; })
     for (size_t i = 0; i < properties.operandSegmentSizes.size(); ++i)

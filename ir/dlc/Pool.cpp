@@ -16,7 +16,8 @@ void DlcDialect::registerPool() {
 }
 
 namespace {
-/// Checks C1 to C3 and computes the shape of the result.
+/// Checks constraints C1 to C3 of a pool (rank, attribute sizes, window sizes) and computes the
+/// shape of its result.
 template <typename Adaptor>
 LogicalResult pooledShape(const Site &site, Adaptor adaptor, Shape &shape) {
   RankedTensorType x = tensorType(adaptor.getX());
@@ -43,7 +44,8 @@ LogicalResult pooledShape(const Site &site, Adaptor adaptor, Shape &shape) {
   return success();
 }
 
-/// Checks C1 to C3 of the pooling gradients and appends their result type.
+/// Checks constraints C1 to C3 of a pool's gradient (rank, attribute sizes, shape of dy) and
+/// appends its result type.
 template <typename Adaptor>
 LogicalResult inferPoolGrad(const Site &site, Adaptor adaptor, Types &types) {
   Operand dy{"dy", adaptor.getDy()};
@@ -161,15 +163,15 @@ LogicalResult AvgPoolGradOp::inferReturnTypes(MLIRContext *, std::optional<Locat
 // Index maps: the elements that each result element is reduced from
 //===----------------------------------------------------------------------===//
 
-/// Adds the read of the input element that the current window element covers.
+/// Adds to `map` the access to the input element at the current output position and window offset.
 template <typename Op> static void mapWindow(Op op, IndexMap &map) {
   Read &read = map.read(0, Coordinates(map.at.take_front(2)));
   Sliding{op.getStrides(), op.getDilations(), op.getLow()}.from(
       map.at.drop_front(2), map.over, op.getX().getType().getShape().drop_front(2), read);
 }
 
-/// Index map of a pool's gradient: an element of dx reads dy (and the other operands of dy's shape)
-/// at the position of each window that contains the element.
+/// Adds to `map` the accesses of a pool's gradient: an element of dx reads dy (and the other
+/// operands of dy's shape) at the position of each window that contains the element.
 template <typename Op> static void mapWindowsOf(Op op, IndexMap &map) {
   Read read{0, Coordinates(map.at.take_front(2)), {}};
   Sliding{op.getStrides(), op.getDilations(), op.getLow()}.back(

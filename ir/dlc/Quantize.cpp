@@ -18,7 +18,8 @@ void DlcDialect::registerQuantize() {
 }
 
 namespace {
-/// Checks C1 to C3 of quantize and dequantize.
+/// Checks constraints C1 to C3 of quantize and dequantize: shapes of scale and zero point, `axis`
+/// and `block_size`, and one device.
 template <typename Adaptor>
 LogicalResult checkQuantization(const Site &site, Adaptor adaptor, FailureOr<OnAttr> &device) {
   Operand x{"x", adaptor.getX()}, scale{"scale", adaptor.getScale()},
@@ -42,7 +43,7 @@ LogicalResult checkQuantization(const Site &site, Adaptor adaptor, FailureOr<OnA
   return device;
 }
 
-/// Adds the reads of x, the scale and the zero point for the result element.
+/// Adds to `map` the accesses to x, the scale and the zero point of the result element.
 template <typename Op> void mapQuantization(Op op, IndexMap &map) {
   map.read(0, Coordinates(map.at));
   Coordinates block(map.at);

@@ -17,8 +17,8 @@ void DlcDialect::registerRecurrent() {
 }
 
 namespace {
-/// Infers the results of all three layers, which differ in the number of gates and in having a cell
-/// state.
+/// Infers the results of lstm, gru and rnn, which differ in the number of gates per unit and in
+/// whether they have a cell state.
 LogicalResult inferLayer(const Site &site, ArrayRef<Operand> operands, int64_t gates,
                          Direction direction, Types &types) {
   Operand x = operands[0], w = operands[1], r = operands[2], b = operands[3];

@@ -20,7 +20,7 @@ void DlcDialect::registerShape() {
 }
 
 namespace {
-/// Checks that the result has the operand's element type and device.
+/// Checks that the result y has the same element type and device as the operand x.
 LogicalResult verifyKept(Operation *op, StringRef constraint, RankedTensorType x,
                          RankedTensorType y) {
   if (x.getElementType() != y.getElementType())
@@ -83,7 +83,8 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) {
   if (getX().getType() == getType())
     return getX();
   auto inner = getX().getDefiningOp<ReshapeOp>();
-  // Blocked layouts are not folded: their order in memory differs from the order of the indices.
+  // Two reshapes are not folded if a layout is blocked: the order in memory then differs from the
+  // order of the indices.
   if (!inner || !isPlain(inner.getX()) || !isPlain(getX()) || !isPlain(getResult()))
     return {};
   if (inner.getX().getType() == getType())
@@ -144,7 +145,7 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
 }
 
 namespace {
-/// transpose(transpose(x, p), q) -> transpose(x, p[q])
+/// Merges two transposes: transpose(transpose(x, p), q) -> transpose(x, p[q]).
 struct ComposeTransposes : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -322,8 +323,8 @@ void SliceOp::mapIndices(IndexMap &map) {
   map.read(0, from);
 }
 
-/// Returns the operand index that padding reads at `i`, an index relative to the operand's first
-/// element, in a dimension of `size` elements.
+/// Returns the operand index that dlc.pad reads at `i`, a result index minus the leading padding,
+/// in a dimension of `size` elements.
 static IndexExpr paddedIndex(IndexContext &x, PadMode mode, const IndexExpr &i, int64_t size) {
   if (mode == PadMode::constant || i.isWithin(size))
     return i;
@@ -331,8 +332,9 @@ static IndexExpr paddedIndex(IndexContext &x, PadMode mode, const IndexExpr &i, 
     return 0;
   if (mode == PadMode::edge)
     return x.greatest(x.least(i, size - 1), 0);
-  // The index is periodic. In reflect mode, the second half of a period mirrors the first half.
-  // Whole periods are added so that the dividend of the remainder is not negative.
+  // In wrap and reflect mode, the index is periodic. In reflect mode, the second half of a period
+  // mirrors the first half. Whole periods are added so that the dividend of the remainder is not
+  // negative.
   int64_t period = mode == PadMode::wrap ? size : 2 * (size - 1);
   int64_t before = (std::max<int64_t>(-i.low(), 0) + period - 1) / period;
   IndexExpr m = x.remainder(i + before * period, period);
@@ -360,7 +362,8 @@ void ConcatOp::mapIndices(IndexMap &map) {
     Read &read = map.read(number, Coordinates(map.at));
     read.at[getAxis()] = place - start;
     start += size;
-    // The first read whose guards hold is used, so an upper bound is sufficient.
+    // A lower bound of the position is not needed: the first operand whose guard holds is read, so
+    // an upper bound is sufficient.
     if (size == 0 || start < whole)
       read.guard(place, size == 0 ? 0 : start);
   }

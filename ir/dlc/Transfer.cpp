@@ -31,7 +31,8 @@ LogicalResult verifySameTensor(Operation *op, RankedTensorType x, RankedTensorTy
   return success();
 }
 
-/// Folds transfer and reorder: f(x) with the type of x is x, and f(f(x)) is f(x).
+/// Folds a transfer or reorder that does not change the type to its operand, and two in sequence,
+/// f(f(x)), to one.
 template <typename Op> OpFoldResult foldChain(Op op) {
   if (op.getX().getType() == op.getType())
     return op.getX();
@@ -55,8 +56,8 @@ LogicalResult TransferOp::verify() {
                        << "; give each a device, as in tensor<4xf32, #dlc.on<cpu>>";
 }
 
-/// Folds transfer(constant) to a constant with the same elements, or the same blob, on the other
-/// device.
+/// Folds transfer(constant) to a constant on the other device. It has the same elements, or shares
+/// the same resource blob.
 static OpFoldResult foldConstant(ElementsAttr value, RankedTensorType type) {
   if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(value))
     return DenseResourceElementsAttr::get(type, resource.getRawHandle());
@@ -119,8 +120,8 @@ OpFoldResult TransposedViewOp::fold(FoldAdaptor) {
   auto inner = getX().getDefiningOp<TransposedViewOp>();
   if (!inner || inner.getX().getType() != getType())
     return {};
-  // The types may be equal although the permutations are not inverse, for example for square
-  // tensors.
+  // The permutations must be checked too: the types may be equal although the permutations are not
+  // inverse, for example for square tensors.
   for (auto [d, from] : llvm::enumerate(getPermutation()))
     if (inner.getPermutation()[from] != int64_t(d))
       return {};

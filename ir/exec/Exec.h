@@ -35,7 +35,7 @@ constexpr llvm::StringRef kHost = runtime::kHostName;
 /// Returns whether this is the canonical name of a device: cpu, cpu:1, cuda:0 (but not cpu:0).
 bool isDeviceName(llvm::StringRef name);
 
-/// Returns the stream of a command, or nullopt if the operation is not a command.
+/// Returns the stream number of a command, or nullopt if the operation is not a command.
 std::optional<unsigned> streamOf(mlir::Operation *op);
 
 /// Assigns a stream to a command and to all commands nested in its regions.

@@ -56,8 +56,8 @@ SmallVector<StringRef> ProgramOp::getStreamDevices() {
 
 namespace {
 
-/// Record command of each event, by event number. A std::map is used because event numbers are
-/// arbitrary, and DenseMap reserves two key values.
+/// Record command of each event, indexed by event number. A std::map is used because event numbers
+/// are arbitrary, and DenseMap reserves two key values.
 using Recorded = std::map<int64_t, Operation *>;
 
 LogicalResult verifyBuffers(Operation *op, StringRef device) {

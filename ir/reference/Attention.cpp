@@ -12,7 +12,7 @@ using namespace ref;
 
 namespace {
 
-/// Sizes of attention's operands.
+/// Sizes of the operands of attention.
 struct Sizes {
   int64_t batches, T, S, D, E;
 };
@@ -24,8 +24,8 @@ struct Scores {
   double scale;
   bool causal;
 
-  /// Computes the scores of one query row. A masked score is minus infinity, even if the dot
-  /// product is NaN or infinite.
+  /// Computes the attention scores of one query row. A masked score is minus infinity, even if the
+  /// dot product is NaN or infinite.
   void row(int64_t b, int64_t t, std::vector<double> &scores) const {
     const double *query = queries.data() + (b * size.T + t) * size.D;
     for (int64_t s = 0; s < size.S; ++s) {
@@ -58,8 +58,8 @@ Scores scoresOf(const Tensor &q, const Tensor &k, const Tensor &v, const Tensor 
   return {loadAll<double>(q), loadAll<double>(k), std::move(mask), size, scale, causal};
 }
 
-/// Replaces scores by their softmax, and returns their logsumexp. If all scores are masked, all
-/// weights are 0.
+/// Replaces the scores of a row by their softmax, and returns their logsumexp. If all scores are
+/// masked, all weights are 0.
 double softmaxInPlace(std::vector<double> &scores) {
   double largest = -HUGE_VAL, sum = 0;
   for (double score : scores)
@@ -75,7 +75,7 @@ double softmaxInPlace(std::vector<double> &scores) {
   return largest + std::log(sum);
 }
 
-/// Returns y, and appends the logsumexp of each row to `lse`.
+/// Returns the attention result y, and appends the logsumexp of each query row to `lse`.
 Tensor attend(const Scores &from, const Tensor &v, Value declared, std::vector<double> &lse) {
   const Sizes &size = from.size;
   Shape shape(v.getShape());
@@ -96,7 +96,8 @@ Tensor attend(const Scores &from, const Tensor &v, Value declared, std::vector<d
   return y;
 }
 
-/// Checks the sizes of k and v. Inference checks them only for static shapes.
+/// Checks the static sizes of k and v against q at evaluation, because inference skips dynamic
+/// dimensions.
 template <typename Op> LogicalResult checkSizes(Op op, const Sizes &size, Inputs inputs) {
   if (inputs[1].size() != size.batches * size.S * size.D ||
       inputs[2].size() != size.batches * size.S * size.E)

@@ -19,8 +19,8 @@ LogicalResult checkSize(Operation *op, std::optional<int64_t> size) {
          << *size << " ranks; found: " << World::currentSize();
 }
 
-/// Returns the tensors of all ranks, which have one type. Returns nullopt and reports an error if
-/// they differ or if a rank has failed.
+/// Returns the operand tensors of all ranks. Returns nullopt and reports an error if their types
+/// differ or if a rank has failed.
 std::optional<std::vector<Tensor>> meet(Operation *op, std::optional<int64_t> size,
                                         const Tensor &mine) {
   if (failed(checkSize(op, size)))
@@ -41,7 +41,8 @@ std::optional<std::vector<Tensor>> meet(Operation *op, std::optional<int64_t> si
 
 template <typename T> T greater(T a, T b) { return a > b || a != a ? a : b; }
 
-/// Combines element `from` of all ranks into element `to` of y.
+/// Reduces element `from` over the tensors of all ranks, and stores the result in element `to` of
+/// y.
 void combine(ReduceKind kind, ArrayRef<Tensor> all, int64_t from, Tensor &y, int64_t to) {
   if (!y.isFloat()) {
     int64_t value = all[0].getInt(from);

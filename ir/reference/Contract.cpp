@@ -30,7 +30,7 @@ LogicalResult MatmulOp::evaluate(Inputs inputs, Outputs outputs) {
   shape.append({m, n});
   Tensor y = makeResult(getY(), shape, a.getElementType());
 
-  // Strides of a along m and k, of b along k and n.
+  // Row-major strides of a along m and k, and of b along k and n.
   const int64_t stepM = transposeA ? 1 : k, stepKA = transposeA ? m : 1;
   const int64_t stepKB = transposeB ? 1 : n, stepN = transposeB ? k : 1;
   std::vector<int64_t> stridesA = broadcastStrides(batchA, *batch);
@@ -55,8 +55,8 @@ LogicalResult MatmulOp::evaluate(Inputs inputs, Outputs outputs) {
               sums[j] = wrapAdd(sums[j],
                                 wrapMul(aMatrix[i * stepM + p * stepKA], bMatrix[j * stepN + p]));
         } else {
-          // Accumulates four rows of b at a time, so that the sums are loaded and stored once for
-          // all four. The order of the additions is unchanged.
+          // Accumulates four rows of b at a time, so that the accumulators are loaded and stored
+          // once for all four. The order of the additions is unchanged.
           const C *aRow = aMatrix + i * stepM;
           auto term = [&](int64_t p, int64_t j) {
             return wrapMul(aRow[p * stepKA], bMatrix[p * stepKB + j]);

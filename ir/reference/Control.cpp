@@ -24,9 +24,10 @@ LogicalResult ref::evaluateIf(IfOp op, Inputs inputs, function_ref<Tensor(Value)
   return evaluateBlock(region.front(), {}, outer, outputs);
 }
 
-/// Stacks the tensors of all iterations along a new first dimension.
+/// Stacks the result tensors of all loop iterations along a new first dimension.
 static Tensor stack(Value declared, ArrayRef<Tensor> parts, Type yielded) {
-  // If there was no iteration, the rest of the shape is known only from the types.
+  // Without an iteration, there is no tensor to stack, so the shape of an element is taken from the
+  // yielded type.
   auto part = parts.empty() ? cast<RankedTensorType>(yielded) : parts.front().getType();
   Shape shape{int64_t(parts.size())};
   for (int64_t d : part.getShape())

@@ -7,14 +7,14 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// to[i] += scale * from[i].
+/// Computes to[i] += scale * from[i] for i < count.
 template <typename C> static void addScaled(C *to, C scale, const C *from, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     to[i] = wrapAdd(to[i], wrapMul(scale, from[i]));
 }
 
-/// Adds the bias to sums of layout [batch][position][channel], and rounds the result into y [batch,
-/// channel, position].
+/// Adds the bias to accumulators in the layout [batch][position][channel], and stores the rounded
+/// result in y as [batch, channel, position].
 template <typename C>
 static void storeSums(const std::vector<C> &sums, ArrayRef<Tensor> bias, int64_t channels,
                       int64_t positions, Tensor &y) {
@@ -37,7 +37,8 @@ LogicalResult ConvOp::evaluate(Inputs inputs, Outputs outputs) {
     x = centered(x, getXZeroPoint() ? zero++ : nullptr);
     std::optional<Tensor> ofWeights;
     if (getWZeroPoint()) {
-      // There is one zero point for each output channel, which is the first dimension.
+      // A zero point of the weights is per tensor, or per output channel, which is the first
+      // dimension of w.
       Shape shape(zero->getRank() ? w.getRank() : 0, 1);
       if (!shape.empty())
         shape[0] = zero->size();
@@ -67,8 +68,8 @@ LogicalResult ConvOp::evaluate(Inputs inputs, Outputs outputs) {
   withCompute(y.getElement(), [&](auto zero) {
     using C = decltype(zero);
     const std::vector<C> values = loadAll<C>(x), weights = loadAll<C>(w);
-    // Weights in the order [group][window element][channel][feature]: the innermost loop runs over
-    // features.
+    // Weights in the order [group][window element][channel][feature], so that the innermost loop
+    // runs over features.
     std::vector<C> ordered(weights.size());
     for (int64_t f = 0; f < features; ++f)
       for (int64_t c = 0; c < channelsPer; ++c)
@@ -122,14 +123,15 @@ LogicalResult ConvTransposeOp::evaluate(Inputs inputs, Outputs outputs) {
   withCompute(y.getElement(), [&](auto zero) {
     using C = decltype(zero);
     const std::vector<C> values = loadAll<C>(x), weights = loadAll<C>(w);
-    // Weights in the order [window element][channel][feature within the group].
+    // Weights in the order [window element][channel][feature within the group], so that the
+    // innermost loop runs over features.
     std::vector<C> ordered(weights.size());
     for (int64_t cf = 0; cf < channels * featuresPer; ++cf)
       for (int64_t p = 0; p < places; ++p)
         ordered[p * channels * featuresPer + cf] = weights[cf * places + p];
     std::vector<C> sums(batches * positions * features, C(0));
-    // Adjoint of the convolution: the window slides over the result, and its positions are the
-    // pixels of x.
+    // Transposed convolution as the adjoint of a convolution: the window slides over the result,
+    // and its positions are the pixels of x.
     window.forEachOutput(spatial, image, [&](int64_t pixel, ArrayRef<Window::Tap> taps) {
       for (int64_t n = 0; n < batches; ++n)
         for (Window::Tap tap : taps)
@@ -164,8 +166,8 @@ LogicalResult ConvWeightGradOp::evaluate(Inputs inputs, Outputs outputs) {
   Tensor dw = makeResult(getDw(), shape, x.getElementType());
 
   const std::vector<double> values = loadAll<double>(x), slopes = loadAll<double>(dy);
-  // [batch][pixel][channel] and [window element][feature][channel of the group]: the innermost loop
-  // runs over channels.
+  // `ordered` is [batch][pixel][channel] and `sums` is [window element][feature][channel of the
+  // group], so that the innermost loop runs over channels.
   std::vector<double> ordered(values.size()), sums(dw.size()), results(dw.size());
   for (int64_t n = 0; n < batches; ++n)
     for (int64_t c = 0; c < channels; ++c)

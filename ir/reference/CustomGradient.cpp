@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace dlc {
 
-// The value of a cotangent is known only after differentiation.
+// A cotangent cannot be evaluated: its value is known only after differentiation.
 LogicalResult CotangentOp::evaluate(ArrayRef<ref::Tensor>, SmallVectorImpl<ref::Tensor> &) {
   return emitOpError("has no value before gradients are expanded; run the grad phase (dlc-grad)");
 }

@@ -11,10 +11,10 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// Number of elements computed at a time, so that the buffers stay in the L1 cache.
+/// Number of elements that are computed at a time: the buffers fit in the L1 cache.
 static constexpr int64_t chunk = 512;
 
-/// Applies `f` to each element, converted to the compute type C.
+/// Computes y[i] = f(x[i]), with x converted to the compute type C.
 template <typename C, typename F> static void mapOne(const Tensor &x, Tensor &y, F f) {
   using R = decltype(f(C()));
   std::array<C, chunk> in;
@@ -27,8 +27,8 @@ template <typename C, typename F> static void mapOne(const Tensor &x, Tensor &y,
   }
 }
 
-/// Applies `f` to each pair of elements at the same broadcast index. Elements of a are converted to
-/// A, elements of b to B.
+/// Computes f(a, b) for each element of the broadcast result. Elements of a are converted to A,
+/// elements of b to B.
 template <typename A, typename B, typename F>
 static void mapTwo(const Tensor &a, const Tensor &b, Tensor &y, F f) {
   using R = decltype(f(A(), B()));
@@ -83,7 +83,7 @@ static LogicalResult floatUnary(Operation *op, Inputs inputs, Outputs outputs, F
   return success();
 }
 
-/// Evaluates a function of one or of two doubles.
+/// Evaluates a floating-point operation of one or two operands in double precision.
 template <typename F>
 static LogicalResult function(Operation *op, Inputs inputs, Outputs outputs, F f) {
   if constexpr (std::is_invocable_v<F, double>) {
@@ -119,7 +119,7 @@ static LogicalResult binary(Operation *op, Inputs inputs, Outputs outputs, F f) 
   return success();
 }
 
-/// Evaluates a bitwise operation. Float operands are an error.
+/// Evaluates a bitwise operation of two operands. Float operands are an error.
 template <typename F>
 static LogicalResult bitwise(Operation *op, Inputs inputs, Outputs outputs, F f) {
   if (inputs[0].isFloat())
@@ -185,7 +185,7 @@ LogicalResult ErfinvOp::evaluate(Inputs in, Outputs out) {
     const double a = std::fabs(x), infinity = std::numeric_limits<double>::infinity();
     if (!(a < 1))
       return a == 1 ? std::copysign(infinity, x) : std::numeric_limits<double>::quiet_NaN();
-    // Initial estimate by Winitzki, then Halley's method on erf or erfc, whichever is more
+    // erfinv: initial estimate by Winitzki, then Halley's method on erf or erfc, whichever is more
     // accurate.
     const double l = std::log1p(-a * a), c = 2 / (pi * 0.147) + l / 2;
     double y = std::sqrt(std::sqrt(c * c - l / 0.147) - c);
@@ -202,14 +202,14 @@ LogicalResult GeluOp::evaluate(Inputs in, Outputs out) {
   using namespace std::numbers;
   if (getApproximate())
     return floatUnary(*this, in, out, [](double x) {
-      // (1 + tanh u) / 2 is computed as 1 / (1 + e^-2u), which does not lose digits to
-      // cancellation.
+      // Tanh approximation of GELU: (1 + tanh u) / 2 is computed as 1 / (1 + e^-2u), which does not
+      // lose digits to cancellation.
       const double u = std::sqrt(2 / pi) * (x + 0.044715 * x * x * x);
       const double weight = 1 / (1 + std::exp(-2 * u));
       return weight == 0 ? -0.0 : x * weight;
     });
-  // erfc does not lose digits to cancellation as 1 + erf does. At minus infinity, x * 0 would be
-  // NaN.
+  // Exact GELU uses erfc, because 1 + erf loses digits to cancellation. A zero probability is a
+  // special case, because -inf * 0 would be NaN.
   return floatUnary(*this, in, out, [](double x) {
     const double probability = 0.5 * std::erfc(-x / sqrt2);
     return probability == 0 ? -0.0 : x * probability;
@@ -269,7 +269,8 @@ LogicalResult DivOp::evaluate(Inputs in, Outputs out) {
   });
 }
 
-/// Integer power by squaring, wrapping. A negative exponent gives the truncated reciprocal.
+/// Integer power by repeated squaring; wraps on overflow. A negative exponent gives the truncated
+/// reciprocal.
 template <typename C> static C integerPower(C a, int64_t b) {
   if (b < 0)
     return a == C(1) ? C(1) : a == C(-1) ? (b & 1 ? C(-1) : C(1)) : C(0);

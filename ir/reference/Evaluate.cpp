@@ -9,17 +9,18 @@ using namespace mlir;
 
 namespace dlc::ref {
 
-/// Size limit of a result. Larger results are an error; no intended evaluation comes near the
-/// limit.
+/// Limit of the size of a result: 64 GiB. Larger results are an error, because no intended
+/// evaluation comes near the limit.
 static constexpr int64_t largestResultBytes = int64_t(1) << 36;
 
-/// Checks that the declared size of each result is below the limit.
+/// Checks that the declared size of each result is below the limit of 64 GiB.
 static LogicalResult checkSize(Operation *op) {
   for (Type result : op->getResultTypes()) {
     auto type = dyn_cast<RankedTensorType>(result);
     if (!type || !type.hasStaticShape() || !findElement(type.getElementType()))
       continue;
-    // Computed as a double, because the product of the sizes may overflow 64 bits.
+    // The size in bytes is computed as a double, because the product of the dimensions may overflow
+    // 64 bits.
     Type element = type.getElementType();
     double bytes = isPackedElement(element) ? 0.5 : double(elementBytes(element));
     for (int64_t d : type.getShape())
@@ -31,8 +32,8 @@ static LogicalResult checkSize(Operation *op) {
   return success();
 }
 
-/// Checks the results against the declared types. A difference is a bug in the operation's
-/// inference or in its evaluation.
+/// Checks that the evaluated results have the declared types. A difference is a bug in the
+/// operation's inference or evaluation.
 static LogicalResult checkResults(Operation *op, ArrayRef<Tensor> outputs) {
   if (outputs.size() != op->getNumResults())
     return op->emitOpError("was evaluated to ")
@@ -66,7 +67,7 @@ LogicalResult evaluateOp(Operation *op, ArrayRef<Tensor> inputs, function_ref<Te
 }
 
 namespace {
-/// Values of one block during its evaluation. Each value is dropped after its last use.
+/// Values of one block during its evaluation. Each tensor is released after its last use.
 class Scope {
 public:
   Scope(Block &block, function_ref<Tensor(Value)> outer) : block(block), outer(outer) {}
@@ -84,7 +85,8 @@ public:
     return outer && value.getParentBlock() != &block ? outer(value) : Tensor();
   }
 
-  /// Marks the uses by `op` and its regions as done, and drops the values without remaining uses.
+  /// Marks the uses by `op` and its regions as done, and releases the tensors without remaining
+  /// uses.
   void release(Operation *op) {
     op->walk([&](Operation *user) {
       for (Value operand : user->getOperands())

@@ -11,19 +11,19 @@ namespace dlc::ref {
 mlir::LogicalResult evaluate(mlir::FunctionOpInterface function, llvm::ArrayRef<Tensor> inputs,
                              llvm::SmallVectorImpl<Tensor> &outputs);
 
-/// Reduces a function's results to those that users see. Results with `dlc.counted` (bounded
-/// dynamic dimensions) are truncated to the sizes in their counter results, and the counters are
+/// Removes the results that users do not see. Results with `dlc.counted` (bounded dynamic
+/// dimensions) are truncated to the sizes in their counter results, and the counter results are
 /// removed.
 void takeFound(mlir::FunctionOpInterface function, llvm::SmallVectorImpl<Tensor> &results);
 
-/// Evaluates one block with the given argument values. `outer` returns the tensors of values
-/// defined outside the block.
+/// Evaluates one block with the given argument values. The callback `outer` returns the tensors of
+/// values that are defined outside the block.
 mlir::LogicalResult evaluateBlock(mlir::Block &block, llvm::ArrayRef<Tensor> arguments,
                                   llvm::function_ref<Tensor(mlir::Value)> outer,
                                   llvm::SmallVectorImpl<Tensor> &yielded);
 
-/// Evaluates one operation with the given operands. Its regions read values from outside through
-/// `outer`.
+/// Evaluates one operation with the given operand values. Its regions read values that are defined
+/// outside through the callback `outer`.
 mlir::LogicalResult evaluateOp(mlir::Operation *op, llvm::ArrayRef<Tensor> inputs,
                                llvm::function_ref<Tensor(mlir::Value)> outer,
                                llvm::SmallVectorImpl<Tensor> &outputs);

@@ -10,13 +10,14 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// Returns the index that a gather reads. Negative indices count from the end, and an index out of
-/// range reads the nearest element.
+/// Clamps an index of a gather: negative indices count from the end, and an index out of range
+/// reads the nearest element.
 static int64_t nearestPlace(int64_t index, int64_t size) {
   return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size - 1);
 }
 
-/// Returns the index that a scatter writes. An index out of range is an error.
+/// Checks an index of a scatter: negative indices count from the end, and an index out of range is
+/// an error.
 static FailureOr<int64_t> exactPlace(Operation *op, int64_t index, int64_t size) {
   const int64_t place = index < 0 ? index + size : index;
   if (place < 0 || place >= size)
@@ -120,8 +121,8 @@ template <typename C> static C combine(ScatterReduction reduction, C old, C upda
   return update;
 }
 
-/// Returns x after writing or combining runs of `length` updates at the offsets `places`, in order.
-/// Each element is rounded once, after all updates.
+/// Returns x after a scatter: writes or combines runs of `length` updates at the offsets `places`,
+/// in order. Each element is rounded once, after all updates.
 static Tensor scatter(Operation *op, const Tensor &x, const Tensor &updates,
                       ArrayRef<int64_t> places, int64_t length, ScatterReduction reduction) {
   Tensor y = makeResult(op->getResult(0), x.getShape(), x.getElementType());

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace dlc {
 
-// The result depends on how the operands were computed, and their values do not contain that.
+// A gradient cannot be evaluated from operand values: it depends on how the operands were computed.
 LogicalResult GradientOp::evaluate(ArrayRef<ref::Tensor>, SmallVectorImpl<ref::Tensor> &) {
   return emitOpError("must be expanded before it can be evaluated; run the grad phase (dlc-grad)");
 }

@@ -10,7 +10,7 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// Computes the softmax, or its logarithm, along one axis.
+/// Computes the softmax, or the log-softmax if `logarithm` is set, along one axis.
 static Tensor softmax(Operation *op, const Tensor &x, int64_t axis, bool logarithm) {
   Tensor y = makeResult(op->getResult(0), x.getShape(), x.getElementType());
   const AxisView view(x.getShape(), axis);
@@ -41,11 +41,11 @@ LogicalResult LogSoftmaxOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
-/// Additive identity that also preserves the sign of a zero.
+/// Additive identity. It is -0.0, because x + 0.0 would change -0.0 to 0.0.
 static constexpr double kNoOffset = -0.0;
 
-/// Returns a parameter broadcast to `shape`, as doubles. A null parameter gives the value
-/// `otherwise`.
+/// Returns a scale or bias broadcast to `shape`, as doubles. A null parameter is replaced by the
+/// value `otherwise`.
 static std::vector<double> stretched(const Tensor &parameter, ArrayRef<int64_t> shape,
                                      double otherwise) {
   if (!parameter)
@@ -55,7 +55,8 @@ static std::vector<double> stretched(const Tensor &parameter, ArrayRef<int64_t> 
   return loadAll<double>(wide);
 }
 
-/// Returns the optional operands after x. Absent operands are not in the list of inputs.
+/// Returns the scale and bias that follow x in the inputs. An absent operand has no input, and is
+/// returned as a null tensor.
 template <typename Op> static std::pair<Tensor, Tensor> scaleAndBias(Op op, Inputs inputs) {
   Inputs rest = inputs.drop_front();
   Tensor scale, bias;
@@ -67,8 +68,8 @@ template <typename Op> static std::pair<Tensor, Tensor> scaleAndBias(Op op, Inpu
 }
 
 /// Normalizes rows of `size` elements: subtracts the mean if `centred` is set, divides by the
-/// deviation, multiplies by the scale and adds the bias. Successive rows cycle through `scales` and
-/// `offsets`.
+/// standard deviation, multiplies by the scale and adds the bias. Successive rows cycle through
+/// `scales` and `offsets`.
 static Tensor normalise(Operation *op, const Tensor &x, int64_t size, ArrayRef<double> scales,
                         ArrayRef<double> offsets, double eps, bool centred) {
   Tensor y = makeResult(op->getResult(0), x.getShape(), x.getElementType());
@@ -89,8 +90,8 @@ static Tensor normalise(Operation *op, const Tensor &x, int64_t size, ArrayRef<d
   return y;
 }
 
-/// Normalizes over the dimensions from `axis` on, with parameters that broadcast to these
-/// dimensions.
+/// Normalizes over the dimensions from `axis` on (layer_norm, rms_norm), with a scale and bias that
+/// broadcast to these dimensions.
 static Tensor normaliseFrom(Operation *op, int64_t axis, const Tensor &x, const Tensor &scale,
                             const Tensor &bias, double eps, bool centred) {
   const AxisView view(x.getShape(), axis, x.getRank());
@@ -145,7 +146,7 @@ LogicalResult BatchNormOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
-/// Calls `f(c, i)` with the channel c and the index i of every element of x, in order.
+/// Calls `f(c, i)` for every element of x, in order, with the channel c and the row-major index i.
 template <typename F> static void forEachInChannel(const AxisView &view, F f) {
   for (int64_t row = 0; row < view.outer * view.size; ++row)
     for (int64_t i = row * view.inner; i < (row + 1) * view.inner; ++i)

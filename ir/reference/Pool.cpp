@@ -7,8 +7,7 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// Returns the shape of a pool's result. Fails if a size is negative because the window is larger
-/// than the padded operand.
+/// Returns the shape of a pool's result. Fails if a window is larger than the padded operand.
 static FailureOr<Shape> pooledShape(Operation *op, const Tensor &x, const Window &window) {
   Shape shape(x.getShape().take_front(2));
   shape.append(window.outputShape(x.getShape().drop_front(2)));
@@ -18,8 +17,8 @@ static FailureOr<Shape> pooledShape(Operation *op, const Tensor &x, const Window
   return shape;
 }
 
-/// Computes the maximum of each window. If requested, also stores the index of each maximum in x
-/// (-1 if the window covers only padding) and its index in the window (0 in that case).
+/// Computes max pooling. If requested, also stores the index of each maximum in x (-1 if the window
+/// covers only padding) and its index in the window (0 if the window covers only padding).
 static void maxima(const Tensor &x, const Window &window, Tensor &y, int64_t *indices,
                    uint8_t *places = nullptr) {
   ArrayRef<int64_t> image = x.getShape().drop_front(2), spatial = y.getShape().drop_front(2);
@@ -34,7 +33,7 @@ static void maxima(const Tensor &x, const Window &window, Tensor &y, int64_t *in
         int64_t where = -1, place = 0;
         for (Window::Tap tap : taps) {
           const int64_t at = plane * pixels + tap.input;
-          // The first of equal elements is taken. NaN is larger than every number.
+          // The first of equal elements is the maximum. NaN counts as larger than every number.
           if (where < 0 || values[at] > values[where] ||
               (values[at] != values[at] && values[where] == values[where])) {
             where = at;
@@ -96,7 +95,7 @@ LogicalResult MaxPoolIndicesOp::evaluate(Inputs inputs, Outputs outputs) {
     for (int64_t i = 0; i < indices.size(); ++i) {
       if (places[i] < 0)
         continue;
-      // Converts the row-major index of the pixel to a column-major one.
+      // Converts the row-major index of the pixel to a column-major index.
       int64_t pixel = places[i] % pixels, step = pixels, columnMajor = 0;
       for (int64_t size : llvm::reverse(image)) {
         step /= size;
@@ -111,8 +110,8 @@ LogicalResult MaxPoolIndicesOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
-/// Returns the divisor of each window's average: the number of its elements inside the input, or
-/// inside the padded input if `include_pad` is set.
+/// Returns the divisor of each window in average pooling: the number of its elements inside the
+/// input, or inside the padded input if `include_pad` is set.
 static std::vector<int64_t> countsOf(const Window &window, ArrayRef<int64_t> image,
                                      ArrayRef<int64_t> spatial, bool includePad,
                                      ArrayRef<int64_t> countedHigh) {
@@ -158,9 +157,9 @@ LogicalResult AvgPoolOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
-/// Scatters dy over all windows into a tensor of the forward operand's shape. `share(position,
-/// from, tap)` is the contribution of element `from` of dy, at output position `position`, to the
-/// input element of `tap`.
+/// Computes a pool's gradient: scatters dy over all windows into a tensor of the forward operand's
+/// shape. `share(position, from, tap)` is the contribution of element `from` of dy, at output
+/// position `position`, to the input element of `tap`.
 template <typename Share>
 static FailureOr<Tensor> spread(Operation *op, const Tensor &dy, const Window &window,
                                 ArrayRef<int64_t> image, Share share) {

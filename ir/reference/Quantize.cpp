@@ -9,12 +9,12 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// Returns, for each element of x, the index of its scale (or zero point).
+/// Returns, for each element of x, the index of its scale (or zero point) in the scale's tensor.
 template <typename Op>
 static std::vector<int64_t> indicesOf(Op op, const Tensor &x, const Tensor &scale) {
   std::vector<int64_t> indices;
   auto block = op.getBlockSize();
-  // Row-major strides of the scales, and 0 in dimensions of size 1.
+  // Row-major strides of the scales, with stride 0 in dimensions of size 1, which broadcast.
   std::vector<int64_t> strides(x.getRank(), 0);
   if (scale.getRank())
     strides = rowMajorStrides(scale.getShape());
@@ -31,7 +31,7 @@ static std::vector<int64_t> indicesOf(Op op, const Tensor &x, const Tensor &scal
   return indices;
 }
 
-/// Rounds a double to a floating-point type.
+/// Rounds a double to a floating-point element type, and returns it as a double.
 static double roundedTo(double value, Element element) {
   return withStorage(element,
                      [&](auto zero) { return convert<double>(convert<decltype(zero)>(value)); });

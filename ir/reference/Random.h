@@ -24,7 +24,7 @@
 
 namespace dlc::ref {
 
-/// Returns one block of Philox 4x32-10.
+/// Returns one block of four random words of the counter-based generator Philox 4x32-10.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
 } // namespace dlc::ref

@@ -12,7 +12,7 @@ using namespace ref;
 static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 namespace {
-/// Operands of a recurrent layer as doubles, and its sizes.
+/// Operands of a recurrent layer as doubles, and the sizes of the layer.
 struct Layer {
   Layer(Inputs inputs, int64_t gates, Direction direction)
       : steps(inputs[0].getShape()[0]), batches(inputs[0].getShape()[1]),
@@ -25,7 +25,7 @@ struct Layer {
   Direction direction;
   std::vector<double> x, w, r, b, state;
 
-  /// Returns w x + bias for one unit of one gate at one time step.
+  /// Returns the input term w x + bias of one unit of one gate at one time step.
   double fromInput(int64_t d, int64_t t, int64_t n, int64_t gate, int64_t unit) const {
     const int64_t row = gate * hidden + unit;
     const double *weights = w.data() + (d * gates * hidden + row) * features;
@@ -35,7 +35,7 @@ struct Layer {
       sum += weights[i] * values[i];
     return sum;
   }
-  /// Returns r h, without the bias.
+  /// Returns the recurrent term r h of one unit of one gate, without the bias.
   double fromHidden(int64_t d, const double *h, int64_t gate, int64_t unit) const {
     const double *weights = r.data() + ((d * gates + gate) * hidden + unit) * hidden;
     double sum = 0;
@@ -46,15 +46,16 @@ struct Layer {
   double hiddenBias(int64_t d, int64_t gate, int64_t unit) const {
     return b[(d * 2 * gates + gates + gate) * hidden + unit];
   }
-  /// Returns the argument of a gate's activation function: input, recurrent and bias terms.
+  /// Returns the argument of a gate's activation function: the sum of the input, recurrent and bias
+  /// terms.
   double gateSum(int64_t d, int64_t t, int64_t n, const double *h, int64_t gate,
                  int64_t unit) const {
     return fromInput(d, t, n, gate, unit) + fromHidden(d, h, gate, unit) +
            hiddenBias(d, gate, unit);
   }
 
-  /// Runs each direction and batch row over time. `step(d, t, n, old, next)` computes the next
-  /// hidden state from the old one.
+  /// Runs a recurrent layer: each direction and batch row over time. `step(d, t, n, old, next)`
+  /// computes the next hidden state from the old one.
   template <typename F> void run(Operation *op, Inputs inputs, Outputs outputs, F step) {
     Tensor y = makeResult(op->getResult(0), {steps, directions, batches, hidden},
                           inputs[0].getElementType());

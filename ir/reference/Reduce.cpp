@@ -10,10 +10,11 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// Number of elements loaded at a time.
+/// Number of elements that are loaded and reduced at a time.
 static constexpr int64_t chunk = 4096;
 
-/// Returns the shape after a reduction of `axes`.
+/// Returns the shape after a reduction over `axes`. If `keepdims` is set, reduced dimensions have
+/// size 1.
 static Shape reducedShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes, bool keepdims) {
   Shape result;
   for (auto [d, size] : llvm::enumerate(shape))
@@ -39,7 +40,7 @@ template <typename C> static C initial(ReduceKind kind, Element element) {
   return 0;
 }
 
-/// Calls `f` with the function that combines two values.
+/// Calls `f` with the function that combines two values in this kind of reduction.
 template <typename C, typename F> static void withCombiner(ReduceKind kind, F f) {
   switch (kind) {
   case ReduceKind::sum:
@@ -59,7 +60,7 @@ LogicalResult ReduceOp::evaluate(Inputs inputs, Outputs outputs) {
   const ReduceKind kind = getKind();
   Tensor y =
       makeResult(getY(), reducedShape(x.getShape(), getAxes(), getKeepdims()), x.getElementType());
-  // Strides of the result indexed by x's dimensions: 0 along reduced dimensions.
+  // Strides of the result along the dimensions of x, with stride 0 along reduced dimensions.
   const Shape kept = reducedShape(x.getShape(), getAxes(), true);
   const std::vector<int64_t> strides = broadcastStrides(kept, x.getShape());
   withCompute(x.getElement(), [&](auto zero) {
@@ -105,7 +106,7 @@ LogicalResult ArgReduceOp::evaluate(Inputs inputs, Outputs outputs) {
   int64_t *result = reinterpret_cast<int64_t *>(y.mutableData());
   withCompute(x.getElement(), [&](auto zero) {
     using C = decltype(zero);
-    // NaN is better than every number.
+    // argmax and argmin: NaN is preferred to every number, and the first of equal elements is kept.
     auto better = [&](C a, C b) { return a != a ? b == b : wantMax ? a > b : a < b; };
     auto same = [](C a, C b) { return a == b || (a != a && b != b); };
     const std::vector<C> values = loadAll<C>(x);

@@ -62,7 +62,8 @@ void forEachRow(
     llvm::function_ref<void(llvm::ArrayRef<int64_t>, llvm::ArrayRef<int64_t>, int64_t)> body) {
   if (llvm::is_contained(shape, 0))
     return;
-  // Merged dimensions, outermost first. steps[d][k] is the stride of operand k in dimension d.
+  // Sizes of the merged dimensions, outermost first. steps[d][k] is the stride of operand k in
+  // dimension d.
   Shape sizes;
   llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 6> steps;
   for (auto [d, size] : llvm::enumerate(shape)) {

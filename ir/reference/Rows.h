@@ -21,10 +21,11 @@ using Outputs = llvm::SmallVectorImpl<Tensor> &;
 /// declared value.
 Tensor makeResult(mlir::Value declared, llvm::ArrayRef<int64_t> shape, mlir::Type element);
 
-/// Loads elements `offset + i * stride` for i < count, converted to the compute type C.
+/// Loads the elements at `offset + i * stride` for i < count, converted to the compute type C.
 template <typename C>
 void loadRow(const Tensor &from, int64_t offset, int64_t stride, int64_t count, C *to);
-/// Stores consecutive elements from `offset` on. Each is converted as by dlc.cast.
+/// Stores `count` elements contiguously from `offset` on. Each is converted to the tensor's element
+/// type by the rules of dlc.cast.
 template <typename C> void storeRow(Tensor &to, int64_t offset, int64_t count, const C *from);
 
 template <typename C> std::vector<C> loadAll(const Tensor &from) {
@@ -51,7 +52,7 @@ std::vector<int64_t> broadcastStrides(llvm::ArrayRef<int64_t> from, llvm::ArrayR
 /// Returns the shape that all operands broadcast to, or nullopt if the shapes are incompatible.
 std::optional<Shape> broadcastShapes(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
 
-/// Returns x - zeroPoint in i32, where the zero points broadcast to x. A null zeroPoint means a
+/// Returns x - zeroPoint in i32, where the zero point broadcasts to x. A null zeroPoint means a
 /// zero point of 0.
 Tensor centered(const Tensor &x, const Tensor *zeroPoint);
 
@@ -62,19 +63,19 @@ void copyStrided(const Tensor &from, int64_t start, std::vector<int64_t> strides
 /// View of a tensor's shape as [outer, size, inner] around one axis.
 struct AxisView {
   AxisView(llvm::ArrayRef<int64_t> shape, int64_t axis);
-  /// Merges the dimensions from `axis` up to, but not including, `end` into `size`.
+  /// Merges dimensions `axis` to `end` - 1 into the middle dimension `size`.
   AxisView(llvm::ArrayRef<int64_t> shape, int64_t axis, int64_t end);
   int64_t outer = 1, size = 1, inner = 1;
 };
 
-/// Returns the first row of each group, followed by the end of the last group. `ends` is the
-/// operand of dlc.grouped_matmul.
+/// Returns the first row of each group of a grouped matmul, followed by the end of the last group.
+/// `ends` is the operand of dlc.grouped_matmul.
 std::vector<int64_t> groupBorders(const Tensor &ends, int64_t rows);
 
 /// Returns the product of the sizes, which is the number of elements.
 int64_t product(llvm::ArrayRef<int64_t> shape);
 
-/// Arithmetic that wraps on overflow for integers and is ordinary arithmetic for doubles.
+/// Addition that wraps on overflow for integers, and ordinary addition for doubles.
 template <typename C> C wrapAdd(C a, C b) {
   if constexpr (std::is_integral_v<C>)
     return C(uint64_t(a) + uint64_t(b));
@@ -93,12 +94,12 @@ template <typename C> C wrapMul(C a, C b) {
   else
     return a * b;
 }
-/// Returns the maximum (minimum) of two values, or NaN if either is NaN.
+/// Returns the maximum of two values, or NaN if either is NaN.
 template <typename C> C maxOf(C a, C b) { return a != a ? a : (b != b || b > a) ? b : a; }
 template <typename C> C minOf(C a, C b) { return a != a ? a : (b != b || b < a) ? b : a; }
 
-/// Returns the maximum (minimum) over no elements: the lowest (highest) value of the element type,
-/// infinite for floats.
+/// Returns the maximum over no elements: the lowest value of the element type, minus infinity for
+/// floats.
 template <typename C> C lowestOf(Element element) {
   return withStorage(element, [](auto zero) -> C {
     using T = decltype(zero);

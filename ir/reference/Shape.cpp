@@ -9,7 +9,8 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// Returns the declared result type, which must be static because no operand determines the shape.
+/// Returns the declared result type, which must be static because no operand determines the shape
+/// of the result.
 static FailureOr<RankedTensorType> staticResult(Operation *op) {
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   if (!type || !type.hasStaticShape())
@@ -45,7 +46,7 @@ LogicalResult IotaOp::evaluate(Inputs inputs, Outputs outputs) {
 
 LogicalResult ReshapeOp::evaluate(Inputs inputs, Outputs outputs) {
   auto declared = cast<RankedTensorType>(getY().getType());
-  // One dynamic dimension is derived from the number of elements.
+  // Reshape with one dynamic dimension: its size is derived from the number of elements.
   Shape shape(declared.getShape());
   int64_t known = 1, unknown = 0;
   for (int64_t d : shape)
@@ -117,8 +118,8 @@ LogicalResult SliceOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
-/// Returns the operand index that padding reads at `i`, an index relative to the operand's first
-/// element, in a dimension of `size` elements. Returns -1 for the constant padding value.
+/// Returns the operand index that dlc.pad reads at `i`, a result index minus the leading padding,
+/// in a dimension of `size` elements. Returns -1 for the constant padding value.
 static int64_t paddedIndex(PadMode mode, int64_t i, int64_t size) {
   if (i >= 0 && i < size)
     return i;
@@ -143,7 +144,8 @@ LogicalResult PadOp::evaluate(Inputs inputs, Outputs outputs) {
   const int64_t rank = x.getRank();
   std::vector<int64_t> strides = rowMajorStrides(x.getShape());
   Shape shape;
-  // Per dimension: offset of the source element, or -1 for padding.
+  // For each dimension and result index: offset of the source element along this dimension, or -1
+  // for padding.
   std::vector<std::vector<int64_t>> places(rank);
   for (int64_t d = 0; d < rank; ++d) {
     const int64_t size = x.getShape()[d], low = getLow()[d];

@@ -11,7 +11,7 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// Returns the same elements with the encoding of the declared type.
+/// Returns the elements of x with the device and layout (encoding) of the declared type.
 static Tensor moved(Value declared, const Tensor &x) {
   auto type = cast<RankedTensorType>(declared.getType());
   return x.withType(RankedTensorType::get(x.getShape(), x.getElementType(), type.getEncoding()));
@@ -42,7 +42,8 @@ LogicalResult RandomOp::evaluate(Inputs inputs, Outputs outputs) {
     return emitOpError("needs a static result type to be evaluated, found ") << getY().getType();
   Tensor y = Tensor::empty(type);
   const uint64_t seed = getSeed(), c = uint64_t(inputs[0].getInt(0));
-  // 16-bit floats use 11 or 8 bits of the word, so that rounding cannot give 1.
+  // 16-bit floats use only as many bits of the random word as their precision (11 or 8), so that a
+  // value in [0, 1) cannot round to 1.
   const int bits = y.getElement() == Element::F16 ? 11 : y.getElement() == Element::BF16 ? 8 : 24;
   const bool normal = getKind() == RandomKind::normal;
   for (int64_t i = 0; i < y.size(); i += 4) {

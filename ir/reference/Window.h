@@ -6,21 +6,23 @@
 
 namespace dlc::ref {
 
-/// Parameters of a window over the spatial dimensions, with one entry per dimension in each list.
+/// Parameters of a sliding window of a convolution or pool. Each list has one entry per spatial
+/// dimension.
 struct Window {
   llvm::ArrayRef<int64_t> size, strides, dilations, low, high;
 
-  /// Window element that reads an input element inside the bounds. Both are row-major indices.
+  /// Pair of a window element and the input element that it reads, both as row-major indices.
+  /// Padding is excluded.
   struct Tap {
     int64_t place, input;
   };
 
-  /// Returns the output size of each dimension for these input sizes. A size is negative or 0 if
-  /// the window does not fit.
+  /// Returns the output size of each spatial dimension for the given input sizes. A size is
+  /// negative or 0 if the window does not fit.
   Shape outputShape(llvm::ArrayRef<int64_t> input) const;
 
   /// Calls `f` for each output position, in row-major order, with the taps that are inside the
-  /// input.
+  /// input, not in the padding.
   void forEachOutput(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> output,
                      llvm::function_ref<void(int64_t output, llvm::ArrayRef<Tap> taps)> f) const;
 };

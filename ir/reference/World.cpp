@@ -53,7 +53,7 @@ LogicalResult evaluateWorld(FunctionOpInterface function, ArrayRef<SmallVector<T
                             std::vector<SmallVector<Tensor>> &outputs) {
   World world(int(inputs.size()));
   outputs.assign(inputs.size(), {});
-  // vector<bool> would share bytes between threads.
+  // One flag per rank. In a vector<bool>, flags of several threads would share a byte.
   std::vector<char> done(inputs.size());
   std::vector<std::thread> threads;
   for (size_t rank = 0; rank < inputs.size(); ++rank)

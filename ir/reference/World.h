@@ -10,14 +10,14 @@
 
 namespace dlc::ref {
 
-/// Rendezvous of the ranks of a world. Each rank runs on its own thread.
+/// Rendezvous of the simulated ranks of a world. Each rank runs on its own thread.
 class World {
 public:
   explicit World(int size) : slots(size_t(size)) {}
   int size() const { return int(slots.size()); }
 
-  /// Waits for all ranks and returns the tensors of all, indexed by rank, or nullopt if a rank has
-  /// failed.
+  /// All-gathers a tensor: waits for all ranks and returns their tensors, indexed by rank. Returns
+  /// nullopt if a rank has failed.
   std::optional<std::vector<Tensor>> exchange(int rank, const Tensor &mine);
   /// Marks that a rank has failed. Ranks that wait in `exchange` return nullopt.
   void leave();
@@ -30,11 +30,11 @@ public:
     Rank(const Rank &) = delete;
     Rank &operator=(const Rank &) = delete;
   };
-  /// Rank of this thread and size of its world. A thread outside of `Rank` is rank 0 of a world of
+  /// Returns the rank of this thread; a thread outside of a `Rank` scope is rank 0 of a world of
   /// size 1.
   static int currentRank();
   static int currentSize();
-  /// Calls `exchange` with the ranks of this thread's world.
+  /// All-gathers a tensor with the ranks of this thread's world (see `exchange`).
   static std::optional<std::vector<Tensor>> meet(const Tensor &mine);
 
 private:
@@ -46,7 +46,7 @@ private:
   bool broken = false;
 };
 
-/// Evaluates a function on all ranks of a world. Inputs and outputs are indexed by rank.
+/// Evaluates a function on all ranks of a simulated world. Inputs and outputs are indexed by rank.
 mlir::LogicalResult evaluateWorld(mlir::FunctionOpInterface function,
                                   llvm::ArrayRef<llvm::SmallVector<Tensor>> inputs,
                                   std::vector<llvm::SmallVector<Tensor>> &outputs);

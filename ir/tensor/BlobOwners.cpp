@@ -21,8 +21,9 @@ struct BlobOwners::Table {
 
   static Range rangeOf(ArrayRef<char> data) { return {data.data(), data.size()}; }
 
-  /// Registers a blob of these bytes. The first owner stays registered until the last blob of the
-  /// same bytes is removed, so that the memory at a registered address is never freed.
+  /// Registers a blob with this address and size. The first owner stays registered until the last
+  /// blob with the same address and size is removed, so that the memory at a registered address is
+  /// never freed.
   void add(ArrayRef<char> data, std::shared_ptr<const void> owner) {
     std::lock_guard lock(mutex);
     Entry &entry = entries[rangeOf(data)];
@@ -31,7 +32,8 @@ struct BlobOwners::Table {
   }
 
   void remove(ArrayRef<char> data) {
-    // The owner is destroyed after the lock is released: its deleter may run foreign code.
+    // The owner is declared before the lock, so that it is destroyed after the unlock: its deleter
+    // may call foreign code.
     std::shared_ptr<const void> owner;
     std::lock_guard lock(mutex);
     auto at = entries.find(rangeOf(data));

@@ -27,25 +27,25 @@ public:
   /// Returns the registry of a context, or null if the dlc dialect is not loaded there.
   static const BlobOwners *of(mlir::MLIRContext *context);
 
-  /// Returns the owner that is registered for exactly these bytes, or null.
+  /// Returns the owner that is registered for a blob with this address and size, or null.
   std::shared_ptr<const void> find(llvm::ArrayRef<char> data) const;
 
 private:
   friend mlir::AsmResourceBlob makeBlob(mlir::MLIRContext *, llvm::ArrayRef<char>, size_t,
                                         std::shared_ptr<const void>);
-  /// The deleters of blobs share the table: the context destroys its dialects in any order.
+  /// Table of the owners by address and size. The deleters of blobs share it, because the context
+  /// may destroy the dialect before the blobs.
   struct Table;
   std::shared_ptr<Table> table;
 };
 
-/// Returns a blob of memory that `owner` keeps alive. The blob registers the owner in the context,
-/// and removes it when the blob is deleted.
+/// Returns a blob of memory that `owner` keeps alive. Registers the owner in the context until the
+/// blob is deleted.
 mlir::AsmResourceBlob makeBlob(mlir::MLIRContext *context, llvm::ArrayRef<char> data,
                                size_t alignment, std::shared_ptr<const void> owner);
 
-/// Gives each blob in the attributes of a parsed module a registered owner, without a copy: the
-/// blob that the parser made becomes the owner. To be called before another thread reads the
-/// module.
+/// Registers an owner for each blob in the attributes of a parsed module, without a copy: the blob
+/// that the parser made becomes the owner. Must be called before another thread reads the module.
 void adoptBlobs(mlir::ModuleOp module);
 
 } // namespace dlc::ref

@@ -31,16 +31,17 @@ enum class Element : uint8_t {
   U64
 };
 
-/// Returns whether two elements share a byte. The first element is in the low four bits.
+/// Returns whether two elements of this type share a byte. The first element is in the low four
+/// bits.
 inline bool isPacked(Element e) { return e == Element::I4 || e == Element::U4; }
 [[noreturn]] void failOnPacked();
 
 /// Returns the element type of a tensor of the dlc dialect, or nullopt for any other type.
 std::optional<Element> findElement(mlir::Type type);
-/// Returns the element type. The verifier has checked that the type is valid in the dlc dialect.
+/// Returns the element type of a tensor whose type the verifier of the dlc dialect has accepted.
 Element elementOf(mlir::Type type);
 
-/// Storage types of f16, bf16 and bool.
+/// Storage type of f16; the types below store bf16 and bool.
 struct Half {
   uint16_t bits = 0;
 };
@@ -51,7 +52,7 @@ struct Bool {
   uint8_t value = 0;
 };
 
-/// Calls `f` with a zero of the storage type of an element. The element must not be packed.
+/// Calls `f` with a zero of the C++ storage type of an element type. The type must not be packed.
 template <typename F> decltype(auto) withStorage(Element element, F f) {
   switch (element) {
   case Element::F16:
@@ -90,8 +91,8 @@ template <typename F> decltype(auto) withStorage(Element element, F f) {
 inline bool isFloat(Element e) { return e <= Element::F64; }
 inline bool isUnsigned(Element e) { return e >= Element::U4; }
 
-/// Calls `f` with a zero of the compute type of an element: double, int64_t (also for bool) or
-/// uint64_t.
+/// Calls `f` with a zero of the C++ compute type of an element type: double, int64_t (also for
+/// bool) or uint64_t.
 template <typename F> decltype(auto) withCompute(Element element, F f) {
   if (isFloat(element))
     return f(double());
@@ -100,7 +101,7 @@ template <typename F> decltype(auto) withCompute(Element element, F f) {
   return f(int64_t());
 }
 
-/// Rounds a double to a 16-bit binary float, ties to even. Values that are too large become
+/// Rounds a double to a 16-bit float format, ties to even. Values that are too large become
 /// infinite.
 template <int exponentBits, int fractionBits> uint16_t roundTo16(double value) {
   constexpr int bias = (1 << (exponentBits - 1)) - 1;
@@ -112,11 +113,12 @@ template <int exponentBits, int fractionBits> uint16_t roundTo16(double value) {
   if (std::isinf(value))
     return sign | infinity;
   const int exponent = int(bits >> 52 & 0x7ff) - 1023;
-  // Subnormal doubles are far below half of the smallest 16-bit float.
+  // Subnormal doubles round to zero: they are far below half of the smallest 16-bit float.
   if (exponent < -1022)
     return sign;
   const uint64_t significand = (bits & ((uint64_t(1) << 52) - 1)) | uint64_t(1) << 52;
-  // A subnormal result has the unit of the smallest exponent, so more bits are dropped.
+  // A subnormal result has the fixed unit of the smallest exponent, so more fraction bits are
+  // dropped.
   const bool subnormal = exponent < 1 - bias;
   const int dropped = 52 - fractionBits + (subnormal ? 1 - bias - exponent : 0);
   if (dropped > 54)
@@ -126,8 +128,8 @@ template <int exponentBits, int fractionBits> uint16_t roundTo16(double value) {
   const uint64_t rest = significand & ((half << 1) - 1);
   if (rest > half || (rest == half && (kept & 1)))
     ++kept;
-  // A carry out of the fraction correctly increments the exponent. The sum includes the implicit
-  // leading bit.
+  // A carry out of the fraction increments the exponent, which is the correct rounding. The sum
+  // includes the implicit leading bit.
   const uint64_t result = subnormal ? kept : kept + (uint64_t(exponent + bias - 1) << fractionBits);
   return sign | (result >= infinity ? infinity : uint16_t(result));
 }
@@ -147,9 +149,9 @@ template <int exponentBits, int fractionBits> double from16(uint16_t bits) {
                                fraction << (52 - fractionBits));
 }
 
-/// Converts an integer to a double such that rounding the double to any narrower float equals
+/// Converts an integer to a double such that rounding the double to any smaller float type equals
 /// rounding the integer. If bits are lost, the last bit is set ("round to odd"), so that the second
-/// rounding sees no false tie.
+/// rounding has no false tie.
 inline double oddDouble(uint64_t value) {
   const int extra = 11 - std::countl_zero(value);
   if (value == 0 || extra <= 0)
@@ -159,8 +161,9 @@ inline double oddDouble(uint64_t value) {
   return std::ldexp(double(kept), extra);
 }
 
-/// Converts between compute types and storage types as dlc.cast does: floats round to nearest even,
-/// float to integer truncates and saturates (NaN becomes 0), integers wrap, bool is `x != 0`.
+/// Converts between compute types and storage types by the rules of dlc.cast: floats round to
+/// nearest even, float to integer truncates and saturates (NaN becomes 0), integers wrap, bool is
+/// `x != 0`.
 template <typename To, typename From> To convert(From value) {
   if constexpr (std::is_same_v<From, Half>) {
     return convert<To>(from16<5, 10>(value.bits));
@@ -181,7 +184,7 @@ template <typename To, typename From> To convert(From value) {
       using Limits = std::numeric_limits<To>;
       if (std::isnan(value))
         return 0;
-      // 2^digits is exact as a double, but max() may not be.
+      // The upper bound 2^digits is exact as a double, but max() may not be.
       if (value >= std::ldexp(1.0, Limits::digits))
         return Limits::max();
       if (value <= double(Limits::min()))

@@ -12,7 +12,7 @@ namespace dlc::ref {
 
 namespace {
 
-/// Start and end addresses of the mapped files.
+/// Address ranges of the memory-mapped files.
 class Mappings {
 public:
   void add(uintptr_t first, uintptr_t end) {
@@ -23,7 +23,7 @@ public:
     std::lock_guard lock(mutex);
     ends.erase(first);
   }
-  /// Drops the pages in [first, end) if they are inside one mapping. The lock prevents the file
+  /// Releases the pages in [first, end) if they are inside one mapping. The lock prevents the file
   /// from being unmapped at the same time.
   void drop(uintptr_t first, uintptr_t end) {
     std::lock_guard lock(mutex);

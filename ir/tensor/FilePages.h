@@ -8,12 +8,12 @@
 
 namespace dlc::ref {
 
-/// Registers the buffer, if it is a memory-mapped file, so that dropFilePages can drop its pages.
+/// Registers the buffer if it is a memory-mapped file, so that dropFilePages can release its pages.
 std::shared_ptr<llvm::MemoryBuffer> withFilePages(std::unique_ptr<llvm::MemoryBuffer> buffer);
 
-/// Drops the resident pages that are entirely inside the given bytes, if these belong to a
-/// registered mapped file. The kernel reads the pages from the file again on the next access.
-/// Without this, packed weights would be in memory twice. Has no effect on other memory.
+/// Releases the resident pages of a registered mapped file that are entirely inside the given byte
+/// range. The operating system reads the pages from the file again on the next access. Without
+/// this, packed weights would be in memory twice. Has no effect on other memory.
 void dropFilePages(const void *data, size_t bytes);
 
 } // namespace dlc::ref

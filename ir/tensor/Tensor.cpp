@@ -18,10 +18,11 @@
 
 namespace dlc::ref {
 
-/// Larger results become resource blobs, because attributes are copied and hashed, and blobs are
-/// not.
+/// Maximum size of a dense attribute: 16 KiB. Larger results become resource blobs, because
+/// attributes are copied and hashed, and blobs are not.
 static constexpr int64_t largestDenseBytes = 16 * 1024;
-/// Alignment of new tensors in bytes. Kernels read constants in whole vectors.
+/// Alignment of new tensors in bytes: one AVX-512 vector, because kernels read constants in whole
+/// vectors.
 static constexpr size_t alignment = 64;
 
 std::optional<Element> findElement(mlir::Type type) {
@@ -108,7 +109,7 @@ Tensor::Tensor(mlir::RankedTensorType type, const char *data, std::shared_ptr<co
     : type(type), element(elementOf(type.getElementType())), count(type.getNumElements()),
       bytesPtr(data), keep(std::move(keep)) {}
 
-/// Lazily made aligned copy, created by the first thread that accesses the elements.
+/// Lazily made aligned copy of a tensor's elements, created by the first thread that accesses them.
 struct Tensor::Unaligned {
   std::once_flag once;
   std::atomic<const char *> made = nullptr;
@@ -120,8 +121,8 @@ const char *Tensor::aligned() const {
     return made;
   std::call_once(unaligned->once, [&] {
     unaligned->copy = uninitialised(type);
-    // Copies in steps and drops the source pages of each step, so that source and copy are never
-    // both resident.
+    // Copies 4 MiB at a time and releases the source pages after each copy, so that source and copy
+    // are never both resident.
     constexpr size_t step = size_t(4) << 20;
     for (size_t at = 0, all = size_t(bytes()); at < all; at += step) {
       size_t some = std::min(step, all - at);
@@ -133,9 +134,9 @@ const char *Tensor::aligned() const {
   return unaligned->made.load(std::memory_order_acquire);
 }
 
-/// Returns null if memory is exhausted. Large tensors are mapped separately, so that their pages
-/// return to the system when they are freed. On the heap, half of the copies of a model's weights
-/// stayed allocated.
+/// Allocates memory; returns null if memory is exhausted. Large tensors are mapped separately, so
+/// that their pages return to the system when they are freed. In the heap, half of the copies of a
+/// model's weights stayed allocated.
 static std::shared_ptr<void> allocate(size_t bytes) {
   constexpr size_t large = size_t(1) << 20;
   if (bytes < large)
@@ -152,9 +153,10 @@ Tensor Tensor::uninitialised(mlir::RankedTensorType type) {
   std::shared_ptr<void> memory = allocate(rounded);
   if (!memory)
     llvm::report_fatal_error("out of memory in the reference evaluator");
-  // Zeroes the padding, which vector loads of the last elements read.
+  // Zeroes the padding after the elements, which vector loads of the last elements read.
   std::memset(static_cast<char *>(memory.get()) + whole, 0, alignment);
-  // Two elements share a byte and are written one at a time, so the bytes must be initialized.
+  // The bytes of packed tensors are zeroed: two elements share a byte and are written one at a
+  // time.
   if (isPackedElement(type.getElementType()))
     std::memset(memory.get(), 0, whole);
   const char *data = static_cast<const char *>(memory.get());
@@ -255,7 +257,8 @@ mlir::FailureOr<Tensor> Tensor::fromBlob(mlir::RankedTensorType type,
     return copy;
   }
   Tensor view = borrow(type, bytes.data(), std::move(owner));
-  // Files store weights at any address, but elements are read at their natural alignment.
+  // Files store weights at any address, but elements are read at their natural alignment, so
+  // misaligned elements are copied.
   if (reinterpret_cast<uintptr_t>(bytes.data()) % width != 0)
     view.unaligned = std::make_shared<Unaligned>();
   return view;
@@ -276,7 +279,7 @@ mlir::FailureOr<Tensor> Tensor::fromAttr(mlir::ElementsAttr attr) {
   if (result.size() == 0)
     return result;
   if (result.element == Element::Bool) {
-    // Dense attributes pack bools into bits.
+    // Dense attributes store bools as packed bits.
     if (dense.isSplat())
       std::memset(result.mutableData(), dense.getSplatValue<bool>(), result.size());
     else
@@ -285,7 +288,7 @@ mlir::FailureOr<Tensor> Tensor::fromAttr(mlir::ElementsAttr attr) {
   }
   llvm::ArrayRef<char> raw = dense.getRawData();
   if (isPacked(result.element)) {
-    // Dense attributes store a 4-bit integer in a whole byte.
+    // Dense attributes store each 4-bit integer in a whole byte.
     for (int64_t i = 0; i < result.size(); ++i)
       result.setPacked(i, raw[dense.isSplat() ? 0 : i]);
     return result;
@@ -304,7 +307,7 @@ mlir::FailureOr<Tensor> Tensor::fromAttr(mlir::ElementsAttr attr) {
   return result;
 }
 
-/// Returns whether all elements have the same bits.
+/// Returns whether all elements, of `width` bytes each, have the same bits.
 static bool isSplat(llvm::ArrayRef<char> data, int64_t width) {
   return int64_t(data.size()) >= width &&
          std::memcmp(data.data(), data.data() + width, data.size() - width) == 0;
@@ -312,8 +315,8 @@ static bool isSplat(llvm::ArrayRef<char> data, int64_t width) {
 
 mlir::DenseResourceElementsAttr Tensor::toResource(llvm::StringRef name) const {
   llvm::ArrayRef<char> raw(data(), bytes());
-  // Readers of the blob may rely on this alignment. Borrowed memory may have a smaller alignment
-  // than memory allocated here.
+  // The blob declares the actual alignment of its memory: readers rely on it, and borrowed memory
+  // may be less aligned than memory allocated here.
   const auto address = reinterpret_cast<uintptr_t>(raw.data());
   const size_t lowestBit = address & -address;
   const size_t known = address ? std::min(alignment, lowestBit) : alignment;
@@ -339,7 +342,8 @@ mlir::ElementsAttr Tensor::toAttr() const {
   if (int64_t(raw.size()) > largestDenseBytes)
     return toResource("folded");
   if (element == Element::Bool) {
-    // A byte of a blob may hold any non-zero value for true, but a dense bool attribute must not.
+    // Normalizes bools: a byte of a blob may hold any non-zero value for true, but a dense bool
+    // attribute must not.
     llvm::SmallVector<bool> values;
     for (char byte : raw)
       values.push_back(byte != 0);

@@ -26,19 +26,21 @@ public:
 
   /// Returns a new tensor of static shape whose elements are zero.
   static Tensor empty(mlir::RankedTensorType type);
-  /// Returns a view of memory that `owner` keeps alive. Asserts that there is an owner.
+  /// Returns a tensor that views memory which `owner` keeps alive. Asserts that `owner` is not
+  /// null.
   static Tensor borrow(mlir::RankedTensorType type, const void *data,
                        std::shared_ptr<const void> owner);
-  /// Reads dense elements, splats and resources. Fails on a blob that is missing or has the wrong
-  /// size. The tensor never depends on the context of the attribute: it shares the memory of a blob
-  /// that has an owner (BlobOwners.h), and copies other blobs. A shared blob whose address is not a
-  /// multiple of the element size is copied when the tensor is first read.
+  /// Returns the elements of a dense, splat or resource attribute as a tensor. Fails if a resource
+  /// blob is missing or has the wrong size. The tensor never depends on the context of the
+  /// attribute: it shares the memory of a blob that has an owner (BlobOwners.h), and copies other
+  /// blobs. A shared blob whose address is not a multiple of the element size is copied when the
+  /// tensor is first read.
   static mlir::FailureOr<Tensor> fromAttr(mlir::ElementsAttr attr);
-  /// Returns a dense attribute for small tensors, or a resource blob that shares the storage for
-  /// large ones.
+  /// Returns the elements as a dense attribute for small tensors, or as a resource blob that shares
+  /// the storage for large ones.
   mlir::ElementsAttr toAttr() const;
-  /// Returns a resource blob that shares the storage, for tensors of any size. The context makes
-  /// `name` unique.
+  /// Returns the elements as a resource blob that shares the storage, for tensors of any size. The
+  /// context makes `name` unique.
   mlir::DenseResourceElementsAttr toResource(llvm::StringRef name) const;
 
   explicit operator bool() const { return bool(type); }
@@ -51,11 +53,11 @@ public:
 
   const char *data() const { return unaligned ? aligned() : bytesPtr; }
   char *mutableData() { return const_cast<char *>(data()); }
-  /// Owner of the memory at data().
+  /// Returns the owner that keeps the memory at data() alive.
   std::shared_ptr<const void> owner() const;
 
-  /// Element access as double (exact except for large 64-bit integers) and as int64. Setters
-  /// convert to the element type as dlc.cast does (floats to nearest even, integers wrap).
+  /// Returns the element as a double, which is exact except for large 64-bit integers. Setters
+  /// convert to the element type by the rules of dlc.cast (floats to nearest even, integers wrap).
   double getDouble(int64_t index) const;
   int64_t getInt(int64_t index) const;
   void setDouble(int64_t index, double value);
@@ -63,8 +65,7 @@ public:
 
   Element getElement() const { return element; }
   bool isFloat() const { return ref::isFloat(element); }
-  /// Returns a tensor of another type with the same elements and the same number of them (a
-  /// reshape).
+  /// Returns a reshaped tensor of type `other` with the same elements, which shares the storage.
   Tensor withType(mlir::RankedTensorType other) const;
 
 private:
@@ -82,20 +83,21 @@ private:
   int64_t count = 0;
   const char *bytesPtr = nullptr;
   std::shared_ptr<const void> keep;
-  /// Lazily made copy of elements that are not aligned to their size. It is made on first access
-  /// because most users of a tensor only read its type.
+  /// Aligned copy of elements whose address is not a multiple of the element size. It is made on
+  /// first access because most users of a tensor only read its type.
   std::shared_ptr<Unaligned> unaligned;
 };
 
-/// Returns the size of one element in bytes (bool: 1). The element must not be packed.
+/// Returns the size of one element in bytes (bool: 1). The element type must not be packed.
 int64_t elementBytes(mlir::Type element);
-/// Returns the size of all elements of a tensor of static shape in bytes.
+/// Returns the size in bytes of all elements of a tensor of static shape.
 int64_t storageBytes(mlir::RankedTensorType type);
 /// Returns whether this is a 4-bit integer type, of which two elements share a byte.
 bool isPackedElement(mlir::Type element);
-/// Returns the ui8 type of the bytes of a packed tensor.
+/// Returns the ui8 tensor type that stores a packed tensor: its last dimension is the number of
+/// bytes.
 mlir::RankedTensorType bytesType(mlir::RankedTensorType packed);
-/// Returns the size of one row (the last dimension) of 4-bit integers in bytes.
+/// Returns the size in bytes of one row (the last dimension) of packed 4-bit integers.
 inline int64_t packedRowBytes(int64_t elements) { return (elements + 1) / 2; }
 
 /// Returns the row-major strides of a shape.

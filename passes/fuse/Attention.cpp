@@ -10,23 +10,25 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Whether rows are contiguous, so that the kernel reads and writes them in vectors.
+/// Returns whether the rows of the view are contiguous, so that the attention kernel reads and
+/// writes them in vectors.
 bool hasWholeRows(const StridedView &view) {
   return view.shape.back() == 1 || view.strides.back() == 1;
 }
 
-/// Groups the view operations, such as transpositions, that precede an operand with the attention.
-/// They are cloned, so that other users keep the originals.
+/// Groups the view operations, such as transpositions, that precede an operand of the attention
+/// with the attention. They are cloned, so that other users keep the originals.
 void absorbViews(Grouping &grouping, Operation *anchor, OpOperand &operand, bool isMask,
                  SmallVectorImpl<Operation *> &members) {
-  SmallVector<Operation *> chain; // from the attention outwards
+  SmallVector<Operation *> chain; // ordered from the attention to its operand
   for (Operation *op = operand.get().getDefiningOp();
        op && op->getBlock() == anchor->getBlock() && grouping.isFree(op) && chain.size() < 8 &&
        op->hasTrait<ViewLike>() && classify(op) != NodeClass::Opaque;
        op = op->getOperand(0).getDefiningOp())
     chain.push_back(op);
   for (; !chain.empty(); chain.pop_back()) {
-    // Aliases at the outer end of the chain cost nothing outside of the kernel.
+    // Aliases (operations that share memory) at the start of the chain need no kernel outside of
+    // the group.
     if (isAlias(chain.back()))
       continue;
     auto view =
@@ -46,8 +48,8 @@ void absorbViews(Grouping &grouping, Operation *anchor, OpOperand &operand, bool
       grouping.erase(op);
 }
 
-/// Groups a transposition that is the only user of a result with the attention: the kernel writes
-/// the transposed order.
+/// Groups a transposition that is the only user of a result with the attention, whose kernel then
+/// writes the result in transposed order.
 void absorbDestination(Grouping &grouping, Value result, SmallVectorImpl<Operation *> &members) {
   SmallVector<Operation *> trial;
   size_t taken = 0;

@@ -7,8 +7,8 @@ using namespace mlir;
 
 namespace dlc {
 
-/// If `value` is x * c or x / c with a constant c and has a single user, returns x and the factor.
-/// Otherwise returns `value` and 1.
+/// Matches a multiplication by a scalar: if `value` is x * c or x / c with a constant c and has a
+/// single user, returns x and the factor. Otherwise returns `value` and 1.
 static std::pair<Value, double> scaled(Value value) {
   Operation *op = value.getDefiningOp();
   if (!isa_and_nonnull<MulOp, DivOp>(op) || !value.hasOneUse())
@@ -65,7 +65,8 @@ std::optional<AttentionPattern> AttentionPattern::match(SoftmaxOp softmax) {
   found.v = found.result.getB();
   found.keysTransposed = !scores.getTransposeB();
   found.valuesTransposed = found.result.getTransposeB();
-  // AttentionOp requires equal batch dimensions, whereas matmul broadcasts them.
+  // AttentionOp requires equal batch dimensions of its operands, whereas matmul broadcasts batch
+  // dimensions.
   for (Value operand : {found.q, found.k, found.v})
     if (!typeOf(operand).hasStaticShape() || typeOf(operand).getRank() != rank ||
         shapeOf(operand).drop_back(2) != type.getShape().drop_back(2))

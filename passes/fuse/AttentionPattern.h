@@ -6,8 +6,9 @@
 
 namespace dlc {
 
-/// softmax(scale * q k^T + mask) v as separate operations. If the mask hides a whole row by -inf,
-/// the separate operations return NaN for this row, and AttentionOp returns 0.
+/// Attention that a model composes of separate operations: softmax(scale * q k^T + mask) v. If the
+/// mask hides a whole row by -inf, the separate operations return NaN for this row, and AttentionOp
+/// returns 0.
 struct AttentionPattern {
   MatmulOp result;
   llvm::SmallVector<mlir::Operation *> ops;              ///< all matched operations, users first
@@ -15,12 +16,13 @@ struct AttentionPattern {
   bool keysTransposed = false, valuesTransposed = false; ///< k is [.., D, S], v is [.., E, S]
   double scale = 1;
 
-  /// Matches the operations around a softmax. The scores and weights must have no other users.
+  /// Matches the matmuls, scaling and mask around a softmax. The scores and attention weights must
+  /// have no other users. Returns nullopt if the operations are not attention.
   static std::optional<AttentionPattern> match(SoftmaxOp softmax);
 
-  /// Creates the equivalent AttentionOp. The matched operations remain.
+  /// Creates an AttentionOp that is equivalent to the matched operations, which remain.
   AttentionOp make(mlir::OpBuilder &builder) const;
-  /// Replaces the matched operations by `whole`.
+  /// Replaces the matched operations by the AttentionOp `whole`.
   void replaceBy(AttentionOp whole);
 };
 

@@ -13,7 +13,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Size of the innermost dimension that is not 1; 1 if there is none.
+/// Returns the size of the innermost dimension whose size is not 1, or 1 if there is none.
 int64_t innermost(ArrayRef<int64_t> shape) {
   for (int64_t d : llvm::reverse(shape))
     if (d != 1)
@@ -21,7 +21,7 @@ int64_t innermost(ArrayRef<int64_t> shape) {
   return 1;
 }
 
-/// The dimension whose adjacent indices are adjacent in memory.
+/// Returns the dimension whose adjacent indices are adjacent in memory.
 int64_t innermostDim(RankedTensorType type) {
   auto tag = Tag::parse(layoutOf(type));
   if (!tag || tag->order.empty())
@@ -29,7 +29,7 @@ int64_t innermostDim(RankedTensorType type) {
   return tag->blockedDim >= 0 ? tag->blockedDim : tag->order.back();
 }
 
-/// Whether the shorter list is a contiguous part of the longer one.
+/// Returns whether the shorter list of values is a contiguous part of the longer list.
 bool areTogether(ValueRange a, ValueRange b) {
   if (a.size() > b.size())
     std::swap(a, b);
@@ -94,8 +94,8 @@ bool interleavesElements(ConcatOp op) {
 
 bool keepsInnermost(Operation *op) {
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    // Unit dimensions are ignored: the innermost dimension of more than one element must stay
-    // innermost.
+    // Unit dimensions are ignored: a transposition keeps the innermost dimension if the last
+    // dimension of more than one element stays last.
     ArrayRef<int64_t> shape = shapeOf(transpose.getX());
     int64_t last = -1, lastOfResult = -1;
     for (auto [d, size] : llvm::enumerate(shape))
@@ -121,13 +121,14 @@ bool preservesVectors(Operation *op) {
     return true;
   if (auto slice = dyn_cast<SliceOp>(op))
     return std::abs(slice.getStride().back()) <= kNearStep;
-  // The operand's rows have a few elements each (a power of two), or are multiples of a vector.
+  // A reshape that merges rows preserves vectors if the operand's rows have a few elements each (a
+  // power of two), or a multiple of 16 elements, the assumed vector size.
   constexpr int64_t vector = 16;
   auto reshape = dyn_cast<ReshapeOp>(op);
   if (reshape && typeOf(reshape.getX()).getRank() > 0 &&
       typeOf(reshape.getX()).getNumElements() > 0) {
     int64_t run = shapeOf(reshape.getX()).back(), row = innermost(shapeOf(reshape.getY()));
-    // On GPUs the reshape is fused if it splits rows into parts of whole vectors, because threads
+    // On GPUs, a reshape is fused if it splits rows into parts of whole vectors, because threads
     // iterate over parts of rows.
     if (can(deviceOf(reshape.getX().getType()), DLC_DEVICE_GPU_CODE) && run % row == 0 &&
         row % vector == 0)

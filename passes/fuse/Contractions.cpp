@@ -15,8 +15,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Clones the operations that compute an operand into the group, so that other users keep the
-/// originals. `chain` is ordered from the contraction outwards.
+/// Clones the operations in `chain`, which compute an operand of a contraction, into the group, so
+/// that other users keep the originals. `chain` is ordered from the contraction to the operand.
 void takeIn(Grouping &grouping, ArrayRef<Operation *> chain, OpOperand &operand,
             SmallVectorImpl<Operation *> &members) {
   OpBuilder builder(operand.getOwner());
@@ -32,9 +32,9 @@ void takeIn(Grouping &grouping, ArrayRef<Operation *> chain, OpOperand &operand,
       grouping.erase(op);
 }
 
-/// Whether no two elements of one matrix of the operand share a cache line, because elements that
-/// are adjacent in memory belong to different matrices of the batch. A matmul that reads this view
-/// would load each cache line once for each of its elements.
+/// Returns whether no two elements of one matrix of the operand share a cache line, because
+/// elements that are adjacent in memory belong to different matrices of the batch. A matmul that
+/// reads this view would load each cache line once for each of its elements.
 bool scattersMatrices(Operation *anchor, Value operand, ArrayRef<Operation *> chain) {
   constexpr int64_t kLine = 64, kNear = 32 << 10;
   if (!isa<MatmulOp>(anchor) || !can(deviceOf(operand.getType()), DLC_DEVICE_HOST_CODE) ||
@@ -53,11 +53,11 @@ bool scattersMatrices(Operation *anchor, Value operand, ArrayRef<Operation *> ch
          view->shape[rank - 1] * view->shape[rank - 2] > 1;
 }
 
-/// Groups the view operations of an operand with the contraction if strides can express them. They
-/// are cloned, so that other users keep the originals.
+/// Groups the view operations on an operand with the contraction if strides can express them. The
+/// view operations are cloned, so that other users keep the originals.
 void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operand,
                         SmallVectorImpl<Operation *> &members) {
-  SmallVector<Operation *> chain; // from the contraction outwards
+  SmallVector<Operation *> chain; // ordered from the contraction to the operand
   for (Operation *op = operand.get().getDefiningOp();
        op && op->getBlock() == anchor->getBlock() && op->hasTrait<ViewLike>() &&
        grouping.isFree(op) && !llvm::is_contained(members, op) &&
@@ -65,8 +65,8 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
        op = op->getOperand(0).getDefiningOp())
     chain.push_back(op);
   while (!chain.empty()) {
-    // Aliases at the outer end of the chain cost nothing outside of the group, and can be shared
-    // there.
+    // Aliases (operations that share memory) at the start of the chain need no kernel outside of
+    // the group, and other groups can share them there.
     while (!chain.empty() && isAlias(chain.back()))
       chain.pop_back();
     if (chain.empty())
@@ -82,8 +82,8 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
   takeIn(grouping, chain, operand, members);
 }
 
-/// The operations that follow `value` and must be grouped together: those of an activation, or the
-/// only user.
+/// Returns the operations that follow `value` and must be grouped together: those that compose an
+/// activation, or the only user of `value`.
 SmallVector<Operation *> nextOps(Value value, Block &block) {
   auto here = [&](Operation *op) { return op->getBlock() == &block; };
   bool exact = value.getDefiningOp() && keepsBits(value.getDefiningOp());
@@ -94,7 +94,7 @@ SmallVector<Operation *> nextOps(Value value, Block &block) {
   return {*value.getUsers().begin()};
 }
 
-/// On a GPU: adds the casts from 16 bits to f32 of tensors that are added to `value`, because a
+/// On a GPU, adds the casts from 16 bits to f32 of tensors that are added to `value`, because a
 /// separate cast kernel would write twice the bytes that it reads. A cast with other users is
 /// cloned.
 void addWidenings(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &ops) {
@@ -117,7 +117,8 @@ void addWidenings(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
   }
 }
 
-/// If `value` is a multiple of a state and has a single user, returns the state, otherwise null.
+/// Returns the state if `value` is a multiple of a state (a persistent buffer such as a parameter)
+/// and has a single user, otherwise null.
 Value stateOf(Value value) {
   auto mul = value.getDefiningOp<MulOp>();
   if (!mul || !mul.getY().hasOneUse())
@@ -130,7 +131,7 @@ Value stateOf(Value value) {
 
 /// Matches the operations that compute the new value of a state from the result of a contraction:
 /// sums with multiples of the state, and scalar factors. Returns an empty list if the chain does
-/// not end in the new value of this state, or if the library cannot accumulate it in place.
+/// not end in the new value of this state, or if the library cannot accumulate the result in place.
 SmallVector<Operation *> updateChain(Grouping &grouping, Value value,
                                      ArrayRef<Operation *> members) {
   constexpr size_t longest = 8;
@@ -165,12 +166,14 @@ SmallVector<Operation *> updateChain(Grouping &grouping, Value value,
   return {};
 }
 
-/// Adds post-ops as long as the matcher accepts them, and returns the last value. A value that was
-/// rounded to 8 bits is not combined with another full-size tensor: a generated kernel reads one
-/// byte per element of each, whereas the library would read the other tensor in f32.
+/// Adds post-ops to the group as long as the matcher accepts them, and returns the last value. A
+/// value that was rounded to 8 bits is not combined with another full-size tensor, because a
+/// generated kernel reads one byte per element of each tensor, whereas the library would read the
+/// other tensor in f32.
 Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
   // oneDNN applies post-ops of a transposed convolution one by one, which takes a hundred times
-  // longer than a separate kernel. Without post-ops, it runs as a data gradient.
+  // longer than a separate kernel. A transposed convolution without post-ops runs as the data
+  // gradient of a convolution.
   if (value.getDefiningOp<ConvTransposeOp>())
     return value;
   Block &block = grouping.getBlock();
@@ -189,7 +192,8 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
     for (Operation *op : next) {
       if (!grouping.isFree(op))
         return value;
-      // A multiple of a state is read by the kernel that updates the state, where it is added.
+      // A multiple of a state is not an epilogue operand here: it is added by the kernel that
+      // computes the new value of the state.
       for (Value operand : op->getOperands())
         if (stateOf(operand))
           return value;
@@ -210,17 +214,19 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
   }
 }
 
-/// On a GPU: whether the kernels of all users of `value` can compute the epilogue ops themselves,
-/// while they read the result of the contraction. Matmul libraries support few epilogue ops, and a
-/// 16-bit result has half the bytes of f32 sums. (Not used for integer sums, which have more bytes
-/// than the values derived from them.)
+/// On a GPU, returns whether the kernels of all users of `value` can compute the epilogue ops
+/// themselves while they read the result of the contraction. This is preferred because matmul
+/// libraries support few epilogue ops, and a 16-bit result has half the bytes of f32 sums. (Not
+/// used for i32 results of integer contractions, which have more bytes than the values derived from
+/// them.)
 bool isTakenByReaders(Grouping &grouping, Value value) {
   if (!can(deviceOf(value.getType()), DLC_DEVICE_GPU_CODE) || value.use_empty())
     return false;
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     if (user->getBlock() != &grouping.getBlock() || !grouping.isFree(user))
       return false;
-    // A reshape can be fused with its reader if both have a single user.
+    // A reshape can be fused with its reader if the reshape and its operand have a single user
+    // each.
     NodeClass kind = classify(user);
     if (kind == NodeClass::Alias && value.hasOneUse() && user->getResult(0).hasOneUse() &&
         preservesVectors(user))
@@ -229,7 +235,8 @@ bool isTakenByReaders(Grouping &grouping, Value value) {
   });
 }
 
-/// Adds a transposition of the result that the library can write directly.
+/// Adds a transposition of the contraction's result to the group if the library can write the
+/// result in transposed order.
 void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
   SmallVector<Operation *> trial = llvm::to_vector(members);
   for (int i = 0; i < 4 && value.hasOneUse(); ++i) {
@@ -239,16 +246,16 @@ void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation 
       return;
     trial.push_back(user);
     value = user->getResult(0);
-    // Only a transposition is worth adding. A reshape at the end costs nothing outside of the
-    // group.
+    // The group is extended only up to a transposition. A reshape at the end needs no kernel
+    // outside of the group.
     if (isa<TransposeOp>(user) && matchEpilogue(trial, value))
       members = trial;
   }
 }
 
-/// The cast to f32 that is the only user of a 16-bit weight gradient. The kernel accumulates in f32
-/// and stores the sums unrounded. On a GPU the fast library kernels store 16 bits, and the cast is
-/// fused with its readers.
+/// Returns the cast to f32 that is the only user of a 16-bit weight gradient, or null. The kernel
+/// accumulates in f32 and stores the sums unrounded. On a GPU the fast library kernels store 16
+/// bits, and the cast is fused with its readers.
 Operation *soleWidening(const Grouping &grouping, Operation *anchor, Block &block) {
   Value gradient = anchor->getResult(0);
   if (!isa<ConvWeightGradOp>(anchor) || !gradient.hasOneUse() || !hasExcessPrecision(gradient) ||
@@ -262,8 +269,8 @@ Operation *soleWidening(const Grouping &grouping, Operation *anchor, Block &bloc
              : nullptr;
 }
 
-/// The cast to f32 of constant weights of a matmul that are stored in fewer bits. The kernel of the
-/// matmul reads the stored weights.
+/// Returns the cast to f32 of constant matmul weights that are stored in fewer bits, or null. The
+/// kernel of the matmul reads the stored weights.
 Operation *castOfWeights(Operation *anchor, Block &block) {
   auto product = dyn_cast<MatmulOp>(anchor);
   OnAttr device = product ? deviceOf(product.getB().getType()) : OnAttr();
@@ -296,9 +303,9 @@ void groupContractions(Grouping &grouping) {
     if (kind == NodeClass::Contraction || kind == NodeClass::Pool)
       anchors.push_back(&op);
   }
-  // The operands of all contractions are processed first. A transposition between two matmuls is
-  // grouped with the second one if possible, because libraries are most efficient at reading by
-  // strides.
+  // The operands of all contractions are processed before any result. A transposition between two
+  // matmuls is then grouped with the second matmul if possible, because libraries are most
+  // efficient at reading with strides.
   SmallVector<int> groups;
   for (Operation *anchor : anchors) {
     SmallVector<Operation *> ops{anchor};

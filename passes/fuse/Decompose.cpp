@@ -11,8 +11,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-// reduce(x) without keepdims = reshape(reduce(x) with keepdims): a fusion broadcasts the reduced
-// value along its rows
+// reduce(x) without keepdims = reshape(reduce(x) with keepdims), because a fusion broadcasts the
+// reduced value along the reduced rows
 struct KeepReducedDims : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {

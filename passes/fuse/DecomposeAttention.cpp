@@ -25,14 +25,15 @@ struct Attention : OpRewritePattern<AttentionOp> {
   }
 };
 
-// With m the largest score of a row: lse = m + log(sum(exp(score - m)))
+// attention_train also returns the log-sum-exp of each row. With m the largest score of the row:
+// lse = m + log(sum(exp(score - m)))
 struct AttentionTrain : OpRewritePattern<AttentionTrainOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttentionTrainOp op, PatternRewriter &rewriter) const override {
     if (staysFused(op))
       return keep(op, rewriter);
     TensorBuilder b(rewriter, op.getLoc());
-    // lse is f32, and so are the scores that it is computed from.
+    // The log-sum-exp result lse is f32, and so are the scores from which it is computed.
     AttentionScores wide = scoresOf(op);
     wide.q = b.cast(wide.q, statisticsType(wide.q));
     wide.k = b.cast(wide.k, statisticsType(wide.k));
@@ -40,7 +41,8 @@ struct AttentionTrain : OpRewritePattern<AttentionTrainOp> {
     Value y = b.make<MatmulOp>(weights, op.getV(), false, false);
     int64_t last = typeOf(scores).getRank() - 1;
     Value largest = b.reduce(ReduceKind::max, scores, last);
-    // For a row in which all positions are masked: exp(-inf) = 0, and log(0) = -inf.
+    // For a row in which all positions are masked, the maximum is replaced by a finite number, so
+    // that exp(-inf) = 0 and lse = log(0) = -inf instead of NaN.
     largest = aboveNegativeInfinity(b, largest);
     Value e = b.make<ExpOp>(b.make<SubOp>(scores, largest));
     Value sum = b.reduce(ReduceKind::sum, e, last);
@@ -50,8 +52,8 @@ struct AttentionTrain : OpRewritePattern<AttentionTrainOp> {
   }
 };
 
-// p = exp(scores - lse), dv = p^T dy, ds = scale * p * (dy v^T - sum(dy * y)), dq = ds k,
-// dk = ds^T q
+// Gradient of attention, from the saved lse: p = exp(scores - lse), dv = p^T dy, ds = scale * p *
+// (dy v^T - sum(dy * y)), dq = ds k, dk = ds^T q
 struct AttentionGrad : OpRewritePattern<AttentionGradOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttentionGradOp op, PatternRewriter &rewriter) const override {

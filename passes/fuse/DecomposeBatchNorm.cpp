@@ -13,7 +13,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// x [N, C, ..], and values computed for each of its channels.
+/// Builder for an image x [N, C, ..] and values that are computed for each of its channels.
 class Channels {
 public:
   Channels(TensorBuilder &b, Value input)
@@ -28,24 +28,24 @@ public:
 
   double size() const { return count; }
   Value wide(Value x) { return b.cast(x, type); }
-  /// Reshapes [C] to [1, C, 1, ..], in the type of statistics.
+  /// Reshapes a vector [C] to [1, C, 1, ..], in the element type of statistics.
   Value spread(Value vector) { return wide(b.reshape(vector, shape)); }
-  /// Reshapes a statistic to [C], in the element type of `like`.
+  /// Reshapes a per-channel statistic to [C], in the element type of `like`.
   Value vector(Value statistic, Value like) {
     return b.reshape(b.cast(statistic, typeOf(like).getElementType()), shape[1]);
   }
   Value sum(Value x) { return b.reduce(ReduceKind::sum, x, axes); }
   Value mean(Value x) { return b.reduce(ReduceKind::mean, x, axes); }
 
-  /// The first element of each channel.
+  /// Returns the first element of each channel.
   Value first() {
     SmallVector<int64_t> start(shape.size(), 0), stride(shape.size(), 1);
     return wide(b.make<SliceOp>(input, start, shape, stride));
   }
 
-  /// Reshapes a statistic so that it can be an operand of an elementwise operation with x. If x
-  /// itself is [1, C, 1, ..] in another layout than row-major, the statistic gets another shape,
-  /// because two operands of the same shape must have the same layout.
+  /// Reshapes a per-channel statistic so that it can be an operand of an elementwise operation with
+  /// x. If x itself is [1, C, 1, ..] in a layout other than row-major, the statistic gets another
+  /// shape, because two operands of the same shape must have the same layout.
   Value broadcast(Value statistic) {
     if (layoutOf(input.getType()).empty() || shapeOf(input) != ArrayRef<int64_t>(shape))
       return statistic;
@@ -68,9 +68,9 @@ private:
   double count = 1;
 };
 
-// With d = x - k, where k is the first element of a channel, which avoids cancellation in the sums:
-// mean = k + mean(d), variance = mean(d * d) - mean(d)^2,
-// y = (x - mean) * (scale * rsqrt(variance + eps)) + bias
+// Batch normalization in training. With d = x - k, where k is the first element of a channel, which
+// avoids cancellation in the sums: mean = k + mean(d), variance = mean(d * d) - mean(d)^2, y = (x -
+// mean) * (scale * rsqrt(variance + eps)) + bias
 struct BatchNormTrain : OpRewritePattern<BatchNormTrainOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BatchNormTrainOp op, PatternRewriter &rewriter) const override {
@@ -78,14 +78,16 @@ struct BatchNormTrain : OpRewritePattern<BatchNormTrainOp> {
     if (!typeOf(x).hasStaticShape())
       return rewriter.notifyMatchFailure(op, "the number of elements of a channel is unknown");
     if (typeOf(x).getNumElements() == 0) {
-      // There are no channels: every result equals one of the operands, which are all empty.
+      // If there are no channels, all operands and results are empty, so that each result is
+      // replaced by an operand of the same shape.
       rewriter.replaceOp(op, {x, scale, scale});
       return success();
     }
     TensorBuilder b(rewriter, op.getLoc());
     Channels c(b, x);
     Value first = c.first(), wide = c.wide(x);
-    // Computed separately for each sum, so that no kernel stores it: both sums become one kernel.
+    // The difference x - k is computed separately for each of the two sums, so that no kernel
+    // stores it: both sums are fused into one kernel.
     Value d = c.sub(wide, c.broadcast(first));
     Value shift = c.mean(c.sub(wide, c.broadcast(first))), square = c.mean(c.mul(d, d));
     Value mean = c.add(first, shift);
@@ -100,9 +102,9 @@ struct BatchNormTrain : OpRewritePattern<BatchNormTrainOp> {
   }
 };
 
-// With r = rsqrt(variance + eps), d = x - mean and M elements per channel:
-// dbias = sum(dy), dscale = r * sum(dy * d),
-// dx = scale * r * (dy - d * r * dscale / M - dbias / M)
+// Gradient of batch normalization. With r = rsqrt(variance + eps), d = x - mean and M elements per
+// channel: dbias = sum(dy), dscale = r * sum(dy * d), dx = scale * r * (dy - d * r * dscale / M -
+// dbias / M)
 struct BatchNormGrad : OpRewritePattern<BatchNormGradOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BatchNormGradOp op, PatternRewriter &rewriter) const override {
@@ -112,7 +114,8 @@ struct BatchNormGrad : OpRewritePattern<BatchNormGradOp> {
     TensorBuilder b(rewriter, op.getLoc());
     Channels c(b, x);
     Value dy = c.wide(op.getDy());
-    // Computed separately for each use, so that neither kernel stores it for the other.
+    // The difference d = x - mean is computed separately for each use, so that no kernel stores it
+    // for another kernel.
     auto d = [&] { return c.sub(c.wide(x), c.broadcast(c.spread(op.getMean()))); };
     Value r = c.rsqrt(c.spread(op.getVariance()), op.getEps().convertToDouble());
     Value dbias = c.sum(dy), dscale = c.mul(r, c.sum(c.mul(dy, d())));

@@ -10,8 +10,8 @@ namespace dlc {
 
 namespace {
 
-// cast(constant) = constant: otherwise a GPU would run a kernel that casts the constant in each
-// run. Kernels for processors pack their weights, including casts.
+// cast(constant) -> constant. Otherwise a GPU would run a kernel that casts the constant in each
+// run. CPU kernels cast constant weights when they pack them.
 struct CastConstant : OpRewritePattern<CastOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(CastOp op, PatternRewriter &rewriter) const override {

@@ -59,10 +59,10 @@ struct LayerNorm : OpRewritePattern<LayerNormOp> {
   }
 };
 
-// In the row-major layout groups are contiguous rows, and the formula of layer_norm applies. In
-// other layouts the mean and variance are computed from those of each image's channels. The result
-// is (x - mean) * a + bias with
-// a = scale * rsqrt(variance + eps).
+// Decomposes group_norm. In the row-major layout, groups are contiguous rows, and the formula of
+// layer_norm applies. In other layouts, the mean and variance of a group are computed from those of
+// each image's channels. The result is (x - mean) * a + bias with a = scale * rsqrt(variance +
+// eps).
 struct GroupNorm : OpRewritePattern<GroupNormOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GroupNormOp op, PatternRewriter &rewriter) const override {
@@ -140,7 +140,8 @@ struct BatchNorm : OpRewritePattern<BatchNormOp> {
     Value y = b.make<AddOp>(b.make<MulOp>(centred, perChannel(b, factor, rank)),
                             perChannel(b, b.cast(op.getBias(), type), rank));
     y = b.cast(y, typeOf(op.getX()).getElementType());
-    // The parts of a rematerialized batch norm are rematerialized, too.
+    // All operations of a rematerialized batch norm get the attribute that marks rematerialized
+    // copies.
     if (Attribute again = op->getAttr(kRecomputedAttr))
       for (Operation *part = op->getPrevNode(); part != before; part = part->getPrevNode())
         part->setAttr(kRecomputedAttr, again);
@@ -149,7 +150,8 @@ struct BatchNorm : OpRewritePattern<BatchNormOp> {
   }
 };
 
-// lrn(x) = x / (k + alpha / size * sum(x^2 over the window of channels))^beta
+// Local response normalization: lrn(x) = x / (k + alpha / size * sum(x^2 over the window of
+// channels))^beta
 struct Lrn : OpRewritePattern<LrnOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(LrnOp op, PatternRewriter &rewriter) const override {

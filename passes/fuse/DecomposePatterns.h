@@ -6,26 +6,31 @@
 
 namespace dlc {
 
-/// softmax, log_softmax, layer_norm, group_norm, rms_norm, batch_norm, lrn.
+/// Adds patterns that decompose normalizations: softmax, log_softmax, layer_norm, group_norm,
+/// rms_norm, batch_norm and lrn.
 void addNormDecompositions(mlir::RewritePatternSet &patterns);
 
-/// batch_norm_train, batch_norm_grad.
+/// Adds patterns that decompose batch normalization in training: batch_norm_train and
+/// batch_norm_grad.
 void addBatchNormDecompositions(mlir::RewritePatternSet &patterns);
 
-/// attention, attention_train, attention_grad, unless a fused kernel computes them.
+/// Adds patterns that decompose attention, attention_train and attention_grad, unless a fused
+/// kernel computes them.
 void addAttentionDecompositions(mlir::RewritePatternSet &patterns);
 
-/// lstm, gru, rnn, unless a library computes the layer.
+/// Adds patterns that decompose the recurrent layers lstm, gru and rnn, unless a library computes
+/// the layer.
 void addRecurrentDecompositions(mlir::RewritePatternSet &patterns);
 
-/// Folds casts of constants, for GPUs.
+/// Adds a pattern that folds casts of constants on GPUs.
 void addConstantCasts(mlir::RewritePatternSet &patterns);
 
-/// arg_reduce and topk of the single largest element: on processors, and along rows on GPUs.
+/// Adds patterns that decompose arg_reduce, and topk of the single largest element, into vectorized
+/// reductions: on CPUs along any dimension, on GPUs along rows.
 void addSearchDecompositions(mlir::RewritePatternSet &patterns);
 
-/// Matmuls whose right operand repeats matrices that several attention heads share: removes the
-/// repetition.
+/// Adds a pattern for matmuls whose right operand repeats matrices that several attention heads
+/// share (grouped-query attention): removes the repetition.
 void addGroupedProducts(mlir::RewritePatternSet &patterns);
 
 } // namespace dlc

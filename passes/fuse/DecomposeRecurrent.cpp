@@ -17,11 +17,12 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Operand numbers of all recurrent layers.
+/// Operand numbers of all recurrent layers: input, weights, recurrent weights, bias, initial hidden
+/// state and initial cell state.
 enum { X, W, R, B, H0, C0 };
 
-/// Folds `value` into a constant if its operands are constants, because a library packs only
-/// constant weights. Otherwise returns `value`.
+/// Evaluates the operation that defines `value` if its operands are constants, because a library
+/// packs only constant weights. Otherwise returns `value`.
 Value known(Value value, PatternRewriter &rewriter) {
   Operation *op = value.getDefiningOp();
   SmallVector<ref::Tensor> inputs, outputs;
@@ -40,7 +41,7 @@ Value known(Value value, PatternRewriter &rewriter) {
   return constant;
 }
 
-/// Slice [from, from + size) of dimension `axis`.
+/// Creates the slice [from, from + size) of dimension `axis`.
 Value part(TensorBuilder &b, Value x, int64_t axis, int64_t from, int64_t size) {
   SmallVector<int64_t> start(typeOf(x).getRank(), 0), sizes(shapeOf(x)),
       stride(typeOf(x).getRank(), 1);
@@ -64,20 +65,20 @@ template <typename Layer> bool hasStaticShapes(Layer op) {
                       [](Value v) { return typeOf(v).hasStaticShape(); });
 }
 
-/// Whether each step multiplies only a few vectors by a matrix. Matmul kernels are faster at this
-/// than the library's layer: they take 0.75 of its time for an LSTM of 32 or 256 units and one
-/// vector on a Zen 5, and 0.67 to 1.05 for GRUs.
+/// Returns whether each time step multiplies only a few vectors by a matrix. Matmul kernels are
+/// faster at this than oneDNN's layer: they take 0.75 of its time for an LSTM of 32 or 256 units
+/// and one vector on a Zen 5, and 0.67 to 1.05 for GRUs.
 template <typename Layer> bool isStepOfVectors(Layer op) {
   constexpr int64_t kVectors = 2;
   return shapeOf(op.getH0())[1] <= kVectors;
 }
 
-/// Whether a library can run the layer as it is.
+/// Returns whether a CPU library has a kernel for the layer with its attributes and types.
 template <typename Layer> bool isLibraryLayer(Layer op) {
   if (op.getDirection() == Direction::both || !typeOf(op.getX()).getElementType().isF32())
     return false;
   if (OnAttr on = deviceOf(op.getX().getType()); on && !can(on, DLC_DEVICE_HOST_CODE))
-    return false; // other devices run a loop of kernels
+    return false; // other devices run the layer as a loop of kernels
   for (Value operand : op->getOperands())
     if (typeOf(operand).getNumElements() == 0)
       return false;
@@ -87,7 +88,7 @@ template <typename Layer> bool isLibraryLayer(Layer op) {
                       [](Value v) { return constantTensor(v).has_value(); });
 }
 
-/// Creates a layer with the attributes of `op`, but another direction.
+/// Creates a recurrent layer with the attributes of `op`, but another direction.
 template <typename Layer>
 Operation *createLayer(PatternRewriter &rewriter, Layer op, Direction direction,
                        ArrayRef<Value> operands) {
@@ -96,7 +97,7 @@ Operation *createLayer(PatternRewriter &rewriter, Layer op, Direction direction,
   return Layer::create(rewriter, op.getLoc(), ValueRange(operands), attributes.getAttrs());
 }
 
-// layer(both) = concat(layer(forward), layer(reverse))
+// Splits a bidirectional layer: layer(both) = concat(layer(forward), layer(reverse))
 template <typename Layer> struct SplitDirections : OpRewritePattern<Layer> {
   using OpRewritePattern<Layer>::OpRewritePattern;
   LogicalResult matchAndRewrite(Layer op, PatternRewriter &rewriter) const override {
@@ -120,8 +121,8 @@ template <typename Layer> struct SplitDirections : OpRewritePattern<Layer> {
   }
 };
 
-// layer(x: f16) = cast(layer(cast(x): f32)): a state that is rounded to 16 bits in every step would
-// accumulate errors
+// Computes a 16-bit layer in f32: layer(x: f16) = cast(layer(cast(x): f32)). A state that is
+// rounded to 16 bits in every time step would accumulate errors.
 template <typename Layer> struct Widen : OpRewritePattern<Layer> {
   using OpRewritePattern<Layer>::OpRewritePattern;
   LogicalResult matchAndRewrite(Layer op, PatternRewriter &rewriter) const override {
@@ -141,7 +142,7 @@ template <typename Layer> struct Widen : OpRewritePattern<Layer> {
   }
 };
 
-/// Sizes of the operands of a unidirectional layer.
+/// Dimension sizes of the operands of a unidirectional layer.
 struct Sizes {
   explicit Sizes(Operation *op)
       : steps(shapeOf(op->getOperand(X))[0]), batch(shapeOf(op->getOperand(X))[1]),
@@ -150,37 +151,39 @@ struct Sizes {
   int64_t steps, batch, features, gated, hidden;
 };
 
-/// Builds one time step. Arguments: the input's contribution to the gates, [N, G*H], and the
-/// states, each [N, H]. Returns the next states, of which the first is the output of the step.
+/// Function that builds one time step. Arguments: the input's contribution to the gates, [N, G*H],
+/// and the states, each [N, H]. Returns the next states, of which the first is the output of the
+/// time step.
 using Step = llvm::function_ref<SmallVector<Value>(TensorBuilder &, Value, ValueRange)>;
 
-/// Slice of gate `g` from [N, G*H].
+/// Returns the slice of gate `g` from the values of all gates, [N, G*H].
 Value gate(TensorBuilder &b, Value gates, int64_t g, int64_t hidden) {
   return part(b, gates, 1, g * hidden, hidden);
 }
 
-/// The recurrent weights r as [G*H, H].
+/// Returns the recurrent weights r as a matrix [G*H, H].
 Value recurrentWeights(TensorBuilder &b, PatternRewriter &rewriter, Operation *op) {
   Sizes size(op);
   return knownReshape(b, rewriter, op->getOperand(R), {size.gated, size.hidden});
 }
 
-/// Biases of the input weights (`which` is 0) or of the recurrent weights (1), as [G*H].
+/// Returns the biases of the input weights (if `which` is 0) or of the recurrent weights (if 1), as
+/// [G*H].
 Value bias(TensorBuilder &b, PatternRewriter &rewriter, Operation *op, int64_t which) {
   Sizes size(op);
   Value half = known(part(b, op->getOperand(B), 1, which * size.gated, size.gated), rewriter);
   return knownReshape(b, rewriter, half, {size.gated});
 }
 
-/// Rewrites the layer as a loop over time. `added`: bias that is added to the input's contribution
-/// to the gates.
+/// Rewrites the layer as a loop over time steps. `added` is the bias that is added to the input's
+/// contribution to the gates.
 void rewriteAsLoop(Operation *op, Direction direction, Value added, PatternRewriter &rewriter,
                    Step step) {
   Location loc = op->getLoc();
   TensorBuilder b(rewriter, loc);
   Sizes size(op);
   bool reverse = direction == Direction::reverse;
-  // One matmul computes the input's contribution to the gates of all steps.
+  // One matmul before the loop computes the input's contribution to the gates of all time steps.
   Value x = b.reshape(op->getOperand(X), {size.steps * size.batch, size.features});
   Value w = knownReshape(b, rewriter, op->getOperand(W), {size.gated, size.features});
   Value fromInput = b.make<AddOp>(b.make<MatmulOp>(x, w, false, true), added);
@@ -229,7 +232,7 @@ template <typename Layer> bool needsLoop(Layer op) {
          !isLibraryLayer(op);
 }
 
-// c' = f c + i tanh(g), h' = o tanh(c')
+// LSTM time step: c' = f c + i tanh(g), h' = o tanh(c')
 struct LstmLoop : OpRewritePattern<LstmOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(LstmOp op, PatternRewriter &rewriter) const override {
@@ -256,7 +259,7 @@ struct LstmLoop : OpRewritePattern<LstmOp> {
   }
 };
 
-// h' = (1 - z) tanh(candidate) + z h
+// GRU time step: h' = (1 - z) tanh(candidate) + z h
 struct GruLoop : OpRewritePattern<GruOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GruOp op, PatternRewriter &rewriter) const override {
@@ -295,7 +298,7 @@ struct GruLoop : OpRewritePattern<GruOp> {
   }
 };
 
-// h' = tanh(r h + w x + b), or relu(r h + w x + b)
+// Elman RNN time step: h' = tanh(r h + w x + b), or relu(r h + w x + b)
 struct RnnLoop : OpRewritePattern<RnnOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(RnnOp op, PatternRewriter &rewriter) const override {

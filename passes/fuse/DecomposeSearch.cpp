@@ -8,11 +8,11 @@ namespace dlc {
 
 namespace {
 
-/// Maximum dimension size for which f32 represents all indices exactly.
+/// Maximum dimension size (2^24) for which f32 represents all indices exactly.
 constexpr int64_t kCountable = 1 << 24;
 
-/// Whether arg_reduce along the dimension is decomposed into vectorized reductions. On a GPU this
-/// requires the innermost dimension, which the threads of a row reduce together.
+/// Returns whether arg_reduce along the dimension is decomposed into vectorized reductions. On a
+/// GPU this requires the innermost dimension, which the threads of a row reduce together.
 bool isSearched(Value x, int64_t axis) {
   RankedTensorType type = typeOf(x);
   OnAttr device = deviceOf(type);
@@ -22,12 +22,12 @@ bool isSearched(Value x, int64_t axis) {
          type.getDimSize(axis) <= kCountable && type.getNumElements() > 0;
 }
 
-// topk(x, 1) = max(x), arg_max(x)
+// topk(x, 1) -> max(x), arg_max(x)
 struct LargestOne : OpRewritePattern<TopKOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TopKOp op, PatternRewriter &rewriter) const override {
-    // Only the largest element is supported: topk orders NaN above all numbers, whereas a minimum
-    // propagates NaN.
+    // Only the largest element is supported, not the smallest: topk orders NaN above all numbers,
+    // whereas a minimum propagates NaN.
     int64_t axis = op.getAxis();
     if (op.getK() != 1 || !op.getLargest() || !isSearched(op.getX(), axis))
       return failure();
@@ -40,8 +40,9 @@ struct LargestOne : OpRewritePattern<TopKOp> {
   }
 };
 
-// arg_max(x) = min(i where x[i] is max(x) or NaN): two vectorized passes over a row. Indices are
-// computed in f32, so that a vector of indices has as many lanes as a vector of elements.
+// Decomposes arg_max(x) = min(i where x[i] is max(x) or NaN) into two vectorized passes over a row.
+// Indices are computed in f32, so that a vector of indices has as many lanes as a vector of
+// elements.
 struct ArgReduce : OpRewritePattern<ArgReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ArgReduceOp op, PatternRewriter &rewriter) const override {

@@ -35,7 +35,7 @@ int64_t channelDim(Operation *anchor) {
   return isa<MatmulOp>(anchor) ? typeOf(anchor->getResult(0)).getRank() - 1 : 1;
 }
 
-/// Whether `operand` has exactly one element per channel of `shape`, so that all of its other
+/// Returns whether `operand` has exactly one element per channel of `shape`, and all of its other
 /// dimensions are 1.
 bool isPerChannel(Value operand, ArrayRef<int64_t> shape, int64_t channel) {
   ArrayRef<int64_t> own = shapeOf(operand);
@@ -48,15 +48,16 @@ bool isPerChannel(Value operand, ArrayRef<int64_t> shape, int64_t channel) {
   return true;
 }
 
-/// Whether the cast converts a 16-bit float to f32.
+/// Returns whether the cast converts a 16-bit float to f32.
 bool widens(CastOp cast) {
   return isLibraryFloat(cast.getX().getType()) &&
          typeOf(cast.getX()).getElementTypeBitWidth() == 16 &&
          typeOf(cast.getY()).getElementType().isF32();
 }
 
-/// If an operand of `mul` is a splat constant, returns it and sets `x` to the other operand.
-/// Returns nullopt if there is none, or if the multiplication broadcasts `x`.
+/// If an operand of `mul` is a splat constant, returns this constant and sets `x` to the other
+/// operand. Returns nullopt if neither operand is a splat constant, or if the multiplication
+/// broadcasts `x`.
 std::optional<double> factorOf(MulOp mul, Value &x) {
   for (int i : {0, 1})
     if (std::optional<double> c = splatValue(mul->getOperand(i))) {
@@ -67,9 +68,9 @@ std::optional<double> factorOf(MulOp mul, Value &x) {
 }
 
 /// Matches add, sub, mul or div of `value` and a tensor from outside of the fusion, or the addition
-/// of a multiple of such a tensor. The library rounds the multiple and the sum together, so that
-/// multiples are not matched if `exact` is set. Sets `negated` if `value` is subtracted from the
-/// operand.
+/// of a multiple of such a tensor, as a binary post-op. The library rounds only once after scaling
+/// and adding, so that multiples are not matched if `exact` is set. Sets `negated` if `value` is
+/// subtracted from the operand.
 std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, OpFilter inside,
                                   bool exact, bool &negated, llvm::DenseSet<Operation *> &used) {
   // Binary maximum and minimum are not matched, because libraries do not propagate NaN.
@@ -83,7 +84,8 @@ std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, O
   postOp.operand = op->getOperand(first ? 1 : 0);
   Operation *def = postOp.operand.getDefiningOp();
   if (auto wide = dyn_cast_or_null<CastOp>(def); wide && inside(def) && widens(wide)) {
-    // The library reads the 16-bit operand of the cast directly.
+    // The operand of the post-op is the 16-bit tensor before the cast, which the library reads
+    // directly.
     postOp.operand = wide.getX();
     Operation *base = postOp.operand.getDefiningOp();
     if (!wide.getY().hasOneUse() || (base && inside(base)))
@@ -120,7 +122,7 @@ std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, O
   return postOp;
 }
 
-/// Whether oneDNN supports the strides of a matrix: one of the last two dimensions must be
+/// Returns whether oneDNN supports the strides of a matrix: one of the last two dimensions must be
 /// contiguous, and neither of them may be broadcast.
 bool isLibraryMatrix(const StridedView &view) {
   size_t rank = view.shape.size();
@@ -147,8 +149,8 @@ std::optional<StridedView> matrixView(Value value, bool transpose, OpFilter insi
 
 namespace {
 
-/// Marks the view operations between the anchor's operands and values from outside of the fusion as
-/// used.
+/// Marks the view operations between the contraction's operands and values from outside of the
+/// fusion as used.
 void collectViews(Value value, OpFilter inside, llvm::DenseSet<Operation *> &used) {
   Operation *op = value.getDefiningOp();
   if (!op || !inside(op) || !op->hasTrait<ViewLike>())
@@ -164,8 +166,8 @@ PostOp linear(double factor) {
   return postOp;
 }
 
-/// Sets the zero points of a contraction of integers. Returns false for zero points of several
-/// elements, or computed inside of the fusion, which kernels do not support.
+/// Sets the zero points of an integer contraction. Returns false for zero points that kernels do
+/// not support: those with several elements, or computed inside of the fusion.
 bool matchZeroPoints(Epilogue &epilogue, OpFilter inside) {
   epilogue.lhsZeroPoint = zeroPointOf(epilogue.anchor, 0);
   epilogue.rhsZeroPoint = zeroPointOf(epilogue.anchor, 1);
@@ -196,8 +198,8 @@ bool matchOperands(Epilogue &epilogue, OpFilter inside) {
   return !epilogue.isInteger() || matchZeroPoints(epilogue, inside);
 }
 
-/// Whether the epilogue clips its result to the range of the 8-bit integer type, so that the
-/// library may convert to this type.
+/// Returns whether the epilogue clips its result to the range of the 8-bit integer type, so that
+/// the library may convert the result to this type.
 bool isClippedTo(Type element, ArrayRef<PostOp> steps) {
   if (!element.isInteger(8))
     return false;
@@ -217,8 +219,8 @@ bool isClippedTo(Type element, ArrayRef<PostOp> steps) {
   return low >= least && high <= least + 255;
 }
 
-/// Whether the library can store the anchor's result in this type. For convolutions of f32, that is
-/// only the type of the anchor's result.
+/// Returns whether the library can store the contraction's result in this type. An f32 convolution
+/// can only store the element type of its own result.
 bool roundsTo(const Epilogue &epilogue, Type type) {
   bool isSingle = isa<ConvOp, ConvTransposeOp>(epilogue.anchor) &&
                   typeOf(epilogue.anchor->getOperand(0)).getElementType().isF32();
@@ -227,9 +229,9 @@ bool roundsTo(const Epilogue &epilogue, Type type) {
                   : isLibraryFloat(type);
 }
 
-/// Matches the addition of one i32 per channel to the integer sums of a matmul. Generated code adds
-/// it before the sums are scaled. It is not matched if libraries have exact integer sums, because
-/// these would convert the sums to f32 first.
+/// Matches the addition of one i32 per channel to the i32 result of an integer matmul as a post-op.
+/// Generated code adds it before the result is scaled. The addition is not matched if libraries
+/// have exact integer matmuls, because libraries would convert the sums to f32 first.
 std::optional<PostOp> biasOfSums(Operation *user, Value sums, ArrayRef<int64_t> shape,
                                  int64_t channel, OpFilter inside) {
   if (!isa<AddOp>(user) || !sums.getDefiningOp<MatmulOp>() || libraryHasExactSums() ||
@@ -246,8 +248,8 @@ std::optional<PostOp> biasOfSums(Operation *user, Value sums, ArrayRef<int64_t> 
   return add;
 }
 
-/// Matches the operations from the anchor's result to `result` as epilogue ops, and marks them as
-/// used.
+/// Matches the operations from the contraction's result to `result` as epilogue ops, and marks them
+/// as used.
 bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradients,
                 llvm::DenseSet<Operation *> &used) {
   constexpr size_t maxPostOps = 12;
@@ -258,7 +260,8 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
   while (value != result) {
     if (epilogue.postOps.size() > maxPostOps)
       return false;
-    // Epilogue ops are computed in f32, and are not matched on i32 sums.
+    // Eltwise epilogue ops are computed in f32, so that they are not matched on i32 sums of integer
+    // contractions.
     bool isSum = isInt32(value.getType());
     std::optional<Step> step = isSum ? std::nullopt : matchEltwise(value, inside, exact);
     if (!step && gradients && !isSum)
@@ -317,8 +320,8 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
   return true;
 }
 
-/// Whether the library, which computes the epilogue in f32, would skip a rounding of `value` to 16
-/// bits that the IR states.
+/// Returns whether the library, which computes the epilogue in f32, would skip a rounding of
+/// `value` to 16 bits that the IR requires.
 bool skipsRounding(Value value, Operation *anchor, const llvm::DenseSet<Operation *> &members) {
   Operation *op = value.getDefiningOp();
   if (!op || !members.contains(op) || !isSixteenBitFloat(value.getType()))
@@ -330,9 +333,9 @@ bool skipsRounding(Value value, Operation *anchor, const llvm::DenseSet<Operatio
           }));
 }
 
-/// Whether the library returns the same result as the members with all roundings to 16 bits that
-/// the IR states. This is so if a value whose rounding is skipped is read only by operations that
-/// commute with rounding.
+/// Returns whether the library returns the same result as the members with all roundings to 16 bits
+/// that the IR requires. This is so if a value whose rounding is skipped is read only by operations
+/// that commute with rounding.
 bool keepsRoundings(Operation *anchor, const llvm::DenseSet<Operation *> &members) {
   return llvm::all_of(members, [&](Operation *op) {
     return op == anchor || commutesWithRounding(op) ||

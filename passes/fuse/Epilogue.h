@@ -15,18 +15,18 @@
 
 namespace dlc {
 
-/// One epilogue op of a contraction, in the terms of oneDNN: `alg`, `alpha` and `beta` have its
-/// meaning.
+/// One epilogue op of a contraction, in the terms of oneDNN post-ops: `alg`, `alpha` and `beta`
+/// have the same meaning as in oneDNN.
 struct PostOp {
   enum class Kind { Eltwise, Binary };
   Kind kind = Kind::Eltwise;
   std::string alg;
   double alpha = 0, beta = 0;
-  /// Binary: the second operand. It broadcasts against the contraction's result by NumPy's rule: it
-  /// has the shape of the result, one element, or one element per channel (dimension 1 of a
+  /// Second operand of a binary op. It broadcasts against the contraction's result by NumPy's rule:
+  /// it has the shape of the result, one element, or one element per channel (dimension 1 of a
   /// convolution, the last dimension of a matmul).
   mlir::Value operand;
-  /// Binary add: factor of the operand.
+  /// Factor by which a binary add multiplies its second operand.
   double scale = 1;
 
   bool isFullSize(llvm::ArrayRef<int64_t> destination) const {
@@ -35,36 +35,37 @@ struct PostOp {
 };
 
 struct Epilogue {
-  /// matmul, conv, conv_transpose, or a pool. A pool has no rhs, bias or post-ops.
+  /// Operation to which the epilogue is fused: a matmul, conv, conv_transpose or pool. A pool has
+  /// no rhs, bias or post-ops.
   mlir::Operation *anchor = nullptr;
-  /// Operands of the contraction. For a matmul, these are [.., m, k] and [.., k, n] after the
-  /// transpose flags are applied, with broadcast batch dimensions of size 1. Otherwise, these are x
-  /// and w unchanged.
+  /// Operands of the contraction. For a matmul, they are [.., m, k] and [.., k, n] after the
+  /// transpose flags are applied, with broadcast batch dimensions of size 1. For other
+  /// contractions, they are x and w unchanged.
   StridedView lhs, rhs;
-  /// Zero points of the operands of a contraction of integers, with one element. Null means 0.
+  /// Zero points of the operands of an integer contraction, with one element each. Null means 0.
   mlir::Value lhsZeroPoint, rhsZeroPoint;
   /// Bias with one element per output channel, in a shape such as [O] or [1, .., O]. Null if there
   /// is none.
   mlir::Value bias;
   llvm::SmallVector<PostOp> postOps;
-  /// Strides of the contraction's result in the buffer of the fusion's result, which is the base.
+  /// View that describes where the contraction writes its result: the base is the fusion's result.
   StridedView destination;
 
   bool isInteger() const;
 };
 
-/// Operand of a matmul, [.., rows, columns], as a strided view that libraries support. `transpose`
-/// is the flag of the matmul. Returns nullopt if libraries do not support the strides.
+/// Returns the operand of a matmul, [.., rows, columns], as a strided view, or nullopt if libraries
+/// do not support its strides. `transpose` is the matmul's transpose flag for this operand.
 std::optional<StridedView> matrixView(mlir::Value value, bool transpose, OpFilter inside = nullptr);
 
-/// Matches the body of a fusion. Returns nullopt if it does not have the form above. The operands
-/// of the epilogue are values of the body: block arguments or constants. With `gradients`, also
-/// matches epilogue ops that only kernels of dlc support and no library: the binary ops
-/// logistic_gradient, tanh_gradient and relu_gradient.
+/// Matches the body of a fusion as a contraction (or pool) with post-ops. Returns nullopt if the
+/// body has any other operations. The operands of the epilogue are values of the body: block
+/// arguments or constants. With `gradients`, also matches the binary epilogue ops that only dlc's
+/// own kernels support: logistic_gradient, tanh_gradient and relu_gradient.
 std::optional<Epilogue> matchEpilogue(FusionOp fusion, bool gradients = false);
 
-/// Matches operations that are not yet a fusion. All of `ops` must belong to the epilogue, and
-/// `result` must be its result.
+/// Matches operations that are not yet a fusion as a contraction with post-ops. All of `ops` must
+/// belong to the epilogue, and `result` must be its result.
 std::optional<Epilogue> matchEpilogue(llvm::ArrayRef<mlir::Operation *> ops, mlir::Value result,
                                       bool gradients = false);
 

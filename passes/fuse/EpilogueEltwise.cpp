@@ -19,7 +19,8 @@ PostOp eltwise(StringRef alg, double alpha = 0, double beta = 0) {
   return postOp;
 }
 
-/// The operand of a binary operation that is not `value`. Null if both or neither are `value`.
+/// Returns the operand of a binary operation that is not `value`, or null if both or neither are
+/// `value`.
 Value other(Operation *op, Value value) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   if ((a == value) == (b == value))
@@ -27,23 +28,24 @@ Value other(Operation *op, Value value) {
   return a == value ? b : a;
 }
 
-/// Whether `op` returns a tensor of the shape of `value`, so that `value` is not broadcast.
+/// Returns whether the result of `op` has the shape of `value`, so that `value` is not broadcast.
 bool keepsShape(Operation *op, Value value) { return shapeOf(op->getResult(0)) == shapeOf(value); }
 
 using Kind = ConstantRewrite::Kind;
 
-/// Whether the rewrite of constants may replace `op`. The rewrite is checked for f32, the type in
-/// which libraries compute epilogues.
+/// Returns whether a rewrite with these constants may replace `op`. The rewrite is checked for f32,
+/// the type in which libraries compute epilogues.
 bool allows(Operation *op, Kind kind, std::initializer_list<double> constants) {
   return isAllowed({kind, Float32Type::get(op->getContext()), constants}, op);
 }
 
-/// Whether `c` is a valid bound of a clip op. -FLT_MAX and FLT_MAX represent missing bounds.
+/// Returns whether `c` is a finite bound of a clip op. -FLT_MAX and FLT_MAX represent missing
+/// bounds.
 bool isBound(double c) { return std::fabs(c) < FLT_MAX; }
 
-/// Matches one operation on `value` whose other operands are constants. `exact` excludes two cases
-/// that change bits: linear ops add 0, which converts -0.0 to 0, and libraries flush subnormal
-/// exponentials to 0.
+/// Matches one operation on `value` whose other operands are constants, as an eltwise post-op.
+/// `exact` excludes two cases that change bits: linear ops add 0, which converts -0.0 to 0, and
+/// libraries flush subnormal exponentials to 0.
 std::optional<PostOp> matchSimple(Operation *op, Value value, bool exact) {
   if (isa<ReluOp>(op))
     return eltwise("relu");
@@ -87,7 +89,8 @@ std::optional<PostOp> matchSimple(Operation *op, Value value, bool exact) {
   return isa<MaxOp>(op) ? eltwise("clip", *c, FLT_MAX) : eltwise("clip", -FLT_MAX, *c);
 }
 
-/// Matches a chain of single operations from `from` to `to`, and appends these operations to `ops`.
+/// Matches a chain of operations from `from` to `to` as eltwise post-ops, and appends the matched
+/// operations to `ops`.
 std::optional<SmallVector<PostOp>> matchChain(Value from, Value to, OpFilter inside,
                                               SmallVectorImpl<Operation *> &ops) {
   SmallVector<Operation *> chain;
@@ -109,7 +112,8 @@ std::optional<SmallVector<PostOp>> matchChain(Value from, Value to, OpFilter ins
   value = from;
   for (Operation *op : llvm::reverse(chain)) {
     std::optional<PostOp> step = matchSimple(op, value, /*exact=*/false);
-    // An intermediate result with other users must remain, so that it cannot be part of a step.
+    // An intermediate result with other users must remain in the program, so that the operation
+    // cannot be replaced by a post-op.
     if (!step || (op->getResult(0) != to && !op->getResult(0).hasOneUse()))
       return std::nullopt;
     appendPostOp(steps, *step, op);
@@ -119,8 +123,8 @@ std::optional<SmallVector<PostOp>> matchChain(Value from, Value to, OpFilter ins
   return steps;
 }
 
-/// If `gate` is clip(f x + b, 0, h) * s, sets the post-ops of x * gate to (h * s) * hardswish(x). A
-/// following multiplication or division by a constant is included.
+/// Matches x * gate, where `gate` is clip(f x + b, 0, h) * s, as hard swish: sets the post-ops to
+/// (h * s) * hardswish(x). A following multiplication or division by a constant is included.
 bool appendHardSwish(Step &step, ArrayRef<PostOp> gate, OpFilter inside) {
   bool isScaled = gate.size() == 3 && gate[2].alg == "linear" && gate[2].beta == 0;
   if ((gate.size() != 2 && !isScaled) || gate[0].alg != "linear" || gate[1].alg != "clip" ||
@@ -140,7 +144,7 @@ bool appendHardSwish(Step &step, ArrayRef<PostOp> gate, OpFilter inside) {
     step.ops.push_back(next);
     step.result = next->getResult(0);
   }
-  // If s is 1 / h rounded to f32, h * s differs from 1 only by rounding.
+  // The scale h * s is omitted if it is 1 up to rounding, as for s = 1 / h rounded to f32.
   if (std::fabs(h * scale - 1) > 1e-7)
     step.postOps.push_back(eltwise("linear", h * scale, 0));
   return true;
@@ -159,7 +163,7 @@ std::optional<Step> matchSelfProduct(Value x, MulOp mul, OpFilter inside) {
   step.ops.push_back(mul);
   ArrayRef<PostOp> f = *chain;
   bool isGated = !f.empty() && f.back().alg == "logistic";
-  // x * logistic(alpha * x)
+  // swish: x * logistic(alpha * x)
   if (isGated && f.size() == 1)
     step.postOps = {eltwise("swish", 1)};
   else if (isGated && f.size() == 2 && f[0].alg == "linear" && f[0].beta == 0)
@@ -169,7 +173,8 @@ std::optional<Step> matchSelfProduct(Value x, MulOp mul, OpFilter inside) {
   return step;
 }
 
-/// If `scaled` is x * c with a constant c, returns c and sets `mul` to the multiplication.
+/// Matches `scaled` as x * c with a constant c. Returns c and sets `mul` to the multiplication, or
+/// returns nullopt.
 std::optional<double> matchScaled(Value x, Value scaled, Operation *&mul) {
   mul = scaled.getDefiningOp<MulOp>();
   if (!mul || !scaled.hasOneUse() || !keepsShape(mul, x))
@@ -232,7 +237,8 @@ std::optional<Step> matchEltwise(Value value, OpFilter inside, bool exact) {
       step = matchLeakySelect(value, select);
     if (step && llvm::all_of(step->ops, inside) && isClosed(value, *step))
       return step;
-    // The constants of a post-op must be finite.
+    // Post-ops require finite constants, so that operations with infinite or NaN constants are not
+    // matched.
     if (auto simple = matchSimple(user, value, exact);
         simple && std::isfinite(simple->alpha) && std::isfinite(simple->beta)) {
       Step one{user->getResult(0), {*simple}, {user}};
@@ -245,7 +251,7 @@ std::optional<Step> matchEltwise(Value value, OpFilter inside, bool exact) {
 
 /// Merges a linear op into the preceding one if merging their constants is allowed.
 static bool mergeLinear(PostOp &last, const PostOp &next, Operation *op) {
-  // a x + 0, followed by + d
+  // Adds an offset to a scale: a x + 0, followed by + d, is a x + d
   if (next.alpha == 1 && last.beta == 0 && allows(op, Kind::ChangeRounding, {})) {
     last.beta = next.beta;
     return true;
@@ -281,7 +287,7 @@ void appendPostOp(SmallVectorImpl<PostOp> &postOps, PostOp postOp, Operation *op
         postOps.pop_back();
       return;
     }
-    // clip(clip(x, a, b), c, d) = clip(x, clip(a, c, d), clip(b, c, d))
+    // Two clips are one clip: clip(clip(x, a, b), c, d) = clip(x, clip(a, c, d), clip(b, c, d))
     if (postOp.alg == "clip") {
       last.alpha = std::fmin(std::fmax(last.alpha, postOp.alpha), postOp.beta);
       last.beta = std::fmin(std::fmax(last.beta, postOp.alpha), postOp.beta);

@@ -16,8 +16,8 @@ struct Matcher {
     return op && inside(op);
   }
 
-  /// Whether `y` can be the result of the activation: a value from outside of the step with the
-  /// shape and layout of `value`, in f32.
+  /// Returns whether `y` can be the result of the activation: an f32 value from outside of the step
+  /// with the shape and layout of `value`.
   bool isResult(Value y) const {
     return !isInside(y) && shapeOf(y) == shapeOf(value) && typeOf(y).getElementType().isF32() &&
            layoutOf(y.getType()) == layoutOf(value.getType());
@@ -36,7 +36,8 @@ struct Matcher {
     return true;
   }
 
-  /// Matches value * (y * (1 - y)) and value * (1 - y * y).
+  /// Matches the gradients of logistic, value * (y * (1 - y)), and of tanh, value * (1 - y * y),
+  /// with y the result of the activation.
   bool matchFactor(MulOp mul) {
     Value factor = mul.getA() == value ? mul.getB() : mul.getA();
     if (auto product = factor.getDefiningOp<MulOp>())
@@ -53,7 +54,7 @@ struct Matcher {
     return false;
   }
 
-  /// Matches select(y > 0, value, 0).
+  /// Matches the gradient of ReLU, select(y > 0, value, 0), with y the result of the ReLU.
   bool matchChoice(SelectOp select) {
     auto compare = select.getCondition().getDefiningOp<CompareOp>();
     return compare && select.getA() == value && isSplatOf(select.getB(), 0) &&

@@ -31,8 +31,8 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
             blocks.push_back(&block);
       return WalkResult::advance();
     });
-    // Inner blocks are processed first, so that the outer values that they use are known when the
-    // outer blocks are grouped.
+    // Nested blocks are processed first, so that the values from outer blocks that their kernels
+    // use are known when the outer blocks are grouped.
     for (Block *block : llvm::reverse(blocks)) {
       sinkScatters(*block);
       transposeReordersOfGpus(*block);

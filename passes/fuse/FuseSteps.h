@@ -6,56 +6,60 @@
 
 namespace dlc {
 
-/// Limits of one kernel. Larger kernels take long to compile and spill registers.
+/// Maximum number of operations of one kernel. Larger kernels take long to compile and spill
+/// registers.
 inline constexpr int maxFusionOps = 64;
-/// Limit for adding an operation with an 8-bit result to a kernel. A kernel of at least this size
-/// starts at such a value rather than a few operations before, where values take four times the
-/// memory.
+/// Maximum number of operations of a kernel to which an operation with an 8-bit result is added. A
+/// larger kernel reads this 8-bit result as an input instead; kernel boundaries at wider values
+/// would take four times the memory.
 inline constexpr int maxFusionOpsAtBytes = 48;
 inline constexpr int maxFusionInputs = 24;
 
-/// 0. Replaces scatter-adds into zeros by scatter-adds into the state or matmul result that their
-/// result is added to.
+/// Step 0 of the fuse pass: replaces scatter-adds into zeros by scatter-adds into the state or
+/// matmul result to which their result is added.
 void sinkScatters(mlir::Block &block);
 
-/// 1. Groups each matmul, convolution and pool with its views, bias and post-ops. View operations
-/// with other users are cloned.
+/// Step 1 of the fuse pass: groups each matmul, convolution and pool with its views, bias and
+/// post-ops. View operations with other users are cloned.
 void groupContractions(Grouping &grouping);
 
-/// Groups each attention that stays whole with its views.
+/// Groups each attention that is not decomposed with the view operations on its operands and
+/// results.
 void groupAttention(Grouping &grouping);
 
-/// 2. Groups elementwise operations, movements and reductions, from consumers to producers. Cheap
-/// operations are cloned into several consumers.
+/// Step 2 of the fuse pass: groups elementwise operations, movements and reductions, from consumers
+/// to producers. Cheap operations are cloned into several consumers.
 void groupMaps(Grouping &grouping);
 
-/// 3. Merges kernels that read one large operand over the same iteration space.
+/// Step 3 of the fuse pass: merges kernels that read one large operand over the same iteration
+/// space.
 void mergeSiblings(Grouping &grouping);
-/// Merges updates of small states of the same size.
+/// Merges the kernels that update small states of the same size, such as biases in an optimizer
+/// step.
 void mergeSmallUpdates(Grouping &grouping);
-/// Whether one kernel may contain all of these operations, considering layouts: a kernel works in a
-/// single layout.
+/// Returns whether one kernel may contain all of these operations with respect to layouts: a kernel
+/// works in a single layout.
 bool agreeOnLayout(llvm::ArrayRef<mlir::Operation *> ops);
-/// Whether one kernel of these operations can iterate over the parts of a concatenation separately,
-/// instead of selecting a part for each element.
+/// Returns whether one kernel of these operations can iterate over the operands of a concatenation
+/// separately, instead of selecting an operand for each element.
 bool walkParts(llvm::ArrayRef<mlir::Operation *> ops);
 
-/// 4. Outlines each group as a dlc.fusion.
+/// Step 4 of the fuse pass: outlines each group as a dlc.fusion.
 void outlineGroups(Grouping &grouping);
 
-/// On GPUs, fuses a producer into the kernel that reads its result in slices, each element at most
-/// once. Example: the gates of a recurrent layer are slices of one sum.
+/// On GPUs, fuses a producer into the kernel that reads its result in slices, if each element is
+/// read at most once. Example: the gates of a recurrent layer are slices of one sum.
 void joinParts(mlir::Block &block);
 
-/// 5. Inserts reorders around generated kernels with blocked layouts whose last block is padded,
-/// which generated code does not support.
+/// Step 5 of the fuse pass: inserts reorders to row-major around generated kernels with blocked
+/// layouts whose last block is padded, because generated code does not support such layouts.
 void reorderPaddedFusions(mlir::Block &block);
 
-/// 6. Rewrites reorders between layouts without blocks as transpositions.
+/// Step 6 of the fuse pass: rewrites reorders between layouts without blocks as transpositions.
 void transposeReorders(mlir::Block &block);
 
-/// On GPUs, rewrites reorders as transpositions before operations are grouped: no library competes
-/// for them there, and they can be fused with the producer or the readers of the value.
+/// On GPUs, rewrites reorders as transpositions before operations are grouped: no library kernel is
+/// faster on GPUs, and a transposition can be fused with the producer or the readers of the value.
 void transposeReordersOfGpus(mlir::Block &block);
 
 } // namespace dlc

@@ -8,7 +8,7 @@ namespace dlc {
 
 bool isAttention(Operation *op) { return isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op); }
 
-/// The value from which `value` is derived by views.
+/// Returns the value from which `value` is derived by view operations.
 static Value sourceOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!op->hasTrait<ViewLike>())

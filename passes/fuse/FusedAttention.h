@@ -6,22 +6,23 @@
 
 namespace dlc {
 
-/// attention, attention_train or attention_grad.
+/// Returns whether the operation is attention, attention_train or attention_grad.
 bool isAttention(mlir::Operation *op);
 
-/// Attribute of an attention that should stay whole when gradients are computed and when layers are
-/// decomposed. On a GPU, all attention that can stay whole does, without the attribute.
+/// Unit attribute of an attention that should not be decomposed, neither for gradients nor before
+/// fusion. On a GPU, an attention that a fused kernel supports is not decomposed even without the
+/// attribute.
 constexpr llvm::StringLiteral kKeepFusedAttr = "dlc.keep_fused";
 
-/// Maximum size of heads (D and E) that the kernels support.
+/// Maximum head size (D of q and k, E of v) that the fused kernels support.
 inline constexpr int64_t maxHeadSize = 256;
 
-/// Whether one kernel can compute the attention without storing its scores, regardless of the
-/// device. If not, `why` is set to the reason.
+/// Returns whether one kernel can compute the attention without storing its scores, regardless of
+/// the device. If not, `why` is set to the reason.
 bool canFuseAttention(mlir::Operation *op, std::string *why = nullptr);
 
-/// Whether the attention is not decomposed: a fused kernel supports it, and its device is a GPU or
-/// it has kKeepFusedAttr.
+/// Returns whether the attention is not decomposed: a fused kernel supports it, and its device is a
+/// GPU or the operation has kKeepFusedAttr.
 bool staysFused(mlir::Operation *op);
 
 } // namespace dlc

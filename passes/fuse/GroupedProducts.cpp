@@ -8,7 +8,7 @@ namespace dlc {
 
 namespace {
 
-/// If `value` repeats each matrix of x several times in a row, returns x, otherwise null. Matches
+/// Returns x if `value` repeats each matrix of x several times in a row, otherwise null. Matches
 /// reshape(broadcast(reshape(x: [.., H, K, N]): [.., H, 1, K, N]): [.., H, times, K, N]).
 Value repeatedMatrices(Value value) {
   auto merged = value.getDefiningOp<ReshapeOp>();
@@ -34,7 +34,8 @@ Value repeatedMatrices(Value value) {
   return repeats ? split.getX() : Value();
 }
 
-// matmul(a, repeated(x)) = matmul(a', x), where a' stacks the rows of all heads that share a matrix
+// matmul(a, repeated(x)) -> matmul(a', x), where a' stacks the rows of all attention heads that
+// share a matrix of x
 struct GroupedProduct : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {

@@ -10,14 +10,14 @@
 namespace dlc {
 
 /// Partition of a block's operations into groups. Each group becomes one kernel. An operation is in
-/// at most one group; constants, aliases and commands of their own are in none. Before an operation
-/// is added to a group, isFree() must hold. Operations are erased by erase(), so that no group
-/// contains an erased operation.
+/// at most one group; constants, aliases and operations that run as commands of their own are in
+/// none. Before an operation is added to a group, isFree() must hold. Operations are erased by
+/// erase(), so that no group contains an erased operation.
 class Grouping {
 public:
   struct Group {
     llvm::SetVector<mlir::Operation *> ops;
-    /// Whether the group is complete and no operation may be added.
+    /// Whether the group is complete, so that no operation may be added.
     bool closed = false;
   };
 
@@ -33,46 +33,46 @@ public:
   int create(llvm::ArrayRef<mlir::Operation *> ops, bool closed);
   /// Adds an operation that is in no group.
   void add(int group, mlir::Operation *op);
-  /// Numbers the operations of the block. Must be called before makesCycle() after operations were
-  /// added or erased.
+  /// Assigns each operation of the block its position in program order. Must be called before
+  /// makesCycle() after operations were added or erased.
   void number();
-  /// Gives the clone of an operation the position and the awaited transfers of the original.
+  /// Gives the clone of an operation the same position and transfer dependencies as the original.
   void numberLike(mlir::Operation *copy, mlir::Operation *op) {
     positions[copy] = positions[op];
     transferDependencies.copyOf(copy, op);
   }
-  /// Whether a single kernel of these operations delays none of them by a transfer that only other
-  /// ones need.
+  /// Returns whether one kernel of these operations delays none of them by a transfer between
+  /// devices that only other operations of the kernel depend on.
   bool haveSameDependencies(llvm::ArrayRef<mlir::Operation *> ops) {
     return transferDependencies.dependOnSameTransfers(ops);
   }
   /// Erases the operation from its group and from the block.
   void erase(mlir::Operation *op);
-  /// Erases all operations without users and side effects.
+  /// Erases all operations that have no users and no side effects.
   void eraseDead();
 
-  /// Operations of this block that use a result of `op`. A user in a nested region counts as the
-  /// operation of this block that contains it.
+  /// Returns the operations of this block that use a result of `op`. A user in a nested region
+  /// counts as the operation of this block that contains it.
   llvm::SmallSetVector<mlir::Operation *, 8> usersInBlock(mlir::Operation *op) const;
 
-  /// Whether a kernel of `group` and `op` would depend on its own results.
+  /// Returns whether a kernel of `group` and `op` would depend on its own results.
   bool makesCycle(int group, mlir::Operation *op) const;
 
-  /// Whether a kernel of both groups would depend on its own results.
+  /// Returns whether one kernel of both groups would depend on its own results.
   bool makesCycle(int group, int other) const;
   /// Moves all operations of `other` to `group`.
   void merge(int group, int other);
 
-  /// Distinct values that the group reads and that are defined outside of it, without splat
-  /// constants.
+  /// Returns the distinct values that the group reads and that are defined outside of it, without
+  /// splat constants.
   llvm::SmallSetVector<mlir::Value, 16> inputsOf(int group) const;
-  /// Results that have users outside of the group.
+  /// Returns the results that have users outside of the group.
   llvm::SmallVector<mlir::Value> outputsOf(int group) const;
 
 private:
   bool reaches(llvm::ArrayRef<mlir::Operation *> from, int group, mlir::Operation *op) const;
-  /// Whether no operation at or before the position `last` can depend on the operation at
-  /// `position`.
+  /// Returns whether no operation at or before the position `last` can depend on the operation at
+  /// `position`, so that a search for cycles may stop there.
   bool isPast(int position, int last) const;
   void spanWindow(const Group &group);
 
@@ -81,9 +81,9 @@ private:
   std::vector<Group> groups;
   llvm::DenseMap<mlir::Operation *, int> groupByOp;
   llvm::DenseMap<mlir::Operation *, int> positions;
-  /// For each position, the lowest position of a member of any group that spans the position. An
-  /// operation depends only on earlier ones, but a kernel depends on the operands of all of its
-  /// members.
+  /// For each position in the block, the lowest position of a member of any group that spans this
+  /// position. An operation depends only on earlier operations, but the kernel of a group depends
+  /// on the operands of all members of the group.
   std::vector<int> lowest;
 };
 

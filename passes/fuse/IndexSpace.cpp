@@ -9,23 +9,24 @@ namespace dlc {
 namespace {
 
 constexpr int rootMap = 0;
-/// Limit for the number of cheap operations that a kernel computes redundantly.
+/// Maximum number of cheap operations that one kernel computes redundantly (more often than they
+/// have elements).
 constexpr int maxRedundantOps = 8;
 
 SmallVector<int64_t> toVector(ArrayRef<int64_t> shape) { return llvm::to_vector(shape); }
 
 int64_t elements(Value value) { return typeOf(value).getNumElements(); }
 
-/// Whether each element is reduced from one contiguous run of memory, so that further work on this
-/// row finds it in the cache. This does not hold for a few long rows, which exceed the cache and
-/// occupy few cores.
+/// Returns whether each element is reduced from one contiguous run of memory, so that further
+/// operations on this row find it in the cache. Returns false for a few long rows, which exceed the
+/// cache and occupy few cores.
 bool reducesRuns(ReduceOp op) {
   constexpr int64_t few = 4, longRow = 32768;
   ArrayRef<int64_t> shape = shapeOf(op.getX());
   int64_t rows = elements(op.getY());
   if (rows > 0 && rows < few && elements(op.getX()) / rows >= longRow)
     return false;
-  // Dimensions in memory order, as pairs of the size and whether it is reduced.
+  // Dimensions in memory order, as pairs of the size and whether the dimension is reduced.
   SmallVector<std::pair<int64_t, bool>> dims;
   auto take = [&](int64_t d, int64_t size) {
     dims.push_back({size, llvm::is_contained(op.getAxes(), d)});
@@ -127,7 +128,8 @@ IndexSpace::Place IndexSpace::placeOf(Operation *op, ArrayRef<Operation *> users
           place.redundant |= at.redundant;
           continue;
         }
-        // All broadcasts from values of this shape to one map read them by the same index map.
+        // All users that broadcast the value from its shape to the shape of one index map read it
+        // by the same derived index map.
         bool broadcasts = isElementwise(user) || isa<BroadcastOp>(user);
         int own = broadcasts ? derived(map, shape, nullptr, -1)
                              : derived(map, shape, user, int(operand.getOperandNumber()));
@@ -177,8 +179,8 @@ bool IndexSpace::accepts(Operation *op, ArrayRef<Operation *> usersInside, bool 
   Place place = placeOf(op, usersInside);
   Shape shape = toVector(shapeOf(op->getResult(0)));
   if (asOutput) {
-    // An output is stored once, at its own index: over the kernel's shape, or over the operand's
-    // shape or the result's shape of its reductions.
+    // An output is stored once, at its own index. Its shape must be the kernel's shape, or the
+    // operand's or result's shape of the kernel's reductions.
     if (place.maps.size() != 1 || place.redundant)
       return false;
     int map = place.maps.front();

@@ -18,53 +18,56 @@ namespace dlc {
 
 class IndexSpace {
 public:
-  /// Index space of a kernel whose first operation is `root`.
+  /// Creates the index space of a kernel whose first operation is `root`.
   explicit IndexSpace(mlir::Operation *root);
-  /// Index space of an empty kernel that iterates over `shape` and whose reductions, if any, have
-  /// the shape and axes of `reduce`. Operations without users in the kernel are added by addRoot().
+  /// Creates the index space of an empty kernel that iterates over `shape` and whose reductions, if
+  /// any, have the shape and axes of `reduce`. Operations without users in the kernel are added by
+  /// addRoot().
   IndexSpace(llvm::ArrayRef<int64_t> shape, ReduceOp reduce);
 
   bool acceptsRoot(mlir::Operation *op) const;
   void addRoot(mlir::Operation *op);
 
-  /// Whether `op` may be added. All of its users inside the kernel must have been added before.
-  /// `asOutput`: `op` also has users outside of the kernel, so that its result is stored.
+  /// Returns whether `op` may be added to the kernel. All of its users inside the kernel must have
+  /// been added before. `asOutput`: `op` also has users outside of the kernel, so that its result
+  /// is stored.
   bool accepts(mlir::Operation *op, llvm::ArrayRef<mlir::Operation *> usersInside,
                bool asOutput) const;
-  /// Adds `op`, which accepts() must have accepted.
+  /// Adds `op` to the kernel. accepts() must have returned true for it.
   void add(mlir::Operation *op, llvm::ArrayRef<mlir::Operation *> usersInside);
 
 private:
   using Shape = llvm::SmallVector<int64_t>;
-  /// Where an operation is computed: the numbers of its index maps, and whether it is computed more
-  /// often than it has elements.
+  /// Index maps by which a kernel computes an operation, as numbers, and whether the kernel
+  /// computes elements of the operation more than once.
   struct Place {
     llvm::SmallVector<int, 2> maps;
     bool redundant = false;
-    /// Whether the value is broadcast to a shape with more elements, by a user or by the users of
-    /// that user.
+    /// Whether a user of the value, or a user of that user, broadcasts it to a shape with more
+    /// elements.
     bool stretched = false;
   };
 
   Place placeOf(mlir::Operation *op, llvm::ArrayRef<mlir::Operation *> usersInside) const;
   bool acceptsReduce(ReduceOp op, const Place &place) const;
-  /// If `op` has one element per row of a reduction over the kernel's shape, and depends on this
-  /// reduction elementwise, returns the reduction, which is not yet part of the kernel.
+  /// Returns the reduction on which `op` depends elementwise, if `op` has one element per row of
+  /// this reduction over the kernel's shape and the reduction is not yet part of the kernel.
+  /// Otherwise returns null.
   ReduceOp upcomingReduce(mlir::Operation *op, const Place &place) const;
   void setReduce(ReduceOp op, int row);
   int rootMapOf(mlir::Operation *op) const;
   int derived(int map, const Shape &shape, mlir::Operation *by, int operand) const;
 
   Shape rootShape;
-  /// Set by the first reduction: shape of its operand, shape of its result, its axes, and the maps
-  /// of operand and result.
+  /// Properties of the kernel's first reduction, which all other reductions must share: shape of
+  /// its operand, shape of its result, its axes, and the index maps of operand and result.
   bool hasReduce = false;
   Shape fullShape, rowShape, axes;
   int fullMap = -1, rowMap = -1;
 
   llvm::DenseMap<mlir::Operation *, Place> places;
   int redundantOps = 0;
-  // Numbers of index maps, assigned on first use.
+  // Numbers of the index maps, assigned on first use.
   mutable std::map<std::tuple<int, std::vector<int64_t>, mlir::Operation *, int>, int> numbers;
 };
 

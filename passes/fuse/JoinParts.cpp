@@ -12,8 +12,8 @@ namespace {
 
 Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
 
-/// Whether the fusion is a GPU kernel that computes each element from a few operand elements, and
-/// all tensors are row-major.
+/// Returns whether the fusion is a GPU kernel that computes each element from a few operand
+/// elements, and all tensors are row-major.
 bool isMap(FusionOp fusion) {
   auto isPlain = [](Type type) { return layoutOf(type).empty(); };
   return can(deviceOf(fusion->getResult(0).getType()), DLC_DEVICE_GPU_CODE) &&
@@ -25,8 +25,8 @@ bool isMap(FusionOp fusion) {
          });
 }
 
-/// The fusion that is the only reader of the single result of `made`. It must read this result in
-/// slices, which together have at most as many elements as the result.
+/// Returns the fusion that is the only reader of the single result of `made`, or null. It must read
+/// this result in slices, which together have at most as many elements as the result.
 FusionOp readerOf(FusionOp made) {
   if (made.getNumResults() != 1 || !made->getResult(0).hasOneUse() || !isMap(made))
     return nullptr;

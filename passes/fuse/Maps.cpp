@@ -12,7 +12,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Strided or repeated accesses to tensors smaller than this cost nothing significant.
+/// Size in bytes below which strided or repeated accesses to a tensor cost no significant time.
 constexpr int64_t smallBytes = 16 << 10;
 
 class MapGrouper {
@@ -37,10 +37,11 @@ public:
     }
   }
 
-  /// Whether a kernel of these operations iterates over the parts of each large concatenation
-  /// separately. It does so if all other operations on the concatenation are elementwise, or reduce
-  /// other dimensions. A gather, a reduction along the concatenated dimension, or an operation of
-  /// another shape on a reduced value would have to select a part for each element.
+  /// Returns whether a kernel of these operations iterates over the operands of each large
+  /// concatenation separately. It does so if all other operations on the concatenation are
+  /// elementwise, or reduce other dimensions. A gather, a reduction along the concatenated
+  /// dimension, or an operation of another shape on a reduced value would have to select an operand
+  /// for each element.
   static bool walkParts(ArrayRef<Operation *> ops) {
     return llvm::none_of(ops, [&](Operation *op) {
       auto concat = dyn_cast<ConcatOp>(op);
@@ -61,7 +62,8 @@ public:
            });
   }
 
-  /// Whether a single layout suits all operations, because one kernel works in one layout.
+  /// Returns whether all operations can be computed in a single layout, because one kernel works in
+  /// one layout.
   static bool agreeOnLayout(ArrayRef<Operation *> ops) {
     StringRef tag;
     for (Operation *op : ops)
@@ -71,7 +73,7 @@ public:
   }
 
 private:
-  /// The users of `op` in each open group, and whether `op` has any other users.
+  /// Users of an operation in each open group, and whether the operation has any other users.
   struct Consumers {
     SmallVector<std::pair<int, SmallVector<Operation *>>> open;
     bool others = false;
@@ -93,14 +95,14 @@ private:
     return consumers;
   }
 
-  /// Whether a kernel with this operation stays vectorized. Operations that move the innermost
-  /// dimension run alone, in a library.
+  /// Returns whether a kernel with this operation is vectorized. Large operations that move the
+  /// innermost dimension are not fused; a library runs them.
   static bool isVectorFriendly(Operation *op) {
     return preservesVectors(op) || bytesOf(op->getResult(0).getType()) <= smallBytes ||
            isTransposedOnGpu(op);
   }
 
-  /// Whether the operation is a transposition that a GPU kernel can compute together with
+  /// Returns whether the operation is a transposition that a GPU kernel can compute together with
   /// elementwise operations.
   static bool isTransposedOnGpu(Operation *op) {
     return isa<TransposeOp>(op) && can(deviceOf(op->getResult(0).getType()), DLC_DEVICE_GPU_CODE);
@@ -116,7 +118,7 @@ private:
            });
   }
 
-  /// The layout in which an operation works. Empty if all of its tensors are row-major.
+  /// Returns the layout of an operation's tensors, or an empty string if all of them are row-major.
   static StringRef tagOf(Operation *op) {
     for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
       if (StringRef tag = layoutOf(type); !tag.empty())
@@ -124,8 +126,8 @@ private:
     return "";
   }
 
-  /// Whether the operation can be computed in the memory order of the layout `tag`: its tensors
-  /// have this layout, or are row-major tensors for which this layout makes no difference.
+  /// Returns whether the operation can be computed in the memory order of the layout `tag`: its
+  /// tensors have this layout, or are row-major tensors with the same memory order in this layout.
   static bool worksIn(StringRef tag, Operation *op) {
     if (auto gather = dyn_cast<GatherOp>(op))
       return layoutOf(gather.getX().getType()) == tag && gathersBlocks(gather, tag);
@@ -144,7 +146,7 @@ private:
                         });
   }
 
-  /// Whether `op` and the operations of the group work in the same layout.
+  /// Returns whether `op` and the operations of the group can be computed in the same layout.
   bool agreesOnLayout(int group, Operation *op) {
     StringRef groupTag;
     for (Operation *member : grouping[group].ops)
@@ -185,8 +187,8 @@ private:
     grouping.add(group, op);
   }
 
-  /// Whether recomputing the operation in each consumer is cheap: it reads at most as many bytes as
-  /// it would store.
+  /// Returns whether recomputing the operation in each consumer is cheap: it reads at most as many
+  /// bytes as it would store.
   static bool isCheapToCopy(Operation *op) {
     if (isa<ReduceOp>(op) || (!isCheapMath(op) && !isMovement(op)) ||
         isa<ConcatOp, PadOp, TransposeOp>(op))
@@ -198,9 +200,9 @@ private:
     return loaded <= bytesOf(op->getResult(0).getType());
   }
 
-  /// Clones the operation into the group of each consumer, if all of these groups accept it. If it
-  /// has other users as well, only broadcasts and iotas are cloned, because reading their results
-  /// is no cheaper than computing them.
+  /// Clones the operation into the group of each consumer, if all of these groups accept it. If the
+  /// operation has other users as well, it is cloned only if it is a broadcast or iota, because
+  /// reading the stored result of these is no cheaper than computing it.
   bool copyIntoConsumers(Operation *op, const Consumers &consumers) {
     if (!isCheapToCopy(op) || consumers.open.empty())
       return false;
@@ -225,8 +227,8 @@ private:
     return true;
   }
 
-  /// Whether adding the operation would compute a rematerialized value too early, or make
-  /// operations wait for transfers that they do not depend on.
+  /// Returns whether adding the operation to the group would compute a rematerialized value too
+  /// early, or make operations wait for transfers that they do not depend on.
   bool bringsForward(int group, Operation *op) {
     SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
     ops.push_back(op);
@@ -252,7 +254,8 @@ private:
     startGroup(op);
   }
 
-  /// Groups an alias only if it connects two operations that could not be fused otherwise.
+  /// Groups an alias (an operation that needs no kernel) only if it connects two operations that
+  /// could not be fused otherwise.
   void visitAlias(Operation *op) {
     auto reshape = dyn_cast<ReshapeOp>(op);
     Operation *producer = reshape ? reshape.getX().getDefiningOp() : nullptr;

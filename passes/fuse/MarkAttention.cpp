@@ -14,8 +14,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Size in bytes of the scores that the gradient of decomposed attention would retain. 0 if no
-/// fused kernel supports the attention.
+/// Returns the size in bytes of the scores that the gradient of decomposed attention would retain,
+/// or 0 if no fused kernel supports the attention.
 double scoreBytes(Operation *op) {
   if (!canFuseAttention(op))
     return 0;
@@ -24,8 +24,8 @@ double scoreBytes(Operation *op) {
          double(k.getDimSize(k.getRank() - 2)) * double(ref::elementBytes(q.getElementType()));
 }
 
-/// Whether the device of the operation has the capabilities. The device is that of its result type,
-/// otherwise that of the attribute `dlc.device`, otherwise the default device `most`.
+/// Returns whether the operation's device has the capabilities. The device is that of its result
+/// type, otherwise that of the attribute `dlc.device`, otherwise the default device `most`.
 bool canThere(Operation *op, StringRef most, uint32_t capabilities) {
   if (OnAttr on = deviceOf(op->getResult(0).getType()))
     return can(on, capabilities);
@@ -50,7 +50,8 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
     module.walk([&](Operation *op) {
       if (isAttention(op))
         found.push_back(op);
-      // A fused kernel does not round the scores to 16 bits, which strict accuracy requires.
+      // With strict accuracy, separate 16-bit operations are not replaced by attention, because a
+      // fused kernel does not round the scores to 16 bits.
       auto softmax = dyn_cast<SoftmaxOp>(op);
       if (softmax && !(options.accuracy == "strict" && isSixteenBitFloat(softmax.getX().getType())))
         if (auto attention = AttentionPattern::match(softmax))
@@ -61,7 +62,8 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
     std::unique_ptr<Costs> costs = makeCosts(which, kernels, options, module);
     if (!costs)
       return failure();
-    // Memory is tight if all scores together exceed this fraction of the limit.
+    // Memory is tight if the scores of all attention operations together exceed this fraction of
+    // the memory limit.
     constexpr double kPart = 0.125;
     double bytes = 0;
     for (Operation *op : found)
@@ -77,17 +79,19 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
 
 private:
   bool staysFused(Operation *op, StringRef most, bool isTight, Costs &costs) {
-    // On GPUs, all attention that fused kernels support stays whole. It is marked only before
+    // On GPUs, all attention that fused kernels support is fused. It is marked only before
     // gradients are computed.
     if (!canThere(op, most, DLC_DEVICE_HOST_CODE))
       return gradients && canThere(op, most, DLC_DEVICE_GPU_CODE);
-    // attention_train and attention_grad were derived from each other, and an accuracy level set by
-    // name is known only for the undecomposed attention. Both cases prefer the fused kernel.
+    // The fused kernel is preferred for attention_train and attention_grad, because these were
+    // derived from each other, and for attention with an accuracy level that was set by name,
+    // because this level is known only for attention that is not decomposed.
     bool preferred = isTight || !isa<AttentionOp>(op) || op->hasAttr("dlc.accuracy");
     return canFuseAttention(op) && costs.prefersFusedAttention(op, gradients, preferred);
   }
 
-  /// Replaces the matched operations by an AttentionOp if its fused kernel is faster.
+  /// Replaces the operations that compose attention by an AttentionOp if its fused kernel is
+  /// faster.
   void makeWhole(AttentionPattern &spelled, StringRef most, Costs &costs) {
     OpBuilder builder(&getContext());
     AttentionOp whole = spelled.make(builder);

@@ -13,13 +13,14 @@
 
 namespace dlc {
 
-/// Attribute of a gather with row-major operands: its indices are constants in bounds, and each
-/// index equals the previous one or exceeds it by 1.
+/// Unit attribute of a gather with row-major operands whose indices are constants in bounds, and
+/// each index equals the previous one or exceeds it by 1.
 constexpr llvm::StringLiteral kMonotonicAttr = "dlc.monotonic";
 
 inline bool isMonotonic(GatherOp gather) { return gather->hasAttr(kMonotonicAttr); }
 
-/// Marks the monotonic gathers of a block whose device runs vectorized generated code.
+/// Sets the attribute on the monotonic gathers of a block, if the device runs vectorized generated
+/// code.
 void markMonotonicGathers(mlir::Block &block);
 
 } // namespace dlc

@@ -13,7 +13,8 @@ namespace {
 void outline(Grouping &grouping, int group) {
   SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  // Inputs are in the order of their first use, so that the printed IR is deterministic.
+  // The inputs of a fusion are in the order of their first use, so that the printed IR is
+  // deterministic.
   llvm::SmallSetVector<Value, 16> inputs, known = grouping.inputsOf(group);
   for (Operation *op : ops)
     for (Value operand : op->getOperands())
@@ -40,8 +41,9 @@ void outline(Grouping &grouping, int group) {
   for (Operation *op : ops) {
     for (Value operand : op->getOperands())
       if (!mapping.contains(operand))
-        builder.clone(*operand.getDefiningOp(), mapping); // a splat constant
-    // The attribute is removed, so that kernels that differ only by it are the same kernel.
+        builder.clone(*operand.getDefiningOp(), mapping); // the input is a splat constant
+    // The attribute that marks rematerialized copies is removed, so that kernels that differ only
+    // by it are equal.
     builder.clone(*op, mapping)->removeAttr(kRecomputedAttr);
   }
   SmallVector<Value> yielded =
@@ -61,8 +63,9 @@ void outlineGroups(Grouping &grouping) {
     if (!grouping[group].ops.empty())
       outline(grouping, group);
   // A fusion is inserted at the position of its last member, which may follow users of its other
-  // results. If there are rematerialized copies, sortByUse() is used, because a topological sort
-  // would move them to the first point at which their operands are ready.
+  // results, so that the block is sorted. If there are rematerialized copies, sortByUse() is used,
+  // because a topological sort would move the copies to the first point at which their operands are
+  // ready.
   if (copies)
     sortByUse(grouping.getBlock());
   else

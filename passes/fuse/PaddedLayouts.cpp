@@ -23,7 +23,8 @@ void makePlain(Value value) {
     value.setType(plain(typeOf(value)));
 }
 
-/// Inserts reorders around the fusion, and makes all of its values row-major.
+/// Inserts reorders to and from row-major around the fusion, and makes all values inside of it
+/// row-major.
 void unblock(FusionOp fusion) {
   OpBuilder builder(fusion);
   for (OpOperand &operand : fusion->getOpOperands())
@@ -53,7 +54,8 @@ void reorderPaddedFusions(Block &block) {
   for (auto fusion : llvm::make_early_inc_range(block.getOps<FusionOp>())) {
     bool padded = llvm::any_of(fusion->getOperands(), isPadded) ||
                   llvm::any_of(fusion->getResults(), isPadded);
-    // A library maintains the padding itself.
+    // Only generated kernels need row-major tensors, because library kernels maintain the padding
+    // of blocked layouts themselves.
     if (padded && !matchEpilogue(fusion) &&
         !fusion.getBody().front().front().hasTrait<StandaloneOp>())
       unblock(fusion);

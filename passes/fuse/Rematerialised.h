@@ -6,19 +6,20 @@
 
 namespace dlc {
 
-/// Attribute of a rematerialized copy, which must not be merged with the first computation of the
-/// value.
+/// Unit attribute of a rematerialized copy of an operation, which must not be merged with the
+/// original operation (the first computation of the value).
 constexpr llvm::StringLiteral kRecomputedAttr = "dlc.recomputed";
 
-/// Whether a single kernel of these operations would compute a rematerialized copy too early: one
-/// operation is a copy, and a contraction, pool or opaque operation is located between an earlier
-/// one of them and the copy.
+/// Returns whether one kernel of these operations would compute a rematerialized copy too early:
+/// one operation is a copy, and a contraction, pool or opaque operation is located between an
+/// earlier one of them and the copy.
 bool wouldHoistCopy(llvm::ArrayRef<mlir::Operation *> ops);
 
-/// Whether the block contains rematerialized copies.
+/// Returns whether the block contains rematerialized copies.
 bool hasCopies(mlir::Block &block);
 
-/// Moves operations before their users, and preserves the order otherwise.
+/// Sorts the block topologically: moves operations before their users, and otherwise preserves the
+/// order.
 void sortByUse(mlir::Block &block);
 
 } // namespace dlc

@@ -23,13 +23,14 @@ bool isZero(Value value) {
   return splat && *splat == 0;
 }
 
-/// Multiplications by scalars between the scatter and the sum, outermost last.
+/// Scalar factors by which the result of a scatter is multiplied before it is added to another
+/// tensor, in program order.
 struct Factors {
-  SmallVector<std::pair<Value, bool>> scalars; // the scalar, and whether it divides
+  SmallVector<std::pair<Value, bool>> scalars; // the scalar, and whether it is a divisor
   bool negative = false;
 
-  /// Adds one more operation on `value`. Returns the result of the operation, or null if it is not
-  /// a multiplication by a scalar.
+  /// If `op` multiplies or divides `value` by a scalar, or negates it, records the factor and
+  /// returns the result of `op`. Otherwise returns null.
   Value take(Operation *op, Value value) {
     if (isa<NegOp>(op)) {
       negative = !negative;
@@ -49,7 +50,8 @@ struct Factors {
     return op->getResult(0);
   }
 
-  /// Whether a factor, which may be a constant, may be moved from the sums to the summands.
+  /// Returns whether a factor (`constant`, if it is one) may be applied to the scattered updates
+  /// instead of to their sums.
   static bool mayMove(Operation *op, std::optional<double> constant) {
     using Kind = ConstantRewrite::Kind;
     Type element = typeOf(op->getResult(0)).getElementType();
@@ -68,8 +70,8 @@ struct Factors {
   }
 };
 
-/// Whether the sums can be accumulated in the memory of `into`: `into` is a state whose new value
-/// is `sum`, or a matmul or another scatter without other users.
+/// Returns whether a scatter-add can accumulate in the memory of `into`: `into` is a state whose
+/// new value is `sum`, or a matmul or another scatter without other users.
 bool isInPlace(Value into, Value sum) {
   if (isStateUpdate(into, sum))
     return true;
@@ -84,8 +86,8 @@ Value scattered(ScatterElementsOp op, TensorBuilder &b, Value into, Value update
   return b.make<ScatterElementsOp>(into, op.getIndices(), updates, op.getAxis(), op.getReduction());
 }
 
-/// Follows one use of a scatter into zeros to the operation that adds it, and replaces that
-/// operation by a scatter.
+/// Follows one use of a scatter into zeros to the addition of its result to another tensor, and
+/// replaces that addition by a scatter into this tensor.
 template <typename Op> void sinkInto(Op scatter, OpOperand &use) {
   Factors factors;
   Value value = scatter.getY();
@@ -118,12 +120,13 @@ template <typename Op> void sinkInto(Op scatter, OpOperand &use) {
 
 template <typename Op> void sinkScatter(Op scatter) {
   Type element = typeOf(scatter.getY()).getElementType();
-  // Sums in narrower types would be rounded after each row.
+  // Only f32 and f64 are supported, because sums in narrower types would be rounded after each
+  // added row.
   if (scatter.getReduction() != ScatterReduction::add || !isZero(scatter.getX()) ||
       !(element.isF32() || element.isF64()))
     return;
-  // If the scattered table has other users, it is computed anyway. Adding all of it then costs less
-  // than scattering the rows twice, unless there are far fewer rows.
+  // A scattered table with other users is computed anyway. Adding the whole table then costs less
+  // than scattering the rows a second time, unless the rows have far fewer elements.
   constexpr int64_t muchLess = 8;
   if (!scatter.getY().hasOneUse() && typeOf(scatter.getUpdates()).getNumElements() * muchLess >
                                          typeOf(scatter.getY()).getNumElements())

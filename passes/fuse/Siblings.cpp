@@ -1,10 +1,10 @@
 //===- Siblings.cpp - merges kernels that read the same large operand -----===//
 //
 // Examples are the sums of dy and of dy * x, a loss and its gradient, or a gradient and its sum for
-// a bias. None of these consumes another, or their common producer was added to one of them, and
-// yet a single pass over memory suffices. Two kernels are merged if they iterate over the same
-// shape, all of their reductions have the same shape and axes, and neither depends on the other by
-// way of a third kernel.
+// a bias. A single pass over memory suffices for such kernels, although none of them consumes
+// another one's result, or their common producer was fused into one of them. Two kernels are merged
+// if they iterate over the same shape, all of their reductions have the same shape and axes, and
+// neither depends on the other by way of a third kernel.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/fuse/FuseSteps.h"
@@ -16,7 +16,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Operands smaller than this are not considered: reading them again from the L2 cache costs less.
+/// Minimum size of a shared operand in bytes. Smaller operands are not considered, because reading
+/// them again from the L2 cache costs little.
 constexpr int64_t smallBytes = 64 << 10;
 
 class SiblingMerger {
@@ -34,7 +35,7 @@ public:
   }
 
 private:
-  /// The open groups that read or compute a value.
+  /// Returns the open groups that read or compute the value, in order.
   SmallVector<int> readersOf(Value value) {
     llvm::SmallSetVector<int, 8> readers;
     auto take = [&](Operation *op) {
@@ -78,8 +79,8 @@ private:
     return int(inputs.size()) <= maxFusionInputs;
   }
 
-  /// Whether all operations can be computed by one kernel that iterates over the shape of the
-  /// shared value.
+  /// Returns whether one kernel that iterates over the shape of the shared value can compute all
+  /// operations.
   bool shareSpace(Value value, ArrayRef<Operation *> ops) {
     llvm::DenseSet<Operation *> inside(ops.begin(), ops.end());
     ReduceOp reduce;

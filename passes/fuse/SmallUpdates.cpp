@@ -14,11 +14,12 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Larger updates occupy all cores by themselves, and merging them would retain their gradients in
-/// memory until all are available.
+/// Maximum number of elements of a state whose update is merged with others. Larger updates occupy
+/// all cores by themselves, and merging them would retain their gradients in memory until all are
+/// available.
 constexpr int64_t maxElements = 1 << 12;
-/// Maximum number of inputs of one kernel, which are all in registers at the same time if there are
-/// enough.
+/// Maximum number of inputs of one merged kernel. If there are enough registers, all inputs are in
+/// registers at the same time.
 constexpr int64_t maxInputs = 64;
 
 bool replacesState(Value value) {
@@ -30,7 +31,8 @@ bool replacesState(Value value) {
   return false;
 }
 
-/// Type of the states that the group updates by elementwise operations. Null for other groups.
+/// Returns the type of the states that the group updates by elementwise operations, or null for
+/// other groups.
 RankedTensorType updatedType(const Grouping &grouping, int number) {
   const Grouping::Group &group = grouping[number];
   SmallVector<Value> outputs = grouping.outputsOf(number);
@@ -42,8 +44,8 @@ RankedTensorType updatedType(const Grouping &grouping, int number) {
       type.getNumElements() == 0 ||
       (device && !can(device, DLC_DEVICE_HOST_CODE) && !can(device, DLC_DEVICE_GPU_CODE)))
     return {};
-  // Scalars may be computed in the group as well, such as the learning rate or the factor of
-  // gradient clipping.
+  // The group may also compute scalars, such as the learning rate or the factor of gradient
+  // clipping.
   for (Operation *op : group.ops)
     if (!op->hasTrait<Elementwise>() || op->getNumResults() != 1 ||
         (!shapeOf(op->getResult(0)).empty() && shapeOf(op->getResult(0)) != type.getShape()))
@@ -67,7 +69,7 @@ bool fit(Grouping &grouping, int group, int other) {
 } // namespace
 
 void mergeSmallUpdates(Grouping &grouping) {
-  SmallVector<std::pair<RankedTensorType, int>> open; // may be merged with later groups
+  SmallVector<std::pair<RankedTensorType, int>> open; // groups that may be merged with later groups
   for (int number = 0; number < grouping.size(); ++number) {
     RankedTensorType type = updatedType(grouping, number);
     if (!type)

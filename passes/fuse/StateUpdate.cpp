@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace dlc {
 
-/// The function of the argument if the argument is a state, otherwise null.
+/// Returns the function of the block argument if the argument is a state, otherwise null.
 static func::FuncOp functionOf(BlockArgument argument) {
   auto function =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
@@ -42,8 +42,8 @@ bool foldUpdate(Epilogue &epilogue) {
   if (old.getType() != epilogue.destination.base.getType() || epilogue.lhs.base == old ||
       epilogue.rhs.base == old || epilogue.bias == old)
     return false;
-  // Find a binary op that adds c * old, the decayed state (momentum). Linear ops that follow
-  // multiply c by their factors.
+  // Each earlier binary op that adds c * old (the decayed state, as in momentum) is folded into the
+  // last one. Linear ops in between multiply c by their factors.
   for (size_t i = steps.size() - 1; i-- > 0;) {
     if (steps[i].operand != old) {
       if (steps[i].operand && steps[i].scale != 1)

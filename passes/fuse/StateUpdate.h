@@ -6,21 +6,23 @@
 
 namespace dlc {
 
-/// Attribute of a fusion that adds the result of a contraction to a state: the number of the input
-/// that its result replaces. A kernel may accumulate in place.
+/// Attribute of a fusion that adds the result of a contraction to a state (a persistent buffer such
+/// as a parameter): the number of the input that the fusion's result replaces. A kernel may
+/// accumulate in place.
 constexpr llvm::StringLiteral kUpdatesAttr = "dlc.updates";
 
 bool isState(mlir::Value value);
 
-/// Whether `old` is a state and the function returns `fresh` as its new value.
+/// Returns whether `old` is a state argument of the function and the function returns `fresh` as
+/// the new value of this state.
 bool isStateUpdate(mlir::Value old, mlir::Value fresh);
 
-/// Whether the last epilogue op adds a full-size operand that the kernel reads nowhere else, in the
-/// element order of the result. Other multiples of this operand that are added earlier are folded
-/// into that op.
+/// Returns whether the last epilogue op adds a full-size operand that the kernel reads nowhere
+/// else, in the element order of the result. If so, multiples of this operand that earlier epilogue
+/// ops add are folded into the factor of the last one.
 bool foldUpdate(Epilogue &epilogue);
 
-/// Sets kUpdatesAttr on the fusions of a block that add the result of a contraction to a state.
+/// Sets kUpdatesAttr on those fusions of a block that add the result of a contraction to a state.
 void markUpdates(mlir::Block &block);
 
 } // namespace dlc

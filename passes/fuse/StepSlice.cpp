@@ -19,7 +19,7 @@ bool isInnermost(LoopOp loop) {
   return !loop.getBody().walk([](LoopOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-/// Matches the index as first + step * iteration.
+/// Matches the index as first + step * iteration, or returns nullopt.
 static std::optional<StepSlice> stepOf(Value index, Value iteration) {
   if (index == iteration)
     return StepSlice{};
@@ -36,7 +36,8 @@ static std::optional<StepSlice> stepOf(Value index, Value iteration) {
   return std::nullopt;
 }
 
-/// Matches a gather, even if its index has other readers.
+/// Matches a gather whose index advances with the loop's iteration, even if the index has other
+/// readers.
 static std::optional<StepSlice> stepOf(Operation *op) {
   auto gather = dyn_cast<GatherOp>(op);
   auto loop = gather ? dyn_cast<LoopOp>(op->getParentOp()) : LoopOp();
@@ -64,7 +65,8 @@ std::optional<StepSlice> stepSliceOf(Operation *op) {
   auto slice = stepOf(op);
   if (!slice)
     return std::nullopt;
-  // Index arithmetic with other readers is computed by a kernel.
+  // Index arithmetic with other readers needs a kernel, so that the gather is matched only if its
+  // index has no other readers.
   Operation *index = cast<GatherOp>(op).getIndices().getDefiningOp();
   return !index || isStepIndex(index) ? slice : std::nullopt;
 }

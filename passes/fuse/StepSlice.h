@@ -8,29 +8,30 @@
 
 namespace dlc {
 
-/// Trip count of the loop, or nullopt if it is not a constant.
+/// Returns the trip count of the loop, or nullopt if it is not a constant.
 std::optional<int64_t> tripsOf(LoopOp loop);
 
-/// Whether the loop contains no other loop. Addresses in its commands may then depend on its
-/// iteration.
+/// Returns whether the loop contains no other loop. Memory addresses in its commands may then
+/// depend on its iteration.
 bool isInnermost(LoopOp loop);
 
-/// Selects the row first + step * iteration of a gather's operand.
+/// Row that a gather selects in each iteration of a loop: first + step * iteration.
 struct StepSlice {
   int64_t first = 0, step = 1;
 };
 
-/// Matches a gather along the first dimension whose index is the iteration of the enclosing loop,
-/// or the sum or difference of this iteration and a constant. The index must be in bounds in all
-/// iterations. Such a gather needs no kernel, only an address that advances.
+/// Matches a gather along the first dimension whose index is the iteration number of the enclosing
+/// loop, or the sum or difference of this number and a constant. The index must be in bounds in all
+/// iterations. Such a gather needs no kernel, only an address that advances. Returns nullopt for
+/// other operations.
 std::optional<StepSlice> stepSliceOf(mlir::Operation *op);
 
-/// Whether the operation is index arithmetic that is read only by such gathers, so that it needs no
-/// kernel.
+/// Returns whether the operation is index arithmetic that only gathers matched by stepSliceOf()
+/// read, so that it needs no kernel.
 bool isStepIndex(mlir::Operation *op);
 
-/// Whether the operation is a slice that reverses the rows that a loop has stacked, and is their
-/// only reader. The loop can store its rows in reverse order instead.
+/// Returns whether the operation is a slice that reverses the rows that a loop has stacked, and is
+/// their only reader. The loop can then store its rows in reverse order instead.
 bool isReversedStack(mlir::Operation *op);
 
 } // namespace dlc

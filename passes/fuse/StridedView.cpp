@@ -6,8 +6,9 @@ using namespace mlir;
 
 namespace dlc {
 
-/// The view with index `dims` whose elements are those of `base` at the index `at`. Returns nullopt
-/// if a dimension has no constant stride, or a negative one, which libraries do not support.
+/// Returns the strided view with indices `dims` whose elements are those of `base` at the index
+/// `at`. Returns nullopt if a dimension has no constant stride, or a negative stride, which
+/// libraries do not support.
 static std::optional<StridedView> viewAt(Value base, ArrayRef<int64_t> shape, IndexContext &x,
                                          ArrayRef<IndexExpr> dims, ArrayRef<IndexExpr> at) {
   IndexExpr offset;
@@ -21,7 +22,8 @@ static std::optional<StridedView> viewAt(Value base, ArrayRef<int64_t> shape, In
     offset = offset - dims[d] * stride;
     if (stride < 0 && shape[d] > 1)
       return std::nullopt;
-    // The stride of a dimension of size 1 is arbitrary. The stride of a contiguous tensor is used.
+    // The stride of a dimension of size 1 is arbitrary. It is set to the stride of a contiguous
+    // tensor.
     if (shape[d] == 1 && stride <= 0)
       stride = next;
     next = stride;
@@ -72,7 +74,8 @@ std::optional<StridedView> asStridedDestination(Value inner, Value yielded) {
       return std::nullopt;
     chain.push_back(op);
   }
-  // Maps an index of `inner` to an index of `yielded`, by the inverse index map of each operation.
+  // Composes the inverse index maps of the operations, which maps an index of `inner` to an index
+  // of `yielded`.
   IndexContext x;
   Coordinates dims = x.variables("d", shapeOf(inner), /*units=*/true), at = dims;
   for (Operation *op : llvm::reverse(chain)) {

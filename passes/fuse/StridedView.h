@@ -8,29 +8,30 @@
 
 namespace dlc {
 
-/// View of a row-major buffer: element `index` of the view is element offset + sum(index[d] *
-/// strides[d]) of `base`.
+/// Strided view of a row-major buffer: element `index` of the view is element offset + sum(index[d]
+/// * strides[d]) of `base`.
 struct StridedView {
   mlir::Value base;
   llvm::SmallVector<int64_t> shape;
-  llvm::SmallVector<int64_t> strides; // in elements; 0 where broadcast
+  llvm::SmallVector<int64_t> strides; // in elements; 0 for broadcast dimensions
   int64_t offset = 0;
 
-  /// Whether the view contains all elements of `base` in order, so that only the shape differs.
+  /// Returns whether the view contains all elements of `base` in order, so that only the shape
+  /// differs.
   bool isContiguous() const;
   void swapLastTwo();
 };
 
 using OpFilter = llvm::function_ref<bool(mlir::Operation *)>;
 
-/// Expresses `value` as a strided view. Follows reshapes, transposes, slices and broadcasts to the
-/// first value that is defined by another operation, or by an operation that `inside` rejects.
-/// Returns nullopt if the view is not expressible by strides.
+/// Returns `value` as a strided view of the first value that is defined by an operation other than
+/// a reshape, transpose, slice or broadcast, or by an operation that `inside` rejects. Returns
+/// nullopt if strides cannot express the view.
 std::optional<StridedView> asStrided(mlir::Value value, OpFilter inside = nullptr);
 
-/// The inverse for results: `yielded` is derived from `inner` by transposes and reshapes only.
-/// Returns the strides at which the elements of `inner` are stored in the buffer of `yielded`,
-/// which is the base.
+/// Returns the strided view through which `inner` can be written directly into the buffer of
+/// `yielded`, which is the base of the view. Returns nullopt unless `yielded` is derived from
+/// `inner` by transposes and reshapes only.
 std::optional<StridedView> asStridedDestination(mlir::Value inner, mlir::Value yielded);
 
 } // namespace dlc

@@ -10,8 +10,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Operations on tensors up to this size may wait for unrelated transfers, because a delay of so
-/// little work costs nothing.
+/// Maximum size in bytes of tensors whose operations may wait for unrelated transfers, because a
+/// delay of so little work costs nothing.
 constexpr int64_t littleBytes = 16 << 10;
 
 bool isLittleWork(Operation *op) {
@@ -26,7 +26,7 @@ bool isLittleWork(Operation *op) {
 TransferDependencies::TransferDependencies(Block &block) : block(block), sets(1) {
   numbers[{}] = 0;
   hasTransfers = llvm::any_of(block, [](Operation &op) { return isa<TransferOp>(op); });
-  // In block order, so that the recursion of setOf() stays shallow.
+  // The sets are computed in block order, so that the recursion of setOf() stays shallow.
   if (hasTransfers)
     for (Operation &op : block)
       setOf(&op);
@@ -56,8 +56,8 @@ unsigned TransferDependencies::setOf(Operation *op) {
       if (Operation *maker = operand.getDefiningOp(); maker && maker->getBlock() == &block)
         join(setOf(maker));
   });
-  // A transfer of a block argument starts at the beginning of the block, so that dependences on it
-  // are ignored.
+  // A transfer of a block argument starts at the beginning of the block and delays nothing, so that
+  // dependences on such transfers are ignored.
   if (auto transfer = dyn_cast<TransferOp>(op); transfer && transfer.getX().getDefiningOp())
     join(numberOf({op}));
   return known[op] = number;

@@ -9,22 +9,23 @@
 
 namespace dlc {
 
-/// A kernel starts when all of its operands are available. An operation that depends on no transfer
-/// between devices would be delayed by one that does. Therefore one kernel contains only operations
-/// that depend on the same transfers.
+/// Determines the transfers between devices on which each operation depends. A kernel starts when
+/// all of its operands are available, so that fusion delays an operation without transfer
+/// dependencies if another operation of the kernel has one. Therefore one kernel contains only
+/// operations that depend on the same transfers.
 class TransferDependencies {
 public:
   explicit TransferDependencies(mlir::Block &block);
 
-  /// Whether the operations depend on the same transfers. Operations with little work are ignored:
-  /// they may wait in one kernel for transfers that they do not depend on.
+  /// Returns whether the operations depend on the same transfers. Operations with little work are
+  /// ignored: they may wait in one kernel for transfers that they do not depend on.
   bool dependOnSameTransfers(llvm::ArrayRef<mlir::Operation *> ops);
   void copyOf(mlir::Operation *copy, mlir::Operation *op);
 
 private:
   using Set = std::vector<mlir::Operation *>;
-  /// Number of the set of transfers that `op` depends on. Equal sets have equal numbers, and 0 is
-  /// the empty set.
+  /// Returns the number that identifies the set of transfers on which `op` depends. Equal sets have
+  /// equal numbers, and 0 is the empty set.
   unsigned setOf(mlir::Operation *op);
   unsigned numberOf(Set set);
 

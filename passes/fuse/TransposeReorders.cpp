@@ -10,7 +10,8 @@ using namespace mlir;
 
 namespace dlc {
 
-/// Type of the data in memory: `type` with its dimensions permuted to `order`.
+/// Returns the row-major type of the data in memory: `type` with its dimensions permuted to
+/// `order`.
 static RankedTensorType typeInMemory(RankedTensorType type, ArrayRef<int64_t> order) {
   auto shape = llvm::map_to_vector(order, [&](int64_t d) { return type.getDimSize(d); });
   return RankedTensorType::get(shape, type.getElementType(), deviceOf(type));
@@ -63,7 +64,7 @@ static void transposeReorders(Block &block, bool alone, function_ref<bool(Reorde
 }
 
 void transposeReorders(Block &block) {
-  // Reorders of constants are excluded, because they are evaluated at compile time.
+  // Reorders of constants are not rewritten, because they are evaluated at compile time.
   transposeReorders(block, /*alone=*/true,
                     [](ReorderOp op) { return !op.getX().getDefiningOp<ConstantOp>(); });
 }

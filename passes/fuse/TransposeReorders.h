@@ -8,7 +8,7 @@ namespace dlc {
 
 /// Expresses the result of a reorder as a transposition of the data in memory, between views that
 /// move no data. The result is a view only if the transposition moves no data either. Returns null
-/// if a layout has blocks. With `alone`, the transposition is a dlc.fusion of its own, for which
+/// if a layout has blocks. With `alone`, the transposition becomes a separate dlc.fusion, for which
 /// generated code and libraries are candidates.
 mlir::Value transposeReorder(mlir::OpBuilder &builder, ReorderOp op, bool alone = true);
 

@@ -13,7 +13,7 @@ static bool isFloat(Value value) {
   return type && isa<FloatType>(type.getElementType());
 }
 
-/// The operands through which gradients of the operation flow.
+/// Returns the operands through which gradients of the operation flow.
 static OperandRange differentiated(Operation *op) {
   if (auto custom = dyn_cast<CustomGradientOp>(op))
     return custom.getXs();

@@ -9,11 +9,11 @@ namespace dlc::grad {
 
 class Rules;
 
-/// Determines the active values: those that depend on some x, and on which some y depends, through
-/// floating-point values only.
+/// Determines the active values of reverse-mode differentiation: those that depend on some x, and
+/// on which some y depends, through floating-point values only.
 class Activity {
 public:
-  /// `ops` are in execution order.
+  /// `ops` are the operations to analyze, in execution order.
   Activity(const Rules &rules, llvm::ArrayRef<mlir::Operation *> ops, mlir::ValueRange ys,
            mlir::ValueRange xs);
 
@@ -29,7 +29,8 @@ private:
   void need(mlir::Block &block);
   bool isVaried(mlir::Value value) const { return varied.contains(value); }
   bool isNeeded(mlir::Value value) const { return needed.contains(value); }
-  /// Add a value to a set, and return whether it is new.
+  /// Adds a value to the set of varied (needed) values. Returns whether the value was not yet in
+  /// the set.
   bool setVaried(mlir::Value value);
   bool setNeeded(mlir::Value value);
 

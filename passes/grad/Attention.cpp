@@ -7,11 +7,10 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-// The forward operation is decomposed, with the attention weights p as a value:
-// s = scale q k^T + mask, p = softmax(s), y = p v. Then
-// dv = p^T dy, dp = dy v^T, ds = p (dp - sum of dp p), dq = scale ds k, dk = scale ds^T q,
-// dmask = ds.
-// Masked positions have p = 0 and need no special treatment.
+// Differentiates attention after decomposing it into operations, so that the attention weights p
+// are a value: s = scale q k^T + mask, p = softmax(s), y = p v. The gradients are dv = p^T dy, dp =
+// dy v^T, ds = p (dp - sum of dp p), dq = scale ds k, dk = scale ds^T q, dmask = ds. Masked
+// positions have p = 0 and need no special treatment.
 static void differentiate(AttentionOp op, Backward &g) {
   OpBuilder here(op);
   TensorBuilder forward(here, op.getLoc());
@@ -33,12 +32,14 @@ static void differentiate(AttentionOp op, Backward &g) {
   g.replace(op, Value(y));
 }
 
-/// In a row that is masked entirely, -inf would be subtracted from -inf.
+/// Replaces -inf in row maxima by the lowest finite number. In a row that is masked entirely, -inf
+/// would be subtracted from -inf, which is NaN.
 static Expr lowestInstead(Expr x) { return {x.builder(), aboveNegativeInfinity(x.builder(), x)}; }
 
-// Attention that stays whole stores no scores: the forward operation saves one number per row
-// (lse), from which the backward operation recomputes them. The gradient of a mask needs the
-// scores, so that it is not supported.
+// Differentiates fused attention, which does not store its scores: the forward operation saves one
+// number per row (lse, the log-sum-exp), from which the backward operation recomputes the scores.
+// The gradient of a mask needs stored scores, so that it is not supported. Returns false if the
+// attention is not fused.
 static bool differentiateWhole(AttentionOp op, Backward &g) {
   if (!op->hasAttr(kKeepFusedAttr) || (op.getMask() && g.needsGradient(op.getMask())))
     return false;
@@ -56,7 +57,8 @@ static bool differentiateWhole(AttentionOp op, Backward &g) {
   return true;
 }
 
-// Decompositions that are used if a gradient of these operations is needed.
+// Decompositions of attention_train and attention_grad, which are used if a gradient of these
+// operations is needed.
 static SmallVector<Value> spellOut(AttentionTrainOp op, TensorBuilder &b) {
   Expr weights(b, attentionWeights(b, scoresOf(op))), scores(b, attentionScores(b, scoresOf(op)));
   SmallVector<int64_t> last{scores.rank() - 1};

@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-/// Returns "gradient of conv1" for a forward operation named "conv1".
+/// Returns the location "gradient of conv1" for a forward operation named "conv1".
 static Location backwardLocation(Location loc) {
   auto name = dyn_cast<NameLoc>(loc);
   if (!name || name.getName().strref().starts_with("gradient of "))
@@ -84,7 +84,8 @@ void Backward::replace(Operation *op, ValueRange values) {
     if (Value gradient = gradients.lookup(before))
       gradients[after] = gradient;
   }
-  // Erased at the end only, so that no new value gets the address of an erased one.
+  // Replaced operations are erased only at the end, so that no new value gets the address of an
+  // erased one, which is a key of maps.
   dead.push_back(op);
 }
 
@@ -143,7 +144,8 @@ FailureOr<SmallVector<Value>> Backward::run(const Question &question) {
 
 LogicalResult Backward::apply(Operation *op) {
   moveTo(backwardLocation(op->getLoc()));
-  // If all gradients of the results are 0, those of the operands are 0, too.
+  // If the gradients of all results are 0 (null), the gradients of the operands are 0, too, and no
+  // rule is applied.
   if (llvm::none_of(op->getResults(), [&](Value result) { return bool(of(result)); }))
     return success();
   const Rules::Rule *rule = rules.find(op);
@@ -186,8 +188,8 @@ void Backward::addPart(Value operand, ArrayRef<int64_t> start, function_ref<Valu
     partial[operand].push_back({SmallVector<int64_t>(start), gradient()});
 }
 
-/// The only dimension in which the part is smaller than the whole, or -1 if there is no such single
-/// dimension.
+/// Returns the only dimension in which a slice of shape `part` is smaller than the whole tensor, or
+/// -1 if there is no such single dimension.
 static int64_t splitAxis(ArrayRef<int64_t> part, ArrayRef<int64_t> whole) {
   int64_t axis = -1;
   for (auto [d, size] : llvm::enumerate(part)) {
@@ -202,7 +204,8 @@ static int64_t splitAxis(ArrayRef<int64_t> part, ArrayRef<int64_t> whole) {
 
 Expr Backward::joined(Value value, SmallVector<Part> parts) {
   ArrayRef<int64_t> whole = shapeOf(value);
-  // Parts that cover one dimension without gaps are concatenated. Other parts are padded and added.
+  // Slices that cover one dimension without gaps are concatenated. Other slices are padded to the
+  // whole shape and added.
   int64_t axis = splitAxis(shapeOf(parts.front().gradient), whole), end = 0;
   bool tiles = axis >= 0;
   if (tiles)

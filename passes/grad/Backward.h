@@ -9,46 +9,47 @@ namespace dlc::grad {
 
 class Rules;
 
-/// Arguments of a reverse-mode pass: the gradients of `xs` are computed from the gradients `seeds`
-/// of `ys`.
+/// Inputs of a reverse-mode pass: the gradients of `xs` are computed from the gradients `seeds` of
+/// `ys`.
 struct Question {
   mlir::ValueRange ys, seeds, xs;
-  /// Location of the operation that requests the gradients.
+  /// Location of the dlc.gradient operation that requests the gradients.
   mlir::Location location;
-  /// Block to which the pass is limited. If null, it also covers the enclosing blocks, up to the
-  /// function.
+  /// Block to which the reverse-mode pass is limited. If null, the pass also covers the enclosing
+  /// blocks, up to the function.
   mlir::Block *within = nullptr;
 };
 
-/// A reverse-mode pass. Gradient rules use it to read the gradients of an operation's results and
-/// to add to those of its operands.
+/// A reverse-mode pass (backpropagation). Gradient rules use it to read the gradients of an
+/// operation's results and to add to those of its operands.
 class Backward {
 public:
   Backward(const Rules &rules, mlir::OpBuilder &builder) : rules(rules), builder(builder) {}
 
-  /// Builds the backward pass at the insertion point of the builder. A null result represents a
-  /// gradient of 0.
+  /// Builds the backward pass at the insertion point of the builder, and returns the gradients of
+  /// the xs. A null gradient represents 0.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> run(const Question &question);
 
-  /// The gradient of a result. Null represents a gradient of 0.
+  /// Returns the gradient of a forward operation's result. Null represents a gradient of 0.
   Expr of(mlir::Value result);
-  /// A value of the forward pass.
+  /// Returns a value of the forward pass as an expression.
   Expr operator()(mlir::Value value) { return {*tensors, value}; }
   bool needsGradient(mlir::Value operand) const { return activity->isActive(operand); }
-  /// Adds to the gradient of an operand if this gradient is needed. Sums over broadcast dimensions.
+  /// Adds `gradient` to the gradient of an operand if this gradient is needed. Sums over dimensions
+  /// in which the operand was broadcast.
   void add(mlir::Value operand, llvm::function_ref<mlir::Value()> gradient);
-  /// Adds to a slice of an operand's gradient, which begins at `start`. Adjacent slices are
-  /// concatenated.
+  /// Adds `gradient` to the slice of an operand's gradient that begins at `start`. Adjacent slices
+  /// are concatenated.
   void addPart(mlir::Value operand, llvm::ArrayRef<int64_t> start,
                llvm::function_ref<mlir::Value()> gradient);
 
-  /// The builder of the backward pass, at the location of the current operation.
+  /// Returns the builder of the backward pass, at the location of the current operation.
   TensorBuilder &build() { return *tensors; }
   mlir::OpBuilder &place() { return builder; }
   mlir::Location location() const { return *where; }
   const Rules &allRules() const { return rules; }
 
-  /// Replaces the results of a forward operation by other values.
+  /// Replaces the results of a forward operation by the given values.
   void replace(mlir::Operation *op, mlir::ValueRange values);
 
 private:

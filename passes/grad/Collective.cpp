@@ -1,6 +1,6 @@
 //===- Collective.cpp - gradients of collectives --------------------------===//
 //
-// All gradients are those of the sum of the losses of all ranks.
+// All gradients are gradients of the sum of the losses of all ranks.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Collective.h"
@@ -11,8 +11,8 @@ using namespace mlir;
 namespace dlc::grad {
 
 void addCollective(Rules &rules) {
-  // y = sum of x over ranks: dx = sum of dy over ranks. y = mean of x: dx = mean of dy. If only one
-  // rank has y, its dy is broadcast to all ranks.
+  // All-reduce. Sum, y = sum of x over ranks: dx = sum of dy over ranks. Mean, y = mean of x: dx =
+  // mean of dy. If only one rank has y, its dy is broadcast to all ranks.
   rules.add<AllReduceOp>([](AllReduceOp op, Backward &g) -> LogicalResult {
     if (op.getKind() == ReduceKind::max)
       return op.emitError("dlc.all_reduce max has no gradient; take the maximum after "
@@ -26,7 +26,8 @@ void addCollective(Rules &rules) {
     });
     return success();
   });
-  // y contains the rows of all ranks: dx = this rank's rows of the sum of dy over ranks.
+  // All-gather: y contains the rows of all ranks, so that dx = this rank's rows of the sum of dy
+  // over ranks.
   rules.add<AllGatherOp>([](AllGatherOp op, Backward &g) {
     Expr dy = g.of(op.getY());
     auto sum = ReduceKindAttr::get(op.getContext(), ReduceKind::sum);
@@ -34,7 +35,8 @@ void addCollective(Rules &rules) {
       return g.build().make<ReduceScatterOp>(sum, Value(dy), op.getGroupAttr(), op.getSizeAttr());
     });
   });
-  // y is this rank's share of the sum over all ranks: dx = the dy of all ranks, concatenated.
+  // Reduce-scatter: y is this rank's part of the sum over all ranks, so that dx = the dy of all
+  // ranks, concatenated.
   rules.add<ReduceScatterOp>([](ReduceScatterOp op, Backward &g) -> LogicalResult {
     if (op.getKind() == ReduceKind::max)
       return op.emitError("dlc.reduce_scatter max has no gradient; take the maximum after "
@@ -47,8 +49,8 @@ void addCollective(Rules &rules) {
     });
     return success();
   });
-  // y is this rank's share of the rows of xs, which differ between ranks: dx = dy at this rank's
-  // share, and 0 at the shares of other ranks.
+  // y is this rank's part of the rows of xs, and the parts differ between ranks: dx = dy at this
+  // rank's rows, and 0 at the rows of other ranks.
   rules.add<OwnRowsOp>([](OwnRowsOp op, Backward &g) {
     Expr dy = g.of(op.getY());
     TensorBuilder &b = g.build();
@@ -69,7 +71,7 @@ void addCollective(Rules &rules) {
       from += count;
     }
   });
-  // y of every rank is x of the root: dx = sum of dy over ranks, on the root.
+  // Broadcast: y of every rank is x of the root, so that dx = sum of dy over ranks, on the root.
   rules.add<BroadcastRanksOp>([](BroadcastRanksOp op, Backward &g) {
     Expr dy = g.of(op.getY());
     auto sum = ReduceKindAttr::get(op.getContext(), ReduceKind::sum);

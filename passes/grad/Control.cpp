@@ -16,7 +16,8 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-/// The values from outside that the regions use and whose gradients are needed.
+/// Returns the values defined outside of the operation that its regions use and whose gradients are
+/// needed.
 static SmallVector<Value> captured(Operation *op, Backward &g) {
   llvm::SetVector<Value> values;
   for (Region &region : op->getRegions())
@@ -31,8 +32,8 @@ static void eraseDead(Block &block) {
       op.erase();
 }
 
-/// Clones the operations of a block at the insertion point, and differentiates its yielded values
-/// there.
+/// Clones the operations of a block at the insertion point, and differentiates the block's yielded
+/// values there.
 static FailureOr<SmallVector<Value>> runBack(Backward &g, Block &block, IRMapping &map,
                                              ArrayRef<std::pair<Value, Value>> yieldsAndSeeds,
                                              ArrayRef<Value> xs) {
@@ -50,7 +51,7 @@ static FailureOr<SmallVector<Value>> runBack(Backward &g, Block &block, IRMappin
   return inner.run({ys, seeds, inside, g.location(), here.getInsertionBlock()});
 }
 
-// if (c) f(v) else g(v): dv = if (c) df(v) else dg(v)
+// Gradient of a branch: if (c) f(v) else g(v) has dv = if (c) df(v) else dg(v)
 static LogicalResult differentiate(IfOp op, Backward &g) {
   SmallVector<Value> outside = captured(op, g);
   SmallVector<Type> types{ValueRange(outside).getTypes()};
@@ -83,13 +84,14 @@ static LogicalResult differentiate(IfOp op, Backward &g) {
 }
 
 namespace {
-/// Builds the backward pass of one loop.
+/// Builds the backward pass of one loop, which is a loop in reverse order.
 struct LoopBack {
   LoopBack(LoopOp op, Backward &g) : op(op), g(g) {}
 
   LoopOp op;
   Backward &g;
-  /// Numbers of the carried values, and values from outside, whose gradients are needed.
+  /// Numbers of the carried values, and values from outside of the loop, whose gradients are
+  /// needed.
   SmallVector<unsigned> states;
   SmallVector<Value> outside;
   SmallVector<Value> seeds;
@@ -99,8 +101,8 @@ struct LoopBack {
 };
 } // namespace
 
-// With s[i + 1], y[i] = f(i, s[i], v), a loop over i in reverse order computes ds[i] and
-// accumulates dv from ds[i + 1] and dy[i].
+// Builds the backward loop. With s[i + 1], y[i] = f(i, s[i], v) in the forward loop, a loop over i
+// in reverse order computes ds[i] and accumulates dv from ds[i + 1] and dy[i].
 LogicalResult LoopBack::run() {
   if (op.getCondition())
     return op.emitError("has no gradient: the trip count of a loop with a condition is not known "

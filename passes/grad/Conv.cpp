@@ -5,7 +5,8 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-/// `extra` of conv_transpose for which its result has the spatial sizes `wanted`.
+/// Returns the attribute `extra` (output padding) of a conv_transpose whose result has the spatial
+/// sizes `wanted`.
 static SmallVector<int64_t> extraFor(ArrayRef<int64_t> wanted, ArrayRef<int64_t> from,
                                      ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
                                      ArrayRef<int64_t> dilations, ArrayRef<int64_t> low,
@@ -17,7 +18,8 @@ static SmallVector<int64_t> extraFor(ArrayRef<int64_t> wanted, ArrayRef<int64_t>
   return extra;
 }
 
-/// The padding at the end for the convolution that is the adjoint of the conv_transpose.
+/// Returns the padding at the end of each dimension for the convolution that is the adjoint of the
+/// conv_transpose.
 static SmallVector<int64_t> highFor(ConvTransposeOp op) {
   SmallVector<int64_t> high;
   for (auto [before, extra, stride] : llvm::zip(op.getHigh(), op.getExtra(), op.getStrides()))
@@ -25,7 +27,8 @@ static SmallVector<int64_t> highFor(ConvTransposeOp op) {
   return high;
 }
 
-/// Gradient of a convolution's input: conv_transpose(dy, w), with the spatial sizes of x.
+/// Builds the gradient of a convolution's input: conv_transpose(dy, w), with the spatial sizes of
+/// x.
 template <typename Op> static Value dataGradient(Backward &g, Op op, Value dy, Value w, Value x) {
   SmallVector<int64_t> extra =
       extraFor(shapeOf(x).drop_front(2), shapeOf(dy).drop_front(2), shapeOf(w).drop_front(2),
@@ -36,7 +39,7 @@ template <typename Op> static Value dataGradient(Backward &g, Op op, Value dy, V
 }
 
 void addConv(Rules &rules) {
-  // dx = conv_transpose(dy, w), dw = conv_weight_grad(x, dy), dbias = sum of dy
+  // Gradient of conv: dx = conv_transpose(dy, w), dw = conv_weight_grad(x, dy), dbias = sum of dy
   rules.add<ConvOp>([](ConvOp op, Backward &g) {
     Expr dy = g.of(op.getY());
     g.add(op.getX(), [&] { return dataGradient(g, op, dy, op.getW(), op.getX()); });
@@ -48,7 +51,7 @@ void addConv(Rules &rules) {
     if (op.getBias())
       g.add(op.getBias(), [&] { return channelSums(dy); });
   });
-  // dx = conv(dy, w), dw = conv_weight_grad(dy, x), dbias = sum of dy
+  // Gradient of conv_transpose: dx = conv(dy, w), dw = conv_weight_grad(dy, x), dbias = sum of dy
   rules.add<ConvTransposeOp>([](ConvTransposeOp op, Backward &g) {
     Expr dy = g.of(op.getY());
     SmallVector<int64_t> high = highFor(op);
@@ -64,8 +67,8 @@ void addConv(Rules &rules) {
     if (op.getBias())
       g.add(op.getBias(), [&] { return channelSums(dy); });
   });
-  // For dw = conv_weight_grad(x, dy) with v the gradient of dw: dx = conv_transpose(dy, v), ddy =
-  // conv(x, v)
+  // Second derivative: for dw = conv_weight_grad(x, dy) with v the gradient of dw: dx =
+  // conv_transpose(dy, v), ddy = conv(x, v)
   rules.add<ConvWeightGradOp>([](ConvWeightGradOp op, Backward &g) {
     Expr v = g.of(op.getDw());
     g.add(op.getX(), [&] { return dataGradient(g, op, op.getDy(), v, op.getX()); });

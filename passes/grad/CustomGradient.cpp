@@ -1,8 +1,8 @@
 //===- CustomGradient.cpp - gradients that the model defines --------------===//
 //
-// The computation of `dxs` is in the forward block, on placeholders for the gradients of the
-// results. The rule clones the part of it that depends on the placeholders into the backward pass.
-// The rest of it is shared with the forward pass.
+// The operations that compute `dxs` are in the forward block, on placeholders (cotangents) for the
+// gradients of the results. The gradient rule clones those operations that depend on the
+// placeholders into the backward pass. The others are shared with the forward pass.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/CustomGradient.h"
@@ -15,7 +15,8 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-/// The operations of the block that depend on the cotangents and precede `op`, in program order.
+/// Returns the operations of the block that depend on the cotangents and precede `op`, in program
+/// order.
 static SmallVector<Operation *> dependent(CustomGradientOp op) {
   llvm::DenseSet<Value> reached(op.getCotangents().begin(), op.getCotangents().end());
   SmallVector<Operation *> found;
@@ -32,8 +33,9 @@ static SmallVector<Operation *> dependent(CustomGradientOp op) {
 }
 
 void addCustomGradient(Rules &rules) {
-  // custom_gradient(xs, ys) -> zs with zs = ys. Backward pass: clone the region that computes the
-  // operands dxs from the cotangents, and add each dxs to the gradient of its x.
+  // custom_gradient(xs, ys) -> zs with zs = ys in the forward pass. The backward pass clones the
+  // operations that compute the operands dxs from the cotangents, and adds each dxs to the gradient
+  // of its x.
   rules.add<CustomGradientOp>([](CustomGradientOp op, Backward &g) {
     IRMapping map;
     for (auto [cotangent, result] : llvm::zip_equal(op.getCotangents(), op.getZs())) {

@@ -9,9 +9,9 @@ using namespace mlir;
 namespace dlc::grad {
 namespace {
 
-// One overload for each operation. `derivative`, for a unary operation, returns dx from dy, x and
-// y. `backward` adds to the gradients of the operands. An operation without either does not
-// compile.
+// Gradient rules, with one overload for each operation. `derivative`, for a unary operation,
+// returns dx from dy, x and y. `backward` adds to the gradients of the operands. An operation
+// without an overload of either function does not compile.
 
 // dx = dy sign(x)
 Expr derivative(AbsOp, Expr dy, Expr x, Expr) { return dy * x.as<SignOp>(); }
@@ -75,15 +75,17 @@ Expr derivative(ReluOp, Expr dy, Expr, Expr y) {
   return keep(compare(Predicate::gt, y, y.scalar(0)), dy);
 }
 
-/// The derivative of x Phi(x), where Phi is the exact function or its tanh approximation.
+/// Returns the derivative of gelu(x) = x Phi(x), where Phi is the normal distribution function or
+/// its tanh approximation.
 Expr geluDerivative(Expr x, bool approximate) {
   if (!approximate) {
-    // Phi(x) + x phi(x)
+    // The derivative of x Phi(x) is Phi(x) + x phi(x), where phi is the normal density
     Expr phi = (-0.5 * (x * x)).as<ExpOp>();
     Expr cumulative = 0.5 * ((std::numbers::sqrt2 / 2 * x).as<ErfOp>() + 1);
     return cumulative + (std::numbers::inv_sqrtpi / std::numbers::sqrt2) * (x * phi);
   }
-  // u = c (x + a x^3): (1 + tanh u) / 2 + x (1 - tanh^2 u) u' / 2
+  // The derivative of x (1 + tanh u) / 2 with u = c (x + a x^3) is (1 + tanh u) / 2 + x (1 - tanh^2
+  // u) u' / 2
   const double a = 0.044715, c = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
   Expr square = x * x;
   Expr t = (x * (c * a * square + c)).as<TanhOp>();
@@ -99,9 +101,9 @@ void backward(AddOp op, Backward &g) {
 
 bool isEvenPower(double exponent) { return exponent > 0 && std::fmod(exponent, 2) == 0; }
 
-/// Whether a value is a sum of even powers, or of powers of absolute values, with or without
-/// factors. Norms and standard deviations are roots of such sums. If such a sum is 0, all of its
-/// terms and their gradients are 0. Expressions deeper than `depth` are not searched.
+/// Returns whether a value is a sum of even powers, or of powers of absolute values, with or
+/// without factors. Norms and standard deviations are roots of such sums. If such a sum is 0, all
+/// of its terms and their gradients are 0. Expressions deeper than `depth` are not searched.
 bool isSumOfPowers(Value value, int depth = 16) {
   Operation *op = value.getDefiningOp();
   if (!op || depth == 0)
@@ -125,8 +127,8 @@ bool isSumOfPowers(Value value, int depth = 16) {
   return isa<AbsOp>(op);
 }
 
-/// The slope of a root of x. For a sum of powers, such as a norm, the slope at 0 is set to 0:
-/// otherwise infinity times the gradient of the powers, which is 0, would be NaN.
+/// Returns the slope (derivative) of a root of x. For a sum of powers, such as a norm, the slope at
+/// 0 is set to 0: otherwise infinity times the gradient of the powers, which is 0, would be NaN.
 Expr rootSlope(Value root, Expr x, Expr slope) {
   return isSumOfPowers(root) ? drop(compare(Predicate::eq, x, x.scalar(0)), slope) : slope;
 }
@@ -158,7 +160,7 @@ void backward(DivOp op, Backward &g) {
   g.add(op.getB(), [&] { return -(dy * g(op.getY()) / b); });
 }
 
-/// b a^(b - 1), or 0 if b is 0.
+/// Returns the derivative of a^b with respect to a: b a^(b - 1), or 0 if b is 0.
 Expr powerSlope(PowOp op, Expr a, Expr b) {
   std::optional<double> exponent = splatValue(op.getB());
   if (!exponent) {
@@ -193,7 +195,7 @@ void backward(Atan2Op op, Backward &g) {
   g.add(op.getB(), [&] { return -(share * a); });
 }
 
-// y = a - n b with an integer n: da = dy, db = -dy n
+// The remainder is y = a - n b with an integer n: da = dy, db = -dy n
 void backward(RemOp op, Backward &g) {
   Expr dy = g.of(op.getY()), b = g(op.getB());
   g.add(op.getA(), [&] { return dy; });
@@ -201,8 +203,8 @@ void backward(RemOp op, Backward &g) {
         [&] { return -(dy * ((g(op.getA()) - g(op.getY())) / b).template as<RoundOp>()); });
 }
 
-/// da = dy where `aWins` holds for (a, b), db = dy where `bWins` holds. Equal operands get half of
-/// dy each, or nothing if the attribute `strict` is set.
+/// Gradient of max and min: da = dy where `aWins` holds for (a, b), db = dy where `bWins` holds.
+/// Equal operands get half of dy each, or nothing if the attribute `strict` is set.
 template <typename Op> void extremeBackward(Op op, Backward &g, Predicate aWins, Predicate bWins) {
   Expr dy = g.of(op.getY()), a = g(op.getA()), b = g(op.getB());
   if (op.getStrict()) {

@@ -9,8 +9,8 @@ namespace dlc::grad {
 Expr scatterAlong(Expr x, Expr indices, ArrayRef<int64_t> shape, int64_t axis) {
   TensorBuilder &b = x.builder();
   int64_t taken = indices.rank(), rank = int64_t(shape.size());
-  // Slices are added along the first dimension. Another axis is transposed to the front, and the
-  // result is transposed back.
+  // scatter_nd adds slices along the first dimension. Another axis is transposed to the front, and
+  // the result is transposed back.
   SmallVector<int64_t> first = range(axis, axis + taken), moved(shape), back = range(1, axis + 1);
   llvm::append_range(first, range(0, axis));
   llvm::append_range(first, range(axis + taken, x.rank()));
@@ -45,21 +45,21 @@ static void differentiateScatter(Op op, Backward &g, Read read, Write write) {
   Expr dy = g.of(op.getY()), x = g(op.getX()), y = g(op.getY()), updates = g(op.getUpdates());
   switch (op.getReduction()) {
   case ScatterReduction::none:
-    // dx = dy with 0 at the indices, dupdates = dy[indices]
+    // none: dx = dy with 0 at the indices, dupdates = dy[indices]
     g.add(x,
           [&] { return write(dy, zeros(g.build(), Value(updates).getType()), op.getReduction()); });
     g.add(updates, [&] { return read(dy); });
     return;
   case ScatterReduction::add:
-    // dx = dy, dupdates = dy[indices]
+    // add: dx = dy, dupdates = dy[indices]
     g.add(x, [&] { return dy; });
     g.add(updates, [&] { return read(dy); });
     return;
   case ScatterReduction::mul:
-    // dx = dy times the updates
+    // mul: dx = dy times the updates
     g.add(x, [&] { return write(dy, updates, ScatterReduction::mul); });
-    // dupdates = (dy y)[indices] / updates. If an update is the only 0 among the factors, it is dy
-    // times the other factors.
+    // mul: dupdates = (dy y)[indices] / updates. If an update is the only 0 among the factors of an
+    // element, its gradient is dy times the other factors.
     g.add(updates, [&] {
       Expr isZero = compare(Predicate::eq, updates, updates.scalar(0)), one = updates.scalar(1);
       Expr none = zeros(g.build(), Value(x).getType());
@@ -71,7 +71,7 @@ static void differentiateScatter(Op op, Backward &g, Read read, Write write) {
     return;
   case ScatterReduction::max:
   case ScatterReduction::min: {
-    // dy is shared equally among the elements of x and the updates that equal y
+    // max and min: dy is divided equally among the elements of x and the updates that equal y
     Expr stays = compare(Predicate::eq, x, y), taken = compare(Predicate::eq, updates, read(y));
     Expr count = write(stays.cast(x.element()), taken.cast(x.element()), ScatterReduction::add);
     Expr share = dy / count;
@@ -83,13 +83,13 @@ static void differentiateScatter(Op op, Backward &g, Read read, Write write) {
 }
 
 void addGather(Rules &rules) {
-  // dx = dy's slices added at the indices
+  // gather: dx = slices of dy added to zeros at the indices
   rules.add<GatherOp>([](GatherOp op, Backward &g) {
     g.add(op.getX(), [&] {
       return scatterAlong(g.of(op.getY()), g(op.getIndices()), shapeOf(op.getX()), op.getAxis());
     });
   });
-  // dx = dy's elements added at the indices
+  // gather_elements: dx = elements of dy added to zeros at the indices
   rules.add<GatherElementsOp>([](GatherElementsOp op, Backward &g) {
     g.add(op.getX(), [&] {
       return g.build().make<ScatterElementsOp>(Value(zeros(g.build(), op.getX().getType())),
@@ -97,7 +97,7 @@ void addGather(Rules &rules) {
                                                op.getAxis(), ScatterReduction::add);
     });
   });
-  // dx = dy's slices added at the index tuples
+  // gather_nd: dx = slices of dy added to zeros at the index tuples
   rules.add<GatherNdOp>([](GatherNdOp op, Backward &g) {
     g.add(op.getX(), [&] {
       Expr tuples = withBatch(g(op.getIndices()), op.getBatchDims());

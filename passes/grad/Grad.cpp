@@ -34,7 +34,8 @@ const Rules &allRules() {
   return rules;
 }
 
-/// User-visible name of a value: that of an input or a parameter, otherwise that of its location.
+/// Returns the user-visible name of a value: the name of an input or a parameter, otherwise the
+/// name in its location.
 std::string nameOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     if (auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()))
@@ -65,7 +66,8 @@ LogicalResult expand(GradientOp op) {
       seeds.push_back(b.reshape(b.scalar(1, y), shapeOf(y)));
   FailureOr<SmallVector<Value>> gradients = failure();
   {
-    // The error is reported at the operation that failed, with a note at the dlc.gradient.
+    // An error is reported at the operation that has no gradient, with a note at the dlc.gradient
+    // that requests it.
     ScopedDiagnosticHandler note(op.getContext(), [&](Diagnostic &diagnostic) {
       if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
         diagnostic.attachNote(op.getLoc()) << "the gradient is requested here";
@@ -99,8 +101,8 @@ struct GradPass : PassWrapper<GradPass, OperationPass<>> {
   }
 
   void runOnOperation() final {
-    // Inner and earlier gradients are expanded first, so that a gradient of a gradient
-    // differentiates ordinary operations.
+    // Nested and earlier dlc.gradient operations are expanded first, so that a gradient of a
+    // gradient differentiates ordinary operations.
     SmallVector<GradientOp> ops;
     getOperation()->walk<WalkOrder::PostOrder>([&](GradientOp op) { ops.push_back(op); });
     for (GradientOp op : ops)

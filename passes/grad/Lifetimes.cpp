@@ -21,15 +21,15 @@ Value Lifetimes::rootOf(Value value) {
   return value;
 }
 
-/// The operation of the block that contains the use.
+/// Returns the operation of the block that contains the use, directly or in a region.
 static Operation *userIn(Block &block, OpOperand &use) {
   return block.findAncestorOpInBlock(*use.getOwner());
 }
 
 static bool isElementwise(Operation *op) { return op->hasTrait<Elementwise>(); }
 
-/// Whether the result is passed in registers: the operation is elementwise, a broadcast or an iota,
-/// and its only user can be fused with it.
+/// Returns whether the result is passed in registers: the operation is elementwise, a broadcast or
+/// an iota, and its only user can be fused with it.
 bool Lifetimes::passesInRegisters(Operation *op) const {
   if (!isElementwise(op) && !isa<BroadcastOp, IotaOp>(op))
     return false;
@@ -39,7 +39,8 @@ bool Lifetimes::passesInRegisters(Operation *op) const {
   return user->getBlock() == op->getBlock() && (isElementwise(user) || isa<ReduceOp>(user));
 }
 
-/// Collects updates: operations on which only the states among the results of the block depend.
+/// Collects the updates of a block: operations on which no result of the function depends except
+/// states.
 static void findUpdates(Block &block, llvm::DenseSet<Operation *> &updates) {
   auto function = dyn_cast<func::FuncOp>(block.getParentOp());
   if (!function)
@@ -70,8 +71,9 @@ static void findUpdates(Block &block, llvm::DenseSet<Operation *> &updates) {
       updates.insert(&op);
 }
 
-/// Returns the operations in program order, except that an update runs as soon as its operands are
-/// available and it frees as much memory as it takes. Commands will be ordered in the same way.
+/// Returns the operations in program order, except that an update of a state runs as soon as its
+/// operands are available and it frees as much memory as it allocates. Commands will be ordered in
+/// the same way.
 static SmallVector<Operation *> orderOf(Block &block, const llvm::DenseSet<Operation *> &updates) {
   constexpr int64_t tiny = 4096;
   llvm::DenseMap<Operation *, int64_t> index, waits;
@@ -141,7 +143,7 @@ static SmallVector<Operation *> orderOf(Block &block, const llvm::DenseSet<Opera
   return order;
 }
 
-/// Assigns each operation its position in execution order. Operations that pass their result in
+/// Assigns each operation its position in execution order. Operations whose result is passed in
 /// registers get the position of their user.
 void Lifetimes::place(Block &block) {
   order = orderOf(block, updates);
@@ -216,7 +218,8 @@ Lifetimes::Lifetimes(func::FuncOp function) {
   findUpdates(block, updates);
   place(block);
   measure(block);
-  // The size of a region is bounded by the sum of all values that it computes.
+  // The memory of a region is estimated by its upper bound, the sum of all values that the region
+  // computes.
   for (Operation &op : block)
     for (Region &region : op.getRegions())
       region.walk([&](Operation *inner) {

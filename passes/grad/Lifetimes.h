@@ -19,17 +19,21 @@ class Lifetimes {
 public:
   explicit Lifetimes(mlir::func::FuncOp function);
 
-  /// Size of the states and constants, plus the peak of live values.
+  /// Returns the estimated memory: the size of the states and constants, plus the peak size of live
+  /// values.
   int64_t total() const { return fixed + peak; }
-  /// The operation at which the peak occurs. Null if the function has no operations.
+  /// Returns the operation at which the peak memory occurs, or null if the function has no
+  /// operations.
   mlir::Operation *peakOp() const { return peakAt; }
-  /// Whether the operation runs after the peak.
+  /// Returns whether the operation runs after the operation of peak memory.
   bool isAfterPeak(mlir::Operation *op) const { return positions.lookup(op) > peakPosition; }
-  /// Size of a value while it is live. 0 if the value is not stored in the arena.
+  /// Returns the size of a value in memory while it is live, or 0 if the value is not stored in the
+  /// arena.
   int64_t bytesOf(mlir::Value value) const;
-  /// Whether the value is live at the peak, but neither read nor computed there.
+  /// Returns whether the value is live at the operation of peak memory, but that operation neither
+  /// reads nor computes it.
   bool idlesAtPeak(mlir::Value value) const;
-  /// The value whose memory a view shares.
+  /// Returns the value whose memory a view shares, or the value itself if it is no view.
   static mlir::Value rootOf(mlir::Value value);
 
 private:
@@ -41,7 +45,7 @@ private:
   void measure(mlir::Block &block);
   bool passesInRegisters(mlir::Operation *op) const;
 
-  llvm::SmallVector<mlir::Operation *> order; ///< execution order
+  llvm::SmallVector<mlir::Operation *> order; ///< operations in execution order
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   llvm::DenseSet<mlir::Operation *> updates;
   llvm::MapVector<mlir::Value, LiveRange> lives;
@@ -50,7 +54,7 @@ private:
   mlir::Operation *peakAt = nullptr;
 };
 
-/// Size of a static tensor in bytes, 0 for other types.
+/// Returns the size of a static tensor in bytes, or 0 for other types.
 int64_t tensorBytes(mlir::Type type);
 
 } // namespace dlc::grad

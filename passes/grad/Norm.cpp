@@ -1,7 +1,7 @@
 //===- Norm.cpp - gradients of softmax and normalization ------------------===//
 //
-// If both directions need the statistics, the forward operation is decomposed, so that they are
-// computed once.
+// If the forward and the backward pass both need the statistics of a normalization, the forward
+// operation is decomposed, so that the statistics are computed once.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Collective.h"
@@ -16,12 +16,13 @@ static Expr perChannel(Expr vector, int64_t rank) {
   return {vector.builder(), dlc::perChannel(vector.builder(), vector, rank)};
 }
 
-/// Decomposition of an operation that normalizes rows: h = c * r, y = h * scale + bias.
+/// Decomposition of an operation that normalizes rows (layer_norm or rms_norm): h = c * r, y = h *
+/// scale + bias.
 struct Rows {
   Value c, r, y;
 };
 
-/// Decomposes layer_norm (`centred`) or rms_norm before the operation.
+/// Decomposes layer_norm (if `centred` is set) or rms_norm, and inserts the operations before `op`.
 template <typename Op> static Rows spellOut(Op op, Value bias, bool centred) {
   OpBuilder here(op);
   TensorBuilder b(here, op.getLoc());
@@ -39,8 +40,8 @@ template <typename Op> static Rows spellOut(Op op, Value bias, bool centred) {
   return {c, r, y.cast(narrow)};
 }
 
-// With h = c r and dh = dy scale: dx = r (dh - mean(dh) - h mean(dh h)), without the first mean for
-// rms_norm; dscale = sum of dy h, dbias = sum of dy
+// Gradient of layer_norm and rms_norm. With h = c r and dh = dy scale: dx = r (dh - mean(dh) - h
+// mean(dh h)), without the first mean for rms_norm; dscale = sum of dy h, dbias = sum of dy
 template <typename Op> static void differentiateRows(Op op, Backward &g, Value bias, bool centred) {
   Rows rows = spellOut(op, bias, centred);
   Expr r = g(rows.r), h = g(rows.c) * r;
@@ -58,10 +59,9 @@ template <typename Op> static void differentiateRows(Op op, Backward &g, Value b
   g.replace(op, rows.y);
 }
 
-// With h = (x - mean) r and dh = dy scale:
-// dx = r (dh - mean(dh) - h mean(dh h)), dscale = sum of dy h, dbias = sum of dy.
-// The means over groups, dscale and dbias are derived from the means over the channels of each
-// image.
+// Gradient of group_norm. With h = (x - mean) r and dh = dy scale: dx = r (dh - mean(dh) - h
+// mean(dh h)), dscale = sum of dy h, dbias = sum of dy. The means over groups, dscale and dbias are
+// derived from the means over the channels of each image.
 static void differentiate(GroupNormOp op, Backward &g) {
   OpBuilder here(op);
   TensorBuilder b(here, op.getLoc());
@@ -96,9 +96,9 @@ static void differentiate(GroupNormOp op, Backward &g) {
   g.replace(op, Value(y));
 }
 
-// With r = 1 / sqrt(variance + eps) and h = (x - mean) r for each channel: dx = dy scale r,
-// dscale = sum(dy h), dbias = sum(dy), dmean = -scale r sum(dy),
-// dvariance = -scale r^2 sum(dy h) / 2
+// Gradient of batch_norm with given statistics. With r = 1 / sqrt(variance + eps) and h = (x -
+// mean) r for each channel: dx = dy scale r, dscale = sum(dy h), dbias = sum(dy), dmean = -scale r
+// sum(dy), dvariance = -scale r^2 sum(dy h) / 2
 static void differentiate(BatchNormOp op, Backward &g) {
   Expr x = g(op.getX());
   Type wide = statisticsType(x);
@@ -116,8 +116,8 @@ static void differentiate(BatchNormOp op, Backward &g) {
   g.add(op.getVariance(), [&] { return -0.5 * (scaled * r * sumOfH()); });
 }
 
-// batch_norm_grad, plus the gradients of the loss in the statistics themselves:
-// dx += dmean / M + 2 dvariance (x - mean) / M
+// Gradient of batch_norm_train: batch_norm_grad, plus the gradients of the loss with respect to the
+// mean and variance results: dx += dmean / M + 2 dvariance (x - mean) / M
 static LogicalResult differentiate(BatchNormTrainOp op, Backward &g) {
   Attribute overRanks = op->getAttr(kOverRanksAttr);
   if (overRanks && (g.of(op.getMean()) || g.of(op.getVariance())))
@@ -144,9 +144,9 @@ static LogicalResult differentiate(BatchNormTrainOp op, Backward &g) {
   return success();
 }
 
-// y = x B^-beta, B = k + alpha / size S(x^2), where S is a sum over a window of channels with the
-// adjoint S*:
-// dx = dy B^-beta - 2 alpha beta / size x S*(dy y / B)
+// Gradient of local response normalization, y = x B^-beta with B = k + alpha / size S(x^2), where S
+// is a sum over a window of channels with the adjoint S*: dx = dy B^-beta - 2 alpha beta / size x
+// S*(dy y / B)
 static void differentiate(LrnOp op, Backward &g) {
   OpBuilder here(op);
   TensorBuilder forward(here, op.getLoc());
@@ -167,7 +167,7 @@ static void differentiate(LrnOp op, Backward &g) {
 }
 
 void addNorm(Rules &rules) {
-  // dx = y (dy - sum of dy y)
+  // softmax: dx = y (dy - sum of dy y)
   rules.add<SoftmaxOp>([](SoftmaxOp op, Backward &g) {
     g.add(op.getX(), [&] {
       Type wide = statisticsType(op.getX());
@@ -175,7 +175,7 @@ void addNorm(Rules &rules) {
       return y * (dy - (dy * y).sum(int64_t(op.getAxis())));
     });
   });
-  // dx = dy - e^y sum of dy
+  // log_softmax: dx = dy - e^y sum of dy
   rules.add<LogSoftmaxOp>([](LogSoftmaxOp op, Backward &g) {
     g.add(op.getX(), [&] {
       Type wide = statisticsType(op.getX());
@@ -195,7 +195,8 @@ void addNorm(Rules &rules) {
     return op.emitError("dlc.batch_norm_grad over all ranks has no gradient; leave the gradient of "
                         "a gradient out of the loss, or use the statistics of each rank");
   });
-  // Decomposition that is used if a gradient of the operation is needed.
+  // Decomposition of batch_norm_grad, which is used if a gradient of this operation is needed
+  // (second derivative).
   rules.open<BatchNormGradOp>([](BatchNormGradOp op, TensorBuilder &b) -> SmallVector<Value> {
     if (op->hasAttr(kOverRanksAttr))
       return {};

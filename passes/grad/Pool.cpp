@@ -5,7 +5,8 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-/// Maximum window size for which a byte represents the position of a maximum.
+/// Maximum window size for which an 8-bit index represents the position of the maximum in the
+/// window.
 static constexpr int64_t largestWindow = 256;
 
 template <typename Op> static Operation *positionsOf(OpBuilder &here, Op op) {
@@ -19,8 +20,8 @@ static Value maxPoolGrad(Backward &g, Op op, Value dy, Value position, ArrayRef<
                                        op.getDilations(), op.getLow(), op.getHigh());
 }
 
-/// dx = dy, added at the flat indices of the maxima. A window that contains only padding has a
-/// negative index and adds nothing.
+/// Builds dx of a max pool by adding dy at the flat indices of the maxima. A window that contains
+/// only padding has a negative index and adds nothing.
 static Value scatterFlat(Backward &g, Expr dy, Expr indices, Value x) {
   int64_t count = product(dy.shape());
   Expr places = indices.reshape(count);
@@ -31,7 +32,8 @@ static Value scatterFlat(Backward &g, Expr dy, Expr indices, Value x) {
   return g.build().reshape(sum, shapeOf(x));
 }
 
-// The forward operation saves the position of each maximum: dx = dy at these positions
+// Gradient of a max pool. The forward operation is replaced by one that saves the position of each
+// maximum: dx = dy at these positions
 template <typename Op> static void differentiateMax(Op op, Backward &g) {
   Expr dy = g.of(op->getResult(0));
   if (!g.needsGradient(op.getX()))
@@ -53,7 +55,7 @@ template <typename Op> static void differentiateMax(Op op, Backward &g) {
     g.replace(op, values);
 }
 
-/// For each element of dy, the flat spatial index of its position in [N, C, pixels].
+/// Returns, for each element of dy, the flat spatial index of its maximum in x, [N, C, pixels].
 static Expr pixelOf(Backward &g, MaxPoolGradOp op) {
   Expr position = g(op.getPosition()).cast(IntegerType::get(op.getContext(), 64));
   ArrayRef<int64_t> window = op.getWindow(), spatial = op.getSpatial();
@@ -71,7 +73,8 @@ static Expr pixelOf(Backward &g, MaxPoolGradOp op) {
   return pixel;
 }
 
-// For dx = max_pool_grad(dy) with v the gradient of dx: ddy = v at the positions of the maxima
+// Second derivative of a max pool: for dx = max_pool_grad(dy) with v the gradient of dx: ddy = v at
+// the positions of the maxima
 static void differentiate(MaxPoolGradOp op, Backward &g) {
   g.add(op.getDy(), [&] {
     Expr v = g.of(op.getDx()), pixel = pixelOf(g, op);
@@ -87,14 +90,14 @@ void addPool(Rules &rules) {
   rules.add<MaxPoolOp>([](MaxPoolOp op, Backward &g) { differentiateMax(op, g); });
   rules.add<MaxPoolIndicesOp>([](MaxPoolIndicesOp op, Backward &g) { differentiateMax(op, g); });
   rules.add<MaxPoolPositionsOp>([](MaxPoolPositionsOp op, Backward &g) {
-    // dx = dy at the positions
+    // max_pool_positions: dx = dy at the positions of the maxima
     g.add(op.getX(), [&] {
       return maxPoolGrad(g, op, g.of(op.getY()), op.getPosition(),
                          shapeOf(op.getX()).drop_front(2));
     });
   });
   rules.add<MaxPoolGradOp>([](MaxPoolGradOp op, Backward &g) { differentiate(op, g); });
-  // dx = dy / count at all positions of the window
+  // avg_pool: dx = dy / count at all positions of the window
   rules.add<AvgPoolOp>([](AvgPoolOp op, Backward &g) {
     g.add(op.getX(), [&] {
       return g.build().make<AvgPoolGradOp>(
@@ -102,7 +105,8 @@ void addPool(Rules &rules) {
           op.getDilations(), op.getLow(), op.getHigh(), op.getCountedHigh(), op.getIncludePad());
     });
   });
-  // For dx = avg_pool_grad(dy) with v the gradient of dx: ddy = avg_pool(v)
+  // Second derivative of avg_pool: for dx = avg_pool_grad(dy) with v the gradient of dx: ddy =
+  // avg_pool(v)
   rules.add<AvgPoolGradOp>([](AvgPoolGradOp op, Backward &g) {
     g.add(op.getDy(), [&] {
       return g.build().make<AvgPoolOp>(Value(g.of(op.getDx())), op.getWindow(), op.getStrides(),

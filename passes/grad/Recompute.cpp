@@ -31,7 +31,7 @@ Operation *copyOf(Operation *op, OpBuilder &builder, IRMapping &mapping) {
 
 namespace {
 
-/// Whether the function is a training step: it returns new values of states.
+/// Returns whether the function is a training step: it returns new values of states.
 bool isStep(func::FuncOp function) {
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     if (function.getResultAttr(i, "dlc.state"))

@@ -22,7 +22,8 @@ namespace {
 
 constexpr int64_t smallBytes = 1024;
 constexpr size_t maxChain = 24;
-/// Number of arithmetic operations that take as long as moving one byte of memory.
+/// Number of arithmetic operations that take as long as moving one byte of memory, to convert both
+/// to one cost.
 constexpr double operationsPerByte = 16;
 
 double costOf(Operation *op) {
@@ -36,7 +37,7 @@ double costOf(Operation *op) {
     weights = op->getOperand(1);
   if (!weights)
     return cost;
-  // Elements of the result, times the length of the reduction.
+  // Number of multiply-adds: elements of the result, times the length of the reduction.
   ArrayRef<int64_t> shape = shapeOf(weights);
   double sum = 1;
   bool isProduct = isa<MatmulOp, GroupedMatmulOp>(op);
@@ -46,7 +47,7 @@ double costOf(Operation *op) {
 }
 
 bool mayRepeat(Operation *op) {
-  // Collectives are excluded, because the other ranks would have to repeat them as well.
+  // Collectives are not rematerialized, because all other ranks would have to repeat them as well.
   return op->getNumRegions() == 0 && isMemoryEffectFree(op) && !isa<ConstantOp>(op) &&
          !isCollective(op);
 }
@@ -62,8 +63,8 @@ class Bound {
 public:
   explicit Bound(func::FuncOp function) : function(function), block(function.getBody().front()) {}
 
-  /// Number of choices after which the estimate is at most `limit` or, if it never is, after which
-  /// it is lowest.
+  /// Returns the number of greedy choices after which the estimated memory is at most `limit` or,
+  /// if it never is, after which it is lowest.
   int choicesFor(int64_t limit) {
     int64_t least = std::numeric_limits<int64_t>::max();
     int choices = 0;
@@ -115,7 +116,8 @@ private:
   }
 
   std::optional<Choice> weigh(Value value, Operation *peak, const Lifetimes &lifetimes) {
-    // Rematerialized copies of the value do not read it, and are not among its readers.
+    // Rematerialized copies of the value do not read the value itself, so that they are not among
+    // its readers.
     Choice choice{value, {}, nextReader(value, peak), 0};
     if (!choice.place)
       return std::nullopt;
@@ -134,14 +136,15 @@ private:
     return choice;
   }
 
-  /// Collects the operations that recompute the value at `place`. Small operands that are not live
-  /// there and are not recomputed are kept live longer, which adds their size to `extended`.
-  /// Returns false if the value cannot be recomputed.
+  /// Collects in `chain` the operations that recompute the value at `place`. Small operands that
+  /// are not live at `place` and are not recomputed are kept live longer, which adds their size to
+  /// `extended`. Returns false if the value cannot be recomputed.
   bool link(Value value, Operation *place, llvm::SetVector<Operation *> &chain, int64_t &extended) {
     Operation *op = value.getDefiningOp();
     if (!mayRepeat(op) || op->getBlock() != &block || chain.size() > maxChain)
       return false;
-    // Statistics and positions are retained instead of being recomputed.
+    // The statistics of batch norm and the positions of max pools are retained instead of being
+    // recomputed.
     if (isa<BatchNormTrainOp, MaxPoolPositionsOp>(op) && value != op->getResult(0))
       return false;
     for (Value operand : op->getOperands()) {
@@ -164,7 +167,7 @@ private:
     return true;
   }
 
-  /// Whether the value is read at `place` or later.
+  /// Returns whether the value is read at `place` or later, so that it is live there.
   bool isThere(Value value, Operation *place) {
     for (Operation *user : value.getUsers()) {
       Operation *here = block.findAncestorOpInBlock(*user);
@@ -176,7 +179,7 @@ private:
     return false;
   }
 
-  /// Whether the copy precedes `place`, or can be moved before it.
+  /// Returns whether the rematerialized copy precedes `place`, or can be moved before it.
   bool movable(Value copy, Operation *place) {
     llvm::SmallPtrSet<Operation *, 16> seen;
     SmallVector<Operation *> work{copy.getDefiningOp()};
@@ -216,8 +219,8 @@ private:
         next = here;
     };
     for (Operation *user : value.getUsers()) {
-      // A reshape before the peak does not count as a reader. If it has readers after the peak, the
-      // value must stay live.
+      // A reshape before the peak is a view and does not count as a reader. If the reshape has
+      // readers after the peak, the value must stay live.
       if (isa<ReshapeOp>(user) && order.lookup(user) < order.lookup(peak)) {
         if (llvm::any_of(user->getResult(0).getUsers(), [&](Operation *reader) {
               Operation *here = block.findAncestorOpInBlock(*reader);

@@ -11,31 +11,31 @@ using namespace mlir;
 namespace dlc::grad {
 namespace {
 
-/// Smaller values are retained.
+/// Minimum size in bytes of a value that is rematerialized. Smaller values are retained.
 constexpr int64_t smallBytes = 4096;
 constexpr int maxDepth = 6;
-/// Maximum number of heavy operations between the first and the last of the readers that share one
-/// copy.
+/// Maximum number of heavy operations (such as matmuls) between the first and the last of the
+/// readers that share one copy.
 constexpr int64_t maxSpan = 64;
 /// Maximum length of a run of residual blocks that are recomputed from one retained value. All
 /// values of a run are live when the last one is needed, and each of them but the last costs an
 /// additional pass over memory.
 constexpr int maxRow = 4;
 
-/// Whether recomputing the result costs no more than reading the operands, and can be fused with
-/// its reader.
+/// Returns whether recomputing the result costs no more than reading the operands, and can be fused
+/// with its reader.
 bool isCheap(Operation *op) {
   return isCheapMath(op) || isa<BroadcastOp, IotaOp, ReshapeOp>(op) ||
-         // RandomOp is a function of a counter, and returns the same bits again.
+         // RandomOp is a function of a counter, so that recomputing it returns the same bits again.
          isa<RandomOp>(op) ||
-         // The statistics of batch norm are retained.
+         // Batch normalization is cheap to recompute, because its statistics are retained.
          isa<BatchNormOp, BatchNormTrainOp>(op);
 }
 
 bool isNorm(Operation *op) { return isa<BatchNormOp, BatchNormTrainOp>(op); }
 
-/// Whether the operation casts a parameter. Such a cast is computed once for the forward and the
-/// backward pass.
+/// Returns whether the operation casts a parameter. Such a cast is computed once for the forward
+/// and the backward pass, and not rematerialized.
 bool isParameterCast(Operation *op) {
   return isa<CastOp>(op) && isa<BlockArgument>(Lifetimes::rootOf(op->getOperand(0)));
 }
@@ -51,7 +51,8 @@ public:
     SmallVector<Operation *> ops;
     for (Operation &op : block.without_terminator())
       ops.push_back(&op);
-    // Later operations are visited first, because their copies are readers of earlier ones.
+    // Later operations are visited first, because their rematerialized copies are readers of
+    // earlier operations.
     for (Operation *op : llvm::reverse(ops))
       visit(op);
     for (Operation *op : llvm::reverse(ops))
@@ -69,8 +70,8 @@ private:
     }
   }
 
-  /// Collects the forward pass: the operations on which results other than states depend. If all
-  /// results are states, the forward pass is unknown, and the set is empty.
+  /// Collects the operations of the forward pass: those on which function results other than states
+  /// depend. If all results are states, the forward pass is unknown, and the set is empty.
   void findForward(func::FuncOp function) {
     SmallVector<Operation *> work;
     auto need = [&](Value value) {
@@ -88,8 +89,8 @@ private:
       });
   }
 
-  /// The operation of this block that contains the use. In `order`, copies have the position of
-  /// their reader.
+  /// Returns the operation of this block that contains the use. In `order`, rematerialized copies
+  /// have the position of their reader.
   Operation *readerOf(OpOperand &use) { return block.findAncestorOpInBlock(*use.getOwner()); }
 
   int64_t lastUse(Value value) {
@@ -105,8 +106,8 @@ private:
     return last;
   }
 
-  /// Collects the operations that recompute `value` from values that are live at `at` anyway.
-  /// Returns false if this requires operations that are not cheap.
+  /// Collects in `chain` the operations that recompute `value` from values that are live at
+  /// position `at` anyway. Returns false if this requires operations that are not cheap.
   bool chainFor(Value value, int64_t at, llvm::SetVector<Operation *> &chain, int depth) {
     Operation *op = value.getDefiningOp();
     if (!op || op->getBlock() != &block || !isCheap(op) || depth > maxDepth ||
@@ -118,7 +119,7 @@ private:
       if (lastUse(operand) >= at && tensorBytes(operand.getType()) > 0)
         continue;
       if (tensorBytes(operand.getType()) < smallBytes && operand.getDefiningOp())
-        continue; // retaining it costs almost nothing
+        continue; // retaining the operand costs almost nothing
       if (!chainFor(operand, at, chain, depth + 1))
         return false;
     }
@@ -140,8 +141,8 @@ private:
     keepAnswers(value);
   }
 
-  /// Readers in the backward pass that are separated from the value by heavy operations, in program
-  /// order.
+  /// Returns the readers in the backward pass that are separated from the value by heavy
+  /// operations, in program order.
   SmallVector<Operation *> lateReaders(Value value) {
     Operation *def = value.getDefiningOp();
     int64_t made = heavyBefore.lookup(def) + isHeavy(def);
@@ -156,7 +157,8 @@ private:
     return sorted;
   }
 
-  /// Creates one copy for each group of late readers that are close to each other.
+  /// Creates one rematerialized copy of the value for each group of late readers that are close to
+  /// each other.
   void recompute(Value value, ArrayRef<Operation *> late) {
     while (!late.empty()) {
       Operation *first = late.front();
@@ -191,8 +193,8 @@ private:
     return mapping.lookup(value);
   }
 
-  /// If all late readers compare the value with constants, moves them directly after the value.
-  /// Their results take one byte per element.
+  /// If all late readers compare the value with constants, moves these comparisons directly after
+  /// the value, so that only their results, with one byte per element, are retained.
   void keepAnswers(Value value) {
     SmallVector<Operation *> late = lateReaders(value);
     if (late.empty() || !isa<FloatType>(typeOf(value).getElementType()))
@@ -218,7 +220,7 @@ private:
 
   Block &block;
   llvm::DenseMap<Operation *, int64_t> order, heavyBefore;
-  llvm::DenseMap<Operation *, int> rows; ///< of a copy: its position in a run of residual blocks
+  llvm::DenseMap<Operation *, int> rows; ///< position of a copy in a run of residual blocks
   llvm::DenseSet<Operation *> forward;
 };
 

@@ -14,11 +14,12 @@ using namespace mlir;
 namespace dlc::grad {
 namespace {
 
-/// Operand numbers of all recurrent layers.
+/// Operand numbers of all recurrent layers: input, weights, recurrent weights, bias and initial
+/// state.
 enum { X, W, R, B, H0 };
 
-/// Builds the body of a loop over time from the step number and the states. Returns the next
-/// states, then the values that are stacked.
+/// Function that builds the body of a loop over time from the step number and the states. Returns
+/// the next states, then the values that the loop stacks.
 using Body = llvm::function_ref<SmallVector<Value>(TensorBuilder &, Expr, ArrayRef<Value>)>;
 
 LoopOp timeLoop(OpBuilder &here, Location loc, int64_t steps, ArrayRef<Value> inits, Body fill) {
@@ -46,7 +47,8 @@ LoopOp timeLoop(OpBuilder &here, Location loc, int64_t steps, ArrayRef<Value> in
   return loop;
 }
 
-/// One direction of a layer, with operands without the dimension of directions.
+/// One direction of a recurrent layer, with its operands reshaped without the dimension of
+/// directions.
 struct Layer {
   Layer(Operation *op, TensorBuilder &b, bool reverse, bool lateReset)
       : steps(shapeOf(op->getOperand(X))[0]), batch(shapeOf(op->getOperand(X))[1]),
@@ -64,7 +66,8 @@ struct Layer {
       states.push_back(Expr(b, state).reshape({batch, hidden}));
   }
 
-  /// The time of a step of the loop.
+  /// Returns the time index for a step of the loop, which runs backwards in time if `reverse` is
+  /// set.
   Expr time(Expr step) const { return reverse ? double(steps - 1) - step : step; }
 
   int64_t steps, batch, features, gated, hidden;
@@ -73,14 +76,15 @@ struct Layer {
   SmallVector<Value> states;
 };
 
-/// Adds the gradients of all operands, derived from those of the gates before activation in all
-/// steps.
+/// Adds the gradients of all operands of the layer, derived from the gradients of the gates before
+/// activation in all time steps.
 void addGradients(Operation *op, Backward &g, const Layer &layer, const Cell &cell, LoopOp backward,
                   ArrayRef<Value> kept) {
   int64_t rows = layer.steps * layer.batch;
   size_t states = layer.states.size();
   auto flat = [&](Value v) { return g(v).reshape({rows, shapeOf(v).back()}); };
-  // The backward loop stacks the values of its last step first.
+  // The backward loop visits the steps in reverse order, so that its stacked values are reversed to
+  // step order.
   auto inStepOrder = [&](Expr x) { return x.reversed(0); };
   Expr last = g(backward->getResult(states));
   Expr input = flat(layer.reverse ? last : inStepOrder(last));
@@ -122,8 +126,8 @@ void differentiate(Operation *op, Backward &g, bool reverse, bool lateReset, con
                [&](TensorBuilder &b, Expr step, ArrayRef<Value> before) {
                  Expr now = Expr(b, layer.fromInput).at(layer.time(step));
                  SmallVector<Value> values = cell.forward(b, weights, now, before);
-                 // The state of each step is an element of the layer's result. The states before
-                 // each step are saved for the backward pass.
+                 // The first state of each step is an element of the layer's result. The states
+                 // before each step are saved for the backward pass.
                  values.insert(values.begin() + states, values.front());
                  values.insert(values.begin() + states + 1, before.begin(), before.end());
                  return values;
@@ -158,7 +162,7 @@ void differentiate(Operation *op, Backward &g, bool reverse, bool lateReset, con
   dropUnused(forward, states);
 }
 
-/// Creates a layer with the attributes of `op`, but another direction.
+/// Creates a recurrent layer with the attributes of `op`, but another direction.
 template <typename L>
 Operation *createLayer(L op, TensorBuilder &b, Direction direction, ArrayRef<Value> operands) {
   NamedAttrList attributes(op->getAttrs());
@@ -166,7 +170,8 @@ Operation *createLayer(L op, TensorBuilder &b, Direction direction, ArrayRef<Val
   return b.make<L>(ValueRange(operands), attributes.getAttrs()).getDefiningOp();
 }
 
-// layer(both) = concat(layer(forward), layer(reverse)); layer(x: f16) = cast(layer(cast(x): f32))
+// Splits a bidirectional layer, and computes a 16-bit layer in f32: layer(both) =
+// concat(layer(forward), layer(reverse)); layer(x: f16) = cast(layer(cast(x): f32))
 template <typename L> SmallVector<Value> simpler(L op, TensorBuilder &b) {
   Type narrow = typeOf(op.getX()).getElementType();
   SmallVector<Value> results;

@@ -5,21 +5,22 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-/// Slice of gate `g` from [N, G*H].
+/// Returns the slice of gate `g` from the values of all gates, [N, G*H].
 static Expr gate(Expr gates, int64_t g, int64_t hidden) {
   return gates.part(1, g * hidden, hidden);
 }
 
-/// Gradients of sigmoid and tanh, computed from their results y.
+/// Return the gradients of sigmoid and tanh, computed from their results y.
 static Expr openBack(Expr dy, Expr y) { return dy * (y * (1 - y)); }
 static Expr tanhBack(Expr dy, Expr y) { return dy * (1 - y * y); }
 
-/// dr = gates^T h, with h the states before the step.
+/// Returns the gradient of the recurrent weights: dr = gates^T h, with h the states before the
+/// step.
 static Expr recurrence(TensorBuilder &b, Expr gates, ArrayRef<Value> kept) {
   return matmul(gates, Expr(b, kept[1]), /*transposeX=*/true);
 }
 
-// c' = f c + i g, h' = o tanh(c'), where i, o, f are sigmoids and g is a tanh. Backward:
+// LSTM cell: c' = f c + i g, h' = o tanh(c'), where i, o, f are sigmoids and g is a tanh. Backward:
 // dc' += dh' o (1 - tanh^2 c'), do = dh' tanh c', di = dc' g, df = dc' c, dg = dc' i, dc = dc' f
 Cell lstmCell() {
   enum { Y, H, C, I, O, F, G };
@@ -44,8 +45,9 @@ Cell lstmCell() {
   return cell;
 }
 
-// h' = (1 - z) n + z h, n = tanh(x_n + r (R_n h + b_n)). Backward, with q = R_n h + b_n:
-// dz = dh' (h - n), dn = dh' (1 - z), dr = dn q, dq = dn r, dh = dh' z + [dz, dr, dq] R
+// GRU cell with the reset gate after the recurrent matmul (`linear_before_reset`): h' = (1 - z) n +
+// z h, n = tanh(x_n + r (R_n h + b_n)). Backward, with q = R_n h + b_n: dz = dh' (h - n), dn = dh'
+// (1 - z), dr = dn q, dq = dn r, dh = dh' z + [dz, dr, dq] R
 static Cell lateResetCell() {
   enum { Y, H, Z, OPEN, Q, N };
   Cell cell;
@@ -71,9 +73,9 @@ static Cell lateResetCell() {
   return cell;
 }
 
-// h' = (1 - z) n + z h, n = tanh(x_n + R_n (r h)). Backward:
-// dz = dh' (h - n), dn = dh' (1 - z), dp = dn R_n, dr = dp h,
-// dh = dh' z + dp r + [dz, dr] R_zr; dR_n = dn^T (r h)
+// GRU cell with the reset gate before the recurrent matmul: h' = (1 - z) n + z h, n = tanh(x_n +
+// R_n (r h)). Backward: dz = dh' (h - n), dn = dh' (1 - z), dp = dn R_n, dr = dp h, dh = dh' z + dp
+// r + [dz, dr] R_zr; dR_n = dn^T (r h)
 static Cell earlyResetCell() {
   enum { Y, H, Z, OPEN, N };
   Cell cell;
@@ -112,7 +114,7 @@ Cell gruCell(bool linearBeforeReset) {
   return linearBeforeReset ? lateResetCell() : earlyResetCell();
 }
 
-// h' = tanh(s): ds = dh' (1 - h'^2). h' = relu(s): ds = dh' where h' > 0, else 0
+// Elman RNN cell, h' = tanh(s): ds = dh' (1 - h'^2). h' = relu(s): ds = dh' where h' > 0, else 0
 Cell rnnCell(bool relu) {
   Cell cell;
   cell.forward = [relu](TensorBuilder &b, const Weights &w, Expr now, ArrayRef<Value> states) {

@@ -6,19 +6,21 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-/// The product of all elements before each element along an axis, or after it if `reverse` is set.
+/// Returns, for each element, the product of all elements before it along an axis, or after it if
+/// `reverse` is set.
 static Expr productBefore(Expr x, int64_t axis, bool reverse) {
   TensorBuilder &b = x.builder();
   return {b, b.make<CumulativeOp>(ReduceKind::prod, Value(x), axis, /*exclusive=*/true, reverse)};
 }
 
-/// For each element, the product of all others along the axes. Correct also if there are zeros.
+/// Returns, for each element, the product of all other elements along the axes. The result is also
+/// correct if there are zeros, because nothing is divided.
 static Expr productOfOthers(Expr x, ArrayRef<int64_t> axes) {
   if (axes.empty())
     return x.scalar(1).broadcast(x.shape());
   if (axes.size() == 1)
     return productBefore(x, axes[0], false) * productBefore(x, axes[0], true);
-  // Several axes are transposed to the end and merged.
+  // Several reduced axes are transposed to the end and merged into one.
   SmallVector<int64_t> permutation, shape;
   for (int64_t d = 0; d < x.rank(); ++d)
     if (!llvm::is_contained(axes, d)) {
@@ -45,17 +47,17 @@ static void differentiate(ReduceOp op, Backward &g) {
   g.add(x, [&]() -> Value {
     switch (op.getKind()) {
     case ReduceKind::sum:
-      // dx = dy
+      // sum: dx = dy, broadcast along the reduced dimensions
       return dy.broadcast(x.shape());
     case ReduceKind::mean:
-      // dx = dy / count
+      // mean: dx = dy / count
       return (1.0 / double(std::max<int64_t>(count, 1)) * dy).broadcast(x.shape());
     case ReduceKind::prod:
-      // dx = dy times the product of the other elements
+      // prod: dx = dy times the product of the other elements
       return dy * productOfOthers(x, op.getAxes());
     case ReduceKind::max:
     case ReduceKind::min: {
-      // dx = dy in equal shares for the elements that are the maximum (minimum)
+      // max and min: dx = dy, divided equally among the elements that equal the maximum (minimum)
       Expr chosen = compare(Predicate::eq, x, g(op.getY()).reshape(kept));
       Expr number = chosen.cast(x.element()).sum(op.getAxes());
       return keep(chosen, dy / number).fit(x.shape());
@@ -65,14 +67,15 @@ static void differentiate(ReduceOp op, Backward &g) {
   });
 }
 
-/// The running sum of x in the direction opposite to that of the operation.
+/// Returns the running sum of x in the direction opposite to that of the operation.
 static Expr sumBackwards(Backward &g, CumulativeOp op, Expr x) {
   return {g.build(), g.build().make<CumulativeOp>(ReduceKind::sum, Value(x), op.getAxis(),
                                                   op.getExclusive(), !op.getReverse())};
 }
 
-// Gradient of a running product. Before the first 0 along the axis: dx = (reverse running sum of dy
-// y) / x. At the first 0: the same sum, with products that exclude this element. After it: 0.
+// Gradient of a running product (cumprod). Before the first 0 along the axis: dx = (reverse running
+// sum of dy y) / x. At the first 0: the reverse running sum with products that exclude this
+// element. After the first 0: dx = 0.
 static Value runningProductGradient(Backward &g, CumulativeOp op, Expr x) {
   Expr dy = g.of(op.getY()), isZero = compare(Predicate::eq, x, x.scalar(0));
   Expr flag = isZero.cast(x.element());
@@ -89,7 +92,7 @@ static Value runningProductGradient(Backward &g, CumulativeOp op, Expr x) {
 
 void addReduce(Rules &rules) {
   rules.add<ReduceOp>([](ReduceOp op, Backward &g) { differentiate(op, g); });
-  // sum: dx = reverse running sum of dy
+  // Running sum: dx = reverse running sum of dy
   rules.add<CumulativeOp>([](CumulativeOp op, Backward &g) {
     g.add(op.getX(), [&]() -> Value {
       if (op.getKind() == ReduceKind::sum)
@@ -97,7 +100,7 @@ void addReduce(Rules &rules) {
       return runningProductGradient(g, op, g(op.getX()));
     });
   });
-  // dx = dvalues at the indices
+  // topk: dx = gradients of the values, at the indices
   rules.add<TopKOp>([](TopKOp op, Backward &g) {
     g.add(op.getX(), [&] {
       return g.build().make<ScatterElementsOp>(Value(zeros(g.build(), op.getX().getType())),

@@ -10,16 +10,16 @@
 
 namespace dlc::grad {
 
-/// Gradient rules and decompositions, by operation type.
+/// Registry of gradient rules and decompositions, by operation type.
 class Rules {
 public:
   using Rule = std::function<llvm::LogicalResult(mlir::Operation *, Backward &)>;
-  /// Returns replacements for the results of an operation, or an empty list if the operation is not
-  /// decomposed.
+  /// Decomposition: returns replacements for the results of an operation, or an empty list if the
+  /// operation is not decomposed.
   using Opening = std::function<llvm::SmallVector<mlir::Value>(mlir::Operation *, TensorBuilder &)>;
 
-  /// Registers a gradient rule. `rule(op, backward)` adds to the gradients of the operands, given
-  /// those of the results.
+  /// Registers a gradient rule for the operation type `Op`. `rule(op, backward)` adds to the
+  /// gradients of the operands, given those of the results.
   template <typename Op, typename F> void add(F rule) {
     rules[mlir::TypeID::get<Op>()] = [rule](mlir::Operation *op, Backward &g) {
       if constexpr (std::is_void_v<decltype(rule(llvm::cast<Op>(op), g))>) {
@@ -30,14 +30,16 @@ public:
       }
     };
   }
-  /// Registers a rule for a unary operation, which returns dx from dy, x and y.
+  /// Registers a gradient rule for the unary operation type `Op`: the rule returns dx from dy, x
+  /// and y.
   template <typename Op, typename F> void unary(F derivative) {
     add<Op>([derivative](Op op, Backward &g) {
       Expr dy = g.of(op->getResult(0)), x = g(op->getOperand(0)), y = g(op->getResult(0));
       g.add(x, [&] { return derivative(dy, x, y); });
     });
   }
-  /// Registers a decomposition into simpler operations, which is applied before differentiation.
+  /// Registers a decomposition of the operation type `Op` into simpler operations, which is applied
+  /// before differentiation.
   template <typename Op, typename F> void open(F opening) {
     openings[mlir::TypeID::get<Op>()] = [opening](mlir::Operation *op, TensorBuilder &b) {
       return opening(llvm::cast<Op>(op), b);
@@ -75,8 +77,8 @@ void addTransfer(Rules &rules);
 void addCollective(Rules &rules);
 void addCustomGradient(Rules &rules);
 
-/// Replaces the results of all CustomGradientOps in `root` by the values whose gradients they
-/// define.
+/// Replaces the results of all custom_gradient operations in `root` by the values whose gradients
+/// they define.
 void eraseCustomGradients(mlir::Operation *root);
 
 } // namespace dlc::grad

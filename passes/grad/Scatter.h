@@ -6,8 +6,8 @@
 
 namespace dlc::grad {
 
-/// The adjoint of gather: zeros of the given shape, to which the slices of x, [.., i.., ..], are
-/// added along `axis` at indices[i..].
+/// Computes the adjoint of gather: zeros of the given shape, to which the slices of x, [.., i..,
+/// ..], are added along `axis` at indices[i..].
 Expr scatterAlong(Expr x, Expr indices, llvm::ArrayRef<int64_t> shape, int64_t axis);
 
 } // namespace dlc::grad

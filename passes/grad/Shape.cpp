@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-/// Inserts stride - 1 zeros after each element along the axis.
+/// Dilates x: inserts stride - 1 zeros after each element along the axis.
 static Expr spread(Expr x, int64_t axis, int64_t stride) {
   if (stride == 1)
     return x;
@@ -19,7 +19,7 @@ static Expr spread(Expr x, int64_t axis, int64_t stride) {
   return x.reshape(split).pad(low, high).reshape(joined);
 }
 
-// dx = dy at the elements that the slice selects, 0 elsewhere
+// slice: dx = dy at the elements that the slice selects, 0 elsewhere
 static void differentiate(SliceOp op, Backward &g) {
   Expr dy = g.of(op.getY());
   ArrayRef<int64_t> whole = shapeOf(op.getX());
@@ -43,7 +43,7 @@ static void differentiate(SliceOp op, Backward &g) {
   });
 }
 
-/// For each index along an axis of pad's result, the index of the operand's element.
+/// Returns, for each index along an axis of a pad's result, the index of the operand's element.
 static SmallVector<int64_t> paddedFrom(PadMode mode, int64_t size, int64_t low, int64_t high) {
   SmallVector<int64_t> from;
   for (int64_t i = -low; i < size + high; ++i) {
@@ -66,7 +66,7 @@ static void differentiate(PadOp op, Backward &g) {
     return llvm::map_to_vector(sizes, [](int64_t size) { return -size; });
   };
   if (op.getMode() == PadMode::constant) {
-    // dx = dy without the padding, dvalue = sum of dy over the padding
+    // pad with a constant: dx = dy without the padding, dvalue = sum of dy over the padding
     Expr dx = dy.pad(negative(low), negative(high));
     g.add(op.getX(), [&] { return dx; });
     g.add(op.getValue(), [&] {
@@ -75,7 +75,7 @@ static void differentiate(PadOp op, Backward &g) {
     });
     return;
   }
-  // dx[from[i]] += dy[i], one dimension at a time
+  // pad with operand elements: dx[from[i]] += dy[i], one dimension at a time
   g.add(op.getX(), [&]() -> Value {
     Expr dx = dy;
     for (auto [d, size] : llvm::enumerate(shapeOf(op.getX()))) {
@@ -96,17 +96,17 @@ static void differentiate(PadOp op, Backward &g) {
 }
 
 void addShape(Rules &rules) {
-  // dx = dy in x's shape
+  // reshape: dx = dy in x's shape
   rules.unary<ReshapeOp>([](Expr dy, Expr x, Expr) { return dy.reshape(x.shape()); });
-  // dx = dy summed over the broadcast dimensions
+  // broadcast: dx = dy summed over the broadcast dimensions
   rules.unary<BroadcastOp>([](Expr dy, Expr x, Expr) { return dy.fit(x.shape()); });
-  // dx = dy, transposed by the inverse permutation
+  // transpose: dx = dy, transposed by the inverse permutation
   rules.add<TransposeOp>([](TransposeOp op, Backward &g) {
     g.add(op.getX(), [&] { return g.of(op.getY()).transpose(inverseOf(op.getPermutation())); });
   });
   rules.add<SliceOp>([](SliceOp op, Backward &g) { differentiate(op, g); });
   rules.add<PadOp>([](PadOp op, Backward &g) { differentiate(op, g); });
-  // dx = the slice of dy
+  // concat: the gradient of each operand is the corresponding slice of dy
   rules.add<ConcatOp>([](ConcatOp op, Backward &g) {
     Expr dy = g.of(op.getY());
     int64_t axis = op.getAxis(), from = 0;

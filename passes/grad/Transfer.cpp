@@ -6,11 +6,11 @@ using namespace mlir;
 namespace dlc::grad {
 
 void addTransfer(Rules &rules) {
-  // dx = dy on x's device
+  // transfer: dx = dy, transferred to x's device
   rules.unary<TransferOp>([](Expr dy, Expr x, Expr) {
     return Expr(dy.builder(), dy.builder().make<TransferOp>(Value(x).getType(), Value(dy)));
   });
-  // dx = dy in x's layout
+  // reorder: dx = dy, reordered to x's layout
   rules.unary<ReorderOp>([](Expr dy, Expr x, Expr) {
     return Expr(dy.builder(), dy.builder().make<ReorderOp>(Value(x).getType(), Value(dy)));
   });

@@ -52,14 +52,14 @@ Value once(Value made) {
 
 namespace {
 
-/// Lowest cost of an operation over the row-major layout, channels last, and the layout that the
-/// library prefers. The library is not queried if the lower bound of `costs` shows that the result
-/// cannot be less than `other`.
+/// Returns the minimum cost of an operation over three layouts: row-major, channels last, and the
+/// layout that the library prefers. The library is not queried if the lower bound of `costs` shows
+/// that the result cannot be less than `other`.
 std::optional<double> minCost(Operation *op, LayoutOracle &oracle, Costs &costs,
                               std::optional<double> other = std::nullopt) {
   std::optional<double> least;
-  // Layouts of the first operand, of the results, and of the second operand if that is an image as
-  // well.
+  // Computes the cost with these layouts of the first operand (`source`), of the results
+  // (`destination`), and of the second operand if that is an image as well (`second`).
   auto consider = [&](StringRef source, StringRef destination, StringRef second = "") {
     SmallVector<Type> operands(op->getOperandTypes()), results(op->getResultTypes());
     operands[0] = withLayout(typeOf(op->getOperand(0)), source);
@@ -143,9 +143,9 @@ std::optional<Alternative> fewChannels(Operation *op, AlternativeBuilder &b) {
 
 using Maker = std::optional<Alternative>(Operation *, AlternativeBuilder &);
 
-/// Whether the operation may have a replacement. Operations on integers have one only if they lack
-/// kernels of their own: transposed convolutions, and depthwise convolutions with a channel
-/// multiplier.
+/// Returns whether the operation may have a replacement. Operations on integers have one only if
+/// libraries have no kernels for them: transposed convolutions, and depthwise convolutions with a
+/// channel multiplier.
 bool mayHaveOther(Operation *op) {
   Type element = typeOf(op->getResult(0)).getElementType();
   auto conv = dyn_cast<ConvOp>(op);
@@ -173,8 +173,8 @@ void take(Block &block, uint32_t capability, Maker &make, LayoutOracle &oracle, 
     bool isBetter = other && (!own || *other < *own);
     if (isBetter)
       op->replaceAllUsesWith(alternative->results);
-    // Erases the operations that remain unused, such as the rejected replacement and folded
-    // constants.
+    // Erases the operations that remain unused, such as those of the rejected alternative and
+    // folded constants.
     for (Operation *made = op->getPrevNode(); made != before;) {
       Operation *next = made->getPrevNode();
       if (made->use_empty())

@@ -15,7 +15,8 @@
 
 namespace dlc {
 
-/// Creates operations before another one, and folds them if all of their operands are constants.
+/// Builder that creates operations before a given operation, and folds those whose operands are all
+/// constants.
 class AlternativeBuilder {
 public:
   explicit AlternativeBuilder(mlir::Operation *op)
@@ -47,55 +48,60 @@ private:
   mlir::Location loc;
 };
 
-/// Replacement of an operation. `results` replace its results. Its cost is that of the
-/// convolutions, matmuls and pools in `work`, and of reordering the values in `moved`.
+/// Replacement of an operation by equivalent operations that may be faster. `results` replace the
+/// operation's results. The cost is that of the convolutions, matmuls and pools in `work`, and of
+/// reordering the values in `moved`.
 struct Alternative {
   llvm::SmallVector<mlir::Value, 2> results;
   llvm::SmallVector<mlir::Operation *> work;
   llvm::SmallVector<mlir::Value> moved;
 };
 
-/// If an equivalent operation precedes the one that defines `made`, erases the latter and returns
-/// the earlier value. This way a convolution and its gradient read the same transformed image.
+/// Reuses common subexpressions: if an equivalent operation precedes the one that defines `made`,
+/// erases the latter and returns the earlier value, otherwise returns `made`. A convolution and its
+/// gradient then read the same transformed image.
 mlir::Value once(mlir::Value made);
 
-/// Channel multiplier of a depthwise convolution (output channels per input channel); 0 if the
-/// convolution is not depthwise.
+/// Returns the channel multiplier of a depthwise convolution (output channels per input channel),
+/// or 0 if the convolution is not depthwise.
 int64_t multiplierOf(ConvOp op);
 
-/// Whether the operation is a depthwise convolution, transposed convolution or weight gradient,
-/// with a channel multiplier of 1.
+/// Returns whether the operation is a depthwise convolution, transposed convolution or weight
+/// gradient, with a channel multiplier of 1.
 bool isDepthwise(mlir::Operation *op);
 
-/// A transposed convolution as a convolution with additional output channels for each phase, whose
-/// results are interleaved (sub-pixel convolution).
+/// Computes a transposed convolution as a convolution with additional output channels for each
+/// phase, whose results are interleaved (sub-pixel convolution). Returns nullopt if not applicable.
 std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b);
-/// A depthwise convolution or a pool with one spatial dimension as one with two dimensions; also
-/// their gradients.
+/// Computes a depthwise convolution or pool with one spatial dimension, or its gradient, as one
+/// with two spatial dimensions. Returns nullopt if not applicable.
 std::optional<Alternative> flatPlanes(mlir::Operation *op, AlternativeBuilder &b);
-/// A depthwise convolution with three spatial dimensions as a sum of two-dimensional ones, one for
-/// each plane of the window.
+/// Computes a depthwise convolution with three spatial dimensions as a sum of two-dimensional
+/// depthwise convolutions, one for each plane of the window. Returns nullopt if not applicable.
 std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b);
-/// A depthwise convolution with a channel multiplier as one on repeated input channels.
+/// Computes a depthwise convolution with a channel multiplier as one without, on repeated input
+/// channels. Returns nullopt if not applicable.
 std::optional<Alternative> repeatedChannels(ConvOp op, AlternativeBuilder &b);
 
-/// A convolution with few output channels as one matmul for all elements of the window, whose
-/// results are shifted and added.
+/// Computes a convolution with few output channels as one matmul for all elements of the window,
+/// whose results are shifted and added. Returns nullopt if not applicable.
 std::optional<Alternative> shiftedProducts(ConvOp op, AlternativeBuilder &b);
 
-/// On GPUs: a convolution with adjacent, non-overlapping windows as a matmul with one row per
-/// window; also its gradient.
+/// On GPUs, computes a convolution with adjacent, non-overlapping windows (patch embedding), or its
+/// gradient, as a matmul with one row per window. Returns nullopt if not applicable.
 std::optional<Alternative> patchProducts(mlir::Operation *op, AlternativeBuilder &b);
-/// On GPUs: a strided convolution of few channels as one of the image's phases (space-to-depth);
-/// also its gradient.
+/// On GPUs, computes a strided convolution of few channels, or its gradient, on the phases of the
+/// image as channels (space-to-depth). Returns nullopt if not applicable.
 std::optional<Alternative> phasesAsChannels(mlir::Operation *op, AlternativeBuilder &b);
-/// On GPUs: a convolution with the input channels padded with zeros to a vector; also its gradient.
+/// On GPUs, computes a convolution, or its gradient, with the input channels padded with zeros to
+/// the size of a vector. Returns nullopt if not applicable.
 std::optional<Alternative> wholeChannels(mlir::Operation *op, AlternativeBuilder &b);
 
-/// An operation on 16-bit floats as one on f32, whose result is rounded.
+/// Computes an operation on 16-bit floats in f32, and rounds its result. Returns nullopt if not
+/// applicable.
 std::optional<Alternative> inSinglePrecision(mlir::Operation *op, AlternativeBuilder &b);
 
-/// Replaces the operations of a block whose replacement costs less.
+/// Replaces each operation of a block by an alternative if the alternative costs less.
 void takeAlternatives(mlir::Block &block, LayoutOracle &oracle, Costs &costs);
 
 } // namespace dlc

@@ -12,18 +12,18 @@
 
 namespace dlc {
 
-/// Gives arguments the layouts that their attributes request. Fails if a tensor does not support
-/// the layout.
+/// Changes the types of a function's arguments to the layouts that their attributes request. Fails
+/// if a tensor does not support the layout.
 mlir::LogicalResult applyArgumentLayouts(mlir::func::FuncOp function);
 
-/// Whether the returned operand may have any layout ("any").
+/// Returns whether the function may return this operand in any layout (attribute "any").
 bool isFree(mlir::OpOperand &returned);
 
-/// Whether the operand may be returned in its current layout: row-major, or any layout without
-/// padding if isFree(). Buffers of callers have no capacity for padding.
+/// Returns whether the function may return the operand in its current layout: row-major, or any
+/// layout without padding if isFree(). Buffers of callers have no capacity for padding.
 bool mayLeave(mlir::OpOperand &returned);
 
-/// Updates the type of the function to the current types of its arguments and results.
+/// Updates the function type to the current types of the function's arguments and results.
 void updateFunctionType(mlir::func::FuncOp function);
 
 } // namespace dlc

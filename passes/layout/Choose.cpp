@@ -14,11 +14,11 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// The layouts in which a value is available, as a bit set.
+/// Set of layouts in which a value is available, as a bit set.
 using Mask = uint32_t;
 
 struct Partial {
-  std::vector<Mask> alive; ///< by the positions of the live values
+  std::vector<Mask> alive; ///< masks of the live values, in order
   double cost = 0;
   uint32_t from = 0, option = 0; ///< indices of the previous choice and of the option
 };
@@ -44,11 +44,11 @@ private:
     Operation *op;
     std::vector<LayoutOption> layoutOptions;
     std::vector<std::pair<uint32_t, uint32_t>>
-        back; ///< for each partial choice: index of the preceding one, and of the option
+        back; ///< for each partial solution: index of the previous one, and of the option
   };
 
-  /// Whether layouts are chosen for the value: a tensor of rank 3 to 5, such as a sequence, image
-  /// or volume.
+  /// Returns whether layouts are chosen for the value: a tensor of rank 3 to 5, such as a sequence,
+  /// image or volume.
   static bool isTensor(Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     return type && type.getRank() >= 3 && type.getRank() <= 5;
@@ -69,14 +69,15 @@ private:
       });
   }
 
-  /// Appends a value to the live values. Returns the mask that contains only the given layout.
+  /// Appends a value to the live values. Returns the bit set that contains only the given layout.
   Mask born(Value value, const std::string &layout = "") {
     places[value] = order.size();
     order.push_back(value);
     return bit(layout);
   }
 
-  /// Makes a value available in a layout, and returns the cost of the reorder.
+  /// Makes a value available in a layout, and returns the cost of the reorder (0 if the value is
+  /// already available in the layout).
   double bring(Partial &partial, Value value, const std::string &layout) {
     auto place = places.find(value);
     if (place == places.end())
@@ -85,7 +86,7 @@ private:
     Mask &there = partial.alive[place->second];
     if (there & wanted)
       return 0;
-    // Partial choices have many queries in common, so that their results are cached.
+    // Reorder costs are cached, because partial solutions have many queries in common.
     auto [known, isNew] = brought.try_emplace({value, uint64_t(there) << 32 | wanted}, 1e30);
     if (isNew)
       for (size_t i = 0; i < layouts.size(); ++i)
@@ -95,15 +96,15 @@ private:
     return known->second;
   }
 
-  /// The option of an operation without layout support: all operands, including those of its
-  /// regions, and all results are row-major.
+  /// Returns the layout option of an operation without layout support: all operands, including
+  /// those of its regions, and all results are row-major.
   LayoutOption rowMajorOption(Operation *op) {
     LayoutOption option;
     option.resultLayouts.assign(op->getNumResults(), "");
     return option;
   }
 
-  /// Whether the operation reads or returns any value for which layouts are chosen.
+  /// Returns whether the operation reads or returns any value for which layouts are chosen.
   bool isOfImages(Operation *op) {
     if (llvm::any_of(op->getResults(), isTensor))
       return true;
@@ -155,7 +156,7 @@ private:
     steps.push_back(std::move(step));
   }
 
-  /// Removes values without users after this operation from the live values.
+  /// Removes values that have no users after this operation from the live values.
   void bury(Operation *op, std::vector<Partial> &partials) {
     SmallVector<size_t> gone;
     for (size_t i = 0; i < order.size(); ++i) {
@@ -188,8 +189,8 @@ private:
     for (Partial &partial : partials) {
       if (front.size() == kMaxAlive)
         break;
-      // A 63-bit hash represents the layouts of all live values. Collisions are very rare, and only
-      // drop a candidate.
+      // Partial solutions are compared by a 63-bit hash of the layouts of all live values.
+      // Collisions are very rare, and only drop a candidate.
       uint64_t number = uint64_t(llvm::hash_combine_range(partial.alive)) >> 1;
       if (seen.insert(number).second)
         front.push_back(std::move(partial));
@@ -198,7 +199,7 @@ private:
 
   llvm::DenseMap<Operation *, LayoutOption> trace() {
     llvm::DenseMap<Operation *, LayoutOption> chosen;
-    uint32_t at = 0; // the first one is the cheapest
+    uint32_t at = 0; // the first partial solution is the cheapest
     for (Step &step : llvm::reverse(steps)) {
       auto [from, option] = step.back[at];
       if (step.layoutOptions.size() > 1 || !step.layoutOptions[option].operandLayouts.empty())
@@ -213,8 +214,8 @@ private:
   std::vector<std::string> layouts;
   llvm::DenseMap<Value, Operation *> lastUse;
   llvm::DenseMap<Value, size_t> places;
-  /// Cost of making a value available in a layout. Key: the value, and the bits of the layouts in
-  /// which it is available and of the wanted one.
+  /// Cache of the costs of making a value available in a layout. Key: the value, and the bits of
+  /// the layouts in which it is available and of the required layout.
   llvm::DenseMap<std::pair<Value, uint64_t>, double> brought;
   std::vector<Value> order;
   std::vector<Partial> front;

@@ -23,34 +23,35 @@
 
 namespace dlc {
 
-/// Attribute of a module: for each convolution and weight gradient, the chosen option and its cost,
-/// and the costs of all other options.
+/// Attribute of a module that reports the layout assignment: for each convolution and weight
+/// gradient, the chosen option and its cost, and the costs of all other options.
 constexpr llvm::StringLiteral kLayoutsAttr = "dlc.layouts";
 
-/// Maximum number of partial choices that are continued from one operation to the next.
+/// Maximum number of partial solutions that the dynamic program (beam search) continues from one
+/// operation to the next.
 constexpr size_t kMaxAlive = 32;
 
 /// Layouts with which an operation can be executed, and their cost. Layouts are tags, and an empty
 /// tag means row-major.
 struct LayoutOption {
-  /// Layouts of operands, by operand number. Operands that are not listed are used in their current
-  /// layout.
+  /// Layouts that the operation requires of its operands, by operand number. Operands that are not
+  /// listed are used in their current layout.
   std::vector<std::pair<unsigned, std::string>> operandLayouts;
-  /// Layouts of all results.
+  /// Layouts of all results of the operation.
   std::vector<std::string> resultLayouts;
-  double cost = 0; ///< microseconds
+  double cost = 0; ///< in microseconds
 };
 
 struct LayoutCosts {
-  /// Layout options of an operation. If the list is empty, the operation takes and returns
-  /// row-major tensors.
+  /// Returns the layout options of an operation. If the list is empty, the operation takes and
+  /// returns row-major tensors.
   std::function<std::vector<LayoutOption>(mlir::Operation *)> layoutOptions;
-  /// Cost of reordering a value from one layout to another.
+  /// Returns the cost in microseconds of reordering a value from one layout to another.
   std::function<double(mlir::Value, const std::string &from, const std::string &to)> reorder;
 };
 
-/// Returns the chosen option of each operation that has several options, or one that requires
-/// layouts of its operands.
+/// Chooses the layouts of all operations in a block. Returns the chosen option of each operation
+/// that has several options, or whose only option requires layouts of its operands.
 llvm::DenseMap<mlir::Operation *, LayoutOption> chooseLayouts(mlir::Block &block,
                                                               const LayoutCosts &layoutCosts);
 

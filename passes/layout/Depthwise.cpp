@@ -39,7 +39,8 @@ std::optional<Alternative> flatPlanes(Operation *op, AlternativeBuilder &b) {
   bool isPool = op->hasTrait<Pooling>();
   if (!isPool && !isDepthwise(op))
     return std::nullopt;
-  // The bias of a convolution is not an image.
+  // The spatial dimension is added to all images: to the operands of a pool, and to the first two
+  // operands of a convolution, whose bias is not an image.
   SmallVector<Value> operands(op->getOperands());
   for (Value &operand : MutableArrayRef(operands).take_front(isPool ? operands.size() : 2))
     operand = b.reshape(operand, withHeight(shapeOf(operand)));
@@ -68,7 +69,7 @@ std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b) {
     return std::nullopt;
   auto tail = [](ArrayRef<int64_t> list) { return Shape(list.drop_front()); };
   ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
-  // Each plane becomes an image: [N, depth, C, H, W].
+  // Each plane of a volume becomes an image of its own: [N, depth, C, H, W].
   Value planes = b.make<TransposeOp>(op.getX(), Shape{0, 2, 1, 3, 4});
   if (op.getLow()[0] != 0 || op.getHigh()[0] != 0)
     planes = b.make<PadOp>(planes, b.zero(planes), PadMode::constant,

@@ -11,7 +11,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Layouts of oneDNN, and of dlc's own kernels.
+/// Layouts that kernels of oneDNN and dlc's own kernels support on CPUs.
 class OnProcessors : public DeviceLayouts {
 public:
   explicit OnProcessors(LayoutOracle &oracle) : oracle(oracle) {}
@@ -38,8 +38,8 @@ public:
     };
     auto gradient = dyn_cast<ConvWeightGradOp>(product);
     add(freely(product));
-    // Fewer channels than this do not fill a block, so that the first convolution of a network
-    // often reads row-major images.
+    // Number of input channels that fill a block. The first convolution of a network often has
+    // fewer channels and reads row-major images.
     constexpr int64_t kFew = 16;
     bool few = shapeOf(product->getOperand(0))[1] < kFew;
     for (const std::string &tag : tags)
@@ -47,7 +47,7 @@ public:
         if (few || !source.empty())
           add(gradient ? oracle.offerForWeightGrad(gradient, source, tag)
                        : oracle.offerForConv(product, source, tag));
-    // Kernels of dlc support layouts for which oneDNN may have no kernel.
+    // dlc's own kernels support layouts for which oneDNN may have no kernel.
     bool isOfConstants = isa<ConvOp>(product) && product->getOperand(1).getDefiningOp<ConstantOp>();
     if (isOfConstants || (gradient && isDepthwise(product)))
       for (const char *tag : ownTags(typeOf(product->getOperand(0)).getRank()))
@@ -69,8 +69,8 @@ private:
   LayoutOracle &oracle;
 };
 
-/// Channels last for images and weights, the order in which vendor libraries for tensor cores read
-/// them. Generated kernels, including pools, support any order of dimensions.
+/// Layouts on GPUs: channels last for images and weights, the order in which vendor libraries for
+/// tensor cores read them. Generated kernels, including pools, support any order of dimensions.
 class OnGpus : public DeviceLayouts {
 public:
   std::vector<std::string> preferred(Operation *product) override {
@@ -94,8 +94,8 @@ public:
   bool pools(Operation *, StringRef) override { return true; }
 
 private:
-  /// Whether tensor cores can compute the product: in 16-bit floats, in 8-bit integers, or in tf32
-  /// if that is permitted.
+  /// Returns whether tensor cores can compute the convolution: in 16-bit floats, in 8-bit integers,
+  /// or in tf32 if that is permitted.
   static bool isForTensorCores(Operation *product) {
     RankedTensorType x = typeOf(product->getOperand(0));
     Type element = x.getElementType();

@@ -10,35 +10,37 @@
 
 namespace dlc {
 
-/// Layouts for which a convolution or its gradient may have a kernel. An empty tag means row-major.
+/// Combination of layouts for which a convolution or its gradient may have a kernel. An empty tag
+/// means row-major.
 struct Offer {
   std::string source, destination;
-  std::string weights = {}; ///< layout of the weights, or of their gradient
+  std::string weights = {}; ///< layout of the weights, or of the weight gradient
 };
 
-/// Layouts that the kernels of one kind of device support. In this class, products are convolutions
-/// and their gradients.
+/// Layouts that the kernels of one kind of device support. In this class, a product is a
+/// convolution or a gradient of one.
 class DeviceLayouts {
 public:
   virtual ~DeviceLayouts() = default;
-  /// Layouts that the product would choose by itself.
+  /// Returns the layouts that the convolution (or gradient) prefers by itself, regardless of
+  /// adjacent operations.
   virtual std::vector<std::string> preferred(mlir::Operation *product) = 0;
-  /// Additional layouts of images of this rank, if the block has products.
+  /// Returns additional candidate layouts for images of this rank, if the block has convolutions.
   virtual llvm::ArrayRef<const char *> ownTags(int64_t rank) const = 0;
-  /// Layouts other than row-major for which the product may have a kernel. `tags`: layouts that
-  /// occur in the block.
+  /// Returns the layouts other than row-major for which the convolution (or gradient) may have a
+  /// kernel. `tags` has the layouts that occur in the block.
   virtual std::vector<Offer> offers(mlir::Operation *product, llvm::ArrayRef<std::string> tags) = 0;
-  /// Whether a pool, or a pool's gradient, supports the layout.
+  /// Returns whether the kernel of a pool, or of a pool's gradient, supports the layout.
   virtual bool pools(mlir::Operation *op, llvm::StringRef tag) = 0;
 };
 
-/// The supported layouts of all kinds of devices.
+/// Supported layouts of all kinds of devices.
 class LayoutsOfDevices {
 public:
   explicit LayoutsOfDevices(LayoutOracle &oracle);
-  /// Layouts of this device. Null if the device supports only row-major tensors.
+  /// Returns the layouts of this device, or null if the device supports only row-major tensors.
   DeviceLayouts *of(OnAttr device) const;
-  /// Layouts of the device of the operation's first result.
+  /// Returns the layouts of the device on which the operation's first result is placed.
   DeviceLayouts *of(mlir::Operation *op) const;
 
 private:

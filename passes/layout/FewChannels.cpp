@@ -17,13 +17,14 @@ namespace {
 
 using Shape = SmallVector<int64_t>;
 
-/// Contribution of the window element `tap` to the result: its slice of `products` [N, taps, O,
-/// ..], shifted to the positions of the result. Null if it only reads padding.
+/// Returns the contribution of the window element `tap` to the convolution's result: its slice of
+/// `products` [N, taps, O, ..], shifted to the positions of the result. Returns null if the window
+/// element only reads padding.
 Value shifted(ConvOp op, Value products, int64_t tap, AlternativeBuilder &b) {
   ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
   Shape start{0, tap, 0}, size{x[0], 1, y[1]}, part{x[0], y[1]}, low{0, 0}, high{0, 0};
   for (size_t d = w.size(), rest = size_t(tap); d-- > 2; rest /= size_t(w[d])) {
-    // Element i of the result reads element i + offset of the image.
+    // For this window element, element i of the result reads element i + offset of the image.
     int64_t offset = int64_t(rest % size_t(w[d])) * op.getDilations()[d - 2] - op.getLow()[d - 2];
     int64_t first = std::max<int64_t>(0, offset), last = std::min(x[d], y[d] + offset);
     if (first >= last)
@@ -49,7 +50,7 @@ std::optional<Alternative> shiftedProducts(ConvOp op, AlternativeBuilder &b) {
   if (op.getGroups() != 1 || taps < 2 || taps > maxTaps || w[0] > maxResults ||
       llvm::any_of(op.getStrides(), [](int64_t stride) { return stride != 1; }))
     return std::nullopt;
-  // [O, C, taps..] -> [(taps.., O), C]
+  // The weights are rearranged from [O, C, taps..] to the matrix [(taps.., O), C].
   Shape order = llvm::to_vector(llvm::seq<int64_t>(2, int64_t(w.size())));
   Shape image{x[0], taps, w[0]};
   order.append({0, 1});

@@ -18,8 +18,8 @@ inline std::vector<int64_t> list(llvm::ArrayRef<int64_t> values) {
   return {values.begin(), values.end()};
 }
 
-/// Adds the parameters that all operations with a sliding window have. A dilation of 1 is 0 in
-/// oneDNN.
+/// Adds the parameters that all operations with a sliding window have (strides, dilations, padding)
+/// to a oneDNN description. oneDNN counts a dilation of 1 as 0.
 template <typename Op> void addGeometry(json &desc, Op op) {
   std::vector<int64_t> dilations = list(op.getDilations());
   for (int64_t &dilation : dilations)
@@ -30,8 +30,8 @@ template <typename Op> void addGeometry(json &desc, Op op) {
   desc["pads_r"] = list(op.getHigh());
 }
 
-/// Adds the parameters of a pool. Returns false if padding is as wide as the window: such windows
-/// contain no element, which oneDNN does not support.
+/// Adds the parameters of a pool to a oneDNN description. Returns false if padding is as wide as
+/// the window: such windows contain no element, which oneDNN does not support.
 template <typename Op> bool addPoolGeometry(json &desc, Op op) {
   addGeometry(desc, op);
   desc["kernel"] = list(op.getWindow());
@@ -41,11 +41,11 @@ template <typename Op> bool addPoolGeometry(json &desc, Op op) {
   return true;
 }
 
-/// The averaging algorithm of oneDNN. Returns nullopt if only a part of the padding counts as
-/// elements.
+/// Returns oneDNN's algorithm for an average pool (including or excluding padding), or nullopt if
+/// only a part of the padding is counted in the average.
 template <typename Op> std::optional<std::string> averageOf(Op op) {
   auto isZero = [](int64_t size) { return size == 0; };
-  // Padding that only completes the last window (`ceil_mode`) does not count as elements.
+  // Padding that only completes the last window (`ceil_mode`) is not counted in the average.
   bool countsNone = !op.getIncludePad() || (llvm::all_of(op.getLow(), isZero) &&
                                             llvm::all_of(op.getCountedHigh(), isZero));
   if (countsNone)

@@ -23,7 +23,7 @@ namespace {
 bool isProduct(Operation *op) { return isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op); }
 
 /// Assigns layouts to the values of one block, from producers to consumers, so that the layouts of
-/// all operands are known when an operation is visited.
+/// all operands are already assigned when an operation is visited.
 class BlockLayouts {
 public:
   BlockLayouts(Block &block, const LayoutsOfDevices &devices, Costs &costs)
@@ -37,9 +37,9 @@ public:
         mergeImagesLast(block, rank);
         transposeImagesFirst(block, list, rank);
       }
-      // The transpositions that transposeMatmuls() creates must stay where they are until
-      // undoTransposes(), so that it runs after the functions that move transpositions. Higher
-      // ranks are first, because they are the images before their dimensions are merged.
+      // transposeMatmuls() runs after the functions that move transpositions, because the
+      // transpositions that it creates must not be moved before undoTransposes(). Higher ranks are
+      // first, because they are the images before their dimensions are merged.
       for (const auto &[rank, list] : llvm::reverse(all))
         llvm::append_range(transposed, transposeMatmuls(block, list, rank));
     }
@@ -100,8 +100,8 @@ private:
     return llvm::formatv("{0} {1:F1} us", text, option.cost).str();
   }
 
-  /// Collects the layouts that convolutions and their gradients in the block prefer in `tags`, by
-  /// kind of device and rank. Returns them by rank only.
+  /// Collects in `tags` the layouts that convolutions and their gradients in the block prefer, by
+  /// kind of device and rank. Returns the layouts by rank only.
   std::map<int64_t, std::vector<std::string>> collectTags() {
     auto add = [](std::vector<std::string> &list, const std::string &tag) {
       if (!tag.empty() && !llvm::is_contained(list, tag))
@@ -126,7 +126,8 @@ private:
     return all;
   }
 
-  /// Adds the layouts of arguments to the candidates. Returns whether any argument has a layout.
+  /// Adds the layouts of function arguments to the candidate layouts. Returns whether any argument
+  /// has a layout other than row-major.
   bool followArguments() {
     bool any = false;
     for (BlockArgument argument : block.getArguments()) {
@@ -141,7 +142,8 @@ private:
     return any;
   }
 
-  /// Collects weights, their gradients, and values derived from these by elementwise operations.
+  /// Collects convolution weights, their gradients, and values derived from these by elementwise
+  /// operations.
   void findWeights(Operation *op) {
     if (isa<ConvOp, ConvTransposeOp>(op))
       weights.insert(op->getOperand(1));
@@ -203,13 +205,14 @@ private:
         give(operand, "");
   }
 
-  /// Whether undoTransposes() can fold the transposition into a matmul.
+  /// Returns whether undoTransposes() can fold the transposition into the transpose flag of a
+  /// matmul.
   bool hasTaker(Operation *op) {
     return llvm::any_of(transposed, [&](TransposedMatmul &t) { return t.transpose == op; });
   }
 
-  /// Layout options of a transposition. If a layout makes the transposition a view, it is free.
-  /// Between row-major tensors it costs as much as a reorder.
+  /// Returns the layout options of a transposition. If a layout makes the transposition a view, it
+  /// costs nothing. Between row-major tensors it costs as much as a reorder.
   std::vector<LayoutOption> layoutOptionsOfTranspose(TransposeOp op, ArrayRef<std::string> tags) {
     RankedTensorType x = typeOf(op.getX()), y = typeOf(op.getY());
     std::vector<LayoutOption> layoutOptions;
@@ -230,8 +233,8 @@ private:
   }
 
   double reorderCost(Value value, const std::string &from, const std::string &to) {
-    // give() inserts no reorder for such broadcasts. Reorders of constants are evaluated at compile
-    // time.
+    // The cost is 0 for broadcasts that give() recreates in the other layout without a reorder, and
+    // for constants, whose reorders are evaluated at compile time.
     if (isStretched(value, to) || value.getDefiningOp<ConstantOp>())
       return 0;
     Type before = withLayout(typeOf(value), from), after = withLayout(typeOf(value), to);
@@ -242,8 +245,8 @@ private:
     return *at->second;
   }
 
-  /// Whether the value is a broadcast that can be computed in this layout from the same operand,
-  /// for example of one value per channel.
+  /// Returns whether the value is a broadcast that can be computed in this layout from the same
+  /// operand, for example a broadcast of one value per channel.
   static bool isStretched(Value value, StringRef tag) {
     auto stretch = value.getDefiningOp<BroadcastOp>();
     return stretch && hasSameMemoryOrder(shapeOf(stretch.getX()), typeOf(value).getRank(), tag);
@@ -254,7 +257,7 @@ private:
     return type ? type.getRank() : 0;
   }
 
-  /// The option in which all images have the same layout.
+  /// Returns the layout option in which all images of the operation have the same layout.
   LayoutOption uniformOption(Operation *op, StringRef tag) {
     LayoutOption option;
     auto isImage = [&](Value value) {
@@ -274,15 +277,15 @@ private:
     return option;
   }
 
-  /// Whether reorders support the element type. The library supports 8- and 32-bit integers, but
-  /// not f64.
+  /// Returns whether reorders support the element type of the value. The library supports 8- and
+  /// 32-bit integers, but not f64.
   static bool isReordered(Value value) {
     Type element = typeOf(value).getElementType();
     return (isa<FloatType>(element) && !element.isF64()) || element.isInteger(1) ||
            element.isInteger(8) || element.isSignlessInteger(32);
   }
 
-  /// Whether the operation is as fast on images in this layout as on row-major ones.
+  /// Returns whether the operation is as fast on images in this layout as on row-major images.
   bool canFollow(Operation *op, const std::string &tag) {
     Value x = op->getOperand(0);
     auto gather = dyn_cast<GatherOp>(op);
@@ -293,8 +296,8 @@ private:
       return gathersBlocks(gather, tag);
     if (op->hasTrait<Pooling>())
       return devices.of(op)->pools(op, tag);
-    // Statistics per channel are row-major. If images have one element per channel, they have the
-    // same shape as the statistics and must be row-major, too.
+    // The per-channel statistics of group_norm are row-major. If images have one element per
+    // channel, they have the same shape as the statistics and must be row-major, too.
     if (isa<GroupNormOp>(op))
       return !padsBlocks(shapeOf(x), tag) &&
              llvm::any_of(shapeOf(x).drop_front(2), [](int64_t size) { return size != 1; });
@@ -321,8 +324,8 @@ private:
     return false;
   }
 
-  /// Cache key for the cost of an operation with operands and results of these types: everything
-  /// that the cost depends on.
+  /// Returns the cache key for the cost of an operation with operands and results of these types,
+  /// which contains everything that the cost depends on.
   std::vector<const void *> questionOf(Operation *op, TypeRange operands, TypeRange results) {
     std::vector<const void *> question = {op->getName().getAsOpaquePointer(),
                                           op->getAttrDictionary().getAsOpaquePointer()};
@@ -334,7 +337,8 @@ private:
     return question;
   }
 
-  /// Layout options are cached, because networks contain many equal layers.
+  /// Returns the layout options of a convolution or weight gradient. The options are cached,
+  /// because networks contain many equal layers.
   const std::vector<LayoutOption> &layoutOptionsOfProduct(Operation *op) {
     auto [at, isNew] =
         knownOptions.try_emplace(questionOf(op, op->getOperandTypes(), op->getResultTypes()));
@@ -373,7 +377,8 @@ private:
     return layoutOptions;
   }
 
-  /// Cost of the operation with its operands and results in the layouts of the option.
+  /// Returns the cost of the operation with its operands and results in the layouts of the option,
+  /// or nullopt if no kernel supports these layouts.
   std::optional<double> costOf(Operation *op, const LayoutOption &option) {
     SmallVector<Type> operands(op->getOperandTypes()), results;
     for (auto &[number, tag] : option.operandLayouts)
@@ -392,7 +397,7 @@ private:
       layouts[number] = tag;
     for (auto [operand, tag] : llvm::zip(op->getOpOperands(), layouts))
       give(operand, tag);
-    // If the operand or result of a transposition is not row-major, it is a view.
+    // A transposition whose operand or result is not row-major becomes a view, which moves no data.
     auto transpose = dyn_cast<TransposeOp>(op);
     if (transpose && (!layouts.front().empty() || !option.resultLayouts.front().empty())) {
       llvm::erase_if(transposed, [&](TransposedMatmul &t) { return t.transpose == op; });
@@ -407,7 +412,7 @@ private:
   void wantPlain(Operation *op) {
     for (OpOperand &operand : op->getOpOperands())
       give(operand, "");
-    // Regions use values of the outer block in row-major order.
+    // Operations in regions read values of the outer block in row-major order.
     for (Region &region : op->getRegions())
       region.walk([&](Operation *inner) {
         for (OpOperand &operand : inner->getOpOperands())
@@ -456,8 +461,8 @@ private:
   llvm::DenseSet<Value> weights;
   llvm::DenseMap<Operation *, LayoutOption> chosen;
   std::vector<std::pair<Operation *, std::vector<LayoutOption>>>
-      asked; ///< convolutions, in block order
-  /// Costs of operations and reorders, by cache key.
+      asked; ///< layout options of convolutions, in block order
+  /// Cached costs of operations and reorders, by cache key (see questionOf()).
   std::map<std::vector<const void *>, std::optional<double>> known;
   std::map<std::vector<const void *>, std::vector<LayoutOption>> knownOptions;
   std::map<std::pair<Value, std::string>, Value, KeyLess> reorders;

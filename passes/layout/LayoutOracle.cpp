@@ -35,8 +35,8 @@ std::string narrowName(Value value) {
   return typeOf(value).getElementType().isUnsignedInteger() ? "u8" : "i8";
 }
 
-/// Whether both values are non-empty static images of rank 3 to 5 with the same supported element
-/// type.
+/// Returns whether both values are non-empty static images of rank 3 to 5 with the same supported
+/// element type.
 bool isFollowable(Value from, Value to, bool isInteger = false) {
   RankedTensorType x = typeOf(from), y = typeOf(to);
   return x.hasStaticShape() && y.hasStaticShape() && x.getNumElements() > 0 &&
@@ -44,13 +44,15 @@ bool isFollowable(Value from, Value to, bool isInteger = false) {
          (isInteger || (typeName(x.getElementType()) && x.getElementType() == y.getElementType()));
 }
 
-/// Permits the rounding that `--matmul-precision` set for the operation.
+/// Adds to the oneDNN description the rounding of operands that `--matmul-precision` permits for
+/// the operation (fpmath mode).
 void addMath(json &desc, Operation *op) {
   if (auto math = op->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
     desc["math"] = math.str();
 }
 
-/// The layout of an argument. Returns nullopt if the passes do not support this layout.
+/// Returns the layout of an argument in oneDNN's description, or nullopt if the passes do not
+/// support this layout.
 std::optional<std::string> followable(const onednn::Described &described, const char *name) {
   const onednn::Argument *found = described.find(name);
   if (!found)
@@ -66,7 +68,8 @@ std::optional<LayoutPair> ask(const json &desc, const char *sourceName, const ch
   std::shared_ptr<const onednn::Described> described = onednn::ask(desc, threads);
   if (!described->ok)
     return std::nullopt;
-  // Excludes reference kernels, and GEMMs over unfolded images (im2col) of floats or integers.
+  // Excludes oneDNN's reference kernels, and its kernels that run a GEMM over unfolded images
+  // (im2col) of floats or integers.
   StringRef name = described->implementation;
   if (onednn::isReference(name.str()) || name.contains("gemm:") || name.contains("gemm_"))
     return std::nullopt;
@@ -135,8 +138,8 @@ std::optional<LayoutPair> LayoutOracle::queryConv(Operation *op, StringRef sourc
   else
     addGeometry(desc, transposed);
   if (transposed && !bias) {
-    // As in kernel selection, the data gradient of a convolution is used if there is a kernel for
-    // it.
+    // As in kernel selection, a transposed convolution is queried as the data gradient of a
+    // convolution if oneDNN has a kernel for it.
     json gradient = desc;
     gradient["kind"] = "convolution_backward_data";
     gradient["diff_dst"] = from;
@@ -151,7 +154,8 @@ std::optional<LayoutPair> LayoutOracle::queryConv(Operation *op, StringRef sourc
   desc["kind"] = conv ? "convolution" : "deconvolution";
   desc["src"] = from;
   desc["dst"] = to;
-  // Weights of oneDNN have the output channels first.
+  // oneDNN's weights have the output channels first, so that the weights of transposed convolutions
+  // are swapped.
   desc["weights"] = grouped(SmallVector<int64_t>(weights), /*swapped=*/bool(transposed));
   if (bias)
     desc["bias"] = argument(shapeOf(bias), type, "a");

@@ -11,31 +11,35 @@
 namespace dlc {
 
 struct LayoutPair {
-  std::string source, destination; // empty: row-major
+  std::string source, destination; // layout tags; empty: row-major
 };
 
-/// Whether a library for processors accumulates products of 8-bit integers exactly on this machine.
+/// Returns whether a CPU library accumulates products of 8-bit integers exactly on this machine.
 bool libraryHasExactSums();
 
-/// Queries oneDNN and caches the answers, because networks contain many equal layers.
+/// Queries oneDNN for kernels and preferred layouts, and caches the answers, because networks
+/// contain many equal layers.
 class LayoutOracle {
 public:
   explicit LayoutOracle(int threads) : threads(threads) {}
 
-  /// Whether oneDNN has a kernel for a conv or matmul in i32 whose operands are extended from 8
-  /// bits.
+  /// Returns whether oneDNN has a kernel for an i32 conv or matmul whose operands are extended from
+  /// 8 bits.
   bool sumsIntegers(mlir::Operation *op);
-  /// Layouts that oneDNN prefers for a conv or conv_transpose.
+  /// Returns the layouts that oneDNN prefers for a conv or conv_transpose, or nullopt if there are
+  /// none.
   std::optional<LayoutPair> preferredByConv(mlir::Operation *op);
-  /// Layouts that oneDNN prefers for a conv_weight_grad. `source`: of x, `destination`: of dy.
+  /// Returns the layouts that oneDNN prefers for a conv_weight_grad: `source` is the layout of x,
+  /// `destination` that of dy.
   std::optional<LayoutPair> preferredByWeightGrad(ConvWeightGradOp op);
-  /// Returns the given layouts if oneDNN has an optimized kernel for them. An empty layout means
-  /// row-major.
+  /// Returns the given layouts if oneDNN has an optimized kernel for them, otherwise nullopt. An
+  /// empty layout means row-major.
   std::optional<LayoutPair> offerForConv(mlir::Operation *op, llvm::StringRef source,
                                          llvm::StringRef destination);
   std::optional<LayoutPair> offerForWeightGrad(ConvWeightGradOp op, llvm::StringRef source,
                                                llvm::StringRef destination);
-  /// Layouts of a pool, or of a pool's gradient, whose operand is in `source`.
+  /// Returns the layouts that oneDNN prefers for a pool, or a pool's gradient, whose operand is in
+  /// the layout `source`.
   std::optional<LayoutPair> preferredByPool(mlir::Operation *op, llvm::StringRef source);
 
 private:

@@ -20,7 +20,8 @@ bool all(ArrayRef<int64_t> values, int64_t wanted) {
   return llvm::all_of(values, [&](int64_t value) { return value == wanted; });
 }
 
-/// Reshapes [N, C, h * kh, w * kw] to [N * h * w, C * kh * kw], one row for each window.
+/// Rearranges an image [N, C, h * kh, w * kw] to a matrix [N * h * w, C * kh * kw], with one row
+/// for each window.
 Value rowsOf(Value x, ArrayRef<int64_t> window, ArrayRef<int64_t> places, AlternativeBuilder &b) {
   ArrayRef<int64_t> shape = shapeOf(x);
   Shape parts{shape[0], shape[1]}, order{0};
@@ -36,7 +37,8 @@ Value rowsOf(Value x, ArrayRef<int64_t> window, ArrayRef<int64_t> places, Altern
   return b.reshape(transposed, {typeOf(x).getNumElements() / columns, columns});
 }
 
-/// The permutation of [N, C, spatial..] to channels last; the function below returns its inverse.
+/// Returns the permutation of [N, C, spatial..] to channels last. channelsFirstOrder() returns the
+/// inverse permutation.
 Shape channelsLastOrder(size_t rank) {
   Shape order{0};
   for (size_t d = 2; d < rank; ++d)
@@ -97,7 +99,7 @@ std::optional<Alternative> patchProducts(Operation *op, AlternativeBuilder &b) {
 }
 
 std::optional<Alternative> wholeChannels(Operation *op, AlternativeBuilder &b) {
-  constexpr unsigned kVector = 128; // bits
+  constexpr unsigned kVector = 128; // vector size in bits
   if (!isa<ConvOp, ConvWeightGradOp>(op))
     return std::nullopt;
   auto gradient = dyn_cast<ConvWeightGradOp>(op);
@@ -111,8 +113,8 @@ std::optional<Alternative> wholeChannels(Operation *op, AlternativeBuilder &b) {
     return b.make<PadOp>(value, b.zero(value), PadMode::constant, low, high);
   };
   Value weights = gradient ? Value() : padded(w, 1);
-  // The channels are padded in channels-last order, in which the layout makes the transposition
-  // back a view.
+  // The channels are padded in channels-last order. In the channels-last layout, the transposition
+  // back to [N, C, ..] is then a view.
   size_t rank = shapeOf(x).size();
   Value last = once(padded(once(b.make<TransposeOp>(x, channelsLastOrder(rank))), rank - 1));
   Value images = once(b.make<TransposeOp>(last, channelsFirstOrder(rank)));

@@ -22,11 +22,12 @@ using Shape = SmallVector<int64_t>;
 
 class Phases {
 public:
-  /// Phases of a convolution of images x, [N, C, ..], with spatial sizes `results` of its result.
+  /// Creates the phases (space-to-depth) for a convolution of images x, [N, C, ..], whose result
+  /// has the spatial sizes `results`.
   Phases(AlternativeBuilder &b, Value x, ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
          ArrayRef<int64_t> low, ArrayRef<int64_t> results)
       : b(b), x(x), sizes(window), strides(strides), low(low) {
-    // Number of channels that tensor cores process at a time.
+    // Number of channels that tensor cores process together, to which the channels are padded.
     const int64_t together = typeOf(x).getElementType().isF32() ? 4 : 8;
     channels = shapeOf(x)[1];
     for (auto [size, stride] : llvm::zip(window, strides)) {
@@ -57,7 +58,7 @@ public:
     return fill(apart(padded(w, none, after), windows));
   }
 
-  /// Converts the gradient of the rearranged weights back to the original weights.
+  /// Converts the gradient of the rearranged weights to the gradient of the original weights.
   Value gradient(Value dw) {
     size_t spatial = strides.size();
     Shape zeros(spatial + 2, 0), ones(spatial + 2, 1), size(shapeOf(dw));
@@ -87,7 +88,8 @@ private:
     return once(b.make<PadOp>(value, b.zero(value), PadMode::constant, before, after));
   }
 
-  /// Rearranges [N, C, parts * strides ..] to [N, strides .. * C, parts ..].
+  /// Rearranges the phases to channels (space-to-depth): [N, C, parts * strides ..] to [N, strides
+  /// .. * C, parts ..].
   Value apart(Value value, ArrayRef<int64_t> parts) {
     ArrayRef<int64_t> shape = shapeOf(value);
     Shape split{shape[0], channels}, order{0}, whole{shape[0], channels * phases};
@@ -103,7 +105,7 @@ private:
     return once(b.reshape(transposed, whole));
   }
 
-  /// Pads the channels with zeros to `filled`.
+  /// Pads the channels with zeros to the number of channels `filled`.
   Value fill(Value value) {
     Shape none(strides.size() + 2, 0), after(none);
     after[1] = filled - channels * phases;
@@ -116,8 +118,8 @@ private:
   int64_t channels = 0, phases = 1, filled = 0;
 };
 
-/// Whether the convolution runs on tensor cores and has few input channels, no groups and no
-/// dilation.
+/// Returns whether the convolution runs on tensor cores and has few input channels, no groups and
+/// no dilation.
 template <typename Conv> bool hasFewInputs(Conv op) {
   Type element = typeOf(op.getX()).getElementType();
   bool isForTensorCores = element.isF16() || element.isBF16() ||

@@ -7,7 +7,8 @@ using namespace mlir;
 namespace dlc {
 
 std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b) {
-  // Libraries have fast kernels for transposed convolutions with stride 1, except of integers.
+  // Not applied with stride 1, because libraries have fast kernels for transposed convolutions with
+  // stride 1, except of integers.
   if (isa<FloatType>(typeOf(op.getY()).getElementType()) &&
       llvm::all_of(op.getStrides(), [](int64_t stride) { return stride == 1; }))
     return std::nullopt;
@@ -17,10 +18,11 @@ std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b) 
   SubPixels made(op, *phases, b);
   Value w = made.weights(op.getW()), bias = op.getBias() ? made.repeated(op.getBias()) : Value();
   Value phased = made.convolution(op.getX(), w, bias);
-  // The result is moved once to be interleaved, and once more if planes are interleaved or used.
+  // The result is counted twice as moved data: interleaving moves it once, and planes (channels
+  // first) are moved once more.
   Alternative alternative{{}, {}, {phased, phased}};
-  // The phases of a depthwise transposed convolution become a depthwise convolution with a channel
-  // multiplier. Libraries have no fast kernels for it, so that its input channels are repeated
+  // The phases of a depthwise transposed convolution form a depthwise convolution with a channel
+  // multiplier, for which libraries have no fast kernels. Its input channels are therefore repeated
   // instead.
   if (auto repeated = repeatedChannels(phased.getDefiningOp<ConvOp>(), b)) {
     phased = repeated->results[0];

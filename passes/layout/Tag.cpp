@@ -64,7 +64,8 @@ bool hasSameMemoryOrder(ArrayRef<int64_t> shape, int64_t rank, StringRef tag) {
   int64_t blocked = parsed->blockedDim;
   if (blocked < 0 || aligned[blocked] == 1)
     return true;
-  // Blocks are innermost in memory: all dimensions that follow the blocked one must have size 1.
+  // Blocks are innermost in memory: the memory order is the same only if all dimensions that follow
+  // the blocked one have size 1.
   return aligned[blocked] % parsed->block == 0 &&
          llvm::all_of(llvm::seq<int64_t>(blocked + 1, rank),
                       [&](int64_t d) { return aligned[d] == 1; });
@@ -87,7 +88,7 @@ bool preservesMemoryOrder(RankedTensorType x, ArrayRef<int64_t> permutation, Ran
   auto from = memoryOrder(x), to = memoryOrder(y);
   if (!from || !to)
     return false;
-  // The position of a dimension of size 1 in memory order does not matter.
+  // Dimensions of size 1 are ignored, because their position in memory order does not matter.
   llvm::erase_if(*from, [&](int64_t d) { return x.getDimSize(d) == 1; });
   llvm::erase_if(*to, [&](int64_t d) { return y.getDimSize(d) == 1; });
   for (int64_t &d : *to)

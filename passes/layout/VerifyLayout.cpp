@@ -11,8 +11,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Checks that operands of the result's shape have its layout, and that smaller operands are
-/// row-major.
+/// Checks that operands with the shape of the result have the result's layout, and that smaller
+/// operands are row-major.
 LogicalResult checkElementwise(Operation *op) {
   Value result = op->getResult(0);
   StringRef tag = layoutOf(result.getType());

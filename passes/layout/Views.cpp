@@ -17,15 +17,15 @@ RankedTensorType permuted(RankedTensorType type, ArrayRef<int64_t> permutation) 
                                deviceOf(type));
 }
 
-/// The TransposedViewOp that defines the value, if it is a view of a row-major tensor. Otherwise
-/// null.
+/// Returns the TransposedViewOp that defines the value, if it is a view of a row-major tensor,
+/// otherwise null.
 TransposedViewOp viewOfPlain(Value value) {
   auto view = value.getDefiningOp<TransposedViewOp>();
   return view && layoutOf(view.getX().getType()).empty() ? view : TransposedViewOp();
 }
 
-/// An elementwise operation whose full-size operands are views of row-major tensors, or values that
-/// are stored in memory in any case.
+/// Matches an elementwise operation whose full-size operands are views of row-major tensors, or
+/// values that are stored in memory in any case, and moves it to the row-major tensors.
 class OnViews {
 public:
   explicit OnViews(Operation *op) : op(op), type(typeOf(op->getResult(0))) {}
@@ -40,7 +40,8 @@ public:
       TransposedViewOp view = viewOfPlain(operand);
       if (view && (permutation.empty() || permutation == view.getPermutation()))
         permutation = view.getPermutation();
-      // A value with a single user may be fused with its producer, and is then not stored.
+      // A value that has a single user may be fused with its producer and then not be stored, so
+      // that no view of it is possible.
       else if (view || (operand.getDefiningOp() && operand.hasOneUse()))
         return false;
     }
@@ -62,7 +63,8 @@ public:
   }
 
 private:
-  /// The operand of the rewritten operation. Null if the original operand is used.
+  /// Returns the operand of the rewritten operation for `operand`, or null if the original operand
+  /// is used.
   Value plainOf(Value operand, ArrayRef<int64_t> inverse, AlternativeBuilder &b) {
     ArrayRef<int64_t> own = shapeOf(operand);
     if (own == type.getShape()) {
@@ -80,12 +82,14 @@ private:
   ArrayRef<int64_t> permutation;
 };
 
-/// A transposition that is moved before a reshape, and that one of the layouts makes a view.
+/// A transposition of an image that is moved before a reshape, and that one of the layouts makes a
+/// view.
 struct ImageTranspose {
   Value image;
   SmallVector<int64_t> permutation;
 
-  /// Matches an image, or the result of a reshape that merges the dimensions of an image.
+  /// Matches a transposition of an image, or of a reshape that merges the dimensions of an image.
+  /// Returns nullopt if no layout in `tags` makes the transposition of the image a view.
   static std::optional<ImageTranspose> find(Value merged, ArrayRef<int64_t> permutation,
                                             ArrayRef<std::string> tags, int64_t rank) {
     ImageTranspose found{merged, SmallVector<int64_t>(permutation)};
@@ -116,7 +120,8 @@ struct ImageTranspose {
 
 } // namespace
 
-/// Whether the value is the result of a convolution, directly or through elementwise operations.
+/// Returns whether the value is the result of a convolution, directly or through elementwise
+/// operations.
 static bool isOfConv(Value value) {
   constexpr int kFar = 8;
   for (int step = 0; step < kFar; ++step) {
@@ -134,8 +139,8 @@ static bool isOfConv(Value value) {
   return false;
 }
 
-/// If the only full-size, non-constant operand of an elementwise operation is a reshape of a
-/// convolution's image, returns this reshape, otherwise null.
+/// Returns the reshape of a convolution's image that is the only full-size, non-constant operand of
+/// an elementwise operation, or null if there is none.
 static ReshapeOp mergedOperand(Operation *op, int64_t rank) {
   if (!op->hasTrait<Elementwise>() || op->getNumResults() != 1 ||
       !typeOf(op->getResult(0)).hasStaticShape())

@@ -11,34 +11,36 @@
 namespace dlc {
 
 /// Moves elementwise operations on a convolution's result before the reshape that merges its
-/// dimensions: gelu(reshape(x)) = reshape(gelu(x)).
+/// dimensions: gelu(reshape(x)) = reshape(gelu(x)). The reshape is then last.
 void mergeImagesLast(mlir::Block &block, int64_t rank);
 
-/// Moves transpositions before the reshape that merges dimensions, if one of the layouts then makes
-/// them views: transpose(reshape(x)) = reshape(transpose(x)).
+/// Moves transpositions before the reshape that merges an image's dimensions, if one of the layouts
+/// `tags` then makes the transposition a view: transpose(reshape(x)) = reshape(transpose(x)).
 void transposeImagesFirst(mlir::Block &block, llvm::ArrayRef<std::string> tags, int64_t rank);
 
-/// A matmul whose first operand was transposed by its flag, and is now transposed by a separate
-/// operation.
+/// A matmul whose first operand was transposed by its transpose flag, and is now transposed by a
+/// separate operation.
 struct TransposedMatmul {
   MatmulOp product;
   TransposeOp transpose;
-  mlir::Value before; ///< the original operand
+  mlir::Value before; ///< first operand before the rewrite
 };
 
-/// Replaces the transposed first operand of matmuls by a transposition of the image, if one of the
-/// layouts makes that a view: matmul(reshape(x)^T, w) = matmul(reshape(transpose(x)), w).
+/// Replaces the transpose flag of a matmul's first operand by a transposition of the image, if one
+/// of the layouts `tags` makes that transposition a view: matmul(reshape(x)^T, w) =
+/// matmul(reshape(transpose(x)), w).
 llvm::SmallVector<TransposedMatmul>
 transposeMatmuls(mlir::Block &block, llvm::ArrayRef<std::string> tags, int64_t rank);
-/// Restores the original matmul.
+/// Restores the original matmul with its transpose flag.
 void undoTransposes(TransposedMatmul &transposed);
 
-/// Replaces a transposition by a view. The layout of `result` must make it one.
+/// Replaces a transposition by a view of the same memory. The layout of the type `result` must make
+/// the transposition a view.
 void makeView(TransposeOp op, mlir::Type result);
 
-/// Moves elementwise operations from views to the row-major tensors that these are views of, so
-/// that they are adjacent to matmuls and row-wise operations: add(view(x), y) = view(add(x,
-/// view(y))).
+/// Moves elementwise operations from views to the row-major tensors that the views refer to, so
+/// that the operations are adjacent to matmuls and row-wise operations: add(view(x), y) =
+/// view(add(x, view(y))).
 void sinkViews(mlir::Block &block);
 
 } // namespace dlc

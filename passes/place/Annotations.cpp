@@ -16,7 +16,7 @@ namespace dlc::place {
 namespace {
 
 /// Returns a hint with examples of device names. If the device kind is not available, the hint
-/// includes where its plugin was searched for.
+/// includes the paths where its plugin was searched for.
 std::string helpFor(FailureOr<OnAttr> device) {
   std::string why = succeeded(device) ? kindOf(*device).why : "";
   return "write for example cpu, cpu:1 or cuda:0" + (why.empty() ? "" : "; " + why);
@@ -31,7 +31,8 @@ FailureOr<OnAttr> parseDevice(ModuleOp module, StringRef name, const Twine &wher
   return module.emitError() << where << ": '" << name << "' is not a device; " << helpFor(device);
 }
 
-/// Parses a size such as "64MiB", "2GiB" or "1000" into bytes.
+/// Parses a size such as "64MiB", "2GiB" or "1000" into bytes. Returns nullopt if the text is not a
+/// size.
 std::optional<int64_t> parseBytes(StringRef text) {
   static constexpr std::pair<llvm::StringLiteral, double> units[] = {
       {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"B", 1}};
@@ -101,7 +102,8 @@ LogicalResult Annotations::addCandidates(ModuleOp module, StringRef text) {
            << "': required: `auto:` or `split:` once; found: twice; put all devices into one list";
   mode = wanted;
   SmallVector<StringRef> parts;
-  // The list options of pass pipelines split at commas, so a semicolon is also accepted.
+  // The device list is also split at semicolons, because the list options of pass pipelines already
+  // split at commas.
   llvm::SplitString(list, parts, ",;");
   if (parts.empty())
     return module.emitError() << "--place '" << text
@@ -125,7 +127,7 @@ LogicalResult Annotations::addCandidates(ModuleOp module, StringRef text) {
 LogicalResult Annotations::addPattern(ModuleOp module, StringRef text) {
   Pattern added;
   added.text = text.str();
-  // Names may contain '=', so the last '=' separates the device.
+  // PATTERN ends at the last '=', because names may contain '='.
   auto [pattern, name] = text.rsplit('=');
   if (!text.contains('=') || pattern.empty())
     return module.emitError()
@@ -165,7 +167,8 @@ PlacementRequest Annotations::byPattern(Pattern::Kind kind, ArrayRef<StringRef> 
     if (each.kind != kind ||
         !llvm::any_of(names, [&](StringRef name) { return matchesPattern(each.pattern, name); }))
       continue;
-    // The first matching pattern determines the device. Later patterns are also marked as matched.
+    // The first matching pattern determines the device. Later matching patterns are only marked as
+    // matched.
     each.matched = true;
     if (!request.device)
       request = {each.device, "--place " + each.text};
@@ -174,7 +177,7 @@ PlacementRequest Annotations::byPattern(Pattern::Kind kind, ArrayRef<StringRef> 
 }
 
 /// Returns the device that the operations inside a branch or loop request. The whole branch or loop
-/// is placed on it.
+/// is placed on this device.
 FailureOr<PlacementRequest> Annotations::ofRegions(Operation *op) {
   PlacementRequest found;
   Operation *first = nullptr;

@@ -10,18 +10,18 @@
 
 namespace dlc::place {
 
-/// Attribute of an operation, argument or result: the name of its device.
+/// Attribute of an operation, argument or result: the name of the device that the user requests.
 constexpr llvm::StringLiteral kDeviceAttr = "dlc.device";
 
 /// Requested device and the source of the request. The device is null if there is no request.
 struct PlacementRequest {
   OnAttr device;
   std::string why = {};
-  /// The device is already part of the type.
+  /// Whether the requested device is already part of the tensor type.
   bool byType = false;
 };
 
-/// Objective for the placement of operations without a requested device.
+/// Objective by which devices are chosen for operations without a requested device.
 enum class Mode {
   Bytes, ///< minimize the bytes transferred between devices
   Auto,  ///< minimize the total time of computation and transfers
@@ -30,25 +30,25 @@ enum class Mode {
 
 struct Candidate {
   OnAttr device;
-  int64_t capacity = 0; ///< in bytes; 0: unlimited
+  int64_t capacity = 0; ///< memory limit in bytes; 0: unlimited
 };
 
 class Annotations {
 public:
-  /// Parses `--device` and `--place`. Fails with a diagnostic on the module.
+  /// Parses the options `--device` and `--place`. Fails with a diagnostic on the module.
   static mlir::FailureOr<Annotations> parse(mlir::ModuleOp module, const ModelOptions &options);
 
   mlir::FailureOr<PlacementRequest> of(mlir::Operation *op);
   mlir::FailureOr<PlacementRequest> ofInput(mlir::func::FuncOp function, unsigned argument);
   mlir::FailureOr<PlacementRequest> ofOutput(mlir::func::FuncOp function, unsigned result);
-  /// Reports an error if a pattern matched nothing. Must be called after `of`, `ofInput` and
-  /// `ofOutput` were called for everything in the module.
+  /// Reports an error if a pattern of the options matched nothing. Must be called after `of`,
+  /// `ofInput` and `ofOutput` were called for everything in the module.
   llvm::LogicalResult checkAllMatched(mlir::ModuleOp module) const;
 
   OnAttr home;
   Mode mode = Mode::Bytes;
-  /// Devices for operations without a requested device. If empty, all devices that are named
-  /// anywhere are allowed.
+  /// Devices that operations without a requested device may be placed on. If empty, all devices
+  /// that are named anywhere are allowed.
   llvm::SmallVector<Candidate> candidates;
 
 private:

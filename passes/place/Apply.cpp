@@ -24,8 +24,8 @@ RankedTensorType movedTo(RankedTensorType type, OnAttr device) {
                                device.withLayout(layoutOf(type)));
 }
 
-/// Returns the same elements with another type, or null if the kind of attribute is not supported.
-/// Blobs are shared, never copied.
+/// Returns an attribute with the same elements and another type, or null if the kind of attribute
+/// is not supported. Blobs are shared, never copied.
 ElementsAttr withType(ElementsAttr value, ShapedType type) {
   if (type == value.getShapedType())
     return value;
@@ -48,7 +48,8 @@ public:
     for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
       if (isa<ConstantOp>(op))
         continue;
-      // Operations without a node were inserted here: copies of constants, and transfers.
+      // Operations that have no node in the placement problem were inserted by this loop: copies of
+      // constants, and transfers.
       auto node = placement.nodes.find(&op);
       if (node == placement.nodes.end())
         continue;
@@ -61,7 +62,7 @@ public:
     Operation *end = block.getTerminator();
     for (OpOperand &operand : end->getOpOperands())
       bring(operand, placement.deviceAt(at, placement.outputs[operand.getOperandNumber()]), end);
-    // Unused constants.
+    // Constants without users are placed on the first device.
     for (Operation &op : block)
       if (auto constant = dyn_cast<ConstantOp>(op); constant && !deviceOf(constant.getType()))
         placeConstant(constant, placement.devices.front());
@@ -90,7 +91,7 @@ private:
     place(constant.getResult(), device);
   }
 
-  /// Places the operation's results and all values in its regions.
+  /// Sets the device of the operation's results and of all values in its regions.
   void placeWhole(Operation *op, OnAttr device) {
     op->walk([&](Operation *inner) {
       if (auto constant = dyn_cast<ConstantOp>(inner))
@@ -115,7 +116,8 @@ private:
       placeConstant(constant, own = device);
     if (own.sameDevice(device) || isWrong)
       return;
-    // Conflicting devices in the input program are left for the verifier to report.
+    // If the types in the input program already contradict each other, no transfer is inserted, and
+    // the verifier reports the conflict.
     if (type.getRank() > 0 && placement.placedBefore.contains(value) &&
         placement.fixedByType.contains(user))
       return;
@@ -180,7 +182,7 @@ private:
     func::FuncOp function = placement.function;
     function.setType(FunctionType::get(function.getContext(), block.getArgumentTypes(),
                                        block.getTerminator()->getOperandTypes()));
-    // The device attributes are now redundant with the types.
+    // The device attributes are removed, because the types now have the devices.
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       function.removeArgAttr(i, StringAttr::get(function.getContext(), kDeviceAttr));
     for (unsigned i = 0; i < function.getNumResults(); ++i)

@@ -6,16 +6,17 @@
 
 namespace dlc::place {
 
-/// Transfer that the placement inserted.
+/// Transfer between devices that the placement inserted.
 struct InsertedTransfer {
   std::string value, user;
   OnAttr from, to;
   int64_t bytes = 0;
 };
 
-/// Gives each value its device. A constant is copied to each device that uses it. Other values get
-/// a transfer immediately after their definition. Fails, with a diagnostic for each transfer, if
-/// the pattern `forbidden` (empty: none) matches a name of the transferred value or of its user.
+/// Changes the type of each value to its assigned device, and inserts transfers. A constant is
+/// copied to each device that uses it. Other values get a transfer immediately after their
+/// definition. Fails, with a diagnostic for each transfer, if the pattern `forbidden` (empty: none)
+/// matches a name of the transferred value or of its user.
 mlir::FailureOr<std::vector<InsertedTransfer>>
 applyPlacement(FunctionProblem &placement, const Labels &at, llvm::StringRef forbidden);
 
@@ -23,8 +24,8 @@ applyPlacement(FunctionProblem &placement, const Labels &at, llvm::StringRef for
 /// immediately after the definition of its operand.
 void simplifyTransfers(mlir::func::FuncOp function);
 
-/// Returns the value of kPlacementAttr: the device of each operation with the reason, and the
-/// inserted transfers.
+/// Returns the value of the module attribute kPlacementAttr: the device of each operation with the
+/// reason, and the inserted transfers.
 mlir::DictionaryAttr describePlacement(const FunctionProblem &placement, const Labels &at,
                                        llvm::ArrayRef<InsertedTransfer> crossings,
                                        const Annotations &annotations, const CostTable &costs);

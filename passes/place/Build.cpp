@@ -49,8 +49,8 @@ private:
     return unsigned(result.devices.size()) - 1;
   }
 
-  /// Assigns labels in a deterministic order: the default device, the candidates, then devices in
-  /// the order in which the program names them.
+  /// Assigns labels to devices in a deterministic order: the default device, the candidates, then
+  /// devices in the order in which the program names them.
   LogicalResult collectDevices() {
     labelOf(annotations.home);
     for (const Candidate &candidate : annotations.candidates)
@@ -68,7 +68,7 @@ private:
     return unsigned(result.problem.nodes.size()) - 1;
   }
 
-  /// Returns the fixed node that represents a device as the target of outputs.
+  /// Returns the fixed node that represents a device on which outputs are returned.
   unsigned pin(const PlacementRequest &request) {
     for (auto &[known, node] : pins)
       if (known.sameDevice(request.device))
@@ -85,8 +85,8 @@ private:
         return failure();
       if (request->byType)
         result.placedBefore.insert(argument);
-      // State and parameters are placed where they are used. All other inputs are provided by the
-      // caller.
+      // State and parameters may be placed on the device that uses them. All other inputs are
+      // provided by the caller on the default device.
       bool stays = result.function.getArgAttr(number, "dlc.state") ||
                    result.function.getArgAttr(number, "dlc.parameter");
       if (!request->device && !stays)
@@ -144,8 +144,8 @@ private:
     return success();
   }
 
-  /// Ties a state argument to the operation that computes its next value, so that both are one
-  /// node.
+  /// Merges the nodes of a state argument and of the operation that computes its next value, so
+  /// that both get one device.
   void tieStates() {
     for (unsigned node = 0; node < result.problem.nodes.size(); ++node)
       tied.insert(node);
@@ -169,7 +169,7 @@ private:
     return -1;
   }
 
-  /// Merges each class of tied nodes into one node. Nodes keep program order.
+  /// Merges each equivalence class of tied nodes into one node. The nodes remain in program order.
   void compress() {
     std::vector<Node> old = std::move(result.problem.nodes);
     std::vector<std::string> why = std::move(result.why);
@@ -200,12 +200,12 @@ private:
       result.outputs.push_back(now[node]);
   }
 
-  /// Adds the nodes that use a value, and updates the position of the last use.
+  /// Adds the nodes that use a value to its net, and updates the position of the last use.
   void addUsers(Net &net, Value value) {
     for (OpOperand &use : value.getUses()) {
       Operation *user = block.findAncestorOpInBlock(*use.getOwner());
       bool isReturn = user == block.getTerminator();
-      // An explicit transfer reads its operand from any device.
+      // An explicit transfer is no user of the net, because it reads its operand from any device.
       if (!user || (use.getOwner() == user && isa<TransferOp>(user)))
         continue;
       unsigned node = isReturn ? result.outputs[use.getOperandNumber()] : result.nodes[user];
@@ -278,7 +278,7 @@ private:
     if (!timed)
       return;
     for (auto &[op, node] : result.nodes) {
-      // Views and transfers take no computation time.
+      // Views and transfers take no computation time, so that their nodes have no work.
       if (op->hasTrait<View>() || isa<TransferOp>(op))
         continue;
       std::vector<int64_t> &work = problem.nodes[node].work;

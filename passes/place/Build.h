@@ -14,19 +14,22 @@ namespace dlc::place {
 struct FunctionProblem {
   mlir::func::FuncOp function;
   Problem problem;
-  llvm::SmallVector<OnAttr> devices; ///< indexed by label
-  /// Nodes of the operations in the outermost block, except for constants and the return.
+  llvm::SmallVector<OnAttr> devices; ///< device of each label
+  /// Nodes of the operations in the function's outermost block, except for constants and the
+  /// return.
   llvm::DenseMap<mlir::Operation *, unsigned> nodes;
-  llvm::SmallVector<unsigned> inputs, outputs; ///< node indices, by argument and by result
+  llvm::SmallVector<unsigned> inputs, outputs; ///< node indices, by argument and result number
   std::vector<std::string> why; ///< reason for a fixed label, by node; empty if the node is free
-  /// Values whose types had a device before the placement, and operations fixed by their types.
+  /// Values whose types already had a device before the placement, and operations whose devices
+  /// these types determine.
   llvm::DenseSet<mlir::Value> placedBefore;
   llvm::DenseSet<mlir::Operation *> fixedByType;
 
   OnAttr deviceAt(const Labels &at, unsigned node) const { return devices[size_t(at[node])]; }
 };
 
-/// Builds the problem. Fails with a diagnostic if annotations contradict each other.
+/// Builds the placement problem of a function. Fails with a diagnostic if annotations contradict
+/// each other.
 mlir::FailureOr<FunctionProblem> buildProblem(mlir::func::FuncOp function, Annotations &annotations,
                                               const CostTable &costs);
 

@@ -6,8 +6,8 @@
 namespace dlc::place {
 namespace {
 
-/// Assigns consecutive parts of the program to the devices in turn, and then moves single nodes
-/// while that lowers the energy.
+/// Assigns contiguous ranges of the program to the devices in turn, within their memory capacities,
+/// and then moves single nodes while that lowers the energy.
 class Fill {
 public:
   explicit Fill(const Problem &problem) : problem(problem) {
@@ -24,7 +24,7 @@ public:
   }
 
   std::optional<Labels> run() {
-    std::vector<size_t> ends; // end of each device's part, except for the last device
+    std::vector<size_t> ends; // end of each device's range of nodes, except the last one's
     for (size_t device = 0; device + 1 < devices.size(); ++device) {
       std::vector<size_t> chosen = withGreedyRest(ends);
       Cost least = problem.energy(labelsOf(chosen));
@@ -68,8 +68,8 @@ private:
     return at;
   }
 
-  /// Keeps the given ends, and extends the part of each remaining device as far as its memory
-  /// allows.
+  /// Keeps the given ends of ranges, and extends the range of each remaining device as far as its
+  /// memory capacity allows.
   std::vector<size_t> withGreedyRest(std::vector<size_t> ends) const {
     while (ends.size() + 1 < devices.size()) {
       int label = devices[ends.size()];

@@ -39,8 +39,8 @@ double bodyFlops(Region &region) {
 }
 
 double windowFlops(Operation *op) {
-  // FLOPs of a convolution: each element of `many` takes part in one multiply-add per weight of its
-  // channel.
+  // FLOPs of a convolution: each element of `many` is multiplied by every weight of its channel,
+  // and a multiply-add counts as two FLOPs.
   auto product = [](Value many, Value weights, double outputs) {
     return 2 * elementsOf(many) * elementsOf(weights) / std::max(1.0, outputs);
   };
@@ -88,14 +88,16 @@ double flopsOf(Operation *op) {
         return 2 * elementsOf(gradient.getDy()) * sizeAt(gradient.getA(), -1);
       })
       .Case([](AttentionOp attention) {
-        // Two matmuls: the scores, and the weighted sum of the values.
+        // FLOPs of attention, which has two matmuls: the scores, and the weighted sum of the
+        // values.
         return 4 * elementsOf(attention->getResult(0)) * sizeAt(attention->getOperand(1), -2);
       })
       .Case([](AttentionTrainOp attention) {
         return 4 * elementsOf(attention.getY()) * sizeAt(attention.getK(), -2);
       })
       .Case([](AttentionGradOp attention) {
-        // Five matmuls: the scores are recomputed, and there are four gradient matmuls.
+        // FLOPs of attention's gradient, which has five matmuls: the scores are recomputed, and
+        // there are four gradient matmuls.
         return 10 * elementsOf(attention.getY()) * sizeAt(attention.getK(), -2);
       })
       .Case([](LoopOp loop) {
@@ -126,7 +128,7 @@ double flopsOf(Operation *op) {
 
 namespace {
 
-/// Parameters of an unavailable device kind: those of a typical CPU.
+/// Cost-model parameters of a device kind that is not available: those of a typical CPU.
 constexpr dlc_device_figures kUnknown = {400, 30, 1, 10, 10, 10, 10};
 
 const dlc_device_figures &figuresOfKind(const runtime::DeviceKind &kind) {
@@ -150,7 +152,7 @@ LinkFigures CostTable::linkOf(StringRef from, StringRef to) {
     return {target.host_gigabytes, target.host_latency};
   if (b.can(DLC_DEVICE_HOST_MEMORY))
     return {source.host_gigabytes, source.host_latency};
-  // The copy is staged through host memory.
+  // A copy between two devices is staged through host memory.
   return {1 / (1 / source.host_gigabytes + 1 / target.host_gigabytes),
           source.host_latency + target.host_latency};
 }

@@ -32,7 +32,7 @@ OnAttr rememberedDevice(Location loc) {
   return {};
 }
 
-/// Attaches the device to the location. The name remains the outermost location.
+/// Attaches the device to the location as metadata. The name remains the outermost location.
 static Location withDevice(Location loc, OnAttr device) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return NameLoc::get(name.getName(), withDevice(name.getChildLoc(), device));
@@ -55,7 +55,7 @@ struct RememberDevicesPass : PassWrapper<RememberDevicesPass, OperationPass<Modu
       auto name = op->getAttrOfType<StringAttr>(place::kDeviceAttr);
       if (!name || !isa_and_nonnull<DlcDialect>(op->getDialect()))
         return;
-      // Invalid device names are reported by the placement pass.
+      // Invalid device names are ignored here, because the placement pass reports them.
       FailureOr<OnAttr> device = OnAttr::fromName(&getContext(), name.getValue());
       if (succeeded(device))
         op->setLoc(place::withDevice(op->getLoc(), *device));

@@ -6,8 +6,8 @@
 
 namespace dlc::place {
 
-/// Returns the device that `dlc.device` requested for the operation at this location, or for the
-/// operation that it was rewritten from. Returns null if there is no request.
+/// Returns the device that a `dlc.device` attribute requested for the operation at this location,
+/// or for the operation from which it was rewritten. Returns null if there is no request.
 OnAttr rememberedDevice(mlir::Location loc);
 
 } // namespace dlc::place

@@ -36,8 +36,8 @@ bool MinCut::measureLevels() {
 }
 
 Cost MinCut::pushAlongOnePath() {
-  // Iterative, because a path may be as long as the program.
-  std::vector<std::pair<unsigned, size_t>> path; // vertex, index of its outgoing edge
+  // The depth-first search is iterative, because a path may be as long as the program.
+  std::vector<std::pair<unsigned, size_t>> path; // vertex, and index of its outgoing edge
   unsigned at = source();
   while (at != sink()) {
     size_t &i = next[at];

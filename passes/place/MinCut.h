@@ -8,12 +8,12 @@
 
 namespace dlc::place {
 
-/// Sums of bytes multiplied by counts may overflow 64 bits.
+/// Cost with 128 bits, because sums of bytes multiplied by counts may overflow 64 bits.
 using Cost = __int128;
 constexpr Cost kInfinite = Cost(1) << 120;
 
-/// Directed graph with a source and a sink. An edge from the source's side to the sink's side of a
-/// cut costs its capacity.
+/// Directed graph with a source and a sink, for a minimum cut. An edge from the source's side to
+/// the sink's side of the cut costs its capacity.
 class MinCut {
 public:
   MinCut();
@@ -23,7 +23,7 @@ public:
   void addEdge(unsigned from, unsigned to, Cost capacity);
 
   /// Returns the minimum cut: for each vertex, whether it is on the sink's side. Among several
-  /// minimum cuts, returns the one with the smallest source's side.
+  /// minimum cuts, returns the one with the smallest source side.
   std::vector<bool> solve();
 
 private:

@@ -12,8 +12,8 @@ int64_t Problem::moving(const Net &net, int from, int to) const {
   return net.bytes * perByte[way] + perMove[way];
 }
 
-// Lexicographic cost in one integer: first bytes or time, then the number of transfers, then the
-// number of nodes that are not on the preferred device.
+// Encodes a lexicographic cost in one integer: first bytes or time, then the number of transfers,
+// then the number of nodes that are not on the preferred device.
 Cost Problem::edge(const Net &net, int from, int to) const {
   if (net.kind == Net::Constant || from == to)
     return 0;
@@ -56,7 +56,7 @@ std::vector<int64_t> Problem::memory(const Labels &at) const {
     end = std::max(end, node.position);
   for (const Net &net : nets)
     end = std::max(end, net.last);
-  // Change of the allocated bytes at each position, by label.
+  // Change of the allocated bytes at each program position, by label.
   std::vector<std::vector<int64_t>> change(labels, std::vector<int64_t>(end + 2, 0));
   for (const Net &net : nets) {
     auto hold = [&](int label, unsigned from, unsigned to) {

@@ -16,7 +16,7 @@ std::string bytesText(int64_t bytes) {
                               : llvm::formatv("{0:F1} MiB", double(bytes) / 1048576).str();
 }
 
-/// Computes the cost of a free node on the other devices.
+/// Computes the cost of a free node on the other allowed devices, to explain the chosen device.
 class Alternatives {
 public:
   Alternatives(const FunctionProblem &placement, const Labels &at, Mode mode)
@@ -58,7 +58,8 @@ public:
   }
 
 private:
-  /// Returns the cost of the node and of its adjacent nets in picoseconds or bytes.
+  /// Returns the cost of the node and of its adjacent nets with the given label, in picoseconds or
+  /// bytes.
   int64_t costAt(unsigned node, int label) {
     int before = at[node];
     at[node] = label;
@@ -76,7 +77,7 @@ private:
   const Problem &problem;
   Labels at;
   Mode mode;
-  std::vector<std::vector<unsigned>> nets; // adjacent nets, by node
+  std::vector<std::vector<unsigned>> nets; // indices of adjacent nets, by node
 };
 
 } // namespace

@@ -8,8 +8,9 @@ using namespace mlir;
 namespace dlc::place {
 namespace {
 
-/// Folds transfer(x) of x's type to x, transfer(transfer(x)) to transfer(x), and transfer(constant)
-/// to a constant on the target device. Returns true if the operation was erased.
+/// Folds a transfer: transfer(x) to x's own device becomes x, transfer(transfer(x)) becomes
+/// transfer(x), and transfer(constant) becomes a constant on the target device. Returns true if the
+/// operation was erased.
 bool foldWhole(TransferOp transfer) {
   while (true) {
     Attribute constant;
@@ -41,7 +42,7 @@ void simplifyTransfers(func::FuncOp function) {
   for (TransferOp transfer : transfers)
     if (!foldWhole(transfer))
       kept.push_back(transfer);
-  // Inner transfers of folded chains may have no users left.
+  // After chains of transfers were folded, inner transfers without users are erased.
   for (TransferOp &transfer : llvm::reverse(kept))
     if (transfer->use_empty()) {
       transfer.erase();

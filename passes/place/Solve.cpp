@@ -7,7 +7,7 @@ namespace dlc::place {
 namespace {
 
 /// One alpha-expansion move, solved as a minimum cut: each free node takes the label `alpha` or
-/// keeps its label. A node on the sink's side of the cut has alpha.
+/// keeps its label. A node on the sink's side of the cut takes alpha.
 class Expansion {
 public:
   Expansion(const Problem &problem, const Labels &at, int alpha)
@@ -42,7 +42,8 @@ private:
     cut.addEdge(vertex[node], cut.sink(), problem.unary(node, at[node]));
   }
 
-  /// Adds `cost` if def keeps its label and any of the users takes alpha.
+  /// Adds edges that cost `cost` if the node `def` keeps its label and any of the users takes
+  /// alpha.
   void addAnyTaken(unsigned def, const std::vector<unsigned> &users, Cost cost) {
     if (users.empty() || cost == 0)
       return;
@@ -51,7 +52,8 @@ private:
     for (unsigned user : users)
       cut.addEdge(any, user, kInfinite);
   }
-  /// Adds `cost` if def takes alpha and any of the users keeps its label.
+  /// Adds edges that cost `cost` if the node `def` takes alpha and any of the users keeps its
+  /// label.
   void addAnyKept(unsigned def, const std::vector<unsigned> &users, Cost cost) {
     if (users.empty() || cost == 0)
       return;
@@ -81,8 +83,9 @@ private:
         addAnyKept(def, group, moved);
         continue;
       }
-      // The users' label is neither alpha nor that of def. If the transfer from alpha is cheaper
-      // than from def's label, the cut uses the higher cost, which is an upper bound.
+      // The users' label is neither alpha nor that of the defining node. If a transfer from alpha
+      // costs less than a transfer from the defining node's label, the cut uses the higher cost,
+      // which is an upper bound.
       Cost kept = problem.edge(net, own, label);
       addAnyKept(cut.sink(), group, kept);
       if (moved > kept)
@@ -97,7 +100,7 @@ private:
   std::vector<unsigned> vertex;
 };
 
-/// Applies expansion moves until no label improves the energy.
+/// Applies alpha-expansion moves until no label lowers the energy.
 Labels expand(const Problem &problem, Labels at) {
   Cost energy = problem.energy(at);
   int idle = 0;
@@ -118,8 +121,8 @@ Labels expand(const Problem &problem, Labels at) {
 } // namespace
 
 Labels solve(const Problem &problem) {
-  // If there are two labels and all free nodes start at one of them, the expansion of the other is
-  // exact.
+  // Starts from the naive assignment and from each assignment with a single label. If there are two
+  // labels and all free nodes start at one of them, the expansion of the other label is exact.
   std::vector<Labels> starts{problem.naive()};
   for (unsigned label = 0; label < problem.labels; ++label)
     if (problem.allowed[label])

@@ -6,9 +6,9 @@
 namespace dlc::place {
 namespace {
 
-/// List scheduler. Resident values (parameters and states) are in memory from the beginning. The
-/// first reader determines the device of such a value. Other readers, and the operation that
-/// updates a state, are charged for the transfer.
+/// List scheduler that assigns labels for concurrent branches. Resident values (parameters and
+/// states) are in memory from the beginning. The first reader determines the device of such a
+/// value. Other readers, and the operation that updates a state, are charged for the transfer.
 class Schedule {
 public:
   explicit Schedule(const Problem &problem)
@@ -32,7 +32,8 @@ public:
     byPosition();
     for (auto node = order.rbegin(); node != order.rend(); ++node)
       rank[*node] = worstWork(*node) + restAfter(*node);
-    // The rank of a node is at least the rank of its users, so definitions precede uses.
+    // The rank of a node (its longest path to the end) is at least the rank of its users, so that
+    // definitions precede uses in this order.
     byPosition();
     std::stable_sort(order.begin(), order.end(),
                      [&](unsigned a, unsigned b) { return rank[a] > rank[b]; });
@@ -46,8 +47,8 @@ public:
   }
 
 private:
-  /// Returns whether this is an argument that no operation updates. It is placed on the device of
-  /// its first reader.
+  /// Returns whether the node is an argument that no operation updates. Such an argument is placed
+  /// on the device of its first reader.
   bool isWaiting(unsigned node) const {
     return problem.nodes[node].fixed < 0 && problem.nodes[node].position == 0;
   }
@@ -109,10 +110,10 @@ private:
 
   const Problem &problem;
   Labels at;
-  std::vector<std::vector<unsigned>> inputs, outputs, kept; // nets, by node
-  std::vector<int> home;                                    // label, by net
-  std::vector<int64_t> rank, ended;                         // by node
-  std::vector<int64_t> idle;                                // time at which the label becomes idle
+  std::vector<std::vector<unsigned>> inputs, outputs, kept; // net indices, by node
+  std::vector<int> home;                                    // label of resident values, by net
+  std::vector<int64_t> rank, ended;                         // by node: longest path, finish time
+  std::vector<int64_t> idle;                                // time at which each label becomes idle
   std::vector<unsigned> order;
 };
 

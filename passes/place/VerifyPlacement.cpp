@@ -10,7 +10,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Device and description of the first tensor that is not of rank 0.
+/// Device and description of an operation's first tensor that is not of rank 0.
 struct Seen {
   OnAttr device;
   std::string what;
@@ -24,7 +24,7 @@ LogicalResult checkPlaced(Operation *op, Value value, const Twine &what) {
                          << "; run dlc-place first, or write tensor<..., #dlc.on<cpu>>";
 }
 
-/// Checks that all tensors of one operation are on one device. For a branch or loop, this includes
+/// Checks that all tensors of one operation are on one device. For a branch or loop, these include
 /// all tensors in its regions.
 class OneDevice {
 public:

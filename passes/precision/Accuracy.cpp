@@ -14,15 +14,16 @@ namespace {
 
 struct Rule {
   StringRef pattern, level;
-  bool fits = false; ///< whether any operation matched
+  bool fits = false; ///< whether any operation's name matched the pattern
 };
 
-/// Sets the attribute for the rounding of operands that the level permits.
+/// Sets the attribute that permits rounding of operands, according to the accuracy level.
 void applyMath(Operation *op, StringRef level, const ModelOptions &options) {
   auto isF32 = [](Type type) { return getElementTypeOrSelf(type).isF32(); };
   if (level == "fast" && llvm::all_of(op->getOperandTypes(), isF32))
     op->setAttr(precision::kMathAttr, StringAttr::get(op->getContext(), "bf16"));
-  // Rounding that --matmul-precision permits by itself stays permitted.
+  // A level other than "fast" removes the rounding that the option accuracy=fast permitted, but not
+  // the rounding that --matmul-precision permits by itself.
   if (level != "fast" && options.accuracy == "fast" && options.matmulPrecision != "medium")
     op->removeAttr(precision::kMathAttr);
 }
@@ -69,7 +70,8 @@ private:
       return;
     rule->fits = true;
     auto level = StringAttr::get(product->getContext(), rule->level);
-    // Sums of integers that must be exact have their own level, which no name overrides.
+    // An accuracy level that is already set, as for integer matmuls that must be exact, is not
+    // overridden by name.
     if (Attribute own = product->getAttr(kAccuracyAttr); own && own != level)
       return;
     product->setAttr(kAccuracyAttr, level);

@@ -11,8 +11,8 @@ NumericClass classOf(Operation *op) {
 
 SmallVector<OpOperand *> dataOperands(Operation *op) {
   SmallVector<OpOperand *> data;
-  // All operands of these have one element type, whereas the scale and statistics of batch norm may
-  // have another type than its data.
+  // All operands of layer, RMS and group normalization have one element type, whereas the scale and
+  // statistics of batch norm may have another type than its data.
   bool all = isa<LayerNormOp, RmsNormOp, GroupNormOp>(op);
   size_t count = all ? op->getNumOperands() : isa<BatchNormGradOp>(op) ? 2 : 1;
   for (OpOperand &operand : op->getOpOperands().take_front(count))

@@ -6,20 +6,21 @@
 
 namespace dlc::precision {
 
-/// The numeric class of an operation. Full for operations of other dialects.
+/// Returns the numeric class of an operation, which is Full (f32 throughout) for operations of
+/// other dialects.
 NumericClass classOf(mlir::Operation *op);
 
-/// The operands of a Layer that are narrow if its first result is narrow. All other operands stay
-/// in f32.
+/// Returns the operands of an operation of class Layer that are narrow (16-bit) if its first result
+/// is narrow. All other operands stay in f32.
 llvm::SmallVector<mlir::OpOperand *> dataOperands(mlir::Operation *op);
 
-/// Whether an operand or result of a Product stays in f32, because it is not part of a matrix
-/// product (`lse` of attention).
+/// Returns whether an operand or result of an operation of class Product stays in f32, because it
+/// is not part of a matmul (for example `lse`, the log-sum-exp of attention).
 bool staysInF32(const mlir::OpOperand &operand);
 bool staysInF32(mlir::OpResult result);
 
-/// Whether the operation only rearranges elements, so that it may read a narrow copy of a
-/// parameter.
+/// Returns whether the operation only rearranges elements, so that it may read a narrow (16-bit)
+/// copy of a parameter.
 bool isViewLike(mlir::Operation *op);
 
 } // namespace dlc::precision

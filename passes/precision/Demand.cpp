@@ -20,7 +20,8 @@ NumericClass PrecisionRequest::classOf(Operation *op) const {
   if (asked && asked.isF32())
     return NumericClass::Full;
   NumericClass numeric = precision::classOf(op);
-  // An override by name also applies to operations of class Full, if all of their results are f32.
+  // An override by name also applies to operations of class Full (f32 throughout), if all of their
+  // results are f32.
   if (asked && numeric == NumericClass::Full && op->getNumRegions() == 0 &&
       llvm::all_of(op->getResults(), isWide))
     return NumericClass::Product;
@@ -34,7 +35,8 @@ Demand::Demand(Operation *root, const PrecisionRequest &request) : request(reque
 }
 
 void Demand::visit(Block &block) {
-  // Users are visited before the operations that they use.
+  // Operations are visited in reverse order, so that the demand of all users is known before their
+  // operands are visited.
   for (Operation &op : llvm::reverse(block)) {
     for (Region &region : op.getRegions())
       for (Block &inner : region)
@@ -56,8 +58,8 @@ void Demand::decide(Value value) {
     }
 }
 
-/// Whether each element of the result depends on its own element of the operand, so that no element
-/// is broadcast. The user is Exact or Smooth.
+/// Returns whether the operand has the shape of the result, so that no element is broadcast. The
+/// user must be of class Exact or Smooth (elementwise and similar operations).
 static bool isFullSize(OpOperand &use, Value result) {
   auto from = cast<RankedTensorType>(use.get().getType());
   auto to = cast<RankedTensorType>(result.getType());

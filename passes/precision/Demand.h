@@ -7,23 +7,24 @@
 
 namespace dlc::precision {
 
-/// The requested precision of products (operations of class Product: matmuls, convolutions and
-/// attention).
+/// The requested precision of products, which are operations of class Product: matmuls,
+/// convolutions and attention.
 struct PrecisionRequest {
-  /// Type of products. If null, products stay in f32, except those that an override names.
+  /// 16-bit type of products. If null, products stay in f32, except those that an override names.
   mlir::FloatType narrow;
   Overrides overrides;
 
-  /// Numeric class of an operation, and the type of its products. An override to f32 makes the
-  /// class Full.
+  /// Return the numeric class of an operation, and the 16-bit type of a product's operands (null if
+  /// they stay in f32). An override to f32 makes the class Full (f32 throughout).
   NumericClass classOf(mlir::Operation *op) const;
   mlir::FloatType typeOf(mlir::Operation *op) const;
 };
 
-/// Whether the value is a tensor of f32. Other types were chosen by the model and stay.
+/// Returns whether the value is a tensor of f32. Other element types were chosen by the model and
+/// are not changed.
 bool isWide(mlir::Value value);
 
-/// Determines the values that are needed in a narrow type: those that a product (matmul,
+/// Determines the values that are needed in a narrow (16-bit) type: those that a product (matmul,
 /// convolution or attention) reads, and those from which such values are computed elementwise.
 /// Small operands in between (means, scales, biases) are excluded, because their rounding error
 /// would affect every element of the result.
@@ -31,10 +32,11 @@ class Demand {
 public:
   Demand(mlir::Operation *root, const PrecisionRequest &request);
 
-  /// The type in which the value is needed. Null if it is not needed in a narrow type.
+  /// Returns the 16-bit type in which the value is needed, or null if it is not needed in a 16-bit
+  /// type.
   mlir::FloatType of(mlir::Value value) const { return wanted.lookup(value); }
-  /// Whether only the narrow value is stored. False for values that leave their block (results,
-  /// states).
+  /// Returns whether only the 16-bit value is stored, and not its f32 value. False for values that
+  /// leave their block (results, states).
   bool isStored(mlir::Value value) const;
 
 private:

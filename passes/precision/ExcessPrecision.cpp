@@ -28,9 +28,9 @@ bool hidesRounding(Value value);
 
 bool isProduct(Operation *op) { return op && precision::classOf(op) == NumericClass::Product; }
 
-/// Whether the reader computes floating-point numbers that vary smoothly with the operand. For a
-/// reader that only moves elements, its own readers are checked instead, because kernels read
-/// through it.
+/// Returns whether the reader computes floating-point numbers that vary smoothly with the operand,
+/// so that rounding of the operand is not observable. For a reader that only moves elements, its
+/// own readers are checked instead, because kernels read through it.
 bool isSmoothReader(Operation *user, Value operand) {
   if (isa<ReduceOp>(user))
     return true;
@@ -44,10 +44,11 @@ bool isSmoothReader(Operation *user, Value operand) {
   return user->hasTrait<Elementwise>() && !user->hasTrait<NoGradient>() && !isa<RemOp>(user);
 }
 
-/// Whether the reader returns elements of the operand, perhaps in a wider type.
+/// Returns whether the reader returns elements of the operand, perhaps in a wider type.
 bool returnsElements(Operation *user) { return commutesWithRounding(user) || isa<CastOp>(user); }
 
-/// Whether all readers see the same precision of the value and cannot observe which one it is.
+/// Returns whether no reader of the value can observe if it was rounded to 16 bits, and all readers
+/// get the same precision.
 bool hidesRounding(Value value) {
   llvm::SmallSetVector<Operation *, 4> users;
   for (Operation *user : value.getUsers()) {
@@ -57,8 +58,8 @@ bool hidesRounding(Value value) {
   }
   if (users.size() == 1)
     return true;
-  // An operation that returns the value's elements is harmless if all other readers are used only
-  // by this operation, as in max(x, slope * x).
+  // A reader that returns the value's elements is harmless if all other readers are used only by
+  // this reader, as in max(x, slope * x).
   return !users.empty() && llvm::all_of(users, [&](Operation *exact) {
     return !returnsElements(exact) || llvm::all_of(users, [&](Operation *other) {
       return other == exact ||
@@ -67,10 +68,11 @@ bool hidesRounding(Value value) {
   });
 }
 
-/// Whether kernels compute the operation's result in f32 and pass it on to other operations.
+/// Returns whether kernels compute the operation's result in f32 and pass it on to other
+/// operations.
 bool isComputedInF32(Operation *op) {
   if (isa<CastOp>(op))
-    return false; // a cast requires its rounding
+    return false; // a cast requests rounding
   if (isa<ReduceOp, AvgPoolOp>(op) || op->hasTrait<Elementwise>())
     return true;
   return isProduct(op) && !precision::isStrict(op);

@@ -36,7 +36,7 @@ namespace {
 
 Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
 
-/// Table of the f32 values of all 65,536 bit patterns of the type.
+/// Returns the table of the f32 values of all 65,536 bit patterns of the 16-bit type.
 const std::vector<float> &meanings(FloatType half) {
   auto made = [](const llvm::fltSemantics &semantics) {
     std::vector<float> all(size_t(1) << 16);
@@ -67,7 +67,8 @@ ref::Tensor inSingle(const ref::Tensor &halves) {
   return wide;
 }
 
-/// Whether the matmul is bound by reading its second operand.
+/// Returns whether the matmul or attention has so few rows that it is bound by reading its second
+/// operand.
 bool hasFewRows(Operation *product) {
   if (auto matmul = dyn_cast<MatmulOp>(product))
     return isBoundByWeights(matmul);
@@ -101,7 +102,7 @@ public:
   }
 
 private:
-  /// Whether the type is a 16-bit float without fast matmuls on this processor.
+  /// Returns whether the type is a 16-bit float without fast matmul kernels on this CPU.
   bool isSlow(Type element) {
     if (!element.isF16() && !element.isBF16())
       return false;
@@ -112,11 +113,11 @@ private:
   }
   bool isSlow(Value value) { return isSlow(elementOf(value)); }
 
-  /// Whether the value was computed in f32 by this pass, so that it is not a 16-bit constant or
-  /// argument.
+  /// Returns whether the value was computed in f32 by this pass, so that it is not a 16-bit
+  /// constant or argument.
   bool isMadeWide(Value value) { return made.contains(value); }
 
-  /// Whether the value is stored in 16 bits before the program runs.
+  /// Returns whether the value is stored in 16 bits before the program runs.
   static bool isStored(Value value) {
     return isa<BlockArgument>(value) || value.getDefiningOp<ConstantOp>();
   }
@@ -129,7 +130,7 @@ private:
            });
   }
 
-  /// Whether the operation is computed in f32, with f32 results.
+  /// Returns whether this pass computes the operation in f32, with f32 results.
   bool isWide(Operation *op) {
     if (!hasSlowResults(op))
       return false;
@@ -182,7 +183,8 @@ private:
   }
 
   /// Handles casts to and from 16 bits. If the value is available in f32, the cast is dropped.
-  /// Integers, such as quantized weights, are converted to f32 directly.
+  /// Integers, such as quantized weights, are converted to f32 directly. Returns false for other
+  /// casts.
   bool visitCast(CastOp cast) {
     Value x = cast.getX(), y = cast.getY();
     if (isMadeWide(x) && elementOf(y).isF32()) {
@@ -193,7 +195,7 @@ private:
     if ((elementOf(x).isF32() || isa<IntegerType>(elementOf(x))) && isSlow(y) && !isOnGpu(y)) {
       OpBuilder builder(cast);
       made.insert(y);
-      // A separate cast is created even if x is f32, because the readers of y must be
+      // A separate cast is created even if x is already f32, because the readers of y must be
       // distinguishable from other readers of x.
       auto single = CastOp::create(builder, cast.getLoc(), x, builder.getF32Type());
       wide[y] = single.getY();
@@ -252,9 +254,9 @@ private:
     return form = TensorBuilder(builder, value.getLoc()).cast(wide.lookup(value), elementOf(value));
   }
 
-  /// Gives all readers of a value the same precision: if one of them reads it in 16 bits, the
-  /// readers in f32 get the rounded value. The same applies to the operands of an operation that
-  /// returns their elements.
+  /// Gives all readers of a value the same precision: if one of them reads the value in 16 bits,
+  /// the readers in f32 get the rounded value. This also applies to the operands of an operation
+  /// that returns their elements.
   void roundObserved() {
     SmallVector<Value> reached(observed.begin(), observed.end());
     while (!reached.empty()) {
@@ -291,7 +293,7 @@ private:
   llvm::DenseSet<Value> made;
   llvm::DenseMap<Value, Value> wide, narrow; ///< keys: the original 16-bit values
   llvm::SetVector<Value> observed;           ///< values that an operation reads in 16 bits
-  SmallVector<CastOp> copies;                ///< casts from f32 to f32
+  SmallVector<CastOp> copies;                ///< casts from f32 to f32, erased at the end
   SmallVector<Operation *> replaced;
 };
 

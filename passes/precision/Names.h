@@ -13,34 +13,35 @@
 
 namespace dlc::precision {
 
-/// Attribute of an operation: the type in which it is computed, "f32", "bf16" or "f16". Overrides
-/// the mode.
+/// Attribute of an operation: the type in which it is computed, "f32", "bf16" or "f16". It
+/// overrides the option --precision.
 constexpr llvm::StringLiteral kPrecisionAttr = "dlc.precision";
-/// Attribute of an f32 matmul, convolution or attention: the library may round its operands to this
-/// type.
+/// Attribute of an f32 matmul, convolution or attention: the type to which the library may round
+/// the operands.
 constexpr llvm::StringLiteral kMathAttr = "dlc.math";
 
-/// Whether the sums of a matmul, convolution or attention must be computed as written. Overrides
-/// the mode.
+/// Returns whether the sums of a matmul, convolution or attention must be computed as written
+/// (attribute dlc.accuracy = "strict"). The attribute of the operation overrides the options.
 inline bool isStrict(mlir::Operation *product) {
   auto own = product->getAttrOfType<mlir::StringAttr>(kAccuracyAttr);
   return own && own == "strict";
 }
 
-/// The type of this name. Null for unknown names.
+/// Returns the type of this name ("f32", "bf16", "f16"), or null for unknown names.
 mlir::FloatType typeNamed(llvm::StringRef word, mlir::MLIRContext *context);
 
 /// Overrides of the form PATTERN=f32|bf16|f16: the types in which operations are computed
-/// regardless of the mode. Patterns match the names of layers and nodes. A gradient has the name of
-/// the operation that it differentiates.
+/// regardless of --precision. Patterns match the names of layers and nodes. A gradient has the name
+/// of the operation that it differentiates.
 class Overrides {
 public:
-  /// Returns nullopt and sets `wrong` to the text that is invalid.
+  /// Parses the overrides. If a text is invalid, returns nullopt and sets `wrong` to this text.
   static std::optional<Overrides> parse(llvm::ArrayRef<std::string> texts,
                                         mlir::MLIRContext *context, std::string &wrong);
 
-  /// Returns the type in the attribute `dlc.precision`, otherwise that of the first pattern that
-  /// matches the name of the operation. Null if there is neither: then --precision applies.
+  /// Returns the type that overrides --precision for the operation: that of the attribute
+  /// `dlc.precision`, otherwise that of the first pattern that matches the operation's name. Null
+  /// if there is neither.
   mlir::FloatType of(mlir::Operation *op) const;
 
 private:

@@ -14,7 +14,8 @@ static Value castTo(OpBuilder &builder, Value value, Type element) {
   return TensorBuilder(builder, value.getLoc()).cast(value, element);
 }
 
-/// Whether the constant has the same value in the narrow type. Overflow to infinity is accepted.
+/// Returns whether the splat constant has the same value in the 16-bit type. Overflow to infinity
+/// is accepted.
 static bool isExactIn(Value constant, FloatType type) {
   std::optional<double> number = splatValue(constant);
   if (!number)
@@ -113,8 +114,8 @@ bool Narrowing::visitLayer(Operation *op) {
   return true;
 }
 
-/// Whether the operand can be narrow without rounding that the operation would not have had
-/// otherwise.
+/// Returns whether reading the operand in the 16-bit type adds no rounding that the operation would
+/// not have otherwise.
 bool Narrowing::mayJoin(OpOperand &operand, FloatType type) const {
   Value value = operand.get();
   if (FloatType own = narrowTypeOf(value))
@@ -130,7 +131,7 @@ bool Narrowing::visitExact(Operation *op) {
   Value first = op->getOperand(0);
   if (!type && isViewLike(op) && demand.of(op->getResult(0)) && isWide(first) &&
       (isa<BlockArgument>(first) || first.getDefiningOp<ConstantOp>())) {
-    // A parameter that products read through a view.
+    // The operand is a parameter or constant that products read through this view.
     type = demand.of(op->getResult(0));
     op->setOperand(0, narrow(first, type, op));
   } else if (!type || !llvm::all_of(op->getOpOperands(),

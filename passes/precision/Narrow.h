@@ -6,10 +6,14 @@
 
 namespace dlc::precision {
 
-/// Changes types in place, and inserts casts between narrow and f32 values:
-/// - Each value is cast at most once to a narrow type, where it is computed (a parameter: before
-///   its first reader). All products (matmuls, convolutions, attention) share this cast.
-/// - A reader of a narrow value in f32 gets a cast of its own, so that no f32 copy stays live.
+/// Converts values to 16-bit (narrow) types in place, and inserts casts between 16-bit and f32
+/// values:
+/// - Each value is cast at most once to a narrow type, immediately after its definition (a
+///   parameter: before its first reader). All products (matmuls, convolutions, attention) share
+///   this cast.
+/// - An operation that reads a narrow value in f32 gets a cast of its own, so that no f32 copy
+/// stays
+///   live.
 /// - A value that only one operation reads is passed on in f32.
 class Narrowing {
 public:
@@ -25,23 +29,25 @@ private:
   bool visitExact(mlir::Operation *op);
   void visitWide(mlir::Operation *op);
 
-  /// The type in which the value is already available in narrow form. Null if it is not.
+  /// Returns the 16-bit type in which the value is already available, because the value itself was
+  /// converted or has a 16-bit copy. Null if there is none.
   mlir::FloatType narrowTypeOf(mlir::Value value) const;
   mlir::Value narrow(mlir::Value value, mlir::FloatType type, mlir::Operation *user);
-  /// Makes the operand read f32, even if its value has become narrow.
+  /// Makes the operand read an f32 value, even if its value was converted to 16 bits.
   void widen(mlir::OpOperand &operand);
   void convert(mlir::Value result, mlir::FloatType type);
   bool mayJoin(mlir::OpOperand &operand, mlir::FloatType type) const;
 
   const PrecisionRequest &request;
   const Demand &demand;
-  /// Values whose own type was changed to a narrow one.
+  /// Values whose own type was changed to a 16-bit type, with this type.
   llvm::DenseMap<mlir::Value, mlir::FloatType> converted;
-  /// Casts from f32 values to narrow types.
+  /// Casts from f32 values to 16-bit types, which all users share.
   llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> casts;
-  /// f32 values that are read through casts of their narrow copy.
+  /// f32 values that are read through casts of their 16-bit copy, with the type of the copy.
   llvm::DenseMap<mlir::Value, mlir::FloatType> kept;
-  /// For each narrow result of a product: its unrounded sums in f32, for readers in f32.
+  /// For each 16-bit result of a product: the f32 value before rounding, for operations that read
+  /// it in f32.
   llvm::DenseMap<mlir::Value, mlir::Value> sums;
 };
 

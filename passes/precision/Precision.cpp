@@ -37,7 +37,7 @@ struct PrecisionPass : OptionPass<PrecisionPass> {
       for (Block &block : function.getFunctionBody())
         narrowing.run(block);
       dropDead(function);
-      // Folds casts of constants, and removes pairs of inverse casts.
+      // Greedy rewriting folds casts of constants, and removes pairs of inverse casts.
       GreedyRewriteConfig config;
       config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
       (void)applyPatternsGreedily(function.getFunctionBody(), patterns, config);
@@ -60,7 +60,8 @@ struct PrecisionPass : OptionPass<PrecisionPass> {
     return PrecisionRequest{typeNamed(options.precision, &getContext()), *parsed};
   }
 
-  /// Whether any product becomes narrow. Other functions are not changed.
+  /// Returns whether any product (matmul, convolution or attention) of the function gets 16-bit
+  /// operands. Other functions are not changed.
   static bool hasWork(FunctionOpInterface function, const PrecisionRequest &request) {
     return function
         ->walk([&](Operation *op) {
@@ -79,8 +80,8 @@ struct PrecisionPass : OptionPass<PrecisionPass> {
         op.erase();
   }
 
-  /// Permits rounding the operands of an f32 matmul, convolution or attention to `math`: to bf16,
-  /// or to tf32 and any type that is more precise.
+  /// Sets the attribute that permits rounding the operands of an f32 matmul, convolution or
+  /// attention to `math`: to bf16, or to tf32 and any type that is more precise.
   static void allowMath(Operation *op, const PrecisionRequest &request, StringRef math) {
     FloatType asked = request.overrides.of(op);
     if ((asked && asked.isF32()) || precision::classOf(op) != NumericClass::Product ||

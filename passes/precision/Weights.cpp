@@ -28,7 +28,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Smaller constants stay unchanged, because reading them takes no significant time.
+/// Minimum number of elements of weights that are converted. Smaller constants stay unchanged,
+/// because reading them takes no significant time.
 constexpr int64_t kMin = 4096;
 
 uint16_t rounded(float x) {
@@ -39,8 +40,8 @@ uint16_t rounded(float x) {
 }
 float widened(uint16_t x) { return llvm::bit_cast<float>(uint32_t(x) << 16); }
 
-/// The bits of the number in bf16 or f16. Returns nullopt if the type does not represent it
-/// exactly.
+/// Return the bits of the number in bf16 (f16), or nullopt if the type does not represent the
+/// number exactly.
 std::optional<uint16_t> exactBF16(float x) {
   auto bits = llvm::bit_cast<uint32_t>(x);
   return std::isfinite(x) && !(bits & 0xffff) ? std::optional(uint16_t(bits >> 16)) : std::nullopt;
@@ -61,7 +62,7 @@ std::optional<uint16_t> exactF16(float x) {
   return uint16_t(sign | (((bits & 0x7fffffff) >> kDropped) - (kBias << (23 - kDropped))));
 }
 
-/// Weights in fewer bits, and the scale of each column if there is one.
+/// Weights in fewer bits, and the scale of each column if the weights are int8.
 struct NarrowWeights {
   Value bits, scales;
 };
@@ -81,8 +82,8 @@ struct RoundingErrors {
   }
 };
 
-/// Strides of one or several matrices, whose columns are those of the matmul's right operand after
-/// its transpose flag.
+/// Sizes and strides of one or several matrices, whose columns are those of the matmul's right
+/// operand after its transpose flag is applied.
 struct Columns {
   int64_t matrices, columns, rows, columnStep, rowStep;
 
@@ -126,9 +127,9 @@ public:
   }
 
 private:
-  /// Whether all users of the constant are matmuls that read it as their right operand, with equal
-  /// transpose flags. None of them may be strict. In the exact form, all of them must be bound by
-  /// weight bandwidth.
+  /// Returns whether all users of the constant are matmuls that read it as their right operand,
+  /// with equal transpose flags. For inexact types, none of them may have strict accuracy. For
+  /// exact conversion, all of them must be bound by weight bandwidth.
   bool isWeight(ConstantOp constant) const {
     auto type = typeOf(constant.getResult());
     if (!type.getElementType().isF32() || type.getRank() < 2 || type.getNumElements() < kMin)
@@ -209,7 +210,8 @@ private:
     std::vector<float> most(c.columns);
     for (int64_t matrix = 0; matrix < c.matrices; ++matrix) {
       int64_t start = matrix * c.rows * c.columns;
-      // Visits the elements in memory order, for both orders of the dimensions.
+      // Calls visit(index, column) for all elements in memory order, for both orders of the
+      // dimensions.
       auto each = [&](auto &&visit) {
         int64_t outer = c.columnStep == 1 ? c.rows : c.columns,
                 inner = c.columnStep == 1 ? c.columns : c.rows;
@@ -238,7 +240,7 @@ private:
   std::map<Operation *, NarrowWeights> known;
 };
 
-/// Whether the weights of matmuls with few rows exceed the caches of a core.
+/// Returns whether the weights of matmuls with few rows together exceed the caches of a core.
 bool areFar(ArrayRef<MatmulOp> products) {
   constexpr int64_t kBytes = 8 << 20;
   int64_t bytes = 0;

@@ -1,6 +1,6 @@
 //===- Blocks.cpp - matmuls by constant quantized weights -------------------===//
 //
-//   x·dequantize(Q, s, z)  ->  the same of constants, whose kernel reads Q
+//   x·dequantize(Q, s, z)  ->  the same with constant operands, for a kernel that reads Q
 //   (passes/QuantizedWeights.h)
 //                          ->  Σ over blocks (x·cast(Q - z)) * s, for few rows without that kernel
 //
@@ -23,7 +23,8 @@ std::optional<ref::Tensor> constantOf(Value v) {
   return isOfConstants(v) ? evaluated(v) : std::nullopt;
 }
 
-/// Sets the right operand to its dequantization without the transposition between them.
+/// Returns the dequantization that defines the weights of a matmul, or null. A transposition
+/// between them is replaced by the matmul's transpose flag.
 DequantizeOp weightsOf(MatmulOp product) {
   Value w = product.getB();
   if (typeOf(w).getRank() != 2)
@@ -38,7 +39,8 @@ DequantizeOp weightsOf(MatmulOp product) {
   return op;
 }
 
-/// Checks for a scale or a zero point for each of several blocks along the contracted dimension.
+/// Checks whether a dequantization has a scale or a zero point for each of several blocks along the
+/// reduction dimension of the matmul.
 bool isInBlocks(MatmulOp product, DequantizeOp op) {
   const int64_t axis = product.getTransposeB();
   return op.getBlockSize() && int64_t(*op.getAxis()) == axis &&
@@ -47,10 +49,10 @@ bool isInBlocks(MatmulOp product, DequantizeOp op) {
          });
 }
 
-/// Makes the operands of the dequantization constants, and lets the kernel read them. Returns false
-/// if the kernel does not support them.
+/// Makes the operands of the dequantization constants, and marks the matmul so that its kernel
+/// reads the quantized values. Returns false if the kernel does not support them.
 bool keepQuantized(MatmulOp product) {
-  // A matmul of constants is evaluated.
+  // A matmul of two constants is evaluated at compile time and needs no kernel.
   if (precision::isStrict(product) || isOfConstants(product.getA()) ||
       !QuantizedWeights::read(product, constantOf))
     return false;
@@ -67,9 +69,9 @@ bool keepQuantized(MatmulOp product) {
   return true;
 }
 
-/// Multiplies x by each block, scales the results and sums them over the blocks. For many rows the
-/// intermediate results would be larger than the weights. Returns null unless the numbers minus
-/// their zero points fit i8.
+/// Rewrites the matmul as one matmul of x for each block, whose results are scaled and summed over
+/// the blocks. For many rows the intermediate results would be larger than the weights. Returns
+/// null unless the quantized values minus their zero points are in the range of i8.
 Value byBlocks(MatmulOp product, DequantizeOp op) {
   OpBuilder builder(product);
   TensorBuilder b(builder, product.getLoc());
@@ -79,7 +81,8 @@ Value byBlocks(MatmulOp product, DequantizeOp op) {
   if (k % depth || product.getTransposeA() || (zero && !isOfConstants(zero)) ||
       (zero && isa<FloatType>(typeOf(zero).getElementType())))
     return {};
-  // Of shape [blocks, depth, n] or [blocks, 1, n].
+  // Splits the reduction dimension into blocks: the result is [blocks, depth, n] for weights, or
+  // [blocks, 1, n] for scales and zero points.
   auto split = [&](Value v) {
     const int64_t size = typeOf(v).getNumElements() / n / blocks;
     return axis ? b.make<TransposeOp>(b.reshape(v, {n, blocks, size}), ArrayRef<int64_t>{1, 2, 0})

@@ -7,13 +7,14 @@
 
 namespace dlc::quantize {
 
-/// Rewrites a matmul by constant weights that are dequantized in blocks along the contracted
-/// dimension: for a kernel that reads the quantized weights if `costs` (may be null) has one, else,
-/// for few rows, as one matmul for each block. Returns false if nothing was rewritten.
+/// Rewrites a matmul by constant weights that are dequantized in blocks along the reduction
+/// dimension. If `costs` (may be null) has a kernel that reads the quantized weights, marks the
+/// matmul for it; otherwise, for few rows, rewrites it as one matmul for each block. Returns false
+/// if nothing was rewritten.
 bool keepBlocks(MatmulOp product, Costs *costs);
 
-/// Rewrites a matmul by weights without blocks for a kernel that reads the quantized weights.
-/// Returns false without one.
+/// Rewrites a matmul by quantized weights without blocks so that its kernel reads the quantized
+/// weights. Returns false if there is no such kernel.
 bool keepChannels(MatmulOp product, Costs &costs);
 
 } // namespace dlc::quantize

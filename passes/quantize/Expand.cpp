@@ -4,8 +4,9 @@
 //   quantize x, s, z        ->  clamp(round(x / s) + z, low, high)
 //   dynamic_quantize x      ->  the range's scale and zero point, and a quantize
 //
-// An axis in blocks becomes two dimensions where the blocks divide it; else scales and zero points
-// are repeated for the elements of their block. Values of 4 bits become 8 bits wide first.
+// An axis with blocks is split into two dimensions if the block size divides it; otherwise scales
+// and zero points are repeated for the elements of their block. 4-bit values are first cast to 8
+// bits.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/quantize/Expand.h"
@@ -44,7 +45,7 @@ public:
 
   void expand(QuantizeOp op) { replace(op, b.make<CastOp>(rounded(op), op.getTo())); }
 
-  /// Returns the rounded and clamped values before the cast to integers.
+  /// Returns the rounded and clamped values of a quantization before the cast to integers.
   Value rounded(QuantizeOp op) {
     Value scale = perBlock(op, op.getScale()), zero = perBlock(op, op.getZeroPoint());
     bool isF64 = typeOf(op.getX()).getElementType().isF64();
@@ -80,7 +81,8 @@ public:
     Value high = b.make<MaxOp>(extreme(ReduceKind::max), none),
           low = b.make<MinOp>(extreme(ReduceKind::min), none);
     Value scale = b.make<DivOp>(b.make<SubOp>(high, low), b.scalar(255, x));
-    // For an empty range the values are 0 with any scale.
+    // If all values are 0, the range is empty and the scale is 0. The scale is then replaced by 1,
+    // because 0 is quantized to the zero point with any scale.
     Value isEmpty = b.make<CompareOp>(Predicate::eq, scale, none);
     Value one = b.broadcast(b.scalar(1, x), shapeOf(scale));
     Value safe = b.make<SelectOp>(isEmpty, one, scale);
@@ -96,7 +98,7 @@ public:
     Expander(quantize).expand(quantize);
   }
 
-  /// Returns x in i32 minus the zero point (null for 0).
+  /// Returns x in i32 minus the zero point (null means 0).
   Value centered(Value x, Value zero) {
     Type i32 = builder.getI32Type();
     x = b.cast(unpacked(x), i32);
@@ -109,7 +111,8 @@ private:
     op->erase();
   }
 
-  /// Evaluates an operation on constants if its result is small. Returns other values unchanged.
+  /// Returns the constant to which an operation on constants evaluates, if its result is small.
+  /// Returns other values unchanged.
   Value folded(Value value) {
     constexpr int64_t kMax = int64_t(16) << 20;
     bool isSmall = typeOf(value).hasStaticShape() && typeOf(value).getNumElements() <= kMax;
@@ -126,8 +129,8 @@ private:
 
   Value unpacked(Value x) { return quantize::unpacked(builder, x); }
 
-  /// Returns the block size if the blocks divide the axis, which then becomes two dimensions; else
-  /// 0.
+  /// Returns the block size if it divides the size of the axis, which is then split into two
+  /// dimensions; otherwise 0.
   template <typename Op> int64_t wholeBlocks(Op op) {
     if (!op.getBlockSize() || !typeOf(op.getX()).hasStaticShape())
       return 0;
@@ -150,8 +153,8 @@ private:
     return wholeBlocks(op) ? b.reshape(y, shapeOf(op.getX())) : y;
   }
 
-  /// Returns a scale or zero point that broadcasts to split(x). If the last block is shorter, each
-  /// element is repeated for all elements of its block.
+  /// Returns a scale or zero point that broadcasts to split(x). If the last block is shorter than
+  /// the others, each scale or zero point is repeated for all elements of its block instead.
   template <typename Op> Value perBlock(Op op, Value each) {
     if (!each || !op.getBlockSize() || typeOf(each).getRank() == 0)
       return each;

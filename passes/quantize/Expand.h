@@ -6,19 +6,19 @@
 
 namespace dlc::quantize {
 
-/// Casts 4-bit integers to 8 bits; evaluates the cast of a constant. Returns other values
-/// unchanged.
+/// Casts a value of 4-bit integers to 8 bits, and evaluates the cast if the value is a constant.
+/// Returns values of other types unchanged.
 mlir::Value unpacked(mlir::OpBuilder &builder, mlir::Value x);
 
-/// Replaces the operands and zero points of 4 bits of an integer contraction by ones of 8 bits.
+/// Replaces the 4-bit operands and zero points of an integer contraction by 8-bit ones.
 void unpackOperands(mlir::Operation *contraction);
 
-/// Returns x in i32 minus the zero point (null for 0). 4-bit integers are unpacked.
+/// Returns x in i32 minus the zero point (null means 0). 4-bit integers are first cast to 8 bits.
 mlir::Value centered(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
                      mlir::Value zeroPoint);
 
-/// Returns the rounded and clamped values of a quantization before their cast to integers, in f32
-/// (f64 for x in f64).
+/// Returns the rounded and clamped values of a quantization before the cast to integers, in f32 (in
+/// f64 if x is f64).
 mlir::Value roundedValues(QuantizeOp op);
 
 } // namespace dlc::quantize

@@ -13,8 +13,8 @@ using namespace mlir;
 
 namespace dlc::quantize {
 
-/// Returns the range of integers by their type, and of integers in i32 if they are constants or are
-/// cast from 8 bits.
+/// Returns the range of a value's integers: that of its type if it has at most 8 bits, that of the
+/// operand of a cast, or that of a constant's elements. Returns nullopt for other values.
 static std::optional<std::pair<int64_t, int64_t>> rangeOf(Value value) {
   auto type = dyn_cast<IntegerType>(typeOf(value).getElementType());
   if (type && type.getWidth() <= 8)
@@ -100,7 +100,7 @@ std::optional<Weights> weightsOf(OpBuilder &builder, Operation *op) {
   const int64_t channels = shape[channelAxis(op)], inner = isLast ? 1
                                                            : conv ? wide->size() / channels
                                                                   : shape.back();
-  // Minimum and maximum of each output channel.
+  // Minimum and maximum weight of each output channel.
   std::vector<std::pair<int64_t, int64_t>> ranges(
       channels, {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()});
   auto channelOf = [&](int64_t i) { return i / inner % channels; };
@@ -115,7 +115,7 @@ std::optional<Weights> weightsOf(OpBuilder &builder, Operation *op) {
   Weights weights{
       ref::Tensor::empty(RankedTensorType::get(shape, builder.getIntegerType(8))), 0, {}};
   std::vector<int64_t> shifts(channels, 0);
-  // oneDNN's matmul supports one weight zero point for all channels, its convolution none.
+  // oneDNN's matmul supports one weight zero point for all channels; its convolution supports none.
   if (!conv && most - least <= 255) {
     weights.zeroPoint = -std::clamp<int64_t>(0, most - 127, least + 128);
     std::fill(shifts.begin(), shifts.end(), -weights.zeroPoint);

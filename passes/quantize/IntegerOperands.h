@@ -7,48 +7,52 @@
 
 namespace dlc::quantize {
 
-constexpr double kExact = 1 << 24; ///< integers up to this one are exact in f32
+constexpr double kExact = 1 << 24; ///< all integers up to 2^24 are exact in f32
 
-/// Integers of 8 bits and the zero point that is subtracted from them.
+/// 8-bit integers, and the zero point that is subtracted from them.
 struct Integers {
   mlir::Value x;
-  mlir::Value zeroPoint; ///< in x's type or i32; null: 0
+  mlir::Value zeroPoint; ///< in x's type or i32; null means 0
 };
 
-/// Returns integers as i8 if all of them fit.
+/// Returns the integers as i8 if all of them are in the range of i8, otherwise nullopt.
 std::optional<ref::Tensor> narrowed(const ref::Tensor &integers);
 
-/// Returns an operand of a contraction of integers.
+/// Returns the integers and zero point of an operand of an integer contraction.
 Integers integersOf(mlir::Operation *contraction, unsigned operand);
 
-/// Returns an operand of a contraction of integers in i32, minus its zero point.
+/// Returns an operand of an integer contraction in i32, minus its zero point.
 mlir::Value centered(mlir::OpBuilder &builder, mlir::Operation *contraction, unsigned operand);
 
 /// Checks that a zero point is at least -128 and at most 255, the values that generated kernels
 /// support.
 bool isZeroPointOfBytes(mlir::Value zero);
 
-/// Returns the maximum of |x - zero point|; nothing if the zero point is unknown.
+/// Returns the maximum of |x - zero point|, or nullopt if the range of one of the two is not known
+/// at compile time.
 std::optional<double> boundOf(const Integers &of);
 
-/// Checks that f32 holds the sum over each window of a convolution's operand exactly.
+/// Checks that f32 represents the sum over each window of a convolution's input exactly.
 bool hasSmallSums(ConvOp conv);
 
-/// Returns the axis of output channels in weights [O, I, ..], [K, N], or [N, K] for transpose_b.
+/// Returns the axis of the output channels in weights of the shape [O, I, ..], [K, N], or [N, K]
+/// for transpose_b.
 int64_t channelAxis(mlir::Operation *contraction);
 
-/// Shape of one element for each output channel that broadcasts to the result.
+/// Returns the shape of a vector with one element for each output channel, so that it broadcasts to
+/// the contraction's result.
 llvm::SmallVector<int64_t> channelShape(mlir::Operation *contraction);
 
-/// Constant weights as kernels read them: numbers - zeroPoint + shift of the channel.
+/// Constant weights in the form that kernels read: numbers - zeroPoint + shift of the output
+/// channel.
 struct Weights {
-  ref::Tensor numbers; ///< i8
+  ref::Tensor numbers; ///< integers of type i8
   int64_t zeroPoint = 0;
   std::optional<ref::Tensor> shifts;
 };
 
-/// Returns constant weights minus their zero points as kernels read them. Returns nothing if they
-/// have no such form.
+/// Returns constant weights minus their zero points in the form that kernels read, or nullopt if
+/// they have no such form.
 std::optional<Weights> weightsOf(mlir::OpBuilder &builder, mlir::Operation *contraction);
 
 } // namespace dlc::quantize

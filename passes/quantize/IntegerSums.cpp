@@ -54,9 +54,9 @@ namespace {
 /// A dequantized operand: (integers - their zero point - zeros) * scale.
 struct Dequantized {
   Integers integers;
-  Value scale;  ///< f32, broadcasts to the integers
+  Value scale;  ///< scale in f32, broadcasts to the integers
   Value zeros;  ///< zero points in f32 that a contraction cannot subtract; null: none
-  Value floats; ///< rounded floats that the integers are cast from and that may be NaN; null: none
+  Value floats; ///< rounded floats, perhaps NaN, from which the integers are cast; null: none
 };
 
 bool isZeroOrNone(Value zeroPoint) { return !zeroPoint || isSplatOf(zeroPoint, 0); }
@@ -70,10 +70,11 @@ bool hasBlocks(DequantizeOp op) {
          });
 }
 
-/// Matches a dequantization of 4- or 8-bit integers to f32, or views of one with a single scale.
-/// With `byRows`, float zero points and zero points of several elements are returned in `zeros`.
+/// Matches a dequantization of 4- or 8-bit integers to f32, or view operations on one with a single
+/// scale. With `byRows`, float zero points and zero points of several elements are returned in
+/// `zeros`.
 std::optional<Dequantized> dequantized(Value value, OpBuilder &builder, bool byRows = false) {
-  // A view commutes with a dequantization that has a single scale.
+  // A view operation can be moved before a dequantization that has a single scale.
   if (Operation *op = value.getDefiningOp();
       op && op->hasTrait<ViewLike>() && op->getNumOperands() == 1) {
     auto inner = dequantized(op->getOperand(0), builder);
@@ -90,7 +91,8 @@ std::optional<Dequantized> dequantized(Value value, OpBuilder &builder, bool byR
   if (!op || !typeOf(value).getElementType().isF32() || hasBlocks(op) ||
       !isNarrowInteger(typeOf(op.getX()).getElementType()))
     return std::nullopt;
-  // Insert before the dequantization, so that all contractions that read it share the integers.
+  // New operations are inserted before the dequantization, so that all contractions that read it
+  // share the integers.
   OpBuilder at(op);
   Value x = unpacked(at, op.getX()), zero = op.getZeroPoint();
   if (isZeroOrNone(zero))
@@ -108,8 +110,8 @@ std::optional<Dequantized> dequantized(Value value, OpBuilder &builder, bool byR
   return Dequantized{{x, Value()}, op.getScale(), zero, Value()};
 }
 
-/// Returns rounded and clamped floats as integers of an 8-bit type. NaN has no meaning in the
-/// result. Returns null for other floats.
+/// Casts floats that are rounded and clamped to the range of an 8-bit type to this type. The result
+/// for NaN is undefined. Returns null for other floats.
 Value roundedIntegers(Value floats, OpBuilder &builder) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double low = -kInfinity, high = kInfinity;
@@ -136,7 +138,8 @@ Value roundedIntegers(Value floats, OpBuilder &builder) {
   return b.cast(floats, IntegerType::get(builder.getContext(), 8, sign));
 }
 
-/// Like dequantized(), for an operand whose rows may have scales and zero points of their own.
+/// Matches a dequantization like dequantized(), and also one that is composed of float operations
+/// and may have a scale and zero point for each row.
 std::optional<Dequantized> dequantizedRows(Value value, OpBuilder &builder) {
   auto mul = value.getDefiningOp<MulOp>();
   auto sub = mul ? mul.getA().getDefiningOp<SubOp>() : SubOp();
@@ -151,7 +154,7 @@ std::optional<Dequantized> dequantizedRows(Value value, OpBuilder &builder) {
 
 class Rewriter {
 public:
-  /// `isHost` and `isGpu`: the whole program runs on a CPU or on a GPU.
+  /// `isHost` or `isGpu` is set if the whole program runs on a CPU or on a GPU.
   Rewriter(ModuleOp module, Costs &costs, bool isHost, bool isGpu)
       : builder(module.getContext()), costs(costs), isHost(isHost), isGpu(isGpu) {
     module.walk([&](GradientOp) { isTraining = true; });
@@ -184,16 +187,17 @@ public:
   }
 
 private:
-  /// An integer contraction that a kernel computes.
+  /// An integer contraction for which there is a kernel.
   struct Sums {
     Operation *op;
-    /// c for each output channel: c * Σx is added to the sums. None: no channel needs it.
+    /// Correction factor c of each output channel: c * Σx is added to the result, with Σx the sum
+    /// of the inputs. Nullopt if no channel needs a correction.
     std::optional<ref::Tensor> shifts;
-    bool isUnfolded = false; ///< computed as a matmul over unfolded windows
+    bool isUnfolded = false; ///< whether it is a matmul over unfolded windows (im2col)
   };
 
-  /// Creates the form of an integer contraction that a kernel computes, before the contraction.
-  /// Creates nothing if there is no kernel.
+  /// Creates, before the contraction, an equivalent integer contraction in a form for which there
+  /// is a kernel. Returns nullopt and creates nothing if there is no kernel.
   std::optional<Sums> sumsOf(Operation *op) {
     Integers x = integersOf(op, 0), w = integersOf(op, 1);
     auto left = kernelZeroPoint(x.zeroPoint);
@@ -236,7 +240,7 @@ private:
     return std::nullopt;
   }
 
-  /// Returns the sums of an integer contraction.
+  /// Returns the result of an integer contraction, including the correction of its output channels.
   Value finish(const Sums &sums) {
     Value y = sums.op->getResult(0);
     if (!sums.shifts)
@@ -246,7 +250,8 @@ private:
         y, b.make<MulOp>(inputSums(sums.op, b), b.make<ConstantOp>(sums.shifts->toAttr())));
   }
 
-  /// Replaces a contraction by a value that is computed from the sums.
+  /// Replaces a contraction by the value y, which is computed from the result of the integer
+  /// contraction.
   static void replace(Operation *op, Value y, const Sums &sums) {
     op->getResult(0).replaceAllUsesWith(y);
     op->erase();
@@ -254,8 +259,8 @@ private:
       keepInRows(sums.op->getResult(0));
   }
 
-  /// Returns a zero point as kernels of the target read it: a single one, in i32 on CPUs; null
-  /// for 0. Returns nothing for zero points that kernels do not support.
+  /// Returns a zero point in the form that kernels of the target read: a single element, in i32 on
+  /// CPUs, or null for 0. Returns nullopt for zero points that kernels do not support.
   std::optional<Value> kernelZeroPoint(Value zero) {
     if (isZeroOrNone(zero))
       return Value();
@@ -268,8 +273,8 @@ private:
     return foldedConstant(builder, b.reshape(zero, {}));
   }
 
-  /// Stores constant weights with the contracted dimension last, because tensor cores read 8-bit
-  /// integers that are contiguous along it.
+  /// Stores constant weights with the reduction dimension last, because tensor cores read 8-bit
+  /// integers that are contiguous along this dimension.
   void transposeWeights(Operation *op) {
     auto product = dyn_cast<MatmulOp>(op);
     if (!product || product.getTransposeB() || typeOf(product.getB()).getRank() != 2 ||
@@ -282,8 +287,8 @@ private:
     product.setTransposeB(true);
   }
 
-  /// Keeps the weights of a matmul with few rows in 8 bits, since it is bound by weight bandwidth.
-  /// The scales are multiplied after the matmul.
+  /// Keeps the weights of a matmul with few rows in 8 bits, because it is bound by weight
+  /// bandwidth. The result of the matmul is multiplied by the scales.
   void readNarrow(Operation *op) {
     auto product = dyn_cast<MatmulOp>(op);
     if (!product || typeOf(product.getB()).getRank() != 2 ||
@@ -304,14 +309,15 @@ private:
     op->erase();
   }
 
-  /// Checks that `each` has one element, or one for each index of the axis of the weights.
+  /// Checks that the scale or zero point `each` has one element, or one for each index of the given
+  /// axis of the weights.
   static bool isPerIndex(Value weights, int64_t axis, Value each) {
     auto type = typeOf(each);
     return type.getNumElements() == 1 || (type.getRank() == typeOf(weights).getRank() &&
                                           type.getNumElements() == type.getDimSize(axis));
   }
 
-  /// Clones a contraction with other operands, without its bias and zero points.
+  /// Clones a contraction with the operands `left` and `right`, without its bias and zero points.
   Operation *withOperands(Operation *op, Value left, Value right) {
     Operation *other = builder.clone(*op);
     if (auto conv = dyn_cast<ConvOp>(other))
@@ -323,8 +329,8 @@ private:
     return other;
   }
 
-  /// Rewrites a contraction of dequantized operands as one of integers. Returns whether there is a
-  /// kernel for that.
+  /// Rewrites a contraction of dequantized operands as an integer contraction. Returns whether
+  /// there is a kernel for the integer contraction.
   bool asIntegers(Operation *op) {
     auto x = dequantizedRows(op->getOperand(0), builder);
     auto w = x ? dequantized(op->getOperand(1), builder) : std::nullopt;
@@ -356,8 +362,9 @@ private:
     return sums.has_value();
   }
 
-  /// Returns the zero point of dequantized weights as a contraction takes it: of rank 0, one for
-  /// each column of a matmul, or [output channels]. Returns nothing for other zero points.
+  /// Reshapes the zero point of dequantized weights to a shape that a contraction supports: rank 0,
+  /// one element for each column of a matmul, or [output channels]. Returns nullopt for other zero
+  /// points.
   std::optional<Value> zeroPointOfWeights(Operation *op, Value zero) {
     if (!zero)
       return zero;
@@ -369,15 +376,16 @@ private:
     return isa<MatmulOp>(op) ? zero : b.reshape(zero, {typeOf(zero).getNumElements()});
   }
 
-  /// Multiplies i32 sums by the scales of the weights and of x; by the product of the two if x has
-  /// a single scale. `op` is the operation that is replaced.
+  /// Multiplies the result of an integer contraction by the scales of the weights and of x, or by
+  /// the product of both if x has a single scale. `op` is the operation that is replaced.
   static Value scaled(Operation *op, Value sums, Value ofWeights, Value ofX, TensorBuilder &b) {
     if (typeOf(ofX).getNumElements() == 1 && mayMergeScales(op, ofWeights, ofX))
       return b.make<MulOp>(sums, b.make<MulOp>(ofWeights, ofX));
     return b.make<MulOp>(b.make<MulOp>(sums, ofWeights), ofX);
   }
 
-  /// Checks that products of constant scales are normal numbers (neither subnormal nor infinite).
+  /// Checks that the products of constant scales are normal numbers (neither subnormal nor
+  /// infinite).
   static bool mayMergeScales(Operation *op, Value ofWeights, Value ofX) {
     if (!isOfConstants(ofWeights) || !isOfConstants(ofX))
       return true;
@@ -393,8 +401,8 @@ private:
     return true;
   }
 
-  /// Reshapes x's scales to broadcast to the result. Returns nothing unless there is a single scale
-  /// or one for each row of a matmul.
+  /// Reshapes x's scales so that they broadcast to the result. Returns nullopt unless there is a
+  /// single scale or one for each row of a matmul.
   std::optional<Value> perRow(Operation *op, Value scale) {
     TensorBuilder b(builder, op->getLoc());
     SmallVector<int64_t> shape(shapeOf(scale));
@@ -411,20 +419,22 @@ private:
     return b.reshape(scale, shape);
   }
 
-  /// Makes the scale of each row that contains NaN a NaN. Returns nothing for convolutions.
+  /// Sets the scale of each row that contains NaN to NaN, so that the results of this row are NaN.
+  /// Returns nullopt for convolutions.
   std::optional<Value> withNaN(Operation *op, Value rows, Value floats) {
     auto product = dyn_cast<MatmulOp>(op);
     if (!product)
       return std::nullopt;
     TensorBuilder b(builder, op->getLoc());
     int64_t depth = typeOf(floats).getRank() - (product.getTransposeA() ? 2 : 1);
-    // The sum of clamped values is NaN only if one of them is.
+    // The sum of a row of clamped values is NaN only if one of the values is NaN, and finite
+    // otherwise, so that sum - sum is NaN or 0.
     auto sums = perRow(op, b.reduce(ReduceKind::sum, floats, {depth}));
     return sums ? std::optional(b.make<AddOp>(rows, b.make<SubOp>(*sums, *sums))) : sums;
   }
 
-  /// Sums an integer matmul's weights over the contracted dimension, in f32, for each output
-  /// channel.
+  /// Returns the sum of an integer matmul's weights over the reduction dimension, in f32, for each
+  /// output channel.
   Value channelSums(Operation *op) {
     TensorBuilder b(builder, op->getLoc());
     Value weights = centered(builder, op, 1);
@@ -438,8 +448,8 @@ private:
                      shape);
   }
 
-  /// Rewrites a transposed convolution of dequantized operands as one convolution of integers
-  /// (passes/SubPixels.h), if there is a kernel for that convolution.
+  /// Rewrites a transposed convolution of dequantized operands as one integer convolution that
+  /// computes all phases (passes/SubPixels.h), if there is a kernel for that convolution.
   void sumTransposed(ConvTransposeOp op) {
     auto phases = phasesOf(op);
     auto x = dequantized(op.getX(), builder), w = dequantized(op.getW(), builder);
@@ -474,8 +484,8 @@ private:
     conv->erase();
   }
 
-  /// Reshapes the scales of weights to broadcast to the result. Returns nothing unless there is a
-  /// single scale or one for each output channel.
+  /// Reshapes the scales of weights so that they broadcast to the result. Returns nullopt unless
+  /// there is a single scale or one for each output channel.
   std::optional<Value> perChannel(Operation *op, Value scale) {
     TensorBuilder b(builder, op->getLoc());
     auto type = typeOf(scale);
@@ -486,7 +496,8 @@ private:
     return b.reshape(scale, channelShape(op));
   }
 
-  /// Returns Σx for each row of an integer matmul or each window of an integer convolution, in i32.
+  /// Returns Σx, the sum of the inputs, for each row of an integer matmul or each window of an
+  /// integer convolution, in i32.
   Value inputSums(Operation *op, TensorBuilder &b) {
     if (auto conv = dyn_cast<ConvOp>(op))
       return windowSums(b, conv);
@@ -498,8 +509,9 @@ private:
     return b.reshape(b.reduce(ReduceKind::sum, x, {depth}), sizes);
   }
 
-  /// Returns Σx over each window of a convolution. A 1x1 convolution sums the channels in any
-  /// layout; a convolution of one channel then sums the window. Exact in f32 if isSmall.
+  /// Returns Σx, the sum of the inputs, over each window of a convolution. A 1x1 convolution sums
+  /// the channels in any layout; a convolution of one channel in f32 then sums the window. The f32
+  /// sums are exact if hasSmallSums() holds.
   Value windowSums(TensorBuilder &b, ConvOp conv) {
     auto ones = [&](ArrayRef<int64_t> shape, Type element) {
       auto all = ref::Tensor::empty(RankedTensorType::get(shape, element));
@@ -527,14 +539,16 @@ private:
     return b.cast(sums, i32);
   }
 
-  /// Requires f32 arithmetic in the written order, which keeps the sums exact.
+  /// Requires that kernels compute the contraction in f32 in the written order, which keeps sums of
+  /// integers exact.
   void markExact(Operation *op) {
     op->setAttr("dlc.accuracy", builder.getStringAttr("strict"));
     op->setAttr(precision::kPrecisionAttr, builder.getStringAttr("f32"));
   }
 
-  /// Computes an integer contraction in f32, split along the depth so that no sum exceeds kExact.
-  /// If a zero point is unknown, only extends the operands to i32.
+  /// Computes an integer contraction in f32, split along the reduction dimension so that no partial
+  /// sum exceeds kExact (2^24). If the range of an operand is not known at compile time, only casts
+  /// the operands to i32.
   void asFloats(Operation *op) {
     auto x = boundOf(integersOf(op, 0)), w = boundOf(integersOf(op, 1));
     Value wideX = centered(builder, op, 0), wideW = centered(builder, op, 1);
@@ -553,7 +567,8 @@ private:
       markExact(sums);
       return b.cast(sums->getResult(0), builder.getI32Type());
     };
-    // Axes of the depth in both operands. One step along the depth adds `each` products.
+    // Reduction axes of both operands. Each index of the reduction axis adds `each` products to a
+    // sum.
     auto product = dyn_cast<MatmulOp>(op);
     auto conv = dyn_cast<ConvOp>(op);
     int64_t left = product ? typeOf(wideX).getRank() - (product.getTransposeA() ? 2 : 1) : 1,

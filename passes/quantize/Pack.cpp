@@ -40,7 +40,7 @@ ElementsAttr bytesOf(ElementsAttr value) {
   return constantAttr(ref::Tensor::borrow(type, tensor->data(), tensor->owner()), type);
 }
 
-/// Converts between the elements and the bytes of a packed type.
+/// Builder of conversions between the 4-bit elements of a tensor and its packed bytes.
 class Packer {
 public:
   Packer(CastOp op, RankedTensorType packed)
@@ -51,7 +51,7 @@ public:
     eight = cast<IntegerType>(withEightBits(packed.getElementType()));
   }
 
-  /// Unpacks bytes to elements of 8 bits.
+  /// Unpacks each byte to two elements of 8 bits.
   Value unpack(Value bytes) {
     Value x = withoutHigh(b.reshape(b.cast(bytes, eight), pairs(1)), {2}, {4, 0});
     SmallVector<int64_t> even(rows);
@@ -63,7 +63,8 @@ public:
     return b.reshape(x, shape);
   }
 
-  /// Casts to 8 bits as a cast to 4 bits does: floats saturate, integers keep their low bits.
+  /// Converts to the range of 4 bits, in 8-bit elements, with the result of a cast to 4 bits:
+  /// floats saturate, integers keep their low bits.
   Value narrow(Value x) {
     bool isFloat = isa<FloatType>(typeOf(x).getElementType());
     x = b.cast(x, eight);
@@ -75,7 +76,7 @@ public:
     return b.make<MinOp>(x, b.scalar(double(high), x));
   }
 
-  /// Packs elements of 8 bits into bytes.
+  /// Packs each two elements of 8 bits into one byte.
   Value pack(Value x) {
     x = b.reshape(b.cast(x, builder.getIntegerType(8, false)), rows);
     SmallVector<int64_t> none(rows.size(), 0), one(none);
@@ -92,7 +93,7 @@ public:
   }
 
 private:
-  /// Returns the shape [.., bytes, size].
+  /// Returns the shape [.., bytes, size], where `bytes` is the number of packed bytes of a row.
   SmallVector<int64_t> pairs(int64_t size) {
     SmallVector<int64_t> result(rows);
     result.back() = (result.back() + 1) / 2;
@@ -100,7 +101,8 @@ private:
     return result;
   }
 
-  /// Returns x << left >> 4, the remaining 4 bits, sign-extended for signed types.
+  /// Removes the high 4 bits: returns x << left >> 4, the remaining 4 bits, sign-extended for
+  /// signed types.
   Value withoutHigh(Value x, ArrayRef<int64_t> leftShape, ArrayRef<int64_t> left) {
     auto shifts = ref::Tensor::empty(RankedTensorType::get(leftShape, eight));
     for (auto [i, shift] : llvm::enumerate(left))
@@ -132,7 +134,8 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
 
   static void retype(Value value) { value.setType(bytesOf(value.getType())); }
 
-  /// A cast and the packed types that its operand and result had; null if they had none.
+  /// A cast, and the original packed 4-bit types of its operand and result; null for a type that is
+  /// not packed.
   struct PackedCast {
     CastOp op;
     RankedTensorType from, to;
@@ -182,7 +185,8 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
     return success();
   }
 
-  /// Gives each matmul that reads quantized weights constants of its own, and returns them.
+  /// Clones the constants that matmuls read as quantized weights, so that each such matmul has
+  /// constants of its own, and returns the clones.
   DenseSet<Operation *> constantsOfWeights() {
     DenseSet<Operation *> constants;
     getOperation().walk([&](DequantizeOp op) {
@@ -228,7 +232,7 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
     inEightBits.clear();
   }
 
-  /// Elements, in 8 bits, of values that this pass packed.
+  /// For values that this pass packed, the same elements in 8 bits.
   llvm::DenseMap<Value, Value> inEightBits;
 };
 

@@ -28,7 +28,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Width of an integer type with a sign or without one; 0 for other types.
+/// Returns the width of a signed, unsigned or signless integer type, or 0 for other types.
 unsigned widthOf(Value value) {
   auto type = dyn_cast<IntegerType>(typeOf(value).getElementType());
   return type ? type.getWidth() : 0;
@@ -37,10 +37,11 @@ unsigned widthOf(Value value) {
 bool isQuantized(Value value) { return widthOf(value) >= 4 && widthOf(value) <= 16; }
 
 struct Difference {
-  Value x, zeroPoint; ///< zeroPoint: null for 0
+  Value x, zeroPoint; ///< zeroPoint is null for 0
 };
 
-/// Matches x, or x minus a zero point, in a signed integer type that holds every difference.
+/// Matches x, or x minus a zero point, in a signed integer type that is wide enough for every
+/// difference.
 std::optional<Difference> integerDifference(Value value) {
   Difference found;
   if (auto sub = value.getDefiningOp<SubOp>()) {
@@ -57,8 +58,8 @@ std::optional<Difference> integerDifference(Value value) {
   return found;
 }
 
-/// Matches (x - zero point) in a float type: with the difference computed in integers, or in that
-/// type.
+/// Matches (x - zero point) in a float type, where the difference is computed either in integers or
+/// in the float type.
 std::optional<Difference> difference(Value value) {
   Value zeroPoint;
   if (auto sub = value.getDefiningOp<SubOp>()) {
@@ -80,7 +81,8 @@ std::optional<Difference> difference(Value value) {
                                   : std::nullopt;
 }
 
-/// A scale or zero point as dlc.dequantize takes it: of rank 0, or of the rank of its tensor.
+/// Reshapes a scale or zero point to a rank that dlc.dequantize supports: 0, or the rank of the
+/// quantized tensor.
 Value withRank(OpBuilder &builder, Value value, int64_t rank) {
   if (!value)
     return value;
@@ -94,13 +96,15 @@ Value withRank(OpBuilder &builder, Value value, int64_t rank) {
   return foldedConstant(builder, TensorBuilder(builder, value.getLoc()).reshape(value, shape));
 }
 
-/// The zero point in a type that dlc.dequantize takes: x's, i32, or the scale's.
+/// Returns the zero point in a type that dlc.dequantize supports: x's type, i32, or the scale's
+/// type.
 Value zeroPointFor(TensorBuilder &b, const Difference &from, Type scale) {
   Value zero = from.zeroPoint;
   if (!zero)
     return zero;
   const bool isFloat = typeOf(zero).getElementType() == scale;
-  // Floats of 16 bits do not hold every difference of integers.
+  // A zero point in a 16-bit float type keeps its type, because 16-bit floats do not represent
+  // every difference of integers exactly.
   if (isFloat && !scale.isF32() && !scale.isF64())
     return zero;
   Type narrow = typeOf(from.x).getElementType();
@@ -134,17 +138,19 @@ struct RaiseDequantize : OpRewritePattern<MulOp> {
   }
 };
 
-/// Operand of an integer contraction.
+/// Operand of an integer contraction that consists of 4- or 8-bit integers, perhaps after view
+/// operations.
 struct NarrowOperand {
-  Difference integers;                 ///< of 4 or 8 bits
-  std::optional<ref::Tensor> constant; ///< i8, instead of `integers`
+  Difference integers;                 ///< integers of 4 or 8 bits
+  std::optional<ref::Tensor> constant; ///< i8 constant, instead of `integers`
   RankedTensorType constantType;
-  SmallVector<Operation *> views;      ///< of the integers, from the contraction outwards
-  SmallVector<int64_t> zeroPointShape; ///< that the contraction takes
+  SmallVector<Operation *> views;      ///< views of the integers, from the contraction
+  SmallVector<int64_t> zeroPointShape; ///< shape that the contraction needs
 };
 
-/// Sets the shape in which the contraction takes the zero point of operand `i`: rank 0, one element
-/// per row or column of a matmul, or [output channels]. Returns false if there is no such shape.
+/// Sets the shape in which the contraction supports the zero point of operand `i`: rank 0, one
+/// element per row or column of a matmul, or [output channels]. Returns false if there is no such
+/// shape.
 bool matchZeroPointShape(Operation *contraction, unsigned i, NarrowOperand &operand) {
   ArrayRef<int64_t> shape = shapeOf(contraction->getOperand(i)),
                     own = shapeOf(operand.integers.zeroPoint);
@@ -161,8 +167,8 @@ bool matchZeroPointShape(Operation *contraction, unsigned i, NarrowOperand &oper
   return i == 1 && typeOf(operand.integers.zeroPoint).getNumElements() == own[0];
 }
 
-/// Matches views of integers of 4 or 8 bits that are cast to i32, minus a zero point, or of
-/// constants in i32 that fit i8.
+/// Matches view operations on 4- or 8-bit integers that are cast to i32, minus a zero point, or on
+/// i32 constants in the range of i8. Returns nullopt for other operands.
 std::optional<NarrowOperand> matchNarrowOperand(Operation *contraction, unsigned i) {
   NarrowOperand found;
   Value value = contraction->getOperand(i);
@@ -191,7 +197,8 @@ std::optional<NarrowOperand> matchNarrowOperand(Operation *contraction, unsigned
   return found;
 }
 
-/// Returns the integers of an operand with its views applied, and its zero point.
+/// Applies the view operations of an operand to its integers, and returns the result with the
+/// operand's zero point.
 Difference build(OpBuilder &builder, Location loc, const NarrowOperand &operand) {
   Difference made = operand.integers;
   if (operand.constant)
@@ -258,7 +265,8 @@ struct RaiseBlocks : OpRewritePattern<ReshapeOp> {
   }
 };
 
-/// Drops the padding of the last block.
+/// slice(dequantize(x)) -> dequantize(slice(x)), if the slice removes only padding of the last
+/// block
 struct RaiseShortBlocks : OpRewritePattern<SliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {

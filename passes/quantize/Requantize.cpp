@@ -21,7 +21,7 @@ using namespace mlir;
 namespace dlc::quantize {
 namespace {
 
-/// A value before the reshapes and transposes that are applied to it, the last one first.
+/// A value, and the reshapes and transposes that are applied to it, the last one first.
 struct Moved {
   Value value;
   SmallVector<Operation *> moves;
@@ -36,7 +36,7 @@ Moved beforeMoves(Value value) {
   return found;
 }
 
-/// Applies the moves to another value of the same shape.
+/// Applies the reshapes and transposes in `moves` to another value of the same shape.
 Value moved(ArrayRef<Operation *> moves, Value value, OpBuilder &builder) {
   for (Operation *move : llvm::reverse(moves)) {
     Operation *copy = builder.clone(*move);
@@ -53,9 +53,9 @@ std::optional<double> numberOf(Value zeroPoint) {
   return zeroPoint ? splatValue(zeroPoint) : std::optional<double>(0);
 }
 
-/// Whether a quantization to the type of dequantized values, by their scale and zero point, gives
-/// them back. In f32, products and quotients of a scale that are not subnormal round to the same
-/// integer, of up to 17 bits.
+/// Returns whether quantizing dequantized values to their original type returns the original
+/// quantized values. The scale and zero point must be the same. In f32, x * scale / scale rounds to
+/// the same integer of up to 17 bits if the scale is neither subnormal nor huge.
 bool givesBack(QuantizeOp quantize, DequantizeOp dequantize) {
   constexpr double kTiny = 1e-30;
   auto type = cast<IntegerType>(typeOf(dequantize.getX()).getElementType());

@@ -6,8 +6,8 @@
 
 namespace dlc::quantize {
 
-/// Removes quantizations that give back the quantized values that they are made of, and keeps
-/// quantized values of 16 bits in f32, since no kernel sums integers of 16 bits.
+/// Removes quantizations that return the quantized values from which their operand was dequantized.
+/// Keeps 16-bit quantized values in f32, because no kernel accumulates products of 16-bit integers.
 void requantize(mlir::ModuleOp module);
 
 } // namespace dlc::quantize

@@ -23,7 +23,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Minimum cost of a chain, in additions, for which a table is used. A lookup costs about as much.
+/// Minimum cost of a chain of operations, in additions, for which a table is used, because a lookup
+/// costs about as much as 6 additions.
 constexpr int kMinWork = 6;
 
 /// Returns a splat constant as a 0-d tensor.
@@ -49,8 +50,8 @@ bool hasFullWindows(MaxPoolOp pool) {
   return true;
 }
 
-/// Returns the operands whose elements the result consists of; none if the operation computes
-/// others.
+/// Returns the operands from which the result's elements are taken unchanged (concatenations,
+/// views, gathers, max pools); empty for operations that compute new elements.
 OperandRange carriedBy(Operation *op) {
   auto pool = dyn_cast<MaxPoolOp>(op);
   bool carriesAll = (pool && hasFullWindows(pool)) || isa<ConcatOp>(op) ||
@@ -69,7 +70,8 @@ bool isIdentity(const ref::Tensor &table, Type of) {
   return true;
 }
 
-/// Checks that the table is monotonically increasing over the values of the type `of`.
+/// Checks that the table is monotonically increasing (not strictly) over the values of the type
+/// `of`.
 bool ascends(const ref::Tensor &table, Type of) {
   int64_t least = of.isUnsignedInteger() ? 0 : -128;
   for (int64_t x = least; x < least + 255; ++x)
@@ -78,17 +80,18 @@ bool ascends(const ref::Tensor &table, Type of) {
   return true;
 }
 
-/// The operations that compute one value from another.
+/// A chain of elementwise operations that compute one value from another.
 struct Segment {
   Value from, to;
   SmallVector<Operation *> ops;
 };
 
-/// How to compute an 8-bit value: by a table from `x`, or by an operation that moves elements.
+/// Plan to compute an 8-bit value: by a lookup of `x` in a table, or by an operation (`carrier`)
+/// that moves elements of planned operands.
 struct Plan {
   Value x;
   ref::Tensor table;
-  bool ascends = true; ///< the tables of all intermediate values ascend
+  bool ascends = true; ///< whether the tables of all intermediate values ascend
   Operation *carrier = nullptr;
   std::vector<Plan> operands;
 };
@@ -103,7 +106,8 @@ public:
       }
   }
 
-  /// Visits results from last to first, so that each chain is as long as possible.
+  /// Rewrites chains to lookups. Results are visited from last to first, so that each chain is as
+  /// long as possible.
   void rewrite() {
     for (Value y : llvm::reverse(results))
       if (sources.contains(y))
@@ -129,8 +133,8 @@ private:
     eraseUnused(op);
   }
 
-  /// Records the source of an operation's result: the one value, of 8 bits or moved from such
-  /// values, from which the result is computed elementwise.
+  /// Records the source of an operation's result: the one value from which the result is computed
+  /// elementwise, and that has 8-bit elements or is moved from 8-bit values.
   void find(Operation *op) {
     Value y = op->getResult(0), x;
     if (!isa<RankedTensorType>(y.getType()))
@@ -150,7 +154,7 @@ private:
         continue;
       Value source = sources.lookup(operand);
       if (!source && isOfBytes(operand))
-        source = operand; // defined in another block
+        source = operand; // the operand is defined in another block
       isChain = source && (!x || x == source);
       x = source;
     }
@@ -159,7 +163,7 @@ private:
       sources[y] = x;
   }
 
-  /// Returns the operations that compute y from x in topological order.
+  /// Returns the operations that compute y from x, in topological order.
   static SmallVector<Operation *> chainOf(Value y, Value x) {
     llvm::SetVector<Operation *> chain;
     collect(y, x, chain);
@@ -174,7 +178,8 @@ private:
     chain.insert(op);
   }
 
-  /// Plans the value that the segments `rest` compute from `value`, which only `user` reads.
+  /// Returns a plan for the 8-bit value that the chains of operations `rest` compute from `value`,
+  /// which only `user` reads. Returns nullopt if there is none.
   std::optional<Plan> planFor(Value value, Operation *user, ArrayRef<Segment> rest) {
     Value x = sources.lookup(value);
     if (!x && isOfBytes(value))
@@ -188,7 +193,8 @@ private:
       plan.x = x;
       return fill(plan, all) ? std::optional(plan) : std::nullopt;
     }
-    // If another operation reads the wide elements, they are computed anyway.
+    // If another operation reads the moved elements in their wide type, they are computed anyway,
+    // so that a plan saves nothing.
     if (llvm::any_of(x.getUsers(), [&](Operation *other) {
           return other != user && !llvm::is_contained(all[0].ops, other);
         }))
@@ -215,8 +221,9 @@ private:
     return carried(plan, operands, builder);
   }
 
-  /// Returns the plan with the single table, if no operation on the way adds elements. The lookup
-  /// is then done last, so that several readers share the moved 8-bit values.
+  /// Returns the plan with the table if there is only one table and no operation in between
+  /// increases the number of elements, otherwise null. The lookup is then done last, so that
+  /// several readers share the moved 8-bit values.
   static const Plan *onlySource(const Plan &plan) {
     if (!plan.carrier)
       return &plan;
@@ -262,7 +269,8 @@ private:
     }
   }
 
-  /// Computes the plan's table. Returns false if an operation cannot be evaluated.
+  /// Computes the plan's table by evaluating the operations of the segments on all 256 values.
+  /// Returns false if an operation cannot be evaluated.
   static bool fill(Plan &plan, ArrayRef<Segment> segments) {
     auto all = [](Type element) { return RankedTensorType::get({256}, element); };
     Type element = typeOf(plan.x).getElementType();
@@ -277,7 +285,8 @@ private:
           auto number = numberOf(operand);
           inputs.push_back(number ? *number : values.lookup(operand));
         }
-        // Evaluate the same operation on all 256 values.
+        // The operation is cloned with a result type of 256 elements, to evaluate it on all values
+        // at once.
         OwningOpRef<Operation *> clone = op->clone();
         Value result = clone.get()->getResult(0);
         result.setType(all(typeOf(result).getElementType()));
@@ -293,7 +302,7 @@ private:
   }
 
   SmallVector<Value> results;
-  DenseMap<Value, Value> sources; ///< of operations that are not erased
+  DenseMap<Value, Value> sources; ///< source of each result; erased operations are removed
   DenseSet<Value> carriers;
 };
 
@@ -312,7 +321,7 @@ struct TablesPass : PassWrapper<TablesPass, OperationPass<ModuleOp>> {
       Chains chains(*block);
       chains.rewrite();
     }
-    // Merge equal movements of several readers.
+    // CSE merges the equal data movements that were created for several readers.
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance(getOperation());
     eliminateCommonSubExpressions(rewriter, dominance, getOperation());

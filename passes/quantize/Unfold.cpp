@@ -30,7 +30,7 @@ int64_t positionsOf(ConvOp conv) {
   return ShapedType::getNumElements(shapeOf(conv.getY()).drop_front(2));
 }
 
-/// Permutes weights [O, C, taps..] to [O, taps C].
+/// Permutes constant weights [O, C, taps..] to [O, taps C], in the order of the unfolded images.
 ref::Tensor transposed(const ref::Tensor &weights, int64_t taps) {
   int64_t outputs = weights.getShape()[0], channels = weights.getShape()[1];
   Type i8 = IntegerType::get(weights.getType().getContext(), 8);
@@ -43,7 +43,8 @@ ref::Tensor transposed(const ref::Tensor &weights, int64_t taps) {
   return made;
 }
 
-/// Checks that a zero point is an element of the 8-bit type of x.
+/// Checks that a zero point is representable in the 8-bit type of x, so that it can be used as
+/// padding.
 bool isElement(Value x, Value zeroPoint) {
   Type element = typeOf(x).getElementType();
   if (!zeroPoint || typeOf(zeroPoint).getElementType() == element)
@@ -53,7 +54,7 @@ bool isElement(Value x, Value zeroPoint) {
   return constant && *constant >= double(low) && *constant <= double(high);
 }
 
-/// Returns that zero point as a value of rank 0 in the type of x.
+/// Returns the zero point as a value of rank 0 in the type of x, for padding.
 Value elementOf(Value x, Value zeroPoint, TensorBuilder &b) {
   if (auto constant = zeroPoint ? splatValue(zeroPoint) : std::optional(0.0))
     return b.scalar(*constant, x);
@@ -87,9 +88,11 @@ Value windows(ConvOp conv, Value x, Value zero, TensorBuilder &b) {
 } // namespace
 
 bool canUnfold(ConvOp conv, Value zeroPoint) {
-  // Unfolded images that exceed the caches cost more memory traffic than the matmul saves.
+  // Maximum size in bytes of the unfolded images. Unfolded images that exceed the caches cost more
+  // memory traffic than the matmul saves.
   constexpr int64_t kMaxBytes = int64_t(32) << 20;
-  // With fewer weights, unfolding and packing take longer than the multiplications.
+  // Minimum number of weights. With fewer weights, unfolding and packing take longer than the
+  // multiplications.
   constexpr int64_t kMinWeights = 8192;
   if (conv.getGroups() != 1 || typeOf(conv.getW()).getNumElements() < kMinWeights ||
       typeOf(conv.getY()).getNumElements() == 0)
@@ -99,7 +102,7 @@ bool canUnfold(ConvOp conv, Value zeroPoint) {
          isElement(conv.getX(), zeroPoint);
 }
 
-/// Transposes a result [N, positions, O] to [N, O, image..].
+/// Transposes a matmul result [N, positions, O] to [N, O, image..].
 static Value inPlanes(Value rows, ArrayRef<int64_t> shape, TensorBuilder &b) {
   return b.reshape(b.make<TransposeOp>(rows, ArrayRef<int64_t>{0, 2, 1}), shape);
 }
@@ -114,8 +117,8 @@ Value unfolded(ConvOp conv, Value zeroPoint, TensorBuilder &b) {
   return inPlanes(y, shapeOf(conv.getY()), b);
 }
 
-/// Rearranges an operand that broadcasts to [N, O, image..] to broadcast to [N, positions, O].
-/// Returns null unless it has one element, one for each channel, or the full shape.
+/// Rearranges an operand that broadcasts to [N, O, image..] so that it broadcasts to [N, positions,
+/// O]. Returns null unless it has one element, one for each channel, or the full shape.
 static Value inRows(Value operand, ArrayRef<int64_t> planes, TensorBuilder &b) {
   ArrayRef<int64_t> shape = shapeOf(operand);
   if (typeOf(operand).getNumElements() == 1)
@@ -131,7 +134,8 @@ static Value inRows(Value operand, ArrayRef<int64_t> planes, TensorBuilder &b) {
   return b.reshape(operand, {outputs});
 }
 
-/// Checks that an operation computes each element from the elements at the same index only.
+/// Checks that an operation computes each result element only from operand elements at the same
+/// index.
 static bool isElementwise(Operation *op) {
   auto quantize = dyn_cast<QuantizeOp>(op);
   return op->hasTrait<Elementwise>() ||

@@ -1,6 +1,7 @@
 //===- Analysis.cpp - how each value of a function is split over ranks ----===//
 //
-// Forward data-flow analysis, repeated until a fixed point. A state gets the share of its new value
+// Forward data-flow analysis of shares (distributions of values over ranks), repeated until a fixed
+// point. A state gets the share of its new value
 // (an optimizer's moments, the bias of a split layer). The sum of a table's gradients gets the
 // share of the table that is updated with it.
 //
@@ -35,7 +36,8 @@ public:
   }
 
   FailureOr<Shares> run() {
-    // Each iteration splits at least one more state or sum, or is the last one.
+    // Fixed-point iteration: each iteration splits at least one more state or intermediate result,
+    // or is the last one.
     do {
       changed = false;
       made.values.clear();
@@ -80,8 +82,8 @@ private:
     return success();
   }
 
-  /// Requests that a whole value be computed in parts, if an operation can do so and that saves
-  /// work.
+  /// Requests that an operation compute only this rank's part of a value that it would compute as a
+  /// whole, if the operation supports that and it saves work.
   void demand(Value value, const Share &wanted) {
     Operation *op = value.getDefiningOp();
     if (!op || !made.values.lookup(value).isWhole())
@@ -122,7 +124,8 @@ private:
     return success();
   }
 
-  /// Returns the index of the state's argument.
+  /// Returns the number of the function argument that holds the state of this result's name
+  /// (`dlc.name`).
   unsigned stateOf(DictionaryAttr attributes) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (isState(function.getArgAttrDict(i)) &&
@@ -134,7 +137,7 @@ private:
   func::FuncOp function;
   Block &body;
   SmallVector<Share> arguments;
-  /// Shares of results that are computed in parts from whole operands.
+  /// Requested distribution of results that are computed in parts from whole operands.
   DenseMap<Value, Share> chosen;
   Shares made;
   bool changed = false;

@@ -10,24 +10,24 @@
 namespace dlc::share {
 
 /// Attributes of an argument or result: array of dimension, number of ranks and number of blocks.
-/// `dlc.split` requests a split of the whole tensor. `dlc.part` states that the type is already
-/// that of one rank's part.
+/// `dlc.split` requests a split of the whole tensor. `dlc.part` marks a tensor whose type is
+/// already that of one rank's part.
 constexpr llvm::StringLiteral kSplitAttr = "dlc.split", kPartAttr = "dlc.part";
 
 struct Shares {
   llvm::DenseMap<mlir::Value, Share> values;
   llvm::DenseMap<mlir::Operation *, OpShares> operations;
-  /// Required shares of the function's results.
+  /// Required distribution over the ranks of each function result.
   llvm::SmallVector<Share> results;
   int64_t ranks = 1;
 };
 
-/// Returns the number of ranks in the function's annotations, 0 if there are none, or an error if
-/// they differ.
+/// Returns the number of ranks in the function's split annotations, 0 if there are none, or an
+/// error if they differ.
 mlir::FailureOr<int64_t> ranksOf(mlir::func::FuncOp function);
 
-/// Propagates shares from the annotated arguments. A state whose new value is split is split in the
-/// same way.
+/// Determines how each value is distributed over the ranks, by propagation from the annotated
+/// arguments. A state whose new value is split is split in the same way.
 mlir::FailureOr<Shares> sharesOf(mlir::func::FuncOp function, int64_t ranks);
 
 } // namespace dlc::share

@@ -23,12 +23,12 @@ namespace dlc {
 
 namespace {
 
-/// Minimum bucket size, sufficient for the fastest links, and maximum size that buckets are merged
-/// to at run time.
+/// Minimum size in bytes of a bucket (512 KiB), sufficient for the fastest links, and maximum size
+/// of a range, up to which buckets are merged at run time (25 MiB).
 constexpr int64_t kBucketBytes = int64_t(512) << 10, kRangeBytes = int64_t(25) << 20;
 
-/// Moves a cast that changes the element type for the transfer to immediately after the producer of
-/// its operand, so that the bucket does not wait for the last cast.
+/// Moves a cast that changes the element type for the all-reduce to immediately after the producer
+/// of its operand, so that the bucket does not wait for the last cast.
 void castEarly(AllReduceOp op) {
   auto cast = op.getX().getDefiningOp<CastOp>();
   Operation *writer = cast ? cast.getX().getDefiningOp() : nullptr;
@@ -36,11 +36,12 @@ void castEarly(AllReduceOp op) {
     cast->moveAfter(writer);
 }
 
-/// All-reduces of one kind, in the order in which their operands are produced.
+/// All-reduces of one kind whose operands are stored contiguously, in the order in which the
+/// operands are produced.
 struct Range {
   SmallVector<AllReduceOp> members;
   int64_t bytes = 0;
-  Operation *last = nullptr; ///< producer of the last operand
+  Operation *last = nullptr; ///< producer of the last member's operand
 };
 
 class Joiner {
@@ -52,7 +53,8 @@ public:
   }
 
   void run() {
-    // Scalars (losses, metrics) are not gradients. They are reduced separately.
+    // All-reduces are grouped by kind. Scalars (losses, metrics) are not gradients and form groups
+    // of their own.
     std::vector<SmallVector<AllReduceOp>> kinds;
     for (auto op : block.getOps<AllReduceOp>()) {
       if (!canJoin(op))
@@ -83,7 +85,7 @@ private:
 
   size_t written(AllReduceOp op) const { return positions.lookup(op.getX().getDefiningOp()); }
 
-  /// Returns whether all users of the result come after `last`.
+  /// Returns whether all users of the all-reduce's result come after the operation `last`.
   bool isReadAfter(AllReduceOp op, Operation *last) const {
     return llvm::all_of(op->getUsers(), [&](Operation *user) {
       Operation *top = block.findAncestorOpInBlock(*user);
@@ -141,13 +143,14 @@ private:
       start += reduce(b, all, start, rest.take_front(count));
       rest = rest.drop_front(count);
     }
-    // Erased last, because the builder's insertion point may be one of these operations.
+    // The merged all-reduces are erased last, because the builder's insertion point may be one of
+    // them.
     for (AllReduceOp op : range.members)
       op.erase();
   }
 
-  /// Creates the bucket of these members, which begins at element `start` of the range. Returns its
-  /// number of elements.
+  /// Creates one all-reduce (bucket) for these members, which begins at element `start` of the
+  /// range. Returns the bucket's number of elements.
   int64_t reduce(TensorBuilder &b, Value range, int64_t start, ArrayRef<AllReduceOp> members) {
     auto part = [&](Value of, int64_t first, int64_t size) -> Value {
       if (size == typeOf(of).getNumElements())

@@ -18,7 +18,7 @@ namespace dlc {
 
 namespace {
 
-/// Views, concatenations, casts and constants that the collective's operand is derived from, and
+/// Views, concatenations, casts and constants from which the collective's operand is derived, and
 /// the last operation that produces their inputs.
 struct OperandProducers {
   llvm::SetVector<Operation *> between;

@@ -9,8 +9,8 @@ namespace dlc::share {
 
 namespace {
 
-/// View of a tensor as [count, elements]. A run of `elements` elements is one rank's part of one
-/// block.
+/// Shape of a rank's part of a tensor as [count, elements], with one run of `elements` contiguous
+/// elements for each block and outer index.
 struct Runs {
   Runs(ArrayRef<int64_t> part, const Share &share) {
     count = share.blocks;
@@ -27,7 +27,7 @@ StringAttr world(OpBuilder &builder) { return builder.getStringAttr("world"); }
 
 } // namespace
 
-/// Transposes the first two of three dimensions.
+/// Transposes the first two dimensions of a tensor of rank 3.
 Value PartBuilder::transpose(Value x) {
   if (shapeOf(x)[0] == 1 || shapeOf(x)[1] == 1)
     return b.reshape(x, {shapeOf(x)[1], shapeOf(x)[0], shapeOf(x)[2]});
@@ -71,7 +71,8 @@ PartBuilder::Places PartBuilder::placesOf(Value indices, int64_t rows) {
     firsts.push_back(builder.getIntegerAttr(type.getElementType(), rank * rows));
   Value table = b.make<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(all, firsts)));
   Value first = b.reshape(shareOfRank(table), {});
-  // Negative indices count from the end. An index out of range reads the nearest row.
+  // As in gather, negative indices count from the end, and an index out of range reads the nearest
+  // row.
   Value zero = number(0, indices), size = number(rows * ranks, indices);
   Value counted = b.make<SelectOp>(b.make<CompareOp>(Predicate::lt, indices, zero),
                                    b.make<AddOp>(indices, size), indices);

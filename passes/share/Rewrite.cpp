@@ -44,7 +44,8 @@ private:
     Value value;
   };
 
-  /// Replaces the request `dlc.split` by `dlc.part`.
+  /// Replaces the attribute `dlc.split`, which requests a split, by `dlc.part`, which describes the
+  /// part.
   void describe(const Share &share, DictionaryAttr given,
                 function_ref<void(DictionaryAttr)> set) const {
     NamedAttrList attributes(given);
@@ -62,8 +63,8 @@ private:
     return {};
   }
 
-  /// Returns the value with the share `wanted`. Conversions are cached, so that all users share
-  /// them.
+  /// Returns the value in the distribution `wanted`. Conversions are cached, so that all users
+  /// share them.
   Value as(Value value, const Share &wanted) {
     if (Value known = find(value, wanted))
       return known;
@@ -82,8 +83,9 @@ private:
     return result;
   }
 
-  /// Computes the part directly if that is less work than extracting it from the whole value: for
-  /// splats, broadcasts and elementwise operations. Returns null for other operations.
+  /// Computes this rank's part of a value directly if that is less work than extracting it from the
+  /// whole value: for splats, broadcasts and elementwise operations. Returns null for other
+  /// operations.
   Value madeInParts(Value value, const Share &wanted) {
     Operation *op = value.getDefiningOp();
     RankedTensorType type = partType(typeOf(value), wanted, ranks);
@@ -117,7 +119,8 @@ private:
         map.map(value, as(value, {}));
     }
     Operation *result = builder.clone(op, map);
-    // One value may be several operands with different shares, which the map cannot express.
+    // Operands are set explicitly, because one value may be several operands with different
+    // distributions, which the map cannot express.
     result->setOperands(operands);
     for (auto [value, type] : llvm::zip(result->getResults(), types))
       value.setType(type);
@@ -156,7 +159,8 @@ private:
       made[result].push_back({share, value});
   }
 
-  /// Adjusts attributes with sizes, which describe the whole tensor, to the part.
+  /// Adjusts the sizes in the attributes of slices and pads, which describe the whole tensor, to
+  /// this rank's part.
   void fitSizes(Operation *local, Operation &op) const {
     auto slice = dyn_cast<SliceOp>(local);
     auto pad = dyn_cast<PadOp>(local);

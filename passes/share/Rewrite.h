@@ -6,8 +6,8 @@
 
 namespace dlc::share {
 
-/// Changes the function's types to those of one rank's parts. Inserts collectives where partial
-/// sums are added up or parts are gathered.
+/// Rewrites the function for execution on each rank: changes types to those of one rank's parts,
+/// and inserts collectives where partial sums are added up or parts are gathered.
 void rewriteForRanks(mlir::func::FuncOp function, const Shares &shares);
 
 } // namespace dlc::share

@@ -50,7 +50,7 @@ InFlightDiagnostic refuse(Operation *op, unsigned operand, const Share &share) {
                          << becauseOf(share);
 }
 
-/// Returns the shares of an operation whose operands and results are all whole.
+/// Returns the distribution in which all operands and results of the operation are whole.
 OpShares whole(Operation *op) {
   OpShares made;
   made.operands.resize(op->getNumOperands());
@@ -67,8 +67,8 @@ int64_t partSize(Value value, const Share &share, int64_t ranks) {
 // Operations that move elements
 //===----------------------------------------------------------------------===//
 
-/// Finds a result dimension in which each rank's part is contiguous runs of the same number of
-/// elements as in the operand.
+/// Distributes a reshape: finds a result dimension in which each rank's part consists of contiguous
+/// runs of the same number of elements as in the operand.
 FailureOr<OpShares> reshape(ReshapeOp op, const Share &given, int64_t ranks) {
   ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getY());
   int64_t run = partSize(op.getX(), given, ranks);
@@ -90,7 +90,7 @@ FailureOr<OpShares> reshape(ReshapeOp op, const Share &given, int64_t ranks) {
          failure();
 }
 
-/// Returns whether a size is a whole number of blocks. Slices and pads must remove or add whole
+/// Returns whether a size is a multiple of the block size. Slices and pads must remove or add whole
 /// blocks.
 bool areBlocks(int64_t size, int64_t block) { return size % block == 0; }
 
@@ -125,7 +125,8 @@ FailureOr<OpShares> pad(PadOp op, const Share &given, int64_t ranks) {
   return made;
 }
 
-/// Concatenation along the split dimension: the result has the blocks of all operands in order.
+/// Distributes a concatenation along the split dimension: the result has the blocks of all operands
+/// in order.
 FailureOr<OpShares> join(ConcatOp op, ArrayRef<Share> given, unsigned first, int64_t ranks) {
   size_t axis = op.getAxis();
   int64_t block = partSize(op.getXs()[first], given[first], ranks) * ranks, blocks = 0;
@@ -148,8 +149,8 @@ FailureOr<OpShares> join(ConcatOp op, ArrayRef<Share> given, unsigned first, int
 // Table lookups
 //===----------------------------------------------------------------------===//
 
-/// Each rank gathers the rows that it has, and zeros for all other rows. The results are terms of a
-/// sum.
+/// Distributes a gather from a table that is split by rows: each rank gathers the rows that it has,
+/// and zeros for all other rows. The results are partial sums.
 FailureOr<OpShares> lookUp(GatherOp op, const Share &given) {
   if (given.blocks != 1)
     return refuse(op, 0, given) << " in " << given.blocks
@@ -168,7 +169,7 @@ bool isParameter(Value value) {
   return isa<BlockArgument>(value);
 }
 
-/// Returns the dimension as users write it in `--split`.
+/// Returns the name of the dimension that users write in `--split`.
 std::string whereOf(int64_t dimension, int64_t rank) {
   return dimension == 0 ? "rows" : dimension + 1 == rank ? "columns" : std::to_string(dimension);
 }
@@ -236,7 +237,8 @@ public:
   }
 
 private:
-  /// Sets the label that operand i is split along. All split operands must have the same label.
+  /// Determines the label along which operand i is split. Fails if the operation needs the whole
+  /// operand, or if another operand is split along a different label.
   LogicalResult take(unsigned i) {
     int found = signature ? signature->operands[i][size_t(given[i].dimension)] : kWhole;
     if (found == kWhole)
@@ -312,7 +314,7 @@ FailureOr<OpShares> sharesOf(Operation *op, ArrayRef<Share> before, const Share 
     made.results.push_back(before[0]);
     return made;
   }
-  // All other operations need the sum of the terms.
+  // All other operations need whole values, so that partial sums are added up before the operation.
   SmallVector<Share, 4> given(before);
   for (Share &share : given)
     if (share.isTerms())
@@ -360,7 +362,8 @@ FailureOr<OpShares> sharesOf(Operation *op, ArrayRef<Share> before, const Share 
   if (gather && first == 0 && int64_t(gather.getAxis()) == given[0].dimension)
     return lookUp(gather, given[0]);
   FailureOr<OpShares> made = BySignature(op, given).run(wanted);
-  // If a table is split by columns, the gathered rows are needed in full on all ranks.
+  // If a table is split by columns, the gathered rows are all-gathered, because all ranks need them
+  // in full.
   if (succeeded(made) && gather && first == 0 && isParameter(gather.getX())) {
     made->after = After::Gather;
     made->gathered = made->results[0];

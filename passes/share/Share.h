@@ -9,14 +9,14 @@
 
 namespace dlc::share {
 
-/// Distribution of a value over ranks. Whole: each rank has the whole value. Split: each rank has a
-/// part along one dimension; the dimension consists of `blocks` blocks, and each block has one part
-/// per rank, in rank order. Terms: each rank has a partial sum, and the value is the sum over all
-/// ranks.
+/// Distribution ("share") of a value over ranks. Whole: each rank has the whole value. Split: each
+/// rank has a part along one dimension; the dimension consists of `blocks` blocks, and each block
+/// has one part per rank, in rank order. Terms: each rank has a partial sum, and the value is the
+/// sum over all ranks.
 struct Share {
   enum Kind { Whole, Split, Terms } kind = Whole;
   int64_t dimension = 0, blocks = 1;
-  /// Annotated argument that this share is derived from; null for whole values.
+  /// Annotated argument from which this distribution is derived; null for whole values.
   mlir::Value origin = {};
 
   static Share split(int64_t dimension, int64_t blocks, mlir::Value origin) {
@@ -34,7 +34,7 @@ struct Share {
   }
 };
 
-/// Returns the type of one rank's part.
+/// Returns the tensor type of one rank's part of a tensor of type `whole`.
 inline mlir::RankedTensorType partType(mlir::RankedTensorType whole, const Share &share,
                                        int64_t ranks) {
   if (!share.isSplit())
@@ -44,9 +44,11 @@ inline mlir::RankedTensorType partType(mlir::RankedTensorType whole, const Share
   return mlir::RankedTensorType::get(shape, whole.getElementType(), whole.getEncoding());
 }
 
-/// Returns the value's name, such as "'fc1.weight'", or a description if it has no name.
+/// Returns the value's name for diagnostics, such as "'fc1.weight'", or a description if it has no
+/// name.
 std::string nameOf(mlir::Value value);
-/// Returns the reason for a share, such as "split along dimension 1 since 'fc1.weight' is split".
+/// Returns the reason for a distribution as text, such as "split along dimension 1 since
+/// 'fc1.weight' is split".
 std::string becauseOf(const Share &share);
 
 } // namespace dlc::share

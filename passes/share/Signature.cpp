@@ -18,8 +18,8 @@ using Labels = Signature::Labels;
 // Signatures derived from index maps
 //===----------------------------------------------------------------------===//
 
-/// Derives labels from the index map. An operand's dimension has the label of a variable if every
-/// read of the operand uses exactly that variable as its index.
+/// Derives the labels of an operation from its index map. An operand's dimension has the label of
+/// an index variable if every read of the operand uses exactly that variable as its index.
 class Mapped {
 public:
   explicit Mapped(Operation *op) : op(op) {
@@ -53,7 +53,7 @@ public:
     }
     if (std::optional<unsigned> bias = biasOf(op))
       made.operands[*bias] = {1};
-    // An operand that the map does not read prevents a split.
+    // An operand that the index map does not read prevents a split of the operation.
     for (const Labels &labels : made.operands)
       if (!labels.empty() && llvm::all_of(labels, [](int label) { return label == kUnread; }))
         return std::nullopt;
@@ -87,7 +87,7 @@ private:
   }
 
   /// Marks the variables in an index expression as not splittable, because the expression reads
-  /// elements of other parts.
+  /// elements of other ranks' parts.
   void spoil(const IndexExpr &place) {
     for (size_t label = 0; label < taken.size(); ++label)
       if (place.uses(variable(label).terms[0].first))
@@ -126,8 +126,8 @@ private:
 // Signatures of operations without index maps
 //===----------------------------------------------------------------------===//
 
-/// Gives dimension i the label i for all i below `count`. The dimension `axis` and all others must
-/// be whole.
+/// Returns labels in which dimension i has the label i for all i below `count`. The dimension
+/// `axis` and all dimensions from `count` on must be whole.
 Labels inOrder(Value value, int64_t count, int64_t axis = -1) {
   Labels labels(typeOf(value).getRank(), kWhole);
   for (int64_t d = 0; d < std::min<int64_t>(count, typeOf(value).getRank()); ++d)
@@ -135,7 +135,8 @@ Labels inOrder(Value value, int64_t count, int64_t axis = -1) {
   return labels;
 }
 
-/// Tensors of one shape, which can be split along all dimensions except `axis`.
+/// Returns the signature of operations on tensors of one shape, which can be split along all
+/// dimensions except `axis`.
 Signature rowsBut(Operation *op, int64_t axis) {
   Signature made;
   for (Value operand : op->getOperands())
@@ -145,8 +146,8 @@ Signature rowsBut(Operation *op, int64_t axis) {
   return made;
 }
 
-/// Normalizations, which can be split along the dimensions before `axis`. The operands after the
-/// first are parameters that all rows share, and must be whole.
+/// Returns the signature of normalizations, which can be split along the dimensions before `axis`.
+/// The operands after the first are parameters that all rows share, and must be whole.
 Signature rowsUpTo(Operation *op, int64_t axis) {
   Signature made;
   for (OpOperand &operand : op->getOpOperands())
@@ -155,8 +156,8 @@ Signature rowsUpTo(Operation *op, int64_t axis) {
   return made;
 }
 
-/// Attention can be split along batch dimensions, including heads. The last two dimensions of q, k
-/// and v must be whole.
+/// Returns the signature of attention, which can be split along batch dimensions, including heads.
+/// The last two dimensions of q, k and v must be whole.
 Signature ofAttention(Operation *op, Value mask) {
   int64_t rank = typeOf(op->getOperand(0)).getRank();
   Signature made;
@@ -164,7 +165,7 @@ Signature ofAttention(Operation *op, Value mask) {
     made.operands.push_back(inOrder(operand, operand == mask ? 0 : rank - 2));
     if (operand != mask)
       continue;
-    // The mask broadcasts, aligned at the last dimension.
+    // The mask broadcasts against the scores, aligned at the last dimension.
     int64_t missing = rank - typeOf(mask).getRank();
     for (int64_t d = 0; d < typeOf(mask).getRank(); ++d)
       if (shapeOf(mask)[d] > 1 && d + missing < rank - 2)
@@ -175,8 +176,8 @@ Signature ofAttention(Operation *op, Value mask) {
   return made;
 }
 
-/// Batch normalization can be split by channels: the second dimension of images, and the only
-/// dimension of per-channel vectors.
+/// Returns the signature of batch normalization, which can be split by channels: the second
+/// dimension of images, and the only dimension of per-channel vectors.
 Signature byChannel(Operation *op) {
   Signature made;
   auto labels = [](Value value) {
@@ -191,8 +192,8 @@ Signature byChannel(Operation *op) {
   return made;
 }
 
-/// Scatters can be split along the dimensions of the slices. The dimensions that the index tuples
-/// select from must be whole.
+/// Returns the signature of scatter_nd, which can be split along the dimensions of the scattered
+/// slices. The dimensions from which the index tuples select must be whole.
 Signature ofScatter(ScatterNdOp op) {
   int64_t chosen = shapeOf(op.getIndices()).back(), outer = typeOf(op.getIndices()).getRank() - 1;
   Labels whole(typeOf(op.getX()).getRank(), kWhole),

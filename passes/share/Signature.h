@@ -8,15 +8,16 @@
 
 namespace dlc::share {
 
-/// Label of a dimension that must not be split.
+/// Label of a dimension along which the operation must not be split.
 constexpr int kWhole = -1;
 
-/// Reduction over a dimension that the result does not have.
+/// Kind of reduction over a dimension that the operands have and the result does not.
 enum class Folded { Sum, Mean, Max };
 
-/// Label of each dimension of operands and results. An operation can be split along the dimensions
-/// that have one label. Either the result's part depends only on the operands' parts, or (for
-/// labels from `firstFolded` on) each part yields a term of the result.
+/// Einsum-like labels of the dimensions of operands and results. An operation can be split along
+/// all dimensions that share a label. Labels from `firstFolded` on are reduction dimensions: each
+/// rank's part then yields a partial result. With other labels, each part of the result depends
+/// only on the operands' parts.
 struct Signature {
   using Labels = llvm::SmallVector<int, 6>;
   llvm::SmallVector<Labels, 4> operands, results;
@@ -27,12 +28,12 @@ struct Signature {
 };
 
 /// Returns the index of the bias operand of a convolution, which has one element per channel (the
-/// second dimension of the result). If the result is a sum of the ranks' terms, each rank adds a
-/// fraction of the bias.
+/// second dimension of the result). If the result is a sum of the ranks' partial sums, each rank
+/// adds a fraction of the bias.
 std::optional<unsigned> biasOf(mlir::Operation *op);
 
-/// Returns the signature of an operation with static shapes, derived from its index map if it has
-/// one. Returns nullopt if the operation must not be split.
+/// Returns the labels along which an operation with static shapes can be split, derived from its
+/// index map if it has one. Returns nullopt if the operation must not be split.
 std::optional<Signature> signatureOf(mlir::Operation *op);
 
 } // namespace dlc::share

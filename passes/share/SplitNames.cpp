@@ -14,7 +14,7 @@ namespace dlc::share {
 
 namespace {
 
-/// Parsed `--split` option: PATTERN=WHERE or PATTERN=WHERE:BLOCKS.
+/// Parsed option `--split`: PATTERN=WHERE or PATTERN=WHERE:BLOCKS.
 struct SplitRequest {
   StringRef text, pattern, where;
   int64_t blocks = 1;
@@ -27,7 +27,7 @@ InFlightDiagnostic wrong(ModuleOp module, StringRef text) {
 
 FailureOr<SplitRequest> parse(ModuleOp module, StringRef text) {
   SplitRequest request{text, {}, {}};
-  // Names may contain '=', so the last '=' separates the dimension.
+  // PATTERN ends at the last '=', because names may contain '='.
   std::tie(request.pattern, request.where) = text.rsplit('=');
   auto [where, blocks] = request.where.split(':');
   const bool hasBlocks = request.where.contains(':');
@@ -43,7 +43,8 @@ FailureOr<SplitRequest> parse(ModuleOp module, StringRef text) {
   return request;
 }
 
-/// Returns the dimension that `where` names for a parameter of this rank.
+/// Returns the dimension that `where` ("rows", "columns" or a number) selects for a parameter of
+/// this rank, or nullopt if there is no such dimension.
 std::optional<int64_t> dimensionOf(StringRef where, int64_t rank) {
   int64_t dimension = 0;
   if (where == "columns")
@@ -78,7 +79,8 @@ LogicalResult split(func::FuncOp function, unsigned argument, StringRef name,
   return success();
 }
 
-/// Lists the known names, most similar first, for a pattern that matches none.
+/// Adds known names to the error about a pattern that matches none of them, the names that are most
+/// similar to the pattern first.
 void addKnown(InFlightDiagnostic &error, SmallVector<StringRef> names, StringRef pattern) {
   if (names.empty()) {
     error << "it has none";
@@ -128,7 +130,8 @@ LogicalResult annotate(ModuleOp module, const ModelOptions &options) {
       if (!matchesPattern(request.pattern, name.getValue()))
         continue;
       request.matched = true;
-      // The first matching pattern applies. Later patterns are also marked as matched.
+      // The first matching pattern splits the parameter. Later matching patterns are only marked as
+      // matched.
       if (isFirst && failed(split(main, i, name.getValue(), request, options.world)))
         return failure();
       isFirst = false;

@@ -8,10 +8,10 @@
 
 namespace dlc::share {
 
-/// Returns whether the options request a split of the parameter with this name.
+/// Returns whether the option `--split` requests a split of the parameter with this name.
 bool isSplit(const ModelOptions &options, llvm::StringRef parameter);
 
-/// Adds the annotations that the options request to the parameters of @main. Fails with a
+/// Sets the split attributes that the options request on the parameters of @main. Fails with a
 /// diagnostic if an option cannot be parsed, or if a parameter or a dimension does not exist.
 llvm::LogicalResult annotate(mlir::ModuleOp module, const ModelOptions &options);
 

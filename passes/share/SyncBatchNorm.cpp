@@ -31,7 +31,8 @@ namespace dlc {
 
 namespace {
 
-/// Operations that share statistics: one operation, or one for each chunk of this rank.
+/// Batch norm operations that share statistics: one operation, or one for each chunk of this rank's
+/// batch.
 struct Layer {
   DictionaryAttr over;
   SmallVector<Operation *> ops;
@@ -44,7 +45,7 @@ struct Layer {
   int64_t ranks() const { return number("ranks"); }
 };
 
-/// Builder for arithmetic on statistics.
+/// Builder of arithmetic on the statistics of batch norm.
 class Numbers {
 public:
   Numbers(OpBuilder &builder, Location loc) : builder(builder), b(builder, loc) {}
@@ -69,8 +70,8 @@ public:
     return b.cast(b.reshape(vector, shape), statisticsType(image));
   }
 
-  /// Returns the mean over all batches of both halves of the vectors. `own` has the vector of each
-  /// of the layer's operations.
+  /// Averages the vectors in `own`, one for each of the layer's operations, over the batches of all
+  /// ranks. Returns the two halves of the mean vector, which are two statistics.
   std::pair<Value, Value> means(const Layer &layer, ArrayRef<Value> own) {
     const int64_t size = shapeOf(own.front())[0];
     StringAttr world = builder.getStringAttr("world");
@@ -79,8 +80,8 @@ public:
       auto kind = ReduceKindAttr::get(builder.getContext(), ReduceKind::mean);
       mean = b.make<AllReduceOp>(kind, own.front(), world, IntegerAttr(), IntegerAttr());
     } else {
-      // The chunks are added in a fixed order, so that the sum does not depend on the number of
-      // ranks.
+      // The vectors of all chunks are added in a fixed order, so that the sum does not depend on
+      // the number of ranks.
       Value all =
           b.make<AllGatherOp>(together(own), world, builder.getI64IntegerAttr(layer.ranks()));
       mean = part(all, 0, size);
@@ -96,7 +97,7 @@ private:
   TensorBuilder b;
 };
 
-/// Clones the operation without the attribute, for this rank's batch alone.
+/// Clones the operation without kOverRanksAttr, so that the clone uses this rank's batch alone.
 template <typename Op> Op alone(OpBuilder &builder, Op op) {
   builder.setInsertionPoint(op);
   Operation *copy = builder.clone(*op.getOperation());
@@ -156,7 +157,8 @@ void differentiate(const Layer &layer) {
   }
 }
 
-/// Returns whether the all-reduce is needed. It is not if dx has no users.
+/// Returns whether statistics over all ranks are needed. The gradient needs them only if dx has
+/// users.
 bool isNeeded(Operation *op) { return isa<BatchNormTrainOp>(op) || !op->getResult(0).use_empty(); }
 
 SmallVector<Layer> layersOf(Block &block) {
@@ -212,7 +214,8 @@ private:
       else
         differentiate(layer);
     }
-    // Statistics of a layer need all chunks, so operations of different chunks must be interleaved.
+    // The statistics of a layer need all chunks, so that operations of different chunks must be
+    // interleaved in the block.
     if (inChunks)
       sortTopologically(&block);
     return success();

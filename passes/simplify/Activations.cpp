@@ -15,7 +15,8 @@ constexpr double sqrtTwoOverPi = 0.79788456080286535588;
 
 bool near(double a, double b) { return std::fabs(a - b) <= 2e-4 * std::fabs(b); }
 
-/// Flattened product: the constant factors, their product, and all other factors.
+/// Flattened product of a tree of multiplications: the constant factors, their product, and all
+/// other factors.
 struct Product {
   double constant = 1;
   SmallVector<double, 4> constants;
@@ -32,7 +33,8 @@ void collectFactors(Value value, Value x, Product &product) {
     return product.factors.push_back(value);
   if (std::optional<double> c = splatValue(value))
     return product.multiply(*c);
-  // Limits the traversal, because a product whose subtrees are shared could be exponential.
+  // The number of factors is limited, because a product whose subtrees are shared could be
+  // exponential.
   if (product.factors.size() > 8)
     return product.factors.push_back(value);
   if (auto mul = value.getDefiningOp<MulOp>()) {
@@ -51,7 +53,7 @@ void collectFactors(Value value, Value x, Product &product) {
   product.factors.push_back(value);
 }
 
-/// Flattens a product. `x` is kept as a factor even if it is a product itself.
+/// Flattens a tree of multiplications. `x` is kept as a factor even if it is a product itself.
 Product productOf(Value value, Value x = {}) {
   Product product;
   collectFactors(value, x, product);
@@ -83,13 +85,14 @@ bool mayBecomeGelu(MulOp op, const Product &product) {
          isAllowed({ConstantRewrite::Kind::MergeFactors, element, factors}, op);
 }
 
-/// Matches x / sqrt(2).
+/// Matches the argument of erf in GELU: x / sqrt(2).
 bool isErfArgument(Value value, Value x) {
   Product product = productOf(value, x);
   return near(product.constant, sqrtHalf) && isOnly(product, x, 1);
 }
 
-/// Matches sqrt(2 / pi) * (x + 0.044715 x^3), also with x factored out of the sum.
+/// Matches the argument of tanh in GELU: sqrt(2 / pi) * (x + 0.044715 x^3), also with x factored
+/// out of the sum.
 bool isTanhArgument(Value value, Value x) {
   Product product = productOf(value, x);
   if (!near(product.constant, sqrtTwoOverPi))
@@ -113,7 +116,8 @@ bool isTanhArgument(Value value, Value x) {
   return false;
 }
 
-/// Returns the values of which the argument of erf or tanh may be a scaled form.
+/// Returns the values that may be the x of GELU, given the argument of its erf or tanh, which is a
+/// scaled form of x.
 SmallVector<Value> candidates(Value argument) {
   SmallVector<Value> found;
   if (auto mul = argument.getDefiningOp<MulOp>())
@@ -129,7 +133,7 @@ SmallVector<Value> candidates(Value argument) {
 }
 
 /// Returns whether the product has no constant factor, but its only user multiplies or divides it
-/// by a constant. In that case the match starts at the user.
+/// by a constant. In that case GELU is matched from that user.
 bool isScaledNext(MulOp op, const Product &product) {
   if (!product.constants.empty() || !op.getY().hasOneUse())
     return false;
@@ -178,7 +182,8 @@ struct RecogniseGelu : OpRewritePattern<MulOp> {
   }
 };
 
-/// Returns the x of log(1 + exp(x)), also written as max(x, 0) + log1p(exp(-|x|)), or null.
+/// Matches softplus: returns the x of log(1 + exp(x)), also written as max(x, 0) +
+/// log1p(exp(-|x|)), or null.
 Value softplusArgument(Value value) {
   auto exponentialIn = [](Value v) {
     if (auto log1p = v.getDefiningOp<Log1pOp>())
@@ -210,10 +215,12 @@ Value softplusArgument(Value value) {
 struct TanhOfSoftplus : OpRewritePattern<TanhOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TanhOp op, PatternRewriter &rewriter) const override {
-    // For larger x the result rounds to 1, and the clamp keeps p finite.
+    // Upper bound to which x is clamped. For larger x the result rounds to 1, and the clamp keeps p
+    // finite.
     constexpr double most = 20;
     Value x = softplusArgument(op.getX());
-    // Narrower types would round each step to fewer bits, and f16 cannot represent such a p.
+    // 16-bit types are not supported: each step would be rounded to fewer bits, and f16 cannot
+    // represent such a p.
     if (!x || typeOf(x).getElementTypeBitWidth() < 32 ||
         !isAllowed({ConstantRewrite::Kind::ChangeRounding, typeOf(x).getElementType(), {}}, op))
       return failure();
@@ -228,7 +235,8 @@ struct TanhOfSoftplus : OpRewritePattern<TanhOp> {
 } // namespace
 
 void addActivations(RewritePatternSet &patterns) {
-  // Higher benefit: must match before other patterns move the constants within the product.
+  // These patterns have a higher benefit, because they must match before other patterns move the
+  // constants within the product.
   patterns.add<RecogniseGelu, TanhOfSoftplus>(patterns.getContext(), /*benefit=*/4);
 }
 

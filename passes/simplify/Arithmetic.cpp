@@ -28,7 +28,7 @@ bool isPositive(Value value, int depth = 0) {
     return true;
   if (auto mul = dyn_cast<MulOp>(op); mul && mul.getA() == mul.getB())
     return true;
-  // The maximum over no elements is minus infinity.
+  // A maximum is excluded, because the maximum over no elements is minus infinity.
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() != ReduceKind::max && isPositiveOperand(reduce.getX());
   if (isa<MaxOp>(op) && llvm::any_of(op->getOperands(),
@@ -38,8 +38,8 @@ bool isPositive(Value value, int depth = 0) {
          llvm::all_of(op->getOperands(), isPositiveOperand);
 }
 
-/// Returns x to a constant power, computed by simpler operations, or null if there are none.
-/// `isAllowed` decides whether a form that only approximates `pow` may be used.
+/// Returns x to the constant power `exponent`, computed by simpler operations, or null if there are
+/// none. A form that only approximates `pow` is used only if isAllowed() permits another rounding.
 Value powerOf(TensorBuilder &b, PowOp op, double exponent) {
   Value x = op.getA();
   if (exponent == 1)
@@ -48,8 +48,8 @@ Value powerOf(TensorBuilder &b, PowOp op, double exponent) {
     return b.make<MulOp>(x, x);
   if (exponent == -1 && isFloat(x))
     return b.make<DivOp>(b.scalar(1, x), x);
-  // sqrt differs from pow for negative infinity and -0.0: pow(-inf, 0.5) is inf and pow(-0.0, 0.5)
-  // is 0.
+  // sqrt(x) is used only if x is never negative or -0.0: pow(-inf, 0.5) is inf and pow(-0.0, 0.5)
+  // is 0, in contrast to sqrt.
   if (exponent == 0.5 && isFloat(x) && isPositive(x))
     return b.make<SqrtOp>(x);
   if (!isAllowed({ConstantRewrite::Kind::ChangeRounding, elementOf(x), {}}, op))
@@ -109,7 +109,8 @@ struct SimplifyDiv : OpRewritePattern<DivOp> {
   }
 };
 
-/// Returns the non-constant and the constant operand of a commutative operation.
+/// Returns the non-constant and the constant operand of a commutative operation, or nullopt if
+/// neither operand is a constant.
 template <typename Op> std::optional<std::pair<Value, Value>> splitConstant(Op op) {
   for (auto [x, c] : {std::pair<Value, Value>(op.getA(), op.getB()),
                       std::pair<Value, Value>(op.getB(), op.getA())})
@@ -151,7 +152,7 @@ struct MaxToRelu : OpRewritePattern<MaxOp> {
   LogicalResult matchAndRewrite(MaxOp op, PatternRewriter &rewriter) const override {
     auto split = splitConstant(op);
     std::optional<double> bound = split ? splatValue(split->second) : std::nullopt;
-    // max(x, -0.0) preserves -0.0, relu does not.
+    // max(x, -0.0) is excluded, because it preserves -0.0 and relu does not.
     if (bound != 0.0 || std::signbit(*bound) ||
         (preserves == Preserves::Subgradients && !op.getStrict()))
       return failure();

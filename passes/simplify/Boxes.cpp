@@ -14,15 +14,16 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Integer tensor whose elements are `first` plus their index along the dimension `dim`, or are all
-/// equal to `first` if there is no `dim`.
+/// Integer tensor that counts along one dimension: its elements are `first` plus their index along
+/// the dimension `dim`, or are all equal to `first` if there is no `dim`.
 struct Count {
   int64_t first = 0;
   std::optional<int64_t> dim;
 };
 
-/// Matches a constant, which may be large because exporters fold whole grids. If `only` is given,
-/// looks only at that index of the last dimension, which is then treated as a dimension of size 1.
+/// Matches a constant whose elements count along one dimension. The constant may be large because
+/// exporters fold whole grids. If `only` is given, only this index of the last dimension is read,
+/// and the last dimension is treated as a dimension of size 1.
 std::optional<Count> countIn(const ref::Tensor &tensor, ArrayRef<int64_t> shape,
                              std::optional<int64_t> only) {
   SmallVector<int64_t> seen(shape);
@@ -46,8 +47,8 @@ std::optional<Count> countIn(const ref::Tensor &tensor, ArrayRef<int64_t> shape,
   return count;
 }
 
-/// Returns the dimension of a reshape's result with the size and the stride of dimension `dim` of
-/// its operand.
+/// Returns the dimension of a reshape's result that has the size and the stride of dimension `dim`
+/// of its operand, or nullopt if there is none.
 std::optional<int64_t> reshapedDim(ArrayRef<int64_t> from, int64_t dim, ArrayRef<int64_t> to) {
   auto after = [](ArrayRef<int64_t> shape, int64_t d) {
     int64_t elements = 1;
@@ -97,13 +98,13 @@ std::optional<Count> countOf(Value value) {
   return std::nullopt;
 }
 
-/// Box that a grid of index tuples covers in row-major order.
+/// Box (hyperrectangle) of elements that a grid of index tuples covers in row-major order.
 struct Box {
   SmallVector<int64_t> start, size;
 };
 
 /// Returns the box in a tensor of `shape` that the index tuples cover, or nullopt if they do not
-/// cover a box in order.
+/// cover a box in row-major order.
 std::optional<Box> boxOf(Value indices, ArrayRef<int64_t> shape) {
   RankedTensorType type = typeOf(indices);
   if (!type.hasStaticShape() || type.getRank() == 0 || type.getNumElements() == 0)
@@ -136,8 +137,8 @@ std::optional<Box> boxOf(Value indices, ArrayRef<int64_t> shape) {
       return std::nullopt;
     int64_t first = count->first < 0 ? count->first + shape[k] : count->first, size = 1;
     if (count->dim) {
-      // Dimensions of the grid are in the order of the tensor's dimensions. Grid dimensions that no
-      // component counts along must have size 1.
+      // The grid's dimensions must be in the order of the tensor's dimensions. Grid dimensions
+      // along which no component counts must have size 1.
       int64_t dim = *count->dim;
       if (dim < next || dim >= int64_t(grid.size()))
         return std::nullopt;
@@ -166,7 +167,8 @@ Value slice(TensorBuilder &b, Value x, ArrayRef<int64_t> start, ArrayRef<int64_t
   return b.make<SliceOp>(x, start, size, stride);
 }
 
-/// Returns x with the box replaced by `inside`, concatenating dimension by dimension from the last.
+/// Returns x with the box replaced by `inside`, by concatenations along one dimension after the
+/// other, from the last to the first.
 Value joined(TensorBuilder &b, Value x, Value inside, const Box &box) {
   ArrayRef<int64_t> shape = shapeOf(x);
   SmallVector<int64_t> start(box.start), size(box.size);

@@ -67,7 +67,7 @@ struct MergeStack : OpRewritePattern<ReshapeOp> {
   }
 };
 
-/// Combines two partial results of a reduction.
+/// Combines two partial results of a reduction of this kind.
 Value combine(TensorBuilder &b, ReduceKind kind, Value x, Value y) {
   if (kind == ReduceKind::sum)
     return b.make<AddOp>(x, y);
@@ -80,7 +80,8 @@ struct ReduceParts : OpRewritePattern<ReduceOp> {
   ReduceParts(MLIRContext *context, Preserves preserves)
       : OpRewritePattern(context), preserves(preserves) {}
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
-    // Limits the number of operands of the kernel that combines the parts.
+    // Maximum number of concatenated operands, which limits the operands of the kernel that
+    // combines the partial results.
     constexpr size_t most = 8;
     Operation *made = op.getX().getDefiningOp();
     if (!made || !op.getX().hasOneUse() || !typeOf(op.getX()).hasStaticShape())
@@ -116,17 +117,17 @@ struct ReduceParts : OpRewritePattern<ReduceOp> {
 private:
   Preserves preserves;
 
-  /// Returns whether the reduction can be computed from partial results. Partial sums in 16 bits
-  /// would be rounded twice. At ties, partial maxima and minima would divide the gradient by parts
-  /// and not by elements.
+  /// Returns whether the reduction can be computed from partial results of the concatenated
+  /// operands. Partial sums in 16 bits would be rounded twice. At ties, partial maxima and minima
+  /// would divide the gradient among operands and not among elements.
   bool combines(ReduceOp op) const {
     if (op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min)
       return preserves == Preserves::Values;
     return op.getKind() == ReduceKind::sum && typeOf(op.getX()).getElementTypeBitWidth() >= 32;
   }
 
-  /// Clones the elementwise operation `made` for one part of the concatenation, with all other
-  /// operands sliced accordingly.
+  /// Clones the elementwise operation `made` for one operand (`part`) of the concatenation, with
+  /// all other operands sliced accordingly.
   static Value partOf(TensorBuilder &b, RewriterBase &rewriter, Operation *made, ConcatOp concat,
                       Value part, int64_t offset) {
     RankedTensorType type = typeOf(made->getResult(0));

@@ -6,23 +6,25 @@
 
 namespace dlc {
 
-/// Returns the value of a constant, or nullopt if this is not a constant or its elements cannot be
-/// read.
+/// Returns the elements of a constant, or nullopt if the value is not a constant or its elements
+/// cannot be read.
 std::optional<ref::Tensor> constantTensor(mlir::Value value);
 
-/// Returns whether the value is computed from constants alone.
+/// Returns whether the value is computed only from constants.
 bool isOfConstants(mlir::Value value);
-/// Evaluates a value that is computed from constants alone.
+/// Evaluates a value that is computed only from constants. Returns nullopt if that fails.
 std::optional<ref::Tensor> evaluated(mlir::Value value);
-/// Evaluates the operation that defines the value if all of its operands are constants. Returns the
-/// value itself if there is none, or if it cannot be evaluated.
+/// Evaluates the operation that defines the value if all of its operands are constants, and returns
+/// the resulting constant. Returns the value itself if there is no such operation, or if it cannot
+/// be evaluated.
 mlir::Value foldedConstant(mlir::OpBuilder &builder, mlir::Value value);
 
 /// Creates a constant with the tensor's elements. `type` has the same shape and element type, but
 /// its encoding may differ. If all elements are equal, the constant is a splat.
 mlir::Value makeConstant(mlir::OpBuilder &builder, mlir::Location loc, const ref::Tensor &tensor,
                          mlir::RankedTensorType type);
-/// Returns the attribute of such a constant.
+/// Returns the attribute of a constant with the tensor's elements. If all elements are equal, the
+/// attribute is a splat.
 mlir::ElementsAttr constantAttr(const ref::Tensor &tensor, mlir::RankedTensorType type);
 
 /// Returns the elements of a float constant as one value per channel of [N, C, ..]. The constant's
@@ -31,12 +33,12 @@ mlir::ElementsAttr constantAttr(const ref::Tensor &tensor, mlir::RankedTensorTyp
 std::optional<std::vector<double>> perChannelConstant(mlir::Value value, int64_t rank,
                                                       int64_t channels);
 
-/// Returns whether the reference evaluator can compute the operation and its results depend on the
+/// Returns whether the reference evaluator can compute the operation and the results depend on the
 /// operands alone.
 bool isEvaluable(mlir::Operation *op);
 
-/// Returns the number of elements that the evaluator reads to compute the results. Evaluation is
-/// limited to kMaxEvaluated reads, which take a fraction of a second.
+/// Returns the number of elements that the reference evaluator reads to compute the results.
+/// Evaluation is limited to kMaxEvaluated reads, which take a fraction of a second.
 int64_t readsOfEvaluator(mlir::Operation *op);
 constexpr int64_t kMaxEvaluated = 100'000'000;
 

@@ -19,8 +19,9 @@ static int64_t elementsOf(ValueRange values) {
   return elements;
 }
 
-/// Returns whether the operation widens weights that should remain narrow in memory: quantized
-/// weights that a kernel reads, and 8-bit weights of matmuls that are bound by weight bandwidth.
+/// Returns whether the operation widens weights that should remain narrow (4 or 8 bits) in memory:
+/// quantized weights that a kernel reads, and 8-bit weights of matmuls that are bound by weight
+/// bandwidth.
 static bool isReadNarrow(Operation *op) {
   auto cast = dyn_cast<CastOp>(op);
   if (isa<DequantizeOp>(op) && isQuantizedWeights(op->getResult(0)))
@@ -58,22 +59,22 @@ namespace {
 /// Maximum number of elements of a folded result.
 constexpr int64_t maxElements = 16 << 20;
 /// Size limits, in elements, for results that are much larger than their inputs: the first applies
-/// to results that the user's kernel can compute, the second to results that need a separate
+/// to results that the kernel of their user can compute, the second to results that need a separate
 /// kernel.
 constexpr int64_t smallElements = 4096, largeElements = 4 << 20;
 
-/// Returns whether the user's kernel can compute the result while reading the inputs, at the cost
-/// of reading the result.
+/// Returns whether the kernel of the result's user can compute the result while reading the inputs,
+/// at about the cost of reading the result.
 bool isMadeOnTheWay(Operation *op) {
   constexpr double heavy = 4; // powers and sines cost much more than a load
   return (op->hasTrait<Elementwise>() && cast<FactsInterface>(op).getWeight() <= heavy) ||
          op->hasTrait<Movement>() || op->hasTrait<ElementMove>() || op->hasTrait<View>();
 }
 
-/// Cache of the constants and of the values computed from them.
+/// Cache of constants and of values that are computed from constants.
 class Known {
 public:
-  /// Returns whether the value is computed from constants alone.
+  /// Returns whether the value is computed only from constants.
   bool isConstant(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op || isa<ConstantOp>(op))
@@ -107,8 +108,8 @@ public:
         return failure();
       inputs.push_back(*input);
     }
-    // If the evaluation fails, the operation remains and may fail at run time. It may never be
-    // executed, so no error is reported here.
+    // If the evaluation fails, the operation remains and may fail at run time. No error is reported
+    // at compile time, because the operation may never be executed.
     ScopedDiagnosticHandler silence(op->getContext(), [](Diagnostic &) { return success(); });
     auto nothing = [](Value) { return ref::Tensor(); };
     if (failed(ref::evaluateOp(op, inputs, nothing, outputs)) ||
@@ -127,7 +128,8 @@ bool isWorthIt(Operation *op) {
   int64_t read = 0, written = elementsOf(op->getResults());
   for (Value operand : op->getOperands())
     read += splatValue(operand) ? 1 : typeOf(operand).getNumElements();
-  // Constants are stored in the compiled program, which folding must not enlarge much.
+  // Results are limited in size, because constants are stored in the compiled program, which
+  // folding must not enlarge much.
   return readsOfEvaluator(op) <= kMaxEvaluated && written <= maxElements &&
          (written <= (isMadeOnTheWay(op) ? smallElements : largeElements) || written <= 2 * read);
 }
@@ -140,7 +142,7 @@ struct FoldConstants : RewritePattern {
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (!isEvaluable(op) || isa<ConstantOp>(op) || op->use_empty() || !isWorthIt(op))
       return failure();
-    // An operation that the user's kernel can compute is folded only if its operands are constants.
+    // An operation that its user's kernel can compute is folded only if its operands are constants.
     // Any other operation is folded together with the chain of operations that computes its
     // operands.
     Known known;

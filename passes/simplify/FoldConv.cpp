@@ -11,7 +11,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Convolution with constant weights and bias whose result has one use.
+/// Convolution with constant weights and bias whose result has a single use.
 struct ConstantConv {
   Operation *op = nullptr;
   Value weights, bias;
@@ -39,7 +39,7 @@ struct ConstantConv {
     return conv;
   }
 
-  /// Returns the output channel that weights[i, j, ..] belongs to.
+  /// Returns the output channel to which the weights [i, j, ..] belong.
   int64_t channelOf(int64_t i, int64_t j) const {
     if (isa<ConvOp>(op))
       return i;
@@ -49,7 +49,8 @@ struct ConstantConv {
   }
 };
 
-/// Returns weights * scale per output channel, in the element type of the weights.
+/// Returns the weights multiplied by the scale of their output channel, in the element type of the
+/// weights.
 ref::Tensor scaleWeights(const ConstantConv &conv, const ref::Tensor &weights,
                          ArrayRef<double> scale) {
   ref::Tensor scaled = ref::Tensor::empty(weights.getType());
@@ -70,16 +71,18 @@ ref::Tensor scaleWeights(const ConstantConv &conv, const ref::Tensor &weights,
   return scaled;
 }
 
-/// Scale and offset for each channel.
+/// Scale and offset for each channel (an affine map), as of a batch normalization.
 struct Affine {
   std::vector<double> scale, shift;
-  /// Mean and standard deviation of each channel before the scale is applied; empty if unknown.
+  /// Mean and standard deviation of each channel before the scale is applied; empty if they are not
+  /// available.
   std::vector<double> mean, deviation;
-  /// Whether scale and offset are from one normalization, so that its offset may be merged with a
-  /// bias.
+  /// Whether scale and offset are from one normalization, so that the offset may be merged with the
+  /// convolution's bias.
   bool isOneOperation = false;
 
-  /// Returns the scale and offset of a batch normalization whose statistics are constants.
+  /// Returns the scale and offset of a batch normalization whose statistics are constants, or
+  /// nullopt for others.
   static std::optional<Affine> of(BatchNormOp op) {
     int64_t channels = shapeOf(op.getX())[1];
     std::array<std::optional<ref::Tensor>, 4> values = {
@@ -185,8 +188,8 @@ LogicalResult foldInto(ConstantConv conv, Operation *root, const Affine &affine,
   return success();
 }
 
-/// Returns whether a batch normalization may be computed as x s + t, which loses accuracy if its
-/// mean is large.
+/// Returns whether a batch normalization may be computed as x s + t with a scale s and an offset t
+/// for each channel, which loses accuracy if its mean is large.
 bool mayBecomeAffine(BatchNormOp op, const Affine &affine) {
   Type element = typeOf(op.getX()).getElementType();
   if (!isAllowed({Kind::ChangeRounding, element, {}}, op))
@@ -199,8 +202,8 @@ bool mayBecomeAffine(BatchNormOp op, const Affine &affine) {
   return true;
 }
 
-// batch_norm(conv(x, w, b)) -> conv(x, w s, b s + t)
-// batch_norm(x) -> x s + t otherwise
+// batch_norm(conv(x, w, b)) -> conv(x, w s, b s + t); otherwise batch_norm(x) -> x s + t, with s
+// and t the scale and offset of each channel
 struct FoldBatchNorm : OpRewritePattern<BatchNormOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BatchNormOp op, PatternRewriter &rewriter) const override {

@@ -9,7 +9,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Amounts of a padding that changes only spatial dimensions and is never negative.
+/// Padding amounts of a pad operation that changes only spatial dimensions and is never negative.
 struct SpatialPad {
   SmallVector<int64_t> low, high;
 };
@@ -62,7 +62,8 @@ struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
       return failure();
     SmallVector<int64_t> low = plus(op.getLow(), spatial->low);
     SmallVector<int64_t> high = plus(op.getHigh(), spatial->high);
-    // For a window of padding alone, libraries leave the maximum undefined instead of -inf.
+    // Not applied if a window contains only padding, because libraries then leave the maximum
+    // undefined instead of -inf.
     for (auto [l, h, w, d] : llvm::zip(low, high, op.getWindow(), op.getDilations()))
       if (std::max(l, h) > (w - 1) * d)
         return failure();

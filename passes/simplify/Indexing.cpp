@@ -7,8 +7,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Indices first + i * step for all i < count. Negative indices are already converted, and all are
-/// in range.
+/// Arithmetic progression of indices: first + i * step for all i < count. Negative indices are
+/// already converted, and all are in range.
 struct Progression {
   int64_t first, step, count;
 };
@@ -99,7 +99,7 @@ struct BroadcastLast : OpTraitRewritePattern<Elementwise> {
 };
 
 /// If the indices are constant along the dimensions after `axis`, returns them without these
-/// dimensions, otherwise null.
+/// dimensions, otherwise returns null.
 Value indicesOfRows(TensorBuilder &b, Value indices, int64_t axis) {
   auto broadcast = indices.getDefiningOp<BroadcastOp>();
   if (!broadcast)
@@ -127,7 +127,7 @@ struct ScatterRows : OpRewritePattern<ScatterElementsOp> {
     Value rows = indicesOfRows(b, op.getIndices(), axis);
     if (!rows)
       return failure();
-    // An index tuple has one component for each dimension up to the axis.
+    // The index tuples of scatter_nd have one component for each dimension up to the axis.
     SmallVector<int64_t> one(shapeOf(rows));
     one.push_back(1);
     rows = b.reshape(rows, one);

@@ -11,14 +11,14 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Operand that is multiplied by a constant, possibly followed by operations that only move
-/// elements.
+/// Operand of a matmul that is multiplied by a constant factor, possibly followed by operations
+/// that only move elements.
 struct ScaledOperand {
   double factor;
-  Value unscaled;                 ///< value before the multiplication
+  Value unscaled;                 ///< value before the multiplication by the factor
   SmallVector<Operation *> views; ///< operations that move the scaled value, last one first
 
-  /// Returns the operand without the factor, by cloning the views onto the unscaled value.
+  /// Returns the operand without the constant factor, by cloning the views onto the unscaled value.
   Value rebuild(PatternRewriter &rewriter) const {
     Value result = unscaled;
     for (Operation *view : llvm::reverse(views)) {
@@ -63,10 +63,11 @@ struct ScaleAfterMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
     Type element = typeOf(op.getY()).getElementType();
-    // A 16-bit result could overflow before it is scaled.
+    // 16-bit matmuls are excluded, because a 16-bit result could overflow before it is scaled.
     if (!element.isF32() && !element.isF64())
       return failure();
-    // Kernels for quantized weights read the weights together with their scales.
+    // Matmuls with quantized weights are excluded, because their kernels read the weights together
+    // with the scales.
     if (quantizedWeightsOf(op))
       return failure();
     auto a = matchScale(op.getA()), b = matchScale(op.getB());
@@ -78,8 +79,8 @@ struct ScaleAfterMatmul : OpRewritePattern<MatmulOp> {
                                      b ? b->rebuild(rewriter) : op.getB(), op.getTransposeA(),
                                      op.getTransposeB());
     y.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    // Both factors are often the square root of a number that is representable exactly, so the
-    // product is computed in double.
+    // The product of the two factors is computed in double, because both are often the square root
+    // of a number that is representable exactly.
     rewriter.replaceOpWithNewOp<MulOp>(op, y, builder.scalar(ofA * ofB, y));
     return success();
   }
@@ -98,7 +99,7 @@ struct BroadcastIntoMatmul : OpRewritePattern<MatmulOp> {
       ArrayRef<int64_t> from = shapeOf(broadcast.getX()), to = shapeOf(broadcast.getY());
       if (from.take_back(2) != to.take_back(2))
         continue;
-      // The other operand must have the batch dimensions of the result.
+      // The operand that is not broadcast must have the batch dimensions of the result.
       ArrayRef<int64_t> other = shapeOf(op->getOperand(1 - operand.getOperandNumber()));
       ArrayRef<int64_t> batch = shapeOf(op.getY()).drop_back(2);
       if (other.size() < 2 || other.drop_back(2) != batch)

@@ -11,8 +11,8 @@ Value withParameters(TensorBuilder &b, GroupNormOp op, Value x, Value scale, Val
   return b.make<GroupNormOp>(x, scale, bias, op.getGroups(), op.getEps());
 }
 
-/// Returns a value that broadcasts along the channels of [N, C, ..] as a vector [C], or null if it
-/// does not.
+/// Returns a value that broadcasts along the channels of [N, C, ..] as a vector [C], or null if the
+/// value does not broadcast in this way.
 Value perChannelVector(TensorBuilder &b, Value value, Value x) {
   int64_t rank = typeOf(x).getRank(), missing = rank - typeOf(value).getRank();
   if (missing > 1 || typeOf(value).getElementType() != typeOf(x).getElementType())
@@ -32,7 +32,7 @@ Value repeated(TensorBuilder &b, Value ofGroups, int64_t channels) {
   return b.reshape(wide, {channels});
 }
 
-/// Operation that normalizes each row of [N, G, M] separately.
+/// Operation that normalizes each row of a tensor [N, G, M] separately.
 struct NormalisedRows {
   Value x, scale, bias; // scale and bias are [G] or null
   APFloat eps;

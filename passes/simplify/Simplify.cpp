@@ -55,11 +55,11 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
         getOperation()->walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted();
     const FrozenRewritePatternSet &patterns =
         isDifferentiated ? subgradientPatterns : valuePatterns;
-    // Applied first, because matmul patterns would move the constants of activations out of the
-    // operands.
+    // Activations are matched first, because matmul patterns would move the constants of
+    // activations out of the operands.
     apply(activations);
-    // CSE makes more values single-use, which enables more patterns, and patterns make more
-    // operations equal.
+    // CSE and patterns alternate: CSE makes more values single-use, which enables more patterns,
+    // and patterns make more operations equal.
     for (int round = 0; round < 4; ++round) {
       IRRewriter rewriter(&getContext());
       DominanceInfo dominance(getOperation());
@@ -71,23 +71,24 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
     }
   }
 
-  /// Applies the patterns and returns whether one of them has rewritten something.
+  /// Applies the patterns to all regions of the module. Returns whether any of them has rewritten
+  /// something.
   bool apply(const FrozenRewritePatternSet &patterns) {
     GreedyRewriteConfig config;
-    // Regions are loop bodies and branches, whose blocks must not be merged.
+    // Region simplification is disabled, because regions are loop bodies and branches, whose blocks
+    // must not be merged.
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     bool rewritten = false;
     for (Region &region : getOperation()->getRegions()) {
       bool changed = false;
-      // It is not an error if no fixed point is reached, because the result is correct at any
-      // point.
+      // Failure to reach a fixed point is ignored, because the result is correct at any point.
       (void)applyPatternsGreedily(region, patterns, config, &changed);
       rewritten |= changed;
     }
     return rewritten;
   }
 
-  /// Patterns for programs that contain a dlc.gradient, and for those that do not.
+  /// Pattern sets for programs that contain a dlc.gradient, and for those that do not.
   FrozenRewritePatternSet subgradientPatterns, valuePatterns;
   FrozenRewritePatternSet activations;
 };

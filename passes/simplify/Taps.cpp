@@ -7,11 +7,11 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Returns whether the window element `tap` reads an element of the image, and not just padding,
-/// for any result of one dimension.
+/// Returns whether, in one dimension, the window element `tap` reads an element of the image, and
+/// not just padding, for any of the `results` positions.
 bool meetsImage(int64_t tap, int64_t results, int64_t size, int64_t stride, int64_t dilation,
                 int64_t low) {
-  int64_t offset = tap * dilation - low; // input index that the first result reads
+  int64_t offset = tap * dilation - low; // input index for the first result
   int64_t first = offset < 0 ? (-offset + stride - 1) / stride : 0;
   return first < results && first * stride + offset < size;
 }

@@ -49,8 +49,8 @@ struct SplitBeforeTranspose : OpRewritePattern<ReshapeOp> {
     auto groups = splitGroups(shapeOf(op.getX()), shapeOf(op.getY()));
     if (!groups)
       return failure();
-    // Dimension d of the transposed value is dimension permutation[d] of x, which is split in the
-    // same way.
+    // Dimension d of the transposed value is dimension permutation[d] of x, which the new reshape
+    // splits in the same way.
     ArrayRef<int64_t> permutation = transpose.getPermutation();
     SmallVector<int64_t> inverse = inverseOf(permutation), shape,
                          position(shapeOf(op.getY()).size());
@@ -66,17 +66,19 @@ struct SplitBeforeTranspose : OpRewritePattern<ReshapeOp> {
   }
 };
 
-/// Moves a transpose of operands to the result of an elementwise operation. Each operand must be
-/// transposed in the same way, or have at most one dimension of a size other than 1.
+/// Sinks transposes of operands below an elementwise operation. Each operand must be transposed in
+/// the same way, or have at most one dimension of a size other than 1.
 struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
   using OpTraitRewritePattern::OpTraitRewritePattern;
 
-  // op(transpose(x), y) -> transpose(op(x, y'))
+  // op(transpose(x), y) -> transpose(op(x, y')), with y' the operand y with its dimensions permuted
+  // accordingly
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (op->getNumResults() != 1 || !isStatic(op->getResult(0)))
       return failure();
     RankedTensorType type = typeOf(op->getResult(0));
-    // 8-bit integers are transposed before they are converted to a wider type.
+    // Casts of 8-bit integers to a wider type are excluded, because transposing 8-bit integers
+    // moves fewer bytes.
     if (isa<CastOp>(op) && typeOf(op->getOperand(0)).getElementType().isInteger(8))
       return failure();
     TransposeOp first;
@@ -188,8 +190,8 @@ struct TransposedGroupedWeightGrad : OpRewritePattern<TransposeOp> {
 };
 
 // matmul(transpose(x), w) -> transpose(matmul(x, w)) for a matrix w, if the last dimension is not
-// permuted. Not applied if the result is so much wider than the operand that transposing the result
-// would cost more (logits).
+// permuted. Not applied if the result is so much wider than the operand (as for logits) that
+// transposing the result would cost more.
 struct SinkThroughMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
@@ -212,7 +214,8 @@ struct SinkThroughMatmul : OpRewritePattern<MatmulOp> {
   }
 };
 
-/// Returns whether `to` splits dimensions of `from` other than the last one and keeps the last one.
+/// Returns whether a reshape from `from` to `to` splits only dimensions other than the last one,
+/// and keeps the last one.
 bool splitsRowsOnly(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   if (from.empty() || to.size() < from.size() || from.back() != to.back())
     return false;
@@ -229,8 +232,8 @@ struct SplitRowsBeforeMatmul : OpRewritePattern<ReshapeOp> {
         !isStatic(matmul.getA()) || typeOf(matmul.getB()).getRank() != 2 ||
         !splitsRowsOnly(shapeOf(op.getX()), shapeOf(op.getY())) || !hasSingleZeroPoints(matmul))
       return failure();
-    // Users of the reshape, such as a residual addition, then directly follow the matmul and can be
-    // fused with it.
+    // The matmul is applied to the reshaped rows, so that users of the reshape, such as a residual
+    // addition, directly follow the matmul and can be fused with it.
     TensorBuilder b(rewriter, op.getLoc());
     SmallVector<int64_t> shape(shapeOf(op.getY()));
     shape.back() = shapeOf(matmul.getA()).back();
@@ -264,7 +267,7 @@ struct SplitRowsBeforeElementwise : OpRewritePattern<ReshapeOp> {
                own == shape)
         return failure();
     }
-    // Applied only if the reshape can then be moved across a matmul.
+    // The reshape is moved only if it can then be moved before a matmul.
     if (!full || !reachesMatmul(full))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());

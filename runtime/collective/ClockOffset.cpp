@@ -24,8 +24,8 @@ ClockOffset clockOffset(World &world, const std::function<int64_t()> &now) {
   const auto rank = static_cast<size_t>(world.rank());
   int64_t least = INT64_MIN, most = INT64_MAX;
   for (int round = 0; round < kRounds; ++round) {
-    // An all-gather completes on a rank only after all ranks have started it, which bounds the
-    // offset.
+    // An all-gather completes on a rank only after all ranks have started it, so its start and end
+    // times bound the clock offset.
     std::vector<int64_t> before = ofAll(clock());
     std::vector<int64_t> after = ofAll(clock());
     most = std::min(most, after[rank] - before[0]);

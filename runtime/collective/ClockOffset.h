@@ -14,8 +14,8 @@ struct ClockOffset {
   int64_t ns = 0, error = 0;
 };
 
-/// Measures the offset. All ranks must call it together. `now` is the clock; null:
-/// std::chrono::steady_clock.
+/// Measures the offset of this rank's clock. All ranks must call it together. `now` reads the
+/// clock; null: std::chrono::steady_clock.
 DLC_EXPORT ClockOffset clockOffset(World &world, const std::function<int64_t()> &now = nullptr);
 
 } // namespace dlc::runtime

@@ -44,7 +44,8 @@ template <typename Body> void withElement(DType type, Body body) {
   }
 }
 
-/// Integer sums wrap around; signed overflow would be undefined.
+/// Adds two values. Integers are added as unsigned values, so that they wrap around: signed
+/// overflow would be undefined.
 template <typename T> Compute<T> sum(Compute<T> a, Compute<T> b) {
   if constexpr (std::is_same_v<T, Boolean>)
     return a | b;
@@ -55,7 +56,7 @@ template <typename T> Compute<T> sum(Compute<T> a, Compute<T> b) {
 }
 
 template <typename T> Compute<T> greater(Compute<T> a, Compute<T> b) {
-  // a != a: NaN is propagated.
+  // `a != a` is true for NaN, which is thus propagated.
   return a > b || a != a ? a : b;
 }
 
@@ -79,7 +80,8 @@ void sumInOrder(DType type, void *to, const void *parts, uint64_t partCount, uin
   withElement(type, [&](auto element) {
     using T = decltype(element);
     const auto *from = static_cast<const T *>(parts);
-    // Sums are computed in blocks, so that `to` may be one of the parts.
+    // Compute the sums of a block in a buffer before writing it, so that `to` may be one of the
+    // parts.
     constexpr uint64_t kBlock = 1024;
     Compute<T> sums[kBlock];
     for (uint64_t done = 0; done < count; done += kBlock) {

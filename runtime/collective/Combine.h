@@ -15,8 +15,8 @@ constexpr std::string_view reductionName(Reduction how) {
   return how == Reduction::Sum ? "sum" : "max";
 }
 
-/// Computes into[i] = into[i] + from[i], or the maximum. f16 and bf16 are computed in f32. The
-/// maximum propagates NaN.
+/// Computes into[i] = into[i] + from[i], or max(into[i], from[i]), as `how` specifies. f16 and bf16
+/// are computed in f32. The maximum propagates NaN.
 void combine(Reduction how, DType type, void *into, const void *from, uint64_t count);
 
 /// Computes to[i] = parts[0][i] + parts[1][i] + ..., added in this order. f16 and bf16 are added in

@@ -37,7 +37,7 @@ std::vector<int> inOrder(const cpu_set_t &set) {
   return processors;
 }
 
-/// CPUs that a rank may use, and the machine on which they are.
+/// CPUs that a rank may use, and an ID of the rank's machine.
 struct Place {
   uint64_t machine = 0;
   cpu_set_t processors;
@@ -80,7 +80,7 @@ void shareProcessors(World &world) {
     }
   if (count == 1)
     return;
-  // The error of sched_setaffinity is ignored: an unbound rank still works.
+  // Ignore an error of sched_setaffinity: a rank also works if it is not bound to CPUs.
   cpu_set_t share = shareOf(inOrder(mine.processors), index, count);
   sched_setaffinity(0, sizeof share, &share);
 }

@@ -14,8 +14,8 @@ class World;
 /// the threads that it starts later. All ranks must call it together.
 void shareProcessors(World &world);
 
-/// Returns part `index` of `count` of the list: a contiguous range of CPUs. If there are more parts
-/// than CPUs, a single CPU, shared between parts.
+/// Splits a list of CPUs into `count` parts and returns part `index`: a contiguous range of CPUs.
+/// If there are more parts than CPUs, a part is a single CPU that several parts share.
 cpu_set_t shareOf(const std::vector<int> &processors, int index, int count);
 
 } // namespace dlc::runtime

@@ -17,7 +17,8 @@ using std::chrono::microseconds;
 
 namespace {
 
-// A thread that waits polls for kSpin, then sleeps between polls.
+// Polling intervals: a waiting thread polls continuously for kSpin microseconds, then sleeps
+// between polls for kFirstNap to kLongestNap microseconds.
 constexpr microseconds kSpin(100), kFirstNap(20), kLongestNap(200);
 
 constexpr double kDefaultTimeout = 20;
@@ -280,10 +281,10 @@ void Driver::sendHeartbeat(bool leaving) {
     breakWorld(message("rank ", next, " is unreachable: ", error));
 }
 
-/// Counts a sign of life for a long-running command, which gives none itself, if other threads of
-/// the process are working. They must be seen working twice in a row, because idle threads also run
-/// for short moments. Not used for ranks in one process, whose threads cannot be attributed to
-/// ranks.
+/// Counts a sign of life if other threads of the process are working, for a long-running command,
+/// which reports none itself. The threads must be seen working twice in a row, because idle threads
+/// also run for short moments. Not used for ranks in one process, whose threads cannot be
+/// attributed to ranks.
 void Driver::showWork() {
   if (watch->lastHeartbeat().process == getpid())
     return;
@@ -301,7 +302,7 @@ void Driver::exchangeHeartbeats() {
   if (nextHeartbeat != Clock::time_point() &&
       secondsOf(now) - secondsOf(nextHeartbeat) > timeout / 4)
     watch->restartTimeouts(secondsOf(now));
-  // Several heartbeats per timeout, so that a late heartbeat is not mistaken for a failure.
+  // Send several heartbeats per timeout, so that a late heartbeat is not mistaken for a failure.
   nextHeartbeat = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                             std::min(kHeartbeatSeconds, timeout / 8)));
   showWork();

@@ -20,10 +20,10 @@ struct Ticket::State {
   enum Phase : int { Going, Done, Failed };
 
   CollectiveCall call;
-  /// Numbered from 1 in the order of the calls.
+  /// Number of the collective, from 1 in the order of the calls.
   uint64_t number = 0;
   std::atomic<int> phase = Going;
-  /// Written before `phase`, which publishes it.
+  /// Error message. Written before `phase`, whose store publishes it to other threads.
   std::string error;
   TicketTimes times;
   // Used by the driver's thread only.
@@ -37,7 +37,7 @@ class Driver {
 public:
   using State = std::shared_ptr<Ticket::State>;
 
-  /// Starts the thread and returns when the world is open. Throws dlc::Error on failure.
+  /// Starts the driver's thread and returns when the world is open. Throws dlc::Error on failure.
   Driver(const dlc_engine_table &engine, const void *argument);
   /// Waits for pending collectives; see leave().
   ~Driver();
@@ -48,14 +48,15 @@ public:
   std::atomic<uint64_t> life = 0;
 
   void give(const State &state);
-  /// Blocks until the collective is done or has failed.
+  /// Blocks the calling thread until the collective is done or has failed.
   void wait(const State &state);
-  /// Aborts the world. Returns, if at all, after the engine was called.
+  /// Aborts the world. Returns after the engine's abort() has returned, which it does not in
+  /// separate processes.
   void abort(const std::string &message);
   /// Waits for pending collectives and closes the engine.
   void leave();
 
-  // See World.
+  // World's functions watch(), forget(), carriedStarts() and carriedEnds() call these.
   void watchCarrier(Carrier &carrier);
   void forgetCarrier(Carrier &carrier);
   uint64_t carriedStarts();
@@ -64,7 +65,8 @@ public:
 private:
   void loop(const void *argument);
   void begin(const State &state);
-  /// Tests the request. Returns whether the collective has completed or failed.
+  /// Tests the engine's request for a collective. Returns whether the collective has completed or
+  /// failed.
   bool advance(const State &state);
   void finish(const State &state, const std::string &error);
   void exchangeHeartbeats();
@@ -84,14 +86,14 @@ private:
   bool opened = false, stopping = false, aborted = false;
   std::optional<std::string> abortWith;
   std::string openError;
-  /// Start times of the pending collectives of carriers by number, and the last number.
+  /// Start times of the carriers' pending collectives, by number, and the number of the last one.
   std::map<uint64_t, int64_t> carried;
   uint64_t lastCarried = 0;
 
-  /// Held during calls of carriers.
+  /// Protects `carriers` and is held while functions of carriers are called.
   std::mutex carriersMutex;
   std::vector<Carrier *> carriers;
-  std::string ended; ///< reason that was reported to the carriers; empty before
+  std::string ended; ///< reason that was reported to the carriers; empty if the world has not ended
 
   // Used by the driver's thread only.
   void *world = nullptr;

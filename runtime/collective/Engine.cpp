@@ -10,7 +10,8 @@ namespace dlc::runtime {
 
 namespace {
 
-/// A launcher: the environment variable with its number of ranks, and its engine.
+/// A launcher of ranks: the environment variable with its number of ranks, and the name of its
+/// engine.
 struct Launcher {
   const char *size;
   const char *engine;

@@ -11,7 +11,7 @@ namespace dlc::runtime {
 
 namespace {
 
-/// State that all ranks share.
+/// State that all ranks of a loopback world share.
 struct Hub {
   explicit Hub(int count) : size(count), next(count, 0), messages(count) {}
 
@@ -27,8 +27,7 @@ struct Hub {
 
   const int size;
   std::mutex mutex;
-  /// Collectives that are not executed yet because some ranks have not started them; the first one
-  /// has number `base`.
+  /// Pending collectives, which not all ranks have started. The first one has number `base`.
   std::deque<std::shared_ptr<Round>> rounds;
   uint64_t base = 0;
   std::vector<uint64_t> next; ///< number of each rank's next collective
@@ -162,7 +161,7 @@ int sendMessage(void *world, int to, const void *data, uint32_t bytes, char *, s
 int receiveMessage(void *world, int *from, void *data, uint32_t *bytes, char *error, size_t size) {
   auto &member = *static_cast<Member *>(world);
   std::lock_guard lock(member.hub->mutex);
-  // Report a failure also to ranks that have no pending collective.
+  // Report a failure of the world also to ranks that have no pending collective.
   if (!member.hub->broken.empty())
     return failWith(error, size, member.hub->broken);
   std::deque<Hub::PeerMessage> &mine = member.hub->messages[member.rank];

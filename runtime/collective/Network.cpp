@@ -64,8 +64,8 @@ CollectiveCost collectiveCost(const Network &network, Collective what, double by
   const MessageCost between = network.between.value_or(network.inside);
   if (network.perMachine == 1)
     return flat(between, what, bytes, ranks);
-  // All ranks of a machine communicate concurrently with other machines, each with its piece of the
-  // data.
+  // Each rank of a machine exchanges its piece of the data with other machines. All of them
+  // communicate concurrently over the machine's single link.
   CollectiveCost levels{ring(network.inside, what, bytes, network.perMachine) +
                             flat(between, what, bytes, machines).seconds,
                         "two levels"};
@@ -76,7 +76,8 @@ MessageCost messageCost(const WorldLink &allReduce, int ranks) {
   if (ranks < 2)
     return {};
   double n = ranks;
-  // Two ranks exchange all of the data at the same time.
+  // Bytes that a rank sends per byte of the operand. Two ranks exchange all of the data at the same
+  // time; more ranks use a ring.
   double bytes = ranks == 2 ? 1 : 2 * (n - 1) / n;
   return {allReduce.latency / levels(ranks), allReduce.secondsPerByte / bytes};
 }

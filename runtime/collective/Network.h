@@ -37,8 +37,8 @@ struct CollectiveCost {
 DLC_EXPORT CollectiveCost collectiveCost(const Network &network, Collective what, double bytes,
                                          int ranks);
 
-/// Derives the cost of a message from the measured cost of an all-reduce with `ranks` ranks.
-/// Assumes that small all-reduces use a tree and large ones a ring.
+/// Derives the cost of a message between two ranks from the measured cost of an all-reduce with
+/// `ranks` ranks. Assumes that small all-reduces use a tree and large ones a ring.
 DLC_EXPORT MessageCost messageCost(const WorldLink &allReduce, int ranks);
 
 } // namespace dlc::runtime

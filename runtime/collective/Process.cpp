@@ -32,7 +32,8 @@ bool isBusy() {
   for (const auto &thread : std::filesystem::directory_iterator("/proc/self/task", none)) {
     if (thread.path().filename() == self)
       continue;
-    // The state follows the name in parentheses, which may contain any characters.
+    // In /proc/PID/task/TID/stat, the thread's state follows its name in parentheses, which may
+    // contain any characters.
     std::string stat;
     std::getline(std::ifstream(thread.path() / "stat"), stat);
     const size_t name = stat.rfind(')');

@@ -7,7 +7,7 @@
 namespace dlc::runtime {
 
 /// Returns an ID that is equal for processes of the same machine and PID namespace (container),
-/// which can see each other by PID. 0 if it cannot be determined.
+/// which can see each other by PID. Returns 0 if the ID cannot be determined.
 uint64_t machineOfProcess();
 
 bool isGone(int64_t process);

@@ -13,7 +13,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Line {
   WaitingWorld how;
-  Clock::time_point free; ///< when the last collective completes
+  Clock::time_point free; ///< time at which the last started collective completes
 };
 
 int openLine(const void *argument, dlc_engine_combine, void **world, dlc_engine_place *place,

@@ -27,7 +27,7 @@ std::string Watch::fault(uint64_t waitingFor, double since, double now, bool gon
     return message("rank ", rank, " has sent no heartbeat for ", static_cast<int64_t>(now - heard),
                    " s; its last step was ", last.step,
                    "; its process is suspended or its machine is unreachable");
-  // A hang is reported only if recent heartbeats exist: otherwise the rank's progress is unknown.
+  // Report a hang only if there are recent heartbeats: otherwise the rank's progress is unknown.
   bool waits = waitingFor > last.started && now - since > timeout && now - heard < timeout / 2;
   if (waits && now - lived > timeout)
     return message("rank ", rank, " hangs in step ", last.step, ": it has made no progress for ",

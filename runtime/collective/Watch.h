@@ -22,7 +22,7 @@ struct Heartbeat {
 /// signs of life, and a stopped rank sends no heartbeats.
 class Watch {
 public:
-  /// Times are in seconds with an arbitrary origin.
+  /// `now` and all later times are in seconds with an arbitrary origin.
   Watch(int watchedRank, double timeoutSeconds, double now)
       : rank(watchedRank), timeout(timeoutSeconds), heard(now), lived(now) {}
 

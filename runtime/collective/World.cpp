@@ -28,7 +28,8 @@ std::string_view collectiveName(Collective what) {
 
 namespace {
 
-/// The process's world. It is left at process exit, as launchers require.
+/// Owner of the process's world. Its destructor leaves the world at process exit, as launchers
+/// require.
 struct ProcessWorld {
   ~ProcessWorld() {
     // A forked child has no thread of the world and must not leave it.
@@ -46,7 +47,8 @@ ProcessWorld &ofThisProcess() {
   return one;
 }
 
-/// Setup that needs all ranks; done here because they are together when the world is formed.
+/// Does the setup that all ranks must do together, when the world is formed: CPU binding and
+/// measurement of the network.
 void settle(World &world) {
   shareProcessors(world);
   world.link();
@@ -166,7 +168,8 @@ void World::barrier() {
 
 namespace {
 
-/// Returns whether all ranks have the same text, by comparing minimum and maximum of the hashes.
+/// Returns whether all ranks have the same text, by comparing the minimum and the maximum of its
+/// hashes.
 bool areAlike(World &world, const std::string &text) {
   const auto hash =
       static_cast<int64_t>(format::hashBytes(text.data(), text.size()) & uint64_t(INT64_MAX));
@@ -237,8 +240,8 @@ const WorldLink &World::link() {
   std::lock_guard lock(impl->mutex);
   if (impl->link)
     return *impl->link;
-  // Times all-reduces of kSmall and of kLarge elements, after kWarm calls in which engines
-  // establish their connections.
+  // Measure the time of all-reduces of kSmall and of kLarge elements, after kWarm calls in which
+  // engines establish their connections.
   constexpr uint64_t kSmall = 2, kLarge = uint64_t(1) << 18;
   constexpr int kWarm = 2, kOften = 7, kSeldom = 3;
   std::vector<float> values(kLarge, 0.0f);
@@ -253,7 +256,8 @@ const WorldLink &World::link() {
     return least;
   };
   double small = best(kSmall, kOften), large = best(kLarge, kSeldom);
-  // Bucket sizes are derived from these values, so they must be equal on all ranks.
+  // Take the maximum over all ranks: bucket sizes are derived from these values, so they must be
+  // equal on all ranks.
   std::array<double, 2> figures{small, std::max(0.0, large - small) / (kLarge * sizeof(float))};
   run({.type = DType::F64,
        .from = figures.data(),

@@ -27,8 +27,8 @@ enum class Collective : uint8_t { AllReduce, AllGather, ReduceScatter, Broadcast
 
 DLC_EXPORT std::string_view collectiveName(Collective what);
 
-/// Arguments of a collective. For the first four kinds see dlc/engine.h. OrderedSum: there are
-/// `chunks` chunks of `share` elements; each rank has chunks / size of them in `from`, in rank
+/// Arguments of a collective. The first four kinds are described in dlc/engine.h. OrderedSum: there
+/// are `chunks` chunks of `share` elements; each rank has chunks / size of them in `from`, in rank
 /// order. to[share] is the sum of all chunks, added in chunk order. The result is therefore bitwise
 /// independent of the world size.
 struct CollectiveCall {
@@ -55,7 +55,8 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// Times by std::chrono::steady_clock. `startNs` is when the call was passed to the engine.
+/// Times of a collective by std::chrono::steady_clock: when it was requested, passed to the engine,
+/// and completed.
 struct TicketTimes {
   int64_t askedNs = 0, startNs = 0, endNs = 0;
 };
@@ -65,12 +66,14 @@ struct WorldLink {
   double latency = 0, secondsPerByte = 0;
 };
 
-/// Executes collectives outside the engine: a device, for operands in its memory. The world also
-/// monitors ranks that wait in a carrier. All functions are called by a thread of the world.
+/// Interface of an executor of collectives outside the engine, such as a device for operands in its
+/// memory. The world also monitors ranks that wait in a carrier. All functions are called by a
+/// thread of the world.
 class Carrier {
 public:
   virtual ~Carrier() = default;
-  /// Returns an error that has occurred, or an empty string. Polled several times a second.
+  /// Returns an error that has occurred in the carrier, or an empty string. Polled several times a
+  /// second.
   virtual std::string fault() = 0;
   /// Called when the world ends: all waits for other ranks must stop and fail.
   virtual void end(const std::string &why) = 0;
@@ -85,9 +88,10 @@ public:
   /// already formed.
   static World &formOfProcess(const dlc_engine_table &engine, const void *argument);
 
-  /// World of one rank, without an engine.
+  /// Creates a world of one rank, without an engine.
   World();
-  /// `argument` is passed to the engine's `open` and must be valid until the constructor returns.
+  /// Creates a world that uses an engine. `argument` is passed to the engine's `open` and must be
+  /// valid until the constructor returns.
   explicit World(const dlc_engine_table &engine, const void *argument = nullptr);
   ~World();
   World(const World &) = delete;
@@ -105,39 +109,39 @@ public:
   /// the same order. The memory must not be changed until the collective is done. Throws dlc::Error
   /// if the call is invalid.
   Ticket start(const CollectiveCall &call);
-  /// Test or wait for a collective. Throw dlc::Error if it failed. An empty ticket is done.
+  /// done() tests whether a collective is complete; wait() waits for it. Both throw dlc::Error if
+  /// it failed. An empty ticket counts as complete.
   bool done(const Ticket &ticket);
   void wait(const Ticket &ticket);
   void run(const CollectiveCall &call) { wait(start(call)); }
-  /// Times of a completed collective.
+  /// Returns the times of a completed collective.
   static TicketTimes times(const Ticket &ticket);
 
   void barrier();
-  /// All ranks must call these together.
-  ///
-  /// Checks that all ranks have the same lines; this costs one small reduction. Otherwise throws
-  /// dlc::Error on all ranks; the message has the ranks that differ from rank 0 and the first
-  /// differing line. `what` describes the lines, as in "the program"; `mend` is a hint.
+  /// Checks that all ranks have the same lines; this costs one small reduction. All ranks must call
+  /// it together. If the lines differ, it throws dlc::Error on all ranks; the message has the ranks
+  /// that differ from rank 0 and the first differing line. `what` describes the lines, as in "the
+  /// program"; `mend` is a hint.
   void agree(std::string_view what, std::span<const std::string> lines,
              std::string_view mend = "start all ranks with the same file");
   /// Returns the performance of the network, which is measured within some milliseconds at the
-  /// first call. The result is the same on all ranks.
+  /// first call. All ranks must call it together. The result is the same on all ranks.
   const WorldLink &link();
 
-  /// Registers a carrier until forget(). If the world has already ended, the carrier's end() is
-  /// called at once.
+  /// Registers a carrier, which the world monitors until forget(). If the world has already ended,
+  /// the carrier's end() is called at once.
   void watch(Carrier &carrier);
   void forget(Carrier &carrier);
-  /// Report the start and the end of a collective of a carrier, during which this rank waits for
-  /// others. carriedStarts() returns the number of the collective.
+  /// carriedStarts() and carriedEnds() report the start and the end of a carrier's collective,
+  /// during which this rank waits for others. carriedStarts() returns the number of the collective.
   uint64_t carriedStarts();
   void carriedEnds(uint64_t number);
 
-  /// Sets the step in which this rank is, for messages.
+  /// Sets the training step that this rank executes, for messages.
   void setStep(int64_t step);
-  /// Gives a sign of life. A rank counts as hanging if another rank waits for it and it gives no
-  /// sign of life for $DLC_WORLD_TIMEOUT seconds. start() and wait() are signs of life too, and so
-  /// are running threads.
+  /// Reports a sign of life of this rank. A rank counts as hanging if another rank waits for it and
+  /// it gives no sign of life for $DLC_WORLD_TIMEOUT seconds. Calls of start() and wait() are signs
+  /// of life too, and so are running threads.
   void alive();
   /// Aborts all ranks and prints rank, step and message once. If ranks are separate processes, this
   /// terminates the process. If they are threads, this function and all waits throw.
@@ -156,9 +160,9 @@ private:
 /// its own world.
 DLC_EXPORT std::vector<std::unique_ptr<World>> loopbackWorlds(int size);
 
-/// A simulated world to measure the overlap of collectives with computation. Collectives are
-/// executed one after the other and take latency + bytes / bandwidth. The other ranks contribute
-/// zeros and cause no load.
+/// Parameters of a simulated world, which measures the overlap of collectives with computation.
+/// Collectives are executed one after the other and take latency + bytes / bandwidth. The other
+/// ranks contribute zeros and cause no load.
 struct WaitingWorld {
   int size = 2;
   double latencySeconds = 0, bytesPerSecond = 0;

@@ -17,7 +17,7 @@ namespace {
 
 struct Arrays : Dataset::Source {
   std::vector<runtime::Span> spans;
-  std::vector<size_t> bytes; // of one sample
+  std::vector<size_t> bytes; // bytes of one sample, by field
 
   void read(int64_t index, void *const *to) const override {
     for (size_t i = 0; i < spans.size(); ++i)

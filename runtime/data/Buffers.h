@@ -8,12 +8,12 @@
 
 namespace dlc::data {
 
-/// Tensors of one full batch.
+/// Memory for one full batch: one tensor per field.
 struct Buffers {
   std::vector<Tensor> tensors;
 };
 
-/// Pool of batch buffers. Kept alive by the batches, also after the loader is destroyed.
+/// Pool of batch buffers for reuse. Batches keep it alive, also after the loader is destroyed.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
 public:
   BufferPool(const std::vector<TensorSpec> &fields, int64_t batch) : fields(fields), batch(batch) {}

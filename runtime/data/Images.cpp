@@ -18,7 +18,7 @@ namespace {
 
 struct Images : Dataset::Source {
   ImageOptions options;
-  std::vector<std::pair<std::string, int64_t>> files; // path and class number
+  std::vector<std::pair<std::string, int64_t>> files; // path and class index of each image
 
   void read(int64_t index, void *const *to) const override {
     const auto &[path, label] = files[static_cast<size_t>(index)];
@@ -29,7 +29,7 @@ struct Images : Dataset::Source {
       float mean = options.mean[c], scale = 1.f / options.deviation[c];
       for (size_t i = 0; i < pixels; ++i) {
         const float *p = &picture.pixels[3 * i];
-        // Luma weights of ITU-R BT.601.
+        // Convert to gray with the luma weights of ITU-R BT.601.
         float value = options.channels == 3 ? p[c] : 0.299f * p[0] + 0.587f * p[1] + 0.114f * p[2];
         out[c * pixels + i] = (value / 255.f - mean) * scale;
       }
@@ -45,7 +45,7 @@ bool isImage(const fs::path &path) {
   return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
 }
 
-/// Expands a single number to one per channel.
+/// Expands a single normalization value to one per channel.
 void expand(std::vector<float> &values, int64_t channels, const char *what) {
   if (values.size() == 1)
     values.resize(static_cast<size_t>(channels), values[0]);

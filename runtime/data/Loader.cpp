@@ -25,7 +25,7 @@ using runtime::message;
 
 namespace {
 
-/// Result of a worker: a batch, an error, or the end of a generator.
+/// Result of a worker thread: a batch, an error, or the end of a generator.
 struct Made {
   std::shared_ptr<Buffers> buffers;
   int64_t samples = 0;
@@ -33,12 +33,12 @@ struct Made {
   bool atEnd = false;
 };
 
-/// An epoch as the workers see it. Immutable except `stream`, which only one thread uses.
+/// State of an epoch that the workers share. Immutable except `stream`, which only one thread uses.
 struct Epoch {
   Order order;
   int64_t share = 0;
   Generator stream;
-  int64_t skip = 0; // samples of the generator that were consumed before a checkpoint
+  int64_t skip = 0; // number of generator samples to skip: those before the position of a seek
 };
 
 std::string causeOf(const std::exception_ptr &exception) {
@@ -88,19 +88,19 @@ struct Loader::Impl {
   const int64_t total; // batches per epoch; -1 if unknown
   std::vector<size_t> sampleBytes;
 
-  // Used by the consumer only.
+  // Members that only the consumer's thread uses.
   Position position;
-  bool fresh = true; // no batch was returned since the start of the epoch or a seek
+  bool fresh = true; // whether no batch was returned since the start of the epoch or a seek
 
-  // Protected by the mutex.
+  // Members that consumer and workers share, protected by the mutex.
   std::mutex mutex;
   std::condition_variable wake, ready;
   bool stopping = false;
   uint64_t round = 0;
   std::shared_ptr<Epoch> epoch; // null if no epoch is open; the workers sleep
   int64_t begun = 0;            // number of the next batch that a worker takes
-  int64_t limit = 0;            // number at which workers must wait
-  bool ended = false;           // the generator has ended
+  int64_t limit = 0;            // batch number from which workers must wait for the consumer
+  bool ended = false;           // whether the generator has ended
   std::map<int64_t, Made> made;
   std::vector<std::thread> threads;
 };
@@ -116,7 +116,8 @@ Made Loader::Impl::makeOfStream(Epoch &epoch) const {
         return made;
       }
     while (made.samples < options.batch) {
-      // Samples are distributed round-robin: this rank takes one of each group of `world` samples.
+      // Distribute samples round-robin over the ranks: this rank takes one of each group of `world`
+      // samples.
       std::optional<Sample> own;
       int64_t member = 0;
       for (; member < options.world; ++member) {
@@ -196,7 +197,7 @@ void Loader::Impl::work() {
       result.error =
           message("epoch ", which, ", batch ", number, ": ", causeOf(std::current_exception()));
     }
-    // The epoch's destructor may run user code, so no lock is held here.
+    // Destroy the epoch without holding the lock, because its destructor may run user code.
     current.reset();
     lock.lock();
     if (mine != round) {
@@ -287,7 +288,7 @@ std::optional<Batch> Loader::next() {
     endEpoch();
     return std::nullopt;
   }
-  // Only this thread opens and closes epochs.
+  // Only the consumer's thread opens and closes epochs, so no lock is needed to test `epoch`.
   if (!s.epoch)
     s.open();
   Made made;

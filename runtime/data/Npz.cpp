@@ -17,8 +17,8 @@ namespace dlc::runtime {
 namespace {
 
 constexpr uLong kStored = 0, kDeflated = 8;
-/// Maximum compression ratio of deflate. A larger uncompressed size in the header is invalid, and
-/// is rejected before memory is allocated.
+/// Maximum compression ratio of deflate. If the uncompressed size in a header exceeds it, the
+/// header is invalid and is rejected before memory is allocated.
 constexpr uint64_t kDeflateRatio = 1032;
 constexpr size_t kEndRecordBytes = 22;
 

@@ -10,9 +10,9 @@
 
 namespace dlc::runtime {
 
-/// Returns the arrays in the order of the file, with their names without ".npy". Uncompressed
-/// arrays are views of the mapped file and may be unaligned; compressed arrays are decompressed.
-/// Verifies checksums. Throws dlc::Error.
+/// Returns the arrays of an .npz archive in the order of the file, with their names without ".npy".
+/// Uncompressed arrays are views of the mapped file and may be unaligned; compressed arrays are
+/// decompressed. Verifies checksums. Throws dlc::Error.
 DLC_EXPORT std::vector<std::pair<std::string, NpyArray>> readNpz(const std::string &path);
 
 } // namespace dlc::runtime

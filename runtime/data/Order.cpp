@@ -20,7 +20,7 @@ struct SplitMix64 {
   }
   uint64_t operator()() { return mix(state += 0x9e3779b97f4a7c15u); }
 
-  /// Uniform in [0, bound), without bias (Lemire 2019).
+  /// Returns a uniform random number in [0, bound), without bias (Lemire 2019).
   uint64_t below(uint64_t bound) {
     unsigned __int128 product = static_cast<unsigned __int128>((*this)()) * bound;
     if (static_cast<uint64_t>(product) < bound)

@@ -27,11 +27,11 @@ private:
       return (step * world + rank) * batch + place % batch;
     return whole * batch * world + (place - whole * batch) * world + rank;
   }
-  std::vector<int64_t> permutation; // empty if not shuffled
+  std::vector<int64_t> permutation; // permutation of the epoch's samples; empty if not shuffled
   int64_t size = 0, batch = 1, rank = 0, world = 1;
 };
 
-/// Number of samples in a rank's share of an epoch; the same for all ranks.
+/// Returns the number of samples in a rank's share of an epoch; it is the same for all ranks.
 int64_t shareOf(int64_t size, const LoaderOptions &options);
 int64_t batchesOf(int64_t size, const LoaderOptions &options);
 

@@ -19,7 +19,8 @@ using Bytes = PictureOf<uint8_t>;
 
 namespace {
 
-/// Limit that rejects corrupt or malicious files before memory is allocated.
+/// Maximum number of pixels of a picture. Rejects corrupt or malicious files before memory is
+/// allocated.
 constexpr int64_t kMaxPixels = int64_t(1) << 28;
 
 Bytes sized(int64_t height, int64_t width, const std::string &path) {
@@ -32,7 +33,8 @@ Bytes sized(int64_t height, int64_t width, const std::string &path) {
 Bytes readJpeg(const MappedFile &file) {
   std::unique_ptr<void, int (*)(tjhandle)> handle(tjInitDecompress(), tjDestroy);
   auto check = [&](int status) {
-    // Warnings (such as an extra byte) still yield a complete picture; a truncated file does not.
+    // Ignore warnings, such as an extra byte, because the picture is complete; but a truncated file
+    // is an error.
     if (status != 0 && tjGetErrorCode(handle.get()) == TJERR_FATAL)
       fail("'", file.path(), "': not a usable JPEG file: ", tjGetErrorStr2(handle.get()));
     if (status != 0 && std::strstr(tjGetErrorStr2(handle.get()), "Premature end"))
@@ -68,14 +70,14 @@ Bytes readPng(const MappedFile &file) {
   return picture;
 }
 
-/// Weights of the old pixels that contribute to a new pixel, along one dimension.
+/// Filter weights of the source pixels that contribute to one resized pixel, along one dimension.
 struct Tap {
   int64_t first;
   std::vector<float> weights;
 };
 
-/// Returns the taps of the new pixels [skip, skip + count) of a dimension that is resized from
-/// `from` to `full` pixels.
+/// Returns the filter taps of the resized pixels [skip, skip + count) of a dimension that is
+/// resized from `from` to `full` pixels.
 std::vector<Tap> tapsOf(int64_t from, double full, double skip, int64_t count) {
   double step = double(from) / full, reach = std::max(step, 1.0);
   std::vector<Tap> taps;
@@ -120,7 +122,8 @@ Picture resized(const Bytes &picture, int64_t height, int64_t width, bool crop) 
       tapsOf(picture.width, fullWidth, (fullWidth - double(width)) / 2, width);
   std::vector<Tap> rows =
       tapsOf(picture.height, fullHeight, (fullHeight - double(height)) / 2, height);
-  // Separable filter: first resize the needed old rows horizontally, then combine rows vertically.
+  // The filter is separable: first resize the needed source rows horizontally, then combine rows
+  // vertically.
   std::vector<float> narrow(static_cast<size_t>(picture.height * width * 3));
   for (int64_t y = rows.front().first; y < picture.height; ++y)
     for (int64_t x = 0; x < width; ++x)

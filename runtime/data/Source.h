@@ -15,14 +15,14 @@ struct Dataset::Source {
   /// Writes the fields of a sample to the given addresses. May be called by several threads
   /// concurrently.
   virtual void read(int64_t index, void *const *to) const = 0;
-  /// Only for sources of size -1 (generators): starts an epoch.
+  /// Starts an epoch and returns its generator. Only for sources of size -1 (generators).
   virtual Generator start(uint64_t) const { return nullptr; }
 };
 
-/// Throws unless the tensors have the types and shapes of the fields.
+/// Throws dlc::Error unless the sample's tensors have the types and shapes of the fields.
 void checkSample(const std::vector<TensorSpec> &fields, const Sample &sample);
 
-/// Formats a type as "f32[3, 224, 224]".
+/// Formats a tensor type as "f32[3, 224, 224]".
 std::string specText(DType dtype, const std::vector<int64_t> &shape);
 
 } // namespace dlc::data

@@ -12,7 +12,7 @@ namespace dlc::runtime {
 
 namespace {
 
-/// Thread that executes tasks in order. It is never joined and lives as long as the process.
+/// Worker thread that executes tasks in order. It is never joined and lives as long as the process.
 class Worker {
 public:
   Worker() {
@@ -52,8 +52,8 @@ Worker &workerOf(const Device &device) {
   return workers[&device];
 }
 
-/// Returns a stream for asynchronous copies. It is separate from Device::copyStream(): a
-/// synchronous copy there would have to wait for pending copies.
+/// Returns the device's stream for asynchronous copies. It is separate from Device::copyStream(),
+/// on which a synchronous copy would have to wait for pending copies.
 void *streamOf(const Device &device) {
   static std::mutex mutex;
   static auto &streams = *new std::map<const Device *, void *>;
@@ -94,7 +94,7 @@ PendingCopy::~PendingCopy() {
   try {
     wait();
   } catch (const std::exception &) {
-    // A destructor cannot report the error.
+    // Ignore the error, because a destructor cannot report it.
   }
 }
 

@@ -8,7 +8,8 @@
 
 namespace dlc::runtime {
 
-/// An asynchronous copy. Source and destination must not be modified or freed until wait() returns.
+/// An asynchronous copy between devices. Source and destination must not be modified or freed until
+/// wait() returns.
 class DLC_EXPORT PendingCopy {
 public:
   PendingCopy(void *to, Device &toDevice, const void *from, Device &fromDevice, uint64_t bytes);
@@ -21,11 +22,11 @@ public:
   void wait();
 
 private:
-  /// Result of a copy that a worker thread of the target device executes, if no device can copy
-  /// directly.
+  /// Result of the copy, if no device can copy directly and a worker thread of the target device
+  /// executes the copy.
   std::future<void> done;
-  /// Otherwise: the device that copies, and the event recorded after the copy in a stream of this
-  /// device.
+  /// If a device copies directly: this device, and the event that is recorded after the copy in a
+  /// stream of the device.
   Device *worker = nullptr;
   void *event = nullptr;
 };

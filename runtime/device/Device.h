@@ -13,7 +13,7 @@
 
 namespace dlc::runtime {
 
-/// An open device. Each device is opened once and never closed.
+/// An open device. Each device is opened once per process and never closed.
 class DLC_EXPORT Device {
 public:
   Device(DeviceName name, const DeviceKind &kind, void *handle)
@@ -35,9 +35,10 @@ public:
   }
 
   dlc_device_properties properties() const;
-  /// Whether the host can access the device's memory directly by its address.
+  /// Returns whether the host can access the device's memory directly by its address.
   bool hasHostMemory() const { return kind.can(DLC_DEVICE_HOST_MEMORY); }
-  /// Stream for synchronous copies; one per device, shared by the whole process.
+  /// Returns the stream for synchronous copies; there is one per device, shared by the whole
+  /// process.
   void *copyStream();
 
 private:
@@ -45,10 +46,10 @@ private:
   void *stream = nullptr;
 };
 
-/// Throws dlc::Error if there is no such device. The message lists the available devices and says
-/// how to get one.
+/// Returns the device with this name, which is opened at the first call. Throws dlc::Error if there
+/// is no such device. The message lists the available devices and says how to get one.
 DLC_EXPORT Device &openDevice(const DeviceName &name);
-/// The host as a device.
+/// Returns the host as a device.
 DLC_EXPORT Device &hostDevice();
 
 /// Returns the number of devices of a kind, and sets `why` to the reason if there are none. Never
@@ -59,14 +60,14 @@ DLC_EXPORT int deviceCount(const std::string &kind, std::string *why = nullptr);
 /// or what is missing.
 DLC_EXPORT std::string describeLibraries(const std::string &kind);
 
-/// Whether bytes can be copied between the devices without a staging copy on the host.
+/// Returns whether bytes can be copied between the devices without a staging copy on the host.
 bool areNeighbours(const Device &to, const Device &from);
 
-/// Returns the copy direction for the table's `copy`. The devices must be neighbors
-/// (areNeighbours).
+/// Returns the direction (DLC_COPY_...) for the `copy` function of a device table. The devices must
+/// be neighbors (areNeighbours).
 int copyDirection(const Device &to, const Device &from);
 
-/// Copies bytes between any two devices. Synchronous.
+/// Copies bytes synchronously between any two devices.
 DLC_EXPORT void copyBytes(void *to, Device &toDevice, const void *from, Device &fromDevice,
                           uint64_t bytes);
 

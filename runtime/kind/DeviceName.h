@@ -9,7 +9,7 @@
 
 namespace dlc::runtime {
 
-/// Device kind whose device 0 is the host. The host's canonical name has no ordinal.
+/// Name of the device kind whose device 0 is the host. The host's canonical name has no ordinal.
 constexpr std::string_view kHostName = "cpu";
 
 struct DeviceName {
@@ -17,12 +17,13 @@ struct DeviceName {
   int ordinal = 0;
 
   bool isHost() const { return kind == kHostName && ordinal == 0; }
-  /// Canonical name of the device: "cpu" for cpu:0.
+  /// Returns the canonical name of the device: "cpu" for cpu:0.
   std::string text() const { return isHost() ? kind : kind + ":" + std::to_string(ordinal); }
   bool operator==(const DeviceName &) const = default;
 };
 
-/// Whether `text` is a valid kind name: lower-case letters, digits and '_', starting with a letter.
+/// Returns whether `text` is a valid name of a device kind: lower-case letters, digits and '_',
+/// starting with a letter.
 inline bool isKindName(std::string_view text) {
   return !text.empty() && text.size() <= 32 && text[0] >= 'a' && text[0] <= 'z' &&
          std::all_of(text.begin(), text.end(), [](char c) {

@@ -22,15 +22,15 @@ struct Row {
   DLDeviceType dlpack;
   /// DLPack type of the host memory that is pinned for this kind; kDLCPU if there is none.
   DLDeviceType pinned;
-  /// Null if the kind's table is loaded from a plugin.
+  /// Function that returns the kind's device table; null if the table is loaded from a plugin.
   dlc_device_table_function table;
 };
 
 constexpr Row kRows[] = {{"cpu", kDLCPU, kDLCPU, dlc_cpu_device_table},
                          {"cuda", kDLCUDA, kDLCUDAHost, nullptr}};
 
-/// Device ID of an extension: the plugin's number in the high bits, the device's ordinal in the low
-/// 16 bits.
+/// Number of low bits of a kDLExtDev device ID that hold the device's ordinal. The plugin's number
+/// is in the high bits.
 constexpr int kNumberBits = 16;
 
 const Row *rowOf(std::string_view kind) {
@@ -40,8 +40,8 @@ const Row *rowOf(std::string_view kind) {
   return nullptr;
 }
 
-/// Returns the name of the first function that the table's capabilities require and that is null;
-/// null if there is none.
+/// Returns the name of the first function that is null although the table's capabilities require
+/// it; null if there is none.
 const char *missingFunction(const dlc_device_table &table) {
   struct Required {
     const char *name;
@@ -95,7 +95,7 @@ const char *missingFunction(const dlc_device_table &table) {
   return nullptr;
 }
 
-/// Registers the table if it is valid; otherwise sets `kind.why` to the reason.
+/// Sets the kind's device table if `table` is valid; otherwise sets `kind.why` to the reason.
 void take(DeviceKind &kind, const dlc_device_table *table) {
   std::string plugin = "the plugin " + kind.path;
   if (table->version != DLC_DEVICE_TABLE_VERSION)
@@ -128,8 +128,8 @@ void loadPlugin(DeviceKind &kind) {
     kind.why = "the plugin " + kind.path + " cannot be used: " + error;
 }
 
-/// Registry of the kinds that were requested so far. Never destroyed: devices may outlive every
-/// static object.
+/// Registry of the device kinds that were requested so far. Never destroyed: devices may outlive
+/// every static object.
 struct Known {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<DeviceKind>, std::less<>> kinds;

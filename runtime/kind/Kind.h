@@ -30,28 +30,29 @@ struct DeviceKind {
   /// Number of the plugin, from 1, in the order in which plugins were first requested.
   int number = 0;
 
-  /// Whether it has all of these capabilities (DLC_DEVICE_...).
+  /// Returns whether the kind has all capabilities of the bit mask `wanted` (DLC_DEVICE_...).
   bool can(uint32_t wanted) const { return table && (table->capabilities & wanted) == wanted; }
 };
 
-/// Returns the kind, which is looked up at the first request. If there is no such kind, `table` is
-/// null; never throws for this reason.
+/// Returns the device kind with this name, which is looked up at the first request. If there is no
+/// such kind, `table` is null; never throws for this reason.
 DLC_EXPORT const DeviceKind &deviceKind(std::string_view kind);
 
-/// Names of the kinds that are part of dlc and of those found in the plugin folders.
+/// Returns the names of the device kinds that are part of dlc and of those found in the plugin
+/// folders.
 DLC_EXPORT std::vector<std::string> deviceKinds();
 
 /// Parses a device name and checks that its kind is available. Otherwise throws dlc::Error with the
 /// syntax of device names and the folders that were searched.
 DLC_EXPORT DeviceName deviceNamed(std::string_view text);
 
-/// Conversions between device names and DLPack device IDs. Virtual CPU devices and plugin devices
-/// are not part of DLPack; dlc maps them to kDLExtDev. Returns std::nullopt for a device ID that
-/// the runtime does not know.
+/// deviceName() and dlpackDevice() convert between device names and DLPack device IDs. Virtual CPU
+/// devices and plugin devices are not part of DLPack; dlc maps them to kDLExtDev. deviceName()
+/// returns std::nullopt for a device ID that the runtime does not know.
 DLC_EXPORT std::optional<DeviceName> deviceName(DLDevice device);
 DLC_EXPORT DLDevice dlpackDevice(const DeviceName &name);
-/// The device for which this kind of host memory is pinned; std::nullopt if `device` is not pinned
-/// memory.
+/// Returns the device for which memory of `device` is pinned host memory; std::nullopt if it is not
+/// pinned memory.
 std::optional<DeviceName> pinnedFor(DLDevice device);
 
 } // namespace dlc::runtime

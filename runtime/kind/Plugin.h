@@ -7,8 +7,8 @@
 
 namespace dlc::runtime {
 
-/// Folders of plugins in search order: those of $DLC_PLUGINS, the folder "dlc" next to this
-/// library, and the folder of this library, where the plugins of dlc itself are.
+/// Returns the folders of plugins in search order: those of $DLC_PLUGINS, the folder "dlc" next to
+/// this library, and the folder of this library, where the plugins of dlc itself are.
 std::vector<std::string> pluginFolders();
 
 struct Plugin {
@@ -19,7 +19,8 @@ struct Plugin {
   std::string why;
 };
 
-/// Loads libdlc_NAME.so and looks up the exported function. The library is never unloaded.
+/// Loads the plugin library libdlc_NAME.so and looks up its exported function. The library is never
+/// unloaded.
 Plugin openPlugin(const std::string &name, const std::string &function);
 
 } // namespace dlc::runtime

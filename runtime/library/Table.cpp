@@ -7,8 +7,8 @@ namespace dlc::runtime {
 
 using nlohmann::json;
 
-// Factory functions, each defined in its library's folder. They throw dlc::Error, or the JSON
-// library's exceptions for a malformed description.
+// Factory functions of library calls, each defined in its library's folder. They throw dlc::Error,
+// or the JSON library's exceptions for a malformed description.
 using Create = std::unique_ptr<LibraryCall>(const json &desc, std::span<const BufferInfo> buffers,
                                             int threads);
 Create createOneDnnCall;

@@ -19,9 +19,10 @@ namespace dlc::runtime {
 
 namespace {
 
-/// A writer holds a file lock (flock) on its temporary file "NAME.PID-NUMBER.tmp". A temporary file
-/// without a lock belongs to a killed writer. The PID alone is not sufficient: on a shared file
-/// system it may belong to a process of another machine.
+/// Removes temporary files of killed writers. A writer holds a file lock (flock) on its temporary
+/// file "NAME.PID-NUMBER.tmp", so a temporary file without a lock belongs to a killed writer. The
+/// PID alone is not sufficient: on a shared file system it may belong to a process of another
+/// machine.
 void removeLeftovers(const std::string &target) {
   namespace fs = std::filesystem;
   fs::path path(target);
@@ -40,7 +41,7 @@ void removeLeftovers(const std::string &target) {
   }
 }
 
-/// Locks the new temporary file. Returns whether the writer still owns it: another writer may have
+/// Locks a new temporary file. Returns whether the writer still owns it: another writer may have
 /// removed it before it was locked. If the file system does not support locks, no writer removes
 /// temporary files, so the result is true.
 bool keep(int file) {
@@ -69,8 +70,8 @@ AtomicFile::AtomicFile(const std::string &path) : target(path) {
   } else {
     removeLeftovers(path);
     static std::atomic<unsigned> counter = 0;
-    // mkostemp() would create the file with mode 0600. The first candidate may exist if a process
-    // of another machine with the same PID created it.
+    // Use open(), because mkostemp() would create the file with mode 0600. The first candidate name
+    // may exist if a process of another machine with the same PID created it.
     for (int attempt = 0; attempt < 100 && descriptor < 0; ++attempt) {
       std::string candidate = message(path, ".", getpid(), "-", counter++, ".tmp");
       descriptor = open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

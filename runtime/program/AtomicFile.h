@@ -10,9 +10,10 @@
 
 namespace dlc::runtime {
 
-/// Writes to a temporary file in the same folder; commit() syncs it and renames it to the target
-/// path. Without commit(), the destructor removes the temporary file. Temporary files of killed
-/// writers are removed by the next writer of the same path. Every function throws dlc::Error.
+/// Replaces a file atomically. Writes to a temporary file in the same folder; commit() syncs it and
+/// renames it to the target path. Without commit(), the destructor removes the temporary file.
+/// Temporary files of killed writers are removed by the next writer of the same path. Every
+/// function throws dlc::Error.
 class DLC_EXPORT AtomicFile {
 public:
   explicit AtomicFile(const std::string &path);
@@ -21,7 +22,7 @@ public:
   AtomicFile &operator=(const AtomicFile &) = delete;
 
   void write(const void *data, size_t bytes);
-  /// Writes zeros up to `offset`.
+  /// Pads the file with zero bytes up to `offset`.
   void padTo(uint64_t offset);
   uint64_t position() const { return at; }
   void commit();
@@ -34,7 +35,7 @@ private:
   uint64_t at = 0;
 };
 
-/// Removes a temporary file if its writer has terminated.
+/// Removes an AtomicFile's temporary file if the process that wrote it has terminated.
 void removeLeftover(const std::string &temporary);
 
 } // namespace dlc::runtime

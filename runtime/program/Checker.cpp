@@ -546,7 +546,7 @@ private:
 
   const Program &program;
   Plan plan;
-  int loops = 0; ///< number of loops around the current command
+  int loops = 0; ///< nesting depth of loops around the current command
 };
 
 } // namespace

@@ -12,8 +12,8 @@ inline constexpr uint32_t kVersion = 1;
 inline constexpr uint32_t kMaxSections = 16;
 inline constexpr uint64_t kPage = 4096;
 inline constexpr uint64_t kConstantAlignment = 64;
-/// Larger constant sections are not hashed: hashing would read pages that otherwise stay unread in
-/// the mapping.
+/// Maximum size of a constants section that is hashed. Hashing a larger section would read pages
+/// that otherwise stay unread in the mapping.
 inline constexpr uint64_t kHashedConstants = 4 << 20;
 inline constexpr uint64_t kMaxManifest = uint64_t(1) << 30;
 
@@ -42,8 +42,8 @@ constexpr uint64_t alignUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
-/// Detects accidental corruption, not malicious changes. Any change of a single word changes the
-/// result.
+/// Returns a hash that detects accidental corruption, not malicious changes. Any change of a single
+/// word changes the hash.
 uint64_t hashBytes(const void *data, size_t bytes, uint64_t seed = 0);
 
 } // namespace dlc::runtime::format

@@ -10,8 +10,8 @@ namespace dlc::runtime {
 
 class DLC_EXPORT MappedFile {
 public:
-  /// Maps the file. Throws dlc::Error if the file is missing, a directory or not readable. An empty
-  /// file is an empty mapping.
+  /// Maps the file for reading. Throws dlc::Error if the file is missing, a directory or not
+  /// readable. An empty file is an empty mapping.
   explicit MappedFile(const std::string &path);
 
   const uint8_t *data() const { return static_cast<const uint8_t *>(whole.data); }
@@ -22,8 +22,8 @@ public:
   /// the range exceeds the file.
   Span slice(uint64_t offset, uint64_t bytes) const;
 
-  /// Maps the same range again with execute permission. `offset` must be a multiple of the page
-  /// size.
+  /// Maps the bytes [offset, offset + bytes) of the file again, with execute permission. `offset`
+  /// must be a multiple of the page size.
   Span mapExecutable(uint64_t offset, uint64_t bytes) const;
 
 private:

@@ -16,7 +16,8 @@ using nlohmann::json;
 /// Upper limit of all sizes and offsets in a manifest, far above real programs.
 constexpr uint64_t kMaxBytes = uint64_t(1) << 46;
 
-/// Position in the manifest. Its text is built only for error messages.
+/// Position of a value in the manifest, as a linked list of keys and indices. Its text is built
+/// only for error messages.
 struct Where {
   const Where *parent = nullptr;
   const char *key = nullptr;
@@ -37,7 +38,7 @@ template <typename... Parts> [[noreturn]] void failAt(const Where &where, const 
   fail("program manifest: ", place, place.empty() ? "" : ": ", parts...);
 }
 
-/// A JSON value with its position.
+/// A JSON value with its position in the manifest.
 struct Node {
   const json &value;
   Where where;

@@ -35,7 +35,8 @@ constexpr DescrName kDescrs[] = {{"<f4", DType::F32},
                                  {"<i8", DType::I64},
                                  {"<u8", DType::U64},
                                  {"|b1", DType::Bool},
-                                 // Alternative spellings, accepted when reading but never written.
+                                 // Alternative spellings of types, accepted when reading but never
+                                 // written.
                                  {"|V2", DType::BF16},
                                  {"<V1", DType::U4},
                                  {"|V1", DType::U4},
@@ -188,7 +189,7 @@ Span toRowMajor(const NpyArray &array, size_t count) {
   return result;
 }
 
-/// Packs 4-bit elements that are stored one per byte.
+/// Packs an array of 4-bit elements that are stored one per byte.
 Span packedSpan(const NpyArray &array) {
   std::vector<char> packed(tensorBytes(DType::U4, array.shape));
   pack(array.shape, array.data.data, packed.data());

@@ -28,13 +28,14 @@ struct NpyArray {
   Span data;
 };
 
-/// Throw dlc::Error with the position in the file and the reason.
+/// readNpy() reads an .npy file; parseNpy() parses the bytes of one. Both throw dlc::Error with the
+/// position in the file and the reason.
 DLC_EXPORT NpyArray readNpy(const std::string &path);
 DLC_EXPORT NpyArray parseNpy(const Span &file, const std::string &name);
 /// Converts an array of 8-bit integers, or of unpacked 4-bit integers, to packed i4 or u4. Throws
 /// dlc::Error if an element is out of range. Returns other arrays unchanged.
 DLC_EXPORT NpyArray packedArray(const NpyArray &array, DType dtype, const std::string &name);
-/// Writes atomically. `data` is contiguous in C order.
+/// Writes an .npy file atomically. `data` is contiguous in C order.
 DLC_EXPORT void writeNpy(const std::string &path, DType dtype, const std::vector<int64_t> &shape,
                          const void *data);
 

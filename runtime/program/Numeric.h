@@ -50,7 +50,7 @@ struct Float16 {
     uint32_t magnitude = word & 0x7fffffff;
     if (magnitude > 0x7f800000)
       return {static_cast<uint16_t>(sign | 0x7e00)};
-    if (magnitude >= 0x477ff000) // rounds to infinity
+    if (magnitude >= 0x477ff000) // the value rounds to infinity
       return {static_cast<uint16_t>(sign | 0x7c00)};
     if (magnitude < 0x38800000) { // subnormal: the addition rounds to a multiple of 2^-24
       float aligned = bitsToFloat(magnitude) + 0.5f;
@@ -93,7 +93,7 @@ template <typename T> bool isNan(T value) {
     return false;
 }
 
-/// The lowest value of a compute type: -infinity for floating point.
+/// Returns the lowest value of a compute type: -infinity for floating point.
 template <typename T> T lowest() {
   if constexpr (std::is_floating_point_v<T>)
     return -std::numeric_limits<T>::infinity();
@@ -101,7 +101,7 @@ template <typename T> T lowest() {
     return std::numeric_limits<T>::lowest();
 }
 
-/// Less-than with NumPy's sort order: NaN is greater than all other values.
+/// Returns a < b in NumPy's sort order: NaN is greater than all other values.
 template <typename T> bool lessThan(T a, T b) {
   if constexpr (std::is_floating_point_v<T>)
     return isNan(b) ? !isNan(a) : a < b;
@@ -109,7 +109,8 @@ template <typename T> bool lessThan(T a, T b) {
     return a < b;
 }
 
-/// Addition and multiplication. Integers wrap around; for booleans they are logical or and and.
+/// wrappingAdd() and wrappingMul() add and multiply. Integers wrap around; for booleans they are
+/// logical or and logical and.
 template <typename T> Compute<T> wrappingAdd(Compute<T> a, Compute<T> b) {
   if constexpr (std::is_same_v<T, Boolean>)
     return a | b;
@@ -156,7 +157,7 @@ template <typename Fn> auto dispatch(DType type, Fn &&fn) {
     return fn(Type<int64_t>{});
   case DType::U64:
     return fn(Type<uint64_t>{});
-  // Packed types are not computed on: programs have no operations on them.
+  // Programs have no operations that compute on packed 4-bit types.
   case DType::I4:
   case DType::U4:
   case DType::Bool:

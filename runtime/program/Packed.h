@@ -9,7 +9,7 @@ namespace dlc::runtime {
 /// Returns the 8-bit type of the unpacked elements of a 4-bit type.
 constexpr DType unpackedType(DType type) { return type == DType::I4 ? DType::I8 : DType::U8; }
 
-/// Returns the range of a 4-bit type, for messages.
+/// Returns the value range of a 4-bit type as text for messages.
 constexpr const char *packedRange(DType type) { return type == DType::I4 ? "-8 to 7" : "0 to 15"; }
 
 /// Calls `f(element, byte, shift)` for each element of a packed tensor: the element's index in
@@ -23,7 +23,7 @@ template <typename F> void forEachPacked(const std::vector<int64_t> &shape, F f)
       f(element++, row * rowBytes + column / 2, static_cast<int>(column % 2 * 4));
 }
 
-/// Unpacks 4-bit elements to 8-bit integers.
+/// Unpacks a tensor of packed 4-bit elements to 8-bit integers.
 inline void unpack(DType type, const std::vector<int64_t> &shape, const void *from, void *to) {
   const auto *packed = static_cast<const uint8_t *>(from);
   auto *values = static_cast<uint8_t *>(to);
@@ -33,7 +33,7 @@ inline void unpack(DType type, const std::vector<int64_t> &shape, const void *fr
   });
 }
 
-/// Packs the low 4 bits of 8-bit integers.
+/// Packs the low 4 bits of each 8-bit integer, two to a byte.
 inline void pack(const std::vector<int64_t> &shape, const void *from, void *to) {
   const auto *values = static_cast<const uint8_t *>(from);
   auto *packed = static_cast<uint8_t *>(to);

@@ -19,8 +19,8 @@ struct TensorInfo {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
   uint64_t bytes = 0;
-  /// Index of the constant to which an input must be equal (the input is fixed at compile time), or
-  /// -1.
+  /// Index of the constant to which an input must be equal, because the input is fixed at compile
+  /// time; -1 if it is not fixed.
   int64_t value = -1;
   /// Index of the device where the program reads the input or writes the output.
   uint32_t device = 0;
@@ -32,12 +32,11 @@ struct TensorInfo {
   uint32_t countedDim = 0;
 };
 
-/// A tensor that is a part of a state sharded over ranks.
+/// A tensor that is concatenated with others into a state that is sharded over ranks.
 struct SharedTensor {
   std::string name;
   std::vector<int64_t> shape;
-  /// Offset of its first element in the concatenation of the state's tensors, and its number of
-  /// elements.
+  /// Offset of the tensor's first element in the concatenation, and its number of elements.
   uint64_t begin = 0, count = 0;
 };
 
@@ -50,10 +49,10 @@ struct RankPart {
 
 /// A tensor that persists in a session between runs.
 struct StateInfo : TensorInfo {
-  /// Whether it is a trainable parameter, which receives gradients.
+  /// Whether the state is a trainable parameter, which receives gradients.
   bool parameter = false;
-  /// Sharding of the tensor. If `part.ranks` > 1, the shape is that of one rank's part, while
-  /// `init` holds the whole tensor.
+  /// Sharding of the state over ranks. If `part.ranks` > 1, the shape is that of one rank's part,
+  /// while `init` holds the whole tensor.
   RankPart part;
   /// Index of the constant with the initial value, or -1 for zeros.
   int64_t init = -1;
@@ -82,9 +81,9 @@ struct Module {
 struct DeviceInfo {
   std::string name; ///< cpu, cpu:1, cuda:0
   uint64_t arenaBytes = 0;
-  uint32_t capabilities = 0; ///< capabilities of its kind (DLC_DEVICE_...)
+  uint32_t capabilities = 0; ///< capabilities of the device's kind (DLC_DEVICE_...)
   bool can(uint32_t wanted) const { return (capabilities & wanted) == wanted; }
-  /// Whether the host executes its commands directly on host memory.
+  /// Returns whether the host executes the device's commands directly on host memory.
   bool isWalked() const { return can(DLC_DEVICE_HOST_CODE | DLC_DEVICE_HOST_MEMORY); }
 };
 
@@ -119,24 +118,24 @@ struct Command {
   /// them: all buffers that may be written.
   std::vector<uint32_t> writes;
   double flops = 0, moved = 0;
-  // launch
+  // members for a launch
   uint32_t kernel = 0;
   int64_t extent = 0, grain = 1;
   uint64_t scratch = 0;
   std::array<uint32_t, 3> grid{}, block{};
   uint32_t shared = 0;
-  // library
+  // members for a library call
   std::string library;
   nlohmann::json desc;
   int64_t workspace = -1; ///< workspace buffer in the arena; -1 if absent
-  // copy (buffers[0] to buffers[1]) and fill (buffers[0])
+  // members for copy (buffers[0] to buffers[1]) and fill (buffers[0])
   uint64_t bytes = 0;
   uint8_t byte = 0;
-  // if and loop
+  // members for if and loop
   int64_t cond = -1, trip = -1, index = -1, count = -1, max = -1;
   bool overflowIsError = false;
   std::vector<Command> body, orElse;
-  // record and wait
+  // member for record and wait
   uint32_t event = 0;
 };
 
@@ -161,9 +160,9 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Command> commands;
 
-  /// Number of outputs without the counters.
+  /// Returns the number of outputs without the counter outputs.
   size_t results() const { return outputs.size() - counters; }
-  /// Whether the program is a single stream on the host.
+  /// Returns whether the program is a single stream on the host.
   bool isPlain() const { return streams.size() == 1 && streams[0] == 0; }
 };
 

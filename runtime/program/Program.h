@@ -24,7 +24,7 @@ namespace dlc::runtime {
 /// block.
 struct Span {
   Span() = default;
-  /// Asserts that non-empty memory has an owner.
+  /// Creates a span; asserts that non-empty memory has an owner.
   Span(const void *data, size_t bytes, std::shared_ptr<const void> owner)
       : data(data), bytes(bytes), owner(std::move(owner)) {
     assert((bytes == 0 || this->owner.use_count() > 0) && "a span needs an owner of its memory");

@@ -34,7 +34,7 @@ const char *kindName(uint32_t kind) {
   }
 }
 
-/// The header is copied because a caller's memory may be unaligned.
+/// Returns a validated copy of the file header, because the caller's memory may be unaligned.
 Header readHeader(const uint8_t *data, size_t size, const std::string &name) {
   if (size < sizeof(Header))
     fail("'", name, "' is not a dlc program: found ", size, " bytes; the header alone has ",

@@ -8,7 +8,8 @@
 
 namespace dlc::runtime {
 
-/// Memory-maps the file; constants and code remain in the mapping. Throws dlc::Error.
+/// Reads a .dlcx file by memory-mapping it; constants and code remain in the mapping. Throws
+/// dlc::Error.
 DLC_EXPORT Program readProgram(const std::string &path);
 
 /// Reads a program file from memory and copies it. `name` replaces the path in messages.

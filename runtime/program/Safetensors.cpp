@@ -16,7 +16,7 @@ namespace dlc::runtime {
 using nlohmann::json;
 
 namespace {
-/// Limit of the reference implementation.
+/// Maximum header size in bytes, as in the reference implementation of safetensors.
 constexpr uint64_t maxHeader = 100'000'000;
 
 struct Name {
@@ -162,8 +162,8 @@ TensorFile readSafetensors(const std::string &path) {
       file.metadata[key] = word.get<std::string>();
     }
   }
-  // The format requires that tensors follow one another without gaps or overlaps. This also
-  // validates every offset.
+  // Check that tensors follow one another without gaps or overlaps, as the format requires. This
+  // also validates every offset.
   std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
   });
@@ -184,8 +184,8 @@ TensorFile readSafetensors(const std::string &path) {
                        std::to_string(mapped.size() - data - at) + " bytes after the last tensor");
   for (Entry &entry : entries) {
     Span span = mapped.slice(data + entry.begin, entry.end - entry.begin);
-    // Only few files are unaligned. Their tensors are copied, because readers access elements in
-    // place.
+    // Copy the tensors of files that are not aligned, which are rare, because readers access
+    // elements in place.
     if (reinterpret_cast<uintptr_t>(span.data) % dtypeBytes(entry.tensor.dtype) != 0 || !span.data)
       span = copyToSpan(span.data, span.bytes);
     entry.tensor.data = std::move(span);

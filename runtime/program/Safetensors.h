@@ -18,7 +18,7 @@
 
 namespace dlc::runtime {
 
-/// A tensor of a file: row-major, aligned to its element size.
+/// A tensor of a .safetensors file: row-major, aligned to its element size.
 struct FileTensor {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
@@ -30,7 +30,7 @@ struct TensorFile {
   std::map<std::string, std::string> metadata;
 };
 
-/// A tensor to write, row-major. The caller keeps its data alive during the call.
+/// A row-major tensor to write. The caller keeps its data alive during the call.
 struct TensorView {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
@@ -43,11 +43,12 @@ struct TensorViews {
   std::map<std::string, std::string> metadata;
 };
 
-/// Memory-maps the file; the tensors are views that keep the mapping alive. The whole header is
-/// validated against the file first. Throws dlc::Error.
+/// Reads a .safetensors file by memory-mapping it; the tensors are views that keep the mapping
+/// alive. The whole header is validated against the file first. Throws dlc::Error.
 DLC_EXPORT TensorFile readSafetensors(const std::string &path);
 
-/// Replaces the file atomically. On failure the old file is unchanged and dlc::Error is thrown.
+/// Writes a .safetensors file, replacing an existing file atomically. On failure the old file is
+/// unchanged and dlc::Error is thrown.
 DLC_EXPORT void writeSafetensors(const std::string &path, const TensorViews &file);
 DLC_EXPORT void writeSafetensors(const std::string &path, const TensorFile &file);
 

@@ -18,7 +18,7 @@ std::vector<BufferUse> buffersOf(const Command &command) {
     for (uint32_t position : command.writes)
       uses[position].written = true;
   else if (!uses.empty())
-    uses.back().written = true; // copy and fill
+    uses.back().written = true; // copy and fill write their last buffer
   for (int64_t read : {command.trip, command.cond})
     if (read >= 0)
       uses.push_back({static_cast<uint32_t>(read), false});
@@ -32,13 +32,13 @@ namespace {
 
 using Clock = std::vector<uint32_t>;
 
-/// A top-level command, identified by its stream and its position within this stream.
+/// A top-level command, identified by its stream and its position within this stream (`count`).
 struct CommandPosition {
   uint32_t command = UINT32_MAX, stream = 0, count = 0;
   bool isNone() const { return command == UINT32_MAX; }
 };
 
-/// A range of bytes with its last writer and the reads since then, at most one per stream.
+/// A range of bytes with its last writer and the reads since this write, at most one per stream.
 struct AccessedRange {
   uint64_t end = 0;
   CommandPosition writer;
@@ -159,7 +159,7 @@ private:
         buffer.space == Space::Input)
       return;
     auto &runs = memories[{buffer.space, buffer.device, buffer.index}];
-    // A buffer with a step may be anywhere within its range.
+    // In a loop, the address of a buffer with a step may be anywhere within the buffer's range.
     const bool moves = buffer.step != 0;
     uint64_t start = moves ? buffer.begin : buffer.offset,
              end = moves ? buffer.end : start + buffer.bytes;

@@ -6,20 +6,20 @@
 
 namespace dlc::runtime {
 
-/// Validates that commands use buffers of their stream's device, that each event is recorded once
-/// and before it is waited for (so that streams cannot deadlock), and that there is no data race:
-/// if two commands of different streams access the same bytes and one of them writes, an event must
-/// order them. Throws dlc::Error.
+/// Validates the plan's use of streams: commands use buffers of their stream's device, each event
+/// is recorded once and before it is waited for (so that streams cannot deadlock), and there is no
+/// data race. If two commands of different streams access the same bytes and one of them writes, an
+/// event must order them. Throws dlc::Error.
 void checkStreams(const Plan &plan);
 
-/// A buffer that a command names, and whether the command writes it.
+/// A buffer that a command uses, and whether the command writes it.
 struct BufferUse {
   uint32_t buffer;
   bool written;
 };
 std::vector<BufferUse> buffersOf(const Command &command);
 
-/// For each stream of the program, which other streams may run concurrently with it.
+/// Returns for each pair of streams whether they may run concurrently.
 std::vector<std::vector<bool>> concurrentStreams(const Plan &plan);
 
 } // namespace dlc::runtime

@@ -28,7 +28,7 @@ std::shared_ptr<void> allocateWeights(uint64_t bytes) {
       std::aligned_alloc(alignment, format::alignUp(std::max<uint64_t>(bytes, 1), alignment));
   if (!memory)
     return nullptr;
-  // The last, partially used huge page consists of small pages.
+  // Use small pages for the end of the memory, which does not fill a huge page.
   if (bytes >= kMin)
     madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return {memory, std::free};

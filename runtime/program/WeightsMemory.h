@@ -10,13 +10,14 @@
 
 namespace dlc::runtime {
 
-/// Allocates memory aligned to a cache line. From 4 MiB on, it is aligned to 2 MiB and uses
-/// transparent huge pages, which are cleared faster and cause fewer TLB misses. Returns null if the
-/// allocation fails.
+/// Allocates memory for packed weights, aligned to a cache line. From 4 MiB on, it is aligned to 2
+/// MiB and uses transparent huge pages, which are cleared faster and cause fewer TLB misses.
+/// Returns null if the allocation fails.
 DLC_EXPORT std::shared_ptr<void> allocateWeights(uint64_t bytes);
 
-/// While it exists, allocateWeights() in this thread returns the memory that `place` returns for
-/// the size, unless this is null. Weights are thus packed directly into their final memory.
+/// During the lifetime of the object, allocateWeights() in this thread returns the memory that
+/// `place` returns for the size, unless this is null. Weights are thus packed directly into their
+/// final memory.
 class DLC_EXPORT WeightsPlace {
 public:
   using Place = std::function<std::shared_ptr<void>(uint64_t bytes)>;

@@ -23,8 +23,8 @@ static uint64_t placeConstants(const Program &program, nlohmann::json &manifest)
   return end;
 }
 
-/// Hashes the constants section. The section is assembled in memory for this, which is done for
-/// small sections only.
+/// Returns the hash of the constants section. The section is assembled in memory for this, which is
+/// done for small sections only.
 static uint64_t hashConstants(const Program &program, const nlohmann::json &manifest,
                               uint64_t bytes) {
   std::vector<uint8_t> section(bytes);

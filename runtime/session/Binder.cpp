@@ -32,7 +32,8 @@ void Binder::makeArenas() {
     far = device->kind.can(DLC_DEVICE_PINNED) ? device : far;
   for (size_t i = 0; i < devices.size(); ++i) {
     uint64_t bytes = plan.devices[i].arenaBytes;
-    // Pinned, so that other devices copy from and to the host's arena at full speed.
+    // Allocate the host's arena as pinned memory, so that other devices copy from and to it at full
+    // speed.
     if (i == 0 && far)
       arenas[i] = DeviceMemory::pinned(*far, bytes, "the program's arena");
     else
@@ -115,12 +116,12 @@ void *Binder::staged(std::vector<DeviceMemory> &memory, const TensorInfo &info, 
 }
 
 void Binder::bindArguments(std::span<const Argument> inputs, std::span<const Argument> outputs) {
-  // A program entirely on the host has not opened a device yet.
+  // If the whole program is on the host, no device is open yet.
   if (!devices[0])
     devices[0] = &hostDevice();
   auto isThere = [&](const Argument &argument, const TensorInfo &info) {
     Device *wanted = devices[info.device], *found = argument.device ? argument.device : devices[0];
-    // Kernels of GPUs use 16-byte vector loads.
+    // GPU kernels use 16-byte vector loads, so data of GPUs must be aligned to 16 bytes.
     bool aligned = wanted->kind.can(DLC_DEVICE_HOST_CODE) ||
                    reinterpret_cast<uintptr_t>(argument.data) % 16 == 0;
     return (wanted == found && aligned) || info.bytes == 0;

@@ -15,7 +15,7 @@ namespace dlc::runtime {
 
 class StateSet;
 
-/// An array for an input or output, and its device.
+/// Address of a caller's input or output array, and its device.
 struct Argument {
   void *data = nullptr;
   Device *device = nullptr; ///< null: the host
@@ -27,34 +27,35 @@ class Binder {
 public:
   Binder(const Plan &plan, const Program &program, const StateSet &states);
 
-  /// The open device for an index of the plan; null if all of the program is on the host.
+  /// Returns the open device with this index in Plan::devices; null if the whole program is on the
+  /// host.
   Device *device(uint32_t index) const { return devices[index]; }
-  /// Address of a constant buffer's data on the host; null for other buffers.
+  /// Returns the host address of a constant buffer's data; null for other buffers.
   const void *constantValue(uint32_t buffer) const;
   /// Writes the buffer's address into the slot, now and whenever the caller passes a different
-  /// array.
+  /// array for the buffer.
   void bind(void **slot, uint32_t buffer);
 
-  /// Updates the slots of a state whose address has changed.
+  /// Updates the address slots of a state whose memory has changed.
   void bindState(uint32_t state);
-  /// Updates the slots of arrays that have changed since the last run. Usually none have: most
-  /// callers pass the same arrays in each run.
+  /// Updates the address slots of inputs or outputs for which the caller passes other arrays than
+  /// in the last run. Most callers pass the same arrays in each run.
   void bindInputs(std::span<const void *const> inputs);
   void bindOutputs(std::span<void *const> outputs);
 
-  /// Like bindInputs and bindOutputs, for arrays on any device. Arrays on another device than
-  /// required by the program are staged through memory of the session. After the run,
+  /// Updates the address slots of inputs and outputs that may be on any device. Arrays on another
+  /// device than the program requires are staged through memory of the session. After the run,
   /// collectOutputs copies staged outputs to the caller's arrays.
   void bindArguments(std::span<const Argument> inputs, std::span<const Argument> outputs);
   void collectOutputs(std::span<const Argument> outputs);
 
   uint64_t arenaBytes() const;
-  /// Memory blocks owned by this session, by the device whose commands alone may access them. Used
-  /// by tests to find invalid accesses.
+  /// Returns the session's memory blocks by device index. Only commands of a device may access its
+  /// blocks; tests use this to find invalid accesses.
   const std::map<uint32_t, std::vector<char *>> &blocks() const { return guarded; }
 
 private:
-  /// A slot whose address depends on the caller's array.
+  /// An address slot of an input, output or state, whose memory may change between runs.
   struct Patch {
     void **slot;
     uint32_t index;

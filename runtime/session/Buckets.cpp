@@ -12,7 +12,7 @@ namespace dlc::runtime {
 
 namespace {
 
-/// Latency is 1/kParts of the time of a bucket's all-reduce.
+/// Ratio of the time of a full bucket's all-reduce to the network latency.
 constexpr double kParts = 10;
 
 class Joiner {
@@ -50,7 +50,7 @@ private:
     return a.space == b.space && a.device == b.device && a.offset == b.offset && a.bytes == b.bytes;
   }
 
-  /// Whether the command is an all-reduce that may be merged with others.
+  /// Returns whether the command is an all-reduce that may be merged with others.
   bool isPart(size_t at) const {
     const Command &command = plan.commands[at];
     const Buffer &from = plan.buffers[command.buffers[0]], &to = plan.buffers[command.buffers[1]];
@@ -59,8 +59,8 @@ private:
            isSame(from, to) && from.bytes > 0;
   }
 
-  /// Returns the description without the number of elements; equal for collectives that can be
-  /// merged.
+  /// Returns a collective's description without its number of elements. Collectives can be merged
+  /// only if this is equal.
   static nlohmann::json kindOf(const Command &command) {
     nlohmann::json desc = command.desc;
     desc.erase("share");
@@ -77,8 +77,8 @@ private:
            kindOf(plan.commands[before]) == kindOf(plan.commands[at]) && mayWait(first, at);
   }
 
-  /// Whether the first all-reduce can be delayed until `at`: no command in between depends on its
-  /// result.
+  /// Returns whether the all-reduce `first` can be delayed until command `at`: no command in
+  /// between depends on its result.
   bool mayWait(size_t first, size_t at) const {
     const uint32_t stream = plan.commands[first].stream;
     std::set<uint32_t> events;
@@ -133,7 +133,7 @@ private:
 } // namespace
 
 double bucketBytes(const WorldLink &link) {
-  // Half a gigabyte is larger than any group of adjacent gradients in practice.
+  // Maximum bucket size. 512 MiB is larger than any group of adjacent gradients in practice.
   constexpr double kMax = 1 << 29;
   return link.secondsPerByte > 0 ? std::min(kMax, (kParts - 1) * link.latency / link.secondsPerByte)
                                  : kMax;

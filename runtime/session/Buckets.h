@@ -11,8 +11,8 @@ namespace dlc::runtime {
 /// time.
 DLC_EXPORT double bucketBytes(const WorldLink &link);
 
-/// Merges in-place all-reduces of adjacent memory into one, until it has about `bytes` bytes. Each
-/// merged all-reduce is executed at the position of the last one. All-reduces are not merged if a
+/// Merges in-place all-reduces of adjacent memory into buckets of about `bytes` bytes. Each merged
+/// all-reduce is executed at the position of the bucket's last one. All-reduces are not merged if a
 /// result is needed before the last operand is available. The plan's streams must be valid
 /// (checkStreams); they are valid again afterwards.
 DLC_EXPORT void joinBuckets(Plan &plan, double bytes);

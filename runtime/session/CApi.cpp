@@ -25,8 +25,9 @@ struct dlc_program {
   std::shared_ptr<const Plan> plan;
 };
 
-/// The current program and its predecessors (dlc_session_replace). Predecessors are kept because
-/// callers may still hold pointers to their tensor descriptions.
+/// Contents of a session handle: the current program with its session, and its predecessors
+/// (dlc_session_replace). Predecessors are kept because callers may still hold pointers to their
+/// tensor descriptions.
 struct dlc_session {
   struct Kept {
     dlc_program program;
@@ -150,7 +151,8 @@ static std::pair<int64_t, uint32_t> countOf(const TensorInfo &info) {
   return {info.counter, info.countedDim};
 }
 
-/// Requires the same values in the same order, so that the replacement is transparent to callers.
+/// Throws dlc::Error unless two programs have the same inputs, outputs or states in the same order,
+/// so that the replacement of a program is transparent to callers.
 template <typename Info>
 static void requireAlike(const std::vector<Info> &now, const std::vector<Info> &then,
                          const char *what) {
@@ -197,7 +199,7 @@ void dlc_session_memory(const dlc_session *session, dlc_memory_figures *figures)
 
 namespace {
 
-/// Addresses of inputs or outputs, stored on the stack for usual numbers of tensors.
+/// Array of the addresses of inputs or outputs, stored on the stack for usual numbers of tensors.
 template <typename T> class Addresses {
 public:
   explicit Addresses(size_t count) : count(count) {
@@ -234,7 +236,8 @@ void checkOutputCount(const Plan &plan, size_t count) {
     fail("required: ", plan.outputs.size(), " outputs of the program; found: ", count);
 }
 
-/// Runs the session; skips all device handling if all arrays are on the host.
+/// Runs the session on arrays on any device; skips all device handling if all arrays are on the
+/// host.
 void runArguments(Session &session, std::span<const Argument> inputs,
                   std::span<const Argument> outputs) {
   auto isElsewhere = [](const Argument &argument) { return argument.device != nullptr; };

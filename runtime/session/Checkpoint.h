@@ -49,7 +49,7 @@ struct Checkpoint {
 /// invalid.
 DLC_EXPORT Checkpoint readCheckpoint(const std::string &path);
 
-/// Metadata of the main file about the parts.
+/// Metadata of a checkpoint's main file that lists the part files and the sharded tensors.
 struct SharedMetadata {
   std::vector<std::string> files; ///< file names, in the folder of the main file
   struct Tensor {
@@ -61,7 +61,8 @@ struct SharedMetadata {
   std::string text() const;
 };
 
-/// Metadata keys.
+/// Metadata keys: list of parts (SharedMetadata), checkpoint number, and prefix of a tensor's
+/// offset in a part.
 constexpr const char kSharedKey[] = "dlc.shared", kNumberKey[] = "dlc.shared.number",
                      kBeginKey[] = "dlc.begin.";
 

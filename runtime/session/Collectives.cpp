@@ -22,7 +22,8 @@ constexpr struct {
               {"reduce_scatter", Collective::ReduceScatter},
               {"broadcast", Collective::Broadcast}};
 
-/// Whether the source or the destination buffer has the elements of all ranks.
+/// Return whether the source buffer (takesAll) or the destination buffer (givesAll) has the
+/// elements of all ranks.
 bool takesAll(Collective what) { return what == Collective::ReduceScatter; }
 bool givesAll(Collective what) { return what == Collective::AllGather; }
 

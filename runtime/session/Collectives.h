@@ -27,12 +27,12 @@ struct CollectiveDesc {
   std::string kind;
   CollectiveCall call;
   bool isMean = false;
-  /// The only rank that receives the result; -1: all ranks.
+  /// Rank that alone receives the result; -1: all ranks receive it.
   int onlyTo = -1;
 };
 
-/// Parses a description. Throws dlc::Error if the description or the buffers are invalid, or if the
-/// world has another size than required.
+/// Parses the JSON description of a collective command. Throws dlc::Error if the description or the
+/// buffers are invalid, or if the size of the world differs from the required one.
 CollectiveDesc readCollective(const nlohmann::json &desc, std::span<const BufferInfo> buffers,
                               const World &world);
 

@@ -54,7 +54,8 @@ template <typename Body> void withType(DType type, const Body &body) {
   }
 }
 
-/// Converts to a 4-bit integer. Floating-point values saturate; integers keep their low 4 bits.
+/// Converts a value to a 4-bit integer. Floating-point values saturate; integers keep their low 4
+/// bits.
 template <typename Wide, typename From> FourBits<Wide> toFourBits(From value) {
   constexpr int low = std::is_signed_v<Wide> ? -8 : 0;
   if constexpr (std::is_floating_point_v<From>)

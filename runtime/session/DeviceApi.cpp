@@ -86,7 +86,7 @@ void dlc_memory_free(DLDevice device, void *address) {
   auto name = deviceName(device);
   if (!name || !address)
     return;
-  // The memory was allocated on this device, so the device exists.
+  // The pinning device exists, because the memory was allocated on it.
   if (Device *by = pinningDevice(device)) {
     by->table.release_pinned(by->handle, address);
   } else if (name->isHost()) {

@@ -13,7 +13,7 @@ namespace dlc::runtime {
 
 namespace {
 
-/// Maximum number of commands of a loop, over all its iterations, that are captured into one graph.
+/// Maximum number of commands that a loop in a captured graph may execute, over all its iterations.
 constexpr int64_t kMaxOfLoop = 4096;
 
 } // namespace
@@ -137,7 +137,8 @@ std::unique_ptr<DeviceExecutor::Step> DeviceExecutor::prepare(const Command &com
   return step;
 }
 
-/// Whether any of the commands, including their bodies, accesses bytes of the buffer.
+/// Returns whether any of the commands, including those in their bodies, accesses bytes of the
+/// buffer.
 static bool uses(const Plan &plan, const std::vector<Command> &commands, uint32_t index) {
   const Buffer &buffer = plan.buffers[index];
   return std::any_of(commands.begin(), commands.end(), [&](const Command &command) {
@@ -158,7 +159,7 @@ void DeviceExecutor::prepareLoop(const Command &command, Step &step) {
   if (command.trip >= 0)
     if (const void *value = binder.constantValue(static_cast<uint32_t>(command.trip)))
       std::memcpy(&step.trips, value, sizeof step.trips);
-  // The index is not written if no command of the body reads it.
+  // Do not write the loop index to memory if no command of the body reads it.
   if (command.index >= 0 && !uses(plan, command.body, static_cast<uint32_t>(command.index)))
     step.index = -1;
 }
@@ -190,7 +191,7 @@ void DeviceExecutor::prepareCollective(const Command &command, Step &step) {
         readCollective(command.desc, bufferInfos(plan, command), *world));
     info.implementation = "collective:" + step.collective->kind;
     if (world->engine().empty())
-      return; // A world of one rank: the collective is a copy.
+      return; // In a world of one rank, the collective is a copy.
     if (!device.kind.can(DLC_DEVICE_COLLECTIVES))
       fail("devices of kind ", device.name.kind, " do not support collectives; place '",
            command.name, "' on ", kHostName);
@@ -384,7 +385,8 @@ void DeviceExecutor::runTimed(Step &step) {
     device.call(device.table.event_record, timed[at].to, stream);
 }
 
-/// Whether the step always does the same work on the device alone, without the host.
+/// Returns whether the step always does the same work on the device, without the host, so that a
+/// graph can contain it.
 bool DeviceExecutor::isCapturable(const Step &step) const {
   switch (step.command->op) {
   case Op::Launch:
@@ -415,7 +417,8 @@ void DeviceExecutor::findGraphs() {
   }
 }
 
-/// The addresses of the first iteration determine those of all other iterations.
+/// Appends the buffer addresses of a step and its body. For a loop, those of the first iteration
+/// determine those of all others.
 void DeviceExecutor::addAddresses(Step &step) {
   if (step.trips > 0)
     step.loopAddresses.moveTo(0);
@@ -462,7 +465,8 @@ void DeviceExecutor::synchronize() {
   try {
     device.call(device.table.stream_synchronize, stream);
   } catch (const Error &) {
-    // Streams may fail because the world has ended; report the reason of that instead.
+    // If the world has ended, streams fail as a consequence: report the reason for which the world
+    // ended.
     if (std::string why = group ? group->whyEnded() : ""; !why.empty())
       throw Error(why);
     throw;
@@ -477,7 +481,7 @@ std::vector<TraceEvent> DeviceExecutor::takeTrace(void *base, int64_t baseNs) {
   for (const Timed &one : timed) {
     float from = 0, to = 0;
     char error[256];
-    // Events that a failed run did not record have no times.
+    // Skip events that a failed run did not record: they have no times.
     auto elapsed = device.table.event_elapsed;
     if (elapsed(device.handle, base, one.from, &from, error, sizeof error) == 0 &&
         elapsed(device.handle, base, one.to, &to, error, sizeof error) == 0)

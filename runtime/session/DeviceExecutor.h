@@ -33,8 +33,8 @@ private:
 /// graph. The host waits only for the conditions of branches and loops, which it evaluates.
 class DeviceExecutor {
 public:
-  /// If the device executes host code, it uses `threads` host threads. Collectives use `world`; it
-  /// is null if there are none.
+  /// `threads`: number of host threads, if the device executes host code. `world`: world of the
+  /// collectives; null if there are none.
   DeviceExecutor(const Plan &plan, Binder &binder, Device &device, Modules &modules,
                  const Span &code, std::vector<CommandInfo> &infos,
                  const std::vector<NumberedCommand> &commands, int threads, uint32_t number,
@@ -42,10 +42,10 @@ public:
   ~DeviceExecutor();
   DeviceExecutor(const DeviceExecutor &) = delete;
 
-  /// Forms the device group if the stream has collectives. Called by all ranks together, before the
-  /// first run.
+  /// Forms the device group for the stream's collectives, if it has any. Called by all ranks
+  /// together, before the first run.
   void formGroup();
-  /// Calls `updating` before the first command that writes state.
+  /// Runs all commands. Calls `updating(context)` before the first command that writes state.
   void run(void (*updating)(void *), void *context);
   void synchronize();
   void *handle() const { return stream; }
@@ -63,23 +63,23 @@ private:
     void *handle = nullptr;
     uint64_t workspace = 0;
   };
-  /// A prepared command; its bodies are nested.
+  /// A prepared command. The steps of a branch's or loop's bodies are in `body` and `orElse`.
   struct Step {
     const Command *command;
     uint32_t number;
-    std::vector<void *> buffers;                ///< buffer addresses
-    std::vector<void *> arguments;              ///< pointers to the addresses, for launch
-    void *function = nullptr, *call = nullptr;  ///< of GPU commands
-    HostWork work;                              ///< host code, executed by the device's `run`
-    std::unique_ptr<CollectiveDesc> collective; ///< collective, executed by the group
+    std::vector<void *> buffers;   ///< buffer addresses
+    std::vector<void *> arguments; ///< pointers to the elements of `buffers`, for kernel launches
+    void *function = nullptr, *call = nullptr;  ///< kernel or library call of a GPU command
+    HostWork work;                              ///< host code, executed by the device table's `run`
+    std::unique_ptr<CollectiveDesc> collective; ///< collective, executed by the device group
     std::optional<std::vector<ShardPiece>> own; ///< pieces that this rank copies (ShardCopy.h)
     DeviceExecutor *executor = nullptr;
-    int64_t trip = -1, cond = -1, index = -1, count = -1; ///< indices in `buffers`
+    int64_t trip = -1, cond = -1, index = -1, count = -1; ///< indices in `buffers`; -1: none
     int64_t trips = -1; ///< constant trip count; -1 if known only at run time
     int direction = DLC_COPY_WITHIN;
     Device *peer = nullptr;
     bool updates = false;
-    LoopAddresses loopAddresses; ///< slots of a loop's body that advance with the iteration
+    LoopAddresses loopAddresses; ///< address slots in a loop's body that advance in each iteration
     std::vector<std::unique_ptr<Step>> body, orElse;
   };
   struct Timed {
@@ -119,17 +119,17 @@ private:
   EventSink *events;
   World *world;
   bool needsGroup = false;
-  std::shared_ptr<DeviceGroup> group; ///< null if not yet formed, or if the world has one rank
+  std::shared_ptr<DeviceGroup> group; ///< null before formGroup() and in a world of one rank
   void *stream = nullptr;
   std::vector<void *> calls;
   std::vector<std::unique_ptr<LibraryCall>> hostCalls;
   uint64_t scratchWanted = 0;
-  Block scratch; ///< scratch memory of host code, which runs one command at a time
+  Block scratch; ///< scratch memory of host code, shared because its commands run one at a time
   LoopAddresses *loopAddresses = nullptr; ///< loop whose body is being prepared
   uint64_t workspaceBytes = 0;
   DeviceMemory workspace;
   std::vector<std::unique_ptr<Step>> steps;
-  std::vector<std::unique_ptr<GraphCapture>> captures; ///< in the order of their steps
+  std::vector<std::unique_ptr<GraphCapture>> captures; ///< captured ranges of steps, in step order
   std::vector<void *> addresses;
   std::vector<Timed> timed;
   /// Host values that are being copied to the device. They are kept alive until the stream has

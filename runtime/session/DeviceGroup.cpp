@@ -15,13 +15,13 @@ namespace dlc::runtime {
 
 namespace {
 
-/// Rendezvous information that the ranks exchange.
+/// Message of a rank in the rendezvous of a device group: its machine and its device.
 struct MemberInfo {
   uint64_t machine = 0;
   dlc_device_member member{};
 };
 
-/// Throws dlc::Error if the ranks cannot form a group.
+/// Throws dlc::Error if the ranks cannot form a device group.
 void checkMembers(const std::vector<MemberInfo> &cards) {
   for (size_t rank = 1; rank < cards.size(); ++rank) {
     const MemberInfo &card = cards[rank];
@@ -46,7 +46,8 @@ std::shared_ptr<DeviceGroup> DeviceGroup::of(World &world, Device &device) {
   std::unique_lock lock(mutex);
   if (auto found = known[{&world, &device}].lock())
     return found;
-  // The lock is released: if the ranks are threads of one process, each must be able to enter here.
+  // Release the lock while the group is formed: if the ranks are threads of one process, each must
+  // be able to enter this function.
   lock.unlock();
   auto made = std::make_shared<DeviceGroup>(world, device);
   lock.lock();
@@ -102,8 +103,8 @@ void DeviceGroup::meet() {
 DeviceGroup::~DeviceGroup() {
   endCarried();
   world.forget(*this);
-  // After an error, other ranks may never call group_leave, so it would block; the handler of the
-  // exception ends the world.
+  // Do not leave the group after an error: group_leave would block, because other ranks may never
+  // call it. The handler of the exception ends the world.
   if (handle && (!ended.empty() || std::uncaught_exceptions() == 0))
     device.table.group_leave(device.handle, handle);
 }

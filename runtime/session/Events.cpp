@@ -29,7 +29,8 @@ void Events::record(uint32_t event) {
 }
 
 void Events::recordOn(uint32_t number, Device &device, void *stream) {
-  Event &event = list[number]; // no other thread accesses it before it is recorded
+  Event &event =
+      list[number]; // needs no lock: no other thread accesses the event before it is recorded
   if (!event.handle) {
     device.call(device.table.event_create, &event.handle);
     event.device = &device;

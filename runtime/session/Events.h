@@ -24,15 +24,16 @@ public:
 
   /// Resets all events, before a run.
   void reset();
-  /// On an error: makes all waits throw Abandoned.
+  /// Makes all waits for events throw Abandoned, after a stream has failed.
   void abandon();
 
   void record(uint32_t event);
   void recordOn(uint32_t event, Device &device, void *stream);
   /// Blocks the calling thread until all work before the event is done.
   void wait(uint32_t event);
-  /// Makes the stream wait. The calling thread waits until the event is recorded; if the event
-  /// belongs to another kind of device, it waits until the event is complete.
+  /// Makes a device stream wait for the event. The calling thread waits until the event is
+  /// recorded; if the event belongs to another kind of device, it waits until the event is
+  /// complete.
   void waitOn(uint32_t event, Device &device, void *stream);
   bool isRecorded(uint32_t event);
 

@@ -10,10 +10,10 @@
 
 namespace dlc::runtime {
 
-/// A range of a stream's commands that are submitted to the device only and have static sizes. A
-/// graph contains the buffer addresses. It is captured when a set of addresses occurs for the
-/// second time: the first run of a kernel may load code, which is not allowed during a capture. The
-/// graphs of the 8 most recently used sets of addresses are cached.
+/// Executes a range of a stream's commands as a device graph. The commands run on the device only
+/// and have static sizes. A graph contains the buffer addresses. It is captured when a set of
+/// addresses occurs for the second time: the first run of a kernel may load code, which is not
+/// allowed during a capture. The graphs of the 8 most recently used sets of addresses are cached.
 class GraphCapture {
 public:
   GraphCapture(Device &device, size_t first, size_t last)
@@ -23,8 +23,8 @@ public:
 
   const size_t first, last;
 
-  /// Executes the commands, from a cached graph if possible. `plain` submits them to the stream one
-  /// by one.
+  /// Executes the commands, by a cached graph if there is one. `plain` submits them to the stream
+  /// one by one.
   void run(void *stream, const std::vector<void *> &addresses, const std::function<void()> &plain);
   uint64_t launches() const { return launched; }
 

@@ -14,8 +14,8 @@ struct dlc_error {
 
 namespace dlc::runtime {
 
-/// Runs `body` and returns its exception as a dlc_error; NULL on success. No exception may leave
-/// the C interface.
+/// Runs `body` and converts its exception to a dlc_error; returns NULL on success. No exception may
+/// leave the C interface.
 template <typename Body> dlc_error *guarded(Body &&body) {
   try {
     body();

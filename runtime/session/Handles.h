@@ -15,7 +15,7 @@ namespace dlc::runtime {
 /// Wraps a program in memory for the C interface. Validates the program; throws dlc::Error.
 DLC_EXPORT dlc_program *wrapProgram(std::shared_ptr<const Program> program);
 
-/// The session of a handle of the C interface.
+/// Returns the current C++ session of a handle of the C interface.
 DLC_EXPORT Session &sessionOf(dlc_session *session);
 
 } // namespace dlc::runtime

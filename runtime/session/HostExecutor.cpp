@@ -22,7 +22,7 @@ void failIn(const CommandInfo &info, uint32_t number, const std::string &what) {
 
 namespace {
 
-/// Scalars may be unaligned, because they may be stored in a caller's array.
+/// Loads an i64 scalar, which may be unaligned because it may be stored in a caller's array.
 int64_t loadInteger(const void *from) {
   int64_t value;
   std::memcpy(&value, from, sizeof value);

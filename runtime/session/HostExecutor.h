@@ -20,11 +20,11 @@ struct NumberedCommand {
   uint32_t number;
 };
 
-/// Number of commands: the command itself plus those of its bodies.
+/// Returns the number of commands in a command: itself plus all commands of its bodies.
 uint32_t commandCount(const Command &command);
 
-/// Appends the descriptions (Session::commands()) of the commands and of those in their bodies, in
-/// order.
+/// Appends to `infos` the descriptions (Session::commands()) of the commands and of those in their
+/// bodies, in order.
 void describeCommands(const Plan &plan, const std::vector<Command> &commands,
                       std::vector<CommandInfo> &infos);
 
@@ -32,7 +32,7 @@ int64_t nowNs();
 
 [[noreturn]] void failIn(const CommandInfo &info, uint32_t number, const std::string &what);
 
-/// Called by a stream that reaches a record or wait command.
+/// Receiver of a stream's record and wait commands.
 class EventSink {
 public:
   virtual ~EventSink() = default;
@@ -40,8 +40,8 @@ public:
   virtual void wait(uint32_t event) = 0;
 };
 
-/// Executes a list of CPU commands. The constructor does all preparation. `infos` describes the
-/// program's commands; the constructor adds the implementations.
+/// Executes a list of CPU commands. The constructor does all preparation and adds the
+/// implementation names to `infos`, the descriptions of the program's commands.
 class HostExecutor {
 public:
   HostExecutor(const Plan &plan, Binder &binder, const Span &code, std::vector<CommandInfo> &infos,
@@ -49,7 +49,8 @@ public:
                EventSink *events = nullptr);
   HostExecutor(const HostExecutor &) = delete;
 
-  /// Index of the first top-level step that writes state; all steps before it write none.
+  /// Returns the index of the first top-level step that writes state; all steps before it write
+  /// none.
   uint32_t firstUpdate() const { return update; }
   uint32_t end() const { return static_cast<uint32_t>(steps.size()); }
   uint64_t scratchBytes() const { return scratch.size(); }
@@ -57,7 +58,8 @@ public:
 
   void run(uint32_t first, uint32_t last) { runRange(first, last); }
 
-  /// Index of the step after the one at `at` and its bodies, and properties of the step at `at`.
+  /// after() returns the index of the step that follows step `at` and its bodies. opAt() and
+  /// eventAt() return properties of step `at`.
   uint32_t after(uint32_t at) const { return steps[at].elseEnd; }
   Op opAt(uint32_t at) const { return steps[at].op; }
   uint32_t eventAt(uint32_t at) const { return static_cast<uint32_t>(steps[at].bytes); }
@@ -73,13 +75,13 @@ private:
     uint32_t command;
     uint32_t bodyEnd = 0, elseEnd = 0;
     void **buffers = nullptr;
-    // launch and library
+    // members for launch and library commands
     HostWork work = {};
-    void *workspace = nullptr; ///< library: workspace in the arena, if large enough
-    // copy and fill; for record and wait: the event
+    void *workspace = nullptr; ///< workspace of a library call in the arena, if large enough
+    // members for copy and fill commands; for record and wait, `bytes` is the event
     uint64_t bytes = 0;
     uint8_t byte = 0;
-    // loop: indices into `buffers`; -1 if absent
+    // members for loops; the first four are indices into `buffers`, -1 if absent
     int8_t trip = -1, cond = -1, index = -1, count = -1;
     int64_t max = -1;
     bool overflowIsError = false;

@@ -16,24 +16,24 @@ namespace dlc::runtime {
 /// A launch or library command of host code, independent of how its buffer addresses are
 /// determined.
 struct HostWork {
-  // launch
+  // members for a launch
   KernelFn kernel = nullptr;
   int64_t extent = 0, grain = 1;
-  uint64_t scratch = 0; ///< bytes per thread
-  // library
+  uint64_t scratch = 0; ///< scratch bytes per thread
+  // member for a library call
   LibraryCall *call = nullptr;
 
-  /// Scratch bytes that it needs in addition to its buffers.
+  /// Returns the scratch bytes that the work needs in addition to its buffers.
   uint64_t scratchBytes(int threads) const {
     return call ? call->scratchBytes() : scratch * static_cast<uint64_t>(threads);
   }
   void run(void *const *buffers, char *memory, int threads) const;
 };
 
-/// Returns the sizes of a command's buffers and whether it may write them.
+/// Returns the size of each buffer of a command and whether the command may write it.
 std::vector<BufferInfo> bufferInfos(const Plan &plan, const Command &command);
 
-/// Returns the work of a launch, whose kernel is in `code`.
+/// Returns the host work of a launch command, whose kernel is in `code`.
 HostWork hostLaunch(const Plan &plan, const Command &command, const Span &code);
 /// Creates the library call of a command. Throws the library's error. Collectives use `world`, or
 /// the process's world if it is null.

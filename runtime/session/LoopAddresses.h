@@ -8,11 +8,12 @@
 
 namespace dlc::runtime {
 
-/// The address slots of a loop's body whose buffers have a step.
+/// Address slots of a loop's body that advance in each iteration, because their buffers have a
+/// step.
 class LoopAddresses {
 public:
   void add(const Plan &plan, Binder &binder, void **slot, uint32_t buffer);
-  /// Updates the slots for an iteration. Throws if a buffer would leave its range.
+  /// Sets the slots to their addresses in an iteration. Throws if a buffer would leave its range.
   void moveTo(int64_t iteration);
 
 private:

@@ -36,7 +36,8 @@ Intervals inBoth(const Intervals &a, const Intervals &b) {
   return both;
 }
 
-/// Returns the times at which no stream works: each waits for an event or has finished.
+/// Returns the time intervals in which no stream works: each stream waits for an event or has
+/// finished.
 Intervals idleTimes(const Plan &plan, const Timeline &timeline) {
   std::vector<Intervals> waits(plan.streams.size());
   std::vector<double> through(plan.streams.size());
@@ -87,7 +88,7 @@ SharedTimes timesOf(const Plan &plan, const Timeline &timeline, size_t at) {
   times.start = timeline.commands[at].start;
   times.reduced = timeline.commands[at].end;
   times.needed = timeline.end;
-  // End of each stream's last command so far, before it waits for events.
+  // End time of each stream's last command so far, without the event waits that follow it.
   std::vector<double> reached(plan.streams.size());
   bool isNeeded = false;
   for (size_t i = 0; i < plan.commands.size() && !isNeeded; ++i) {
@@ -116,7 +117,7 @@ double sharedBytes(const Plan &plan, const Command &command) {
 }
 
 Timeline timelineOf(const Plan &plan, std::span<const TraceEvent> events) {
-  std::vector<size_t> placeOf; // indices in the command list, by command number
+  std::vector<size_t> placeOf; // index in Plan::commands by command number
   for (size_t i = 0; i < plan.commands.size(); ++i) {
     placeOf.push_back(i);
     placeOf.resize(placeOf.size() + commandCount(plan.commands[i]) - 1, SIZE_MAX);

@@ -19,26 +19,26 @@ struct Timeline {
   double end = 0; ///< end of the run
 };
 
-/// Timeline of a traced run.
+/// Returns the timeline of a traced run.
 DLC_EXPORT Timeline timelineOf(const Plan &plan, std::span<const TraceEvent> events);
-/// Estimated timeline if each top-level command takes the given number of seconds: streams run
-/// concurrently, subject to events.
+/// Returns the estimated timeline if each top-level command takes the given number of seconds:
+/// streams run concurrently, subject to events.
 DLC_EXPORT Timeline timelineOf(const Plan &plan, std::span<const double> seconds);
 
 /// Times of one collective, in seconds since the start of the run.
 struct SharedTimes {
   size_t command = 0; ///< index in the command list
   double bytes = 0;
-  double written = 0; ///< when the last operand byte was written
+  double written = 0; ///< when the last byte of the operand was written
   double start = 0, reduced = 0;
-  double needed = 0;  ///< earliest start of the result's first reader without it
+  double needed = 0;  ///< when the result's first reader could start if the collective took no time
   double exposed = 0; ///< part of [start, reduced] in which no other work was done
 };
 
 struct Overlap {
   std::vector<SharedTimes> collectives; ///< in program order
   double seconds = 0, exposed = 0;      ///< sums over all collectives
-  /// The same sums without the last collective, which no later computation can overlap.
+  /// The sums without the last collective, which no later computation can overlap.
   double secondsBefore = 0, exposedBefore = 0;
 };
 

@@ -9,7 +9,8 @@ namespace dlc::runtime {
 
 namespace {
 
-/// The whole tensor as `count` contiguous runs, each of which has one part per rank.
+/// Divides the whole tensor into `count` contiguous runs, each of which consists of one part of
+/// `bytes` bytes per rank.
 struct Runs {
   explicit Runs(const StateInfo &info) {
     uint64_t inner = dtypeBytes(info.dtype);

@@ -10,18 +10,20 @@ namespace dlc::runtime {
 
 inline bool isPart(const StateInfo &info) { return info.part.ranks > 1; }
 
-/// Shape of the whole tensor.
+/// Returns the shape of the whole tensor that the state is a part of.
 std::vector<int64_t> wholeShape(const StateInfo &info);
 
-/// Copies the rank's elements from the whole tensor to its part, and back.
+/// takePart() copies a rank's elements from the whole tensor to the rank's part; putPart() copies
+/// them back.
 void takePart(const StateInfo &info, int rank, const char *whole, char *part);
 void putPart(const StateInfo &info, int rank, const char *part, char *whole);
 
-/// Gathers the whole tensor from the parts of all ranks. All ranks call it together.
+/// Gathers a state's whole tensor from the parts of all ranks. All ranks call it together.
 Span gatherParts(const StateInfo &info, World &world, const char *part);
 
-/// Returns null if no state is sharded; otherwise the world (if `given` is null: the process's).
-/// Throws dlc::Error if its size is not the one for which the program was compiled.
+/// Returns the world over which states are sharded: `given`, or the process's world if it is null.
+/// Returns null if no state is sharded. Throws dlc::Error if the world's size is not the one for
+/// which the program was compiled.
 World *worldOfParts(const Plan &plan, World *given);
 
 } // namespace dlc::runtime

@@ -35,7 +35,7 @@ StreamOrder streamOrder(const SessionOptions &options) {
   return parseStreamOrder(!options.streamOrder.empty() || !asked ? options.streamOrder : asked);
 }
 
-/// The plan for execution in the world: all-reduces are merged into buckets.
+/// Returns the plan for execution in the world, in which all-reduces are merged into buckets.
 Plan planFor(const Program &program, const SessionOptions &options) {
   Plan plan = checkProgram(program);
   if (std::none_of(plan.commands.begin(), plan.commands.end(), isCollective))
@@ -51,7 +51,8 @@ bool plainLaunches(const SessionOptions &options) {
   return options.plainLaunches || (asked && *asked && *asked != '0');
 }
 
-/// Returns null if the program needs no world.
+/// Returns the world for the program's collectives: the one of the options, else the process's.
+/// Returns null if there are no collectives and the options have no world.
 World *worldFor(const Plan &plan, const SessionOptions &options) {
   return options.world || !hasCollectives(plan) ? options.world : &World::ofProcess();
 }
@@ -67,7 +68,8 @@ struct Session::Impl {
   StateSet states;
   Binder binder;
   std::vector<CommandInfo> infos;
-  /// Exactly one of the two is set: `walk` for a single stream on the host, otherwise `runner`.
+  /// Exactly one of `executor` and `runner` is set: `executor` for a single stream on the host,
+  /// otherwise `runner`.
   std::unique_ptr<HostExecutor> executor;
   std::unique_ptr<StreamRunner> runner;
   std::vector<FixedInput> fixedInputs;
@@ -154,7 +156,7 @@ struct Session::Impl {
            "new value, or without a value for that input");
   }
 
-  /// Same checks, for arrays on any device.
+  /// Checks the arguments of runOn(), whose arrays may be on any device.
   void checkArguments(std::span<const Argument> inputs, std::span<const Argument> outputs) const {
     checkCounts(inputs.size(), outputs.size());
     for (size_t i = 0; i < inputs.size(); ++i)
@@ -177,7 +179,8 @@ struct Session::Impl {
     try {
       runCommands();
     } catch (const std::exception &error) {
-      // The other ranks wait for collectives that this rank will not start.
+      // Abort the world, because the other ranks wait for collectives that this rank will not
+      // start.
       if (world && world->size() > 1 && hasCollectives(plan))
         world->abort(error.what());
       throw;

@@ -19,29 +19,32 @@ class StateSet;
 struct Argument;
 
 struct SessionOptions {
-  /// 0: the number that the program was compiled for, at most that of the machine.
+  /// Number of threads. 0: the number for which the program was compiled, at most the number of
+  /// CPUs.
   int threads = 0;
-  /// Session whose memory is used for states of the same name.
+  /// Session whose memory is used for states that both programs have by the same name; null: none.
   const Session *shareState = nullptr;
-  /// For tests of programs with several CPU devices; see StreamOrder. Empty: $DLC_STREAM_ORDER.
+  /// Order in which commands of different streams are executed, for tests of programs with several
+  /// CPU devices (see parseStreamOrder). Empty: the value of $DLC_STREAM_ORDER.
   std::string streamOrder;
   /// Submits GPU commands one by one instead of as graphs, to locate a failing command. Also
   /// enabled by $DLC_PLAIN_LAUNCHES.
   bool plainLaunches = false;
-  /// World of the collectives, which must outlive the session; null: the process's own.
+  /// World in which the program's collectives run; must outlive the session. Null: the process's
+  /// world.
   World *world = nullptr;
-  /// Bucket size in bytes for merging all-reduces of adjacent memory (Buckets.h). Default: derived
-  /// from the world's link. Must be the same on all ranks.
+  /// Bucket size in bytes up to which all-reduces of adjacent memory are merged (Buckets.h).
+  /// Default: derived from the performance of the world's network. Must be the same on all ranks.
   std::optional<double> bucketBytes = {};
 };
 
 struct MemoryFigures {
   uint64_t arenaBytes = 0, scratchBytes = 0, constantBytes = 0, codeBytes = 0;
-  /// Excludes states that another session shares.
+  /// Size of the states, without those that are stored in another session's memory.
   uint64_t stateBytes = 0;
 };
 
-/// Description of a command in this session, for `inspect` and traces.
+/// Description of a command of a session, for `dlc inspect` and traces.
 struct CommandInfo {
   std::string name, op, implementation, loc;
   double flops = 0, bytes = 0;
@@ -49,15 +52,15 @@ struct CommandInfo {
   uint32_t stream = 0;
 };
 
-/// One execution of a command. `command` indexes Session::commands().
+/// Start and end time of one execution of a command. `command` indexes Session::commands().
 struct TraceEvent {
   uint32_t command;
   int64_t startNs, endNs;
   uint32_t stream = 0;
 };
 
-/// All preparation is done in the constructor; run() only patches pointers and executes a list.
-/// Calls from several threads are serialized.
+/// A loaded program with its memory, ready to run. The constructor does all preparation; run() only
+/// updates buffer addresses and executes the commands. Calls from several threads are serialized.
 class DLC_EXPORT Session {
 public:
   /// Throws dlc::Error if the program is invalid or the machine lacks a required feature or device.
@@ -70,19 +73,21 @@ public:
   const std::shared_ptr<const Program> &program() const;
   int threads() const;
   bool isParallel() const; ///< whether the last run had work for several threads
-  /// World of its collectives; null if it has none and no world was given.
+  /// Returns the world of the program's collectives; null if the program has no collectives and the
+  /// options specify no world.
   World *world() const;
   MemoryFigures memory() const;
 
-  /// Runs on contiguous arrays in the order of plan().inputs and plan().outputs. Does not allocate
-  /// memory. Throws dlc::Error for a run-time error (index out of range, an input that differs from
-  /// its fixed value). An error after the first update of a state leaves the states torn, that is,
-  /// partially updated (State.h). If other ranks take part in the run, an error ends all ranks.
+  /// Runs the program on contiguous host arrays in the order of plan().inputs and plan().outputs.
+  /// Does not allocate memory. Throws dlc::Error for a run-time error (index out of range, an input
+  /// that differs from its fixed value). An error after the first update of a state leaves the
+  /// states torn, that is, partially updated (State.h). If other ranks take part in the run, an
+  /// error ends all ranks.
   void run(std::span<const void *const> inputs, std::span<void *const> outputs);
-  /// Same, for arrays on any device (Binder.h).
+  /// Runs the program as run() does, on arrays that may be on any device (Binder.h).
   void runOn(std::span<const Argument> inputs, std::span<const Argument> outputs);
 
-  /// The states, which persist between runs.
+  /// Returns the states: tensors that persist between runs.
   StateSet &states() const;
   /// Binds a state to the caller's memory of `bytes` bytes (State.h), which runs then read and
   /// write in place. Throws dlc::Error if the program is not entirely on the host, or if the size
@@ -90,10 +95,10 @@ public:
   void bindState(size_t index, void *memory, uint64_t bytes);
 
   std::vector<CommandInfo> commands() const;
-  /// Number of graph launches on GPUs so far.
+  /// Returns the number of graph launches on GPUs so far.
   uint64_t graphLaunches() const;
   void setTrace(bool enabled);
-  /// Returns the events recorded since the last call and clears them.
+  /// Returns the trace events recorded since the last call and clears them.
   std::vector<TraceEvent> takeTrace();
   /// Writes takeTrace() to a file as a Chrome trace (JSON).
   void writeTrace(const std::string &path);

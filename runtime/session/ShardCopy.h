@@ -17,18 +17,20 @@ namespace dlc::runtime {
 ///   share  if `size` is absent: bytes of a shard; the number of shards limits the world size
 constexpr std::string_view kShardCopyLibrary = "own_rows";
 
-/// A piece that this rank copies: `bytes` bytes from offset `from` of a buffer to offset `to` of
-/// the target.
+/// A copy within this rank's shard: `bytes` bytes from offset `from` of buffer `buffer` to offset
+/// `to` of buffer `target`.
 struct ShardPiece {
   size_t buffer, target;
   uint64_t from, to, bytes;
 };
-/// Returns the pieces, for callers that do the copies. Throws the same errors as collectiveCall()
-/// (Collectives.h).
+/// Parses the description of a shard copy and returns the copies of this rank, for callers that
+/// execute them. Throws dlc::Error if the description or the buffers are invalid, or if the size of
+/// the world differs from the required one. If `world` is null, the process's world is used.
 std::vector<ShardPiece> shardPieces(const nlohmann::json &desc, std::span<const BufferInfo> buffers,
                                     World *world);
 
-/// Returns the library call on host memory, like collectiveCall().
+/// Returns the library call that executes a shard copy on host memory. Arguments and errors are
+/// those of shardPieces().
 std::unique_ptr<LibraryCall> shardCopyCall(const nlohmann::json &desc,
                                            std::span<const BufferInfo> buffers, World *world);
 

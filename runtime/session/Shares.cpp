@@ -19,7 +19,8 @@ std::string partName(const std::string &path, int64_t number, int rank, int size
   return message(path, ".", number, "-", rank, "of", size, ".part");
 }
 
-/// Returns the number of the checkpoint whose parts the main file lists; -1 if none.
+/// Returns the checkpoint number of the parts that the main file `path` lists; -1 if there are
+/// none.
 int64_t numberInUse(const std::string &path) {
   std::error_code none;
   if (!fs::is_regular_file(path, none))
@@ -29,7 +30,7 @@ int64_t numberInUse(const std::string &path) {
     auto said = metadata.find(kNumberKey);
     return said == metadata.end() ? -1 : std::stoll(said->second);
   } catch (const std::exception &) {
-    return -1; // an invalid file, which is about to be replaced
+    return -1; // ignore an invalid main file, which is about to be replaced
   }
 }
 

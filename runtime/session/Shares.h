@@ -11,18 +11,18 @@
 
 namespace dlc::runtime {
 
-/// Whether some state is sharded, so that a checkpoint needs the shards of all ranks.
+/// Returns whether some state is sharded, so that a checkpoint needs the shards of all ranks.
 DLC_EXPORT bool hasShares(const Plan &plan);
 
-/// Saves a checkpoint. All ranks call it together: each writes its part, then rank 0 writes the
-/// main file, which commits the checkpoint (Checkpoint.h). Leftovers of killed writers and the
-/// parts of the previous checkpoint are removed. Throws dlc::Error; then the previous checkpoint is
-/// still valid.
+/// Saves a checkpoint of sharded states. All ranks call it together: each writes its part, then
+/// rank 0 writes the main file, which commits the checkpoint (Checkpoint.h). Temporary files of
+/// killed writers and the parts of the previous checkpoint are removed. Throws dlc::Error; then the
+/// previous checkpoint is still valid.
 DLC_EXPORT void saveShared(World &world, const StateSet &states, const Plan &plan,
                            const std::string &path, std::map<std::string, std::string> metadata);
 
-/// Removes all parts of a checkpoint except those with number `keep`. Returns the greatest number
-/// found.
+/// Removes all part files of a checkpoint except those with the checkpoint number `keep`. Returns
+/// the greatest number found.
 DLC_EXPORT int64_t removeParts(const std::string &path, int64_t keep);
 
 } // namespace dlc::runtime

@@ -13,7 +13,8 @@
 
 namespace dlc::runtime {
 
-/// Returns the rank for sharded states. The world is formed only if the program has shards.
+/// Returns this rank's number for sharded states; 0 if the program has none. The world is formed
+/// only if the program has shards.
 static int rankOf(const Plan &plan, const World *given) {
   if (!hasShares(plan))
     return 0;
@@ -68,7 +69,7 @@ StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *len
     } else {
       bound[i] = {own->block.data() + offsets[i], nullptr, own, own->block.data() + offsets[i]};
     }
-    // Newly allocated memory is zero.
+    // Newly allocated memory is zero, so only states with an initial value are initialized.
     if (plan.states[i].init >= 0)
       initialise(i);
   }

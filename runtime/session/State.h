@@ -24,11 +24,12 @@ class World;
 struct StateMemory {
   StateMemory(uint64_t bytes, size_t count) : block(bytes, "state"), count(count) {}
   Block block;
-  /// Memory of states on other devices, one block per state.
+  /// Memory of states on devices other than the host, one block per state.
   std::vector<DeviceMemory> elsewhere;
   size_t count;
   std::mutex mutex;
-  /// Reason why some states are updated and others are not; empty if the states are consistent.
+  /// Error after which some states were updated and others were not; empty if the states are
+  /// consistent.
   std::string torn;
 };
 
@@ -38,13 +39,13 @@ struct StateMemory {
 /// be called by all ranks together.
 class DLC_EXPORT StateSet {
 public:
-  /// New states have the initial values of the program. If `world` is null, the process's world is
-  /// used.
+  /// Creates states with the program's initial values, except those that share the memory of
+  /// `lender` (may be null). If `world` is null, the process's world is used.
   StateSet(const Plan &plan, const Program &program, const StateSet *lender, World *world);
   StateSet(const StateSet &) = delete;
 
   char *data(size_t index) const { return bound[index].data; }
-  /// Whether some states are parts of tensors sharded over the ranks.
+  /// Returns whether some states are parts of tensors that are sharded over the ranks.
   bool hasParts() const { return world != nullptr; }
   uint64_t ownBytes() const;
 
@@ -52,8 +53,8 @@ public:
   size_t indexOf(const std::string &name) const;
   void get(size_t index, void *to) const;
   void set(size_t index, const void *from);
-  /// Like set(), but returns the pages of `from`, whose contents are lost, to the operating system
-  /// during the copy. This limits the peak memory use.
+  /// Sets a state to the value at `from`. During the copy, returns the pages of `from`, whose
+  /// contents are lost, to the operating system, which limits the peak memory use.
   void take(size_t index, void *from);
   void reset();
   /// Binds the state to the caller's memory and to the value stored there. If `memory` is null, the
@@ -63,21 +64,21 @@ public:
   /// a state is bound, no other session can share it.
   void bind(size_t index, void *memory);
 
-  /// Returns the program with the current values (copied) as the initial values of its states.
-  /// Throws if other ranks have shards of a state.
+  /// Returns the program with copies of the current states as their initial values. Throws if other
+  /// ranks have shards of a state.
   Program started() const;
   /// Saves the states as a .safetensors file with one tensor per state; dlc.h lists the error
   /// cases. If states have parts, rank 0 writes the file. `metadata` is added to the file's
   /// metadata. Throws if other ranks have shards of a state (see Shares.h).
   void save(const std::string &path, std::map<std::string, std::string> metadata = {}) const;
-  /// For sharded state (Shares.h): save this rank's shards, or the state that is equal on all
-  /// ranks.
+  /// For sharded states (Shares.h): savePart() saves this rank's shards, saveRest() saves the
+  /// states that are equal on all ranks.
   void savePart(const std::string &path) const;
   void saveRest(const std::string &path, std::map<std::string, std::string> metadata) const;
-  /// Loads a complete checkpoint; of sharded state, this rank's shard.
+  /// Loads the states from a complete checkpoint. If a state is sharded, loads this rank's shard.
   void load(const std::string &path, bool allowMissing, bool allowExtra);
 
-  /// Locks all memory of the set.
+  /// Locks the memory of all states of a set for the lifetime of the object.
   class Lock {
   public:
     explicit Lock(const StateSet &set);
@@ -95,7 +96,7 @@ public:
 private:
   struct Bound {
     char *data = nullptr;
-    Device *device = nullptr; ///< null: the host
+    Device *device = nullptr; ///< device of the state; null: the host
     std::shared_ptr<StateMemory> memory;
     char *home = nullptr; ///< own memory, used unless the state is bound to the caller's memory
   };
@@ -115,25 +116,26 @@ private:
     uint64_t inTensor, inShare, count;
   };
   Overlap overlapOf(const StateInfo &info, const SharedTensor &tensor) const;
-  /// Adds this rank's shards to a file, and the owners of their data to `held`.
+  /// Adds this rank's shards of all sharded states to a file, and the owners of their data to
+  /// `held`.
   void addShares(TensorViews &file, std::vector<Contents> &held) const;
   void requireAll() const;
   void place(size_t state, const SavedTensor &tensor, const Overlap &where);
-  /// Copy a state's bytes to or from the host.
+  /// read() copies a state's bytes to host memory; write() copies host memory to the state.
   void read(const Bound &from, void *to, uint64_t bytes) const;
   void write(const Bound &to, const void *from, uint64_t bytes);
-  /// Called after all states of the set have been set: clears `torn` of each memory whose states
-  /// all belong to this set.
+  /// Clears the error mark (`torn`) of each memory whose states all belong to this set. Called
+  /// after all states of the set have been set.
   void mend();
 
   const Plan &plan;
   const Program &program;
   const int rank;
-  World *const world; ///< null if there are no parts
+  World *const world; ///< world over which states are sharded; null if no state is
   std::shared_ptr<StateMemory> own;
   std::vector<Bound> bound;
-  /// The distinct memories, sorted by address: all sessions lock in this order, so that they cannot
-  /// deadlock.
+  /// Distinct memories of the states, sorted by address: all sessions lock them in this order, so
+  /// that they cannot deadlock.
   std::vector<StateMemory *> memories;
 };
 

@@ -106,7 +106,7 @@ void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra)
     return message(path, ": this is a checkpoint of another model",
                    of == file.metadata.end() ? "" : " ('" + of->second + "')", ": ");
   };
-  /// Elements of a checkpoint tensor and their destination in a state.
+  /// A range of elements of a checkpoint tensor and their destination in a state.
   struct Source {
     size_t state;
     const SavedTensor *tensor;

@@ -34,7 +34,8 @@ StreamOrder parseStreamOrder(const std::string &text) {
 
 namespace {
 
-/// A stream: its commands for a CPU or for another device, and its events.
+/// A stream of the program: the executor of its commands, for a CPU or for another device, and its
+/// events.
 struct Stream : EventSink {
   uint32_t number = 0, deviceIndex = 0;
   Events *events = nullptr;
@@ -58,13 +59,13 @@ struct Stream : EventSink {
   }
 };
 
-/// Returns the number of threads for each stream. Streams of CPU devices that work concurrently
-/// share the threads.
+/// Returns the number of threads for each stream. The threads are divided among the streams of CPU
+/// devices that work concurrently.
 std::vector<int> divideThreads(const Plan &plan, int threads) {
   size_t count = plan.streams.size();
   std::vector<bool> computes(count);
   for (const Command &command : plan.commands)
-    // Collectives mostly wait, and need no thread.
+    // Collectives mostly wait for other ranks, so a stream needs no thread for them.
     if (command.op != Op::Copy && command.op != Op::Record && command.op != Op::Wait &&
         !(command.op == Op::Library && command.library == kCollectiveLibrary))
       computes[command.stream] =
@@ -93,7 +94,7 @@ struct StreamRunner::Impl {
   std::vector<std::unique_ptr<Stream>> streams;
   std::atomic<bool> updating = false;
 
-  // State of the worker threads, protected by `mutex`.
+  // State that the worker threads share, protected by `mutex`.
   std::mutex mutex;
   std::condition_variable started, ended;
   uint64_t round = 0;
@@ -161,7 +162,7 @@ struct StreamRunner::Impl {
            plan.devices.back().name);
   }
 
-  /// Main loop of a worker thread.
+  /// Main loop of the worker thread of a stream.
   void work(Stream &stream) {
     uint64_t seen = 0;
     for (;;) {
@@ -195,7 +196,7 @@ struct StreamRunner::Impl {
     stream.failed = true;
     events.abandon();
   }
-  /// Executes a CPU stream; submits the work of another device's stream.
+  /// Executes all commands of a CPU stream, or submits those of another device's stream.
   void runWhole(Stream &stream) {
     if (HostExecutor *executor = stream.executor.get()) {
       ThreadScope scope(executor->threads());
@@ -209,8 +210,8 @@ struct StreamRunner::Impl {
                                &updating);
   }
 
-  /// Waits for the streams of other devices after all work was submitted, also if one of them
-  /// failed: memory must not be freed while a device uses it.
+  /// Waits for all streams of devices other than CPUs after their work was submitted, also if one
+  /// of them failed: memory must not be freed while a device uses it.
   void finishDevices() {
     std::vector<Stream *> waited;
     for (auto &stream : streams)
@@ -230,7 +231,7 @@ struct StreamRunner::Impl {
       }
   }
 
-  /// Executes one command at a time in the order of `order`, for tests.
+  /// Executes one command of all streams at a time, in the order specified by `order`, for tests.
   void runInOrder() {
     std::mt19937_64 random(order.number);
     std::vector<uint32_t> at(streams.size());
@@ -276,7 +277,8 @@ struct StreamRunner::Impl {
     explicit Guard(Impl &impl) : impl(impl) {}
     ~Guard() { set(true, UINT32_MAX); }
     void open(const Stream &stream, bool isCopy) {
-      // The other buffer of a copy may be on any device.
+      // Make the memory of all devices accessible for a copy: its second buffer may be on any
+      // device.
       uint32_t wanted = isCopy ? UINT32_MAX : stream.deviceIndex;
       if (wanted == now)
         return;
@@ -286,8 +288,8 @@ struct StreamRunner::Impl {
     }
 
   private:
-    /// With `accessible`, makes the blocks of `device` accessible; without, makes the blocks of all
-    /// other devices inaccessible. UINT32_MAX stands for all devices.
+    /// If `accessible`, makes the memory blocks of `device` accessible. Otherwise makes the blocks
+    /// of all other devices inaccessible. UINT32_MAX stands for all devices.
     void set(bool accessible, uint32_t device) {
       for (const auto &[index, blocks] : impl.binder.blocks())
         if ((index == device || device == UINT32_MAX) == accessible)

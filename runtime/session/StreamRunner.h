@@ -33,7 +33,7 @@ public:
 
   /// Runs all streams. If a stream fails, the others are stopped and its error is thrown.
   void run(bool tracing, std::vector<TraceEvent> &events);
-  /// Whether the last run has started to write states.
+  /// Returns whether the last run has started to write states.
   bool hasWrittenState() const;
   uint64_t scratchBytes() const;
   uint64_t graphLaunches() const;

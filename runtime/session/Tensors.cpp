@@ -47,7 +47,7 @@ static void checkTensor(const DLTensor &tensor, const TensorInfo &info, const ch
     fail(what, " '", info.name, "' is on DLPack device type ", int(tensor.device.device_type),
          "; required: cpu, CUDA, or (as extensions) virtual CPU devices and devices of plugins");
   DLDataType wanted = dlpackType(info.dtype);
-  // Older DLPack versions of NumPy export booleans as bytes.
+  // Accept bytes for booleans: NumPy with older DLPack versions exports booleans as bytes.
   bool byteForBool =
       info.dtype == DType::Bool && tensor.dtype.code == kDLUInt && tensor.dtype.bits == 8;
   if (!byteForBool && (tensor.dtype.code != wanted.code || tensor.dtype.bits != wanted.bits ||

@@ -14,7 +14,7 @@ nlohmann::json metadata(const char *what, int group, size_t row, const std::stri
   return {{"name", what}, {"ph", "M"}, {"pid", group}, {"tid", row}, {"args", {{"name", name}}}};
 }
 
-/// Names the row of each stream if there are several.
+/// Adds events that name the row of each stream, if there are several streams.
 void nameStreams(const Plan &plan, int group, nlohmann::json &list) {
   if (plan.isPlain())
     return;

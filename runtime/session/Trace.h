@@ -13,8 +13,8 @@
 
 namespace dlc::runtime {
 
-/// Process row of a trace: its number, its name, and the clock value that is time 0. The clock is
-/// that of the traced process.
+/// A process row of a trace: its number, its name, and the clock value that the trace shows as time
+/// 0. The clock is that of the traced process.
 struct TraceGroup {
   int number = 1;
   std::string name; ///< empty if it is the only process row
@@ -22,7 +22,8 @@ struct TraceGroup {
 };
 
 DLC_EXPORT int64_t firstOf(std::span<const TraceEvent> events);
-/// Returns the events of a trace file, with one row per stream. `infos` is Session::commands().
+/// Returns the JSON events of a trace file, with one row per stream. `infos` is
+/// Session::commands().
 DLC_EXPORT nlohmann::json traceRows(const Plan &plan, std::span<const CommandInfo> infos,
                                     std::span<const TraceEvent> events, const TraceGroup &group);
 DLC_EXPORT void writeTraceFile(const std::string &path, nlohmann::json rows);

@@ -13,7 +13,7 @@ namespace dlc::runtime {
 
 namespace {
 
-/// Hash of the program's contents, independent of its file name.
+/// Returns a hash of the program's contents, independent of its file name.
 std::string hashOf(const Program &program) {
   const std::string manifest = program.manifest.dump();
   return message(std::hex, format::hashBytes(manifest.data(), manifest.size()), " ",

@@ -20,12 +20,10 @@ DLC_EXPORT std::vector<std::string> programLines(const Program &program, const P
 /// rank has compiled the model for its own CPU.
 DLC_EXPORT std::vector<std::string> interfaceLines(const Plan &plan);
 
-/// The following functions must be called by all ranks together. In a world of one rank,
-/// shareStates does nothing.
-///
-/// Broadcasts rank 0's states to all ranks, except shards and parts, which belong to each rank.
+/// Broadcasts rank 0's states to all ranks, except shards and parts, which differ between ranks.
+/// Must be called by all ranks together. Does nothing in a world of one rank.
 DLC_EXPORT void shareStates(World &world, StateSet &states, const Plan &plan);
-/// Saves a checkpoint of the states of all ranks.
+/// Saves a checkpoint of the states of all ranks. Must be called by all ranks together.
 DLC_EXPORT void saveWorldState(World &world, const StateSet &states, const Plan &plan,
                                const std::string &path,
                                const std::map<std::string, std::string> &metadata = {});

@@ -16,14 +16,14 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
 constexpr int kBetweenSearches = 16, kBetweenLooks = 8, kMinBorrowed = 16, kMaxBorrowed = 256;
-/// CPU time to accumulate before a comparison. The system updates a thread's CPU time only at
-/// context switches and timer ticks, which may be 10 ms apart.
+/// CPU time to accumulate before a decision. The system updates a thread's CPU time only at context
+/// switches and timer ticks, which may be 10 ms apart.
 constexpr std::chrono::milliseconds kEnough{16};
-/// After this time, idle threads of another runtime have stopped spinning and sleep.
+/// Time after which idle threads of another OpenMP runtime have stopped spinning and sleep.
 constexpr std::chrono::milliseconds kSleepsAfter{50};
 
-/// Libraries with an OpenMP runtime, best first. PyTorch's own copy has a unique name, which is
-/// known only through libtorch_cpu.
+/// Name prefixes of libraries with an OpenMP runtime, in order of preference. PyTorch's own copy of
+/// a runtime has a unique name, which is known only through libtorch_cpu.
 constexpr std::array<std::string_view, 4> kLibraries{"libtorch_cpu.", "libgomp", "libiomp5.",
                                                      "libomp."};
 
@@ -70,7 +70,7 @@ struct Spent {
   nanoseconds others = known ? *known : spentByProcess() - own;
 };
 
-/// CPU times accumulated over runs by our own pool.
+/// CPU times accumulated over runs that our own pool executed.
 struct AccumulatedTimes {
   int runs = 0;
   nanoseconds own{}, others{};
@@ -83,8 +83,9 @@ struct AccumulatedTimes {
     others += after.others - before.others;
   }
   bool areEnough() const { return own >= kEnough; }
-  /// Whether the other OpenMP threads used more than a tenth of the CPU time of the own pool. They
-  /// then spin between calls, and running work on them costs less than competing with them.
+  /// Returns whether the other OpenMP threads used more than a tenth of the CPU time of the own
+  /// pool. They then spin between calls, and running work on them costs less than competing with
+  /// them.
   bool areOthersBusy() const { return 10 * others > own; }
 };
 
@@ -131,13 +132,14 @@ void ForeignThreads::run(Body work, void *data) {
     return;
   }
   untilLook = 0;
-  // The other threads may still spin because of our last borrowed run.
+  // Do not measure yet: the other runtime's threads may still spin because of our last borrowed
+  // run.
   if (borrows && Clock::now() - borrowedAt < kSleepsAfter)
     return work(data);
   look(work, data);
 }
 
-/// Runs the work with our own pool and measures the CPU time of the other threads.
+/// Runs the work with our own pool and measures the CPU time that the other threads use meanwhile.
 void ForeignThreads::look(Body work, void *data) {
   const Spent before;
   work(data);
@@ -146,14 +148,15 @@ void ForeignThreads::look(Body work, void *data) {
     compare(std::exchange(looks, {}));
 }
 
-/// Decides whether to borrow threads. Short runs need several measurements; the number of runs
-/// until the next measurement is proportional to this number.
+/// Decides from measured CPU times whether to borrow the other runtime's threads. Short runs need
+/// several measurements; the number of runs until the next measurement is proportional to this
+/// number.
 void ForeignThreads::compare(const AccumulatedTimes &looks) {
   if (!looks.areOthersBusy()) {
     isSuspect = borrows = false;
     untilLook = kBetweenLooks * looks.runs;
   } else if (!isSuspect) {
-    isSuspect = true; // a single measurement may be a coincidence
+    isSuspect = true; // require a second measurement, because one alone may be noise
   } else {
     longest = borrows ? std::min(2 * longest, kMaxBorrowed) : kMinBorrowed;
     untilLook = longest * looks.runs;

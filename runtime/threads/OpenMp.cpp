@@ -18,8 +18,8 @@ struct Loop {
 };
 thread_local Loop loop;
 
-/// Returns the thread's next range of iterations; false if there are none. Without a chunk size,
-/// each thread has one contiguous range.
+/// Sets [begin, end) to the thread's next range of iterations; returns false if there are none.
+/// Without a chunk size, each thread has one contiguous range.
 bool next(long *begin, long *end) {
   const long team = dlc::threads::count(), me = dlc::threads::number();
   long first = 0, last = 0;

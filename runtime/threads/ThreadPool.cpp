@@ -59,9 +59,9 @@ int processors() {
   return std::max(1, CPU_COUNT(&set));
 }
 
-/// Adaptive spin time before a thread sleeps. It is the maximum if the last wait was shorter than
-/// the maximum, and is halved after each longer wait: if the awaited thread needs the same core,
-/// spinning only delays it.
+/// Adaptive time for which a waiting thread spins before it sleeps. It is the maximum if the last
+/// wait was shorter than the maximum, and is halved after each longer wait: if the awaited thread
+/// needs the same core, spinning only delays it.
 class SpinTime {
 public:
   std::chrono::nanoseconds now() const { return spin; }
@@ -75,7 +75,7 @@ private:
 };
 thread_local SpinTime spinTime;
 
-/// A number whose changes other threads can wait for.
+/// A number whose changes other threads can wait for, by spinning and then sleeping.
 class Signal {
 public:
   uint32_t value() const { return word.load(std::memory_order_acquire); }
@@ -89,7 +89,7 @@ public:
     wake();
     return now;
   }
-  /// Waits until isOver(value()) is true; spins first if `spins`.
+  /// Waits until isOver(value()) is true. If `spins`, the thread spins first and then sleeps.
   template <typename Over> void wait(bool spins, const Over &isOver) {
     if (isOver(value()))
       return;
@@ -108,8 +108,8 @@ public:
     for (uint32_t now = word.load(std::memory_order_seq_cst); !isOver(now); now = value())
       futexWait(word, now);
     sleepers.fetch_sub(1, std::memory_order_relaxed);
-    // Waking a CPU of a virtual machine takes longer than the maximum spin time. The time to wake
-    // up is therefore not counted as waiting time.
+    // Do not count the time to wake up as waiting time: waking a CPU of a virtual machine takes
+    // longer than the maximum spin time.
     Clock::time_point woken{Clock::duration(wokenAt.load(std::memory_order_relaxed))};
     spinTime.learn((woken > start ? woken : Clock::now()) - start);
   }
@@ -127,8 +127,8 @@ private:
   std::atomic<Clock::rep> wokenAt{0};
 };
 
-/// Incremented in each forked child: it has copies of the parent's pools, but none of their
-/// threads.
+/// Fork counter, incremented in each forked child. A child has copies of its parent's pools, but
+/// none of their threads.
 std::atomic<uint32_t> process{0};
 
 constexpr int kMaxRanges = 256;
@@ -150,12 +150,12 @@ public:
   /// Calls run(data) with the threads of another OpenMP runtime as workers.
   void lend(const OpenMp &from, int threads, Body run, void *data);
   void ranges(int count, RangeBody body, void *context);
-  /// Returns the number of threads that execute the body.
+  /// Starts a job and returns the number of threads that execute the body.
   int start(int threads, Body body, void *data, bool independent);
   void end(int threads);
   void waitFor(int parts);
   void barrier(int threads);
-  /// CPU time of the workers; std::nullopt if one has terminated or not started.
+  /// Returns the CPU time of the workers; std::nullopt if one has terminated or not started.
   std::optional<std::chrono::nanoseconds> spent() const;
 
   const uint32_t bornIn = process.load();
@@ -180,25 +180,26 @@ private:
   void leaveMyCore(int threads);
   void work(Worker &self, int number);
   void takeRanges(uint32_t job, int first);
-  /// False if there are more threads than CPUs.
+  /// Returns whether waiting threads spin: false if there are more threads than CPUs.
   bool spins() const { return !isCrowded.load(std::memory_order_relaxed); }
 
   std::vector<std::unique_ptr<Worker>> workers;
   int lent = 0; ///< number of borrowed threads, including the calling one
   std::atomic<bool> stops{false}, isCrowded{false};
-  int known = 0; ///< number of threads for which isCrowded was computed
+  int known = 0; ///< thread count for which isCrowded was computed
   int left = -1; ///< CPU that the workers avoid, because the calling thread uses it
   Clock::time_point leftAt;
   uint32_t jobs = 0;
   bool standsAlone = false; ///< whether the job of start() has independent parts
 
-  // The current job. A thread that is late for a loop may read the values of the next job; it uses
-  // them only after it has claimed a range of the job that it was called for.
+  // State of the current job. A thread that is late for a loop may read the values of the next job;
+  // it uses them only after it has claimed a range of the job that it was called for.
   std::atomic<int> size{1}; ///< number of threads or ranges
   std::atomic<RangeBody> rangeBody{nullptr};
   std::atomic<Body> body{nullptr};
   std::atomic<void *> context{nullptr};
-  /// The job to which a range belongs, with kTaken after it was claimed.
+  /// Number of the job to which a range or part belongs, with kTaken set after a thread has claimed
+  /// it.
   struct alignas(64) Claim {
     std::atomic<uint32_t> of{kTaken};
   };
@@ -208,7 +209,7 @@ private:
   std::atomic<int> arrived{0};
 };
 
-/// What a thread is currently executing.
+/// Pool, index and thread count of the parallel work that a thread is executing.
 struct Place {
   ThreadPool *pool = nullptr; ///< pool for which it works
   int number = 0, count = 1;
@@ -224,9 +225,9 @@ private:
   Place before;
 };
 
-/// State of a thread that requests parallel work.
+/// Per-thread state of a thread that requests parallel work.
 struct CallerState {
-  int most = 0; ///< value of set(); 0 if not set
+  int most = 0; ///< thread count of set(); 0 if not set
   bool partsAreIndependent = false;
   ThreadPool *pool = nullptr, *borrowed = nullptr;
   bool borrows = false;
@@ -238,10 +239,10 @@ struct CallerState {
       if (isHere(each))
         delete each;
   }
-  /// Whether the pool was created in this process. After a fork, a pool of the parent process can
-  /// be neither used nor destroyed.
+  /// Returns whether the pool was created in this process. After a fork, a pool of the parent
+  /// process can be neither used nor destroyed.
   static bool isHere(const ThreadPool *pool) { return pool && pool->bornIn == process.load(); }
-  /// Returns the pool for a new job.
+  /// Returns the pool for a new job of the calling thread: the borrowed threads, or its own pool.
   ThreadPool &forJob() {
     ++jobs;
     if (borrows)
@@ -258,15 +259,15 @@ void watchForks() {
   static_cast<void>(watches);
 }
 
-/// Whether this process is a fork of another one without a subsequent exec. Determined at the first
-/// call.
+/// Returns whether this process is a fork of another one without a subsequent exec. Determined at
+/// the first call.
 bool wasForked() {
   static const bool was = [] {
     std::ifstream file("/proc/self/stat");
     std::string text;
     std::getline(file, text);
-    // The name may contain any characters. It is followed by: state, parent, process group,
-    // session, terminal, terminal's process group, flags.
+    // In /proc/self/stat, the process name may contain any characters. It is followed by: state,
+    // parent, process group, session, terminal, terminal's process group, flags.
     std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
     std::string skipped;
     for (int i = 0; i < 6; ++i)
@@ -302,7 +303,7 @@ int ThreadPool::grow(int threads) {
   return std::min(threads, int(workers.size()) + 1);
 }
 
-/// Updates isCrowded for this number of threads.
+/// Updates isCrowded (more threads than CPUs) for this number of threads.
 void ThreadPool::crowd(int threads) {
   if (threads != known)
     isCrowded.store(threads > processors(), std::memory_order_relaxed);
@@ -359,16 +360,16 @@ std::optional<std::chrono::nanoseconds> ThreadPool::spent() const {
   return sum;
 }
 
-/// The system may wake a worker on the core of the thread that wakes it, if other work runs on the
-/// worker's own core. Then both would share this core while other cores are idle. Excludes the
-/// calling thread's core from the workers' affinity masks.
+/// Excludes the calling thread's core from the workers' affinity masks. The system may wake a
+/// worker on the core of the thread that wakes it, if other work runs on the worker's own core;
+/// both would then share this core while other cores are idle.
 void ThreadPool::leaveMyCore(int threads) {
-  if (lent) // borrowed threads must not be moved
+  if (lent) // must not change the affinity of borrowed threads
     return;
   const int mine = sched_getcpu();
   if (mine < 0 || mine == left || !spins())
     return;
-  // Limited to once in 10 ms, because it costs a system call per worker.
+  // Change the affinity at most once in 10 ms, because it costs a system call per worker.
   auto now = Clock::now();
   if (left >= 0 && now - leftAt < std::chrono::milliseconds(10))
     return;
@@ -407,7 +408,7 @@ void ThreadPool::work(Worker &self, int number) {
       takeRanges(seen, number);
       continue;
     }
-    // Each thread executes its part exactly once: no new job starts before all are done.
+    // Each thread executes the body exactly once: no new job starts before all threads are done.
     Membership member({this, number, size.load(std::memory_order_relaxed)});
     body.load(std::memory_order_relaxed)(context.load(std::memory_order_relaxed));
     done.add();
@@ -435,7 +436,7 @@ void ThreadPool::takeRanges(uint32_t job, int first) {
   }
 }
 
-/// Initializes a new job with a number of parts.
+/// Initializes a new job with `parts` ranges or parts.
 void ThreadPool::set(int parts, void *with) {
   jobs += kJob;
   done.set(0);
@@ -519,7 +520,7 @@ void start(int threads, Body body, void *data) {
   if (threads <= 0)
     threads = defaultThreads();
   caller.before.push_back(place);
-  // A nested call uses the calling thread only.
+  // A nested call is executed by the calling thread only.
   if (isInParallelWork() || threads <= 1) {
     place.number = 0;
     place.count = 1;

@@ -26,18 +26,19 @@
 
 namespace dlc::threads {
 
-/// Default number of threads of the calling thread: the value of set(), else $OMP_NUM_THREADS, else
-/// the number of CPUs that it may use.
+/// Returns the default number of threads of the calling thread: the value of set(), else
+/// $OMP_NUM_THREADS, else the number of CPUs that it may use.
 DLC_EXPORT int defaultThreads();
 DLC_EXPORT void set(int threads);
 
-/// Within parallel work: the calling thread's index and the number of threads. Elsewhere 0 and 1.
+/// number() returns the calling thread's index and count() the number of threads within parallel
+/// work; elsewhere 0 and 1.
 DLC_EXPORT int number();
 DLC_EXPORT int count();
 DLC_EXPORT bool isInParallelWork();
 
-/// Calls body(context, range, ranges) for each of `ranges` ranges (at most 256) by as many threads,
-/// including the calling one. Nested calls, within parallel work, have a single range.
+/// ranges() calls body(context, range, ranges) for each of `ranges` ranges (at most 256) by as many
+/// threads, including the calling one. Nested calls, within parallel work, have a single range.
 using RangeBody = void (*)(void *context, int range, int ranges);
 DLC_EXPORT void ranges(int ranges, RangeBody body, void *context);
 
@@ -52,7 +53,7 @@ DLC_EXPORT void start(int threads, Body body, void *data);
 DLC_EXPORT void end();
 DLC_EXPORT void barrier();
 
-/// Number of parallel loops and bodies that the calling thread has requested.
+/// Returns the number of parallel loops and bodies that the calling thread has requested.
 DLC_EXPORT uint64_t jobs();
 
 /// Functions of another OpenMP runtime in the process: GCC's entry point for `#pragma omp parallel`
@@ -70,13 +71,13 @@ DLC_EXPORT std::optional<OpenMp> openMpOf(const char *library);
 /// and in a process that was forked without exec: the other runtime's threads may not exist there,
 /// and it would wait for them forever.
 DLC_EXPORT void borrow(const OpenMp &from, Body run, void *data);
-DLC_EXPORT bool borrows(); ///< Whether the calling thread is borrowing threads.
+DLC_EXPORT bool borrows(); ///< Returns whether the calling thread is borrowing threads.
 
-/// CPU time of the calling thread and its own workers; of all threads of the process; and of the
-/// threads borrowed last, without the calling thread: std::nullopt if there are none or one has
-/// terminated.
+/// spentByOwn() returns the CPU time of the calling thread and its own workers. spentByBorrowed()
+/// returns the CPU time of the threads borrowed last, without the calling thread: std::nullopt if
+/// there are none or one has terminated.
 DLC_EXPORT std::chrono::nanoseconds spentByOwn();
-DLC_EXPORT std::chrono::nanoseconds spentByProcess(); ///< Of all threads of the process.
+DLC_EXPORT std::chrono::nanoseconds spentByProcess(); ///< CPU time of the whole process.
 DLC_EXPORT std::optional<std::chrono::nanoseconds> spentByBorrowed();
 
 } // namespace dlc::threads

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes a copy of oneDNN that asks dlc's own threads where it asks libgomp: rebind.py libdnnl.so COPY
+"""Makes a copy of oneDNN that calls dlc's thread pool (libdlct) instead of libgomp: rebind.py libdnnl.so COPY
 
-Names in its string table become others of the same length: the library's, and those of the functions. Nothing else changes.
+Replaces names in the string table by names of the same length: the name of libgomp and those of its functions. Nothing else changes.
 """
 import os
 import subprocess
@@ -11,7 +11,7 @@ FUNCTIONS = {"GOMP_": "DLCP_", "omp_": "dlc_"}
 
 
 def asked(path):
-    """The functions of OpenMP that a library wants from others."""
+    """Returns the names of the OpenMP functions that a library imports."""
     lines = subprocess.run(["nm", "-D", "--undefined-only", path], check=True, capture_output=True, text=True).stdout.splitlines()
     names = [line.split()[-1].split("@")[0] for line in lines]
     return [name for name in names if name.startswith(tuple(FUNCTIONS))]

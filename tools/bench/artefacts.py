@@ -31,7 +31,7 @@ GRAPHS = os.path.join(common.ROOT, "test", "networks", "graphs")
 
 
 def models(after, folder):
-    """Yields (name, path, options) of all models."""
+    """Yields (name, path, options) of all models that are compiled and compared."""
     for path in sorted(glob.glob(os.path.join(common.MODELS, "*.onnx"))):
         yield "inference/" + os.path.basename(path).removesuffix(".onnx"), path, []
     for name in TRAINED:
@@ -47,8 +47,8 @@ def models(after, folder):
 
 
 def compiled(build, path, options, out):
-    """Compiles the model to `out`. Returns the error message, or an empty text."""
-    # Locations in the program contain the file name as given, so the name is relative.
+    """Compiles the model to the file `out`. Returns the error message, or an empty text."""
+    # The program contains the file name as given in its source locations, so a relative name is used.
     folder, name = os.path.split(os.path.abspath(path))
     run = subprocess.run([os.path.join(os.path.abspath(build), "bin", "dlc"), "compile", name, "-o", out, "--cache", "none"] + options,
                          cwd=folder, capture_output=True, text=True)
@@ -84,7 +84,7 @@ def main():
         first, second = os.path.join(folder, "before.dlcx"), os.path.join(folder, "after.dlcx")
 
         def outcome(build, path, options, out):
-            """Returns the program's digest, or the error message."""
+            """Compiles the model. Returns the digest of the program, or the error message."""
             return compiled(build, path, options, out).strip() or digest(out)
 
         for name, path, options in models(o.after, folder):

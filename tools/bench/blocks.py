@@ -22,7 +22,7 @@ import common
 
 
 def model_of(o, path, accuracy):
-    """Writes the model. Returns the number of matmuls, and the bytes of weights of each."""
+    """Writes an ONNX model of MatMulNBits nodes. Returns the number of matmuls, and the number of bytes of weights of each."""
     import numpy as np
     import onnx
     from onnx import helper, numpy_helper
@@ -45,7 +45,7 @@ def model_of(o, path, accuracy):
 
 
 def reading(threads, mib):
-    """Returns a function that reads `mib` MiB, split between the threads, with the C library's memchr for a byte that does not occur."""
+    """Returns a function that reads `mib` MiB of memory, split between the threads, by a memchr for a byte that does not occur."""
     import ctypes
     from concurrent.futures import ThreadPoolExecutor
 
@@ -57,7 +57,7 @@ def reading(threads, mib):
 
 
 def work(o):
-    """Runs a tool in its own process, with the protocol of worker.py."""
+    """Runs one tool of the benchmark in this process, with the protocol of worker.py."""
     import worker
     if o.work == "reading":
         print(json.dumps({}), flush=True)

@@ -26,12 +26,12 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common
 
 TRAINED = ["fcn-s", "alexnet-s", "resnet-50", "fcn-r", "alexnet-r", "resnet-56", "lstm"]
-PRODUCT = 4  # minimum operations per byte of matmuls and convolutions
+PRODUCT = 4  # minimum operations per byte of a command that counts as a matmul or convolution
 KINDS = ("products", "memory-bound", "arithmetic", "reorders")
 
 
 def multiplies(command):
-    """Returns True if the command is, or may be, a matmul or convolution."""
+    """Returns True if the command is, or may be, a matmul or convolution: it runs in a library, or could, or its name says so."""
     generated = re.match(r"k\d+_", command["implementation"])
     only_generated = all(c.split()[0] == "generated" for c in command.get("candidates") or [])
     return not generated or not only_generated or re.search("matmul|conv", command["name"])

@@ -33,7 +33,7 @@ def network_names():
 
 
 def export(name, batch):
-    """Returns the path of the exported network. torch exports it in another process, so that its memory is released."""
+    """Exports the network as ONNX and returns the path. torch exports it in another process, so that its memory is released."""
     path = os.path.join(MODELS, f"{name}-{batch}.onnx")
     if not os.path.exists(path):
         print(f"exporting {name} at batch {batch}", file=sys.stderr, flush=True)
@@ -54,7 +54,7 @@ def input_specs(path):
 
 
 def random_inputs(path, seed=0):
-    """Returns the path of a file with random inputs by name, cached next to the model, so that workers need not read the model."""
+    """Returns the path of a file with random inputs by name. It is cached next to the model, so that workers need not read the model."""
     kept = f"{os.path.splitext(path)[0]}-inputs-{seed}.npz"
     if not os.path.exists(kept):
         here = os.path.dirname(os.path.abspath(__file__))
@@ -73,7 +73,7 @@ def make_inputs(path, seed, kept):
 
 
 def compile_program(model, out, threads, cache, tune=False, accuracy="default"):
-    """Returns the wall time of `dlc compile` in seconds, and the peak memory of its process in MiB."""
+    """Compiles the model. Returns the wall time of `dlc compile` in seconds, and the peak memory of its process in MiB."""
     import resource
     command = [DLC, "compile", model, "-o", out, "--threads", str(threads), "--cache", cache, "--accuracy", accuracy] + (["--tune"] if tune else [])
     start = time.perf_counter()
@@ -86,7 +86,7 @@ def compile_program(model, out, threads, cache, tune=False, accuracy="default"):
 
 
 def tool(name, *arguments):
-    """Returns the output of a program of the build."""
+    """Runs a program of the build and returns its output."""
     done = subprocess.run([os.path.join(BUILD, "bin", name), *arguments], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or [f"{name}: status {done.returncode}"])[-1])
@@ -99,7 +99,7 @@ def limits(threads):
 
 
 class Worker:
-    """A tool in its own process, which runs for requested durations (worker.py, train_worker.py, dlc-train-network --serve)."""
+    """A benchmarked tool in its own process, which runs for requested durations (worker.py, train_worker.py, dlc-train-network --serve)."""
 
     def __init__(self, tool, command, threads):
         self.tool, self.times, self.rounds, self.peak, self.error = tool, [], [], 0, None
@@ -119,7 +119,7 @@ class Worker:
             self.process.stdin.write(json.dumps(what) + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # the answer contains the error
+            pass  # answer() reads the error of the process
         return self.answer()
 
     def round(self, seconds):
@@ -136,9 +136,9 @@ class Worker:
 
 
 def median_interval(values):
-    """Returns the median and its 95 % confidence interval (by order statistics; minimum and maximum if there are few values)."""
+    """Returns the median and its 95 % confidence interval, by order statistics (minimum and maximum if there are few values)."""
     ordered, n = sorted(values), len(values)
-    # The largest tails of the binomial distribution B(n, 1/2) with a probability of at most 2.5 % each.
+    # Drops as many values at each end as the tail of the binomial distribution B(n, 1/2) with a probability of at most 2.5 % allows.
     tail, below = 0.0, 0
     while below < n // 2 and tail + math.comb(n, below) / 2**n <= 0.025:
         tail += math.comb(n, below) / 2**n
@@ -153,7 +153,7 @@ def cpu_name():
 
 
 def about_run(measurements):
-    """Returns the content of a --json file: the measurements with machine, date and command line (tables.py reads it)."""
+    """Returns the content of a --json file, which tables.py reads: the measurements with machine, date and command line."""
     options = [a for i, a in enumerate(sys.argv) if i and not a.startswith("--json") and sys.argv[i - 1] != "--json"]
     command = shlex.join([os.path.relpath(os.path.abspath(sys.argv[0]), ROOT), *options])
     return {"machine": cpu_name(), "when": time.strftime("%Y-%m-%d"), "command": command, "measurements": measurements}
@@ -163,7 +163,7 @@ KINDS = {"F32": "float32", "F64": "float64", "I64": "int64", "I32": "int32"}
 
 
 def write_safetensors(path, tensors):
-    """Writes numpy arrays by name."""
+    """Writes NumPy arrays by name to a safetensors file."""
     kinds = {v: k for k, v in KINDS.items()}
     header, at = {}, 0
     for name, value in tensors.items():

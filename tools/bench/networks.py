@@ -15,7 +15,7 @@ VOCABULARY, STEPS, TOKENS = 10000, 32, 128
 
 
 def perceptron(*widths):
-    """Linear layers with sigmoids between them."""
+    """Returns linear layers of these widths with sigmoids between them."""
     layers = []
     for i, (a, b) in enumerate(zip(widths, widths[1:])):
         layers += ([nn.Sigmoid()] if i else []) + [nn.Linear(a, b)]
@@ -118,8 +118,8 @@ class Language(nn.Module):
 
 
 class Bert(nn.Module):
-    """An encoder with the shape of BERT-base and a classifier on the first token. Each layer has self-attention (q: query, key and value; o) and a
-    feed-forward network (u, v), each followed by a residual sum and a layer norm (a, b)."""
+    """An encoder with the shape of BERT-base and a classifier on the first token.
+    Each layer has self-attention (q: query, key and value; o) and a feed-forward network (u, v), each followed by a residual sum and a layer norm (a, b)."""
 
     def __init__(self, layers=12, width=768, heads=12, vocabulary=30522, positions=512):
         super().__init__()
@@ -142,8 +142,8 @@ class Bert(nn.Module):
 
 
 class Dilated(nn.Module):
-    """Causal dilated convolutions over time with windows of two and doubling dilations, as in WaveNet: gated, with residual and skip connections; then
-    `plain` ones without gates, with skip connections from earlier layers."""
+    """Causal dilated convolutions over time with windows of two and doubling dilations, as in WaveNet.
+    The first layers are gated, with residual and skip connections; `plain` layers without gates follow, with skip connections from earlier layers."""
 
     def __init__(self, width=64, blocks=2, depth=10, plain=4):
         super().__init__()
@@ -182,8 +182,8 @@ def segformer():
 
 
 def settled(make):
-    """Wraps a module factory: parameters near zero, such as layer scales of 1e-6, get random values, because tiny scales hide the errors of the layers that
-    they scale."""
+    """Wraps a module factory: parameters near zero, such as layer scales of 1e-6, get random values.
+    Tiny scales would hide the errors of the layers that they scale."""
     def made():
         module = make()
         for value in module.parameters():
@@ -202,7 +202,8 @@ def torchvision_model(name):
 
 
 def vit():
-    """ViT-B/16. torchvision initializes the head with zeros, so that all outputs would be 0 and a comparison would be meaningless."""
+    """Returns a ViT-B/16 with a random head.
+    torchvision initializes the head with zeros, so that all outputs would be 0 and a comparison would be meaningless."""
     module = torchvision_model("vit_b_16")()
     nn.init.normal_(module.heads.head.weight, std=0.02)
     return module
@@ -239,7 +240,7 @@ NETWORKS = {
     "segformer": (segformer, lambda batch: torch.randn(batch, 3, 256, 256)),
 }
 
-# Default batch size, number of classes, and differences from plain SGD with a rate of 0.01 without clipping.
+# By network: default batch size, number of classes, and settings that differ from plain SGD with a rate of 0.01 without clipping.
 TRAINED = {
     "fcn-s": (64, 26752, {}), "alexnet-s": (16, 1000, {}), "resnet-50": (16, 1000, {}), "fcn-r": (1024, 10, {"rate": 0.05}),
     "alexnet-r": (128, 10, {}), "resnet-56": (128, 10, {}), "lstm": (128, VOCABULARY, {"clip": 5.0}), "bert": (4, 2, {}), "vit": (1, 1000, {}),
@@ -248,20 +249,20 @@ Training = collections.namedtuple("Training", "module batch_of loss rate clip")
 
 
 def sequence_loss(y, t):
-    """Cross-entropy summed over the time steps, divided by the batch size."""
+    """Returns the cross-entropy summed over the time steps, divided by the batch size."""
     return F.cross_entropy(y.flatten(0, 1), t.flatten(), reduction="sum") / t.shape[0]
 
 
-# Scale and mean bias of a norm, by the end of its name. Norms that end a residual branch have small scales. In ResNet-50, inputs of ReLUs are mostly
-# positive, and shortcuts are small for the sake of the last layer.
+# Initial scale and mean bias of a normalization layer, by the end of its name. Norms that end a residual branch have small scales. In ResNet-50, inputs of
+# ReLUs are mostly positive, and shortcuts have small scales for the sake of the last layer.
 NORMS = {".b2": (0.25, 0), ".bn3": (0.05, 0), "downsample.1": (0.2, 0.4), "bn1": (1, 2), ".bn2": (1, 2)}
 
 
 def start(module):
-    """Initializes a module so that training can be compared: parameters that start as 0 or 1, which would hide errors, get random values, and norms get
-    values that do not amplify rounding errors. If rounding moves the input of a ReLU across 0, a whole gradient element changes; deep residual networks
-    with batch norm and branches at full strength amplify such differences by a factor of ten per step, so that PyTorch differs from itself as much as from
-    other frameworks."""
+    """Initializes a module so that training with different frameworks can be compared.
+    Parameters that start as 0 or 1, which would hide errors, get random values, and norms get values that do not amplify rounding errors. If rounding moves the
+    input of a ReLU across 0, a whole gradient element changes; deep residual networks with batch norm and branches at full strength amplify such differences by
+    a factor of ten per step, so that PyTorch differs from itself as much as from other frameworks."""
     for name, part in module.named_modules():
         scale, bias = next((NORMS[end] for end in NORMS if name.endswith(end)), (1, 0))
         for which, value in part.named_parameters(recurse=False):
@@ -273,13 +274,13 @@ def start(module):
 
 
 def smooth_images(count, size, cells):
-    """Returns random images: a grid of cells x cells random values, with bicubic interpolation between them."""
+    """Returns random images: a grid of cells x cells random values that is resized with bicubic interpolation."""
     return F.interpolate(torch.randn(count, 3, cells, cells), size=(size, size), mode="bicubic", align_corners=False)
 
 
 def images(size, classes):
-    """Returns a function that generates batches of images and labels: each image is one of (at most) ten smooth patterns, with a smooth deviation and
-    noise."""
+    """Returns a function that generates random batches of images and labels.
+    Each image is one of (at most) ten smooth patterns, with a smooth deviation and noise."""
     torch.manual_seed(1)
     kinds = min(classes, 10)
     patterns = smooth_images(kinds, size, 4)
@@ -291,7 +292,7 @@ def images(size, classes):
 
 
 def training(name, batch=0, plain=False):
-    """Returns the module in training mode, and batch_of(i), which always returns the same batch i."""
+    """Returns the training setup of a network: the module in training mode, and batch_of(i), which always returns the same batch i."""
     usual, classes, different = TRAINED[name]
     batch = batch or usual
     make, inputs = NETWORKS[name]
@@ -324,7 +325,7 @@ def build(name, batch):
 
 
 def export(name, batch, folder):
-    """Writes folder/name-batch.onnx atomically if it does not exist."""
+    """Exports the network to folder/name-batch.onnx, which is written atomically, if the file does not exist."""
     path = os.path.join(folder, f"{name}-{batch}.onnx")
     if not os.path.exists(path):
         os.makedirs(folder, exist_ok=True)

@@ -13,7 +13,7 @@ RATE = {"fcn-r": 0.05}
 
 
 class Parameters:
-    """Parameters in the order in which the network uses them."""
+    """Parameters of a network, which are read one by one in the order in which the network uses them."""
 
     def __init__(self, given, dtype):
         self.given, self.dtype, self.statistics, self.next = given, dtype, [], 0

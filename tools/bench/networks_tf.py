@@ -14,7 +14,7 @@ RATE = {"fcn-r": 0.05}
 
 
 class Parameters:
-    """Parameters in the order in which the network uses them."""
+    """Parameters of a network, which are read one by one in the order in which the network uses them."""
 
     def __init__(self, variables, running, dtype):
         self.variables, self.running, self.dtype, self.next, self.norms = variables, running, dtype, 0, 0

@@ -39,7 +39,7 @@ def two_chains(size, steps, devices):
     where = [f', dlc.device = "{d}"' for d in devices] if devices else ["", ""]
     return "\n".join(
         [f'func.func @main(%x: {t} {{dlc.name = "x"}}) -> ({t} {{dlc.name = "y"{where[0]}}}, {t} {{dlc.name = "z"{where[1]}}}) {{',
-         # Different weights, so that common subexpression elimination does not merge the chains.
+         # The chains have different weights, so that common subexpression elimination does not merge them.
          f"  %wa = dlc.constant dense<0.001> : {t}", f"  %wb = dlc.constant dense<0.002> : {t}"] + a + b + [f"  return {last_a}, {last_b} : {t}, {t}", "}"])
 
 
@@ -71,7 +71,7 @@ def run(program, threads, repeat, *more):
 
 
 def together(program, repeat):
-    """Runs two processes of one thread each in parallel. Returns the time of the slower one."""
+    """Runs the program in two processes of one thread each, in parallel. Returns the time of the slower process."""
     runs = [subprocess.Popen([DLC, "run", program, "--threads", "1", "--repeat", str(repeat), "--json"],
                              stdout=subprocess.PIPE, text=True) for _ in range(2)]
     figures = [json.loads(run.communicate()[0]) for run in runs]
@@ -79,7 +79,7 @@ def together(program, repeat):
 
 
 class Others:
-    """Measures the CPU time, in cores, that other programs used since the last call."""
+    """Measures the CPU time, in cores, that other programs have used since the last call."""
 
     def __init__(self):
         self.before = self.now()
@@ -97,7 +97,7 @@ class Others:
 
 
 def hidden(trace):
-    """Returns the fraction of the copies' time that overlaps with commands of other rows."""
+    """Returns the total time of the copies in a trace, and the part of it that overlaps with commands of other rows."""
     events = json.load(open(trace))["traceEvents"]
     rows = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M"}
     work = [e for e in events if e["ph"] == "X" and e["cat"] not in ("record", "wait")]

@@ -37,7 +37,7 @@ def model_of(size, constant, path):
 
 
 def work(tool, path, threads, size):
-    """Runs a tool in its own process, with the protocol of worker.py."""
+    """Runs one tool of the benchmark in this process, with the protocol of worker.py."""
     import numpy as np
     import onnx
     import worker

@@ -24,7 +24,7 @@ DLC = os.path.join(HERE, "..", "..", "build", "bin", "dlc")
 
 
 def step(name, batch, folder):
-    import networks  # requires PyTorch, which compiled steps do not
+    import networks  # imported here because it requires PyTorch, which compiled steps do not
     path = os.path.join(folder, name + ".dlcx")
     model = networks.export(name, batch, folder)
     subprocess.run([DLC, "compile", model, "--train", "--data-parallel", "--optimizer", "sgd", "--threads", "1", "--cache", "none", "-o", path],
@@ -37,7 +37,7 @@ def inspect(path, repeat, *more):
 
 
 def measured(path, ranks, repeat):
-    """Returns the report of rank 0 in a world of `ranks` processes."""
+    """Runs a training step in a world of `ranks` processes. Returns the report of rank 0."""
     status, out, err, _ = worlds.run(ranks, inspect(path, repeat), seconds=600)
     if status != 0:
         raise SystemExit(err)
@@ -45,14 +45,14 @@ def measured(path, ranks, repeat):
 
 
 def together(path, ranks, repeat, link):
-    """Returns the predictions of `ranks` independent processes that run in parallel."""
+    """Returns the step times that `ranks` independent processes predict, which run in parallel."""
     line = inspect(path, repeat, "--link", link, "--ranks", str(ranks))
     runs = [subprocess.Popen(line, stdout=subprocess.PIPE, text=True) for _ in range(ranks)]
     return [json.loads(run.communicate()[0])["shared"]["predictions"][0]["step_us"] for run in runs]
 
 
 def on_devices(name, batch, count, rounds):
-    """Returns the milliseconds of a step of one process that splits its batch over `count` virtual devices."""
+    """Returns the time in milliseconds of a training step of one process that splits its batch over `count` virtual devices."""
     line = [os.path.join(os.path.dirname(DLC), "dlc-train-network"), name, "--batch", str(batch * count), "--devices", str(count), "--serve"]
     asked = "".join(json.dumps({"seconds": 1}) + "\n" for _ in range(rounds))
     out = subprocess.run(line, input=asked, check=True, capture_output=True, text=True).stdout
@@ -86,7 +86,7 @@ def main():
                 for _ in range(options.rounds):
                     about = measured(path, ranks, options.repeat)
                     took.append(about["run_us"])
-                    # A world of one rank has no link, so any link can be used.
+                    # A world of one rank has no link, and its prediction does not depend on one, so the values are arbitrary.
                     link = about["shared"].get("link", {"latency_us": 0, "gigabytes_per_s": 1000})
                     said.append(max(together(path, ranks, options.repeat, text(link))))
                 devices = f"{on_devices(names[which], options.batch, ranks, options.rounds):.3f}" if names else ""

@@ -26,7 +26,7 @@ BATCHES = {"fcn-r": 256, "alexnet-r": 32, "resnet-56": 32, "resnet-50": 4, "lstm
 
 
 def work(layout, network, batch, rank, ranks, store):
-    """Runs one rank of PyTorch. Rank 0 reads the requested durations from stdin and sends them to the others."""
+    """Runs one rank of PyTorch's training. Rank 0 reads the requested durations from stdin and sends them to the other ranks."""
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[rank % len(cores)]})
     import torch

@@ -10,12 +10,12 @@ import tempfile
 
 import numpy as np
 
-# Weights of linear layers that follow a flattened image: its channels, height and width.
+# Linear layers that follow a flattened image, and the image's channels, height and width: their weights are permuted to channels-last order.
 AFTER_PICTURES = {("alexnet-s", "f6.weight"): (256, 7, 7), ("alexnet-r", "f.weight"): (64, 4, 4)}
 
 
 def place(name):
-    """Returns the sort key of a parameter in the order of use: layers that are stored by kind are interleaved, and the head is last."""
+    """Returns the sort key of a parameter in the order in which the network uses it: layers that are stored by kind are interleaved, and the head is last."""
     parts = name.split(".")
     if parts[0] == "f":
         return (2,)
@@ -25,7 +25,7 @@ def place(name):
 
 
 def turned(network, name, value, owner):
-    """Returns a parameter's values in the peers' layout, with input dimensions before output dimensions."""
+    """Returns a parameter's values transposed to the peers' layout, with input dimensions before output dimensions."""
     kind = type(owner).__name__
     if kind == "Conv2d" and value.ndim == 4:
         return value.transpose(2, 3, 1, 0)

@@ -20,12 +20,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PAGE, RESULTS = (os.path.join(ROOT, "docs", name) for name in ("benchmarks.md", "benchmarks"))
 TABLE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- /table -->)", re.S)
 OWN = ("dlc", "dlc-strict")
-# The fields of a tool's results that tables use; times of single rounds are not imported.
+# Fields of a tool's results that the tables use; times of single rounds are not imported.
 KEPT = ("min_ms", "median_ms", "ratio", "interval", "cold_s", "warm_s", "ready_s", "peak_mib", "memory_mib", "error")
 
 
 def take_kit(results, path):
-    """Converts the torch.json of tools/gpu/run: one measurement for each network, with one entry for each way to run PyTorch."""
+    """Converts the file torch.json of tools/gpu/run to measurements: one for each network, with one entry for each way to run PyTorch."""
     measurements = {}
     for key, case in results["cases"].items():
         network, mode, precision, tool = key.split("/")
@@ -57,7 +57,7 @@ def take(path):
 
 
 def best_peer(results):
-    """Returns the best peer's name and minimum. It is chosen by medians if the ratios have intervals, else by minima, as in the ratios."""
+    """Returns the name and the minimum time of the best peer. It is chosen by medians if the ratios have intervals, otherwise by minima, as in the ratios."""
     by = "median_ms" if "interval" in results.get("dlc", {}) else "min_ms"
     peers = {tool: r for tool, r in results.items() if tool not in OWN and by in r}
     name = min(peers, key=lambda tool: peers[tool][by], default=None)
@@ -108,7 +108,7 @@ def training(measurements):
 
 
 def means(measurements):
-    """Yields the geometric mean and the minimum of the ratios, for each precision and number of threads."""
+    """Yields the geometric mean and the minimum of the ratios for each precision and number of threads."""
     groups = {}
     for m in measurements:
         for tool in OWN:
@@ -120,7 +120,7 @@ def means(measurements):
 
 
 def zoo(networks):
-    """Returns the distribution of the ratios, and the slowest networks."""
+    """Returns the distribution of the ratios of the zoo's networks, and the slowest networks."""
     lines = ["| batch | threads | networks | refused | differ | geometric mean | at least 1.0 | at least 0.9 | least | first result, of the better peer's: median, nine in ten | memory |",
              "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
     slowest = []
@@ -265,7 +265,7 @@ def main():
         if not path:
             sys.exit(__doc__)
         os.makedirs(RESULTS, exist_ok=True)
-        # One line per measurement, so that diffs are readable.
+        # Each measurement is written on one line, so that diffs are readable.
         results = take(path)
         kind = "networks" if "networks" in results else "measurements"
         rows = ",\n".join(json.dumps(m) for m in results.pop(kind))

@@ -30,10 +30,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common
 
 ACCURACY = {"dlc": "default", "dlc-strict": "strict"}
-# XLA is represented by JAX. The peer tensorflow-xla (jit_compile=True) must be requested explicitly, and takes minutes to compile deep networks.
+# Peers that are measured by default. XLA is represented by JAX: tensorflow-xla (jit_compile=True) takes minutes to compile deep networks.
 PEERS = ["torch", "torch-cl", "torch.compile", "jax", "tensorflow"]
-ELSEWHERE = {"jax": "jax", "tensorflow": "tensorflow", "tensorflow-xla": "tensorflow"}  # peers other than PyTorch, and their modules
-# Maximum relative difference of first losses from PyTorch's.
+ELSEWHERE = {"jax": "jax", "tensorflow": "tensorflow", "tensorflow-xla": "tensorflow"}  # peers other than PyTorch, and the Python modules that they need
+# Maximum relative difference of a peer's first loss from PyTorch's, by precision.
 SAME = {"f32": 1e-4, "tf32": 1e-2, "bf16": 5e-2}
 IMAGES = {"alexnet-s", "resnet-50", "alexnet-r", "resnet-56"}
 NETWORKS = {"f32": ["fcn-s", "alexnet-s", "resnet-50", "fcn-r", "alexnet-r", "resnet-56", "lstm"], "bf16": ["resnet-50", "alexnet-s", "fcn-s", "bert"]}
@@ -45,7 +45,7 @@ def device_is_gpu(device):
 
 
 def clocks(device):
-    """Returns the current clock of the GPU's multiprocessors in MHz; empty without nvidia-smi."""
+    """Returns the current clock of the GPU's multiprocessors in MHz as a list, which is empty without nvidia-smi."""
     if not device_is_gpu(device) or not shutil.which("nvidia-smi"):
         return []
     query = ["nvidia-smi", "-i", device.partition(":")[2] or "0", "--query-gpu=clocks.sm", "--format=csv,noheader,nounits"]
@@ -65,7 +65,7 @@ def start(tool, network, precision, batch, threads, device):
 
 
 def check_losses(workers, most):
-    """Excludes peers whose first loss differs from PyTorch's. dlc starts from other parameters and is not checked here (see train_compare.py)."""
+    """Excludes peers whose first loss differs from PyTorch's. dlc starts with other parameters and is not checked here (see train_compare.py)."""
     peers = [w for w in workers if w.tool not in ACCURACY and not w.error]
     want = next((w.about["loss"] for w in peers if w.tool.startswith("torch")), None)
     for worker in peers:

@@ -36,10 +36,10 @@ import common
 import worlds
 
 FEWER = {"bert": 5, "vit": 5}
-# Batch sizes for --ranks, small enough for a two-core machine to finish in minutes.
+# Batch sizes for the option --ranks, small enough for a two-core machine to finish in minutes.
 SHARED = {"fcn-s": 16, "alexnet-s": 8, "resnet-50": 8, "fcn-r": 128, "alexnet-r": 32, "resnet-56": 32, "lstm": 16}
 LIMIT, STATISTICS_LIMIT, MOVED_LIMIT = 1e-3, 1e-2, 5e-2
-# A learning rate so large that a parameter after the step is its gradient times this factor.
+# Learning rate that is so large that a parameter after the step is, except for rounding, its gradient times the negative rate.
 STEEP = 2.0 ** 20
 
 
@@ -48,7 +48,7 @@ def values_of(module):
 
 
 def with_torch(task, steps, kind="f32"):
-    """Returns the losses, and the parameters by name after training. Kinds: f32, f64, channels-last, one-ulp (from perturbed parameters)."""
+    """Trains with PyTorch. Returns the losses, and the parameters by name. Kinds: f32, f64, channels-last, one-ulp (from perturbed parameters)."""
     import torch
     module, last = task.module, {"memory_format": torch.channels_last} if kind == "channels-last" else {}
     module = (module.double() if kind == "f64" else module).to(**last)
@@ -72,7 +72,7 @@ def with_torch(task, steps, kind="f32"):
 
 
 class Steps:
-    """The task's parameters and batches in files, for dlc-train-network; `order` permutes a batch."""
+    """Files with the task's parameters and batches for dlc-train-network; `order` is a permutation of the samples of a batch."""
 
     def __init__(self, name, task, steps, batch, o):
         self.name, self.task, self.steps, self.batch, self.o = name, task, steps, batch, o
@@ -92,7 +92,7 @@ class Steps:
         return path
 
     def run(self, data, *more, ranks=0):
-        """Runs the steps. Returns the output of each."""
+        """Runs the training steps in dlc-train-network. Returns its output for each step."""
         command = [os.path.join(common.BUILD, "bin", "dlc-train-network"), self.name, "--init", self.init, "--data", data, "--steps", str(self.steps),
                    "--batch", str(self.batch), "--threads", str(self.o.threads), "--lr", str(self.task.rate)] + self.o.options.split() + list(more)
         if ranks:
@@ -118,7 +118,7 @@ def is_counted(value):
 
 
 def strictly(got, wanted, keys):
-    """Returns the largest difference relative to the largest element of the same tensor, and the name of that tensor."""
+    """Returns the largest difference of two sets of tensors relative to the largest element of the tensor, and the name of that tensor."""
     import numpy as np
     relative = {}
     for key in keys:
@@ -130,7 +130,7 @@ def strictly(got, wanted, keys):
 
 
 def of_the_move(got, wanted, before, parameters):
-    """Returns the norm of all differences relative to the norm of all changes made by training."""
+    """Returns the norm of all differences between two trained sets of parameters relative to the norm of all changes made by training."""
     import numpy as np
     square = lambda some, others: sum(float(np.square(some[key].astype(float) - others[key]).sum()) for key in parameters)
     return (square(got, wanted) / max(square(wanted, before), 1e-300)) ** 0.5

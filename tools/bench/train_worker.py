@@ -19,7 +19,7 @@ def memory_mib(which):
 
 
 def load_torch(device):
-    """Trains the same small network as dlc does before memory is measured, so that the code of a step is loaded."""
+    """Trains the small network that dlc also trains before memory is measured, so that the code of PyTorch's training is loaded."""
     import torch
     from torch import nn
     body = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(3, 2, ceil_mode=True),

@@ -42,7 +42,7 @@ def zoo_items(count):
 
 
 class Inference:
-    """A network of the zoo. Both programs run on the same inputs, through the C interface of their own runtimes."""
+    """A network of the zoo whose two programs run on the same inputs, through the C interface of their own runtimes."""
 
     def __init__(self, network):
         self.name = network
@@ -69,7 +69,7 @@ class Inference:
 
 
 class Training:
-    """A training step of dlc-train-network, in f32 or mixed precision. Each build traces, compiles and runs it itself."""
+    """A training step of dlc-train-network, in f32 or mixed precision. Each build traces, compiles and runs the step itself."""
 
     def __init__(self, network, precision):
         self.network, self.precision = network, precision

@@ -21,7 +21,7 @@ KEPT = ["f32", "bf16", "int8"]
 
 
 def error_of(program, model):
-    """Returns the error of the outputs relative to ONNX Runtime, on the benchmark inputs of the model."""
+    """Returns the error of a program's outputs relative to ONNX Runtime, on the benchmark inputs of the model."""
     import numpy as np
     import onnxruntime as ort
     inputs = dict(np.load(common.random_inputs(model)))

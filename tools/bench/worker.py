@@ -16,7 +16,7 @@ import common
 
 
 def peak_mib():
-    """Returns the peak memory. getrusage is not used, because its value survives exec and may be the parent's."""
+    """Returns the peak memory of this process in MiB. getrusage is not used, because its value survives exec and may be the parent's."""
     with open("/proc/self/status") as f:
         return next(int(line.split()[1]) for line in f if line.startswith("VmHWM")) / 1024
 
@@ -40,8 +40,8 @@ class TensorInfo(ctypes.Structure):
 
 
 def dlc(model, threads, inputs):
-    """Runs a .dlcx through the C interface of the runtime. Like the functions of the other tools, returns a function that runs the network, and one that
-    returns the outputs of the last run."""
+    """Loads a .dlcx through the C interface of the runtime.
+    Like the functions of the other tools, returns a function that runs the network, and one that returns the outputs of the last run."""
     lib = ctypes.CDLL(common.RUNTIME)
     for name in ("dlc_program_load", "dlc_session_create", "dlc_session_run", "dlc_program_input", "dlc_program_output"):
         getattr(lib, name).restype = ctypes.c_void_p
@@ -85,7 +85,7 @@ def dlc(model, threads, inputs):
             counters[i] = dimension.value, counter.value
 
     def found():
-        """Returns the outputs with their actual sizes, without the outputs that hold these sizes."""
+        """Returns the outputs with their actual sizes, and omits the outputs that hold these sizes (bounded dynamic dimensions)."""
         made = []
         for i, array in enumerate(results[:min([counter for _, counter in counters.values()], default=len(results))]):
             if i in counters:
@@ -95,7 +95,7 @@ def dlc(model, threads, inputs):
                 array = array.reshape(-1)[:int(np.prod(shape))].reshape(shape)
             made.append(array)
         return made
-    # `keep` holds references to the arrays while the function exists.
+    # `keep` holds references to the arrays as long as the function exists.
     return lambda keep=keep: check(run(session, ins, n, outs, m)), found
 
 
@@ -154,7 +154,7 @@ def serve(run, results=None):
 
 def main():
     tool, model, threads, given = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
-    # Imported before the time measurement starts.
+    # The Python modules of the other tools are imported before the time measurement starts.
     if not tool.startswith("dlc"):
         importlib.import_module({"torch.compile": "torch", "onnxruntime-plain": "onnxruntime"}.get(tool, tool))
     if tool != "torch.compile":

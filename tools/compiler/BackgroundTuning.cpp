@@ -38,8 +38,8 @@ void BackgroundTuning::start(BackgroundWork how) {
 void BackgroundTuning::work(const BackgroundWork &how) {
   using Clock = std::chrono::steady_clock;
   auto start = Clock::now();
-  // Starts with short slices, because the first measurements gain most. Each later slice is twice
-  // as long, so programs are swapped less often.
+  // Starts with short measurement periods, because the first measurements gain most. Each later
+  // period is twice as long, so the program is swapped less often.
   double slice = std::min(2.0, seconds / 4);
   bool more = true;
   while (more && !stopped) {

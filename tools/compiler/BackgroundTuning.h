@@ -19,14 +19,16 @@ struct ReadyProgram;
 
 /// Callbacks with which a background thread measures kernels and recompiles the running program.
 struct BackgroundWork {
-  /// Measures kernels for at most `seconds`; returns early after BackgroundTuning::isStopped(), and
-  /// waits for its turn before each measurement. Returns false if nothing remains to be measured.
+  /// Measures kernels for at most `seconds`. Returns early if BackgroundTuning::isStopped(), and
+  /// acquires the measurement lock for each measurement. Returns false if no kernel remains to be
+  /// measured.
   std::function<bool(double seconds)> measure;
-  /// Compiles with the measurements made so far. Returns null if the program would not change.
+  /// Recompiles the program with the measurements made so far. Returns null if the program would
+  /// not change.
   std::function<std::shared_ptr<const ReadyProgram>(const ReadyProgram &now)> compile;
 };
 
-/// Thread that repeatedly measures kernels, recompiles and swaps the program, until everything is
+/// Thread that repeatedly measures kernels, recompiles and swaps the program, until all kernels are
 /// measured or the time limit is reached. A caller takes the program with now() and holds it until
 /// its run has ended, so a swap takes effect between two runs.
 class BackgroundTuning {
@@ -37,14 +39,14 @@ public:
 
   void start(BackgroundWork work);
   std::shared_ptr<const ReadyProgram> now() const;
-  /// Returns true once the destructor has requested the thread to stop.
+  /// Returns true if the destructor has requested the background thread to stop.
   bool isStopped() const { return stopped; }
   size_t swaps() const { return swapped; }
   bool isDone() const { return done; }
-  /// Blocks until the background thread has finished.
+  /// Blocks until the background tuning thread has finished.
   void wait();
-  /// Error message of the background thread; empty if there is none. After an error the program in
-  /// use continues to run.
+  /// Error message of the background thread, or an empty string. After an error, the current
+  /// program continues to run.
   std::string error() const;
 
 private:
@@ -60,9 +62,10 @@ private:
   std::thread thread;
 };
 
-/// Tunes the source's kernels for these shapes in the background while `first` runs. Measurements
-/// take at most `options.tuneInBackground` seconds and are written to the tuning database, which
-/// the options must name. Each later program shares the state of the previous one.
+/// Tunes the kernels of the source's program for these input shapes in the background, while
+/// `first` runs. Measurements take at most `options.tuneInBackground` seconds and are written to
+/// the tuning database, which the options must name. Each later program shares the state of the
+/// previous one.
 std::shared_ptr<BackgroundTuning> tuneInBackground(std::shared_ptr<Source> source,
                                                    const CompileOptions &options,
                                                    const Shapes &shapes, const Values &values,

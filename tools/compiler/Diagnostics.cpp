@@ -52,8 +52,9 @@ static void append(std::string &text, const Diagnostic &diagnostic, const char *
 
 DiagnosticCollector::DiagnosticCollector(MLIRContext &context)
     : handler(&context, [this, own = std::this_thread::get_id()](Diagnostic &diagnostic) {
-        // MLIR calls diagnostic handlers one at a time, from whichever thread emits. Diagnostics of
-        // another thread belong to the collector of that thread's compilation.
+        // Ignores diagnostics of other threads, which belong to the collectors of those threads'
+        // compilations. MLIR calls all handlers of a context, one at a time, from the thread that
+        // emits the diagnostic.
         if (std::this_thread::get_id() != own)
           return failure();
         if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {

@@ -8,14 +8,15 @@
 
 namespace dlc {
 
-/// Collects the context's errors during its lifetime, one line each, prefixed with the location.
-/// Prints warnings and remarks to stderr. Only diagnostics emitted by the constructing thread are
-/// handled.
+/// Collects an MLIR context's errors during the lifetime of this object, one line each, prefixed
+/// with the location. Prints warnings and remarks to stderr. Handles only diagnostics that the
+/// constructing thread emits.
 class DiagnosticCollector {
 public:
   explicit DiagnosticCollector(mlir::MLIRContext &context);
   bool empty() const { return text.empty(); }
-  /// Returns the collected errors, or `otherwise` if there are none, and clears the collection.
+  /// Returns the collected errors, or `otherwise` if there are none, and clears the collected
+  /// errors.
   std::string take(const std::string &otherwise);
 
 private:
@@ -23,8 +24,8 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-/// Returns a location as text, such as "model.onnx: node 'conv1'" or "layers.cpp:12:7". Empty if
-/// the location is unknown.
+/// Returns a location as text, such as "model.onnx: node 'conv1'" or "layers.cpp:12:7", or an empty
+/// string if the location is unknown.
 std::string locationText(mlir::Location location);
 
 } // namespace dlc

@@ -12,8 +12,8 @@ namespace dlc {
 
 namespace {
 
-/// An eager operation: the expression for messages, in which x and y are the operands, and a
-/// function that traces the operation.
+/// An eager operation: its expression for error messages, in which x and y are the operands, and a
+/// function that traces it.
 struct Operation {
   const char *text;
   trace::Tensor (*build)(const std::vector<trace::Tensor> &);
@@ -21,8 +21,8 @@ struct Operation {
 
 constexpr const char *kNames[] = {"x", "y"};
 constexpr const char *kResult = "result";
-/// Capacity of the cache. A program that repeats the same operations has fewer signatures; if the
-/// cache is full, all entries are dropped.
+/// Maximum number of cached programs. A program that repeats the same operations has fewer
+/// signatures. If the cache is full, all entries are dropped.
 constexpr size_t kMaxPrograms = 1024;
 
 struct Cache {
@@ -31,13 +31,13 @@ struct Cache {
 };
 
 Cache &cache() {
-  // Never destroyed, because operations may run in destructors at process exit.
+  // The cache is never destroyed, because operations may run in destructors at process exit.
   static auto &cache = *new Cache;
   return cache;
 }
 
-/// Returns the index of the operand that determines device and element type: the first operand that
-/// is not 0-d, else the first operand that is a tensor, else 0.
+/// Returns the index of the operand that determines the device and element type of the result: the
+/// first tensor that is not 0-d, otherwise the first tensor, otherwise 0.
 size_t leaderOf(const std::vector<Value> &operands) {
   for (size_t i = 0; i < operands.size(); ++i)
     if (!operands[i].tensor.shape().empty())

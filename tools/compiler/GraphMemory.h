@@ -7,8 +7,8 @@
 
 namespace dlc {
 
-/// Returns a lookup function for constants, which are not copied. `constants` must outlive the
-/// returned function.
+/// Returns a lookup function for a graph's constants by name. The elements are not copied:
+/// `constants` must outlive the returned function.
 AtenConstants atenConstants(const std::map<std::string, GraphMemory> &constants);
 
 } // namespace dlc

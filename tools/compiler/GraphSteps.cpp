@@ -18,7 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Reads the options of one optimizer group, and rejects options that were not read.
+/// Reads the options of one optimizer group from JSON, and rejects unknown options, which are those
+/// that were not read.
 class Group {
 public:
   explicit Group(const json &given) : given(given) {}
@@ -44,7 +45,8 @@ private:
 
 template <typename Options> Options common(Group &group) {
   Options o;
-  // A placeholder schedule: the caller passes the learning rate of each step as an input.
+  // Learning-rate schedule that is only a placeholder: the caller passes the learning rate of each
+  // step as an input.
   o.lr = optim::Schedule([](int64_t) { return 0.0; });
   group.take("weight_decay", o.weightDecay);
   group.take("maximize", o.maximize);
@@ -127,8 +129,8 @@ StepOptions stepOptionsOf(const json &options) {
   return step;
 }
 
-/// Marks the arguments and results of @main that are state, and the state arguments that are
-/// trained.
+/// Marks the arguments and results of @main that are state (`dlc.state`), and the state arguments
+/// that are trained.
 void markStates(ModuleOp module, const std::set<std::string> &states,
                 const std::set<std::string> &trained) {
   auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
@@ -146,7 +148,7 @@ void markStates(ModuleOp module, const std::set<std::string> &states,
       main.setResultAttr(i, "dlc.state", unit);
 }
 
-/// Returns the inputs of the graph that are not state, for one micro-batch.
+/// Returns the specifications of the graph's inputs that are not state, for one micro-batch.
 std::vector<trace::Spec> inputsOf(mlir::func::FuncOp main) {
   std::vector<trace::Spec> inputs;
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
@@ -197,7 +199,8 @@ std::shared_ptr<Source> graphStep(const std::string &text,
   for (trace::Spec &input : inputs)
     if (!input.shape.empty())
       input.shape[0] *= step.microBatches;
-  // The loss is part of the graph, so the network returns the loss itself.
+  // The loss is part of the graph, so the traced network returns the loss, and the loss function
+  // only casts it to f32.
   std::optional<trace::InlinedModule> inlined;
   Network network(inputs.size(), [&](const std::vector<trace::Tensor> &xs) {
     if (!inlined)

@@ -13,22 +13,22 @@ namespace dlc {
 
 class Source;
 
-/// Memory with the elements of a graph's constant; not copied.
+/// Memory with the elements of a graph's constant. The elements are not copied.
 struct GraphMemory {
   const void *data;
   size_t bytes;
   std::shared_ptr<void> keep;
 };
 
-/// Imports a graph in the text format of frontend/aten/README.md. Throws dlc::Error.
+/// Imports a PyTorch graph in the text format of frontend/aten/README.md. Throws dlc::Error.
 std::shared_ptr<Source> graphSource(const std::string &text,
                                     std::map<std::string, GraphMemory> constants);
 
-/// Returns the supported operator overloads, such as "add.Tensor".
+/// Returns the names of the supported PyTorch operator overloads, such as "add.Tensor".
 std::vector<std::string> graphOperators();
 
-/// Returns the nodes that cannot be imported, with the reason for each. Throws dlc::Error if the
-/// text itself is invalid.
+/// Returns the names of a graph's nodes that cannot be imported, with the reason for each. Throws
+/// dlc::Error if the text is not a valid graph.
 std::vector<std::pair<std::string, std::string>> examineGraph(const std::string &text);
 
 } // namespace dlc

@@ -13,11 +13,11 @@
 
 namespace dlc {
 
-/// State in shared memory, visible to forked processes.
+/// Mutex and counters in shared memory, which forked processes also access.
 struct MeasurementMutex::Shared {
   pthread_mutex_t mutex;
-  /// Whether a measurement is waiting; the number of measurements served so far; and that number at
-  /// the start of the last run.
+  /// `waiting`: whether a measurement waits for the mutex. `served`: number of finished
+  /// measurements. `seen`: value of `served` at the start of the last run.
   std::atomic<bool> waiting{false};
   std::atomic<unsigned> served{0}, seen{0};
 
@@ -44,14 +44,15 @@ MeasurementMutex::MeasurementMutex() {
 }
 
 std::shared_ptr<void> MeasurementMutex::lockForRun() {
-  // A pthread mutex is not fair: a thread that unlocks and relocks it at once usually gets it
-  // again.
+  // Maximum time that a run waits for a waiting measurement. The wait is necessary because a
+  // pthread mutex is not fair: a thread that unlocks and relocks it at once usually gets it again.
   constexpr auto kPatience = std::chrono::milliseconds(5);
   auto start = std::chrono::steady_clock::now();
   unsigned before = shared->seen;
   while (shared->waiting && shared->served == before) {
     if (std::chrono::steady_clock::now() - start > kPatience) {
-      // The waiting process no longer takes its turn, so it was probably killed.
+      // The process that waits for the mutex has not locked it within 5 ms, so it was probably
+      // killed.
       shared->waiting = false;
       break;
     }

@@ -6,16 +6,17 @@
 
 namespace dlc {
 
-/// Robust mutex between threads of this process and its forked processes. If a holder dies, the
-/// mutex is released.
+/// Robust mutex between program runs and kernel measurements, for threads of this process and of
+/// forked processes. If a process dies while it holds the mutex, the mutex is released.
 class MeasurementMutex {
 public:
   MeasurementMutex();
 
-  /// Acquires the turn for a program run. Waits for at most one measurement. A waiting measurement
-  /// gets the turn between two runs, so a program that runs all the time can still be tuned.
+  /// Locks the mutex for a program run; destroying the returned pointer unlocks it. Waits for at
+  /// most one measurement. A waiting measurement gets the mutex between two runs, so a program that
+  /// runs all the time can still be tuned.
   std::shared_ptr<void> lockForRun();
-  /// Acquires the turn for one measurement.
+  /// Locks the mutex for one kernel measurement; destroying the returned pointer unlocks it.
   std::shared_ptr<void> lockForMeasurement();
 
 private:

@@ -17,7 +17,7 @@ static std::vector<ModelValue> publicValues(const std::vector<ValueInfo> &infos)
   return values;
 }
 
-/// Returns the session whose state the options share (`shareState`), or null.
+/// Returns the session whose state the new model shares (option `shareState`), or null.
 std::shared_ptr<runtime::Session> Model::Impl::lenderOf(const ModelOptions &options) {
   return options.shareState ? options.shareState->impl->programs.stateful()->session : nullptr;
 }
@@ -44,8 +44,8 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &gi
   Values values;
   for (const auto &[name, tensor] : given) {
     shapes[name] = tensor.shape();
-    // Only inputs of up to 1024 elements are copied from a device: inputs whose values determine
-    // shapes are small.
+    // Only inputs of up to 1024 elements are copied from a device to the host: inputs whose values
+    // determine shapes are small.
     if (!tensor.device().isHost() && tensor.elements() > 1024)
       continue;
     auto value = std::make_shared<const Tensor>(tensor.to(Device()));
@@ -113,8 +113,8 @@ Model::commands(const std::map<std::string, std::vector<int64_t>> &shapes) const
 
 const std::vector<ModelState> &Model::states() const { return impl->states; }
 
-/// Returns the state together with the session that owns it: background tuning may swap in another
-/// session meanwhile.
+/// Returns the state of the current program together with the session that owns it, because
+/// background tuning may swap in another session meanwhile.
 static std::shared_ptr<runtime::StateSet> stateOf(Programs &programs, const Source &source) {
   if (source.states().empty())
     throw Error(source.path() + ": has no state");

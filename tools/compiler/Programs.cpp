@@ -54,7 +54,8 @@ std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &sh
     *after = std::move(module);
   module = {};
 #ifdef __GLIBC__
-  // Returns the memory freed by the compiler to the system before the program allocates its own.
+  // Trims the heap: memory that the compiler has freed is returned to the system before the program
+  // allocates its own memory.
   malloc_trim(0);
 #endif
   return program;

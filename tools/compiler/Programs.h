@@ -12,43 +12,42 @@
 
 namespace dlc {
 
-/// A program that is ready to run, and the time that compiling took.
+/// A program that is ready to run, and its compile time.
 struct ReadyProgram {
   std::shared_ptr<runtime::Program> program;
   std::shared_ptr<runtime::Session> session;
   double compileSeconds = 0;
-  /// MeasurementMutex shared with background tuning; each run takes one. Null if nothing is tuned
-  /// in the background.
+  /// Mutex between runs and background measurements; each run locks it. Null if nothing is tuned in
+  /// the background.
   std::shared_ptr<MeasurementMutex> measurementMutex = nullptr;
 };
 
-/// Compiles the source's module. Returns null if `options.to` is a phase before program creation;
-/// `after` receives the module then. Input values that the program depends on are read from
-/// `values`, and the names of these inputs are added to `bound`.
+/// Compiles the source's module for the given input shapes. Returns null if `options.to` is a phase
+/// before program creation; `after` then receives the module. Input values that the program depends
+/// on are read from `values`, and the names of these inputs are added to `bound`.
 std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &shapes,
                                                 const Values &values, const CompileOptions &options,
                                                 std::set<std::string> &bound,
                                                 mlir::OwningOpRef<mlir::ModuleOp> *after = nullptr);
 
-/// LRU cache of programs, which are compiled when they are first requested. Keeps up to
-/// `maxPrograms`.
+/// LRU cache of up to `maxPrograms` programs, which are compiled when they are first requested.
 class Programs {
 public:
-  /// `lender` is the session whose state a stateful program shares. If it is null, the program has
-  /// its own state.
+  /// Creates an empty cache. `lender` is the session whose state a stateful program shares, or null
+  /// if the program has its own state.
   Programs(std::shared_ptr<Source> source, CompileOptions options,
            std::shared_ptr<runtime::Session> lender = nullptr)
       : source(std::move(source)), options(std::move(options)), lender(std::move(lender)) {}
 
-  /// Returns the program for these shapes and values, and compiles it if necessary. Thread-safe: a
-  /// caller waits while another thread compiles.
+  /// Returns the program for these input shapes and values, and compiles it if it is not cached.
+  /// Thread-safe: a caller waits while another thread compiles.
   std::shared_ptr<const ReadyProgram> get(const Shapes &shapes, const Values &values);
-  /// Returns the only program of a stateful source. Compiles it for the static input shapes if it
-  /// has not been run yet.
+  /// Returns the only program of a stateful source, and compiles it for the static input shapes if
+  /// it is not compiled yet.
   std::shared_ptr<const ReadyProgram> stateful();
   size_t size() const;
-  /// swaps() returns the number of programs that background tuning has replaced with faster ones.
-  /// isTuned() returns true if no background tuning is running.
+  /// Returns the number of programs that background tuning has replaced with faster ones. isTuned()
+  /// returns true if no background tuning is running.
   size_t swaps() const;
   bool isTuned() const;
 
@@ -67,11 +66,11 @@ private:
   std::shared_ptr<Source> source;
   CompileOptions options;
   std::shared_ptr<runtime::Session> lender;
-  /// Inputs whose values some program depends on. Their bytes are part of the key of all later
-  /// programs.
+  /// Names of inputs whose values at least one program depends on. The bytes of these inputs are
+  /// part of the key of all later programs.
   std::set<std::string> boundInputs;
   mutable std::mutex mutex;
-  /// Ordered from most to least recently used.
+  /// Cached programs, ordered from most to least recently used.
   std::list<Kept> programs;
 };
 

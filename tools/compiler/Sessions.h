@@ -26,17 +26,17 @@ class Source;
 /// first requested.
 class Sessions {
 public:
-  /// Callbacks during compilation. Any thread may call them.
+  /// Callbacks during compilation, which may be called by any thread.
   struct Hooks {
-    /// Polled frequently; once it returns true, get() throws Cancelled.
+    /// Polled frequently during compilation. After it has returned true, get() throws Cancelled.
     std::function<bool()> isCancelled;
-    /// Reports the current activity, and `done` of `total` items.
+    /// Receives the name of the current compilation activity, and `done` of `total` items.
     std::function<void(const std::string &what, int done, int total)> progress;
   };
 
-  /// All members throw dlc::Error.
+  /// Opens the model file `path`. All members of Sessions throw dlc::Error.
   explicit Sessions(const std::string &path, const ModelOptions &options = {}, Hooks hooks = {});
-  /// Takes a model that is not read from a file (tools/compiler/Graphs.h).
+  /// Creates the sessions of a model that is not read from a file (tools/compiler/Graphs.h).
   explicit Sessions(std::shared_ptr<Source> source, const ModelOptions &options = {},
                     Hooks hooks = {});
   ~Sessions();
@@ -45,15 +45,16 @@ public:
 
   const std::vector<ValueInfo> &inputs() const;
   const std::vector<ValueInfo> &outputs() const;
-  /// Initializers that become inputs if the shapes passed to get() name them.
+  /// Returns the initializers that become inputs if the shapes passed to get() name them.
   const std::vector<ValueInfo> &defaults() const;
 
-  /// Inputs with a static shape may be omitted. `values` are inputs whose values may determine
-  /// shapes; they are read during the call and not retained. Thread-safe.
+  /// Returns the session for these input shapes, and compiles it if it is not cached. Inputs with a
+  /// static shape may be omitted. `values` are inputs whose values may determine shapes; they are
+  /// read during the call and not retained. Thread-safe.
   std::shared_ptr<runtime::Session> get(const std::map<std::string, std::vector<int64_t>> &shapes,
                                         const std::map<std::string, Tensor> &values = {});
 
-  /// Thrown by get() after cancellation.
+  /// Exception that get() throws after cancellation.
   struct Cancelled {};
 
 private:

@@ -96,7 +96,7 @@ std::string ValueInfo::text() const {
   return result + "]";
 }
 
-/// File extension of compiled programs.
+/// File extension of compiled programs (.dlcx).
 static constexpr llvm::StringLiteral kProgramExtension = ".dlcx";
 
 Source::Source(std::string path) : name(std::move(path)) {
@@ -124,7 +124,7 @@ Source::Source(std::string path) : name(std::move(path)) {
   take(std::move(*inspected));
 }
 
-/// Front end of modules that were not read from a file.
+/// Front end of modules that were not read from a file, such as traced modules.
 static const FrontEnd kMade = {"module", {}, nullptr, importMlir};
 
 Source::Source(std::string name, std::shared_ptr<MLIRContext> context, OwningOpRef<ModuleOp> module,
@@ -180,14 +180,14 @@ OwningOpRef<ModuleOp> Source::import(MLIRContext &context, const ImportOptions &
                                      std::vector<std::string> &needed) {
   requireModel();
   DiagnosticCollector diagnostics(context);
-  // `info` of the inspected file stays unchanged; this import updates its own copy.
+  // The inspected file's `info` stays unchanged: this import updates a copy.
   ImportInfo found = info;
   auto imported = form->import(context, name, options, &found);
   if (succeeded(imported))
     return std::move(*imported);
   needed = found.neededValues;
-  // The importer lists all inputs whose values it used, including those that the caller has given.
-  // If no others are listed, missing values are not the cause of the failure.
+  // Removes the inputs that the caller has given: the importer lists all inputs whose values it
+  // used. If none remain, missing values are not the cause of the failure.
   llvm::erase_if(needed,
                  [&](const std::string &input) { return options.values.count(input) != 0; });
   if (needed.empty())
@@ -204,8 +204,8 @@ OwningOpRef<ModuleOp> Source::module(const Shapes &shapes, const Values &values,
   options.keeps = std::move(keeps);
   for (const auto &[input, array] : values) {
     auto type = RankedTensorType::get(array.shape, elementTypeOf(*mlirContext, array.dtype));
-    // Values become constants of the program. The array may be in the caller's memory, which may
-    // change, so it is copied.
+    // The input value becomes a constant of the program. It is copied, because the caller may
+    // change its memory.
     runtime::Span copy = runtime::copyToSpan(array.data.data, array.data.bytes);
     options.values[input] = ref::Tensor::borrow(type, copy.data, copy.owner);
   }

@@ -20,7 +20,7 @@
 
 namespace dlc {
 
-/// A state: a tensor that the program retains between runs.
+/// A state of a model: a tensor that the program retains between runs.
 struct StateValueInfo {
   std::string name;
   DType dtype;
@@ -31,49 +31,50 @@ struct StateValueInfo {
 using Shapes = std::map<std::string, std::vector<int64_t>>;
 using Values = std::map<std::string, runtime::NpyArray>;
 
-/// A model file. All members throw dlc::Error, with the location, what was required, what was
-/// found, and a hint.
+/// A model file or compiled program. All members throw dlc::Error with the location, what was
+/// required, what was found, and a hint.
 class Source {
 public:
   explicit Source(std::string path);
-  /// Takes a module that was not read from a file, such as a traced one. `keep` owns the memory of
-  /// its weights.
+  /// Creates a source from a module that was not read from a file, such as a traced module. `keep`
+  /// owns the memory of its weights.
   Source(std::string name, std::shared_ptr<mlir::MLIRContext> context,
          mlir::OwningOpRef<mlir::ModuleOp> module, std::shared_ptr<void> keep = nullptr);
   ~Source();
 
   /// Returns true if the file is a compiled program instead of a model.
   bool isProgram() const { return !form; }
-  /// Throws if the file is a compiled program. The message starts with `before`.
+  /// Throws dlc::Error if the file is a compiled program. The error message starts with `before`.
   void requireModel(const std::string &before = "") const;
   const std::string &path() const { return name; }
   const std::vector<ValueInfo> &inputs() const { return ins; }
   const std::vector<ValueInfo> &outputs() const { return outs; }
-  /// Initializers that a caller may override. They become inputs of a program if the shapes name
-  /// them.
+  /// Returns the initializers that a caller may override. They become inputs of a program if the
+  /// shapes name them.
   const std::vector<ValueInfo> &defaults() const { return overridable; }
-  /// State tensors, which are not listed as inputs or outputs.
+  /// Returns the state tensors, which are not listed as inputs or outputs.
   const std::vector<StateValueInfo> &states() const { return kept; }
   mlir::MLIRContext &context() { return *mlirContext; }
 
-  /// Imports the dlc module for these shapes. Returns null if shapes depend on values of inputs
-  /// that are not in `values`, and adds the names of these inputs to `needed`. Weights for whose
-  /// names `keeps` returns true become state arguments.
+  /// Imports the dlc module for these input shapes. Returns null if shapes depend on values of
+  /// inputs that are not in `values`, and adds the names of these inputs to `needed`. The weights
+  /// for whose names the callback `keeps` returns true become state arguments.
   mlir::OwningOpRef<mlir::ModuleOp> module(const Shapes &shapes, const Values &values,
                                            std::vector<std::string> &needed,
                                            std::function<bool(llvm::StringRef)> keeps = nullptr);
 
-  /// Imports the module in training mode, in the given context. Weights become state arguments.
-  /// `seed` is the seed of dropout.
+  /// Imports the dlc module in training mode, in the given context. All weights become state
+  /// arguments. `seed` is the random seed of dropout.
   mlir::OwningOpRef<mlir::ModuleOp> trainingModule(mlir::MLIRContext &context, const Shapes &shapes,
                                                    uint64_t seed, std::vector<std::string> &needed);
 
-  /// The compiled program; null if the file is a model.
+  /// Returns the compiled program, or null if the file is a model.
   std::shared_ptr<runtime::Program> program() const { return loaded; }
 
-  /// Checks names and ranks of `given`, and adds the static dimensions of the file. `open(input,
-  /// dimension)` supplies the remaining dynamic dimensions; without it they are an error with a
-  /// hint how to specify them. Default-valued inputs are in the result if `given` names them.
+  /// Completes the input shapes `given`: checks names and ranks, and adds the static dimensions of
+  /// the file. The callback `open(input, dimension)` supplies the remaining dynamic dimensions.
+  /// Without the callback, they are an error with a hint how to specify them. Inputs with a default
+  /// value are in the result only if `given` names them.
   Shapes complete(const Shapes &given,
                   const std::function<int64_t(const ValueInfo &, size_t)> &open = nullptr) const;
 
@@ -84,7 +85,7 @@ private:
                                            std::vector<std::string> &needed);
 
   std::string name;
-  const FrontEnd *form = nullptr; ///< front end of a model; null for compiled programs
+  const FrontEnd *form = nullptr; ///< imports the model; null for compiled programs
   std::vector<ValueInfo> ins, outs, overridable;
   std::vector<StateValueInfo> kept;
   std::shared_ptr<void> keep;
@@ -93,11 +94,11 @@ private:
   std::shared_ptr<runtime::Program> loaded;
 };
 
-/// Convert between DType and the MLIR element type.
+/// Returns the MLIR element type of a DType; dtypeOf() converts in the other direction.
 mlir::Type elementTypeOf(mlir::MLIRContext &context, DType dtype);
 std::optional<DType> dtypeOf(mlir::Type type);
 
-/// Returns a shape as text, such as "2x3x224"; "0-d" for the empty shape.
+/// Returns a shape as text, such as "2x3x224", or "0-d" for the empty shape.
 std::string shapeText(const std::vector<int64_t> &shape);
 
 } // namespace dlc

@@ -19,7 +19,7 @@ using namespace mlir;
 namespace dlc {
 
 namespace {
-/// Valid class labels of an input: 0 to `count` - 1, and `ignored`.
+/// Valid class labels of an integer input: 0 to `count` - 1, and the label `ignored`.
 struct Classes {
   int64_t count;
   std::optional<int64_t> ignored;
@@ -77,8 +77,8 @@ struct Step::Impl {
   std::map<std::string, Classes> classes = {};
   std::map<std::string, optim::Schedule> schedules = {};
   std::vector<trace::Parameter> parameters = {};
-  /// Fingerprint of the traced step, which must be equal on all ranks. Empty if the step is not
-  /// data parallel.
+  /// Hash of the traced step, which must be equal on all ranks. Empty if the step is not data
+  /// parallel.
   std::vector<std::string> meaning = {};
   /// True once the parameters have been copied into the model's state.
   bool ready = false;
@@ -88,12 +88,13 @@ struct Step::Impl {
   std::vector<std::vector<float>> lines = {};
 
   std::map<std::string, Tensor> checked(const std::vector<Tensor> &batch) const;
-  /// A step, and a description of a non-finite value in its batch. Empty if there is none.
+  /// Number of the step and a description of a non-finite value in its batch. The description is
+  /// empty if all values are finite.
   struct NonFiniteInput {
     int64_t step = 0;
     std::string what = {};
   };
-  /// The first step with a non-finite input whose loss has not been fetched yet.
+  /// First step whose input had a non-finite value and whose loss has not been fetched yet.
   NonFiniteInput suspect = {};
 
   NonFiniteInput inspect(const std::vector<Tensor> &batch) const;
@@ -133,8 +134,8 @@ template <typename T> int64_t firstNotFinite(const Tensor &tensor) {
 
 Step::Impl::NonFiniteInput Step::Impl::inspect(const std::vector<Tensor> &batch) const {
   for (size_t i = 0; i < batch.size(); ++i) {
-    // Skips batches on a device while losses are logged: checking them would require a copy to the
-    // host at every step.
+    // While losses are logged, batches on a device are not checked, because each check would
+    // require a copy to the host.
     if (options.log && !batch[i].device().isHost())
       continue;
     bool wide = batch[i].dtype() == DType::F64;
@@ -151,7 +152,7 @@ Step::Impl::NonFiniteInput Step::Impl::inspect(const std::vector<Tensor> &batch)
   return {};
 }
 
-/// Throws an error about the batch if the batch had a non-finite value.
+/// Throws an error that explains a non-finite loss, if the batch had a non-finite value.
 void Step::Impl::explain(const NonFiniteInput &blame, float found) const {
   if (!blame.what.empty())
     throw Error("step " + std::to_string(blame.step) + ": " + blame.what + ", and so the loss is " +
@@ -162,7 +163,7 @@ void Step::Impl::explain(const NonFiniteInput &blame, float found) const {
 void Step::Impl::fetch() {
   Tensor log = model.state("log").to(Device());
   int64_t width = log.shape()[1];
-  // Skips the lines that the ring buffer has overwritten.
+  // Starts after the lines that the ring buffer has overwritten.
   float suspected = 0;
   for (int64_t step = std::max(fetched, steps - options.log); step < steps; ++step) {
     const float *line = log.data<float>() + step % options.log * width;
@@ -187,8 +188,8 @@ float Step::run(const std::vector<Tensor> &batch) {
   if (!impl->meaning.empty())
     runtime::World::ofProcess().setStep(impl->steps + 1);
   std::map<std::string, Tensor> results = impl->model.run(impl->checked(batch));
-  // With a log, the loss is fetched when the batch is no longer available, so the batch is checked
-  // now.
+  // While losses are logged, the batch is checked now, because it is no longer available when the
+  // loss is fetched.
   if (impl->options.log && impl->suspect.what.empty())
     impl->suspect = impl->inspect(batch);
   ++impl->steps;
@@ -235,8 +236,8 @@ Model Step::predictor(const std::vector<trace::Spec> &inputs) {
   ModelOptions options = impl->modelOptions;
   options.shareState = &impl->model;
   Model model = compile(std::move(graph), options);
-  // Parameters that training does not use are not part of the step's state; they are set
-  // separately.
+  // Parameters that training does not use are not part of the step's state, so the predictor gets
+  // its own copies.
   std::set<std::string> shared;
   for (const ModelState &state : impl->model.states())
     shared.insert(state.name);
@@ -294,10 +295,11 @@ Step train(const Network &network, const TensorFunction &loss, const optim::Opti
            const ModelOptions &modelOptions, trace::Location location) {
   StepOptions options = given;
   options.dataParallel |= network.overProcesses;
-  // Join the world before any thread exists, because joining may set the CPU affinity of threads.
+  // Joins the world before any thread exists, because joining may set the CPU affinity of threads.
   const bool isShared = options.dataParallel && world().size > 1;
   StepOptions traced = options;
-  // Parameters are moved into the state one at a time, so that they are in memory only once.
+  // The program is traced without initial values: parameters are moved into the state one at a time
+  // later, so that they are in memory only once.
   traced.starts = false;
   traced.device = Device(modelOptions.device);
   trace::Graph graph = traceStep(network, loss, optimizer, inputs, traced, location);
@@ -313,7 +315,8 @@ Step train(const Network &network, const TensorFunction &loss, const optim::Opti
   impl->classes = std::move(classes);
   impl->schedules = optimizer.schedules();
   impl->meaning = std::move(meaning);
-  // Variables, such as optimizer state and the step counter, belong to the step only.
+  // Variables, such as optimizer state and the step counter, belong to the step only and are not
+  // parameters of the modules.
   for (const trace::Parameter &parameter : parameters)
     if (!parameter.isVariable())
       impl->parameters.push_back(parameter);

@@ -22,7 +22,8 @@ namespace {
 using trace::Operand;
 using trace::Tensor;
 
-/// How shape and type of the target are derived from the model's output.
+/// How the shape and type of the training target are derived from the model's output: class labels,
+/// or the output's own type.
 enum class Target { Classes, LikeOutput };
 
 struct Loss {
@@ -55,7 +56,8 @@ const Loss losses[] = {
      }},
 };
 
-/// An optimizer, and the options that it accepts in addition to the learning rate and weight decay.
+/// A supported optimizer: its name, and the options that it accepts in addition to the learning
+/// rate and weight decay.
 struct Rule {
   const char *name;
   std::vector<std::string> takes;
@@ -143,7 +145,7 @@ optim::Optimizer optimizerOf(const TrainingOptions &o) {
   return optimizer;
 }
 
-/// Inputs and first output of the model for given shapes.
+/// Names and types of the inputs and of the first output of a model, for given shapes.
 struct ModelSignature {
   std::vector<trace::Spec> inputs;
   trace::Spec output;
@@ -199,8 +201,8 @@ trace::Spec targetOf(Source &model, const Loss &loss, const trace::Spec &output)
   return target;
 }
 
-/// Removes the source location from a tracer message. The location is in this file or in a callee,
-/// not in the user's code.
+/// Removes the source location from an error message of the tracer: it is a location in the
+/// compiler's own source, not in the user's code.
 std::string withoutOurPlace(llvm::StringRef text) {
   static const std::regex place(R"(^[^ ]*\.cpp:\d+:\d+: )");
   return std::regex_replace(text.str(), place, "");
@@ -211,8 +213,8 @@ bool isOurs(Location location) {
   return file && file.getFilename().getValue().ends_with(".cpp");
 }
 
-/// Replaces locations in the compiler's own source. Loss, gradients and update get the model's
-/// location.
+/// Replaces source locations in the compiler's own source: loss, gradients and update get the
+/// model's location.
 void placeInModel(ModuleOp module, const std::string &path) {
   MLIRContext *context = module.getContext();
   Location file = FileLineColLoc::get(context, path, 0, 0);
@@ -302,7 +304,7 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
   std::optional<trace::InlinedModule> inlined;
   Network network(border.inputs.size(), [&](const std::vector<Tensor> &xs) {
     if (!inlined) {
-      // With micro-batches, the model is imported for the shapes of one micro-batch.
+      // With micro-batches, the model is imported for the input shapes of one micro-batch.
       Shapes taken = shapes;
       for (size_t i = 0; partsOf(stepOptions) > 1 && i < xs.size(); ++i)
         taken[border.inputs[i].name] = xs[i].shape();

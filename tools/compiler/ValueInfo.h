@@ -13,13 +13,13 @@ namespace dlc {
 
 struct ValueInfo {
   std::string name;
-  /// Element type; unset if the file does not specify one, or specifies a type that dlc does not
-  /// support. `typeName` is the type's name in the file.
+  /// Element type, or unset if the file specifies none or one that dlc does not support. `typeName`
+  /// is the type's name in the file.
   std::optional<DType> dtype;
   std::string typeName;
   bool hasRank = false;
-  /// Sizes, with -1 for dynamic dimensions. `symbols` has the names of the dynamic dimensions,
-  /// which may be empty.
+  /// Sizes of the dimensions, with -1 for dynamic ones. `symbols` has the names of the dynamic
+  /// dimensions; a name may be empty.
   std::vector<int64_t> shape;
   std::vector<std::string> symbols;
 

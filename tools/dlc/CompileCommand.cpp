@@ -15,8 +15,8 @@
 namespace dlc::cli {
 namespace {
 
-/// Printing flags that elide large constants. Small modules are printed completely; the weights of
-/// a network would hide the code.
+/// Returns printing flags that elide large constants, because the weights of a network would hide
+/// the code. Small modules are printed completely.
 mlir::OpPrintingFlags flagsForReading() {
   mlir::OpPrintingFlags flags;
   flags.elideLargeElementsAttrs(64);
@@ -34,8 +34,8 @@ void writeText(mlir::ModuleOp module, const std::string &path) {
   file.commit();
 }
 
-/// Completes the shapes, with `batch` as the first dimension of inputs where the file leaves it
-/// dynamic.
+/// Returns complete input shapes. `batch` is the first dimension of inputs for which the file does
+/// not specify it.
 Shapes withBatch(const Source &source, const Shapes &given, int64_t batch) {
   if (batch == 0)
     return source.complete(given);

@@ -12,8 +12,8 @@ namespace {
 
 constexpr double width = 800, height = 420, left = 70, right = 20, top = 40, bottom = 50;
 
-/// Returns a tick distance of 1, 2 or 5 times a power of ten, so that about `parts` ticks cover
-/// `range`.
+/// Returns a distance of axis ticks, 1, 2 or 5 times a power of ten, so that about `parts` ticks
+/// cover `range`.
 double niceStep(double range, int parts) {
   double rough = range / parts, power = std::pow(10, std::floor(std::log10(rough)));
   for (double factor : {1., 2., 5.})
@@ -76,7 +76,8 @@ std::string lossCurve(const std::vector<double> &losses, int64_t first, const st
   svg += format("<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">step</text>\n", (left + width) / 2,
                 height - 10);
   auto line = [&](const std::vector<double> &values, const char *style) {
-    // Limits the number of points: more than the drawing can show would only enlarge the file.
+    // Limits the plot to a few thousand points: more would only make the file larger, not the curve
+    // finer.
     size_t every = std::max<size_t>(1, values.size() / 4000);
     svg += "<polyline fill=\"none\" ";
     svg += style;

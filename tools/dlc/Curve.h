@@ -8,8 +8,8 @@
 
 namespace dlc::cli {
 
-/// Plots the losses of the steps `first`, first + 1, ... as an SVG document: a thin line for the
-/// losses, and a thick one for their moving mean.
+/// Returns an SVG plot of the losses of the training steps `first`, first + 1, ...: a thin line for
+/// the losses, and a thick line for their moving mean.
 std::string lossCurve(const std::vector<double> &losses, int64_t first, const std::string &title);
 
 } // namespace dlc::cli

@@ -15,8 +15,8 @@ struct Walk {
   std::map<uint32_t, size_t> producer;
   std::set<std::pair<size_t, size_t>> seen;
   const runtime::Plan &plan;
-  /// Appends a node for each command. `described` is the manifest's list of the same commands,
-  /// which has data that is not in the plan, such as candidates.
+  /// Appends a node for each command of the plan. `described` is the manifest's list of the same
+  /// commands, which has data that is not in the plan, such as kernel candidates.
   void visit(const std::vector<runtime::Command> &commands, const nlohmann::json &described,
              int depth);
 
@@ -75,7 +75,7 @@ void Walk::visit(const std::vector<runtime::Command> &commands, const nlohmann::
 double Graph::total() const {
   double sum = 0;
   for (const GraphNode &node : nodes)
-    // The time of a loop command includes the commands in its body.
+    // Commands in a loop body are not added, because the time of the loop command includes them.
     sum += node.depth == 0 ? std::max(node.microseconds, 0.0) : 0;
   return sum;
 }
@@ -101,7 +101,7 @@ void setTimes(Graph &graph, const std::vector<runtime::TraceEvent> &events) {
 }
 
 std::string colourOf(const GraphNode &node, double share) {
-  // The hue is an FNV hash of the kernel's name up to the first digit, so that a kernel has the
+  // The hue is an FNV hash of the kernel's name up to its first digit, so that a kernel has the
   // same hue in every drawing.
   uint32_t hash = 2166136261u;
   for (char c : node.implementation.empty() ? node.op : node.implementation) {

@@ -11,20 +11,23 @@ namespace dlc::cli {
 
 struct GraphNode {
   std::string title, op, implementation, location;
-  double flops = 0, bytes = 0; ///< per execution
-  /// Number of executions in one run: the iterations of the enclosing loop. Only set by
-  /// measurement.
+  double flops = 0, bytes = 0; ///< floating-point operations and bytes per execution
+  /// Number of executions in one run, which is more than 1 in a loop body. Set only if the program
+  /// was measured.
   double times = 1;
-  /// Total time in the fastest traced run; negative if not measured.
+  /// Total time of the command's executions in the fastest traced run, or a negative number if not
+  /// measured.
   double microseconds = -1;
-  /// The compiler's estimate in microseconds, per execution; negative if there is none.
+  /// Time per execution in microseconds that the compiler estimated, or a negative number if there
+  /// is no estimate.
   double estimate = -1;
-  /// Device that runs the command. For a copy between devices, also the source and target device.
+  /// Device that runs the command (`device`), and source (`from`) and target (`to`) of a copy
+  /// between devices.
   std::string device = "cpu", from = {}, to = {};
-  /// Nesting depth in branches and loops.
+  /// Nesting depth of the command in branches and loops.
   int depth = 0;
-  /// Kernel candidates that the compiler considered, as text with name and estimate; null if not
-  /// recorded.
+  /// Kernel candidates that the compiler considered, each as text with name and estimate, or null
+  /// if not recorded.
   nlohmann::json candidates;
 };
 
@@ -35,26 +38,26 @@ struct Graph {
   /// Names of all devices that the program uses.
   std::vector<std::string> devices;
   double total() const;
-  /// Time of a whole run without tracing, and of a run with tracing; negative if not measured.
+  /// Time of a whole run without tracing and with tracing, or negative numbers if not measured.
   double runMicroseconds = -1, watchedMicroseconds = -1;
 };
 
 /// Builds the graph of a session's program. Nodes are in the order of Session::commands(). Edges
 /// lead from the first command that uses a value's buffer (its producer) to the other commands that
-/// use it. Each value has a buffer of its own, even if buffers share memory.
+/// use the buffer. Each value has a buffer of its own, even if buffers share memory.
 Graph graphOf(const runtime::Session &session);
-/// Sums up the traced events of one run.
+/// Sets the times of the graph's nodes to the sums of the traced events of one run.
 void setTimes(Graph &graph, const std::vector<runtime::TraceEvent> &events);
 
-/// Returns a color such as "hsl(200,55%,80%)", with one hue per implementation. The color is darker
-/// for a larger share of the time.
+/// Returns a fill color such as "hsl(200,55%,80%)": one hue per kernel, and darker for a larger
+/// `share` of the time.
 std::string colourOf(const GraphNode &node, double share);
 
 std::string svgOf(const Graph &graph);
 std::string htmlOf(const Graph &graph);
-/// Returns a color for each device of a program that uses several devices; empty if it uses one.
+/// Returns a color for a device, or an empty string if the program uses only one device.
 std::string deviceColour(const Graph &graph, const std::string &device);
-/// Escapes text for XML.
+/// Escapes XML's special characters in a text.
 std::string escaped(const std::string &text);
 
 } // namespace dlc::cli

@@ -13,7 +13,7 @@
 namespace dlc::cli {
 namespace {
 
-/// Converts a number to the bits of an f16 or bf16.
+/// Converts a number to the bits of an f16 or bf16 value.
 uint16_t halfBits(double value, const llvm::fltSemantics &semantics) {
   llvm::APFloat number(value);
   bool inexact;
@@ -22,8 +22,8 @@ uint16_t halfBits(double value, const llvm::fltSemantics &semantics) {
 }
 
 runtime::NpyArray randomArray(const runtime::TensorInfo &info, uint64_t seed) {
-  // std::uniform_real_distribution is not used, because its results for a seed depend on the
-  // standard library.
+  // The distribution is computed here, because the results of std::uniform_real_distribution for a
+  // seed depend on the standard library.
   std::mt19937_64 engine(seed);
   std::vector<char> bytes(info.bytes);
   size_t width = dtypeBytes(info.dtype), count = info.bytes / width;
@@ -44,7 +44,7 @@ runtime::NpyArray randomArray(const runtime::TensorInfo &info, uint64_t seed) {
     case DType::BF16:
       put(halfBits(real, llvm::APFloat::BFloat()));
       break;
-    default: // Integers in little-endian order: 0 or 1, which are usually valid indices.
+    default: // Integers in little-endian order: 0 or 1, because these are usually valid indices.
       *at = unit < 0.5;
     }
   }

@@ -7,13 +7,14 @@
 
 namespace dlc::cli {
 
-/// Returns one array per input of the program, in its order: the given arrays, the constant values
-/// of inputs that were bound at compile time, and random elements for the others. Throws dlc::Error
+/// Returns one array per input of the program, in the program's order: the array from `given`, the
+/// constant value of an input that was bound at compile time, or random elements. Throws dlc::Error
 /// if a given array does not fit.
 std::vector<runtime::NpyArray> arraysFor(const runtime::Session &session, const Values &given,
                                          uint64_t seed);
 
-/// Completes the shapes with 1 for each unspecified dynamic dimension, and reports each on stderr.
+/// Completes the input shapes with size 1 for each unspecified dynamic dimension, and reports each
+/// such dimension on stderr.
 Shapes completeWithOnes(const Source &source, const Shapes &given);
 
 } // namespace dlc::cli

@@ -21,7 +21,8 @@
 namespace dlc::cli {
 namespace {
 
-/// Measures the times of the graph's commands. Returns the trace of the fastest run.
+/// Measures the times of the graph's commands in several runs. Returns the trace of the fastest
+/// run.
 std::vector<runtime::TraceEvent> measure(runtime::Session &session, const Values &values,
                                          const InspectArguments &arguments, Graph &graph) {
   std::vector<runtime::NpyArray> arrays = arraysFor(session, values, arguments.seed);
@@ -43,8 +44,8 @@ std::vector<runtime::TraceEvent> measure(runtime::Session &session, const Values
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   std::vector<runtime::TraceEvent> best;
-  // Takes all times from the fastest run, so that delays by other processes are not attributed to a
-  // command.
+  // All times are those of the fastest run, because delays by other processes would be attributed
+  // to single commands.
   double watched = INFINITY, unwatched = INFINITY;
   for (int i = 0; i < arguments.repeat; ++i) {
     session.setTrace(true);
@@ -144,7 +145,8 @@ std::string sharersText(const runtime::StateInfo &info) {
 }
 
 void printStates(const std::vector<runtime::StateInfo> &states) {
-  // Optimizers have hundreds of states; --json lists all of them.
+  // Maximum number of states in the text output: optimizers have hundreds of states, and --json
+  // lists all of them.
   constexpr size_t kShown = 8;
   double bytes = 0;
   size_t parameters = 0;
@@ -167,15 +169,16 @@ void printStates(const std::vector<runtime::StateInfo> &states) {
                 states.size(), parameters, bytesText(bytes).c_str());
 }
 
-/// Returns the number of executions, such as "32 times"; 0 for commands in a branch that was not
-/// taken.
+/// Returns the number of executions of a command as text, such as "32 times". It is 0 in a branch
+/// that was not taken.
 std::string timesText(double times) { return std::to_string(int64_t(times)) + " times"; }
 
 void print(const runtime::Session &session, const Graph &graph, const SharedReport &shared) {
   const runtime::Plan &plan = session.plan();
   runtime::MemoryFigures memory = session.memory();
   std::printf("program  %s, made by %s for", plan.name.c_str(), plan.producer.c_str());
-  // These features distinguish machines; --json lists all of them.
+  // The text output lists only the CPU features that distinguish machines; --json lists all
+  // features.
   for (const char *telling :
        {"avx2", "avx512f", "avx512vnni", "avx512bf16", "avx512fp16", "amx-tile"})
     if (std::find(plan.features.begin(), plan.features.end(), telling) != plan.features.end())
@@ -210,8 +213,8 @@ void print(const runtime::Session &session, const Graph &graph, const SharedRepo
     if (!what.empty())
       std::printf("  (%s)", what.c_str());
     std::printf("\n");
-    // A single candidate is no choice. It is printed only if its text has further information, such
-    // as a measurement.
+    // A single candidate is printed only if its text has more than its estimate, such as a
+    // measurement.
     auto saysMore = [](const nlohmann::json &c) {
       return c.is_string() && c.get<std::string>().find(", ") != std::string::npos;
     };
@@ -232,7 +235,7 @@ void print(const runtime::Session &session, const Graph &graph, const SharedRepo
 
 int inspect(const InspectArguments &given, runtime::World &process) {
   InspectArguments arguments = given;
-  // Transfers are shown with measured times.
+  // --placement reports measured times of transfers, so the program must be run.
   if (arguments.placement && arguments.repeat == 0)
     arguments.repeat = 5;
   if (!arguments.ranks.empty() && arguments.link.empty() && process.size() == 1)
@@ -248,8 +251,8 @@ int inspect(const InspectArguments &given, runtime::World &process) {
   std::set<std::string> bound;
   std::shared_ptr<runtime::Program> program =
       compileSource(source, shapes, values, arguments.options, bound);
-  // A program for several ranks can be inspected in one process, with a simulated world whose other
-  // ranks contribute zeros.
+  // Simulated world, in which the other ranks contribute zeros: a program for several ranks can be
+  // inspected in one process.
   std::unique_ptr<runtime::World> waiting;
   const int ranks = runtime::ranksOf(runtime::checkProgram(*program));
   if (!arguments.link.empty())
@@ -268,7 +271,7 @@ int inspect(const InspectArguments &given, runtime::World &process) {
                                                          {.originNs = runtime::firstOf(events)}));
   }
   SharedReport shared = reportOf(session, graph, arguments, world, timeline ? &*timeline : nullptr);
-  // Only rank 0 writes output.
+  // Only rank 0 writes the report.
   if (world.rank() != 0)
     return 0;
   if (!arguments.svg.empty())
@@ -297,7 +300,7 @@ int inspect(const InspectArguments &given, runtime::World &process) {
 } // namespace
 
 int inspectCommand(const InspectArguments &arguments) {
-  // Join the world before any thread exists, because joining may set the CPU affinity of threads.
+  // Joins the world before any thread exists, because joining may set the CPU affinity of threads.
   runtime::World &world = runtime::World::ofProcess();
   return inWorld(world, [&] { return inspect(arguments, world); });
 }

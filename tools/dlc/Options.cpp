@@ -12,7 +12,7 @@ namespace dlc::cli {
 
 static std::pair<std::string, std::string> splitAtEquals(const std::string &text,
                                                          const char *option, const char *example) {
-  // Value names may contain '=', so the last one is the separator.
+  // The last '=' separates name and value, because names of model inputs may contain '='.
   size_t at = text.rfind('=');
   if (at == std::string::npos || at == 0)
     throw Error(std::string(option) + " '" + text + "': required: " + example);

@@ -14,7 +14,7 @@
 
 namespace dlc::cli {
 
-/// Arguments of all commands that may compile.
+/// Arguments of all commands that may compile a model.
 struct ModelArguments {
   std::string model;
   std::vector<std::string> shapes, inputs;
@@ -34,13 +34,14 @@ struct CompileArguments : ModelArguments {
 struct TuneArguments : CompileArguments {
   TuneArguments();
   std::string explain;
-  bool machine = false;    ///< calibrate the machine instead of tuning a model
-  std::string profileFile; ///< output file of the machine profile; empty: in the cache folder
+  bool machine = false;    ///< measure the profile of this machine instead of tuning a model
+  std::string profileFile; ///< output file of the profile; if empty, in the cache folder
 };
 
 struct TuneDbArguments {
-  std::string action, output, pattern; ///< the database that is shown or written
-  std::vector<std::string> files;      ///< the databases that are merged or compared
+  /// Action of tune-db, database that it shows or writes, and pattern of the operations to show.
+  std::string action, output, pattern;
+  std::vector<std::string> files; ///< databases that are merged or compared
 };
 
 struct TrainArguments {
@@ -55,8 +56,9 @@ struct TrainArguments {
 
 struct QuantizeArguments {
   quantize::Options options;
-  std::string data; ///< path of an .npz file; empty: only weights are quantized
-  /// `saysWeights`: --weights was specified.
+  /// Path of an .npz file with calibration data. If it is empty, only weights are quantized.
+  std::string data;
+  /// True if the option --weights was specified (`saysWeights`).
   bool saysWeights = false, json = false;
 };
 
@@ -70,10 +72,10 @@ struct InspectArguments : ModelArguments {
   int repeat = 0;
   bool json = false, placement = false, layouts = false;
   std::string svg, html, trace;
-  /// Links between ranks of one machine, and between ranks of different machines, such as
-  /// "20us,10GB/s".
+  /// Latency and bandwidth of the links between ranks of one machine (`link`) and between ranks of
+  /// different machines (`between`), such as "20us,10GB/s".
   std::string link, between;
-  std::vector<int> ranks; ///< numbers of ranks to predict
+  std::vector<int> ranks; ///< world sizes for which the time of a step is predicted
   int ranksPerMachine = 0;
 };
 
@@ -82,41 +84,45 @@ int runCommand(const RunArguments &arguments);
 int inspectCommand(const InspectArguments &arguments);
 int trainCommand(const TrainArguments &arguments);
 int quantizeCommand(const QuantizeArguments &arguments);
-/// Measures the candidate kernels of a model's operations and stores the results in a database.
+/// Command `dlc tune`: measures the candidate kernels of a model's operations and stores the
+/// results in a database.
 int tuneCommand(const TuneArguments &arguments);
 int tuneDbCommand(const TuneDbArguments &arguments);
-/// Injects faults into a candidate, for tests of the tuner's checks: wrong results
-/// (DLC_TEST_SPOIL), or a signal, as PATTERN:STAGE:SIGNAL (DLC_TEST_CRASH).
+/// Injects faults into a candidate kernel, for tests of the tuner's checks: wrong results
+/// (DLC_TEST_SPOIL), or a signal, given as PATTERN:STAGE:SIGNAL (DLC_TEST_CRASH).
 void spoilAsAsked(TuningOptions &tuning);
-/// Lists the devices and the libraries found for them.
+/// Command `dlc devices`: lists the devices and the libraries found for them.
 int devicesCommand();
 
-/// Parses texts such as "x=1x3x224x224". Throws dlc::Error.
+/// Parses input shapes such as "x=1x3x224x224". Throws dlc::Error.
 Shapes parseShapes(const std::vector<std::string> &texts);
-/// Reads the arrays of texts such as "x=file.npy", and packs them if the input has a 4-bit integer
-/// type.
+/// Reads the .npy files of arguments such as "x=file.npy", and packs the elements if the input has
+/// a 4-bit integer type.
 Values readInputs(const std::vector<std::string> &texts, const Source &source);
-/// Merges the given shapes with those of the arrays. Throws dlc::Error if they differ for an input.
+/// Returns the input shapes from the arguments and from the arrays. Throws dlc::Error if they
+/// differ for an input.
 Shapes shapesOf(const ModelArguments &arguments, const Values &values);
-/// A compiled model. The sources own the context of the module.
+/// A compiled model or training step. The sources own the MLIR context of the module.
 struct Compiled {
   std::unique_ptr<Source> source;
   TrainingStep step;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// Null if the options stop at a phase before program creation.
+  /// Compiled program, or null if the options stop at a phase before program creation.
   std::shared_ptr<runtime::Program> program;
 };
-/// Compiles the model, or its training step, which is described in the program's manifest.
+/// Compiles the model, or its training step if --train is specified. The program's manifest
+/// describes the training step.
 Compiled compileGiven(const CompileArguments &arguments, const CompileOptions &options);
 Phase parsePhase(const std::string &name);
 
-/// Peak memory use of this process in MiB.
+/// Returns the peak memory use of this process in MiB.
 double peakMib();
-/// Format a quantity with three digits and a unit, such as "12.3 MiB" or "1.2 GFLOP".
+/// Formats a number of bytes with three digits and a unit, such as "12.3 MiB"; flopsText() formats
+/// operations, such as "1.2 GFLOP".
 std::string bytesText(double bytes);
 std::string flopsText(double flops);
-/// Returns the last `most` characters of a long name, because they distinguish names better than
-/// the first.
+/// Returns the last `most` characters of a long name, because they usually distinguish names better
+/// than the first characters.
 std::string endOf(const std::string &text, size_t most);
 
 } // namespace dlc::cli

@@ -6,12 +6,12 @@
 
 namespace dlc::cli {
 
-/// A copy between devices.
+/// A copy of a value between two devices.
 struct Edge {
   size_t command;
   std::string value, from, to;
   double bytes;
-  /// Microseconds; `measured` is negative if the program was not run.
+  /// Time of the copy in microseconds; `measured` is negative if the program was not run.
   double estimated, measured;
 };
 

@@ -16,7 +16,7 @@ namespace {
 quantize::Data readData(const std::string &path) {
   quantize::Data data{path, {}};
   for (const auto &[name, array] : runtime::readNpz(path)) {
-    // Copied, because arrays in archives may be unaligned.
+    // The array is copied, because arrays in .npz archives may be unaligned.
     Tensor tensor(array.dtype, array.shape);
     std::memcpy(tensor.raw(), array.data.data, array.data.bytes);
     data.arrays.emplace_back(name, tensor);

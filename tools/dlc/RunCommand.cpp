@@ -29,7 +29,7 @@ double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Returns a file name for a value's name: replaces '/' and control characters, so that
+/// Returns a valid file name for a value's name: replaces '/' and control characters, so that
 /// "/layer/out:0" is not a path.
 std::string fileNameOf(const std::string &name) {
   std::string file = name.empty() ? "output" : name;
@@ -58,7 +58,7 @@ double elementAt(const runtime::TensorInfo &info, const void *data, size_t i) {
     return llvm::APFloat(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits())).convertToDouble();
   case DType::BF16:
     return llvm::APFloat(llvm::APFloat::BFloat(), llvm::APInt(16, bits())).convertToDouble();
-  case DType::I4: // unpacked
+  case DType::I4: // elements are unpacked to one byte
   case DType::I8:
     return get(int8_t());
   case DType::I16:
@@ -67,7 +67,7 @@ double elementAt(const runtime::TensorInfo &info, const void *data, size_t i) {
     return get(int32_t());
   case DType::I64:
     return get(int64_t());
-  case DType::U4: // unpacked
+  case DType::U4: // elements are unpacked to one byte
   case DType::U8:
   case DType::Bool:
     return get(uint8_t());
@@ -107,14 +107,13 @@ void printOutput(const runtime::TensorInfo &info, const void *data) {
   std::printf(count > 6 ? " ...\n" : "\n");
 }
 
-/// In a world, only rank 0 prints and writes files. `world` is null if the program runs in a single
-/// process.
+/// Runs the program `repeat` times and prints its results. In a world of several processes, only
+/// rank 0 prints and writes files. `world` is null if the program runs in a single process.
 int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
         runtime::World *world) {
   auto start = Clock::now();
   const bool prints = !world || world->rank() == 0;
-  // Compilation is not a command of the step and may take longer on one rank than on others, so it
-  // needs heartbeats.
+  // Sends heartbeats during compilation, which may take longer on one rank than on others.
   std::optional<HeartbeatThread> heartbeats;
   if (world)
     heartbeats.emplace(*world);
@@ -197,8 +196,8 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
                         infos[i].dtype, infos[i].shape, outputs[i]);
   }
 
-  // The first run touches memory for the first time, so its time is reported separately if there
-  // are several runs.
+  // The time of the first run is reported separately if there are several runs, because it includes
+  // page faults of memory that is touched for the first time.
   double first = times[0];
   std::vector<double> later(times.begin() + (times.size() > 1), times.end());
   std::sort(later.begin(), later.end());
@@ -251,7 +250,7 @@ int runCommand(const RunArguments &arguments) {
   };
   if (!isShared())
     return run(arguments, source, nullptr);
-  // Join the world before any thread exists, because joining may set the CPU affinity of threads.
+  // Joins the world before any thread exists, because joining may set the CPU affinity of threads.
   runtime::World &world = runtime::World::ofProcess();
   return inWorld(world, [&] { return run(arguments, source, &world); });
 }

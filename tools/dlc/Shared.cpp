@@ -22,7 +22,7 @@ struct Unit {
 constexpr Unit kSeconds[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}},
                kRates[] = {{"Gbit/s", 1e9 / 8}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}};
 
-/// Parses a number with a unit. Returns a negative number if the text is invalid.
+/// Parses a number with a unit, such as "20us". Returns a negative number if the text is invalid.
 double quantity(llvm::StringRef text, llvm::ArrayRef<Unit> units) {
   for (const Unit &unit : units) {
     llvm::StringRef number = text.trim();
@@ -85,7 +85,7 @@ private:
 
   const runtime::Plan &plan;
   SharedReport &report;
-  std::vector<double> work; ///< seconds of each top-level command
+  std::vector<double> work; ///< execution time in seconds of each top-level command of the program
   std::vector<size_t> places;
 };
 
@@ -180,7 +180,7 @@ SharedReport reportOf(const runtime::Session &session, const Graph &graph,
 void printShared(const SharedReport &report) {
   if (report.members.empty())
     return;
-  // --json lists all collectives.
+  // Maximum number of collectives in the text output; --json lists all of them.
   constexpr size_t kShown = 8;
   double bytes = 0;
   std::string each;

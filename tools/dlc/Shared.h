@@ -9,17 +9,19 @@
 
 namespace dlc::cli {
 
-/// Parses a link such as "20us,10GB/s". Throws dlc::Error, naming the option.
+/// Parses the latency and bandwidth of a link, such as "20us,10GB/s". Throws dlc::Error that names
+/// the option.
 runtime::MessageCost parseLink(const std::string &option, const std::string &text);
 
-/// Returns a simulated world in which a collective takes as long as the link implies.
+/// Returns a simulated world of `ranks` ranks, in which each collective takes the time that the
+/// link implies.
 std::unique_ptr<runtime::World> worldOf(const runtime::MessageCost &link, int ranks);
 
-/// Predicted times of a step in a world of `ranks` ranks.
+/// Predicted times of a training step in a world of `ranks` ranks.
 struct Prediction {
   int ranks = 1, machines = 1;
   double seconds = 0, communication = 0, exposed = 0;
-  std::string_view how; ///< algorithm of the largest collective
+  std::string_view how; ///< collective algorithm of the largest collective, such as a ring
 };
 
 struct SharedReport {
@@ -27,19 +29,20 @@ struct SharedReport {
     std::string kind;
     double bytes = 0;
   };
-  std::vector<Member> members; ///< the collectives, in execution order
-  /// False if no link is known; then there are no times.
+  std::vector<Member> members; ///< the collectives of a step, in execution order
+  /// Whether the report has times, which require a measured or specified link.
   bool hasTimes = false;
-  std::string about; ///< origin of the times
+  std::string about; ///< text that says how the times were determined
   runtime::Network network;
-  bool wasRun = false; ///< measured with collectives that took their time; else predicted
-  double seconds = 0;  ///< duration of the step
+  /// Whether the times are measured, with collectives that took their time; otherwise predicted.
+  bool wasRun = false;
+  double seconds = 0; ///< duration of the step in seconds
   runtime::Overlap overlap;
   std::vector<Prediction> predictions;
 };
 
-/// Creates the report for `dlc inspect` in the session's world. `run` is the timeline of a measured
-/// run, or null.
+/// Creates the collectives report of `dlc inspect` in the session's world. `run` is the timeline of
+/// a measured run, or null.
 SharedReport reportOf(const runtime::Session &session, const Graph &graph,
                       const InspectArguments &arguments, runtime::World &world,
                       const runtime::Timeline *run);

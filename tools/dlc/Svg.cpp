@@ -14,10 +14,12 @@ struct Box {
   int x, y;
 };
 
-/// Arranges the boxes in levels: each command is on a level below all commands that it reads from.
+/// Arranges the boxes of the commands in levels: each command is on a level below all commands from
+/// which it reads.
 std::vector<Box> layout(const Graph &graph, int &width, int &height) {
   std::vector<int> level(graph.nodes.size(), 0);
-  // Edges point forward in the list of commands, so one sweep in its order computes all levels.
+  // Edges point forward in the list of commands, so one pass over the sorted edges computes all
+  // levels.
   std::vector<std::pair<size_t, size_t>> edges = graph.edges;
   std::sort(edges.begin(), edges.end(), [](auto &a, auto &b) { return a.second < b.second; });
   for (auto [from, to] : edges)

@@ -29,7 +29,7 @@ volatile std::sig_atomic_t interrupted = 0;
 
 using Metadata = std::map<std::string, std::string>;
 
-/// A scalar output of the step.
+/// A scalar output of the training step, such as the loss or a metric.
 struct Figure {
   std::string name;
   float value = 0;
@@ -54,23 +54,23 @@ private:
 
   const TrainArguments &arguments;
   TrainWorld ranks;
-  /// True on rank 0, which prints and writes files.
+  /// True on rank 0, which prints progress and writes files.
   bool first;
   std::shared_ptr<runtime::Program> program;
   runtime::Session session;
   nlohmann::json about;
   std::vector<runtime::TensorInfo> fields;
-  /// Learning rates that are inputs, by input index.
+  /// Current learning rates, by index of the program input that has the learning rate.
   std::map<size_t, float> rates;
   data::Dataset dataset;
   int batches;
   data::Loader loader;
   int64_t batch, perEpoch, total;
-  /// Number of finished steps, including those before a resume.
+  /// Number of finished training steps, including those before a resumed run.
   int64_t done = 0;
   std::vector<Figure> figures;
-  std::vector<double> losses; // of the steps of this run
-  std::vector<double> sums;   // of the figures in this epoch
+  std::vector<double> losses; // losses of the training steps of this run
+  std::vector<double> sums;   // sums of the scalar outputs (`figures`) over this epoch
   int64_t summed = 0;
   Progress progress;
   TrainTrace trace;
@@ -93,8 +93,8 @@ std::shared_ptr<runtime::Program> programOf(const std::string &path, const runti
   return source.program();
 }
 
-/// Returns the number of batches that the ranks take in one step. Ranks of a model-parallel step
-/// (`--split`) all take the same batch.
+/// Returns the number of different batches that the ranks take in one training step. Ranks of a
+/// model-parallel step (`--split`) all take the same batch.
 int batchesOf(const runtime::Session &session, const runtime::World &world) {
   return session.states().hasParts() ? 1 : world.size();
 }
@@ -151,7 +151,8 @@ void Training::takeRates() {
                                     "has no effect; compile the step with another rate");
 }
 
-/// Returns the settings that must be unchanged for a resumed run to be bitwise identical.
+/// Returns the settings that must be equal to those of the checkpoint, so that a resumed run is
+/// bitwise identical.
 Metadata Training::identity() const {
   return {{"dlc.train.samples", std::to_string(dataset.size())},
           {"dlc.train.data", fingerprintOf(dataset)},
@@ -196,7 +197,8 @@ void Training::start() {
   for (const auto &[place, rate] : rates)
     settings.push_back("learning rate " + std::to_string(rate));
   ranks.agree(arguments.program, *program, session.plan(), settings);
-  // Each rank reads the checkpoint if the state is sharded or split; otherwise only rank 0 does.
+  // Every rank reads the checkpoint if the state is sharded or split over ranks; otherwise only
+  // rank 0 reads it.
   const bool all = runtime::hasShares(session.plan());
   if (first || all || session.states().hasParts())
     takeState();
@@ -231,7 +233,7 @@ void Training::failAt(const std::string &what) const {
 bool Training::step() {
   ranks.world.setStep(done + 1);
   std::optional<data::Batch> taken = loader.next();
-  if (!taken) // end of the epoch; continues with the next one
+  if (!taken) // end of the epoch: continues with the next epoch
     taken = loader.next();
   std::vector<const void *> inputs;
   auto field = taken->fields.begin();
@@ -348,8 +350,8 @@ int Training::run() {
   return stopped ? 130 : 0;
 }
 
-/// On the first signal, finishes the current step and saves the state; a second signal terminates
-/// the process.
+/// Installs signal handlers: the first signal finishes the current training step and saves the
+/// state; a second signal terminates the process.
 void handleInterrupts() {
   struct sigaction action = {};
   action.sa_handler = [](int) { interrupted = 1; };
@@ -361,7 +363,7 @@ void handleInterrupts() {
 } // namespace
 
 int trainCommand(const TrainArguments &arguments) {
-  // Join the world before any thread exists, because joining may set the CPU affinity of threads.
+  // Joins the world before any thread exists, because joining may set the CPU affinity of threads.
   runtime::World &world = runtime::World::ofProcess();
   return inWorld(world, [&] {
     Training training(arguments, world);

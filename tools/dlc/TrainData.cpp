@@ -13,7 +13,7 @@
 namespace dlc::cli {
 namespace {
 
-/// Returns NumPy's name of the type, for hints in messages.
+/// Returns NumPy's name of an element type, for hints in error messages.
 const char *numpyName(DType dtype) {
   switch (dtype) {
   case DType::F32:
@@ -39,15 +39,15 @@ std::string typeText(DType dtype, const std::vector<int64_t> &shape) {
   return std::string(dtypeName(dtype)) + " " + shapeText(shape);
 }
 
-/// Returns the index of the first NaN, or -1. Tests the bits: all ones in the exponent and a
-/// non-zero fraction.
+/// Returns the index of the first NaN in a float array, or -1. A NaN has an exponent of all ones
+/// and a non-zero fraction.
 template <typename Word> int64_t firstNan(const void *data, size_t count, int fractionBits) {
   constexpr int width = 8 * sizeof(Word);
   const Word exponent = Word(((Word(1) << (width - 1 - fractionBits)) - 1) << fractionBits);
   const Word magnitude = Word(Word(~Word(0)) >> 1);
   const char *at = static_cast<const char *>(data);
   for (size_t i = 0; i < count; ++i) {
-    Word word; // array members of an archive may be unaligned
+    Word word; // memcpy, because arrays in an archive may be unaligned
     std::memcpy(&word, at + i * sizeof(Word), sizeof word);
     if ((word & magnitude) > exponent)
       return int64_t(i);
@@ -174,7 +174,7 @@ data::Dataset trainingData(const std::string &path, const std::vector<runtime::T
       throw Error(where + "required: the same number of samples in every array; found: " +
                   std::to_string(fields[0].second.shape()[0]) + " in '" + fields[0].first +
                   "' and " + std::to_string(array.shape[0]) + " in '" + input.name + "'");
-    // Samples are copied bytewise, so the array may be unaligned in its file.
+    // The array may be unaligned in its file, because samples are copied bytewise.
     fields.emplace_back(input.name,
                         Tensor::view(const_cast<void *>(array.data.data), array.dtype, array.shape,
                                      std::const_pointer_cast<void>(array.data.owner)));
@@ -183,8 +183,8 @@ data::Dataset trainingData(const std::string &path, const std::vector<runtime::T
 }
 
 std::string fingerprintOf(const data::Dataset &dataset) {
-  // Hashes up to 256 samples including the first and the last, because reading all of a large file
-  // would be slow.
+  // Hashes only up to 256 samples, including the first and the last, because reading all of a large
+  // file would be slow.
   uint64_t hash = llvm::xxh3_64bits(std::to_string(dataset.size()));
   auto add = [&](const void *bytes, size_t count) {
     uint64_t both[2] = {hash, llvm::xxh3_64bits({static_cast<const uint8_t *>(bytes), count})};

@@ -9,20 +9,21 @@
 
 namespace dlc::cli {
 
-/// Returns the inputs that hold the batch: all except learning rates. `training` is the training
-/// metadata in the program's manifest, which names the learning rates.
+/// Returns the program inputs that hold the batch, which are all except learning rates. `training`
+/// is the training metadata in the program's manifest, which names the learning rates.
 std::vector<runtime::TensorInfo> batchInputs(const runtime::Plan &plan,
                                              const nlohmann::json &training);
-/// Returns the first dimension of these inputs. Throws dlc::Error if they have no common one.
+/// Returns the batch size, which is the first dimension of these inputs. Throws dlc::Error if their
+/// first dimensions differ.
 int64_t batchOf(const std::vector<runtime::TensorInfo> &inputs);
 
-/// Reads the arrays of an .npz file in the order of these inputs. Checks names, types and shapes,
-/// and checks all elements for NaN and invalid class labels.
+/// Reads the arrays of an .npz file, in the order of the program inputs `inputs`. Checks names,
+/// types and shapes, and checks all elements for NaN and invalid class labels.
 data::Dataset trainingData(const std::string &path, const std::vector<runtime::TensorInfo> &inputs,
                            const nlohmann::json &training);
 
-/// Returns a hash of the arrays' names, types, shapes and some elements, to detect that a run is
-/// resumed with other data.
+/// Returns a hash of the data's names, types, shapes and some elements, with which a resumed run
+/// detects that its data differ.
 std::string fingerprintOf(const data::Dataset &dataset);
 
 } // namespace dlc::cli

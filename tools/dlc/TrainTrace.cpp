@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kKept = 8;
 
-/// Returns the minimum of `number` over all ranks.
+/// Returns the minimum of `number` over all ranks (an all-reduce).
 int64_t minOfAll(runtime::World &world, int64_t number) {
   int64_t most = -number;
   world.run({.type = DType::I64,
@@ -21,7 +21,7 @@ int64_t minOfAll(runtime::World &world, int64_t number) {
   return -most;
 }
 
-/// Returns the text of rank `root` on all ranks.
+/// Broadcasts a text from rank `root`: returns it on all ranks.
 std::string broadcast(runtime::World &world, std::string text, int root) {
   auto run = [&](void *data, DType type, uint64_t count) {
     world.run({.collective = runtime::Collective::Broadcast,

@@ -11,14 +11,15 @@
 
 namespace dlc::cli {
 
-/// Trace of the last steps of a training run. Does nothing if the path is empty.
+/// Execution trace of the last training steps of a run. Does nothing if the path is empty.
 class TrainTrace {
 public:
   TrainTrace(std::string path, runtime::Session &session, runtime::World &world);
-  /// Records the trace of a step. Call after each step; only the last steps are retained.
+  /// Records the trace of a training step. Must be called after each step; only the last steps are
+  /// retained.
   void stepDone();
-  /// Must be called by all ranks. Rank 0 writes a file with a group of rows for each rank, with
-  /// times converted to rank 0's clock.
+  /// Gathers the traces of all ranks, which must all call this function. Rank 0 writes a file with
+  /// a group of rows for each rank, with times converted to rank 0's clock.
   void write();
 
 private:

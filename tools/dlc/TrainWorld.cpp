@@ -87,8 +87,8 @@ int inWorld(runtime::World &world, const std::function<int()> &body) {
   try {
     return body();
   } catch (const std::exception &error) {
-    // An error that all ranks detect is reported by rank 0, which terminates the others during this
-    // delay.
+    // The other ranks wait before they abort: an error that all ranks detect is reported by rank 0,
+    // which terminates them during this delay.
     if (world.rank() != 0)
       std::this_thread::sleep_for(std::chrono::seconds(4));
     world.abort(error.what());

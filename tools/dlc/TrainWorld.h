@@ -15,21 +15,22 @@
 
 namespace dlc::cli {
 
-/// Synchronizes the ranks of a training run. All ranks must call each function together. In a world
-/// of one rank the functions do nothing.
+/// Keeps the ranks of a training run consistent. All ranks must call each function together. In a
+/// world of one rank, the functions do nothing.
 class TrainWorld {
 public:
   explicit TrainWorld(runtime::World &world) : world(world) {}
 
-  /// Throws dlc::Error if the ranks have different programs or settings.
+  /// Checks that all ranks have the same program and settings. Throws dlc::Error if they differ.
   void agree(const std::string &path, const runtime::Program &program, const runtime::Plan &plan,
              const std::vector<std::string> &settings);
-  /// Broadcasts rank 0's state and number of finished steps to all ranks.
+  /// Broadcasts rank 0's state and its number of finished training steps to all ranks.
   void share(const runtime::Plan &plan, runtime::StateSet &states, int64_t &done);
-  /// Returns true if a rank requested to stop in the previous call. The answer is delayed by one
-  /// step, so that no step waits for the exchange and all ranks stop after the same step.
+  /// Returns true if any rank passed `wanted` = true in the previous call, so that all ranks stop
+  /// after the same training step. The result is delayed by one call, so that no step waits for the
+  /// exchange.
   bool stops(bool wanted);
-  /// Waits for the exchanges that stops() started.
+  /// Waits for the asynchronous exchanges that stops() started.
   void finish();
 
   runtime::World &world;
@@ -43,8 +44,8 @@ private:
   size_t asked = 0;
 };
 
-/// Sends heartbeats from a thread while this rank performs long work outside of the step's
-/// commands.
+/// Thread that sends heartbeats while this rank performs long work outside of the commands of a
+/// training step.
 class HeartbeatThread {
 public:
   explicit HeartbeatThread(runtime::World &world);
@@ -56,7 +57,8 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// Returns the result of `body`. If it throws, reports the error once and terminates all ranks.
+/// Runs `body` and returns its result. If it throws in a world of several ranks, reports the error
+/// once and terminates all ranks.
 int inWorld(runtime::World &world, const std::function<int()> &body);
 
 } // namespace dlc::cli

@@ -18,7 +18,7 @@ namespace {
 
 using From = TunedOperation::From;
 
-/// Statistics over all operations.
+/// Tuning statistics over all operations of a model.
 struct TuningSummary {
   std::map<From, size_t> operations;
   size_t uncertain = 0, all = 0, withChoice = 0;
@@ -94,7 +94,8 @@ TuneArguments::TuneArguments() {
 
 namespace {
 
-/// Measures the profile of this machine, writes it to a file and prints it as a table.
+/// Measures the profile (cost-model parameters) of this machine, writes it to a file and prints it
+/// as a table.
 int tuneMachine(const TuneArguments &arguments) {
   auto start = std::chrono::steady_clock::now();
   const CompileOptions &options = arguments.options;
@@ -132,7 +133,7 @@ int tuneCommand(const TuneArguments &arguments) {
   CompileOptions options = arguments.options;
   options.to = Phase::Select;
   TuningOptions &tuning = options.tuning;
-  // The database is written here, so it is not used as a pinned read-only one.
+  // The tuning database is writable in this command, even if the options pin it as read-only.
   tuning.pinned = false;
   tuning.database = databaseOf(options);
   if (tuning.database.empty())

@@ -54,8 +54,8 @@ int merge(const TuneDbArguments &arguments) {
   return 0;
 }
 
-/// Returns the slowdown of the other database's choice relative to this one's choice, according to
-/// this database.
+/// Returns the slowdown of `other`, the candidate that the other database chooses, relative to this
+/// database's choice `own`, by the measurements in this database.
 double behindHere(const TuningEntry &entry, const TunedCandidate &own,
                   const TunedCandidate &other) {
   const TunedCandidate *found = entry.find(other.implementation);

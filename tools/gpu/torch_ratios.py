@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""dlc beside PyTorch on the same device, in turns: what step `torch` of the kit runs (tools/gpu/README.md).
+"""Times dlc against PyTorch on the same device, interleaved. The step `torch` of the kit runs this script (tools/gpu/README.md).
 
     torch_ratios.py --work dlc-gpu-work --state FOLDER --out FOLDER --seconds N --network NAME:BATCH[:inference]...
 
-Each side stands ready in a process of its own, its arrays on the device; a pair lets each run for a moment, whoever was second being first in the next
-pair. A ratio is PyTorch's median over dlc's in one pair (above 1: dlc is faster); of all pairs the median counts, and the interval that holds it at 95 %.
-Every run ends when the device is done. Images lie with channels last in PyTorch, the optimiser is its fused one, cuDNN's algorithms are measured.
-Configurations that are in torch.json already are left alone; the file is whole at any moment. Only the standard library is needed here: torch is the
-worker's affair (--worker).
+dlc and PyTorch each run in their own process, with their arrays on the device. In each pair of measurements, both run for a short time, and the order is
+reversed from pair to pair. The ratio of a pair is PyTorch's median time divided by dlc's (above 1: dlc is faster); the result is the median over all pairs,
+with its 95 % confidence interval. Each timed run includes the synchronization with the device. PyTorch uses channels-last images, its fused optimizer and
+cudnn.benchmark. Configurations that are already in torch.json are not measured again; the file is replaced atomically. Only the worker processes (--worker)
+import torch; the rest of the script needs only the standard library.
 """
 import argparse
 import json
@@ -21,11 +21,11 @@ import subprocess
 import sys
 import time
 
-FIRST = 10  # so many configurations are compared with eager PyTorch before one is with the compiled
+FIRST = 10  # number of configurations that are compared with eager PyTorch before the first one with torch.compile
 
 
 def clocks():
-    """What nvidia-smi says of the device now, or nothing."""
+    """Returns the current clocks, temperature and power of the device from nvidia-smi, or None if nvidia-smi is not available."""
     smi = os.environ.get("KIT_NVIDIA_SMI") or shutil.which("nvidia-smi")
     if not smi:
         return None
@@ -38,7 +38,7 @@ def clocks():
 
 
 class Side:
-    """A process that answers each line of JSON with one."""
+    """A measured process: answers each line of JSON on stdin with one line of JSON on stdout."""
 
     def __init__(self, command, environment):
         self.errors = open(os.path.join(FOLDER, f"torch-{os.getpid()}-{id(self)}.err"), "w+")
@@ -46,7 +46,7 @@ class Side:
         self.rest = b""
 
     def answer(self, seconds):
-        """Throws RuntimeError with the last words where none comes."""
+        """Returns the next answer. Raises RuntimeError with the end of the error output if the process exits or does not answer in time."""
         until = time.monotonic() + seconds
         while b"\n" not in self.rest:
             left = until - time.monotonic()
@@ -99,7 +99,7 @@ def torch_side(tool):
 
 
 def interval(ratios):
-    """Median, and the order statistics that hold it at 95 %."""
+    """Returns the median and its 95 % confidence interval, by order statistics."""
     ordered, n = sorted(ratios), len(ratios)
     skip = max(int((n - 1.96 * math.sqrt(n)) / 2), 0)
     return statistics.median(ordered), ordered[skip], ordered[n - 1 - skip]
@@ -147,7 +147,7 @@ class Results:
 
 
 def compare(o, results, tools, network, batch, mode, precision, eager):
-    """One configuration with dlc's side made once; the eager worker goes from one to the next."""
+    """Measures one configuration with each tool. dlc's process is started once; the process of eager PyTorch is reused for the next configuration."""
     wanted = [tool for tool in tools if not results.has(f"{network}/{mode}/{precision}/{tool}")]
     if not wanted:
         return eager
@@ -175,7 +175,7 @@ def compare(o, results, tools, network, batch, mode, precision, eager):
                 found.update(batch=batch, dlc_ready_s=about["ready_s"], torch_ready_s=ready["ready_s"], clocks_before=before, clocks_after=clocks())
                 results.put(key, found)
             except RuntimeError as error:
-                # What the step's end cut off is not known to be wrong.
+                # A measurement that was interrupted by the deadline of the step is not an error.
                 if left(o) > 1:
                     results.put(key, {"error": str(error), "seconds": time.monotonic() - start})
                 if theirs is eager and eager:
@@ -210,12 +210,12 @@ def main():
     a.add_argument("--again", action="store_true")
     o = a.parse_args()
     o.until = time.monotonic() + o.seconds
-    # What was started ends with this.
+    # On SIGTERM, exits in an orderly way, so that the started processes are ended, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     global FOLDER
     FOLDER = os.path.join(o.state, "files")
     os.makedirs(FOLDER, exist_ok=True)
-    # What was tuned once is known when the step goes on.
+    # Inductor's cache is retained, so that a continued step reuses the results of autotuning.
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(os.path.dirname(o.state), "inductor"))
     results = Results(o)
     if o.small:
@@ -234,7 +234,7 @@ def main():
         eager = torch_side("eager")
         results.all["torch"] = eager.ask({"about": o.device}, min(120, left(o)))
         results.write()
-        # What takes a minute each comes when something is known of all that matter.
+        # torch.compile takes a minute for each configuration, so the most important ones are first compared with eager PyTorch.
         plan = [(c, one) for c in configs[:FIRST]] + [(c, other) for c in configs[:FIRST // 2]]
         plan += [(c, one) for c in configs[FIRST:]] + [(c, other) for c in configs[FIRST // 2:]]
         if not o.small:
@@ -256,7 +256,7 @@ def main():
 
 
 def worker(tool):
-    """Lines of JSON: {"about": device}, {"load": network, ..}, {"seconds": s}."""
+    """Runs PyTorch in this process and answers lines of JSON: {"about": device}, {"load": network, ..}, {"seconds": s}."""
     import torch
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import networks
@@ -277,7 +277,7 @@ def worker(tool):
         if not device.startswith("cuda"):
             return found
         found["device"] = torch.cuda.get_device_name(device)
-        # The same limits by another's means.
+        # Measures the device's peak performance with PyTorch, for comparison with the step `machine`.
         x = torch.empty(1 << 29, device=device)
         y = torch.empty_like(x)
         found["copy_gb_s"] = 2 * x.numel() * 4 / median_of(lambda: y.copy_(x)) * 1e-9
@@ -307,7 +307,7 @@ def worker(tool):
             module, (x,) = networks.build(task["load"], task["batch"])
             module, x = module.to(device), x.to(device)
             if precision == "bf16":
-                # Weights in 16 bits from the beginning on, as who wants speed has them.
+                # For bf16 inference, the weights are converted to bf16 in advance, as users do who optimize for speed.
                 module, x = module.to(torch.bfloat16), x.to(torch.bfloat16) if x.is_floating_point() else x
         if x.dim() == 4:
             module, x = module.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
@@ -340,7 +340,7 @@ def worker(tool):
                 forward(x)
             synchronize()
         run = step if trains else infer
-        # Code is made by the first, graphs by the next.
+        # Warm-up: the first run compiles kernels, and the next ones capture CUDA graphs.
         first = run()
         for _ in range(3):
             run()
@@ -367,7 +367,7 @@ def worker(tool):
                     run()
                     times.append(time.perf_counter() - start)
                 said = {"times": times}
-        except Exception as error:  # whatever it is, the other side is told
+        except Exception as error:  # any error is reported to the controlling process
             said = {"error": f"{type(error).__name__}: {error}"[:1500]}
         print(json.dumps(said), flush=True)
 

@@ -39,7 +39,7 @@ bool isUtf8(const std::string &bytes) {
     for (size_t k = 1; k < length; ++k)
       if ((at(i + k) & 0xc0) != 0x80)
         return false;
-    // Reject overlong encodings, surrogates, and code points above U+10FFFF.
+    // Rejects overlong encodings, surrogates, and code points above U+10FFFF.
     if ((lead == 0xe0 && at(i + 1) < 0xa0) || (lead == 0xed && at(i + 1) > 0x9f) ||
         (lead == 0xf0 && at(i + 1) < 0x90) || (lead == 0xf4 && at(i + 1) > 0x8f))
       return false;

@@ -13,15 +13,16 @@ struct FeatureSizes {
 };
 
 struct Features {
-  /// The first `begin` bytes after leading white space, padded at the end, followed by the last
-  /// `end` bytes before trailing white space, padded at the start.
+  /// Input of the network: the first `begin` bytes after leading white space, padded at the end,
+  /// followed by the last `end` bytes before trailing white space, padded at the start.
   std::vector<int32_t> tokens;
-  /// Label of a file that is too small for the network: "empty", "txt" or "unknown". Empty if the
-  /// network is used.
+  /// Label of a file that is too small for the network: "empty", "txt" or "unknown". The text is
+  /// empty if the network must be run.
   std::string simple;
 };
 
-/// Reads at most one block from each end of the file. Throws dlc::Error if the file cannot be read.
+/// Extracts the features of a file. Reads at most one block from each end of the file. Throws
+/// dlc::Error if the file cannot be read.
 Features featuresOf(const std::string &path, const FeatureSizes &sizes);
 
 bool isUtf8(const std::string &bytes);

@@ -15,10 +15,12 @@ struct Label {
   double score;
 };
 
-/// The configuration of the magika package. Throws dlc::Error if its files are invalid.
+/// Content types and thresholds from the configuration of the magika package. Throws dlc::Error if
+/// its files are invalid.
 class Labels {
 public:
-  /// `modelDir` contains config.min.json; `kindsFile` describes each content type.
+  /// Reads config.min.json in the folder `modelDir`, and descriptions of the content types in
+  /// `kindsFile`.
   Labels(const std::string &modelDir, const std::string &kindsFile);
   const FeatureSizes &sizes() const { return featureSizes; }
   size_t size() const { return names.size(); }

@@ -6,7 +6,7 @@
 
 namespace dlc {
 
-/// Registers the dialects of modules of all phases.
+/// Registers the dialects that modules of all compilation phases use.
 void registerToolDialects(mlir::DialectRegistry &registry);
 
 /// Registers all passes of the project and MLIR's general ones (canonicalize, cse, inline,

@@ -9,14 +9,15 @@
 
 namespace dlc::python {
 
-/// The library that an array belongs to. Results are created as arrays of the same library.
+/// The Python library that an array belongs to. Results are created as arrays of the same library
+/// as the inputs.
 struct Family {
   enum class Kind { Numpy, Exchange, Other } kind = Kind::Numpy;
-  const ExchangeTable *table = nullptr; ///< Set if the kind is Exchange.
+  const ExchangeTable *table = nullptr; ///< C functions of the array type (kind Exchange)
   nanobind::handle object;              ///< An array of this library; it outlives this object.
 };
 
-/// Access to the elements of a Python array during the lifetime of this object.
+/// Read access to the elements of a Python array during the lifetime of this object.
 class View {
 public:
   View() = default;
@@ -24,8 +25,8 @@ public:
   View(const View &) = delete;
   View &operator=(const View &) = delete;
 
-  /// Throws a Python exception if the object is not an array of the value's type or is not in host
-  /// memory. `value` also supplies the name for messages.
+  /// Opens an array for reading. Throws a Python exception if the object is not an array of the
+  /// value's element type or is not in host memory. `value` also supplies the name for messages.
   void open(nanobind::handle object, const Value &value);
 
   const Family &family() const { return whose; }
@@ -33,8 +34,9 @@ public:
   int rank() const { return ndim; }
   std::vector<int64_t> sizes() const { return {dims, dims + ndim}; }
   int64_t elements() const;
-  /// Returns the elements in row-major order: in place if they are contiguous, else a copy stored
-  /// in `copy`. Throws a Python exception if 8-bit integers do not fit into the value's 4-bit type.
+  /// Returns the elements contiguously in row-major order: in place if possible, otherwise as a
+  /// copy stored in `copy`. Throws a Python exception if 8-bit integers do not fit into the value's
+  /// 4-bit type.
   const void *compact(std::unique_ptr<char[]> &copy) const;
 
 private:
@@ -49,15 +51,17 @@ private:
   Family whose;
   const char *data = nullptr;
   std::optional<DType> type;
-  /// The value's 4-bit type if the object holds 8-bit integers, which compact() packs.
+  /// The value's 4-bit type if the array holds 8-bit integers, which compact() packs; otherwise
+  /// unset.
   std::optional<DType> packs;
   int ndim = 0;
   size_t itemBytes = 1;
   const int64_t *dims = nullptr;
-  /// Strides in multiples of `unit` bytes. Null if the array is contiguous.
+  /// Strides of the array in multiples of `unit` bytes, or null if the array is contiguous.
   const int64_t *strides = nullptr;
   int64_t unit = 1;
-  nanobind::object kept; ///< A DLPack capsule, or a view of the array with another element type.
+  /// Owner of the memory: a DLPack capsule, or a view of the array with another element type.
+  nanobind::object kept;
   Py_buffer buffer{};
   DLTensor borrowed{};
 };
@@ -66,10 +70,11 @@ private:
 class Results {
 public:
   explicit Results(const runtime::TensorInfo &info);
-  /// Allocates an array of the given library for the program to write to. finish() converts it to
+  /// Allocates an array of the given library, which the program writes to. finish() converts it to
   /// the array that the caller receives.
   nanobind::object make(const Family &family, void *&address) const;
-  /// Converts `made`, whose elements are at `address`. `shape` is the actual shape of the result.
+  /// Converts `made`, an array from make() whose elements are at `address`, to the array that the
+  /// caller receives. `shape` is the actual shape of the result.
   nanobind::object finish(const Family &family, nanobind::object made, const void *address,
                           const std::vector<int64_t> &shape) const;
 
@@ -80,11 +85,12 @@ private:
   VersionedTensor *makePacked(const ExchangeTable &table) const;
 
   const runtime::TensorInfo &info;
-  /// Element type and shape of the allocated arrays. Packed 4-bit integers are stored as bytes.
+  /// Element type of the allocated arrays, followed by their shape. Packed 4-bit integers are
+  /// stored as bytes.
   DType stored;
   std::vector<int64_t> dims;
   nanobind::object shape;
-  mutable nanobind::object numpyType; ///< Looked up on first use.
+  mutable nanobind::object numpyType; ///< NumPy's type object, looked up on first use.
 };
 
 } // namespace dlc::python

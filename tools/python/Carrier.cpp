@@ -24,25 +24,25 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Delay before a failed call is reported. If a rank dies, its connections break first; the world's
-/// watchdog can identify the rank during this time.
+/// Delay before a failed collective is reported. If a rank dies, its connections break first;
+/// during the delay, the world's watchdog can identify the dead rank.
 constexpr std::chrono::seconds kPatience(1);
 
-/// A collective in progress.
+/// A collective operation in progress.
 struct Request {
   dlc_engine_call call;
   nb::object work = {};
-  /// For a reduce-scatter: copy of all elements, which is reduced in place.
+  /// For a reduce-scatter: copy of the elements of all shares, which is reduced in place.
   std::vector<char> whole = {};
-  /// For a reduction that PyTorch does not support: the gathered elements of all ranks, which are
-  /// combined here.
+  /// For a reduction that PyTorch does not support: gathered elements of all ranks, which finish()
+  /// combines.
   std::vector<char> parts = {};
   std::string error = {};
   Clock::time_point failed = {};
 };
 
-/// Runs `body` with the GIL held. Returns 0, or 1 with the message of an exception in `error`, as
-/// the engine interface requires.
+/// Runs `body` with the GIL held. Returns 0, or returns 1 and writes the message of the exception
+/// to `error`, as the engine interface requires.
 template <typename Body> int told(char *error, size_t size, Body body) {
   nb::gil_scoped_acquire held;
   std::string text;
@@ -63,7 +63,8 @@ DType typeOf(const dlc_engine_call &call) { return static_cast<DType>(call.type)
 uint64_t bytesOf(const dlc_engine_call &call) { return call.share * dtypeBytes(typeOf(call)); }
 uintptr_t addressOf(const void *memory) { return reinterpret_cast<uintptr_t>(memory); }
 
-/// Returns true if PyTorch's engines compute this reduction with the required semantics.
+/// Returns true if PyTorch's collectives support this reduction of this element type with the
+/// required semantics.
 bool isKnown(const dlc_engine_call &call) {
   switch (typeOf(call)) {
   case DType::I32:
@@ -78,8 +79,8 @@ bool isKnown(const dlc_engine_call &call) {
   }
 }
 
-/// Returns the buffer in which a reduction's elements are reduced over all ranks. countOf() returns
-/// their number.
+/// Returns the buffer in which the elements of a reduction are reduced over all ranks. countOf()
+/// returns the number of these elements.
 char *placeOf(Request &request) {
   return request.whole.empty() ? static_cast<char *>(request.call.to) : request.whole.data();
 }
@@ -127,7 +128,7 @@ void start(Carrier &carrier, Request &request) {
   }
 }
 
-/// Completes a collective after Python has finished its part: combines gathered elements, and
+/// Completes a collective after the Python part has finished: combines gathered elements, and
 /// copies this rank's share of a reduce-scatter.
 void finish(const Carrier &carrier, Request &request) {
   const dlc_engine_call &call = request.call;
@@ -214,7 +215,7 @@ int receiveMessage(void *world, int *from, void *data, uint32_t *bytes, char *er
   });
 }
 
-/// Terminates this process; the launcher then terminates the other ranks.
+/// Terminates this process; the launcher then terminates the processes of the other ranks.
 void abortAll(void *, const char *message) {
   std::fprintf(stderr, "dlc: error: %s\n", message);
   std::fflush(nullptr);

@@ -8,17 +8,17 @@
 
 namespace dlc::python {
 
-/// Argument with which the engine's world is opened. Never destroyed, because the world may call it
-/// until it is left.
+/// Context of the collective engine: the Python object that implements the collectives, and the
+/// rank of this process. Never destroyed, because the world calls it until the world is closed.
 struct Carrier {
-  /// dlc/_torch_world.py documents the methods of this object.
+  /// Python object that implements the collectives; dlc/_torch_world.py documents its methods.
   nanobind::object object;
   dlc_engine_place place{};
   dlc_engine_combine combine = nullptr;
 };
 
-/// The world's thread calls Python and holds the GIL during each call. A caller that waits for the
-/// world must therefore release the GIL.
+/// Collective engine that calls Python. The world's thread holds the GIL during each call, so a
+/// thread that waits for the world must release the GIL.
 extern const dlc_engine_table carrierEngine;
 
 } // namespace dlc::python

@@ -31,8 +31,8 @@ public:
       : waiting(std::make_shared<Waiting>()),
         made(new Sessions(std::move(source), options, hooks())), bornIn(getpid()) {}
   ~Compiler() {
-    // In a forked process the threads of MLIR's context do not exist, so the destructor would wait
-    // for them forever. The object is leaked instead.
+    // The object is leaked in a forked process: the threads of MLIR's context do not exist there,
+    // so the destructor would wait for them forever.
     if (bornIn == getpid())
       delete made;
   }
@@ -84,13 +84,13 @@ nb::capsule session(Compiler &self, const std::map<std::string, std::vector<int6
   });
 }
 
-/// Converts a graph's constants, given as (address, bytes, owner) by name.
+/// Converts the constants of a graph from a dictionary that maps names to (address, bytes, owner).
 std::map<std::string, GraphMemory> memoryOf(nb::dict constants) {
   std::map<std::string, GraphMemory> result;
   for (auto [name, value] : constants) {
     auto [address, bytes, owner] = nb::cast<std::tuple<uintptr_t, size_t, nb::object>>(value);
-    // Programs share the owner, so any thread may release it last, even after the interpreter has
-    // been finalized.
+    // Compiled programs share the owner of a constant, so any thread may release it last, even
+    // after the interpreter has been finalized.
     std::shared_ptr<void> keep(owner.release().ptr(), [](void *object) {
       if (!Py_IsInitialized())
         return;
@@ -113,7 +113,8 @@ ModelOptions optionsOf(const std::string &device, int threads, const std::string
   return options;
 }
 
-/// Returns (name, type, shape) of each value. A shape is None, or a list of sizes, names and None.
+/// Returns a list of (name, type, shape) for the values. A shape is None, or a list of sizes, names
+/// and None.
 nb::list listed(const std::vector<ValueInfo> &values) {
   nb::list list;
   for (const ValueInfo &value : values) {

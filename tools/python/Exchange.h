@@ -23,8 +23,8 @@ struct VersionedTensor {
   DLTensor tensor;
 };
 
-/// The functions return 0, or -1 with a Python exception set, and require the GIL. They do not
-/// synchronize with pending work on a device.
+/// C functions of an array type for DLPack exchange. They return 0, or -1 with a Python exception
+/// set, and require the GIL. They do not synchronize with pending work on a device.
 struct ExchangeTable {
   using SetError = void (*)(void *context, const char *kind, const char *message);
 
@@ -32,9 +32,10 @@ struct ExchangeTable {
   ExchangeTable *before;
   int (*allocate)(DLTensor *like, VersionedTensor **made, void *context, SetError setError);
   int (*managedFromObject)(void *object, VersionedTensor **tensor);
-  /// Takes ownership of the tensor.
+  /// Creates a Python array from a tensor and takes ownership of the tensor.
   int (*toObject)(VersionedTensor *tensor, void **object);
-  /// Fills `tensor` without transferring ownership; valid as long as the object. May be NULL.
+  /// Fills `tensor` with a view of a Python array without transferring ownership; the view is valid
+  /// as long as the object exists. May be NULL.
   int (*fromObject)(void *object, DLTensor *tensor);
   int (*currentStream)(DLDeviceType type, int32_t number, void **stream);
 };

@@ -4,7 +4,8 @@
 
 namespace dlc::python {
 
-/// Name of capsules with which the compiler's module passes a std::shared_ptr<runtime::Session>.
+/// Name of the Python capsules in which the compiler's module passes a
+/// std::shared_ptr<runtime::Session> to the runtime's module.
 inline constexpr char kSessionCapsule[] = "dlc.session";
 
 } // namespace dlc::python

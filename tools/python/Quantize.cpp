@@ -17,12 +17,13 @@ namespace nb = nanobind;
 namespace dlc::python {
 namespace {
 
-/// Name, type, shape, and address of the elements in row-major order.
+/// Calibration array: name, element type, shape, and address of the elements in row-major order.
 using Array = std::tuple<std::string, std::string, std::vector<int64_t>, uintptr_t>;
 using Layer = std::tuple<std::string, std::vector<int64_t>, std::string, std::optional<double>>;
 using Output = std::tuple<std::string, double, double>;
 
-/// Returns the calibration data. Copies the arrays, because Tensors may outlive them.
+/// Converts the calibration arrays. Copies the elements, because Tensors may outlive the Python
+/// arrays.
 quantize::Data dataOf(const std::vector<Array> &arrays) {
   quantize::Data data{"data", {}};
   for (const auto &[name, type, shape, address] : arrays) {
@@ -37,10 +38,11 @@ quantize::Data dataOf(const std::vector<Array> &arrays) {
   return data;
 }
 
-/// Thrown after the user has interrupted the call.
+/// Exception that is thrown after the user has interrupted the quantization.
 struct Cancelled {};
 
-/// Quantizes a model. Returns (layers, outputs, samples, samples left, bytes before, bytes after).
+/// Quantizes a model. Returns (layers, outputs, number of samples, unused samples, bytes before,
+/// bytes after).
 nb::tuple quantized(const std::string &model, const std::optional<std::vector<Array>> &data,
                     const std::string &output, const std::string &weights, int64_t block,
                     const std::string &ranges, double percentile,

@@ -8,8 +8,8 @@
 
 namespace dlc::python {
 
-/// Sets a Python exception of this type. A message may quote names from a file that are not valid
-/// UTF-8; invalid bytes are replaced with U+FFFD.
+/// Sets a Python exception of the given type. Invalid UTF-8 in the message is replaced with U+FFFD,
+/// because the message may quote names from a file.
 inline void setError(PyObject *type, std::string_view message) {
   nanobind::object text =
       nanobind::steal(PyUnicode_DecodeUTF8(message.data(), Py_ssize_t(message.size()), "replace"));
@@ -17,7 +17,7 @@ inline void setError(PyObject *type, std::string_view message) {
     PyErr_SetObject(type, text.ptr());
 }
 
-/// Sets the exception and throws nanobind::python_error.
+/// Sets a Python exception of the given type and throws nanobind::python_error.
 [[noreturn]] inline void raise(PyObject *type, std::string_view message) {
   setError(type, message);
   throw nanobind::python_error();

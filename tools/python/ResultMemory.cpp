@@ -5,7 +5,7 @@
 
 namespace dlc::python {
 
-/// Never destroyed, because arrays may outlive all static objects.
+/// The pool is never destroyed, because arrays may outlive all static objects.
 ResultMemory &ResultMemory::ofProcess() {
   static auto *memory = new ResultMemory;
   return *memory;

@@ -17,30 +17,31 @@
 
 namespace dlc::python {
 
-/// Pool of blocks for the results of all programs. Retains at most as many bytes as were in use at
-/// one time, and frees the blocks that were returned longest ago first. Thread-safe.
+/// Pool of memory blocks for the results of all programs. Retains at most as many bytes as were in
+/// use at one time, and frees the least recently returned blocks first. Thread-safe.
 class ResultMemory {
 public:
-  /// Minimum size in bytes of pooled blocks. The general allocator reuses smaller blocks itself.
+  /// Minimum size in bytes of pooled blocks (2 MiB). Smaller blocks are not pooled, because the
+  /// general allocator reuses them itself.
   static constexpr size_t kMin = size_t(2) << 20;
   static ResultMemory &ofProcess();
 
   /// Returns a pooled block of this size, or a new one. Throws dlc::MemoryError.
   runtime::Block take(size_t bytes);
   void giveBack(runtime::Block block);
-  /// Returns the pooled memory to the system; called when a program is destroyed.
+  /// Returns the pooled memory to the system. Called when a program is destroyed.
   void clear();
 
 private:
-  /// Only ever try-locked. In a process that was forked while another thread held the lock,
-  /// blocking would never end.
+  /// Mutex of the pool. It is only ever try-locked: in a process that was forked while another
+  /// thread held the lock, blocking would never end.
   std::mutex mutex;
-  std::list<runtime::Block> kept; ///< most recently returned first
+  std::list<runtime::Block> kept; ///< pooled blocks, most recently returned first
   size_t keptNow = 0, maxOut = 0;
   std::atomic<size_t> out = 0;
 };
 
-/// A pooled block, returned to the pool by the destructor.
+/// A block from the result pool; the destructor returns it to the pool.
 class ReusedBlock {
 public:
   explicit ReusedBlock(size_t bytes) : block(ResultMemory::ofProcess().take(bytes)) {}

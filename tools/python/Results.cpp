@@ -14,7 +14,8 @@ namespace nb = nanobind;
 
 namespace dlc::python {
 
-/// NumPy's name of the type. NumPy has no bfloat16; its elements are allocated as uint16.
+/// Returns NumPy's name of an element type. NumPy has no bfloat16; its elements are allocated as
+/// uint16.
 static const char *numpyName(DType type) {
   constexpr const char *names[] = {"float32", "float16", "uint16", "float64", "int8",
                                    "uint8",   "int16",   "uint16", "int32",   "uint32",
@@ -56,7 +57,7 @@ nb::object Results::makeNumpy(void *&address) const {
   return made;
 }
 
-/// Sets a Python exception of the type named `kind`.
+/// Sets a Python exception of the type that `kind` names, such as "MemoryError".
 static void setErrorOf(void *, const char *kind, const char *message) {
   if (PyErr_Occurred())
     return;
@@ -66,7 +67,7 @@ static void setErrorOf(void *, const char *kind, const char *message) {
 
 namespace {
 
-/// A DLPack tensor in a pooled block.
+/// A DLPack tensor whose elements are in a block of the result pool.
 struct Reused {
   VersionedTensor packed{};
   std::vector<int64_t> shape, strides;
@@ -153,7 +154,7 @@ nb::object Results::finish(const Family &family, nb::object made, const void *ad
   if (family.kind == Family::Kind::Exchange)
     return made;
   if (info.dtype == DType::BF16) {
-    // NumPy has no bfloat16; the package ml_dtypes adds the type.
+    // NumPy has no bfloat16 type; the package ml_dtypes adds it.
     nb::object types = typesBeyondNumpy();
     if (types.is_none())
       raise(PyExc_TypeError, "output '" + info.name +

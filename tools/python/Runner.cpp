@@ -20,9 +20,10 @@ namespace nb = nanobind;
 
 namespace dlc::python {
 
-/// Capacity of the session cache; equal to the default of dlc::ModelOptions::maxPrograms.
+/// Maximum number of cached sessions, equal to the default of dlc::ModelOptions::maxPrograms.
 static constexpr size_t kMaxPrograms = 16;
-/// Maximum number of elements of an input whose values may determine shapes.
+/// Maximum number of elements of an input whose values may determine shapes. Larger inputs are not
+/// passed to the compiler.
 static constexpr int64_t kMaxValues = 1 << 16;
 
 static size_t indexOf(const std::vector<Value> &values, const std::string &name) {
@@ -62,7 +63,8 @@ std::vector<std::shared_ptr<Session>> Runner::sessions() {
   return list;
 }
 
-/// In a forked process, recreates each session from its program, which both processes share.
+/// Recreates each session from its program after a fork: both processes share the program, but not
+/// the session.
 void Runner::moveHere() {
   for (std::shared_ptr<Program> &program : programs)
     if (!program->session->isHere())
@@ -76,8 +78,8 @@ std::string Runner::listed(const std::vector<Value> &values) const {
   return text.empty() ? "none" : text;
 }
 
-/// Returns a reference to the array for each input. The caller may change its dictionary while a
-/// program runs, so the references are held.
+/// Returns the array for each input of the model. The references are held because the caller may
+/// change its dictionary while a program runs.
 std::vector<nb::object> Runner::collect(nb::tuple positional, nb::dict named) const {
   std::vector<nb::object> arrays(ins.size());
   if (positional.size() > ins.size())
@@ -119,7 +121,8 @@ bool Runner::fits(const Program &program, const std::vector<View> &views,
     const std::vector<int64_t> &shape = inputs[i].shape;
     if (view.rank() != int(shape.size()) || !std::equal(shape.begin(), shape.end(), view.shape()))
       return false;
-    // The program was compiled for these values of the input.
+    // The program was compiled for a fixed value of this input, so the given elements must equal
+    // this value.
     if (int64_t fixed = inputs[i].value; fixed >= 0) {
       const runtime::Span &value = session.program()->constants[size_t(fixed)];
       if (std::memcmp(value.data, addresses[program.inputOf[i]], inputs[i].bytes) != 0)
@@ -129,7 +132,7 @@ bool Runner::fits(const Program &program, const std::vector<View> &views,
   return true;
 }
 
-/// Compiles a program for these inputs with the Python method `_make`.
+/// Compiles a program for the shapes of these inputs by calling the Python method `_make`.
 std::shared_ptr<Runner::Program> Runner::make(const std::vector<View> &views,
                                               const std::vector<const void *> &addresses) {
   nb::dict shapes, values;
@@ -164,7 +167,7 @@ static const std::optional<threads::OpenMp> &pytorchsThreads() {
   return found;
 }
 
-/// Runs the program on PyTorch's OpenMP threads if the arrays are PyTorch tensors. After each
+/// Runs the program, on PyTorch's OpenMP threads if the arrays are PyTorch tensors: after each
 /// PyTorch operation these threads spin for milliseconds on the cores that the program needs.
 void Runner::compute(Program &program, const Family &family, std::span<const void *const> from,
                      std::span<void *const> to) {
@@ -178,7 +181,7 @@ void Runner::compute(Program &program, const Family &family, std::span<const voi
     work();
 }
 
-/// Returns the outputs in the model's order.
+/// Runs the model and returns the outputs in the model's order.
 std::vector<nb::object> Runner::runOn(const std::vector<nb::object> &arrays) {
   moveHere();
   std::vector<View> views(arrays.size());

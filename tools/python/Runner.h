@@ -13,9 +13,9 @@
 
 namespace dlc::python {
 
-/// A model's inputs and outputs, with one session for each set of shapes that it was called with.
-/// The Python class dlc.Model derives from it. The members are guarded by the GIL, which is
-/// released while a session runs. Calls of the same session are serialized.
+/// Base of the Python class dlc.Model: a model's inputs and outputs, with one session for each set
+/// of input shapes. The members are guarded by the GIL, which is released while a session runs.
+/// Calls of the same session are serialized.
 class Runner {
 public:
   Runner(std::vector<Value> inputs, std::vector<Value> outputs)
@@ -24,29 +24,30 @@ public:
   const std::vector<Value> &inputs() const { return ins; }
   const std::vector<Value> &outputs() const { return outs; }
   void add(std::shared_ptr<Session> session);
-  /// Sessions, most recently used first.
+  /// Returns the cached sessions, most recently used first.
   std::vector<std::shared_ptr<Session>> sessions();
 
-  /// Addresses of the input and output arrays of the last call, for tests.
+  /// Addresses of the input arrays and of the output arrays of the last call, for tests.
   using Addresses = std::pair<std::vector<uintptr_t>, std::vector<uintptr_t>>;
   Addresses addresses() const;
 
-  /// Returns an array, or a tuple if the model has several outputs.
+  /// Runs the model and returns its output as an array, or a tuple of arrays if the model has
+  /// several outputs.
   nanobind::object call(nanobind::args positional, nanobind::kwargs named);
-  /// Returns a dictionary of arrays.
+  /// Runs the model and returns a dictionary of arrays by output name.
   nanobind::dict run(nanobind::dict named);
 
 private:
-  /// A session, with the mapping of its inputs and outputs.
+  /// A cached session, with the mapping between the plan's and the model's inputs and outputs.
   struct Program {
     explicit Program(std::shared_ptr<Session> session, const std::vector<Value> &ins,
                      const std::vector<Value> &outs);
     ~Program() { ResultMemory::ofProcess().clear(); }
     std::shared_ptr<Session> session;
-    /// Index of the model's input for each input of the plan, and index of the plan's output for
-    /// each output of the model.
+    /// Index of the model's input for each input of the plan (`inputOf`), and index of the plan's
+    /// output for each output of the model (`outputOf`).
     std::vector<size_t> inputOf, outputOf;
-    std::vector<Results> results; ///< in the plan's order
+    std::vector<Results> results; ///< creators of the result arrays, in the plan's order
   };
   using Programs = std::list<std::shared_ptr<Program>>;
 

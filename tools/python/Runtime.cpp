@@ -35,8 +35,8 @@ static std::vector<DeviceTuple> devices() {
 } // namespace dlc::python
 
 NB_MODULE(_runtime, module) {
-  // PyTorch retains compiled graphs until the process ends, after the interpreter has been
-  // finalized.
+  // Leak warnings are disabled because PyTorch retains compiled graphs until the process ends,
+  // after the interpreter has been finalized.
   nanobind::set_leak_warnings(false);
   using namespace dlc::python;
   bindValue(module);

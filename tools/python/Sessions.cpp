@@ -67,7 +67,8 @@ std::shared_ptr<Session> Session::again() const {
   return std::make_shared<Session>(std::move(other));
 }
 
-/// Invalid programs raise ValueError; missing features of the machine raise RuntimeError.
+/// Opens a program as a session. Invalid programs raise ValueError; missing features of the machine
+/// raise RuntimeError.
 static std::shared_ptr<Session> open(const std::function<runtime::Program()> &read, int threads) {
   std::shared_ptr<runtime::Session> session;
   std::string damaged;
@@ -129,7 +130,7 @@ static nb::dict memoryOf(const runtime::Session &session) {
   return memory;
 }
 
-/// Returns (name, type, shape, whether it is a parameter) of each state.
+/// Returns a list of (name, type, shape, whether it is a parameter) for the states.
 static nb::list statesOf(const Session &self) {
   nb::list list;
   for (const runtime::StateInfo &info : self.shared()->plan().states)
@@ -153,8 +154,8 @@ static nb::bytes stateBytes(const Session &self, size_t index) {
   return nb::bytes(copy.data(), copy.size());
 }
 
-/// Writes the program with the current state as its initial state, and `training` as metadata in
-/// its manifest.
+/// Writes the program with the current state as its initial state, and the text `training` as
+/// metadata in its manifest.
 static void saveStarted(const Session &self, const std::string &path, const std::string &training) {
   runtime::Session &session = self.here();
   nb::gil_scoped_release released;
@@ -167,7 +168,7 @@ static void bindState(const Session &self, size_t index, uintptr_t address, uint
   self.here().bindState(checkedState(self, index), reinterpret_cast<void *>(address), bytes);
 }
 
-/// Broadcasts rank 0's state to all ranks, in place.
+/// Broadcasts the states of rank 0's session to all ranks, in place.
 static void shareStates(const Session &self) {
   runtime::Session &session = self.here();
   nb::gil_scoped_release released;
@@ -175,7 +176,7 @@ static void shareStates(const Session &self) {
     runtime::shareStates(*world, session.states(), session.plan());
 }
 
-/// Binds the functions for state.
+/// Binds the Python functions that read and write states.
 static void bindStates(nb::class_<Session> &session) {
   session.def_prop_ro("states", statesOf)
       .def("state_bytes", stateBytes, nb::arg("index"))
@@ -188,7 +189,7 @@ static void bindStates(nb::class_<Session> &session) {
 }
 
 void bindSession(nb::module_ &module) {
-  process(); // registers the fork handler
+  process(); // registers the fork handler at import
   nb::class_<Session> session(module, "Session", "A program ready to run; see dlc.Model.");
   bindStates(session);
   session
@@ -236,7 +237,7 @@ void bindSession(nb::module_ &module) {
           "set_trace",
           [](Session &self, bool enabled) {
             runtime::Session &session = self.here();
-            nb::gil_scoped_release released; // waits for a running call
+            nb::gil_scoped_release released; // waits without the GIL for a run that holds the lock
             session.setTrace(enabled);
           },
           nb::arg("enabled"))

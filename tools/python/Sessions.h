@@ -9,11 +9,12 @@
 
 namespace dlc::python {
 
-/// Number of forks between the first process and this one; 0 in the first process.
+/// Returns the number of forks between the first process and this one, which identifies the
+/// process.
 unsigned process();
 
-/// A session and the process that created it. A forked process has none of the threads of its
-/// parent's sessions, and their locks may be held; so it can neither run nor destroy these
+/// A runtime session and the process that created it. A forked process has none of the threads of
+/// its parent's sessions, and their locks may be held, so it can neither run nor destroy these
 /// sessions.
 class Session {
 public:
@@ -24,7 +25,8 @@ public:
   Session &operator=(const Session &) = delete;
 
   bool isHere() const { return bornIn == process(); }
-  /// Throws a Python exception if the session belongs to another process.
+  /// Returns the runtime session. Throws a Python exception if the session belongs to another
+  /// process.
   runtime::Session &here() const;
   const std::shared_ptr<runtime::Session> &shared() const { return *made; }
   /// Creates another session of the same program, with a copy of the current state.

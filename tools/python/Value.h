@@ -13,17 +13,17 @@
 
 namespace dlc::python {
 
-/// An input or output. Dynamic dimensions are -1, and may have a name.
+/// Description of a model's input or output. Dynamic dimensions are -1, and may have a name.
 struct Value {
   std::string name;
-  /// Element type; unset if dlc does not support it. `typeName` is the model's name of the type.
+  /// Element type, or unset if dlc does not support it. `typeName` is the model's name of the type.
   std::optional<DType> dtype;
   std::string typeName;
   bool hasRank = true;
   std::vector<int64_t> shape;
   std::vector<std::string> symbols;
   std::string device;
-  /// Memory layout of a program's value, in oneDNN's notation; empty for row-major.
+  /// Memory layout of a program's value as a oneDNN format tag, or an empty string for row-major.
   std::string layout = {};
 
   /// Returns the type as text, such as "f32[batch, 3, 224, 224]".
@@ -31,7 +31,8 @@ struct Value {
   bool fits(const int64_t *dims, int rank) const;
 };
 
-/// Describes a value of a program. All its dimensions are static except bounded dynamic ones.
+/// Returns the description of a program's input or output. All its dimensions are static except
+/// bounded dynamic ones.
 Value valueOf(const runtime::Plan &plan, const runtime::TensorInfo &info);
 
 /// Returns a shape as text, such as "[2, 3]".

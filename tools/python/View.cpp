@@ -9,8 +9,8 @@ namespace nb = nanobind;
 
 namespace dlc::python {
 
-/// Returns numpy.ndarray if NumPy has been imported, else null: then no object can be a NumPy
-/// array.
+/// Returns the type object numpy.ndarray if NumPy has been imported. Otherwise returns null,
+/// because no object can be a NumPy array.
 static PyTypeObject *numpyArrayType() {
   static PyTypeObject *type = nullptr;
   if (type)
@@ -22,8 +22,8 @@ static PyTypeObject *numpyArrayType() {
   return type = reinterpret_cast<PyTypeObject *>(found);
 }
 
-/// Returns the exchange table of an object's type, or null. Caches the last type, because most
-/// calls pass arrays of the same type.
+/// Returns the DLPack exchange table of an object's type, or null. Caches the last type, because
+/// most calls pass arrays of the same type.
 static const ExchangeTable *exchangeOf(nb::handle object) {
   static PyTypeObject *lastType = nullptr;
   static const ExchangeTable *last = nullptr;
@@ -41,7 +41,7 @@ static const ExchangeTable *exchangeOf(nb::handle object) {
     table = table->before;
   if (table && (!table->fromObject || !table->allocate || !table->toObject))
     table = nullptr;
-  Py_INCREF(type); // Keeps the type alive, so that no other type can have its address.
+  Py_INCREF(type); // Keeps the cached type alive, so that no other type can have its address.
   Py_XDECREF(reinterpret_cast<PyObject *>(lastType));
   lastType = type;
   return last = table;
@@ -61,8 +61,8 @@ static std::optional<DType> typeOf(DLDataType given) {
   return parseDType(letter + std::to_string(given.bits));
 }
 
-/// Converts a buffer-protocol format. The character determines the kind; `itemBytes` determines the
-/// size.
+/// Converts a format of the buffer protocol to an element type. The format's character determines
+/// the kind; `itemBytes` determines the size.
 static std::optional<DType> typeOf(const char *format, Py_ssize_t itemBytes) {
   if (!format)
     return DType::U8;
@@ -79,7 +79,7 @@ static std::optional<DType> typeOf(const char *format, Py_ssize_t itemBytes) {
   return parseDType(letter + std::to_string(8 * itemBytes));
 }
 
-/// Returns the object's own name of its element type.
+/// Returns the name of the element type, as the array object itself prints it.
 static std::string typeText(nb::handle object) {
   nb::object dtype = nb::getattr(object, "dtype", nb::none());
   return dtype.is_none() ? "an unsupported element type" : nb::str(dtype).c_str();
@@ -121,7 +121,7 @@ void View::take(const DLTensor &tensor, nb::handle object, const Value &value) {
   unit = int64_t(itemBytes);
 }
 
-/// Reads an array through the method __dlpack__.
+/// Opens an array through its method __dlpack__.
 void View::openPacked(nb::handle object, const Value &value) {
   nb::object method = nb::getattr(object, "__dlpack__", nb::none());
   if (method.is_none())
@@ -132,12 +132,12 @@ void View::openPacked(nb::handle object, const Value &value) {
   try {
     kept = method(nb::arg("max_version") = nb::make_tuple(1, 0));
   } catch (nb::python_error &error) {
-    // Libraries before DLPack 1.0 do not accept `max_version`.
+    // Array libraries that predate DLPack 1.0 do not accept the argument `max_version`.
     if (!error.matches(PyExc_TypeError))
       throw;
     kept = method();
   }
-  // The capsule is not consumed: its destructor releases the tensor.
+  // The DLPack capsule is not marked as consumed, so its destructor releases the tensor.
   if (PyCapsule_IsValid(kept.ptr(), "dltensor_versioned")) {
     auto *tensor =
         static_cast<VersionedTensor *>(PyCapsule_GetPointer(kept.ptr(), "dltensor_versioned"));
@@ -149,7 +149,7 @@ void View::openPacked(nb::handle object, const Value &value) {
   take(tensor->dl_tensor, object, value);
 }
 
-/// Returns true if the object has this method and the method returns True.
+/// Returns true if the object has a method of this name that returns True.
 static bool says(nb::handle object, const char *method) {
   nb::object found = nb::getattr(object, method, nb::none());
   return !found.is_none() && found().ptr() == Py_True;
@@ -164,8 +164,8 @@ void View::open(nb::handle object, const Value &value) {
             required(value) +
                 "a masked array, whose mask dlc would ignore; fill it first, as in x.filled(0)");
     openBuffer(object);
-    // The types of ml_dtypes do not support the buffer protocol, so the array is viewed or
-    // converted to a type that does.
+    // The element types of ml_dtypes do not support the buffer protocol, so the array is viewed as,
+    // or converted to, a type that does.
     const std::string text = buffer.obj ? "" : typeText(object);
     if (text == "bfloat16") {
       kept = object.attr("view")("uint16");
@@ -182,9 +182,8 @@ void View::open(nb::handle object, const Value &value) {
       raise(PyExc_ValueError,
             required(value) +
                 "a tensor that requires gradients, which dlc does not compute; pass x.detach()");
-    // DLPack only describes the memory. It does not express that a tensor is a lazy negation (such
-    // as the imaginary part of a conjugate) or a tensor of zeros without memory, so such tensors
-    // are cloned.
+    // Tensors that are lazy negations (such as the imaginary part of a conjugate) or zeros without
+    // memory are cloned, because DLPack only describes the memory.
     if (says(object, "is_neg") || says(object, "_is_zerotensor"))
       object = kept = object.attr("clone")();
     if (table->fromObject(object.ptr(), &borrowed) != 0)
@@ -194,7 +193,7 @@ void View::open(nb::handle object, const Value &value) {
     whose = {Family::Kind::Other, nullptr, object};
     openPacked(object, value);
   }
-  // Libraries that implement a DLPack version before 0.8 export booleans as bytes.
+  // Array libraries that predate DLPack 0.8 export booleans as bytes.
   if (type == DType::U8 && value.dtype == DType::Bool && whose.kind != Family::Kind::Numpy)
     type = DType::Bool;
   const bool isUnpacked =
@@ -289,7 +288,7 @@ const void *View::plain(std::unique_ptr<char[]> &copy) const {
   if (isCompact())
     return data;
   copy.reset(new char[std::max<size_t>(size_t(elements()) * itemBytes, 1)]);
-  // Copies contiguous inner dimensions as one block.
+  // The contiguous inner dimensions are copied as one block.
   int inner = ndim;
   size_t bytes = itemBytes;
   while (inner > 1 && (dims[inner - 1] == 1 || strides[inner - 1] * unit == int64_t(bytes)))

@@ -18,7 +18,7 @@
 
 namespace dlc::python {
 
-/// State shared by the worker thread and the thread that waits for it.
+/// Progress and cancellation state, shared by the worker thread and the thread that waits for it.
 struct Waiting {
   std::atomic<bool> isCancelled = false;
   std::mutex mutex;
@@ -33,7 +33,7 @@ struct Waiting {
     total = of;
     isNew = true;
   }
-  /// Calls show(what, done, total) if progress was reported since the last call.
+  /// Calls show(what, done, total) if the worker has reported progress since the last call.
   void show(nanobind::handle show) {
     std::string text;
     int count = 0, of = 0;
@@ -49,9 +49,9 @@ struct Waiting {
   }
 };
 
-/// Runs `work` in another thread while this thread polls for signals. Python runs signal handlers
-/// only in its main thread, so otherwise Ctrl-C would have no effect. `work` must poll
-/// `isCancelled`.
+/// Runs `work` in another thread while this thread polls for signals and reports progress. Python
+/// runs signal handlers only in its main thread, so otherwise Ctrl-C would have no effect. `work`
+/// must poll `isCancelled`.
 template <typename Work>
 auto waitFor(Waiting &waiting, nanobind::handle show, const Work &work) -> decltype(work()) {
   waiting.isCancelled.store(false);
@@ -81,7 +81,7 @@ auto waitFor(Waiting &waiting, nanobind::handle show, const Work &work) -> declt
   }
 }
 
-/// Translates an Error about the model or the arguments to ValueError.
+/// Calls `function`, and raises a dlc::Error about the model or the arguments as a ValueError.
 template <typename Function> auto orValueError(const Function &function) {
   try {
     return function();

@@ -10,7 +10,8 @@ namespace nb = nanobind;
 
 namespace dlc::python {
 
-/// An interned method name, created once because each call accesses hundreds of tensors.
+/// Interned Python string of a method name. It is created only once, because each call accesses
+/// hundreds of tensors.
 #define DLC_NAME(text)                                                                             \
   [] {                                                                                             \
     static PyObject *const name = PyUnicode_InternFromString(text);                                \
@@ -26,7 +27,7 @@ static int64_t number(nb::object value) {
 Watch::Seen::Seen(nb::handle tensor, size_t bytes) {
   data = reinterpret_cast<const char *>(
       number(nb::steal(PyObject_CallMethodNoArgs(tensor.ptr(), DLC_NAME("data_ptr")))));
-  // Tensors created in inference mode have no version counter.
+  // Tensors that were created in inference mode have no version counter.
   nb::object counted = nb::steal(PyObject_GetAttr(tensor.ptr(), DLC_NAME("_version")));
   if (!counted.is_valid())
     PyErr_Clear();

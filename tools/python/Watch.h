@@ -10,15 +10,15 @@
 
 namespace dlc::python {
 
-/// PyTorch tensors that a program holds as constants. A change is detected by the address, by
+/// Detects changes of PyTorch tensors that a program holds as constants: by the address, by
 /// PyTorch's version counter, and by a sample of the elements, because changes through `.data` do
-/// not increment the counter. Writing a few elements through `.data` alone is not detected.
+/// not increment the counter. A write of a few elements through `.data` alone is not detected.
 class Watch {
 public:
-  /// `bytes` is the size of each tensor.
+  /// Records the current state of the tensors. `bytes` is the size of each tensor.
   Watch(nanobind::list tensors, std::vector<size_t> bytes);
-  /// Returns true if these tensors, in the same order and of the same sizes, are the recorded ones
-  /// and are unchanged.
+  /// Returns true if the given tensors are the recorded ones, in the same order and of the same
+  /// sizes, and are unchanged.
   bool isUnchanged(nanobind::list tensors) const;
 
 private:
@@ -28,7 +28,7 @@ private:
     bool operator==(const Seen &) const = default;
 
     const char *data;
-    int64_t version; ///< -1 if the tensor has no version counter
+    int64_t version; ///< PyTorch's version counter, or -1 if the tensor has none
     std::array<uint64_t, kSamples> sample{};
   };
   std::vector<size_t> bytes;

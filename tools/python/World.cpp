@@ -21,11 +21,11 @@ namespace dlc::python {
 
 namespace {
 
-/// Rank and size in the world, then rank and size within this machine.
+/// Rank and size in the world, followed by rank and size within this machine.
 using PlaceTuple = std::tuple<int, int, int, int>;
 
-/// Runs `body` with the GIL released. It waits for other ranks, which may need the GIL to make
-/// progress.
+/// Runs `body` with the GIL released, because `body` waits for other ranks, which may need the GIL
+/// to make progress.
 template <typename Body> auto released(const Body &body) {
   nb::gil_scoped_release free;
   return body();

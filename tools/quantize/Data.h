@@ -11,10 +11,10 @@
 namespace dlc::quantize {
 
 struct Data {
-  /// Name of the data in messages.
+  /// Name of the data in error messages, such as a file name.
   std::string name;
-  /// Arrays by input name, with samples along the first dimension. An array without a name belongs
-  /// to the model's only input.
+  /// Arrays by input name, with samples along the first dimension. An array with an empty name
+  /// belongs to the model's only input.
   std::vector<std::pair<std::string, Tensor>> arrays;
 };
 

@@ -11,7 +11,8 @@
 namespace dlc::quantize {
 namespace {
 
-/// Loads the elements of tensors into the model as raw_data, including those in external files.
+/// Loads the elements of tensors into the ONNX model as raw_data, including those in external
+/// files.
 struct Loader {
   onnxfront::ModelFile &file;
   mlir::MLIRContext &context;
@@ -80,7 +81,8 @@ void hoistConstants(onnx::GraphProto &graph) {
   graph.mutable_node()->Swap(&rest);
 }
 
-/// Collects the names that nodes use as inputs, including those in subgraphs.
+/// Collects the names of the values that nodes of a graph use as inputs, including nodes in
+/// subgraphs.
 void collectUses(const onnx::GraphProto &graph, std::set<std::string> &uses, bool outputsToo) {
   for (const onnx::NodeProto &node : graph.node()) {
     uses.insert(node.input().begin(), node.input().end());
@@ -220,7 +222,7 @@ void dropUnused(onnx::GraphProto &graph) {
     else
       dropped.insert(tensor.name());
   graph.mutable_initializer()->Swap(&kept);
-  // Old files also list initializers as inputs.
+  // Old ONNX files also list initializers as inputs, so the dropped ones are removed there, too.
   google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> inputs;
   for (onnx::ValueInfoProto &input : *graph.mutable_input())
     if (!dropped.count(input.name()))

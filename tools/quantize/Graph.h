@@ -11,30 +11,30 @@
 
 namespace dlc::quantize {
 
-/// Reads a model, with all weights as raw_data of initializers. Throws dlc::Error.
+/// Reads an ONNX model. All weights become initializers with raw_data. Throws dlc::Error.
 onnx::ModelProto readModel(const std::string &path);
 void writeModel(const onnx::ModelProto &model, const std::string &path);
 
-/// Returns the opset version of the default ONNX domain.
+/// Returns the model's opset version of the default ONNX domain.
 int64_t opsetOf(const onnx::ModelProto &model);
 
-/// Producers and consumers of values at the top level of the model, which must outlive this object
-/// unchanged.
+/// Index of the producers and consumers of values at the top level of an ONNX model, which must
+/// outlive this object unchanged.
 class Graph {
 public:
   explicit Graph(const onnx::ModelProto &model);
 
   const onnx::GraphProto &proto() const { return graph; }
   const onnx::NodeProto *producer(const std::string &value) const;
-  /// Returns the nodes that consume the value, once for each use.
+  /// Returns the nodes that consume the value; a node is listed once for each use.
   const std::vector<const onnx::NodeProto *> &users(const std::string &value) const;
-  /// Returns the initializer of the value, or null if the value is not an f32 initializer. An
-  /// initializer that is also an input is included.
+  /// Returns the initializer of this name, or null if the value is not an f32 initializer.
+  /// Initializers that are also inputs are included.
   const onnx::TensorProto *weights(const std::string &value) const;
   bool isConstant(const std::string &value) const { return constants.count(value); }
   bool isOutput(const std::string &value) const { return outputs.count(value); }
-  /// Returns the only consumer at the top level. Null if there are several, or if the value is a
-  /// model output or used in a subgraph.
+  /// Returns the only consumer of the value at the top level. Returns null if there are several, or
+  /// if the value is a model output or used in a subgraph.
   const onnx::NodeProto *onlyUser(const std::string &value) const;
 
 private:
@@ -42,22 +42,22 @@ private:
   std::map<std::string, const onnx::NodeProto *> producers;
   std::map<std::string, std::vector<const onnx::NodeProto *>> consumers;
   std::map<std::string, const onnx::TensorProto *> constants;
-  /// Model outputs, and values that subgraphs use.
+  /// Names of the model outputs, and of values that subgraphs use.
   std::set<std::string> outputs;
 };
 
-/// Returns the attribute of this name, or null.
+/// Returns the node's attribute of this name, or null.
 const onnx::AttributeProto *attribute(const onnx::NodeProto &node, const char *name);
 int64_t integer(const onnx::NodeProto &node, const char *name, int64_t otherwise);
 float number(const onnx::NodeProto &node, const char *name, float otherwise);
 
 /// Returns the node's name, or the name of its first output if the node is unnamed.
 std::string nameOf(const onnx::NodeProto &node);
-/// Returns the elements of an f32 tensor of a model read by readModel().
+/// Returns the elements of an f32 initializer of a model that was read by readModel().
 const float *floatsOf(const onnx::TensorProto &tensor);
 int64_t countOf(const onnx::TensorProto &tensor);
 
-/// Removes unused initializers.
+/// Removes the initializers that no node uses.
 void dropUnused(onnx::GraphProto &graph);
 
 } // namespace dlc::quantize

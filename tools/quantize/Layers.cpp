@@ -10,14 +10,14 @@
 namespace dlc::quantize {
 namespace {
 
-/// How an operation between layers propagates quantized values.
+/// How an operation between layers propagates quantized values from its operand to its result.
 enum class Propagation {
   No,
-  /// Only moves elements, so the result has the operand's scale.
+  /// The operation only moves elements, so its result has the operand's scale.
   Moves,
-  /// Computes new values, so the result has its own scale.
+  /// The operation computes new values, so its result has its own scale.
   Computes,
-  /// Is fused with the operation that produces its operand.
+  /// The operation is an activation that is fused with the operation that produces its operand.
   Activation
 };
 
@@ -43,14 +43,14 @@ Propagation passingOf(const onnx::NodeProto &node) {
   return found == table.end() ? Propagation::No : found->second;
 }
 
-/// Returns the number of data operands.
+/// Returns the number of data operands of a node, without parameters such as axes or bounds.
 int dataOperands(const onnx::NodeProto &node) {
   static const std::set<llvm::StringRef> several = {"Add", "Concat"};
   return several.count(node.op_type()) ? node.input_size() : 1;
 }
 
 /// Returns true if the value is the result of a Pad with an infinite pad value. Such a value has no
-/// finite scale; it is not quantized, but the result of a max pooling of it is.
+/// finite scale and is not quantized, but the result of a max pooling of it is.
 bool isPaddedWithInfinity(const Graph &graph, const std::string &value) {
   const onnx::NodeProto *pad = graph.producer(value);
   if (!pad || pad->op_type() != "Pad" || pad->input_size() < 3)
@@ -68,8 +68,8 @@ bool isQuantisedKind(const onnx::NodeProto &node) {
          kind == "DynamicQuantizeLSTM";
 }
 
-/// Returns the layer of a node, with its operands and channel axis, if the node is a convolution or
-/// a matmul with constant weights.
+/// If the node is a convolution, or a matmul with constant weights, returns its layer: operands and
+/// channel axis.
 std::optional<Layer> layerOf(const Graph &graph, const onnx::NodeProto &node) {
   if (!node.domain().empty() && node.domain() != "ai.onnx")
     return std::nullopt;
@@ -147,7 +147,8 @@ std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
     add(layer.x);
     if (layer.node->op_type() != "Conv")
       continue;
-    // Runtimes compute a convolution with integers only if its result is quantized as well.
+    // The result of a convolution is quantized, too, because runtimes otherwise do not compute the
+    // convolution with integers.
     std::string result = layer.node->output(0);
     const onnx::NodeProto *next = graph.onlyUser(result);
     if (next && passingOf(*next) == Propagation::Activation)
@@ -164,7 +165,7 @@ std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
     Propagation passing = maker ? passingOf(*maker) : Propagation::No;
     if (passing == Propagation::No || quantised.count(maker))
       continue;
-    // An Add with a constant operand is not quantized at its operands: only the sum is.
+    // If one operand of an Add is constant, the other operand is not quantized: only the sum is.
     auto isConstant = [&](const std::string &operand) { return graph.isConstant(operand); };
     if (maker->op_type() == "Add" && llvm::any_of(maker->input(), isConstant))
       continue;
@@ -175,7 +176,8 @@ std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
         values.count(maker->input(0)))
       values[value] = maker->input(0);
   }
-  // Resolves chains of operations that move elements to the value that has a scale of its own.
+  // Maps each value to the end of its chain of element-moving operations: the value that has its
+  // own scale.
   for (auto &[value, source] : values)
     while (values.at(source) != source)
       source = values.at(source);

@@ -8,29 +8,30 @@
 
 namespace dlc::quantize {
 
-/// A convolution, or a matmul with constant weights.
+/// A layer to quantize: a convolution, or a matmul with constant weights.
 struct Layer {
   const onnx::NodeProto *node;
   std::string name;
-  /// Names of the operands. `bias` is empty if there is none.
+  /// Names of the layer's operands. `bias` is empty if there is none.
   std::string x, weights, bias;
   /// Axes of the weights: `channels` is the output channel axis, with one scale per channel;
-  /// `depth` is the reduction axis (matmuls only, else -1).
+  /// `depth` is the reduction (K) axis of a matmul, or -1 for convolutions.
   int64_t channels = 0, depth = -1;
   std::vector<int64_t> shape;
-  /// Reason why the layer remains in f32; empty if the layer is quantized.
+  /// Reason why the layer remains in f32, or an empty text if the layer is quantized.
   std::string kept;
-  /// Signal-to-noise ratio in dB of the layer's result when only this layer is quantized.
+  /// Signal-to-noise ratio in dB of the layer's result if only this layer is quantized.
   std::optional<double> snr;
 
   bool isQuantised() const { return kept.empty(); }
 };
 
-/// Throws dlc::Error if the model is already quantized.
+/// Returns the layers of the model that can be quantized. Throws dlc::Error if the model is already
+/// quantized.
 std::vector<Layer> layersOf(const Graph &graph, const std::string &path);
 
-/// Returns the values to be quantized to 8 bits. Each is mapped to the value whose scale and zero
-/// point it shares, or to itself if it has its own.
+/// Returns the values that are quantized to 8 bits. Each is mapped to the value whose scale and
+/// zero point it shares, or to itself if it has its own.
 std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
                                                  const std::vector<Layer> &layers);
 

@@ -17,7 +17,7 @@
 namespace dlc::quantize {
 namespace {
 
-/// First opset in which QuantizeLinear supports per-channel scales.
+/// Minimum opset: the first one in which QuantizeLinear supports per-channel scales.
 constexpr int64_t kMinOpset = 13;
 
 std::string listed(const std::vector<std::string> &names) {
@@ -40,7 +40,7 @@ void check(const Options &options) {
   if (options.block < 16 || (options.block & (options.block - 1)))
     throw Error("block " + std::to_string(options.block) +
                 ": required: a power of two of 16 or more");
-  // Written so that NaN is rejected.
+  // The negated comparison also rejects NaN.
   if (!(options.ranges.percentile >= 50 && options.ranges.percentile <= 100))
     throw Error("percentile " + std::to_string(options.ranges.percentile) +
                 ": required: 50 to 100");
@@ -75,7 +75,8 @@ public:
       requireLayers("the SNR of every layer is too low; decrease the minimum SNR (--least-snr), or "
                     "try other --ranges or data");
     }
-    // Removes the scales of values that are now only between layers that remain in f32.
+    // Removes the scales of values that are no longer quantized, because all adjacent layers remain
+    // in f32.
     if (!scheme.scales.empty()) {
       std::map<std::string, std::string> left = valuesIn8Bits(graph, layers);
       std::map<std::string, Scale> scales;
@@ -94,7 +95,8 @@ public:
   }
 
 private:
-  /// Runs a model on all batches of the calibration data, and passes the outputs to `take`.
+  /// Runs a model on all batches of the calibration data, and passes the outputs of each batch to
+  /// `take`.
   void over(const char *what, const onnx::ModelProto &model,
             const std::function<void(const Arrays &)> &take) const {
     auto tell = [&](int64_t done) {
@@ -139,7 +141,7 @@ private:
                        : otherwise));
   }
 
-  /// Determines the scales of values from the ranges observed on the calibration data.
+  /// Determines the scales of values from their ranges on the calibration data.
   void calibrate() {
     std::map<std::string, std::string> values = valuesIn8Bits(graph, layers);
     std::vector<std::string> sources;
@@ -178,7 +180,7 @@ private:
                                    : kMax;
   }
 
-  /// Measures the loss of each layer when only this layer is quantized.
+  /// Measures the signal-to-noise ratio of each layer if only this layer is quantized.
   void measureLayers() {
     std::vector<LossOutputs> outputs;
     onnx::ModelProto both = mergedModels(model, layers, scheme, outputs);
@@ -203,7 +205,7 @@ private:
     }
   }
 
-  /// Compares the outputs of the quantized model with those of the f32 model.
+  /// Measures the error of the outputs of the quantized model relative to those of the f32 model.
   void measureOutputs(const onnx::ModelProto &result) {
     const char *what = "comparing the outputs";
     std::vector<std::string> names;

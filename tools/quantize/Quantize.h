@@ -14,30 +14,31 @@ namespace dlc::quantize {
 
 struct Options {
   std::string model, output;
-  /// Calibration data. If unset, only weights are quantized.
+  /// Calibration data. If it is unset, only weights are quantized.
   std::optional<Data> data;
-  /// Weight type: int8, or int4 (matmul weights only; everything else remains in f32).
+  /// Type of quantized weights: int8, or int4 (matmul weights only; everything else remains in
+  /// f32).
   std::string weights = "int8";
   int64_t block = 32;
   RangeRule ranges;
-  /// Patterns of names or operator types of layers that remain in f32 (* matches any characters, ?
-  /// matches one).
+  /// Patterns of the names or operator types of layers that remain in f32 (* matches any
+  /// characters, ? matches one).
   std::vector<std::string> keep;
-  /// Layers with a lower signal-to-noise ratio, in dB, remain in f32.
+  /// Minimum signal-to-noise ratio in dB: layers with a lower ratio remain in f32.
   double minSnr = 15;
   ModelOptions compile;
-  /// Called with the current activity and the number of finished batches. An exception that it
-  /// throws aborts the quantization.
+  /// Callback that receives the current activity and the number of finished batches. If it throws
+  /// an exception, the quantization is aborted.
   std::function<void(const char *what, int64_t done, int64_t total)> progress;
 };
 
-/// Result for one layer.
+/// Quantization result of one layer.
 struct LayerLoss {
   std::string name;
   std::vector<int64_t> shape; ///< shape of the weights
-  /// Reason why the layer remains in f32; empty if the layer is quantized.
+  /// Reason why the layer remains in f32, or an empty text if the layer is quantized.
   std::string kept;
-  /// Signal-to-noise ratio in dB of the layer's result when only this layer is quantized.
+  /// Signal-to-noise ratio in dB of the layer's result if only this layer is quantized.
   std::optional<double> snr;
 
   bool isQuantised() const { return kept.empty(); }
@@ -47,7 +48,7 @@ struct LayerLoss {
 struct OutputLoss {
   std::string name;
   double snr = 0;
-  /// Percentage of rows along the last dimension whose argmax is unchanged.
+  /// Percentage of rows (along the last dimension) whose argmax is the same as in the f32 model.
   double sameLargest = 0;
 };
 
@@ -58,7 +59,7 @@ struct Report {
   int64_t samples = 0, samplesLeft = 0;
 };
 
-/// Quantizes a model and writes the result. Throws dlc::Error.
+/// Quantizes a model and writes the result to the output file. Throws dlc::Error.
 Report quantize(const Options &options);
 
 } // namespace dlc::quantize

@@ -11,13 +11,13 @@ namespace {
 
 constexpr int kBins = 4096, kLevels = 256;
 
-/// Histogram bins [first, last).
+/// Range [first, last) of histogram bins.
 struct Part {
   int first = 0, last = kBins;
 };
 
-/// Returns the bins without outliers: drops at most the fraction `outside` of all counts at each
-/// end.
+/// Returns the range of bins without outliers: drops at most the fraction `outside` of all counts
+/// at each end.
 Part withoutOutliers(const std::vector<double> &counts, double outside) {
   double all = 0;
   for (double count : counts)
@@ -32,8 +32,8 @@ Part withoutOutliers(const std::vector<double> &counts, double outside) {
   return part;
 }
 
-/// Returns the signal-to-noise ratio in dB if the observed values are quantized to 256 levels over
-/// [from, to] and clipped to that range.
+/// Returns the signal-to-noise ratio in dB if the observed values are clipped to [from, to] and
+/// quantized to 256 levels over this range.
 double snrWithin(const std::vector<double> &counts, double low, double width, double from,
                  double to) {
   double step = (to - from) / (kLevels - 1), signal = 0, noise = 0;
@@ -45,8 +45,9 @@ double snrWithin(const std::vector<double> &counts, double low, double width, do
   return 10 * std::log10(signal / noise);
 }
 
-/// Kullback-Leibler divergence between the observed distribution and the distribution after
-/// quantizing `part` to 256 levels. Values outside of `part` are counted in its first and last bin.
+/// Returns the Kullback-Leibler divergence between the observed distribution and the distribution
+/// after quantizing the bins `part` to 256 levels. Values outside of `part` are counted in its
+/// first and last bin.
 double divergence(const std::vector<double> &counts, const Part &part) {
   std::vector<double> seen(counts.begin() + part.first, counts.begin() + part.last);
   std::vector<double> told(seen.size(), 0);
@@ -79,23 +80,24 @@ double divergence(const std::vector<double> &counts, const Part &part) {
   for (size_t i = 0; i < size; ++i) {
     if (seen[i] <= 0)
       continue;
-    // A small probability replaces zero where the quantized distribution has no mass.
+    // A small probability replaces zero in bins where the quantized distribution has no mass, to
+    // avoid a division by zero.
     double p = seen[i] / all, q = std::max(told[i] / inside, 1e-9);
     sum += p * std::log(p / q);
   }
   return sum;
 }
 
-/// Returns the part with the least divergence. Candidate parts extend equally far to both sides of
-/// `zero`, the bin of 0.
+/// Returns the range of bins with the minimum divergence. Candidate ranges extend equally far to
+/// both sides of `zero`, the bin of value 0.
 Part minDivergence(std::vector<double> counts, int zero) {
-  // Zero is represented exactly, so its count is ignored.
+  // The count of value 0 is ignored, because 0 is represented exactly.
   counts[size_t(std::min(zero, kBins - 1))] = 0;
   Part best;
   double least = std::numeric_limits<double>::infinity();
   constexpr int kSteps = 128;
   for (int step = kSteps; step >= kSteps / 16; --step) {
-    // The part extends equally far to both sides of zero, within the histogram.
+    // The candidate range extends equally far to both sides of zero, within the histogram.
     int reach = std::max(zero, kBins - zero) * step / kSteps;
     Part part{std::max(zero - reach, 0), std::min(zero + reach, kBins)};
     if (part.last - part.first < kLevels)
@@ -108,8 +110,8 @@ Part minDivergence(std::vector<double> counts, int zero) {
   return best;
 }
 
-/// Returns the range with the least square error. Coordinate descent: moves each end in turn
-/// towards zero as long as the error decreases.
+/// Returns the range with the minimum squared quantization error. Uses coordinate descent: each end
+/// in turn is set to the best of 64 positions between zero and the observed end.
 std::pair<double, double> minError(const std::vector<double> &counts, double low, double high) {
   constexpr int kSteps = 64, kRounds = 3;
   double width = (high - low) / kBins, from = low, to = high;
@@ -164,11 +166,12 @@ Scale Seen::scaleBy(const RangeRule &rule) const {
     int zero = std::clamp(int(-low / width), 0, kBins);
     Part part = rule.kind == "percentile" ? withoutOutliers(counts, 1 - rule.percentile / 100)
                                           : minDivergence(counts, zero);
-    // Zero must be representable, because padding consists of zeros.
+    // The range must include zero, because padding consists of zeros, which must be representable.
     double least = std::min(low + width * part.first, 0.0),
            most = std::max(low + width * part.last, 0.0);
-    // Entropy and percentile may clip too much if rare large values matter. Their range is used
-    // only if its signal-to-noise ratio is at least 20 dB, or as high as that of the full range.
+    // The entropy and percentile rules may clip too much if rare large values matter. Their range
+    // is used only if its signal-to-noise ratio is at least 20 dB, or as high as that of the full
+    // range.
     constexpr double kEnough = 20;
     if (snrWithin(counts, low, width, least, most) >=
         std::min(kEnough, snrWithin(counts, low, width, low, high))) {
@@ -177,7 +180,7 @@ Scale Seen::scaleBy(const RangeRule &rule) const {
     }
   }
   Scale result;
-  // A smaller scale would be denormal, and some processors flush denormals to zero.
+  // Minimum scale: the smallest normal float, because some processors flush denormals to zero.
   result.scale = std::max(float((to - from) / 255), std::numeric_limits<float>::min());
   if (to <= from)
     result.scale = 1;

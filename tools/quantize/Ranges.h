@@ -15,25 +15,26 @@ struct Scale {
   uint8_t zeroPoint = 0;
 };
 
-/// Rule that derives a range from the observed values.
+/// Rule by which the quantization range is derived from the observed values.
 struct RangeRule {
-  /// mse: least square error; minmax: all observed values; percentile: without outliers; entropy:
-  /// least Kullback-Leibler divergence.
+  /// Name of the rule. mse: minimum squared error; minmax: all observed values; percentile: without
+  /// outliers; entropy: minimum Kullback-Leibler divergence.
   std::string kind = "mse";
-  /// For `percentile`: percentage of the values that are not clipped, at each end.
+  /// For the rule `percentile`: percentage of the values that are not clipped, at each end.
   double percentile = 99.99;
 };
 
-/// Returns the names of all rules.
+/// Returns the names of all range rules.
 const std::vector<std::string> &rangeRules();
 
-/// Observed range of one value and, for rules that need it, a histogram, which is added in a second
-/// pass.
+/// Observed range of one value and, for rules that need it, a histogram of its elements, which is
+/// computed in a second pass over the calibration data.
 class Seen {
 public:
-  /// Extends the range. Returns true if all values are finite.
+  /// Extends the observed range by these elements. Returns true if all of them are finite.
   bool addEnds(const float *values, size_t count);
-  /// Adds to the histogram. Call after all values have been passed to addEnds().
+  /// Adds these elements to the histogram. Must be called after all elements have been passed to
+  /// addEnds(), which determines the bins.
   void addCounts(const float *values, size_t count);
   Scale scaleBy(const RangeRule &rule) const;
 

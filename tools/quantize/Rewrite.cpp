@@ -88,7 +88,8 @@ private:
     return std::move(result);
   }
 
-  /// Returns the value that consumers read: the dequantized one if the value is quantized.
+  /// Returns the name of the value that consumers read: the dequantized value if the value is
+  /// quantized, otherwise the value itself.
   const std::string &read(const std::string &value) const {
     auto found = narrow.find(value);
     return found == narrow.end() ? value : found->second;
@@ -136,7 +137,8 @@ private:
     *nodes().Add() = std::move(node);
   }
 
-  /// Emits com.microsoft.MatMulNBits for opsets in which DequantizeLinear does not support blocks.
+  /// Emits the layer as com.microsoft.MatMulNBits, for opsets in which DequantizeLinear does not
+  /// support blocks.
   void byColumns(const Layer &layer, const onnx::TensorProto &weights, onnx::NodeProto node) {
     Integers numbers = inBlocksTransposed(layer, weights, scheme.block);
     onnx::NodeProto product;
@@ -165,7 +167,7 @@ private:
   }
 
   std::string dequantized(const std::string &name, Integers numbers, int64_t axis, int64_t block) {
-    // Layers that share weights share the quantized initializers if the scales are equal.
+    // Layers with the same weights share the quantized initializers if the scales are equal.
     auto [at, isNew] = shared.try_emplace(
         {name, axis, numbers.scales.raw_data() + numbers.values.raw_data().substr(0, 64)});
     if (!isNew)
@@ -231,7 +233,7 @@ private:
   onnx::ModelProto result;
   std::map<const onnx::NodeProto *, const Layer *> byNode;
   std::set<std::string> taken, newNames;
-  /// Maps each quantized value to its dequantized f32 value.
+  /// Names of the dequantized f32 values, by the name of the quantized value.
   std::map<std::string, std::string> narrow;
   std::map<std::tuple<std::string, int64_t, std::string>, std::string> shared;
 };

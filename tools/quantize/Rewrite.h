@@ -7,33 +7,33 @@
 
 namespace dlc::quantize {
 
-/// Quantization scheme of the layers.
+/// Quantization scheme of a model.
 struct Scheme {
-  /// Bits of weights: 8 or 4.
+  /// Number of bits of quantized weights: 8 or 4.
   int bits = 8;
-  /// Number of weights per scale; used with 4 bits.
+  /// Number of 4-bit weights that share a scale, along the reduction (K) dimension.
   int64_t block = 32;
-  /// Scales of values; empty if only weights are quantized.
+  /// Scales of the quantized values by name; empty if only weights are quantized.
   std::map<std::string, Scale> scales;
 };
 
-/// Returns the model with quantized layers, and with quantized values between them.
+/// Returns the model with quantized layers, and with quantized values between these layers.
 onnx::ModelProto quantised(const onnx::ModelProto &model, const std::vector<Layer> &layers,
                            const Scheme &scheme);
 
-/// Names of the outputs that measure one layer's loss: the sum of squares of its results, and that
-/// of the quantization error.
+/// Names of the model outputs that measure one layer's loss: the sum of squares of its results
+/// (`signal`), and of the quantization error (`noise`).
 struct LossOutputs {
   std::string signal, noise;
 };
 
-/// Returns the unchanged model with a quantized copy of each layer added. The copy reads the
-/// layer's input, quantized if the scheme has a scale for it. The outputs are the sums of squares
-/// in `outputs`.
+/// Returns the original model with a quantized copy of each layer added. The copy reads the layer's
+/// input, quantized if the scheme has a scale for it. The model outputs are the sums of squares in
+/// `outputs`.
 onnx::ModelProto mergedModels(const onnx::ModelProto &model, const std::vector<Layer> &layers,
                               const Scheme &scheme, std::vector<LossOutputs> &outputs);
 
-/// Returns the model with these f32 values as its only outputs.
+/// Returns the model with the given f32 values as its only outputs.
 onnx::ModelProto observing(const onnx::ModelProto &model, const std::vector<std::string> &values);
 
 } // namespace dlc::quantize

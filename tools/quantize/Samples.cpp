@@ -14,16 +14,16 @@
 namespace dlc::quantize {
 namespace {
 
-/// Maximum batch size for models with a dynamic batch dimension; larger batches would only use more
-/// memory.
+/// Maximum batch size for models with a dynamic batch dimension, because larger batches would only
+/// use more memory.
 constexpr int64_t kMaxEach = 8;
 
 std::string typeText(const std::optional<DType> &type, const std::vector<int64_t> &shape) {
   return (type ? std::string(dtypeName(*type)) : "an unknown type") + " " + shapeText(shape);
 }
 
-/// Returns true if all dimensions but the first match the model's. Dynamic dimensions match any
-/// size.
+/// Returns true if all dimensions of an array except the first match the model's input. Dynamic
+/// dimensions match any size.
 bool fits(const ModelValue &input, const std::vector<int64_t> &shape) {
   if (!input.hasRank)
     return true;

@@ -19,7 +19,7 @@ void fill(onnx::TensorProto &tensor, onnx::TensorProto::DataType type,
   tensor.set_raw_data(values.data(), values.size() * sizeof(T));
 }
 
-/// Weights as a matrix of output channels and the elements that are reduced for each.
+/// Weights as a matrix of output channels times reduction (K) elements.
 struct Matrix {
   const float *values;
   int64_t channels, depth;
@@ -34,8 +34,9 @@ Matrix matrixOf(const Layer &layer, const onnx::TensorProto &weights) {
   return {floatsOf(weights), channels, countOf(weights) / channels, layer.channels == 0};
 }
 
-/// Calls `take(channel, index, q)` for each quantized weight, and fills `scales`, of shape
-/// [channels, blocks].
+/// Quantizes weights to 4 bits in blocks of `block` elements along the reduction (K) dimension.
+/// Calls `take(channel, k, q)` for each quantized weight, and fills `scales`, of shape [channels,
+/// blocks].
 void eachInBlocks(const Matrix &m, int64_t block, std::vector<float> &scales,
                   llvm::function_ref<void(int64_t, int64_t, int)> take) {
   int64_t blocks = (m.depth + block - 1) / block;
@@ -64,7 +65,7 @@ Integers perChannel(const Layer &layer, const onnx::TensorProto &weights,
     float scale = 0;
     for (int64_t k = 0; k < m.depth; ++k)
       scale = std::max(scale, std::abs(m.values[m.at(c, k)]) / 127);
-    // If a channel has small weights and a large bias, the bias determines the scale, so that it
+    // The bias may increase the scale of a channel with small weights, so that the quantized bias
     // fits in 32 bits.
     if (bias)
       scale = std::max(scale, std::abs(floatsOf(*bias)[c]) / xScale * 0x1p-30f);
@@ -105,7 +106,7 @@ Integers inBlocks(const Layer &layer, const onnx::TensorProto &weights, int64_t 
 Integers inBlocksTransposed(const Layer &layer, const onnx::TensorProto &weights, int64_t block) {
   Matrix m = matrixOf(layer, weights);
   int64_t blocks = (m.depth + block - 1) / block, bytes = block / 2;
-  // MatMulNBits has a zero point of 8, so the padding of the last block is 8, too.
+  // The padding of the last block has the value 8, because this is the zero point of MatMulNBits.
   std::vector<uint8_t> packed(size_t(m.channels * blocks * bytes), 0x88);
   std::vector<float> scales;
   eachInBlocks(m, block, scales, [&](int64_t c, int64_t k, int number) {

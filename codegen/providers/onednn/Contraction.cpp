@@ -18,7 +18,8 @@ void addZeroPoint(const char *name, int64_t value, MLIRContext *context, Pending
   call.packs.push_back({std::string("zero_points.") + name, tensor, "a"});
 }
 
-/// Adds a zero point from a value of the fusion's body; a null value means a zero point of 0.
+/// Adds a zero point, given as a value of the fusion's body, to the call. A null value means a zero
+/// point of 0.
 void addZeroPoint(const char *name, FusionOp fusion, Value value, Pending &call) {
   if (!value)
     return;
@@ -28,7 +29,7 @@ void addZeroPoint(const char *name, FusionOp fusion, Value value, Pending &call)
   call.sources.push_back({std::string("zero_points.") + name, sourceOf(fusion, value)});
 }
 
-/// Returns the elements of an epilogue op's operand if it is constant.
+/// Returns the elements of an epilogue op's operand if it is constant; otherwise std::nullopt.
 std::optional<ref::Tensor> constantOperand(const EpilogueStep &step) {
   ConstantOp constant =
       step.source.kind == CallArgument::Kind::Value ? constantOf(step.source.value) : ConstantOp();
@@ -46,9 +47,9 @@ bool isBinary(const std::vector<EpilogueStep> &steps, StringRef alg) {
          steps[0].operand.isF32();
 }
 
-/// Moves a leading factor of integer sums, one for all or one per channel, from the epilogue to the
-/// library's own scales, which are applied before the sums leave registers. `mask`: the mask of
-/// weight scales per channel. Returns false if the first op is not such a factor.
+/// Moves a leading multiplication of integer sums, by one factor or one per channel, from the
+/// epilogue to oneDNN's scales, which are applied while the sums are in registers. `mask`: oneDNN's
+/// mask for weight scales per channel. Returns false if the first op is not such a multiplication.
 bool takeScales(std::vector<EpilogueStep> &steps, int64_t channels, int mask, Pending &call) {
   if (!isBinary(steps, "mul"))
     return false;
@@ -63,7 +64,8 @@ bool takeScales(std::vector<EpilogueStep> &steps, int64_t channels, int mask, Pe
 }
 
 /// Removes trailing ops that the conversion to 8-bit integers does itself: it saturates and rounds
-/// to the nearest even number. An even zero point after rounding can be added before it.
+/// to the nearest even number. An even zero point that is added after rounding can be added before
+/// it.
 void leaveToConversion(std::vector<EpilogueStep> &steps, Type result) {
   if (!result.isInteger(8))
     return;
@@ -86,7 +88,8 @@ void leaveToConversion(std::vector<EpilogueStep> &steps, Type result) {
   } else if (isAt(0, "linear") && isAt(1, "round") && steps.back().alpha == 1 &&
              std::fmod(steps.back().beta, 2) == 0) {
     steps.erase(steps.end() - 2);
-    // Merges the zero point into a preceding linear op, unless that op already adds a constant.
+    // Merges the zero point into a preceding linear op (alpha * x + beta), unless that op already
+    // adds a constant.
     if (isAt(1, "linear") && steps[steps.size() - 2].beta == 0) {
       EpilogueStep &before = steps[steps.size() - 2];
       before.beta = steps.back().beta;
@@ -139,7 +142,7 @@ std::optional<Answer> matmul(const Product &given, const Query &query) {
   return finish(std::move(call), query);
 }
 
-/// State of a convolution or pool that is described, before oneDNN is queried.
+/// Collects the parameters of a convolution or pool before oneDNN is queried.
 struct Builder {
   FusionOp fusion;
   Epilogue epilogue;
@@ -154,7 +157,7 @@ struct Builder {
   void addResult() { call.sources.push_back({"dst", resultOf(fusion)}); }
 };
 
-/// Returns true for a reference implementation, or for im2col with GEMM.
+/// Returns true if the call uses a reference implementation, or im2col followed by a GEMM.
 bool isSlow(const LibraryCall &call) {
   return call.isReference || StringRef(call.implementation).contains("gemm:");
 }
@@ -167,8 +170,8 @@ Pending dataGradient(const Pending &call, ConvTransposeOp op, Type element) {
   desc["kind"] = "convolution_backward_data";
   desc["diff_dst"] = desc["src"];
   desc["diff_src"] = desc["dst"];
-  // High padding of the forward convolution. Output padding (`extra`) smaller than the stride does
-  // not reduce it.
+  // High padding of the corresponding forward convolution. Output padding (`extra`) reduces it only
+  // if it is not smaller than the stride.
   std::vector<int64_t> high;
   for (auto [pad, extra, stride] : llvm::zip(op.getHigh(), op.getExtra(), op.getStrides()))
     high.push_back(extra < stride ? pad : pad - extra);
@@ -193,9 +196,9 @@ Pending dataGradient(const Pending &call, ConvTransposeOp op, Type element) {
   return gradient;
 }
 
-/// Sets the scales and bias of an integer convolution. The library adds the bias after the scales.
-/// A bias that is added before the scales is multiplied by them if both are constant; otherwise the
-/// scales remain an epilogue op.
+/// Sets the scales and the bias of an integer convolution. oneDNN adds the bias after it applies
+/// the scales. A bias that the fusion adds before the scales is multiplied by them if both are
+/// constant; otherwise the scales remain an epilogue op.
 void addIntegerBias(Builder &b, Value bias, std::vector<EpilogueStep> &steps, bool isGrouped) {
   json &desc = b.call.desc;
   int64_t channels = typeOf(b.fusion.getResult(0)).getDimSize(1);
@@ -235,8 +238,8 @@ std::optional<Answer> convolution(Builder &b) {
   Value bias = e.bias ? e.bias : conv ? conv.getBias() : transposed.getBias();
   int64_t groups = conv ? conv.getGroups() : transposed.getGroups();
   auto yType = typeOf(b.fusion.getResult(0));
-  // Weights have the operand's element type, except for 8-bit integers, where they are always
-  // signed.
+  // Weights have the input's element type, except in integer convolutions, where they are always
+  // signed 8-bit.
   Type element = e.isInteger() ? IntegerType::get(x.getContext(), 8) : typeOf(x).getElementType();
   json &desc = b.call.desc;
   desc["kind"] = conv ? "convolution" : "deconvolution";
@@ -253,8 +256,8 @@ std::optional<Answer> convolution(Builder &b) {
     wTag = plainTag(wDims.size());
     addGeometry(desc, conv);
   } else {
-    // ONNX stores [C, O/groups, ..]; the library's dimensions are (g) o i .., and the tag describes
-    // our memory order.
+    // The weights of a transposed convolution are stored as [C, O/groups, ..] (as in ONNX).
+    // oneDNN's dimensions are (g) o i .., and the tag describes the order in memory.
     int64_t in = wDims[0] / groups;
     SmallVector<int64_t> dims;
     if (groups > 1)
@@ -266,14 +269,14 @@ std::optional<Answer> convolution(Builder &b) {
     wTag = plainTag(wDims.size());
     std::swap(wTag[groups > 1 ? 1 : 0], wTag[groups > 1 ? 2 : 1]);
     addGeometry(desc, transposed);
-    // Output padding (`extra`) at the end is expressed as less padding there.
+    // Output padding (`extra`) at the end is expressed as less high padding.
     auto pads = list(transposed.getHigh());
     for (size_t d = 0; d < pads.size(); ++d)
       pads[d] -= transposed.getExtra()[d];
     desc["pads_r"] = pads;
   }
-  // Each element of the result, or of a transposed convolution's operand, is multiplied with the
-  // weights of its channel.
+  // Each element of the convolution's result, or of a transposed convolution's operand, is
+  // multiplied by the weights of its channel.
   double meets = double((conv ? yType : typeOf(x)).getNumElements());
   b.call.flops = 2.0 * meets * double(typeOf(w).getNumElements()) / double(typeOf(w).getDimSize(0));
   if (ConstantOp weights = constantOf(outside(b.fusion, w))) {
@@ -290,8 +293,8 @@ std::optional<Answer> convolution(Builder &b) {
     desc["weights"] = packedInside(wDims, element, wTag);
     b.addSource("weights", w);
   } else {
-    // Layouts refer to the dimensions of the operation. The library's dimensions are the same only
-    // if there are no groups to split off.
+    // Layout tags refer to the dimensions of the operation, which are oneDNN's dimensions only if
+    // there is no separate dimension for groups.
     if (groups > 1 || (transposed && bias))
       return b.refuse("weights in layout '" + tag +
                       "', which oneDNN does not support for this operation");

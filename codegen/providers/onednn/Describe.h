@@ -8,26 +8,27 @@
 
 namespace dlc::onednn_desc {
 
-/// {"dims", "dtype", "tag"}: `tag` or the type's layout; row-major if empty.
+/// Describes a tensor as {"dims", "dtype", "tag"}. The tag is `tag` or the layout of the type;
+/// row-major if empty.
 json argument(llvm::ArrayRef<int64_t> dims, mlir::Type element, llvm::StringRef tag = "");
 json argument(mlir::Value value);
 json argument(const TensorDesc &desc);
-/// {"dims", "dtype", "strides"}
+/// Describes a tensor as {"dims", "dtype", "strides"}.
 json strided(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> strides, mlir::Type element);
-/// Returns the row-major tag: abcd for rank 4.
+/// Returns the row-major format tag of this rank: abcd for rank 4.
 std::string plainTag(int64_t rank);
 
-/// Describes weights that are not constant: the library packs them in its preferred layout within
-/// each call. `plain` is the tag of the unpacked weights.
+/// Describes weights that are not constant: each call packs them in the layout that the library
+/// prefers. `plain` is the tag of the unpacked weights.
 json packedInside(llvm::ArrayRef<int64_t> dims, mlir::Type element, llvm::StringRef plain);
 
-/// Incomplete call: finish() queries oneDNN and assigns a buffer to each argument.
+/// Incomplete library call: finish() queries oneDNN and assigns a buffer to each argument.
 struct Pending {
   mlir::Operation *op = nullptr;
   json desc;
-  /// Buffers of the arguments, by argument name.
+  /// Buffers of the call's arguments, by argument name.
   std::vector<std::pair<std::string, CallArgument>> sources;
-  /// Constant argument to be packed: its name, unpacked data and unpacked tag ("" is row-major).
+  /// Constant argument to be packed: its name, unpacked data and unpacked tag ("" means row-major).
   struct Pack {
     std::string name;
     ref::Tensor plain;
@@ -35,11 +36,12 @@ struct Pending {
   };
   std::vector<Pack> packs;
   double flops = 0;
-  std::vector<std::pair<std::string, std::string>> inplace; ///< (written, read) by name
+  std::vector<std::pair<std::string, std::string>>
+      inplace; ///< pairs (written, read) of argument names
   std::optional<CallArgument> accumulates;
 };
-/// A call, and the request that oneDNN answered: layouts are still left to the library, and an
-/// implementation is given only if the query named one.
+/// Complete library call, with the request that oneDNN answered. The request leaves layouts to the
+/// library, and it names an implementation only if the query named one.
 struct Answer {
   LibraryCall call;
   json request;
@@ -48,27 +50,28 @@ struct Answer {
 /// Parameters of a oneDNN query.
 struct Query {
   int threads;
-  std::string implementation; ///< the library's name of an implementation; empty: its preferred one
+  std::string
+      implementation; ///< the library's name of an implementation; empty: the one it prefers
   std::string *why;
-  /// Whether a single thread runs the call, while other threads may run other work.
+  /// Whether a single thread executes the call, while other threads may execute other calls.
   bool alone = false;
 
   std::nullopt_t refuse(const llvm::Twine &reason) const { return Refusal{why}(reason); }
 };
 std::optional<Answer> finish(Pending pending, const Query &query);
 
-/// Adds the epilogue and the buffers of its operands.
+/// Adds the epilogue ops and the buffers of their operands to the call.
 void addSteps(const std::vector<EpilogueStep> &steps, Pending &call);
 
-/// Queries for each family of operations.
+/// Queries oneDNN for an operation: one function for each family of operations.
 std::optional<Answer> contraction(FusionOp fusion, const Query &query);
 std::optional<Answer> training(mlir::Operation *op, const Query &query);
 std::optional<Answer> recurrent(mlir::Operation *op, const Query &query);
-/// Number of operations of the recurrent matmul in one time step.
+/// Number of operations of a recurrent network's matmul in one time step.
 double flopsOfStep(mlir::Operation *recurrent);
 std::optional<Answer> movement(mlir::Operation *op, const Query &query);
 
-/// Returns the estimated time in microseconds.
+/// Returns the estimated time of a oneDNN call in microseconds.
 double estimate(const LibraryCall &call, const CostModel &cost);
 
 } // namespace dlc::onednn_desc

@@ -26,7 +26,7 @@ bool isBlocked(const json &desc, const char *argument) {
          llvm::any_of(StringRef(found->value("tag", std::string())), llvm::isUpper);
 }
 
-/// Returns true if a matrix is stored by columns.
+/// Returns true if the matrix argument is column-major.
 bool isTransposed(const json &desc, const char *argument) {
   auto found = desc.find(argument);
   auto strides = found == desc.end() ? std::vector<int64_t>()
@@ -34,7 +34,7 @@ bool isTransposed(const json &desc, const char *argument) {
   return strides.size() > 1 && strides.back() != 1;
 }
 
-/// Returns true if the rows of successive batches do not follow each other in memory.
+/// Returns true if successive matrices of a batched argument are not adjacent in memory.
 bool isApart(const json &desc, const char *argument) {
   auto dims = dimsOf(desc, argument), strides = desc[argument].value("strides", dims);
   if (!desc[argument].contains("strides"))
@@ -45,7 +45,7 @@ bool isApart(const json &desc, const char *argument) {
   return false;
 }
 
-/// Number of weight elements that each call packs or unpacks.
+/// Number of weight elements that are packed or unpacked in each call.
 double packedInside(const json &desc) {
   double elements = 0;
   for (const char *argument : {"weights", "diff_weights"})
@@ -55,7 +55,7 @@ double packedInside(const json &desc) {
   return elements;
 }
 
-/// Output channels per group of a convolution: the rows of the matmul over its im2col images.
+/// Output channels per group of a convolution, which are the rows of the matmul after im2col.
 double resultsPerGroup(const json &desc) {
   auto weights = dimsOf(desc, desc.contains("weights") ? "weights" : "diff_weights"),
        src = dimsOf(desc, desc.contains("src") ? "src" : "diff_src");
@@ -63,27 +63,28 @@ double resultsPerGroup(const json &desc) {
   return weights.empty() ? 1 : double(weights[isGrouped ? 1 : 0]);
 }
 
-/// Vector lanes given by an implementation's name; all of the machine's lanes if it gives none.
+/// Returns the vector lanes of the instruction set in an implementation's name, or the machine's
+/// lanes if the name has none.
 double lanesNamed(StringRef implementation, const CostModel &cost) {
   auto [name, instructions] = implementation.rsplit(':');
   return instructions.starts_with("avx2") ? 8 : instructions.starts_with("sse") ? 4 : cost.lanes;
 }
 
-/// Returns true if each channel of a convolution has its own window.
+/// Returns true if the convolution is depthwise: each channel has its own window.
 bool isDepthwise(const json &desc) {
   auto weights = dimsOf(desc, desc.contains("weights") ? "weights" : "diff_weights"),
        src = dimsOf(desc, desc.contains("src") ? "src" : "diff_src");
   return weights.size() > src.size() && weights[1] == 1 && weights[2] == 1;
 }
 
-/// Fraction of its rate that a convolution reaches in vectors of output channels. Few channels
-/// leave lanes idle, and strided transposed convolutions scatter. The specialized depthwise code
-/// uses all lanes, unless it scatters.
+/// Fraction of the machine's rate that a convolution reaches in vectors of output channels. Few
+/// channels leave vector lanes unused, and strided transposed convolutions scatter. Specialized
+/// depthwise kernels use all lanes, unless they scatter.
 double convolutionPart(const LibraryCall &call, const CostModel &cost) {
   const json &desc = call.desc;
   std::string kind = desc.value("kind", "");
   StringRef name = call.implementation;
-  // The kernels of 8-bit integers contain the code for depthwise convolutions.
+  // oneDNN's kernels for 8-bit integers (jit_int8) also contain code for depthwise convolutions.
   bool hasOwnCode = isDepthwise(desc) && (name.contains("dw") || name.contains("jit_int8"));
   double lanes = laneShare(resultsPerGroup(desc), cost.lanes);
   if (kind == "convolution")
@@ -101,7 +102,7 @@ double convolutionPart(const LibraryCall &call, const CostModel &cost) {
   return 1;
 }
 
-/// Number of epilogue ops after an im2col matmul that the library applies element by element.
+/// Number of epilogue ops that oneDNN applies element by element after an im2col matmul.
 double slowSteps(const json &desc) {
   return double(llvm::count_if(desc.value("post_ops", json::array()),
                                [](const json &op) { return op.value("alg", "") != "relu"; }));
@@ -122,7 +123,7 @@ double summedUp(const json &desc) {
   return double(to[0] * to[1]) * taps * positions;
 }
 
-/// Number of source elements that a strided 1x1 convolution reads; 0 without strides.
+/// Number of source elements that a strided 1x1 convolution reads; 0 if it is not strided.
 double pixelsLeft(const json &desc) {
   auto src = dimsOf(desc, "src"), dst = dimsOf(desc, "dst"),
        strides = desc.value("strides", std::vector<int64_t>());
@@ -132,8 +133,8 @@ double pixelsLeft(const json &desc) {
              : 0;
 }
 
-/// Additional bytes that im2col moves: with channels last and few channels per group, each group's
-/// elements of a pixel are in a separate cache line.
+/// Number of additional bytes that im2col moves. With channels last and few channels per group,
+/// each group's elements of a pixel are in a separate cache line.
 double linesApart(const json &desc) {
   constexpr double kLine = 64, kElement = 4;
   auto src = dimsOf(desc, "src"), dst = dimsOf(desc, "dst"), weights = dimsOf(desc, "weights");
@@ -149,7 +150,8 @@ double linesApart(const json &desc) {
   return elements * (kLine / together - 1) * kElement;
 }
 
-/// Number of runs that are contiguous both in the source and in the destination of a reorder.
+/// Number of element runs of a reorder that are contiguous both in the source and in the
+/// destination.
 double runsMoved(const json &desc) {
   auto dims = dimsOf(desc, "dst");
   auto stridesOf = [&](const char *name) {
@@ -168,7 +170,7 @@ double runsMoved(const json &desc) {
   return productOf(dims) / double(run);
 }
 
-/// Nanoseconds of a matmul.
+/// Estimated nanoseconds of a oneDNN matmul.
 double product(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
   auto src = dimsOf(call.desc, "src"), weights = dimsOf(call.desc, "weights"),
@@ -191,13 +193,14 @@ double product(const LibraryCall &call, const CostModel &cost) {
         productOf(weights) /
         ((isTransposed(call.desc, "weights") ? machine.gemmTransposed : machine.gemmPacked) *
          cores);
-    // Epilogues after a GEMM are another pass over the sums.
+    // Epilogue ops after a GEMM are a separate pass over the results.
     if (call.desc.contains("bias") || call.desc.contains("post_ops"))
       packing += cost.traffic(8 * productOf(dst), cores);
     if (isTransposed(call.desc, "src"))
       packing += batches * m * double(src.back()) / (machine.gemmAcross * cores);
     double part = double(src.back()) > machine.gemmInner ? machine.gemmLongPart : machine.gemmPart;
-    // The batches share one right operand, but are not contiguous with each other.
+    // The batches share one right operand, but their rows are not adjacent in memory, so they
+    // cannot be one matmul.
     if (productOf(weights, 2) == 1 && (isApart(call.desc, "src") || isApart(call.desc, "dst")))
       part *= machine.gemmApartPart;
     return std::max(nanoseconds / part + batches * machine.gemmBatchNanoseconds / cores + packing,
@@ -213,7 +216,7 @@ double product(const LibraryCall &call, const CostModel &cost) {
          (double(src.back()) <= machine.shortInner ? machine.shortInnerPart : 1);
 }
 
-/// Returns true if a convolution's kernel is a blocked matmul (brgemm or 1x1).
+/// Returns true if the convolution kernel with this name is a blocked matmul (brgemm or 1x1).
 bool multipliesBlocks(StringRef implementation) {
   return implementation.contains("brg") || implementation.contains("1x1");
 }

@@ -5,8 +5,8 @@ using namespace mlir;
 
 namespace dlc::onednn_desc {
 
-/// Name of an element type of the same width that oneDNN can copy, since elements are only moved.
-/// oneDNN has fast code for bf16, and none for f16.
+/// Returns the name of an element type of the same width that oneDNN can copy: reorders here only
+/// move elements. f16 is copied as bf16, for which oneDNN has fast code.
 static std::optional<std::string> movedName(Type element) {
   if (element.isF16())
     return "bf16";
@@ -46,8 +46,8 @@ std::optional<Answer> movement(Operation *op, const Query &query) {
     auto name = movedName(type.getElementType());
     if (!name || type.getRank() < 2 || type.getRank() > 6 || type.getNumElements() == 0)
       return refuse("oneDNN does not support reorders of this element type or rank");
-    // The result's dimension i is the operand's permutation[i]: the operand read in the result's
-    // order.
+    // The result's dimension i is the operand's dimension permutation[i], so the operand is
+    // described by permuted dims and strides.
     auto strides = ref::rowMajorStrides(type.getShape());
     std::vector<int64_t> dims, from;
     for (int64_t p : transpose.getPermutation()) {

@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace dlc {
 
-/// Prefix of the library's own implementation names.
+/// Prefix that precedes oneDNN's own implementation names in dlc's names.
 constexpr llvm::StringLiteral kPrefix = "onednn:";
 
 namespace onednn_desc {
@@ -147,7 +147,7 @@ std::optional<Answer> ask(Operation *op, const Query &query) {
       return answer;
     if (auto answer = training(fusion, query))
       return answer;
-    // A fusion of a single op may be a transpose.
+    // A fusion that contains a single op may be a transpose.
     auto &body = fusion.getBody().front();
     if (std::distance(body.begin(), body.end()) == 2)
       return movement(op, query);
@@ -160,13 +160,13 @@ std::optional<Answer> ask(Operation *op, const Query &query) {
   return movement(op, query);
 }
 
-/// Returns the library's best implementations for the request, in its order of preference.
+/// Returns oneDNN's best implementations for the request, in the order of its preference.
 std::vector<std::string> implementations(const json &request, int threads) {
   constexpr size_t worthMeasuring = 3;
   std::vector<std::string> names;
   for (auto &described : onednn::describeAll(request, threads))
-    // Reference implementations are meant for tests. Repetitions of a name differ in no visible
-    // property.
+    // Reference implementations are meant for tests. A name with '#' is another implementation with
+    // the same name, which no visible property distinguishes.
     if (described.ok && names.size() < worthMeasuring &&
         !onednn::isReference(described.implementation) &&
         described.implementation.find('#') == std::string::npos)
@@ -174,20 +174,20 @@ std::vector<std::string> implementations(const json &request, int threads) {
   return names;
 }
 
-/// Returns true if the estimates can distinguish the library's implementations: f32 matmuls whose
-/// weights are not packed.
+/// Returns true if the estimates can distinguish oneDNN's implementations of this call: f32 matmuls
+/// whose weights are not packed.
 bool isRankable(const LibraryCall &call) {
   return call.desc.value("kind", "") == "matmul" && call.desc["src"].value("dtype", "") == "f32" &&
          call.desc["weights"].contains("strides");
 }
 
-/// Keys in dlc.parameters: the library's name of the implementation, and whether one thread runs
-/// it.
+/// Keys in dlc.parameters: oneDNN's name of the implementation, and whether a single thread
+/// executes the call.
 constexpr llvm::StringLiteral kImplementation = "implementation", kAlone = "alone";
 
-/// Returns true if one thread should run all time steps, which depend on one another. Threads that
-/// share a step must save more than they take to synchronize, which is a fraction of the wake-up
-/// time since they are awake.
+/// Returns true if a single thread should execute all time steps of a recurrent network, which
+/// depend on one another. Several threads must save more time per step than their synchronization
+/// takes, which is kMeeting of the wake-up time since the threads are already awake.
 bool worksAlone(Operation *op, const CostModel &cost) {
   constexpr double kMeeting = 0.33;
   if (!isRecurrent(op) || cost.threads <= 1 || cost.machine.recurrentGflops <= 0)
@@ -227,8 +227,8 @@ public:
     add(first, 1);
     if (!collector.selection.every && !isRankable(call))
       return;
-    // The model hardly distinguishes these implementations, so the library's own order is
-    // preserved.
+    // The cost model hardly distinguishes these implementations, so each one gets a slightly longer
+    // time than the previous one in oneDNN's order.
     constexpr double kLater = 1.001;
     double later = kLater;
     for (const std::string &other : implementations(answer->request, threads))

@@ -7,7 +7,7 @@ namespace dlc::onednn_desc {
 
 namespace {
 
-/// Reorders the gates of weights [1, G*H, K] to the library's order.
+/// Reorders the gates of weights [1, G*H, K] to oneDNN's order.
 ref::Tensor permuteGates(const ref::Tensor &w, ArrayRef<int64_t> order) {
   auto result = ref::Tensor::empty(w.getType());
   int64_t gates = order.size(), rows = w.getShape()[1] / gates;
@@ -18,8 +18,8 @@ ref::Tensor permuteGates(const ref::Tensor &w, ArrayRef<int64_t> order) {
   return result;
 }
 
-/// Adds the biases of input and recurrence. If `apart`, the last gate's recurrent bias is stored
-/// separately, because the library has four biases then.
+/// Adds the input bias and the recurrent bias of each gate. If `apart`, the last gate's recurrent
+/// bias is stored separately, as oneDNN requires for lbr_gru (four biases).
 ref::Tensor mergeBias(const ref::Tensor &b, ArrayRef<int64_t> order, int64_t hidden, bool apart) {
   int64_t gates = order.size(), out = gates + apart;
   auto type = RankedTensorType::get({1, out * hidden}, b.getElementType());
@@ -72,7 +72,7 @@ std::optional<Answer> recurrent(Operation *op, const Query &query) {
   Direction direction;
   if (auto o = dyn_cast<LstmOp>(op)) {
     desc["kind"] = "lstm";
-    order = {0, 2, 3, 1}; // ours: i o f c; the library's: i f c o
+    order = {0, 2, 3, 1}; // order of gates in dlc: i o f c; in oneDNN: i f c o
     direction = o.getDirection();
   } else if (auto o = dyn_cast<GruOp>(op)) {
     lbr = o.getLinearBeforeReset();
@@ -108,7 +108,7 @@ std::optional<Answer> recurrent(Operation *op, const Query &query) {
     call.sources.push_back({"src_iter_c", {CallArgument::Kind::Value, op->getOperand(5)}});
     call.sources.push_back({"dst_iter_c", result(2)});
   }
-  // Memory order: layer, direction, gate, output, input.
+  // The tag abdec means the memory order layer, direction, gate, output, input.
   call.packs.push_back({"weights_layer", permuteGates(constants[0], order), "abdec"});
   call.packs.push_back({"weights_iter", permuteGates(constants[1], order), "abdec"});
   call.packs.push_back({"bias", mergeBias(constants[2], order, hidden, lbr), ""});

@@ -7,7 +7,8 @@ namespace dlc::onednn_desc {
 
 namespace {
 
-/// An operation outside of fusions, or the only operation of a fusion.
+/// Operation for which oneDNN is queried: `op` is outside of fusions, or the only operation of the
+/// fusion `outer`.
 struct Single {
   Operation *outer, *op;
   Value wide = {}; ///< f32 value to which the operation's result is cast
@@ -18,7 +19,8 @@ struct Single {
       return Single{outer, outer};
     auto &body = fusion.getBody().front();
     auto size = std::distance(body.begin(), body.end());
-    // The sums of a weight gradient may be returned in f32, before they are rounded.
+    // A weight gradient may be followed by a cast to f32: its sums are then returned before they
+    // are rounded.
     auto widening = dyn_cast_or_null<CastOp>(
         isa<ConvWeightGradOp>(body.front()) ? body.front().getNextNode() : nullptr);
     if (size == 3 && widening && widening.getX() == body.front().getResult(0) &&
@@ -34,8 +36,8 @@ struct Single {
     return fusion ? outside(fusion, inner) : inner;
   }
 
-  /// Index of the outer operation's result for a result of the inner one; std::nullopt if the
-  /// fusion does not yield it.
+  /// Returns the index of the outer operation's result that has the value `inner`; std::nullopt if
+  /// the fusion does not yield it.
   std::optional<unsigned> result(Value inner) const {
     auto fusion = dyn_cast<FusionOp>(outer);
     if (!fusion)

@@ -15,7 +15,7 @@ template <Combine kind> void bitwise(Node &n, Build &b) {
   n.set(combine(b, kind, n.in(0), n.in(1)));
 }
 
-/// Returns the integer type of a width.
+/// Returns the unsigned or signless integer type of a bit width.
 Type integerType(Build &b, unsigned width, bool isUnsigned) {
   return IntegerType::get(b.context, width,
                           isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
@@ -25,7 +25,8 @@ unsigned widthOf(Build &b, Value x) { return b.elem(x).getIntOrFloatBitWidth(); 
 
 void shiftLeft(Node &n, Build &b) { n.set(b.op<ShiftLeftOp>({n.in(0), n.in(1)})); }
 
-/// dlc.shift_right shifts in the sign for signed types, and zeros for unsigned types.
+/// shift_right_logical and shift_right_arithmetic: dlc.shift_right shifts in the sign bit for
+/// signed types and zeros for unsigned types, so the operand is cast to the appropriate type.
 template <bool isLogical> void shiftRight(Node &n, Build &b) {
   Type shifted = integerType(b, widthOf(b, n.in(0)), isLogical);
   Value y = b.op<ShiftRightOp>({b.cast(n.in(0), shifted), b.cast(n.in(1), shifted)});
@@ -36,12 +37,13 @@ Value shiftedRight(Build &b, Value x, int64_t count) {
   return b.op<ShiftRightOp>({x, b.scalarInt(b.elem(x), count)});
 }
 
-/// Returns an unsigned constant whose bytes are all `byte`, of x's element type.
+/// Returns an unsigned constant of x's element type in which each byte is `byte`.
 Value bytes(Build &b, Value x, uint64_t byte) {
   return b.scalarInt(b.elem(x), int64_t(byte * 0x0101010101010101u));
 }
 
-/// Counts the set bits of unsigned integers in parallel: in pairs, in groups of four, in bytes.
+/// Population count of unsigned integers: counts the set bits of pairs in parallel, then of groups
+/// of four bits, then of bytes.
 Value countBits(Build &b, Value x) {
   const unsigned width = widthOf(b, x);
   x = b.sub(x, b.both(shiftedRight(b, x, 1), bytes(b, x, 0x55)));
@@ -61,7 +63,8 @@ void populationCount(Node &n, Build &b) {
 void countLeadingZeros(Node &n, Build &b) {
   const unsigned width = widthOf(b, n.in(0));
   Value x = b.cast(n.in(0), integerType(b, width, true));
-  // All bits below the highest set bit are set.
+  // Sets all bits below the highest set bit, so that the number of set bits gives the number of
+  // leading zeros.
   for (unsigned shift = 1; shift < width; shift *= 2)
     x = b.either(x, shiftedRight(b, x, shift));
   Value zeros = b.sub(b.scalarInt(b.elem(x), width), countBits(b, x));
@@ -70,7 +73,7 @@ void countLeadingZeros(Node &n, Build &b) {
 
 //===--- bitcast_convert --------------------------------------------------------===//
 
-/// Layout of a float type: sign, exponent, mantissa.
+/// Bit layout of a float type: widths of exponent and mantissa, and the exponent's bias.
 struct FloatBits {
   explicit FloatBits(FloatType type)
       : width(type.getWidth()), mantissa(type.getFPMantissaWidth() - 1),
@@ -78,7 +81,8 @@ struct FloatBits {
   int64_t width, mantissa, exponent, bias;
 };
 
-/// Returns the value of a scalar integer constant, also through a broadcast.
+/// Returns the value of an integer constant whose elements are all equal, also through broadcasts.
+/// Returns nothing for other values.
 std::optional<int64_t> scalarOf(Build &b, Value x) {
   while (auto broadcast = x.getDefiningOp<BroadcastOp>())
     x = broadcast.getX();
@@ -91,8 +95,8 @@ std::optional<int64_t> scalarOf(Build &b, Value x) {
   return known->getInt(0);
 }
 
-/// Handles `mantissa | bits of 1.0`, with which JAX makes uniform random numbers: 1 + mantissa *
-/// 2^-bits is exact. Returns null for other values.
+/// Bit cast of `mantissa | bits of 1.0`, the pattern with which JAX makes uniform random numbers:
+/// returns 1 + mantissa * 2^-bits, which is exact. Returns null if x is not this pattern.
 Value onePlusMantissa(Build &b, Value x, FloatType type) {
   FloatBits bits(type);
   auto merged = x.getDefiningOp<OrOp>();
@@ -111,8 +115,8 @@ Value onePlusMantissa(Build &b, Value x, FloatType type) {
   return b.add(fraction, 1.0);
 }
 
-/// Computes the float whose bits are those of an unsigned integer. A table has the power of two for
-/// each exponent, so that the product with the mantissa is exact.
+/// Bit cast: computes the float whose bits are those of an unsigned integer. A lookup table has the
+/// power of two of each exponent, so that the product with the mantissa is exact.
 Value floatOfBits(Build &b, Value x, FloatType type) {
   FloatBits bits(type);
   std::vector<double> scales;

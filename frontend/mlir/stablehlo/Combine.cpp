@@ -10,7 +10,8 @@ using namespace mlir;
 namespace dlc::stablehlo {
 namespace {
 
-/// Returns the operation on bools that has the same result.
+/// Returns the logical operation that equals `kind` on bools: `or` for add and max, `and` for mul
+/// and min.
 Combine ofBools(Combine kind) {
   switch (kind) {
   case Combine::Add:
@@ -24,7 +25,8 @@ Combine ofBools(Combine kind) {
   }
 }
 
-/// Reduces one dimension in about log2(size) steps, each of which combines two halves.
+/// Reduces one dimension in about log2(size) steps, each of which combines the two halves of the
+/// dimension.
 Value reduceInHalves(Build &b, Combine kind, Value x, int64_t axis) {
   while (b.ok() && b.dim(x, axis) > 1) {
     const int64_t size = b.dim(x, axis), half = size / 2;
@@ -100,7 +102,7 @@ Value combine(Build &b, Combine kind, Value x, Value y) {
   return {};
 }
 
-/// Returns the lowest or the highest value of an element type.
+/// Returns the lowest or the highest value of an element type as a scalar.
 static Value extreme(Build &b, Type element, bool isLowest) {
   if (isa<FloatType>(element)) {
     const double infinity = std::numeric_limits<double>::infinity();
@@ -162,7 +164,7 @@ std::optional<ReduceKind> reduceKindOf(Combine kind) {
 
 Value reduceDims(Build &b, Combine kind, Value x, ArrayRef<int64_t> axes) {
   if (b.isBool(x) && ofBools(kind) != Combine::BitXor) {
-    // `or` is the maximum, and `and` the minimum. Bools are reduced as i32.
+    // Bools are reduced as i32: `or` as a maximum, and `and` as a minimum.
     ReduceKind reduced = ofBools(kind) == Combine::BitOr ? ReduceKind::max : ReduceKind::min;
     return b.cast(b.reduce(reduced, b.cast(x, b.i32), axes, false), b.i1);
   }

@@ -8,25 +8,28 @@
 
 namespace dlc::stablehlo {
 
-/// Associative and commutative operation of two elements.
+/// Associative and commutative operation on two elements, which a reduction or scatter applies.
 enum class Combine { Add, Mul, Max, Min, BitAnd, BitOr, BitXor };
 
-/// Returns the operation that a region of two arguments applies to them; nothing for other regions.
+/// Returns the operation that a region applies to its two arguments. Returns nothing if the region
+/// contains anything else.
 std::optional<Combine> combineOf(Region &region);
 
-/// Checks that a region only compares its arguments and selects from them, NaN and 0, so that its
-/// results depend on the order of the arguments alone.
+/// Returns whether a region only compares its arguments and selects among its arguments, NaN and 0.
+/// Its results then depend only on the relative order of the arguments.
 bool onlyCompares(Region &region);
 
-/// Applies the operation. On bools, add and max are `or`, mul and min are `and`.
+/// Applies the operation to x and y. On bools, add and max are a logical `or`, and mul and min a
+/// logical `and`.
 Value combine(Build &b, Combine kind, Value x, Value y);
-/// Returns the identity element as a scalar.
+/// Returns the identity element of the operation as a scalar.
 Value identityOf(Build &b, Combine kind, Type element);
-/// Returns whether all elements of a tensor are known to be the identity element.
+/// Returns whether x is a constant whose elements are all the identity element of the operation.
 bool isIdentity(Build &b, Combine kind, Value x);
-/// Reduces dimensions, without initial value.
+/// Reduces dimensions of x by the operation, without an initial value.
 Value reduceDims(Build &b, Combine kind, Value x, ArrayRef<int64_t> axes);
-/// Returns the reduce operation of dlc; nothing for bitwise operations.
+/// Returns the kind of dlc.reduce for the operation; nothing for a bitwise operation, which
+/// dlc.reduce does not support.
 std::optional<ReduceKind> reduceKindOf(Combine kind);
 
 } // namespace dlc::stablehlo

@@ -18,12 +18,13 @@ void widenOperands(Build &b, Value &lhs, Value &rhs, Type result) {
 
 namespace {
 
-/// One operand of a dot_general as a batch of matrices.
+/// One operand of a dot_general, as a batch of matrices: its batch, contracting and free
+/// dimensions.
 struct Side {
   Value x;
   Dims batch, contracting, free;
 
-  /// Sizes of some dimensions.
+  /// Returns the sizes of the dimensions `dims` of the operand.
   Dims sizes(Build &b, const Dims &dims) const {
     Dims result;
     for (int64_t d : dims)
@@ -52,9 +53,9 @@ bool isIdentity(const Dims &order) {
   return true;
 }
 
-/// Returns the operand as [batch.., free, contracting] or, if `isSwapped`, as [batch..,
-/// contracting, free]. The order that needs no transpose is chosen; otherwise the one given by
-/// `isSwapped`.
+/// Reshapes the operand to [batch.., free, contracting] or, if `isSwapped`, to [batch..,
+/// contracting, free]. Chooses the order that needs no transpose; if both need one, `isSwapped`
+/// decides. Sets `isSwapped` to the choice.
 Value matrices(Build &b, const Side &s, bool &isSwapped) {
   Dims plain = joined(s.batch, s.free, s.contracting),
        swapped = joined(s.batch, s.contracting, s.free);
@@ -69,7 +70,8 @@ Value matrices(Build &b, const Side &s, bool &isSwapped) {
   return b.reshape(b.transpose(s.x, isSwapped ? swapped : plain), shape);
 }
 
-/// Multiplies, and returns [batch.., free of lhs.., free of rhs..] in the result's element type.
+/// Multiplies two operands as matrices. The result is [batch.., free of lhs.., free of rhs..], in
+/// the given element type.
 Value multiply(Build &b, Side lhs, Side rhs, Type element, const Dims &shape) {
   widenOperands(b, lhs.x, rhs.x, element);
   bool isLhsSwapped = false, isRhsSwapped = true;
@@ -79,7 +81,8 @@ Value multiply(Build &b, Side lhs, Side rhs, Type element, const Dims &shape) {
     attributes.push_back(b.attrUnit("transpose_a"));
   if (!isRhsSwapped)
     attributes.push_back(b.attrUnit("transpose_b"));
-  // A matrix times tensors of more dimensions remains one matmul with several rows of batches.
+  // If lhs has several free dimensions and needs no transpose, it is not flattened to a matrix: its
+  // leading free dimensions become batch dimensions of the matmul.
   if (lhs.batch.empty() && !isLhsSwapped && lhs.contracting.size() == 1 && lhs.free.size() > 1 &&
       isIdentity(joined(lhs.batch, lhs.free, lhs.contracting)))
     a = lhs.x;
@@ -106,7 +109,8 @@ void dotGeneral(Node &n, Build &b) {
     n.set(multiply(b, lhs, rhs, n.resultElement(), n.resultShape()));
 }
 
-/// The deprecated form: the last dimension of lhs times the first of rhs.
+/// stablehlo.dot, a deprecated form of dot_general: contracts the last dimension of lhs with the
+/// first dimension of rhs.
 void dot(Node &n, Build &b) {
   Side lhs{n.in(0), {}, {b.rank(n.in(0)) - 1}, {}}, rhs{n.in(1), {}, {0}, {}};
   if (!b.require(b.rank(n.in(0)) > 0 && b.rank(n.in(1)) > 0 &&

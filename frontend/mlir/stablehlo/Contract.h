@@ -6,8 +6,8 @@
 
 namespace dlc::stablehlo {
 
-/// Casts operands of a contraction so that sums have the element type of the result. Integers of 8
-/// bits with sums of 32 bits remain, because dlc has such contractions.
+/// Casts the operands of a contraction so that sums have the result's element type. Does not cast
+/// 8-bit integers if the result is i32, because dlc has contractions from 8-bit integers to i32.
 void widenOperands(Build &b, Value &lhs, Value &rhs, Type result);
 
 } // namespace dlc::stablehlo

@@ -1,7 +1,6 @@
-//===- Control.cpp - calls, branches and loops
-//---------------------------------------------------===//
-// Control flow that is known at import is resolved here: a branch on a constant is inlined, and a
-// short loop with a constant number of iterations is unrolled.
+//===- Control.cpp - calls, branches and loops ----------------------------===//
+// Control flow that is constant at import is resolved in this file: a branch on a constant is
+// inlined, and a short loop with a constant trip count is unrolled.
 #include "frontend/mlir/stablehlo/Importer.h"
 #include "frontend/mlir/stablehlo/dialect/Attributes.h"
 
@@ -10,7 +9,8 @@ using namespace mlir;
 namespace dlc::stablehlo {
 namespace {
 
-/// Loops are unrolled up to this number of operations.
+/// Maximum number of operations that result from unrolling a loop at import. Longer loops become a
+/// dlc.loop.
 constexpr int64_t maxUnrolled = 512;
 
 void yield(Build &b, const Values &values) { YieldOp::create(b.b, b.getLoc(), ValueRange(values)); }
@@ -50,8 +50,8 @@ void identity(Node &n, Build &) { setAll(n, n.ins); }
 
 //===--- Branches -----------------------------------------------------------------------------===//
 
-/// Builds dlc.if of a condition. `build(0, ..)` and `build(1, ..)` compute the results of the
-/// branches.
+/// Builds a dlc.if on the condition. The function `build` computes the results of a branch:
+/// build(0, ..) of the then branch and build(1, ..) of the else branch.
 Values branches(Node &n, Build &b, Value condition,
                 llvm::function_ref<bool(int branch, Values &results)> build) {
   OperationState state(b.getLoc(), IfOp::getOperationName());
@@ -85,7 +85,8 @@ void ifElse(Node &n, Build &b) {
   setAll(n, results);
 }
 
-/// Chooses among the regions from `first` on. An index out of range selects the last region.
+/// Builds a chain of dlc.if that runs the region selected by the index, among the regions from
+/// `first` on. An index out of range selects the last region.
 bool choose(Node &n, Build &b, unsigned first, Values &results) {
   if (first + 1 == n.op->getNumRegions())
     return n.inlineRegion(first, {}, results);
@@ -110,10 +111,10 @@ void caseOf(Node &n, Build &b) {
   setAll(n, results);
 }
 
-//===--- Loops
-//----------------------------------------------------------------------------------===//
+//===--- Loops ------------------------------------------------------------------------------===//
 
-/// Returns a block argument's number if a value is one of the block; nothing otherwise.
+/// If the value is an argument of the block, returns the argument's number. Returns nothing
+/// otherwise.
 std::optional<unsigned> argumentOf(Value value, Block &block) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument || argument.getOwner() != &block)
@@ -121,7 +122,7 @@ std::optional<unsigned> argumentOf(Value value, Block &block) {
   return argument.getArgNumber();
 }
 
-/// Returns the value of a scalar integer constant.
+/// Returns the value of a scalar integer constant; nothing if the value is not one.
 std::optional<int64_t> constantOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getName().getStringRef() != "stablehlo.constant")
@@ -132,8 +133,8 @@ std::optional<int64_t> constantOf(Value value) {
   return (*elements.getValues<APInt>().begin()).getSExtValue();
 }
 
-/// Returns the number of iterations of a loop `for (i = constant; i < constant; i += constant)`,
-/// which JAX writes for scan and fori_loop; nothing for other loops.
+/// Returns the constant trip count of a loop `for (i = constant; i < constant; i += constant)`, the
+/// form in which JAX writes scan and fori_loop. Returns nothing for other loops.
 std::optional<int64_t> tripCount(Node &n, Build &b) {
   Block &cond = n.op->getRegion(0).front(), &body = n.op->getRegion(1).front();
   if (!cond.mightHaveTerminator() || !body.mightHaveTerminator() ||
@@ -166,7 +167,8 @@ int64_t operationsIn(Region &region) {
   return count;
 }
 
-/// Builds dlc.loop with a constant trip count, or with a condition that the body computes.
+/// Builds a dlc.loop: with a constant trip count if `trip` is given, otherwise with a condition
+/// that the body computes.
 void buildLoop(Node &n, Build &b, std::optional<int64_t> trip) {
   Value times = trip ? b.scalarInt(b.i64, *trip) : Value(), condition;
   Values first;

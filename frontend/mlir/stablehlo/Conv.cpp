@@ -8,7 +8,8 @@ using namespace mlir;
 namespace dlc::stablehlo {
 namespace {
 
-/// A convolution with x as [N, C, spatial..] and w as [O, C / groups, spatial..].
+/// Attributes of a convolution, whose operands are transposed to x [N, C, spatial..] and w [O, C /
+/// groups, spatial..].
 struct Convolution {
   Value x, w;
   Dims strides, xDilation, wDilation;
@@ -30,7 +31,7 @@ bool isPermutation(const Dims &order, int64_t rank) {
   return llvm::equal(sorted, llvm::seq<int64_t>(0, rank));
 }
 
-/// Reverses the window along the dimensions whose flag is set.
+/// Reverses the elements of w along the spatial dimensions whose flag is set (`window_reversal`).
 Value reversed(Build &b, Value w, const std::vector<bool> &flags) {
   for (size_t i = 0; i < flags.size(); ++i)
     if (flags[i])
@@ -38,7 +39,8 @@ Value reversed(Build &b, Value w, const std::vector<bool> &flags) {
   return w;
 }
 
-/// Moves groups of the batch to the features: [G * N, C, ..] becomes [N, G * C, ..].
+/// batch_group_count: moves the groups from the batch to the features, [G * N, C, ..] to [N, G * C,
+/// ..].
 Value batchGroupsToFeatures(Build &b, Value x, int64_t groups) {
   Dims shape = b.dims(x), split = shape, order{1, 0};
   split[0] /= groups;
@@ -50,7 +52,8 @@ Value batchGroupsToFeatures(Build &b, Value x, int64_t groups) {
   return b.reshape(b.transpose(b.reshape(x, split), order), shape);
 }
 
-/// Pads x by zeros where padding is negative, so that the rest of it is not.
+/// Applies negative padding by removing elements of x, and sets it to 0. The remaining padding is
+/// not negative.
 void applyNegativePadding(Build &b, Convolution &c) {
   Dims low(2, 0), high(2, 0);
   for (size_t i = 0; i < c.spatial(); ++i) {
@@ -62,7 +65,8 @@ void applyNegativePadding(Build &b, Convolution &c) {
   c.x = b.padZero(c.x, low, high);
 }
 
-/// Builds conv, after zeros are inserted between the elements of x.
+/// Builds dlc.conv. The dilation of x (`lhs_dilation`) is applied by inserting zeros between its
+/// elements.
 Value plain(Build &b, Convolution c) {
   for (size_t i = 0; i < c.spatial(); ++i)
     c.x = dilate(b, c.x, b.like(c.x, 0), int64_t(i) + 2, c.xDilation[i] - 1);
@@ -74,8 +78,9 @@ Value plain(Build &b, Convolution c) {
                        b.attr("high", ArrayRef(c.padding.high)), b.attr("groups", c.groups)});
 }
 
-/// Builds conv_transpose for a convolution whose x is dilated and whose stride is 1: the strides
-/// are the dilations of x, and the window is reversed. Null for other convolutions.
+/// Builds dlc.conv_transpose for a convolution with a dilated x and a stride of 1: the dilations of
+/// x are the strides of the transposed convolution, and the window is reversed. Returns null for
+/// other convolutions.
 Value transposed(Build &b, const Convolution &c) {
   Dims low, high, extra;
   bool isDilated = false;
@@ -90,7 +95,7 @@ Value transposed(Build &b, const Convolution &c) {
   }
   if (!isDilated || !b.isFloat(c.x))
     return {};
-  // [O, C / G, ..] becomes [C, O / G, ..].
+  // Permutes the weights from [O, C / G, ..] to [C, O / G, ..].
   Dims shape = b.dims(c.w), split = shape, order{0, 2, 1};
   split[0] /= c.groups;
   split.insert(split.begin(), c.groups);
@@ -108,9 +113,10 @@ Value transposed(Build &b, const Convolution &c) {
                                 b.attr("extra", ArrayRef(extra)), b.attr("groups", c.groups)});
 }
 
-/// Builds conv_weight_grad for a convolution whose window is larger than its result, as the
-/// gradient of a convolution in its weights has: batch and features of x are exchanged, and the
-/// window is the gradient of the result. Null for other convolutions.
+/// Builds dlc.conv_weight_grad for a convolution whose window is larger than its result, which is
+/// how the gradient of a convolution with respect to its weights is expressed: batch and features
+/// of x are exchanged, and the window is the gradient of the result. Returns null for other
+/// convolutions.
 Value weightGradient(Build &b, Convolution c, ArrayRef<int64_t> result) {
   int64_t windowSize = 1, resultSize = 1;
   for (size_t i = 0; i < c.spatial(); ++i) {
@@ -118,7 +124,7 @@ Value weightGradient(Build &b, Convolution c, ArrayRef<int64_t> result) {
     resultSize *= result[i];
     if (c.xDilation[i] != 1 || c.isReversed[i] || result[i] < 1)
       return {};
-    // The last element that any window reads.
+    // Index of the last padded element that a window reads.
     const int64_t last =
         c.strides[i] * (result[i] - 1) + c.wDilation[i] * (b.dim(c.w, int64_t(i) + 2) - 1);
     c.padding.high[i] = last + 1 - b.dim(c.x, int64_t(i) + 2) - c.padding.low[i];
@@ -137,7 +143,7 @@ Value weightGradient(Build &b, Convolution c, ArrayRef<int64_t> result) {
   return b.transpose(gradient, swap);
 }
 
-/// Adds a spatial dimension of size 1 to a convolution without spatial dimensions.
+/// Adds a spatial dimension of size 1 to a convolution that has none.
 void addSpatialDim(Build &b, Convolution &c) {
   c.x = b.expandDims(c.x, 2);
   c.w = b.expandDims(c.w, 2);

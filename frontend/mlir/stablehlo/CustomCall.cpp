@@ -1,5 +1,4 @@
-//===- CustomCall.cpp - targets of custom_call
-//------------------------------------------------------===//
+//===- CustomCall.cpp - call targets of custom_call -----------------------===//
 #include "frontend/mlir/stablehlo/Node.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -9,13 +8,15 @@ using namespace mlir;
 namespace dlc::stablehlo {
 namespace {
 
-/// Annotations for the partitioner have no effect on one device.
+/// Sharding annotations for the partitioner have no effect on one device: the results are the
+/// operands.
 void identity(Node &n, Build &b) {
   if (b.require(n.ins.size() == n.outs.size(), "required: as many operands as results"))
     n.outs = n.ins;
 }
 
-/// Functions that jax.export writes as calls, because StableHLO does not have them.
+/// Imports custom calls of functions that StableHLO does not have, which jax.export writes as
+/// calls.
 template <typename Op> void unary(Node &n, Build &b) { n.set(b.op<Op>({n.in(0)})); }
 
 void topK(Node &n, Build &b) {

@@ -16,7 +16,8 @@ template <typename Op> void binary(Node &n, Build &b) { n.set(b.op<Op>({n.in(0),
 template <Combine kind> void combined(Node &n, Build &b) {
   n.set(combine(b, kind, n.in(0), n.in(1)));
 }
-/// Maximum or minimum. JAX's softmax has the maximum with minus infinity, which has no effect.
+/// Maximum or minimum. Operands that are the identity element are skipped: JAX's softmax contains a
+/// maximum with minus infinity, which has no effect.
 template <Combine kind> void extreme(Node &n, Build &b) {
   Value x = n.in(0), y = n.in(1);
   if (isIdentity(b, kind, y))
@@ -27,7 +28,7 @@ void identity(Node &n, Build &) { n.set(n.in(0)); }
 
 //===--- Integer division -----------------------------------------------------===//
 
-/// Returns whether no element is 0, as far as the elements are known.
+/// Returns whether x is a constant without an element 0, possibly broadcast or reshaped.
 bool isNeverZero(Build &b, Value x) {
   while (Operation *op = x.getDefiningOp()) {
     if (!isa<BroadcastOp, ReshapeOp>(op))
@@ -43,7 +44,7 @@ bool isNeverZero(Build &b, Value x) {
   return true;
 }
 
-/// Division of integers by 0 gives -1 (all bits set), as in XLA.
+/// Division. An integer divided by 0 gives -1 (all bits set), as in XLA.
 void divide(Node &n, Build &b) {
   Value x = n.in(0), y = n.in(1), quotient = b.div(x, y);
   if (!b.isFloat(y) && !isNeverZero(b, y)) {
@@ -53,8 +54,8 @@ void divide(Node &n, Build &b) {
   n.set(quotient);
 }
 
-/// The sign is that of the dividend. The remainder of a division of integers by 0 is the dividend,
-/// as in XLA.
+/// Remainder, with the sign of the dividend. For integers, the remainder of a division by 0 is the
+/// dividend, as in XLA.
 void remainder(Node &n, Build &b) {
   Value x = n.in(0), y = n.in(1), rest = b.rem(x, y, /*truncated=*/true);
   if (!b.isFloat(y) && !isNeverZero(b, y))
@@ -82,7 +83,7 @@ Predicate predicateOf(Direction direction) {
   return Predicate::eq;
 }
 
-/// Returns integers in the order of IEEE 754's totalOrder: -NaN < -inf < -0 < +0 < inf < NaN.
+/// Maps floats to integers whose order is IEEE 754's totalOrder: -NaN < -inf < -0 < +0 < inf < NaN.
 Value totalOrderKeys(Build &b, const ref::Tensor &x) {
   auto keys = ref::Tensor::empty(RankedTensorType::get(x.getShape(), b.i64));
   for (int64_t i = 0; i < x.size(); ++i) {
@@ -116,7 +117,7 @@ void select(Node &n, Build &b) { n.set(b.select(n.in(0), n.in(1), n.in(2))); }
 void clamp(Node &n, Build &b) { n.set(b.min(b.max(n.in(1), n.in(0)), n.in(2))); }
 
 void isFinite(Node &n, Build &b) {
-  // Comparisons with NaN are false.
+  // |x| < infinity is also false for NaN.
   Value infinity = b.like(n.in(0), std::numeric_limits<double>::infinity());
   n.set(b.compare(Predicate::lt, b.unary<AbsOp>(n.in(0)), infinity));
 }
@@ -125,7 +126,8 @@ void isFinite(Node &n, Build &b) {
 
 void convert(Node &n, Build &b) { n.set(b.cast(n.in(0), n.resultElement())); }
 
-/// Rounds to nearest, ties away from zero. floor(|x| + 0.5) would round 0.49999997 up.
+/// Rounds to nearest, ties away from zero. Not computed as floor(|x| + 0.5), which would round
+/// 0.49999997 up.
 void roundAwayFromZero(Node &n, Build &b) {
   Value size = b.unary<AbsOp>(n.in(0)), whole = b.unary<FloorOp>(size);
   Value isUp = b.compare(Predicate::ge, b.sub(size, whole), b.like(size, 0.5));
@@ -133,7 +135,8 @@ void roundAwayFromZero(Node &n, Build &b) {
   n.set(b.mul(b.unary<SignOp>(n.in(0)), rounded));
 }
 
-/// Rounds to a format that dlc has as an element type, and back.
+/// reduce_precision: rounds by a cast to a narrower float format and back. The format must be an
+/// element type of dlc.
 void reducePrecision(Node &n, Build &b) {
   const int64_t exponent = n.integer("exponent_bits"), mantissa = n.integer("mantissa_bits");
   Type type = n.resultElement();

@@ -8,7 +8,8 @@ using namespace mlir;
 namespace dlc::stablehlo {
 namespace {
 
-/// Meaning of a dimension of a gathered tensor: a dimension of the operand, or a batch dimension.
+/// Label of a dimension of the gathered tensor: a dimension of the operand, or a batch dimension of
+/// the indices.
 struct Label {
   bool isBatch;
   int64_t dim;
@@ -25,7 +26,7 @@ Labels labels(bool isBatch, ArrayRef<int64_t> dims) {
 
 void append(Labels &to, const Labels &from) { to.insert(to.end(), from.begin(), from.end()); }
 
-/// A gather of StableHLO with its dimension numbers.
+/// A stablehlo.gather with its dimension numbers, during its import.
 struct Gather {
   Gather(Node &n, Build &b)
       : n(n), b(b), numbers(n.attr<GatherDimensionsAttr>("dimension_numbers")),
@@ -74,14 +75,14 @@ bool Gather::check() {
                    "start_index_map: required: a dimension for each component of the indices");
 }
 
-/// Slices the dimensions that have no index: their slices start at 0.
+/// Slices the operand along the dimensions that have no index. Their slices start at 0.
 void Gather::sliceOthers() {
   for (int64_t d = 0; d < b.rank(x); ++d)
     if (!isIndexed(d) && !isBatching(d))
       x = b.sliceAxis(x, d, 0, sizes[d]);
 }
 
-/// Clamps the indices, so that each slice is inside the operand.
+/// Clamps the start indices, so that each slice is inside the operand.
 void Gather::clamp() {
   Dims highest;
   for (int64_t d : numbers.getStartIndexMap())
@@ -90,7 +91,8 @@ void Gather::clamp() {
   vectors.all = clampIndices(b, vectors.all, high);
 }
 
-/// Single elements along one dimension, whole slices of the others. Null for other gathers.
+/// Imports a gather of single elements along one dimension and whole slices of the others as
+/// dlc.gather. Returns null for other gathers.
 Value Gather::along(Labels &found) {
   if (numbers.getStartIndexMap().size() != 1 || !numbers.getOperandBatchingDims().empty())
     return {};
@@ -105,8 +107,9 @@ Value Gather::along(Labels &found) {
   return b.gather(x, vectors.component(b, 0), axis);
 }
 
-/// Single elements along one dimension, at an index for each position of the others, as
-/// take_along_axis has. Null for other gathers.
+/// Imports a gather of single elements along one dimension, with an index for each position in the
+/// other dimensions (as in take_along_axis), as dlc.gather_elements. Returns null for other
+/// gathers.
 Value Gather::elements(Labels &found) {
   const int64_t rank = b.rank(x);
   if (numbers.getStartIndexMap().size() != 1 || int64_t(vectors.batch.size()) != rank ||
@@ -121,7 +124,8 @@ Value Gather::elements(Labels &found) {
   return b.op<GatherElementsOp>({x, vectors.component(b, 0)}, {b.attr("axis", axis)});
 }
 
-/// All other gathers: an index tuple for each element of a slice along the indexed dimensions.
+/// Imports any gather as dlc.gather_nd, with an index tuple for each element of a slice along the
+/// indexed dimensions.
 Value Gather::general(Labels &found) {
   std::vector<IndexedDim> dims;
   Values starts;
@@ -151,7 +155,8 @@ Value Gather::general(Labels &found) {
   return b.gatherNd(b.transpose(x, order), indexTuples(b, vectors.batch, dims, starts));
 }
 
-/// Reorders the dimensions as the result has them. Slices of one element have no dimension yet.
+/// Transposes the gathered tensor to the dimension order of the result. Adds the dimensions of
+/// slices of one element, which are not present yet.
 Value Gather::arranged(Value y, const Labels &found) {
   Labels wanted;
   Dims kept =
@@ -198,7 +203,7 @@ void gather(Node &n, Build &b) {
     n.set(g.arranged(y, found));
 }
 
-/// The deprecated form of a gather along one dimension.
+/// stablehlo.torch_index_select, a deprecated form of a gather along one dimension.
 void torchIndexSelect(Node &n, Build &b) {
   if (b.require(n.integer("batch_dims") == 0, "batch_dims: required: 0; use stablehlo.gather"))
     n.set(b.gather(n.in(0), asIndices(b, n.in(1)), n.integer("dim")));

@@ -12,7 +12,8 @@ namespace dlc {
 namespace stablehlo {
 namespace {
 
-/// Returns the function to import: @main, or the only public function. Null if there is none.
+/// Returns the function to import: @main, or else the only public function. Returns null if there
+/// is neither.
 func::FuncOp entryOf(ModuleOp module) {
   if (auto main = module.lookupSymbol<func::FuncOp>("main"))
     return main;
@@ -27,7 +28,8 @@ func::FuncOp entryOf(ModuleOp module) {
   return found;
 }
 
-/// Makes names of arguments or results unique. A missing name is `fallback` and the position.
+/// Makes the names of arguments or results unique. A missing name becomes `fallback` plus the
+/// position.
 class Names {
 public:
   explicit Names(StringRef fallback) : fallback(fallback) {}
@@ -45,7 +47,7 @@ private:
   int64_t count = 0;
 };
 
-/// Returns the first of the attributes that is a string; empty if there is none.
+/// Returns the first string among the attributes; an empty string if there is none.
 StringRef textOf(ArrayRef<Attribute> attributes) {
   for (Attribute each : attributes)
     if (auto text = dyn_cast_or_null<StringAttr>(each))
@@ -53,7 +55,8 @@ StringRef textOf(ArrayRef<Attribute> attributes) {
   return {};
 }
 
-/// Returns the name of an argument: that of an attribute, or that of its location, which JAX sets.
+/// Returns the name of argument i, from an attribute (dlc.name or jax.arg_info) or from the
+/// argument's location, where JAX stores it. Empty if there is none.
 StringRef nameOf(func::FuncOp function, unsigned i) {
   StringRef given =
       textOf({function.getArgAttr(i, "dlc.name"), function.getArgAttr(i, "jax.arg_info")});
@@ -63,7 +66,7 @@ StringRef nameOf(func::FuncOp function, unsigned i) {
   return loc ? loc.getName().getValue() : StringRef();
 }
 
-/// Creates @main with the arguments of a function.
+/// Creates @main with the argument types and the argument names of a function.
 func::FuncOp createMain(OpBuilder &builder, func::FuncOp function) {
   auto type = builder.getFunctionType(function.getArgumentTypes(), {});
   auto main = func::FuncOp::create(builder, function.getLoc(), "main", type);

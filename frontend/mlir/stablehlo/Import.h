@@ -14,7 +14,7 @@ namespace dlc {
 /// Adds the dialects of StableHLO modules to a registry.
 void registerStablehloDialects(mlir::DialectRegistry &registry);
 
-/// Returns whether a module contains operations of StableHLO.
+/// Returns whether a module contains StableHLO operations.
 bool isStablehlo(mlir::ModuleOp module);
 
 /// Imports a StableHLO module as a module with a function `@main` of dlc operations. Functions that

@@ -21,7 +21,8 @@ std::string textOf(Type type) {
   return text;
 }
 
-/// Reports an error if a value's type is not a static tensor of an element type that dlc has.
+/// Reports an error unless the type is a static tensor with an element type that dlc supports.
+/// `what` names the value in the message.
 bool checkType(Build &b, Type type, const Twine &what) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!b.require(bool(tensor), what + ": required: a ranked tensor; found: " + textOf(type)))
@@ -37,8 +38,8 @@ bool checkType(Build &b, Type type, const Twine &what) {
                        "; lower the function for arguments of known shapes");
 }
 
-/// Returns the source line that a location with a name refers to, such as ` (model.py:12)`, which
-/// JAX writes. Returns an empty text for other locations.
+/// Returns the source line in a named location, such as ` (model.py:12)`, which JAX writes. Returns
+/// an empty string for other locations.
 std::string sourceLine(Location loc) {
   if (auto named = dyn_cast<NameLoc>(loc)) {
     auto range = dyn_cast<FileLineColRange>(named.getChildLoc());
@@ -51,7 +52,7 @@ std::string sourceLine(Location loc) {
   return "";
 }
 
-/// Reason why an operation has no handler, with a hint.
+/// Returns the reason why an operation of that name is not imported, with a hint.
 std::string refusal(StringRef name) {
   if (name.starts_with("stablehlo.dynamic_") || name == "stablehlo.real_dynamic_slice" ||
       name == "stablehlo.set_dimension_size")
@@ -71,7 +72,7 @@ Value Importer::find(Value value) {
     return found;
   if (!outer)
     return {};
-  // A value from outside of an evaluated region has to be a constant.
+  // A region that is evaluated may use values from outside of it only if they are constants.
   Value before = outer->find(value);
   auto known = before ? outer->b.known(before) : std::nullopt;
   return known ? b.constant(*known) : Value();
@@ -90,7 +91,8 @@ bool Importer::operands(Operation &op, Values &result) {
 bool Importer::checkResults(Node &n) {
   for (unsigned i = 0; i < n.outs.size() && b.ok(); ++i) {
     Value built = n.outs[i];
-    // An evaluated region computes many scalars at once, so the shapes differ.
+    // When a region is evaluated, tensors hold many samples of a scalar, so their shapes differ
+    // from the declared types.
     if (!built || (!outer && built.getType() != n.op->getResult(i).getType()))
       b.error("result " + Twine(i) + ": required: " + textOf(n.op->getResult(i).getType()) +
               ", as the module says; found: " + (built ? textOf(built.getType()) : "nothing") +
@@ -155,7 +157,7 @@ bool Importer::call(StringRef callee, ArrayRef<Value> arguments, Values &results
   std::string outerLine = callLine, line = sourceLine(b.getLoc());
   if (!line.empty())
     callLine = line;
-  // Each call has its own values. Function bodies use no values from outside.
+  // Each call maps values separately, because function bodies do not use values from outside.
   auto saved = std::exchange(values, llvm::DenseMap<Value, Value>());
   bool good = block(function.getBody().front(), arguments, results);
   values = std::move(saved);

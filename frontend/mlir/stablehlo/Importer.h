@@ -14,14 +14,16 @@ class Importer {
 public:
   Importer(Build &b, mlir::ModuleOp source) : b(b), source(source) {}
 
-  /// Imports the operations of a block at the insertion point, and returns the operands of its
-  /// terminator. `arguments` are the values of the block's arguments.
+  /// Imports the operations of a block at the insertion point and sets `results` to the operands of
+  /// its terminator. `arguments` are the values of the block's arguments.
   bool block(mlir::Block &block, ArrayRef<Value> arguments, Values &results);
-  /// Imports the body of a function, as a call does.
+  /// Imports a call by inlining the body of the callee, and sets `results` to the values that the
+  /// callee returns.
   bool call(StringRef callee, ArrayRef<Value> arguments, Values &results);
-  /// Evaluates a region of scalar arguments for several samples at once. Element i of each tensor
-  /// is the argument's value in sample i. Returns the results in the same form; nothing if the
-  /// region has operations that are not elementwise, or uses values that are not constants.
+  /// Evaluates a region with scalar arguments on several samples at once. Element i of each
+  /// argument tensor is the argument's value in sample i; the returned tensors have the same form.
+  /// Returns nothing if the region contains operations that are not elementwise or uses values that
+  /// are not constants.
   std::optional<std::vector<ref::Tensor>> evaluate(Region &region, ArrayRef<ref::Tensor> arguments);
 
 private:
@@ -32,14 +34,14 @@ private:
 
   Build &b;
   mlir::ModuleOp source;
-  /// The dlc values of StableHLO values.
+  /// Maps each StableHLO value to the dlc value that was imported for it.
   llvm::DenseMap<Value, Value> values;
-  /// The functions whose bodies are being imported.
+  /// The call stack: functions whose bodies are being imported.
   llvm::SmallVector<mlir::func::FuncOp> active;
-  /// Source line of the innermost call that has one. JAX gives none to operations of functions that
-  /// it caches.
+  /// Source line of the innermost enclosing call that has one. It locates operations without a
+  /// source line, such as those of functions that JAX caches.
   std::string callLine;
-  /// Set while a region is evaluated: the importer of the operation that has the region.
+  /// Set only while a region is evaluated: the importer of the operation that contains the region.
   Importer *outer = nullptr;
 };
 

@@ -14,7 +14,7 @@ IndexVectors::IndexVectors(Build &b, Value indices, int64_t vectorDim) : vectorD
                                                           Twine(rank) +
                                                           "; found: " + Twine(vectorDim)))
     return;
-  // Without a dimension for the vectors, each element is a vector of one component.
+  // If the indices have no dimension for the vectors, each element is a vector of one component.
   if (vectorDim == rank)
     indices = b.expandDims(indices, rank);
   Dims order = otherDims(b.rank(indices), {vectorDim});
@@ -31,7 +31,8 @@ Value IndexVectors::component(Build &b, int64_t i) const {
 
 Value indexTuples(Build &b, ArrayRef<int64_t> batch, ArrayRef<IndexedDim> dims,
                   ArrayRef<Value> starts) {
-  // The dimensions of the tuples: batch, then one for each slice of more than one element.
+  // Dimensions of the result: the batch dimensions, then one for each slice dimension of more than
+  // one element.
   Dims shape = batch.vec();
   for (const IndexedDim &d : dims)
     if (d.size > 1)

@@ -1,4 +1,4 @@
-//===- Node.cpp - a StableHLO operation as its handler reads it ----------------===//
+//===- Node.cpp - interface of a StableHLO operation for its handler -----------===//
 #include "frontend/mlir/stablehlo/Node.h"
 
 #include "frontend/mlir/stablehlo/Importer.h"

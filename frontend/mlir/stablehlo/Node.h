@@ -1,4 +1,4 @@
-//===- Node.h - a StableHLO operation as its handler reads it ------------------===//
+//===- Node.h - interface of a StableHLO operation for its handler -------------===//
 #ifndef DLC_FRONTEND_MLIR_STABLEHLO_NODE_H
 #define DLC_FRONTEND_MLIR_STABLEHLO_NODE_H
 
@@ -23,13 +23,13 @@ using Values = std::vector<Value>;
 
 class Importer;
 
-/// Low and high padding of each dimension.
+/// Padding before (low) and after (high) the elements of each dimension.
 struct Padding {
   Dims low, high;
 };
 
-/// A StableHLO operation with its operands as dlc values. A handler reads it, builds dlc operations
-/// and sets the results.
+/// A StableHLO operation with its operands as dlc values. The handler of the operation reads the
+/// node, builds dlc operations and sets the results.
 class Node {
 public:
   Node(Importer &importer, Build &b, mlir::Operation *op, Values operands);
@@ -52,14 +52,16 @@ public:
   int64_t integer(StringRef name, int64_t otherwise = 0) const;
   bool flag(StringRef name, bool otherwise = false) const;
   Dims ints(StringRef name) const;
-  /// Reads an attribute with `count` entries. If it is missing, each entry is `otherwise`. Another
-  /// number of entries is an error.
+  /// Reads an array attribute, which must have `count` entries. If the attribute is missing, each
+  /// entry is `otherwise`.
   Dims ints(StringRef name, size_t count, int64_t otherwise);
-  /// Reads the attribute `padding`, which has `count` rows; zeros if it is missing.
+  /// Reads the attribute `padding` of `count` dimensions. If the attribute is missing, the padding
+  /// is 0.
   Padding padding(size_t count);
 
   //===--- Regions ------------------------------------------------------------===//
-  /// Imports a region at the insertion point. Returns false after an error.
+  /// Imports region i of the operation at the insertion point. `results` receives the operands of
+  /// the region's terminator. Returns false after an error.
   bool inlineRegion(unsigned i, ArrayRef<Value> arguments, Values &results);
 
 private:
@@ -68,13 +70,13 @@ private:
 
 using Handler = void (*)(Node &n, Build &b);
 
-/// A row of a family's table: an operation's name and its handler.
+/// A row of an operator table: the name of a StableHLO operation and its handler.
 struct Entry {
   const char *name;
   Handler handler;
 };
 
-/// The tables, one per family.
+/// Operator tables, one for each family of StableHLO operations.
 ArrayRef<Entry> elementwiseEntries();
 ArrayRef<Entry> bitEntries();
 ArrayRef<Entry> functionEntries();
@@ -90,10 +92,10 @@ ArrayRef<Entry> convEntries();
 ArrayRef<Entry> normEntries();
 ArrayRef<Entry> controlEntries();
 ArrayRef<Entry> customCallEntries();
-/// Handlers of custom_call by the name of the target.
+/// Handlers of stablehlo.custom_call, by the name of the call target.
 ArrayRef<Entry> customCallTargets();
 
-/// Returns the handler of an operation; null if there is none.
+/// Returns the handler of the operation with the given name, or null if there is none.
 Handler findHandler(StringRef name);
 
 } // namespace dlc::stablehlo

@@ -8,14 +8,15 @@ using namespace mlir;
 namespace dlc::stablehlo {
 namespace {
 
-/// Gives a vector over the features the rank of x.
+/// Reshapes a vector with one element per feature so that it broadcasts to x.
 Value perFeature(Node &n, Build &b, Value vector) {
   Dims shape(size_t(b.rank(n.in(0))), 1);
   shape[n.integer("feature_index")] = b.count(vector);
   return b.reshape(vector, shape);
 }
 
-/// Returns (x - mean) / sqrt(variance + epsilon) * scale + offset.
+/// Batch normalization with given statistics: (x - mean) / sqrt(variance + epsilon) * scale +
+/// offset.
 Value normalized(Node &n, Build &b, Value scale, Value offset, Value mean, Value variance) {
   const double epsilon = n.attr<FloatAttr>("epsilon").getValueAsDouble();
   Value factor = b.mul(b.unary<RsqrtOp>(b.add(variance, epsilon)), scale);
@@ -40,7 +41,8 @@ void inference(Node &n, Build &b) {
     n.set(normalized(n, b, n.in(1), n.in(2), n.in(3), n.in(4)));
 }
 
-/// The variance is that of the batch, without Bessel's correction.
+/// batch_norm_training: normalizes by the batch's mean and variance. The variance has no Bessel's
+/// correction.
 void training(Node &n, Build &b) {
   if (!checkFeatures(n, b))
     return;

@@ -1,4 +1,4 @@
-//===- Reduce.cpp - reductions, and searches for the largest element ---------------===//
+//===- Reduce.cpp - reductions, argmax and argmin ----------------------------------===//
 #include "frontend/mlir/stablehlo/Combine.h"
 #include "frontend/mlir/stablehlo/Importer.h"
 
@@ -20,14 +20,15 @@ void reduceOne(Node &n, Build &b, Combine kind, ArrayRef<int64_t> axes) {
 
 //===--- argmax and argmin --------------------------------------------------------===//
 
-/// Two candidates, each a value and an index.
+/// Two candidates of an argmax or argmin, each with a value and an index.
 struct Candidates {
   double value[2];
   int64_t index[2];
 };
 
-/// All orders of two values, NaN included, with two orders of the indices. A reducer of comparisons
-/// and selects depends on nothing else.
+/// Returns samples with all orders of two values, including NaN, each with both orders of the
+/// indices. The result of a reducer that consists of comparisons and selects depends on nothing
+/// else.
 std::vector<Candidates> sampleCandidates() {
   const double infinity = std::numeric_limits<double>::infinity();
   const double values[] = {-infinity, -1, 0, 1, infinity, std::numeric_limits<double>::quiet_NaN()};
@@ -39,8 +40,8 @@ std::vector<Candidates> sampleCandidates() {
   return samples;
 }
 
-/// Returns whether the first candidate is chosen. NaN is better than every number; of equal values
-/// the lower index is chosen.
+/// Defines argmax and argmin on two candidates: returns whether the first one is chosen. NaN
+/// precedes every number; of equal values the one with the lower index is chosen.
 bool isFirstBetter(const Candidates &c, bool wantMax) {
   const double a = c.value[0], d = c.value[1];
   if (std::isnan(a) || std::isnan(d))
@@ -48,7 +49,8 @@ bool isFirstBetter(const Candidates &c, bool wantMax) {
   return a == d ? c.index[0] < c.index[1] : wantMax ? a > d : a < d;
 }
 
-/// Returns whether the region selects the larger (or smaller) of two values and its index.
+/// Returns whether the reducer computes an argmax (or argmin): selects the larger (or smaller) of
+/// two values and its index. Decided by evaluating the reducer on samples.
 bool selectsExtreme(Node &n, Build &b, bool wantMax) {
   std::vector<Candidates> samples = sampleCandidates();
   const int64_t count = int64_t(samples.size());
@@ -65,7 +67,8 @@ bool selectsExtreme(Node &n, Build &b, bool wantMax) {
     return false;
   for (int64_t s = 0; s < count; ++s) {
     const Candidates &c = samples[s];
-    // Which of two NaNs is chosen depends on the order of the reduction. Integers have no NaN.
+    // Skips samples with two NaNs, because the order of the reduction decides which one is chosen.
+    // Skips NaN and infinity for integers, which do not have them.
     if (std::isnan(c.value[0]) + std::isnan(c.value[1]) > (b.isFloat(n.in(0)) ? 1 : 0) ||
         (!b.isFloat(n.in(0)) && (std::isinf(c.value[0]) || std::isinf(c.value[1]))))
       continue;
@@ -78,7 +81,7 @@ bool selectsExtreme(Node &n, Build &b, bool wantMax) {
   return true;
 }
 
-/// Returns whether an operand is stablehlo.iota along an axis.
+/// Returns whether a value is a stablehlo.iota along the axis.
 bool isIota(Value operand, int64_t axis) {
   Operation *op = operand.getDefiningOp();
   if (!op || op->getName().getStringRef() != "stablehlo.iota")
@@ -87,8 +90,8 @@ bool isIota(Value operand, int64_t axis) {
   return dimension && dimension.getInt() == axis;
 }
 
-/// Imports the reduction of a value and its index as arg_reduce. Returns false if the operation is
-/// another one.
+/// Imports a reduction of values and indices that computes an argmax or argmin as dlc.arg_reduce.
+/// Returns false for any other reduction.
 bool reduceWithIndex(Node &n, Build &b, ArrayRef<int64_t> axes) {
   if (n.ins.size() != 4 || axes.size() != 1 || !isIota(n.op->getOperand(1), axes[0]) ||
       b.isFloat(n.in(1)) || b.dim(n.in(0), axes[0]) == 0 || !onlyCompares(n.op->getRegion(0)))

@@ -9,7 +9,8 @@ using namespace mlir;
 namespace dlc::stablehlo {
 namespace {
 
-/// Returns whether the region returns its second argument: an update replaces the element.
+/// Returns whether a scatter region returns its second argument, so that an update replaces the
+/// element.
 bool isReplacement(Region &region) {
   Block &block = region.front();
   return block.getNumArguments() == 2 && llvm::hasNItems(block, 1) &&
@@ -52,9 +53,10 @@ struct Scatter {
   ScatterDimensionsAttr numbers;
   Value x, updates;
   IndexVectors vectors;
-  /// Size of each update along each dimension of the operand.
+  /// Size of the update window in each dimension of the operand.
   Dims windows;
-  /// Dimensions that scatter_nd indexes, and the others, which updates cover.
+  /// `dims` and `indexed`: dimensions of the operand that scatter_nd indexes. `rest`: the other
+  /// dimensions, which each update covers as a whole.
   std::vector<IndexedDim> dims;
   Dims indexed, rest;
 };
@@ -79,7 +81,7 @@ bool Scatter::check() {
                    "indices");
 }
 
-/// Fills `windows`, `dims`, `indexed` and `rest`.
+/// Computes `windows`, `dims`, `indexed` and `rest` from the dimension numbers.
 void Scatter::findWindows() {
   const int64_t rank = b.rank(x);
   windows.assign(size_t(rank), 1);
@@ -105,7 +107,8 @@ void Scatter::findWindows() {
   rest = otherDims(rank, {indexed});
 }
 
-/// Reorders the updates to [batch.., windows above 1 of indexed dimensions.., rest..].
+/// Transposes and reshapes the updates to [batch.., window sizes above 1 of indexed dimensions..,
+/// rest..].
 void Scatter::arrangeUpdates() {
   Dims covered =
       otherDims(b.rank(x), {numbers.getInsertedWindowDims(), numbers.getInputBatchingDims()});
@@ -126,8 +129,8 @@ void Scatter::arrangeUpdates() {
   updates = b.reshape(b.transpose(updates, order), shape);
 }
 
-/// Returns a bool of shape `batch`: whether the whole window of an update is inside the operand.
-/// Null if all are known to be inside.
+/// Returns a bool mask of shape `batch` that is true if the whole window of an update is inside the
+/// operand. Returns null if all windows are known to be inside.
 Value Scatter::boundsMask() {
   Value mask;
   for (const IndexedDim &d : dims) {
@@ -146,7 +149,7 @@ Value Scatter::boundsMask() {
   return known ? Value() : mask;
 }
 
-/// Returns the identity element of a reduction.
+/// Returns the identity element of a scatter's reduction as a scalar.
 Value neutral(Build &b, ScatterReduction reduction, Type element) {
   Combine kind = reduction == ScatterReduction::mul   ? Combine::Mul
                  : reduction == ScatterReduction::max ? Combine::Max
@@ -155,9 +158,9 @@ Value neutral(Build &b, ScatterReduction reduction, Type element) {
   return identityOf(b, kind, element);
 }
 
-/// Builds scatter_nd on the operand with the indexed dimensions first. Updates outside of the
-/// operand are skipped: they become identity elements, or, if they replace elements, are written to
-/// an additional slice, which is removed afterwards.
+/// Builds scatter_nd on the operand, with the indexed dimensions transposed to the front. Updates
+/// outside of the operand are skipped: if there is a reduction, their values become its identity
+/// element; otherwise they are written to an additional slice that is removed afterwards.
 Value Scatter::build(ScatterReduction reduction) {
   Dims order = indexed, inverse(order.size() + rest.size());
   order.insert(order.end(), rest.begin(), rest.end());
@@ -175,7 +178,8 @@ Value Scatter::build(ScatterReduction reduction) {
   const bool isExtended = mask && reduction == ScatterReduction::none;
   Value tuples = indexTuples(b, vectors.batch, dims, starts);
   if (mask) {
-    // The mask gets the dimensions of the windows, and those that updates cover, of size 1.
+    // Reshapes the mask to `size` dimensions, by adding dimensions of size 1 for the windows and
+    // the rest.
     auto padded = [&](int64_t size) {
       Dims shape = vectors.batch;
       shape.resize(size_t(size), 1);
@@ -209,7 +213,7 @@ void scatter(Node &n, Build &b) {
     return;
   Type element = b.elem(s.x);
   if (b.isBool(s.x)) {
-    // On bools, sums and maxima are `or`, products and minima `and`.
+    // On bools, add and max are a logical `or`, and mul and min a logical `and`.
     if (*reduction == ScatterReduction::add)
       reduction = ScatterReduction::max;
     if (*reduction == ScatterReduction::mul)

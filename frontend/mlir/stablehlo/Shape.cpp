@@ -20,7 +20,8 @@ void iota(Node &n, Build &b) {
     n.set(b.iota(n.resultElement(), n.resultShape(), axis));
 }
 
-/// Operand dimension i becomes result dimension `dims[i]`, where a size of 1 is repeated.
+/// broadcast_in_dim: operand dimension i becomes dimension `dims[i]` of the result, repeated if its
+/// size is 1.
 void broadcastInDim(Node &n, Build &b) {
   Dims dims = n.ints("broadcast_dimensions"), target = n.resultShape();
   Value x = n.in(0);
@@ -41,7 +42,8 @@ void broadcastInDim(Node &n, Build &b) {
   n.set(b.broadcast(b.reshape(b.transpose(x, order), shape), target));
 }
 
-/// The deprecated form: new dimensions precede those of the operand.
+/// stablehlo.broadcast, a deprecated form of broadcast_in_dim: the new dimensions precede those of
+/// the operand.
 void broadcast(Node &n, Build &b) {
   Dims shape(n.ints("broadcast_sizes").size(), 1), own = b.dims(n.in(0));
   shape.insert(shape.end(), own.begin(), own.end());

@@ -56,9 +56,10 @@ void pad(Node &n, Build &b) {
   n.set(b.pad(x, n.in(1), PadMode::constant, low, high));
 }
 
-/// Start of a slice along one dimension, clamped so that the slice is inside the operand.
+/// Start index of a slice along one dimension, clamped so that the slice is inside the operand.
+/// `known` is set if the index is a constant.
 struct Start {
-  Value value; ///< of rank 0
+  Value value; ///< the start as a scalar
   std::optional<int64_t> known;
 };
 
@@ -69,7 +70,7 @@ Start startOf(Build &b, Value start, int64_t size, int64_t part) {
   return {clamped, known ? std::optional(known->getInt(0)) : std::nullopt};
 }
 
-/// Returns the indices start, start + 1, .. as a vector.
+/// Returns a vector of the indices start, start + 1, .., start + count - 1.
 Value indicesFrom(Build &b, const Start &start, int64_t count) {
   return b.add(b.reshape(start.value, {1}), b.iota(b.elem(start.value), {count}, 0));
 }
@@ -91,7 +92,8 @@ void dynamicSlice(Node &n, Build &b) {
   n.set(x);
 }
 
-/// Replaces elements start.. along one axis by the update: a concatenation of three parts.
+/// Replaces the elements of x from the constant index `start` on along one axis by the update, as a
+/// concatenation.
 Value replaceKnown(Build &b, Value x, Value update, int64_t axis, int64_t start) {
   const int64_t size = b.dim(x, axis), end = start + b.dim(update, axis);
   Values parts;
@@ -103,8 +105,9 @@ Value replaceKnown(Build &b, Value x, Value update, int64_t axis, int64_t start)
   return b.concat(parts, axis);
 }
 
-/// Writes the update by scatter_nd. The index tuples have one element for each dimension up to the
-/// last one that the update does not cover.
+/// Replaces a slice of x at computed start indices by the update, as a scatter_nd. The index tuples
+/// have one component for each dimension up to the last one that the update does not cover as a
+/// whole.
 Value replaceComputed(Build &b, Value x, Value update, ArrayRef<Start> starts) {
   const int64_t depth = int64_t(starts.size());
   Dims places(b.shape(update).take_front(depth).vec());

@@ -1,4 +1,4 @@
-//===- Slice.h - padding between elements, and indices --------------------------===//
+//===- Slice.h - interior padding, and casts and clamps of indices --------------===//
 #ifndef DLC_FRONTEND_MLIR_STABLEHLO_SLICE_H
 #define DLC_FRONTEND_MLIR_STABLEHLO_SLICE_H
 
@@ -6,13 +6,14 @@
 
 namespace dlc::stablehlo {
 
-/// Returns x with `interior` copies of a scalar between neighboring elements along an axis.
+/// Interior padding: returns x with `interior` copies of a scalar inserted between adjacent
+/// elements along an axis.
 Value dilate(Build &b, Value x, Value scalar, int64_t axis, int64_t interior);
 
-/// Casts indices to i32 or i64, which gathers and scatters accept.
+/// Casts indices to i32 or i64, the index types of dlc's gather and scatter operations.
 Value asIndices(Build &b, Value indices);
 
-/// Clamps indices to 0..high.
+/// Clamps indices to the range from 0 to `high`.
 Value clampIndices(Build &b, Value indices, Value high);
 
 } // namespace dlc::stablehlo

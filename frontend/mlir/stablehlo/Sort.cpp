@@ -10,7 +10,7 @@ using namespace mlir;
 namespace dlc::stablehlo {
 namespace {
 
-/// Values in each order that comparisons can distinguish.
+/// Returns sample values that cover every ordering that a comparator can distinguish.
 std::vector<double> sampleValues(Type element) {
   if (element.isInteger(1))
     return {0, 1};
@@ -21,7 +21,7 @@ std::vector<double> sampleValues(Type element) {
   return {-infinity, -1, -0.0, 0.0, 1, infinity, std::numeric_limits<double>::quiet_NaN()};
 }
 
-/// Returns a tensor with the values in the order given by `at(i)`.
+/// Returns a vector of `count` samples, where at(i) is the value of sample i.
 template <typename F> ref::Tensor fill(Type element, int64_t count, F at) {
   auto tensor = ref::Tensor::empty(RankedTensorType::get({count}, element));
   for (int64_t i = 0; i < count; ++i)
@@ -29,9 +29,9 @@ template <typename F> ref::Tensor fill(Type element, int64_t count, F at) {
   return tensor;
 }
 
-/// Returns whether the comparator sorts operand `key` as dlc.topk does, and ignores the others:
-/// equal elements keep their order, and NaN is larger than every number. `others` is the value of
-/// the other operands' first arguments.
+/// Returns whether the comparator sorts operand `key` in the order of dlc.topk (NaN is larger than
+/// every number) and ignores the other operands. `others` is the value of the other operands' first
+/// arguments in the samples.
 bool comparesKey(Node &n, Build &b, size_t key, bool isDescending, double others) {
   std::vector<double> values = sampleValues(b.elem(n.in(key)));
   const int64_t size = int64_t(values.size()), count = size * size;
@@ -47,7 +47,8 @@ bool comparesKey(Node &n, Build &b, size_t key, bool isDescending, double others
   auto results = n.importer.evaluate(n.op->getRegion(0), arguments);
   if (!results || results->size() != 1)
     return false;
-  // NaN is larger than every number. A comparator that is false for NaN leaves its place open.
+  // Order of dlc.topk, in which NaN is larger than every number. A comparator that is always false
+  // for NaN does not determine the position of NaN, which is accepted.
   auto larger = [](double x, double y) { return std::isnan(x) ? !std::isnan(y) : x > y; };
   bool agrees = true, isOpen = true;
   for (int64_t s = 0; s < count; ++s) {

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dlc::stablehlo {
 namespace {
 
-/// Maximum number of elements of a window that is computed element by element.
+/// Maximum number of elements of a reduction window that is unrolled into one slice per element.
 constexpr int64_t maxUnrolledWindow = 1024;
 
 struct Window {
@@ -28,14 +28,15 @@ int64_t elements(const Window &w) {
   return count;
 }
 
-/// Returns whether windows do nothing along a dimension.
+/// Returns whether the window has no effect along dimension d: size 1, stride 1 and no padding.
 bool isTrivial(const Window &w, size_t d) {
   return w.size[d] == 1 && w.strides[d] == 1 && w.padding.low[d] == 0 && w.padding.high[d] == 0;
 }
 
 //===--- Arrangement as [N, C, spatial..] ---------------------------------------------===//
 
-/// Order of dimensions for pooling: those without windows as N and C, then those with windows.
+/// Order of dimensions for pooling as [N, C, spatial..]: dimensions without windows become N and C,
+/// and dimensions with windows become the spatial ones.
 struct Arrangement {
   Dims plain, spatial;
 
@@ -85,8 +86,9 @@ SmallVector<NamedAttribute> poolAttributes(Build &b, const Window &w, const Arra
 
 //===--- reduce_window ----------------------------------------------------------------===//
 
-/// Handles windows that cover all elements up to each one along a single dimension, as JAX writes
-/// cumulative sums and products. Returns null for other windows.
+/// Imports a reduce_window that is a cumulative sum or product, as JAX writes them: along a single
+/// dimension, each window covers all elements up to its own (or, in reverse, from its own on).
+/// Returns null for other windows.
 Value cumulative(Build &b, Combine kind, Value x, const Window &w) {
   Arrangement a(w);
   if ((kind != Combine::Add && kind != Combine::Mul) || a.spatial.size() != 1 || b.isBool(x))
@@ -104,8 +106,9 @@ Value cumulative(Build &b, Combine kind, Value x, const Window &w) {
   return b.op<CumulativeOp>({x}, attributes);
 }
 
-/// Pools floats: a maximum, a minimum as the negated maximum of -x, or a sum as the mean times the
-/// number of elements. Returns null for other reductions.
+/// Imports a reduce_window of floats as pooling: a maximum as max pooling, a minimum as the negated
+/// maximum of -x, and a sum as the average times the number of window elements. Returns null for
+/// other reductions.
 Value pool(Node &n, Build &b, Combine kind, Value x, const Window &w) {
   Arrangement a(w);
   const bool isExtreme = kind == Combine::Max || kind == Combine::Min;
@@ -125,7 +128,8 @@ Value pool(Node &n, Build &b, Combine kind, Value x, const Window &w) {
   return fromPool(b, pooled, a, n.resultShape());
 }
 
-/// Combines one strided slice of the padded operand for each element of the window.
+/// Imports any reduce_window by unrolling the window: combines one strided slice of the padded
+/// operand for each window element.
 Value unrolled(Node &n, Build &b, Combine kind, Value x, const Window &w) {
   if (!b.require(elements(w) <= maxUnrolledWindow,
                  "required: windows of at most " + Twine(maxUnrolledWindow) +
@@ -174,7 +178,8 @@ void reduceWindow(Node &n, Build &b) {
 
 //===--- select_and_scatter -------------------------------------------------------------===//
 
-/// Returns whether the region is `arg0 >= arg1`, which selects the first maximum of a window.
+/// Returns whether the select region is `arg0 >= arg1`, which selects the first maximum of a
+/// window.
 bool selectsFirstMaximum(Region &region) {
   Block &block = region.front();
   if (block.getNumArguments() != 2 || !llvm::hasNItems(block, 2))
@@ -186,7 +191,8 @@ bool selectsFirstMaximum(Region &region) {
          block.back().getNumOperands() == 1 && block.back().getOperand(0) == op.getResult(0);
 }
 
-/// The gradient of max pooling: each source element is added to the first maximum of its window.
+/// Imports a select_and_scatter that is the gradient of max pooling: adds each source element to
+/// the first maximum of its window.
 void selectAndScatter(Node &n, Build &b) {
   Value x = n.in(0), source = n.in(1);
   const size_t rank = b.dims(x).size();

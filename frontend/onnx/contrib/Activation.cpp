@@ -29,7 +29,8 @@ void quickGelu(Node &n, Build &b) {
   n.set(0, b.mul(x, b.sigmoid(b.mul(x, n.real("alpha", 1.702f)))));
 }
 
-/// BiasSplitGelu: the left half of the last dimension, times the GELU of the right half.
+/// BiasSplitGelu: the left half of the last dimension times the GELU of the right half, after
+/// adding a bias.
 void biasSplitGelu(Node &n, Build &b) {
   Value x = biased(n, b);
   int64_t last = b.rank(x) - 1, size = last < 0 ? 1 : b.dim(x, last);
@@ -39,7 +40,7 @@ void biasSplitGelu(Node &n, Build &b) {
   n.set(0, b.mul(left, geluOf(b, right, false)));
 }
 
-/// Computes the SiLU of the input times a scale, which is an input or an attribute.
+/// ScaledSiLU: the SiLU of scale * x, where the scale is an input or the attribute `alpha`.
 void scaledSilu(Node &n, Build &b) {
   Value x = n.in(0), scale = n.in(1);
   if (!b.require(!scale || b.count(scale) == 1, "the scale must be one number"))
@@ -51,12 +52,12 @@ void scaledSilu(Node &n, Build &b) {
   n.set(0, b.mul(z, b.sigmoid(z)));
 }
 
-/// x + y * gate
+/// GatedAdd: x + y * gate.
 void gatedAdd(Node &n, Build &b) { n.set(0, b.add(n.in(0), b.mul(n.in(1), n.in(2)))); }
 
 using Parameters = ArrayRef<double>;
 
-/// Computes the decay and the update rate that LinearAttention takes as inputs.
+/// LinearAttentionGate: computes the decay and the update rate that are inputs of LinearAttention.
 void linearAttentionGate(Node &n, Build &b) {
   Value a = n.in(0), rate = n.in(3);
   Value decay = b.mul(softplusOf(b, b.add(b.widen(a), b.widen(n.in(1)))), b.widen(n.in(2)));

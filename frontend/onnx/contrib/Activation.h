@@ -6,8 +6,9 @@
 
 namespace dlc::onnxfront {
 
-/// Applies the activation that an attribute names. Missing parameters take the activation's default
-/// values. An empty name means no activation.
+/// Applies the activation function with the given name, such as Relu, which is an attribute of a
+/// fused operator. Missing parameters have the activation's defaults. An empty name means no
+/// activation.
 Value fusedActivation(Build &b, Value x, StringRef name, ArrayRef<double> parameters);
 
 } // namespace dlc::onnxfront

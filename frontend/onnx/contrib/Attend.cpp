@@ -10,7 +10,7 @@ Value causalMask(Build &b, int64_t T, int64_t S, int64_t past) {
   return b.compare(Predicate::le, key, past ? b.add(query, double(past)) : query);
 }
 
-/// Lowers attention to one operation of the dialect.
+/// Builds attention as one dlc.attention.
 static Value attendAtOnce(Build &b, const Attend &a) {
   SmallVector<NamedAttribute> attributes{b.attrFloat("scale", a.scale)};
   SmallVector<Value> operands{b.widen(a.q), b.widen(a.k), b.widen(a.v)};

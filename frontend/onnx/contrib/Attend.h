@@ -6,28 +6,29 @@
 
 namespace dlc::onnxfront {
 
-/// Attention: softmax(scale * q k^T + added) v with the scores masked by `seen`, for q [B, heads,
-/// T, D], k [B, heads, S, D] and v [B, heads, S, E].
+/// Operands and settings of attention: softmax(scale * q k^T + added) v with scores masked by
+/// `seen`, for q [B, heads, T, D], k [B, heads, S, D] and v [B, heads, S, E].
 struct Attend {
   Value q, k, v;
   double scale = 1;
-  /// Bias added to the scores. Broadcasts to [B, heads, T, S]. May be null.
+  /// Additive attention bias: added to the scores, broadcast to [B, heads, T, S]. May be null.
   Value added;
-  /// Bool mask of the visible scores. Broadcasts like `added`. Null means that all are visible.
+  /// Boolean attention mask: true for the scores that are not masked. Broadcasts to [B, heads, T,
+  /// S]. Null means that no score is masked.
   Value seen;
-  /// Causal mask without offset: query t sees key s if s <= t.
+  /// Whether a causal mask without offset is applied: query t attends to the keys s <= t.
   bool causal = false;
-  /// Scores s become softcap * tanh(s / softcap). 0 disables the cap.
+  /// Soft cap of the scores: a score s becomes softcap * tanh(s / softcap). 0 disables it.
   double softcap = 0;
-  /// An additional score per head [1, heads, 1, 1] that takes part in the softmax but has no value
-  /// (attention sink). May be null.
+  /// Attention sink: an additional score per head [1, heads, 1, 1] that is included in the softmax
+  /// but has no value. May be null.
   Value sink;
 };
 
-/// Returns the attention output [B, heads, T, E].
+/// Builds the attention and returns its output [B, heads, T, E].
 Value attend(Build &b, const Attend &a);
 
-/// Mask [1, 1, T, S] of the keys s that query `past` + t sees.
+/// Returns a causal mask [1, 1, T, S] with an offset: query t attends to the keys s <= past + t.
 Value causalMask(Build &b, int64_t T, int64_t S, int64_t past);
 
 } // namespace dlc::onnxfront

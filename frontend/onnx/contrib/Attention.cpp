@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// Settings from the attributes and the optional inputs of these operators.
+/// Settings of the attention operators, from their attributes and their optional inputs.
 struct Settings {
   int64_t heads;
   double scale, filter;
@@ -14,7 +14,8 @@ struct Settings {
   Value mask, added;
 };
 
-/// Reads the settings. Returns false after an error for an unsupported attribute.
+/// Reads the settings of an attention operator. Returns false after an error for an unsupported
+/// attribute.
 bool settingsOf(Node &n, Build &b, Settings &s) {
   s.heads = n.integer("num_heads", 0);
   s.scale = n.real("scale", 0);
@@ -29,9 +30,9 @@ bool settingsOf(Node &n, Build &b, Settings &s) {
                    "attribute 'num_heads' is required, and must be positive");
 }
 
-/// Converts the key mask to values that are added to scores [B, heads, T, S]: 0 or
-/// `mask_filter_value`. The mask is given as lengths [B], as ends and starts [2 * B], or as
-/// integers [B, S] or [B, T, S] that are positive for visible keys.
+/// Converts the key mask to an additive mask of the scores [B, heads, T, S]: 0, or
+/// `mask_filter_value` for masked keys. The mask is given as lengths [B], as ends and starts [2 *
+/// B], or as integers [B, S] or [B, T, S] that are positive for keys that are not masked.
 Value addedMask(Build &b, const Settings &s, int64_t B, int64_t T, int64_t S) {
   Value mask = s.mask, seen;
   Value key = b.iota(b.i64, {1, 1, 1, S}, 3);
@@ -55,8 +56,8 @@ Value addedMask(Build &b, const Settings &s, int64_t B, int64_t T, int64_t S) {
   return b.select(seen, b.scalar(b.f32, 0), b.scalar(b.f32, s.filter));
 }
 
-/// Computes attention of queries, keys and values [B, heads, .., size]. Keys and values include
-/// their past.
+/// Computes attention for queries, keys and values [B, heads, .., size]. Keys and values include
+/// those of earlier positions.
 Value attention(Build &b, const Settings &s, Value q, Value k, Value v) {
   if (!b.ok())
     return {};
@@ -81,8 +82,8 @@ Value attention(Build &b, const Settings &s, Value q, Value k, Value v) {
   return joinHeads(b, attend(b, a));
 }
 
-/// Computes attention of a projection [B, T, Q + K + V], with past keys and values [2, B, heads, P,
-/// size].
+/// Computes attention of queries, keys and values that are the columns of one projection [B, T, Q +
+/// K + V]. `past` contains earlier keys and values [2, B, heads, P, size].
 void projected(Node &n, Build &b, const Settings &s, Value all, Dims sizes, Value past) {
   int64_t size = b.rank(all) == 3 ? b.dim(all, 2) : 0;
   if (sizes.empty())
@@ -138,9 +139,9 @@ void quantisedWeights(Node &n, Build &b) {
     projected(n, b, s, b.add(quantizedProduct(b, x, xq, w, wq), n.in(2)), {}, n.in(8));
 }
 
-/// MultiHeadAttention. Queries, keys and values are separate tensors, or packed in the query as [B,
-/// T, heads, 3, size], or the latter two are packed in the key as [B, S, heads, 2, size]. Key and
-/// value may also be split into heads already: [B, heads, S, size].
+/// MultiHeadAttention. Queries, keys and values are separate tensors, or all are packed in the
+/// query [B, T, heads, 3, size], or keys and values are packed in the key [B, S, heads, 2, size].
+/// Key and value may also be split into heads already: [B, heads, S, size].
 void multiHead(Node &n, Build &b) {
   Settings s;
   if (!settingsOf(n, b, s) ||
@@ -186,7 +187,8 @@ void multiHead(Node &n, Build &b) {
   n.set(2, v);
 }
 
-/// RotaryEmbedding. Positions are given for each row, or only for the first row.
+/// RotaryEmbedding. The position ids are given for each row of x, or as one id for the first row,
+/// from which the following rows count on.
 void rotaryEmbedding(Node &n, Build &b) {
   Value x = n.in(0), positions = b.cast(n.in(1), b.i64);
   bool joined = b.rank(x) == 3;

@@ -1,7 +1,7 @@
 //===- Blocked.cpp - channel-blocked operators of ONNX Runtime ------------===//
-// The domain com.microsoft.nchwc, which ONNX Runtime's optimizer writes. In ONNX Runtime, tensors
-// between such operators are stored in channel blocks. Here they are [N, C, H, W] with the channel
-// count padded to whole blocks, so only the weights are reordered.
+// The domain com.microsoft.nchwc, which ONNX Runtime's optimizer writes. ONNX Runtime stores the
+// tensors between its operators in channel blocks (NCHWc). dlc imports them as [N, C, H, W] with
+// the channel count padded to whole blocks, so only the weights are reordered.
 #include "frontend/onnx/Families.h"
 #include "frontend/onnx/contrib/Activation.h"
 #include "llvm/TargetParser/Host.h"
@@ -11,8 +11,8 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// Returns the number of channels of a block. The file does not record it; it depends on the
-/// machine that wrote the file, which is assumed to be this one.
+/// Returns the block size of the channels. The file does not record the block size. It depends on
+/// the processor for which the file was optimized, which is assumed to be this machine's.
 int64_t blockOf() {
   static const int64_t block = [] {
     llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
@@ -48,8 +48,8 @@ void reorderOutput(Node &n, Build &b) {
   n.set(0, n.integer("channels_last", 0) ? channelsLast(b, x) : x);
 }
 
-/// Reorders weights [O / block, I / block, H, W, block of I, block of O] to [O, I, H, W]. Input
-/// channels are blocked only if a group has at least one block of them.
+/// Reorders blocked weights [O / block, I / block, H, W, block of I, block of O] to [O, I, H, W].
+/// Input channels are blocked only if a group has at least one block of them.
 Value plainWeights(Build &b, Value w) {
   int64_t block = blockOf(), out = b.dim(w, 0), in = b.dim(w, 1), height = b.dim(w, 2),
           width = b.dim(w, 3), inner = in < block ? 1 : block;
@@ -63,7 +63,7 @@ Value plainWeights(Build &b, Value w) {
   return b.reshape(b.transpose(blocks, {0, 5, 1, 4, 2, 3}), {out, in, height, width});
 }
 
-/// Conv: activation(conv(X, W) + B + Sum).
+/// Conv in channel blocks: activation(conv(X, W) + B + Sum), where Sum is an optional addend.
 void conv(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(1);
   if (!isImage(b, x) || !b.require(b.rank(w) == 4, "W must have rank 4"))

@@ -47,7 +47,8 @@ Value zeroPoints(Build &b, Value given, Value scales, int64_t rows, int64_t bloc
 
 namespace {
 
-/// Reads the packing from the attributes `bits` and `block_size`.
+/// Reads the packing of quantized weights from the attributes `bits` and `block_size`. Returns
+/// nothing after an error.
 std::optional<Packing> packingOf(Node &n, Build &b, int64_t otherwise) {
   Packing p{n.integer("bits", 4), n.integer("block_size", otherwise)};
   if (p.bits != 2 && p.bits != 4 && p.bits != 8) {
@@ -61,8 +62,8 @@ std::optional<Packing> packingOf(Node &n, Build &b, int64_t otherwise) {
   return p;
 }
 
-/// Unpacks constant rows of integers, each row in blocks of whole bytes, into integers [rows, size]
-/// of 4 or 8 bits. Returns null if the bytes are not a constant.
+/// Unpacks constant bytes to integers [rows, size] of 4 or 8 bits. In each row, blocks start at
+/// whole bytes. Returns null if `bytes` is not a constant.
 Value constantIntegers(Build &b, Value bytes, int64_t rows, int64_t size, const Packing &p) {
   auto stored = storedElements(bytes);
   if (!stored || !isBytes(b, bytes) || stored->size() % rows)
@@ -80,7 +81,7 @@ Value constantIntegers(Build &b, Value bytes, int64_t rows, int64_t size, const 
   return b.constant(values);
 }
 
-/// Dequantizes the weights [N, K] to f32. Each block of a row has its own scale and zero point.
+/// Dequantizes weights [N, K] to f32. Each block of a row has its own scale and zero point.
 Value weightsOf(Build &b, Value w, Value scale, Value zero, int64_t K, const Packing &p) {
   int64_t N = b.dim(scale, 0), blocks = b.dim(scale, 1);
   Value values = constantIntegers(b, w, N, K, p);
@@ -101,8 +102,8 @@ Value weightsOf(Build &b, Value w, Value scale, Value zero, int64_t K, const Pac
   return b.sliceAxis(dequantized(b, values, {scale, each}, {1, p.block}), 1, 0, K);
 }
 
-/// Multiplies A by the transposed weights [N, blocks, bytes per block]. Each block has its own
-/// scale.
+/// MatMulNBits: multiplies A by the transpose of block-quantized weights [N, blocks, bytes per
+/// block]. Each block has its own scale.
 void matMulNBits(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(1), scales = n.in(2);
   int64_t K = n.integer("K", 0), N = n.integer("N", 0);
@@ -130,7 +131,7 @@ void matMulNBits(Node &n, Build &b) {
   if (zero && b.isFloat(zero))
     zero = b.cast(zero, b.f32);
   Value y = b.matmul(b.cast(x, b.f32), weightsOf(b, w, scale, zero, K, *p), false, true);
-  // `accuracy_level` 4 permits quantizing the left operand to 8 bits.
+  // Value of `accuracy_level` that permits quantizing the left operand to 8 bits.
   constexpr int64_t kInt8 = 4;
   if (auto product = y ? y.getDefiningOp<MatmulOp>() : MatmulOp();
       product && n.integer("accuracy_level", 0) == kInt8)
@@ -141,7 +142,7 @@ void matMulNBits(Node &n, Build &b) {
   n.set(0, y);
 }
 
-/// Values of the 4-bit codes: FP4 floats, or NF4 quantiles of a normal distribution.
+/// Values of the 16 codes of 4-bit weights: FP4 floats, or NF4 quantiles of a normal distribution.
 constexpr std::array<double, 16> kFloats{
     0, 5.208333333e-3f,  0.66666667f,  1,  0.33333333f,  0.5,  0.16666667f,  0.25,
     0, -5.208333333e-3f, -0.66666667f, -1, -0.33333333f, -0.5, -0.16666667f, -0.25};
@@ -162,8 +163,8 @@ constexpr std::array<double, 16> kQuantiles{-1,
                                             0.7229568362236023f,
                                             1};
 
-/// Multiplies A by the transposed weights [N, K], which are blockwise codes scaled by each block's
-/// maximum magnitude. The first of two elements is in a byte's upper half.
+/// MatMulBnb4: multiplies A by the transpose of weights [N, K] in FP4 or NF4, scaled by the maximum
+/// magnitude of each block. Of two elements in a byte, the first is in the upper half.
 void matMulBnb4(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(1), largest = n.in(2);
   int64_t K = n.integer("K", 0), N = n.integer("N", 0), block = n.integer("block_size", 0),
@@ -182,7 +183,7 @@ void matMulBnb4(Node &n, Build &b) {
                  "absmax must have " + Twine(blocks) + " numbers") ||
       !b.require(b.rank(x) >= 1 && b.dim(x, -1) == K, "A's last dimension must be K, " + Twine(K)))
     return;
-  // unpack() returns the lower half first, so swap the elements of each pair.
+  // Swaps the two elements of each byte, because unpack() returns the lower half first.
   Value numbers = b.reverse(b.reshape(unpack(b, w, {4, block}), {pairs, 2}), 1);
   Value levels = b.floats(kind ? kQuantiles : kFloats, {16}, b.f32);
   Value each = b.gather(levels, b.cast(b.flatten(numbers), b.i32), 0);
@@ -192,12 +193,12 @@ void matMulBnb4(Node &n, Build &b) {
   n.set(0, b.cast(b.matmul(b.cast(x, b.f32), all, false, true), b.elem(x)));
 }
 
-/// Gathers rows of a table with packed quantized values along the last axis. An index out of range
-/// gives zeros.
+/// GatherBlockQuantized: gathers rows of an embedding table with quantized values that are packed
+/// along the last axis, and dequantizes them. An index out of range gives zeros.
 void gatherBlockQuantized(Node &n, Build &b) {
   Value data = n.in(0), indices = n.in(1), scales = n.in(2);
   auto p = packingOf(n, b, 128);
-  // 4-bit element types are not packed in bytes, and their values have a default zero point of 0.
+  // Tables with a 4-bit element type are not packed in bytes. Their default zero point is 0.
   bool apart = b.elem(data) && ref::isPackedElement(b.elem(data));
   double middle = p && !apart ? p->middle() : 0;
   if (p && apart)
@@ -236,8 +237,8 @@ void gatherBlockQuantized(Node &n, Build &b) {
   else if (middle)
     zero = b.scalarInt(b.elem(values), int64_t(middle));
   Value y = dequantized(b, values, {scale, zero}, {last, p->block});
-  // Reshapes the mask to [.., indices.., ..], so that it broadcasts over the dimensions after the
-  // indices.
+  // Reshapes the mask of valid indices to [.., indices.., ..], so that it broadcasts over the
+  // dimensions after the indices.
   Dims broadcastShape = b.dims(indices);
   broadcastShape.resize(broadcastShape.size() + size_t(rank - 1 - axis), 1);
   n.set(0, b.select(b.reshape(inside, broadcastShape), y, b.like(y, 0)));

@@ -1,4 +1,4 @@
-//===- Contract.cpp - matrix products with fused operations ---------------===//
+//===- Contract.cpp - matmuls with fused operations -----------------------===//
 #include "frontend/onnx/Families.h"
 #include "frontend/onnx/contrib/Activation.h"
 
@@ -16,7 +16,7 @@ Value batchFirst(Build &b, Value x) {
   return b.rank(x) > 2 ? b.transpose(x, order) : x;
 }
 
-/// FusedMatMul. The transpose attributes do not apply to vectors.
+/// FusedMatMul. transA and transB have no effect on vectors.
 void fusedMatMul(Node &n, Build &b) {
   auto operand = [&](int64_t i, StringRef batch, StringRef last) {
     Value x = n.integer(batch, 0) ? batchFirst(b, n.in(i)) : n.in(i);
@@ -36,8 +36,8 @@ void fusedGemm(Node &n, Build &b) {
   n.set(0, fusedActivation(b, gemmOf(n, b), n.string("activation", ""), parameters));
 }
 
-/// Gauss-Jordan elimination of [x | 1], unrolled. Step k pivots by the element of column k with the
-/// maximum magnitude.
+/// Inverse: Gauss-Jordan elimination of [x | 1], unrolled. The pivot of step k is the element of
+/// column k with the maximum magnitude.
 void inverse(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t rank = b.rank(x);
@@ -57,7 +57,7 @@ void inverse(Node &n, Build &b) {
         {b.unary<AbsOp>(below)}, {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::max)),
                                   b.attr("axis", int64_t(1)), b.attrUnit("keepdims")});
     pivot = b.add(b.cast(pivot, b.i64), double(k));
-    // Swaps row k and the pivot row.
+    // Partial pivoting: swaps row k and the pivot row.
     Value rows = b.iota(b.i64, {batch, size}, 1), own = b.scalarInt(b.i64, k);
     Value swapped = b.select(b.compare(Predicate::eq, rows, own), pivot,
                              b.select(b.compare(Predicate::eq, rows, pivot), own, rows));
@@ -72,7 +72,7 @@ void inverse(Node &n, Build &b) {
   n.set(0, b.reshape(b.sliceAxis(m, 2, size, size), b.shape(x)));
 }
 
-/// Computes the distances between the rows of two matrices.
+/// CDist: distances between each row of A and each row of B.
 void cdist(Node &n, Build &b) {
   Value x = n.in(0), y = n.in(1);
   std::string metric = n.string("metric", "sqeuclidean");

@@ -7,7 +7,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// FusedConv: activation(conv(X, W) + B + Z).
+/// FusedConv: activation(conv(X, W) + B + Z), where Z is an optional addend.
 void fusedConv(Node &n, Build &b) { n.set(0, fusedConvOf(n, b, n.in(0), n.in(1))); }
 
 /// NhwcConv: channels are the last dimension of X [N, spatial.., C], W [M, spatial.., C / group]

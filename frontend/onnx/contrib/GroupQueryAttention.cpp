@@ -6,23 +6,24 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// Sizes derived from the attributes and the inputs' shapes.
+/// Sizes of a GroupQueryAttention node, from its attributes and the shapes of its inputs.
 struct Sizes {
-  /// T is the number of new positions, `total` the length of the longest sequence including them,
-  /// and `cached` the size of the past cache.
+  /// T is the number of new positions, `total` the length of the longest sequence including new
+  /// positions, and `cached` the size of the past cache.
   int64_t B, T, total, cached, heads, kvHeads, size;
   bool prompt() const { return T == total; }
 };
 
-/// Returns the number of earlier positions of each sequence as i64 [B, 1]. Null means `total - T`
-/// for all sequences.
+/// Returns the number of earlier positions of each sequence as i64 [B, 1]. Null means that it is
+/// `total - T` for all sequences.
 Value pastLengths(Build &b, const Sizes &s, Value seqlens) {
   if (s.prompt() || s.B == 1)
     return {};
   return b.add(b.reshape(b.cast(seqlens, b.i64), {s.B, 1}), double(1 - s.T));
 }
 
-/// Returns the cache with the new rows [B, heads, T, size] appended to the rows of each sequence.
+/// Appends the new rows [B, heads, T, size] to the cached rows of each sequence and returns the
+/// cache.
 Value appended(Build &b, const Sizes &s, Value cache, Value rows, Value past) {
   if (!cache)
     return rows;
@@ -38,8 +39,9 @@ Value appended(Build &b, const Sizes &s, Value cache, Value rows, Value past) {
   return b.scatter(b.padZero(cache, low, high), place, rows, 2);
 }
 
-/// Returns the mask of visible keys: those up to the query's position and within the sliding window
-/// before it.
+/// Returns the attention mask of GroupQueryAttention: a query attends to the keys up to its own
+/// position and within the sliding window (`local_window_size`) or, without `causal`, to all keys
+/// of its sequence.
 Value seenKeys(Node &n, Build &b, const Sizes &s, Value seqlens, Value past) {
   int64_t window = n.integer("local_window_size", -1);
   Value key = b.iota(b.i64, {1, 1, 1, s.total}, 3);

@@ -1,6 +1,6 @@
 //===- Moe.cpp - mixture of experts ---------------------------------------===//
-// Rows are routed to their experts, sorted by expert, multiplied by the experts' weights in grouped
-// matmuls, and returned to their order as a weighted sum.
+// Mixture of experts: rows are sorted by their experts, multiplied by the experts' weights in
+// grouped matmuls, and summed with their weights in the original order.
 #include "frontend/onnx/Families.h"
 #include "frontend/onnx/contrib/Packed.h"
 
@@ -9,10 +9,11 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// Input indices of one matmul of all experts.
+/// Input numbers of one layer of the experts in the node: weights, bias and zero points.
 struct Layer {
   const char *name;
-  /// Index of the zero points; -1 if the weights are floating-point.
+  /// Input numbers of the weights, the bias and the zero points. The zero points are -1 if the
+  /// weights are floating-point.
   int64_t weights, bias, zeroPoints;
   int64_t scales() const { return weights + 1; }
 };
@@ -26,7 +27,7 @@ struct Sizes {
   int64_t rows, hidden, experts, chosen;
 };
 
-/// Returns the weights [experts, n, k] in f32; null after an error.
+/// Returns the weights of one layer of all experts as [experts, n, k] in f32; null after an error.
 Value weightsOf(Node &n, Build &b, const Layer &layer, const Sizes &s, int64_t k) {
   std::string what = layer.name;
   if (layer.zeroPoints < 0) {
@@ -54,7 +55,7 @@ Value weightsOf(Node &n, Build &b, const Layer &layer, const Sizes &s, int64_t k
                  what + ": there must be " + Twine(columns * blocks) +
                      " scales, in floats, and there are " + Twine(scales ? b.count(scales) : 0)))
     return {};
-  // With one scale per column, zero points are packed along the columns.
+  // With one scale per column instead of per block, zero points are packed along the columns.
   int64_t lines = p.block ? columns : s.experts, inLine = p.block ? blocks : each;
   Value zero =
       zeroPoints(b, n.in(layer.zeroPoints), b.reshape(scales, {lines, inLine}), lines, inLine, p);
@@ -66,7 +67,8 @@ Value weightsOf(Node &n, Build &b, const Layer &layer, const Sizes &s, int64_t k
   return b.cast(b.reshape(all, {s.experts, each, k}), b.f32);
 }
 
-/// Grouped matmul: multiplies the rows of each expert by the expert's weights and adds its bias.
+/// Computes one layer: a grouped matmul of the rows of each expert with the expert's weights, plus
+/// the expert's bias.
 Value product(Node &n, Build &b, const Layer &layer, const Sizes &s, Value x, Value expert,
               Value ends) {
   Value w = weightsOf(n, b, layer, s, b.dim(x, 1)), bias = n.in(layer.bias);
@@ -81,7 +83,8 @@ Value product(Node &n, Build &b, const Layer &layer, const Sizes &s, Value x, Va
   return b.add(y, b.gather(b.cast(bias, b.f32), expert, 0));
 }
 
-/// SwiGLU of pairs of columns, a gate and a linear part, which are interleaved or in two halves.
+/// SwiGLU activation of pairs of columns, a gate and a linear part. The pairs are interleaved or in
+/// two halves.
 Value swiglu(Node &n, Build &b, Value x) {
   int64_t fusion = n.integer("swiglu_fusion", 0), rows = b.dim(x, 0), wide = b.dim(x, 1) / 2;
   if (!b.require(fusion == 1 || fusion == 2,
@@ -147,7 +150,8 @@ std::vector<Value> smallest(Build &b, Value x, int64_t k, bool largest) {
   return both.size() == 2 ? both : std::vector<Value>(2);
 }
 
-/// Returns the sizes from the input and the router; nothing after an error.
+/// Returns the sizes of a mixture-of-experts node from the shapes of the input and the router;
+/// nothing after an error.
 std::optional<Sizes> sizesOf(Node &n, Build &b) {
   Value x = n.in(0), router = n.in(1);
   if (!b.require((b.rank(x) == 2 || b.rank(x) == 3) && b.isFloat(x) && b.rank(router) == 2,
@@ -166,12 +170,13 @@ Value sumToOne(Build &b, Value weights) {
   return b.div(weights, b.reduce(ReduceKind::sum, weights, {1}, true));
 }
 
-/// Runs the experts [rows, chosen] of each row and sums their results times the weights.
+/// Runs the chosen experts of each row and sums their results, multiplied by `weights`. `experts`
+/// is [rows, chosen].
 void mix(Node &n, Build &b, const Layers &layers, const Sizes &s, Value experts, Value weights) {
   Value x = n.in(0);
   if (!b.ok())
     return;
-  // Sorts the pairs of row and expert by expert. `place` is the position of each pair in the sorted
+  // Sorts the (row, expert) pairs by expert. `place` is the position of each pair in the sorted
   // order.
   int64_t pairs = s.rows * s.chosen;
   Dims rowOf(pairs);

@@ -6,11 +6,11 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// The schemas' default of 'epsilon'.
+/// Default of the attribute `epsilon` in the schemas of these operators.
 constexpr double usualEpsilon = 1e-12f;
 
-/// Sets the outputs for the mean and the inverse standard deviation over the last dimension.
-/// Without `centre` the mean is neither subtracted nor set.
+/// Sets the outputs for the mean and the inverse standard deviation of `sum` over the last
+/// dimension. If `centre` is not set, the mean is neither subtracted nor output.
 void setStatistics(Node &n, Build &b, Value sum, bool centre, double eps) {
   Value x = b.widen(sum);
   int64_t last = b.rank(x) - 1;
@@ -24,8 +24,8 @@ void setStatistics(Node &n, Build &b, Value sum, bool centre, double eps) {
     n.set(2, b.unary<RsqrtOp>(b.add(mean(b.mul(x, x)), eps)));
 }
 
-/// Normalizes input + skip (+ bias). The skip may lack the batch dimension or have a batch size of
-/// 1.
+/// SkipLayerNormalization: normalizes input + skip (+ bias). The skip may lack the batch dimension
+/// or have a batch size of 1.
 void skipNorm(Node &n, Build &b, bool centre, Value bias) {
   Value x = n.in(0), skip = n.in(1), gamma = n.in(2), beta = centre ? n.in(3) : Value();
   int64_t rank = b.rank(x), hidden = rank ? b.dim(x, -1) : 0;
@@ -55,7 +55,8 @@ void skipNorm(Node &n, Build &b, bool centre, Value bias) {
 void skipLayerNormalization(Node &n, Build &b) { skipNorm(n, b, true, n.in(4)); }
 void skipSimplifiedLayerNormalization(Node &n, Build &b) { skipNorm(n, b, false, n.in(3)); }
 
-/// An embedding table, with the scale and zero point that dequantize its rows after the lookup.
+/// An embedding table, which may be quantized: its rows are dequantized after the lookup with the
+/// scale and the zero point.
 struct Table {
   Value rows;
   Quantization by;
@@ -68,8 +69,8 @@ Value look(Build &b, const Table &table, Value indices) {
   return table.by.scale ? dequantized(b, found, table.by) : found;
 }
 
-/// Normalizes the sum of the word, position and segment embeddings. Position ids default to 0, 1,
-/// ....
+/// EmbedLayerNormalization: normalizes the sum of the word, position and segment embeddings.
+/// Position ids default to 0, 1, ....
 void embed(Node &n, Build &b, const Table &word, const Table &position, const Table &segment,
            Value gamma, Value beta, Value mask, Value positions, bool countMask) {
   Value ids = n.in(0), segments = n.in(1);
@@ -113,8 +114,8 @@ void qEmbedLayerNormalization(Node &n, Build &b) {
     embed(n, b, word, position, segment, gamma, beta, n.in(7), {}, true);
 }
 
-/// Computes an RMS norm along the last dimension in f32, times sigmoid(gate). For `silu` the result
-/// is also multiplied by the gate.
+/// GatedRMSNorm: an RMS norm along the last dimension in f32, times sigmoid(gate). With the
+/// activation `silu` the result is also multiplied by the gate.
 void gatedRmsNorm(Node &n, Build &b) {
   Value x = n.in(0), scale = n.in(1), gate = n.in(2);
   std::string name = n.string("activation", "silu");
@@ -131,7 +132,8 @@ void gatedRmsNorm(Node &n, Build &b) {
   n.set(0, b.cast(b.mul(y, name == "sigmoid" ? open : b.mul(wide, open)), b.elem(x)));
 }
 
-/// Computes an RMS norm of each branch of [.., branches, width] or [.., branches * width], in f32.
+/// BranchwiseRMSNorm: an RMS norm of each branch of x [.., branches, width] or [.., branches *
+/// width], in f32.
 void branchwiseRmsNorm(Node &n, Build &b) {
   Value x = n.in(0), scale = n.in(1);
   int64_t rank = b.rank(x), branches = n.integer("num_branches", 0);

@@ -6,20 +6,22 @@
 
 namespace dlc::onnxfront {
 
-/// Layout of a byte tensor that holds packed integers of `bits` bits, lowest bits first, with one
-/// scale per block of `block` elements.
+/// Layout of a byte tensor of packed integers: `bits` bits per integer, lowest bits first. Each
+/// block of `block` integers has one scale.
 struct Packing {
   int64_t bits, block;
   int64_t perByte() const { return 8 / bits; }
-  /// The default zero point.
+  /// Returns the default zero point, which is the middle of the range of unsigned integers of
+  /// `bits` bits.
   double middle() const { return double(int64_t(1) << (bits - 1)); }
 };
 
 bool isBytes(Build &b, Value v);
 /// Unpacks bytes [.., n] into u8 values [.., n * 8 / bits].
 Value unpack(Build &b, Value bytes, const Packing &p);
-/// Returns the zero points [rows, blocks] in the scales' type. `given` holds them packed in bytes
-/// or in the scales' type. If `given` is null, the result is a scalar with the default zero point.
+/// Returns the zero points [rows, blocks] in the scales' type. `given` is the input of the node:
+/// zero points packed in bytes, or in the scales' type. If it is null, returns the default zero
+/// point as a scalar.
 Value zeroPoints(Build &b, Value given, Value scales, int64_t rows, int64_t blocks,
                  const Packing &p);
 

@@ -1,6 +1,6 @@
 //===- Quantize.cpp - operators on quantized tensors ----------------------===//
-// Each operator is defined as: dequantize the inputs, apply the floating-point operator, and
-// quantize the result with its own scale. Integer sums are exact.
+// Each operator in this file is defined as: dequantize the inputs, apply the floating-point
+// operator, and quantize the result with its own scale. Sums of integers are exact.
 #include "frontend/onnx/Families.h"
 
 using namespace mlir;
@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// A quantized input: the tensor with its scale and zero point.
+/// A quantized input of a node: the tensor, its scale and its zero point.
 struct Quantised {
   Value values;
   Quantization by;
@@ -28,8 +28,8 @@ Quantised inputAt(Node &n, Build &b, int64_t first) {
 
 Value real(Build &b, const Quantised &x) { return dequantized(b, x.values, x.by); }
 
-/// Quantizes the result to an element type with the scale and the zero point at inputs `scale` and
-/// `scale` + 1, and sets the output.
+/// Quantizes the result y to `element` and sets the output. Inputs number `scale` and `scale` + 1
+/// of the node are the result's scale and zero point.
 void give(Node &n, Build &b, Value y, int64_t scale, Type element) {
   if (b.ok())
     n.set(0, quantized(b, y, quantizationOf(n, b, scale, scale + 1, element), element));
@@ -55,8 +55,8 @@ void leakyRelu(Node &n, Build &b) {
   give(n, b, b.select(negative, b.mul(v, n.real("alpha", 0.01f)), v), 3, x.element);
 }
 
-/// Softmax. If the attribute 'opset' of the original operator is below 13, x is treated as a matrix
-/// split at the axis.
+/// QLinearSoftmax. If the attribute 'opset', that of the original Softmax, is below 13, x is
+/// reshaped to a matrix of the dimensions before `axis` and those from `axis` on.
 void softmax(Node &n, Build &b) {
   Quantised x = inputAt(n, b, 0);
   int64_t opset = n.integer("opset", 0), rank = b.rank(x.values);
@@ -83,8 +83,8 @@ void where(Node &n, Build &b) {
     give(n, b, b.select(n.in(0), real(b, x), real(b, y)), 7, x.element);
 }
 
-/// Inputs 0 and 1 are the result's scale and zero point. They are followed by a tensor, scale and
-/// zero point for each operand.
+/// QLinearConcat. Inputs 0 and 1 are the result's scale and zero point. Three inputs follow for
+/// each operand: the tensor, its scale and its zero point.
 void concat(Node &n, Build &b) {
   Type element = b.elem(n.in(1));
   std::vector<Value> parts;
@@ -102,7 +102,7 @@ void concat(Node &n, Build &b) {
   give(n, b, b.concat(parts, b.axis(n.integer("axis", 0), b.rank(parts[0]))), 0, element);
 }
 
-/// Computes the mean over axes from the exact integer sum.
+/// Returns the mean over axes in f32, computed from the exact integer sum.
 Value meanOf(Build &b, const Quantised &x, ArrayRef<int64_t> axes, bool keepdims) {
   double number = 1;
   for (int64_t axis : axes)

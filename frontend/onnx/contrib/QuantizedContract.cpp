@@ -1,4 +1,4 @@
-//===- QuantizedContract.cpp - matrix products of quantized operands ------===//
+//===- QuantizedContract.cpp - matmuls of quantized operands --------------===//
 #include "frontend/onnx/Families.h"
 
 using namespace mlir;
@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// Number of columns of a matrix, which is the maximum number of scales per operand.
+/// Returns the number of columns of a matrix, which is the maximum number of scales of an operand.
 int64_t columns(Build &b, Value x) { return b.rank(x) ? b.dim(x, -1) : 1; }
 
 Value plusBias(Build &b, Value y, Value bias) {
@@ -19,7 +19,8 @@ Value plusBias(Build &b, Value y, Value bias) {
              : Value();
 }
 
-/// Quantizes A with a range computed at run time.
+/// DynamicQuantizeMatMul: quantizes A with a range computed at run time and multiplies it by
+/// quantized weights.
 void dynamicQuantizeMatMul(Node &n, Build &b) {
   Value w = n.in(1);
   Quantization wq = quantizationOf(n, b, 2, 3, b.elem(w), columns(b, w));
@@ -37,8 +38,8 @@ void matMulIntegerToFloat(Node &n, Build &b) {
     n.set(0, plusBias(b, quantizedProduct(b, x, xq, w, wq), n.in(6)));
 }
 
-/// QGemm. C is i32 and has the scale of the product. If there is no scale of Y, the result is
-/// floating-point.
+/// QGemm. C is i32 and its scale is the product of A's and B's scales. If there is no scale of Y,
+/// the result is floating-point.
 void qGemm(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(3), c = n.in(6);
   if (!b.require(b.rank(x) == 2 && b.rank(w) == 2, "A and B must be matrices") ||
@@ -62,7 +63,8 @@ void qGemm(Node &n, Build &b) {
   Quantization yq = quantizationOf(n, b, 7, 8, element);
   if (!b.ok())
     return;
-  // Combines both scales, so that the sums are multiplied once.
+  // Combines the scales of the operands and of the result, so that the accumulators are multiplied
+  // only once.
   scale = b.div(scale, yq.scale);
   n.set(0, toQuantized(b, scaled(), yq.zeroPoint, element));
 }

@@ -13,7 +13,7 @@ namespace dlc {
 class Model;
 
 struct ModelOptions {
-  /// Default device of inputs, outputs and operations.
+  /// Default device of inputs, outputs and operations, such as "cpu" or "cuda:0".
   std::string device = "cpu";
   /// Placement of operations on other devices. PATTERN=DEVICE: the layers (nodes) whose names match
   /// PATTERN. input:PATTERN=DEVICE and output:PATTERN=DEVICE: inputs and outputs.
@@ -31,42 +31,40 @@ struct ModelOptions {
   /// Number of processes (ranks) that run the program together. 0: any number, if no parameter is
   /// split.
   int world = 0;
-  /// Number of threads. 0: all that the process may use.
+  /// Number of threads. 0: all threads that the process may use.
   int threads = 0;
-  /// Benchmark candidate kernels instead of relying on the cost model.
+  /// Whether candidate kernels are benchmarked instead of relying on the cost model.
   bool tune = false;
   /// Time limit in seconds for background tuning of a running program: between runs, in another
   /// thread. A faster kernel replaces the previous one between two runs, and the state of the
   /// program is preserved. The choices are stored in the tuning database in `cacheDir`. 0: no
   /// background tuning.
   double tuneInBackground = 0;
-  /// none, bf16 or f16: type of the operands of matrix products and convolutions, which accumulate
-  /// in f32. A 16-bit type halves the memory of activations. Parameters, losses and updates stay
-  /// f32.
+  /// Type of the operands of matmuls and convolutions, which accumulate in f32: none, bf16 or f16.
+  /// A 16-bit type halves the memory of activations. Parameters, losses and updates stay f32.
   std::string precision = "none";
-  /// highest, high or medium: permitted rounding of the f32 operands of matrix products and
-  /// convolutions. high: tf32 on GPUs, a sum of two bf16 values on processors with AMX tiles.
-  /// medium: bf16.
+  /// Permitted rounding of the f32 operands of matmuls and convolutions: highest, high or medium.
+  /// high: tf32 on GPUs, a sum of two bf16 values on CPUs with AMX tiles. medium: bf16.
   std::string matmulPrecision = "highest";
-  /// strict, default or fast. strict: f32 sums are computed as written. default: convolution
-  /// algorithms with fewer multiplications and, on processors with AMX tiles, products of operands
-  /// split into two bf16 values; errors are at most 2e-5 of the largest result. fast: also the
-  /// rounding that matmulPrecision = medium permits.
+  /// Permitted rounding of f32 operations: strict, default or fast. strict: f32 sums are computed
+  /// as written. default: convolution algorithms with fewer multiplications (such as Winograd) and,
+  /// on CPUs with AMX tiles, products of operands split into two bf16 values; errors are at most
+  /// 2e-5 of the largest result. fast: also the rounding that matmulPrecision = medium permits.
   std::string accuracy = "default";
-  /// PATTERN=strict|default|fast: overrides `accuracy` for the matrix products and convolutions of
-  /// layers (nodes) whose names match PATTERN.
+  /// Overrides of `accuracy` by name, PATTERN=strict|default|fast, for the matmuls and convolutions
+  /// of layers (nodes) whose names match PATTERN.
   std::vector<std::string> accuracyOf = {};
-  /// Storage type of the constant weights of matrix products, which are converted to f32 when used.
-  /// f32: as given, but in 16 bits if that loses nothing and the product has few rows. bf16. int8:
-  /// with one scale for each column.
+  /// Storage type of the constant weights of matmuls, which are converted to f32 when used. f32: as
+  /// given, but in 16 bits if that is lossless and the matmul has few rows. bf16. int8: with one
+  /// scale for each column.
   std::string weights = "f32";
-  /// PATTERN=f32|bf16|f16: overrides `precision` for the layers (nodes) whose names match PATTERN.
+  /// Overrides of `precision` by name, PATTERN=f32|bf16|f16, for the layers (nodes) whose names
+  /// match PATTERN.
   std::vector<std::string> precisionOf = {};
   /// Limit in bytes for the state, constants and intermediate values of a training step. Values
   /// that exceed it are recomputed in the backward pass. 0: no limit.
   int64_t maxMemory = 0;
-  /// Maximum number of cached programs. Each set of input shapes is compiled to a program of its
-  /// own.
+  /// Maximum number of cached programs. Each set of input shapes is compiled to a separate program.
   size_t maxPrograms = 16;
   /// Folder for object code and tuning results. By default $DLC_CACHE_DIR or the user's cache
   /// folder. Empty: no files are stored.

@@ -34,9 +34,9 @@ struct Element {
   bool adds;
 };
 
-// In the order of DType. f16, bf16, Bool and packed integers are sent as integers of the same size.
-// They need our own reduction, and so do short integers: Open MPI's sums saturate, ours wrap
-// around.
+// MPI types of the elements, in the order of DType. f16, bf16, Bool and packed integers are sent as
+// integers of the same size. These types need our own reduction function, and so do short integers:
+// Open MPI's sums saturate, ours wrap around.
 const std::array<Element, kDTypeCount> &elements() {
   static const std::array<Element, kDTypeCount> known = {{{MPI_FLOAT, true},
                                                           {MPI_UINT16_T, false},
@@ -56,7 +56,8 @@ const std::array<Element, kDTypeCount> &elements() {
   return known;
 }
 
-// MPI passes no context to reduction functions, so there is one function per type and reduction.
+// Function that the MPI reduction functions call. MPI passes no context to them, so there is one
+// function per type and reduction.
 dlc_engine_combine combineWith = nullptr;
 
 template <int Type, int Reduction>
@@ -103,7 +104,7 @@ struct RunningCollective {
   MPI_Request *next() { return &requests.emplace_back(MPI_REQUEST_NULL); }
 };
 
-/// Calls body(first element, count) for each piece.
+/// Splits `count` elements into pieces and calls body(first element, number of elements) for each.
 template <typename Body> void inPieces(uint64_t count, Body body) {
   for (uint64_t first = 0; first < count; first += kPiece)
     body(first, static_cast<int>(std::min(kPiece, count - first)));
@@ -133,7 +134,8 @@ void allGather(RunningCollective &going) {
   uint64_t share = going.call.share;
   bool inPlace = going.call.from == going.to(static_cast<uint64_t>(going.rank) * share);
   inPieces(share, [&](uint64_t first, int count) {
-    // The pieces of consecutive ranks are `share` elements apart, so resize the type's extent.
+    // Use a type whose extent is `share` elements: the pieces of consecutive ranks are this far
+    // apart.
     MPI_Datatype piece = MPI_DATATYPE_NULL, spread = MPI_DATATYPE_NULL;
     check(MPI_Type_contiguous(count, going.type, &piece), "MPI_Type_contiguous");
     check(MPI_Type_create_resized(piece, 0, static_cast<MPI_Aint>(share * going.bytes), &spread),
@@ -142,7 +144,7 @@ void allGather(RunningCollective &going) {
     check(MPI_Iallgather(inPlace ? MPI_IN_PLACE : going.from(first), count, going.type,
                          going.to(first), 1, spread, going.all, going.next()),
           "MPI_Iallgather");
-    // MPI frees the types after the last operation that uses them.
+    // MPI frees the types only after the last pending operation that uses them.
     MPI_Type_free(&spread);
     MPI_Type_free(&piece);
   });
@@ -171,7 +173,7 @@ void reduceScatter(RunningCollective &going) {
 void setCombine(dlc_engine_combine combine) { combineWith = combine; }
 
 std::vector<MPI_Request> start(MPI_Comm all, int rank, int size, const dlc_engine_call &call) {
-  // Indexed by DLC_COLLECTIVE_*.
+  // Functions that start a collective, indexed by DLC_COLLECTIVE_*.
   constexpr void (*kinds[])(RunningCollective &) = {allReduce, allGather, reduceScatter, broadcast};
   if (call.collective < 0 || call.collective >= static_cast<int>(std::size(kinds)))
     throw Failure("unknown collective number " + std::to_string(call.collective));

@@ -17,10 +17,11 @@ struct Failure : std::runtime_error {
 };
 void check(int code, const char *call);
 
-/// Sets the function for reductions that MPI does not have or defines differently.
+/// Sets the reduction function for types and reductions that MPI does not have or defines
+/// differently.
 void setCombine(dlc_engine_combine combine);
 
-/// Starts the call and returns its pending requests.
+/// Starts a collective with nonblocking MPI calls and returns their pending requests.
 std::vector<MPI_Request> start(MPI_Comm all, int rank, int size, const dlc_engine_call &call);
 
 } // namespace dlc::mpi

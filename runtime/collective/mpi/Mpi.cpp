@@ -14,12 +14,12 @@
 namespace dlc::mpi {
 namespace {
 
-/// abort terminates the process within this time, even if MPI hangs.
+/// Maximum time in seconds until abort terminates the process, even if MPI hangs.
 constexpr unsigned kAbortSeconds = 5;
 
 struct World {
-  MPI_Comm all = MPI_COMM_NULL;      ///< for collectives
-  MPI_Comm messages = MPI_COMM_NULL; ///< for messages between two ranks
+  MPI_Comm all = MPI_COMM_NULL;      ///< communicator for collectives
+  MPI_Comm messages = MPI_COMM_NULL; ///< communicator for messages between two ranks
   bool mine = false; ///< whether MPI was initialized here and must be finalized here
   int rank = 0, size = 1;
   struct PeerMessage {
@@ -29,7 +29,8 @@ struct World {
   std::deque<PeerMessage> sent; ///< messages whose sends may be pending
 };
 
-/// Converts an exception to the engine's error convention.
+/// Calls `body` and converts its exception to the engine's error convention (a message and a
+/// nonzero result).
 template <typename Body> int told(char *error, size_t size, Body body) {
   try {
     body();
@@ -40,8 +41,8 @@ template <typename Body> int told(char *error, size_t size, Body body) {
   }
 }
 
-/// Makes the symbols of the MPI library global. Open MPI loads its components with dlopen, and they
-/// look up its symbols in the global scope.
+/// Makes the symbols of the MPI library global: Open MPI loads its components with dlopen, and they
+/// look up MPI's symbols in the global scope.
 void showToParts() {
   Dl_info info;
   if (dladdr(reinterpret_cast<const void *>(&MPI_Init_thread), &info) && info.dli_fname)
@@ -54,7 +55,8 @@ void begin(World &world) {
   check(MPI_Initialized(&initialised), "MPI_Initialized");
   world.mine = !initialised;
   if (world.mine)
-    // All calls are made by one thread, which is MPI's main thread.
+    // MPI_THREAD_FUNNELED suffices, because all calls are made by one thread, which is MPI's main
+    // thread.
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
   else
     check(MPI_Query_thread(&level), "MPI_Query_thread");
@@ -130,8 +132,8 @@ int sendMessage(void *opened, int to, const void *data, uint32_t bytes, char *er
   });
 }
 
-/// Waits for the other ranks and receives their last messages. MPI_Finalize would busy-wait for the
-/// last rank instead.
+/// Closes the world: waits for the other ranks and receives their last messages, because
+/// MPI_Finalize would busy-wait for the last rank.
 void closeWorld(void *opened) {
   auto *world = static_cast<World *>(opened);
   char error[256], text[DLC_ENGINE_MESSAGE];
@@ -177,7 +179,7 @@ int testCall(void *, void *request, int *done, char *error, size_t size) {
 void abortAll(void *, const char *message) {
   std::fprintf(stderr, "dlc: error: %s\n", message);
   std::fflush(nullptr);
-  // The launcher may have terminated, so that MPI_Abort hangs.
+  // Set an alarm, because MPI_Abort hangs if the launcher has terminated.
   alarm(kAbortSeconds);
   MPI_Abort(MPI_COMM_WORLD, 1);
   _exit(1);

@@ -137,7 +137,8 @@ constexpr std::string_view kSystemFeatures[] = {
     "prefetchi", "ptwrite", "rdpru",   "rtm",     "serialize", "sgx",       "shstk",
     "tsxldtrk",  "uintr",   "usermsr", "waitpkg", "widekl",    "vzeroupper"};
 
-/// AVX10 is reported as a version number instead of a feature bit.
+/// Returns whether the CPU has this version of AVX10, which CPUID reports as a number instead of a
+/// feature bit.
 bool hasAvx10(uint32_t version) {
   uint32_t a, b, c, d;
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (d >> 19 & 1) &&
@@ -170,8 +171,8 @@ bool isSystemFeature(std::string_view name) {
   return false;
 }
 
-/// Each CPUID leaf is queried once and cached: under a hypervisor each CPUID instruction causes a
-/// VM exit, which takes microseconds.
+/// Returns whether the CPU has a feature. Each CPUID leaf is queried once and cached: under a
+/// hypervisor each CPUID instruction causes a VM exit, which takes microseconds.
 bool has(const Feature &feature) {
   static const auto known = [] {
     const bool saved[] = {true, stateSaved(Ymm), stateSaved(Zmm), stateSaved(Tiles),

@@ -19,14 +19,15 @@ DLC_EXPORT bool hostHasFeature(std::string_view name);
 DLC_EXPORT std::vector<std::string> hostFeatures();
 /// Returns false if this runtime does not know the feature name.
 DLC_EXPORT bool isKnownFeature(std::string_view name);
-/// Number of f32 SIMD lanes of the precompiled kernels: 16 with AVX-512, 8 with AVX2 and FMA,
-/// otherwise 0. Respects ONEDNN_MAX_CPU_ISA=AVX2, so that this variable alone simulates an older
-/// CPU.
+/// Returns the number of f32 SIMD lanes of the precompiled kernels: 16 with AVX-512, 8 with AVX2
+/// and FMA, otherwise 0. Respects ONEDNN_MAX_CPU_ISA=AVX2, so that this variable alone simulates an
+/// older CPU.
 DLC_EXPORT int hostLanes();
-/// Number of CPUs in the affinity mask of this process.
+/// Returns the number of CPUs in the affinity mask of this process.
 DLC_EXPORT int hostThreads();
 
-/// Size in bytes of the L2 cache of one core, clamped to [256 KiB, 4 MiB]; 1 MiB if it is unknown.
+/// Returns the size in bytes of the L2 cache of one core, clamped to [256 KiB, 4 MiB]; 1 MiB if it
+/// is unknown.
 DLC_EXPORT int64_t nearBytes();
 
 } // namespace dlc::runtime

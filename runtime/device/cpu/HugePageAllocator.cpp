@@ -11,7 +11,8 @@
 namespace dlc::runtime {
 
 std::shared_ptr<void> HugePageAllocator::allocate(size_t bytes) {
-  // Pages are populated at the first access, so a long block costs nothing until it is used.
+  // kLong is the size of a block in bytes. Pages are populated at the first access, so a long block
+  // costs nothing until it is used.
   constexpr size_t kLong = size_t(64) << 20, kPage = size_t(2) << 20, kLarge = kPage / 2;
   const size_t begun = format::alignUp(used, kPage);
   if (bytes == 0 || (bytes < kLarge && used + bytes > begun))

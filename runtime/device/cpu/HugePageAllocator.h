@@ -20,9 +20,9 @@ public:
   /// block. Returns null if no memory is available, or if the allocation would start a new huge
   /// page and is smaller than half of it.
   std::shared_ptr<void> allocate(size_t bytes);
-  /// Allocates memory and copies `data` into it; null as in allocate().
+  /// Allocates memory and copies `data` into it. Returns null if allocate() returns null.
   std::shared_ptr<void> copy(const void *data, size_t bytes);
-  /// Whether `data` is the most recent allocation.
+  /// Returns whether `data` is the most recent allocation.
   bool isLast(const void *data) const;
   /// Frees the most recent allocation.
   void freeLast();

@@ -14,8 +14,8 @@ namespace dlc::runtime {
 using KernelFn = void (*)(void *const *buffers, int64_t begin, int64_t end, void *scratch,
                           const void *const *ctx);
 
-/// Functions in the table `ctx`, in order: <cmath> functions of one double (Unary) or two (Binary).
-/// The order is part of the program file format: only append.
+/// Functions in a kernel's function table `ctx`, in order: <cmath> functions of one double (Unary)
+/// or two (Binary). The order is part of the program file format: only append.
 // clang-format off
 #define DLC_KERNEL_FUNCTIONS(X)                                                                    \
   X(Exp, exp, Unary) X(Log, log, Unary) X(Log1p, log1p, Unary) X(Expm1, expm1, Unary)              \

@@ -19,8 +19,8 @@ static constexpr size_t kHugePage = size_t(2) << 20;
 Block::Block(size_t wanted, const char *purpose) {
   if (wanted == 0)
     return;
-  // Because of overcommit, mmap would succeed for more memory than the machine has, and the process
-  // would be killed later.
+  // Check the size first: because of overcommit, mmap would succeed for more memory than the
+  // machine has, and the process would be killed later.
   uint64_t physical = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
   if (wanted > physical)
     throw MemoryError(message("the program needs ", wanted, " bytes for its ", purpose,

@@ -9,13 +9,13 @@
 
 namespace dlc::runtime {
 
-/// Zero-initialized anonymous memory, aligned to a page. From 2 MiB on it is aligned to a huge
-/// page, and transparent huge pages are requested (madvise).
+/// Owning handle of zero-initialized anonymous memory, aligned to a page. From 2 MiB on it is
+/// aligned to a huge page, and transparent huge pages are requested (madvise).
 class DLC_EXPORT Block {
 public:
   Block() = default;
-  /// Throws dlc::MemoryError if `bytes` exceeds the machine's memory or the allocation fails.
-  /// `purpose` is part of the message.
+  /// Allocates `bytes` bytes. Throws dlc::MemoryError if this exceeds the machine's memory or the
+  /// allocation fails. `purpose` is part of the message.
   Block(size_t bytes, const char *purpose);
   ~Block();
   Block(Block &&other) noexcept { *this = std::move(other); }
@@ -35,7 +35,7 @@ private:
 /// executable, otherwise a copy.
 Span executableCode(const Program &program);
 
-/// Returns the whole pages within a range to the operating system. Their contents are lost.
+/// Returns the whole pages within a memory range to the operating system. Their contents are lost.
 void givePagesBack(void *from, uint64_t bytes);
 
 /// Requests permission from the Linux kernel to use the AMX tile registers. Required once per

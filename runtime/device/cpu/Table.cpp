@@ -49,7 +49,7 @@ struct CpuDevice {
   }
 };
 
-/// Has no state: work submitted to a stream is executed immediately.
+/// Stream of a CPU device. It has no state: work submitted to the stream is executed immediately.
 struct CpuStream {};
 struct CpuEvent {
   std::chrono::steady_clock::time_point when;

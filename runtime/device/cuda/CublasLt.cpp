@@ -74,7 +74,7 @@ struct Matrix {
 
   bool isTransposed() const { return columnStride != 1; }
   int64_t leading() const { return isTransposed() ? columnStride : rowStride; }
-  /// Number of elements from the first to the last one in memory, including gaps.
+  /// Returns the number of elements from the first to the last element in memory, including gaps.
   uint64_t extent(int64_t batch) const {
     return static_cast<uint64_t>((batch - 1) * batchStride + (rows - 1) * rowStride +
                                  (columns - 1) * columnStride + 1);
@@ -140,7 +140,8 @@ Matrix matrixOf(const json &desc, const char *name, int64_t rows, int64_t column
 
 class CublasLtCall : public LibraryCall {
 public:
-  /// Not a part of the constructor, so that the destructor releases the descriptors if this throws.
+  /// Creates the descriptors and selects the algorithm. Not a part of the constructor, so that the
+  /// destructor releases the descriptors if this throws.
   void make(Device &device, const json &desc, std::span<const LibraryBuffer> buffers) {
     if (!functions().error.empty())
       throw Failure{functions().error +
@@ -257,8 +258,8 @@ private:
     destination = layoutOf(y, result.type, batch);
   }
 
-  /// Selects the algorithm: by default the first one of the heuristic, or the one with the index
-  /// `algorithm` of the description, which autotuning has chosen.
+  /// Selects the cuBLASLt algorithm: by default the first one of the heuristic, or the one with the
+  /// index `algorithm` of the description, which autotuning has chosen.
   void choose(Device &device, const json &desc, Type type) {
     const Functions &f = functions();
     handle = handleOf(device);

@@ -73,7 +73,7 @@ struct Functions {
   std::string error; ///< reason if the library is unavailable
 };
 
-/// The functions of the library, which is loaded once per process.
+/// Returns the functions of cuBLASLt, which is loaded once per process.
 const Functions &functions();
 
 } // namespace dlc::cublaslt

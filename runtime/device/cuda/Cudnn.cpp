@@ -20,7 +20,7 @@ struct Session {
   Handle handle = nullptr;
 };
 
-/// Returns the handle of the device. Handles are cached for the lifetime of the process.
+/// Returns the cuDNN handle of the device. Handles are cached for the lifetime of the process.
 Session &sessionOf(const Device &device) {
   static std::mutex mutex;
   static auto *sessions = new std::list<std::pair<Context, Session>>();
@@ -41,7 +41,7 @@ struct Planned {
   Plan plan;
 };
 
-/// Returns the graph and plan of a description, from an LRU cache. Networks repeat their
+/// Returns the cuDNN graph and plan of a call description, from an LRU cache. Networks repeat their
 /// convolutions, and building a plan may include the compilation of a kernel.
 std::shared_ptr<const Planned> planned(const Device &device, Handle handle, const json &desc) {
   struct Kept {

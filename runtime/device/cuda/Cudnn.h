@@ -153,7 +153,7 @@ struct Functions {
 
 Functions functionsOf(const cuda::Loaded &library);
 
-/// The functions of the library, which is loaded once per process.
+/// Returns the functions of cuDNN, which is loaded once per process.
 const Functions &functions();
 
 } // namespace dlc::cudnn

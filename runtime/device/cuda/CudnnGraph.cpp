@@ -117,7 +117,7 @@ struct Shape {
   }
 };
 
-/// Builds the operations of a call's graph.
+/// Builds the cuDNN operations of a call's graph.
 class Builder {
 public:
   Builder(const Functions &f, const json &desc) : f(f), desc(desc) {
@@ -149,14 +149,14 @@ public:
     return shape;
   }
 
-  /// Adds the tensor of the next buffer argument.
+  /// Adds a tensor for the next buffer argument of the call.
   Descriptor operand(const std::string &name, const Shape &shape, bool written) {
     int64_t id = nextId++;
     graph.operands.push_back({name, id, shape.bytes(), written});
     return tensor(name, shape, id, false);
   }
 
-  /// Adds a virtual tensor: an intermediate value between two operations.
+  /// Adds a virtual tensor: an intermediate value between two operations of the graph.
   Descriptor between(Shape shape) {
     shape.type = {compute, 4};
     return tensor("an intermediate value", shape, nextId++, true);
@@ -170,8 +170,8 @@ public:
     size_t rank = x.dims.size();
     if (w.dims.size() != rank || y.dims.size() != rank)
       throw Failure{"cuDNN: required: x, w and y of one rank; found: " + desc.dump()};
-    // Single-channel (depthwise) convolutions have specialized kernels that do not use tensor
-    // cores.
+    // Do not prefer tensor cores for single-channel (depthwise) convolutions, which have
+    // specialized kernels without tensor cores.
     graph.prefersTensorCores = graph.mayRound && element.type != F64 && w.dims[1] > 1;
     graph.needsTensorCores = graph.prefersTensorCores && desc.value("tensor_cores", false);
     Descriptor geometry = describeConvolution(rank - 2);
@@ -219,7 +219,8 @@ public:
     }
   }
 
-  /// Builds y = softmax(scale * q k^T) v, and optionally the log-sum-exp of each row.
+  /// Builds the attention operation y = softmax(scale * q k^T) v, optionally with the log-sum-exp
+  /// of each row as a second result.
   void attention() {
     const Shape q = shapeOf("q", element), k = shapeOf("k", element), v = shapeOf("v", element),
                 y = shapeOf("y", element);
@@ -470,7 +471,7 @@ Plan planOf(const Functions &f, const Graph &graph, Handle handle, Descriptor de
             uint64_t workspace, int64_t wanted) {
   std::string refusal = "the library has none";
   std::optional<Plan> last;
-  std::vector<std::pair<Owned, Engine>> others; ///< no tensor cores; tried last
+  std::vector<std::pair<Owned, Engine>> others; ///< engines without tensor cores, tried last
   auto take = [&](Owned &config, const Engine &engine) {
     if (auto made = planFor(f, config, engine, handle, device, workspace, refusal)) {
       last = std::move(made);

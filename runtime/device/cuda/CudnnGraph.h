@@ -62,7 +62,7 @@ private:
   Descriptor raw = nullptr;
 };
 
-/// A buffer argument of the call.
+/// A buffer argument of a cuDNN call.
 struct Operand {
   std::string name;
   int64_t id = 0;

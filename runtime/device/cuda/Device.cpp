@@ -12,8 +12,8 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Returns whether the error corrupts the context, so that every later call fails with the same
-/// code.
+/// Returns whether the error corrupts the CUDA context, so that every later call fails with the
+/// same error.
 bool isLost(Result result) {
   switch (result) {
   case IllegalAddress:

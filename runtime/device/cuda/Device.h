@@ -51,7 +51,7 @@ private:
   bool pushed = false;
 };
 
-/// Error buffer that was passed to a function of the table.
+/// Error buffer that the caller passed to a function of the device table.
 struct Report {
   char *error;
   size_t size;
@@ -71,13 +71,13 @@ struct Report {
 
 std::string bytesText(uint64_t bytes);
 
-/// Each function fills a part of the device table.
+/// Each function fills one group of functions of the device table.
 void fillMemory(dlc_device_table &table);
 void fillStreams(dlc_device_table &table);
 void fillModules(dlc_device_table &table);
 void fillGraphs(dlc_device_table &table);
 void fillLibraries(dlc_device_table &table);
-void fillNccl(dlc_device_table &table); // groups (collectives)
+void fillNccl(dlc_device_table &table); // device groups, which run collectives
 
 } // namespace dlc::cuda
 

@@ -10,7 +10,8 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Oldest driver with all required features: graphs, stream-ordered attributes and code for sm_90a.
+/// CUDA version of the oldest driver with all required features: graphs, stream-ordered attributes
+/// and code for sm_90a.
 constexpr int oldestDriver = 12000;
 
 std::string nameOf(const Driver &d, Result result) {
@@ -40,7 +41,7 @@ std::string whyNot(const Driver &d, Result result) {
   }
 }
 
-/// Resolves the driver functions, then initializes the driver. On failure sets `error` to the
+/// Resolves the CUDA driver's functions and initializes the driver. On failure sets `error` to the
 /// reason.
 void open(Driver &d) {
   const Loaded &library = loaded(Library::Driver);

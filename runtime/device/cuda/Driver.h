@@ -125,10 +125,11 @@ struct Driver {
 /// Loads and initializes the driver at the first call.
 const Driver &driver();
 
-/// Name and description of an error, as in "CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
+/// Returns the name and the description of an error, as in "CUDA_ERROR_OUT_OF_MEMORY (out of
+/// memory)".
 std::string nameOf(Result result);
 
-/// Formats a version: "13.0" for 13000.
+/// Formats a CUDA version number: "13.0" for 13000.
 std::string versionText(int version);
 
 } // namespace dlc::cuda

@@ -11,7 +11,8 @@ GraphExec graphOf(void *graph) { return static_cast<GraphExec>(graph); }
 int captureBegin(void *handle, void *stream, char *error, size_t size) {
   Device &device = deviceOf(handle);
   Current current(device);
-  // Thread-local mode lets other threads allocate memory and load modules during the capture.
+  // Use thread-local mode, which lets other threads allocate memory and load modules during the
+  // capture.
   return Report{error, size}.check(driver().captureBegin(streamOf(stream), CaptureThreadLocal),
                                    device, "begin stream capture");
 }

@@ -15,13 +15,14 @@ struct LibraryBuffer {
   bool writable = false;
 };
 
-/// A prepared call. Its factory returns null and sets `error` to the reason if the description is
-/// invalid, if a buffer is too small or must be writable but is not, or if the library is missing
-/// or does not support the operation. The caller has made the device's context current.
+/// A prepared call of a vendor library. Its factory returns null and sets `error` to the reason if
+/// the description is invalid, if a buffer is too small or must be writable but is not, or if the
+/// library is missing or does not support the operation. The caller has made the device's context
+/// current.
 class LibraryCall {
 public:
   virtual ~LibraryCall() = default;
-  /// Submits the work to the stream. The caller has made the device's context current. Returns an
+  /// Submits the call to the stream. The caller has made the device's context current. Returns an
   /// error message, empty on success.
   virtual std::string run(Stream stream, void *const *buffers, void *workspace) = 0;
 

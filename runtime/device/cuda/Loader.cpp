@@ -101,7 +101,7 @@ std::string ownFolder() {
   return realpath(name, path) ? folderOf(path) : std::string();
 }
 
-/// Returns glob patterns of the folders where Python packages install the libraries.
+/// Returns glob patterns of the folders where Python packages install NVIDIA's libraries.
 std::vector<std::string> pythonFolders() {
   std::vector<std::string> patterns;
   const std::string below = "/lib/python3*/site-packages/nvidia/*/lib";
@@ -137,15 +137,16 @@ std::string pathOf(void *handle, const std::string &fallback) {
   return fallback;
 }
 
-/// At its first compilation, NVRTC opens its builtins library by name alone. It is loaded here from
-/// NVRTC's folder, which is not on the default search path.
+/// Loads NVRTC's builtins library from NVRTC's folder, which is not on the default search path. At
+/// its first compilation, NVRTC opens this library by name alone.
 void openBuiltins(const std::string &nvrtc) {
   for (const std::string &file : matches(folderOf(nvrtc) + "/libnvrtc-builtins.so.*"))
     if (file.find(".alt.") == std::string::npos)
       dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-/// Tries to load `file`. Returns true on success; otherwise records the reason in `to.tried`.
+/// Tries to load the library `file`. Returns true on success; otherwise records the reason in
+/// `to.tried`.
 bool open(const std::string &file, Loaded &to) {
   bool path = file.find('/') != std::string::npos;
   if (path && access(file.c_str(), F_OK) != 0) {
@@ -214,7 +215,7 @@ const Loaded &loaded(Library library) {
     std::once_flag once;
     Loaded value;
   };
-  // Never destroyed: threads may outlive main().
+  // Never destroyed: threads that use the libraries may outlive main().
   static Slot *slots = new Slot[descriptions().size()];
   Slot &slot = slots[static_cast<int>(library)];
   std::call_once(slot.once, [&] {

@@ -27,7 +27,7 @@ struct Loaded {
   /// dlopen handle; null if the library was not found.
   void *handle = nullptr;
   std::string path;
-  /// Failed attempts before the library was found.
+  /// Failed attempts to load the library, in search order.
   std::vector<Attempt> tried;
 
   explicit operator bool() const { return handle; }
@@ -47,18 +47,18 @@ struct Loaded {
 /// of Python.
 Loaded find(Library library);
 
-/// Cached result of find() for the whole process.
+/// Returns the result of find(), which is cached for the whole process.
 const Loaded &loaded(Library library);
 
-/// Formats the result: "libnvrtc: found at /usr/local/cuda/lib64/libnvrtc.so.13", or "missing,
-/// tried …".
+/// Formats the result of a search: "libnvrtc: found at /usr/local/cuda/lib64/libnvrtc.so.13", or
+/// "missing, tried …".
 std::string describe(const Loaded &loaded);
 
-/// Report with one or more lines per library.
+/// Returns a report of the search, with one or more lines per library.
 std::string report();
 
-/// Names and versions of the libraries that influence code generation or autotuning results, with
-/// their names in programs; the version is "none" if a library is missing.
+/// Returns the names (as in programs) and versions of the libraries that influence code generation
+/// or autotuning results; the version is "none" if a library is missing.
 std::vector<std::pair<std::string, std::string>> libraryVersions();
 
 } // namespace dlc::cuda

@@ -57,7 +57,7 @@ void releasePinned(void *handle, void *address) {
   driver().hostRelease(address);
 }
 
-/// Enables direct peer-to-peer copies between two devices if the hardware supports them.
+/// Enables direct peer-to-peer copies between two GPUs if the hardware supports them.
 void meetPeer(Device &device, const Device &peer) {
   std::lock_guard<std::mutex> guard(device.mutex);
   if (!device.peers.insert(peer.index).second)

@@ -9,7 +9,7 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Default limit of shared memory per block. A kernel that needs more must opt in
+/// Default limit in bytes of shared memory per thread block. A kernel that needs more must opt in
 /// (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) before its first launch.
 constexpr uint32_t usualShared = 48 * 1024;
 
@@ -17,7 +17,8 @@ struct Function {
   FunctionHandle handle = nullptr;
   std::string name;
   int staticShared = 0;
-  /// Opted-in limit of dynamic shared memory, in addition to the static shared memory.
+  /// Bytes of dynamic shared memory for which the kernel has opted in, in addition to its static
+  /// shared memory.
   std::atomic<uint32_t> allowedShared{0};
 };
 
@@ -50,8 +51,8 @@ int moduleLoad(void *handle, const void *image, uint64_t bytes, void **to, char 
   char log[2048] = {};
   int options[] = {JitErrorLog, JitErrorLogBytes};
   void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
-  // cuModuleLoadDataEx takes no length and reads as far as the image's own headers say. The zero
-  // padding bounds the overread if the image is truncated.
+  // Pad the image with zeros. cuModuleLoadDataEx takes no length and reads as far as the image's
+  // own headers say; the padding bounds the overread if the image is truncated.
   std::vector<char> padded(bytes + 64);
   std::memcpy(padded.data(), image, bytes);
   auto module = std::make_unique<Module>();
@@ -124,7 +125,7 @@ int launch(void *handle, void *stream, void *pointer, const uint32_t grid[3],
   Report report{error, size};
   Device &device = deviceOf(handle);
   auto &kernel = *static_cast<Function *>(pointer);
-  // An empty grid is a no-op here; the driver would return an error.
+  // Do nothing for an empty grid, for which the driver would return an error.
   if (std::count(grid, grid + 3, 0u))
     return 0;
   Current current(device);

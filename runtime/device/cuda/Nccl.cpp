@@ -209,7 +209,7 @@ void groupAbort(void *handle, void *to) {
   group.comm = nullptr;
 }
 
-/// Finalizes the communicator. Returns whether all ranks have reached this point within a few
+/// Finalizes an NCCL communicator. Returns whether all ranks have reached this point within a few
 /// seconds.
 bool finishes(Comm comm) {
   constexpr std::chrono::seconds most(5);

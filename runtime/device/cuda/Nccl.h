@@ -43,8 +43,8 @@ struct Config {
   int blocking;
 };
 
-/// NCCL 2.14 introduced non-blocking communicators, whose initialization and operations do not wait
-/// for other ranks.
+/// Oldest supported version: NCCL 2.14, which introduced non-blocking communicators. Their
+/// initialization and operations do not wait for other ranks.
 constexpr int kOldestVersion = 21400;
 constexpr unsigned kConfigMagic = 0xcafebeef;
 
@@ -69,10 +69,10 @@ struct Functions {
   std::string error; ///< reason if the library is unavailable
 };
 
-/// The functions of the library, which is loaded once per process.
+/// Returns the functions of NCCL, which is loaded once per process.
 const Functions &functions();
 
-/// Formats a version: "2.28.9" for 22809.
+/// Formats an NCCL version number: "2.28.9" for 22809.
 std::string versionText(int version);
 
 } // namespace dlc::nccl

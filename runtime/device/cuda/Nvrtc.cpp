@@ -128,7 +128,7 @@ std::vector<KernelResources> parseResources(const std::string &log) {
     if (kernels.empty())
       continue;
     KernelResources &k = kernels.back();
-    // "…  16 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads"
+    // Example: "…  16 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads"
     if (line.find(" bytes stack frame") != std::string::npos)
       std::sscanf(line.c_str() + line.find_first_of("0123456789"),
                   "%d bytes stack frame, %d bytes spill stores, %d bytes spill loads",

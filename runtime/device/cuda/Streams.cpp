@@ -12,8 +12,8 @@ int streamCreate(void *handle, void **to, char *error, size_t size) {
   Device &device = deviceOf(handle);
   Current current(device);
   Stream stream = nullptr;
-  // A blocking stream would synchronize with the default stream, which other libraries in the
-  // process use.
+  // Create a non-blocking stream. A blocking one would synchronize with the default stream, which
+  // other libraries in the process use.
   Result result = driver().streamCreate(&stream, StreamNonBlocking);
   *to = stream;
   return Report{error, size}.check(result, device, "create a stream");

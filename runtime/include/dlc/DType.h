@@ -52,15 +52,15 @@ constexpr int dtypeBits(DType type) {
   return isPacked(type) ? 4 : 8 * static_cast<int>(dtypeBytes(type));
 }
 
-/// Returns the shape in units of dtypeBytes(): the last dimension of a packed type is halved,
-/// rounded up.
+/// Returns the shape of a tensor in storage units of dtypeBytes() bytes: for 4-bit types, the last
+/// dimension is halved and rounded up.
 inline std::vector<int64_t> storedShape(DType type, std::vector<int64_t> shape) {
   if (isPacked(type) && !shape.empty())
     shape.back() = (shape.back() + 1) / 2;
   return shape;
 }
 
-/// Returns the size in bytes of a compact tensor.
+/// Returns the size in bytes of a compact (contiguous, row-major) tensor.
 inline uint64_t tensorBytes(DType type, const std::vector<int64_t> &shape) {
   uint64_t bytes = dtypeBytes(type);
   for (size_t d = 0; d < shape.size(); ++d) {

@@ -26,7 +26,7 @@ namespace dlc::data {
 
 /// One sample: one tensor per field.
 using Sample = std::vector<Tensor>;
-/// Returns the next sample at each call, and std::nullopt at the end.
+/// Function that returns the next sample at each call, and std::nullopt at the end.
 using Generator = std::function<std::optional<Sample>()>;
 
 /// A collection of samples with the same fields. Copies share the underlying source.
@@ -69,15 +69,15 @@ struct ImageOptions {
   /// If true, the image is scaled to cover height x width, keeping its aspect ratio, and cropped at
   /// the center. Otherwise it is stretched to height x width.
   bool crop = true;
-  /// 3: red, green, blue; 1: gray.
+  /// Number of channels: 3 (red, green, blue) or 1 (gray).
   int64_t channels = 3;
   /// Normalization of pixels in [0, 1]: (pixel - mean) / deviation. A single number applies to all
   /// channels.
   std::vector<float> mean = {0.f}, deviation = {1.f};
 };
-/// Image folder with one class per subfolder. Classes are numbered in the order of the subfolders'
-/// names; the .jpg, .jpeg and .png files below each are read in the order of their names. Fields:
-/// "x", f32 [channels, height, width], and "target", i64 [].
+/// Dataset over an image folder with one class per subfolder. Classes are numbered in the order of
+/// the subfolders' names; the .jpg, .jpeg and .png files below each subfolder are read in the order
+/// of their names. Fields: "x", f32 [channels, height, width], and "target", i64 [].
 DLC_EXPORT Dataset images(const std::string &folder, const ImageOptions &options = {});
 
 /// Dataset that calls `sample(index)` for 0 <= index < size, concurrently from the workers of the
@@ -98,7 +98,8 @@ struct LoaderOptions {
   int64_t batch = 1;
   bool shuffle = false;
   uint64_t seed = 0;
-  /// Number of threads that assemble batches; 0: next() assembles them itself.
+  /// Number of worker threads that assemble batches. 0: Loader::next() assembles them in the
+  /// calling thread.
   int workers = 1;
   /// Maximum number of batches that are ready or being assembled, in addition to the one in use.
   int prefetch = 2;
@@ -129,7 +130,7 @@ struct Batch {
 
   int64_t samples() const { return fields[0].shape()[0]; }
   const Tensor &operator[](size_t field) const { return fields.at(field); }
-  /// The tensors by name, as Session::run() takes them.
+  /// Returns the tensors by field name, as Session::run() takes them.
   std::map<std::string, Tensor> named() const {
     std::map<std::string, Tensor> result;
     for (size_t i = 0; i < fields.size(); ++i)
@@ -160,18 +161,18 @@ public:
   int64_t batches() const;
   /// Position of the batch that the following call of next() returns.
   Position position() const;
-  /// Continues at a position, for example one restored from a checkpoint: the following batches are
-  /// the same as in an uninterrupted run.
+  /// Moves the loader to a position, for example one restored from a checkpoint: the following
+  /// batches are the same as in an uninterrupted run.
   void seek(Position position);
   void setEpoch(uint64_t epoch) { seek({epoch, 0}); }
   const Dataset &dataset() const;
   const LoaderOptions &options() const;
-  /// Number of buffer sets ever allocated. Buffers are reused, so this is bounded by `prefetch`
+  /// Number of batch buffers ever allocated. Buffers are reused, so this is bounded by `prefetch`
   /// plus the batches in use, not by the number of batches.
   size_t buffersMade() const;
 
-  /// Starts to iterate over the rest of the current epoch, or over the next epoch if the previous
-  /// loop stopped early.
+  /// Starts a loop over an epoch: the current epoch if no batch of it was returned since its start
+  /// or since seek(), otherwise the next epoch.
   void beginEpoch();
 
 private:
@@ -207,7 +208,7 @@ public:
       return tensors;
     }
     Iterator &operator++() {
-      batch.reset(); // release the memory before the next batch, so that the loader can reuse it
+      batch.reset(); // release the memory first, so that the loader can reuse it for the next batch
       batch = loader->next();
       return *this;
     }

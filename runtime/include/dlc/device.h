@@ -53,8 +53,8 @@ enum {
   DLC_DEVICE_COLLECTIVES = 1 << 6
 };
 
-/* Approximate cost-model parameters of a typical device of the kind, used by placement to
- * compare devices. */
+/* Approximate cost-model parameters of a typical device of the kind. The placement of operations
+ * uses them to compare devices. */
 typedef struct dlc_device_figures {
   double gigaflops, gigabytes;         /* GFLOP/s; GB/s of the device's memory */
   double launch;                       /* launch latency of an empty kernel, in microseconds */
@@ -66,7 +66,7 @@ typedef struct dlc_device_properties {
   char name[256];
   uint64_t total_bytes, free_bytes;
   int32_t major, minor;    /* compute capability; 0.0 if not a GPU */
-  int32_t multiprocessors; /* for a CPU: number of cores */
+  int32_t multiprocessors; /* number of multiprocessors of a GPU or cores of a CPU */
 } dlc_device_properties;
 
 enum {
@@ -80,7 +80,7 @@ enum {
  * were passed to `run`. */
 typedef int (*dlc_device_work)(void *context, void *const *addresses, char *error, size_t size);
 
-/* Identity of a rank for forming a group; both fields are text. */
+/* Identity that a rank sends to the other ranks to form a device group. Both fields are text. */
 typedef struct dlc_device_member {
   char device[96];  /* device ID, equal for two ranks of a machine if they use the same device */
   char carrier[96]; /* name and version of the collective library; must be equal on all ranks */
@@ -95,8 +95,8 @@ typedef struct dlc_device_table {
   uint32_t capabilities; /* bit mask of DLC_DEVICE_... */
   dlc_device_figures figures;
 
-  /* Returns the number of devices, at least 0. If there are none, `error` is set to the reason;
-   * it may also say how to get more. */
+  /* Returns the number of devices of the kind, at least 0. If there are none, `error` is set to the
+   * reason and optionally to a hint. */
   int (*count)(char *error, size_t size);
   int (*open)(int ordinal, void **device, char *error, size_t size);
   void (*close)(void *device);
@@ -120,15 +120,15 @@ typedef struct dlc_device_table {
   int (*event_create)(void *device, void **event, char *error, size_t size);
   void (*event_destroy)(void *device, void *event);
   int (*event_record)(void *device, void *event, void *stream, char *error, size_t size);
-  /* Makes the stream wait; the caller does not block. The event may belong to another device of
-   * the same kind. An event that was never recorded counts as reached. */
+  /* Makes the stream wait for the event; the caller does not block. The event may belong to another
+   * device of the same kind. A stream does not wait for an event that was never recorded. */
   int (*event_wait)(void *device, void *stream, void *event, char *error, size_t size);
   int (*event_synchronize)(void *device, void *event, char *error, size_t size);
   int (*event_elapsed)(void *device, void *from, void *to, float *milliseconds, char *error,
                        size_t size);
 
-  /* Asynchronous, in stream order. The caller keeps source and destination alive until the
-   * stream has completed the copy. peer_device is NULL unless the direction is
+  /* Copies bytes asynchronously, in stream order. The caller keeps source and destination alive
+   * until the stream has completed the copy. peer_device is NULL unless the direction is
    * DLC_COPY_FROM_PEER. */
   int (*copy)(void *device, void *stream, void *to, const void *from, uint64_t bytes, int direction,
               void *peer_device, char *error, size_t size);
@@ -143,11 +143,12 @@ typedef struct dlc_device_table {
   int (*run)(void *device, void *stream, dlc_device_work work, void *context, void *const *buffers,
              size_t count, char *error, size_t size);
 
-  /* DLC_DEVICE_PINNED. Host memory that the device reads and writes without a staging copy. */
+  /* DLC_DEVICE_PINNED. Allocates pinned host memory, which the device reads and writes without a
+   * staging copy. */
   int (*allocate_pinned)(void *device, uint64_t bytes, void **address, char *error, size_t size);
   void (*release_pinned)(void *device, void *address);
 
-  /* DLC_DEVICE_GPU_CODE. */
+  /* DLC_DEVICE_GPU_CODE. Loads a module of compiled kernels from its image. */
   int (*module_load)(void *device, const void *image, uint64_t bytes, void **module, char *error,
                      size_t size);
   void (*module_unload)(void *device, void *module);
@@ -178,25 +179,25 @@ typedef struct dlc_device_table {
    * All ranks start the same collectives in the same order. The runtime does not call these
    * functions concurrently for one group. Only `group_leave` may block on other ranks. */
   int (*group_member)(void *device, dlc_device_member *member, char *error, size_t size);
-  /* Called by rank 0 once for each group: writes the rendezvous message that the other ranks
-   * need to join. */
+  /* Called by rank 0 once for each group: writes the rendezvous message that the other ranks pass
+   * to group_join. */
   int (*group_invite)(void *device, void *invitation, char *error, size_t size);
   int (*group_join)(void *device, const void *invitation, int rank, int ranks, void **group,
                     char *error, size_t size);
-  /* Asynchronous, in stream order. call->reduction may also be DLC_REDUCE_MEAN. Source and
-   * destination are device memory, which must not be changed until the stream has completed the
-   * collective. */
+  /* Executes a collective asynchronously, in stream order. call->reduction may also be
+   * DLC_REDUCE_MEAN. Source and destination are device memory, which must not be changed until the
+   * stream has completed the collective. */
   int (*group_run)(void *device, void *group, void *stream, const dlc_engine_call *call,
                    char *error, size_t size);
   /* Sets *busy to nonzero while the group is not yet formed or its last collective is not yet in
    * the stream. Fails with any error that occurred since the previous call, in a stream or in
    * another rank. */
   int (*group_test)(void *device, void *group, int *busy, char *error, size_t size);
-  /* Unblocks all work that waits in a stream for other ranks; its results are undefined. After
-   * this call the group can only be left. */
+  /* Aborts the group: unblocks all work that waits in a stream for other ranks; the results of this
+   * work are undefined. After this call the group can only be left. */
   void (*group_abort)(void *device, void *group);
-  /* Called by all ranks after their streams have completed. The ranks wait for each other for a
-   * few seconds. */
+  /* Leaves and frees the group. Called by all ranks after their streams have completed. The ranks
+   * wait for each other for a few seconds. */
   void (*group_leave)(void *device, void *group);
 } dlc_device_table;
 

@@ -33,7 +33,7 @@ struct DeviceProperties {
   uint64_t totalBytes = 0, freeBytes = 0;
   /// Compute capability; 0.0 for a CPU.
   int major = 0, minor = 0;
-  /// For a CPU: number of cores.
+  /// Number of multiprocessors of a GPU or cores of a CPU.
   int multiprocessors = 0;
 };
 
@@ -80,7 +80,7 @@ private:
   DLDevice id{kDLCPU, 0};
 };
 
-/// Number of devices of a kind: "cpu", "cuda" or the kind of a plugin.
+/// Returns the number of devices of a kind: "cpu", "cuda" or the kind of a plugin.
 inline int num_devices(const std::string &kind) { return dlc_device_count(kind.c_str()); }
 inline bool is_available(const std::string &kind) { return num_devices(kind) > 0; }
 

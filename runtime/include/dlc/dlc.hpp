@@ -24,8 +24,8 @@ struct TensorSpec {
   std::string name;
   DType dtype;
   std::vector<int64_t> shape;
-  /// Dimension of an output whose size is known only at run time; `shape` has its upper bound. -1
-  /// if all sizes are static.
+  /// Index of an output's dimension whose size is known only at run time; `shape` has the upper
+  /// bound of this size. -1 if all sizes are static.
   int foundDimension = -1;
 };
 
@@ -36,7 +36,8 @@ struct WorldPlace {
   int localRank = 0, localSize = 1;
 };
 
-/// Returns this process's place in the world, which is formed at the first call; see dlc_world().
+/// Returns this process's rank in the world. The world is formed at the first call; see
+/// dlc_world().
 inline WorldPlace world() {
   dlc_engine_place place;
   detail::check(dlc_world(&place));
@@ -46,12 +47,13 @@ inline WorldPlace world() {
 class Session;
 
 struct SessionOptions {
-  int threads = 0; // 0: the number that the program was compiled for
-  /// Session whose memory is used for states of the same name; see dlc_session_options.
+  int threads = 0; // number of threads; 0: as compiled into the program
+  /// Session that shares its memory for states of the same name; see dlc_session_options.
   const Session *shareState = nullptr;
 };
 
-/// Which differences between checkpoint and program are allowed.
+/// Differences between checkpoint and program that loadState() allows: states without a tensor in
+/// the file (allowMissing) and tensors without a state (allowExtra).
 struct LoadState {
   bool allowMissing = false, allowExtra = false;
 };
@@ -61,7 +63,7 @@ class Session {
 public:
   Session() = default;
 
-  /// Takes ownership of a program of the C interface.
+  /// Creates a session and takes ownership of a program of the C interface.
   explicit Session(dlc_program *program, SessionOptions options = {}) {
     std::unique_ptr<dlc_program, void (*)(dlc_program *)> owned(program, dlc_program_destroy);
     dlc_session_options converted = {options.threads, nullptr};
@@ -89,7 +91,7 @@ public:
 
   const std::vector<TensorSpec> &inputs() const { return *inputSpecs; }
   const std::vector<TensorSpec> &outputs() const { return *outputSpecs; }
-  /// States: tensors that persist in the session between runs.
+  /// Returns the names and types of the states: tensors that persist in the session between runs.
   const std::vector<TensorSpec> &states() const { return *stateSpecs; }
 
   /// Runs the program on inputs given by name: exactly the inputs of the program are required.
@@ -147,7 +149,7 @@ public:
     detail::check(dlc_session_load_state(handle.get(), path.c_str(), flags));
   }
 
-  /// Joins the world: called before the first run by all of its processes; see
+  /// Joins the world of processes. All of them must call it before the first run; see
   /// dlc_session_join_world().
   void joinWorld() const { detail::check(dlc_session_join_world(handle.get())); }
 
@@ -160,7 +162,7 @@ public:
   void writeTrace(const std::string &path) {
     detail::check(dlc_session_write_trace(handle.get(), path.c_str()));
   }
-  /// The handle, for functions that only the C interface has.
+  /// Returns the handle of the C interface, for functions that have no C++ equivalent.
   dlc_session *get() const { return handle.get(); }
 
 private:
@@ -182,7 +184,8 @@ private:
     }
     return specs;
   }
-  /// Returns output i, narrowed to the size found at run time if it has a dynamic dimension.
+  /// Returns output i. If it has a dynamic dimension, returns a view with the dimension's run-time
+  /// size.
   Tensor found(size_t i, const std::vector<Tensor> &made) const {
     int32_t dimension = 0;
     size_t counter = 0;

@@ -36,10 +36,11 @@ enum {
   DLC_ELEMENT_I64 = 10
 };
 
-/* DLC_REDUCE_MEAN, for floating-point types, is supported by device groups only (dlc/device.h). */
+/* Reductions. DLC_REDUCE_MEAN, for floating-point types, is supported by device groups only
+ * (dlc/device.h). */
 enum { DLC_REDUCE_SUM = 0, DLC_REDUCE_MAX = 1, DLC_REDUCE_MEAN = 2 };
 
-/* `share` is the number of elements per rank:
+/* Kinds of collectives. `share` is the number of elements per rank, `size` the number of ranks:
  *   all_reduce      to[share] = reduction of the from[share] of all ranks; from == to is allowed
  *   all_gather      to[r * share ...] = from[share] of rank r; from may be this rank's part of to
  *   reduce_scatter  to[share] = elements [rank * share ...] of the reduced from[size * share]
@@ -67,32 +68,34 @@ typedef void (*dlc_engine_combine)(int reduction, int type, void *into, const vo
 #define DLC_ENGINE_MESSAGE 256u
 
 typedef struct dlc_engine_place {
-  int32_t rank, size;             /* in the world */
-  int32_t local_rank, local_size; /* on this machine */
+  int32_t rank, size;             /* rank of this process and number of ranks in the world */
+  int32_t local_rank, local_size; /* rank and number of ranks on this machine */
 } dlc_engine_place;
 
 typedef struct dlc_engine_table {
   uint32_t version; /* DLC_ENGINE_TABLE_VERSION */
   const char *name; /* ENGINE of the library's name */
 
-  /* `argument` is the pointer that was passed to dlc_world_form; NULL for plugins. */
+  /* Opens the world and sets *place. `argument` is the pointer that was passed to dlc_world_form;
+   * NULL for plugins. */
   int (*open)(const void *argument, dlc_engine_combine combine, void **world,
               dlc_engine_place *place, char *error, size_t size);
   void (*close)(void *world);
 
-  /* Source and destination memory must not be changed until the request is done. All ranks start
-   * the same collectives in the same order. `test` frees a request that is done or has failed. */
+  /* `start` starts an asynchronous collective. Its source and destination memory must not be
+   * changed until the request is done. All ranks start the same collectives in the same order.
+   * `test` frees a request that is done or has failed. */
   int (*start)(void *world, const dlc_engine_call *call, void **request, char *error, size_t size);
   int (*test)(void *world, void *request, int *done, char *error, size_t size);
 
-  /* Small messages between ranks, delivered in order. `receive` sets *from to -1 if there is no
-   * message. Both may be NULL: then the ranks exchange no heartbeats, and failed ranks are not
-   * detected. */
+  /* `send` and `receive` exchange small messages between ranks, delivered in order. `receive` sets
+   * *from to -1 if there is no message. Both may be NULL: then the ranks exchange no heartbeats,
+   * and failed ranks are not detected. */
   int (*send)(void *world, int to, const void *data, uint32_t bytes, char *error, size_t size);
   int (*receive)(void *world, int *from, void *data, uint32_t *bytes, char *error, size_t size);
 
-  /* Terminates all ranks. For ranks in separate processes: prints the message and does not
-   * return. */
+  /* Terminates all ranks. If the ranks are separate processes, this function prints the message and
+   * does not return. */
   void (*abort)(void *world, const char *message);
 } dlc_engine_table;
 

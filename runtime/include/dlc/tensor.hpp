@@ -159,14 +159,15 @@ public:
   static Tensor ones(std::vector<int64_t> shape, DType dtype = DType::F32, Device device = {}) {
     return full(std::move(shape), 1, dtype, device);
   }
-  /// Values 0, 1, … count - 1.
+  /// Returns the one-dimensional tensor [0, 1, …, count - 1].
   static Tensor arange(int64_t count, DType dtype = DType::I64, Device device = {}) {
     Tensor tensor(DType::I64, {count});
     for (int64_t i = 0; i < count; ++i)
       tensor.data<int64_t>()[i] = i;
     return tensor.convertedTo(dtype, device);
   }
-  /// Uniform random numbers in [0, 1). The same seed gives the same numbers on every device.
+  /// Returns a tensor of uniform random numbers in [0, 1). The same seed gives the same numbers on
+  /// every device.
   static Tensor random(std::vector<int64_t> shape, DType dtype = DType::F32, Device device = {},
                        uint64_t seed = 0) {
     Tensor tensor(DType::F64, std::move(shape));
@@ -182,7 +183,7 @@ public:
     return tensor.convertedTo(dtype, device);
   }
 
-  // Tensors with the device and the element type of this tensor.
+  // Factory functions for tensors with the device and the element type of this tensor.
   Tensor new_empty(std::vector<int64_t> shape) const {
     return Tensor(type, std::move(shape), where);
   }
@@ -216,7 +217,8 @@ public:
   /// Returns a copy with its own memory, even if the device is the same.
   Tensor copy(Device device) const { return convertedTo(type, device); }
   Tensor copy() const { return copy(where); }
-  /// Copies the elements of `from`, which may be on any device and have any element type.
+  /// Copies the elements of `from` to this tensor. `from` may be on any device and have any element
+  /// type.
   const Tensor &copy_(const Tensor &from) const {
     if (from.dims != dims)
       throw Error("copy_: the tensor has shape " + detail::shapeText(dims) +
@@ -235,7 +237,7 @@ public:
     if (arrival)
       arrival->wait();
   }
-  /// The address on the tensor's device. Waits for a pending copy first.
+  /// Returns the address of the data on the tensor's device. Waits for a pending copy first.
   void *raw() const {
     wait();
     return memory.get();
@@ -250,7 +252,7 @@ public:
                   ", which the host cannot access; copy it first: x.to(\"cpu\")");
     return static_cast<T *>(raw());
   }
-  /// The value of a tensor with one element.
+  /// Returns the value of a tensor that has exactly one element.
   double item() const {
     if (elements() != 1)
       throw Error("item() requires a tensor of one element; found shape " +
@@ -258,7 +260,7 @@ public:
     return *convertedTo(DType::F64, {}).data<double>();
   }
 
-  /// DLPack view of this tensor, which must outlive the view.
+  /// Returns a DLPack view of this tensor. The tensor must outlive the view.
   DLTensor dlpack() const {
     return {raw(),
             where.dlpack(),
@@ -289,7 +291,7 @@ private:
   std::vector<int64_t> dims = {0};
   Device where;
   std::shared_ptr<void> memory;
-  /// Null if no copy into this tensor is pending.
+  /// Pending asynchronous copy into this tensor; null if there is none.
   std::shared_ptr<detail::Arrival> arrival;
 };
 
@@ -330,7 +332,7 @@ inline void print(std::ostream &out, const Tensor &x, const double *reals, const
 
 } // namespace detail
 
-/// Example: tensor([[1, 2], [3, 4]], f32, cpu:1)
+/// Prints a tensor, for example as "tensor([[1, 2], [3, 4]], f32, cpu:1)".
 inline std::ostream &operator<<(std::ostream &out, const Tensor &x) {
   char first = dtypeName(x.dtype())[0];
   bool real = first == 'f' || x.dtype() == DType::BF16;

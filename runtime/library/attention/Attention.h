@@ -14,7 +14,7 @@ struct Attention : describe::Attention {
   /// Number of bf16 parts of each operand of a matmul on tiles; 0 for matmuls in vectors.
   int parts = 0;
 
-  /// Throws dlc::Error.
+  /// Parses the description of an attention call. Throws dlc::Error if it is not valid.
   static Attention parse(const nlohmann::json &desc) {
     const describe::Fields fields(desc, "attention");
     int lanes = static_cast<int>(fields.integer("lanes", 8, 16));

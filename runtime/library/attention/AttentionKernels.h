@@ -59,8 +59,8 @@ template <int V> DLC_INLINE float sumOf(Vec<V> v) {
   return sum;
 }
 
-/// Computes R rows by two vectors of columns. If `along` is set, the elements of a row of `a` are
-/// adjacent, otherwise the elements of a column.
+/// Computes R rows by two vectors of columns of a matmul. If `along` is set, the elements of a row
+/// of `a` are adjacent in memory, otherwise the elements of a column.
 template <int V, int R, bool along>
 DLC_INLINE void blockOf(const Product &p, const float *a, const float *b, float *dst) {
   Vec<V> sums[R][2];
@@ -156,7 +156,7 @@ template <int V, int maxRows> struct AttentionKernels {
     }
   }
 
-  /// Rounds to bf16, to the nearest with ties to even. NaN stays NaN.
+  /// Rounds an f32 to bf16 bits, to the nearest with ties to even. NaN stays NaN.
   static uint16_t narrowed(float x) {
     uint32_t bits = __builtin_bit_cast(uint32_t, x);
     if (x != x)

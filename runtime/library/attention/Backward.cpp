@@ -145,7 +145,8 @@ void Backward::run(int64_t head) {
       if (!scoresOf(head, query, key))
         continue;
       addKeys(query, key, any);
-      // All queries attend to the first block of keys, so its products initialize dq.
+      // All queries attend to the first block of keys, so the matmul with this block initializes
+      // dq.
       addQueries(query, key, dq + query * depthPitch, key > 0);
       any = true;
     }

@@ -1,7 +1,7 @@
 //===- Blocks.h - matmuls of blocks, in vectors or on tiles ---------------===//
 //
 // A right operand is packed once, completely, and then used in parts that begin at multiples of 32.
-// A left operand is packed in the same way for tiles; vectors read it in place.
+// A left operand is packed in the same way for tiles; vector kernels read it in place.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_ATTENTION_BLOCKS_H
@@ -20,8 +20,8 @@ inline int64_t padded(int64_t n) { return (n + 31) / 32 * 32; }
 /// not a power of two, because the rows would then map to the same cache sets.
 inline int64_t pitch(int64_t columns) { return padded(columns) + 16; }
 
-/// Matrix in memory. `lane` is the stride between its lines, `depth` the stride between the
-/// elements of a line.
+/// Unpacked matrix. `lane` is the stride between its lines (rows of a left operand, columns of a
+/// right operand), and `depth` the stride between the elements of a line, in elements.
 struct Plain {
   const float *at = nullptr;
   int64_t lane = 0, depth = 1;
@@ -33,7 +33,7 @@ struct Packed {
   int64_t lanes = 0;
 };
 
-/// Left operand: packed for tiles, or read in place by vectors.
+/// Left operand of a matmul: packed for tiles, or read in place by vector kernels.
 struct Left {
   Plain plain;
   Packed packed;
@@ -41,9 +41,9 @@ struct Left {
 
 struct Units {
   const Kernels *kernels;
-  int parts; ///< number of bf16 parts on tiles; 0: vectors
+  int parts; ///< number of bf16 parts for tiles; 0 for vectors
 
-  /// Returns the size of a packed matrix.
+  /// Returns the size of a packed matrix in bytes.
   int64_t bytes(int64_t lanes, int64_t depths) const {
     return padded(lanes) * padded(depths) * 2 * (parts ? parts : 2);
   }
@@ -63,8 +63,8 @@ struct Units {
     return {from, {to, bytes(32, depths)}};
   }
 
-  /// Returns the part of a packed matrix that begins at line `lane` and at depth `depth`, both
-  /// multiples of 32.
+  /// Returns the part of a packed matrix that begins at line `lane` and at element `depth` of the
+  /// lines, both multiples of 32.
   Packed part(Packed whole, int64_t lane, int64_t depth) const {
     int64_t step = parts ? parts * tiles::kPartBytes : 32 * kernels->width * 4;
     return {whole.at + lane / 32 * whole.lanes + depth / 32 * step, whole.lanes};
@@ -79,7 +79,8 @@ struct Units {
   struct Size {
     int64_t rows, columns, depth;
   };
-  /// Computes dst = left * right, or adds the product to dst. May write full blocks of 32 x 32.
+  /// Computes dst = left * right, or dst += left * right if `adds` is set. May write full blocks of
+  /// 32 x 32 elements.
   void multiply(const Left &left, Packed right, Size size, float *dst, int64_t dstRow,
                 bool adds) const {
     if (!parts) {

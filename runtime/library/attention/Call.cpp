@@ -68,8 +68,9 @@ public:
           });
       return;
     }
-    // Split by heads, each block of probabilities is computed once, and a pair of blocks takes five
-    // matmuls. Otherwise each is computed twice, which takes seven matmuls.
+    // If each thread computes complete heads, the probabilities of a pair of blocks are computed
+    // once, and the pair takes five matmuls. Otherwise they are computed twice, and the pair takes
+    // seven.
     int64_t rounds = (request.heads + team - 1) / team;
     if (request.heads * 7 >= rounds * team * 5) {
       each<Backward>(
@@ -117,7 +118,8 @@ private:
     return b;
   }
 
-  /// Calls work(one, i) for all i below `count`, in contiguous runs of nearly equal cost.
+  /// Calls work(one, i) for all i below `count`. Each thread gets a contiguous range of nearly
+  /// equal cost.
   template <typename One, typename Work, typename Cost>
   void each(const Buffers &buffers, char *scratch, int team, int64_t count, const Work &work,
             const Cost &cost) const {
@@ -130,7 +132,7 @@ private:
       One one(request, units, &buffers, Pieces(scratch + thread * perThread));
       int64_t before = 0;
       for (int64_t i = 0; i < count; ++i) {
-        // An item belongs to the share that contains the middle of its cost.
+        // An item belongs to the thread's share that contains the middle of the item's cost.
         int64_t share = (2 * before + cost(i)) * team / (2 * all);
         if (share >= begin && share < end)
           work(one, i);

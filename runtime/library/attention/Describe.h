@@ -13,7 +13,7 @@ namespace dlc::attention {
 /// Returns the number of f32 lanes of the kernels for this machine: 16 (AVX-512), 8 (AVX2 with
 /// FMA), or 0 if the machine has neither. ONEDNN_MAX_CPU_ISA limits this number, too.
 DLC_EXPORT int lanes();
-/// Returns true if this machine can compute the matmuls on tiles.
+/// Returns true if this machine can compute the matmuls of attention on AMX tiles.
 DLC_EXPORT bool hasTiles();
 /// Returns the size of the scratch memory of a description's call, or -1 if this machine cannot
 /// create the call.

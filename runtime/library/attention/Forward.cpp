@@ -109,7 +109,8 @@ void Forward::enter(int64_t head) {
 
 void Forward::attend(int64_t head, int64_t first, int64_t rows, const Left &q, int64_t key) {
   const Attention &r = request;
-  // Number of keys for the last query, which attends to the most keys.
+  // Number of keys of this block to which the last query attends, which is the maximum of all
+  // queries.
   int64_t count = std::min({r.keys - key, kKeys, r.seen(first + rows - 1) - key});
   int64_t all = padded(count);
   units.multiply(q, units.part(keys, key, 0), {rows, count, r.depth}, scores, scorePitch, false);

@@ -31,7 +31,7 @@ struct Common {
     return const_cast<char *>(buffer) +
            (view.start(request.batch, head) + row * view.row()) * request.bytes();
   }
-  /// Returns rows as f32: in place, or converted to f32 in `wide`.
+  /// Returns `count` rows of a head's matrix as f32: in place, or converted from bf16 into `wide`.
   Plain plain(const char *buffer, const View &view, int64_t head, int64_t first, int64_t count,
               int64_t size, float *wide) const;
   int64_t wideElements(int64_t count, int64_t size) const {
@@ -44,7 +44,8 @@ struct Common {
   bool sharesBias() const {
     return request.maskKind != MaskKind::None && (request.queries == 1 || request.mask.row() == 0);
   }
-  /// Stores the rows of a padded block, each multiplied by its factor, in a view of `to`.
+  /// Stores the rows of a padded f32 block, each multiplied by its factor, with the strides of
+  /// `view`.
   void store(const float *from, int64_t row, int64_t count, int64_t size, const float *factors,
              char *to, const View &view) const;
 };
@@ -53,7 +54,7 @@ class Forward : Common {
 public:
   static constexpr int64_t kQueries = 64, kKeys = 512;
   Forward(const Attention &request, Units units, const Buffers *buffers, Pieces pieces);
-  /// Scratch memory of one thread.
+  /// Returns the size of one thread's scratch memory in bytes.
   static int64_t scratchBytes(const Attention &request, Units units);
   static int64_t blocks(const Attention &request) {
     return (request.queries + kQueries - 1) / kQueries;
@@ -82,17 +83,18 @@ public:
     return (request.queries + kQueries - 1) / kQueries;
   }
   static int64_t keyBlocks(const Attention &request) { return (request.keys + kKeys - 1) / kKeys; }
-  /// Computes all gradients of a head.
+  /// Computes the gradients dq, dk and dv of one head.
   void run(int64_t head);
-  /// Compute dq of a block of queries (runQueries), and dk and dv of a block of keys (runKeys).
+  /// runQueries() computes dq of a block of queries. runKeys() computes dk and dv of a block of
+  /// keys.
   void runQueries(int64_t head, int64_t block);
   void runKeys(int64_t head, int64_t block);
 
 private:
   int64_t place(Pieces pieces);
   void enter(int64_t head);
-  /// Computes p and ds of a pair of blocks. Returns false if no query of the block attends to any
-  /// of its keys.
+  /// Computes the probabilities p and the score gradients ds of a block of queries and a block of
+  /// keys. Returns false if no query of the block attends to any of the keys.
   bool scoresOf(int64_t head, int64_t query, int64_t key);
   void addKeys(int64_t query, int64_t key, bool adds);
   void addQueries(int64_t query, int64_t key, float *to, bool adds);

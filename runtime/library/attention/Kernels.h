@@ -26,12 +26,12 @@ struct Product {
   bool adds = false;
 };
 
-/// Functions compiled for one instruction set.
+/// Attention kernels compiled for one instruction set.
 struct Kernels {
   int64_t lanes, width; ///< width: number of columns of a panel
-  /// Packs panels of `width` lanes: [lanes / width][panel / width][width], where `panel` is the
-  /// stride between two panels in elements. Lanes after the last one are 0. `lane` and `depth` are
-  /// strides in elements.
+  /// Packs a right operand into panels of `width` lanes: [lanes / width][panel / width][width],
+  /// where `panel` is the stride between two panels in elements. Lanes after the last one are
+  /// padding of 0. `lane` and `depth` are the operand's strides in elements.
   void (*packRight)(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                     int64_t panel, float *to);
   void (*multiply)(const Product &product);

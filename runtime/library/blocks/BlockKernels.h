@@ -17,7 +17,7 @@ using namespace simd;
 
 /// Prefetch distance of the weights, in bytes.
 constexpr int64_t kAhead = 8192;
-/// Largest integer that D digits hold, with a margin for rounding.
+/// Largest quantized value in D digits of base 256, with a margin for rounding.
 template <int D> constexpr float kLargest = D == 1 ? 127 : D == 2 ? 0x7f00 : 0x7f7f00;
 /// A block whose largest magnitude is below kMin is quantized to 0.
 constexpr float kMin = 0x1p-100f;
@@ -27,10 +27,10 @@ template <int V> struct BlockKernels {
 
   //===--- Quantization of rows into digits -------------------------------===//
 
-  /// Number of rows that are multiplied by the weights together.
+  /// Number of rows that are multiplied by a panel of weights together.
   template <int D> static constexpr int kTogether = (D == 3 ? 4 : 8) / (kIsWide ? 1 : 2);
 
-  /// Maximum number of rows that are multiplied by two panels at a time.
+  /// Maximum number of rows that are multiplied by two panels of weights at a time.
   template <int D> static constexpr int kRowsOfTwoPanels = D == 3 ? 2 : 4;
 
   /// Calls `of` with the number of digits as a compile-time constant.
@@ -39,7 +39,7 @@ template <int V> struct BlockKernels {
     digits == 1 ? of(Number<1>()) : digits == 2 ? of(Number<2>()) : of(Number<3>());
   }
 
-  /// Digits and blocks of up to `most` rows from `first` on, and the number of these rows.
+  /// Digits, blocks and count of up to `most` quantized rows, beginning with row `first`.
   struct RowGroup {
     RowGroup(const Shape &shape, const Rows &rows, int64_t first, int64_t most)
         : digits(rows.digits + first * shape.blocks * shape.digits * shape.depth),
@@ -103,7 +103,7 @@ template <int V> struct BlockKernels {
 
   //===--- Sums -----------------------------------------------------------------===//
 
-  /// Sums of R rows by P panels, in D digits.
+  /// Accumulates the sums of R quantized rows, in D digits, times P panels of weights.
   template <int bits, int D, int R, int P> struct Sums {
     using All = Ints<V>[P][R][D];
 
@@ -114,9 +114,10 @@ template <int V> struct BlockKernels {
     const uint8_t *weights, *zeros;
     int64_t panelBytes, zeroBytes;
 
-    /// Adds products of bytes to the sums. With VNNI, the products of four bytes are added in each
-    /// 32-bit lane. With AVX2, the products of two bytes are added in each 16-bit lane, whose range
-    /// suffices for 32 depths of 4-bit weights.
+    /// Adds products of weight bytes and row bytes to the sums. With VNNI, the products of four
+    /// bytes are added in each 32-bit lane. With AVX2, the products of two bytes are added in each
+    /// 16-bit lane, whose range suffices for 32 elements of the reduction dimension with 4-bit
+    /// weights.
     DLC_INLINE static Ints<V> dot(Ints<V> sums, Ints<V> weights, Ints<V> x) {
 #ifdef __AVX512VNNI__
       if constexpr (kIsWide)
@@ -127,8 +128,8 @@ template <int V> struct BlockKernels {
             _mm256_add_epi16(__m256i(sums), _mm256_maddubs_epi16(__m256i(weights), __m256i(x))));
     }
 
-    /// Widens sums of pairs to 32 bits, multiplied by `times`. With AVX-512, the sums have 32 bits
-    /// already and are returned unchanged.
+    /// Widens 16-bit sums of pairs to 32 bits and multiplies them by `times`. With AVX-512, the
+    /// sums have 32 bits already and are returned unchanged.
     DLC_INLINE static Ints<V> ofPairs(Ints<V> pairs, int16_t times) {
       if constexpr (kIsWide)
         return pairs;
@@ -144,10 +145,11 @@ template <int V> struct BlockKernels {
       _mm_prefetch(static_cast<const char *>(at), isLittle ? _MM_HINT_T0 : _MM_HINT_T1);
     }
 
-    /// Adds the products of K depths.
+    /// Adds the products of K elements of the reduction dimension to the sums.
     template <int K>
     DLC_INLINE void add(All &sums, const uint8_t *at, const int8_t *x, int64_t ahead) const {
-      // With AVX2, 8-bit weights are split into low and high nibbles of the same depth.
+      // With AVX2, 8-bit weights are split into low and high nibbles, which are multiplied by the
+      // same elements of the rows.
       constexpr bool isSplit = !kIsWide && bits == 8;
       // A single row has too few sums to hide the latency of the additions, so low and high nibbles
       // have separate sums.
@@ -208,7 +210,7 @@ template <int V> struct BlockKernels {
       }
     }
 
-    /// Stores the sums as [row][panel][V].
+    /// Computes the sums over all blocks and stores them as f32: [row][panel][V].
     void into(float *to) const {
       Vec<V> y[P][R] = {};
       const int64_t scales = shape.record - V * int64_t(sizeof(float));
@@ -264,7 +266,8 @@ template <int V> struct BlockKernels {
     int64_t toRow;
     const Epilogue &epilogue;
 
-    /// Computes R rows by P panels. `row` is the index of the first row among all rows.
+    /// Computes R rows by P panels of the result. `row` is the index of the first row among all
+    /// rows.
     template <int bits, int D, int R, int P>
     void one(const RowGroup &from, int64_t in, int64_t row, int64_t panel) const {
       const int64_t panelBytes = shape.blocks * shape.record, zeroBytes = shape.blocks * V;
@@ -288,7 +291,8 @@ template <int V> struct BlockKernels {
       }
     }
 
-    /// Computes R rows, or fewer if fewer remain. Returns the index after the last computed row.
+    /// Computes R rows of the result, or fewer if fewer remain. Returns the index after the last
+    /// computed row.
     template <int bits, int D, int R, int P>
     int64_t most(const RowGroup &from, int64_t in, int64_t row, int64_t panel) const {
       constexpr int kFewer = R == 8 ? 4 : R == 1 ? 1 : R - 1;

@@ -13,9 +13,9 @@ using runtime::parallelFor;
 
 namespace {
 
-/// Number of elements up to which one thread quantizes the rows alone.
+/// Maximum number of elements of the left operand that one thread quantizes alone.
 constexpr int64_t kAlone = 1 << 15;
-/// Minimum number of panels for each thread.
+/// Minimum number of weight panels for each thread.
 constexpr int64_t kTogether = 4;
 
 class Call : public runtime::LibraryCall {

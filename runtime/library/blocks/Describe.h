@@ -10,18 +10,19 @@ namespace dlc::blocks {
 /// Number of columns of a panel of weights on this machine: 16 with AVX-512 and VNNI, 8 with AVX2
 /// and FMA, otherwise 0.
 DLC_EXPORT int64_t lanes();
-/// Maximum number of rows for which 8-bit weights are about as fast as f32 weights, or faster. With
-/// AVX2, each step of a row costs as much as several f32 steps. 0 if there are no kernels.
+/// Returns the maximum number of rows for which 8-bit weights are about as fast as f32 weights, or
+/// faster. With AVX2, each multiplication step of a row costs as much as several steps with f32
+/// weights. Returns 0 if there are no kernels.
 DLC_EXPORT int64_t maxRows();
 
 /// Constant block-quantized weights [n, k], in blocks along k. Each block has a scale and may have
 /// a zero point.
 struct Plain {
   int64_t n = 0, blocks = 0, depth = 0;
-  int64_t bits = 8;                ///< width of a number: 4 or 8
-  const int8_t *numbers = nullptr; ///< [n, blocks, depth]; padding may have any value
-  const float *scales = nullptr;   ///< [n, blocks]
-  const float *zeros = nullptr;    ///< [n, blocks], integers; null: no zero points
+  int64_t bits = 8;                ///< width of a quantized weight: 4 or 8
+  const int8_t *numbers = nullptr; ///< weights [n, blocks, depth]; padding may have any value
+  const float *scales = nullptr;   ///< scale of each block, [n, blocks]
+  const float *zeros = nullptr;    ///< integer zero points [n, blocks]; null: no zero points
 
   /// Returns the zero point that all blocks share, or nullopt if they differ.
   DLC_EXPORT std::optional<int64_t> sharedZero() const;
@@ -43,10 +44,11 @@ DLC_EXPORT void packWeights(const Plain &plain, const nlohmann::json &parameters
 constexpr const char *kTilesName = "blocks:tiles";
 /// Returns true if this machine has tiles whose kernel supports blocks of `depth` elements.
 DLC_EXPORT bool hasTilesFor(int64_t depth);
-/// Returns the number of rows that the tiles multiply by the weights together, a multiple of 32.
+/// Returns the number of rows of the left operand that the tile kernel multiplies by the weights at
+/// a time, a multiple of 32.
 DLC_EXPORT int64_t rowsOnTiles(int64_t k, int64_t parts);
 
-/// Throws dlc::Error.
+/// Parses the sizes and parameters of a matmul from its description. Throws dlc::Error.
 DLC_EXPORT Shape shapeOf(const nlohmann::json &desc);
 DLC_EXPORT products::KernelConfig configOf(const Shape &shape, int64_t lanes);
 void checkDescription(const describe::Fields &fields, const products::Product &product);

@@ -31,20 +31,20 @@ constexpr int kMaxDigits = 3;
 
 struct Shape {
   int64_t n = 0, k = 0;
-  int64_t depth = 0;  ///< depth of a block, a multiple of 16
+  int64_t depth = 0;  ///< number of elements of k in a block, a multiple of 16
   int64_t blocks = 0; ///< number of blocks of k; the last one is padded
   int64_t bits = 4, digits = kMaxDigits;
   bool hasZeros = false;
-  int64_t shift = 0;  ///< added to all weights, if blocks have no zero points
-  bool joins = false; ///< sums of two digits, combined, fit 32 bits
-  int64_t record = 0; ///< bytes of a block of a panel
+  int64_t shift = 0;  ///< integer added to all weights, if blocks have no zero points
+  bool joins = false; ///< the combined sums of two digits fit in 32 bits
+  int64_t record = 0; ///< bytes of one block of a panel, with its scales
   int64_t panels = 0;
 };
 
-/// Factors and initial sums of one block of a row of x.
+/// Quantization factors and initial sums of one block of a row of x.
 struct Block {
   float factors[kMaxDigits]; ///< factor of each digit, the highest digit first
-  int32_t start[kMaxDigits]; ///< sum of digits times shift; with zero points: negated sum
+  int32_t start[kMaxDigits]; ///< sum of the digits times shift; with zero points: negated sum
 };
 
 /// `count` quantized rows, divided into runs of rows that are multiplied together: as many as fit
@@ -58,9 +58,9 @@ struct Rows {
 
 struct Kernels {
   int64_t lanes;
-  /// Quantizes a row of k elements into digits.
+  /// Quantizes row `row`, of k elements, into digits.
   void (*digits)(const Shape &shape, const float *x, int64_t row, const Rows &rows);
-  /// Computes the columns of the panels [begin, end) for all rows.
+  /// Computes the result columns of the weight panels [begin, end) for all rows.
   void (*multiply)(const Shape &shape, const Rows &rows, const void *weights, int64_t begin,
                    int64_t end, float *to, int64_t toRow, const simd::Epilogue &epilogue);
 };

@@ -24,7 +24,7 @@ using tiles::kHalf;
 using tiles::kPartBytes;
 using tiles::kTile;
 
-/// Number of tile steps of a sum. The padding after the depth k is 0.
+/// Returns the number of tile steps over k. Elements after the end of k are padding of 0.
 int64_t stepsOf(const Shape &shape) { return (shape.k + kDepth - 1) / kDepth; }
 
 /// Prefetch distance of the weights, in bytes.
@@ -46,7 +46,8 @@ struct Spread {
   }
 };
 
-/// Returns the value to add to a block's unsigned weights, in both words of each lane.
+/// Returns the value to add to a block's unsigned weights, in both 16-bit halves of each 32-bit
+/// lane.
 __m512i shiftOf(const Shape &shape, const uint8_t *zeros) {
   if (!zeros)
     return _mm512_set1_epi16(static_cast<int16_t>(shape.shift));
@@ -56,9 +57,10 @@ __m512i shiftOf(const Shape &shape, const uint8_t *zeros) {
                           _mm512_or_si512(each, _mm512_slli_epi32(each, 16)));
 }
 
-/// Unpacks 4-bit weights of one step into a tile, whose rows are pairs of depths.
+/// Unpacks the 4-bit weights of one step into a bf16 tile. Each row of the tile has two elements of
+/// k for every column.
 void fourBits(const uint8_t *from, __m512i shift, char *to) {
-  // bf16 values of 5-bit integers in two's complement.
+  // Table of the bf16 values of the 5-bit integers in two's complement.
   alignas(64) static constexpr uint16_t kWhole[32] = {
       0x0000, 0x3f80, 0x4000, 0x4040, 0x4080, 0x40a0, 0x40c0, 0x40e0, 0x4100, 0x4110, 0x4120,
       0x4130, 0x4140, 0x4150, 0x4160, 0x4170, 0xc180, 0xc170, 0xc160, 0xc150, 0xc140, 0xc130,
@@ -98,8 +100,8 @@ void eightBits(const uint8_t *from, __m512i shift, char *to) {
   }
 }
 
-/// Multiplies rows by two panels. Weights are unpacked for kStepsAtOnce steps at a time, and stay
-/// in the L1 cache while all rows are multiplied.
+/// Multiplies all rows by two panels of weights. Weights are unpacked for kStepsAtOnce steps at a
+/// time, and stay in the L1 cache while all rows are multiplied.
 template <int parts> class Pass {
 public:
   Pass(const Shape &shape, const TileRows &rows, const uint8_t *weights, int64_t panel,
@@ -192,8 +194,8 @@ private:
                            kPanel * int64_t(sizeof(float)));
   }
 
-  /// Adds the pending sums, multiplied by their scales, to the results' sums, while the tiles
-  /// multiply the next block.
+  /// Adds the pending sums of a block, multiplied by its scales, to the sums of the results, while
+  /// the tiles multiply the next block.
   void add() {
     const __m512 first = scaleOf(0), second = scaleOf(1);
     const float *from = pending.from;

@@ -16,14 +16,14 @@
 
 namespace dlc::blocks {
 
-/// Columns of a panel, and number of panels that the tiles multiply together.
+/// Number of columns of a weight panel, and number of panels that the tiles multiply together.
 constexpr int64_t kPanel = 16, kPair = 2;
 
-/// Number of steps, with a depth of 32 each, whose weights are unpacked at a time.
+/// Number of tile steps, of 32 elements of k each, whose weights are unpacked at a time.
 constexpr int64_t kStepsAtOnce = 8;
 
-/// `count` rows, packed in bf16 parts in the layout of the tiles; `first` is the index of the first
-/// row.
+/// Rows of the left operand, packed in bf16 parts in the layout of the tiles; `first` is the index
+/// of the first of `count` rows.
 struct TileRows {
   const char *left = nullptr;
   int64_t count = 0, first = 0;
@@ -37,8 +37,8 @@ struct Space {
   float *sums = nullptr;
 };
 
-/// Multiplies the rows by the panel `panel` and the next one, if there is one. The depth of a block
-/// must be a multiple of 32. `to` is the address of the first row's result in column 0.
+/// Multiplies the rows by the weight panel `panel` and the next one, if there is one. The depth of
+/// a block must be a multiple of 32. `to` is the address of the first row's result in column 0.
 void multiplyOnTiles(const Shape &shape, const TileRows &rows, const void *weights, int64_t panel,
                      const Space &space, float *to, int64_t toRow, const simd::Epilogue &epilogue);
 

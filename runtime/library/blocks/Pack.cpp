@@ -112,7 +112,7 @@ uint64_t packedBytes(const Plain &plain, const json &parameters) {
       .packedBytes(plain.blocks * plain.depth, plain.n);
 }
 
-/// Packs `depth` weights of one column as unsigned integers into lanes of four bytes, with a stride
+/// Packs `depth` weights of one column as unsigned integers, in groups of four bytes with a stride
 /// of `step` bytes.
 static void packColumn(const int8_t *from, int64_t depth, int64_t bits, uint8_t *to, int64_t step) {
   for (int64_t k = 0; k < depth; k += 32 / bits, to += step) {

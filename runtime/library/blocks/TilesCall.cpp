@@ -22,9 +22,10 @@ using tiles::kPartBytes;
 
 namespace {
 
-/// Capacity for packed rows in the L2 cache, in bytes.
+/// Maximum size in bytes of the packed rows, so that they stay in the L2 cache.
 constexpr int64_t kRowBytes = 1 << 20;
-/// Number of depth blocks (of kDepth elements) of a block of rows that a thread packs at a time.
+/// Number of steps, of kDepth elements of k each, that a thread packs at a time for a block of
+/// rows.
 constexpr int64_t kPackedSteps = 16;
 
 class Call : public runtime::LibraryCall {

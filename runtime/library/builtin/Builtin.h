@@ -23,7 +23,7 @@ class Request : public describe::Fields {
 public:
   Request(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads);
 
-  /// Reads an element type that must be i32 or i64.
+  /// Returns the element type in the field `name`, which must be i32 or i64.
   DType indexType(const char *name) const;
   /// Checks that the next buffer holds at least `elements` elements and, if `written` is set, is
   /// writable.

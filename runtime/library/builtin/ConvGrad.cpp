@@ -20,9 +20,9 @@ namespace {
 constexpr int64_t kTogether = 4;
 
 struct Gradient : describe::Convolution {
-  /// Sizes of one channel: pixels of x, positions of dy, taps of the window. The innermost loops
-  /// run along the last spatial dimension, a row. `rows` is the number of positions in the other
-  /// dimensions, and `rowTaps` the number of taps along a row.
+  /// Sizes of one channel: pixels of x (`plane`), positions of dy (`slopes`), taps of the window.
+  /// The innermost loops run along the last spatial dimension, a row. `rows` is the number of
+  /// positions in the other dimensions, and `rowTaps` the number of taps along a row.
   int64_t plane, slopes, taps, rows, rowTaps;
   DType dtype;
 
@@ -78,8 +78,8 @@ inline void addDots(const T *x, int64_t stride, const T *dy, int64_t between, in
     sums[f] += double(partial[f]);
 }
 
-/// Computes `together` features of dw, for one tap of the dimensions before the last and all taps
-/// of the last dimension.
+/// Computes the weight gradient dw of `together` output channels, for one tap of the dimensions
+/// before the last and all taps of the last dimension.
 template <typename T, typename Out, int together>
 void addTap(const Gradient &g, const std::vector<RowPair> &pairs, const T *x, const T *dy,
             Out *dw) {
@@ -87,7 +87,7 @@ void addTap(const Gradient &g, const std::vector<RowPair> &pairs, const T *x, co
   for (int64_t tap = 0; tap < g.rowTaps; ++tap) {
     int64_t origin = tap * g.window.dilations[last] - g.window.low[last],
             stride = g.window.strides[last];
-    // Range of positions whose element is inside of the row.
+    // Range of result positions at which the tap reads an element inside of the row.
     int64_t first = origin < 0 ? (-origin + stride - 1) / stride : 0;
     int64_t end = g.src[last] - origin;
     end = end <= 0 ? 0 : std::min(g.dst[last], (end + stride - 1) / stride);

@@ -44,8 +44,8 @@ template <typename T, typename O> Accumulator<T> neutral(O options) {
   return static_cast<Accumulator<T>>(options.product ? 1 : 0);
 }
 
-/// Number of chains that are scanned in an interleaved order: an element depends only on the
-/// previous element of its own chain.
+/// Number of chains (lines or pieces of lines) that are scanned interleaved: an element depends
+/// only on the previous element of its own chain.
 constexpr int64_t kChains = 8;
 
 /// Scan of lines with contiguous elements, which are split into pieces if there are few long lines.
@@ -82,8 +82,8 @@ public:
   }
 
 private:
-  /// Returns the first element of a piece. The pieces are numbered in the direction of the scan,
-  /// which begins at the line's end with `reverse`.
+  /// Returns the index of the first element of a piece. The pieces are numbered in the direction of
+  /// the scan, which begins at the line's end with `reverse`.
   int64_t startOf(int64_t chain) const {
     int64_t step = chain % pieces * length;
     return chain / pieces * lines.len + (options.reverse ? lines.len - 1 - step : step);
@@ -145,7 +145,8 @@ const CumulativeKernels *vectorKernels() {
   return hostLanes() == 16 ? &cumulativeAvx512 : hostLanes() == 8 ? &cumulativeAvx2 : nullptr;
 }
 
-/// Scans columns of f32 in vectors, in blocks that are small enough to give each thread work.
+/// Scans columns of f32 by vector kernels, in blocks of columns that are small enough to give each
+/// thread work.
 template <typename O>
 void cumulateColumns(const CumulativeKernels &kernels, void *const *buffers, int threads,
                      const Lines &lines, O options) {

@@ -62,7 +62,7 @@ struct CumulativeVectors {
     }
   }
 
-  /// Scans fewer columns than a vector holds.
+  /// Scans the last `width` columns, which are fewer than a vector holds.
   template <bool isProduct, bool isExclusive>
   static void walkFew(const CumulativeColumns &c, int64_t width, const float *src, float *dst) {
     double gathered[kDoubles];

@@ -15,7 +15,7 @@ namespace {
 
 using describe::Grouped;
 
-/// Adds x times `count` elements of `row` to `sums`.
+/// Adds the products of x and `count` elements of `row` to `sums`.
 template <typename T>
 void addRow(Compute<T> x, const T *__restrict row, int64_t count, Compute<T> *__restrict sums) {
   for (int64_t j = 0; j < count; ++j)

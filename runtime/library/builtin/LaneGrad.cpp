@@ -73,7 +73,7 @@ std::unique_ptr<LibraryCall> makeLaneGrad(Request &request) {
       for (int64_t vector = begin; vector < end; ++vector) {
         const float *from = sums + vector * parts * each;
         int64_t first = firstOf(vector);
-        // The previous vector writes the channels that both vectors have.
+        // Skip the channels that the previous vector has, too: they are written with that vector.
         for (int64_t lane = vector % perGroup * lanes - first; lane < lanes; ++lane) {
           float *to = dw + (vector / perGroup * channels + first + lane) * taps;
           for (int64_t tap = 0; tap < taps; ++tap) {

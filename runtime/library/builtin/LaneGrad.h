@@ -19,7 +19,7 @@ struct LaneGrad {
 
 struct LaneGradKernels {
   /// Computes sums[tap][lane] for the vector of channels that begins at x and dy. The sums are over
-  /// the rows [begin, end) of dy, counted through all images.
+  /// the rows [begin, end) of dy, numbered across all images.
   void (*sum)(const LaneGrad &grad, const float *x, const float *dy, float *sums, int64_t begin,
               int64_t end);
   int lanes;

@@ -25,14 +25,16 @@ struct LaneGradVectors {
     }
   };
 
-  /// One vector of channels of one image.
+  /// One vector of channels of one image: the addresses of x and dy, the taps' sums, and the range
+  /// of dy's rows to sum over.
   struct Image {
     const LaneGrad &grad;
     const float *x, *dy;
     float *sums;
     Range rows;
 
-    /// Returns the range of dy's coordinates at which a tap is inside of the image.
+    /// Returns the range of dy's coordinates in dimension `d` at which tap `tap` reads inside of
+    /// the image.
     Range inside(int d, int64_t tap) const {
       int64_t origin = tap * grad.dilation[d] - grad.low[d], stride = grad.stride[d];
       int64_t begin = origin < 0 ? (-origin + stride - 1) / stride : 0;
@@ -41,7 +43,8 @@ struct LaneGradVectors {
       return {begin, end < grad.outSize[d] ? end : grad.outSize[d]};
     }
 
-    /// Sums the R x C taps from (i, j) on, at the pixels where all of them are inside of the image.
+    /// Accumulates the gradients of R x C taps, beginning with tap (i, j), over the pixels `down` x
+    /// `across` of dy, at which all of these taps are inside of the image.
     template <int R, int C> void block(int64_t i, int64_t j, Range down, Range across) const {
       if (down.begin >= down.end || across.begin >= across.end)
         return;
@@ -72,7 +75,8 @@ struct LaneGradVectors {
         }
     }
 
-    /// Sums the R x C taps from (i, j) on at all pixels, each tap where it is inside of the image.
+    /// Accumulates the gradients of R x C taps, beginning with tap (i, j), over all pixels of dy at
+    /// which the tap is inside of the image.
     template <int R, int C> void taps(int64_t i, int64_t j) const {
       Range down = rows, across{0, grad.outSize[1]};
       for (int r = 0; r < R; ++r)
@@ -97,7 +101,7 @@ struct LaneGradVectors {
       }
     }
 
-    /// Sums C columns of the window, with all of its rows.
+    /// Accumulates the gradients of C columns of the window's taps, in all rows of the window.
     template <int C> void columns(int64_t j) const {
       int64_t i = 0;
       auto rowsAtATime = [&](auto count) {

@@ -128,7 +128,7 @@ std::unique_ptr<LibraryCall> makeLanePool(Request &request) {
   if (hostLanes() < 8 || pool.channels % 8 != 0)
     request.complain("the vector kernel requires AVX2 and channel groups of a multiple of 8");
   int64_t rows = geometry->rows(isGradient ? pool.size : pool.outSize);
-  // A grain has about 8192 elements.
+  // Minimum number of rows for each thread: about 8192 elements.
   int64_t each = (isGradient ? pool.size : pool.outSize)[1] * pool.channels;
   int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, each));
   bool isLarge =

@@ -22,8 +22,8 @@ struct LanePitches {
 LanePitches lanePitches(int64_t groups, int64_t channels, const int64_t *size);
 
 /// Taps of a window that are inside of the image along one dimension: `count` taps, beginning with
-/// tap `tap` at element `offset`. Along the first dimension, the numbers of taps are multiples of
-/// the window's row length.
+/// tap `tap` at element `offset`. Along the first dimension, tap numbers are multiples of the
+/// window's row length.
 struct LaneReach {
   int64_t offset;
   int32_t tap, count;
@@ -46,18 +46,19 @@ struct LanePool {
   /// a register.
   bool nonTemporal = false;
   LanePitches src, dst;
-  const LaneReach *reaches[2] = {};  ///< by output coordinate
-  const LaneVisit *visits[2] = {};   ///< of all source coordinates, contiguous
+  const LaneReach *reaches[2] = {};  ///< taps inside of the image, by output coordinate
+  const LaneVisit *visits[2] = {};   ///< windows of all source coordinates, contiguous
   const int64_t *visitsFrom[2] = {}; ///< first visit of each source coordinate, then the end
 };
 
-/// Each kernel computes the rows [begin, end), counted through all groups of all images: rows of
+/// Each kernel computes the rows [begin, end), numbered across all groups of all images: rows of
 /// results, or rows of the source's gradient.
 struct LanePoolKernels {
-  /// `positions` may be null. NaN is the largest value. Of equal maxima, the first one is taken.
+  /// Computes max pooling and, unless `positions` is null, the positions of the maxima. NaN is the
+  /// largest value. Of equal maxima, the first one is taken.
   void (*max)(const LanePool &pool, const float *src, float *dst, uint8_t *positions, int64_t begin,
               int64_t end);
-  /// For at least 8 channels of one byte each.
+  /// maxBytes and maxSignedBytes compute max pooling of u8 and i8 with at least 8 channels.
   void (*maxBytes)(const LanePool &pool, const uint8_t *src, uint8_t *dst, int64_t begin,
                    int64_t end);
   void (*maxSignedBytes)(const LanePool &pool, const uint8_t *src, uint8_t *dst, int64_t begin,

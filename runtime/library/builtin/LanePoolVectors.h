@@ -30,7 +30,8 @@ struct LanePoolVectors {
 #endif
   }
 
-  /// Image, group and row of a row number.
+  /// Position of a row, which is numbered across all groups of all images: its image, its group and
+  /// its row in the image.
   struct Row {
     int64_t image, group, y;
     Row(int64_t number, int64_t groups, int64_t rows)
@@ -50,7 +51,7 @@ struct LanePoolVectors {
       each(Taps<0, 0>());
   }
 
-  /// Calls `visit(element, tap)` for the taps that are inside of the image.
+  /// Calls `visit(element, tap)` for the taps of a window that are inside of the image.
   template <typename Size, typename Visit>
   static void overWindow(const LanePool &pool, const LaneReach &down, const LaneReach &across,
                          Visit visit) {
@@ -69,8 +70,8 @@ struct LanePoolVectors {
         visit(from + i * pool.step[0] + j * pool.step[1], tap + i * int32_t(pool.kernel[1]) + j);
   }
 
-  /// Replaces `best` and `at` in the lanes where v is larger. NaN is the largest value. Of equal
-  /// values, the first one remains.
+  /// Replaces `best` and `at` in the vector lanes where v is larger. NaN is the largest value. Of
+  /// equal values, the first one remains.
   static void takeLarger(Floats v, int32_t tap, Floats &best, Ints &at) {
 #ifdef __AVX512F__
     __mmask16 known = _mm512_cmp_ps_mask(__m512(best), __m512(best), _CMP_ORD_Q);
@@ -84,8 +85,8 @@ struct LanePoolVectors {
 #endif
   }
 
-  /// Maximum of vectors without its positions. Each vector adds the latency of only one operation.
-  /// NaN is the largest value.
+  /// Maximum of vectors, without the positions of the maxima. Each vector adds the latency of only
+  /// one operation. NaN is the largest value.
   struct Largest {
     Floats best = Floats{} - __builtin_inff();
 #ifdef __AVX512F__
@@ -215,8 +216,8 @@ struct LanePoolVectors {
     });
   }
 
-  /// Calls `add(sum, output element, tap, part)` for each window that contains a pixel, for all
-  /// pixels of the rows, and stores the sums.
+  /// Computes a pooling gradient as a gather. Calls `add(sum, output element, tap, part)` for each
+  /// window that contains a pixel, for all pixels of the rows, and stores the sums.
   template <typename Add>
   static void gather(const LanePool &pool, float *dx, int64_t begin, int64_t end, Add add) {
     for (int64_t number = begin; number < end; ++number) {

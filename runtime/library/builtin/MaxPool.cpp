@@ -7,8 +7,8 @@
 //   window that contains only padding has the lowest value and the index -1.
 //
 // {"kind": "max_pool_positions", ..}
-//   The same with positions instead of indices (u8: row-major position in the window; 0 if the
-//   window contains only padding), for windows of at most 256 elements.
+//   As max_pool_indices with positions instead of indices (u8: row-major position in the window; 0
+//   if the window contains only padding), for windows of at most 256 elements.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -30,7 +30,7 @@ struct Maximum {
 /// Maximum number of results of a row that are computed together.
 constexpr int64_t kRun = 256;
 
-/// Computes the windows of adjacent results in a row, tap by tap.
+/// Computes the maxima of the windows of adjacent results in a row, tap by tap.
 template <typename T> class Row {
 public:
   explicit Row(const Pooling &given)
@@ -109,7 +109,8 @@ private:
   std::vector<int64_t> starts;
 };
 
-/// Computes all results and calls `tell(item, maximum)` for each.
+/// Computes all results of max pooling. Calls `tell(item, maximum)` for each result, where `item`
+/// is the result's index.
 template <typename T, typename Tell>
 void runPool(const Pooling &pool, void *const *buffers, const CallContext &context, Tell tell) {
   const T *src = static_cast<const T *>(buffers[0]);

@@ -35,7 +35,7 @@ template <typename T> Box readBox(const T *corner) {
   return box;
 }
 
-/// Returns true if the intersection over union is above the threshold.
+/// Returns true if the intersection over union (IoU) of two boxes is above the threshold.
 bool isAbove(const Box &a, const Box &b, double threshold) {
   double common = 1;
   for (int d = 0; d < 2; ++d) {
@@ -76,8 +76,8 @@ public:
         longest = std::max(longest, box.high[d] - box.low[d]);
         isFinite &= std::isfinite(box.low[d]) && std::isfinite(box.high[d]);
       }
-      // Slightly longer cells, so that rounding cannot move two overlapping boxes more than one
-      // cell apart.
+      // The cells are slightly longer than the longest box, so that rounding cannot move two
+      // overlapping boxes more than one cell apart.
       const double length = longest * (1 + 1e-6), number = (high - low) / length;
       if (isFinite && length > 0 && number > double(cells.size())) {
         dimension = d;
@@ -116,7 +116,8 @@ private:
   std::vector<std::vector<Box>> cells;
 };
 
-/// Processes one row of scores: writes the indices of the selected boxes and returns their number.
+/// Runs non-maximum suppression on one row of scores: writes the indices of the selected boxes and
+/// returns their number.
 template <typename T>
 int64_t suppress(const Nms &nms, const T *corners, const T *scores, const uint8_t *candidates,
                  double threshold, int64_t *places) {

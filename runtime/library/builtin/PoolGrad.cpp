@@ -20,8 +20,8 @@ namespace dlc::runtime::builtin {
 
 namespace {
 
-/// Calls `visit(output, reaches)` for each window of a plane in row-major order, with the reach of
-/// each dimension.
+/// Calls `visit(output, reaches)` for each window of a plane in row-major order. `reaches` has the
+/// window's taps inside of the image, for each dimension.
 template <typename Visit>
 void forEachWindow(const Pooling &pool, const std::vector<std::vector<Reach>> &reaches,
                    Visit visit) {
@@ -41,7 +41,8 @@ void forEachWindow(const Pooling &pool, const std::vector<std::vector<Reach>> &r
   }
 }
 
-/// Adds `value` to the sums of all taps inside of the image, for the dimensions from d on.
+/// Adds `value` to the sums at all taps of a window that are inside of the image, for the
+/// dimensions from d on.
 template <typename C>
 void addOver(const Pooling &pool, const Reach *const *here, size_t d, C *sums, C value) {
   const Reach &reach = *here[d];
@@ -56,7 +57,8 @@ void addOver(const Pooling &pool, const Reach *const *here, size_t d, C *sums, C
       addOver(pool, here, d + 1, to, value);
 }
 
-/// Calls `add(plane, sums, thread)` for every plane of dx, with sums that are initialized to 0.
+/// Computes every plane of dx: calls `add(plane, sums, thread)` with sums that are initialized to
+/// 0, and stores the sums.
 template <typename T, typename Add>
 void sumPlanes(const Pooling &pool, T *dx, const CallContext &context, Add add) {
   using C = Compute<T>;
@@ -155,7 +157,8 @@ std::unique_ptr<LibraryCall> makeAvgPoolGrad(Request &request) {
   request.end();
   auto reaches =
       reachesOf(pool, request.flag("include_pad", false), countedPads(request, pool.rank()));
-  // The lines follow the planes of 16-bit floats in the scratch memory.
+  // The threads' lines follow their f32 planes, which only 16-bit floats require, in the scratch
+  // memory.
   uint64_t linesAt = scratchOf(request, pool, dtype);
   uint64_t lines = pool.rank() == 2 ? uint64_t(std::max(1, request.threads)) *
                                           uint64_t(pool.src[1]) * sizeof(double)

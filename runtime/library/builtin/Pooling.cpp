@@ -21,7 +21,8 @@ Pooling::Pooling(const Request &request)
   }
 }
 
-/// Returns the first k >= 0 with origin + k * step >= bound, but at most `kernel`.
+/// Returns the number of taps before coordinate `bound`: the first k >= 0 with origin + k * step >=
+/// bound, but at most `kernel`.
 static int64_t tapsBefore(int64_t origin, int64_t step, int64_t bound, int64_t kernel) {
   if (origin >= bound)
     return 0;

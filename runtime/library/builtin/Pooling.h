@@ -8,12 +8,15 @@ namespace dlc::runtime::builtin {
 
 struct Pooling : describe::Sliding {
   std::vector<int64_t> srcStrides;
-  int64_t planes, plane, outputs, taps; ///< planes: batch * channels; pixels and results of a plane
+  /// `planes` is batch * channels. `plane` and `outputs` are the numbers of pixels and of results
+  /// of a plane, `taps` the number of elements of the window.
+  int64_t planes, plane, outputs, taps;
 
   explicit Pooling(const Request &request);
 };
 
-/// Reads "pads_counted": the part of the padding at the high end that counts as elements.
+/// Returns the field "pads_counted": for each dimension, the part of the padding at the high end
+/// that counts as elements of an average.
 std::vector<int64_t> countedPads(const Request &request, size_t rank);
 
 /// Taps [first, last) of a window that are inside of the image along one dimension, and the number
@@ -22,7 +25,7 @@ struct Reach {
   int64_t origin, first, last, counted;
 };
 
-/// Returns the reaches of every output coordinate, for each dimension. With `includePad`
+/// Returns the reach of every output coordinate, for each dimension. With `includePad`
 /// (`count_include_pad`), the padding counts as elements, but at the high end only `countedHigh` of
 /// it.
 std::vector<std::vector<Reach>> reachesOf(const Pooling &pool, bool includePad,

@@ -58,8 +58,8 @@ struct Random {
   double low, high, mean, scale, probability;
 };
 
-/// Computes two normal numbers from two words by the Box-Muller transform, in f64: near a zero of
-/// the cosine, an f32 angle is too coarse.
+/// Computes two standard normal numbers from two random words by the Box-Muller transform, in f64:
+/// near a zero of the cosine, an f32 angle is too coarse.
 void normalPair(uint32_t first, uint32_t second, double out[2]) {
   // At least one step above zero, so that the logarithm is finite.
   double u = std::ldexp(static_cast<double>((first >> 8) + 1), -24);
@@ -69,7 +69,7 @@ void normalPair(uint32_t first, uint32_t second, double out[2]) {
   out[1] = radius * std::sin(angle);
 }
 
-/// Computes the four numbers of one block: uniform in [0, 1), or standard normal.
+/// Computes the four random numbers of one Philox block: uniform in [0, 1), or standard normal.
 template <typename T> void drawBlock(Draw draw, const Words &w, double out[4]) {
   if (draw == Draw::Normal) {
     normalPair(w.word[0], w.word[1], out);

@@ -90,7 +90,7 @@ private:
   int64_t index = 0;
 };
 
-/// Copies `bytes` bytes from `from`; null means zeros.
+/// Copies `bytes` bytes from `from` to `to`, or sets them to 0 if `from` is null.
 void copyParallel(void *to, const void *from, int64_t bytes, int threads) {
   if (to == from)
     return;
@@ -108,7 +108,7 @@ int64_t readIndex(const void *indices, DType type, int64_t at) {
                             : static_cast<const int64_t *>(indices)[at];
 }
 
-/// Buffers of both kinds of scatter. `data` is null if the data is zeros.
+/// Buffers of a ScatterElements or ScatterND call. `data` is null if the data is zeros.
 struct Operands {
   Operands(void *const *buffers, bool zeros)
       : data(zeros ? nullptr : buffers[0]), indices(buffers[1 - zeros]),
@@ -135,8 +135,9 @@ std::vector<int64_t> rowMajorStrides(const std::vector<int64_t> &dims) {
   return strides;
 }
 
-/// Different lines along the axis write different results, so lines run in parallel, each in order.
-/// Adjacent lines are processed together, so that indices and updates are read sequentially.
+/// Computes ScatterElements. Different lines along the axis write different results, so lines run
+/// in parallel, and each line applies its updates in order. Adjacent lines are processed together,
+/// so that indices and updates are read sequentially.
 template <typename T>
 void scatterElements(const Elements &s, const Operands &buffers, const CallContext &context) {
   copyParallel(buffers.dst, buffers.data, product(s.data) * int64_t(sizeof(T)), context.threads);

@@ -53,12 +53,13 @@ template <bool Largest, typename C> int32_t rankOf(C value) {
   return Largest ? ~rank : rank;
 }
 
-/// Up to this k, the best elements are kept sorted, and each element is compared with the last of
-/// them.
+/// Maximum k for which the best elements are kept sorted, and each element is compared with the
+/// last of them.
 constexpr int64_t kFew = 16;
 /// Maximum length of lines in which each element is compared with all others.
 constexpr int64_t kAllPairs = 128;
-/// Maximum length of lines in which a bound excludes blocks of elements that are all worse.
+/// Maximum length of lines in which a bound excludes blocks of elements that are worse than the top
+/// k.
 constexpr int64_t kBounded = 4096;
 
 template <bool Largest, typename T>
@@ -98,7 +99,8 @@ void ranksOfLine(const T *src, const Lines &lines, int32_t *ranks) {
     ranks[l] = rankOf<Largest>(load(src[l * lines.inner]));
 }
 
-/// Returns the number of elements that precede element l, of at most kAllPairs elements.
+/// Returns the number of elements that precede element l in the sorted order, among at most
+/// kAllPairs elements.
 inline int64_t placeOf(const int32_t *ranks, int64_t size, int64_t l) {
   int32_t place = 0, rank = ranks[l];
 #pragma omp simd reduction(+ : place)
@@ -121,9 +123,10 @@ void allPairsOfLine(const T *src, T *values, int64_t *indices, const Lines &line
     }
 }
 
-/// Finds the best element k times, and replaces its rank with the last rank each time. Returns
-/// false if the best remaining rank is the last rank: replaced elements cannot be told from
-/// elements with that rank. Scratch: four bytes for each element.
+/// Computes the top k of a line: finds the best element k times, and replaces its rank with the
+/// last rank each time. Returns false if the best remaining rank is the last rank, because replaced
+/// elements cannot be told from elements with that rank. Needs four bytes of scratch memory for
+/// each element.
 template <bool Largest, typename T>
 bool oneByOneOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
                     int32_t *ranks) {
@@ -170,9 +173,10 @@ void eachWithin(const int32_t *ranks, int64_t size, int32_t bound, const Keep &k
   }
 }
 
-/// Computes a bound from the best element of each lane, which at least k elements satisfy, and then
-/// compares all pairs of these elements. Returns false if there are more than kAllPairs of them.
-/// Scratch: eight bytes for each element.
+/// Computes the top k of a line in two steps. The best elements of the lanes give a bound, which at
+/// least k elements satisfy. Then all pairs of the elements that satisfy the bound are compared.
+/// Returns false if there are more than kAllPairs of them. Needs eight bytes of scratch memory for
+/// each element.
 template <bool Largest, typename T>
 bool boundedOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
                    int32_t *scratch) {
@@ -206,9 +210,10 @@ inline uint64_t keyOf(int32_t rank, int64_t index) {
   return uint64_t(static_cast<uint32_t>(rank) ^ 0x80000000u) << 32 | static_cast<uint32_t>(index);
 }
 
-/// Selects many elements of a line. If k is a small part of the line, the elements are distributed
-/// over 4 k lanes. The k-th best of the lanes' best elements is a bound that at least k elements
-/// satisfy, and only few more if the elements are random. Scratch: sixteen bytes for each element.
+/// Computes the top k of a line for a large k. If k is a small part of the line, the elements are
+/// distributed over 4 k lanes. The k-th best of the lanes' best elements is a bound that at least k
+/// elements satisfy, and only few more if the elements are random. Needs sixteen bytes of scratch
+/// memory for each element.
 template <bool Largest, typename T>
 void manyOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
                 uint64_t *scratch) {
@@ -279,8 +284,8 @@ void topKLine(const T *src, T *values, int64_t *indices, const Lines &lines, int
            !before(next, worst);
   };
   // The best elements so far: most elements are compared with the worst of these and discarded. If
-  // k is at most kFew, they are kept sorted; if k is at most an eighth of the line, in a heap. For
-  // a larger k, the elements are selected by nth_element and sorted.
+  // k is at most kFew, the best elements are kept sorted; if k is at most an eighth of the line,
+  // they are kept in a heap. For a larger k, the elements are selected by nth_element and sorted.
   if (k <= kFew) {
     int64_t count = 0;
     for (int64_t l = 0; l < lines.len; ++l) {

@@ -10,9 +10,10 @@ namespace dlc::describe {
 /// Offset and strides of an operand's or result's elements in its buffer.
 struct View {
   int64_t offset = 0;
-  std::vector<int64_t> strides; ///< [batch.., row, element]
+  std::vector<int64_t> strides; ///< strides in elements, in the order [batch.., row, element]
 
-  /// Returns the offset of the first element of head `index`, counted over the whole batch.
+  /// Returns the offset of the first element of head `index`. Heads are numbered across the whole
+  /// batch.
   int64_t start(const std::vector<int64_t> &batch, int64_t index) const {
     int64_t at = offset;
     for (size_t d = batch.size(); d-- > 0; index /= batch[d])
@@ -39,8 +40,8 @@ struct DLC_EXPORT Attention {
   void check(Buffers &given) const;
 
   int64_t bytes() const { return narrow ? 2 : 4; }
-  /// Returns the number of keys that `query` attends to: with `causal`, the keys up to its own
-  /// index.
+  /// Returns the number of keys that query number `query` attends to. If the attention is causal, a
+  /// query attends only to keys up to its own index.
   int64_t seen(int64_t query) const { return causal && query + 1 < keys ? query + 1 : keys; }
 };
 

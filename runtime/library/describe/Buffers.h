@@ -27,8 +27,8 @@ private:
   size_t next = 0;
 };
 
-/// Returns the number of elements from the first to the last one that `strides` address over
-/// `dims`, inclusive. Throws dlc::Error if the last offset is 2^60 or more.
+/// Returns the extent of a strided tensor in elements, from the first to the last addressed
+/// element, inclusive. Throws dlc::Error if the last offset is 2^60 or more.
 DLC_EXPORT int64_t reach(std::span<const int64_t> dims, std::span<const int64_t> strides);
 
 } // namespace dlc::describe

@@ -13,7 +13,7 @@
 
 namespace dlc::describe {
 
-/// Upper bound on every size and on every product of sizes.
+/// Maximum of every size in a description, and of every product of sizes: 2^40.
 constexpr int64_t kMaxSize = int64_t(1) << 40;
 
 /// Checked access to the fields of a JSON description. A field with an invalid value throws
@@ -41,8 +41,8 @@ public:
   std::string word(const char *name, const char *otherwise = "") const;
   DType dtype(const char *name) const;
 
-  /// Returns the entries of a list with at most `most` objects, or no entries if the field is
-  /// missing. The entries report errors with the same library name.
+  /// Returns the objects in the list field `name`, of which there are at most `most`; empty if the
+  /// field is missing. The returned objects report errors with the same library name.
   std::vector<Fields> list(const char *name, size_t most) const;
   Fields object(const char *name) const { return {at(name), library}; }
 

@@ -7,12 +7,12 @@
 
 namespace dlc::describe {
 
-/// The fields "scale" and "post_ops" of a description.
+/// Epilogue of a matmul, parsed from the fields "scale" and "post_ops" of its JSON description.
 struct DLC_EXPORT Posts {
-  simd::Epilogue epilogue; ///< epilogue whose operand addresses are not set yet
+  simd::Epilogue epilogue; ///< epilogue; read() does not set its operand addresses
   std::vector<std::vector<int64_t>> operandStrides;
 
-  /// Reads the post-ops of a result of rank `rank`.
+  /// Parses the scale and the post-ops of a matmul whose result has rank `rank`.
   static Posts read(const Fields &fields, size_t rank);
 };
 

@@ -9,19 +9,21 @@
 
 namespace dlc::describe {
 
-/// Operand that a prologue changes, and the prologue's parameters. `across` is set if the matmul
-/// sums over the operand's rows.
+/// Prologue of a matmul: the operand that it transforms during packing, and its parameters.
+/// `across` is set if the matmul reduces over the operand's rows.
 struct Change {
   bool isOfLeft = true, across = false, hasShift = false, hasFactor = false, hasHot = false,
        hasSums = false;
   int64_t row = 0;         ///< stride between two rows, in elements
-  simd::Prologue prologue; ///< prologue whose operand addresses are not set yet
+  simd::Prologue prologue; ///< prologue; read() does not set its operand addresses
 
   /// Returns true if the prologue changes element values. A prologue may also only compute sums.
   bool changes() const { return prologue.exponential || hasShift || hasFactor || hasHot; }
 };
 
-/// dst[batch.., m, n] = post-ops(scale · a[batch.., m, k] · b[batch.., k, n] + bias[n])
+/// Matmul with a prologue and an epilogue:
+///
+///   dst[batch.., m, n] = post-ops(scale · a[batch.., m, k] · b[batch.., k, n] + bias[n])
 ///
 ///   {"kind": "product", "batch": [..], "m", "n", "k", "a": [strides of batch.., m, k],
 ///    "b": [strides] or "packed", "dst": [strides; the last is 1], "scale": 1, "bias": true,

@@ -11,11 +11,11 @@ namespace dlc::describe {
 struct DLC_EXPORT Window {
   std::vector<int64_t> sizes, strides, dilations, low, high;
 
-  /// Field names with which a kind of description spells a window; null if the description has no
-  /// such field. Missing strides, dilations and padding default to 1, dense and 0.
+  /// JSON field names of a window in one kind of description; null for a field that the kind does
+  /// not have. Missing strides, dilations and padding default to 1, dense and 0.
   struct Words {
     const char *sizes, *low, *high;
-    int64_t dense;     ///< value of a dense dilation: 0 or 1
+    int64_t dense;     ///< dilation value of a dense window: 0 or 1
     int64_t least = 0; ///< minimum size of an image's dimensions
   };
 

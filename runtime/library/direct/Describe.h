@@ -10,15 +10,15 @@ using runtime::Packed;
 
 /// Returns the size of the packed weights of a description, in bytes.
 DLC_EXPORT uint64_t packedBytes(const nlohmann::json &desc);
-/// Packs weights [O, C, h, w].
+/// Packs weights of shape [O, C, h, w] into the layout of a direct convolution.
 DLC_EXPORT Packed packWeights(const nlohmann::json &desc, const float *plain, int threads);
 
-/// How a call reads src. If `inPlace` is set, it reads the pixels in place; otherwise it copies the
-/// window of each result first. If `whole` is set, each thread reads all of src, otherwise only its
-/// own part.
+/// Describes how a convolution call reads src. If `inPlace` is set, it reads the pixels in place;
+/// otherwise it copies the window of each result first. If `whole` is set, each thread reads all of
+/// src, otherwise only its own part.
 struct Reading {
   bool inPlace = false, whole = false;
-  double windowPart = 1; ///< fraction of the products that are not skipped as padding
+  double windowPart = 1; ///< fraction of the multiply-adds that are not skipped as padding
 };
 DLC_EXPORT Reading readingOf(const nlohmann::json &desc, int threads);
 

@@ -15,8 +15,8 @@ namespace {
 
 using namespace simd;
 
-/// Number of products that are summed in registers before the sum is stored, so that their weights
-/// stay in the L1 cache for all pixels.
+/// Maximum number of products that are summed in registers before the sum is stored, so that their
+/// weights stay in the L1 cache for all pixels.
 constexpr int64_t kRun = 128;
 
 template <int V> struct DirectKernels {
@@ -77,7 +77,7 @@ template <int V> struct DirectKernels {
       finish(shape, pixels, o, sums, epilogue, image);
   }
 
-  /// Prefetches the operands of AddTensor steps while the last products are computed.
+  /// Prefetches the operands of the AddTensor epilogue ops while the last products are computed.
   static void askForAddends(const Shape &shape, const Pixels &pixels, int64_t block,
                             const Epilogue &epilogue) {
     Pitches<V> pitches(shape.channelsLast, shape.outBlocks, shape.outHeight, shape.outWidth);

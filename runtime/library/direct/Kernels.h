@@ -27,23 +27,24 @@ using simd::Step;
 
 struct Shape {
   int64_t batch = 0;
-  int64_t inBlocks = 0, outBlocks = 0; // channels / V
+  int64_t inBlocks = 0, outBlocks = 0; // input and output channels, divided by V
   int64_t inHeight = 0, inWidth = 0, outHeight = 0, outWidth = 0;
   int64_t windowHeight = 1, windowWidth = 1;
   int64_t strideY = 1, strideX = 1, dilationY = 1, dilationX = 1;
-  int64_t top = 0, left = 0; // padding
+  int64_t top = 0, left = 0; // padding at the top and at the left
   bool channelsLast = false;
-  int64_t depth = 0; // number of blocks in a row of data
+  int64_t depth = 0; // number of channel blocks in a row of data
 };
 
-/// Some result pixels of an image, and the range of the window's rows that overlap the image for
-/// any of them. The other rows of the window only read padding.
+/// Range of result pixels of one image, and the range of the window's rows that overlap the image
+/// for any of these pixels. The other rows of the window only read padding.
 struct Pixels {
   int64_t image = 0, first = 0, count = 0;
   int64_t windowBegin = 0, windowEnd = 1;
 };
 
-/// Rows of data, with the stride between two blocks in elements.
+/// Left operand of the matmul: the address of the rows of data, and the stride between two channel
+/// blocks in elements.
 struct Rows {
   const float *at = nullptr;
   int64_t block = 0;
@@ -57,14 +58,15 @@ struct Epilogue {
 
 struct Kernels {
   int lanes;
-  /// Copies the rows of some pixels, for the window's rows that overlap the image.
+  /// Copies the source elements under the windows of `pixels` into rows of data, for the window's
+  /// rows that overlap the image.
   void (*gather)(const Shape &shape, const float *image, const Pixels &pixels, float *to,
                  int64_t block);
-  /// Computes some pixels' results in block `block` and, if `two` is set, in block `block` + 1.
-  /// `sums` has capacity for these results.
+  /// Computes the results of `pixels` in the output channel block `block` and, if `two` is set, in
+  /// block `block` + 1. `sums` has capacity for these results.
   void (*results)(const Shape &shape, const Pixels &pixels, const Rows &data, const float *weights,
                   int64_t block, bool two, float *sums, const Epilogue &epilogue, float *image);
-  /// Packs weights [O, C, h, w] of the output blocks [begin, end); `begin` must be even.
+  /// Packs weights [O, C, h, w] of the output channel blocks [begin, end); `begin` must be even.
   void (*weights)(const Shape &shape, const float *plain, float *to, int64_t begin, int64_t end);
 };
 

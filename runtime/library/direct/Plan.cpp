@@ -43,10 +43,10 @@ Plan::Plan(const Convolution &request, int threads) {
   constexpr int64_t kMany = 112, kSome = 28, kEnough = 49;
   const int64_t near = runtime::nearBytes() / 4, perPixel = shape.depth * request.lanes;
   const int64_t all = request.positions(), copied = request.readsInPlace() ? 0 : perPixel;
-  // The data that is copied for a part must stay in the cache.
+  // Maximum number of pixels in a part: the data that is copied for a part must stay in the cache.
   const int64_t limit = copied ? std::clamp(near / 2 / copied, kSome, kMany) : kMany;
-  // With kEnough pixels for each thread, all weights can be read from memory in the time of their
-  // computation.
+  // With kEnough pixels for each thread, the computation takes at least as long as reading all
+  // weights from memory.
   const bool isFew = threads > 1 && shape.batch * all < threads * kEnough;
   sharesPixels = isFew && request.pairs() >= threads && shape.batch * all * copied <= near;
   imageParts = (all + limit - 1) / limit;

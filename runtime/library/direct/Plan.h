@@ -7,27 +7,28 @@
 
 namespace dlc::direct {
 
-/// Checked description of Desc.md.
+/// Parsed and checked description of a direct convolution (Desc.md).
 struct Convolution : describe::Convolution {
   int lanes = 16;
   Shape shape; // the convolution's shape in blocks of channels
 
-  /// Throws dlc::Error.
+  /// Parses a description. Throws dlc::Error if it is not valid.
   static Convolution parse(const nlohmann::json &desc);
 
-  int64_t pairs() const { return (shape.outBlocks + 1) / 2; } // pairs of output blocks
-  /// Returns true if the window is one pixel and the image is stored in blocks of channels.
+  int64_t pairs() const { return (shape.outBlocks + 1) / 2; } // pairs of output channel blocks
+  /// Returns true if the source pixels are read in place: the window is one pixel and the image is
+  /// stored in blocks of channels.
   bool readsInPlace() const { return !channelsLast && isPoint(); }
 };
 
-/// A unit of work is a part of an image's pixels with a pair of blocks of output channels. Either
-/// each thread has its own parts and uses all weights, or, if there are few pixels, it uses all
-/// parts and has its own weights (`sharesPixels`).
+/// Partition of a direct convolution. A unit of work is a part of an image's pixels with a pair of
+/// blocks of output channels. Either each thread has its own parts and uses all weights, or, if
+/// there are few pixels, it uses all parts and has its own weights (`sharesPixels`).
 struct Plan {
   bool sharesPixels = false;
   int64_t pixels = 0, imageParts = 0, parts = 0; // pixels of a part; parts of an image, and in all
-  /// Elements that are copied for a part. Each thread copies the data for itself, since data that
-  /// another thread wrote would be in that thread's cache.
+  /// Number of elements that are copied for a part. Each thread copies the data for itself, since
+  /// data that another thread wrote would be in that thread's cache.
   int64_t partStep = 0;
   /// Offsets and strides in the scratch memory, in elements: each thread's copies, then each
   /// thread's sums.
@@ -35,8 +36,8 @@ struct Plan {
 
   Plan(const Convolution &request, int threads);
   Pixels part(const Convolution &request, int64_t index) const;
-  /// Returns the fraction of all products that are computed. Window rows that only read padding are
-  /// skipped.
+  /// Returns the fraction of all multiply-adds that are computed. Window rows that only read
+  /// padding are skipped.
   double windowPart(const Convolution &request) const;
 };
 

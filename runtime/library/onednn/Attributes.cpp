@@ -73,7 +73,8 @@ static dnnl_fpmath_mode_t mathMode(const std::string &name) {
   fail("oneDNN: unknown math mode '", name, "'; required: strict, bf16, f16, tf32 or any");
 }
 
-/// Hardswish and hardsigmoid have their usual defaults of alpha = 1/6 and beta = 1/2.
+/// Returns the default alpha of an eltwise algorithm. Hardswish and hardsigmoid have their usual
+/// defaults of alpha = 1/6 and beta = 1/2.
 float defaultAlpha(const std::string &algorithm) {
   return algorithm == "hardswish" || algorithm == "hardsigmoid" ? 1.0f / 6
          : algorithm == "swish" || algorithm == "linear" || algorithm == "elu" ||
@@ -86,7 +87,8 @@ float defaultBeta(const std::string &algorithm) {
   return algorithm == "hardswish" || algorithm == "hardsigmoid" ? 0.5f : 0.0f;
 }
 
-/// Returns the parameter alpha or beta of an eltwise post-op.
+/// Returns the parameter `name` (alpha or beta) of an eltwise post-op, or `missing` if the post-op
+/// does not specify it.
 static float eltwiseParameter(const std::string &algorithm, const json &op, const char *name,
                               float missing) {
   float value = op.value(name, missing);

@@ -54,8 +54,8 @@ Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buff
     }
   }
   slotCount = count;
-  // The memory planner may have placed a scratchpad in the arena, but this machine may need a
-  // larger one.
+  // The program may have a scratchpad buffer, but this machine may need a larger one. In this case
+  // the scratchpad is in the caller's scratch memory.
   scratchIsBuffer =
       buffers.size() == count + 1 && buffers[count].bytes >= scratch && buffers[count].writable;
   ownScratch = scratchIsBuffer ? 0 : scratch;

@@ -9,23 +9,24 @@ namespace dlc::onednn {
 
 class Call : public runtime::LibraryCall {
 public:
-  /// Throws dlc::Error if a buffer is too small, or if an output buffer is not writable.
+  /// Creates the primitive of a description. Throws dlc::Error if a buffer is too small, or if an
+  /// output buffer is not writable.
   Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers);
 
   void execute(void *const *buffers, const runtime::CallContext &context) override;
   std::string implementation() const override { return name; }
   uint64_t scratchBytes() const override { return ownScratch; }
 
-  /// Returns true if a description has "alone", which requests a single thread.
+  /// Returns true if the description has "alone": true, which runs the call on a single thread.
   static bool isAlone(const nlohmann::json &desc);
 
 private:
-  /// Buffer that is stored in another layout than the primitive requires, with the reorder between
-  /// both.
+  /// Buffer whose layout differs from the layout that the primitive requires, with the reorder
+  /// between the two layouts.
   struct Staging {
     size_t slot = 0;
     bool isOutput = false;
-    uint64_t offset = 0; // in the scratch memory
+    uint64_t offset = 0; // offset of the primitive's copy in the scratch memory
     Primitive reorder;
     Memory outside;
   };
@@ -39,12 +40,13 @@ private:
   bool alone = false; // the call runs on one thread
   Primitive primitive;
   Stream stream;
-  std::vector<Memory> memories; // the scratchpad is the last one
+  std::vector<Memory> memories; // memory objects of the arguments; the scratchpad is the last one
   std::vector<void *> bound;
   std::vector<dnnl_exec_arg_t> arguments;
   std::vector<Staging> stagings;
   size_t slotCount = 0;
-  bool scratchIsBuffer = false; // the last buffer is the scratchpad, not the caller's memory
+  // The scratchpad is the last buffer instead of the caller's scratch memory.
+  bool scratchIsBuffer = false;
   uint64_t ownScratch = 0;
 };
 

@@ -24,8 +24,8 @@ namespace {
 
 int threadsOr(int threads) { return threads > 0 ? threads : runtime::hostThreads(); }
 
-/// Runs `body` and returns the text of its exception, since the callers are compiled without
-/// exceptions.
+/// Runs `body` and returns the message of its exception, or an empty string on success. The callers
+/// are compiled without exceptions.
 template <typename Body> std::string guarded(Body &&body) {
   try {
     body();
@@ -35,8 +35,8 @@ template <typename Body> std::string guarded(Body &&body) {
   }
 }
 
-/// Returns the layout of an argument in the description, or null if the description has no field
-/// for it.
+/// Returns the JSON layout of `argument` in the description, or null if the description has no such
+/// field.
 json *layoutIn(json &desc, const std::string &argument) {
   if (argument.rfind("post", 0) == 0 && desc.contains("post_ops")) {
     size_t index = std::strtoul(argument.c_str() + 4, nullptr, 10);
@@ -71,8 +71,8 @@ Described describeOperation(const json &desc, const Operation &operation) {
   described.desc = desc;
   described.implementation = operation.implementation;
   described.desc["impl"] = operation.implementation;
-  // If the result is described again with another number of threads, the layouts remain those of
-  // the first number.
+  // Records the number of threads for which oneDNN selected the layouts, so that a later query with
+  // another number of threads keeps these layouts.
   if (!described.desc.contains("threads"))
     described.desc["threads"] = threads::defaultThreads();
   described.scratchpadBytes = operation.scratchBytes();
@@ -327,7 +327,8 @@ std::string reorder(const json &from, const void *source, const json &to, void *
 }
 
 bool sumsInt8Exactly() {
-  // Each of these instruction sets has VNNI; the enumerators of oneDNN are bit sets.
+  // The enumerators of oneDNN are bit sets; the differences are the bits of AVX-VNNI and of AVX-512
+  // VNNI.
   constexpr unsigned vnni = dnnl_cpu_isa_avx2_vnni & ~dnnl_cpu_isa_avx2,
                      vnni512 = dnnl_cpu_isa_avx512_core_vnni & ~dnnl_cpu_isa_avx512_core;
   unsigned isa = unsigned(dnnl_get_effective_cpu_isa());

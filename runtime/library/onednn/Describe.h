@@ -27,7 +27,7 @@ struct Argument {
   std::string name; // "src", "weights", "bias", "dst", "post0", ...
   std::vector<int64_t> dims;
   std::string dtype;
-  std::string tag;              // concrete: "aBcd16b", "strided" (see strides) or "opaque:BYTES"
+  std::string tag; // concrete layout tag: "aBcd16b", "strided" (see strides) or "opaque:BYTES"
   std::vector<int64_t> strides; // in elements, for plain layouts only
   uint64_t bytes = 0;           // padding included
   bool isOutput = false;
@@ -39,8 +39,8 @@ struct Described {
   std::string implementation;
   std::vector<Argument> arguments;
   uint64_t scratchpadBytes = 0;
-  /// The request with concrete layouts in place of each "any", and with "impl" set. A program
-  /// contains this description.
+  /// Description of the query with a concrete layout in place of each "any", and with "impl" set. A
+  /// program contains this description.
   nlohmann::json desc;
 
   const Argument *find(std::string_view name) const {
@@ -51,12 +51,13 @@ struct Described {
   }
 };
 
-/// Returns what oneDNN selects for `desc` with `threads` threads; 0 means all threads of the
-/// machine. The selection depends on the number of threads. Never returns null. Equal queries share
-/// one cached result.
+/// Returns the implementation, the layouts and the buffers that oneDNN selects for `desc` with
+/// `threads` threads; 0 means all threads of the machine. The selection depends on the number of
+/// threads. Never returns null. Equal queries share one cached result.
 DLC_EXPORT std::shared_ptr<const Described> ask(const nlohmann::json &desc, int threads = 0);
 
-/// Returns a copy of ask()'s result.
+/// Returns the implementation, the layouts and the buffers that oneDNN selects, as a copy of the
+/// shared result of ask().
 inline Described describe(const nlohmann::json &desc, int threads = 0) {
   return *ask(desc, threads);
 }
@@ -67,8 +68,8 @@ inline bool isReference(std::string_view implementation) {
          implementation.find("+ref") != std::string_view::npos;
 }
 
-/// Describes every implementation, in oneDNN's order of preference. Ignores desc["impl"], which
-/// selects an implementation by name in other functions.
+/// Describes every oneDNN implementation of `desc`, in oneDNN's order of preference. Ignores
+/// desc["impl"], which selects an implementation by name in other functions.
 DLC_EXPORT std::vector<Described> describeAll(const nlohmann::json &desc, int threads = 0);
 
 struct Packed {
@@ -84,19 +85,20 @@ DLC_EXPORT Packed packWeights(const nlohmann::json &desc, std::string_view argum
                               const void *plain, std::string_view plainTag = "",
                               std::string_view plainDtype = "", int threads = 0);
 
-/// Returns the bytes of a layout {"dims", "dtype", "tag"|"strides"}, padding included, or nullopt
-/// if the layout is not valid.
+/// Returns the size in bytes of a tensor with the layout {"dims", "dtype", "tag"|"strides"},
+/// padding included, or nullopt if the layout is not valid.
 DLC_EXPORT std::optional<uint64_t> layoutBytes(const nlohmann::json &layout);
 
-/// Copies between two such layouts and converts the element type. Returns an error message, empty
-/// on success.
+/// Copies a tensor from the layout `from` to the layout `to` ({"dims", "dtype", "tag"|"strides"})
+/// and converts the element type. Returns an error message, empty on success.
 DLC_EXPORT std::string reorder(const nlohmann::json &from, const void *source,
                                const nlohmann::json &to, void *destination, int threads = 0);
 
 /// Returns true if oneDNN sums products of 8-bit integers on this machine without saturation.
 DLC_EXPORT bool sumsInt8Exactly();
 
-/// Returns for example "oneDNN 3.2.0". The version is part of the key of cached measurements.
+/// Returns the name and version of oneDNN, for example "oneDNN 3.2.0". It is part of the key of
+/// cached measurements.
 DLC_EXPORT std::string libraryVersion();
 
 } // namespace dlc::onednn

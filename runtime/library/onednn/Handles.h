@@ -23,10 +23,10 @@ using PostOps = Handle<dnnl_post_ops, dnnl_post_ops_destroy>;
 using Memory = Handle<dnnl_memory, dnnl_memory_destroy>;
 using Stream = Handle<dnnl_stream, dnnl_stream_destroy>;
 
-/// Returns the CPU engine, which is stateless and shared by the process.
+/// Returns oneDNN's CPU engine, which is stateless and shared by the process.
 dnnl_engine_t engine();
 
-/// Throws dlc::Error unless `status` is success.
+/// Throws dlc::Error unless `status` is success. `doing` names the failed operation in the message.
 void check(dnnl_status_t status, const char *doing);
 
 } // namespace dlc::onednn

@@ -46,8 +46,9 @@ void buildPoolingBackward(Builder &builder) {
   if (pool.algorithm != dnnl_pooling_max && workspace)
     fail("oneDNN: pooling_backward: 'workspace' is only valid with alg max");
   builder.attributes();
-  // oneDNN chooses the gradient's implementation by the workspace of the forward primitive that it
-  // refers to.
+  // oneDNN chooses the implementation of the pooling gradient by the workspace of a forward
+  // primitive descriptor. The loop below tries each forward implementation until one has the
+  // required workspace.
   dnnl_primitive_desc_t raw = nullptr;
   builder.created(dnnl_pooling_forward_primitive_desc_create(
       &raw, engine(), dnnl_forward_training, pool.algorithm, diffSrc, diffDst, pool.strides.data(),

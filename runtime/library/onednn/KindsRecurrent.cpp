@@ -8,7 +8,8 @@ using runtime::fail;
 
 namespace {
 
-/// The arguments that all recurrent kinds share, in the order of Desc.md.
+/// Memory descriptors of a recurrent layer's arguments, in the buffer order of Desc.md. The
+/// descriptor of a missing optional argument is null.
 struct Layers {
   const_dnnl_memory_desc_t srcLayer, srcIter, srcIterC = nullptr, weightsLayer, weightsIter,
                                               peephole = nullptr, projection = nullptr, bias,

@@ -125,8 +125,9 @@ uint64_t bytesOf(const_dnnl_memory_desc_t md) {
   return static_cast<uint64_t>(elements) * dnnl_data_type_size(type);
 }
 
-/// Returns the canonical tag: the dimensions from the outermost to the innermost, then the blocks.
-/// Dimensions with equal strides (dimensions of one element) are in logical order.
+/// Returns the canonical layout tag of a memory descriptor: the dimensions from the outermost to
+/// the innermost, then the blocks. Dimensions with equal strides (dimensions of one element) are in
+/// logical order.
 static std::string spell(const_dnnl_memory_desc_t md) {
   int rank = rankOf(md), blocks = innerBlocks(md);
   std::vector<int64_t> strides = queryDims(md, dnnl_query_strides, rank);

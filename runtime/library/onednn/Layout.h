@@ -14,25 +14,28 @@ namespace dlc::onednn {
 
 std::optional<dnnl_data_type_t> parseType(std::string_view name);
 
-/// Returns the descriptor of a tag ("acdb", "aBcd16b", "any", "opaque:BYTES"), or null if these
-/// dimensions have no such layout. An opaque layout is parsed as `any`, until a primitive selects
-/// its layout.
+/// Returns the memory descriptor of a layout tag ("acdb", "aBcd16b", "any", "opaque:BYTES"), or
+/// null if these dimensions have no such layout. An opaque layout is parsed as `any`, until a
+/// primitive selects its layout.
 MemoryDesc parseTag(std::string_view tag, const std::vector<int64_t> &dims, dnnl_data_type_t type);
 
-/// Returns the tag from which parseTag() creates an equal descriptor. Returns "strided" for a plain
-/// layout with gaps, which its strides determine, and "opaque:BYTES" for a layout without a name.
+/// Returns the layout tag of a memory descriptor; parseTag() creates an equal descriptor from it.
+/// Returns "strided" for a plain layout with gaps, which its strides determine, and "opaque:BYTES"
+/// for a layout without a name.
 std::string tagName(const_dnnl_memory_desc_t md);
 
-/// Returns the strides in elements; empty for blocked and opaque layouts.
+/// Returns the strides of a plain layout in elements, or an empty list for a blocked or opaque
+/// layout.
 std::vector<int64_t> plainStrides(const_dnnl_memory_desc_t md);
 
 std::vector<int64_t> dimsOf(const_dnnl_memory_desc_t md);
 
-/// Returns the bytes from the first element to the last, padding included. For a plain layout with
-/// gaps, the result is less than oneDNN's size, which includes a gap after the last element.
+/// Returns the number of bytes from a tensor's first element to its last, padding included. For a
+/// plain layout with gaps, the result is less than oneDNN's size, which includes a gap after the
+/// last element.
 uint64_t bytesOf(const_dnnl_memory_desc_t md);
 
-/// Returns the size in an "opaque:BYTES" tag.
+/// Returns the number of bytes in an "opaque:BYTES" tag, or nullopt for any other tag.
 std::optional<uint64_t> opaqueBytes(std::string_view tag);
 
 } // namespace dlc::onednn

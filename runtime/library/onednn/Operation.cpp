@@ -143,7 +143,8 @@ namespace {
 
 struct Kind {
   void (*build)(Builder &);
-  /// The threads of this kind of primitive synchronize during the execution, to share sums.
+  /// Set if the threads of this kind of primitive synchronize during execution to share partial
+  /// sums.
   bool meets = false;
 };
 
@@ -185,7 +186,8 @@ std::string implementationOf(const_dnnl_primitive_desc_t pd) {
   return text ? text : "";
 }
 
-/// Returns true if oneDNN selected opaque layouts of the same size as at compile time.
+/// Returns true if each opaque layout that oneDNN selects has the same size as at compile time.
+/// Otherwise sets `complaint`, if it is not null, to the error message.
 bool keepsOpaqueSizes(const Operation &operation, std::string *complaint) {
   for (const Slot &slot : operation.slots) {
     auto promised = opaqueBytes(slot.givenTag);
@@ -203,8 +205,8 @@ bool keepsOpaqueSizes(const Operation &operation, std::string *complaint) {
   return true;
 }
 
-/// Returns true if the workspace has the element type and layout of the description. The workspace
-/// is a value of the program, so both must be as described.
+/// Returns true if the primitive's workspace has the element type and layout of the description.
+/// The workspace is a value of the program, so both must be as described.
 bool keepsWorkspace(const Operation &operation) {
   for (const Slot &slot : operation.slots) {
     if (slot.name != "workspace")
@@ -222,7 +224,7 @@ bool keepsWorkspace(const Operation &operation) {
   return true;
 }
 
-/// Calls `visit` for each implementation, until it returns false.
+/// Calls `visit` for each oneDNN implementation of `desc`, until `visit` returns false.
 template <typename Visit> void walk(const json &desc, Visit &&visit) {
   if (!desc.is_object())
     fail("oneDNN: a description must be a JSON object");
@@ -282,8 +284,8 @@ std::vector<Operation> makeOperations(const json &desc) {
 
 namespace {
 
-/// Returns the implementation with that name, or the first one that fits the layouts. If none fits,
-/// the result is empty, and `complaint` may give the reason.
+/// Returns the implementation `name`, or the first implementation that supports the layouts. If
+/// there is none, the result has no primitive descriptor, and `complaint` may be the reason.
 Operation chooseOperation(const json &desc, const std::string &name, std::string &complaint) {
   Operation first, wanted;
   walk(desc, [&](const Operation &operation) {

@@ -12,7 +12,7 @@
 
 namespace dlc::onednn {
 
-/// One buffer of the operation, in the order of Desc.md.
+/// Buffer of an operation. The slots of an operation are in the buffer order of Desc.md.
 struct Slot {
   std::string name;
   int execArgument = 0;
@@ -21,14 +21,14 @@ struct Slot {
   /// layout.
   MemoryDesc given;
   std::string givenTag;
-  /// Layout of the command's buffer if "outside" specifies one that may differ from the primitive's
-  /// layout. The call reorders between the two layouts.
+  /// Layout of the command's buffer if the description has "outside"; otherwise null. The call
+  /// reorders between this layout and the primitive's layout.
   MemoryDesc outside;
   std::string outsideTag;
 };
 
-/// State of the functions that build one kind of primitive (Kinds*.cpp). All methods throw
-/// dlc::Error.
+/// Collects the attributes and buffers of one oneDNN primitive while its descriptor is built by a
+/// function of Kinds*.cpp. All methods throw dlc::Error.
 class Builder : public describe::Fields {
 public:
   explicit Builder(const nlohmann::json &desc)
@@ -42,7 +42,8 @@ public:
   /// Sets the post-ops, the math mode, the scales and the zero points, and adds their buffers. Must
   /// be called after the kind's own arguments are added.
   void attributes();
-  /// Checks the status that a dnnl_*_primitive_desc_create function returned.
+  /// Checks the status that a dnnl_*_primitive_desc_create function returned. Throws dlc::Error if
+  /// the function failed.
   void created(dnnl_status_t status);
 
   const nlohmann::json &desc;
@@ -63,16 +64,18 @@ private:
 MemoryDesc layoutOf(const nlohmann::json &layout, const std::string &what);
 
 dnnl_alg_kind_t eltwiseAlgorithm(const std::string &name);
-/// Parameters of an elementwise algorithm whose description does not state them.
+/// Default values of the parameters alpha and beta of an eltwise algorithm, for descriptions
+/// without these parameters.
 float defaultAlpha(const std::string &algorithm);
 float defaultBeta(const std::string &algorithm);
 dnnl_alg_kind_t binaryAlgorithm(const std::string &name);
 
-/// Adds scale and shift as slots and returns their normalization flags.
+/// Adds the optional arguments "scale" and "shift" to the builder's buffers and returns the
+/// normalization flags of those that are present.
 unsigned scaleAndShift(Builder &builder);
 
-/// Functions that build one kind of primitive. The builder's `desc` must be an object. Each
-/// function sets `raw`.
+/// Each of these functions creates the oneDNN descriptor of one kind of primitive in `builder.raw`.
+/// `builder.desc` must be a JSON object.
 void buildConvolution(Builder &builder);
 void buildDeconvolution(Builder &builder);
 void buildInnerProduct(Builder &builder);
@@ -102,12 +105,12 @@ struct Operation {
   std::vector<Slot> slots;
   PrimitiveDesc pd;
   std::string implementation;
-  /// The threads of the primitive do not synchronize with one another during the execution.
+  /// Set if the primitive's threads do not synchronize with one another during execution.
   bool partsAreIndependent = false;
 
-  /// Returns the layout that the primitive uses.
+  /// Returns the layout in which the primitive accesses the slot's tensor.
   const_dnnl_memory_desc_t layout(const Slot &slot) const;
-  /// Returns the layout of the command's buffer.
+  /// Returns the layout of the command's buffer for the slot. It may differ from layout().
   const_dnnl_memory_desc_t bufferLayout(const Slot &slot) const;
   bool isStaged(const Slot &slot) const;
   /// Returns the size of the primitive's own scratchpad, rounded up. Staged buffers follow it in
@@ -120,7 +123,7 @@ struct Operation {
 /// Creates the implementation that desc["impl"] names if it exists, otherwise the first one that
 /// supports the description.
 Operation makeOperation(const nlohmann::json &desc);
-/// Creates all implementations, in oneDNN's order of preference.
+/// Creates all oneDNN implementations of `desc`, in oneDNN's order of preference.
 std::vector<Operation> makeOperations(const nlohmann::json &desc);
 
 } // namespace dlc::onednn

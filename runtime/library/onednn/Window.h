@@ -8,11 +8,11 @@
 namespace dlc::onednn {
 
 struct Window : describe::Window {
-  /// oneDNN's dilations: numbers of elements between two taps.
+  /// Dilations in oneDNN's convention: the number of skipped elements between two taps.
   std::vector<int64_t> gaps;
 
-  /// `src` has two more dimensions than the window. The window of a convolution has the sizes of
-  /// its weights.
+  /// Reads the window from the builder's description; its rank is that of `src` minus 2. The
+  /// default `words` read no sizes, since a convolution's window has the sizes of its weights.
   Window(Builder &builder, const_dnnl_memory_desc_t src,
          describe::Window::Words words = {nullptr, "pads_l", "pads_r", 0});
 };

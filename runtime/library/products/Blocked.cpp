@@ -1,11 +1,11 @@
 //===- Blocked.cpp - panel-blocked matmul ---------------------------------===//
 //
-// The depth is summed in several passes. In each pass, all threads together pack the left operand
-// once. Then each thread packs a panel of the right operand, which stays in its L2 cache while it
-// is multiplied by all rows. If the number of panels is not a multiple of the number of threads,
-// two threads share the rows of a panel. If all columns fit into one panel, each thread has its own
-// rows and packs a few of them at a time, so that they stay in the L2 cache, too. Between two
-// passes dst holds the sums.
+// The reduction dimension (depth, K) is summed in several passes. In each pass, all threads
+// together pack the left operand once. Then each thread packs a panel of the right operand, which
+// stays in its L2 cache while it is multiplied by all rows. If the number of panels is not a
+// multiple of the number of threads, two threads share the rows of a panel. If all columns fit into
+// one panel, each thread has its own rows and packs a few of them at a time, so that they stay in
+// the L2 cache, too. Between two passes dst holds the partial sums.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Features.h"
@@ -22,10 +22,11 @@ using nlohmann::json;
 
 namespace {
 
-/// Maximum number of rows that are packed together.
+/// Maximum number of rows of the left operand that are packed at a time.
 constexpr int64_t kRowsAtOnce = 4096;
 
-/// Returns the first block of columns of `panel`. The panels' widths differ by at most one block.
+/// Returns the index of the first column block of `panel`. The panels' widths differ by at most one
+/// block.
 int64_t firstBlock(int64_t panel, int64_t panels, int64_t blocks) {
   return panel * blocks / panels;
 }
@@ -40,10 +41,12 @@ public:
   }
 
 private:
-  /// Blocks of rows of several matmuls that share the right operand, and a part of the depth.
+  /// Range of row blocks of all matmuls that share a right operand, and a range of the reduction
+  /// dimension.
   struct Slab {
     std::span<const One> ones;
-    int64_t block = 0, blocks = 0; ///< counted through the rows of all matmuls
+    /// First row block and number of row blocks, counted over all matmuls.
+    int64_t block = 0, blocks = 0;
     int64_t step = 0, steps = 0;
   };
 
@@ -72,10 +75,10 @@ private:
   const Product &product;
   const KernelConfig &config;
   int threads = 1,
-      teams = 1;            ///< several teams compute different matmuls, one thread each
+      teams = 1; ///< number of thread teams: 1, or one per thread if the matmuls are independent
   bool sharesRight = false; ///< all matmuls of the batch have the same right operand
   bool readsLeft = false;   ///< left operand is read in place
-  bool streams = false;     ///< right operand is read once, from memory
+  bool streams = false;     ///< right operand exceeds the caches and is read once, from memory
   bool ownRows = false;     ///< each thread packs and multiplies its own rows
   int64_t panels = 1, columnsAtOnce = 0; ///< columnsAtOnce: columns of the widest panel
   int64_t blocksAtOnce = 0, stepsAtOnce = 0;
@@ -100,15 +103,16 @@ Call::Call(Operands given, int threads)
   int64_t team = this->threads / teams,
           rows = blocksOf(product.m, config.rows) * (sharesRight ? operands.count : 1);
   const int64_t allSteps = blocksOf(product.k, config.depth);
-  // A prepacked right operand with a single block of rows is read once, so its whole depth is
-  // summed in one pass.
+  // With a single block of rows, a prepacked right operand is read only once, so the whole
+  // reduction dimension is summed in one pass.
   const bool isOnce = product.isPacked && rows == 1;
   const int64_t depth =
       isOnce ? allSteps : blocksOf(std::min(product.k, config.depthAtOnce), config.depth);
   streams = isOnce && allSteps * blocksOf(product.n, config.columns) * config.rightBytes >
                           runtime::nearBytes() * this->threads;
   int64_t most = columnsNear(config, depth);
-  // The cache holds a prepacked panel and the prefetched next panel.
+  // The cache must hold two panels of a prepacked operand: the current one and the prefetched next
+  // one.
   if (product.isPacked)
     most = std::max<int64_t>(1, most / config.columns / 2) * config.columns;
   ownRows = product.n <= most && rows >= 2 * team;
@@ -118,7 +122,7 @@ Call::Call(Operands given, int threads)
   if (!ownRows)
     panels = panelsFor(team, most / config.columns);
   columnsAtOnce = blocksOf(blocksOf(product.n, config.columns), panels) * config.columns;
-  // Divide the depth into passes of nearly equal size.
+  // Divide the reduction dimension into passes of nearly equal size.
   stepsAtOnce = blocksOf(allSteps, blocksOf(allSteps, depth));
   readsLeft = product.n <= config.fewColumns && !(product.change && product.change->isOfLeft) &&
               product.aStrides.back() == 1 && product.aStrides[product.batch.size()] > 0;
@@ -133,9 +137,9 @@ Call::Call(Operands given, int threads)
 /// Returns the number of panels that minimizes the work of the slowest thread. A panel has at most
 /// `widest` blocks of columns.
 int64_t Call::panelsFor(int64_t team, int64_t widest) const {
-  // Overheads, in units of a row block times a column block: `kRow` for each row block of a panel,
-  // `column` for each column block of a panel. A column block is read again if it was packed
-  // before; otherwise it is packed again, which is expensive relative to tile kernels.
+  // Overheads of a panel, in units of a row block times a column block: `kRow` for each row block,
+  // `column` for each column block. A prepacked column block is only read again. Any other column
+  // block is packed again, which is expensive relative to tile kernels.
   constexpr double kRow = 0.05;
   constexpr int64_t kMorePanels = 64;
   const double column = product.isPacked ? 0.1 : config.parts > 0 ? 2 : 0.5;
@@ -143,7 +147,7 @@ int64_t Call::panelsFor(int64_t team, int64_t widest) const {
                 fewest = blocksOf(blocks, widest);
   int64_t best = fewest;
   double least = HUGE_VAL;
-  // With very many panels, a few more panels make hardly any difference.
+  // Limits the search: with very many panels, a few more panels hardly change the balance.
   const int64_t most = std::min(blocks, fewest + std::min<int64_t>(fewest, kMorePanels) + team);
   for (int64_t some = fewest; some <= most; ++some) {
     double longest = 0;
@@ -165,8 +169,8 @@ int64_t Call::panelsFor(int64_t team, int64_t widest) const {
   return best;
 }
 
-/// Calls body(matmul, its first block, number of blocks, index in the slab) for each matmul of the
-/// range.
+/// Calls body(matmul, its first block, number of blocks, index in the slab) for each matmul that
+/// has row blocks in the slab's range [begin, end).
 template <typename Body>
 void Call::forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const {
   int64_t each = blocksOf(product.m, config.rows);
@@ -177,8 +181,8 @@ void Call::forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &
   }
 }
 
-/// Returns the position of an operand's block for its prologue; a default Place if the operand has
-/// no prologue.
+/// Returns the position of an operand's block in the whole operand, which the operand's prologue
+/// requires; a default Place if the operand has no prologue.
 Place Call::placeOf(const One &one, bool left, int64_t lane, int64_t depth) const {
   Place place;
   if (!product.change || product.change->isOfLeft != left)
@@ -209,7 +213,8 @@ void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *left) co
   });
 }
 
-/// Returns the memory of the left operand's blocks for prefetch, up to the end of the first matmul.
+/// Returns the memory range of the left operand's row blocks for prefetch. The range ends with the
+/// first matmul.
 Prefetch Call::rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const {
   Prefetch ahead;
   forEachOne(slab, block, block + blocks,
@@ -227,7 +232,7 @@ Prefetch Call::rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const 
   return ahead;
 }
 
-/// Returns the memory of a panel of the prepacked right operand for prefetch.
+/// Returns the memory range of panel `panel` of the prepacked right operand for prefetch.
 Prefetch Call::columnsAhead(const Slab &slab, int64_t panel) const {
   constexpr int64_t kLine = 64;
   const int64_t column = columnOf(panel);
@@ -240,9 +245,8 @@ Prefetch Call::columnsAhead(const Slab &slab, int64_t panel) const {
   return ahead;
 }
 
-/// Returns a panel of the right operand, which is packed into `own` unless it was packed before.
-/// Several threads may pack the same columns: only the call with `isFirst` computes the prologue's
-/// sums.
+/// Returns a panel of the right operand, which is packed into `own` unless it is prepacked. Several
+/// threads may pack the same columns: only the call with `isFirst` computes the prologue's sums.
 Panel Call::packColumns(const Slab &slab, int64_t number, bool isFirst, char *own) const {
   const size_t rank = product.batch.size();
   const int64_t column = columnOf(number);
@@ -279,7 +283,7 @@ Panel Call::packColumns(const Slab &slab, int64_t number, bool isFirst, char *ow
   return panel;
 }
 
-/// Multiplies a panel's columns by a part of the slab's blocks of rows.
+/// Multiplies the slab's row blocks from `begin` to `end` by one panel of columns.
 void Call::multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t end,
                         const char *left) const {
   forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
@@ -294,8 +298,8 @@ void Call::multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t en
   });
 }
 
-/// Multiplies a range of (panel, block of rows) pairs. The index of a pair is panel * slab.blocks +
-/// block.
+/// Multiplies a range of the slab's (panel, row block) pairs. The index of a pair is panel *
+/// slab.blocks + block.
 void Call::multiplyColumns(const Slab &slab, int64_t begin, int64_t end, const char *left,
                            char *own) const {
   Slab later = slab;
@@ -314,8 +318,8 @@ void Call::multiplyColumns(const Slab &slab, int64_t begin, int64_t end, const c
   }
 }
 
-/// Multiplies all columns. Each thread takes some of the slab's rows and packs as many at once as
-/// fit its L2 cache.
+/// Multiplies the slab's rows by all columns. Each thread takes some of the rows and packs at a
+/// time as many as fit in its L2 cache.
 void Call::multiplyOwnRows(const Slab &slab, char *own, int team) const {
   runtime::parallelFor(team, slab.blocks, 1, [&](int64_t begin, int64_t end, int thread) {
     char *right = own + thread * perThread, *left = right + perRight;

@@ -25,23 +25,25 @@ using Matrices = Grouped::Matrices;
 
 namespace {
 
-/// Capacity for left operands that are packed in a round, in bytes.
+/// Maximum size in bytes of the left operands that are packed in one round.
 constexpr int64_t kLeftAtOnce = int64_t(32) << 20;
 /// Number of rows whose multiplication takes as long as reading their matrix from memory.
 constexpr int64_t kRowsOfMatrix = 16;
-/// Minimum cost of a thread's share, in multiply-adds.
+/// Minimum cost of a thread's share of the work, in multiply-adds.
 constexpr int64_t kFewProducts = 1 << 16;
 /// Maximum number of blocks of a left operand that are packed together.
 constexpr int64_t kBlocksTogether = 8;
 
-/// Part of one group's matmul: some lanes of the left operand over the whole depth. Lanes are rows.
-/// In a gradient, lanes are columns, and the depth is the group's rows.
+/// Part of one group's matmul: a range of lanes of the left operand, over the whole reduction
+/// dimension (depth). Lanes are rows. In a gradient, lanes are columns, and the reduction dimension
+/// is the group's rows.
 struct Part {
   int64_t group, row, lane, lanes, depth; ///< row: the group's first row
-  int64_t blockLanes, blocks, left;       ///< of the packed operand; left: its offset in bytes
+  /// Size and number of packed blocks; left: byte offset of the packed lanes.
+  int64_t blockLanes, blocks, left;
 };
 
-/// Some blocks of a part's lanes, multiplied by some columns.
+/// Unit of work: a range of a part's lane blocks, multiplied by a range of columns.
 struct Unit {
   const Part *part;
   int64_t block, blocks, column, columns;
@@ -64,7 +66,8 @@ private:
     return g.matrices == Matrices::Columns && readsColumns(config, g.dtype, g.k, g.n);
   }
   int64_t steps(int64_t depth) const { return blocksOf(depth, config.depth); }
-  /// Size in bytes of a packed block of left lanes (leftBlock) and of right columns (rightBlock).
+  /// leftBlock() and rightBlock() return the size in bytes of a packed block of left lanes and of
+  /// right columns.
   int64_t leftBlock(const Part &part) const {
     return steps(part.depth) * (config.leftBytes / config.rows * part.blockLanes);
   }
@@ -73,7 +76,7 @@ private:
   Grouped g;
   KernelConfig config;
   int threads;
-  int64_t blocksAtOnce = 0; ///< blocks of left lanes in a round
+  int64_t blocksAtOnce = 0; ///< number of left lane blocks that are packed in one round
   int64_t leftBytes = 0, rightBytes = 0, outBytes = 0, perThread = 0;
 };
 
@@ -81,7 +84,8 @@ Call::Call(const Grouped &described, const KernelConfig &given, int threads)
     : g(described), config(given), threads(std::max(1, threads)) {
   const int64_t some = std::min(g.groups, g.rows); ///< maximum number of non-empty groups
   const int64_t deepest = g.isGradient ? g.rows : g.k;
-  // Each group may end with a partial block or step, so `some` more are reserved.
+  // Each group may end with a partial block or step, so one more is reserved for each of `some`
+  // groups.
   if (g.isGradient) {
     const int64_t each = (g.rows / config.depth + some) * config.leftBytes;
     blocksAtOnce = std::clamp<int64_t>(kLeftAtOnce / std::max<int64_t>(1, each), 1,
@@ -134,13 +138,13 @@ private:
   void multiply(const Unit &unit, const Unit *next, char *own) const;
   void multiplyInPlace(const Unit &unit) const;
 
-  /// Calls body with a value of the operands' element type (float or uint16_t).
+  /// Calls body with a value of the operands' element type: float, or uint16_t for bf16.
   template <typename Body> void typed(const Body &body) const {
     call.isNarrow() ? body(uint16_t()) : body(float());
   }
 };
 
-/// Sets `count` elements of the result to 0.
+/// Sets `count` elements of the result, beginning with `element`, to 0.
 void Call::Run::clear(int64_t element, int64_t count) const {
   const auto size = static_cast<int64_t>(dtypeBytes(g.dtype));
   char *to = static_cast<char *>(buffers[3]) + element * size;
@@ -202,7 +206,7 @@ void Call::Run::all() {
   round(parts);
 }
 
-/// Packs the left operands of the parts, then multiplies them, and clears `parts`.
+/// Packs the left operands of the parts, multiplies them by the right operands, and clears `parts`.
 void Call::Run::round(std::vector<Part> &parts) const {
   if (parts.empty() || g.n == 0)
     return parts.clear();
@@ -226,7 +230,7 @@ template <typename Body>
 void Call::Run::share(const std::vector<Unit> &units, const Body &body) const {
   auto costOf = [](const Unit &unit) {
     const int64_t lanes = unit.blocks * unit.part->blockLanes;
-    // Packing costs the same for each element of the left operand.
+    // A unit without columns only packs, at the same cost for each element of the left operand.
     return unit.part->depth *
            (unit.columns ? unit.columns * (lanes + kRowsOfMatrix) : lanes * kRowsOfMatrix);
   };
@@ -239,7 +243,7 @@ void Call::Run::share(const std::vector<Unit> &units, const Body &body) const {
   int64_t before = 0, next = 1;
   for (size_t i = 0; i < units.size(); ++i) {
     const int64_t cost = costOf(units[i]);
-    // A unit belongs to the share that contains the middle of its cost.
+    // A unit belongs to the thread's share that contains the middle of the unit's cost.
     while (next < team && (before + cost / 2) * team >= total * next)
       begins[size_t(next++)] = i;
     before += cost;
@@ -279,7 +283,7 @@ void Call::Run::packLeft(const Unit &unit) const {
 /// all threads.
 std::vector<Unit> Call::Run::unitsOf(const std::vector<Part> &parts) const {
   const int64_t all = blocksOf(g.n, config.columns);
-  // The cache holds a prepacked panel and the prefetched next panel.
+  // The cache must hold two prepacked panels: the current one and the prefetched next one.
   const int64_t room = runtime::nearBytes() / (g.matrices == Matrices::Packed ? 4 : 2);
   const int64_t wanted = threads > 1 ? blocksOf(4 * threads, int64_t(parts.size())) : 1;
   std::vector<Unit> units;
@@ -299,7 +303,8 @@ std::vector<Unit> Call::Run::unitsOf(const std::vector<Part> &parts) const {
   return units;
 }
 
-/// Returns the unit's packed columns.
+/// Returns the packed columns of the unit's right operand. Packs them into `own` unless they are
+/// prepacked.
 const char *Call::Run::rightOf(const Unit &unit, char *own) const {
   const Part &part = *unit.part;
   if (g.matrices == Matrices::Packed)
@@ -322,16 +327,16 @@ const char *Call::Run::rightOf(const Unit &unit, char *own) const {
   return own;
 }
 
-/// Returns the offset of a block's first result.
+/// Returns the offset in dst of the first result of block `block`, in elements.
 int64_t Call::Run::placeOf(const Unit &unit, int64_t block) const {
   const Part &part = *unit.part;
   const int64_t row = part.lane + block * part.blockLanes + (g.isGradient ? part.group * g.k : 0);
   return row * g.n + unit.column;
 }
 
-/// Returns the packed columns to prefetch. With a single block of rows, these are the unit's own
-/// columns, shortly before they are used. Otherwise they are the next unit's columns, fetched while
-/// all rows of this unit are multiplied.
+/// Returns the memory range of packed columns to prefetch. With a single block of rows, these are
+/// the unit's own columns, shortly before they are used. Otherwise they are the next unit's
+/// columns, prefetched while all rows of this unit are multiplied.
 Prefetch Call::Run::aheadOf(const Unit &unit, const Unit *next) const {
   constexpr int64_t kLine = 64, kBefore = 16384;
   const bool isOnce = unit.blocks == 1;
@@ -374,7 +379,8 @@ void Call::Run::multiply(const Unit &unit, const Unit *next, char *own) const {
   panel.columns = unit.columns;
   if (g.matrices == Matrices::Packed)
     panel.ahead = aheadOf(unit, next);
-  // If the columns' whole depth does not fit the L2 cache, it is summed in several passes.
+  // Number of steps per pass: if the columns do not fit in the L2 cache over the whole reduction
+  // dimension, it is summed in several passes.
   const int64_t depth = std::max<int64_t>(
       1, runtime::nearBytes() / 2 / (blocksOf(unit.columns, config.columns) * config.rightBytes));
   auto sumUp = [&](int64_t block, int64_t blocks) {

@@ -6,7 +6,7 @@
 
 namespace dlc::products {
 
-/// Addresses of one matmul of a batch.
+/// Operand and result addresses of one matmul of a batch, with its epilogue and prologue.
 struct One {
   const float *a = nullptr, *b = nullptr;
   float *dst = nullptr;
@@ -18,7 +18,8 @@ struct One {
 
 class Operands {
 public:
-  /// Checks the buffers. Throws dlc::Error.
+  /// Checks that this machine supports the kernel and that the buffers match the description.
+  /// Throws dlc::Error.
   Operands(Product described, std::span<const runtime::BufferInfo> buffers);
 
   One at(int64_t index, void *const *buffers) const;

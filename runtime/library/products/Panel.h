@@ -18,10 +18,10 @@ using simd::Post;
 using simd::PostKind;
 using simd::Prologue;
 
-/// Row and column of memory at which the packed elements of an operand with a prologue begin. If
-/// `across` is set, memory columns are the operand's lanes, otherwise its depth. With `across`,
-/// `sums` receives the sum of each column's changed elements, beginning with the first packed
-/// column. The sums start at 0 if `isFirst` is set; otherwise they accumulate.
+/// Memory row and column of the first packed element of an operand with a prologue. If `across` is
+/// set, memory columns are the operand's lanes, otherwise its reduction dimension (depth). With
+/// `across`, `sums` receives the sum of each column's changed elements, beginning with the first
+/// packed column. The sums start at 0 if `isFirst` is set; otherwise they accumulate.
 struct Place {
   const Prologue *prologue = nullptr;
   int64_t row = 0, column = 0;
@@ -29,28 +29,29 @@ struct Place {
   float *sums = nullptr;
 };
 
-/// Memory to prefetch: rows of `lines` cache lines each, with a stride of `row` bytes. Of all
-/// lines, numbered through the rows, those from `begin` up to `end` are prefetched.
+/// Memory range to prefetch: rows of `lines` cache lines each, with a stride of `row` bytes. The
+/// lines are numbered across the rows. Those from `begin` up to `end` are prefetched.
 struct Prefetch {
   const char *from = nullptr;
   int64_t row = 0, lines = 0, begin = 0, end = 0;
 };
 
-/// Computes dst[rows, columns] from packed operands: all rows of `left` times all columns of
-/// `right`, summed over `steps` blocks of depth. `leftStride` and `rightStride` are the strides in
-/// bytes between two blocks of rows and of columns.
+/// Arguments of a matmul kernel that computes dst[rows, columns] from packed operands: all rows of
+/// `left` times all columns of `right`, summed over `steps` blocks of the reduction dimension.
+/// `leftStride` and `rightStride` are the strides in bytes between two blocks of rows and of
+/// columns.
 ///
 /// If `isFirst` is set, the sums start at 0, otherwise at the values of dst. If `isLast` is set,
-/// the epilogue is applied; otherwise dst receives the bare sums. If `each` is set, the epilogue
-/// only adds to dst; then every pass starts its sums at 0 and applies the epilogue. Vector kernels
-/// prefetch a part of `ahead` into the L2 cache with each block. If `streams` is set, the right
-/// operand is read once, from memory.
+/// the epilogue is applied; otherwise dst receives the sums without the epilogue. If `each` is set,
+/// the epilogue only adds to dst; then every pass starts its sums at 0 and applies the epilogue.
+/// Vector kernels prefetch a part of `ahead` into the L2 cache with each block. If `streams` is
+/// set, the right operand is read once, from memory.
 struct Panel {
   const char *left = nullptr, *right = nullptr;
   int64_t leftStride = 0, rightStride = 0, steps = 0;
   float *dst = nullptr;
   int64_t dstRow = 0, rows = 0, columns = 0;
-  int64_t leftRow = 0;   ///< if the left operand is not packed: stride of its rows in elements
+  int64_t leftRow = 0;   ///< row stride of an unpacked left operand in elements; 0 if packed
   int64_t blockRows = 0; ///< number of rows in a block of the left operand
   int64_t firstRow = 0, firstColumn = 0; ///< position in the result, for the epilogue's operands
   int parts = 2;
@@ -58,9 +59,10 @@ struct Panel {
   Prefetch ahead;
 };
 
-/// Computes dst[rows, columns] of bf16 bit patterns. The rows are packed in the layout of packed
-/// columns, with a stride of `stride` bytes between two blocks. The columns are read in place:
-/// contiguous, `depth` elements each.
+/// Arguments of a bf16 matmul that reads the right operand in place. It computes dst[rows, columns]
+/// of bf16 bit patterns. The left operand's rows are packed in the layout of packed columns, with a
+/// stride of `stride` bytes between two blocks. The right operand has contiguous columns of `depth`
+/// elements each.
 struct InPlaceProduct {
   const char *left = nullptr;
   int64_t stride = 0;
@@ -70,27 +72,28 @@ struct InPlaceProduct {
   int64_t dstRow = 0;
 };
 
-/// One step of Strassen's algorithm in Winograd's form: 7 products of quarters instead of 8. A
-/// packed block has a slot for each product. The quarters are packed into 4 slots, from which
-/// `left` and `right` compute all 7. The tables give a quarter's slot by its half of the lanes and
-/// its half of the depth.
+/// One level of Strassen's algorithm in Winograd's form: 7 matmuls of quarters instead of 8. A
+/// packed block has a slot for each of these matmuls. The quarters are packed into 4 slots, from
+/// which Strassen::left and Strassen::right compute all 7. The tables give a quarter's slot by its
+/// half of the lanes and its half of the reduction dimension.
 constexpr int kStrassenSlots = 7;
 constexpr int kStrassenLeft[2][2] = {{0, 1}, {3, 4}};
 constexpr int kStrassenRight[2][2] = {{0, 1}, {3, 6}};
 
 /// Packs an operand into blocks of `width` lanes: [lanes / width][depths][width], with a stride of
-/// `between` elements between two blocks. Lanes after the last one are 0. `lane` and `depth` are
-/// strides in elements.
+/// `between` elements between two blocks. Lanes after the last one are padding of 0. `lane` and
+/// `depth` are the operand's strides in elements.
 using Pack = void (*)(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                       int64_t width, int64_t between, float *to);
 
-/// PackNarrow packs bf16 bit patterns in the same way. Narrow rounds f32 values to bf16.
+/// PackNarrow packs an operand of bf16 bit patterns into blocks of `width` lanes, as f32. Narrow
+/// rounds f32 values to bf16.
 using PackNarrow = void (*)(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes,
                             int64_t depths, int64_t width, int64_t between, float *to);
 using Narrow = void (*)(const float *from, int64_t count, uint16_t *to);
 
-/// Computes sums[lane] as the sum over all depths of an operand that Pack packed. If `more` is set,
-/// the result is added to `sums`.
+/// Computes sums[lane] as the sum over the reduction dimension of an operand that Pack packed. If
+/// `more` is set, the result is added to `sums`.
 using Sums = void (*)(const float *packed, int64_t lanes, int64_t depths, int64_t width,
                       int64_t between, bool more, float *sums);
 
@@ -100,10 +103,11 @@ struct Strassen {
   /// Minimum number of rows of a block of the left operand. The last block may have fewer rows than
   /// the others.
   int64_t minRows;
-  /// Computes the 7 slots of a block from its quarters; each slot has `slot` elements.
+  /// `left` and `right` compute the 7 slots of a packed block from its 4 quarters. Each slot has
+  /// `slot` elements.
   void (*left)(float *slots, int64_t slot);
   void (*right)(float *slots, int64_t slot);
-  /// Multiplies the packed operands into the quarters of dst, in row-major order. The packed data
+  /// Computes the 4 quarters of dst, in row-major order, from the packed operands. The packed data
   /// and the strides are those of the first quarter, which is the largest. Each block of `left` and
   /// `right` has 7 slots.
   void (*multiply)(const Panel (&quarters)[4], const Epilogue &);

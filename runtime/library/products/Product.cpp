@@ -37,7 +37,7 @@ uint64_t KernelConfig::packedBytes(int64_t k, int64_t n) const {
 /// synchronization. For example, a time step of a small recurrent layer ends before a second thread
 /// could start.
 static int threadsFor(const Operands &operands, int threads) {
-  constexpr double kWork = 1 << 15; // multiply-adds for each thread
+  constexpr double kWork = 1 << 15; // minimum number of multiply-adds for each thread
   const Product &product = operands.product;
   double ones = double(operands.count), weights = double(product.k) * double(product.n);
   double work = ones * weights * double(product.m);

@@ -9,8 +9,9 @@
 
 namespace dlc::products {
 
-/// Part of an operand: `lanes` rows of the left operand or columns of the right operand, with
-/// `depths` elements each. `lane` and `depth` are strides in elements.
+/// Unpacked part of a matmul operand: `lanes` rows of the left operand or columns of the right
+/// operand, with `depths` elements of the reduction dimension each. `lane` and `depth` are strides
+/// in elements.
 template <typename T> struct OperandOf {
   const T *from = nullptr;
   int64_t lane = 0, depth = 0, lanes = 0, depths = 0;
@@ -22,26 +23,27 @@ using NarrowOperand = OperandOf<uint16_t>;
 /// Block sizes, packing functions and kernels of a matmul implementation.
 struct DLC_EXPORT KernelConfig {
   const char *name = "";
-  int64_t rows = 0, columns = 0, depth = 0; ///< size of an operand's block, and depth of a step
-  int64_t leftBytes = 0, rightBytes = 0;    ///< size of a packed step of a block
+  int64_t rows = 0, columns = 0, depth = 0; ///< rows and columns of a block; depth of a step
+  int64_t leftBytes = 0, rightBytes = 0;    ///< bytes of one packed step of a block
   int parts = 0;                            ///< bf16 parts per f32 value on tiles; 0 for vectors
   int64_t depthAtOnce = 512;  ///< depth that is summed in one pass, so that panels fit the L2 cache
-  bool anyRows = false;       ///< blocks of a left operand may have fewer rows
-  int64_t fewColumns = 0;     ///< up to this many columns, left rows are read in place
+  bool anyRows = false;       ///< blocks of a left operand may have fewer than `rows` rows
+  int64_t fewColumns = 0;     ///< maximum number of columns for which left rows are read in place
   bool (*isHere)() = nullptr; ///< returns true if this machine supports the configuration
   void (*packLeft)(const KernelConfig &, const Operand &, const Place &, void *to) = nullptr;
   void (*packRight)(const KernelConfig &, const Operand &, const Place &, void *to) = nullptr;
-  /// The same functions for bf16, if the form supports it; `narrow` rounds sums to bf16.
+  /// Packing functions for bf16 operands, or null if the configuration does not support bf16.
+  /// `narrow` rounds f32 sums to bf16.
   void (*packLeftNarrow)(const KernelConfig &, const NarrowOperand &, void *to) = nullptr;
   void (*packRightNarrow)(const KernelConfig &, const NarrowOperand &, void *to) = nullptr;
   Narrow narrow = nullptr;
   void (*multiply)(const Panel &, const Epilogue &) = nullptr;
   void (*multiplyInPlace)(const InPlaceProduct &) =
-      nullptr;                        ///< only full blocks of columns and full steps
+      nullptr;                        ///< requires full column blocks and full steps
   const Strassen *strassen = nullptr; ///< null if Strassen's algorithm is not supported
   void (*enter)() = nullptr, (*leave)() = nullptr; ///< before and after a thread's multiply calls
 
-  /// Size of a packed right operand of [k, n].
+  /// Returns the size of a packed right operand of shape [k, n], in bytes.
   uint64_t packedBytes(int64_t k, int64_t n) const;
 };
 
@@ -52,33 +54,35 @@ inline int64_t blocksOf(int64_t n, int64_t unit) { return (n + unit - 1) / unit;
 ///
 ///   {.., "parts": 2 or "lanes": 16, "strassen": false}
 ///
-/// "parts" selects tiles (tiles/Describe.h). "lanes" selects vectors of that length
-/// (vectors/Describe.h); they support no prologue that changes elements, only its sums. If k >
-/// kSummedDepth, a "sum" must be the only post-op, with a scale of 1. "strassen" selects Strassen's
-/// algorithm on vectors (Strassen.cpp), which requires that there is no batch and that no operand
-/// is packed before.
+/// "parts" selects AMX tiles (tiles/Describe.h). "lanes" selects vectors of that length
+/// (vectors/Describe.h). Vector kernels support no prologue that changes elements, only a
+/// prologue's sums. If k > kSummedDepth, a "sum" must be the only post-op, with a scale of 1.
+/// "strassen" selects Strassen's algorithm on vectors (Strassen.cpp), which requires that there is
+/// no batch and that no operand is prepacked.
 struct DLC_EXPORT Product : describe::Product {
   KernelConfig config;
   bool isStrassen = false;
 
-  /// Throws dlc::Error.
+  /// Parses the description of a matmul that runs with the kernels of `config`. Throws dlc::Error.
   static Product parse(const nlohmann::json &desc, const KernelConfig &config);
 };
 
-/// Minimum number of rows for Strassen's algorithm.
+/// Minimum number of rows for Strassen's algorithm. With fewer rows, the blocks of each half may
+/// have a size without a kernel.
 constexpr int64_t kStrassenRows = 28;
 
 /// Maximum number of columns of a panel in the L2 cache.
 constexpr int64_t kColumnsAtOnce = 2048;
 
-/// Depth that every form sums in one pass.
+/// Size of the reduction dimension up to which every kernel configuration sums in one pass.
 constexpr int64_t kSummedDepth = 512;
 
-/// Returns the maximum number of columns of the right operand that are packed together if k
-/// elements are summed. If the matmul has no more columns, each thread packs its own rows.
+/// Returns the maximum number of columns of a packed panel of the right operand, for a reduction
+/// dimension of size k. If the matmul has no more columns, each thread packs its own rows.
 DLC_EXPORT int64_t panelColumns(const KernelConfig &config, int64_t k);
 
-/// Throws dlc::Error.
+/// Creates the call of a matmul from its description. Throws dlc::Error if the description or a
+/// buffer is invalid.
 std::unique_ptr<runtime::LibraryCall> makeProduct(const nlohmann::json &desc,
                                                   const KernelConfig &config,
                                                   std::span<const runtime::BufferInfo> buffers,

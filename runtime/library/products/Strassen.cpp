@@ -26,25 +26,30 @@ namespace {
 /// columns of each half in a panel.
 constexpr int64_t kDepth = 384, kRows = 2048, kColumns = 128;
 
-/// Lanes and depth of the first half; the second half may be smaller.
+/// Size of an operand's first half: lanes and elements of the reduction dimension. The second half
+/// may be smaller.
 struct Halves {
   int64_t lanes = 0, depth = 0;
 };
 
 Halves leftHalves(int64_t m, int64_t k) { return {blocksOf(m, 2), blocksOf(k, 2)}; }
-/// The second half of dst's columns begins with a full block.
+/// Returns the size of the right operand's first half. It is a multiple of the column block, so
+/// that the second half of dst's columns begins with a full block.
 Halves rightHalves(const KernelConfig &config, int64_t k, int64_t n) {
   return {upTo(blocksOf(n, 2), config.columns), blocksOf(k, 2)};
 }
 
-/// Divides the depth into passes of nearly equal size.
+/// Returns the number of steps in a pass: the reduction dimension is divided into passes of nearly
+/// equal size.
 int64_t stepsAtOnce(int64_t depth) { return blocksOf(depth, blocksOf(depth, kDepth)); }
 
-/// Some blocks of an operand's lanes, from both halves, over a part of the depth.
+/// Part of an operand that is packed at a time: a range of lane blocks of both halves, over a range
+/// of the reduction dimension.
 struct Piece {
   const Operand &whole;
   Halves half;
-  int64_t width = 0, first = 0, blocks = 0; ///< lanes of a block; blocks of the first half
+  /// Lanes of a block; first lane and blocks of the first half.
+  int64_t width = 0, first = 0, blocks = 0;
   int64_t step = 0, steps = 0; ///< depth blocks, counted in the first half of the depth
   float *sums = nullptr;       ///< sums of the lanes over the depth, or null
 };
@@ -102,7 +107,8 @@ private:
     const One &one;
     int64_t block = 0, blocks = 0, step = 0, steps = 0;
   };
-  /// Blocks of columns of each half, and a part of the slab's blocks of rows.
+  /// Unit of a thread's work: a range of column blocks of each half, and a range of the slab's row
+  /// blocks.
   struct Unit {
     int64_t column = 0, columns = 0, row = 0, rows = 0;
   };
@@ -117,7 +123,7 @@ private:
   int threads = 1;
   bool isOfLeft = false; ///< the prologue's sums are over the left operand, not the right one
   Halves left, right;
-  int64_t rowsAtOnce = 0, columnsAtOnce = 0; ///< in blocks
+  int64_t rowsAtOnce = 0, columnsAtOnce = 0; ///< rows of a slab and columns of a panel, in blocks
   int64_t near = 0, shared = 0, perThread = 0;
 };
 
@@ -135,8 +141,9 @@ Call::Call(Operands given, int threads)
   perThread = columnsAtOnce * kStrassenSlots * steps * config.rightBytes;
 }
 
-/// Gives each thread the same number of column blocks. The remaining column blocks are shared by
-/// rows if that shortens the longest share.
+/// Calls `body` for the units of work of one thread. Each thread gets the same number of column
+/// blocks. The remaining column blocks are divided by rows between threads if that shortens the
+/// longest share.
 template <typename Body>
 void Call::forUnits(const Slab &slab, int64_t thread, int64_t team, const Body &body) const {
   const int64_t all = blocksOf(right.lanes, config.columns), each = all / team, rest = all % team;

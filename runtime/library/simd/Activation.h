@@ -12,9 +12,10 @@
 namespace dlc::simd {
 
 enum class Activation : uint8_t {
-  Relu, ///< leaky with slope alpha for negative values
+  Relu, ///< ReLU, or leaky ReLU with the slope alpha for negative values
   Clip,
-  Linear, ///< alpha x + beta; the activations up to this one cost no more than a function call
+  /// alpha x + beta; the activations up to this enumerator cost no more than a function call.
+  Linear,
   Square,
   Abs,
   Sqrt,

@@ -11,9 +11,9 @@
 namespace dlc::simd {
 namespace {
 
-/// Adds a matmul of R rows by C vectors of columns, summed over `depth`, to `sums`. Element k of
-/// row r of the left operand is a[r * aRow + k * aColumn]. The column vectors of the right
-/// operand's row k begin at b[k * bRow].
+/// Accumulates a register-blocked matmul in `sums`: R rows by C vectors of columns, with a
+/// reduction dimension of size `depth`. Element k of row r of the left operand is a[r * aRow + k *
+/// aColumn]. The column vectors of the right operand's row k begin at b[k * bRow].
 template <int V, int R, int C>
 DLC_INLINE void addProducts(const float *a, int64_t aRow, int64_t aColumn, const float *b,
                             int64_t bRow, int64_t depth, Vec<V> (&sums)[R][C]) {
@@ -28,8 +28,8 @@ DLC_INLINE void addProducts(const float *a, int64_t aRow, int64_t aColumn, const
 #pragma GCC unroll 2
       for (int c = 0; c < C; ++c)
         sums[r][c] += x * y[c];
-        // Compiler barrier: it keeps the loads of later rows and steps below these sums. If the
-        // loads were hoisted, registers would spill.
+        // Compiler barrier: it keeps the loads of later rows and steps after these multiply-adds.
+        // If the loads were hoisted, registers would spill.
 #pragma GCC unroll 2
       for (int c = 0; c < C; ++c)
         asm volatile("" : "+v"(sums[r][c]) : : "memory");

@@ -20,7 +20,7 @@ struct Results {
 };
 
 template <int V> struct EpilogueApplier {
-  /// Rows of V sums each, of which only the first `count` are stored.
+  /// Block of accumulators: rows of V sums each, of which only the first `count` are stored.
   struct SumBlock {
     float *sums;
     int64_t sumRow, rows, count;

@@ -54,7 +54,7 @@ template <int V> DLC_INLINE Vec<V> powerOfTwo(Ints<V> n) { return Vec<V>((n + 12
 
 template <int V> DLC_INLINE Vec<V> exponential(Vec<V> x) {
   const Vec<V> magic = splat<V>(0x1.8p23f);
-  // Outside of these bounds the result is 0 or infinite for any fraction.
+  // The exponent is clamped: beyond these bounds, the f32 result is 0 or infinite.
   Vec<V> shifted = between<V>(-200, x * 0x1.715476p+0f, 200) + magic;
   Vec<V> whole = shifted - magic;
   Vec<V> r = x - whole * 0x1.62e400p-1f;
@@ -70,7 +70,7 @@ template <int V> DLC_INLINE Vec<V> exponential(Vec<V> x) {
   return p * powerOfTwo<V>(half) * powerOfTwo<V>(n - half);
 }
 
-/// Returns e^-x for x >= 0, and 0 for x above `most`. The caller's results there would be
+/// Returns e^-x for x >= 0, and 0 for x above `most`. Above `most`, the caller's results would be
 /// subnormal, and arithmetic with subnormal operands can be a hundred times slower.
 template <int V> DLC_INLINE Vec<V> decay(Vec<V> x, float most) {
   Vec<V> e = exponential<V>(-between<V>(0, x, most));

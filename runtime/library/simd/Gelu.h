@@ -55,7 +55,7 @@ alignas(32) constexpr float kTanhTail[kPowers][kPieces] = {
      0x1.51346ep-13f, 0x1.70f89ap-16f, -0x1.33158cp-11f},
 };
 
-/// Returns row[which & 7] for each lane.
+/// Returns row[which & 7] in each vector lane, by a register permutation.
 template <int V> DLC_INLINE Vec<V> pick(const float (&row)[kPieces], Ints<V> which) {
 #ifdef __AVX512F__
   if constexpr (V == 16)

@@ -45,7 +45,7 @@ template <int V> DLC_INLINE Vec<V> toFloats(Ints<V> x) {
     return Vec<V>(_mm256_cvtepi32_ps(__m256i(x)));
 }
 
-/// Rounds to the nearest integer.
+/// Converts f32 vector lanes to integers, rounded to the nearest.
 template <int V> DLC_INLINE Ints<V> toInts(Vec<V> x) {
 #ifdef __AVX512F__
   if constexpr (V == 16)
@@ -64,7 +64,7 @@ template <int V> DLC_INLINE Ints<V> bytesToInts(const uint8_t *from) {
     return Ints<V>(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from))));
 }
 
-/// Stores the lowest byte of each lane.
+/// Stores the lowest byte of each 32-bit lane.
 template <int V> DLC_INLINE void storeBytes(void *to, Ints<V> x) {
 #ifdef __AVX512F__
   if constexpr (V == 16)

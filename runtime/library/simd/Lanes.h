@@ -63,8 +63,8 @@ template <int V> struct IntsOf { typedef int32_t Type __attribute__((vector_size
 template <int V> using Ints = typename IntsOf<V>::Type;
 
 #ifdef __AVX512F__
-/// Returns a mask of the first `count` of 16 lanes; none if `count` is below 1, all if it is 16 or
-/// more.
+/// Returns a mask of the first `count` of 16 vector lanes: no lane if `count` is below 1, all lanes
+/// if it is 16 or more.
 DLC_INLINE __mmask16 firstLanes(int64_t count) {
   return static_cast<__mmask16>(count >= 16 ? 0xffff : count <= 0 ? 0 : (1u << count) - 1);
 }
@@ -75,7 +75,7 @@ DLC_INLINE __m256i firstOfEight(int64_t count) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), places);
 }
 
-/// Loads the first `count` elements; the other lanes are 0.
+/// Loads the first `count` elements by a masked load; the other vector lanes are 0.
 template <int V> DLC_INLINE Vec<V> loadFirst(const float *from, int64_t count) {
 #ifdef __AVX512F__
   if constexpr (V == 16)
@@ -85,7 +85,7 @@ template <int V> DLC_INLINE Vec<V> loadFirst(const float *from, int64_t count) {
     return Vec<V>(_mm256_maskload_ps(from, firstOfEight(count)));
 }
 
-/// Stores the first `count` lanes; memory after them is not written.
+/// Stores the first `count` vector lanes by a masked store; memory after them is not written.
 template <int V> DLC_INLINE void storeFirst(float *to, int64_t count, Vec<V> v) {
 #ifdef __AVX512F__
   if constexpr (V == 16)

@@ -14,11 +14,11 @@ namespace {
 DLC_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 DLC_INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/// Maximum number of tiles whose sums fit the registers with two vectors of output channels. With
-/// one vector, twice as many fit.
+/// Maximum number of tiles whose accumulators fit in the vector registers with two vectors of
+/// output channels. With one vector of output channels, twice as many tiles fit.
 template <int V> constexpr int kMaxRows = V == 16 ? 14 : 6;
 
-/// Arguments of `multiply`: sums over input channels in blocks of V, for one or two vectors of
+/// Arguments of `multiply`, a matmul over input channels in blocks of V, for one or two vectors of
 /// output channels. The weights of all output vectors are contiguous for each input channel.
 struct Multiplication {
   const float *data;
@@ -28,10 +28,11 @@ struct Multiplication {
   int64_t toBlock;
   int64_t blocks;
   bool add;
-  /// Weights to prefetch: as many as `weights` holds, used by the next multiplication.
+  /// Weights of the next multiplication, which are prefetched. Their count is the same as that of
+  /// `weights`.
   const float *ahead;
-  /// Prefetch of each channel's step: the cache lines at `ahead` and at `ahead + aheadOther`. Then
-  /// `ahead` advances by `aheadStep` elements.
+  /// For each input channel, the cache lines at `ahead` and at `ahead + aheadOther` are prefetched.
+  /// Then `ahead` advances by `aheadStep` elements.
   int64_t aheadStep = 0, aheadOther = 0;
 };
 
@@ -79,7 +80,7 @@ DLC_INLINE void multiplyTiles(Multiplication task, int64_t count) {
   static constexpr MultiplyTable<V, wide, most> table;
   constexpr int64_t line = 64 / sizeof(float);
   // Split the tiles into groups of nearly equal size. Each group prefetches its share of the next
-  // weights, since memory delivers only so much during one group.
+  // weights, since memory bandwidth limits the prefetch during one group.
   const int64_t groups = (count + most - 1) / most, part = task.blocks * V * wide * V / groups;
   task.aheadStep = wide * V / groups;
   task.aheadOther = task.aheadStep > line ? line : 0;
@@ -93,7 +94,8 @@ DLC_INLINE void multiplyTiles(Multiplication task, int64_t count) {
   }
 }
 
-/// Runs with one or two blocks of output channels.
+/// Multiplies `count` tiles by the weights of two vectors of output channels if `two` is set,
+/// otherwise of one vector.
 template <int V>
 DLC_INLINE void multiplyTiles(bool two, const Multiplication &task, int64_t count) {
   if (two)

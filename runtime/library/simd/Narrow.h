@@ -23,7 +23,7 @@ template <int V> DLC_INLINE Vec<V> load(const uint16_t *from) {
         _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from))), 16)));
 }
 
-/// Loads the first `count` elements; the other lanes are 0.
+/// Loads the first `count` bf16 elements as f32; the other vector lanes are 0.
 template <int V> DLC_INLINE Vec<V> loadFirst(const uint16_t *from, int64_t count) {
 #ifdef __AVX512F__
   if constexpr (V == 16)
@@ -53,7 +53,7 @@ template <int V> struct BitsOf {
   typedef uint16_t Loose __attribute__((vector_size(V * 2), aligned(2), may_alias));
 };
 
-/// Rounds to bf16, to the nearest with ties to even. NaN stays NaN.
+/// Rounds f32 to bf16, to the nearest with ties to even. NaN stays NaN.
 template <int V> DLC_INLINE typename BitsOf<V>::Half narrowed(Vec<V> v) {
   using Whole = typename BitsOf<V>::Whole;
   const Whole bits = Whole(v), upper = bits >> 16, isNan = Whole(v != v);

@@ -23,7 +23,7 @@ enum class PostKind {
   Add,
   Mul,
   Sub,
-  LogisticGradient, ///< gradient through an activation, whose result is the operand
+  LogisticGradient, ///< product with the derivative of an activation whose result is the operand
   TanhGradient,
   ReluGradient,
   Sum
@@ -32,13 +32,14 @@ enum class PostKind {
 struct Post {
   PostKind kind = PostKind::Activate;
   Activation activation = Activation::Relu;
-  float alpha = 0, beta = 0; ///< as in oneDNN; for Sum, alpha is the factor of the old result
-  Matrix operand;            ///< for Add to ReluGradient; a stride of 0 broadcasts
+  /// Parameters as in oneDNN; for Sum, alpha is the factor of the old result.
+  float alpha = 0, beta = 0;
+  Matrix operand; ///< second operand of Add to ReluGradient; a stride of 0 broadcasts
 };
 
 constexpr int kMaxPosts = 6;
 
-/// Computation of results from sums: dst = posts(scale · sum + bias).
+/// Epilogue of a matmul, which computes the results from the sums: dst = posts(scale · sum + bias).
 struct Epilogue {
   float scale = 1;
   const float *bias = nullptr;
@@ -46,9 +47,10 @@ struct Epilogue {
   int count = 0;
 };
 
-/// Change of an operand's elements while they are packed. An element x in a row and a column of
-/// memory becomes e(x - shift[row]) · factor[row], where e is the exponential or the identity. If
-/// hot[row] is the column, `value` is added. A step of 0 uses one shift or factor for all rows.
+/// Prologue of a matmul: changes an operand's elements while they are packed. An element x in a row
+/// and a column of memory becomes e(x - shift[row]) · factor[row], where e is the exponential or
+/// the identity. If hot[row] is the column, `value` is added. A step of 0 uses one shift or factor
+/// for all rows.
 struct Prologue {
   bool exponential = false;
   const float *shift = nullptr, *factor = nullptr;

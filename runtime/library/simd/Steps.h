@@ -29,8 +29,8 @@ template <int H, int W, typename Do> DLC_INLINE void each(const Do &act) {
       act(i, j);
 }
 
-/// Applies an activation to `count` vectors. Not inlined, so that the caller's sums stay in
-/// registers if no step follows.
+/// Applies an activation to `count` vectors. The function is not inlined, so that the caller's sums
+/// stay in registers if the convolution has no epilogue op.
 template <int V> [[gnu::noinline]] void activate(const Step &step, Vec<V> *values, int count) {
   withActivation<V>(step.activation, step.alpha, step.beta, [&](const auto &function) {
     for (int i = 0; i < count; ++i)
@@ -38,8 +38,9 @@ template <int V> [[gnu::noinline]] void activate(const Step &step, Vec<V> *value
   });
 }
 
-/// Applies a step to the first `rows` by `cols` results of a block of channels. `offset` is the
-/// offset of the first result in the destination image.
+/// Applies an epilogue op to `y`, a tile of H by W result pixels for one block of V channels. Only
+/// the first `rows` by `cols` pixels are inside the image. `offset` is the offset of the tile's
+/// first pixel in the destination image.
 template <int V, int H, int W>
 DLC_INLINE void take(const Step &step, Vec<V> (&y)[H][W], int64_t block, int64_t offset,
                      int64_t row, int64_t pixel, int rows, int cols) {

@@ -115,7 +115,8 @@ public:
   uint64_t scratchBytes() const override { return weightBytes + slabBytes; }
 
 private:
-  /// Several complete images, or some rows of one image.
+  /// Range of result rows that is packed and multiplied at a time: several complete images, or some
+  /// rows of one image.
   struct Slab {
     int64_t image = 0, images = 1, row = 0, rows = 0;
   };
@@ -132,7 +133,7 @@ private:
 
   Convolution c;
   int threads;
-  int64_t steps = 0, reach[2] = {}, pitch = 0, shared = 0; ///< values of c's methods
+  int64_t steps = 0, reach[2] = {}, pitch = 0, shared = 0; ///< cached values of c's methods
   struct Phase {
     int64_t y, x;
     bool operator==(const Phase &) const = default;
@@ -214,7 +215,8 @@ void Call::planSlabs() {
     most = {0, 1, 0, (c.dst[0] + slabs - 1) / slabs};
   }
   imageRows = most.rows + reach[0];
-  // A tile may extend past the last position, and so may the padding of the last row.
+  // Number of packed positions with padding. A tile may extend past the last position, and so may
+  // the padding of the last row.
   places = most.images * imageRows * pitch + shared + reach[1] + kBlock;
   partStride = places * kPixelBytes;
   phaseStride = steps * c.parts * partStride;
@@ -254,7 +256,8 @@ std::vector<uint8_t> Call::liveTaps(const Slab &slab) const {
   return live;
 }
 
-/// Splits the work so that each part of the larger operand is read by only one thread.
+/// Divides the rows and columns of the matmul into groups for the threads, so that each part of the
+/// larger operand is read by only one thread.
 void Call::planUnits() {
   int64_t rows = blocks(static_cast<int64_t>(pixel.size())), columns = blocks(c.features);
   if (rows > columns * c.taps()) {
@@ -266,8 +269,8 @@ void Call::planUnits() {
   }
 }
 
-/// Packs the window row of each result, a span of adjacent pixels, as one packed pixel. A span over
-/// the image's border is copied with zeros first.
+/// Packs the window row of each result, a span of adjacent pixels, as one packed pixel. A span that
+/// crosses the image's border is first copied with zero padding.
 void Call::packSpans(const float *row, char *to) const {
   int64_t span = c.window.sizes[1] * c.channels, step = c.window.strides[1];
   for (int64_t x = 0; x < c.dst[1];) {
@@ -291,8 +294,8 @@ void Call::packSpans(const float *row, char *to) const {
   }
 }
 
-/// Packs a row of a phase. The last row includes the padding that other rows share with their next
-/// row.
+/// Packs one row of one phase of the source image. The last row includes the padding that other
+/// rows share with their next row.
 void Call::packRow(const float *src, const Slab &slab, int64_t index, char *left) const {
   int64_t all = slab.rows + reach[0];
   int64_t phase = index / (slab.images * all), image = index / all % slab.images, q = index % all;

@@ -8,27 +8,28 @@
 
 namespace dlc::tiles {
 
-/// dst[n, y, x, o] = post-ops(sum over r, s, c of src[n, y·stride + r·dilation - pad, .., c] ·
-/// weights[o, c, r, s] + bias[o]); pixels outside of src are 0.
+/// Convolution with dst[n, y, x, o] = post-ops(sum over r, s, c of src[n, y·stride + r·dilation -
+/// pad, .., c] · weights[o, c, r, s] + bias[o]); pixels outside of src are 0.
 ///
 ///   {"kind": "convolution", "parts": 2, "src": [n, c, h, w], "dst": [n, o, h, w],
 ///    "window": [r, s], "strides": [..], "dilations": [..], "pads": [before h, before w],
 ///    "weights": "plain" or "packed", "turned": false, "bias": true,
-///    "post_ops": as a product's, with "strides": [pixel, channel]}
+///    "post_ops": as of a matmul (describe/Product.h), with "strides": [pixel, channel]}
 ///
-/// All elements are f32; src, dst and the operands are stored channels last. "turned" means that
-/// the weights are [c, o, r, s] and the window is reversed, which computes the data gradient of a
-/// convolution with stride 1. The buffers are src, weights, [bias], dst, and one for each binary
-/// post-op.
+/// "parts" is the number of bf16 parts of each f32 element. All elements are f32; src, dst and the
+/// operands are stored channels last. "turned" means that the weights are [c, o, r, s] and the
+/// window is flipped, which computes the data gradient of a convolution with stride 1. The buffers
+/// are src, weights, [bias], dst, and one for each binary post-op.
 struct DLC_EXPORT Convolution : describe::Convolution {
   int parts = 2;
   describe::Posts posts;
 
-  /// Throws dlc::Error.
+  /// Parses the description of a convolution. Throws dlc::Error if it is not valid.
   static Convolution parse(const nlohmann::json &desc);
 
-  /// Returns true if there are so few channels that a row of the window is summed as one depth: a
-  /// packed pixel then includes the neighbors in its row.
+  /// Returns true if there are so few channels that the columns of the window and the channels are
+  /// merged into one reduction dimension (im2col along the row). A packed pixel then includes its
+  /// neighbors in the row.
   bool unfoldsRows() const;
   int64_t depth() const { return unfoldsRows() ? window.sizes[1] * channels : channels; }
   int64_t taps(int dim) const { return dim == 1 && unfoldsRows() ? 1 : window.sizes[dim]; }
@@ -40,7 +41,7 @@ struct DLC_EXPORT Convolution : describe::Convolution {
   int64_t sharedPlaces() const;
   int64_t pitch() const { return dst[1] + reach(1) - sharedPlaces(); }
   /// Range of the window's rows or columns that overlap the image for any result from `first` to
-  /// `last`.
+  /// `last`; the others only read padding.
   struct Range {
     int64_t begin = 0, end = 0;
   };

@@ -1,4 +1,4 @@
-//===- Describe.cpp - form and call factory of matmuls on tiles -----------===//
+//===- Describe.cpp - configuration and calls of tile matmuls -------------===//
 #include "runtime/library/tiles/Describe.h"
 
 #include "runtime/device/cpu/Features.h"

@@ -10,7 +10,7 @@ namespace dlc::tiles {
 /// Returns true if this machine has AMX tiles and the operating system permits their use.
 DLC_EXPORT bool available();
 
-/// Reads the field "parts" of a description. Throws dlc::Error.
+/// Returns the number of bf16 parts in the field "parts" of a description. Throws dlc::Error.
 int partsOf(const describe::Fields &fields);
 
 /// Returns the kernel configuration of matmuls whose f32 operands are split into 1, 2 or 3 bf16
@@ -19,7 +19,8 @@ DLC_EXPORT products::KernelConfig configOf(int parts);
 /// Returns the kernel configuration that a description selects. Throws dlc::Error.
 DLC_EXPORT products::KernelConfig configOf(const nlohmann::json &desc);
 
-/// Size and packing of a right operand of [k, n], in the layout of the tiles.
+/// packedBytes() returns the size of a packed right operand of shape [k, n] in bytes, and
+/// packWeights() packs it, in the layout of the tiles.
 DLC_EXPORT uint64_t packedBytes(int64_t k, int64_t n, int parts);
 DLC_EXPORT void packWeights(const float *b, int64_t rowStride, int64_t columnStride, int64_t k,
                             int64_t n, int parts, void *packed);

@@ -19,9 +19,9 @@ namespace {
 /// Prefetch distance of the columns, in steps. Each column is a separate stream of memory.
 constexpr int64_t kStepsAhead = 12;
 
-/// Computes the sums of 32 columns in tiles 0 to 3. Tiles 0 and 1 hold the first 16 rows, tiles 0
-/// and 2 the first 16 columns. `both` is set if there are more than 16 rows. `ahead` is the next 32
-/// columns to prefetch, or null if all columns are in the cache.
+/// Computes the sums of up to 32 rows by 32 columns in tiles 0 to 3. Tiles 0 and 1 hold the first
+/// 16 rows, tiles 0 and 2 the first 16 columns. `both` is set if there are more than 16 rows.
+/// `ahead` is the next 32 columns to prefetch, or null if all columns are in the cache.
 template <bool both>
 void sumBlock(const char *left, const uint16_t *right, int64_t depth, const uint16_t *ahead) {
   const int64_t bytes = depth * 2, steps = depth / kDepth;

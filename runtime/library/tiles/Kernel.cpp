@@ -25,10 +25,10 @@ struct alignas(64) Config {
 /// two parts fills a page, and the hardware prefetcher stops at the page's end.
 constexpr int64_t kFetchAhead = 8192;
 
-/// Computes a block of sums. The products of parts are ordered so that each part is loaded as
-/// rarely as the tiles allow. `leftPart` and `leftStep` are the strides in bytes between parts and
-/// between steps of the left operand. If `fetches` is set, the right operand is prefetched, since
-/// it may not be in the cache.
+/// Computes a block of sums in the tile registers. The products of parts are ordered so that each
+/// part is loaded as rarely as the tiles allow. `leftPart` and `leftStep` are the strides in bytes
+/// between parts and between steps of the left operand. If `fetches` is set, the right operand is
+/// prefetched, since it may not be in the cache.
 template <bool tall, int parts>
 inline void sumBlock(const char *left, int64_t leftPart, int64_t leftStep, const char *right,
                      int64_t steps, bool fetches) {
@@ -74,7 +74,8 @@ inline __m512 activatedHere(const Post &post, __m512 v) {
   return v;
 }
 
-/// Not inlined, so that the code for the most common epilogues stays small.
+/// Applies an activation. The function is not inlined, so that the code for the most common
+/// epilogues stays small.
 __attribute__((noinline)) __m512 activatedApart(const Post &post, __m512 v) {
   return activatedHere(post, v);
 }

@@ -20,11 +20,13 @@
 
 namespace dlc::tiles {
 
-/// Rows and columns of a block of the result, and depth of a step.
+/// Number of rows and columns in a block of the result, and size of the reduction dimension in a
+/// step.
 constexpr int64_t kBlock = 32, kDepth = 32;
-/// Bytes of one part of an operand's block for one step: 32 rows or columns with a depth of 32.
+/// Bytes of one bf16 part of an operand's block for one step: 32 rows or columns by 32 elements of
+/// the reduction dimension.
 constexpr int64_t kPartBytes = 2 * kBlock * kDepth;
-/// Bytes of one part of 32 channels of a pixel.
+/// Bytes of one bf16 part of 32 channels of a pixel.
 constexpr int64_t kPixelBytes = 2 * kDepth;
 
 using products::Epilogue;
@@ -35,16 +37,16 @@ using products::PostKind;
 using products::Prologue;
 
 /// Writes the bf16 parts of an operand in the layout of the tiles: blocks of 32 of its `lanes`
-/// (rows of the left operand, columns of the right operand), each in steps with a depth of 32.
-/// `lane` and `depth` are strides in elements. With a prologue, the stride along the columns of
-/// memory must be 1. Elements after the operand's end are 0.
+/// (rows of the left operand, columns of the right operand), each in steps of 32 elements of the
+/// reduction dimension. `lane` and `depth` are strides in elements. With a prologue, the stride
+/// along the columns of memory must be 1. Elements after the operand's end are padding of 0.
 void packLeft(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
               int parts, void *to, const Place &place = {});
 void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                int parts, void *to, const Place &place = {});
 
-/// Packs bf16 bit patterns as one part; `lane` or `depth` must be 1. The second half of a left
-/// block is not written if it has no lanes.
+/// Packs an operand of bf16 bit patterns as one part; `lane` or `depth` must be 1. The second half
+/// of a left block is not written if it has no lanes.
 void packLeft(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
               void *to);
 void packRight(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
@@ -53,7 +55,7 @@ void packRight(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes,
 void narrow(const float *from, int64_t count, uint16_t *to);
 
 void multiply(const Panel &panel, const Epilogue &epilogue);
-/// Multiplies bf16 operands; the columns are read in place.
+/// Multiplies bf16 operands; the right operand's columns are read in place.
 void multiplyInPlace(const products::InPlaceProduct &args);
 
 /// Arguments of packPixels, which writes the bf16 parts of `count` pixels with contiguous channels.

@@ -20,8 +20,8 @@ constexpr int64_t kTile = 1024, kHalf = 16;
 
 using simd::firstLanes;
 
-/// Calls `one(block, step, index of the part)` for all parts of a packed operand, in the order of
-/// memory. `across` is set if the lanes are adjacent in memory.
+/// Calls `one(block, step, index in the packed operand)` for all blocks and steps of an operand, in
+/// the memory order of the unpacked operand. `across` is set if the lanes are adjacent in memory.
 template <typename F>
 inline void forEachPart(int64_t lanes, int64_t depths, bool across, const F &one) {
   const int64_t blocks = (lanes + kBlock - 1) / kBlock, steps = (depths + kDepth - 1) / kDepth;

@@ -12,9 +12,9 @@ namespace dlc::tiles {
 
 namespace {
 
-/// Returns the next bf16 part of two vectors, whose remainders replace x and y. If `pairs` is set,
-/// each 32-bit lane has the part of x in its lower half and the part of y in its upper half.
-/// Otherwise the parts of x precede those of y.
+/// Returns the next bf16 part of the two vectors x and y, and replaces x and y by their remainders.
+/// If `pairs` is set, each 32-bit lane has the part of x in its lower half and the part of y in its
+/// upper half. Otherwise the parts of x precede those of y.
 template <bool pairs> inline __m512i takePart(__m512 &x, __m512 &y, __m512i interleave) {
   const __m512 most = _mm512_set1_ps(0x1.fep+127f);
   __m512i both = (__m512i)_mm512_cvtne2ps_pbh(y, x);
@@ -66,13 +66,13 @@ inline __m512i interleaving() {
   return _mm512_load_si512(order);
 }
 
-/// Prefetch distance in bytes for elements that are adjacent along the lanes.
+/// Prefetch distance in bytes while packing an operand whose lanes are adjacent in memory.
 constexpr int64_t kAhead = 256;
 
-/// Packs one tile of each part, 16 lanes with a depth of 32; the parts have a stride of kPartBytes.
-/// A tile of the left operand has a row for each lane. A tile of the right operand has a row for
-/// each two elements of depth. If `runs` is set, the elements are adjacent along the depth,
-/// otherwise along the lanes.
+/// Packs 16 lanes by 32 elements of the reduction dimension (depth) into one tile of each part; the
+/// parts have a stride of kPartBytes. A tile of the left operand has a row for each lane. A tile of
+/// the right operand has a row for each two elements of the reduction dimension. If `runs` is set,
+/// the elements are adjacent in memory along the depth, otherwise along the lanes.
 template <bool runs, bool left>
 inline void packTile(const float *from, int64_t stride, int parts, char *to, __m512i interleave) {
   __m512 x[16], y[16];
@@ -120,8 +120,8 @@ inline __m512 changed(const Prologue &prologue, __m512 v, int64_t row, int64_t c
   return v;
 }
 
-/// Packs one tile of each part from elements that the prologue changes. Elements after the
-/// operand's end are 0.
+/// Applies the prologue to 16 lanes by 32 elements of the reduction dimension and packs them into
+/// one tile of each part. Elements after the operand's end are padding of 0.
 template <bool left, bool exponential>
 void packChanged(const Source &source, int64_t firstLane, int64_t firstDepth, int64_t lanes,
                  int64_t depths, int parts, char *tile, __m512i interleave) {
@@ -169,7 +169,7 @@ void packChanged(const Source &source, int64_t firstLane, int64_t firstDepth, in
   packTile<true, left>(&values[0][0], kDepth, parts, tile, interleave);
 }
 
-/// Packs one block of 32 lanes with a depth of 32.
+/// Packs one block of an operand: 32 lanes by 32 elements of the reduction dimension, in all parts.
 template <bool left>
 void packBlock(const Source &source, int64_t block, int64_t step, int parts, char *to,
                __m512i interleave) {

@@ -26,8 +26,9 @@ template <bool turns> inline void storeTile(__m512i (&rows)[16], char *to) {
     _mm512_store_si512(to + 64 * i, rows[i]);
 }
 
-/// Packs a block of up to 32 lanes with a depth of up to 32, in the layout of Pack.cpp; elements
-/// after the operand's end are 0. The elements are adjacent along the depth.
+/// Packs a block of up to 32 lanes (rows of the left operand, columns of the right operand) by up
+/// to 32 elements of the reduction dimension into tiles. Elements after the operand's end are
+/// padding of 0. The elements are adjacent in memory along the reduction dimension.
 template <bool left>
 inline void packRuns(const uint16_t *from, int64_t lane, int64_t lanes, int64_t depths, char *to) {
   const __mmask32 mask = firstOf32(depths);
@@ -43,9 +44,10 @@ inline void packRuns(const uint16_t *from, int64_t lane, int64_t lanes, int64_t 
   }
 }
 
-/// Packs a block whose elements are adjacent along the lanes. Both halves of the block are packed
-/// together, since they share cache lines. The next step's elements are prefetched into the L2
-/// cache: the rows may be so far apart that only few of them fit the L1 cache.
+/// Packs a block of up to 32 lanes by up to 32 elements of the reduction dimension, whose lanes are
+/// adjacent in memory. Both halves of the block are packed together, since they share cache lines.
+/// The next step's elements are prefetched into the L2 cache: the rows may be so far apart that
+/// only few of them fit the L1 cache.
 template <bool left>
 inline void packAcross(const uint16_t *from, int64_t depth, int64_t lanes, int64_t depths, char *to,
                        const __m512i (&order)[2]) {
@@ -69,8 +71,8 @@ inline void packAcross(const uint16_t *from, int64_t depth, int64_t lanes, int64
 }
 
 template <bool left> void pack(const Source &source, char *to) {
-  // Order of the interleaved elements of two rows, for the first and for the second half of the
-  // lanes.
+  // Shuffle indices that interleave the elements of two memory rows, for the first and for the
+  // second half of the lanes.
   alignas(64) int16_t places[2][32];
   for (int i = 0; i < 64; ++i)
     places[i / 32][i % 32] = int16_t(i / 2 + (i % 2) * 32);

@@ -54,7 +54,7 @@ private:
     return _mm512_maskz_loadu_epi16(mask, run.from + index * run.channels + channel);
   }
 
-  /// Prefetches the next cache line of the pixels after this run, in the order of memory.
+  /// Prefetches the next cache line of the pixels after this run, one pixel after the other.
   __attribute__((always_inline)) void fetch() {
     if (fetched >= 4 * run.pairs)
       return;

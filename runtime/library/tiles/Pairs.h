@@ -14,8 +14,9 @@
 
 namespace dlc::tiles {
 
-/// Up to 16 pairs of pixels, with their indices in `pixels`. A pixel is 0 if its index is negative
-/// or not below `limit`. If `more` is set, the pixels of the following pairs are prefetched.
+/// Arguments of packPairs and packTransposed: up to 16 pairs of pixels with the indices in
+/// `pixels`. A pixel is 0 if its index is negative or not below `limit`. If `more` is set, the
+/// pixels of the following pairs are prefetched.
 struct PixelPairs {
   const uint16_t *from = nullptr;
   int64_t channels = 0; ///< also the stride between two pixels, in elements
@@ -24,12 +25,13 @@ struct PixelPairs {
   bool more = false;
 };
 
-/// Writes interleaved pixel pairs for each block of 32 channels, with a stride of `block` bytes
-/// between two blocks: a row for each pair, of 64 bytes (16 channels) or 128 bytes (32 channels).
+/// Packs the right operand: interleaved pixel pairs for each block of 32 channels, with a stride of
+/// `block` bytes between two blocks. Each pair has a row of 64 bytes (16 channels) or 128 bytes (32
+/// channels).
 void packPairs(const PixelPairs &run, int64_t row, int64_t block, char *to);
 
-/// Writes the transposed pairs as tiles with a row for each of 16 channels. Each block has two
-/// adjacent tiles if `tall` is set, otherwise one. There are 16 pairs.
+/// Packs the left operand: 16 transposed pixel pairs, as tiles with a row for each of 16 channels.
+/// Each block has two adjacent tiles if `tall` is set, otherwise one.
 void packTransposed(const PixelPairs &run, bool tall, int64_t block, char *to);
 
 /// Arguments of sumPixels, which computes sums[32][32] = (isFirst ? 0 : sums) + left · right, over

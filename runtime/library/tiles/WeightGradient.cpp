@@ -33,7 +33,7 @@ WeightGradient WeightGradient::parse(const json &desc) {
   const describe::Window &window = g.window;
   if (g.rank() != 2 || g.groups != 1 || window.low[0] < 0 || window.low[1] < 0)
     fields.complain("required: two spatial dimensions, one group and no negative padding");
-  // Positions are numbered in 32 bits.
+  // Position numbers must fit in 32 bits.
   __int128 most = (__int128(g.dst[0]) + window.sizes[0] * __int128(window.dilations[0])) *
                   (__int128(g.dst[1]) + window.sizes[1] * __int128(window.dilations[1]));
   if (std::max<__int128>(most, g.pixels()) > (__int128(1) << 28))
@@ -61,8 +61,8 @@ public:
   }
 
 private:
-  /// Packed src for the taps that have the same phase (y, x) of the strides and the same parity of
-  /// their offset.
+  /// Packed copy of src for the taps that have the same phase (y, x) of the strides and the same
+  /// parity of their offset.
   struct Picture {
     int64_t y, x, odd;
     std::vector<int32_t> pixels;
@@ -88,9 +88,10 @@ private:
   int64_t places = 0, pitch = 0, reach[2] = {};
   std::vector<int32_t> diffPixels;
   std::vector<Picture> pictures;
-  std::vector<int64_t> tapPicture, tapPair; ///< tap's picture, and its first pair in there
-  int64_t pairs = 0;                        ///< number of pairs in a picture
-  int64_t rightRow = 0, leftStep = 0, leftBlock = 0, rightBlock = 0; ///< in bytes
+  /// For each tap: its picture, and its first pixel pair in the picture.
+  std::vector<int64_t> tapPicture, tapPair;
+  int64_t pairs = 0; ///< number of pairs in a picture
+  int64_t rightRow = 0, leftStep = 0, leftBlock = 0, rightBlock = 0; ///< strides in bytes
   int64_t leftGroup = 0, rightGroup = 0, slab = 1, sumBytes = 0;
 };
 
@@ -128,7 +129,8 @@ void Call::planPlaces() {
   groupDiff = g.dst[0] * g.dst[1];
   for (int d : {0, 1})
     reach[d] = (g.window.sizes[d] - 1) * g.window.dilations[d] / g.window.strides[d];
-  // The zeros after a row are also the zeros before the next row.
+  // Number of padding positions that adjacent rows share: the trailing padding of a row is also the
+  // leading padding of the next row.
   int64_t shared = 0;
   if (g.window.strides[1] == 1)
     shared = std::max<int64_t>(
@@ -183,7 +185,7 @@ void Call::planSlab() {
   sumBytes = blocks(g.features) * blocks(g.channels) * g.window.taps() * kSums * 4;
 }
 
-/// Packs 16 pairs of a group, from one picture or from diff_dst.
+/// Packs 16 pixel pairs of a group of positions, from one picture of src or from diff_dst.
 void Call::pack(int64_t index, int64_t first, const uint16_t *src, const uint16_t *diff, char *left,
                 char *right) const {
   int64_t group = index / packs(), which = index % packs();
@@ -213,7 +215,8 @@ void Call::pack(int64_t index, int64_t first, const uint16_t *src, const uint16_
                  left + group * leftGroup + block * leftStep);
 }
 
-/// Sums over all positions of a slab, for one tap, one block of features and one block of channels.
+/// Computes the sums over all positions of a slab, for one tap, one block of features and one block
+/// of channels.
 void Call::sumUp(int64_t unit, int64_t first, const char *left, const char *right,
                  float *sums) const {
   int64_t columns = blocks(g.channels), tap = unit % g.window.taps(),

@@ -6,7 +6,7 @@
 
 namespace dlc::tiles {
 
-/// dst[o, c, r, s] = sum over n, y, x of diff_dst[n, y, x, o] ·
+/// Weight gradient of a convolution: dst[o, c, r, s] = sum over n, y, x of diff_dst[n, y, x, o] ·
 /// src[n, y·stride + r·dilation - pad, .., c]; pixels outside of src are 0.
 ///
 ///   {"kind": "weight_gradient", "src": [n, c, h, w], "diff_dst": [n, o, h, w], "window": [r, s],
@@ -15,7 +15,7 @@ namespace dlc::tiles {
 /// src and diff_dst are bf16 and stored channels last; dst is f32 in row-major order. The sums are
 /// not rounded to bf16. The buffers are src, diff_dst, dst.
 struct DLC_EXPORT WeightGradient : describe::Convolution {
-  /// Throws dlc::Error.
+  /// Parses the description of a weight gradient. Throws dlc::Error if it is not valid.
   static WeightGradient parse(const nlohmann::json &desc);
 };
 

@@ -1,4 +1,4 @@
-//===- Describe.cpp - form and call factory of matmuls in vectors ---------===//
+//===- Describe.cpp - configuration and calls of vector matmuls -----------===//
 #include "runtime/library/vectors/Describe.h"
 
 #include "runtime/device/cpu/Features.h"

@@ -21,7 +21,8 @@ DLC_EXPORT products::KernelConfig configOf(const nlohmann::json &desc);
 /// Returns the kernel configuration of a grouped matmul (products/Grouped.h).
 DLC_EXPORT products::KernelConfig groupedConfig(int64_t lanes);
 
-/// Size and packing of a right operand of [k, n], in blocks of two vectors of columns.
+/// packedBytes() returns the size of a packed right operand of shape [k, n] in bytes, and
+/// packWeights() packs it, in blocks of two vectors of columns.
 DLC_EXPORT uint64_t packedBytes(int64_t k, int64_t n, int64_t lanes);
 DLC_EXPORT void packWeights(const float *b, int64_t rowStride, int64_t columnStride, int64_t k,
                             int64_t n, int64_t lanes, void *packed);

@@ -11,7 +11,7 @@
 
 namespace dlc::vectors {
 
-/// Functions compiled for one instruction set.
+/// Matmul kernels compiled for one instruction set.
 struct Kernels {
   int64_t lanes;   ///< f32 in a vector; a block of the right operand has two vectors of columns
   int64_t maxRows; ///< maximum number of rows of a block of the left operand

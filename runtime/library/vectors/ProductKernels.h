@@ -17,23 +17,25 @@ namespace {
 using namespace simd;
 using products::PostKind;
 
-/// Prefetch distance within a row of memory, in bytes.
+/// Prefetch distance along a memory row of an operand that is being packed, in bytes.
 constexpr int64_t kAhead = 256;
-/// The right operand is prefetched kStreamAhead bytes ahead if it is streamed, and always for
-/// blocks of up to kStreamed rows: the prefetches raise the bandwidth by a fifth over loads alone.
+/// Maximum number of rows in a block for which the right operand is always prefetched kStreamAhead
+/// bytes ahead. For other blocks it is prefetched only if it is streamed. The prefetches raise the
+/// bandwidth by a fifth over loads alone.
 constexpr int kStreamed = 2;
 constexpr int64_t kStreamAhead = 4096;
-/// Number of rows of memory that are packed together.
+/// Number of memory rows that are packed together if the operand's lanes are adjacent in memory.
 constexpr int64_t kAcross = 16;
 
 template <int V, int maxRows> struct ProductKernels {
-  /// Destination of a packed block's lanes.
+  /// Destination of a packed block of lanes: [depths][width].
   struct Target {
     float *to;
     int64_t width, depths;
 
-    /// Stores lanes of one depth. Lanes past the block's width are overwritten by the next store.
-    /// Nothing is written past the block's end, where another thread may write.
+    /// Stores a vector of lanes at one index of the reduction dimension. Lanes past the block's
+    /// width are overwritten by the next store. Nothing is written past the block's end, where
+    /// another thread may write.
     DLC_INLINE void put(int64_t first, int64_t depth, Vec<V> v) const {
       const int64_t offset = depth * width + first;
       float *at = to + offset;
@@ -44,7 +46,7 @@ template <int V, int maxRows> struct ProductKernels {
     }
   };
 
-  /// Packs f32, or bf16 bit patterns.
+  /// Packs an operand of f32, or of bf16 bit patterns, into blocks of `width` f32 lanes.
   template <typename T>
   static void pack(const T *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                    int64_t width, int64_t between, float *to) {
@@ -66,8 +68,8 @@ template <int V, int maxRows> struct ProductKernels {
     }
   }
 
-  /// Sums each lane over the depth with four independent accumulators. The packed lanes are still
-  /// in the cache.
+  /// Sums each packed lane over the reduction dimension, with four independent accumulators. The
+  /// packed lanes are still in the cache.
   static void sums(const float *packed, int64_t lanes, int64_t depths, int64_t width,
                    int64_t between, bool more, float *to) {
     for (int64_t begin = 0; begin < lanes; begin += width, packed += between)
@@ -94,7 +96,7 @@ template <int V, int maxRows> struct ProductKernels {
                            ((panel.columns + 2 * V - 1) / (2 * V)),
                   share = (panel.ahead.end - panel.ahead.begin + blocks - 1) / blocks;
     products::Prefetch ahead = panel.ahead;
-    // Returns the next part of the prefetch range, one for each block.
+    // Returns the next part of the prefetch range. Each block prefetches one part.
     auto next = [&] {
       products::Prefetch part = ahead;
       if (part.begin + share < part.end)
@@ -113,7 +115,8 @@ template <int V, int maxRows> struct ProductKernels {
   }
 
 private:
-  /// Packs some elements of depth from `k` on, for a block whose lanes are adjacent in memory.
+  /// Packs up to kAcross elements of the reduction dimension from `k` on, for a block whose lanes
+  /// are adjacent in memory.
   template <typename T>
   static void packAcross(const T *from, int64_t depth, int64_t lanes, int64_t k,
                          const Target &target) {
@@ -127,8 +130,8 @@ private:
       }
   }
 
-  /// Packs `lanes` lanes and V elements of depth from `k` on, by a transpose if the elements are
-  /// adjacent along the depth.
+  /// Packs `lanes` lanes by V elements of the reduction dimension from `k` on, by a transpose in
+  /// vector registers.
   template <typename T>
   static void packSquare(const T *from, int64_t lane, int64_t depth, int64_t lanes, int64_t first,
                          int64_t k, const Target &target) {
@@ -190,10 +193,11 @@ private:
     finish<R, C>(sums, panel, epilogue, row, column);
   }
 
-  /// Not inlined, so that its loops can use all registers. If `packed` is set, the left operand's
-  /// rows are adjacent and its columns have a stride of `stride` elements. Otherwise its columns
-  /// are adjacent and its rows have that stride. Every four steps prefetch a few cache lines of
-  /// `ahead`, so that no load stalls.
+  /// Computes the sums of R rows by C vectors of columns. The function is not inlined, so that its
+  /// loops can use all registers. If `packed` is set, the left operand's rows are adjacent and its
+  /// columns have a stride of `stride` elements. Otherwise its columns are adjacent and its rows
+  /// have that stride. Every four steps prefetch a few cache lines of `ahead`, so that no load
+  /// stalls.
   template <int R, int C, bool packed>
   [[gnu::noinline]] static void sumUp(const float *a, int64_t stride, const float *b, int64_t depth,
                                       const products::Prefetch &ahead, bool streams,
@@ -226,13 +230,14 @@ private:
         to[r][c] = sums[r][c];
   }
 
-  /// Variant for kernels that are bound by the bandwidth of the right operand. It prefetches the
-  /// right operand. With few rows, it splits each row's sums into several accumulators, so that no
-  /// multiply-add waits for the previous one.
+  /// Computes the sums of a block if the kernel is bound by the bandwidth of the right operand,
+  /// which it prefetches. With few rows, each row's sums are split into several accumulators, so
+  /// that no multiply-add waits for the previous one.
   template <int R, int C>
   DLC_INLINE static void sumUpStreamed(const float *a, int64_t aRow, int64_t aColumn,
                                        const float *b, int64_t depth, Vec<V> (&to)[R][C]) {
-    // As many accumulators as fit the registers, of which the operands need some.
+    // Number of accumulators per sum: as many as fit in the registers, of which the operands need
+    // some.
     constexpr int most = 2 * V - 6, count = 4 * R * C <= most ? 4 : 2 * R * C <= most ? 2 : 1;
     Vec<V> chains[count][R][C] = {};
     int64_t k = 0;

@@ -26,7 +26,8 @@ template <int V, int maxRows> struct StrassenKernels {
   using Panel = products::Panel;
   using Epilogue = products::Epilogue;
 
-  /// Computes the slots A11, A12, S2, S3, A22, S1, S4. On entry, the slot of S3 holds A21.
+  /// Computes the slots of a packed left block: A11, A12, S2, S3, A22, S1, S4. On entry, the slot
+  /// of S3 holds A21.
   static void left(float *slots, int64_t slot) {
     for (int64_t i = 0; i < slot; i += V) {
       float *at = slots + i;
@@ -41,8 +42,8 @@ template <int V, int maxRows> struct StrassenKernels {
     }
   }
 
-  /// Computes the slots B11, B21, T2, T3, T4, T1, B22. On entry, the slot of T3 holds B12. `slot`
-  /// is a multiple of V.
+  /// Computes the slots of a packed right block: B11, B21, T2, T3, T4, T1, B22. On entry, the slot
+  /// of T3 holds B12. `slot` is a multiple of V.
   static void right(float *slots, int64_t slot) {
     for (int64_t i = 0; i < slot; i += V) {
       float *at = slots + i;
@@ -56,8 +57,8 @@ template <int V, int maxRows> struct StrassenKernels {
     }
   }
 
-  /// Blocks of rows have nearly equal sizes, so if there are several, each has more than half of
-  /// the maximum number of rows.
+  /// Minimum number of rows in a block. Blocks of rows have nearly equal sizes, so if there are
+  /// several, each has more than half of the maximum number of rows.
   static constexpr int kMinRows = maxRows / 2 + 1;
 
   static void multiply(const Panel (&quarters)[4], const Epilogue &epilogue) {
@@ -80,7 +81,7 @@ private:
       ofRows<R + 1>(quarters, epilogue, row, column);
   }
 
-  /// Prefetch distance of the packed columns, in steps of depth.
+  /// Prefetch distance of the packed columns, in elements of the reduction dimension.
   static constexpr int64_t kStepsAhead = 16;
 
   template <int R> using Sums = Vec<V>[R][2];
@@ -94,7 +95,7 @@ private:
     const char *packed;
     const float *rows = nullptr;
   };
-  /// Values that all slots share. `packed`: bytes of packed rows that are prefetched at a time, at
+  /// Sizes that all slots share. `packed`: bytes of packed rows that are prefetched at a time, at
   /// most two cache lines.
   struct StepSizes {
     int64_t depth, packed, dstRow;
@@ -147,8 +148,8 @@ private:
     const auto *left = reinterpret_cast<const float *>(rows);
     const auto *right =
         reinterpret_cast<const float *>(all.right + column / (2 * V) * all.rightStride);
-    // Prefetch the next block of rows: a share for each block of columns, of which each slot takes
-    // a part.
+    // Prefetch the next block of packed rows: each block of columns prefetches one share of it, and
+    // each slot a part of that share.
     constexpr int kSlots = products::kStrassenSlots;
     const int64_t share = all.leftStride / ((all.columns + 2 * V - 1) / (2 * V));
     const char *ahead = rows + all.leftStride + column / (2 * V) * share;
@@ -167,20 +168,20 @@ private:
                                                         column);
     };
     Sums<R> u, u3, sums;
-    // A11 B11, A12 B21
+    // U1 = A11 B11, C11 = U1 + A12 B21.
     addSlots<R>(sizes, nullptr, slot(0, u), slot(1, sums, &quarters[0]));
     result(0, sums);
-    // S2 T2, S3 T3, A22 T4
+    // U2 = U1 + S2 T2, U3 = U2 + S3 T3, C21 = U3 + A22 T4.
     addSlots<R>(sizes, &u, slot(2, u), slot(3, u3), slot(4, sums, &quarters[2]));
     result(2, sums);
-    // S1 T1
+    // Add S1 T1 to U2 and to U3: C22 = U3 + S1 T1.
     addSlots<R>(sizes, nullptr, slot(5, sums, &quarters[3]));
     forEach<R>([&](int r, int c) {
       u[r][c] += sums[r][c];
       sums[r][c] += u3[r][c];
     });
     result(3, sums);
-    // S4 B22
+    // C12 = U2 + S1 T1 + S4 B22.
     addSlots<R>(sizes, &u, slot(6, sums, &quarters[1]));
     result(1, sums);
   }

@@ -73,7 +73,7 @@ private:
     return std::min(plan.tiles, request.shape.tiles() - first);
   }
 
-  /// Computes the results of some tiles in the output blocks [begin, end).
+  /// Computes the results of the tiles in `data` for the output channel blocks [begin, end).
   void resultsOf(const TileData &data, const PointWeights &weights, float *products, int64_t begin,
                  int64_t end, const float *bias, const Step *steps, float *to,
                  float *statistics) const {

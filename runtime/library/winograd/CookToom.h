@@ -28,8 +28,8 @@ template <int M, int R> struct CookToom {
   static constexpr int A = M + R - 1;
   using P = Points<A - 1>;
 
-  /// Returns the coefficients of the product of (x - point) over all points except `skipped`; over
-  /// all points if `skipped` is -1.
+  /// Returns the coefficients of the polynomial that is the product of (x - point) over all points
+  /// except `skipped`, or over all points if `skipped` is -1.
   static constexpr Table<1, A> without(int skipped) {
     Table<1, A> polynomial;
     polynomial.at[0][0] = 1;
@@ -91,7 +91,8 @@ template <int M, int R> struct CookToom {
     return result;
   }
 
-  // The matrices are types, so that the transforms can be unrolled at compile time.
+  // The Winograd transform matrices (Bt is the transposed B) are types with constexpr coefficients,
+  // so that the transforms are unrolled at compile time.
   struct Bt {
     static constexpr int rows = A, cols = A;
     static constexpr Table<A, A> table = makeBt();

@@ -10,7 +10,8 @@ using runtime::Packed;
 
 /// Returns the size of the transformed weights of a description with "packed", in bytes.
 DLC_EXPORT uint64_t packedBytes(const nlohmann::json &desc);
-/// Transforms weights [O, C, R, R], or [C, O, R, R] if the description has "turned".
+/// Transforms weights of shape [O, C, R, R], or [C, O, R, R] if the description has "turned", to
+/// the Winograd domain.
 DLC_EXPORT Packed packWeights(const nlohmann::json &desc, const float *plain, int threads);
 
 } // namespace dlc::winograd

@@ -28,61 +28,66 @@ using simd::Step;
 
 struct Shape {
   int64_t batch = 0;
-  int64_t inBlocks = 0, outBlocks = 0; // channels / V
+  int64_t inBlocks = 0, outBlocks = 0; // input and output channels, divided by V
   int64_t inHeight = 0, inWidth = 0, outHeight = 0, outWidth = 0;
-  int64_t top = 0, left = 0; // padding
+  int64_t top = 0, left = 0; // padding at the top and at the left
   int64_t tileRows = 0, tileCols = 0;
   bool channelsLast = false;
 
   int64_t tiles() const { return batch * tileRows * tileCols; }
 };
 
-/// Transformed data of the tiles [first, first + count), by point.
+/// Data of the tiles [first, first + count) in the Winograd domain, with the point as the outermost
+/// dimension.
 struct TileData {
   float *at = nullptr;
   int64_t point = 0; // stride between two points, in elements
   int64_t first = 0, count = 0;
 };
 
-/// Transformed weights by point, with the strides between two points and between two pairs of
-/// blocks, in elements.
+/// Weights in the Winograd domain, with the strides between two points and between two pairs of
+/// channel blocks, in elements.
 struct PointWeights {
   float *at = nullptr;
   int64_t point = 0, pair = 0;
 };
 
-/// Number of vectors of statistics that some tiles contribute to a block of channels: their first
+/// Number of vectors of statistics for each block of channels and each part of the tiles: the first
 /// results, the sums of the differences from these first results, and the sums of the squared
 /// differences. Each part of the tiles uses its own first results, because no common shift is known
 /// yet.
 constexpr int kSums = 3;
 
-/// Functions compiled for one instruction set, one tile size M and one window size R.
+/// Winograd kernels compiled for one instruction set, one tile size M and one window size R.
 struct Kernels {
   int lanes, outputs, window, points;
-  /// Transforms the channel blocks [begin, end) of an image's tiles to data by point.
+  /// Transforms an image's tiles in the channel blocks [begin, end) to the Winograd domain.
   void (*data)(const Shape &shape, const float *image, const TileData &to, int64_t begin,
                int64_t end);
-  /// Transforms the gradient of the results to data by point.
+  /// Transforms the gradient of the results in the output channel blocks [begin, end) to the
+  /// Winograd domain.
   void (*gradient)(const Shape &shape, const float *image, const TileData &to, int64_t begin,
                    int64_t end);
-  /// Computes to[p][block - begin][tile] = weights * data for the output blocks [begin, end).
+  /// Computes the matmuls in the Winograd domain: to[p][block - begin][tile] = weights * data for
+  /// the output channel blocks [begin, end).
   void (*product)(const Shape &shape, const TileData &data, const PointWeights &weights,
                   const TileData &to, int64_t begin, int64_t end);
-  /// Transforms products back to an image; the first block in `from` is `begin`. If `sums` is not
-  /// null, the statistics of output block b are stored at `sums + b * kSums * V`.
+  /// Transforms the products of the Winograd domain back to an image; the first channel block in
+  /// `from` is `begin`. If `sums` is not null, the statistics of output block b are stored at `sums
+  /// + b * kSums * V`.
   void (*result)(const Shape &shape, const TileData &from, float *image, int64_t begin, int64_t end,
                  const float *bias, const Step *steps, int stepCount, float *sums);
-  /// Transforms weights [O, C, R, R] of the output blocks [begin, end). If `transposed` is set, the
-  /// weights are [C, O, R, R] and the windows are reversed.
+  /// Transforms weights [O, C, R, R] of the output channel blocks [begin, end) to the Winograd
+  /// domain. If `transposed` is set, the weights are [C, O, R, R] and the windows are flipped.
   void (*weights)(const Shape &shape, const float *plain, bool transposed, const PointWeights &to,
                   int64_t begin, int64_t end);
-  /// Computes to[p][block] += gradient * data, summed over all tiles, for the indices p * outBlocks
-  /// + block in [begin, end).
+  /// Accumulates weight gradients in the Winograd domain: to[p][block] += gradient * data, summed
+  /// over all tiles, for the indices p * outBlocks + block in [begin, end).
   void (*weightProduct)(const Shape &shape, const TileData &data, const TileData &gradient,
                         const PointWeights &to, int64_t begin, int64_t end);
-  /// Sums `parts` weight gradients, with a stride of `between` elements, and transforms the sum
-  /// back to [O, C, R, R]. The range counts pairs: output block * inBlocks + input block.
+  /// Sums `parts` weight gradients of the Winograd domain, with a stride of `between` elements, and
+  /// transforms the sum back to [O, C, R, R]. [begin, end) is a range of block pairs, numbered
+  /// output block * inBlocks + input block.
   void (*weightResult)(const Shape &shape, const PointWeights &from, int parts, int64_t between,
                        float *plain, int64_t begin, int64_t end);
 };

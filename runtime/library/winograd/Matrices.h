@@ -126,7 +126,7 @@ template <typename Matrix> constexpr bool hasPairOfColumns() {
   return false;
 }
 
-/// Computes y = Matrix x. May overwrite x.
+/// Computes the matrix-vector product y = Matrix x. May overwrite x.
 template <typename Matrix, int V> DLC_INLINE void apply(Vec<V> *x, Vec<V> *y) {
   if constexpr (hasPairOfColumns<Matrix>() && Matrix::rows < Matrix::cols) {
     fold<Matrix, V>(x);
@@ -136,8 +136,8 @@ template <typename Matrix, int V> DLC_INLINE void apply(Vec<V> *x, Vec<V> *y) {
   }
 }
 
-/// Computes Matrix d Matrix' of a square d, whose elements `get(i, j)` returns. `put(i, j, v)`
-/// stores the results.
+/// Computes the 2D transform Matrix d Matrix' of a square d, whose elements `get(i, j)` returns.
+/// `put(i, j, v)` stores the results.
 template <typename Matrix, int V, typename Get, typename Put>
 DLC_INLINE void sandwich(const Get &get, const Put &put) {
   Vec<V> half[Matrix::cols][Matrix::rows];

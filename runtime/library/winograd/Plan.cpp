@@ -78,7 +78,8 @@ Plan::Plan(const Convolution &request, int threads) {
   int64_t blocks = shape.inBlocks + (request.isGradient ? shape.outBlocks : 0);
   int64_t perTile = points * blocks * lanes;
   constexpr int64_t kFew = 14, kSome = 28, kShared = 64, kMany = 112;
-  // Limit for the data: the weights and the products (or the gradient) use the same cache.
+  // Maximum number of tiles whose data fits in the cache together with the weights and the products
+  // (or the gradient).
   int64_t limit = std::clamp(near * 5 / 32 / perTile, kSome, kMany);
   if (request.isGradient) {
     sharesTiles = weightElements * threads > 4 * near;

@@ -6,8 +6,8 @@
 
 namespace dlc::winograd {
 
-/// For each channel: the first result, the mean of the differences of all results from it, and the
-/// mean of the squared differences.
+/// Batch normalization statistics of each channel: the first result, the mean of the differences of
+/// all results from it, and the mean of the squared differences.
 struct Statistics {
   float *first, *shift, *square;
 };

@@ -15,7 +15,7 @@
 namespace dlc::winograd {
 namespace {
 
-/// Number of products that are summed in registers before the sum is stored, which bounds the
+/// Maximum number of products that are summed in registers before the sum is stored. It bounds the
 /// rounding error.
 constexpr int64_t kRun = 64;
 
@@ -41,8 +41,8 @@ struct TileWalk {
   }
 };
 
-/// Address and strides of `side` x `side` vectors of an image from (top, left) on. If they extend
-/// outside of the image, they are copied and padded with 0.
+/// Address and strides of `side` x `side` vectors of an image from (top, left) on. Vectors that
+/// extend outside of the image are copied with padding of 0.
 template <int V, int side> struct Patch {
   const float *at;
   int64_t row, pixel;
@@ -68,7 +68,8 @@ template <int V, int side> struct Patch {
   }
 };
 
-/// Calls visit(tile, t, block) for all tiles and blocks, in the order in which the image is stored.
+/// Calls visit(tile, t, block) for all tiles and channel blocks, in the order in which the image is
+/// stored.
 template <typename Visit>
 DLC_INLINE void forTiles(const Shape &shape, const TileData &data, int64_t begin, int64_t end,
                          const Visit &visit) {
@@ -99,7 +100,8 @@ DLC_INLINE Panel panelOf(const Shape &shape, const PointWeights &weights, int64_
   return {weights.at + block / 2 * weights.pair + p * weights.point + odd * V, wide * V};
 }
 
-/// Adds the products of data and gradient, summed over `count` tiles, to to[c][o].
+/// Adds the products of data and gradient, summed over `count` tiles, to the weight gradient
+/// to[c][o].
 template <int V, int high, int wide>
 void multiplyTransposed(const float *data, const float *gradient, int64_t gradientBlock, float *to,
                         int64_t channel, int64_t count) {

@@ -11,7 +11,7 @@ using dlc::runtime::parallelFor;
 
 namespace bandwidth {
 
-/// Elements of a cache line; the granularity of the parallel loops.
+/// Grain size of the parallel loops: 16 elements, one cache line.
 constexpr int64_t kGrain = 16;
 
 Arrays::Arrays(size_t n, int threads) : elements(long(n)), threads(threads) {
@@ -66,8 +66,8 @@ void Arrays::copy() {
   const float *__restrict b = data[1];
   parallelFor(threads, elements, kGrain, [&](int64_t begin, int64_t end, int) {
     for (int64_t k = begin; k < end; ++k)
-      // Prevents the compiler from calling memcpy, which would use non-temporal stores and so
-      // measure something else.
+      // The addition of zero prevents the compiler from calling memcpy, which would use
+      // non-temporal stores and so measure something else.
       a[k] = b[k] + 0.0f;
   });
 }
@@ -80,7 +80,7 @@ double fmaGflops(int threads) {
 #endif
   typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float))));
   constexpr long kSteps = 4 << 20;
-  constexpr int kSums = 12; // more than two FMA units times their latency
+  constexpr int kSums = 12; // independent accumulators: more than two FMA units times their latency
   auto start = std::chrono::steady_clock::now();
   volatile float used = 0;
   parallelFor(threads, threads, 1, [&](int64_t, int64_t, int) {

@@ -6,7 +6,7 @@
 
 namespace bandwidth {
 
-/// Three arrays. Each page is first touched by the thread that will use it.
+/// The three arrays of the STREAM loops. Each page is first touched by the thread that will use it.
 class Arrays {
 public:
   Arrays(size_t elements, int threads);
@@ -14,9 +14,9 @@ public:
   Arrays(const Arrays &) = delete;
   Arrays &operator=(const Arrays &) = delete;
 
-  void triad(); // a = b + s c
-  /// The triad with non-temporal stores, which bypass the caches and avoid reading the overwritten
-  /// lines. Generated kernels store large results in this way.
+  void triad(); // STREAM triad: a = b + s * c
+  /// STREAM triad with non-temporal stores, which bypass the caches and avoid reading the
+  /// overwritten lines. Generated kernels store large results with such stores.
   void triadPast();
   void copy(); // a = b
   float *a() { return data[0]; }
@@ -29,7 +29,7 @@ private:
   int threads;
 };
 
-/// Measures the f32 operations per second, in GFLOP/s, of FMAs on registers.
+/// Measures the peak FMA throughput on registers, in f32 GFLOP/s.
 double fmaGflops(int threads);
 
 } // namespace bandwidth

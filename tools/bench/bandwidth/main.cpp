@@ -28,7 +28,8 @@ namespace {
 
 struct Kernel {
   std::string name;
-  /// Function text for @ * 1024 elements. A number {k} in braces is replaced by k * @.
+  /// Text of a function for @ * 1024 elements, where @ is a placeholder. A number {k} in braces is
+  /// replaced by k * @.
   std::string text;
 };
 
@@ -46,7 +47,7 @@ std::string result(const std::string &name, const std::string &shape) {
   return tensor(shape) + " {dlc.name = \"" + name + "\"}";
 }
 
-/// Kernel y = body(x, z) on rows of 1024 elements.
+/// Returns an elementwise kernel y = body(x, z) on rows of 1024 elements.
 Kernel elementwise(const std::string &name, bool two, const std::string &body) {
   std::string t = "tensor<{1}x1024xf32>";
   std::string text = body;
@@ -56,8 +57,8 @@ Kernel elementwise(const std::string &name, bool two, const std::string &body) {
                          result("y", "{1}x1024"), text + "return %y : " + t + "\n")};
 }
 
-/// Kernel that computes sum(x) and sum(x z) over some dimensions, as in the gradients of batch
-/// norm, or sum(x) only, as in a bias gradient.
+/// Returns a kernel that computes sum(x) and sum(x * z) over some dimensions, as in the gradients
+/// of batch norm, or only sum(x), as in a bias gradient.
 Kernel sums(const std::string &name, const std::string &shape, const std::string &axes,
             const std::string &reduced, bool two) {
   std::string t = tensor(shape), r = tensor(reduced);
@@ -70,7 +71,8 @@ Kernel sums(const std::string &name, const std::string &shape, const std::string
                          result("a", reduced) + (two ? ", " + result("b", reduced) : ""), body)};
 }
 
-/// Kernel that computes -log(softmax(x)[target]) with one-hot targets, and its gradient.
+/// Returns the text of a kernel that computes -log(softmax(x)[target]) with one-hot targets, and
+/// its gradient.
 std::string crossEntropy() {
   std::string t = "tensor<{1}x1024xf32>", r = "tensor<{1}x1xf32>";
   auto binary = [](const std::string &to, const std::string &op, const std::string &a,
@@ -138,7 +140,7 @@ std::shared_ptr<dlc::runtime::Session> sessionOf(const Kernel &kernel, int64_t r
     size_t to = text.find('}', from);
     std::string factor = text.substr(from + 1, to - from - 1);
     if (factor.empty() || factor.find_first_not_of("0123456789") != std::string::npos) {
-      text[from] = '\x01'; // a literal brace of the function text
+      text[from] = '\x01'; // placeholder of a literal brace in the function text
       continue;
     }
     text.replace(from, to - from + 1, std::to_string(std::stoll(factor) * rows));
@@ -175,7 +177,7 @@ void measure(size_t mib, int rounds, int threads, bool json, const std::string &
       inputs.push_back(inputs.empty() ? arrays.b() : arrays.c());
       bytes += double(info.bytes);
     }
-    // Each kernel has at most one large output. Small outputs have their own buffers.
+    // The kernel's large output, at most one, is array a. Small outputs have their own buffers.
     for (const dlc::runtime::TensorInfo &info : session->plan().outputs) {
       bool large = info.bytes == elements * sizeof(float);
       if (!large)
@@ -192,11 +194,12 @@ void measure(size_t mib, int rounds, int threads, bool json, const std::string &
       c.run();
       double seconds =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      if (round > 0) // the first round is a warm-up
+      if (round > 0) // round 0 is a warm-up
         c.seconds = std::min(c.seconds, seconds);
     }
   }
-  // Takes the faster variant, because kernels may also use either kind of store.
+  // The reference is the faster variant of the triad, because kernels may also use ordinary or
+  // non-temporal stores.
   double triad = std::max(contenders[0].bytes / contenders[0].seconds,
                           contenders[1].bytes / contenders[1].seconds),
          copy = contenders[2].bytes / contenders[2].seconds;
@@ -216,7 +219,8 @@ void measure(size_t mib, int rounds, int threads, bool json, const std::string &
   }
 }
 
-/// Prints the current limits of this machine as one line of JSON.
+/// Prints the current limits of this machine (STREAM triad bandwidth and FMA rate) as one line of
+/// JSON.
 void printLimits(size_t mib, int rounds, int threads) {
   size_t elements = (mib << 20) / sizeof(float) / 1024 * 1024;
   bandwidth::Arrays arrays(elements, threads);

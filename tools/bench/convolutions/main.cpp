@@ -69,7 +69,7 @@ constexpr Layer kLayers[] = {
     {"8x8x64", 128, 64, 64, 8, 3},
 };
 
-/// A library call with its scratch memory.
+/// A prepared library call with its scratch memory and number of threads.
 struct Call {
   Call(const char *library, const json &desc, const std::vector<dlc::runtime::BufferInfo> &buffers,
        int threads)
@@ -84,7 +84,7 @@ struct Call {
   std::unique_ptr<void, void (*)(void *)> scratch;
 };
 
-/// Page-aligned array of numbers that are not denormal.
+/// Page-aligned array of f32 numbers, none of which is denormal.
 class Numbers {
 public:
   explicit Numbers(int64_t count)
@@ -111,7 +111,8 @@ double now() {
   std::exit(1);
 }
 
-/// Returns the minimum time in seconds of each function, measured in interleaved rounds.
+/// Measures the functions in interleaved rounds. Returns the minimum time of each function in
+/// seconds.
 std::vector<double> race(const std::vector<std::function<void()>> &runs, double seconds) {
   std::vector<double> best(runs.size(), 1e9);
   double start = now();
@@ -132,7 +133,8 @@ struct Race {
   int threads;
   std::string tag;
 
-  /// Returns the layout of an image. An image with fewer channels than a block is stored unblocked.
+  /// Returns the layout of an image tensor. With fewer channels than a block of 16, it is stored
+  /// unblocked.
   std::string layoutOf(const std::vector<int64_t> &image) const {
     return tag != "acdb" && image[1] < 16 ? "abcd" : tag;
   }
@@ -184,8 +186,8 @@ struct Race {
             {"packed", packed()}};
   }
 
-  /// Returns the description for dlc's direct convolution, or null if it does not support the
-  /// layer.
+  /// Returns the JSON description of dlc's direct convolution for the layer, or null if that kernel
+  /// does not support the layer.
   json directly() const {
     int64_t block = dlc::runtime::hostLanes() == 16 ? 16 : 8;
     if (form != Forward || !packed() || layer.channels % block || layer.features % block)
@@ -201,8 +203,8 @@ struct Race {
             {"channels_last", tag == "acdb"}};
   }
 
-  /// Returns the description for AMX tiles with operands split in two bf16 parts, or null if tiles
-  /// do not support the layer.
+  /// Returns the JSON description of the AMX-tile kernel for the layer, whose operands are split in
+  /// two bf16 parts, or null if that kernel does not support the layer.
   json onTiles() const {
     if (!dlc::tiles::available() || tag != "acdb" || (form == Data && layer.stride > 1))
       return nullptr;
@@ -247,7 +249,8 @@ struct Race {
                         : argument.name == names()[2] ? ys.data()
                                                       : ws.data());
     std::vector<std::function<void()>> runs;
-    // Buffer sizes need not be checked here, because the arrays are allocated for the layer.
+    // Declares huge buffers to pass the size check of library calls: the arrays are allocated for
+    // the layer.
     const std::vector<dlc::runtime::BufferInfo> infos(3, {uint64_t(1) << 50, true});
     std::vector<std::unique_ptr<Call>> calls;
     auto add = [&](const char *library, const json &desc, const std::vector<void *> &own) {
@@ -322,7 +325,7 @@ struct Race {
       dlc::tiles::Convolution::parse(desc).packWeights(from, to, 1);
   }
 
-  /// Returns the number of elements, with channels padded to whole blocks.
+  /// Returns the number of stored elements of a tensor, with channels padded to whole blocks.
   static int64_t stored(const std::vector<int64_t> &dims) {
     return dims[0] * ((dims[1] + 15) / 16 * 16) * dims[2] * dims[3];
   }
@@ -344,7 +347,7 @@ int main(int argc, char **argv) {
       continue;
     std::printf("%-20s %5d", layer.name, int(layer.batch));
     for (Form form : {Forward, Data, Weights})
-      if (form == Data && layer.channels < 16) // the gradient of an input image is not needed
+      if (form == Data && layer.channels < 16) // the input is the image: needs no gradient
         std::printf("%28s", "");
       else if (layer.batch > 1 || form == Forward)
         Race{layer, form, threads, tag}.run(seconds);

@@ -6,7 +6,8 @@ namespace dlc::bench {
 using namespace nn;
 
 namespace {
-/// 3x3 max pooling with stride 2 and SAME padding; an odd pad is added at the end.
+/// Returns 3x3 max pooling with stride 2 and TensorFlow's SAME padding: an odd padding element is
+/// added at the end.
 Tensor samePool(const Tensor &x) {
   trace::PoolOptions options{.stride = 2, .padding = {}, .high = {}};
   for (int64_t d : {2, 3}) {
@@ -18,7 +19,7 @@ Tensor samePool(const Tensor &x) {
 }
 
 struct AlexNetS : Module {
-  // SAME padding from 224 to 56 with an 11x11 window of stride 4: 3 before and 4 after.
+  // SAME padding for an 11x11 window of stride 4, from 224 to 56 pixels: 3 before and 4 after.
   Conv2d c1 = add("c1", Conv2d(3, 96, 11, {.stride = 4, .padding = 3, .high = 4}));
   Conv2d c2 = add("c2", Conv2d(96, 256, 5, {.padding = 2}));
   Conv2d c3 = add("c3", Conv2d(256, 384, 3, {.padding = 1}));

@@ -6,7 +6,8 @@ namespace dlc::bench {
 using namespace nn;
 
 namespace {
-/// 12 layers, width 768, 12 heads, GELU, layer norm after each residual sum (post-norm).
+/// Encoder with the shape of BERT-base: 12 layers, width 768, 12 heads, GELU, layer norm after each
+/// residual sum (post-norm).
 struct Bert : Module {
   static constexpr int64_t layers = 12, width = 768, heads = 12, vocabulary = 30522, length = 512;
   struct Layer {

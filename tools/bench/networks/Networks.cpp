@@ -9,7 +9,7 @@ namespace {
 struct Entry {
   const char *name;
   int64_t batch;
-  /// Shape of one example.
+  /// Shape of one example, without the batch dimension.
   trace::Shape shape;
   DType dtype;
   std::shared_ptr<nn::Module> (*make)();

@@ -6,17 +6,18 @@
 
 namespace dlc::bench {
 
-/// A network and its inputs. The parameters have the names of those of the corresponding PyTorch
-/// module.
+/// A benchmark network and the specifications of its inputs. The parameters have the same names as
+/// in the corresponding PyTorch module.
 struct Network {
   std::shared_ptr<nn::Module> module;
   std::vector<trace::Spec> inputs;
 };
 
-/// Returns the names of all networks: fcn-s, alexnet-s, resnet-50, ...
+/// Returns the names of all benchmark networks: fcn-s, alexnet-s, resnet-50, ...
 std::vector<std::string> networkNames();
 
-/// Throws dlc::Error for an unknown name. A batch of 0 selects the network's default batch size.
+/// Creates the network of this name. Throws dlc::Error if the name is unknown. A batch of 0 selects
+/// the network's default batch size.
 Network makeNetwork(const std::string &name, int64_t batch = 0);
 
 } // namespace dlc::bench

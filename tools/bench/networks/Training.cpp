@@ -6,7 +6,8 @@ namespace dlc::bench {
 using trace::Operand;
 using trace::Tensor;
 
-/// Cross-entropy of [N, T, classes], summed over the time steps and divided by N.
+/// Returns the cross-entropy of logits [N, T, classes], summed over the time steps T and divided by
+/// N.
 static Tensor sequenceLoss(const Operand &logits, const Operand &target) {
   Tensor flat = flatten(logits, 0, 1), labels = flatten(target);
   Tensor sum = loss::cross_entropy(flat, labels, {.reduction = loss::Reduction::Sum});

@@ -7,20 +7,20 @@
 
 namespace dlc::bench {
 
-/// A network with its loss, its inputs (the last one is the target), and the parameters of plain
-/// SGD.
+/// A network with its loss, its inputs (the last one is the target), and the settings of plain SGD.
 struct Training {
   std::shared_ptr<nn::Module> module;
   std::vector<trace::Spec> inputs;
-  /// Number of classes; targets are smaller.
+  /// Number of classes; targets are class labels from 0 to `classes` - 1.
   int64_t classes;
   trace::Tensor (*loss)(const trace::Operand &, const trace::Operand &);
   double rate = 0.01;
-  /// Maximum gradient norm; 0 disables clipping.
+  /// Maximum norm of the gradient; 0 disables gradient clipping.
   double clipNorm = 0;
 };
 
-/// Throws dlc::Error for an unknown name. A batch of 0 selects the default batch size.
+/// Creates the training setup of the network of this name. Throws dlc::Error if the name is
+/// unknown. A batch of 0 selects the network's default batch size.
 Training makeTraining(const std::string &name, int64_t batch = 0);
 
 } // namespace dlc::bench

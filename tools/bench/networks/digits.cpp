@@ -77,7 +77,8 @@ struct Plan {
   double rate;
 };
 
-/// Trains the network and returns its accuracy on the test set.
+/// Trains the network with the given --accuracy mode and returns its classification accuracy on the
+/// test set.
 double learn(const Plan &plan, const std::string &accuracy, const data::Dataset &seen,
              const data::Dataset &unseen, int threads) {
   auto start = std::chrono::steady_clock::now();

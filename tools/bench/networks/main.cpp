@@ -16,7 +16,8 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Reads the input from a file, or fills it with deterministic numbers if no file is given.
+/// Reads an input of the network from a file, or fills it with deterministic numbers if no file is
+/// given.
 Tensor inputOf(const trace::Spec &spec, const std::string &path) {
   Tensor x(spec.dtype, spec.shape);
   if (!path.empty()) {

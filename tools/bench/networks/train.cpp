@@ -27,7 +27,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Reads batch i from a file with the tensors x0, t0, x1, t1, ...; each rank takes its part of the
+/// Reads batch i from a file with the tensors x0, t0, x1, t1, ...; each rank takes its shard of the
 /// batch. Without a file, generates deterministic numbers.
 class Batches {
 public:
@@ -80,8 +80,8 @@ private:
   safetensors::Tensors tensors;
 };
 
-/// Serves timing requests: each line of stdin, such as {"seconds": 0.5}, runs steps for this
-/// duration. Replies with {"times": [..], "peak_mib": ..}.
+/// Serves timing requests: for each line of stdin, such as {"seconds": 0.5}, runs training steps
+/// for this duration. Replies with {"times": [..], "peak_mib": ..}.
 void serve(Step &step, const std::vector<Tensor> &batch) {
   for (std::string line; std::getline(std::cin, line);) {
     double seconds = Json::parse(line).at("seconds"), sum = 0;
@@ -97,14 +97,14 @@ void serve(Step &step, const std::vector<Tensor> &batch) {
   }
 }
 
-/// Hides the type of a network behind a Module with a known type.
+/// Wraps a network of any type in a Module of one static type, as data_parallel() requires.
 struct Held : nn::Module {
   explicit Held(std::shared_ptr<nn::Module> network) : Module(*network), network(network) {}
   trace::Tensor forward(trace::Tensor x) override { return network->forward(x); }
   std::shared_ptr<nn::Module> network;
 };
 
-/// Distributes the network over virtual devices. Each device takes a part of the batch.
+/// Distributes the network over `count` virtual devices. Each device computes a shard of the batch.
 std::shared_ptr<nn::Module> onDevices(std::shared_ptr<nn::Module> network, int64_t count) {
   std::vector<Device> devices = {"cpu"};
   for (int64_t i = 1; i < count; ++i)
@@ -125,8 +125,8 @@ struct Small : nn::Module {
 };
 
 /// Trains a small network, so that the code of the compiler and its libraries is loaded before
-/// memory is measured, like that of the peers after their import.
-/// The cache must not provide the code, because then the code generators would not be loaded.
+/// memory is measured, as other frameworks load theirs at import. The cache must not contain the
+/// network, because then the code generators would not be loaded.
 void load(const std::string &device, const std::string &cache) {
   auto small = std::make_shared<Small>();
   Step step = train(small, loss::cross_entropy, optim::sgd({.lr = 0.01}),
@@ -142,7 +142,7 @@ void load(const std::string &device, const std::string &cache) {
 int main(int argc, char **argv) {
   CLI::App app("Traces, compiles and runs a benchmark network's training step (plain SGD)");
   std::string name, init, data, save;
-  // Disables the cache unless a folder is specified.
+  // The compilation cache is disabled unless a folder is specified.
   ModelOptions options{.cacheDir = ""};
   int64_t batch = 0, steps = 20, microBatches = 1, devices = 1;
   double rate = -1;
@@ -178,7 +178,7 @@ int main(int argc, char **argv) {
     if (dataParallel) {
       const runtime::World &world = runtime::World::ofProcess();
       rank = world.rank(), ranks = world.size();
-      // Only rank 0 prints.
+      // Only rank 0 prints the results.
       if (rank > 0)
         std::cout.setstate(std::ios::failbit);
     }

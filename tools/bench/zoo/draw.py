@@ -46,7 +46,7 @@ def transformers_families():
 
 
 def size_of(row):
-    """Returns the size of a network's input from the listing, or the usual size of its kind if the listing has none."""
+    """Returns the input size of a network from the listing, or the usual size for its kind if the listing has none."""
     if row["source"] == "timm":
         import timm
         return list(timm.create_model(row["model"], pretrained=False).default_cfg["input_size"])
@@ -69,7 +69,7 @@ SOURCES = {"timm": timm_families, "torchvision": torchvision_families, "transfor
 
 
 def transformers_guesses(config):
-    """Yields inputs that a model of this configuration may accept, the likeliest first."""
+    """Yields inputs that a model of this configuration may accept, the most likely first."""
     vision = getattr(config, "vision_config", config)
     size = getattr(vision, "image_size", None) or 224
     height, width = size if isinstance(size, (list, tuple)) else (size, size)
@@ -93,8 +93,8 @@ def transformers_guesses(config):
 
 
 def cost(row):
-    """Returns (parameters, multiplications of a forward pass) of a complete row. The network is run with real tensors, because not every network supports
-    fake ones."""
+    """Returns (parameters, multiplications of a forward pass) of a complete row.
+    The network is run with real tensors, because not every network supports fake ones."""
     import torch
     from torch.utils.flop_counter import FlopCounterMode
     import listing
@@ -102,7 +102,7 @@ def cost(row):
     parameters = sum(p.numel() for p in module.parameters())
     if parameters > PARAMETERS:
         return parameters, 0
-    # FlopCounterMode's hooks require gradients if a module modifies its input.
+    # FlopCounterMode's hooks fail without gradients if a module modifies its input, so the inputs require gradients.
     with FlopCounterMode(display=False) as counter:
         results = module(*(x.requires_grad_() if x.is_floating_point() else x for x in listing.examples(inputs)))
     if not results or not any(r.is_floating_point() for r in results):
@@ -111,7 +111,7 @@ def cost(row):
 
 
 def complete(row):
-    """Returns the row with its input sizes, determined in this process (`draw.py --complete`). Raises an error with the reason if there are none."""
+    """Determines the input sizes of a row in this process (`draw.py --complete`). Returns the completed row. Raises an error with the reason if it fails."""
     if row["source"] != "transformers":
         if row["source"] != "own" and "size" not in row:
             row["size"] = size_of(row)
@@ -151,7 +151,7 @@ def complete(row):
 
 
 def asked(row):
-    """Calls complete() in another process, which may crash or hang."""
+    """Calls complete() for the row in another process, which may crash or hang."""
     try:
         done = subprocess.run([sys.executable, __file__, "--complete", json.dumps(row)], capture_output=True, text=True, timeout=150)
     except subprocess.TimeoutExpired:
@@ -164,7 +164,7 @@ def asked(row):
 
 
 def drawn_of(family, families, seed, source):
-    """Returns one member of a family that PyTorch can run, or None; and the reasons why others are excluded."""
+    """Returns one member of a family of networks that PyTorch can run, or None, and the reasons why other members are excluded."""
     left_out = {}
     members = sorted(families[family], key=lambda row: row["model"])
     random.Random(f"{seed} {source} {family}").shuffle(members)
@@ -177,7 +177,7 @@ def drawn_of(family, families, seed, source):
 
 
 def draw(source, seed, count):
-    """Returns the rows of one source, and the excluded networks."""
+    """Selects networks of one source. Returns their rows, and the excluded networks."""
     families = SOURCES[source]()
     if drawn.PLACE != drawn.OWN:
         has = {(row["source"], row["model"]) for row in drawn.rows(drawn.OWN)["networks"]}
@@ -207,11 +207,11 @@ def draw(source, seed, count):
 
 
 def resized(row, rng):
-    """Returns the row with other sizes, or with its own if PyTorch rejects these; in any case with another batch size."""
+    """Returns the row with another batch size and, unless PyTorch rejects them, with other input sizes."""
     other = {**row, "batches": [rng.randint(1, 7)]}
     length = lambda usual, least: rng.randint(max(least, 1), usual * 3 // 2)
     if "inputs" in row:
-        lengths = {}  # dimensions of equal length remain equal
+        lengths = {}  # maps original to new lengths, so that dimensions of equal length remain equal
         size = lambda usual, least: lengths.setdefault(usual, length(usual, least))
 
         def shaped(kind, shape):

@@ -12,7 +12,7 @@ GRAPHS = os.path.join(PLACE, "graphs")
 
 
 def rows(place=PLACE):
-    """Returns the content of networks.json; empty if draw.py has not written it yet."""
+    """Returns the content of networks.json, or an empty result if draw.py has not written the file yet."""
     path = os.path.join(place, "networks.json")
     if not os.path.exists(path):
         return {"networks": [], "left_out": {}}
@@ -25,7 +25,7 @@ def path_of(name, batch):
 
 
 def graphs():
-    """Yields (name, batch) of every exported network."""
+    """Yields (name, batch) of every exported network of the zoo."""
     for file in sorted(os.listdir(GRAPHS)):
         if file.endswith(".onnx.xz"):
             name, batch = file.removesuffix(".onnx.xz").rsplit("-b", 1)

@@ -20,7 +20,7 @@ import drawn
 
 
 def of_torch(row, batch, exporter):
-    """Returns the model, and its inputs by name."""
+    """Exports the network of a row. Returns the ONNX model, and its inputs by name."""
     import onnx
     import torch
     import listing
@@ -28,7 +28,7 @@ def of_torch(row, batch, exporter):
     module, inputs = listing.build(row, batch)
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         if row["source"] == "others":
-            module(*listing.examples(inputs))  # some modules cache tensors at their first call, and are usually exported after it
+            module(*listing.examples(inputs))  # run once, because some modules cache tensors at their first call, and are usually exported after it
         file = os.path.join(folder, "m.onnx")
         torch.onnx.export(module, listing.examples(inputs), file, input_names=list(inputs), dynamo=exporter == "export", opset_version=row.get("opset"),
                           external_data=False, verbose=False)
@@ -49,7 +49,7 @@ def export(row, batch, exporter):
 
 
 def asked(row, batch):
-    """Exports in another process. Returns the number of bytes written, or the reason of the failure."""
+    """Exports a network in another process. Returns the number of bytes written, or the reason of the failure."""
     why = ""
     for exporter in row.get("exporters") or (row["exporter"], "trace" if row["exporter"] == "export" else "export"):
         try:

@@ -27,7 +27,7 @@ import zoo
 
 
 def at_once(o, model, cache):
-    """Runs `dlc run`. Returns the seconds, and the peak memory of the process in MiB."""
+    """Runs `dlc run` on the model. Returns the wall time in seconds, and the peak memory of the process in MiB."""
     start = time.perf_counter()
     done = subprocess.run([common.DLC, "run", model, "--threads", str(o.threads), "--cache", cache, "--json"], capture_output=True, text=True)
     seconds = time.perf_counter() - start
@@ -74,7 +74,7 @@ def measure(name, batch, o):
 
 
 def parts(r):
-    """Returns time and memory relative to the better peer's."""
+    """Returns dlc's time and memory relative to those of the better peer."""
     return tuple(zoo.part_of_peer(r, key) for key in ("ready_s", "memory_mib"))
 
 

@@ -3,7 +3,7 @@ shape of its input."""
 
 
 class Wrapped:
-    """A function as a module; `made` are the submodules with parameters."""
+    """Creates a module whose forward is `function`; `made` are its submodules with parameters."""
 
     def __new__(cls, function, **made):
         import torch
@@ -120,7 +120,7 @@ def attention(width, heads, causal=False):
 
 
 def rows():
-    """Returns [(name, module factory, shape)]."""
+    """Returns all rows as a list of (name, module factory, input shape)."""
     listed = []
     for family in (convolutions, pools, norms, elementwise, products):
         for name, make, shape in family():

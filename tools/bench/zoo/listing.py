@@ -35,7 +35,7 @@ class Flat(nn.Module):
 
 
 def settle(module):
-    """Initializes norms and scales as if after training. Their initial values (1, 0 or 1e-6) would hide errors."""
+    """Initializes normalization layers and scales as if after training, because their initial values (1, 0 or 1e-6) would hide errors."""
     torch.manual_seed(0)
     for part in module.modules():
         for name, value in list(part.named_parameters(recurse=False)) + list(part.named_buffers(recurse=False)):

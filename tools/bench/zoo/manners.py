@@ -28,7 +28,7 @@ BUSY = "while True: pass"
 
 
 def many_runs(run, seconds, before=lambda: None):
-    """Returns the times of runs for a duration; `before` is called before each run and is not timed."""
+    """Runs `run` repeatedly for a duration and returns the times; `before` is called before each run and is not timed."""
     times, end = [], time.perf_counter() + seconds
     while not times or time.perf_counter() < end:
         before()
@@ -39,7 +39,7 @@ def many_runs(run, seconds, before=lambda: None):
 
 
 def work(model, given, threads):
-    """Serves requests in one process with two sessions of dlc and PyTorch: runs the requested combination, and returns the number of runs and their times."""
+    """Serves requests in one process with PyTorch and two sessions of dlc: runs the requested combination and prints the times."""
     import numpy as np
     import torch
     import worker
@@ -75,7 +75,7 @@ def median(values):
 
 
 def under_load(workers, o):
-    """Returns {tool: {number of busy processes: [seconds of each round]}}."""
+    """Measures the workers next to 0, 1 and 2 busy processes. Returns {tool: {number of busy processes: [seconds of each round]}}."""
     found = {each.tool: {0: [], 1: [], 2: []} for each in workers}
     for _ in range(o.rounds):
         for count in (0, 1, 2):
@@ -93,7 +93,7 @@ def under_load(workers, o):
 
 
 def at_once(some, seconds):
-    """Returns the number of runs that the workers finish together in the same duration."""
+    """Runs the workers in parallel for a duration. Returns the total number of finished runs."""
     counts = [0] * len(some)
 
     def one(i):

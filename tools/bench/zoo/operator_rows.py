@@ -7,7 +7,7 @@ class Operand:
     shape: tuple
     kind: str = "float32"
     constant: bool = False
-    given: object = None  # the values themselves, if given
+    given: object = None  # elements of the operand; otherwise they are random
     low: float = None  # bounds of a uniform distribution, for operands to which a normal distribution does not apply
     high: float = None
 
@@ -37,17 +37,17 @@ class Row:
 
 
 def x(*shape, **more):
-    """Returns an input operand with this shape."""
+    """Returns an operand with this shape that is an input of the model."""
     return Operand(shape, **more)
 
 
 def w(*shape, **more):
-    """Returns a weight operand: a random constant with this shape."""
+    """Returns an operand that is a weight: a random constant with this shape."""
     return Operand(shape, constant=True, **more)
 
 
 def c(*values, kind="int64"):
-    """Returns a constant vector with these values."""
+    """Returns an operand that is a constant vector with these values."""
     return Operand((len(values),), kind, True, values)
 
 
@@ -97,7 +97,7 @@ def convolutions():
     yield conv("conv-5x5", (1, 64, 28, 28), 96, 5)
     for groups in (2, 8, 32):
         yield conv(f"conv-grouped-{groups}", (1, 256, 28, 28), 256, 3, groups=groups)
-    # Convolutions of RegNets, ResNeXts and ResNeSts: channels, size, channels per group, stride.
+    # Grouped convolutions of RegNets, ResNeXts and ResNeSts: channels, size, channels per group, stride.
     for channels, size, width, stride in ((48, 56, 8, 2), (104, 28, 8, 1), (128, 56, 4, 1), (120, 28, 24, 1), (256, 28, 8, 1), (240, 28, 40, 2), (512, 14, 16, 1), (336, 14, 56, 1),
                                           (1024, 7, 32, 1), (448, 14, 112, 1)):
         yield conv(f"conv-grouped-of-{width}/{channels}x{size}" + ("-s2" if stride == 2 else ""), (1, channels, size, size), channels, 3, stride, groups=channels // width)

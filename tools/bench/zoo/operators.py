@@ -24,7 +24,7 @@ from operator_rows import rows
 
 
 def model_of(row, path):
-    """Writes the row as an ONNX file. Returns the inputs by name."""
+    """Writes the row as an ONNX model with one operator. Returns the inputs by name."""
     import numpy as np
     import onnx
     from onnx import helper, numpy_helper
@@ -51,7 +51,7 @@ def model_of(row, path):
 
 
 def tools(program, model, threads, feeds):
-    """Returns, by tool, a function that runs it once and one that returns its results; and the errors of peers that cannot run the row."""
+    """Returns two functions for each tool, one that runs the model once and one that returns its results, and the errors of peers that cannot run the row."""
     import worker
     found, without = {"dlc": worker.dlc(program, threads, feeds)}, {}
     for name in zoo.PEERS:

@@ -39,7 +39,7 @@ SAMPLES, CHANGE = 3, 1e-6
 
 
 def calibration(path):
-    """Returns a few inputs, generated like those of other networks of the zoo."""
+    """Returns a few calibration inputs, generated like those of other networks of the zoo."""
     import onnx
     import weightless
     model = onnx.load(path, load_external_data=False)
@@ -47,7 +47,7 @@ def calibration(path):
 
 
 def quantised_by_onnxruntime(f32, path, kind):
-    """Quantizes the model after ONNX Runtime's basic optimizations, as its own preprocessing does."""
+    """Quantizes the f32 model with ONNX Runtime, after its basic optimizations, which its own preprocessing also applies."""
     import onnx
     import onnxruntime
     from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_dynamic, quantize_static
@@ -115,7 +115,8 @@ def program_of(path, o):
 
 
 def prepared(name, kind, o):
-    """Returns the quantized model, its program, the f32 program (None for a file that was quantized elsewhere), and the model that describes the inputs."""
+    """Returns the quantized model, its program, the program of the f32 model, and the model that describes the inputs.
+    The program of the f32 model is None if the file was already quantized."""
     if kind == "file":
         return name, program_of(name, o), None, name
     at = lambda which: os.path.join(o.models, f"{name}-{which}.onnx")
@@ -125,7 +126,7 @@ def prepared(name, kind, o):
 
 
 def same_largest(found, wanted):
-    """Returns (rows along the last dimension with equal argmax, all rows) of float outputs."""
+    """Returns, over all float outputs, the number of rows along the last dimension with equal argmax, and the number of all rows."""
     import numpy as np
     pairs = [(f.reshape(-1, f.shape[-1]).argmax(1), w.reshape(-1, w.shape[-1]).argmax(1)) for f, w in zip(found, wanted)
              if w.dtype.kind == "f" and w.ndim and w.shape[-1] > 1 and f.shape == w.shape]
@@ -133,8 +134,8 @@ def same_largest(found, wanted):
 
 
 def check(o):
-    """Runs in another process: measures the difference of dlc from ONNX Runtime over several inputs, and that of ONNX Runtime from itself if the inputs
-    change slightly or without optimizations."""
+    """Measures the difference of dlc's results from ONNX Runtime's over several inputs, in another process.
+    Also measures the difference of ONNX Runtime from itself if the inputs change slightly or without optimizations."""
     import numpy as np
     import onnx
     import weightless
@@ -216,7 +217,7 @@ def measure(name, kind, o):
 
 
 def is_right(r):
-    # A missing error counts as infinite, so the result is not correct.
+    # A missing error counts as infinite, so that the result is not correct.
     error = r.get("error", math.inf)
     near = error <= max(1e-3, 2 * r.get("spread", 0)) or 0 < r.get("rows", 0) and r["same"] >= r["same_spread"]
     return near or r.get("loss", math.inf) <= 1.25 * r.get("peer_loss", 0) and error <= r["peer_loss"] < math.inf
@@ -258,13 +259,13 @@ def report(o):
 
 
 def for_tables(r):
-    """Returns a result in the format of tools/bench/tables.py."""
+    """Returns a network's result in the format of tools/bench/tables.py."""
     return {**{key: r[key] for key in ("name", "threads", "best", "ratio", "interval")}, "quantised": r["kind"], "right": is_right(r), "f32_ratio": r["f32_ratio"][0],
             "ms": {tool: about["median_ms"] for tool, about in {**r["tools"], "f32": r["f32"]}.items() if "median_ms" in about}}
 
 
 def chosen(o):
-    """Returns (name, kind) in the order of measurement."""
+    """Returns the selected (name, kind) pairs in the order of measurement."""
     kinds = o.kinds.split(",")
     if o.file:
         return [(os.path.abspath(o.file), "file")]

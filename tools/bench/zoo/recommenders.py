@@ -21,7 +21,7 @@ class Base(nn.Module):
 
 
 class DlrmNet(Base):
-    """DLRM (Naumov et al. 2019): dot products of all pairs of embeddings."""
+    """DLRM (Naumov et al. 2019): a recommendation network with the dot products of all pairs of embeddings."""
 
     def __init__(self):
         super().__init__(20000, 64)
@@ -37,7 +37,7 @@ class DlrmNet(Base):
 
 
 class DeepFmNet(Base):
-    """DeepFM (Guo et al. 2017): a factorization machine and a deep network in parallel."""
+    """DeepFM (Guo et al. 2017): a recommendation network with a factorization machine and a deep network in parallel."""
 
     def __init__(self):
         super().__init__(20000, 16)
@@ -53,7 +53,7 @@ class DeepFmNet(Base):
 
 
 class DcnNet(Base):
-    """DCN-V2 (Wang et al. 2021): low-rank cross layers, then a deep network."""
+    """DCN-V2 (Wang et al. 2021): a recommendation network with low-rank cross layers, followed by a deep network."""
 
     def __init__(self):
         super().__init__(20000, 16)
@@ -69,7 +69,7 @@ class DcnNet(Base):
 
 
 class TwoTowerNet(nn.Module):
-    """A two-tower network: attention over a user's last 50 items, scored against 1,000 candidates."""
+    """A two-tower recommendation network: attention over a user's last 50 items, scored against 1,000 candidates."""
 
     def __init__(self):
         super().__init__()

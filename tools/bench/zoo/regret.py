@@ -25,12 +25,12 @@ import common
 import drawn
 import zoo
 
-SMALL, WAKING = 20, 5  # in microseconds
+SMALL, WAKING = 20, 5  # in microseconds: time below which operations count only in their sum, and wake-up time of a thread
 
 
 def regret(entry):
-    """Returns (regret, microseconds of the model's choice, its name, the best candidate's name, number of sessions) for one line of the database; None if
-    there is no choice."""
+    """Returns the regret of the cost model for one operation in the tuning database, or None if there is only one candidate.
+    The result is (regret, microseconds of the model's choice, its name, the best candidate's name, number of sessions)."""
     timed = [c for c in entry["candidates"] if not c.get("rejected") and c.get("median_us", 0) > 0]
     if len(timed) < 2:
         return None
@@ -44,13 +44,13 @@ def regret(entry):
             best = min(timed, key=lambda c: behind(c, names))
             found.append(behind(chosen, times) / behind(best, times))
     best = min(timed, key=lambda c: c["behind"])
-    # Clearly slower candidates are measured in only one session, so there is no second sample for them.
+    # Clearly slower candidates are measured in only one session, so their regret is computed from the same session.
     value = mean(found) if found else chosen["behind"] / best["behind"]
     return max(value, 1.0), chosen["median_us"], chosen["implementation"], best["implementation"], len(sessions)
 
 
 def limits_of(program, threads):
-    """Returns the commands with their times, and with the times that they would take at the machine's limits."""
+    """Returns the commands of a program with their times, and with the times that they would take at the machine's limits."""
     found = zoo.watched(program, threads, repeat=15)[2]
     for c in found:
         c["floor_us"] += WAKING * c["times"]
@@ -117,7 +117,7 @@ def main():
         try:
             zoo.write(path, measure(name, o, database))
             print(name, flush=True)
-        except Exception as error:  # an error of the measurement, or a network that dlc rejects
+        except Exception as error:  # an error of the measurement itself, or a network that dlc rejects
             print(f"{name}: {type(error).__name__}: {str(error)[:200]}", flush=True)
     report(o, database)
 

@@ -9,11 +9,11 @@ import time
 import common
 import zoo
 
-PAUSE = 0.02  # seconds; threads of a pool spin for a while after their work
+PAUSE = 0.02  # pause in seconds between tools: threads of a pool spin for a while after their work
 
 
 def seconds_of(run, seconds):
-    """Returns the median time of runs during `seconds`."""
+    """Runs `run` repeatedly during `seconds`. Returns the median time of a run."""
     times, end = [], time.perf_counter() + seconds
     while not times or time.perf_counter() < end:
         start = time.perf_counter()
@@ -23,7 +23,7 @@ def seconds_of(run, seconds):
 
 
 def rounds(tools, o):
-    """Runs the tools interleaved, and returns the times of each."""
+    """Runs the tools interleaved in several rounds. Returns the times of each tool."""
     times = {name: [] for name in tools}
     for _ in range(o.rounds):
         for name, run in tools.items():
@@ -34,7 +34,7 @@ def rounds(tools, o):
 
 
 def in_a_child(path, name, row, o, measure):
-    """Measures a row in a forked process. A crash is recorded as the row's result, and libraries have no threads of other rows."""
+    """Measures a row in a forked process, so that a crash is recorded as the row's result, and libraries have no threads of other rows."""
     child = os.fork()
     if child:
         status = os.waitpid(child, 0)[1]
@@ -45,7 +45,7 @@ def in_a_child(path, name, row, o, measure):
     try:
         zoo.write(path, measure(row, o))
         status = 0
-    except Exception as error:  # an error of the measurement, which is not recorded
+    except Exception as error:  # an error of the measurement itself, which is not recorded
         print(f"{name}: {type(error).__name__}: {error}", flush=True)
     os._exit(status)
 
@@ -66,7 +66,7 @@ def report(o, line, is_right):
 
 
 def main(description, folder, prepare, measure, line, is_right):
-    """Runs a sweep. prepare(o) loads the modules that all rows need, and returns the rows by name."""
+    """Runs a sweep over all rows. prepare(o) loads the modules that all rows need, and returns the rows by name."""
     common.use_bench_python()
     a = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--only", default="", help="prefixes of the names of rows to measure, separated by commas")

@@ -34,14 +34,14 @@ STEPS, LIMIT, PATIENCE = 10, 1e-3, 180
 
 
 def rows():
-    """Returns all rows in the seeded order. The relative order of rows does not change if rows are added or removed."""
+    """Returns all rows of networks.json in the seeded order. The relative order of rows does not change if rows are added or removed."""
     return sorted(drawn.rows()["networks"], key=lambda row: random.Random(f"18 {row['name']}").random())
 
 
-# Functions that run in the process of one backend.
+# The functions below run in the process of one backend, up to work().
 
 def about_graphs():
-    """Returns the operators that dlc left to PyTorch."""
+    """Returns the operators that dlc left to PyTorch, as dlc.report() lists them."""
     import dlc
     graphs = dlc.report()
     eager = {}
@@ -85,7 +85,7 @@ def too_long(*_):
 
 
 def work(backend, folder):
-    """Serves requests with the protocol of worker.py."""
+    """Measures one backend in this process: serves requests with the protocol of worker.py."""
     import importlib
     import torch
     import worker
@@ -96,7 +96,7 @@ def work(backend, folder):
         return zoo.write(os.path.join(folder, "task.json"), train.prepare(row, task, folder))
     importlib.import_module("listing" if row["source"] == "own" else row["source"])
     torch.set_num_threads(task["threads"])
-    # dlc is imported before the time measurement starts, like the other libraries.
+    # dlc is imported before the time measurement starts, as the other libraries are.
     if backend == "dlc":
         import dlc
     run = training(row, task, backend, folder) if task["train"] else inference(row, task, backend)
@@ -114,7 +114,7 @@ def work(backend, folder):
     worker.serve(run, lambda: [each.numpy() for each in run()])
 
 
-# Functions that run in the controlling process.
+# The functions below run in the controlling process.
 
 def measure(row, o):
     task = {"row": row, "batch": (train.batch_of(row) if o.train else 1) if o.batch is None else o.batch, "threads": o.threads, "optimizer": "sgd", "train": o.train}

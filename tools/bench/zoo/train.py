@@ -35,23 +35,23 @@ import drawn
 import zoo
 
 STEPS, LIMIT, OWN_LIMIT = 5, 1e-3, 1e-4
-PEERS = ["torch", "torch-cl"]  # torch-cl (channels last) only for networks with image inputs
+PEERS = ["torch", "torch-cl"]  # torch-cl (channels last) is measured only for networks with image inputs
 
 
 def rows():
-    """Returns all rows in the seeded order. The relative order of rows does not change if rows are added or removed."""
+    """Returns all rows of networks.json in the seeded order. The relative order of rows does not change if rows are added or removed."""
     return sorted(drawn.rows()["networks"], key=lambda row: random.Random(f"17 train {row['name']}").random())
 
 
 def batch_of(row):
-    """Returns the batch size: 8, or less if a step would take many seconds; 128 for recommenders, whose examples are rows of a table."""
+    """Returns the batch size of a network: 8, or less if a step would take many seconds; 128 for recommenders, whose examples are rows of a table."""
     batch = 128 if row["source"] == "own" else 8
     while batch > 2 and batch * row["multiplications"] > 12:
         batch //= 2
     return batch
 
 
-# Functions that run in PyTorch's process.
+# The functions below run in PyTorch's process, up to work().
 
 def build(row, batch, trained=True):
     import torch
@@ -59,7 +59,7 @@ def build(row, batch, trained=True):
     torch.backends.mha.set_fastpath_enabled(False)
     module, inputs = listing.build(row, batch)
     for part in module.modules():
-        # Some attention modules of timm cache, in eval mode, values computed from a parameter.
+        # Some attention modules of timm cache values that are computed from a parameter in eval mode, so they are set to training mode.
         if trained and isinstance(part, torch.nn.modules.batchnorm._BatchNorm) or hasattr(part, "attention_bias_cache"):
             part.training = True
     return module, inputs
@@ -72,12 +72,12 @@ def optimizer_of(task, module):
 
 
 def apart(some, others):
-    """Returns the largest relative difference of losses."""
+    """Returns the largest relative difference between two lists of losses."""
     return max((abs(a - b) / abs(b) if math.isfinite(a) and b else math.inf) for a, b in zip(some, others))
 
 
 def stepper(task, module, inputs, target, compiled=None):
-    """Returns a function that runs one step. `compiled` is a function such as torch.compile that optimizes the forward pass and the loss."""
+    """Returns a function that runs one training step. `compiled` is a function such as torch.compile that optimizes the forward pass and the loss."""
     import torch
     loss_of = {"cross_entropy": torch.nn.functional.cross_entropy, "mse": torch.nn.functional.mse_loss}[task["loss"]]
     optimizer = optimizer_of(task, module)
@@ -97,7 +97,8 @@ def stepper(task, module, inputs, target, compiled=None):
 
 
 def export(row, module, inputs, examples, path):
-    """Exports with the exporter of the row or the other one. If both fail, returns the reason."""
+    """Exports the module as ONNX with the exporter of the row or, if that fails, the other one.
+    Returns the model, the exporter that was used, and the reasons of failures."""
     import onnx
     import torch
     why = ""
@@ -154,7 +155,7 @@ def prepare(row, task, folder):
 
 
 def train(row, task, examples, target, moved=False):
-    """Returns the first losses; with `moved`, from parameters changed by one unit in the last place."""
+    """Trains with PyTorch and returns the first losses; with `moved`, starts from parameters changed by one unit in the last place."""
     import torch
     module = build(row, task["batch"])[0]
     if moved:
@@ -195,7 +196,7 @@ def too_long(*_):
 
 
 def work(tool, folder):
-    """Serves requests with the protocol of worker.py. The first line has the first losses."""
+    """Measures one tool in this process: serves requests with the protocol of worker.py. The first line has the first losses."""
     import worker
     with open(os.path.join(folder, "task.json")) as file:
         task = json.load(file)
@@ -212,7 +213,7 @@ def work(tool, folder):
         step = dlc_step(task, folder)
     else:
         step = torch_step(tool, row, task, folder)
-        start = time.perf_counter()  # the module already exists
+        start = time.perf_counter()  # the time to create the module is not counted, because it already exists
     losses = [step()]
     ready = time.perf_counter() - start
     losses += [step() for _ in range(STEPS - 1)]
@@ -221,7 +222,7 @@ def work(tool, folder):
     worker.serve(step)
 
 
-# Functions that run in the controlling process.
+# The functions below run in the controlling process.
 
 def measure(row, o):
     task = {"row": row, "batch": o.batch or batch_of(row), "threads": o.threads, "optimizer": o.optimizer}
@@ -284,7 +285,7 @@ def measure(row, o):
 
 
 def is_right(r):
-    # The spread is unknown if PyTorch's loss rises with every rate.
+    # The spread of PyTorch's own losses is unknown if the loss rises with every learning rate.
     return r["error"] <= max(LIMIT, 2 * r.get("spread", 0))
 
 
@@ -315,7 +316,7 @@ def report(o):
 
 
 def measure_each(rows, o, name_of, measure, line):
-    """Measures the rows that `o` selects, until `o.sample` of them are measured. Rows with a file count as measured, unless `o.again` is set."""
+    """Measures the rows that `o` selects, until `o.sample` of them are measured. Rows with a result file count as measured, unless `o.again` is set."""
     measured = 0
     for row in [row for row in rows if not o.networks or row["name"] in o.networks.split(",")]:
         if measured >= o.sample:
@@ -327,7 +328,7 @@ def measure_each(rows, o, name_of, measure, line):
             continue
         try:
             result = measure(row, o)
-        except Exception as error:  # an error of the measurement, which is not recorded
+        except Exception as error:  # an error of the measurement itself, which is not recorded
             print(f"{row['name']}: {type(error).__name__}: {error}", flush=True)
             continue
         measured += "left_out" not in result

@@ -7,11 +7,11 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-KEPT = 32  # elements; smaller tensors are stored unchanged
+KEPT = 32  # number of elements up to which tensors are stored unchanged
 
 
 def tensors(graph):
-    """Yields all stored tensors: initializers and constants, including those of subgraphs."""
+    """Yields all stored tensors of an ONNX graph: initializers and constants, including those of subgraphs."""
     yield from graph.initializer
     for node in graph.node:
         for attribute in node.attribute:
@@ -22,14 +22,14 @@ def tensors(graph):
 
 
 def write(model, path, kept=KEPT):
-    """Removes the weights and the source locations of nodes, and writes the compressed model. Returns the number of bytes."""
+    """Removes the weights and the source locations of nodes, and writes the compressed model to `path`. Returns the number of bytes."""
     for tensor in tensors(model.graph):
         if tensor.data_type not in (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE):
             continue
         values = numpy_helper.to_array(tensor)
         if values.size <= kept or values.min() == values.max():
             continue
-        if not np.abs(values).max() < 1e4:  # mask values, not weights
+        if not np.abs(values).max() < 1e4:  # large values are those of masks, not of weights
             continue
         mean, deviation = float(values.mean(dtype=np.float64)), float(values.std(dtype=np.float64))
         for field in ("raw_data", "float_data", "int32_data", "double_data"):
@@ -50,7 +50,7 @@ def write(model, path, kept=KEPT):
 
 
 def read(path):
-    """Returns the model with weights. They depend only on the name, so they are the same on every machine."""
+    """Reads a model and generates its weights. They depend only on the name of the tensor, so they are the same on every machine."""
     with lzma.open(path) as file:
         model = onnx.load_model_from_string(file.read())
     for index, tensor in enumerate(tensors(model.graph)):
@@ -65,7 +65,8 @@ def read(path):
 
 
 def inputs(model, seed=0):
-    """Returns the inputs by name: floats from a normal distribution, integers below the bound in the input's doc string (`below N`), else below 1,000."""
+    """Returns random inputs by name: floats from a normal distribution, and integers below a bound.
+    The bound is in the input's doc string (`below N`), otherwise it is 1,000."""
     rng, made = np.random.default_rng(seed), {}
     known = {weight.name for weight in model.graph.initializer}
     for value in model.graph.input:

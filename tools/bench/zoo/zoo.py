@@ -7,7 +7,7 @@
 Writes one file per network to the folder of results. Networks with a file are not measured again, unless --again is given, so an interrupted run can be
 continued.
 Correct: within 1e-3 of the largest element of an output of ONNX Runtime, or within the difference between ONNX Runtime with and without optimizations.
-The ratio is the median over the rounds of the better peer's time to dlc's (above 1: dlc is faster), with its 95 % interval. ReadyProgram: seconds until the
+The ratio is the median over the rounds of the better peer's time to dlc's (above 1: dlc is faster), with its 95 % interval. Ready: seconds until the
 first result, from the ONNX file and without caches; for dlc that of the whole process `dlc run`, and also that of `dlc compile` followed by a load.
 Memory: the peak of the process minus its memory before the model was loaded. If dlc is slower, the commands that are farthest from the machine's limits,
 measured in the same run, are listed.
@@ -33,7 +33,7 @@ PEERS = ["onnxruntime", "openvino"]
 
 
 def differences(found, wanted):
-    """Returns the largest difference relative to the largest element of the output; infinite if shapes or integers differ."""
+    """Returns the largest difference relative to the largest element of the output, or infinity if shapes or integers differ."""
     import numpy as np
     if len(found) != len(wanted):
         return math.inf
@@ -78,14 +78,14 @@ def watched(program, threads, repeat):
 
 
 def blame(program, threads):
-    """Returns the commands that lose the most time relative to the limits of the machine."""
+    """Returns the eight commands that lose the most time relative to the limits of the machine."""
     limit, about, found = watched(program, threads, repeat=7)
     found.sort(key=lambda c: c["floor_us"] - c["us"])
     return {"limits": limit, "between_us": about["watched_us"] - sum(c["us"] for c in found), "run_us": about["run_us"], "commands": found[:8]}
 
 
 def rate(result):
-    """Determines the best peer, and the ratio of its times to dlc's."""
+    """Stores the best peer in the result, and the ratio of its times to dlc's."""
     tools = result["tools"]
     times = {t: r["median_ms"] for t, r in tools.items() if t != "dlc" and "median_ms" in r}
     if times:
@@ -180,12 +180,12 @@ def measure(name, batch, o):
 
 
 def is_right(r):
-    # A missing error counts as infinite, so the result is not correct.
+    # A missing error counts as infinite, so that the result is not correct.
     return r.get("error", math.inf) <= 1e-3 or min(r["error"], r.get("error_plain", math.inf)) <= 2 * r.get("spread", 0)
 
 
 def is_invalid(r):
-    """Returns True if the peers also reject the model, which is then an error of the exporter."""
+    """Returns True if the peers also reject the model, which is then an error of the exporter and not of dlc."""
     return "refused" in r and len(r.get("peers", {})) == len(PEERS)
 
 
@@ -207,7 +207,7 @@ def part_of_peer(r, key):
 
 
 def distribution(timed, parts_of=(("ready_s", "time to a first result"), ("memory_mib", "memory"))):
-    """Prints the distribution of the ratios of networks, which are sorted by ratio."""
+    """Prints the distribution of the ratios of networks. `timed` is sorted by ratio."""
     ratios = [r["ratio"] for r in timed]
     print(f"  ratio to the better peer: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, median {statistics.median(ratios):.2f}, least {ratios[0]:.2f}; "
           f"at least 1.0: {sum(x >= 1 for x in ratios)}, at least 0.9: {sum(x >= 0.9 for x in ratios)} of {len(ratios)}")
@@ -217,7 +217,7 @@ def distribution(timed, parts_of=(("ready_s", "time to a first result"), ("memor
 
 
 def for_tables(r):
-    """Returns a result in the format of tools/bench/tables.py."""
+    """Returns a network's result in the format of tools/bench/tables.py."""
     kept = {key: r[key] for key in ("name", "batch", "threads", "refused", "best", "ratio", "interval") if key in r}
     if is_invalid(r):
         kept["invalid"] = True
@@ -254,7 +254,7 @@ def report(o):
 
 
 def parser(about, rounds, results):
-    """Returns the option parser of scripts that measure the stored graphs."""
+    """Returns the option parser of scripts that measure the exported graphs of the zoo."""
     a = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--networks", default="")
     a.add_argument("--batch", type=int, default=1, help="batch size; 0: dynamic")
@@ -269,7 +269,7 @@ def parser(about, rounds, results):
 
 
 def measure_each(o, measure, line):
-    """Measures the graphs that `o` selects, and writes a file for each."""
+    """Measures the graphs that `o` selects, and writes a result file for each."""
     wanted = [(name, batch) for name, batch in drawn.graphs() if o.batch in (0, batch) and (not o.networks or name in o.networks.split(","))]
     random.Random(5).shuffle(wanted)
     for name, batch in wanted[:o.sample]:
@@ -278,7 +278,7 @@ def measure_each(o, measure, line):
             continue
         try:
             result = measure(name, batch, o)
-        except Exception as error:  # an error of the measurement, which is not recorded
+        except Exception as error:  # an error of the measurement itself, which is not recorded
             print(f"{name}: {type(error).__name__}: {error}", flush=True)
             continue
         write(path, result)

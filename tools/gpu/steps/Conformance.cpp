@@ -8,13 +8,13 @@
 namespace dlc::gpu {
 namespace {
 
-/// Returns a filter for the case of this name, which matches few others. The name is cut at the
+/// Returns a filter that matches the test case of this name and few others. The name is cut at the
 /// first comma, because a comma separates filters.
 std::string filterOf(const std::string &name) { return name.substr(0, name.find(',')); }
 
 constexpr size_t kMessage = 400, kFailures = 400;
 
-/// One configuration of the suite, split into slices.
+/// One configuration of the conformance suite, split into slices of test cases.
 struct Part {
   std::string name;
   std::vector<std::string> arguments;
@@ -47,7 +47,7 @@ public:
   }
 
 private:
-  /// Returns the number of slices to run. In the short form only the first two are run.
+  /// Returns the number of slices to run: all, or only the first two in the short form of the kit.
   int count(const Part &part) const {
     return settings.small ? std::min(part.slices, 2) : part.slices;
   }
@@ -97,8 +97,8 @@ private:
       json["failed"] = failed;
     } else {
       json["said"] = endOf(outcome.err, 600);
-      // After a crash or hang the results of the slice are unknown, so it is split into four
-      // smaller slices, down to a limit.
+      // A slice that crashed or hung has no results, so it is split into four smaller slices,
+      // unless it is already one of 8000 or more.
       if (!isEnded && slices < 8000) {
         json["status"] = std::string(nameOf(outcome.end)) + ", cut up";
         for (int i = 0; i < 4; ++i)
@@ -108,7 +108,7 @@ private:
     store.put(part.name, keyOf(slices, k), json);
   }
 
-  /// Records a failure, given as "name: reason".
+  /// Records a failed test case, given as "name: reason".
   void failure(const Part &part, const std::string &text) {
     size_t colon = text.find(": ");
     std::string name = text.substr(0, colon), key = part.name + " " + name;
@@ -135,15 +135,16 @@ private:
                                   {"process_seconds", seconds}};
   }
 
-  /// Runs failed cases again in processes of their own. After an error that destroys the device
-  /// context, all later cases in the same process fail; only a separate run tells which case caused
-  /// it.
+  /// Runs failed test cases again, each in a process of its own. After an error that destroys the
+  /// device context, all later cases in the same process fail; only a separate run tells which case
+  /// caused the error.
   void alone() {
     std::set<std::string> families;
     std::vector<std::pair<std::string, Json>> failures;
     for (const auto &[key, failure] : entriesOf(store.whole(), "failures"))
       failures.push_back({key, failure});
-    // One failure of each operation comes first.
+    // Sorts one failed test case of each operation to the front, because the number of cases that
+    // are run again is limited.
     std::stable_partition(failures.begin(), failures.end(), [&](const auto &each) {
       return families.insert(each.first.substr(0, each.first.find('/'))).second;
     });
@@ -159,7 +160,8 @@ private:
       Job job;
       job.key = key;
       job.command = command();
-      // Keeps the option --kernels; --filter is replaced by the name of the case.
+      // Passes the configuration's options (--kernels) on, except --filter, which is replaced by
+      // the name of the case.
       for (size_t i = 0; i + 1 < of->arguments.size(); i += 2)
         if (of->arguments[i] != "--filter")
           job.command.insert(job.command.end(), {of->arguments[i], of->arguments[i + 1]});

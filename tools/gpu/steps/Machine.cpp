@@ -19,8 +19,8 @@ public:
       store["found"][name] = variable(name);
     store["found"]["system"] = said({"uname", "-srm"});
     smi("before");
-    // Runs `dlc devices` with a user's library search path, then with the libraries that the kit
-    // found.
+    // Runs `dlc devices` with the library search path of the user, and then with the libraries that
+    // the kit found.
     devices("devices", {{"DLC_CUDA_DRIVER", variable("KIT_OWN_DRIVER")},
                         {"DLC_CUDA_NVRTC", variable("KIT_OWN_NVRTC")},
                         {"DLC_CUDA_CUBLASLT", ""},
@@ -28,7 +28,7 @@ public:
                         {"LD_LIBRARY_PATH", variable("KIT_OWN_LIBRARIES")}});
     devices("devices_as_found", {});
     work("open", {});
-    // The most basic measurements come first, because all others depend on them.
+    // The measurements that the others depend on are run first.
     const bool small = settings.small;
     work("vectors", {"--size", small ? "65536" : "268435456", "--rounds", small ? "1" : "20"});
     work("copies", {"--size", small ? "1048576" : "2147483648", "--rounds", small ? "1" : "15"});
@@ -56,7 +56,8 @@ private:
     return endOf(outcome.out + (outcome.good() ? "" : outcome.err), 4000);
   }
 
-  /// Queries are separate, because some versions of nvidia-smi do not support all fields.
+  /// Stores the output of nvidia-smi. Each field is queried separately, because some versions of
+  /// nvidia-smi do not support all fields.
   void smi(const char *when) {
     std::string program = variable("KIT_NVIDIA_SMI");
     if (program.empty()) {
@@ -104,7 +105,8 @@ private:
     return cases[key]["result"].value(figure, 0.0);
   }
 
-  /// Derives the peak performance that other steps compare their results with.
+  /// Stores the peak performance of the device, with which other steps compare their results: the
+  /// maximum of the measurements.
   void peaks() {
     Json peaks;
     peaks["gigabytes"] = std::max(found("copies", "within_gb_s"), found("vectors", "gb_s"));

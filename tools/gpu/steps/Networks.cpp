@@ -16,7 +16,8 @@ std::vector<Network> networksOf(const Settings &settings) {
 std::vector<std::string> precisionsOf(const Settings &settings, const Network &network) {
   if (!settings.small)
     return {"f32", "tf32", "bf16"};
-  // An emulated GPU takes half a minute for large 16-bit matmuls.
+  // The short form skips bf16 for fcn-r, because an emulated GPU takes half a minute for its large
+  // 16-bit matmuls.
   if (network.name == "fcn-r")
     return {"f32"};
   return {"f32", "bf16"};
@@ -67,7 +68,7 @@ public:
   }
 
 private:
-  /// Creates a job with the key "WHAT CONFIG", from which take() recovers both.
+  /// Creates a measurement job with the key "WHAT CONFIG", from which take() recovers both parts.
   Job job(const std::string &what, const Config &config, double limit) {
     Job job;
     job.key = what + " " + config.key();
@@ -107,7 +108,7 @@ private:
         if (!settings.again && store.has("cases", next.key()))
           continue;
         Job compare = job("compare", next, settings.small ? 60 : 120);
-        // Scheduled first, so that networks are completed one by one.
+        // The job is queued first, so that networks are completed one by one.
         compare.last = false;
         if (outcome.good())
           pool.add(compare);
@@ -121,7 +122,8 @@ private:
       store.put("cases", config.key(), json);
       if (json["status"] == "ok" || asked++ >= (settings.small ? 0 : 8))
         return;
-      // Repeats a failed comparison with other settings, to narrow down the cause.
+      // After a failed comparison, repeats it with generated kernels only and without GPU graphs,
+      // to narrow down the cause.
       if (hasLibraries())
         pool.add(job("generated", config, 90));
       pool.add(job("plain", config, 90));

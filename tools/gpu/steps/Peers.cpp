@@ -14,13 +14,13 @@ void torchStep(const Settings &settings) {
     store.finish("cases", 0);
     return;
   }
-  // The script writes the results file itself, in the same format.
+  // The PyTorch script writes the results file itself, in the format of the class Store.
   Job job{"torch",
           {python, settings.kit + "/torch/torch_ratios.py", "--work",
            settings.program("dlc-gpu-work"), "--state", settings.state, "--out", settings.out,
            "--device", settings.device, "--seconds", std::to_string(settings.left() - 12)},
           settings.left() - 6};
-  // PyTorch runs with its own libraries; the script restores dlc's library path for dlc.
+  // PyTorch runs with its own libraries; the script restores dlc's library path when it starts dlc.
   job.environment = {{"LD_LIBRARY_PATH", variable("KIT_THEIR_LIBRARIES")},
                      {"KIT_LIBRARIES", variable("LD_LIBRARY_PATH")}};
   if (access(tunedCache(settings).c_str(), F_OK) == 0)
@@ -48,8 +48,8 @@ void torchStep(const Settings &settings) {
 
 namespace {
 
-/// Parses the report of compute-sanitizer: the first errors with their locations, and the number of
-/// errors.
+/// Parses the report of compute-sanitizer. Returns the first errors with their locations, and the
+/// number of errors.
 Json findingsOf(const Outcome &outcome) {
   Json json = {{"status", nameOf(outcome.end)}, {"seconds", outcome.seconds}};
   std::string first;
@@ -64,7 +64,8 @@ Json findingsOf(const Outcome &outcome) {
       errors += here;
       continue;
     }
-    // Collects report lines. A non-zero exit status of the program is not an error by itself.
+    // Collects the lines of compute-sanitizer's report. A non-zero exit status of the program is
+    // not an error by itself.
     if (line.rfind("=========", 0) == 0 && lines < 40 &&
         line.find("COMPUTE-SANITIZER") == std::string::npos) {
       first += line.substr(9) + "\n";
@@ -118,7 +119,7 @@ void sanitizerStep(const Settings &settings) {
     all.insert(all.end(), arguments.begin(), arguments.end());
     return all;
   };
-  // Cases that failed in the conformance step are checked first.
+  // Test cases that failed in the conformance step are run under compute-sanitizer first.
   Json conformance = readJson(settings.state + "/conformance.json");
   std::vector<std::string> failing;
   if (conformance.is_object())

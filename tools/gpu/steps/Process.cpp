@@ -18,7 +18,8 @@ namespace {
 
 volatile std::sig_atomic_t stopped = 0;
 
-/// Maximum bytes that are kept of each output stream: half from its beginning, half from its end.
+/// Maximum number of bytes that are kept of each output stream: half from its beginning, half from
+/// its end.
 constexpr size_t kKept = 1 << 20;
 
 std::string readKept(const std::string &path) {
@@ -35,13 +36,13 @@ struct Running {
   Job job;
   std::string out, err;
   double start = 0;
-  /// Time at which the process was sent SIGTERM; 0 if it was not.
+  /// Time at which SIGTERM was sent to the process, or 0 if it was not sent.
   double asked = 0;
   bool late = false, cut = false;
   int slot = 0;
 };
 
-/// Restricts the process to its slot's share of the CPUs. Programs start as many threads as CPUs
+/// Restricts this process to the CPUs of its slot, because programs start as many threads as CPUs
 /// are available to them.
 void takeShare(int slot, int slots) {
   cpu_set_t all, own;
@@ -50,7 +51,7 @@ void takeShare(int slot, int slots) {
     return;
   int count = CPU_COUNT(&all), number = 0;
   int first = slot * count / slots, last = (slot + 1) * count / slots;
-  // With more jobs than CPUs, several jobs share one.
+  // If there are more slots than CPUs, several slots share a CPU.
   last = last > first ? last : first + 1;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
     if (CPU_ISSET(cpu, &all)) {
@@ -67,7 +68,7 @@ pid_t start(const Job &job, const std::string &out, const std::string &err, int 
     return pid;
   if (job.shares)
     takeShare(slot, slots);
-  // A process group of its own, so that child processes are killed together with it.
+  // The job gets its own process group, so that its child processes are killed together with it.
   setpgid(0, 0);
   int in = open("/dev/null", O_RDONLY), to = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644),
       errors = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -92,7 +93,7 @@ pid_t start(const Job &job, const std::string &out, const std::string &err, int 
   _exit(127);
 }
 
-/// Sends SIGTERM first, and SIGKILL after 3 seconds.
+/// Ends a job's process group: sends SIGTERM at the first call, and SIGKILL after 3 seconds.
 void end(pid_t pid, Running &running) {
   double since = running.asked > 0 ? now() - running.asked : 0;
   if (running.asked == 0) {
@@ -193,7 +194,7 @@ void Pool::run(const std::function<void(const Job &, const Outcome &)> &done) {
     if (found != running.end()) {
       Running one = std::move(found->second);
       running.erase(found);
-      // Kills child processes that are still running.
+      // Kills child processes of the finished job that are still running.
       kill(-pid, SIGKILL);
       Outcome outcome = outcomeOf(one, status);
       if (one.cut)
@@ -210,7 +211,7 @@ void Pool::run(const std::function<void(const Job &, const Outcome &)> &done) {
       one.cut |= over && !one.late;
       end(each, one);
     }
-    // A process that SIGKILL does not end, because its device hangs, is abandoned.
+    // Abandons processes that SIGKILL does not end, because their device hangs.
     for (auto it = running.begin(); it != running.end();) {
       if (it->second.asked == 0 || now() - it->second.asked < 20) {
         ++it;

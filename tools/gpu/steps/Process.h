@@ -10,17 +10,17 @@
 
 namespace dlc::gpu {
 
-/// Seconds of a monotonic clock.
+/// Returns the time of a monotonic clock in seconds.
 double now();
 
 struct Job {
   std::string key;
   std::vector<std::string> command;
-  /// Time limit in seconds.
+  /// Time limit of the job in seconds.
   double limit = 60;
-  /// Additional environment variables. An empty value unsets the variable.
+  /// Additional environment variables of the job. An empty value unsets the variable.
   std::map<std::string, std::string> environment = {};
-  /// Whether the job is queued after the waiting jobs instead of before them.
+  /// Whether the job is queued after the waiting jobs (otherwise before them).
   bool last = true;
   /// Whether the job is restricted to its share of the CPUs if the pool runs several jobs at a
   /// time.
@@ -28,7 +28,8 @@ struct Job {
 };
 
 struct Outcome {
-  /// Cut: the step's deadline passed; the job will be repeated in another session.
+  /// How the job ended. Cut: the deadline of the step passed, and the job will be repeated in
+  /// another session.
   enum class End { Done, Failed, Late, Crashed, Cut } end = End::Done;
   int status = 0;
   double seconds = 0;
@@ -37,16 +38,18 @@ struct Outcome {
 };
 const char *nameOf(Outcome::End end);
 
-/// Runs jobs, `atOnce` at a time, until all are done or the deadline has passed.
+/// Pool of processes that runs up to `atOnce` jobs at a time, until all are done or the deadline
+/// has passed.
 class Pool {
 public:
-  /// `folder` contains the jobs' output temporarily. `deadline` is a time of now().
+  /// Creates an empty pool. `folder` temporarily contains the jobs' output. `deadline` is a time of
+  /// now().
   Pool(int atOnce, double deadline, std::string folder)
       : atOnce(atOnce), deadline(deadline), folder(std::move(folder)) {}
   void add(Job job);
-  /// Calls `done` for each finished job. `done` may add jobs.
+  /// Runs the jobs, and calls `done` for each finished job. The callback may add jobs.
   void run(const std::function<void(const Job &, const Outcome &)> &done);
-  /// Number of jobs that were not run or were interrupted by the deadline.
+  /// Returns the number of jobs that were not run or were interrupted by the deadline.
   size_t left() const { return waiting.size() + cut; }
 
 private:
@@ -58,10 +61,10 @@ private:
   int started = 0;
 };
 
-/// Number of CPUs that this process may use.
+/// Returns the number of CPUs that this process may use.
 int processors();
 
-/// Runs one program until it ends.
+/// Runs one program until it ends, exceeds its time limit or passes the deadline.
 Outcome runOne(const Job &job, double deadline, const std::string &folder);
 
 /// Returns true if this process has received a signal to stop.

@@ -6,35 +6,36 @@
 
 namespace dlc::gpu {
 
-/// A network and the batch size with which it is measured.
+/// A benchmark network and the batch size with which it is measured.
 struct Network {
   std::string name;
   int batch;
   bool trains = true;
 };
-/// Ordered by decreasing importance.
+/// Returns the networks to measure, ordered by decreasing importance.
 std::vector<Network> networksOf(const Settings &settings);
 std::vector<std::string> precisionsOf(const Settings &settings, const Network &network);
 
-/// One network in one mode and precision.
+/// One measured configuration: a network, a mode (inference or training) and a precision.
 struct Config {
   Network network;
   std::string mode, precision;
   std::string key() const { return network.name + "/" + mode + "/" + precision; }
-  /// Command-line arguments that select the network and configuration.
+  /// Returns the command-line arguments that select the network, mode, batch size and precision.
   std::vector<std::string> arguments() const {
     return {network.name,  "--mode", mode, "--batch", std::to_string(network.batch),
             "--precision", precision};
   }
 };
-/// Returns the configurations in the given precisions, ordered by decreasing importance.
+/// Returns the configurations of all networks in the given precisions, ordered by decreasing
+/// importance.
 std::vector<Config> configsOf(const Settings &settings, const std::vector<std::string> &precisions);
 
-/// Environment variables with which all programs of dlc use only generated kernels.
+/// Returns environment variables with which dlc uses only generated kernels, no libraries.
 std::map<std::string, std::string> withoutLibraries();
 bool hasLibraries();
 
-/// Cache folder with the tuning database of the step `tune`.
+/// Returns the cache folder with the tuning database of the step `tune`.
 std::string tunedCache(const Settings &settings);
 
 void machineStep(const Settings &settings);
@@ -45,7 +46,7 @@ void torchStep(const Settings &settings);
 void librariesStep(const Settings &settings);
 void sanitizerStep(const Settings &settings);
 
-/// Returns a summary of all result files.
+/// Returns a summary of all result files as text.
 std::string summaryOf(const Settings &settings);
 
 } // namespace dlc::gpu

@@ -60,7 +60,7 @@ bool Store::has(const std::string &part, const std::string &key) const {
 
 void Store::put(const std::string &part, const std::string &key, const Json &value) {
   all[part][key] = value;
-  // Limits the rate of writes, because files may be large.
+  // Limits the rate of writes to one per 0.5 seconds, because files may be large.
   if (now() - written > 0.5)
     write();
 }

@@ -8,7 +8,7 @@
 namespace dlc::gpu {
 namespace {
 
-/// Maximum size of the summary; callers truncate longer output.
+/// Maximum size of the summary in bytes. Callers of the kit truncate longer output.
 constexpr size_t kMax = 11500;
 constexpr size_t kShown = 12;
 
@@ -21,7 +21,7 @@ __attribute__((format(printf, 1, 2))) std::string text(const char *format, ...) 
   return buffer;
 }
 
-/// Joins the lines of a text and shortens it to at most `most` characters.
+/// Joins the lines of a text into one line of at most `most` characters.
 std::string line(std::string from, size_t most) {
   std::replace(from.begin(), from.end(), '\n', ' ');
   return from.size() <= most ? from : from.substr(0, most - 3) + "...";
@@ -59,7 +59,7 @@ std::string headOf(const char *name, const Json &json) {
 }
 
 /// Groups failures whose messages are equal except for digits. Each group is printed as one line
-/// with the first names.
+/// with the names of the first failures.
 class Groups {
 public:
   void add(const std::string &name, const std::string &message) {
@@ -95,7 +95,7 @@ private:
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
 };
 
-/// Returns the error output without the prefix "dlc-gpu-work: ".
+/// Returns the error output of a job without the prefix "dlc-gpu-work: ".
 std::string saidBy(const Json &each) {
   std::string said = each.value("said", "");
   size_t at = said.find("dlc-gpu-work: ");
@@ -144,7 +144,7 @@ std::string machineText(const Json &json) {
   for (const auto &[name, path] : entriesOf(json, "found"))
     if (name.rfind("DLC_CUDA_", 0) == 0)
       all += text("%s %s\n", name.c_str(), line(path.get<std::string>(), 100).c_str());
-  // Reports libraries that dlc's own search does not find.
+  // Reports libraries that dlc's own search did not find.
   if (json.is_object() && json.contains("devices"))
     for (const Json &each : json["devices"])
       if (each.get<std::string>().find("missing") != std::string::npos)
@@ -321,7 +321,7 @@ std::string summaryOf(const Settings &settings) {
     texts.push_back(make(readJson(settings.state + "/" + name + ".json")));
     size += texts.back().size();
   }
-  // While the summary is too long, shortens the longest part at its end.
+  // Cuts lines from the end of the longest section until the summary fits in kMax bytes.
   while (size > kMax) {
     auto longest = std::max_element(
         texts.begin(), texts.end(),

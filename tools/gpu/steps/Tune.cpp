@@ -8,7 +8,7 @@
 namespace dlc::gpu {
 namespace {
 
-/// Maximum bytes of the tuning database that are copied into the results.
+/// Maximum number of bytes of the tuning database that are copied into the results.
 constexpr size_t kDatabase = 4 << 20;
 
 class Tuning {
@@ -33,11 +33,12 @@ public:
                                            : std::vector<std::string>{"bf16", "tf32"});
     if (settings.small)
       configs.resize(1);
-    // Starts from the existing cache, so that kernels are not compiled again.
+    // The cache folder of tuning starts as a copy of the existing cache, so that kernels are not
+    // compiled again.
     if (access(tunedCache(settings).c_str(), F_OK) != 0)
       runOne({"", {"cp", "-a", "-l", variable("DLC_CACHE_DIR"), tunedCache(settings)}, 60},
              settings.deadline, settings.folder());
-    // Profiles all networks with the cost model before tuning any.
+    // All networks are profiled with the cost model before any network is tuned.
     for (const Config &config : configs)
       add("model", "profile", config, 60);
     for (const Config &config : configs) {
@@ -73,16 +74,16 @@ private:
       job.command.insert(job.command.end(), limits.begin(), limits.end());
       job.command.insert(job.command.end(), {"--rounds", settings.small ? "1" : "10"});
     }
-    // In the short form the host's compiler needs more time.
+    // The short form runs on an emulated GPU, whose host compiler needs more time.
     job.limit = settings.small ? 60 : limit;
-    // Measurements must not influence the results of the cost model, so tuning uses another cache
-    // folder.
+    // Tuning uses another cache folder, because its measurements must not influence the results of
+    // the cost model.
     if (part != "model")
       job.environment["DLC_CACHE_DIR"] = tunedCache(settings);
     pool.add(job);
   }
 
-  /// Returns the clocks and temperature at the time of a measurement, if nvidia-smi is available.
+  /// Returns the current clocks and temperature of the device, if nvidia-smi is available.
   std::string clocks() {
     std::string program = variable("KIT_NVIDIA_SMI");
     if (program.empty())
@@ -95,7 +96,7 @@ private:
     return outcome.out.substr(0, outcome.out.find('\n'));
   }
 
-  /// Copies the tuning database into the results, to be shipped or inspected.
+  /// Copies the tuning database into the results, to be inspected or distributed.
   void database() {
     std::ifstream file(tunedCache(settings) + "/tuning.jsonl");
     Json lines = Json::array();

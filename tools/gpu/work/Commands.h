@@ -6,40 +6,43 @@
 
 namespace dlc::gpu {
 
-/// Peak performance of the device, as measured by the step `machine`; 0 if unknown.
+/// Peak performance of the device that the step `machine` has measured; 0 if unknown.
 struct Peaks {
-  double gigabytes = 0;               ///< GB/s, read and written
-  double f32 = 0, tf32 = 0, bf16 = 0; ///< TFLOP/s
+  double gigabytes = 0;               ///< memory bandwidth in GB/s, reads plus writes
+  double f32 = 0, tf32 = 0, bf16 = 0; ///< matmul throughput in TFLOP/s
 
   double of(const std::string &precision) const {
     return precision == "bf16" ? bf16 : precision == "tf32" ? tf32 : f32;
   }
 };
 
-/// Returns the properties of the device, including clocks and attributes.
+/// Opens the device and returns its properties, including clocks and attributes.
 Json openedDevice(const std::string &device);
 /// Measures the bandwidth of copies within the device and to and from the host in GB/s, and the
-/// time between two events.
+/// minimum time between two events.
 Json copies(const std::string &device, int64_t bytes, int rounds);
 /// Measures the bandwidth of a generated elementwise kernel in GB/s.
 Json vectors(const std::string &device, int64_t elements, int rounds, const std::string &folder);
-/// Measures a matmul of square matrices in TFLOP/s.
+/// Measures the throughput of a matmul of square matrices in TFLOP/s.
 Json product(const Task &task, int64_t size, int rounds, const std::string &folder);
-/// Measures the time per small kernel in microseconds, in a sequence of kernels.
+/// Measures the launch overhead: the time per kernel in a sequence of small kernels, in
+/// microseconds.
 Json launches(const std::string &device, int kernels, int rounds, const std::string &folder);
 
-/// Runs the network on the CPU and writes the results to the folder.
+/// Runs the network on the CPU, and writes the results to the folder as the reference.
 Json reference(const Task &task, int steps, const std::string &folder);
-/// Runs the network on the task's device and compares the results with those in the folder. Then
-/// times `rounds` runs of inference.
+/// Runs the network on the task's device and compares the results with the CPU's results in the
+/// folder. Then times `rounds` runs of inference.
 Json compareWith(const Task &task, int steps, int rounds, const std::string &folder);
 
-/// Compiles the network with autotuning of all candidates that are not in the database.
+/// Compiles the network with autotuning: measures all candidates that are not in the tuning
+/// database.
 Json tune(const Task &task);
-/// Profiles the network by command.
+/// Profiles a run of the network: the time of each command relative to the device's peak
+/// performance.
 Json profile(const Task &task, const Peaks &peaks, int rounds, const std::string &folder);
-/// Serves timing requests: each line of stdin, such as {"seconds": 0.1}, runs the network for this
-/// duration. Replies with {"times": [..]}.
+/// Serves timing requests: for each line of stdin, such as {"seconds": 0.1}, runs the network for
+/// this duration. Replies with {"times": [..]}.
 void serve(const Task &task);
 
 } // namespace dlc::gpu

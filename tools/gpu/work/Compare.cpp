@@ -9,8 +9,8 @@
 namespace dlc::gpu {
 namespace {
 
-/// Maximum relative differences by precision: several times the observed error of bf16 on CPUs
-/// (outputs 1.2e-2, updates 1e-2, updates of ResNet-56 2e-1).
+/// Maximum relative differences to the CPU's results by precision: several times the error of bf16
+/// that was observed on CPUs (outputs 1.2e-2, updates 1e-2, updates of ResNet-56 2e-1).
 struct Tolerances {
   double output, loss, update;
 };
@@ -81,8 +81,8 @@ Trained trained(const Task &task, int steps) {
     double start = now();
     result.losses.push_back(step.run(batch));
     times.push_back((now() - start) * 1e3);
-    // Parameters are compared after the first step, where the update is proportional to the
-    // gradient. Deep networks amplify rounding errors in each further step.
+    // Parameters are compared after the first training step only, where the update is proportional
+    // to the gradient. Deep networks amplify rounding errors in each further step.
     if (i == 0)
       result.parameters = parametersOf(*prepared.module);
   }
@@ -94,7 +94,7 @@ Json jsonOf(const Difference &difference) {
   return {{"norm", difference.norm}, {"largest", difference.largest}, {"bad", difference.bad}};
 }
 
-/// Returns the number of commands of each kind.
+/// Returns the number of commands of each kind: operation, or kernel of a library.
 Json kindsOf(const std::vector<runtime::CommandInfo> &commands) {
   std::map<std::string, int> kinds;
   for (const runtime::CommandInfo &command : commands)
@@ -109,7 +109,7 @@ void judge(Json &result, const std::string &why) {
 }
 
 std::string beyond(const char *what, double found, double most) {
-  // Written so that NaN counts as exceeding the limit.
+  // The comparison is written so that NaN counts as exceeding the limit.
   if (found <= most)
     return "";
   char text[160];
@@ -125,8 +125,8 @@ Json compareInference(const Task &task, int rounds, const std::string &folder) {
   std::unique_ptr<Bench> bench = benchOf(model, prepared, task, folder);
   Json result = {{"compile_s", compiled}, {"commands", kindsOf(bench->session().commands())}};
   Tolerances tolerances = tolerancesOf(task.precision);
-  // The first run launches commands one by one, the second is captured, the third launches the
-  // graph.
+  // Three runs are compared: the first launches the commands one by one, the second is captured as
+  // a GPU graph, the third launches the graph.
   std::vector<char> first;
   int differ = 0;
   for (int i = 0; i < 3; ++i) {
@@ -173,7 +173,8 @@ Json compareTraining(const Task &task, int steps, const std::string &folder) {
   result["loss"] = apart;
   result["losses"] = got.losses;
   result["wanted"] = losses;
-  // Compares the update of the first step instead of the parameters.
+  // Compares the parameters' updates in the first training step instead of the parameters
+  // themselves.
   for (size_t i = 0; i < got.before.size(); ++i) {
     got.parameters[i] -= got.before[i];
     parameters.at(i) -= got.before[i];

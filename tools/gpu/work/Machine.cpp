@@ -38,7 +38,7 @@ public:
       device.call(device.table.event_synchronize, to);
       float ms = 0;
       device.call(device.table.event_elapsed, from, to, &ms);
-      // The first round touches memory for the first time.
+      // Round 0 is a warm-up, which touches memory for the first time.
       if (i > 0)
         times.push_back(ms);
     }
@@ -54,7 +54,8 @@ double gigabytes(double bytes, double milliseconds) {
   return milliseconds > 0 ? bytes / milliseconds * 1e-6 : 0;
 }
 
-/// Returns the time of one run's kernels in microseconds, from device timestamps.
+/// Runs the program and returns the sum of its kernels' times in microseconds, from device
+/// timestamps.
 double workOf(Bench &bench) {
   runtime::Session &session = bench.session();
   session.setTrace(true);
@@ -82,7 +83,7 @@ Json openedDevice(const std::string &device) {
                {"multiprocessors", found.multiprocessors},
                {"total_bytes", found.total_bytes},
                {"free_bytes", found.free_bytes}};
-  // Queries further attributes directly from the driver.
+  // Queries further device attributes directly from the CUDA driver.
   const char *path = std::getenv("DLC_CUDA_DRIVER");
   void *driver = dlopen(path && *path ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   using Ask = int (*)(int *, int, int);
@@ -92,7 +93,7 @@ Json openedDevice(const std::string &device) {
   int value = 0;
   if (version && version(&value) == 0)
     json["driver_cuda"] = value;
-  // Values of CUdevice_attribute.
+  // Names in the result, and values of the driver's enum CUdevice_attribute.
   const std::pair<const char *, int> attributes[] = {{"clock_khz", 13},
                                                      {"memory_clock_khz", 36},
                                                      {"memory_bus_bits", 37},
@@ -193,10 +194,10 @@ Json product(const Task &task, int64_t size, int rounds, const std::string &fold
     plain.push_back(prepared.batch.back().to(DType::F32));
   }
   ModelOptions options = optionsOf(task);
-  // The operands already have the required type.
+  // The operands already have the required type, so the option `precision` must not convert them.
   options.precision = "none";
-  // Integer matmul as in quantized models: the weights are stored transposed, contiguous along the
-  // reduction axis.
+  // An integer matmul as in quantized models: the weights are stored transposed, contiguous along
+  // the reduction (K) axis.
   auto multiplied = [&](trace::Tensor x, trace::Tensor w) {
     return bytes ? matmul(cast(x, DType::I32), transpose(cast(w, DType::I32), 0, 1)) : matmul(x, w);
   };
@@ -207,7 +208,7 @@ Json product(const Task &task, int64_t size, int rounds, const std::string &fold
   Tensor result(bytes ? DType::I32 : dtype, {size, size});
   std::copy(got.begin(), got.end(), static_cast<char *>(result.raw()));
   result = result.to(DType::F32);
-  // Checks sampled elements against f64.
+  // Compares 256 sampled elements of the result with a computation in f64.
   std::vector<float> have, want;
   for (int64_t i = 0; i < 256; ++i) {
     int64_t row = i * 7919 % size, column = i * 104729 % size;
@@ -240,7 +241,7 @@ Json launches(const std::string &device, int kernels, int rounds, const std::str
   prepared.inputs = {{"x", {64, 64}}};
   prepared.batch = {randomTensor(prepared.inputs[0], 0, 1)};
   auto chain = [&](trace::Tensor x) {
-    // The axes alternate, so that the reductions of consecutive kernels prevent fusion.
+    // The softmax axes alternate, which prevents the fusion of consecutive kernels.
     for (int i = 0; i < kernels; ++i)
       x = softmax(x, i % 2);
     return x;

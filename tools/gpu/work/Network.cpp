@@ -22,12 +22,13 @@ uint64_t mixed(uint64_t z) {
   return z ^ z >> 31;
 }
 
-/// Returns a number in [0, 1).
+/// Returns a random number in [0, 1) that depends only on the seed and the index.
 double uniform(uint64_t seed, int64_t index) {
   return double(mixed(seed * 0xd1342543de82ef95u + uint64_t(index)) >> 40) * 0x1p-24;
 }
 
-/// Returns an approximately normal number with variance 1: a scaled sum of four uniform ones.
+/// Returns an approximately normal random number with variance 1: a scaled sum of four uniform
+/// numbers.
 double normal(uint64_t seed, int64_t index) {
   uint64_t bits = mixed(seed * 0xd1342543de82ef95u + uint64_t(index));
   double sum = 0;
@@ -70,8 +71,8 @@ void enliven(nn::Module &module) {
   }
 }
 
-/// Returns the scale and mean bias of a norm by the end of its name. Norms that end a residual
-/// branch have small scales. The values are those of tools/bench/networks.py.
+/// Returns the initial scale and mean bias of a normalization layer by the end of its name. Norms
+/// that end a residual branch have small scales. The values are those of tools/bench/networks.py.
 std::pair<double, double> sizesOf(const std::string &norm) {
   const std::pair<const char *, std::pair<double, double>> ends[] = {{".b2", {0.25, 0}},
                                                                      {".bn3", {0.05, 0}},
@@ -95,7 +96,7 @@ void settle(nn::Module &module) {
     trace::Array now = parameter.value();
     std::string part = name.substr(0, dot);
     trace::Parameter weight = module.find(part + ".weight");
-    // Layers with a one-dimensional weight are norms.
+    // Layers with a one-dimensional weight are normalization layers.
     bool norm = weight && weight.shape().size() == 1;
     bool zero = true;
     for (int64_t i = 0; i < now.size() && zero; ++i)
@@ -122,7 +123,7 @@ std::shared_ptr<runtime::Program> throughFile(const Model &model, const std::str
   std::string path = temporaryFile(folder);
   model.save(path);
   auto program = std::make_shared<runtime::Program>(runtime::readProgram(path));
-  // The mapped file remains accessible after unlink.
+  // The mapped program file remains accessible after unlink.
   unlink(path.c_str());
   return program;
 }
@@ -137,7 +138,8 @@ ModelOptions optionsOf(const Task &task) {
   ModelOptions options{.device = task.device};
   options.precision = task.precision == "bf16" ? "bf16" : "none";
   options.matmulPrecision = task.precision == "tf32" ? "high" : "highest";
-  // Strict accuracy, so that devices are compared and not summation orders.
+  // Strict accuracy, because otherwise the comparison would depend on summation orders rather than
+  // on devices.
   options.accuracy = "strict";
   options.tune = task.tune;
   return options;

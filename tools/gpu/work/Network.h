@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 /// Specification of a measurement: a network in a mode and precision on a device.
 struct Task {
   std::string network, mode = "inference", precision = "f32", device = "cuda:0";
-  int64_t batch = 0; ///< 0: the network's default batch size
+  int64_t batch = 0; ///< batch size; 0: the network's default
   bool tune = false;
 
   bool trains() const { return mode == "training"; }
@@ -27,21 +27,21 @@ struct Task {
 
 double now();
 
-/// Returns the compile options for the precision. f32: matmuls in f32; tf32: matmuls may round
-/// their operands to TF32; bf16: option `precision` is bf16.
+/// Returns the compile options for the task's precision. f32: matmuls in f32; tf32: matmuls may
+/// round their operands to TF32; bf16: option `precision` is bf16.
 ModelOptions optionsOf(const Task &task);
 
-/// Returns a tensor with the same elements on every machine: floats in [-1, 1), integers in [0,
-/// limit).
+/// Returns a tensor of random elements that are the same on every machine: floats in [-1, 1),
+/// integers in [0, limit).
 Tensor randomTensor(const trace::Spec &spec, int64_t limit, uint64_t seed);
 
-/// The network's inputs in host memory; for training, the target is the last one.
+/// A network with its inputs in host memory; for training, the last input is the target.
 struct Prepared {
   std::shared_ptr<nn::Module> module;
   std::vector<trace::Spec> inputs;
   std::vector<Tensor> batch;
 };
-/// Initialization of the parameters.
+/// How the parameters of a network are initialized.
 enum class Start {
   Usual,   ///< the default initialization of training
   Lively,  ///< keeps activations at the same magnitude through many layers; with the default
@@ -55,14 +55,16 @@ Prepared prepare(const Task &task, Start start);
 Model inferenceModel(const Task &task, const Prepared &prepared);
 Step trainingStep(const Task &task, const Prepared &prepared);
 
-/// A program with its arrays on its device. No transfers take place, so runs can be captured.
+/// A program with its arrays on its device. Runs do not transfer data, so they can be captured as a
+/// GPU graph.
 class Bench {
 public:
   Bench(std::shared_ptr<runtime::Program> program, const std::vector<trace::Spec> &inputs,
         const std::vector<Tensor> &batch, const std::string &device);
   ~Bench();
   void run();
-  /// Fills the outputs with a garbage pattern, runs, and returns the bytes of each output.
+  /// Fills the outputs with a garbage pattern, runs the program, and returns the bytes of each
+  /// output.
   std::vector<std::vector<char>> runSpoiled();
   runtime::Session &session() { return *made; }
 
@@ -71,17 +73,17 @@ private:
   std::unique_ptr<runtime::Session> made;
   std::unique_ptr<Arrays> arrays;
 };
-/// For a stateless model. The program is written to `folder` temporarily.
+/// Creates the bench of a stateless model. The program is temporarily written to `folder`.
 std::unique_ptr<Bench> benchOf(const Model &model, const Prepared &prepared, const Task &task,
                                const std::string &folder);
-/// For a training step, with its current state.
+/// Creates the bench of a training step, with its current state.
 std::unique_ptr<Bench> benchOf(Step &step, const Prepared &prepared, const Task &task,
                                const std::string &folder);
 
-/// Difference between two f32 arrays.
+/// Measures of the difference between two f32 arrays.
 struct Difference {
-  double norm = 0;    ///< ‖got − want‖ / ‖want‖
-  double largest = 0; ///< the largest absolute difference over the largest absolute value
+  double norm = 0;    ///< relative error in the L2 norm: ‖got − want‖ / ‖want‖
+  double largest = 0; ///< largest absolute difference, divided by the largest absolute value
   int64_t bad = 0;    ///< number of elements that are not finite
 };
 Difference differenceOf(const float *got, const float *want, size_t count);

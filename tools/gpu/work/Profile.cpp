@@ -10,7 +10,7 @@ namespace dlc::gpu {
 namespace {
 
 constexpr size_t kSlowest = 40, kKernels = 60;
-/// Maximum length of a command's name and source location.
+/// Maximum number of characters of a command's name and source location in the results.
 constexpr size_t kText = 90;
 
 std::string endOf(const std::string &text) {
@@ -20,12 +20,12 @@ std::string endOf(const std::string &text) {
 struct Timed {
   runtime::CommandInfo info;
   Json candidates;
-  std::vector<double> us; ///< of each traced run
-  double times = 0;       ///< executions in one run
+  std::vector<double> us; ///< time in microseconds in each traced run
+  double times = 0;       ///< number of executions in one run
 };
 
-/// Returns true if the command may be bound by arithmetic (matmuls and similar); other commands are
-/// bound by memory bandwidth.
+/// Returns true if the command may be compute bound (matmuls and similar operations). Other
+/// commands are memory bound.
 bool multiplies(const runtime::CommandInfo &info) {
   if (info.op == "library")
     return true;
@@ -36,7 +36,8 @@ bool multiplies(const runtime::CommandInfo &info) {
   return false;
 }
 
-/// Collects the manifest's candidates in the order of Session::commands().
+/// Appends the kernel candidates of the manifest's commands to `to`, in the order of
+/// Session::commands().
 void collectCandidates(const nlohmann::json &commands, std::vector<Json> &to) {
   if (!commands.is_array())
     return;
@@ -103,7 +104,8 @@ Json jsonOf(const Timed &command, const Task &task, const Peaks &peaks, double w
   return json;
 }
 
-/// A program for profiling, and a function that runs it as a user does.
+/// A program for profiling, and a function that runs it through the public interface, as a user
+/// does.
 struct Made {
   std::unique_ptr<Bench> bench;
   std::function<void()> asUsed;
@@ -140,7 +142,7 @@ Made makeTask(const Task &task, const std::string &folder) {
   return made;
 }
 
-/// Sums up the commands of each name, slowest first.
+/// Sums the times of the commands with the same kernel, slowest kernel first.
 Json byKernel(const std::vector<Json> &commands) {
   std::map<std::string, Json> sums;
   for (const Json &command : commands) {
@@ -166,7 +168,8 @@ Json byKernel(const std::vector<Json> &commands) {
   return list;
 }
 
-/// Returns the time of each round in microseconds, after `warm` warm-up runs.
+/// Runs `run` repeatedly and returns the time of each round in microseconds, after `warm` warm-up
+/// runs.
 std::vector<double> timesOf(const std::function<void()> &run, int warm, int rounds) {
   for (int i = 0; i < warm; ++i)
     run();
@@ -194,7 +197,7 @@ Json profile(const Task &task, const Peaks &peaks, int rounds, const std::string
   Made made = makeTask(task, folder);
   Bench *bench = made.bench.get();
   runtime::Session &session = bench->session();
-  // Warm-up: the first run loads code, the second is captured as a graph.
+  // Three warm-up runs: the first loads code, and the second is captured as a GPU graph.
   std::vector<double> runs = timesOf([&] { bench->run(); }, 3, 2 * rounds);
   std::vector<double> used = timesOf(made.asUsed, 2, rounds);
   std::vector<Timed> commands = watched(session, *bench, rounds);
@@ -247,7 +250,7 @@ void serve(const Task &task) {
   for (std::string line; std::getline(std::cin, line);) {
     double seconds = Json::parse(line).at("seconds"), sum = 0;
     std::vector<double> times;
-    run(); // warm-up: the peer has evicted this process's data from the caches
+    run(); // warm-up: the compared process has evicted this process's data from the caches
     while (sum < seconds || times.size() < 2) {
       double before = now();
       run();

@@ -90,7 +90,7 @@ int main(int argc, char **argv) {
       result = profile(task, peaks, rounds, folder);
     else if (*served)
       return serve(task), 0;
-    // Names may contain invalid UTF-8.
+    // Invalid UTF-8 in names is replaced.
     std::cout << result.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n" << std::flush;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "dlc-gpu-work: %s\n", error.what());

@@ -18,7 +18,7 @@ from dlc._custom_gradient import TracedFunctions, name_of
 from dlc._graph import Refused
 
 _EAGER = 'remove it, or use torch.compile(module, backend="dlc")'
-#: Functions that have no representation in a traced graph, with a description for messages.
+#: Functions of PyTorch that have no representation in a traced graph, each with a description for error messages.
 _REFUSED = {
     torch.Tensor.register_hook: "registers a hook on a gradient (Tensor.register_hook)",
     torch.Tensor.register_post_accumulate_grad_hook: "registers a hook on a gradient (Tensor.register_post_accumulate_grad_hook)",
@@ -31,7 +31,8 @@ _REQUIRES = (torch.Tensor.requires_grad_, torch.Tensor.requires_grad.__set__)  #
 
 
 class EagerCalls(TorchFunctionMode):
-    """Active while a module is traced. Replaces calls that a graph would not represent correctly, and rejects those that it cannot represent."""
+    """Context that is active while a module is traced.
+    Replaces calls that a graph would not represent correctly, and rejects those that it cannot represent."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -56,7 +57,7 @@ def _check_saving() -> None:
 
 
 def _stopped(args: Any, result: Any) -> Any:
-    """Detaches the results of a call in inference mode, so that no gradient reaches its operands."""
+    """Detaches the results of a call that ran in inference mode, so that no gradient reaches its operands."""
     if isinstance(result, torch.Tensor) and result.is_floating_point() and all(result is not each for each in args):
         return result.detach()
     return type(result)(_stopped(args, each) for each in result) if type(result) in (tuple, list) else result
@@ -80,7 +81,7 @@ def _kind(value: Any) -> str:
 
 @contextlib.contextmanager
 def without_python_random() -> Iterator[None]:
-    """Rejects random numbers drawn from Python or NumPy: a compiled step would not draw them again."""
+    """Context that rejects random numbers from Python's or NumPy's generators: a compiled step would not draw them again."""
     states = [random.getstate(), repr(np.random.get_state())]
     yield
     if states != [random.getstate(), repr(np.random.get_state())]:
@@ -88,7 +89,7 @@ def without_python_random() -> Iterator[None]:
 
 
 def _nodes(loss: torch.Tensor) -> Iterator[Any]:
-    """Iterates over the nodes of autograd's graph."""
+    """Iterates over the nodes of autograd's graph of the loss."""
     waiting, seen = [loss.grad_fn], set()
     while waiting:
         node = waiting.pop()
@@ -112,7 +113,7 @@ def check_graph(loss: torch.Tensor, functions: TracedFunctions) -> None:
 
 
 def check_hooks(modules: Iterable[tuple[str, torch.nn.Module]], parameters: Iterable[tuple[str, torch.Tensor]]) -> None:
-    """Rejects hooks that eager PyTorch would call in the backward pass."""
+    """Rejects hooks that eager PyTorch would call in the backward pass of these modules and parameters."""
     if nn_module._global_backward_hooks or nn_module._global_backward_pre_hooks:
         raise Refused(f"all modules have a backward hook (torch.nn.modules.module.register_module_full_backward_hook); required: none; {_EAGER}")
     for name, module in modules:

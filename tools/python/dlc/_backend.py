@@ -22,18 +22,18 @@ from dlc._options import require_threads
 
 PRECISIONS = ("none", "bf16", "f16")
 ACCURACIES = ("strict", "default", "fast")
-#: Maximum number of specializations of a graph with dynamic dimensions.
+#: Maximum number of cached programs (specializations) of a graph with dynamic dimensions, one for each set of sizes.
 MAX_SPECIALIZATIONS = 16
-#: The first EAGER_COMPILE_LIMIT specializations are compiled immediately, with parameters as constants. Later ones are compiled once PyTorch has spent as
-#: much time on them as a compilation takes.
+#: Number of specializations of a graph with dynamic dimensions that are compiled immediately, with parameters as constants. Later ones are compiled once
+#: PyTorch has spent as much time on them as a compilation takes.
 EAGER_COMPILE_LIMIT = 4
-#: Maximum number of sets of sizes for which the time in PyTorch is recorded.
+#: Maximum number of sets of sizes of a graph for which the time that PyTorch has spent is recorded.
 MAX_TIMED_SHAPES = 4096
-#: Number of calls without a parameter change after which parameters become constants of programs again.
+#: Number of calls without a parameter change after which the parameters become constants of programs again.
 FREEZE_AFTER_CALLS = 8
-#: Reason why a view remains in PyTorch.
+#: Text of the report for a view that remains in PyTorch.
 VIEW = "a view of existing memory"
-#: Reason why an operator remains in PyTorch although dlc supports it. With `strict`, dlc runs it.
+#: Text of the report for an operator that remains in PyTorch although dlc supports it. With the option `strict`, dlc runs it.
 FASTER = "PyTorch's own kernel takes less time"
 FASTER_IN_PYTORCH = {
     torch.ops.aten.grid_sampler_2d_backward.default,
@@ -45,7 +45,7 @@ ADAPTIVE = {torch.ops.aten.adaptive_max_pool2d.default, torch.ops.aten.adaptive_
 
 
 class Options:
-    """Values of torch.compile's argument `options`."""
+    """Values of torch.compile's argument `options` for the backend dlc."""
 
     def __init__(self, strict: bool = False, freeze: bool = True, threads: int = 0, precision: str = "none", accuracy: str = "default"):
         require_threads(threads)
@@ -79,7 +79,7 @@ def _computes(node: fx.Node) -> bool:
 
 
 def _views_for(graph: fx.Graph, refused: Mapping[str, str]) -> dict[str, str]:
-    """Returns the views whose users all remain in PyTorch. They cost nothing in PyTorch, while a program would have to copy their elements."""
+    """Returns the views whose users all remain in PyTorch. Such views cost nothing in PyTorch, while a program would have to copy their elements."""
     found: dict[str, str] = {}
     for node in reversed(graph.nodes):
         if node.op != "call_function" or node.name in refused or _graph.is_item(node) or _computes(node) or not node.users:
@@ -99,7 +99,7 @@ def _shown_by(node: Any) -> Any:
 
 
 def _keep_aliases(graph: fx.Graph) -> dict[str, str]:
-    """Preserves aliasing of results: a result that is a view of another result is replaced by a new view, which remains in PyTorch."""
+    """Preserves the aliasing of results: a result that is a view of another result is replaced by a new view, which remains in PyTorch."""
     output = graph.output_node()
     bases: dict[fx.Node, fx.Node] = {}
     for result in output.all_input_nodes:
@@ -130,14 +130,14 @@ def _tensor(array: Any) -> torch.Tensor:
 
 
 def _strided(tensor: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
-    """Copies a tensor to memory with these strides. Dimensions with stride 0 remain expanded."""
+    """Copies a tensor to new memory with these strides. Dimensions with stride 0 remain expanded."""
     once = tuple(slice(0, 1) if not step and size > 1 else slice(None) for size, step in zip(tensor.shape, strides))
     part = tensor[once]
     return torch.empty_strided(part.shape, strides, dtype=tensor.dtype).copy_(part).expand(tensor.shape)
 
 
 class Piece:
-    """A subgraph compiled to a program. `constants` are the inputs with known elements, by node name."""
+    """A subgraph that is compiled to a program. `constants` are the inputs whose elements are compile-time constants, by node name."""
 
     def __init__(self, part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph):
         kept = _saved_layouts.saved_results(part.graph)
@@ -151,7 +151,7 @@ class Piece:
         compiler = Compiler(_graph.GraphSource(text, constants, "graph"), options.made, False)
         self._run = Model(compiler.inputs, compiler.outputs, compiler=compiler)
         self._run.prepare()
-        # The strides that PyTorch expects of results; programs produce contiguous results.
+        # Strides of the results that PyTorch expects to be non-contiguous; programs produce contiguous results.
         self._strides = {i: node.meta["val"].stride() for i, node in enumerate(nodes) if i not in kept and not node.meta["val"].is_contiguous()}
         layouts = {each.name: each.layout for each in self._run._sessions[0].outputs}
         for i, each in kept.items():
@@ -181,14 +181,14 @@ class Piece:
 
 
 class _Orders(NamedTuple):
-    """For inputs (`given`) and results (`made`): permutations between the order of dimensions in PyTorch and the order in memory."""
+    """Permutations of inputs (`given`) and results (`made`) between the order of dimensions in PyTorch and the order in memory."""
 
     given: dict[int, list[int]]
     made: dict[int, list[int]]
 
 
 def _order_of(value: Any) -> list[int] | None:
-    """Returns the order of a tensor's dimensions in memory if the tensor is dense but not contiguous, else None."""
+    """Returns the order of a tensor's dimensions in memory if the tensor is dense but not contiguous, otherwise None."""
     if not isinstance(value, torch.Tensor) or value.is_contiguous():
         return None
     order = sorted(range(value.dim()), key=lambda d: (-value.stride(d), -value.size(d)))
@@ -196,8 +196,8 @@ def _order_of(value: Any) -> list[int] | None:
 
 
 def _in_order(graph: fx.Graph, constants: Mapping[str, torch.Tensor], kept: Collection[int]) -> tuple[fx.Graph, _Orders]:
-    """Returns the graph with inputs and results in the order of their dimensions in memory, so that they need not be copied. Values saved for the backward
-    graph are skipped, because they have a layout of their own."""
+    """Returns the graph with inputs and results in the order of their dimensions in memory, so that they need not be copied.
+    Values saved for the backward graph are skipped, because they have a layout of their own."""
     orders = _Orders({}, {})
     if not any(_order_of(node.meta.get("val")) for node in [*graph.find_nodes(op="placeholder"), *graph.output_node().all_input_nodes]):
         return graph, orders
@@ -232,7 +232,7 @@ def _strict(message: str) -> ValueError:
 
 
 def _refusals(graph: fx.Graph) -> dict[str, str]:
-    """Returns the nodes that remain in PyTorch, with the reason for each."""
+    """Returns the nodes of a graph that remain in PyTorch, with the reason for each."""
     found = {name: reason.split("): ", 1)[-1] for name, reason in _graph.refusals(graph).items()}
     for node in graph.nodes:
         if node.name in found and _random.is_random(node):
@@ -242,7 +242,7 @@ def _refusals(graph: fx.Graph) -> dict[str, str]:
 
 def _is_faster_in_pytorch(node: fx.Node) -> bool:
     if node.target in ADAPTIVE:
-        # Adaptive pooling with windows of different sizes.
+        # Adaptive pooling, or its gradient, is faster in PyTorch if its windows have different sizes.
         is_gradient = isinstance(node.args[1], fx.Node)
         parts = node.args[0].meta["val"].shape[-2:] if is_gradient else node.args[1]
         image = node.args[is_gradient].meta["val"].shape[-2:]
@@ -262,7 +262,7 @@ def _split(module: fx.GraphModule, options: Options, report: _report.Graph, cons
     shown = _complex.decompose_complex(graph)
     _random.detach(graph)
     _graph.widen_statistics(graph)
-    # In training, PyTorch itself preserves aliasing.
+    # Aliasing of results is preserved here only for inference: in training, PyTorch itself preserves it.
     aliases = {**(_keep_aliases(graph) if report.kind == "inference" else {}), **dict.fromkeys(shown, VIEW)}
     nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta and node.name not in aliases and not _saved_layouts.has_saved_layout(node)]
     report.operators += len(nodes)
@@ -272,7 +272,7 @@ def _split(module: fx.GraphModule, options: Options, report: _report.Graph, cons
     if not options.strict:
         refused.update({node.name: FASTER for node in nodes if _is_faster_in_pytorch(node)})
     views = _views_for(graph, refused)
-    # Reasons by node name.
+    # Reasons why nodes remain in PyTorch, by node name.
     left = {name: reason for name, reason in {**refused, **views}.items() if name in overloads}
     partitioner = CapabilityBasedPartitioner(module, _Support({**refused, **views, **aliases}), allows_single_node_partition=True)
     parts = []
@@ -293,7 +293,7 @@ def _split(module: fx.GraphModule, options: Options, report: _report.Graph, cons
 
 
 def _replace(whole: fx.GraphModule, name: str, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph, left: dict[str, str]) -> None:
-    """Replaces a subgraph by a program. `constants` are named as in the whole graph."""
+    """Replaces a subgraph of `whole` by a program. `constants` are named as in the whole graph."""
     part = getattr(whole, name)
     (call,) = whole.graph.find_nodes(op="call_module", target=name)
     _saved_layouts.unmark(part.graph, call)
@@ -316,7 +316,7 @@ def _program(part: fx.GraphModule, constants: Mapping[str, torch.Tensor], option
             left[operators[0].name] = f"the program cannot be compiled: {error}"
             return part
     half = set(operators[: len(operators) // 2])
-    # getitem nodes stay in the same half as the node whose results they select.
+    # A getitem node stays in the same half as the node whose result it selects.
     first = dict.fromkeys(node for node in nodes if (node.args[0] if _graph.is_item(node) else node) in half)
     halves = [first, dict.fromkeys(node for node in nodes if node not in first)]
     fused = fuse_by_partitions(part, halves)
@@ -327,7 +327,7 @@ def _program(part: fx.GraphModule, constants: Mapping[str, torch.Tensor], option
 
 
 class _Call(torch.nn.Module):
-    """Wraps a callable as a module, so that a graph can call it."""
+    """Module that wraps a callable, so that a graph can call it."""
 
     def __init__(self, run: Callable[..., Any]):
         super().__init__()
@@ -340,7 +340,7 @@ class _Call(torch.nn.Module):
 
 
 def _boxed(run: Callable[..., Any]) -> Callable[[list[Any]], Any]:
-    """Wraps a function for the boxed calling convention: it takes one list and clears it, so that inputs can be freed early."""
+    """Wraps a function for PyTorch's boxed calling convention: it takes one list and clears it, so that inputs can be freed early."""
 
     def call(arguments: list[Any]) -> Any:
         given = tuple(arguments)
@@ -361,14 +361,14 @@ def _is_dynamic(module: fx.GraphModule) -> bool:
 
 
 class _Specialised:
-    """A graph with dynamic dimensions. Compiles programs for the first sets of sizes that occur, and for those that occur often enough to pay off. PyTorch
-    runs all other sizes; otherwise sizes that grow with each call, such as those of a language model's KV cache, would be compiled again and again."""
+    """A graph with dynamic dimensions. Compiles programs for the first sets of sizes that occur, and for those that occur often enough to pay off.
+    PyTorch runs all other sizes; otherwise sizes that grow with each call, such as those of a language model's KV cache, would be compiled again and again."""
 
     def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph):
         self._module, self._static, self._options, self._report = module, static, options, report
         self._made: dict[Any, Callable[..., Any]] = {}
-        self._spent: dict[Any, float] = {}  # seconds that PyTorch spent on sizes without a program
-        self._cost = 0.0  # seconds that the last compilation took
+        self._spent: dict[Any, float] = {}  # time in seconds that PyTorch has spent on sizes without a program
+        self._cost = 0.0  # time in seconds of the last compilation
 
     def __call__(self, *arguments: Any) -> Any:
         key = tuple(tuple(each.shape) if isinstance(each, torch.Tensor) else each for each in arguments)
@@ -384,8 +384,8 @@ class _Specialised:
         return run(*arguments)
 
     def _is_worth(self, key: Any) -> bool:
-        """Returns True if a program is to be compiled for these sizes. The total cost is at most twice that of an optimal decision (as in the ski rental
-        problem)."""
+        """Returns True if a program is to be compiled for these sizes.
+        The total cost is at most twice that of an optimal decision (as in the ski rental problem)."""
         if self._options.strict or len(self._made) < EAGER_COMPILE_LIMIT:
             return True
         return len(self._made) < MAX_SPECIALIZATIONS and key in self._spent and self._spent[key] >= self._cost
@@ -408,14 +408,14 @@ class _Specialised:
         self._report.notes.append(f"dynamic dimensions: programs only for {sizes}")
         with _graph.tracing(), torch.no_grad():
             traced = make_fx(self._module, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
-        # Later programs take parameters as inputs, because each program would hold its own packed copy of the weights.
+        # Later programs take parameters as inputs, because parameters as constants would be packed again for each program.
         static = self._static if len(self._made) < EAGER_COMPILE_LIMIT else []
         return _made(traced, static, self._options, self._report)
 
 
 class _Frozen:
-    """A graph whose parameters are constants of its programs, which are packed and folded once, as long as they are unchanged. After a change, programs
-    that take the parameters as inputs run until the parameters have been unchanged for FREEZE_AFTER_CALLS calls."""
+    """A graph whose parameters are constants of its programs, which are packed and folded once, as long as they are unchanged.
+    After a change, programs that take the parameters as inputs run until the parameters have been unchanged for FREEZE_AFTER_CALLS calls."""
 
     def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph):
         self._module, self._options, self._report = module, options, report
@@ -424,7 +424,7 @@ class _Frozen:
         self._run: Callable[..., Any] | None = None
         self._plain: Callable[..., Any] | None = None
         self._watch: _runtime.Watch | None = None
-        self._calls = FREEZE_AFTER_CALLS  # parameters count as settled at the first call
+        self._calls = FREEZE_AFTER_CALLS  # number of calls since the last parameter change; at the first call, parameters count as unchanged long enough
 
     def __call__(self, *arguments: Any) -> Any:
         parameters = [arguments[i] for i in self._static]
@@ -449,9 +449,9 @@ class _Frozen:
         return self._plain
 
     def _split(self, constants: Mapping[str, torch.Tensor]) -> Callable[..., Any]:
-        # A copy, because splitting modifies the graph.
+        # The graph is copied, because splitting modifies it.
         module = fx.GraphModule(self._module, copy.deepcopy(self._module.graph))
-        # Only the first version is shown in the report; later ones run in the same way.
+        # Only the first version of the graph is listed in the report, because later versions are split in the same way.
         report = _report.Graph(self._report.name, self._report.kind) if self._report.operators else self._report
         report.frozen = len(constants)
         made = split(module, self._options, report, constants)
@@ -460,14 +460,14 @@ class _Frozen:
 
 
 def _bytes_spanned(tensor: torch.Tensor) -> int:
-    """Returns the number of bytes from the first element to the end of the last one."""
+    """Returns the number of bytes from the first element of a tensor to the end of the last one."""
     if not tensor.numel():
         return 0
     return (sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride())) + 1) * tensor.element_size()
 
 
 def _static_inputs(module: fx.GraphModule) -> list[int]:
-    """Returns the indices of inputs that are parameters or buffers and that the graph does not modify."""
+    """Returns the indices of the inputs that are parameters or buffers and that the graph does not modify."""
     context = torch._guards.TracingContext.try_get()
     about = context.fw_metadata if context else None
     if about is None:
@@ -478,7 +478,7 @@ def _static_inputs(module: fx.GraphModule) -> list[int]:
 
 
 def _made(module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph) -> Callable[..., Any]:
-    """Compiles a graph with static sizes."""
+    """Compiles a graph with static sizes to a callable."""
     if static:
         return _Frozen(module, static, options, report)
     made = split(module, options, report)
@@ -497,8 +497,8 @@ def _compiler_of(kind: str, options: Options) -> Callable[..., Any]:
 
 
 def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
-    """Minimizes the memory saved between forward and backward: views and elementwise functions are recomputed, and nodes that depend on no input are
-    always recomputed."""
+    """Partitions a joint graph such that little memory is saved between the forward and the backward graph.
+    Views and elementwise functions are recomputed, and nodes that depend on no input are always recomputed."""
     from functorch.compile import min_cut_rematerialization_partition
     from torch.utils.checkpoint import CheckpointPolicy
 
@@ -509,7 +509,8 @@ def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
             node.meta.setdefault("recompute", CheckpointPolicy.MUST_RECOMPUTE)
             node.meta.setdefault("ac_graph_id", 0)
         elif node.target is torch.ops.aten.native_batch_norm_backward.default and node.args[7]:
-            # In training mode the gradient uses batch statistics. Drops the running statistics, which will have been updated by then.
+            # In training mode, the gradient of batch norm uses batch statistics. The running statistics are dropped, because they are updated before the
+            # gradient runs.
             node.args = (*node.args[:3], None, None, *node.args[5:])
     _saved_layouts.without_statistics(joint.graph)
     _saved_layouts.normalise_again(joint.graph, others["num_fwd_outputs"])
@@ -521,7 +522,7 @@ def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
 
 
 def _decompositions() -> Any:
-    """Returns the decomposition table, with a dropout that draws PyTorch's random numbers."""
+    """Returns the decomposition table, with a decomposition of dropout that draws the same random numbers as PyTorch."""
     return {**_graph.decompositions(), torch.ops.aten.native_dropout.default: _random.dropout}
 
 
@@ -557,6 +558,6 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
     try:
         return make(module, inputs)
     except exceptions_allowed_to_be_fallback as error:
-        # torch.compile falls back to eager execution for these exceptions.
+        # The errors are caught here, because torch.compile falls back to eager execution for these exceptions.
         _untraced(module, str(error), chosen)
         raise

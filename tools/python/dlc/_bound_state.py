@@ -12,23 +12,23 @@ from dlc._graph import ELEMENTS
 
 
 class StateMismatchError(ValueError):
-    """Raised if a tensor's type or shape differs from those for which the program was compiled."""
+    """Raised if the type or shape of a state's tensor differs from that for which the program was compiled."""
 
 
 class BoundState:
-    """One state of a session, and the tensor that it is bound to."""
+    """One state of a session, and the PyTorch tensor that it is bound to."""
 
     def __init__(self, session: _runtime.Session, index: int, find: Callable[[], torch.Tensor], changes: bool):
         self.name, self._element, self._shape, _ = session.states[index]
         self._session, self._index, self._find, self.changes = session, index, find, changes
-        #: PyTorch's tensor, and the program's buffer: null if they are the same memory, else a contiguous copy.
+        #: PyTorch's tensor, and the program's contiguous copy of it. The copy is None if the program uses the tensor's memory itself.
         self.tensor: torch.Tensor | None = None
         self._inner: torch.Tensor | None = None
-        #: Address and layout of the tensor at the last bind.
+        #: Address and layout of the tensor when it was bound last.
         self._seen: tuple[Any, ...] = ()
 
     def before(self) -> None:
-        """Called before a run. Binds the tensor again if it has changed, and copies it to the program's buffer if there is one."""
+        """Called before a run: binds the tensor again if it has changed, and copies it to the program's buffer if there is a copy."""
         tensor = self._find()
         if tensor is not self.tensor or _place(tensor) != self._seen:
             self._bind(tensor)
@@ -36,12 +36,12 @@ class BoundState:
             self._inner.copy_(tensor.detach())
 
     def after(self) -> None:
-        """Called after a run. Copies the program's buffer back to the tensor if there is one."""
+        """Called after a run: copies the program's buffer back to the tensor if there is a copy."""
         if self._inner is not None and self.changes and self.tensor is not None:
             self.tensor.detach().copy_(self._inner)
 
     def take(self) -> None:
-        """Called after another component has assigned a new value to the state."""
+        """Called after the session's state has been assigned a new value: copies the value to the tensor."""
         if self.tensor is None:
             return
         if self._inner is not None:
@@ -71,14 +71,14 @@ def _place(tensor: torch.Tensor) -> tuple[Any, ...]:
 
 
 def _reach(tensor: torch.Tensor) -> int:
-    """Returns the number of bytes of the storage up to the end of the tensor's last element."""
+    """Returns the number of bytes from the start of a tensor's storage to the end of its last element."""
     if not tensor.numel():
         return 0
     return (tensor.storage_offset() + sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride())) + 1) * tensor.element_size()
 
 
 def initial_state(session: _runtime.Session, index: int) -> torch.Tensor:
-    """Returns a new tensor with the session's initial state."""
+    """Returns a new tensor with the initial value of a state of the session."""
     _, element, shape, _ = session.states[index]
     dtype = next(each for each, name in ELEMENTS.items() if name == element)
     data: Any = bytearray(session.state_bytes(index))

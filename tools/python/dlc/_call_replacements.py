@@ -14,7 +14,7 @@ from torch.nn import functional
 
 aten = torch.ops.aten
 
-#: Resizing operators by mode and number of spatial dimensions.
+#: Resizing operators of aten by `mode` and number of spatial dimensions.
 RESIZES = {
     **{("nearest", n): f"upsample_nearest{n}d" for n in (1, 2, 3)},
     **{("nearest-exact", n): f"_upsample_nearest_exact{n}d" for n in (1, 2, 3)},
@@ -27,12 +27,12 @@ SMOOTH = {mode: f"_upsample_{mode}2d_aa" for mode in ("bilinear", "bicubic", "la
 
 
 class _Resize(torch.autograd.Function):
-    """A resizing operator with PyTorch's operator for its gradient. `more` are the arguments after the sizes."""
+    """Autograd function of a resizing operator that uses PyTorch's operator for its gradient. `more` are the arguments after the sizes."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, name: str, sizes: Sequence[int], more: Sequence[Any]) -> torch.Tensor:
         ctx.name, ctx.sizes, ctx.more, ctx.shape = name, sizes, more, list(x.shape)
-        # Bypasses autograd's kernel, which would decompose the operator.
+        # Skips autograd's kernel of the operator, which would decompose it.
         with torch._C._AutoDispatchBelowAutograd():
             return getattr(aten, name).default(x, sizes, *more)
 
@@ -45,7 +45,7 @@ class _Resize(torch.autograd.Function):
 def interpolate(
     input: torch.Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False
 ) -> torch.Tensor:
-    """Replaces torch.nn.functional.interpolate."""
+    """Replacement of torch.nn.functional.interpolate that calls resizing operators which autograd does not decompose."""
     spatial = input.dim() - 2
     name = SMOOTH.get(mode) if antialias else RESIZES.get((mode, spatial))
     wrong = (size is None) == (scale_factor is None) or align_corners is not None and mode.startswith("nearest")
@@ -58,9 +58,9 @@ def interpolate(
     return _Resize.apply(input, name, sizes, (*([] if mode.startswith("nearest") else [bool(align_corners)]), *scales))
 
 
-#: Mask type: the mask hides keys, for all queries.
+#: Value of the argument mask_type of PyTorch's fused encoder layer: the mask has one entry per key, for all queries.
 OF_KEYS = 1
-#: PyTorch's functions of recurrent layers, by the names that the C++ importer uses.
+#: PyTorch's functions of recurrent layers, by the names of the layers in the C++ importer.
 CELLS = {"lstm": torch.lstm, "gru": torch.gru, "rnn_tanh": torch.rnn_tanh, "rnn_relu": torch.rnn_relu}
 
 
@@ -70,7 +70,8 @@ def _layers(cell: str, input: torch.Tensor, hx: list[torch.Tensor], params: list
 
 @torch.library.custom_op("dlc::recurrent", mutates_args=())
 def recurrent(cell: str, input: torch.Tensor, hx: list[torch.Tensor], params: list[torch.Tensor], has_biases: bool, num_layers: int, bidirectional: bool) -> list[torch.Tensor]:
-    """A whole recurrent network: returns its output at each time step, and its last states. This implementation runs if the node remains in PyTorch."""
+    """Operator of a whole recurrent network: returns its output at each time step, and its last states.
+    This implementation runs if the node remains in PyTorch."""
     return [each.clone() for each in _layers(cell, input, hx, params, has_biases, num_layers, bidirectional)]
 
 
@@ -83,7 +84,7 @@ def _(cell: Any, input: Any, hx: Any, params: Any, has_biases: Any, num_layers: 
 def recurrent_backward(
     grads: list[torch.Tensor], cell: str, input: torch.Tensor, hx: list[torch.Tensor], params: list[torch.Tensor], has_biases: bool, num_layers: int, bidirectional: bool
 ) -> list[torch.Tensor]:
-    """Returns the gradients of the input, the initial states and the weights."""
+    """Operator of a recurrent network's gradients: those of the input, the initial states and the weights."""
     with torch.enable_grad():
         given = [each.detach().requires_grad_() for each in (input, *hx, *params)]
         made = _layers(cell, given[0], given[1 : 1 + len(hx)], given[1 + len(hx) :], has_biases, num_layers, bidirectional)
@@ -112,8 +113,9 @@ recurrent.register_autograd(_back, setup_context=_keep)
 
 
 def layers(cell: str, input: torch.Tensor, *given: Any) -> tuple[torch.Tensor, ...]:
-    """Replaces PyTorch's functions of recurrent layers, for a tensor or a packed sequence. Packed sequences, projections and autocast use PyTorch's
-    implementation. With dropout, layers run one at a time, because PyTorch's own decomposition omits the dropout between layers."""
+    """Replacement of PyTorch's functions of recurrent layers, for a tensor or a packed sequence.
+    Packed sequences, projections and autocast use PyTorch's implementation. With dropout, layers run one at a time, because PyTorch's own decomposition omits
+    the dropout between layers."""
     packed = isinstance(given[0 if cell == "lstm" else 1], torch.Tensor)
     sizes, given = given[:packed], given[packed:]
     states, params, has_biases, num_layers, dropout, train, bidirectional, *order = given
@@ -136,15 +138,15 @@ def layers(cell: str, input: torch.Tensor, *given: Any) -> tuple[torch.Tensor, .
             x, *after = run(x, [state[i * directions : (i + 1) * directions] for state in states], list(params[i * each : (i + 1) * each]), 1)
             made.append(after)
         states = [torch.cat(parts) for parts in zip(*made)]
-    # The same strides as in eager PyTorch.
+    # The transpose gives the output the same strides as in eager PyTorch.
     return x.transpose(0, 1) if batch_first else x, *states
 
 
 def encoder_layer(
     src: torch.Tensor, size: int, heads: int, qkv: torch.Tensor, qkv_bias: torch.Tensor, out: torch.Tensor, out_bias: torch.Tensor, use_gelu: bool, norm_first: bool, eps: float, *given: Any
 ) -> torch.Tensor:
-    """A layer of torch.nn.TransformerEncoder, which is one operator if no gradients are needed. Under autocast, the operator computes in 16 bits
-    internally, which no graph shows, so the layer is decomposed here."""
+    """Replacement of PyTorch's fused operator of an encoder layer, used if no gradients are needed.
+    Under autocast, the operator computes in 16 bits internally, which no graph shows, so the layer is decomposed here."""
     scale_1, shift_1, scale_2, shift_2, up, up_bias, down, down_bias, *masked = given
     if not torch.is_autocast_enabled("cpu"):
         return torch._transformer_encoder_layer_fwd(src, size, heads, qkv, qkv_bias, out, out_bias, use_gelu, norm_first, eps, *given)
@@ -165,7 +167,7 @@ def encoder_layer(
         return functional.linear(functional.gelu(x) if use_gelu else functional.relu(x), down, down_bias)
 
     def added(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        # The sum has the type of y, as the in-place addition of the operator has.
+        # The residual sum has the type of y, because the fused operator adds in place.
         return (y + x).to(y.dtype)
 
     if norm_first:
@@ -176,8 +178,9 @@ def encoder_layer(
 
 
 def _in_places(x: torch.Tensor, mask: torch.Tensor, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
-    """Returns the result of `x[mask] = values` or `x[mask] += values`. Values are gathered by the running count of the mask, because autograd's own
-    formula for the gradient selects by the mask, and so has a data-dependent shape."""
+    """Returns the result of `x[mask] = values` or `x[mask] += values`.
+    Values are gathered by the running count of the mask, because autograd's own formula for the gradient selects by the mask, and so has a data-dependent
+    shape."""
     rest = x.dim() - mask.dim()
     if values.dim() == 1 + rest and values.shape[0] > 1:
         place = mask.flatten().cumsum(0).sub(1).clamp(0, values.shape[0] - 1)
@@ -196,7 +199,7 @@ def _mask_of(x: Any, places: Any, values: Any) -> torch.Tensor | None:
 
 
 def set_item(x: Any, places: Any, values: Any) -> None:
-    """Replaces x[places] = values."""
+    """Replacement of x[places] = values that handles boolean masks without data-dependent shapes."""
     mask = _mask_of(x, places, values)
     if mask is None:
         operator.setitem(x, places, values)
@@ -205,18 +208,18 @@ def set_item(x: Any, places: Any, values: Any) -> None:
 
 
 def index_put(x: torch.Tensor, indices: Any, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
-    """Replaces torch.index_put."""
+    """Replacement of torch.index_put that handles boolean masks without data-dependent shapes."""
     mask = _mask_of(x, indices, values)
     return torch.index_put(x, indices, values, accumulate) if mask is None else _in_places(x, mask, values, accumulate)
 
 
 def index_put_(x: torch.Tensor, indices: Any, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
-    """Replaces torch.Tensor.index_put_."""
+    """Replacement of torch.Tensor.index_put_ that handles boolean masks without data-dependent shapes."""
     mask = _mask_of(x, indices, values)
     return x.index_put_(indices, values, accumulate) if mask is None else x.copy_(_in_places(x, mask, values, accumulate))
 
 
-#: Replacements by function, or by method name.
+#: Replacements of PyTorch's functions, by function or by method name.
 REPLACEMENTS = {
     functional.interpolate: interpolate,
     operator.setitem: set_item,
@@ -228,7 +231,7 @@ REPLACEMENTS = {
 
 
 def replace(module: fx.GraphModule) -> None:
-    """Replaces calls in a graph of PyTorch functions, as torch.compile passes it."""
+    """Replaces calls of these functions in a graph of PyTorch functions, as torch.compile passes it."""
     for node in module.graph.nodes:
         if node.op not in ("call_function", "call_method"):
             continue

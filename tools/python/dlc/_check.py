@@ -15,30 +15,30 @@ from torch.utils import _pytree
 if TYPE_CHECKING:
     from dlc._step import TrainStep
 
-#: Maximum relative difference, by the element type in which the step computes.
+#: Maximum relative difference from eager PyTorch, by the element type in which the training step computes.
 TOLERANCES = {"f64": 1e-6, "f32": 2e-3, "f16": 3e-2, "bf16": 1e-1}
-#: Gradients below this fraction of the largest one are rounding noise. Adam and RMSprop divide by the gradient's magnitude, so updates from such gradients
-#: differ.
+#: Fraction of the largest gradient below which gradients are rounding noise. Adam and RMSprop divide by the gradient's magnitude, so updates from such
+#: gradients differ.
 NOISE = 1e-4
-#: Operators that draw random numbers, which differ from PyTorch's.
+#: Operators that draw random numbers, which differ from PyTorch's, so that a step with them is not compared.
 RANDOM = ("rand.", "rand_like.", "randn.", "randn_like.")
-#: Operators with dropout, and the argument with its probability.
+#: Operators with dropout, and the name of the argument that is the dropout probability.
 PROBABILITIES = {"native_dropout.default": "p", "scaled_dot_product_attention.default": "dropout_p", **dict.fromkeys(("lstm.input", "gru.input", "rnn_tanh.input", "rnn_relu.input"), "dropout")}
 
 
 @dataclass
 class Expected:
-    """Results of one step of eager PyTorch."""
+    """Results of one training step of eager PyTorch."""
 
     loss: torch.Tensor
-    #: Parameters, buffers and the optimizer's states by name: the value before the step, and the value after the eager step.
+    #: Parameters, buffers and the optimizer's states by name: the value before the step, and the value after it in eager PyTorch.
     values: dict[str, tuple[torch.Tensor, torch.Tensor]]
-    #: Gradients by parameter name.
+    #: Gradients of eager PyTorch by parameter name.
     gradients: dict[str, torch.Tensor]
 
 
 def _names(module: torch.nn.Module, loss: Any) -> dict[str, torch.Tensor]:
-    """Returns parameters and buffers by name."""
+    """Returns the parameters and buffers of the module and the loss by name."""
     found = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     if isinstance(loss, torch.nn.Module):
         found.update({f"loss.{name}": each for name, each in (*loss.named_parameters(), *loss.named_buffers())})
@@ -47,7 +47,7 @@ def _names(module: torch.nn.Module, loss: Any) -> dict[str, torch.Tensor]:
 
 def _copied(step: TrainStep) -> tuple[torch.nn.Module, Any, torch.optim.Optimizer]:
     modules = [*step.module.modules(), *(step.loss.modules() if isinstance(step.loss, torch.nn.Module) else ())]
-    # Results of earlier steps that are stored as attributes (as weight_norm does) cannot be copied. Forward computes them again.
+    # Non-leaf tensors in attributes, which are results of earlier steps (as in weight_norm), cannot be copied. The forward pass computes them again.
     results = [(module.__dict__, name, value) for module in modules for name, value in [*module.__dict__.items()] if isinstance(value, torch.Tensor) and not value.is_leaf]
     try:
         for fields, name, _ in results:
@@ -61,7 +61,7 @@ def _copied(step: TrainStep) -> tuple[torch.nn.Module, Any, torch.optim.Optimize
 
 
 def _tensors(module: torch.nn.Module, loss: Any, optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    """Returns all tensors that a step may change, by name."""
+    """Returns all tensors that a training step may change, by name."""
     values = _names(module, loss)
     for name, parameter in [*values.items()]:
         for key, value in optimizer.state.get(parameter, {}).items():
@@ -71,7 +71,7 @@ def _tensors(module: torch.nn.Module, loss: Any, optimizer: torch.optim.Optimize
 
 
 def expected(step: TrainStep, arguments: Sequence[Any]) -> Expected:
-    """Runs one eager step on copies of the module, the loss and the optimizer."""
+    """Runs one training step of eager PyTorch on copies of the module, the loss and the optimizer."""
     module, loss, optimizer = _copied(step)
     before = {name: value.detach().clone() for name, value in _tensors(module, loss, optimizer).items()}
     made = step._made
@@ -95,7 +95,7 @@ def expected(step: TrainStep, arguments: Sequence[Any]) -> Expected:
 
 
 def _part(arguments: Sequence[Any], i: int, parts: int) -> Any:
-    """Returns one micro-batch of a batch."""
+    """Returns micro-batch `i` of `parts` from the arguments of a step."""
     def cut(each: Any) -> Any:
         if parts == 1 or not isinstance(each, torch.Tensor):
             return each
@@ -106,7 +106,7 @@ def _part(arguments: Sequence[Any], i: int, parts: int) -> Any:
 
 
 def draws(text: str) -> bool:
-    """Returns True if a graph draws random numbers."""
+    """Returns True if the text of a graph has an operator that draws random numbers."""
     nodes = json.loads(text)["nodes"]
     return any(node["op"].startswith(RANDOM) or float(node["args"].get(PROBABILITIES.get(node["op"], ""), 0)) > 0 for node in nodes)
 
@@ -116,14 +116,14 @@ def skipped() -> None:
 
 
 def _allowed(step: TrainStep, dtype: torch.dtype) -> float:
-    """Returns the tolerance: that of the least precise of the value's type, the types of parameters below f32, and the option `precision`."""
+    """Returns the tolerance of a value: that of the least precise of the value's type, the types of parameters below f32, and the option `precision`."""
     names = {torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16"}
     coarse = {names.get(each.dtype, "") for module in step._modules for each in module._parameters.values() if each is not None} - {"f64"}
     return max(TOLERANCES[names.get(dtype, "f32")], *(TOLERANCES.get(each, 0) for each in (*coarse, step._options[2])))
 
 
 def _difference(found: torch.Tensor, wanted: torch.Tensor, size: float, mask: torch.Tensor | None) -> tuple[float, float]:
-    """Returns the largest absolute difference, and the magnitude that it is relative to."""
+    """Returns the largest absolute difference of two tensors, and the magnitude that it is relative to."""
     found, wanted = found.double(), wanted.double()
     apart = torch.where((found == wanted) | (found.isnan() & wanted.isnan()), 0.0, (found - wanted).abs())
     if mask is not None:
@@ -134,7 +134,7 @@ def _difference(found: torch.Tensor, wanted: torch.Tensor, size: float, mask: to
 
 
 def compare(step: TrainStep, wanted: Expected, loss: torch.Tensor) -> None:
-    """Raises an error if the compiled step differs from the eager one."""
+    """Raises an error if the results of the compiled training step differ from those of eager PyTorch."""
     now = _tensors(step.module, step.loss, step.optimizer)
     largest = max((float(each.abs().max()) for each in wanted.gradients.values() if each.numel()), default=0.0)
     divides = step._kind.divides
@@ -145,7 +145,7 @@ def compare(step: TrainStep, wanted: Expected, loss: torch.Tensor) -> None:
             raise RuntimeError(f"check=True: '{name}': required: a value after the step, as in eager PyTorch; found: none; report this as a bug of dlc")
         gradient = wanted.gradients.get(name.split(": ")[0])
         floats = after.is_floating_point()
-        # Parameters are compared by their updates. The rounding error of the parameter itself is subtracted from the difference.
+        # Parameters are compared by their updates in the step. The rounding error of the parameter itself is subtracted from the difference.
         is_parameter = floats and name in wanted.gradients
         base = before.double() if is_parameter else torch.zeros(())
         noise = gradient.abs() <= NOISE * largest if is_parameter and divides and gradient is not None else None

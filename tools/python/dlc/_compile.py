@@ -16,10 +16,10 @@ from dlc._options import require_texts, require_threads, sizes_of
 from dlc._progress import Progress, shown
 
 Shapes = Mapping[str, Sequence[int]]
-#: A path, the bytes of a file, or an onnx.ModelProto.
+#: Type of a model argument: a path, the bytes of a file, or an onnx.ModelProto.
 Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, Any]
 
-# One compilation at a time, because each uses all its threads. A fork waits for a running compilation: the child could neither finish it nor use its locks.
+# Serializes compilations, because each uses all its threads. A fork waits for a running compilation: the child could neither finish it nor use its locks.
 _compiling = threading.RLock()
 os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.release, after_in_child=_compiling.release)
 
@@ -74,14 +74,15 @@ def compile(
         try:
             made.prepare()
         except ValueError:
-            # Shapes may depend on the values of small inputs. The first call provides the values, or raises the same error.
+            # Shapes may depend on the values of integer inputs. The error is then ignored here, because the first call provides the values, or raises the same
+            # error.
             if not any(value.dtype in ("i64", "i32") for value in made.inputs):
                 raise
     return made
 
 
 def _torch_source(model: Any, example_inputs: Any) -> Any:
-    """Returns the source of a PyTorch module, or None for other models. If PyTorch is not loaded, no object is a module."""
+    """Returns the compiler's source for a PyTorch module, or None for other models. If PyTorch is not loaded, no object is a module."""
     if "torch" in sys.modules:
         from dlc import _export
 
@@ -93,7 +94,7 @@ def _torch_source(model: Any, example_inputs: Any) -> Any:
 
 
 class Compiler:
-    """A model and the C++ object that compiles it. The C++ object is created again in a forked process."""
+    """The C++ object that compiles a model. It is created again in a forked process."""
 
     def __init__(self, source: Any, options: tuple[str, int, str, str], progress: Progress | None):
         self._source, self._options, self._progress, self._busy = source, options, progress, False
@@ -159,7 +160,7 @@ class _Source:
         return load(self.path, threads=threads)
 
     def __del__(self) -> None:
-        # A forked process does not delete its parent's file.
+        # A forked process must not delete its parent's temporary file.
         if getattr(self, "_process", None) == os.getpid():
             try:
                 os.unlink(self.path)

@@ -16,18 +16,18 @@ aten = torch.ops.aten
 
 
 class _Rewriting:
-    """Replaces nodes of a graph. Each node with a complex result is mapped to a node with its pairs."""
+    """Rewriting of a graph: maps each node with a complex result to a new node with real pairs."""
 
     def __init__(self, graph: fx.Graph, mode: Any, constants: dict[str, torch.Tensor] | None):
         self._graph, self._mode = graph, mode
-        #: Constants by node name, if dlc compiles the whole graph; None for other graphs.
+        #: Constants by node name if dlc compiles the whole graph, otherwise None.
         self.constants = constants
         self._pairs: dict[fx.Node, Any] = {}
         self._complex: dict[fx.Node, fx.Node] = {}
         self._parts: dict[tuple[fx.Node, int], fx.Node] = {}
         self._reals: dict[int, fx.Node] = {}
         self.made: list[fx.Node] = []
-        #: The node that is being replaced. New nodes are inserted before it.
+        #: The node that is being replaced; new nodes are inserted before it.
         self.at: fx.Node = None  # type: ignore[assignment]
 
     def call(self, target: Any, *args: Any, **kwargs: Any) -> fx.Node:
@@ -44,7 +44,7 @@ class _Rewriting:
         return made
 
     def constant(self, value: torch.Tensor) -> fx.Node:
-        """Returns a node for a new constant. Requires that dlc compiles the whole graph."""
+        """Returns a node for a new constant. Must be called only if dlc compiles the whole graph."""
         assert self.constants is not None
         module, name = self._graph.owning_module, f"dlc_constant_{len(self.constants)}"
         if module is not None:
@@ -70,7 +70,7 @@ class _Rewriting:
         self._graph.erase_node(node)
 
     def part(self, pair: fx.Node, which: int) -> fx.Node:
-        """Returns the real parts (0) or imaginary parts (1) of a pair."""
+        """Returns the real parts (`which` 0) or the imaginary parts (`which` 1) of a tensor of pairs."""
         if (pair, which) not in self._parts:
             self._parts[pair, which] = self.call(aten.select.int, pair, pair.meta["val"].dim() - 1, which)
         return self._parts[pair, which]
@@ -88,12 +88,12 @@ class _Rewriting:
         return self._reals[count]
 
     def signs(self, like: fx.Node, real: int, imaginary: int) -> fx.Node:
-        """Returns alternating factors for a row of pairs: `real` for real parts, `imaginary` for imaginary parts."""
+        """Returns a row of alternating factors for a row of pairs: `real` for real parts, `imaginary` for imaginary parts."""
         parts = [self.call(aten.full.default, [], each, dtype=like.meta["val"].dtype, device=like.meta["val"].device) for each in (real, imaginary)]
         return self.call(aten.where.self, self.is_real(like.meta["val"].shape[-1] // 2), *parts)
 
     def row(self, pair: fx.Node) -> fx.Node:
-        """Merges the last dimension with that of the pairs, so that adjacent elements in memory are in one row."""
+        """Merges the last two dimensions of a tensor of pairs, so that adjacent elements in memory are in one row."""
         *others, last, _ = pair.meta["val"].shape
         return self.reshape(pair, [*others, 2 * last])
 
@@ -110,7 +110,7 @@ class _Rewriting:
         return self.call(aten.clone.default, node, memory_format=torch.contiguous_format)
 
     def pair(self, value: Any) -> fx.Node:
-        """Returns the pairs of a complex or real tensor or of a number."""
+        """Returns the real pairs of a complex tensor, a real tensor or a number."""
         if not isinstance(value, fx.Node):
             about = self.at.meta["val"]
             parts = [self.call(aten.full.default, [], each, dtype=about.dtype.to_real(), device=about.device) for each in (value.real, value.imag)]
@@ -123,13 +123,13 @@ class _Rewriting:
         return value in self._pairs
 
     def parts(self, value: Any) -> tuple[Any, Any]:
-        """Returns the real and imaginary part of a tensor or a number. The imaginary part is None if the value is real."""
+        """Returns the real and imaginary part of a complex tensor or a number. The imaginary part is None if the value is real."""
         if isinstance(value, fx.Node):
             return (self.part(self._pairs[value], 0), self.part(self._pairs[value], 1)) if self.is_complex(value) else (value, None)
         return (value.real, value.imag) if isinstance(value, complex) else (value, None)
 
     def complex(self, value: fx.Node) -> fx.Node:
-        """Returns a node with the value as complex tensor of PyTorch."""
+        """Returns a node that views the pairs as a complex tensor of PyTorch."""
         pair = self._pairs[value]
         if pair not in self._complex:
             whole = pair if pair.meta["val"].stride(-1) == 1 and all(step % 2 == 0 for step in pair.meta["val"].stride()[:-1]) else self.contiguous(pair)
@@ -140,13 +140,13 @@ class _Rewriting:
         self._pairs[node] = pair
 
     def show(self, node: fx.Node) -> None:
-        """Represents a complex tensor computed by PyTorch by its pairs. Inputs may be lazy conjugates, which are resolved first."""
+        """Maps a complex tensor that PyTorch computes to its real pairs. Inputs may be lazy conjugates, which are resolved first."""
         plain = self.call(aten.resolve_conj.default, node) if node.op == "placeholder" or node.meta["val"].is_conj() else node
         self._pairs[node] = self.call(aten.view_as_real.default, plain)
         self._complex[self._pairs[node]] = node
 
     def take(self, node: fx.Node, constant: torch.Tensor) -> torch.Tensor:
-        """Replaces a complex constant by its pairs."""
+        """Maps a complex constant to its real pairs, which replace it."""
         with self._mode:
             node.meta["val"] = torch.view_as_real(node.meta["val"])
         self._pairs[node] = node
@@ -167,7 +167,7 @@ def _dims(node: fx.Node, dims: Any) -> list[int]:
 
 
 def _sum(target: Any) -> Callable[..., Any]:
-    """Rule for sums and differences."""
+    """Returns the rule for sums and differences of complex tensors."""
 
     def rule(b: _Rewriting, node: fx.Node, x: Any, y: Any, alpha: Any = 1) -> fx.Node:
         if isinstance(alpha, complex):
@@ -178,7 +178,7 @@ def _sum(target: Any) -> Callable[..., Any]:
 
 
 def _times(b: _Rewriting, x: Any, y: Any) -> fx.Node:
-    """Returns the product of two tensors, or of a tensor and a number."""
+    """Returns the complex product of two tensors, or of a tensor and a number."""
     if not isinstance(x, fx.Node) or b.is_complex(y) and not b.is_complex(x):
         x, y = y, x
     if b.is_complex(x) and b.is_complex(y):
@@ -195,8 +195,9 @@ def _times(b: _Rewriting, x: Any, y: Any) -> fx.Node:
 
 
 def _product_of_rows(b: _Rewriting, x: fx.Node, y: fx.Node) -> fx.Node:
-    """Multiplies complex rows elementwise: x times the duplicated real parts of y, plus x with swapped real and imaginary parts times the signed imaginary
-    parts of y. All operands are read contiguously."""
+    """Multiplies complex rows elementwise, where a row has alternating real and imaginary parts.
+    Computes x times the duplicated real parts of y, plus x with swapped real and imaginary parts times the signed imaginary parts of y. All operands are read
+    contiguously."""
     shape = torch.broadcast_shapes(x.meta["val"].shape, y.meta["val"].shape)
     if len(shape) == 1:
         return b.reshape(_product_of_rows(b, b.reshape(x, [1, 2]), b.reshape(y, [1, 2])), [2])
@@ -214,7 +215,7 @@ def _product_of_rows(b: _Rewriting, x: fx.Node, y: fx.Node) -> fx.Node:
 
 
 def _contracted(target: Any) -> Callable[..., Any]:
-    """Rule for matmuls."""
+    """Returns the rule for matmuls of complex tensors."""
 
     def rule(b: _Rewriting, node: fx.Node, x: fx.Node, y: fx.Node) -> Any:
         (real, imaginary), (more, other) = b.parts(x), b.parts(y)
@@ -313,7 +314,7 @@ def _joined(b: _Rewriting, node: fx.Node, tensors: Sequence[fx.Node], dim: int =
 
 
 def _along(target: Any) -> Callable[..., Any]:
-    """Rule for operators that act along one dimension, their second argument, and only move elements."""
+    """Returns the rule for operators that only move elements along one dimension, which is their second argument."""
 
     def rule(b: _Rewriting, node: fx.Node, x: fx.Node, dim: int = 0, *more: Any) -> Any:
         return b.call(target, b.pair(x), dim % _rank(x), *more)
@@ -322,7 +323,7 @@ def _along(target: Any) -> Callable[..., Any]:
 
 
 def _parted(target: Any) -> Callable[..., Any]:
-    """Rule for operators that split a tensor along one dimension, their third argument."""
+    """Returns the rule for operators that split a tensor along one dimension, which is their third argument."""
 
     def rule(b: _Rewriting, node: fx.Node, x: fx.Node, sizes: Any, dim: int = 0) -> Any:
         return b.call(target, b.pair(x), sizes, dim % _rank(x))
@@ -331,7 +332,7 @@ def _parted(target: Any) -> Callable[..., Any]:
 
 
 def _written(target: Any) -> Callable[..., Any]:
-    """Rule for operators that write a tensor into a slice of another."""
+    """Returns the rule for operators that write a tensor into a slice of another one."""
 
     def rule(b: _Rewriting, node: fx.Node, x: fx.Node, source: fx.Node, dim: int = 0, *more: Any) -> Any:
         return b.call(target, b.pair(x), b.pair(source), dim % _rank(x), *more)
@@ -390,7 +391,7 @@ def _copied(b: _Rewriting, node: fx.Node, x: fx.Node, source: fx.Node, *more: An
     return b.contiguous(copied)
 
 
-#: Rules by overload. A rule takes a node and its arguments, and returns the pairs of its result, or the result itself if it is real.
+#: Rewrite rules by operator overload. A rule takes a node and its arguments, and returns the pairs of its result, or the result itself if it is real.
 RULES: dict[Any, Callable[..., Any]] = {
     aten.view_as_complex.default: lambda b, node, x: x,
     aten.view_as_real.default: _same,
@@ -452,7 +453,7 @@ RULES: dict[Any, Callable[..., Any]] = {
 }
 
 
-#: Views between complex tensors and their pairs.
+#: Operators that are views between complex tensors and their real pairs, or resolve lazy conjugates.
 SHOWN = {aten.view_as_real.default, aten.view_as_complex.default, aten.resolve_conj.default}
 
 
@@ -465,9 +466,10 @@ def _any_complex(value: Any) -> bool:
 
 
 def decompose_complex(graph: fx.Graph, constants: dict[str, torch.Tensor] | None = None) -> set[str]:
-    """Rewrites the graph. Operators that PyTorch runs still take complex tensors, as views of pairs; returns the names of these views and of those in the
-    other direction. `constants`, by node name, are replaced by pairs. They are passed only for graphs that dlc compiles whole, in which Fourier transforms
-    are rewritten as matmuls."""
+    """Rewrites the graph.
+    Operators that PyTorch runs still take complex tensors, as views of pairs; returns the names of these views and of those in the other direction.
+    `constants`, by node name, are replaced by pairs. They are passed only for graphs that dlc compiles whole, in which Fourier transforms are rewritten as
+    matmuls."""
     if not any(_any_complex(node.meta.get("val")) for node in graph.nodes):
         return set()
     mode = torch._guards.detect_fake_mode([node.meta.get("val") for node in graph.nodes])
@@ -511,7 +513,7 @@ def _given(b: _Rewriting, node: fx.Node, constants: dict[str, torch.Tensor] | No
 
 
 def _rewrite(b: _Rewriting, node: fx.Node, value: Any) -> bool:
-    """Rewrites a node. Returns False if no rule applies."""
+    """Rewrites one node of the graph. Returns False if no rule applies."""
     if node.target is operator.getitem:
         whole = node.args[0]
         if not b.is_complex(whole):
@@ -540,7 +542,7 @@ def _rewrite(b: _Rewriting, node: fx.Node, value: Any) -> bool:
 
 
 def _as_said(b: _Rewriting, made: fx.Node, value: torch.Tensor) -> fx.Node:
-    """Converts the result to the type that PyTorch specifies for it."""
+    """Converts the rewritten result to the element type that PyTorch specifies for the node."""
     found, pairs = made.meta["val"], [2] if _is_complex(value) else []
     if list(found.shape) != [*value.shape, *pairs]:
         raise ValueError

@@ -17,13 +17,13 @@ from torch.utils.checkpoint import CheckpointFunction
 
 from dlc._graph import Refused
 
-#: Modules of PyTorch whose functions compute the same as their argument: checkpoints. Their backward functions recompute it.
+#: Modules of PyTorch whose functions return the result of a function argument (checkpoints). Their backward functions only recompute it.
 TRANSPARENT = ("torch.utils.checkpoint",)
 
 
 @torch.library.custom_op("dlc::cotangent", mutates_args=())
 def cotangent(y: torch.Tensor) -> torch.Tensor:
-    """Placeholder for the gradient of y."""
+    """Placeholder operator for the gradient of y, which is unknown during tracing."""
     return torch.zeros_like(y)
 
 
@@ -34,7 +34,7 @@ def _(y: torch.Tensor) -> torch.Tensor:
 
 @torch.library.custom_op("dlc::custom_gradient", mutates_args=())
 def custom_gradient(ys: list[torch.Tensor], cotangents: list[torch.Tensor], xs: list[torch.Tensor], dxs: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Returns the values ys. Their gradients with respect to xs are dxs, computed from `cotangents`, the gradients of ys."""
+    """Operator that returns the values ys and defines their gradients: those with respect to xs are dxs, computed from `cotangents`, the gradients of ys."""
     return [y.clone() for y in ys]
 
 
@@ -44,7 +44,7 @@ def _(ys: Any, cotangents: Any, xs: Any, dxs: Any) -> list[torch.Tensor]:
 
 
 class _Context:
-    """The `ctx` argument of forward and backward during tracing."""
+    """Replacement of the `ctx` argument of forward and backward functions during tracing."""
 
     def __init__(self, name: str, needs: Sequence[bool]):
         self._name = name
@@ -57,7 +57,7 @@ class _Context:
         self.saved_tensors = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        """Used by forward-mode derivatives only, which a training step does not need."""
+        """Does nothing: only forward-mode derivatives, which a training step does not need, use these tensors."""
 
     def mark_dirty(self, *tensors: torch.Tensor) -> None:
         raise Refused(f"torch.autograd.Function '{self._name}' changes its inputs (mark_dirty); required: a function that returns new tensors; copy the input in its forward")
@@ -80,12 +80,12 @@ def name_of(function: type) -> str:
 
 
 class TracedFunctions:
-    """Context manager: calls of torch.autograd.Function in this thread are traced together with their backward functions."""
+    """Context in which calls of torch.autograd.Function in this thread are traced together with their backward functions."""
 
     def __init__(self) -> None:
-        #: True while a forward or backward function is being traced.
+        #: True while a forward or backward function of an autograd function is being traced.
         self.is_inside = False
-        #: Functions whose backward functions are part of the graph.
+        #: Autograd functions whose backward functions are part of the graph.
         self.traced: set[type] = set()
         self._thread = 0
         self._replaced: list[tuple[type, str, Any]] = []
@@ -93,7 +93,7 @@ class TracedFunctions:
     def __enter__(self) -> TracedFunctions:
         self._thread = threading.get_ident()
         functions = {each: each.forward for each in _subclasses(Function) if not each.__module__.startswith(TRANSPARENT)}
-        # Replaces `forward`, which PyTorch looks up at each call. `apply` may have been bound to a name before, as in `f = F.apply`.
+        # `forward` is replaced, because PyTorch looks it up at each call, while `apply` may have been bound to a name before, as in `f = F.apply`.
         for each, forward in functions.items():
             self._replace(each, "forward", staticmethod(self._wrapped(each, forward)))
         self._replace(CheckpointFunction, "apply", classmethod(self._checkpointed(CheckpointFunction.apply)))
@@ -112,8 +112,8 @@ class TracedFunctions:
         setattr(function, name, value)
 
     def _checkpointed(self, apply: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns a replacement of `apply` for reentrant checkpoints: calls the function directly, with gradients enabled if one of the arguments requires
-        a gradient."""
+        """Returns a replacement of `apply` for reentrant checkpoints: it calls the function directly.
+        Gradients are enabled during the call if one of the arguments requires a gradient."""
 
         def traced(_: type, function: Callable[..., Any], preserve: bool, *arguments: Any) -> Any:
             if threading.get_ident() != self._thread:
@@ -153,7 +153,7 @@ class TracedFunctions:
 
 
 def _with_gradient(function: type, context: _Context, inputs: Sequence[Any], outputs: Any) -> tuple[Any, list[torch.Tensor]]:
-    """Returns the outputs, connected to the results of the function's backward, and the outputs that have no gradient."""
+    """Returns the outputs of a function, connected to the results of its backward function, and the outputs that have no gradient."""
     every = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
     marked = {id(each) for each in context.non_differentiable}
     floats = [i for i, y in enumerate(every) if isinstance(y, torch.Tensor) and y.is_floating_point()]
@@ -174,7 +174,7 @@ def _with_gradient(function: type, context: _Context, inputs: Sequence[Any], out
 
 
 def _gradients(function: Any, context: _Context, inputs: Sequence[Any], given: Sequence[Any]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-    """Calls backward. Returns the inputs that have gradients, and these gradients, converted to the shapes and types of the inputs."""
+    """Calls the backward function. Returns the inputs that have gradients, and these gradients, converted to the shapes and types of the inputs."""
     backward = function.backward if function.vjp is Function.vjp else function.vjp
     try:
         found = backward(context, *given)

@@ -27,7 +27,7 @@ def _exported(model: Any, inputs: Sequence[Any] | None) -> ExportedProgram:
 
 
 def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
-    """Returns the source for the compiler. Raises ValueError with the names of operators that dlc does not support."""
+    """Returns the source for the compiler: the exported graph. Raises ValueError with the names of operators that dlc does not support."""
     program = _exported(model, inputs)
     with _graph.tracing(), torch.no_grad():
         program = program.run_decompositions(_graph.decompositions())
@@ -64,7 +64,7 @@ def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
 
 
 def _dead(graph: fx.Graph, names: dict[str, str]) -> None:
-    """Removes dead code, such as checks of example values, and non-tensor inputs that are then unused."""
+    """Removes dead code, such as checks of example values, and the non-tensor inputs that are unused afterwards."""
     graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))
     for node in graph.find_nodes(op="placeholder"):
         if not node.users and not isinstance(node.meta.get("val"), torch.Tensor):

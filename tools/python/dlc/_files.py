@@ -7,7 +7,7 @@ import os
 
 
 def require_file(path: str, what: str) -> None:
-    """Raises an OSError if the path is not a readable file."""
+    """Checks that the path is a readable file. Raises an OSError if it is not."""
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, f"is a folder; required: {what}", path)
     try:
@@ -17,7 +17,7 @@ def require_file(path: str, what: str) -> None:
 
 
 def require_target(path: str) -> None:
-    """Raises an OSError if no file can be written to this path."""
+    """Checks that a file can be written to this path. Raises an OSError if not."""
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, "is a folder; required: the name of a file to write", path)
     folder = os.path.dirname(path) or "."

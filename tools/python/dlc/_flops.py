@@ -12,34 +12,34 @@ from torch.utils.flop_counter import flop_registry
 
 
 def _recurrent(input: torch.Tensor, of_input: torch.Tensor, of_state: torch.Tensor, *others: Any, **named: Any) -> int:
-    """One recurrent layer: a matmul with the input and one with the state, for each time step and sequence."""
+    """Returns the operations of a recurrent layer: a matmul with the input and one with the state, for each time step and sequence."""
     return 2 * (input.numel() // input.shape[-1]) * (of_input.numel() + of_state.numel())
 
 
 def _grouped(input: torch.Tensor, weight: torch.Tensor, *others: Any, **named: Any) -> int:
-    """Grouped matmul: each row or column is multiplied by one of several matrices, or each matrix results from a group of rows."""
+    """Returns the operations of a grouped matmul: each row or column is multiplied by one of several matrices, or each matrix results from a group of rows."""
     if input.dim() == 3 and weight.dim() == 2:
         return 2 * input.shape[1] * weight.numel()
     return 2 * input.numel() * weight.shape[-1]
 
 
 def _grouped_backward(input: torch.Tensor, weight: torch.Tensor, *others: Any, **named: Any) -> int:
-    """The gradients of both operands."""
+    """Returns the operations of the gradients of both operands of a grouped matmul."""
     return 2 * _grouped(input, weight)
 
 
 def _attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, embed_dim: int, *others: Any, **named: Any) -> int:
-    """Four projections, the scores, and the weighted sum."""
+    """Returns the operations of an attention layer: four projections, the scores, and the weighted sum."""
     queries, keys = query.numel() // query.shape[-1], key.numel() // key.shape[-1]
     return 4 * embed_dim * (embed_dim * (queries + keys) + queries * key.shape[1])
 
 
 def _encoder_layer(src: torch.Tensor, embed_dim: int, *others: Any, **named: Any) -> int:
-    wide = others[12].shape[0]  # width of the feed-forward network
+    wide = others[12].shape[0]  # width of the encoder layer's feed-forward network
     return _attention(src, src, src, embed_dim) + 4 * src.numel() * wide
 
 
-#: Formulas for operators without one in PyTorch, by name. Operators of other libraries exist only if the library is loaded.
+#: Formulas of operators for which PyTorch has none, by operator name. Operators of other libraries exist only if the library is loaded.
 OWN = {
     "aten::mkldnn_rnn_layer": _recurrent,
     "aten::_native_multi_head_attention": _attention,
@@ -51,7 +51,7 @@ OWN = {
 
 
 def of(node: fx.Node) -> int:
-    """Returns the operations of a node; 0 for views and for results of unknown size."""
+    """Returns the number of floating-point operations of a node; 0 for views and for results of unknown size."""
     target = node.target
     if node.op != "call_function" or target is operator.getitem or not isinstance(target, torch._ops.OpOverload):
         return 0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 aten = torch.ops.aten
 
-#: Maximum number of elements of a matrix. A larger transform is refused: the FFT of PyTorch is much faster for it.
+#: Maximum number of elements of a Fourier matrix (4 Mi). Larger transforms are rejected, because PyTorch's FFT is much faster for them.
 LARGEST = 1 << 22
 
 
@@ -26,21 +26,21 @@ def _turns(size: int, count: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _forth(size: int, count: int) -> torch.Tensor:
-    """Returns the matrix that maps real elements to pairs of `count` frequencies: [size, 2 count]."""
+    """Returns the real-to-complex Fourier matrix, which maps real elements to pairs of `count` frequencies: [size, 2 count]."""
     cosine, sine = _turns(size, count)
     return torch.stack([cosine, -sine], -1).flatten(1)
 
 
 def _around(size: int, forward: bool) -> torch.Tensor:
-    """Returns the matrix that maps pairs to pairs: [2 size, 2 size]."""
+    """Returns the complex-to-complex Fourier matrix, which maps pairs (real, imaginary) to pairs: [2 size, 2 size]."""
     cosine, sine = _turns(size, size)
     sine = -sine if forward else sine
-    # Each element has a row for its real part and a row for its imaginary part.
+    # Each element has two rows: one for its real part and one for its imaginary part.
     return torch.stack([torch.stack([cosine, sine], -1), torch.stack([-sine, cosine], -1)], 1).reshape(2 * size, 2 * size)
 
 
 def _back(size: int) -> torch.Tensor:
-    """Returns the matrix that maps pairs of size // 2 + 1 frequencies to real elements: [2 (size // 2 + 1), size].
+    """Returns the complex-to-real Fourier matrix, which maps pairs of size // 2 + 1 frequencies to real elements: [2 (size // 2 + 1), size].
 
     The other frequencies are the conjugates of these, so that most frequencies count twice.
     """
@@ -54,7 +54,7 @@ def _back(size: int) -> torch.Tensor:
 
 
 def _multiply(b: _Rewriting, x: fx.Node, dim: int, pairs: bool, matrix: Callable[[], torch.Tensor], shape: Sequence[int], gives: bool) -> fx.Node:
-    """Multiplies a dimension of `x` by a matrix of the given shape.
+    """Multiplies dimension `dim` of `x` by a Fourier matrix of the given shape.
 
     `pairs`: `x` has a last dimension of pairs. `gives`: the result has one.
     """
@@ -76,7 +76,7 @@ def _multiply(b: _Rewriting, x: fx.Node, dim: int, pairs: bool, matrix: Callable
 
 
 def _scaled(b: _Rewriting, y: fx.Node, sizes: Sequence[int], normalization: int) -> fx.Node:
-    """Scales the result according to at::native::fft_norm_mode: by 1, by 1 / sqrt(n), or by 1 / n, with n elements."""
+    """Scales the result of a transform by at::native::fft_norm_mode: by 1, by 1 / sqrt(n), or by 1 / n, with n elements."""
     factor = {0: 1.0, 1: math.prod(sizes) ** -0.5, 2: 1 / math.prod(sizes)}[normalization]
     return y if factor == 1 else b.call(aten.mul.Scalar, y, factor)
 
@@ -112,5 +112,5 @@ def c2r(b: _Rewriting, node: fx.Node, x: fx.Node, dim: Sequence[int], normalizat
     return _scaled(b, y, [shape[d] for d in dims], normalization)
 
 
-#: Rules by overload, as in _complex.RULES.
+#: Rewrite rules of Fourier transforms by operator overload, as in _complex.RULES.
 RULES: dict[Any, Callable[..., fx.Node]] = {aten._fft_r2c.default: r2c, aten._fft_c2c.default: c2c, aten._fft_c2r.default: c2r}

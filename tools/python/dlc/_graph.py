@@ -34,12 +34,12 @@ ELEMENTS = {
 }
 
 
-#: Operators whose results depend on the memory layout of their operand.
+#: Operators whose results depend on the strides of their operand in memory.
 STRIDED = {torch.ops.aten.as_strided.default, torch.ops.aten.as_strided_copy.default, torch.ops.aten.as_strided_scatter.default}
 
 
 class Refused(ValueError):
-    """Raised for a node or a part of a module that dlc does not support; the message has the reason."""
+    """Raised for a node or a part of a module that dlc does not support; the message gives the reason."""
 
 
 def tracing() -> contextlib.AbstractContextManager[Any]:
@@ -50,7 +50,7 @@ def tracing() -> contextlib.AbstractContextManager[Any]:
 
 
 def type_of(value: Any) -> list[Any] | None:
-    """Returns [element type, sizes], or None if the value is not a tensor that dlc supports."""
+    """Returns [element type, sizes] of a tensor, or None if the value is not a tensor that dlc supports."""
     if not isinstance(value, torch.Tensor) or value.dtype not in ELEMENTS or value.layout != torch.strided:
         return None
     sizes = list(value.shape)
@@ -70,7 +70,7 @@ def is_item(node: fx.Node) -> bool:
 
 
 def name_of(node: fx.Node) -> str:
-    """Returns the name of a node's overload, such as add.Tensor. Names outside of the namespace aten are qualified, such as dlc::recurrent.default."""
+    """Returns the name of a node's operator overload, such as add.Tensor. Names outside of the namespace aten are qualified, such as dlc::recurrent.default."""
     target = node.target
     if not isinstance(target, torch._ops.OpOverload):
         raise Refused(f"{target} is not an operator of PyTorch")
@@ -79,7 +79,7 @@ def name_of(node: fx.Node) -> str:
 
 
 def encode(value: Any) -> Any:
-    """Converts an argument to JSON."""
+    """Converts an argument of a node to JSON."""
     if isinstance(value, fx.Node):
         if is_item(value):
             return {"of": value.args[0].name, "at": value.args[1]}
@@ -100,7 +100,7 @@ def encode(value: Any) -> Any:
 
 
 def arguments(node: fx.Node) -> tuple[dict[str, Any], list[str]]:
-    """Returns the arguments by schema name, including defaults, and the names of optional arguments that differ from their defaults."""
+    """Returns a node's arguments by schema name, including defaults, and the names of optional arguments that differ from their defaults."""
     given = dict(node.kwargs)
     schema = node.target._schema.arguments
     found, changed = {}, []
@@ -108,7 +108,7 @@ def arguments(node: fx.Node) -> tuple[dict[str, Any], list[str]]:
         default = argument.default_value if argument.has_default_value() else None
         value = node.args[at] if at < len(node.args) else given.get(argument.name, default)
         found[argument.name] = encode(value)
-        # Compared as JSON text, because 1 == True in Python.
+        # The values are compared as JSON text, because 1 == True in Python.
         if argument.has_default_value() and json.dumps(found[argument.name]) != json.dumps(encode(default)):
             changed.append(argument.name)
     if node.target in STRIDED:
@@ -117,13 +117,13 @@ def arguments(node: fx.Node) -> tuple[dict[str, Any], list[str]]:
 
 
 def _memory_of(node: fx.Node) -> dict[str, Any]:
-    """Returns strides and offset of the operand of a strided view."""
+    """Returns the strides and the offset in memory of the operand of a strided view."""
     value = node.meta["val"]
     return {"self_stride": encode(list(value.stride())), "self_offset": encode(value.storage_offset())}
 
 
 def used(node: fx.Node) -> set[int]:
-    """Returns the indices of the results that are used, for a node with several results."""
+    """Returns the indices of the results of a node with several results that other nodes use."""
     return {user.args[1] for user in node.users if is_item(user) and user.users}
 
 
@@ -145,7 +145,7 @@ def results(node: fx.Node) -> list[Any]:
 
 
 def where(node: fx.Node) -> str:
-    """Returns the line of the model's source code, or the node's name if it is unknown."""
+    """Returns the line of the model's source code that created the node, or the node's name if the line is unknown."""
     places = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
     return ":".join(places[-1]) if places else node.name
 
@@ -166,8 +166,8 @@ def row(name: str, value: Any) -> list[Any]:
 def text(
     graph: fx.Graph, constants: Mapping[str, torch.Tensor], inputs: Mapping[str, str], outputs: list[tuple[str, fx.Node]], seed: int | None = None, free: Collection[str] = ()
 ) -> str:
-    """Serializes the whole graph. `constants` are tensors by node name; `inputs` maps the names of other nodes without operands to input names. A seed
-    permits random numbers, which only training steps may draw. Outputs named in `free` may have any layout."""
+    """Serializes the whole graph. `constants` are tensors by node name; `inputs` maps the names of other nodes without operands to input names.
+    A seed permits random numbers, which only training steps may draw. Outputs named in `free` may have any layout."""
     top: dict[str, Any] = {"aten": VERSION, "inputs": [], "constants": [], "nodes": [], "outputs": []}
     if seed is not None:
         top["seed"] = seed
@@ -186,7 +186,7 @@ def text(
 
 
 def _apart(graph: fx.Graph, taken: Collection[str]) -> dict[str, str]:
-    """Returns new names for the nodes that have the name of an input."""
+    """Returns new names for the nodes whose names are also names of inputs."""
     names = {node.name for node in graph.nodes} | set(taken)
     found = {}
     for node in graph.nodes:
@@ -228,7 +228,7 @@ def widen_statistics(graph: fx.Graph) -> None:
 
 
 def refusals(graph: fx.Graph, seed: int | None = None) -> dict[str, str]:
-    """Returns the nodes that dlc does not support by name, with the reason for each."""
+    """Returns the names of the nodes that dlc does not support, with the reason for each."""
     from dlc import _compiler
 
     found: dict[str, str] = {}
@@ -245,7 +245,7 @@ def refusals(graph: fx.Graph, seed: int | None = None) -> dict[str, str]:
                 top["nodes"].append(describe(node))
             except Refused as reason:
                 found[node.name] = str(reason)
-                # Other nodes can still be examined, given the types of this node's results.
+                # An unsupported node is replaced by an input with its result types, so that the nodes after it can still be examined.
                 value = node.meta.get("val")
                 types = [type_of(each) for each in (value if isinstance(value, (list, tuple)) else [value])]
                 top["nodes"].append({"name": node.name, "op": str(node.target), "args": {}, "results": types})
@@ -255,7 +255,7 @@ def refusals(graph: fx.Graph, seed: int | None = None) -> dict[str, str]:
 
 
 def memory(constants: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, int, torch.Tensor]]:
-    """Returns the memory of constants. A constant that is not contiguous, or is a lazy negation, is copied."""
+    """Returns the memory of constants by name: address, bytes and owner. A constant that is not contiguous, or is a lazy negation, is copied."""
     held = {name: tensor.detach().resolve_neg().contiguous() for name, tensor in constants.items()}
     return {name: (tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor) for name, tensor in held.items()}
 
@@ -268,7 +268,7 @@ def _each(overload: torch._ops.OpOverload, alone: Any) -> Any:
         given = {**dict(zip(names, args)), **kwargs}
         count = next(len(value) for value in given.values() if isinstance(value, (list, tuple)))
         each = {name: value if isinstance(value, (list, tuple)) else [value] * count for name, value in given.items()}
-        # Scalar factors of addcmul and addcdiv must be passed by keyword.
+        # The scalar factors of addcmul and addcdiv are keyword-only arguments.
         named = {"value": each.pop(name) for name in ("value", "scalars") if name in each and "tensor1" in each}
         named.update({name: each.pop(name) for name in ("alpha",) if name in each})
         return [alone(*[values[i] for values in each.values()], **{name: values[i] for name, values in named.items()}) for i in range(count)]
@@ -305,13 +305,13 @@ def decompositions() -> Any:
         if isinstance(overload, torch._ops.OpOverload) and overload.namespace == "aten" and f"{overload._opname}.{overload._overloadname}" in whole:
             table.pop(overload)
     table.update(_lists())
-    # Forward-mode derivatives start with these tensors, which have no memory.
+    # Tensors of zeros without memory, with which forward-mode derivatives start.
     table[torch.ops.aten._efficientzerotensor.default] = torch.ops.aten.zeros.default
     return table
 
 
 class GraphSource:
-    """A source for dlc._compile.Compiler: the graph's text and its constants."""
+    """Source for dlc._compile.Compiler: a graph's text and its constants."""
 
     is_program = False
 

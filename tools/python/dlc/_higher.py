@@ -12,7 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from dlc import _graph
 
 
-#: Operators that PyTorch itself decomposes into few operators on whole tensors.
+#: Higher-order operators that PyTorch itself decomposes into few operators on whole tensors.
 SPELLED_OUT = ("flex_attention", "associative_scan")
 
 
@@ -21,7 +21,7 @@ def _graphs_of(module: fx.GraphModule, node: fx.Node) -> list[fx.Node]:
 
 
 def _inline(module: fx.GraphModule, node: fx.Node, meaning: Callable[..., Any], mode: FakeTensorMode) -> None:
-    """Replaces the operator by its decomposition."""
+    """Replaces a higher-order operator by its decomposition."""
     from torch.fx.experimental.proxy_tensor import make_fx
 
     given = [each for each in node.all_input_nodes if isinstance(each.meta.get("val"), torch.Tensor)]
@@ -52,7 +52,7 @@ def _inline(module: fx.GraphModule, node: fx.Node, meaning: Callable[..., Any], 
 
 
 def open_up(module: fx.GraphModule, run: Callable[[fx.GraphModule], fx.GraphModule]) -> None:
-    """Inlines higher-order operators or applies `run`, which splits a graph between dlc and PyTorch, to their subgraphs."""
+    """Inlines higher-order operators, or applies `run`, which splits a graph between dlc and PyTorch, to their subgraphs."""
     nodes = [node for node in module.graph.nodes if node.op == "call_function" and isinstance(node.target, torch._ops.HigherOrderOperator) and _graphs_of(module, node)]
     if not nodes:
         return

@@ -21,14 +21,14 @@ def _table(header: list[str], lines: list[list[Any]]) -> str:
     return "<table><thead>" + row(header, "th") + "</thead><tbody>" + "".join(row(line, "td") for line in lines) + "</tbody></table>"
 
 
-#: Maximum number of commands in a drawing. Larger graphs are unreadable and slow to lay out.
+#: Maximum number of commands in a drawing of a program. Larger graphs are unreadable and slow to lay out.
 MOST_DRAWN = 200
-#: Timeout in seconds of Graphviz.
+#: Timeout in seconds of the Graphviz process.
 PATIENCE = 10
 
 
 def _drawing(session: _runtime.Session) -> str:
-    """Returns an SVG drawing of the commands and their dependencies, laid out by Graphviz. Empty if Graphviz is not installed."""
+    """Returns an SVG drawing of the commands and their dependencies, laid out by Graphviz, or an empty text if Graphviz is not installed."""
     dot, commands = shutil.which("dot"), session.commands
     if dot is None or not 0 < len(commands) <= MOST_DRAWN:
         return ""

@@ -27,7 +27,7 @@ class JaxModel(Model):
     _trees: tuple[Any, Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        """Calls the function. Raises TypeError if the arguments have another structure than those for which the function was compiled."""
+        """Calls the compiled function. Raises TypeError if the arguments have another tree structure than those for which the function was compiled."""
         if self._trees is None:
             return super().__call__(*arguments)
         tree_util = sys.modules["jax"].tree_util
@@ -38,11 +38,11 @@ class JaxModel(Model):
         return tree_util.tree_unflatten(self._trees[1], [results] if len(self.outputs) == 1 else results)
 
     def __copy__(self) -> Model:
-        """Returns a model that shares the programs, their memory and their state."""
+        """Returns a model that shares the programs, their memory and their state with this one."""
         return self._with_trees(super().__copy__())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Model:
-        """Returns a model with its own memory, so that both can be called in parallel."""
+        """Returns a model with its own memory, so that both models can be called in parallel."""
         return self._with_trees(super().__deepcopy__(memo))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -54,7 +54,7 @@ class JaxModel(Model):
 
 
 class _JaxSource(_Source):
-    """A file with the text of a lowered function."""
+    """A temporary file with the StableHLO text of a lowered JAX function."""
 
     def __init__(self, text: str):
         self.is_program = False
@@ -85,7 +85,7 @@ def from_jax(
         raise TypeError(f"function: required: a function; found: {type(function).__name__}")
     jax = _jax()
     lowered = jax.jit(function, keep_unused=True).lower(*arguments)
-    # The generic form, with the source lines of the function.
+    # The generic form of the module keeps the source lines of the function.
     module = lowered.compiler_ir("stablehlo")
     text = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
     compiler = Compiler(_JaxSource(text), (device, threads, precision, accuracy), progress)
@@ -105,7 +105,7 @@ def _jax() -> Any:
 
 
 def _array(leaf: Any, value: _runtime.Value) -> Any:
-    """Returns a leaf of the arguments as an array. Numbers and NumPy arrays get the element type of the input, as in jax.jit."""
+    """Returns a leaf of the arguments as an array. Numbers and NumPy arrays are converted to the element type of the input, as in jax.jit."""
     import numpy as np
 
     jax = sys.modules["jax"]

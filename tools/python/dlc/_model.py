@@ -33,7 +33,7 @@ class Model(_runtime.Runner):
     errors while the program runs (such as an index out of range).
     """
 
-    #: Inputs and outputs in order, each with name, dtype, shape and device.
+    #: Descriptions of the inputs and outputs in order, each with name, dtype, shape and device.
     inputs: list[_runtime.Value]
     outputs: list[_runtime.Value]
     _compiler: Compiler | None = None
@@ -45,7 +45,7 @@ class Model(_runtime.Runner):
             self._add(session)
 
     def _make(self, shapes: Mapping[str, Sequence[int]], values: Mapping[str, tuple[str, bytes]]) -> _runtime.Session:
-        """Called from C++ if there is no session for these shapes."""
+        """Compiles a session for these shapes. Called from C++ if there is no session for them."""
         if self._compiler is None:
             given = ", ".join(f"{name} {list(shape)}" for name, shape in shapes.items())
             here = [_shapes(session) for session in self._sessions]
@@ -55,13 +55,13 @@ class Model(_runtime.Runner):
         return self._compiler.session(shapes, values)
 
     def prepare(self, shapes: Mapping[str, Sequence[int]] | None = None) -> None:
-        """Compiles for these shapes now instead of at the first call. Inputs with a static shape may be omitted."""
+        """Compiles for these input shapes now instead of at the first call. Inputs with a static shape may be omitted."""
         if self._compiler is None:
             raise ValueError("the model is already compiled; required: a model that dlc.compile made from .onnx or .mlir")
         self._add(self._compiler.session({} if shapes is None else sizes_of(shapes), {}))
 
     def _one(self, shapes: Mapping[str, Sequence[int]] | None, doing: str) -> _runtime.Session:
-        """Returns the session for these shapes, or the only session."""
+        """Returns the session for these input shapes, or the only session if no shapes are given."""
         sessions = self._sessions
         if shapes is not None and self._compiler is not None:
             self.prepare(shapes)
@@ -117,11 +117,11 @@ class Model(_runtime.Runner):
         return _restore, (type(self), values, [_bytes(session) for session in sessions], sessions[0].threads)
 
     def __copy__(self) -> Model:
-        """Returns a model that shares the programs, their memory and their state."""
+        """Returns a model that shares the programs, their memory and their state with this one."""
         return type(self)(self.inputs, self.outputs, compiler=self._compiler, sessions=self._sessions)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Model:
-        """Returns a model with its own memory and state, so that both can be called in parallel; code and constants are immutable and shared."""
+        """Returns a model with its own memory and state, so that both models can be called in parallel; code and constants are immutable and shared."""
         return type(self)(self.inputs, self.outputs, compiler=self._compiler, sessions=[session.again() for session in self._sessions])
 
 

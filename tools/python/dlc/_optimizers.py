@@ -12,23 +12,23 @@ from torch.optim import optimizer as torch_optimizer
 from torch.optim import SGD, Adam, AdamW, Optimizer, RMSprop
 
 
-#: Options that do not change what an update computes, or are read elsewhere.
+#: Options of PyTorch's optimizers that do not change what an update computes, or are read elsewhere.
 WITHOUT_EFFECT = ("lr", "foreach", "fused", "capturable", "differentiable", "decoupled_weight_decay")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """How an optimizer class is mapped to dlc."""
+    """Mapping of a class of PyTorch's optimizers to dlc's optimizer."""
 
-    #: Returns dlc's name of the optimizer; it may depend on a group's options.
+    #: Function that returns dlc's name of the optimizer, which may depend on the options of a parameter group.
     name: Callable[[Mapping[str, Any]], str]
-    #: Options that have the same name in dlc.
+    #: Options that have the same names in PyTorch and in dlc.
     options: tuple[str, ...]
-    #: dlc's state slots in the order in which PyTorch creates them, mapped to PyTorch's names.
+    #: State tensors by dlc's names, in the order in which PyTorch creates them, mapped to PyTorch's names.
     slots: Mapping[str, str]
-    #: Whether PyTorch counts the updates of each parameter.
+    #: Whether PyTorch counts the updates of each parameter (state `step`).
     counts: bool = True
-    #: Whether updates are divided by the magnitude of the gradients.
+    #: Whether the optimizer divides updates by the magnitude of the gradients.
     divides: bool = True
 
 
@@ -50,7 +50,7 @@ KINDS: dict[type[Optimizer], Kind] = {
 
 
 def kind_of(optimizer: Any) -> Kind:
-    """Returns the mapping of an optimizer. The class must match exactly, because a subclass may behave differently."""
+    """Returns the mapping of an optimizer to dlc's. The class must match exactly, because a subclass may behave differently."""
     found = KINDS.get(type(optimizer))
     if found is None:
         names = ", ".join(f"torch.optim.{each.__name__}" for each in KINDS)
@@ -63,18 +63,18 @@ def kind_of(optimizer: Any) -> Kind:
 
 
 def check_calls(optimizer: Optimizer) -> None:
-    """Rejects hooks and replacements of the optimizer's step, because a compiled step does not call them."""
+    """Rejects hooks and replacements of the optimizer's method `step`, because a compiled step does not call them."""
     ours = (optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks)
     if any((*ours, torch_optimizer._global_optimizer_pre_hooks, torch_optimizer._global_optimizer_post_hooks)):
         raise ValueError("optimizer: has hooks on its step(), which dlc does not call; required: none; call the hooks before or after the step")
-    # Learning rate schedulers wrap the method to count its calls; this is allowed.
+    # A replaced `step` is allowed if a learning rate scheduler has wrapped it to count its calls.
     step = optimizer.__dict__.get("step")
     if step is not None and not getattr(step, "_wrapped_by_lr_sched", False):
         raise ValueError("optimizer: its step() was replaced, and dlc does not call it; required: the step() of its class; call the other function before or after the step")
 
 
 def settings_of(kind: Kind, group: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Returns the options of a group that the compiled program depends on."""
+    """Returns the options of a parameter group that the compiled program depends on."""
     values = [group.get(option) for option in ("decoupled_weight_decay", "differentiable", *kind.options)]
     return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 
@@ -87,7 +87,7 @@ def rate_of(group: Mapping[str, Any]) -> float:
 
 
 def options_of(kind: Kind, group: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the options of a group in the format of tools/compiler/GraphSteps.h, without the parameters."""
+    """Returns the options of a parameter group in the format of tools/compiler/GraphSteps.h, without the parameters."""
     if group.get("differentiable"):
         raise ValueError("optimizer: required: differentiable=False; found: True, for gradients through the update, which dlc does not support")
     options: dict[str, Any] = {"optimizer": kind.name(group)}
@@ -111,7 +111,7 @@ def _number(option: str, value: Any) -> float:
 
 
 class Counts:
-    """The update counts, of which PyTorch stores one tensor per parameter. These are views of one tensor here, so that one operation increments all."""
+    """Update counts of the parameters. PyTorch stores one tensor per parameter; here these are views of one tensor, so that one operation increments all."""
 
     def __init__(self, optimizer: Optimizer, parameters: Sequence[torch.Tensor]):
         self._optimizer, self._parameters = optimizer, parameters
@@ -120,7 +120,7 @@ class Counts:
         self._count, self._version = 0, -1
 
     def read(self) -> int:
-        """Returns the current count, which must be equal for all parameters."""
+        """Returns the current update count, which must be equal for all parameters."""
         state = self._optimizer.state
         if self._version == self._all._version and all(state[each].get("step") is view for each, view in zip(self._parameters, self._views)):
             return self._count

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Mapping
 from typing import Any
 
-#: Larger thread counts are assumed to be a mistake.
+#: Maximum number of threads that is accepted; larger numbers are assumed to be a mistake.
 MOST_THREADS = 4096
 
 
@@ -22,7 +22,7 @@ def require_threads(threads: Any) -> None:
 
 
 def require_size(name: str, value: Any, least: float) -> None:
-    """Checks that a value is a finite number of at least `least`."""
+    """Checks that an option is a finite number of at least `least`."""
     if not isinstance(value, (int, float)) or not least <= value or not math.isfinite(value):
         raise ValueError(f"{name}: required: a number of at least {least:g}; found: {value!r}")
 
@@ -40,7 +40,7 @@ def require_texts(**given: Any) -> None:
 
 
 def sizes_of(shapes: Any) -> dict[str, tuple[int, ...]]:
-    """Checks shapes by input name, and returns them as tuples."""
+    """Checks input shapes by name, and returns them as tuples."""
     if not isinstance(shapes, Mapping):
         raise TypeError(f"shapes: required: shapes by the names of inputs, as in {{'x': (1, 3, 224, 224)}}; found: {shapes!r}")
     found = {}

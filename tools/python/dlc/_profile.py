@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """One command of a program: its op, kernel, data movement, operations, and time. The time covers all iterations if the command is in a loop."""
+    """One command of a program: its operation, kernel, data movement, arithmetic operations, and time.
+    The time covers all iterations if the command is in a loop."""
 
     op: str
     name: str
@@ -28,7 +29,7 @@ class Row(NamedTuple):
 
 
 class Profile:
-    """The commands of a program with their times; `microseconds` is the time of the whole run. A sequence of rows that prints as a table."""
+    """The commands of a program with their times: a sequence of rows that prints as a table. `microseconds` is the time of the whole run."""
 
     def __init__(self, rows: list[Row], microseconds: float):
         self.rows, self.microseconds = rows, microseconds
@@ -51,7 +52,7 @@ class Profile:
         return {field: [getattr(row, field) for row in self.rows] for field in Row._fields}
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Returns the header and the rows as text."""
+        """Returns the header and the rows of the profile as texts."""
         lines = [
             [str(i), row.device, row.op, scaled(row.bytes, "B", 1024), scaled(row.flops, "FLOP", 1000), f"{row.microseconds:.1f}", f"{row.percent:.1f}",
              row.kernel if row.kernel == row.name or not row.name else f"{row.kernel} ({row.name})"]

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Union
 
-#: Called with the current activity and the number of finished and total items; False disables progress.
+#: Callback that receives the current activity and the number of finished and total items; False disables progress.
 Progress = Union[Callable[[str, int, int], object], bool]
 
 PATIENCE, WIDTH = 0.5, 32
@@ -16,7 +16,7 @@ PATIENCE, WIDTH = 0.5, 32
 
 @contextlib.contextmanager
 def shown(progress: Progress | None) -> Iterator[Callable[[str, int, int], object] | None]:
-    """Returns the progress callback, or None if there is no output to show progress on."""
+    """Context that returns the progress callback, or None if there is no output to show progress on."""
     if callable(progress):
         yield progress
     elif progress is False or not (sys.stderr and sys.stderr.isatty() or "ipykernel" in sys.modules):

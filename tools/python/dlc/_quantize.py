@@ -12,7 +12,7 @@ from dlc._options import require_number, require_size, require_texts, require_th
 from dlc._progress import Progress, shown
 from dlc._text import aligned, scaled
 
-#: Arrays by input name, or the array of the only input, with samples along the first dimension; or an iterable of such batches.
+#: Calibration data: arrays by input name, or the array of the only input, with samples along the first dimension; or an iterable of such batches.
 Data = Union[Mapping[str, Any], Any, Iterable[Union[Mapping[str, Any], Any]]]
 
 
@@ -121,7 +121,7 @@ def quantize(
 
 
 def _arrays_of(data: Any) -> dict[str, Any]:
-    """Returns NumPy arrays by name, in row-major order. An array without a name has the empty name."""
+    """Returns the calibration arrays by input name, as NumPy arrays in row-major order. An array without a name has the empty name."""
     import numpy
 
     def named(batch: Any) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _joined(batches: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _type_of(array: Any) -> str:
-    """Returns dlc's name of the element type, or NumPy's name if dlc has none."""
+    """Returns dlc's name of an array's element type, or NumPy's name if dlc has none."""
     name: str = array.dtype.name
     for long, short in (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "i")):
         if name.startswith(long):

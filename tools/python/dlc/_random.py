@@ -9,14 +9,14 @@ from torch import fx
 
 aten = torch.ops.aten
 
-#: Operators that read only shape, type and strides of their first argument.
+#: Operators that draw random numbers, and read only shape, type and strides of their first argument.
 SHAPED = {aten.bernoulli.p, aten.rand_like.default, aten.randn_like.default, aten.randint_like.default, aten.randint_like.low_dtype}
-#: Key in the metadata of nodes that allocate memory for a generator to fill.
+#: Metadata key of nodes that allocate memory for random numbers.
 MEMORY = "dlc_memory"
 
 
 def is_random(node: fx.Node) -> bool:
-    """Returns True if a node draws random numbers. Attention does if its dropout probability is not 0."""
+    """Returns True if a node draws random numbers. Attention draws them if its dropout probability is not 0."""
     target = node.target
     if not isinstance(target, torch._ops.OpOverload) or torch.Tag.nondeterministic_seeded not in target.tags:
         return False
@@ -35,7 +35,7 @@ def dropout(input: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Te
 
 
 def _drawn_like(memory: torch.Tensor, p: float) -> torch.Tensor:
-    """Returns the same random numbers as bernoulli_, which fills memory in the order of the strides."""
+    """Returns the same random numbers as bernoulli_ on `memory`, which it fills in the order of the strides."""
     if memory.is_contiguous():
         return aten.bernoulli.p(memory, p)
     order = sorted(range(memory.dim()), key=lambda d: -memory.stride(d))
@@ -44,7 +44,7 @@ def _drawn_like(memory: torch.Tensor, p: float) -> torch.Tensor:
 
 
 def detach(graph: fx.Graph) -> None:
-    """Replaces operands of which only the shape is read by newly allocated memory, so that the operator does not depend on their values."""
+    """Replaces operands of which only the shape is read by newly allocated memory, so that random operators do not depend on the values of other nodes."""
     for node in list(graph.nodes):
         if node.op != "call_function" or node.target not in SHAPED:
             continue

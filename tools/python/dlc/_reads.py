@@ -18,20 +18,21 @@ from torch.nn.modules import module as nn_module
 
 from dlc._graph import Refused
 
-#: Attributes that torch.nn.Module manages. Parameters, buffers and submodules are looked up at each call, and the training mode is part of the cache key.
+#: Attributes that torch.nn.Module manages, and whose reads are not recorded. Parameters, buffers and submodules are looked up at each call, and the training
+#: mode is part of the cache key.
 MANAGED = frozenset(("_parameters", "_buffers", "_modules", "training", "_non_persistent_buffers_set", "_is_full_backward_hook", "_compiled_call_impl"))
-#: Global hooks that the call of every module runs.
+#: Names of PyTorch's global hooks, which run at the call of every module.
 GLOBAL_HOOKS = tuple(name for name in vars(nn_module) if name.startswith(("_global_forward", "_global_backward")))
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout)
 _MISSING = object()
-#: Stands for every empty container in comparisons of module state.
+#: Snapshot that represents every empty container in comparisons of module state.
 _EMPTY = object()
-#: Depth to which nested containers and objects are compared.
+#: Nesting depth to which containers and objects are compared.
 DEPTH = 4
 
 
 class _Same:
-    """Wraps an object that is compared by identity."""
+    """Wrapper of an object that compares by identity."""
 
     __slots__ = ("value",)
 
@@ -50,7 +51,7 @@ def frozen(value: Any, depth: int = DEPTH) -> Any:
     if isinstance(value, _PLAIN):
         return (type(value), repr(value) if isinstance(value, (float, complex)) else value)
     if isinstance(value, torch.nn.Parameter):
-        # Parameters are looked up at each call. While a module is traced, they are replaced by others.
+        # A parameter has no snapshot: it is looked up at each call, and replaced by another object while a module is traced.
         return torch.nn.Parameter
     if isinstance(value, torch.Tensor):
         return (_Same(value), None if not value.is_leaf or value.is_inference() else value._version)
@@ -86,7 +87,7 @@ def _frozen_function(function: types.FunctionType, depth: int) -> Any:
     for cell in function.__closure__ or ():
         try:
             cells.append(frozen(cell.cell_contents, depth - 1))
-        except ValueError:  # The variable has not been assigned yet.
+        except ValueError:  # the closure's variable has not been assigned yet
             cells.append(None)
     known = {} if _is_torchs(function) else function.__globals__
     plain = tuple((name, frozen(known[name], 1)) for name in function.__code__.co_names if name in known and isinstance(known[name], (*_PLAIN, list, dict, tuple, set)))
@@ -94,7 +95,7 @@ def _frozen_function(function: types.FunctionType, depth: int) -> Any:
 
 
 def _value(module: torch.nn.Module, name: str) -> Any:
-    """Returns the attribute of the module or its class, without evaluating properties."""
+    """Returns an attribute of the module or its class, without evaluating properties."""
     found = module.__dict__.get(name, _MISSING)
     if found is not _MISSING:
         return found
@@ -114,7 +115,7 @@ def _is_empty(value: Any) -> bool:
 
 
 def _is_same(now: Any, value: Any, was: Any) -> bool:
-    """Returns True if the attribute is unchanged since it was recorded."""
+    """Returns True if an attribute is unchanged since it was recorded."""
     if now is value and (was is None or was is _EMPTY and not now):
         return True
     if was is _EMPTY:
@@ -128,7 +129,7 @@ class Reads:
     def __init__(self, names: Mapping[torch.nn.Module, str], others: Iterable[Any] = ()):
         self._names, self._others = dict(names), list(others)
         self._thread = 0
-        #: For each attribute that was read: the object, and its snapshot, or None if comparing the object is sufficient.
+        #: For each module and attribute that was read: the value, and its snapshot, or None if it is sufficient to compare the value by identity.
         self._seen: dict[torch.nn.Module, dict[str, tuple[Any, Any]]] = {module: {} for module in names}
         self._before: dict[torch.nn.Module, dict[str, Any]] = {}
         self._tables: dict[torch.nn.Module, dict[str, dict[str, Any]]] = {}
@@ -170,7 +171,7 @@ class Reads:
 
     def _record(self, module: torch.nn.Module, name: str, found: dict[str, tuple[Any, Any]]) -> None:
         if object.__getattribute__(module, "__dict__").get(name, _MISSING) is not self._before[module].get(name, _MISSING):
-            return  # The module assigned the attribute before reading it.
+            return  # the module assigned the attribute before reading it, so the value is not an input
         value = _value(module, name)
         if value is _MISSING and any(name in object.__getattribute__(module, "__dict__")[table] for table in ("_parameters", "_buffers", "_modules")):
             return
@@ -185,7 +186,7 @@ class Reads:
                 if _is_same(now := _value(module, name), value, was):
                     continue
                 if now is value and not isinstance(value, (dict, list, set)):
-                    # An object that modified itself, such as one that is initialized at the first call.
+                    # The object modified itself, such as one that is initialized at its first call; its snapshot is taken again.
                     seen[name] = (value, frozen(value))
                     continue
                 where = ".".join(each for each in (self._names[module], name) if each)

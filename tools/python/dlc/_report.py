@@ -10,7 +10,7 @@ log = logging.getLogger("dlc")
 
 
 class Eager(NamedTuple):
-    """Operators that remain in PyTorch: the overload, the number of nodes, and the reason."""
+    """Operators that remain in PyTorch: the operator overload, the number of its nodes, and the reason."""
 
     overload: str
     count: int
@@ -35,12 +35,12 @@ class Graph:
         self.notes: list[str] = []
 
     def leave(self, refused: list[tuple[str, str]]) -> None:
-        """Adds the (overload, reason) of each node that remains in PyTorch."""
+        """Adds the (overload, reason) of each node that remains in PyTorch to the report."""
         self.eager += [Eager(overload, count, reason) for (overload, reason), count in Counter(refused).items()]
 
     @property
     def eager_share(self) -> float:
-        """Fraction of the floating-point operations that PyTorch runs, from 0 to 1."""
+        """Returns the fraction of the floating-point operations that PyTorch runs, from 0 to 1."""
         return self.eager_flops / self.flops if self.flops else float(bool(self.eager) and not self.pieces)
 
     def line(self) -> str:
@@ -60,7 +60,7 @@ class Graph:
 
 
 class Report(list):
-    """The graphs in order. Prints one line per graph, and one for each overload that remains in PyTorch."""
+    """List of the split graphs in order. Prints one line per graph, and one for each operator overload that remains in PyTorch."""
 
     def __str__(self) -> str:
         return "\n".join(map(str, self)) or "torch.compile has passed no graph to dlc"
@@ -78,8 +78,8 @@ def begin(kind: str) -> Graph:
 
 
 def report(clear: bool = False) -> Report:
-    """Returns how torch.compile(.., backend="dlc") has split each graph since the start or since the last clear: what runs where, which results are
-    copied, and why operators remain in PyTorch."""
+    """Returns how torch.compile(.., backend="dlc") has split each graph since the start or since the last clear.
+    The report says what runs where, which results are copied, and why operators remain in PyTorch."""
     found = Report(_graphs)
     if clear:
         _graphs.clear()

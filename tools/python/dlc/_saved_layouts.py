@@ -12,15 +12,15 @@ from torch import fx
 
 from dlc import _graph
 
-#: Key in a node's metadata of its SavedValue, if the value is saved for the backward graph.
+#: Metadata key of a node's SavedValue, if the value is saved for the backward graph.
 META = "dlc_saved"
-#: Key in the metadata of a batch norm without running statistics: the name of the batch norm that updates them.
+#: Metadata key of a batch norm without running statistics: the name of the batch norm that updates the statistics.
 AGAIN = "dlc_again"
 
 
 @torch.library.custom_op("dlc::laid", mutates_args=())
 def with_layout(x: torch.Tensor, layout: str) -> torch.Tensor:
-    """Returns the tensor whose elements x holds in a layout, in oneDNN's notation. This implementation runs if the node remains in PyTorch."""
+    """Operator that converts x from a layout (a oneDNN format tag) to the default layout. This implementation runs if the node remains in PyTorch."""
     letters, block, _ = re.fullmatch(r"([a-zA-Z]+?)(?:(\d+)([a-z]))?", layout).groups()  # type: ignore[union-attr]
     order = [ord(letter) - ord("a") for letter in letters.lower()]
     sizes = [x.shape[d] for d in order]
@@ -43,10 +43,10 @@ def has_saved_layout(node: fx.Node) -> bool:
 
 
 def normalise_again(joint: fx.Graph, count: int) -> None:
-    """Recomputes batch norm in the backward direction: gradients that read its result use x and the saved statistics instead, which its own gradient reads
-    anyway. This saves one activation."""
+    """Recomputes batch norm's result in the backward graph: other gradients use x and the saved statistics instead, which its own gradient reads anyway.
+    This saves one activation."""
     aten = torch.ops.aten
-    # Nodes of which the first `count` outputs are computed.
+    # All nodes that the first `count` outputs, those of the forward pass, depend on.
     forward = {node for node in joint.output_node().args[0][:count] if isinstance(node, fx.Node)}
     for node in reversed(joint.nodes):
         if node in forward:
@@ -58,7 +58,7 @@ def normalise_again(joint: fx.Graph, count: int) -> None:
         if not is_plain or not {0, 1, 2} <= set(results):
             continue
         readers = [user for user in results[0].users if user not in forward]
-        # If a node with several operands also reads the result, it is saved in any case.
+        # If a forward node with several operands also reads the result, the result is saved in any case.
         if not readers or any(len(user.all_input_nodes) > 1 or user.op == "output" for user in results[0].users if user not in readers):
             continue
         shape = [-1, *[1] * (x.meta["val"].dim() - 2)]
@@ -98,7 +98,7 @@ def without_statistics(joint: fx.Graph) -> None:
 
 
 def join_statistics(forward: fx.Graph) -> None:
-    """Merges the two batch norms again if the forward graph contains both, so that the result is computed once."""
+    """Merges the two parts of a split batch norm again if the forward graph contains both, so that the result is computed once."""
     norms = {node.name: node for node in forward.find_nodes(op="call_function", target=torch.ops.aten._native_batch_norm_legit_functional.default)}
     for plain in forward.find_nodes(op="call_function", target=torch.ops.aten._native_batch_norm_legit.no_stats):
         norm = norms.get(plain.meta.get(AGAIN, ""))
@@ -111,7 +111,7 @@ def join_statistics(forward: fx.Graph) -> None:
 
 
 class SavedValue:
-    """A result of the forward graph that is saved for the backward graph."""
+    """A result of the forward graph that is saved for the backward graph in a layout that dlc chooses."""
 
     def __init__(self, taken: fx.Node):
         self._taken = taken
@@ -120,11 +120,12 @@ class SavedValue:
         return self
 
     def set_layout(self, layout: str) -> None:
-        """Tells the backward graph the layout of the value. Called when the forward program has been compiled, before the backward program is."""
+        """Inserts a layout conversion of the value into the backward graph.
+        Called when the forward program has been compiled, before the backward program is."""
         taken, graph = self._taken, self._taken.graph
         if not layout:
             return
-        # Placeholders must remain contiguous in the node list.
+        # The conversion is inserted after the last placeholder, because placeholders must remain adjacent in the node list.
         with graph.inserting_before(next(node for node in graph.nodes if node.op != "placeholder")):
             seen = graph.call_function(with_layout._opoverload, (taken, layout))
         taken.replace_all_uses_with(seen, delete_user_cb=lambda user: user is not seen)
@@ -141,7 +142,7 @@ def mark(forward: fx.Graph, backward: fx.Graph, results: int) -> None:
         value = node.meta.get("val") if isinstance(node, fx.Node) else None
         if count[node] > 1 or node.op != "call_function" or node.name not in taken or _graph.type_of(value) is None:
             continue
-        # Only values whose dimensions are in the default order are free; another order was requested explicitly.
+        # The layout of a value can be chosen only if its dimensions are in the default order; another order was requested explicitly.
         if value.is_contiguous():
             node.meta[META] = SavedValue(taken[node.name])
 
@@ -152,8 +153,8 @@ def results_of(graph: fx.Graph) -> list[fx.Node]:
 
 
 def unmark(part: fx.Graph, call: fx.Node) -> None:
-    """Unmarks results of a subgraph that nodes other than the graph's output read, because these expect the default layout. `call` is the node that calls
-    the subgraph."""
+    """Unmarks results of a subgraph that nodes other than the graph's output read, because these expect the default layout.
+    `call` is the node that calls the subgraph."""
     results = results_of(part)
     outside = {0: call} if isinstance(part.output_node().args[0], fx.Node) else {user.args[1]: user for user in call.users}
     for i, node in outside.items():
@@ -162,5 +163,5 @@ def unmark(part: fx.Graph, call: fx.Node) -> None:
 
 
 def saved_results(graph: fx.Graph) -> dict[int, SavedValue]:
-    """Returns the marked results of a subgraph by index."""
+    """Returns the results of a subgraph that are marked as saved, by index."""
     return {i: node.meta[META] for i, node in enumerate(results_of(graph)) if META in node.meta}

@@ -23,21 +23,21 @@ from dlc._model import Model
 from dlc._progress import Progress
 from dlc._world import World
 
-#: Maximum number of cached programs, one for each set of shapes and settings.
+#: Maximum number of cached programs of a training step, one for each set of shapes and settings.
 MAX_PROGRAMS = 16
-#: Number of consecutive calls that each needed a compilation after which a warning is emitted.
+#: Number of consecutive calls with a compilation after which a warning is emitted.
 MANY = 5
 
 
 class _Source:
-    """A source for dlc._compile.Compiler."""
+    """Source of a training step for dlc._compile.Compiler: the graph's text, its constants and the options."""
 
     is_program = False
     path = "module"
 
     def __init__(self, graph: _step_graph.StepGraph, options: dict[str, Any]):
         self._text, self._memory, self._options = graph.text, _graph.memory(graph.constants), json.dumps(options)
-        #: Fingerprint of the graph and options, without the constants.
+        #: Fingerprint of the graph's text and the options, without the constants.
         self.meaning = hashlib.sha256(f"{self._text}{self._options}".encode()).hexdigest()[:16]
 
     def open(self, options: tuple[str, int, str, str]) -> Any:
@@ -47,16 +47,16 @@ class _Source:
 
 
 class _Program:
-    """A session, bound to the states in PyTorch."""
+    """A session of a training step, whose states are bound to PyTorch's tensors."""
 
     def __init__(self, step: TrainStep, graph: _step_graph.StepGraph, session: _runtime.Session, meaning: str):
         self.session, self.graph, self.is_checked, self.has_skipped = session, graph, False, False
-        #: Description of the program, which must be equal in all processes.
+        #: Lines that describe the program, and must be equal in all processes of the world.
         self._meaning = [*session.meaning, f"graph {meaning}"] if step._world.size > 1 else []
         self._run = Model(session.inputs, session.outputs, sessions=[session])
         self._outputs = [value.name for value in session.outputs]
         at = {name: i for i, name in enumerate(graph.inputs)}
-        #: For each input of the program: the index of the call's tensor, or None for the learning rate of a group.
+        #: For each input of the program: index among the tensors of the call, or None if the input is the learning rate of a group.
         self._tensors = [at.get(value.name) for value in session.inputs]
         self._rates = {i: int((value.name + ".0").split(".")[1]) for i, value in enumerate(session.inputs) if value.name not in at}
         self._numbers = {i: torch.zeros(()) for i in self._rates}
@@ -66,8 +66,8 @@ class _Program:
         optimizer, kind = step.optimizer, step._kind
         states = {state.name: state for state in self.graph.states}
         self.bound: list[BoundState] = []
-        #: State that PyTorch creates at the first update of a parameter: its keys in the optimizer's state, by parameter. Only parameters that the loss
-        #: depends on are included.
+        #: Optimizer state that PyTorch creates at the first update of a parameter: the keys by parameter. Only parameters that the loss depends on are
+        #: included.
         self.slots: dict[torch.Tensor, list[str]] = {}
         for index, (name, _, _, trained) in enumerate(self.session.states):
             if name in states:
@@ -89,7 +89,7 @@ class _Program:
         self.scaled = "optimizer.updates" in step._own or "skipped" in self._outputs
 
     def prepare(self, step: TrainStep) -> None:
-        """Initializes the optimizer's state as PyTorch does before an update, and synchronizes the update count."""
+        """Initializes the optimizer's state as PyTorch does before an update, and synchronizes the update count with the program's."""
         state, fresh = step.optimizer.state, 0
         for parameter, keys in self.slots.items():
             here = state[parameter]
@@ -109,20 +109,20 @@ class _Program:
             elif "optimizer.updates" in step._own:
                 step._own["optimizer.updates"].fill_(count)
         elif fresh and any(group.get("dampening") for group in step.optimizer.param_groups):
-            # With dampening, the first gradient is not dampened, so the step count must be 0.
+            # SGD does not dampen the first gradient, so the step count must be 0 if the momentum is new.
             if fresh < len(self.slots):
                 raise ValueError("optimizer: required with dampening: a momentum of every parameter, or of none; found: a momentum of some; create a new optimizer")
             step._steps = 0
             steps.fill_(0)
         elif not fresh and step._steps == 0 and self.slots:
-            # Momentum from earlier updates exists, so this is not the first update.
+            # The optimizer has momentum from earlier updates, so this is not the first update.
             step._steps = 1
             steps.fill_(1)
         for each in self.bound:
             each.before()
 
     def _meet(self, step: TrainStep) -> None:
-        """Called before a step of several processes. Checks that all processes are at the same step, and takes rank 0's state before the first one."""
+        """Called before a step of several processes. Checks that all processes are at the same step, and broadcasts rank 0's state before the first one."""
         _runtime.set_step(step._steps + 1)
         rates = [f"learning rate {self._numbers[at].item():g} of group {group}" for at, group in self._rates.items()]
         _runtime.agree("step", self._meaning + rates, "use the same batch size, module and settings in all processes")
@@ -172,19 +172,19 @@ class TrainStep:
         self.module, self.loss, self.optimizer = module, loss, optimizer
         self._kind = _optimizers.kind_of(optimizer)
         self._made, self._options, self._progress, self._checks = made, options, progress, check
-        #: The processes that share the step, and whether rank 0's state has been distributed to all of them.
+        #: Processes that share the step, and whether rank 0's state has been broadcast to all of them.
         self._world, self._is_shared = world, False
         self._programs: OrderedDict[Any, _Program] = OrderedDict()
         self._lock, self._busy = threading.RLock(), False
         self._modules: list[torch.nn.Module] = []
         self._children: list[tuple[torch.nn.Module, ...]] = []
         self._find_modules()
-        #: States that belong neither to the module nor to the optimizer, by name.
+        #: States that belong neither to the module nor to the optimizer, such as the step count, by name.
         self._own: dict[str, torch.Tensor] = {}
         self._steps = self._made_in_a_row = 0
 
     def __call__(self, *arguments: Any) -> torch.Tensor:
-        """Takes the module's inputs, then the target. Returns the loss before the update."""
+        """Runs one training step on the module's inputs and the target. Returns the loss before the update."""
         with self._turn():
             key, tensors = self._key(arguments)
             for again in (False, True):
@@ -198,16 +198,16 @@ class TrainStep:
                         raise
                     continue
                 except RuntimeError:
-                    # A run that fails halfway leaves the session's state inconsistent.
+                    # The program is dropped, because a run that fails halfway leaves the session's state inconsistent.
                     del self._programs[key]
                     raise
                 break
         if program.has_skipped:
-            # Gradients overflowed and nothing was changed, so the next step is compared instead.
+            # The gradients overflowed and nothing was changed, so the next step is compared with eager PyTorch instead.
             program.is_checked = False
         elif wanted is not None:
             _check.compare(self, wanted, loss)
-        # Learning rate schedulers check this attribute.
+        # Learning rate schedulers check this attribute to detect whether the optimizer has made a step.
         self.optimizer._opt_called = True  # type: ignore[attr-defined]
         return loss
 
@@ -223,7 +223,7 @@ class TrainStep:
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
-        """Serializes calls, and rejects recursive ones."""
+        """Context that serializes calls of the step, and rejects recursive calls."""
         with self._lock:
             if self._busy:
                 raise RuntimeError("the training step is already running; required: a module, a loss and a `progress` that do not call the step")
@@ -234,20 +234,21 @@ class TrainStep:
                 self._busy = False
 
     def _find_modules(self) -> None:
-        """Updates the list of modules if the module tree has changed."""
+        """Updates the list of all modules if the module tree has changed."""
         if self._modules and all(each == (*module._modules.values(),) for module, each in zip(self._modules, self._children)):
             return
         self._modules = [*self.module.modules(), *(self.loss.modules() if isinstance(self.loss, torch.nn.Module) else ())]
         self._children = [(*module._modules.values(),) for module in self._modules]
 
     def compile(self, *arguments: Any) -> None:
-        """Compiles for these inputs now instead of at the first call."""
+        """Compiles the step for these inputs now instead of at the first call."""
         with self._turn():
             self._program(self._key(arguments)[0], arguments)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the most recently used step to an artifact file (.dlcx), with the current parameters and optimizer state. `dlc train`
-        and the C interface continue training from it, without Python. The learning rates are inputs, `lr`, `lr.1`, .. (`dlc train` uses the current ones).
+        """Writes the most recently used step to an artifact file (.dlcx), with the current parameters and optimizer state.
+        `dlc train` and the C interface continue training from it, without Python. The learning rates are inputs, `lr`, `lr.1`, .. (`dlc train` uses the current
+        ones).
 
         Raises OSError for the path, ValueError if nothing is compiled yet.
         """
@@ -265,7 +266,8 @@ class TrainStep:
 
     @property
     def memory(self) -> dict[str, int]:
-        """Memory use in bytes of the most recently used program: arena, scratch, constants, code, and state that is not stored in PyTorch tensors."""
+        """Returns the memory use in bytes of the most recently used program.
+        The parts are arena, scratch, constants, code, and state that is not stored in PyTorch tensors."""
         return next(reversed(self._programs.values())).session.memory if self._programs else {}
 
     def __repr__(self) -> str:
@@ -275,7 +277,7 @@ class TrainStep:
         raise TypeError("a training step cannot be pickled or copied: its state is the module's and the optimizer's; pickle their state_dict(), or save the step")
 
     def _key(self, arguments: Sequence[Any]) -> tuple[Any, list[torch.Tensor]]:
-        """Returns the cache key of a program, and the tensors among the arguments."""
+        """Returns the cache key of the program for these arguments, and the tensors among the arguments."""
         if len(arguments) < 2:
             raise TypeError(f"required: the module's inputs and the target, as in step(x, y); found: {len(arguments)} arguments")
         flat, spec = _pytree.tree_flatten(tuple(arguments))
@@ -296,7 +298,7 @@ class TrainStep:
         groups = tuple((tuple(map(id, group["params"])), _optimizers.settings_of(kind, group)) for group in self.optimizer.param_groups)
         wanted = tuple((id(parameter), parameter.requires_grad) for module in self._modules for parameter in module._parameters.values() if parameter is not None)
         modes = tuple((module, type(module), module.training) for module in self._modules)
-        # Hooks of parameters are not attributes of a module, so changes of these are not detected by a program.
+        # Hooks of parameters are checked at each call: they are not attributes of a module, so a program does not detect that they have changed.
         if any(each._backward_hooks or each._post_accumulate_grad_hooks for module in self._modules for each in module._parameters.values() if each is not None):
             _step_graph.check_hooks(self.module, self.loss)
         return (spec, tuple(shapes), groups, wanted, modes), tensors
@@ -335,7 +337,7 @@ class TrainStep:
         return _Program(self, graph, compiler.session({}, {}), source.meaning)
 
     def _trained(self) -> dict[int, torch.Tensor]:
-        """Returns the optimizer's parameters that require gradients, by id. Checks that all parameters belong to the module or the loss."""
+        """Returns the optimizer's parameters that require gradients, by id. Checks that all its parameters belong to the module or the loss."""
         known = {id(parameter) for module in self._modules for parameter in module._parameters.values() if parameter is not None}
         trained: dict[int, torch.Tensor] = {}
         for at, group in enumerate(self.optimizer.param_groups):
@@ -349,7 +351,7 @@ class TrainStep:
         return trained
 
     def _part(self, arguments: Sequence[Any]) -> list[Any]:
-        """Returns the flat arguments, cut to one micro-batch."""
+        """Returns the flat list of arguments, with batches cut to one micro-batch."""
         parts = self._made["accumulate"]
         flat = _pytree.tree_leaves(tuple(arguments))
         if parts == 1:

@@ -19,12 +19,12 @@ from dlc._custom_gradient import TracedFunctions
 from dlc._graph import Refused
 from dlc._reads import Reads
 
-#: Reserved names of values that dlc adds.
+#: Reserved names of inputs, outputs and states that dlc adds to a training step.
 _TAKEN = {"step", "log", "lr", "loss", "scale", "skipped"}
 
 
 class _Whole(torch.nn.Module):
-    """Calls the module and then the loss, with arguments in one flat list."""
+    """Module that calls the traced module and then the loss, with all arguments in one flat list."""
 
     def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], spec: _pytree.TreeSpec, reads: Reads):
         super().__init__()
@@ -41,11 +41,11 @@ class _Whole(torch.nn.Module):
 
 @dataclass
 class State:
-    """A parameter or buffer that is a state of the program."""
+    """A parameter or buffer of the module that is a state of the program."""
 
     name: str
     tensor: torch.Tensor
-    #: The module's table of parameters or buffers that contains it, and its key there.
+    #: The module's dictionary of parameters or buffers that contains the tensor, and the key of the tensor in this dictionary.
     table: dict[str, Any]
     key: str
     trained: bool = False
@@ -60,11 +60,11 @@ class StepGraph:
     text: str
     constants: dict[str, torch.Tensor]
     states: list[State]
-    #: Input names of the tensors among the arguments.
+    #: Names of the program's inputs for the tensors among the arguments.
     inputs: list[str]
-    #: Buffers that became constants, with their versions.
+    #: Buffers that became constants of the program, with their version counters at that time.
     versions: list[tuple[torch.Tensor, int]] = field(default_factory=list)
-    #: Python values that the module and the loss have read.
+    #: Python values that the module and the loss have read while they were traced.
     reads: Reads | None = None
 
     def is_current(self) -> bool:
@@ -78,13 +78,13 @@ def _place(whole: torch.nn.Module, target: str) -> tuple[dict[str, Any], str]:
 
 
 def _named(target: str, taken: Collection[str]) -> str:
-    """Shortens 'module.conv.weight' to 'conv.weight', unless that name is taken."""
+    """Shortens a name such as 'module.conv.weight' to 'conv.weight', unless the short name is already used."""
     name = target.removeprefix("module.")
     return target if name in taken or name in _TAKEN or name.startswith("optimizer.") else name
 
 
 def input_names(module: torch.nn.Module, arguments: Sequence[Any]) -> list[str]:
-    """Returns a name for each flat argument: the parameter names of the module's forward, and `target`."""
+    """Returns a name for each argument in the flat list: the parameter names of the module's forward, and `target`."""
     try:
         parameters = [name for name, each in inspect.signature(module.forward).parameters.items() if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
     except (TypeError, ValueError):
@@ -101,7 +101,7 @@ def input_names(module: torch.nn.Module, arguments: Sequence[Any]) -> list[str]:
 
 
 def _writers(node: fx.Node) -> list[fx.Node]:
-    """Returns the operators that write to the memory of the node's value, directly or through views."""
+    """Returns the operators that write to the memory of a node's value, directly or through views."""
     found = []
     for user in node.users:
         schema = getattr(user.target, "_schema", None)
@@ -125,12 +125,12 @@ def _blocks(user: fx.Node, value: fx.Node) -> list[tuple[fx.Graph, int]]:
 
 
 def _submodule(node: fx.Node) -> Any:
-    """Returns the subgraph that a get_attr node refers to, such as a block with gradients disabled."""
+    """Returns the subgraph that a get_attr node refers to, such as a block under torch.no_grad()."""
     return getattr(node.graph.owning_module, str(node.target), None) if node.op == "get_attr" else None
 
 
 def _keep_detached(program: torch.export.ExportedProgram) -> None:
-    """Preserves detach() and blocks with gradients disabled, which PyTorch's decompositions would drop, as operators that stop gradients."""
+    """Preserves detach() and blocks under torch.no_grad(), which PyTorch's decompositions would drop, as operators that stop gradients."""
     graph, signature = program.graph_module.graph, program.graph_signature
     for node in list(graph.nodes):
         if node.target is torch.ops.aten.detach.default:
@@ -155,7 +155,7 @@ def _keep_detach(node: fx.Node, buffers: Collection[str], parameters: Mapping[st
             f"the module changes '{parameters.get(given.name, given.name).removeprefix('module.')}' in place through detach() or data (max_norm of an embedding does that); "
             "required: a module that changes only buffers; copy the tensor before the change"
         )
-    # The memory of the buffer is modified, and no gradient reaches the written values.
+    # The writers modify the memory of the buffer itself, and no gradient reaches the values that they write.
     for writer in writers:
         for operand in [each for each in writer.all_input_nodes if each is not node]:
             _detach_before(writer, operand, lambda user, writer=writer: user is writer)
@@ -163,7 +163,7 @@ def _keep_detach(node: fx.Node, buffers: Collection[str], parameters: Mapping[st
 
 
 def _detach_inputs(module: fx.GraphModule) -> None:
-    """Stops the gradients of inputs of a block with gradients disabled. Inputs that the block writes to keep their memory."""
+    """Stops the gradients of the inputs of a block under torch.no_grad(). Inputs that the block writes to keep their memory."""
     inputs = module.graph.find_nodes(op="placeholder")
     body = next(node for node in module.graph.nodes if node.op != "placeholder")
     for given in inputs:
@@ -173,7 +173,7 @@ def _detach_inputs(module: fx.GraphModule) -> None:
 
 
 def _detach_before(place: fx.Node, value: fx.Node, is_replaced: Callable[[fx.Node], bool]) -> None:
-    """Replaces the value by a detached copy in the selected users."""
+    """Replaces a value by a detached copy in the users for which `is_replaced` returns True."""
     found = value.meta.get("val")
     if not isinstance(found, torch.Tensor) or not found.is_floating_point():
         return
@@ -186,7 +186,7 @@ def _detach_before(place: fx.Node, value: fx.Node, is_replaced: Callable[[fx.Nod
 def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProgram:
     try:
         with _graph.tracing(), torch.enable_grad(), warnings.catch_warnings():
-            # Recurrent layers store lists of their weights in attributes, which causes this warning.
+            # torch.export warns about recurrent layers, because they store lists of their weights in attributes.
             warnings.filterwarnings("ignore", message="(?s)The tensor attributes.*were assigned during export")
             program = torch.export.export(whole, tuple(flat))
     except Refused:
@@ -218,7 +218,7 @@ def _check(graph: fx.Graph, seed: int) -> None:
 
 
 def _merge_tied(graph: fx.Graph, tensors: dict[str, torch.Tensor]) -> None:
-    """Merges the placeholders of the same tensor."""
+    """Merges the placeholders of parameters that are the same tensor (tied weights)."""
     first: dict[int, fx.Node] = {}
     for node in graph.find_nodes(op="placeholder"):
         tensor = tensors.get(node.name)
@@ -243,7 +243,8 @@ def check_hooks(module: torch.nn.Module, loss: Any) -> None:
 def graph_of(
     module: torch.nn.Module, loss: Callable[..., torch.Tensor], arguments: Sequence[Any], flat: Sequence[Any], trained: Collection[int], seed: int
 ) -> StepGraph:
-    """Traces a step. `arguments` are those of a call, `flat` their leaves with the sizes to compile for, `trained` the ids of the parameters to train."""
+    """Traces a training step.
+    `arguments` are those of a call, `flat` their leaves with the sizes to compile for, `trained` the ids of the trained parameters."""
     spec = _pytree.tree_structure(tuple(arguments))
     check_hooks(module, loss)
     reads = Reads(_module_names(module, loss), () if isinstance(loss, torch.nn.Module) else (loss,))
@@ -263,7 +264,7 @@ def graph_of(
     given_names = input_names(module, arguments)
     users = iter(zip(given_names, flat))
     by_tensor: dict[int, State] = {}
-    # Removes checks of example values, too.
+    # Removes unused nodes, including checks of example values.
     graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))
     live = {node.name for node in graph.find_nodes(op="placeholder") if node.users}
     for each in signature.input_specs:
@@ -273,12 +274,12 @@ def graph_of(
             if isinstance(given, torch.Tensor):
                 names[node] = name
                 inputs.append(name)
-        # A buffer may be written without being read.
+        # A parameter or buffer is a state if it is read, or written without being read.
         elif node in places and (node in live or each.target in changed):
             table, key = places[node]
             tensor = table[key]
             if each.kind == InputKind.BUFFER and not tensor.is_floating_point() and each.target not in changed:
-                # Integer buffers are small index tables; as constants they allow folding at compile time.
+                # Integer buffers are small index tables. They become constants, which allows folding at compile time.
                 constants[node] = tensor
                 versions.append((tensor, tensor._version))
                 continue

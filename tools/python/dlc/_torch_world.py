@@ -16,15 +16,15 @@ from torch import distributed
 
 from dlc._graph import ELEMENTS
 
-#: Timeout of collectives. A step may take arbitrarily long; dlc's own watchdog terminates the world.
+#: Timeout of collectives (30 days): a step may take arbitrarily long, and dlc's own watchdog terminates the world if a rank fails.
 LONG = timedelta(days=30)
-#: Polling interval in seconds while waiting for others to leave.
+#: Polling interval in seconds while waiting for other processes to leave the world.
 NAP = 0.02
 TYPES = {name: dtype for dtype, name in ELEMENTS.items()}
 
 
 def carrier() -> Carrier:
-    """Creates the carrier for the processes of torch.distributed, or else for those that torchrun has started."""
+    """Creates the carrier of collectives for the processes of torch.distributed, or else for those that torchrun has started."""
     if not distributed.is_available() or not distributed.is_gloo_available():
         raise RuntimeError("torch.distributed: required: PyTorch with gloo, which dlc's collectives use; found: PyTorch without gloo; install another build, or start the processes with mpirun")
     if distributed.is_initialized():
@@ -34,7 +34,7 @@ def carrier() -> Carrier:
 
 
 class Carrier:
-    """Implements the interface that dlc._runtime's engine calls."""
+    """Implements dlc's collectives with torch.distributed; called by the collective engine of dlc._runtime."""
 
     def __init__(self, store: distributed.Store, rank: int, size: int):
         self._store = distributed.PrefixStore("dlc", store)
@@ -43,7 +43,7 @@ class Carrier:
         self.place = (rank, size, *self._among_machine())
 
     def _among_machine(self) -> tuple[int, int]:
-        """Returns this process's rank among the processes of its machine, and their number."""
+        """Returns this process's rank among the processes of its machine, and the number of these processes."""
         with open("/proc/sys/kernel/random/boot_id", "rb") as file:
             machine = file.read()
         self._store.set(f"machine/{self._rank}", machine)
@@ -56,7 +56,7 @@ class Carrier:
         return self._group.allreduce([_tensor(address, count, TYPES[element])], options)
 
     def all_gather(self, start: int, to: int, bytes: int) -> Any:
-        # A copy, because source and destination may overlap.
+        # The operand is copied, because the source and the destination of an all-gather may overlap.
         mine = _tensor(start, bytes, torch.uint8).clone()
         parts = list(_tensor(to, bytes * self._size, torch.uint8).split(bytes))
         return self._group.allgather([parts], [mine])
@@ -67,7 +67,7 @@ class Carrier:
         return self._group.broadcast([_tensor(address, bytes, torch.uint8)], options)
 
     def is_done(self, work: Any) -> bool:
-        """Returns True if the work is finished. Raises its error if it failed."""
+        """Returns True if a collective is finished. Raises an error if it failed."""
         return bool(work.is_completed() and work.wait())
 
     def send(self, to: int, letter: bytes) -> None:
@@ -81,15 +81,15 @@ class Carrier:
         return int(sender), letter
 
     def close(self) -> None:
-        """Waits for the other processes, because one of them may host the store."""
+        """Leaves the world: waits for the other processes, because this process may host the store that they use."""
         try:
             self._store.set(f"left/{self._rank}", b"1")
             while not self._store.check([f"left/{rank}" for rank in range(self._size)]):
                 time.sleep(NAP)
         except RuntimeError:
-            pass  # The process that hosted the store has exited.
+            pass  # The process that hosted the store has already exited.
 
 
 def _tensor(address: int, count: int, dtype: torch.dtype) -> torch.Tensor:
-    """Returns a tensor that aliases this memory."""
+    """Returns a tensor that aliases the memory at this address."""
     return torch.frombuffer((ctypes.c_char * (count * dtype.itemsize)).from_address(address), dtype=dtype)

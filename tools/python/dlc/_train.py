@@ -94,7 +94,7 @@ def train_step(
         "sync_batch_norm": sync_batch_norm,
         "gradients": gradients,
     }
-    # Forms the world before programs start threads, because joining may set the CPU affinity of threads.
+    # The world is formed before programs start threads, because joining may set the CPU affinity of threads.
     step = TrainStep(module, loss, optimizer, made, ("cpu", threads, precision, accuracy), progress, world() if data_parallel else ALONE, check)
     if example_inputs is not None:
         if not isinstance(example_inputs, (tuple, list)):

@@ -15,7 +15,7 @@ TORCHRUN = "TORCHELASTIC_RUN_ID"
 
 
 class World(NamedTuple):
-    """Position of a process in its world: rank and size, then rank and size within its machine."""
+    """Position of a process in its world: rank and size of the world, then rank and size within the machine."""
 
     rank: int
     size: int
@@ -29,8 +29,9 @@ _process = 0
 
 
 def world() -> World:
-    """Returns the world of this process: the processes of torch.distributed if it is initialized, else those that torchrun, mpirun or srun
-    started, else only this process.
+    """Returns the world of this process: the processes that run one program together.
+
+    These are the processes of torch.distributed if it is initialized, else those that torchrun, mpirun or srun started, else only this process.
 
     The world is formed at the first call, which all processes make together (dlc.train_step with data_parallel=True calls this function). Each process binds
     itself to its share of the machine's CPUs, unless the launcher has bound it. From then on an uncaught exception terminates all processes.
@@ -61,7 +62,7 @@ def _form() -> World:
 
 
 def _torch_size() -> int:
-    """Returns the number of processes of torch.distributed, without importing it."""
+    """Returns the number of processes of torch.distributed, without importing the module."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return 1
@@ -69,7 +70,7 @@ def _torch_size() -> int:
 
 
 def _ending(before):  # type: ignore[no-untyped-def]
-    """Returns an exception hook that also terminates the other processes, which would wait for this one."""
+    """Returns an exception hook that also terminates the other processes of the world, which would wait for this one."""
 
     def hook(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
         before(kind, value, trace)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Gives a wheel the tag of the machines that it runs on: manylinux_2_NN, where NN is the newest glibc that a library inside asks for. What is needed from
-outside must be among the libraries that PEP 600 lets wheels expect of a machine; another one is an error.
+"""Sets the platform tag of a wheel: manylinux_2_NN, where NN is the minor version of the newest glibc that a library in the wheel requires. Libraries that
+are not in the wheel must be among those that PEP 600 permits wheels to require; any other one is an error.
 
-usage: tag.py WHEEL            makes the wheel with the new name beside it, prints its path, and removes the other
+usage: tag.py WHEEL            writes the wheel under its new name in the same folder, prints its path, and removes the original
 """
 import base64
 import hashlib
@@ -14,7 +14,7 @@ import sys
 import tempfile
 import zipfile
 
-#: By PEP 600, of those that programs of C and C++ need.
+#: Libraries that PEP 600 permits wheels to require, as far as C and C++ programs need them.
 EXPECTED = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libgcc_s.so.1", "libstdc++.so.6", "libz.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
 
@@ -23,7 +23,7 @@ def read_elf(option, path):
 
 
 def needs(wheel):
-    """The newest glibc as (2, NN), and what is wrong."""
+    """Returns the newest glibc that a library of the wheel requires, as (2, NN), and error messages about libraries that are not permitted."""
     newest, problems = (2, 17), []
     with tempfile.TemporaryDirectory() as folder:
         wheel.extractall(folder)
@@ -44,7 +44,7 @@ def row(name, data):
 
 
 def retag(wheel, path, tag):
-    """The same files; the tag stands in WHEEL, and RECORD knows WHEEL."""
+    """Copies the files of a wheel to `path` with another platform tag: updates the tag in the file WHEEL, and the hash of WHEEL in the file RECORD."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
         names = {os.path.basename(name): name for name in wheel.namelist() if os.path.dirname(name).endswith(".dist-info")}
         about = re.sub(r"(?m)^(Tag: [^-\n]+-[^-\n]+-).*$", rf"\g<1>{tag}", wheel.read(names["WHEEL"]).decode()).encode()

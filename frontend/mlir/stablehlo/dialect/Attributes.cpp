@@ -12,7 +12,8 @@ namespace {
 
 using Dims = SmallVector<int64_t>;
 
-/// Field of an attribute's text `<name = value, ..>` and the variable that receives its value.
+/// A field in the text `<name = value, ..>` of an attribute, with the variable that receives the
+/// parsed value.
 struct Field {
   StringRef name;
   std::variant<Dims *, int64_t *, bool *, Type *> to;
@@ -39,7 +40,8 @@ ParseResult parseValue(AsmParser &parser, const Field &field) {
   return parser.parseType(**std::get_if<Type *>(&field.to));
 }
 
-/// Parses `<name = value, ..>` with fields in any order. Missing fields keep their values.
+/// Parses the text `<name = value, ..>` of an attribute, with fields in any order. The variables of
+/// missing fields keep their values.
 ParseResult parseFields(AsmParser &parser, ArrayRef<Field> fields) {
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, [&]() -> ParseResult {
     SMLoc at = parser.getCurrentLocation();
@@ -53,13 +55,14 @@ ParseResult parseFields(AsmParser &parser, ArrayRef<Field> fields) {
   });
 }
 
-/// Field as it is printed.
+/// A field of an attribute to be printed: its name and its value.
 struct Shown {
   StringRef name;
   std::variant<ArrayRef<int64_t>, int64_t, bool, Type> value;
 };
 
-/// Prints `<name = value, ..>` without empty lists and zeros.
+/// Prints the text `<name = value, ..>` of an attribute. Fields that are empty lists or zeros are
+/// omitted.
 void printFields(AsmPrinter &printer, ArrayRef<Shown> fields) {
   StringRef separator = "<";
   for (const Shown &field : fields) {
@@ -152,7 +155,8 @@ void ScatterDimensionsAttr::print(AsmPrinter &printer) const {
 // conv
 //===----------------------------------------------------------------------===//
 
-/// Parses `[b, 0, 1, f]`: positions of two dimensions with a letter and of the spatial dimensions.
+/// Parses dimension numbers such as `[b, 0, 1, f]`: the positions of the two lettered dimensions
+/// and of the numbered spatial dimensions.
 static ParseResult parseLetters(AsmParser &parser, StringRef firstLetter, int64_t &first,
                                 StringRef secondLetter, int64_t &second, Dims &spatial) {
   SMLoc at = parser.getCurrentLocation();

@@ -18,8 +18,8 @@ namespace dlc::stablehlo {
 /// Adds the dialects stablehlo, chlo and sdy to a registry.
 void registerDialects(mlir::DialectRegistry &registry);
 
-/// Parses and prints `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`. The parser returns null after an
-/// error.
+/// Parses and prints the dimension numbers of a convolution, such as `[b, 0, 1, f]x[0, 1, i,
+/// o]->[b, 0, 1, f]`. The parser returns null after an error.
 ConvDimensionsAttr parseConvDimensions(mlir::AsmParser &parser);
 void printConvDimensions(mlir::AsmPrinter &printer, ConvDimensionsAttr dimensions);
 

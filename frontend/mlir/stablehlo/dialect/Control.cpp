@@ -17,7 +17,7 @@ void StablehloDialect::registerControl() {
       >();
 }
 
-/// Parses `(%arg = %init, ..) : types attributes {..} cond { .. } do { .. }`.
+/// Parses a while loop: `(%arg = %init, ..) : types attributes {..} cond { .. } do { .. }`.
 ParseResult WhileOp::parse(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<Unresolved> inits;
@@ -40,8 +40,8 @@ ParseResult WhileOp::parse(OpAsmParser &parser, OperationState &state) {
 }
 
 void WhileOp::print(OpAsmPrinter &printer) {
-  // The arguments of both blocks have the same names, because names in sibling regions do not
-  // clash.
+  // The arguments of both blocks are printed with the same names, which do not clash in sibling
+  // regions.
   Block &cond = getCond().front();
   printer << "(";
   llvm::interleaveComma(llvm::zip(cond.getArguments(), getOperand()), printer, [&](auto pair) {

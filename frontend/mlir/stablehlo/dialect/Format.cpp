@@ -11,7 +11,8 @@ namespace dlc::stablehlo {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Parses `T`, or a function type of as many inputs as `operands` and one result.
+/// Parses a type `T`, which applies to all operands and the result, or a function type with the
+/// operand types and one result type.
 static ParseResult parseTypes(OpAsmParser &parser, ArrayRef<Type *> operands, Type &result) {
   SMLoc at = parser.getCurrentLocation();
   Type type;
@@ -170,13 +171,13 @@ static ParseResult parseInts(OpAsmParser &parser, SmallVectorImpl<int64_t> &valu
                                         [&] { return parser.parseInteger(values.emplace_back()); });
 }
 
-/// Parses `[0, 1] x [0, 2]`.
+/// Parses pairs of dimension lists such as `[0, 1] x [0, 2]`.
 static ParseResult parsePairs(OpAsmParser &parser, SmallVectorImpl<int64_t> &lhs,
                               SmallVectorImpl<int64_t> &rhs) {
   return failure(parseInts(parser, lhs) || parser.parseKeyword("x") || parseInts(parser, rhs));
 }
 
-/// Parses `[DEFAULT, HIGHEST]`.
+/// Parses a list of precisions such as `[DEFAULT, HIGHEST]`.
 static ParseResult parsePrecisions(OpAsmParser &parser, ArrayAttr &precision) {
   SmallVector<Attribute> values;
   auto element = [&]() -> ParseResult {
@@ -278,7 +279,7 @@ static ParseResult parseInts(OpAsmParser &parser, DenseI64ArrayAttr &attribute) 
   return success();
 }
 
-/// Parses `[[0, 1], [0, 1]]` as an i64 tensor of two columns.
+/// Parses padding such as `[[0, 1], [0, 1]]` as an i64 tensor with two columns, low and high.
 static ParseResult parsePadding(OpAsmParser &parser, DenseIntElementsAttr &padding) {
   SMLoc at = parser.getCurrentLocation();
   SmallVector<int64_t> values;

@@ -19,7 +19,7 @@ void StablehloDialect::registerReduce() {
 
 namespace {
 
-/// Parses `(%x init: %init), (%y init: %other)`.
+/// Parses the inputs and initial values of a reduce: `(%x init: %init), (%y init: %other)`.
 ParseResult parseInputs(OpAsmParser &parser, SmallVectorImpl<Unresolved> &inputs,
                         SmallVectorImpl<Unresolved> &inits) {
   do {
@@ -31,7 +31,8 @@ ParseResult parseInputs(OpAsmParser &parser, SmallVectorImpl<Unresolved> &inputs
   return success();
 }
 
-/// Adds the region of `applies NAME`: a binary operation on two elements.
+/// Builds the region of the short form `applies NAME`: the named binary operation on the two
+/// arguments.
 void addRegion(OpAsmParser &parser, OperationState &state, OperationName name, Type input) {
   auto tensor = dyn_cast<ShapedType>(input);
   Type element = tensor ? RankedTensorType::get({}, tensor.getElementType()) : input;
@@ -49,7 +50,8 @@ void addRegion(OpAsmParser &parser, OperationState &state, OperationName name, T
   builder.create(end);
 }
 
-/// Parses `reducer(%a: T, %b: T) (%c: U, %d: U) { .. }`. The arguments of the block are a, c, b, d.
+/// Parses the long form of a reduce region: `reducer(%a: T, %b: T) (%c: U, %d: U) { .. }`. The
+/// arguments of the block are a, c, b, d.
 ParseResult parseReducer(OpAsmParser &parser, OperationState &state, size_t inputs) {
   SmallVector<OpAsmParser::Argument> left, right;
   if (parser.parseKeyword("reducer"))
@@ -66,7 +68,8 @@ ParseResult parseReducer(OpAsmParser &parser, OperationState &state, size_t inpu
   return parser.parseRegion(*state.addRegion(), left);
 }
 
-/// Returns the operation of a region that only applies it to the two arguments; null otherwise.
+/// If the region only applies one operation to its two arguments, returns the operation. Returns
+/// null otherwise.
 Operation *appliedOperation(ReduceOp op) {
   Block &block = op.getBody().front();
   if (block.getNumArguments() != 2 || block.getOperations().size() != 2)

@@ -6,13 +6,14 @@
 
 namespace dlc::stablehlo {
 
-/// Reads the shardings that JAX writes (sdy.mesh, sdy.sharding_constraint, `sdy.sharding` of
-/// arguments) in the generic form, without interpreting them.
+/// Dialect of Shardy (sdy). Parses the shardings that JAX writes (sdy.mesh,
+/// sdy.sharding_constraint, the argument attribute `sdy.sharding`) in the generic form, without
+/// interpreting them.
 class SdyDialect : public mlir::Dialect {
 public:
   explicit SdyDialect(mlir::MLIRContext *context);
   static constexpr llvm::StringLiteral getDialectNamespace() { return "sdy"; }
-  /// Returns the attribute's text.
+  /// Parses any sdy attribute and returns its text, uninterpreted.
   mlir::Attribute parseAttribute(mlir::DialectAsmParser &parser, mlir::Type type) const override;
 };
 

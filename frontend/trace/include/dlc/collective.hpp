@@ -15,26 +15,27 @@ namespace dlc::trace {
 
 enum class Reduction { Sum, Mean, Max };
 
-/// Reduces the elements over all processes; every process gets the result.
+/// All-reduce: reduces the elements over all processes. Every process gets the result.
 Tensor all_reduce(const Operand &x, Reduction reduction = Reduction::Sum);
-/// Returns the root's elements in every process.
+/// Broadcast: returns the elements of process `root` in every process.
 Tensor broadcast_ranks(const Operand &x, int64_t root = 0);
-/// The next two functions require a world of `size` processes. all_gather concatenates the rows of
-/// all processes in rank order. reduce_scatter reduces the rows over all processes and returns this
-/// process's share of them.
+/// All-gather and reduce-scatter for a world of `size` processes. all_gather concatenates the rows
+/// of all processes in rank order. reduce_scatter reduces the rows over all processes and returns
+/// this process's share of them.
 Tensor all_gather(const Operand &x, int64_t size);
 Tensor reduce_scatter(const Operand &x, int64_t size, Reduction reduction = Reduction::Sum);
-/// Concatenates the rows of the operands and returns this process's share in a world of `size`
-/// processes. With a size of 0 the share is one row, and the world may have any size up to the
-/// number of rows. Does not communicate.
+/// Concatenates the rows of the operands and returns this process's share of the rows in a world of
+/// `size` processes. If `size` is 0, the share is one row, and the world may have any size up to
+/// the number of rows. Does not communicate.
 Tensor own_rows(const Operands &xs, int64_t size);
 
 } // namespace dlc::trace
 
 namespace dlc::optim {
 
-/// Averages the gradients over the processes of the world. If each process's loss is a mean over
-/// its batch, and all batches have one size, these are the gradients of the global batch's mean.
+/// Averages the gradients over the processes of the world. If the loss of each process is a mean
+/// over its batch and all batches have the same size, the results are the gradients of the mean
+/// loss of the global batch.
 Gradients averaged(const Gradients &gradients);
 
 } // namespace dlc::optim

@@ -18,31 +18,33 @@ namespace dlc::loss {
 using trace::Operand;
 using trace::Tensor;
 
-/// Reduction of the elements' losses. Mean averages over all elements; with class weights or
-/// ignored targets it is the weighted mean.
+/// How the losses of the elements are reduced. Mean averages over all elements. With class weights
+/// or ignored targets it is the weighted mean.
 enum class Reduction { Mean, Sum, None };
 
 struct ClassOptions {
   Reduction reduction = Reduction::Mean;
-  /// Targets with this class index are ignored.
+  /// Class index that marks ignored targets, which do not contribute to the loss.
   std::optional<int64_t> ignoreIndex = {};
-  /// Weight of each class [C].
+  /// Weights of the classes, of shape [C].
   Tensor weight = {};
 };
 struct CrossEntropyOptions {
   Reduction reduction = Reduction::Mean;
   std::optional<int64_t> ignoreIndex = {};
   Tensor weight = {};
-  /// The fraction of each target's probability that is spread uniformly over all classes.
+  /// Label smoothing: the fraction of each target's probability that is spread uniformly over all
+  /// classes.
   double labelSmoothing = 0;
 };
 
-/// -log softmax(logits)[target] for logits [N, C], [N, C, ..] or [C] and class indices (i32 or i64)
-/// [N], [N, ..] or []. The target may also have the shape of the logits and contain class
-/// probabilities.
+/// Cross entropy -log softmax(logits)[target] for logits [N, C], [N, C, ..] or [C] and class
+/// indices (i32 or i64) [N], [N, ..] or []. The target may also have the shape of the logits and
+/// contain class probabilities.
 Tensor cross_entropy(const Operand &logits, const Operand &target,
                      const CrossEntropyOptions &options);
-/// -x[target] for log-probabilities x. Shapes are as for cross_entropy.
+/// Negative log-likelihood -x[target] for log-probabilities x [N, C], [N, C, ..] or [C] and class
+/// indices [N], [N, ..] or [].
 Tensor nll_loss(const Operand &x, const Operand &target, const ClassOptions &options);
 
 Tensor mse_loss(const Operand &x, const Operand &target, Reduction reduction);
@@ -51,11 +53,12 @@ Tensor l1_loss(const Operand &x, const Operand &target, Reduction reduction);
 /// positive targets (`pos_weight`).
 Tensor bce_with_logits(const Operand &x, const Operand &target, Reduction reduction,
                        const Operand &positiveWeight = Tensor());
-/// target * (log target - x) for log-probabilities x. Mean averages over all elements, as in
-/// PyTorch.
+/// Kullback-Leibler divergence target * (log target - x) for log-probabilities x. Reduction::Mean
+/// averages over all elements, as in PyTorch.
 Tensor kl_div(const Operand &x, const Operand &target, Reduction reduction);
 
-// Overloads with two operands that can be passed as functions.
+// Overloads of the losses with two operands, which can be passed as functions, for example to
+// dlc::train().
 Tensor cross_entropy(const Operand &logits, const Operand &target);
 Tensor nll_loss(const Operand &x, const Operand &target);
 Tensor mse_loss(const Operand &x, const Operand &target);
@@ -67,7 +70,7 @@ Tensor kl_div(const Operand &x, const Operand &target);
 
 namespace dlc::metric {
 
-/// The fraction of targets that equal the index of the largest logit (along dimension 1).
+/// Returns the fraction of targets that equal the index of the largest logit along dimension 1.
 trace::Tensor accuracy(const trace::Operand &logits, const trace::Operand &target);
 
 } // namespace dlc::metric

@@ -26,7 +26,7 @@ namespace dlc::nn {
 class Module;
 }
 
-// Parameter is declared in the namespace of the tensors, so that argument-dependent lookup finds
+// Parameter is declared in the namespace of Tensor, so that argument-dependent lookup finds the
 // functions of tensors for parameters too.
 namespace dlc::trace {
 
@@ -35,15 +35,15 @@ namespace dlc::trace {
 struct Init {
   enum class Kind { Constant, Uniform, Normal, TruncatedNormal };
   Kind kind = Kind::Constant;
-  /// The constant, the bound of a uniform distribution around 0, or the standard deviation.
-  /// TruncatedNormal is truncated at two standard deviations.
+  /// Constant: the value. Uniform: the bound of the range around 0. Normal and TruncatedNormal: the
+  /// standard deviation; TruncatedNormal is truncated at two standard deviations.
   double value = 0;
 
   static Init constant(double value) { return {Kind::Constant, value}; }
   static Init uniform(double bound) { return {Kind::Uniform, bound}; }
   static Init normal(double deviation = 1) { return {Kind::Normal, deviation}; }
   static Init truncatedNormal(double deviation) { return {Kind::TruncatedNormal, deviation}; }
-  /// PyTorch's default for weights and biases: uniform within 1 / sqrt(fanIn).
+  /// PyTorch's default initialization of weights and biases: uniform within 1 / sqrt(fanIn).
   static Init fanIn(int64_t fanIn);
 };
 
@@ -51,40 +51,40 @@ struct Init {
 /// allocated and initialized at the first access.
 class Parameter {
 public:
-  /// An absent parameter, for example the bias of a layer without bias.
+  /// Constructs an absent parameter, for example the bias of a layer without bias.
   Parameter() = default;
   Parameter(Shape shape, Init init, DType dtype = DType::F32, bool buffer = false);
-  /// A parameter that belongs to no module.
+  /// Constructs a parameter that belongs to no module.
   Parameter(std::string name, Shape shape, Init init, DType dtype = DType::F32,
             bool buffer = false);
 
-  /// State that belongs to a program only; see trace::variable().
+  /// Returns state that belongs only to the program being traced; see trace::variable().
   static Parameter variable(std::string name, Shape shape, double start, DType dtype);
 
   explicit operator bool() const { return state != nullptr; }
-  /// The path from the outermost module: `layer1.0.conv1.weight`.
+  /// Returns the path from the outermost module, such as `layer1.0.conv1.weight`.
   const std::string &name() const;
   const Shape &shape() const;
   DType dtype() const;
-  /// Whether it is state without gradient, such as running statistics.
+  /// Returns whether the parameter is a buffer: state without gradient, such as running statistics.
   bool isBuffer() const;
-  /// Whether it belongs to a trace and was created by variable().
+  /// Returns whether the parameter was created by variable() and so belongs to a trace.
   bool isVariable() const;
 
   Array value() const;
   /// Replaces the elements. The shape and the type must be the same.
   void set(Array value);
-  /// Converts a floating-point parameter.
+  /// Converts a floating-point parameter to another floating-point type.
   void to(DType dtype);
   /// Sets the parameter's device for later traces. Loading a program moves the parameter to that
   /// device, where it remains.
   void to(const Device &device);
-  /// The device set by to(); absent if to() was not called.
+  /// Returns the device that was set by to(). Absent if to() was not called.
   std::optional<Device> device() const;
-  /// Moves the elements elsewhere: until set() or reset() is called, value() returns what `home`
-  /// returns.
+  /// Releases the elements, because another owner has them now: value() returns the result of
+  /// `home` until set() or reset() is called.
   void moveTo(std::function<Array()> home);
-  /// Discards the elements. The next access initializes them from this seed.
+  /// Discards the elements. The next access initializes them from the given seed.
   void reset(uint64_t seed);
 
   struct State;
@@ -108,11 +108,12 @@ using trace::Shape;
 using trace::Tensor;
 
 struct LoadOptions {
-  /// Keeps the values of parameters that are missing in the file instead of reporting an error.
+  /// Whether parameters that are missing in the file keep their values instead of causing an error.
   bool allowMissing = false;
-  /// Ignores tensors in the file for which the module has no parameter.
+  /// Whether tensors in the file for which the module has no parameter are ignored.
   bool allowExtra = false;
-  /// Converts between floating-point types if the file's type differs.
+  /// Whether floating-point tensors are converted if their type in the file differs from the
+  /// parameter's.
   bool convert = false;
 };
 
@@ -139,7 +140,7 @@ class Sequential;
 
 class Module {
 public:
-  // Makes these names available in the scope of derived modules.
+  // Makes the names of tensors and operands available in the scope of derived modules.
   using Tensor = trace::Tensor;
   using Parameter = trace::Parameter;
   using Init = trace::Init;
@@ -171,18 +172,18 @@ public:
   Module &operator=(Module &&) = default;
   virtual ~Module();
 
-  /// Calls forward() under this module's name.
+  /// Calls forward() and names the traced operations after this module.
   Tensor operator()(const Operand &x);
-  /// Computes the module's result from one tensor. Modules with other inputs have their own
-  /// functions.
+  /// Computes the module's result from one tensor. A module with other inputs declares its own
+  /// function instead.
   virtual Tensor forward(Tensor x);
 
-  /// All parameters and buffers: this module's first, then those of its submodules in order of
-  /// addition.
+  /// Returns all parameters and buffers: this module's first, then those of its submodules in the
+  /// order in which they were added.
   std::vector<Parameter> parameters() const;
-  /// Finds a parameter by path; returns an absent Parameter if there is none.
+  /// Returns the parameter with the given path, or an absent Parameter if there is none.
   Parameter find(std::string_view path) const;
-  /// The number of elements of all parameters (without buffers).
+  /// Returns the number of elements of all parameters (without buffers).
   int64_t parameterCount() const;
 
   /// Sets the training mode of this module and its submodules, which affects dropout and the
@@ -192,9 +193,9 @@ public:
   void eval() { train(false); }
   bool isTraining() const;
 
-  /// Reinitializes all parameters from a seed.
+  /// Reinitializes all parameters from a seed at their next access.
   void seed(uint64_t seed);
-  /// Converts all floating-point parameters.
+  /// Converts all floating-point parameters to another floating-point type.
   void to(DType dtype);
   /// Moves all parameters and buffers to a device. Operations on them run on that device. Other
   /// tensors are moved by Tensor::to().
@@ -217,7 +218,7 @@ protected:
   /// locations inside the layer's own source.
   void markLayer();
 
-  /// During its lifetime new operations are named after this module and, for a layer, get the
+  /// Scope during which new operations are named after this module and, for a layer, get the
   /// caller's source location.
   class Scope {
   public:
@@ -228,7 +229,8 @@ protected:
 
   private:
     trace::State *state;
-    /// Saved locations of the enclosing modules' calls, restored at the end of the scope.
+    /// Locations of the calls of the enclosing modules, saved so that they are restored at the end
+    /// of the scope.
     std::vector<trace::Location> outer;
   };
 

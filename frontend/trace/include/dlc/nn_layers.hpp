@@ -51,9 +51,9 @@ public:
   Dims outputPadding;
 };
 
-/// In training it normalizes by the batch's statistics and updates the running statistics with
-/// weight `momentum` (using the unbiased variance). In inference it normalizes by the running
-/// statistics.
+/// Batch normalization. Training normalizes by the batch's statistics and updates the running
+/// statistics with weight `momentum` (using the unbiased variance). Inference normalizes by the
+/// running statistics.
 class BatchNorm : public Module {
 public:
   explicit BatchNorm(int64_t features, double eps = 1e-5, double momentum = 0.1);
@@ -70,7 +70,7 @@ public:
   using BatchNorm::BatchNorm;
 };
 
-/// Normalizes over the last dimensions, whose sizes are given.
+/// Layer normalization over the last dimensions, whose sizes are given.
 class LayerNorm : public Module {
 public:
   explicit LayerNorm(Dims shape, double eps = 1e-5, bool affine = true);
@@ -107,20 +107,21 @@ public:
 struct RecurrentOptions {
   int64_t layers = 1;
   bool bidirectional = false;
-  /// x is [N, T, I] instead of [T, N, I], and the result has the same layout.
+  /// Whether x is [N, T, I] instead of [T, N, I]. The result has the same layout as x.
   bool batchFirst = false;
   bool bias = true;
-  /// Dropout probability between layers, in training.
+  /// Probability of the dropout between layers, in training.
   double dropout = 0;
 };
 
-/// Layers of long short-term memory, with PyTorch's parameters and gate order. forward() returns
-/// the last layer's outputs.
+/// Layers of long short-term memory (LSTM), with PyTorch's parameters and gate order. forward()
+/// returns the last layer's outputs.
 class LSTM : public Module {
 public:
   LSTM(int64_t in, int64_t hidden, RecurrentOptions options = {});
   Tensor forward(Tensor x) override;
-  /// Takes and returns the states [layers * directions, N, H]. Absent initial states are zeros.
+  /// Runs all layers on x and returns the outputs and final states. States are [layers *
+  /// directions, N, H]; absent initial states are zeros.
   trace::RecurrentResult run(const Operand &x, const Tensor &h0 = {}, const Tensor &c0 = {});
 
 private:
@@ -145,8 +146,8 @@ class MultiheadAttention : public Module {
 public:
   MultiheadAttention(int64_t width, int64_t heads, bool withBias = true);
   Tensor forward(Tensor x) override;
-  /// The mask broadcasts to [N, heads, T, S]. A bool mask hides positions that are false; a float
-  /// mask is added to the scores.
+  /// Attention with a mask that broadcasts to [N, heads, T, S]. A bool mask hides positions that
+  /// are false; a float mask is added to the scores.
   Tensor attend(const Operand &query, const Operand &key, const Operand &value,
                 const Tensor &mask = {}, bool causal = false);
   Parameter inProjWeight, inProjBias;
@@ -175,7 +176,7 @@ public:
   Dims size;
 };
 
-/// Dropout in training; the identity in inference.
+/// Dropout in training. Does nothing in inference.
 class Dropout : public Module {
 public:
   explicit Dropout(double probability = 0.5);
@@ -193,7 +194,7 @@ public:
   Tensor forward(Tensor x) override { return x; }
 };
 
-/// A module that applies a function of one tensor.
+/// A module without parameters that applies a function of one tensor.
 class Apply : public Module {
 public:
   using Function = Tensor (*)(const Operand &);
@@ -209,12 +210,12 @@ inline Apply Sigmoid() { return Apply(trace::sigmoid); }
 inline Apply Tanh() { return Apply(trace::tanh); }
 inline Apply SiLU() { return Apply(trace::silu); }
 inline Apply Hardswish() { return Apply(trace::hardswish); }
-/// GELU by its definition with erf, not the tanh approximation.
+/// GELU by its exact definition with erf, not the tanh approximation.
 inline Apply GELU() {
   return Apply([](const Operand &x) { return trace::gelu(x); });
 }
 
-/// A sequence of modules, named 0, 1, ....
+/// A sequence of modules, which are named 0, 1, ....
 class Sequential : public Module {
 public:
   Sequential() = default;

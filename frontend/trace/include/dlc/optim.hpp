@@ -27,14 +27,15 @@ using trace::Operand;
 using trace::Parameter;
 using trace::Tensor;
 
-/// The learning rate of each step, counted from 0. It is computed on the host and passed to the
-/// program as an input.
+/// Function that returns the learning rate of a training step. Steps are counted from 0. The rate
+/// is computed on the host and passed to the program as an input.
 using Schedule = std::function<double(int64_t step)>;
-/// Multiplies `rate` by the factor after every `every` steps.
+/// Step decay: the learning rate is multiplied by `factor` after every `every` steps.
 Schedule stepDecay(double rate, int64_t every, double factor = 0.1);
-/// Cosine decay from `rate` to `last` over `steps` steps.
+/// Cosine decay of the learning rate from `rate` to `last` over `steps` steps.
 Schedule cosine(double rate, int64_t steps, double last = 0);
-/// Increases linearly up to the initial value of the schedule, then follows the schedule.
+/// Warm-up: the learning rate increases linearly over `steps` steps up to the initial value of
+/// `then`, and follows the schedule `then` afterwards.
 Schedule warmUp(int64_t steps, Schedule then);
 Schedule warmUp(int64_t steps, double rate);
 
@@ -52,18 +53,20 @@ public:
 
 struct Bucket;
 
-/// What an optimizer receives for one parameter.
+/// Input of an update rule for one parameter: the parameter, its value and gradient, the learning
+/// rate, and the optimizer's state.
 class Update {
 public:
   const Parameter parameter;
   Tensor value, gradient;
-  /// The learning rate: a 0-d tensor of the gradient's element type, or a number.
+  /// The learning rate, as a 0-d tensor of the gradient's element type or as a number.
   Operand rate;
 
-  /// The number of this update, counted from 1, as a 0-d tensor of the gradient's element type.
+  /// Returns the number of this update, counted from 1, as a 0-d tensor of the gradient's element
+  /// type.
   Tensor count();
-  /// Returns optimizer state of this parameter's shape. It starts at 0 and is named
-  /// `optimizer.<optimizer>.<slot>.<parameter>`.
+  /// Returns the optimizer state `slot`, which has the parameter's shape and starts at 0. Its name
+  /// is `optimizer.<optimizer>.<slot>.<parameter>`.
   Tensor get(const std::string &slot);
   void set(const std::string &slot, const Tensor &value);
 
@@ -74,53 +77,54 @@ private:
   Parameter slot(const std::string &name);
   std::string prefix;
   Tensor finite;
-  /// Set if `parameter` represents this rank's share of a bucket of parameters; otherwise null.
+  /// Bucket whose share `parameter` represents, if the optimizer state is sharded; otherwise null.
   const Bucket *bucket = nullptr;
 };
 
-/// Parameters of one rule in a flat buffer: their elements are concatenated, padded with zeros and
-/// split into equal shares, one for each rank of a world.
+/// Parameters with the same update rule in a flat buffer: their elements are concatenated, padded
+/// with zeros and split into equal shares, one for each rank of a world.
 struct Bucket {
   std::vector<Parameter> parameters;
   int64_t share = 0, world = 1;
 };
 
-/// Gradients with respect to a list of parameters.
+/// Gradients of a loss with respect to a list of parameters.
 struct Gradients {
   std::vector<Parameter> parameters;
   std::vector<Tensor> values;
-  /// Set if the gradients are sharded over the ranks of a world. Then `parameters` is empty, and
-  /// `values` are this rank's shares of these buckets.
+  /// Set if the gradients are sharded over the ranks of a world. In this case `parameters` is
+  /// empty, and `values` contains this rank's share of each bucket.
   std::vector<Bucket> buckets = {};
 };
 
-/// An update rule, its learning rate, and other rules for parameters whose names match a pattern.
+/// An optimizer: an update rule, its learning rate, and groups of parameters with other optimizers,
+/// selected by name.
 class Optimizer {
 public:
   Optimizer(std::string name, Rate rate, std::function<Tensor(Update &)> next);
 
-  /// Assigns parameters whose name matches the pattern (`*` matches any characters, `?` one
+  /// Assigns the parameters whose name matches a pattern (`*` matches any characters, `?` one
   /// character) to another optimizer. The first matching pattern applies.
   Optimizer &group(std::string pattern, Optimizer other) {
     return group(std::vector{std::move(pattern)}, std::move(other));
   }
-  /// The same for a list of patterns, any of which may match.
+  /// Assigns the parameters whose name matches any of the patterns to another optimizer.
   Optimizer &group(std::vector<std::string> patterns, Optimizer other);
   /// Assigns the parameters' new values. If `finite` (a 0-d bool) is present and false, parameters
   /// and state remain unchanged.
   void apply(const Gradients &gradients, const Tensor &finite = {}) const;
-  /// Shards the gradients over a world of `world` ranks, and averages them unless they are
+  /// Shards the gradients over a world of `world` ranks, after averaging them unless they are
   /// `averaged` already. apply() then keeps this rank's share of the optimizer state, updates this
-  /// rank's share of the parameters, and gathers all shares. Requires rules that treat each element
-  /// independently.
+  /// rank's share of the parameters, and gathers all shares. Requires update rules that treat each
+  /// element independently.
   Gradients sharded(const Gradients &gradients, int64_t world, bool averaged = false) const;
-  /// The schedules by the names of the program's inputs that receive their values: `lr`, and
-  /// `lr.1`, ... for the groups.
+  /// Returns the learning-rate schedules by the names of the program inputs that receive the rates:
+  /// `lr` for this optimizer, and `lr.1`, ... for the groups.
   std::map<std::string, Schedule> schedules() const;
 
 private:
-  /// Index of the group whose rule applies to a parameter; groups.size() for this optimizer's own
-  /// rule.
+  /// Returns the index of the group whose update rule applies to a parameter, or groups.size() if
+  /// this optimizer's own rule applies.
   size_t groupOf(const Parameter &parameter) const;
   void update(const Parameter &parameter, const Tensor &gradient, const Operand &rate,
               const Tensor &finite) const;
@@ -143,10 +147,11 @@ Optimizer sgd(const SgdOptions &options = {});
 struct AdamOptions {
   Rate lr = 1e-3;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-  /// adam adds the decay to the gradient (L2 penalty); adamw shrinks the parameter (decoupled
-  /// decay).
+  /// Weight decay. adam adds the decay to the gradient (L2 penalty), whereas adamw shrinks the
+  /// parameter (decoupled decay).
   double weightDecay = 0;
-  /// amsgrad: uses the running maximum of the second moment. maximize: maximizes the loss.
+  /// amsgrad: whether the running maximum of the second moment is used. maximize: whether the loss
+  /// is maximized.
   bool amsgrad = false, maximize = false;
 };
 Optimizer adam(const AdamOptions &options = {});
@@ -164,20 +169,20 @@ struct RmspropOptions {
 };
 Optimizer rmsprop(const RmspropOptions &options = {});
 
-/// For groups of parameters that remain unchanged.
+/// Returns an optimizer for groups of parameters that remain unchanged.
 Optimizer frozen();
 
-/// The gradients of a loss with respect to all parameters that it depends on.
+/// Returns the gradients of a loss with respect to all parameters that it depends on.
 Gradients gradients(const Operand &loss);
-/// The Euclidean norm over all gradients together.
+/// Returns the Euclidean norm of the elements of all gradients together.
 Tensor globalNorm(const Gradients &gradients);
-/// Scales all gradients so that their global norm is at most `limit`.
+/// Gradient clipping by norm: scales all gradients so that their global norm is at most `limit`.
 Gradients clipByNorm(const Gradients &gradients, double limit);
-/// Clamps each element to [-limit, limit].
+/// Gradient clipping by value: clamps each element of the gradients to [-limit, limit].
 Gradients clipByValue(const Gradients &gradients, double limit);
 
 struct MinimizeOptions {
-  /// Limits of the global norm and of each element; 0 means no limit.
+  /// Gradient clipping: limits of the gradients' global norm and of each element. 0 means no limit.
   double clipNorm = 0, clipValue = 0;
 };
 void minimize(const Operand &loss, const Optimizer &optimizer, const MinimizeOptions &options = {});

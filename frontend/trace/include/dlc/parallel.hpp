@@ -20,8 +20,8 @@
 
 namespace dlc {
 
-/// A module that shares the parameters and names of another module and calls it on parts of a
-/// batch.
+/// A module that shares the parameters and names of another module and calls the other module on
+/// parts of a batch.
 class Parts : public nn::Module {
 public:
   Tensor forward(Tensor x) override;
@@ -35,15 +35,16 @@ private:
   Parts(const nn::Module &model, Call call, std::vector<Device> devices, int64_t parts);
 
   Call call;
-  /// The device of each part. If empty, the parts run one after another on the model's own devices.
+  /// Device of each part of the batch. If empty, the parts run one after another on the model's own
+  /// devices.
   std::vector<Device> devices;
   int64_t parts;
 };
 
-/// Splits the batch along its first dimension into one part per device. Each device has a replica
-/// of the model. The results are concatenated on the first device, where the parameters are stored
-/// (this call moves them there), so the gradients of all replicas are summed there. Running
-/// statistics are updated from the first device's part only.
+/// Data parallelism over devices: splits the batch along its first dimension into one part per
+/// device, each with a replica of the model. The results are concatenated on the first device,
+/// where the parameters are stored (this call moves them there), so the gradients of all replicas
+/// are summed there. Running statistics are updated from the first device's part only.
 template <std::derived_from<nn::Module> M>
 Parts data_parallel(M model, std::vector<Device> devices) {
   int64_t parts = static_cast<int64_t>(devices.size());

@@ -12,13 +12,13 @@
 
 namespace dlc {
 
-/// A function that returns one tensor, and the number of tensors that it takes.
+/// A traceable function of tensors that returns one tensor. `arity` is the number of its operands.
 class TensorFunction {
 public:
   using Function = std::function<trace::Tensor(const std::vector<trace::Tensor> &)>;
 
   TensorFunction(size_t arity, Function function) : arity(arity), function(std::move(function)) {}
-  /// Any callable that takes up to 16 tensors.
+  /// Wraps a callable that takes up to 16 tensors.
   template <typename F>
   requires(!std::derived_from<std::remove_cvref_t<F>, nn::Module> &&
            !std::derived_from<std::remove_cvref_t<F>, TensorFunction> &&
@@ -31,7 +31,7 @@ public:
       (std::make_index_sequence<trace::detail::tensorArity<F>()>());
     };
   }
-  /// A function of two operands, such as dlc::loss::cross_entropy.
+  /// Wraps a function of two operands, such as dlc::loss::cross_entropy.
   TensorFunction(trace::Tensor (*callable)(const trace::Operand &, const trace::Operand &))
       : arity(2), function([callable](const std::vector<trace::Tensor> &xs) {
           return callable(xs[0], xs[1]);
@@ -46,7 +46,7 @@ public:
 class Network : public TensorFunction {
 public:
   using TensorFunction::TensorFunction;
-  /// Sets StepOptions::dataParallel.
+  /// Whether the training step is data parallel over processes; sets StepOptions::dataParallel.
   bool overProcesses = false;
   template <std::derived_from<nn::Module> M>
   requires(!std::same_as<M, nn::Module>) Network(M module)
@@ -58,15 +58,15 @@ public:
             1, [module](const std::vector<trace::Tensor> &xs) { return (*module)(xs[0]); }) {}
 };
 
-/// Runs the network in every process of the world, each with its own batch, so that a step is data
-/// parallel. (For several devices of one process see dlc/parallel.hpp.)
+/// Makes the training step data parallel over the processes of the world, each with its own batch.
+/// (For several devices of one process see dlc/parallel.hpp.)
 inline Network data_parallel(Network network) {
   network.overProcesses = true;
   return network;
 }
 
-/// An additional scalar per step, computed from the network's result and the other inputs of the
-/// loss.
+/// A metric: an additional scalar result of each step, computed from the network's result and the
+/// loss's other inputs.
 struct Metric {
   std::string name;
   TensorFunction value;
@@ -79,19 +79,21 @@ struct Metric {
 /// incremented.) Adds the metrics `scale`, the scale used in the step, and `skipped`, 1 or 0.
 struct LossScale {
   double start = 65536;
-  /// The scale is multiplied by `growth` after `interval` consecutive steps without a skip, and by
-  /// `shrink` after each skipped step.
+  /// The scale is multiplied by `growth` after `interval` consecutive steps with finite gradients,
+  /// and by `shrink` after each skipped step.
   double growth = 2, shrink = 0.5;
   int64_t interval = 2000;
-  /// Bounds of the scale. They keep it finite and non-zero if gradients never or always overflow.
+  /// Bounds of the scale, which keep it finite and non-zero even if gradients never or always
+  /// overflow.
   double least = 0x1p-24, largest = 0x1p24;
 };
 
 struct StepOptions {
-  /// Limits of the gradients' global norm and of each element; 0 means no limit.
+  /// Gradient clipping: limits of the gradients' global norm and of each element. 0 means no limit.
   double clipNorm = 0, clipValue = 0;
-  /// Number of parts into which the batch is split. The parts run one after another and their
-  /// gradients are averaged. More parts need less memory for activations and produce more code.
+  /// Number of micro-batches into which the batch is split. They run one after another and their
+  /// gradients are averaged. More micro-batches need less memory for activations and produce more
+  /// code.
   int64_t microBatches = 1;
   std::vector<Metric> metrics = {};
   /// The batch belongs to this process of a world of any size (dlc/collective.hpp). Gradients, the
@@ -110,40 +112,43 @@ struct StepOptions {
   /// and has 8 significant bits; each process that adds to a sum rounds it to bf16. The operations
   /// after the exchange (unscaling, clipping, the update) use f32.
   DType gradients = DType::F32;
-  /// World size that the step is compiled for, if a later option requires one; 0 means any size.
+  /// World size that the step is compiled for. Required by some of the options below; 0 means any
+  /// size.
   int64_t world = 0;
-  /// Each rank keeps its share of the optimizer state and updates its share of the parameters
-  /// (optim::Optimizer::sharded).
+  /// Shards the optimizer: each rank keeps its share of the optimizer state and updates its share
+  /// of the parameters (optim::Optimizer::sharded).
   bool shardOptimizer = false;
   /// Number of chunks of the global batch. With 0 the rounding of sums over ranks depends on the
   /// number of ranks. Otherwise each rank computes its chunks one by one, without adding them up,
   /// and all chunks are added in a fixed order. Then all world sizes that divide the number of
   /// chunks produce the same bits.
   int64_t chunks = 0;
-  /// Dynamic loss scaling, for f16.
+  /// Dynamic loss scaling for f16. Absent means that the loss is not scaled.
   std::optional<LossScale> lossScale = {};
-  /// With 0, losses and metrics are results of each step. Otherwise they are stored on the device
-  /// in a log with this many steps (the state `log`), which is fetched when it is full.
+  /// Number of steps in a log of losses and metrics (the state `log`), which is stored on the
+  /// device and fetched when it is full. If 0, losses and metrics are results of each step instead.
   int64_t log = 0;
   /// Seed of dropout's random numbers.
   uint64_t seed = 0;
-  /// Device of inputs and other values without an explicit device, if devices are named.
+  /// Device of inputs and other values without an explicit device. Used only if the traced
+  /// functions name devices.
   Device device = {};
-  /// Stores the parameters' initial values in the program (TraceOptions::starts).
+  /// Whether the parameters' initial values are stored in the program (TraceOptions::starts).
   bool starts = true;
 };
 
-/// Number of parts into which a rank splits its batch.
+/// Returns the number of parts (micro-batches or chunks) into which a rank splits its batch.
 int64_t partsOf(const StepOptions &options);
-/// Returns why these options cannot be combined; empty if they can.
+/// Returns an error message if the options cannot be combined; otherwise an empty string.
 std::string mistakeIn(const StepOptions &options);
 
-/// Names of a step's results: `loss`, the metrics, and the metrics of loss scaling.
+/// Returns the names of a step's scalar results: `loss`, the metrics, and the metrics of loss
+/// scaling.
 std::vector<std::string> figureNames(const StepOptions &options);
 
-/// Traces the step. The network takes the first inputs, as many as its arity. The loss and each
-/// metric take the network's result and the remaining inputs. The results are named `loss` and
-/// after the metrics.
+/// Traces a training step. The network takes the first of the inputs, as many as its arity. The
+/// loss and each metric take the network's result and the remaining inputs. The results of the
+/// program are `loss` and one per metric, with the metric's name.
 trace::Graph traceStep(const Network &network, const TensorFunction &loss,
                        const optim::Optimizer &optimizer, const std::vector<trace::Spec> &inputs,
                        const StepOptions &options = {},

@@ -19,18 +19,18 @@
 
 namespace dlc::trace {
 
-// Elementwise operations.
+// Elementwise operations, which broadcast their operands as in NumPy.
 Tensor operator+(const Operand &a, const Operand &b);
 Tensor operator-(const Operand &a, const Operand &b);
 Tensor operator*(const Operand &a, const Operand &b);
 Tensor operator/(const Operand &a, const Operand &b);
-/// The remainder, with the sign of b.
+/// Remainder of the division, with the sign of the divisor b.
 Tensor operator%(const Operand &a, const Operand &b);
 Tensor operator-(const Operand &x);
-/// Logical for bool, bitwise for integers.
+/// Negation: logical for bool, bitwise for integers.
 Tensor logical_not(const Operand &x);
 Tensor operator~(const Operand &x);
-/// Bitwise for integers, logical for bool.
+/// And, or, exclusive or: bitwise for integers, logical for bool.
 Tensor operator&(const Operand &a, const Operand &b);
 Tensor operator|(const Operand &a, const Operand &b);
 Tensor operator^(const Operand &a, const Operand &b);
@@ -43,9 +43,9 @@ Tensor operator<=(const Operand &a, const Operand &b);
 Tensor operator>(const Operand &a, const Operand &b);
 Tensor operator>=(const Operand &a, const Operand &b);
 Tensor pow(const Operand &a, const Operand &b);
-/// Angle of the point (b, a) in radians, in the correct quadrant (as std::atan2).
+/// Angle of the point (x, y) = (b, a) in radians, in the correct quadrant (as std::atan2).
 Tensor atan2(const Operand &a, const Operand &b);
-/// The remainder with the sign of a (as std::fmod).
+/// Remainder of the division, with the sign of the dividend a (as std::fmod).
 Tensor fmod(const Operand &a, const Operand &b);
 Tensor maximum(const Operand &a, const Operand &b);
 Tensor minimum(const Operand &a, const Operand &b);
@@ -100,7 +100,7 @@ Tensor full(Shape shape, double value, DType dtype = DType::F32,
             Location location = Location::current());
 Tensor zeros(Shape shape, DType dtype = DType::F32, Location location = Location::current());
 Tensor ones(Shape shape, DType dtype = DType::F32, Location location = Location::current());
-/// Returns the integers 0, 1, ..., size - 1.
+/// Returns a vector of the integers 0, 1, ..., size - 1.
 Tensor arange(int64_t size, DType dtype = DType::I64, Location location = Location::current());
 Tensor constant(Array value, std::string_view name = "constant",
                 Location location = Location::current());
@@ -115,17 +115,18 @@ Tensor permute(const Operand &x, Dims permutation);
 Tensor broadcast_to(const Operand &x, Shape shape);
 Tensor cat(const Operands &xs, int64_t dim = 0);
 Tensor stack(const Operands &xs, int64_t dim = 0);
-/// Elements start, start + step, ... before stop along a dimension. Negative indices count from the
-/// end.
+/// Slices x along one dimension: the elements start, start + step, ... before stop. Negative
+/// indices count from the end.
 Tensor slice(const Operand &x, int64_t dim, int64_t start,
              int64_t stop = std::numeric_limits<int64_t>::max(), int64_t step = 1);
 Tensor narrow(const Operand &x, int64_t dim, int64_t start, int64_t length);
-/// Selects one index along a dimension and removes the dimension.
+/// Selects one index of x along a dimension and removes the dimension.
 Tensor select(const Operand &x, int64_t dim, int64_t index);
 std::vector<Tensor> chunk(const Operand &x, int64_t chunks, int64_t dim = 0);
 Tensor flip(const Operand &x, int64_t dim);
 enum class PadMode { Constant, Reflect, Edge, Wrap };
-/// Adds (or, when negative, removes) elements: `low` and `high` have one entry per dimension.
+/// Pads x by `low` elements at the start and `high` elements at the end of each dimension. Negative
+/// padding removes elements.
 Tensor pad(const Operand &x, Dims low, Dims high, const Operand &value = 0,
            PadMode mode = PadMode::Constant);
 
@@ -140,13 +141,13 @@ Tensor scatter(const Operand &x, int64_t dim, const Operand &indices, const Oper
 Tensor scatter_nd(const Operand &x, const Operand &indices, const Operand &updates,
                   ScatterMode mode = ScatterMode::Set);
 
-// Reductions. An empty list of dimensions means all dimensions.
+// Reductions over the dimensions `dims`. An empty list means all dimensions.
 Tensor sum(const Operand &x, Dims dims = {}, bool keepdims = false);
 Tensor mean(const Operand &x, Dims dims = {}, bool keepdims = false);
 Tensor max(const Operand &x, Dims dims = {}, bool keepdims = false);
 Tensor min(const Operand &x, Dims dims = {}, bool keepdims = false);
 Tensor prod(const Operand &x, Dims dims = {}, bool keepdims = false);
-/// The population variance (divided by the number of elements).
+/// Population variance: the sum of squared deviations is divided by the number of elements.
 Tensor variance(const Operand &x, Dims dims = {}, bool keepdims = false);
 Tensor argmax(const Operand &x, int64_t dim, bool keepdims = false);
 Tensor argmin(const Operand &x, int64_t dim, bool keepdims = false);
@@ -161,44 +162,46 @@ TopK topk(const Operand &x, int64_t k, int64_t dim = -1, bool largest = true);
 Tensor matmul(const Operand &a, const Operand &b, bool transposeA = false, bool transposeB = false);
 Tensor linear(const Operand &x, const Operand &weight, const Operand &bias = Tensor());
 
-/// Each list applies to the spatial dimensions; one number applies to all of them. `padding` is
-/// added on both sides, unless `high` sets the padding at the end.
+/// Options of convolutions, with one entry per spatial dimension; a single number applies to all of
+/// them. `padding` is added on both sides, unless `high` sets the padding at the end.
 struct ConvOptions {
   Dims stride = 1, padding = 0, dilation = 1;
   int64_t groups = 1;
   Dims high = {};
 };
-/// x [N, C, spatial..] with weights [O, C/groups, window..]: 1 to 3 spatial dimensions.
+/// Convolution of x [N, C, spatial..] with weights [O, C/groups, window..], for 1 to 3 spatial
+/// dimensions.
 Tensor conv(const Operand &x, const Operand &weight, const Operand &bias = Tensor(),
             const ConvOptions &options = {});
 Tensor conv2d(const Operand &x, const Operand &weight, const Operand &bias = Tensor(),
               const ConvOptions &options = {});
-/// Weights are [C, O/groups, window..]. `extra` lengthens the result at the end (`output_padding`).
+/// Transposed convolution with weights [C, O/groups, window..]. `extra` lengthens the result at the
+/// end (`output_padding`).
 Tensor conv_transpose(const Operand &x, const Operand &weight, const Operand &bias = Tensor(),
                       const ConvOptions &options = {}, Dims extra = 0);
 
 struct PoolOptions {
-  /// Defaults to the window size if empty.
+  /// Strides of the window. The default is the window size.
   Dims stride = {};
   Dims padding = 0, dilation = 1;
-  /// Padding at the end, if it differs from the padding at the beginning.
+  /// Padding at the end. The default is `padding`, which applies to both sides.
   Dims high = {};
-  /// Rounds the result size up instead of down.
+  /// Whether the result size is rounded up instead of down (`ceil_mode`).
   bool ceilMode = false;
-  /// Average pooling only: padding counts as elements (`count_include_pad`).
+  /// Whether average pooling counts padding as elements (`count_include_pad`).
   bool countPadding = true;
 };
 Tensor max_pool(const Operand &x, Dims window, const PoolOptions &options = {});
 Tensor avg_pool(const Operand &x, Dims window, const PoolOptions &options = {});
 Tensor max_pool2d(const Operand &x, Dims window, const PoolOptions &options = {});
 Tensor avg_pool2d(const Operand &x, Dims window, const PoolOptions &options = {});
-/// Result sizes must divide the input sizes.
+/// Adaptive average pooling to the given result size, which must divide the input size.
 Tensor adaptive_avg_pool2d(const Operand &x, Dims size);
 
 // Normalization and attention.
 Tensor softmax(const Operand &x, int64_t dim = -1);
 Tensor log_softmax(const Operand &x, int64_t dim = -1);
-/// Normalizes over the last `dims` dimensions.
+/// Layer normalization over the last `dims` dimensions.
 Tensor layer_norm(const Operand &x, const Operand &scale = Tensor(), const Operand &bias = Tensor(),
                   double eps = 1e-5, int64_t dims = 1);
 Tensor rms_norm(const Operand &x, const Operand &scale = Tensor(), double eps = 1e-5,
@@ -215,14 +218,14 @@ Tensor group_norm(const Operand &x, int64_t groups, const Operand &scale = Tenso
                   const Operand &bias = Tensor(), double eps = 1e-5);
 Tensor local_response_norm(const Operand &x, int64_t size, double alpha = 1e-4, double beta = 0.75,
                            double k = 1);
-/// softmax(scale q k^T + mask) v for q [.., T, D], k [.., S, D], v [.., S, E]. A scale of 0 means 1
-/// / sqrt(D).
+/// Scaled dot-product attention: softmax(scale q k^T + mask) v for q [.., T, D], k [.., S, D] and v
+/// [.., S, E]. A scale of 0 means 1 / sqrt(D).
 Tensor attention(const Operand &q, const Operand &k, const Operand &v,
                  const Operand &mask = Tensor(), bool causal = false, double scale = 0);
 
-/// Result of one recurrent layer with the dialect's operand layouts: x [T, N, I], w [D, G*H, I], r
-/// [D, G*H, H], b [D, 2*G*H], h0 (and c0) [D, N, H]. LSTM gates are in the order i o f c, GRU gates
-/// in the order z r h.
+/// Outputs y and final states h and c of one recurrent layer. Its operands have the dialect's
+/// layouts: x [T, N, I], w [D, G*H, I], r [D, G*H, H], b [D, 2*G*H], h0 (and c0) [D, N, H]. LSTM
+/// gates are in the order i o f c, GRU gates in the order z r h.
 struct RecurrentResult {
   Tensor y, h, c;
 };
@@ -237,17 +240,17 @@ RecurrentResult rnn(const Operand &x, const Operand &w, const Operand &r, const 
                     const Operand &h0, Direction direction = Direction::Forward,
                     bool useRelu = false);
 
-/// A branch on a condition known only at run time. Both functions return the same number of tensors
-/// of the same types and may use any tensor of the enclosing trace.
+/// If-then-else on a condition known only at run time. Both functions must return the same number
+/// of tensors with the same types, and may use any tensor of the enclosing trace.
 std::vector<Tensor> cond(const Operand &condition, const std::function<std::vector<Tensor>()> &then,
                          const std::function<std::vector<Tensor>()> &otherwise);
-/// Runs the body `trips` times. body(iteration, carried) returns the next carried tensors, which
-/// must have the same types.
+/// Loop that runs the body `trips` times. body(iteration, carried) returns the carried tensors of
+/// the next iteration, which must have the same types.
 std::vector<Tensor>
 repeat(const Operand &trips, const Operands &carried,
        const std::function<std::vector<Tensor>(Tensor, std::vector<Tensor>)> &body);
 
-/// An input of the program.
+/// Name, shape and type of an input of the program.
 struct Spec {
   std::string name;
   Shape shape;
@@ -255,20 +258,23 @@ struct Spec {
   /// Device of the input; the trace's default device if absent.
   std::optional<Device> device = {};
 };
-/// Adds one input after those that were passed to trace().
+/// Adds one input to the program, after the inputs that were passed to trace().
 Tensor input(const Spec &spec, Location location = Location::current());
 
-/// Derivatives of a one-element loss with respect to tensors or parameters. If the loss does not
-/// depend on one of them, `allowUnused` returns zeros for it; otherwise that is an error.
+/// Gradients of a one-element loss with respect to the tensors or parameters `xs`. If the loss does
+/// not depend on one of them, its gradient is zeros if `allowUnused` is set; otherwise that is an
+/// error.
 std::vector<Tensor> grad(const Operand &loss, const Operands &xs, bool allowUnused = false);
-/// Sum of the vector-Jacobian products of ys of any shape with their seeds.
+/// Gradients with respect to `xs` as a sum of vector-Jacobian products: the tensors ys may have any
+/// shape, and each has a seed of the same shape.
 std::vector<Tensor> grad(const Operands &ys, const Operands &seeds, const Operands &xs,
                          bool allowUnused = false);
-/// The parameters (without buffers) that a value depends on, in the order of their first use.
+/// Returns the parameters (without buffers) that a value depends on, in the order of their first
+/// use.
 std::vector<Parameter> parametersOf(const Operand &value);
 
-/// Operations traced during its lifetime are computed in this type (F32, BF16 or F16), no matter in
-/// which precision the program is compiled. So are their gradients.
+/// Scope in which traced operations, and their gradients, are computed in the given type (F32, BF16
+/// or F16). It overrides the precision with which the program is compiled.
 class Precision {
 public:
   explicit Precision(DType dtype, Location location = Location::current());
@@ -280,49 +286,50 @@ private:
   State *state;
 };
 
-// State: what a program retains from one run to the next (TraceOptions::state).
+// State: values that a program retains from one run to the next (TraceOptions::state).
 /// Sets the parameter's value after this run. Later reads in the trace return the new value.
 void assign(const Parameter &parameter, const Operand &value);
-/// A state variable that belongs to no module. All its elements start with `start`. Equal names
-/// denote the same variable.
+/// Returns a state variable that belongs to no module and whose elements have the initial value
+/// `start`. Equal names denote the same variable.
 Parameter variable(const std::string &name, Shape shape, DType dtype = DType::F32, double start = 0,
                    Location location = Location::current());
-/// Number of earlier runs of the program: the state `step`, 0-d i64, which is incremented
-/// automatically.
+/// Returns the number of earlier runs of the program as a 0-d i64. The program increments this
+/// state, named `step`, in each run.
 Tensor step_count(Location location = Location::current());
 
 // Random numbers. Equal seeds and counters give the same bits on every machine.
-/// Uniform in [0, 1). The counter is a 0-d i64.
+/// Uniform random numbers in [0, 1). The counter is a 0-d i64.
 Tensor random_uniform(Shape shape, const Operand &counter, int64_t seed, DType dtype = DType::F32);
-/// Standard normal.
+/// Random numbers of the standard normal distribution. The counter is a 0-d i64.
 Tensor random_normal(Shape shape, const Operand &counter, int64_t seed, DType dtype = DType::F32);
-/// Sets each element to 0 with this probability and divides the others by the probability that an
-/// element is kept. Each run and each call draws a different mask.
+/// Sets each element of x to 0 with the given probability and divides the others by 1 -
+/// probability. Each run and each call draws a different mask.
 Tensor dropout(const Operand &x, double probability);
 
 struct TraceOptions {
-  /// Names of the results, in order. If empty: `y`, or `y0`, `y1`, ... for several results.
+  /// Names of the results, in order. By default `y` for one result, or `y0`, `y1`, ... for several.
   std::vector<std::string> outputs = {};
-  /// Parameters become arguments of @main after the inputs; the attribute `dlc.parameter` holds
-  /// their names. Otherwise parameters are constants that refer to the parameters' memory.
+  /// Whether parameters become arguments of @main, after the inputs and with their names in the
+  /// attribute `dlc.parameter`. Otherwise parameters are constants that refer to the parameters'
+  /// memory.
   bool parametersAsArguments = false;
-  /// Parameters and variables become state: arguments of @main with the attribute `dlc.state` and
-  /// their initial value in `dlc.init`. Each one that assign() changes has a result of the same
-  /// name.
+  /// Whether parameters and variables become state: arguments of @main with the attribute
+  /// `dlc.state` and their initial value in `dlc.init`. Each state that assign() changes has a
+  /// result of the same name.
   bool state = false;
-  /// Stores the initial values of the state in the program. Not needed if another model provides
-  /// the state.
+  /// Whether the initial values of the state are stored in the program. Not needed if another model
+  /// provides the state.
   bool starts = true;
-  /// Behavior of layers on which neither train() nor eval() was called: true means training.
+  /// Whether layers on which neither train() nor eval() was called are in training mode.
   bool training = false;
   /// Seed of dropout's random numbers.
   uint64_t seed = 0;
-  /// Device of tensors and parameters without an explicit device, if the trace names devices. A
-  /// trace that names none is assigned to devices when it is compiled.
+  /// Device of tensors and parameters without an explicit device, if the trace names devices. If
+  /// the trace names no device, devices are assigned when it is compiled.
   Device device = {};
 };
 
-/// A traced program. Move it into the function that compiles it.
+/// A traced program. To compile the program, move the graph into the compiling function.
 class Graph {
 public:
   struct Impl;
@@ -331,11 +338,11 @@ public:
   Graph &operator=(Graph &&) noexcept;
   ~Graph();
 
-  /// The program as text, optionally with locations.
+  /// Returns the program as MLIR text, optionally with source locations.
   std::string text(bool locations = false) const;
-  /// Verifies the whole program; throws a dlc::Error if it is invalid.
+  /// Verifies the whole program. Throws a dlc::Error if the program is invalid.
   void verify() const;
-  /// The parameters that became arguments, in the order of the arguments.
+  /// Returns the parameters that became arguments of @main, in the order of the arguments.
   std::vector<Parameter> parameters() const;
   Impl &getImpl() const { return *impl; }
 
@@ -345,7 +352,8 @@ private:
 
 using Function = std::function<std::vector<Tensor>(const std::vector<Tensor> &)>;
 
-/// Calls the function once on symbolic tensors of these types and returns the traced program.
+/// Calls the function once on symbolic tensors with the shapes and types of `inputs`, and returns
+/// the traced program.
 Graph traceFunction(const Function &function, const std::vector<Spec> &inputs,
                     const TraceOptions &options = {}, Location location = Location::current());
 
@@ -355,8 +363,8 @@ template <typename F, size_t... I> struct TakesTensors<F, std::index_sequence<I.
   template <size_t> using One = Tensor;
   static constexpr bool value = std::is_invocable_v<F &, One<I>...>;
 };
-/// Number of tensors that a callable takes: the smallest valid count up to 16, or 17 if there is
-/// none.
+/// Returns the number of tensors that a callable takes: the smallest valid count up to 16, or 17 if
+/// there is none.
 template <typename F, size_t N = 0> constexpr size_t tensorArity() {
   if constexpr (N > 16)
     return N;
@@ -376,8 +384,8 @@ inline std::vector<Tensor> listOf(const std::pair<Tensor, Tensor> &tensors) {
 [[noreturn]] void wrongArity(size_t takes, size_t inputs, Location location);
 } // namespace detail
 
-/// Like traceFunction(), for any callable that takes up to 16 tensors (or one std::vector<Tensor>)
-/// and returns a Tensor, or a pair, tuple or vector of tensors.
+/// Traces any callable that takes up to 16 tensors (or one std::vector<Tensor>) and returns a
+/// Tensor, or a pair, tuple or vector of tensors.
 template <typename F>
 Graph trace(F &&function, const std::vector<Spec> &inputs, const TraceOptions &options = {},
             Location location = Location::current()) {

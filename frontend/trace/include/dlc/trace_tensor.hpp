@@ -22,10 +22,10 @@ class Parameter;
 using Location = std::source_location;
 using Shape = std::vector<int64_t>;
 
-/// Marks a size in a shape that is known only at run time.
+/// Dynamic size: marks a size in a shape that is known only at run time.
 inline constexpr int64_t kDynamic = -1;
 
-/// A list of dimensions or sizes. A single number converts to a list of one.
+/// A list of dimension indices or sizes. A single number converts to a list of one.
 class Dims : public std::vector<int64_t> {
 public:
   using vector::vector;
@@ -33,11 +33,12 @@ public:
   template <std::integral T> Dims(T dim) : vector(1, static_cast<int64_t>(dim)) {}
 };
 
-/// An array in host memory: row-major, with bool stored as one byte. Copies share the elements.
+/// An array in host memory, in row-major order and with bool stored as one byte. Copies share the
+/// elements.
 struct Array {
   DType dtype = DType::F32;
   Shape shape;
-  /// Keeps the memory (or the mapped file) alive.
+  /// The elements. The pointer also keeps their memory (or the mapped file) alive.
   std::shared_ptr<const void> data;
 
   int64_t size() const;
@@ -45,18 +46,18 @@ struct Array {
   template <typename T> const T *as() const { return static_cast<const T *>(data.get()); }
 
   /// Creates an array of zeros. If `elements` is given, it receives a pointer through which the
-  /// caller may write the elements before it shares the array.
+  /// caller may write the elements before the array is shared.
   static Array zeros(DType dtype, Shape shape, void **elements = nullptr);
   static Array of(Shape shape, const std::vector<float> &values);
   static Array ints(Shape shape, const std::vector<int64_t> &values);
-  /// Converts the elements. Floats are rounded to nearest even; conversions from float to integer
-  /// truncate and saturate.
+  /// Converts the elements to another type. Floats are rounded to nearest even; conversions from
+  /// float to integer truncate and saturate.
   Array to(DType other) const;
-  /// Returns the element at `index` in row-major order.
+  /// Returns the element at position `index` in row-major order.
   double at(int64_t index) const;
 };
 
-/// The value of an expression in the program that is being traced.
+/// A symbolic tensor: the value of an expression in the program that is being traced.
 class Tensor {
 public:
   Tensor() = default;
@@ -64,12 +65,13 @@ public:
 
   Shape shape() const;
   int64_t rank() const { return static_cast<int64_t>(shape().size()); }
-  /// The size of one dimension. Negative dimensions count from the end.
+  /// Returns the size of one dimension. Negative dimensions count from the end.
   int64_t dim(int64_t dimension) const;
   DType dtype() const;
-  /// The tensor's device; the trace's default device if the trace names no devices.
+  /// Returns the tensor's device. If the trace names no devices, returns the trace's default
+  /// device.
   Device device() const;
-  /// Transfers the value to a device. No other operation moves data between devices.
+  /// Transfers the tensor to a device. No other operation moves data between devices.
   Tensor to(Device device, Location location = Location::current()) const;
 
 private:
@@ -110,7 +112,7 @@ public:
   Location location;
 };
 
-/// Several operands: a braced list, or a vector of tensors or parameters.
+/// A list of operands: a braced list, or a vector of tensors or parameters.
 class Operands : public std::vector<Operand> {
 public:
   Operands(std::initializer_list<Operand> operands) : vector(operands) {}

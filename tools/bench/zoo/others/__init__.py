@@ -6,7 +6,7 @@ import os
 from torch import nn
 
 FIELDS = ("images", "detectors", "restoration", "diffusion", "attention", "sound", "decoders", "graph_networks", "series", "keras_networks", "old_opsets")
-os.environ.update(HF_HUB_OFFLINE="1", YOLO_OFFLINE="1", YOLO_VERBOSE="false")  # disables downloads of weights
+os.environ.update(HF_HUB_OFFLINE="1", YOLO_OFFLINE="1", YOLO_VERBOSE="false")  # disables downloads of pretrained weights
 
 
 class Table(dict):
@@ -24,16 +24,16 @@ class Table(dict):
         self[self.prefix + name] = make, {**self.options, **options}
 
     def network(self, **options):
-        """Decorator that adds a function under its own name."""
+        """Returns a decorator that adds a function to the table under its own name."""
         return lambda make: self.add(make.__name__, make, **options)
 
     def of(self, name, path, inputs, *arguments, **config):
-        """Adds the result of calling the class or function at this path with the arguments."""
+        """Adds a network that is created by calling the class or function at this path with the arguments."""
         self.add(name, lambda: (found(path)(*arguments, **config), inputs))
 
 
 class Call(nn.Module):
-    """A module whose forward is a function of another module and the inputs."""
+    """Module whose forward is a function of another module and the inputs."""
 
     def __init__(self, module, call):
         super().__init__()

@@ -61,7 +61,7 @@ layers("sandwich", sandwich_norm=True, shift_tokens=1, ff_no_bias=True)
 
 
 def clip(name, model, side=None):
-    """Adds one part of a model: the image encoder or, without `side`, the text encoder."""
+    """Adds one encoder of a CLIP model: the image encoder for images of `side` pixels or, without `side`, the text encoder."""
     def make():
         whole = found("open_clip.create_model")(model, pretrained=None)
         if side:

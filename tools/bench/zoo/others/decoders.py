@@ -27,7 +27,7 @@ class Step(nn.Module):
 
 
 class Cross(Step):
-    """A step with cross-attention: also takes keys and values of an encoder."""
+    """A decoding step with cross-attention, which also takes keys and values of an encoder."""
 
     def forward(self, tokens, *past):
         from transformers import DynamicCache, EncoderDecoderCache

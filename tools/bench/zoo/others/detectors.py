@@ -5,7 +5,8 @@ NETWORKS = Table(exporters=("trace",), whole=True, kept=1 << 17)
 
 
 def detector(name, side):
-    """Returns only the scores, because boxes with nearly equal scores may be in any order. Weights are scaled so that scores are spread as after training."""
+    """Adds a detector that returns only the scores, because boxes with nearly equal scores may be in any order.
+    Weights are scaled so that scores are spread as after training."""
     module = found("torchvision.models.detection." + name)(weights=None, weights_backbone=None)
     for part, value in module.named_parameters():
         if "cls" in part or "classification" in part:
@@ -19,7 +20,7 @@ for name, side in (("ssdlite320_mobilenet_v3_large", 320), ("ssd300_vgg16", 300)
 
 
 def yolo(name, side):
-    """The model of Ultralytics' own exporter with `nms=True`; returns only the scores."""
+    """Adds the model of Ultralytics' own exporter with `nms=True`, which returns only the scores."""
     import ultralytics.cfg
     from ultralytics.engine.exporter import NMSModel
     from . import images

@@ -6,7 +6,7 @@ TIME = 1000, []
 
 
 def add(name, network, inputs, beside={}, whole=False, **config):
-    """Adds a network that is called with its inputs by name, and with the further arguments in `beside`."""
+    """Adds a network of diffusers that is called with its inputs by name, and with the constant arguments in `beside`."""
     def call(module, *x):
         return module(**dict(zip(inputs, x)), **beside, return_dict=False)
     NETWORKS.add(name, lambda: (Call(found("diffusers." + network)(**config), call), inputs), whole=whole)

@@ -22,7 +22,7 @@ class Layers(nn.Module):
 
 
 def add(name, layer, *each, **config):
-    """Adds a network of several layers of one kind, with input size, output size and optionally heads of each."""
+    """Adds a network of several layers of one kind. `each` has the input size, the output size and optionally the heads of each layer."""
     def make():
         kind = found("torch_geometric.nn." + layer)
         return Layers(*(kind(size, to, **({"heads": heads[0]} if heads else {}), **config) for size, to, *heads in each)), INPUTS

@@ -35,7 +35,7 @@ monai("vitautoenc", "ViTAutoEnc", image(1, 64, 64, 64), 1, (64, 64, 64), (16, 16
 
 
 def yolo(name, side):
-    """The model of Ultralytics' own exporter: batch norms folded into convolutions, boxes of all scales in one result."""
+    """Adds the model of Ultralytics' own exporter: batch norms are folded into convolutions, and the boxes of all scales are one result."""
     import ultralytics
     from ultralytics.nn import modules
     from listing import settle

@@ -21,7 +21,8 @@ for name, size in (("MobileNetV2", 224), ("MobileNetV3Small", 224), ("EfficientN
 
 
 def own(network):
-    """Decorator that adds a network made of layers: the function takes Keras and its layers, and returns the input and the result."""
+    """Decorator that adds a network made of layers.
+    The function takes Keras and its layers, and returns the input, the result and the bounds of integer inputs."""
     def make():
         import keras
         x, result, bounds = network(keras, keras.layers)
@@ -80,7 +81,7 @@ def transformer_block(keras, L):
 
 
 def settle(model):
-    """Like settle() of listing.py: perturbs weights that are constant at initialization."""
+    """Perturbs weights that are constant at initialization and would hide errors, like settle() of listing.py."""
     import numpy as np
     rng = np.random.default_rng(0)
     for weight in model.weights:
@@ -90,13 +91,13 @@ def settle(model):
 
 
 def convert(row):
-    """Returns the ONNX model, and the bounds of its integer inputs by name, as (bound, None)."""
+    """Converts the network of a row. Returns the ONNX model, and the bounds of its integer inputs by name, as (bound, None)."""
     import keras
     import tensorflow as tf
     import tf2onnx
     tf.config.threading.set_intra_op_parallelism_threads(1)
     function = tf.function
-    # tf2onnx supports neither functions compiled by XLA (grouped convolutions) nor Erfc (of gelu).
+    # tf.function without XLA and GELU without Erfc, because tf2onnx supports neither functions compiled by XLA (grouped convolutions) nor Erfc.
     tf.function = lambda *arguments, jit_compile=None, **more: (lambda f: f) if jit_compile else function(*arguments, **more)
     tf.nn.gelu = lambda x, approximate=False: 0.5 * x * (1 + (tf.tanh(0.7978845608 * (x + 0.044715 * x ** 3)) if approximate else tf.math.erf(x * 0.70710678)))
     keras.utils.set_random_seed(0)

@@ -13,7 +13,7 @@ NETWORKS = Table()
 def forecast(name, network, h=24, size=96, series=1, **config):
     def make():
         for needless in ("ray", "ray.tune", "ray.tune.integration", "ray.tune.integration.pytorch_lightning", "ray.tune.search", "ray.tune.search.basic_variant"):
-            sys.modules.setdefault(needless, mock.MagicMock())  # replaces the tuning libraries that neuralforecast imports
+            sys.modules.setdefault(needless, mock.MagicMock())  # replaces tuning libraries that neuralforecast imports but does not need here
         kind = found("neuralforecast.models." + network)
         more = {"n_series": series} if kind.MULTIVARIATE else {}
 

@@ -25,25 +25,26 @@ namespace trace {
 class Graph;
 }
 
-/// Description of an input or output. Dynamic dimensions are -1.
+/// Description of a model's input or output. Dynamic dimensions are -1.
 struct ModelValue {
   std::string name;
-  /// Element type; unset if dlc does not support it. No tensor can be passed for such a value.
+  /// Element type, or unset if dlc does not support it. No tensor can be passed for a value without
+  /// a type.
   std::optional<DType> dtype;
   std::vector<int64_t> shape;
   bool hasRank = true;
 };
 
-/// A state: a tensor that the model retains between runs.
+/// Description of a state: a tensor that the model retains between runs.
 struct ModelState {
   std::string name;
   DType dtype;
   std::vector<int64_t> shape;
-  /// True if the state is a parameter, which has a gradient.
+  /// True if the state is a parameter, for which training computes a gradient.
   bool parameter = false;
 };
 
-/// One command of a program: its op, kernel, device and source location.
+/// One command of a program: its operation, kernel, device and source location.
 struct ModelCommand {
   std::string op, name, implementation, device, location;
   double flops = 0, bytes = 0;
@@ -55,44 +56,47 @@ public:
   const std::vector<ModelValue> &inputs() const;
   const std::vector<ModelValue> &outputs() const;
 
-  /// Runs the program for the shapes of these inputs. Compiles it first if it is not cached.
+  /// Runs the program for the shapes of these inputs, and compiles it first if it is not cached.
+  /// Returns the outputs by name.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor> &inputs) const;
 
-  /// Compiles for these shapes without running. Inputs with a static shape may be omitted. Returns
-  /// the compile time in seconds, or 0 if the program was cached.
+  /// Compiles the program for these input shapes without running it. Inputs with a static shape may
+  /// be omitted. Returns the compile time in seconds, or 0 if the program was cached.
   double prepare(const std::map<std::string, std::vector<int64_t>> &shapes = {}) const;
-  /// Writes the program for these shapes to an artifact file (.dlcx).
+  /// Writes the program for these input shapes to an artifact file (.dlcx).
   void save(const std::string &path,
             const std::map<std::string, std::vector<int64_t>> &shapes = {}) const;
-  /// Returns the commands of the program for these shapes, in execution order.
+  /// Returns the commands of the program for these input shapes, in execution order.
   std::vector<ModelCommand>
   commands(const std::map<std::string, std::vector<int64_t>> &shapes = {}) const;
-  /// Number of cached programs.
+  /// Returns the number of cached programs.
   size_t programs() const;
-  /// swaps() returns the number of programs that background tuning has replaced with faster ones
+  /// Returns the number of programs that background tuning has replaced with faster ones
   /// (ModelOptions::tuneInBackground). isTuned() returns true if no background tuning is running.
   size_t swaps() const;
   bool isTuned() const;
 
-  /// State tensors, which are retained between runs. A stateful model is compiled once, for one set
-  /// of shapes, when it is first run or its state is first accessed. dlc::Session describes the
-  /// consequences.
+  /// Returns the state tensors, which are retained between runs. A stateful model is compiled once,
+  /// for one set of input shapes, when it is first run or its state is first accessed; see
+  /// dlc::Session.
   const std::vector<ModelState> &states() const;
   Tensor state(const std::string &name) const;
   void setState(const std::string &name, const Tensor &value) const;
-  /// Like setState(), but returns the tensor's memory to the system while it is copied, so that
-  /// large tensors are never in memory twice. The tensor's contents must not be needed afterwards.
+  /// Sets a state, and returns the memory of `value` to the system while it is copied, so that
+  /// large tensors are never in memory twice. The contents of `value` must not be used afterwards.
   void moveState(const std::string &name, const Tensor &value) const;
   void resetState() const;
-  /// If the program has collectives, all processes of the world must call this together.
+  /// Writes the state to a checkpoint file. If the program has collectives, all processes of the
+  /// world must call this function together.
   void saveState(const std::string &path) const;
   void loadState(const std::string &path, LoadState options = {}) const;
   /// Checks that all ranks run the same program, and broadcasts rank 0's state to all ranks. All
-  /// processes of the world (dlc::world()) must call this together before the first run of a
-  /// program with collectives. Throws in all of them if their programs differ, or if their `lines`
-  /// differ, which may contain settings that must be equal.
+  /// processes of the world (dlc::world()) must call this function together before the first run of
+  /// a program with collectives. Throws in all processes if their programs or their `lines` differ;
+  /// `lines` may contain settings that must be equal.
   void joinWorld(const std::vector<std::string> &lines = {}) const;
-  /// Memory use in bytes of the most recently used program. Compiles one if there is none.
+  /// Returns the memory use in bytes of the most recently used program. Compiles a program if there
+  /// is none.
   dlc_memory_figures memory() const;
 
   struct Impl;
@@ -102,9 +106,10 @@ private:
   std::shared_ptr<Impl> impl;
 };
 
-/// Opens a model file (.onnx or .mlir) or a compiled program (.dlcx).
+/// Opens a model file (.onnx or .mlir), which is compiled when it is first run, or a compiled
+/// program (.dlcx).
 Model compile(const std::string &path, const ModelOptions &options = {});
-/// Compiles a traced graph (dlc/trace.hpp).
+/// Creates a model from a traced graph (dlc/trace.hpp), which is compiled when it is first run.
 Model compile(trace::Graph &&graph, const ModelOptions &options = {});
 
 } // namespace dlc

@@ -28,7 +28,7 @@ public:
   bool isNumber = false;
 };
 
-// Shapes are broadcast as in NumPy.
+// Returns x + y. Shapes are broadcast as in NumPy, here and in the other operators.
 Tensor operator+(const Tensor &x, const Value &y);
 Tensor operator-(const Tensor &x, const Value &y);
 Tensor operator*(const Tensor &x, const Value &y);
@@ -49,10 +49,10 @@ Tensor sqrt(const Tensor &x);
 Tensor tanh(const Tensor &x);
 Tensor sigmoid(const Tensor &x);
 Tensor relu(const Tensor &x);
-/// Softmax along the last dimension.
+/// Returns the softmax along the last dimension.
 Tensor softmax(const Tensor &x);
 
-/// Reduce all elements to a 0-d tensor.
+/// Returns the sum of all elements as a 0-d tensor.
 Tensor sum(const Tensor &x);
 Tensor mean(const Tensor &x);
 Tensor max(const Tensor &x);
@@ -60,7 +60,7 @@ Tensor min(const Tensor &x);
 
 Tensor matmul(const Tensor &x, const Tensor &y);
 
-/// Number of programs in the cache of eager operations, one for each operation and signature.
+/// Returns the number of cached programs of eager operations, one for each operation and signature.
 size_t eager_programs();
 
 } // namespace dlc

@@ -16,44 +16,47 @@
 namespace dlc {
 
 /// A compiled training step and its state: parameters, running statistics and optimizer state. From
-/// the first step on, the modules' parameters are stored here: Parameter values and Module::save()
-/// read the current ones. Copies share all state. Not thread-safe. If the step is data parallel,
-/// all processes of the world must make the same calls: the first step takes rank 0's parameters,
-/// save() writes one checkpoint, and an error during a step aborts all processes.
+/// the first training step on, the modules' parameters are stored here; Parameter values and
+/// Module::save() read the current values. Copies share all state. Not thread-safe. If the step is
+/// data parallel, all processes of the world must make the same calls: the first training step
+/// takes rank 0's parameters, save() writes one checkpoint, and an error during a step aborts all
+/// processes.
 class Step {
 public:
-  /// Runs one step on a batch, with tensors in the order of the declared inputs, and returns the
-  /// loss. With StepOptions::log, returns the loss that was fetched last, or NaN before the first
-  /// fetch.
+  /// Runs one training step on a batch, with tensors in the order of the declared inputs, and
+  /// returns the loss. With StepOptions::log, returns the loss that was fetched last, or NaN before
+  /// the first fetch.
   template <std::same_as<Tensor>... T> float operator()(const T &...batch) {
     return run(std::vector<Tensor>{batch...});
   }
   float run(const std::vector<Tensor> &batch);
-  /// Metrics that belong to the most recently returned loss.
+  /// Returns the metrics of the training step whose loss was returned last, by name.
   const std::map<std::string, float> &metrics() const;
-  /// Number of steps, including those before a loaded checkpoint.
+  /// Returns the number of training steps, including those before a loaded checkpoint.
   int64_t steps() const;
 
-  /// Losses and metrics (in the order of the options) of all logged steps, one line each. Fetches
-  /// the lines that are still on the device.
+  /// Returns the losses and metrics (in the order of the options) of all logged training steps, one
+  /// line each. Fetches the lines that are still on the device.
   const std::vector<std::vector<float>> &log();
 
-  /// Returns the network in inference mode as a model that shares this step's state. `inputs`
-  /// describes the network's inputs if their shapes differ from those in training.
+  /// Returns the network in inference mode as a model that shares this training step's state.
+  /// `inputs` describes the network's inputs if their shapes differ from those in training.
   Model predictor(const std::vector<trace::Spec> &inputs = {});
 
-  /// Copies the modules' parameters into the state again, after they were assigned other values,
-  /// for example by Module::load().
+  /// Copies the modules' parameters into the training step's state again, after they were assigned
+  /// other values, for example by Module::load().
   void takeParameters();
-  /// Writes a checkpoint of all state as a safetensors file. The file is replaced atomically.
+  /// Writes a checkpoint of all state as a safetensors file, which is replaced atomically.
   void save(const std::string &path);
   void load(const std::string &path, LoadState options = {});
 
-  /// Compiles now instead of at the first step. Returns the compile time in seconds.
+  /// Compiles the training step now instead of at its first run. Returns the compile time in
+  /// seconds.
   double prepare();
-  /// Writes the step to an artifact file (.dlcx), with the current parameters as initial state.
+  /// Writes the training step to an artifact file (.dlcx), with the current parameters as initial
+  /// state.
   void saveProgram(const std::string &path) const;
-  /// The step as a model, for functions that only Model has.
+  /// Returns the training step as a dlc::Model, for functions that only Model has.
   const Model &model() const;
 
   struct Impl;
@@ -63,8 +66,7 @@ private:
   std::shared_ptr<Impl> impl;
 };
 
-/// Traces the training step as described for traceStep(). The step is compiled when it is first
-/// run.
+/// Traces the training step as described for traceStep(). It is compiled when it is first run.
 Step train(const Network &network, const TensorFunction &loss, const optim::Optimizer &optimizer,
            const std::vector<trace::Spec> &inputs, const StepOptions &options = {},
            const ModelOptions &modelOptions = {},
