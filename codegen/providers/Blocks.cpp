@@ -114,14 +114,13 @@ public:
              .parameter = "lanesAndDigits"}) {}
 
   SmallVector<int64_t> variants(CandidateCollector &collector) const override {
-    auto weights = collector.fusion ? readQuantizedWeights(collector.fusion) : std::nullopt;
     int64_t lanes = blocks::lanes();
-    if (!weights || !lanes)
+    if (!collector.fusion || !quantizedProductOf(collector.fusion) || !lanes)
       return {};
     int64_t digits = digitsFor(collector.fusion, collector.selection.accuracy);
     SmallVector<int64_t> all{kDigits * lanes + digits};
     if (StringRef(collector.selection.target.features).contains("+amx-bf16") &&
-        blocks::hasTilesFor(weights->depth) && rowsOf(collector.fusion) >= kMinOnTiles)
+        rowsOf(collector.fusion) >= kMinOnTiles)
       all.push_back(kDigits * kOnTiles + digits);
     return all;
   }

@@ -2,6 +2,7 @@
 #include "codegen/providers/Product.h"
 
 #include "passes/fuse/StateUpdate.h"
+#include "passes/simplify/Constants.h"
 
 using namespace mlir;
 
@@ -250,19 +251,15 @@ std::optional<QuantizedWeights> readQuantizedWeights(FusionOp fusion) {
   MatmulOp product = quantizedProductOf(fusion);
   if (!product)
     return std::nullopt;
-  return QuantizedWeights::read(product, [&](Value inner) -> std::optional<ref::Tensor> {
-    ConstantOp constant = constantOf(outside(fusion, inner));
-    auto tensor =
-        constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
-    return failed(tensor) ? std::nullopt : std::optional(*tensor);
-  });
+  return QuantizedWeights::read(
+      product, [&](Value inner) { return constantTensor(outside(fusion, inner)); });
 }
 
 std::optional<Product> describeQuantized(FusionOp fusion, const Refusal &refuse) {
   MatmulOp product = quantizedProductOf(fusion);
   DequantizeOp weights = quantizedWeightsOf(product);
   auto e = weights ? epilogueExcept(weights.getOperation(), fusion) : std::nullopt;
-  ConstantOp numbers = weights ? constantOf(outside(fusion, weights.getX())) : ConstantOp();
+  auto numbers = weights ? constantTensor(outside(fusion, weights.getX())) : std::nullopt;
   if (!e || !numbers || e->rhs.base != Value(weights.getY()))
     return refuse("not a single matmul by constant quantized weights with an epilogue");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
@@ -270,10 +267,9 @@ std::optional<Product> describeQuantized(FusionOp fusion, const Refusal &refuse)
   if (fusion->hasAttr(kUpdatesAttr))
     foldUpdate(*e);
   auto p = describeOperands(fusion, *e, refuse);
-  auto plain = ref::Tensor::fromAttr(numbers.getValue());
-  if (!p || failed(plain))
-    return refuse("its weights cannot be read");
-  p->constant = {*plain, product.getTransposeB()};
+  if (!p)
+    return std::nullopt;
+  p->constant = {*numbers, product.getTransposeB()};
   return withSteps(std::move(*p), fusion, *e, refuse);
 }
 

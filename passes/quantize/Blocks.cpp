@@ -42,11 +42,7 @@ DequantizeOp weightsOf(MatmulOp product) {
 /// Checks whether a dequantization has a scale or a zero point for each of several blocks along the
 /// reduction dimension of the matmul.
 bool isInBlocks(MatmulOp product, DequantizeOp op) {
-  const int64_t axis = product.getTransposeB();
-  return op.getBlockSize() && int64_t(*op.getAxis()) == axis &&
-         llvm::any_of(op->getOperands().drop_front(), [&](Value each) {
-           return typeOf(each).getRank() != 0 && shapeOf(each)[axis] != 1;
-         });
+  return hasBlocks(op) && int64_t(*op.getAxis()) == int64_t(product.getTransposeB());
 }
 
 /// Makes the operands of the dequantization constants, and marks the matmul so that its kernel
@@ -109,6 +105,12 @@ Value byBlocks(MatmulOp product, DequantizeOp op) {
 }
 
 } // namespace
+
+bool hasBlocks(DequantizeOp op) {
+  return op.getBlockSize() && llvm::any_of(op->getOperands().drop_front(), [&](Value each) {
+           return typeOf(each).getRank() != 0 && shapeOf(each)[*op.getAxis()] != 1;
+         });
+}
 
 bool keepBlocks(MatmulOp product, Costs *costs) {
   constexpr int64_t kMaxWeightBoundRows = 4, kMin = 4096;

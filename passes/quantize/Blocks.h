@@ -7,6 +7,9 @@
 
 namespace dlc::quantize {
 
+/// Checks whether a dequantization has a scale or a zero point for each of several blocks.
+bool hasBlocks(DequantizeOp op);
+
 /// Rewrites a matmul by constant weights that are dequantized in blocks along the reduction
 /// dimension. If `costs` (may be null) has a kernel that reads the quantized weights, marks the
 /// matmul for it; otherwise, for few rows, rewrites it as one matmul for each block. Returns false

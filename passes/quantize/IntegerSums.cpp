@@ -63,13 +63,6 @@ bool isZeroOrNone(Value zeroPoint) { return !zeroPoint || isSplatOf(zeroPoint, 0
 
 bool isSignedByte(Value x) { return typeOf(x).getElementType().isSignlessInteger(8); }
 
-/// Checks whether a dequantization has a scale or a zero point for each of several blocks.
-bool hasBlocks(DequantizeOp op) {
-  return op.getBlockSize() && llvm::any_of(op->getOperands().drop_front(), [&](Value each) {
-           return typeOf(each).getRank() != 0 && shapeOf(each)[*op.getAxis()] != 1;
-         });
-}
-
 /// Matches a dequantization of 4- or 8-bit integers to f32, or view operations on one with a single
 /// scale. With `byRows`, float zero points and zero points of several elements are returned in
 /// `zeros`.

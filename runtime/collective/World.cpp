@@ -185,7 +185,7 @@ bool areAlike(World &world, const std::string &text) {
 } // namespace
 
 void World::agree(std::string_view what, std::span<const std::string> lines,
-                  std::string_view mend) {
+                  std::string_view hint) {
   if (size() == 1)
     return;
   std::string mine;
@@ -230,7 +230,7 @@ void World::agree(std::string_view what, std::span<const std::string> lines,
   };
   fail("all ranks must have the same ", what, "; rank", others.size() > 1 ? "s " : " ",
        listed(others), others.size() > 1 ? " have" : " has",
-       " a different one than rank 0: ", lineOf(other), "; rank 0 has ", lineOf(first), "; ", mend);
+       " a different one than rank 0: ", lineOf(other), "; rank 0 has ", lineOf(first), "; ", hint);
 }
 
 const WorldLink &World::link() {

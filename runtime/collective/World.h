@@ -121,9 +121,9 @@ public:
   /// Checks that all ranks have the same lines; this costs one small reduction. All ranks must call
   /// it together. If the lines differ, it throws dlc::Error on all ranks; the message has the ranks
   /// that differ from rank 0 and the first differing line. `what` describes the lines, as in "the
-  /// program"; `mend` is a hint.
+  /// program"; `hint` tells the user what to do.
   void agree(std::string_view what, std::span<const std::string> lines,
-             std::string_view mend = "start all ranks with the same file");
+             std::string_view hint = "start all ranks with the same file");
   /// Returns the performance of the network, which is measured within some milliseconds at the
   /// first call. All ranks must call it together. The result is the same on all ranks.
   const WorldLink &link();

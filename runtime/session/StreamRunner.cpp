@@ -289,7 +289,7 @@ struct StreamRunner::Impl {
 
   private:
     /// If `accessible`, makes the memory blocks of `device` accessible. Otherwise makes the blocks
-    /// of all other devices inaccessible. UINT32_MAX stands for all devices.
+    /// of all other devices inaccessible. UINT32_MAX selects all devices.
     void set(bool accessible, uint32_t device) {
       for (const auto &[index, blocks] : impl.binder.blocks())
         if ((index == device || device == UINT32_MAX) == accessible)

@@ -1,36 +1,37 @@
 //===- WeightCases.cpp - cases of matmuls and convolutions with constant weights ---===//
 #include "test/conformance/Case.h"
 
+#include <functional>
+
 namespace dlc::conformance {
 namespace {
 
-/// Returns a constant of shape [rows, columns] as textual IR.
-std::string constantMatrix(int64_t rows, int64_t columns, const std::string &type) {
-  bool isFloat = isFloatName(type);
+/// Returns a constant of shape [rows, columns] as textual IR. `valueOf` returns an element by row
+/// and column, to which `suffix` is appended.
+std::string matrixText(const Shape &shape, const std::string &type, const char *suffix,
+                       const std::function<int64_t(int64_t, int64_t)> &valueOf) {
   std::string text = "dense<[";
-  for (int64_t i = 0; i < rows; ++i) {
+  for (int64_t i = 0; i < shape[0]; ++i) {
     text += i ? "], [" : "[";
-    for (int64_t j = 0; j < columns; ++j) {
-      int64_t value = (i * 131 + j * 29) % 255 - 127;
-      text += (j ? ", " : "") + std::to_string(value) + (isFloat ? ".0" : "");
-    }
+    for (int64_t j = 0; j < shape[1]; ++j)
+      text += (j ? ", " : "") + std::to_string(valueOf(i, j)) + suffix;
   }
-  return text + "]]> : " + typeText({rows, columns}, type);
+  return text + "]]> : " + typeText(shape, type);
 }
 
-/// Returns a constant of shape [rows, columns] as textual IR: `range` different integers, starting
-/// at `low`, or fractions of them if the type is a float.
+/// Returns such a constant of integers from -127 to 127.
+std::string constantMatrix(int64_t rows, int64_t columns, const std::string &type) {
+  return matrixText({rows, columns}, type, isFloatName(type) ? ".0" : "",
+                    [](int64_t i, int64_t j) { return (i * 131 + j * 29) % 255 - 127; });
+}
+
+/// Returns such a constant of `range` different integers, starting at `low`, or of fractions of
+/// them if the type is a float.
 std::string constantOf(const Shape &shape, const std::string &type, int64_t low, int64_t range) {
-  std::string text = "dense<[";
-  for (int64_t i = 0, at = 0; i < shape[0]; ++i) {
-    text += i ? ", [" : "[";
-    for (int64_t j = 0; j < shape[1]; ++j, ++at) {
-      int64_t value = low + (at * 131 + at / 7 * 29) % range;
-      text += (j ? ", " : "") + std::to_string(value) + (isFloatName(type) ? ".0e-2" : "");
-    }
-    text += "]";
-  }
-  return text + "]> : " + typeText(shape, type);
+  return matrixText(shape, type, isFloatName(type) ? ".0e-2" : "", [&](int64_t i, int64_t j) {
+    const int64_t at = i * shape[1] + j;
+    return low + (at * 131 + at / 7 * 29) % range;
+  });
 }
 
 /// Constant quantized weights [n, k], or [k, n] if `isTransposed` is false, in blocks along k.

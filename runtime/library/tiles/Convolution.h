@@ -17,8 +17,9 @@ namespace dlc::tiles {
 ///    "post_ops": as of a matmul (describe/Product.h), with "strides": [pixel, channel]}
 ///
 /// "parts" is the number of bf16 parts of each f32 element. All elements are f32; src, dst and the
-/// operands are stored channels last. "turned" means that the weights are [c, o, r, s] and the
-/// window is flipped, which computes the data gradient of a convolution with stride 1. The buffers
+/// operands are stored channels last. If the field "turned" is true, the weights are
+/// [c, o, r, s] and the window is flipped, which computes the data gradient of a convolution with
+/// stride 1. The buffers
 /// are src, weights, [bias], dst, and one for each binary post-op.
 struct DLC_EXPORT Convolution : describe::Convolution {
   int parts = 2;

@@ -10,8 +10,8 @@ using runtime::Packed;
 
 /// Returns the size of the transformed weights of a description with "packed", in bytes.
 DLC_EXPORT uint64_t packedBytes(const nlohmann::json &desc);
-/// Transforms weights of shape [O, C, R, R], or [C, O, R, R] if the description has "turned", to
-/// the Winograd domain.
+/// Transforms weights to the Winograd domain. Their shape is [O, C, R, R], or [C, O, R, R] if the
+/// description's field "turned" is true.
 DLC_EXPORT Packed packWeights(const nlohmann::json &desc, const float *plain, int threads);
 
 } // namespace dlc::winograd
