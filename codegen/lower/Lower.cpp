@@ -2,10 +2,12 @@
 #include "codegen/lower/Lower.h"
 
 #include "codegen/lower/Collectives.h"
+#include "codegen/lower/ConcurrentLoops.h"
 #include "codegen/lower/Lowering.h"
 #include "codegen/lower/Streams.h"
 #include "codegen/lower/Views.h"
 #include "codegen/providers/Provider.h"
+#include "codegen/select/Candidates.h"
 #include "passes/fuse/Classify.h"
 #include "passes/fuse/StepSlice.h"
 
@@ -106,6 +108,7 @@ LogicalResult Lowering::run() {
   main.erase();
   makeCollectivesInPlace(program);
   assignStreams(program);
+  markConcurrentLoops(program, CostModel(profileOf(options, target), target, options.threads));
   return success();
 }
 

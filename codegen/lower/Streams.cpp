@@ -1,8 +1,8 @@
 //===- Streams.cpp - assigns commands to streams --------------------------===//
 #include "codegen/lower/Streams.h"
 
+#include "codegen/lower/Access.h"
 #include "codegen/lower/Collectives.h"
-#include "codegen/memory/Memory.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -17,19 +17,6 @@ namespace {
 StringRef deviceOfBuffer(Value buffer) {
   return cast<exec::BufferType>(buffer.getType()).getDevice();
 }
-
-/// Range of bytes that a command reads or writes. Inputs and constants are omitted because no
-/// command writes them, so that they cause no dependency.
-struct Access {
-  const void *memory;
-  int64_t start, end;
-  bool write;
-
-  bool conflictsWith(const Access &other) const {
-    return memory == other.memory && (write || other.write) && start < other.end &&
-           other.start < end;
-  }
-};
 
 class Assigner {
 public:
@@ -79,33 +66,6 @@ private:
     return streams.try_emplace(key, unsigned(streams.size())).first->second;
   }
 
-  static void collect(Operation *op, SmallVectorImpl<Access> &accesses) {
-    SmallVector<unsigned> written = exec::writtenOperands(op);
-    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-      auto [root, start, bytes] = extentOf(operand);
-      Operation *def = root.getDefiningOp();
-      if (isa<exec::InputOp, exec::ConstantOp>(def))
-        continue;
-      const void *memory = root.getAsOpaquePointer();
-      if (auto state = dyn_cast<exec::StateOp>(def))
-        memory = stateMemory(state);
-      accesses.push_back({memory, start, start + bytes, llvm::is_contained(written, i)});
-    }
-    for (Region &region : op->getRegions())
-      for (Operation &inner : region.front())
-        if (exec::streamOf(&inner))
-          collect(&inner, accesses);
-  }
-
-  /// Returns the key that identifies a state's memory. The StateOps of the old and the new value
-  /// map to the same key, because both values share their memory.
-  static const void *stateMemory(exec::StateOp state) {
-    for (auto other : state->getBlock()->getOps<exec::StateOp>())
-      if (other.getIndex() == state.getIndex())
-        return other.getBuffer().getAsOpaquePointer();
-    llvm_unreachable("a state is in its own block");
-  }
-
   struct Point {
     unsigned stream;
     int64_t time;
@@ -120,8 +80,7 @@ private:
     std::vector<Point> points;
     for (auto [time, op] : llvm::enumerate(commands)) {
       unsigned stream = *exec::streamOf(op);
-      SmallVector<Access> accesses;
-      collect(op, accesses);
+      SmallVector<Access> accesses = accessesOf(op);
       // For each other stream, the last of its commands that must complete before this command.
       std::map<unsigned, unsigned> needed;
       for (const Access &access : accesses)

@@ -19,7 +19,8 @@ mlir::LogicalResult planMemory(mlir::ModuleOp module);
 mlir::LogicalResult verifyMemory(mlir::ModuleOp module);
 
 /// Checks that events order any two commands of different streams that access the same bytes of
-/// arenas, states or outputs, if at least one of them writes. verifyMemory calls this check.
+/// arenas, states or outputs, if at least one of them writes, and that concurrent loops do not
+/// access such bytes. verifyMemory calls this check.
 mlir::LogicalResult verifyRaces(exec::ProgramOp program);
 
 /// Attribute of a library command: offset and size of an arena range that is unused while the

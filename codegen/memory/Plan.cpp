@@ -43,6 +43,8 @@ struct LiveRange {
   /// Live range of the buffer. first[s]: commands of stream s below this number are complete before
   /// the first use. last[s]: number of the last command of stream s that uses the buffer.
   SmallVector<int64_t> first, last;
+  /// Loops of groups of concurrent loops that use the buffer.
+  llvm::SmallDenseSet<Operation *, 2> concurrent;
   LiveRange *mergedInto = nullptr;
 
   LiveRange *representative() { return mergedInto ? mergedInto->representative() : this; }
@@ -57,7 +59,11 @@ struct LiveRange {
 
 class Planner {
 public:
-  explicit Planner(exec::ProgramOp program) : program(program), clocks(program) {}
+  explicit Planner(exec::ProgramOp program) : program(program), clocks(program) {
+    for (auto [number, group] : llvm::enumerate(exec::concurrentLoops(program)))
+      for (exec::LoopOp loop : group)
+        groupOf[loop] = number;
+  }
 
   void run() {
     visit(program.getBody().front());
@@ -92,6 +98,25 @@ private:
     for (auto [first, mine] : llvm::zip(life.first, from))
       first = std::min(first, mine);
     life.last[stream] = std::max(life.last[stream], to);
+    if (Operation *loop = concurrentLoop(by))
+      life.concurrent.insert(loop);
+  }
+
+  /// Returns the loop of a group of concurrent loops that is or contains the command; null if there
+  /// is none.
+  Operation *concurrentLoop(Operation *command) {
+    Operation *top = program.getBody().findAncestorOpInRegion(*command);
+    return groupOf.count(top) ? top : nullptr;
+  }
+
+  /// Returns true if different loops of one group use the two buffers, which then cannot share
+  /// memory.
+  bool areConcurrent(const LiveRange &a, const LiveRange &b) const {
+    for (Operation *loop : a.concurrent)
+      for (Operation *other : b.concurrent)
+        if (loop != other && groupOf.lookup(loop) == groupOf.lookup(other))
+          return true;
+    return false;
   }
 
   void visit(Block &block) {
@@ -123,8 +148,9 @@ private:
         LiveRange *source = lives[from].representative();
         if (target.mergedInto || target.representative() == source || target.bytes > source->bytes)
           continue;
-        if (!diesAt(*source, op) || target.first[clocks.stream(op)] != clocks.begin(op) ||
-            taken.contains(source))
+        if (!diesAt(*source, op) || areConcurrent(*source, target) ||
+            (concurrentLoop(op) && areConcurrent(*source, *source)) ||
+            target.first[clocks.stream(op)] != clocks.begin(op) || taken.contains(source))
           continue;
         // If another operand of the command refers to the same buffer, the command would overwrite
         // that operand while it reads it.
@@ -140,6 +166,7 @@ private:
           mine = std::max(mine, theirs);
         for (auto [mine, theirs] : llvm::zip(source->first, target.first))
           mine = std::min(mine, theirs);
+        source->concurrent.insert(target.concurrent.begin(), target.concurrent.end());
         taken.insert(source);
       }
     }
@@ -205,6 +232,8 @@ private:
   /// attribute of the command, so that the library may use it as scratch memory.
   void writeRoom(Operation *op, ArrayRef<LiveRange *> roots, int64_t arena) {
     op->removeAttr(kWorkspaceAttr); // the attribute may remain from an earlier plan
+    if (concurrentLoop(op))
+      return; // commands of the group's other loops would share the range
     SmallVector<std::pair<int64_t, int64_t>> taken;
     for (LiveRange *life : roots)
       if (life->first[0] <= clocks.end(op) && clocks.begin(op) <= life->last[0])
@@ -233,7 +262,7 @@ private:
       int64_t &arena = arenas[device];
       int64_t bytes = (life->bytes + kAlign - 1) / kAlign * kAlign, best = 0;
       for (LiveRange *other : placed) {
-        if (!other->overlaps(*life))
+        if (!other->overlaps(*life) && !areConcurrent(*other, *life))
           continue;
         if (other->offset >= best + bytes)
           break;
@@ -269,6 +298,7 @@ private:
   exec::ProgramOp program;
   Clocks clocks;
   std::map<Operation *, LiveRange> lives; // a map because pointers to elements must remain valid
+  llvm::DenseMap<Operation *, size_t> groupOf; ///< group of each concurrent loop
   SmallVector<LiveRange *> order;
   SmallVector<Operation *> commands;
 };

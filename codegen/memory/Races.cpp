@@ -24,6 +24,86 @@ struct AccessedRange {
   std::map<unsigned, CommandPosition> readers;
 };
 
+/// Bytes of arenas, states or outputs that a command's operand refers to.
+struct Bytes {
+  std::string memory;
+  int64_t start, end;
+};
+
+/// Returns the bytes of a buffer; std::nullopt for inputs and constants, which no command writes.
+std::optional<Bytes> bytesOf(Value buffer) {
+  auto [root, start, bytes] = extentOf(buffer);
+  std::string memory;
+  if (auto alloc = root.getDefiningOp<exec::AllocOp>()) {
+    memory = "the arena of " + alloc.getBuffer().getType().getDevice().str();
+    start += int64_t(alloc.getOffset().value_or(0));
+  } else if (auto state = root.getDefiningOp<exec::StateOp>()) {
+    memory = "state " + std::to_string(state.getIndex());
+  } else if (auto output = root.getDefiningOp<exec::OutputOp>()) {
+    memory = "output " + std::to_string(output.getIndex());
+  } else {
+    return std::nullopt;
+  }
+  return Bytes{memory, start, start + bytes};
+}
+
+/// Checks that no loop of a group of concurrent loops writes bytes that another one accesses.
+class LoopDetector {
+public:
+  LogicalResult run(ArrayRef<exec::LoopOp> group) {
+    for (exec::LoopOp loop : group)
+      if (failed(touchAll(loop, loop)))
+        return failure();
+    return success();
+  }
+
+private:
+  struct Use {
+    Bytes bytes;
+    bool writes;
+    exec::LoopOp loop;
+    Operation *command;
+  };
+
+  LogicalResult touchAll(Operation *op, exec::LoopOp loop) {
+    SmallVector<unsigned> written = exec::writtenOperands(op);
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      if (auto bytes = bytesOf(operand);
+          bytes && failed(touch({*bytes, llvm::is_contained(written, i), loop, op})))
+        return failure();
+    // The scratch range of a library call is written, too.
+    if (auto workspace = op->getAttrOfType<DenseI64ArrayAttr>(kWorkspaceAttr))
+      if (failed(touch(
+              {{"the arena of " + exec::kHost.str(), workspace[0], workspace[0] + workspace[1]},
+               true,
+               loop,
+               op})))
+        return failure();
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.front())
+        if (exec::streamOf(&inner) && failed(touchAll(&inner, loop)))
+          return failure();
+    return success();
+  }
+
+  LogicalResult touch(const Use &use) {
+    for (const Use &other : uses)
+      if (other.loop != use.loop && (other.writes || use.writes) &&
+          other.bytes.memory == use.bytes.memory && other.bytes.start < use.bytes.end &&
+          use.bytes.start < other.bytes.end) {
+        auto diag = use.command->emitError("memory: accesses byte ")
+                    << std::max(other.bytes.start, use.bytes.start) << " of " << use.bytes.memory
+                    << ", which a concurrent loop accesses, too";
+        diag.attachNote(other.command->getLoc()) << "the other command";
+        return diag;
+      }
+    uses.push_back(use);
+    return success();
+  }
+
+  SmallVector<Use> uses;
+};
+
 /// Detects pairs of conflicting accesses that no event orders. The order of the command list is
 /// consistent with the events, and the order by events is transitive. It is therefore sufficient to
 /// compare each access with the previous accesses to the same bytes.
@@ -68,20 +148,8 @@ private:
   }
 
   LogicalResult touch(Operation &op, unsigned operand, bool writes, const CommandPosition &now) {
-    Value buffer = op.getOperand(operand);
-    auto [root, start, bytes] = extentOf(buffer);
-    std::string memory;
-    if (auto alloc = root.getDefiningOp<exec::AllocOp>()) {
-      memory = "the arena of " + alloc.getBuffer().getType().getDevice().str();
-      start += int64_t(alloc.getOffset().value_or(0));
-    } else if (auto state = root.getDefiningOp<exec::StateOp>()) {
-      memory = "state " + std::to_string(state.getIndex());
-    } else if (auto output = root.getDefiningOp<exec::OutputOp>()) {
-      memory = "output " + std::to_string(output.getIndex());
-    } else {
-      return success();
-    }
-    return mark(memory, start, start + bytes, writes, now);
+    auto bytes = bytesOf(op.getOperand(operand));
+    return bytes ? mark(bytes->memory, bytes->start, bytes->end, writes, now) : success();
   }
 
   LogicalResult mark(const std::string &memory, int64_t start, int64_t end, bool writes,
@@ -145,6 +213,9 @@ private:
 } // namespace
 
 LogicalResult verifyRaces(exec::ProgramOp program) {
+  for (ArrayRef<exec::LoopOp> group : exec::concurrentLoops(program))
+    if (failed(LoopDetector().run(group)))
+      return failure();
   return program.getStreamDevices().size() == 1 ? success() : Detector(program).run();
 }
 

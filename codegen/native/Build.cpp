@@ -67,6 +67,8 @@ public:
     constants = program.manifest.value("constants", json::array());
     for (auto [i, kernel] : llvm::enumerate(program.manifest["kernels"]))
       kernelIndex[kernel["name"].get<std::string>()] = i;
+    for (ArrayRef<exec::LoopOp> group : exec::concurrentLoops(op))
+      concurrent.insert(group.begin(), group.end());
   }
 
   LogicalResult run() {
@@ -285,6 +287,8 @@ private:
                      c["cond"] = buffer(l.getCondition());
                    if (l.getIndex())
                      c["index"] = buffer(l.getIndex());
+                   if (l.getConcurrent())
+                     c["concurrent"] = true;
                    return c;
                  })
                  .Case<exec::RecordOp>([&](exec::RecordOp l) {
@@ -295,9 +299,10 @@ private:
                  });
     if (unsigned stream = *exec::streamOf(&o))
       c["stream"] = stream;
-    // In a program with several streams, launches and library calls list the operands that they
-    // write, so that the loader can verify the order of commands again.
-    if (op.getStreamsAttr() && isa<exec::LaunchOp, exec::LibraryOp>(o))
+    // Where commands may run at the same time, launches and library calls list the operands that
+    // they write, so that the loader can verify their order again.
+    if ((op.getStreamsAttr() || concurrent.contains(op.getBody().findAncestorOpInRegion(o))) &&
+        isa<exec::LaunchOp, exec::LibraryOp>(o))
       for (unsigned position : exec::writtenOperands(&o))
         c["writes"].push_back(position);
     if (std::string where = locationText(o.getLoc()); !where.empty())
@@ -334,6 +339,7 @@ private:
   std::map<std::pair<int64_t, int64_t>, size_t> workspaces;
   llvm::DenseMap<const void *, size_t> constantIndex;
   std::map<std::string, size_t> kernelIndex;
+  llvm::DenseSet<Operation *> concurrent; ///< loops of groups of concurrent loops
 };
 
 } // namespace

@@ -85,6 +85,7 @@ public:
   Selection(ModuleOp module, const CompileOptions &options, const cpu::Target &target)
       : module(module), options(options), tuning(options.tuning), target(target),
         conditions(conditionsOf(module, options, target)),
+        dequantizedBytesLeft(options.dequantizeWeights == "never" ? 0 : kMaxDequantizedBytes),
         database(databaseOf(options), options.tuning.pinned, warning) {
     warn();
     if (options.tune)
@@ -444,7 +445,7 @@ private:
   TuningConditions conditions;
   std::map<std::string, std::optional<TuningConditions>> onGpus;
   std::map<StructuralKey, KnownCandidates> candidatesByKey;
-  int64_t dequantizedBytesLeft = kMaxDequantizedBytes;
+  int64_t dequantizedBytesLeft;
   std::vector<WeightForms> weightForms; ///< weight forms between which measurements decide
   std::string warning;
   TuningDatabase database;

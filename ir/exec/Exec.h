@@ -41,6 +41,10 @@ std::optional<unsigned> streamOf(mlir::Operation *op);
 /// Assigns a stream to a command and to all commands nested in its regions.
 void setStream(mlir::Operation *op, unsigned stream);
 
+/// Returns the groups of concurrent loops of a program: each is a loop with the `concurrent` loops
+/// that follow it.
+llvm::SmallVector<llvm::SmallVector<LoopOp>> concurrentLoops(ProgramOp program);
+
 /// Returns the operand indices of the buffers that the command writes.
 llvm::SmallVector<unsigned> writtenOperands(mlir::Operation *op);
 

@@ -47,6 +47,7 @@ def Exec_ProgramOp : Exec_Op<"program", [IsolatedFromAbove, Symbol, SingleBlock,
     - (C2) each command's stream is one of them; a command in a body has the stream of the enclosing command.
     - (C3) a command's buffers are on its stream's device; for a copy, at least one of them.
     - (C4) an event is recorded once and waited for later in the list, on another stream; both are outside of bodies.
+    - (C5) the command before a `concurrent` loop is a loop on the same stream, and both are outside of bodies.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$inputs, ArrayAttr:$outputs, OptionalAttr<ArrayAttr>:$states, OptionalAttr<I64Attr>:$arena,
                        OptionalAttr<StrArrayAttr>:$streams, OptionalAttr<DictionaryAttr>:$arenas);
@@ -154,10 +155,15 @@ def Exec_IfOp : Exec_Op<"if", [SingleBlock, NoTerminator, NoRegionArguments]> {
 }
 def Exec_LoopOp : Exec_Op<"loop", [SingleBlock, NoTerminator, NoRegionArguments, AttrSizedOperandSegments]> {
   let summary = "repeats a command list while iteration < trip and the condition's byte is not 0; writes the iteration to `index`";
-  let arguments = (ins Optional<Exec_Buffer>:$trip, Optional<Exec_Buffer>:$condition, Optional<Exec_Buffer>:$index, DefaultValuedAttr<I64Attr, "0">:$stream);
+  let description = [{
+    A `concurrent` loop is independent of the loop before it, and of the loops that this one is concurrent with: none of them writes bytes
+    that another one reads or writes. Adjacent loops of this kind form a group, whose loops a CPU may run at the same time.
+  }];
+  let arguments = (ins Optional<Exec_Buffer>:$trip, Optional<Exec_Buffer>:$condition, Optional<Exec_Buffer>:$index, UnitAttr:$concurrent,
+                       DefaultValuedAttr<I64Attr, "0">:$stream);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{(`trip` $trip^ `:` type($trip))? (`while` $condition^ `:` type($condition))? (`index` $index^ `:` type($index))?
-    $body attr-dict}];
+    (`concurrent` $concurrent^)? $body attr-dict}];
 }
 def Exec_RecordOp : Exec_Op<"record"> {
   let summary = "records an event, which occurs when all earlier commands of its stream are finished";

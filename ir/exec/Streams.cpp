@@ -44,6 +44,20 @@ SmallVector<unsigned> writtenOperands(Operation *op) {
       .Default([](Operation *) { return SmallVector<unsigned>{}; });
 }
 
+SmallVector<SmallVector<LoopOp>> concurrentLoops(ProgramOp program) {
+  SmallVector<SmallVector<LoopOp>> groups;
+  LoopOp previous;
+  for (LoopOp loop : program.getBody().getOps<LoopOp>()) {
+    if (loop.getConcurrent()) {
+      if (groups.empty() || groups.back().back() != previous)
+        groups.push_back({previous});
+      groups.back().push_back(loop);
+    }
+    previous = loop;
+  }
+  return groups;
+}
+
 SmallVector<StringRef> ProgramOp::getStreamDevices() {
   SmallVector<StringRef> devices;
   if (ArrayAttr streams = getStreamsAttr())
@@ -98,12 +112,33 @@ LogicalResult verifyWait(WaitOp op, const Recorded &recorded) {
          << " too, whose commands run in order; remove the wait";
 }
 
+/// Verifies C5. `previous` is the command before the loop; null if there is none.
+LogicalResult verifyConcurrent(LoopOp loop, Operation *previous, bool isInBody) {
+  if (!loop.getConcurrent())
+    return success();
+  auto before = dyn_cast_or_null<LoopOp>(previous);
+  if (before && before.getStream() == loop.getStream() && !isInBody)
+    return success();
+  return loop.emitOpError("C5: a concurrent loop must follow another loop on its stream, outside "
+                          "of bodies; found ")
+         << (isInBody   ? "a loop in a body"
+             : before   ? "a loop on another stream before it"
+             : previous ? "another command before it"
+                        : "no command before it")
+         << "; remove `concurrent`";
+}
+
 LogicalResult verifyList(Block &block, ArrayRef<StringRef> devices, std::optional<unsigned> within,
                          Recorded &recorded) {
+  Operation *last = nullptr;
   for (Operation &op : block) {
     auto stream = streamOf(&op);
     if (!stream)
       continue;
+    Operation *previous = std::exchange(last, &op);
+    if (auto loop = dyn_cast<LoopOp>(op);
+        loop && failed(verifyConcurrent(loop, previous, within.has_value())))
+      return failure();
     if (*stream >= devices.size())
       return op.emitOpError("C2: a command's stream must be one of the program's; found ")
              << *stream << " of " << devices.size();

@@ -539,6 +539,9 @@ private:
     if (overflow != "stop" && overflow != "error")
       failAt(node.where, "overflow: required: stop or error; found: '", overflow, "'");
     command.overflowIsError = overflow == "error";
+    command.concurrent = node.member("concurrent").booleanOr(false);
+    if (command.concurrent && depth > 0)
+      failAt(node.where, "a concurrent loop is not allowed inside if and loop");
     ++loops;
     readCommands(node.member("body"), command.body, depth + 1);
     --loops;

@@ -134,6 +134,9 @@ struct Command {
   // members for if and loop
   int64_t cond = -1, trip = -1, index = -1, count = -1, max = -1;
   bool overflowIsError = false;
+  /// Whether a loop is independent of the loops before it, back to the first one that is not
+  /// concurrent, and may run at the same time as these.
+  bool concurrent = false;
   std::vector<Command> body, orElse;
   // member for record and wait
   uint32_t event = 0;

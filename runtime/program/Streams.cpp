@@ -45,6 +45,82 @@ struct AccessedRange {
   std::vector<CommandPosition> readers;
 };
 
+/// Memory that commands share: a space, its device and its index.
+using Memory = std::tuple<Space, uint32_t, uint32_t>;
+
+/// Bytes of a memory that a buffer refers to. In a loop, the address of a buffer with a step may be
+/// anywhere within the buffer's range.
+struct Extent {
+  explicit Extent(const Buffer &buffer)
+      : memory(buffer.space, buffer.device, buffer.index),
+        start(buffer.step ? buffer.begin : buffer.offset),
+        end(buffer.step ? buffer.end : buffer.offset + buffer.bytes) {}
+  Memory memory;
+  uint64_t start, end;
+};
+
+/// Returns whether commands can write the buffer. Buffers without bytes count as constant.
+bool isWritable(const Buffer &buffer) {
+  return buffer.bytes > 0 && buffer.space != Space::Constant && buffer.space != Space::Input;
+}
+
+/// Checks a group of concurrent loops: a loop and the concurrent loops that follow it.
+class LoopChecker {
+public:
+  explicit LoopChecker(const Plan &plan) : plan(plan) {}
+
+  void run() {
+    for (size_t i = 0; i < plan.commands.size(); ++i) {
+      const Command &command = plan.commands[i];
+      if (!command.concurrent || i == 0 || plan.commands[i - 1].op != Op::Loop ||
+          plan.commands[i - 1].stream != command.stream) {
+        if (command.concurrent)
+          fail("program manifest: commands[", i,
+               "]: a concurrent loop must follow another loop of "
+               "its stream");
+        uses.clear();
+      }
+      if (command.op == Op::Loop)
+        touchAll(command, i);
+    }
+  }
+
+private:
+  struct Use {
+    Extent extent;
+    bool written;
+    size_t loop;
+  };
+
+  void touchAll(const Command &command, size_t loop) {
+    for (const BufferUse &use : buffersOf(command))
+      touch(use, loop);
+    // A library call writes its scratch memory.
+    if (command.workspace >= 0)
+      touch({static_cast<uint32_t>(command.workspace), true}, loop);
+    for (const std::vector<Command> *body : {&command.body, &command.orElse})
+      for (const Command &inner : *body)
+        touchAll(inner, loop);
+  }
+
+  void touch(const BufferUse &use, size_t loop) {
+    if (!isWritable(plan.buffers[use.buffer]))
+      return;
+    Use now{Extent(plan.buffers[use.buffer]), use.written, loop};
+    for (const Use &other : uses)
+      if (other.loop != loop && (other.written || now.written) &&
+          other.extent.memory == now.extent.memory && other.extent.start < now.extent.end &&
+          now.extent.start < other.extent.end)
+        fail("program manifest: commands[", loop, "]: ", use.written ? "writes" : "reads",
+             " buffer ", use.buffer, ", whose bytes the concurrent loop commands[", other.loop,
+             "] ", other.written ? "writes" : "reads");
+    uses.push_back(now);
+  }
+
+  const Plan &plan;
+  std::vector<Use> uses; ///< by the loops of the current group
+};
+
 class StreamChecker {
 public:
   explicit StreamChecker(const Plan &plan)
@@ -151,18 +227,12 @@ private:
                ", but neither of its buffers is on that device");
   }
 
-  using Memory = std::tuple<Space, uint32_t, uint32_t>;
-
   void mark(const BufferUse &use, const CommandPosition &now) {
     const Buffer &buffer = plan.buffers[use.buffer];
-    if (plan.streams.size() == 1 || buffer.bytes == 0 || buffer.space == Space::Constant ||
-        buffer.space == Space::Input)
+    if (plan.streams.size() == 1 || !isWritable(buffer))
       return;
-    auto &runs = memories[{buffer.space, buffer.device, buffer.index}];
-    // In a loop, the address of a buffer with a step may be anywhere within the buffer's range.
-    const bool moves = buffer.step != 0;
-    uint64_t start = moves ? buffer.begin : buffer.offset,
-             end = moves ? buffer.end : start + buffer.bytes;
+    auto [memory, start, end] = Extent(buffer);
+    auto &runs = memories[memory];
     cut(runs, start);
     cut(runs, end);
     while (start < end) {
@@ -225,7 +295,10 @@ private:
 
 } // namespace
 
-void checkStreams(const Plan &plan) { StreamChecker(plan).run(); }
+void checkStreams(const Plan &plan) {
+  StreamChecker(plan).run();
+  LoopChecker(plan).run();
+}
 
 std::vector<std::vector<bool>> concurrentStreams(const Plan &plan) {
   size_t count = plan.streams.size();

@@ -9,7 +9,8 @@ namespace dlc::runtime {
 /// Validates the plan's use of streams: commands use buffers of their stream's device, each event
 /// is recorded once and before it is waited for (so that streams cannot deadlock), and there is no
 /// data race. If two commands of different streams access the same bytes and one of them writes, an
-/// event must order them. Throws dlc::Error.
+/// event must order them. A concurrent loop must follow a loop of its stream, and loops that are
+/// concurrent must not access the same bytes if one of them writes. Throws dlc::Error.
 void checkStreams(const Plan &plan);
 
 /// A buffer that a command uses, and whether the command writes it.

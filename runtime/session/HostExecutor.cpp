@@ -2,6 +2,8 @@
 #include "runtime/session/HostExecutor.h"
 
 #include "runtime/collective/World.h"
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/program/Format.h"
 #include "runtime/program/Message.h"
 
 #include <chrono>
@@ -71,16 +73,26 @@ HostExecutor::HostExecutor(const Plan &plan, Binder &binder, const Span &code,
                            const std::vector<NumberedCommand> &commands, int threads, World *world,
                            EventSink *events)
     : plan(plan), binder(binder), code(code), infos(infos), threadCount(threads), world(world),
-      eventSink(events) {
+      eventSink(events), stepThreads(threads) {
   size_t count = 0;
   for (const NumberedCommand &numbered : commands)
     count += slotCount(*numbered.command);
   slots.resize(count);
   uint64_t scratchBytes = 0;
-  for (const NumberedCommand &numbered : commands) {
-    topLevel = static_cast<uint32_t>(steps.size());
-    uint32_t number = numbered.number;
-    prepare(*numbered.command, number, scratchBytes);
+  for (const NumberedCommand *at = commands.data(), *last = at + commands.size(); at != last;) {
+    const NumberedCommand *next = at + 1;
+    while (next != last && next->command->concurrent)
+      ++next;
+    topLevel = end();
+    if (next - at > 1 && threads > 1)
+      prepareGroup(at, next, scratchBytes);
+    else
+      for (; at != next; ++at) {
+        topLevel = end();
+        uint32_t number = at->number;
+        prepare(*at->command, number, scratchBytes);
+      }
+    at = next;
   }
   update = std::min(update, end());
   scratch = Block(scratchBytes, "scratch memory");
@@ -163,6 +175,26 @@ void HostExecutor::prepareBodies(const Command &command, size_t at, Step &step, 
   loopAddresses = outer;
 }
 
+void HostExecutor::prepareGroup(const NumberedCommand *first, const NumberedCommand *last,
+                                uint64_t &scratchBytes) {
+  uint32_t begin = end();
+  uint64_t offset = 0;
+  ThreadScope scope(1);
+  stepThreads = 1;
+  for (const NumberedCommand *loop = first; loop != last; ++loop) {
+    uint32_t at = end(), number = loop->number;
+    uint64_t bytes = 0;
+    prepare(*loop->command, number, bytes);
+    for (uint32_t step = at; step < end(); ++step)
+      steps[step].scratchOffset = offset;
+    offset += format::alignUp(bytes, 64);
+    groups[begin].push_back({at, {}, {}});
+  }
+  stepThreads = threadCount;
+  steps[begin].groupEnd = end();
+  scratchBytes = std::max(scratchBytes, offset);
+}
+
 void HostExecutor::prepareWork(const Command &command, Step &step, uint64_t &scratchBytes) {
   CommandInfo &info = infos[step.command];
   if (command.op == Op::Launch) {
@@ -170,21 +202,22 @@ void HostExecutor::prepareWork(const Command &command, Step &step, uint64_t &scr
     info.implementation = plan.kernels[command.kernel].name;
   } else {
     try {
-      calls.push_back(hostCall(plan, command, threadCount, world));
+      calls.push_back(hostCall(plan, command, stepThreads, world));
     } catch (const Error &error) {
       failIn(info, step.command, error.what());
     }
     step.work.call = calls.back().get();
     info.implementation = step.work.call->implementation();
   }
-  uint64_t bytes = step.work.scratchBytes(threadCount);
+  step.threads = stepThreads;
+  uint64_t bytes = step.work.scratchBytes(stepThreads);
   if (command.workspace >= 0 && bytes <= plan.buffers[static_cast<size_t>(command.workspace)].bytes)
     binder.bind(&step.workspace, static_cast<uint32_t>(command.workspace));
   else
     scratchBytes = std::max(scratchBytes, bytes);
 }
 
-void HostExecutor::runLoop(uint32_t at) {
+void HostExecutor::runLoop(uint32_t at, std::vector<TraceEvent> &trace) {
   const Step &step = steps[at];
   int64_t iteration = 0;
   auto wanted = [&] {
@@ -205,14 +238,45 @@ void HostExecutor::runLoop(uint32_t at) {
     } catch (const Error &error) {
       failIn(infos[step.command], step.command, error.what());
     }
-    runRange(at + 1, step.bodyEnd);
+    runRange(at + 1, step.bodyEnd, trace);
   }
   if (step.count >= 0)
     storeInteger(step.buffers[step.count], iteration);
 }
 
-void HostExecutor::runRange(uint32_t begin, uint32_t end) {
-  for (uint32_t at = begin; at < end; at = steps[at].elseEnd) {
+void HostExecutor::runGroup(uint32_t at, std::vector<TraceEvent> &trace) {
+  std::vector<ConcurrentLoop> &loops = groups.at(at);
+  parallelFor(threadCount, int64_t(loops.size()), 1, [&](int64_t begin, int64_t end, int) {
+    ThreadScope scope(1);
+    for (int64_t i = begin; i < end; ++i) {
+      ConcurrentLoop &loop = loops[size_t(i)];
+      int64_t start = tracing ? nowNs() : 0;
+      try {
+        runLoop(loop.at, loop.events);
+      } catch (...) {
+        loop.error = std::current_exception();
+      }
+      if (tracing)
+        loop.events.push_back({steps[loop.at].command, start, nowNs(), stream});
+    }
+  });
+  std::exception_ptr error;
+  for (ConcurrentLoop &loop : loops) {
+    trace.insert(trace.end(), loop.events.begin(), loop.events.end());
+    loop.events.clear();
+    if (std::exception_ptr own = std::exchange(loop.error, nullptr); own && !error)
+      error = own;
+  }
+  if (error)
+    std::rethrow_exception(error);
+}
+
+void HostExecutor::runRange(uint32_t begin, uint32_t end, std::vector<TraceEvent> &trace) {
+  for (uint32_t at = begin; at < end; at = steps[at].end()) {
+    if (steps[at].groupEnd) {
+      runGroup(at, trace);
+      continue;
+    }
     const Step &step = steps[at];
     int64_t start = tracing ? nowNs() : 0;
     // Report a sign of life, because other ranks may wait for this rank.
@@ -232,12 +296,12 @@ void HostExecutor::runRange(uint32_t begin, uint32_t end) {
       break;
     case Op::If:
       if (*static_cast<const uint8_t *>(step.buffers[step.cond]))
-        runRange(at + 1, step.bodyEnd);
+        runRange(at + 1, step.bodyEnd, trace);
       else
-        runRange(step.bodyEnd, step.elseEnd);
+        runRange(step.bodyEnd, step.elseEnd, trace);
       break;
     case Op::Loop:
-      runLoop(at);
+      runLoop(at, trace);
       break;
     case Op::Record:
       if (eventSink)
@@ -249,14 +313,15 @@ void HostExecutor::runRange(uint32_t begin, uint32_t end) {
       break;
     }
     if (tracing)
-      events.push_back({step.command, start, nowNs(), stream});
+      trace.push_back({step.command, start, nowNs(), stream});
   }
 }
 
 void HostExecutor::runWork(const Step &step) {
-  char *memory = step.workspace ? static_cast<char *>(step.workspace) : scratch.data();
+  char *memory =
+      step.workspace ? static_cast<char *>(step.workspace) : scratch.data() + step.scratchOffset;
   try {
-    step.work.run(step.buffers, memory, threadCount);
+    step.work.run(step.buffers, memory, step.threads);
   } catch (const Error &error) {
     failIn(infos[step.command], step.command, error.what());
   }

@@ -8,6 +8,8 @@
 #include "runtime/session/LoopAddresses.h"
 #include "runtime/session/Session.h"
 
+#include <exception>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -56,11 +58,11 @@ public:
   uint64_t scratchBytes() const { return scratch.size(); }
   int threads() const { return threadCount; }
 
-  void run(uint32_t first, uint32_t last) { runRange(first, last); }
+  void run(uint32_t first, uint32_t last) { runRange(first, last, events); }
 
   /// after() returns the index of the step that follows step `at` and its bodies. opAt() and
   /// eventAt() return properties of step `at`.
-  uint32_t after(uint32_t at) const { return steps[at].elseEnd; }
+  uint32_t after(uint32_t at) const { return steps[at].end(); }
   Op opAt(uint32_t at) const { return steps[at].op; }
   uint32_t eventAt(uint32_t at) const { return static_cast<uint32_t>(steps[at].bytes); }
 
@@ -74,10 +76,13 @@ private:
     Op op;
     uint32_t command;
     uint32_t bodyEnd = 0, elseEnd = 0;
+    uint32_t groupEnd = 0; ///< end of the group's steps for the first of concurrent loops
     void **buffers = nullptr;
     // members for launch and library commands
     HostWork work = {};
-    void *workspace = nullptr; ///< workspace of a library call in the arena, if large enough
+    int threads = 1;
+    uint64_t scratchOffset = 0; ///< offset of the step's part of the scratch memory
+    void *workspace = nullptr;  ///< workspace of a library call in the arena, if large enough
     // members for copy and fill commands; for record and wait, `bytes` is the event
     uint64_t bytes = 0;
     uint8_t byte = 0;
@@ -86,6 +91,17 @@ private:
     int64_t max = -1;
     bool overflowIsError = false;
     LoopAddresses *loopAddresses = nullptr;
+
+    /// Returns the index of the step that follows this step, its bodies and the loops that are
+    /// concurrent with it.
+    uint32_t end() const { return groupEnd ? groupEnd : elseEnd; }
+  };
+
+  /// One of a group of concurrent loops.
+  struct ConcurrentLoop {
+    uint32_t at; ///< index of its step
+    std::exception_ptr error;
+    std::vector<TraceEvent> events;
   };
 
   void bind(void **slot, uint32_t index);
@@ -95,10 +111,17 @@ private:
   void prepareBodies(const Command &command, size_t at, Step &step, uint32_t &number,
                      uint64_t &scratchBytes);
   void prepareWork(const Command &command, Step &step, uint64_t &scratchBytes);
+  /// Prepares a group of concurrent loops. The commands of each loop use one thread and their own
+  /// part of the scratch memory.
+  void prepareGroup(const NumberedCommand *first, const NumberedCommand *last,
+                    uint64_t &scratchBytes);
 
-  void runRange(uint32_t begin, uint32_t end);
+  /// runRange(), runLoop() and runGroup() append to `trace` if `tracing` is set.
+  void runRange(uint32_t begin, uint32_t end, std::vector<TraceEvent> &trace);
   void runWork(const Step &step);
-  void runLoop(uint32_t at);
+  void runLoop(uint32_t at, std::vector<TraceEvent> &trace);
+  /// Runs a group of concurrent loops, of which the step `at` is the first.
+  void runGroup(uint32_t at, std::vector<TraceEvent> &trace);
 
   const Plan &plan;
   Binder &binder;
@@ -108,6 +131,7 @@ private:
   World *world;
   EventSink *eventSink;
   uint32_t update = UINT32_MAX, topLevel = 0;
+  int stepThreads; ///< threads of the command that is being prepared
   Block scratch;
   std::vector<std::unique_ptr<LibraryCall>> calls;
   std::deque<LoopAddresses> loops;
@@ -115,6 +139,7 @@ private:
   std::vector<void *> slots;
   size_t usedSlots = 0;
   std::vector<Step> steps;
+  std::map<uint32_t, std::vector<ConcurrentLoop>> groups; ///< by the index of the first loop's step
 };
 
 } // namespace dlc::runtime

@@ -2,10 +2,12 @@
 #include "Sample.h"
 
 #include "runtime/device/cpu/Features.h"
+#include "runtime/program/Checker.h"
 
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -124,6 +126,81 @@ TEST(Session, Loops) {
     runLoop(countingLoop({{"trip", 0}, {"max", 3}, {"overflow", "error"}}), 5, true);
   });
   EXPECT_NE(error.find("maximum of 3 iterations"), std::string::npos) << error;
+}
+
+/// Returns a program that computes y and z = exp(x) in two concurrent loops of 20 iterations.
+Program concurrentLoops(int64_t n, const json &second = json::object()) {
+  Program program = emptyProgram();
+  json &m = program.manifest;
+  m["inputs"] = {tensor("x", "f32", {n})};
+  m["outputs"] = {tensor("y", "f32", {n}), tensor("z", "f32", {n})};
+  m["buffers"] = {buffer("input", 0, n * 4), buffer("output", 0, n * 4),
+                  buffer("output", 1, n * 4)};
+  auto loop = [&](int result) {
+    json launch = {{"op", "launch"}, {"kernel", kernelIndex("exponential")},
+                   {"writes", {1}},  {"buffers", {0, result}},
+                   {"extent", n},    {"grain", 100},
+                   {"scratch", 8}};
+    return json{{"op", "loop"}, {"max", 20}, {"body", json::array({launch})}};
+  };
+  json concurrent = loop(2);
+  concurrent["concurrent"] = true;
+  concurrent.update(second);
+  m["commands"] = {loop(1), concurrent};
+  return program;
+}
+
+TEST(Session, ConcurrentLoops) {
+  const int64_t n = 1000;
+  std::vector<float> x(n), y(n), z(n);
+  for (int64_t i = 0; i < n; ++i)
+    x[i] = static_cast<float>(i) / 1000 - 5;
+  for (int threads : {1, 2, 4}) {
+    Session session(share(concurrentLoops(n)), {threads});
+    // Each of the two loops has the scratch memory of one thread.
+    EXPECT_EQ(session.memory().scratchBytes, threads == 1 ? 64u : 128u);
+    for (int run = 0; run < 50; ++run) {
+      std::fill(y.begin(), y.end(), 0.f), std::fill(z.begin(), z.end(), 0.f);
+      runOnce(session, {x.data()}, {y.data(), z.data()});
+      for (int64_t i = 0; i < n; ++i) {
+        ASSERT_EQ(y[i], static_cast<float>(std::exp(static_cast<double>(x[i]))));
+        ASSERT_EQ(z[i], y[i]);
+      }
+    }
+    session.setTrace(true);
+    runOnce(session, {x.data()}, {y.data(), z.data()});
+    // Two loops, and 20 commands of each body.
+    EXPECT_EQ(session.takeTrace().size(), 42u);
+  }
+}
+
+TEST(Session, AnErrorInAConcurrentLoop) {
+  Session session(share(concurrentLoops(100, {{"trip", 0}, {"overflow", "error"}})), {2});
+  // The first element of x is the trip count, 2^32: more than the maximum of 20.
+  std::vector<float> x(100), y(100), z(100);
+  const int64_t trip = int64_t(1) << 32;
+  std::memcpy(x.data(), &trip, sizeof trip);
+  std::string error = errorOf([&] { runOnce(session, {x.data()}, {y.data(), z.data()}); });
+  EXPECT_NE(error.find("maximum of 20 iterations"), std::string::npos) << error;
+  EXPECT_EQ(y[99], 1);
+}
+
+TEST(Session, LoopsThatCannotBeConcurrent) {
+  auto checked = [](const Program &program) {
+    return errorOf([&] { runtime::checkProgram(program); });
+  };
+  EXPECT_EQ(checked(concurrentLoops(100)), "");
+  Program same = concurrentLoops(100);
+  same.manifest["commands"][1]["body"][0]["buffers"] = {0, 1};
+  EXPECT_NE(checked(same).find("concurrent loop commands[0] writes"), std::string::npos)
+      << checked(same);
+  Program first = concurrentLoops(100);
+  first.manifest["commands"].erase(0);
+  EXPECT_NE(checked(first).find("must follow another loop"), std::string::npos) << checked(first);
+  Program inside = concurrentLoops(100);
+  json body = inside.manifest["commands"];
+  inside.manifest["commands"] = {{{"op", "loop"}, {"max", 1}, {"body", body}}};
+  EXPECT_NE(checked(inside).find("not allowed inside"), std::string::npos) << checked(inside);
 }
 
 TEST(Session, BuffersThatMove) {

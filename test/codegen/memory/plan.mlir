@@ -123,3 +123,35 @@ exec.program @room_in_loop inputs [] outputs [] {
     exec.library "x"(%in, %out) writes [1] inplace [] flops 0.0 bytes 0.0 desc "{}" : !exec.buffer<4096>, !exec.buffer<4096>
   }
 }
+
+// -----
+
+// Buffers that different concurrent loops use do not share memory, not even if one is read for the last time before the other one is written.
+exec.kernel @k {
+}
+// CHECK-LABEL: exec.program @concurrent
+// CHECK-SAME: arena 12288
+exec.program @concurrent inputs [] outputs [] {
+  %n = exec.input 0 : !exec.buffer<8>
+  %in = exec.input 1 : !exec.buffer<4096>
+  %out = exec.output 0 : !exec.buffer<4096>
+  %other = exec.output 1 : !exec.buffer<4096>
+  // CHECK: exec.alloc at [[#A:]]
+  %a = exec.alloc : !exec.buffer<4096>
+  // CHECK: exec.alloc at [[#B:]]
+  %b = exec.alloc : !exec.buffer<4096>
+  // CHECK: exec.alloc at [[#C:]]
+  %c = exec.alloc : !exec.buffer<4096>
+  exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<4096>, !exec.buffer<4096>
+  // CHECK: exec.loop
+  exec.loop trip %n : !exec.buffer<8> {
+    exec.launch @k(%a, %b) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<4096>, !exec.buffer<4096>
+    exec.launch @k(%b, %out) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<4096>, !exec.buffer<4096>
+  }
+  // CHECK: exec.loop
+  // CHECK-SAME: concurrent
+  exec.loop trip %n : !exec.buffer<8> concurrent {
+    exec.launch @k(%in, %c) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<4096>, !exec.buffer<4096>
+    exec.launch @k(%c, %other) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<4096>, !exec.buffer<4096>
+  }
+}

@@ -80,3 +80,23 @@ exec.program @room_outside inputs [] outputs [] arena 2048 {
   // expected-error @below {{memory: its scratch range, bytes 0 to 4096, exceeds the arena of 2048}}
   exec.library "x"(%in, %out) writes [1] inplace [] flops 0.0 bytes 0.0 desc "{}" {room = array<i64: 0, 4096>} : !exec.buffer<64>, !exec.buffer<64>
 }
+
+// -----
+
+// Concurrent loops may read the same bytes, but neither may write bytes that the other one accesses.
+exec.kernel @k {
+}
+exec.program @concurrent inputs [] outputs [] arena 128 {
+  %n = exec.input 0 : !exec.buffer<8>
+  %in = exec.input 1 : !exec.buffer<64>
+  %a = exec.alloc at 0 : !exec.buffer<64>
+  %b = exec.alloc at 32 : !exec.buffer<64>
+  exec.loop trip %n : !exec.buffer<8> {
+    // expected-note @below {{the other command}}
+    exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+  }
+  exec.loop trip %n : !exec.buffer<8> concurrent {
+    // expected-error @below {{memory: accesses byte 32 of the arena of cpu, which a concurrent loop accesses, too}}
+    exec.launch @k(%in, %b) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+  }
+}

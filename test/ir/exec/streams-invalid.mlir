@@ -104,3 +104,25 @@ exec.program @grid inputs [] outputs [] streams ["cuda:0"] {
   // expected-error @below {{C2: grid and block must be given together, with three positive sizes each}}
   exec.launch @k(%a) writes [0] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 {grid = array<i32: 1, 1, 1>} : !exec.buffer<64 on "cuda:0">
 }
+
+// -----
+
+exec.program @alone inputs [] outputs [] {
+  %n = exec.input 0 : !exec.buffer<8>
+  // expected-error @below {{C5: a concurrent loop must follow another loop on its stream, outside of bodies; found no command before it}}
+  exec.loop trip %n : !exec.buffer<8> concurrent {
+  }
+}
+
+// -----
+
+exec.program @nested inputs [] outputs [] {
+  %n = exec.input 0 : !exec.buffer<8>
+  exec.loop trip %n : !exec.buffer<8> {
+    exec.loop trip %n : !exec.buffer<8> {
+    }
+    // expected-error @below {{C5: a concurrent loop must follow another loop on its stream, outside of bodies; found a loop in a body}}
+    exec.loop trip %n : !exec.buffer<8> concurrent {
+    }
+  }
+}
