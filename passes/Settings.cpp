@@ -165,6 +165,11 @@ std::vector<Setting> settingsOf(ModelOptions &o) {
        "storage type of constant matmul weights: bf16, or int8 with a scale for each column",
        &o.weights,
        {"f32", "bf16", "int8"}},
+      {"dequantize-weights",
+       "whether matmuls read f32 copies of quantized weights: auto (if this is faster, up to 256 "
+       "MiB of a program) or never (the program has about the size of the quantized weights)",
+       &o.dequantizeWeights,
+       {"auto", "never"}},
       {"accuracy",
        "accuracy of f32 that may be given up for speed: strict (sums and constants as in the "
        "model), default (convolutions and matmuls with fewer multiplications, matmuls of bf16 "

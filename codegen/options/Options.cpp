@@ -86,11 +86,6 @@ std::vector<Setting> settingsOf(CompileOptions &o) {
        "provider whose kernels are preferred wherever they support the operation; default: the "
        "fastest kernel",
        &o.kernels, kernelNames()},
-      {"dequantize-weights",
-       "whether matmuls read f32 copies of quantized weights: auto (if this is faster, up to 256 "
-       "MiB of a program) or never (the program has about the size of the quantized weights)",
-       &o.dequantizeWeights,
-       {"auto", "never"}},
       {"gpu-arch", "GPU architecture to compile for, such as sm_90a; default: that of this machine",
        &o.gpuArch},
       {"db",

@@ -45,9 +45,6 @@ struct CompileOptions : ModelOptions {
   /// Provider, or family of providers, whose kernels are used wherever possible; empty: the fastest
   /// kernels are used.
   std::string kernels;
-  /// Whether matmuls may read f32 copies of quantized weights: "auto" (if estimated or measured to
-  /// be faster) or "never".
-  std::string dequantizeWeights = "auto";
   /// Target GPU architecture, such as "sm_90a"; empty: the architecture of this machine's GPUs.
   std::string gpuArch;
   /// Options for measuring kernels. The setting `tune` is an abbreviation of tuning.onMiss =

@@ -1,5 +1,6 @@
 // A matmul of one row reads quantized weights, which saves weight bandwidth. With many rows, f32 weights are faster on processors without VNNI.
 // RUN: dlc compile %s --cache none --threads 1 --to select --print-after select 2>&1 | FileCheck %s
+// RUN: dlc compile %s --cache none --threads 1 --dequantize-weights never --to select --print-after select 2>&1 | FileCheck %s --check-prefix=NEVER
 // RUN: dlc run %s --cache none | FileCheck %s --check-prefix=RESULT
 // REQUIRES: dlc, fma, !vnni
 
@@ -9,6 +10,7 @@
 // CHECK-NOT: dlc.kernel = "blocks"
 // CHECK-NOT: dlc.quantized_weights
 // CHECK: return
+// NEVER-COUNT-2: dlc.quantized_weights
 // RESULT: f32 1x384
 // RESULT: f32 256x384
 
