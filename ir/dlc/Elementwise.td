@@ -167,7 +167,7 @@ class Dlc_BinaryFunction<string mnemonic, string meaning, list<Trait> traits = [
 }
 
 def Dlc_Atan2Op : Dlc_BinaryFunction<"atan2", "the angle of the point (b, a): the arc tangent of a / b, in its quadrant"> {
-  let description = "The gradients at (0, 0) are 0.\n" # elementwiseRules;
+  let description = !strconcat("The gradients at (0, 0) are 0.\n", elementwiseRules);
 }
 
 class Dlc_Arithmetic<string mnemonic, string meaning, list<Trait> traits = []>
@@ -187,10 +187,10 @@ def Dlc_PowOp : Dlc_ElementwiseOp<"pow"> {
   let trace = "pow";
   let weight = 8;
   let summary = "a to the power b; b may have another element type";
-  let description = [{
+  let description = !strconcat([{
     The gradient in a is 0 where b is 0. The gradient in b is 0 where a is 0 and b is not negative. A root of 0 has an infinite gradient in a, or the
     gradient 0 if a is a sum of powers of absolute values, as in a norm.
-  }] # elementwiseRules;
+  }], elementwiseRules);
   let arguments = (ins Dlc_Tensor:$a, Dlc_Tensor:$b);
   let results = (outs Dlc_Tensor:$y);
 }
@@ -205,9 +205,9 @@ def Dlc_RemOp : Dlc_ElementwiseOp<"rem"> {
 /// Maximum or minimum of two operands. `strict` defines the gradient at equal operands.
 class Dlc_Extreme<string mnemonic, string meaning> : Dlc_Binary<mnemonic, Dlc_Tensor, meaning, [Commutative]> {
   let numericClass = "Exact";
-  let description = [{
+  let description = !strconcat([{
     Of equal operands each takes half of the gradient. With `strict` neither takes any: a clamp has no gradient at its bounds.
-  }] # elementwiseRules;
+  }], elementwiseRules);
   let arguments = (ins Dlc_Tensor:$a, Dlc_Tensor:$b, UnitAttr:$strict);
 }
 def Dlc_MaxOp : Dlc_Extreme<"max", "the larger; NaN if either is"> { let trace = "maximum"; }
@@ -241,7 +241,7 @@ def Dlc_CompareOp : Dlc_ElementwiseOp<"compare", [Dlc_NoGradient]> {
 def Dlc_SelectOp : Dlc_ElementwiseOp<"select"> {
   let numericClass = "Exact";
   let summary = "a where the condition holds, else b";
-  let description = "The gradient passes to the operand that the condition selects, and 0 to the other.\n" # elementwiseRules;
+  let description = !strconcat("The gradient passes to the operand that the condition selects, and 0 to the other.\n", elementwiseRules);
   let arguments = (ins Dlc_BoolTensor:$condition, Dlc_Tensor:$a, Dlc_Tensor:$b);
   let results = (outs Dlc_Tensor:$y);
 }

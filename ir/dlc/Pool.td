@@ -13,7 +13,7 @@ defvar poolRules = [{
 def Dlc_MaxPoolOp : Dlc_PureOp<"max_pool", [Dlc_Pooling, Dlc_ElementLoop, Dlc_AnyLayout]> {
   let numericClass = "Exact";
   let summary = "the largest element of each window; padding never wins";
-  let description = "The gradient passes to the first of equal elements of a window, row-major.\n" # poolRules;
+  let description = !strconcat("The gradient passes to the first of equal elements of a window, row-major.\n", poolRules);
   let arguments = (ins Dlc_Tensor:$x, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
                        DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high);
   let results = (outs Dlc_Tensor:$y);
