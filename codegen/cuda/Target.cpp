@@ -79,7 +79,8 @@ std::optional<GpuTarget> targetOf(const std::string &device, const std::string &
     return GpuTarget{arch, gpuFigures(version, more)};
   } catch (const std::exception &error) {
     why = std::string(error.what()) +
-          "; to compile for a GPU that is elsewhere, say which: --gpu-arch sm_90";
+          "; to compile for the GPU of another machine, name its architecture, as in --gpu-arch "
+          "sm_90";
     return std::nullopt;
   }
 }

@@ -131,7 +131,7 @@ bool importNode(Build &b, const llvm::json::Object &json, Names &names) {
             describe(json));
   const Operator *found = findOperator(op);
   if (!found) {
-    b.error("this operator is not supported; leave it to PyTorch");
+    b.error("dlc has no such operator; rewrite the model without it, or leave it to PyTorch");
     return false;
   }
   Node node(b, json, names);

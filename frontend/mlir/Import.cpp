@@ -38,8 +38,12 @@ OwningOpRef<ModuleOp> parse(MLIRContext &context, StringRef path) {
   registerStablehloDialects(registry);
   context.appendDialectRegistry(registry);
   auto module = parseSourceFile<ModuleOp>(path, ParserConfig(&context));
-  if (!module)
+  if (!module) {
+    emitError(FileLineColLoc::get(&context, path, 0, 0))
+        << "required: MLIR text with operations of dlc (docs/reference/operations.md) or StableHLO "
+           "(docs/reference/stablehlo.md); correct the text at the position above";
     return module;
+  }
   ref::adoptBlobs(*module);
   if (!isStablehlo(*module))
     return module;

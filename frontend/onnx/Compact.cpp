@@ -63,7 +63,8 @@ public:
         return false;
       uint64_t field = tag >> 3;
       if (field == 0 || field > 0x1fffffff)
-        return fail(start, "a field number is out of range");
+        return fail(start,
+                    "a field number is out of range: the file is damaged, or of another format");
       if ((tag & 7) != 2) {
         if (!skipScalar(tag & 7, at, end))
           return false;

@@ -44,9 +44,9 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   const onnx::ModelProto &model = modelFile.model();
   Location top = FileLineColLoc::get(&context, modelFile.path(), 0, 0);
   if (!model.has_graph() || model.opset_import_size() == 0) {
-    emitError(top) << "required an ONNX model, found a message without "
+    emitError(top) << "cannot be read as an ONNX model: it has no "
                    << (model.has_graph() ? "opset_import" : "graph")
-                   << ": the file is damaged, or of another format";
+                   << ": the file is damaged, or of another format; export the model again";
     return failure();
   }
   for (const auto &function : model.functions())
@@ -308,7 +308,8 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
     const Operator *op = findOperator(domain, proto.op_type());
     if (!b.require(op, "operator " + Twine(fullName(domain, proto.op_type())) + " (opset " +
                            Twine(opset) +
-                           ") is not supported, and the model has no function of that name"))
+                           ") is not supported, and the model has no function of that name; "
+                           "replace it by operators that docs/reference/onnx.md lists"))
       return false;
     Node n(*this, b, proto, frame, scope, opset);
     n.inputs = std::move(inputs);

@@ -115,17 +115,19 @@ FailureOr<std::unique_ptr<ModelFile>> ModelFile::open(MLIRContext &context, Stri
     return emitError(location) << "the model cannot be read: " << reason;
   StringRef bytes = file->mapping->getBuffer();
   if (bytes.empty())
-    return emitError(location) << "required an ONNX model, found an empty file";
+    return emitError(location)
+           << "cannot be read as an ONNX model: the file is empty; export the model again";
   std::string compact;
   if (!compactModel(bytes, viewThreshold, compact, file->extents, reason))
-    return emitError(location) << "required an ONNX model (a serialised ModelProto); " << reason;
+    return emitError(location) << "cannot be read as an ONNX model: " << reason
+                               << "; export the model again";
   if (compact.size() > size_t(INT32_MAX))
     return emitError(location) << "the model without its weights has " << compact.size()
                                << " bytes; required: at most 2 GiB, the limit of protobuf; store "
                                   "the weights as raw_data or as external data";
   if (!file->proto.ParseFromArray(compact.data(), int(compact.size())))
-    return emitError(location) << "required an ONNX model (a serialised ModelProto); protobuf "
-                                  "cannot parse it: the file is damaged, or of another format";
+    return emitError(location) << "cannot be read as an ONNX model: the file is damaged, or of "
+                                  "another format; export the model again";
   // Drops the pages of the mapped file: the walk over the weights has mapped many of them.
   ref::dropFilePages(bytes.data(), bytes.size());
   return file;

@@ -94,10 +94,29 @@ AtomicFile::~AtomicFile() {
     unlink(temporary.c_str());
 }
 
+/// Returns what a user can do about an error number of the operating system.
+static const char *remedyOf(int code) {
+  switch (code) {
+  case ENOSPC:
+  case EDQUOT:
+    return "; free some space or write elsewhere";
+  case ENOENT:
+  case ENOTDIR:
+    return "; create its folder first";
+  case EISDIR:
+    return "; give the name of a file in it";
+  case EACCES:
+  case EPERM:
+  case EROFS:
+    return "; choose a folder in which this user may write";
+  default:
+    return "";
+  }
+}
+
 void AtomicFile::failHere(const char *doing) {
   int code = errno;
-  fail("cannot ", doing, " '", target, "': ", std::strerror(code),
-       code == ENOSPC || code == EDQUOT ? "; free some space or write elsewhere" : "");
+  fail("cannot ", doing, " '", target, "': ", std::strerror(code), remedyOf(code));
 }
 
 void AtomicFile::write(const void *data, size_t bytes) {

@@ -28,7 +28,8 @@ static Span mapBytes(int descriptor, uint64_t offset, uint64_t bytes, int protec
 MappedFile::MappedFile(const std::string &path) : name(path) {
   int opened = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (opened < 0)
-    fail("cannot open '", path, "': ", std::strerror(errno));
+    fail("cannot open '", path, "': ", std::strerror(errno),
+         errno == ENOENT ? "; check the path" : "; check the permissions of the file");
   descriptor = std::shared_ptr<const int>(new int(opened), [](const int *p) {
     close(*p);
     delete p;

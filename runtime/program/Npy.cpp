@@ -201,7 +201,9 @@ Span packedSpan(const NpyArray &array) {
 NpyArray parseNpy(const Span &file, const std::string &name) {
   const uint8_t *data = static_cast<const uint8_t *>(file.data);
   if (file.bytes < kMagicBytes + 4 || std::memcmp(data, kMagic, kMagicBytes) != 0)
-    fail("'", name, "' is not a .npy file: it does not begin with \"\\x93NUMPY\" and a version");
+    fail("'", name,
+         "' is not a .npy file: it does not begin with \"\\x93NUMPY\" and a version; write the "
+         "array with numpy.save");
   int version = data[6];
   if (version < 1 || version > 3)
     fail("'", name, "': .npy version ", version, " is not supported (1, 2 and 3 are)");

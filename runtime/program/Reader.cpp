@@ -42,15 +42,18 @@ Header readHeader(const uint8_t *data, size_t size, const std::string &name) {
   Header header;
   std::memcpy(&header, data, sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
-    fail("'", name, "' is not a dlc program: it does not begin with \"DLCX\"");
+    fail("'", name,
+         "' is not a dlc program: it does not begin with \"DLCX\"; compile the model with dlc "
+         "compile");
   if (header.version != kVersion)
     fail("'", name, "' has format version ", header.version, "; this runtime requires version ",
          kVersion, "; compile the model again");
   if (header.sectionCount == 0 || header.sectionCount > kMaxSections)
     fail("'", name, "': header: ", header.sectionCount, " sections; required: 1 to ", kMaxSections);
   if (header.fileBytes != size)
-    fail("'", name, "' has ", size, " bytes; required by its header: ", header.fileBytes,
-         "; the file is truncated, or data was appended");
+    fail(
+        "'", name, "' has ", size, " bytes; required by its header: ", header.fileBytes,
+        "; the file is truncated, or data was appended; copy it again, or compile the model again");
   return header;
 }
 
@@ -113,7 +116,7 @@ Sections checkTable(const uint8_t *data, size_t size, std::vector<Section> table
     }
     if (hashBytes(data + section.offset, section.bytes) != section.hash)
       fail("'", name, "': section '", kind, "' (", section.bytes, " bytes at ", section.offset,
-           ") is damaged: its hash differs");
+           ") is damaged: its hash differs; copy it again, or compile the model again");
   }
   checkGap(data, end, size, name);
   if (found.manifest.kind == 0)

@@ -24,7 +24,7 @@ void Binder::openDevices() {
 
 void Binder::makeArenas() {
   if (plan.devices.size() == 1) {
-    hostArena = Block(plan.devices[0].arenaBytes, "arena");
+    hostArena = Block(plan.devices[0].arenaBytes, "intermediate values");
     return;
   }
   Device *far = nullptr;

@@ -69,7 +69,7 @@ void dlc_error_free(dlc_error *error) { delete error; }
 
 dlc_error *dlc_program_load(const char *path, dlc_program **program) {
   return guarded([&] {
-    require(path && program, "dlc_program_load: NULL argument");
+    requireArguments("dlc_program_load", {{"path", path}, {"program", program}});
     *program = nullptr;
     *program = makeProgram(std::make_shared<const Program>(readProgram(path)));
   });
@@ -77,7 +77,9 @@ dlc_error *dlc_program_load(const char *path, dlc_program **program) {
 
 dlc_error *dlc_program_load_memory(const void *data, size_t size, dlc_program **program) {
   return guarded([&] {
-    require((data || !size) && program, "dlc_program_load_memory: NULL argument");
+    if (size > 0)
+      requireArguments("dlc_program_load_memory", {{"data", data}});
+    requireArguments("dlc_program_load_memory", {{"program", program}});
     *program = nullptr;
     *program = makeProgram(std::make_shared<const Program>(readProgram(data, size)));
   });
@@ -94,17 +96,24 @@ template <typename Info>
 static void describe(const std::vector<Info> &tensors, size_t index, dlc_tensor_info *info,
                      const char *what) {
   if (index >= tensors.size())
-    fail(what, " ", index, " does not exist: the program has ", tensors.size());
+    fail(what, " ", index, " does not exist: the program has ", tensors.size(),
+         "; give an index below this number");
   const TensorInfo &tensor = tensors[index];
   *info = {tensor.name.c_str(), dlpackType(tensor.dtype), static_cast<int32_t>(tensor.shape.size()),
            tensor.shape.data(), tensor.bytes};
 }
 
 dlc_error *dlc_program_input(const dlc_program *program, size_t index, dlc_tensor_info *info) {
-  return guarded([&] { describe(program->plan->inputs, index, info, "input"); });
+  return guarded([&] {
+    requireArguments("dlc_program_input", {{"program", program}, {"info", info}});
+    describe(program->plan->inputs, index, info, "input");
+  });
 }
 dlc_error *dlc_program_output(const dlc_program *program, size_t index, dlc_tensor_info *info) {
-  return guarded([&] { describe(program->plan->outputs, index, info, "output"); });
+  return guarded([&] {
+    requireArguments("dlc_program_output", {{"program", program}, {"info", info}});
+    describe(program->plan->outputs, index, info, "output");
+  });
 }
 
 int dlc_program_output_counter(const dlc_program *program, size_t index, int32_t *dimension,
@@ -121,7 +130,10 @@ int dlc_program_output_counter(const dlc_program *program, size_t index, int32_t
 
 size_t dlc_program_state_count(const dlc_program *program) { return program->plan->states.size(); }
 dlc_error *dlc_program_state(const dlc_program *program, size_t index, dlc_tensor_info *info) {
-  return guarded([&] { describe(program->plan->states, index, info, "state"); });
+  return guarded([&] {
+    requireArguments("dlc_program_state", {{"program", program}, {"info", info}});
+    describe(program->plan->states, index, info, "state");
+  });
 }
 int dlc_program_state_is_parameter(const dlc_program *program, size_t index) {
   return index < program->plan->states.size() && program->plan->states[index].parameter;
@@ -130,7 +142,7 @@ int dlc_program_state_is_parameter(const dlc_program *program, size_t index) {
 dlc_error *dlc_session_create(const dlc_program *program, const dlc_session_options *options,
                               dlc_session **session) {
   return guarded([&] {
-    require(program && session, "dlc_session_create: NULL argument");
+    requireArguments("dlc_session_create", {{"program", program}, {"session", session}});
     *session = nullptr;
     SessionOptions converted;
     std::shared_ptr<Session> lender;
@@ -169,7 +181,7 @@ static void requireAlike(const std::vector<Info> &now, const std::vector<Info> &
 
 dlc_error *dlc_session_replace(dlc_session *session, const dlc_program *program) {
   return guarded([&] {
-    require(session && program, "dlc_session_replace: NULL argument");
+    requireArguments("dlc_session_replace", {{"session", session}, {"program", program}});
     std::shared_ptr<Session> now = session->now();
     requireAlike(now->plan().inputs, program->plan->inputs, "input");
     requireAlike(now->plan().outputs, program->plan->outputs, "output");
@@ -221,7 +233,10 @@ using Copies = std::vector<std::vector<uint8_t>>;
 void collectInputs(const Plan &plan, const DLTensor *inputs, size_t count, Argument *arguments,
                    Copies &copies) {
   if (count != plan.inputs.size())
-    fail("required: ", plan.inputs.size(), " inputs of the program; found: ", count);
+    fail("required: ", plan.inputs.size(), " inputs of the program; found: ", count,
+         "; pass one tensor for each, in the order of dlc_program_input");
+  if (count > 0 && !inputs)
+    fail("argument 'inputs' is NULL; required: ", count, " tensors");
   std::vector<uint8_t> copy;
   for (size_t i = 0; i < count; ++i) {
     const void *data = inputData(inputs[i], plan.inputs[i], copy);
@@ -231,9 +246,12 @@ void collectInputs(const Plan &plan, const DLTensor *inputs, size_t count, Argum
   }
 }
 
-void checkOutputCount(const Plan &plan, size_t count) {
+void checkOutputs(const Plan &plan, const void *outputs, size_t count) {
   if (count != plan.outputs.size())
-    fail("required: ", plan.outputs.size(), " outputs of the program; found: ", count);
+    fail("required: ", plan.outputs.size(), " outputs of the program; found: ", count,
+         "; pass one tensor for each, in the order of dlc_program_output");
+  if (count > 0 && !outputs)
+    fail("argument 'outputs' is NULL; required: ", count, " tensors");
 }
 
 /// Runs the session on arrays on any device; skips all device handling if all arrays are on the
@@ -258,12 +276,13 @@ void runArguments(Session &session, std::span<const Argument> inputs,
 dlc_error *dlc_session_run(dlc_session *session, const DLTensor *inputs, size_t input_count,
                            const DLTensor *outputs, size_t output_count) {
   return guarded([&] {
+    requireArguments("dlc_session_run", {{"session", session}});
     std::shared_ptr<Session> now = session->now();
     const Plan &plan = now->plan();
     Addresses<Argument> from(input_count), to(output_count);
     Copies copies;
     collectInputs(plan, inputs, input_count, from.data(), copies);
-    checkOutputCount(plan, output_count);
+    checkOutputs(plan, outputs, output_count);
     for (size_t i = 0; i < output_count; ++i) {
       void *data = outputData(outputs[i], plan.outputs[i]);
       to.data()[i] = {data, deviceOf(outputs[i])};
@@ -275,12 +294,13 @@ dlc_error *dlc_session_run(dlc_session *session, const DLTensor *inputs, size_t 
 dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs, size_t input_count,
                                  DLManagedTensor **outputs, size_t output_count) {
   return guarded([&] {
+    requireArguments("dlc_session_run_alloc", {{"session", session}});
     std::shared_ptr<Session> now = session->now();
     const Plan &plan = now->plan();
     Addresses<Argument> from(input_count), to(output_count);
     Copies copies;
     collectInputs(plan, inputs, input_count, from.data(), copies);
-    checkOutputCount(plan, output_count);
+    checkOutputs(plan, outputs, output_count);
     struct Release {
       void operator()(DLManagedTensor *tensor) const { tensor->deleter(tensor); }
     };
@@ -307,7 +327,8 @@ dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs, s
 dlc_error *dlc_session_get_state(const dlc_session *session, const char *name,
                                  const DLTensor *value) {
   return guarded([&] {
-    require(session && name && value, "dlc_session_get_state: NULL argument");
+    requireArguments("dlc_session_get_state",
+                     {{"session", session}, {"name", name}, {"value", value}});
     std::shared_ptr<Session> now = session->now();
     const StateSet &states = now->states();
     size_t index = states.indexOf(name);
@@ -324,7 +345,8 @@ dlc_error *dlc_session_get_state(const dlc_session *session, const char *name,
 
 dlc_error *dlc_session_set_state(dlc_session *session, const char *name, const DLTensor *value) {
   return guarded([&] {
-    require(session && name && value, "dlc_session_set_state: NULL argument");
+    requireArguments("dlc_session_set_state",
+                     {{"session", session}, {"name", name}, {"value", value}});
     std::shared_ptr<Session> now = session->now();
     StateSet &states = now->states();
     size_t index = states.indexOf(name);
@@ -346,14 +368,14 @@ dlc_error *dlc_session_reset_state(dlc_session *session) {
 
 dlc_error *dlc_session_save_state(const dlc_session *session, const char *path) {
   return guarded([&] {
-    require(session && path, "dlc_session_save_state: NULL argument");
+    requireArguments("dlc_session_save_state", {{"session", session}, {"path", path}});
     session->now()->states().save(path);
   });
 }
 
 dlc_error *dlc_session_load_state(dlc_session *session, const char *path, unsigned flags) {
   return guarded([&] {
-    require(session && path, "dlc_session_load_state: NULL argument");
+    requireArguments("dlc_session_load_state", {{"session", session}, {"path", path}});
     session->now()->states().load(path, flags & DLC_STATE_ALLOW_MISSING,
                                   flags & DLC_STATE_ALLOW_EXTRA);
   });
@@ -365,7 +387,7 @@ static void tellPlace(const World &world, dlc_engine_place *place) {
 
 dlc_error *dlc_world(dlc_engine_place *place) {
   return guarded([&] {
-    require(place, "dlc_world: NULL argument");
+    requireArguments("dlc_world", {{"place", place}});
     tellPlace(World::ofProcess(), place);
   });
 }
@@ -373,21 +395,21 @@ dlc_error *dlc_world(dlc_engine_place *place) {
 dlc_error *dlc_world_form(const dlc_engine_table *engine, const void *argument,
                           dlc_engine_place *place) {
   return guarded([&] {
-    require(engine && place, "dlc_world_form: NULL argument");
+    requireArguments("dlc_world_form", {{"engine", engine}, {"place", place}});
     tellPlace(World::formOfProcess(*engine, argument), place);
   });
 }
 
 dlc_error *dlc_world_abort(const char *message) {
   return guarded([&] {
-    require(message, "dlc_world_abort: NULL argument");
+    requireArguments("dlc_world_abort", {{"message", message}});
     World::ofProcess().abort(message);
   });
 }
 
 dlc_error *dlc_session_join_world(dlc_session *session) {
   return guarded([&] {
-    require(session, "dlc_session_join_world: NULL argument");
+    requireArguments("dlc_session_join_world", {{"session", session}});
     std::shared_ptr<Session> now = session->now();
     World *world = now->world();
     if (!world)

@@ -33,14 +33,14 @@ static Device *pinningDevice(DLDevice device) {
 
 dlc_error *dlc_device_parse(const char *name, DLDevice *device) {
   return guarded([&] {
-    require(name && device, "dlc_device_parse: NULL argument");
+    requireArguments("dlc_device_parse", {{"name", name}, {"device", device}});
     *device = dlpackDevice(deviceNamed(name));
   });
 }
 
 dlc_error *dlc_device_name(DLDevice device, char *name, size_t size) {
   return guarded([&] {
-    require(name, "dlc_device_name: NULL argument");
+    requireArguments("dlc_device_name", {{"name", name}});
     std::string text = nameOf(device).text();
     if (text.size() >= size)
       fail("the name of device ", text, " needs ", text.size() + 1, " bytes; found: ", size);
@@ -52,7 +52,7 @@ int dlc_device_count(const char *kind) { return kind ? deviceCount(kind) : 0; }
 
 dlc_error *dlc_device_describe(DLDevice device, dlc_device_info *info) {
   return guarded([&] {
-    require(info, "dlc_device_describe: NULL argument");
+    requireArguments("dlc_device_describe", {{"info", info}});
     dlc_device_properties found = openDevice(nameOf(device)).properties();
     static_assert(sizeof info->name == sizeof found.name);
     std::memcpy(info->name, found.name, sizeof found.name);
@@ -66,7 +66,7 @@ dlc_error *dlc_device_describe(DLDevice device, dlc_device_info *info) {
 
 dlc_error *dlc_memory_allocate(DLDevice device, uint64_t bytes, void **address) {
   return guarded([&] {
-    require(address, "dlc_memory_allocate: NULL argument");
+    requireArguments("dlc_memory_allocate", {{"address", address}});
     *address = nullptr;
     DeviceName name = nameOf(device);
     if (Device *by = pinningDevice(device)) {
@@ -141,7 +141,7 @@ struct dlc_copy {
 dlc_error *dlc_tensor_copy_begin(const DLTensor *to, const DLTensor *from, dlc_copy **copy) {
   bool converts = false;
   dlc_error *error = guarded([&] {
-    require(to && from && copy, "dlc_tensor_copy_begin: NULL argument");
+    requireArguments("dlc_tensor_copy_begin", {{"to", to}, {"from", from}, {"copy", copy}});
     *copy = nullptr;
     Side target = sideOf(*to, "to"), source = sideOf(*from, "from");
     requireSameShape(target, source);
@@ -164,7 +164,7 @@ dlc_error *dlc_copy_end(dlc_copy *copy) {
 
 dlc_error *dlc_tensor_copy(const DLTensor *to, const DLTensor *from) {
   return guarded([&] {
-    require(to && from, "dlc_tensor_copy: NULL argument");
+    requireArguments("dlc_tensor_copy", {{"to", to}, {"from", from}});
     Side target = sideOf(*to, "to"), source = sideOf(*from, "from");
     requireSameShape(target, source);
     if (target.info.bytes == 0)

@@ -5,6 +5,7 @@
 #include "dlc/dlc.h"
 #include "runtime/program/Message.h"
 
+#include <initializer_list>
 #include <new>
 #include <string>
 
@@ -27,9 +28,18 @@ template <typename Body> dlc_error *guarded(Body &&body) {
   }
 }
 
-inline void require(bool condition, const char *what) {
-  if (!condition)
-    fail(what);
+/// A pointer that a caller passes to a function of the C interface, with its parameter's name.
+struct PointerArgument {
+  const char *name;
+  const void *pointer;
+};
+
+/// Fails if one of the arguments of a function of the C interface is a null pointer.
+inline void requireArguments(const char *function,
+                             std::initializer_list<PointerArgument> arguments) {
+  for (const PointerArgument &argument : arguments)
+    if (!argument.pointer)
+      fail(function, ": argument '", argument.name, "' is NULL; pass a valid pointer");
 }
 
 } // namespace dlc::runtime

@@ -142,10 +142,10 @@ void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra)
       extra.push_back(name);
   if (!missing.empty() && !allowMissing)
     fail(other(), "it lacks ", firstNames(missing), " of program '", plan.name,
-         "'; allow missing states to keep their current values");
+         "'; give a checkpoint of this program, or allow missing states, which keep their values");
   if (!extra.empty() && !allowExtra)
     fail(other(), "program '", plan.name, "' has no state for its ", firstNames(extra),
-         "; allow extra tensors to ignore them");
+         "; give a checkpoint of this program, or allow extra tensors, which are ignored");
   // States are changed only after all checks, so that an invalid file changes nothing.
   Lock lock(*this);
   for (const Source &source : found)

@@ -53,17 +53,17 @@ static void checkTensor(const DLTensor &tensor, const TensorInfo &info, const ch
   if (!byteForBool && (tensor.dtype.code != wanted.code || tensor.dtype.bits != wanted.bits ||
                        tensor.dtype.lanes != 1))
     fail(what, " '", info.name, "' must be of type ", dtypeName(info.dtype),
-         "; found: ", typeText(tensor.dtype));
+         "; found: ", typeText(tensor.dtype), "; convert it");
   bool sameShape = tensor.ndim == static_cast<int32_t>(info.shape.size());
   for (int32_t d = 0; sameShape && d < tensor.ndim; ++d)
     sameShape = tensor.shape[d] == info.shape[d];
   if (!sameShape) {
     std::vector<int64_t> found(tensor.shape, tensor.shape + std::max(0, tensor.ndim));
     fail(what, " '", info.name, "' must have shape ", listed(info.shape),
-         "; found: ", listed(found));
+         "; found: ", listed(found), "; give a tensor of this shape");
   }
   if (!tensor.data && info.bytes > 0)
-    fail(what, " '", info.name, "' has no data");
+    fail(what, " '", info.name, "' has no data; set the tensor's data pointer");
 }
 
 static bool isCompact(const DLTensor &tensor, const TensorInfo &info) {

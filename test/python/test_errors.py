@@ -47,14 +47,14 @@ def test_calls(two, call, kind, says):
     (lambda: dlc.compile("none.onnx"), FileNotFoundError, r"No such file.*required: a model file"),
     (lambda: dlc.compile("/"), IsADirectoryError, r"is a folder"),
     (lambda: dlc.compile(3), TypeError, r"found: int"),
-    (lambda: dlc.compile(b"\0rubbish"), ValueError, r"required an ONNX model"),
+    (lambda: dlc.compile(b"\0rubbish"), ValueError, r"cannot be read as an ONNX model"),
     (lambda: dlc.compile(models.two(), device="toaster:0"), ValueError, r"toaster"),
     (lambda: dlc.compile(models.two(), precision="f8"), ValueError, r"f8"),
     (lambda: dlc.compile(models.two(), accuracy="best"), ValueError, r"best"),
     (lambda: dlc.compile(models.two(), threads=-1), ValueError, r"found: -1"),
     (lambda: dlc.compile(models.two(), shapes={"a": (2, 4)}), ValueError, r"required: f32\[2, 3\]; found: the shape 2x4"),
     (lambda: dlc.compile(models.two(), shapes={"a": "2x3"}), TypeError, r"required: numbers"),
-    (lambda: dlc.compile(models.open_batch(), shapes={}), ValueError, r"required to compile it: its shape"),
+    (lambda: dlc.compile(models.open_batch(), shapes={}), ValueError, r"input 'x': required: all sizes; found: f32\[batch, 3\]; give its shape"),
     (lambda: dlc.load("none.dlcx"), FileNotFoundError, r"required: a compiled program"),
 ])
 def test_making(make, kind, says):
@@ -119,7 +119,7 @@ def test_values_that_no_program_has(tmp_path):
 
 def test_more_memory_than_there_is(tmp_path):
     """Its arena has 4 TiB."""
-    with pytest.raises(MemoryError, match=r"the program needs \d+ bytes for its arena; the machine has \d+"):
+    with pytest.raises(MemoryError, match=r"the program needs \d+ bytes for its intermediate values; the machine has \d+"):
         dlc.compile(models.enormous())
 
 

@@ -139,5 +139,5 @@ class TestTorch:
         step, batch = self.step(module), (self.torch.randn(2, 3), self.torch.randn(2, 3))
         step(*batch)
         del step.optimizer.param_groups[0]["lr"]
-        with pytest.raises(ValueError, match="required: a number 'lr' in each of its groups; found: 'none'"):
+        with pytest.raises(ValueError, match="required: a finite number 'lr' in each of its groups; found: 'none'"):
             step(*batch)

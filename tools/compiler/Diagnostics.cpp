@@ -14,6 +14,9 @@ namespace dlc {
 std::string locationText(Location location) {
   return llvm::TypeSwitch<Location, std::string>(location)
       .Case([](FileLineColLoc at) {
+        // Binary files have no lines.
+        if (at.getLine() == 0)
+          return at.getFilename().str();
         return at.getFilename().str() + ":" + std::to_string(at.getLine()) + ":" +
                std::to_string(at.getColumn());
       })

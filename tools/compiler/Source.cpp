@@ -96,13 +96,29 @@ std::string ValueInfo::text() const {
   return result + "]";
 }
 
+std::string ValueInfo::shapeRequest() const {
+  std::string example, tuple;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    std::string size = std::to_string(shape[i] < 0 ? 1 : shape[i]);
+    example += (i ? "x" : "") + size;
+    tuple += (i ? ", " : "") + size;
+  }
+  if (shape.empty()) {
+    example = "1x3x224x224";
+    tuple = "1, 3, 224, 224";
+  }
+  return "input '" + name + "': required: all sizes; found: " + text() +
+         "; give its shape, as in --shape " + name + "=" + example + " (Python: shapes={'" + name +
+         "': (" + tuple + (shape.size() == 1 ? ",)})" : ")})");
+}
+
 /// File extension of compiled programs (.dlcx).
 static constexpr llvm::StringLiteral kProgramExtension = ".dlcx";
 
 Source::Source(std::string path) : name(std::move(path)) {
   bool isDirectory = false;
   if (std::error_code error = llvm::sys::fs::is_directory(name, isDirectory))
-    throw Error(name + ": cannot be opened: " + error.message());
+    throw Error(name + ": cannot be opened: " + error.message() + "; check the path");
   if (isDirectory)
     throw Error(name + ": is a folder; required: a model file (" +
                 extensionsText(kProgramExtension) + ")");
@@ -114,7 +130,8 @@ Source::Source(std::string path) : name(std::move(path)) {
   form = frontEndOf(name);
   if (!form)
     throw Error(name + ": unknown kind of model '" + extension.str() +
-                "'; required: a file named " + extensionsText(kProgramExtension));
+                "'; required: a file named " + extensionsText(kProgramExtension) +
+                "; export the model to one of these formats");
   mlirContext = std::make_shared<MLIRContext>();
   prepareContext(*mlirContext);
   DiagnosticCollector diagnostics(*mlirContext);
@@ -173,7 +190,7 @@ void Source::openProgram() {
 void Source::requireModel(const std::string &before) const {
   if (!form)
     throw Error(before + name + ": is already compiled; required: a model (" + extensionsText() +
-                ")");
+                "); use the model from which it was made");
 }
 
 OwningOpRef<ModuleOp> Source::import(MLIRContext &context, const ImportOptions &options,
@@ -243,7 +260,8 @@ Shapes Source::complete(const Shapes &given,
           shape[d] >= 0 && (!found->hasRank || found->shape[d] < 0 || found->shape[d] == shape[d]);
     if (!fits)
       throw Error(name + ": input '" + input + "': required: " + found->text() +
-                  "; found: the shape " + shapeText(shape));
+                  "; found: the shape " + shapeText(shape) +
+                  "; correct it, or export the model with other sizes");
     if (isDefault)
       result[input] = shape;
   }
@@ -253,8 +271,7 @@ Shapes Source::complete(const Shapes &given,
       continue;
     }
     if (!v.isStatic() && (!v.hasRank || !open))
-      throw Error(name + ": input '" + v.name + "' is " + v.text() +
-                  ": required to compile it: its shape; add --shape " + v.name + "=1x3x224x224");
+      throw Error(name + ": " + v.shapeRequest());
     result[v.name] = v.shape;
     for (size_t d = 0; d < v.shape.size(); ++d)
       if (v.shape[d] < 0)

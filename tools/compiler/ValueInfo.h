@@ -26,6 +26,8 @@ struct ValueInfo {
   bool isStatic() const;
   /// Returns the type as text, such as "f32[batch, 3, 224, 224]".
   std::string text() const;
+  /// Returns the part of an error message that asks for the shape of this input.
+  std::string shapeRequest() const;
 };
 
 } // namespace dlc

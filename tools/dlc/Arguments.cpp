@@ -4,6 +4,7 @@
 #include "dlc/dlc.h"
 #include "frontend/table/FrontEnds.h"
 #include "tools/Flags.h"
+#include "tools/dlc/Usage.h"
 
 #include <cstdio>
 
@@ -36,32 +37,35 @@ void addTrainingArguments(CLI::App *command, CompileArguments &a) {
     return command->add_option(name, to, what)->needs(train)->group("Training");
   };
   number("--loss", t.loss, "loss function of the model's first output and the new input 'target'")
-      ->check(CLI::IsMember(dlc::trainingLosses()))
+      ->check(oneOf(dlc::trainingLosses()))
       ->capture_default_str();
   number("--optimizer", t.optimizer, "optimizer that updates the parameters")
-      ->check(CLI::IsMember(dlc::trainingOptimizers()))
+      ->check(oneOf(dlc::trainingOptimizers()))
       ->capture_default_str();
-  number("--lr", t.lr, "learning rate; default: that of the optimizer");
-  number("--momentum", t.momentum, "momentum of sgd and rmsprop");
-  number("--dampening", t.dampening, "dampening of sgd's momentum");
+  auto real = [&](const char *name, auto &to, const char *what) {
+    return number(name, to, what)->check(finite());
+  };
+  real("--lr", t.lr, "learning rate; default: that of the optimizer");
+  real("--momentum", t.momentum, "momentum of sgd and rmsprop");
+  real("--dampening", t.dampening, "dampening of sgd's momentum");
   command->add_flag("--nesterov", t.nesterov, "use Nesterov momentum in sgd")
       ->needs(train)
       ->group("Training");
-  number("--weight-decay", t.weightDecay, "weight decay coefficient");
-  number("--beta1", t.beta1, "decay rate of the first moment of adam and adamw");
-  number("--beta2", t.beta2, "decay rate of the second moment of adam and adamw");
-  number("--alpha", t.alpha, "decay rate of the squared gradients of rmsprop");
-  number("--eps", t.eps, "term added to the optimizer's divisors for numerical stability");
-  number("--clip-norm", t.clipNorm, "clip gradients to this global norm; 0: no clipping");
-  number("--clip-value", t.clipValue,
-         "clip each gradient element to [-VALUE, VALUE]; 0: no clipping");
+  real("--weight-decay", t.weightDecay, "weight decay coefficient");
+  real("--beta1", t.beta1, "decay rate of the first moment of adam and adamw");
+  real("--beta2", t.beta2, "decay rate of the second moment of adam and adamw");
+  real("--alpha", t.alpha, "decay rate of the squared gradients of rmsprop");
+  real("--eps", t.eps, "term added to the optimizer's divisors for numerical stability");
+  real("--clip-norm", t.clipNorm, "clip gradients to this global norm; 0: no clipping");
+  real("--clip-value", t.clipValue,
+       "clip each gradient element to [-VALUE, VALUE]; 0: no clipping");
   number("--label-smoothing", t.labelSmoothing,
          "label smoothing: share of the target probability that is spread over all classes")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(between(0.0, 1.0));
   number("--ignore-index", t.ignoreIndex, "target class that is ignored by the loss");
   number("--micro-batches", t.microBatches,
          "split each batch into this many parts and average their gradients, to save memory")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeastOne());
   command
       ->add_flag(
           "--data-parallel", t.dataParallel,
@@ -85,22 +89,22 @@ void addTrainingArguments(CLI::App *command, CompileArguments &a) {
   number("--gradients", t.gradients,
          "element type of the gradients that processes exchange; bf16 halves the bytes and has 8 "
          "significant bits")
-      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->check(oneOf({"f32", "bf16"}))
       ->capture_default_str()
       ->needs(parallel);
   number("--reproducible-reductions", t.chunks,
          "split the global batch into this many chunks and add their gradients in a fixed order, "
          "so that results have the same bits for any number of processes")
-      ->check(CLI::PositiveNumber)
+      ->check(atLeastOne())
       ->needs(world)
       ->needs(parallel);
   number("--freeze", t.freeze,
          "do not train parameters whose names match (*: any characters, ?: one character)")
       ->take_all()
       ->allow_extra_args(false);
-  number("--loss-scale", t.lossScale,
-         "initial factor of dynamic loss scaling, for --precision f16; steps with overflowing "
-         "gradients are skipped");
+  real("--loss-scale", t.lossScale,
+       "initial factor of dynamic loss scaling, for --precision f16; steps with overflowing "
+       "gradients are skipped");
   number("--dropout-seed", t.seed, "seed of dropout's random numbers");
 }
 
@@ -130,7 +134,7 @@ void addTuneCommands(CLI::App &app, TuneArguments &a, TuneDbArguments &b) {
                 "whose key begins with this text");
   c->add_option("--batch", a.batch,
                 "size of the first dimension of inputs, where that dimension is dynamic")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeastOne());
   addTrainingArguments(c, a);
 
   CLI::App *db = app.add_subcommand("tune-db", "show, merge and compare tuning databases");
@@ -180,11 +184,11 @@ void addInspectCommand(CLI::App &app, InspectArguments &a) {
   c->add_option("--ranks", a.ranks,
                 "predict the time of a step for these numbers of ranks, such as 2,4,1024")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(between(1, 1 << 20));
   CLI::Option *machine =
       c->add_option("--ranks-per-machine", a.ranksPerMachine,
                     "number of ranks on each machine, for --ranks; default: all on one machine")
-          ->check(CLI::PositiveNumber);
+          ->check(atLeastOne());
   c->add_option("--link-between", a.between,
                 "latency and bandwidth of the link between machines, for --ranks")
       ->needs(machine);
@@ -198,37 +202,37 @@ void addTrainCommand(CLI::App &app, TrainArguments &a) {
       ->required();
   CLI::Option *epochs =
       c->add_option("--epochs", a.epochs, "total number of epochs, including those before --resume")
-          ->check(CLI::PositiveNumber)
+          ->check(atLeastOne())
           ->capture_default_str();
   c->add_option("--steps", a.steps, "total number of steps, including those before --resume")
-      ->check(CLI::PositiveNumber)
+      ->check(atLeastOne())
       ->excludes(epochs);
   c->add_flag("--no-shuffle", a.noShuffle, "use the samples in the order of the file");
   c->add_option("--seed", a.seed, "seed of the order of the samples")->capture_default_str();
   c->add_option("--lr", a.lr, "learning rate, if it is an input of the step")
-      ->check(CLI::NonNegativeNumber);
+      ->check(explained(CLI::NonNegativeNumber, "a number of 0 or more"));
   c->add_option("--init", a.init, ".safetensors file with the initial parameters");
   CLI::Option *checkpoint =
       c->add_option("--checkpoint", a.checkpoint, ".safetensors file in which the state is saved");
   c->add_option("--checkpoint-every", a.checkpointEvery,
                 "save a checkpoint after every N steps; default: at the end of each epoch")
-      ->check(CLI::PositiveNumber)
+      ->check(atLeastOne())
       ->needs(checkpoint);
   c->add_flag("--resume", a.resume, "continue from the checkpoint, if the file exists")
       ->needs(checkpoint);
   c->add_option(
        "--log-every", a.logEvery,
        "print a line after every N steps; default: after each epoch, with --json after each step")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeastOne());
   c->add_flag("--json", a.json, "print each line as a JSON object");
   c->add_option("--svg", a.svg, "write a drawing of the loss of each step");
   c->add_option("--trace", a.trace,
                 "write a timeline of the last steps of all ranks, for ui.perfetto.dev");
   c->add_option("--workers", a.workers, "number of threads that prepare batches in advance")
-      ->check(CLI::Range(0, 1024))
+      ->check(between(0, 1024))
       ->capture_default_str();
   c->add_option("--threads", a.threads, "number of threads; 0: all that this process may use")
-      ->check(CLI::Range(0, 4096))
+      ->check(between(0, 4096))
       ->capture_default_str();
 }
 
@@ -249,18 +253,18 @@ void addQuantizeCommand(CLI::App &app, QuantizeArguments &a) {
        },
        "type of weights: int8 with a scale per channel, or int4 with a scale per block and f32 "
        "activations; without --data activations remain in f32")
-      ->check(CLI::IsMember({"int8", "int4"}))
+      ->check(oneOf({"int8", "int4"}))
       ->default_str(o.weights);
   c->add_option("--block", o.block, "number of weights in a block, for --weights int4")
       ->capture_default_str();
   c->add_option("--ranges", o.ranges.kind,
                 "method by which the ranges of activations are derived from the data")
-      ->check(CLI::IsMember(dlc::quantize::rangeRules()))
+      ->check(oneOf(dlc::quantize::rangeRules()))
       ->capture_default_str()
       ->needs(data);
   c->add_option("--percentile", o.ranges.percentile,
                 "percentage of values within the range, at each end, for --ranges percentile")
-      ->check(CLI::Range(50.0, 100.0))
+      ->check(between(50.0, 100.0))
       ->capture_default_str();
   c->add_option("--keep", o.keep,
                 "do not quantize layers whose name or operator type matches (*: any characters)")
@@ -272,7 +276,7 @@ void addQuantizeCommand(CLI::App &app, QuantizeArguments &a) {
       ->capture_default_str();
   c->add_option("--threads", o.compile.threads,
                 "number of threads; 0: all that this process may use")
-      ->check(CLI::Range(0, 4096))
+      ->check(between(0, 4096))
       ->capture_default_str();
   c->add_flag("--json", a.json, "print the report as one JSON object");
 }
@@ -308,7 +312,7 @@ int dlc::dlcMain(int argc, char **argv) {
   compileApp
       ->add_option("--batch", compile.batch,
                    "size of the first dimension of inputs, where that dimension is dynamic")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeastOne());
   addTrainingArguments(compileApp, compile);
 
   RunArguments run;
@@ -345,7 +349,10 @@ int dlc::dlcMain(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) // --help or --version
+      return app.exit(error);
+    std::fprintf(stderr, "dlc: error: %s\n", usageError(app, error).c_str());
+    return 2;
   }
   try {
     if (*compileApp)

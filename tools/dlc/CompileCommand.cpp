@@ -48,9 +48,7 @@ Shapes withBatch(const Source &source, const Shapes &given, int64_t batch) {
           ": that first dimension, or a dynamic one (export the model with a dynamic batch)");
   return source.complete(given, [&](const ValueInfo &input, size_t dimension) {
     if (dimension != 0)
-      throw Error(source.path() + ": input '" + input.name + "' is " + input.text() +
-                  ": required to compile it: its shape; add --shape " + input.name +
-                  "=1x3x224x224");
+      throw Error(source.path() + ": " + input.shapeRequest());
     return batch;
   });
 }
@@ -104,8 +102,8 @@ int compileCommand(const CompileArguments &arguments) {
   }
   bool wantsText = options.to != Phase::Native;
   if (arguments.output.empty() && !wantsText && !printAll && printed.empty() && !arguments.time)
-    throw Error(
-        "required: -o OUT.dlcx (or --to PHASE, --print-after PHASE or --time without an output)");
+    throw Error("no output file; required: -o OUT.dlcx (or --to PHASE, --print-after PHASE or "
+                "--time, which work without one)");
 
   Progress progress;
   std::vector<std::pair<Phase, double>> seconds;

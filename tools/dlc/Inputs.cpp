@@ -71,9 +71,10 @@ std::vector<runtime::NpyArray> arraysFor(const runtime::Session &session, const 
     if (auto found = given.find(info.name); found != given.end()) {
       const runtime::NpyArray &array = found->second;
       if (array.dtype != info.dtype || array.shape != info.shape)
-        throw Error("input '" + info.name + "': required: " + std::string(dtypeName(info.dtype)) +
-                    " " + shapeText(info.shape) + "; found: " +
-                    std::string(dtypeName(array.dtype)) + " " + shapeText(array.shape));
+        throw Error(
+            "input '" + info.name + "': required: " + std::string(dtypeName(info.dtype)) + " " +
+            shapeText(info.shape) + "; found: " + std::string(dtypeName(array.dtype)) + " " +
+            shapeText(array.shape) + "; convert the array before numpy.save, as in x.astype(..)");
       arrays.push_back(array);
     } else if (info.value >= 0) {
       arrays.push_back({info.dtype, info.shape, session.program()->constants[info.value]});

@@ -32,10 +32,12 @@ Shapes parseShapes(const std::vector<std::string> &texts) {
       int64_t size;
       if (part.getAsInteger(10, size) || size < 0)
         throw Error("--shape '" + text +
-                    "': required: sizes of 0 or more divided by 'x'; found: '" + part.str() + "'");
+                    "': required: sizes of 0 or more, separated by 'x'; found: '" + part.str() +
+                    "'");
       shape.push_back(size);
     }
-    shapes[name] = shape;
+    if (!shapes.emplace(name, shape).second)
+      throw Error("--shape is given twice for input '" + name + "'; remove one of them");
   }
   return shapes;
 }
@@ -44,6 +46,8 @@ Values readInputs(const std::vector<std::string> &texts, const Source &source) {
   Values values;
   for (const std::string &text : texts) {
     auto [name, path] = splitAtEquals(text, "--input", "NAME=FILE.npy");
+    if (values.count(name))
+      throw Error("--input is given twice for input '" + name + "'; remove one of them");
     values[name] = runtime::readNpy(path);
     for (const ValueInfo &input : source.inputs())
       if (input.name == name && input.dtype)
@@ -69,7 +73,7 @@ Phase parsePhase(const std::string &name) {
   std::string known;
   for (Phase phase : allPhases())
     known += (known.empty() ? "" : ", ") + phaseName(phase).str();
-  throw Error("unknown phase '" + name + "'; known: " + known);
+  throw Error("unknown phase '" + name + "'; required: one of " + known);
 }
 
 double peakMib() { return processMib("VmHWM"); }

@@ -108,7 +108,8 @@ std::vector<nb::object> Runner::collect(nb::tuple positional, nb::dict named) co
   }
   for (size_t i = 0; i < arrays.size(); ++i)
     if (!arrays[i].is_valid())
-      raise(PyExc_TypeError, "input '" + ins[i].name + "' is missing; required: " + ins[i].text());
+      raise(PyExc_TypeError, "input '" + ins[i].name + "' is missing; required: " + ins[i].text() +
+                                 "; pass it by position or by name");
   return arrays;
 }
 

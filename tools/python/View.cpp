@@ -121,6 +121,16 @@ void View::take(const DLTensor &tensor, nb::handle object, const Value &value) {
   unit = int64_t(itemBytes);
 }
 
+/// Raises a TypeError for a tensor that DLPack does not support, such as a sparse tensor. The first
+/// line of the library's exception is the reason; later lines are the library's call stack.
+[[noreturn]] static void raiseUnreadable(const nb::python_error &error, const Value &value) {
+  std::string reason = nb::str(error.value()).c_str();
+  raise(PyExc_TypeError,
+        required(value) + "a tensor whose memory cannot be read (" +
+            reason.substr(0, reason.find('\n')) +
+            "); pass a dense tensor in host memory, as in x.to_dense() or x.cpu()");
+}
+
 /// Opens an array through its method __dlpack__.
 void View::openPacked(nb::handle object, const Value &value) {
   nb::object method = nb::getattr(object, "__dlpack__", nb::none());
@@ -187,7 +197,7 @@ void View::open(nb::handle object, const Value &value) {
     if (says(object, "is_neg") || says(object, "_is_zerotensor"))
       object = kept = object.attr("clone")();
     if (table->fromObject(object.ptr(), &borrowed) != 0)
-      throw nb::python_error();
+      raiseUnreadable(nb::python_error(), value);
     take(borrowed, object, value);
   } else {
     whose = {Family::Kind::Other, nullptr, object};

@@ -24,7 +24,8 @@ Block::Block(size_t wanted, const char *purpose) {
   uint64_t physical = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
   if (wanted > physical)
     throw MemoryError(message("the program needs ", wanted, " bytes for its ", purpose,
-                              "; the machine has ", physical));
+                              "; the machine has ", physical,
+                              "; reduce the batch or the sizes of the inputs"));
   bool huge = wanted >= kHugePage;
   bytes = wanted;
   mappedBytes = format::alignUp(wanted, huge ? kHugePage : format::kPage) + (huge ? kHugePage : 0);

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Union
 
 from dlc import _runtime
@@ -63,7 +64,7 @@ def compile(
     options = (device, threads, precision, accuracy)
     if source.is_program:
         if (device, precision, accuracy) != ("cpu", "none", "default") or shapes:
-            raise ValueError(f"{source.path}: is already compiled; required: a model (.onnx, .mlir) for device, shapes, precision or accuracy")
+            raise ValueError(f"{source.path}: is already compiled; required: a model (.onnx, .mlir) for device, shapes, precision or accuracy; use the model from which it was made")
         return source.load(threads)
     compiler = Compiler(source, options, progress)
     overridden = [value for value in compiler.defaults if value.name in (shapes or {})]
@@ -93,6 +94,18 @@ def _torch_source(model: Any, example_inputs: Any) -> Any:
     return None
 
 
+@contextlib.contextmanager
+def _renamed(source: Any) -> Iterator[None]:
+    """Replaces the path of a temporary file in error messages, because the caller has passed bytes instead of a path."""
+    try:
+        yield
+    except (ValueError, RuntimeError) as error:
+        path = getattr(source, "temporary", None)
+        if path is None or path not in str(error) or type(error) not in (ValueError, RuntimeError):
+            raise
+        raise type(error)(str(error).replace(f"'{path}'", "the model").replace(path, "the model")) from None
+
+
 class Compiler:
     """The C++ object that compiles a model. It is created again in a forked process."""
 
@@ -106,7 +119,8 @@ class Compiler:
             self.defaults = [_runtime.Value(*fields, device) for fields in self._made.defaults]
 
     def _open(self) -> None:
-        self._made, self._process = self._source.open(self._options), os.getpid()
+        with _renamed(self._source):
+            self._made, self._process = self._source.open(self._options), os.getpid()
 
     @staticmethod
     def is_static(value: _runtime.Value) -> bool:
@@ -120,7 +134,7 @@ class Compiler:
                 self._open()
             self._busy = True
             try:
-                with shown(self._progress) as show:
+                with shown(self._progress) as show, _renamed(self._source):
                     made = self._made.session({name: list(shape) for name, shape in shapes.items()}, dict(values), show)
             finally:
                 self._busy = False
@@ -130,11 +144,17 @@ class Compiler:
 class _Source:
     """A model file, or bytes that are written to a temporary file, which is deleted with this object."""
 
+    #: Path of the temporary file, or None if the caller has passed a path.
+    temporary: str | None = None
+
     def __init__(self, model: Source):
         if hasattr(model, "SerializeToString"):
             model = model.SerializeToString()
         if isinstance(model, (bytes, bytearray, memoryview)):
-            self._write(bytes(model))
+            data = bytes(model)
+            if 0 < len(data) < 4096 and data.isascii() and not any(c in data for c in b"\0\n("):
+                raise ValueError(f"model: required: the bytes of a model file; found: the text {data.decode()!r}; pass a path as a str")
+            self._write(data)
         elif isinstance(model, (str, os.PathLike)):
             self.path = os.fspath(model)
             require_file(self.path, "a model file (.onnx, .mlir, .dlcx)")
@@ -147,7 +167,7 @@ class _Source:
     def _write(self, data: bytes, suffix: str = "") -> None:
         self._process, self._folder = os.getpid(), tempfile.mkdtemp(prefix="dlc-")
         suffix = suffix or (".dlcx" if data.startswith(b"DLCX\r\n\x1a\n") else ".onnx" if b"\0" in data[:4096] or not data.isascii() else ".mlir")
-        self.path = os.path.join(self._folder, "model" + suffix)
+        self.path = self.temporary = os.path.join(self._folder, "model" + suffix)
         with open(self.path, "wb") as file:
             file.write(data)
 
@@ -157,7 +177,8 @@ class _Source:
         return _compiler.Compiler(self.path, *options)
 
     def load(self, threads: int) -> Model:
-        return load(self.path, threads=threads)
+        with _renamed(self):
+            return load(self.path, threads=threads)
 
     def __del__(self) -> None:
         # A forked process must not delete its parent's temporary file.

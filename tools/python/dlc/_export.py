@@ -22,8 +22,12 @@ def _exported(model: Any, inputs: Sequence[Any] | None) -> ExportedProgram:
         return model
     if inputs is None:
         raise TypeError("a torch.nn.Module: required: example inputs, as in dlc.compile(module, (x,)); found: none")
-    with _graph.tracing(), torch.no_grad():
-        return torch.export.export(model, (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs))
+    try:
+        with _graph.tracing(), torch.no_grad():
+            return torch.export.export(model, (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs))
+    except Exception as error:
+        raise ValueError(f"the module cannot be exported; required: a module that torch.export.export supports, with these inputs; found: {_graph.first_line(error)}; "
+                         "correct the inputs, or use torch.compile(module, backend=\"dlc\")") from error
 
 
 def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
@@ -48,13 +52,13 @@ def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
     _complex.decompose_complex(graph, constants)
     results = [node for node in graph.output_node().args[0]]
     if not all(isinstance(node, fx.Node) for node in results):
-        raise ValueError("required: a module whose results are tensors; found: another type of result")
+        raise ValueError("the module: required: results that are tensors; found: another type of result; return only tensors")
     _dead(graph, names)
     refused = _graph.refusals(graph)
     if refused:
         overloads = {node.name: str(node.target) for node in graph.nodes}
         reasons = sorted({f"{overloads[name]}: {reason.split('): ', 1)[-1]}" for name, reason in refused.items()})
-        raise ValueError(f"dlc does not support {len(refused)} operators of the module: {'; '.join(reasons)}; torch.compile(module, backend=\"dlc\") runs them in PyTorch")
+        raise ValueError(f"operators of the module are not supported: {'; '.join(reasons)}; use torch.compile(module, backend=\"dlc\"), which runs them in PyTorch")
     outputs = [("output" if len(results) == 1 else f"output_{i}", node) for i, node in enumerate(results)]
     try:
         text = _graph.text(graph, constants, names, outputs)

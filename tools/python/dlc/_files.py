@@ -24,4 +24,4 @@ def require_target(path: str) -> None:
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "its folder does not exist; create it first", path)
     if not os.access(folder, os.W_OK):
-        raise PermissionError(errno.EACCES, "its folder is not writable", path)
+        raise PermissionError(errno.EACCES, "its folder is not writable; choose another folder", path)

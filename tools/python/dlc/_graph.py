@@ -57,11 +57,16 @@ def type_of(value: Any) -> list[Any] | None:
     return [ELEMENTS[value.dtype], sizes] if all(type(size) is int for size in sizes) else None
 
 
+def first_line(error: Exception) -> str:
+    """Returns the first line of an exception's message, or the type of an exception without a message. PyTorch's other lines describe its tracer."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
 def why_no_type(value: Any) -> str:
     if not isinstance(value, torch.Tensor):
         return f"a {type(value).__name__} instead of a tensor"
     if any(type(size) is not int for size in value.shape):
-        return f"a dynamic shape, {list(map(str, value.shape))}"
+        return f"a tensor whose size depends on values, {list(map(str, value.shape))}"
     return f"{value.dtype} and {value.layout}, which dlc does not support"
 
 

@@ -81,9 +81,12 @@ def settings_of(kind: Kind, group: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def rate_of(group: Mapping[str, Any]) -> float:
     try:
-        return float(group["lr"])
+        rate = float(group["lr"])
     except (KeyError, TypeError, ValueError, RuntimeError):
-        raise ValueError(f"optimizer: required: a number 'lr' in each of its groups; found: {group.get('lr', 'none')!r}") from None
+        rate = math.nan
+    if not math.isfinite(rate):
+        raise ValueError(f"optimizer: required: a finite number 'lr' in each of its groups; found: {group.get('lr', 'none')!r}; correct the learning rate")
+    return rate
 
 
 def options_of(kind: Kind, group: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,7 +109,7 @@ def _number(option: str, value: Any) -> float:
     except (TypeError, ValueError, RuntimeError):
         found = math.nan
     if not math.isfinite(found):
-        raise ValueError(f"optimizer: {option}: required: a number; found: {value!r}")
+        raise ValueError(f"optimizer: {option}: required: a finite number; found: {value!r}; correct the option")
     return found
 
 

@@ -192,7 +192,7 @@ def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProg
     except Refused:
         raise
     except Exception as error:
-        raise ValueError(f"the module with its loss cannot be exported; required: a module that torch.export.export supports, and a loss of (output, target); found: {error}") from error
+        raise ValueError(f"the module with its loss cannot be exported; required: a module that torch.export.export supports, and a loss of (output, target); found: {_graph.first_line(error)}; correct the inputs, the module or the loss") from error
     _keep_detached(program)
     table = _graph.decompositions()
     table.pop(torch.ops.aten.detach_copy.default, None)
@@ -214,7 +214,7 @@ def _check(graph: fx.Graph, seed: int) -> None:
     if refused:
         overloads = {node.name: str(node.target) for node in graph.nodes}
         reasons = sorted({f"{overloads[name]}: {reason.split('): ', 1)[-1]}" for name, reason in refused.items()})
-        raise ValueError(f"dlc does not support {len(refused)} operators of the module and its loss: {'; '.join(reasons)}; torch.compile(module, backend=\"dlc\") runs them in PyTorch")
+        raise ValueError(f"operators of the module or its loss are not supported: {'; '.join(reasons)}; use torch.compile(module, backend=\"dlc\"), which runs them in PyTorch")
 
 
 def _merge_tied(graph: fx.Graph, tensors: dict[str, torch.Tensor]) -> None:
