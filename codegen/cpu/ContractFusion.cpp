@@ -287,7 +287,7 @@ LogicalResult emitContractKernel(OpBuilder &b, FusionOp fusion, StringRef name,
   std::string why;
   auto contract = matchContract(fusion, target, packed, &why);
   if (!contract || !canEmit(fusion, &why))
-    return fusion.emitError("no blocked product can be made of it: ") << why;
+    return fusion.emitError("the operation cannot be compiled as a blocked matmul: ") << why;
   Location loc = fusion.getLoc();
   MLIRContext *context = b.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context), i64 = b.getI64Type();

@@ -24,7 +24,7 @@ std::optional<Code> flatten(llvm::StringRef object, llvm::StringRef entry, std::
     if (!(flags & ELF::SHF_ALLOC) || section.getSize() == 0)
       continue;
     if (flags & (ELF::SHF_WRITE | ELF::SHF_TLS) || section.isBSS())
-      return fail("generated object has a writable section");
+      return fail("the generated object code has a writable section; report this as a bug of dlc");
     auto name = section.getName();
     if (name && (*name == ".eh_frame" || name->starts_with(".note")))
       continue;
@@ -80,7 +80,8 @@ std::optional<Code> flatten(llvm::StringRef object, llvm::StringRef entry, std::
       else if (type == ELF::R_X86_64_PC64)
         support::endian::write64le(code.bytes.data() + where, uint64_t(value));
       else
-        return fail("generated code needs relocation type " + Twine(type));
+        return fail("the generated object code has an unsupported relocation of type " +
+                    Twine(type));
     }
   }
   for (const object::SymbolRef &symbol : (*file)->symbols()) {

@@ -21,12 +21,12 @@ LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedO
   auto constant = fusion.getInputs()[operand.argument].getDefiningOp<ConstantOp>();
   auto plain = ref::Tensor::fromAttr(constant.getValue());
   if (failed(plain)) {
-    why = "its weights cannot be read";
+    why = "the data of the weights is missing in the module";
     return failure();
   }
   operand.data = runtime::allocateWeights(uint64_t(operand.bytes));
   if (!operand.data) {
-    why = "out of memory for packed weights";
+    why = "not enough memory for a packed copy of the weights";
     return failure();
   }
   bool isA = contract.spec.packedA;

@@ -169,7 +169,7 @@ void Lowering::prepareStates(ArrayRef<State> states, ArrayRef<Update> updates) {
                             ? Value()
                             : Value(exec::StateOp::create(b, loc, type, s, true).getBuffer()));
     if (update.kind == Update::Kind::Direct && !claim(update.value, newStates[s], 0))
-      llvm_unreachable("a new value that has a place already");
+      llvm_unreachable("a new value that is already stored in another buffer");
   }
 }
 
@@ -400,7 +400,8 @@ LogicalResult Lowering::command(Operation &op) {
   std::string why;
   auto call = callOf(&op, options.threads, &why);
   if (!call)
-    return op.emitError("the selected library kernel cannot be created: ") << why;
+    return op.emitError("the library kernel that was chosen for this operation cannot be created: ")
+           << why;
   return library(op, *call);
 }
 

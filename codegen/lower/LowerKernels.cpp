@@ -26,7 +26,8 @@ LogicalResult Lowering::launch(FusionOp fusion, const Provider &provider) {
   auto schedule = provider.schedule(fusion, *normal, target, /*packs=*/true, why);
   if (failed(schedule)) {
     normal->erase();
-    return fusion.emitError("the selected kernel cannot be created: ") << why;
+    return fusion.emitError("the kernel that was chosen for this operation cannot be created: ")
+           << why;
   }
   SmallVector<int64_t> inplace;
   if (schedule->name != "parts")
@@ -165,7 +166,7 @@ LogicalResult Lowering::launchOnGpu(Operation &op) {
     return op.emitError(why);
   auto normal = normalForGpu(&op, why);
   if (failed(normal))
-    return op.emitError("the selected kernel cannot be created: ") << why;
+    return op.emitError("the kernel that was chosen for this operation cannot be created: ") << why;
   SmallVector<Value> inputs, outputs, scratch, all;
   for (Value operand : op.getOperands())
     inputs.push_back(bufferOf(operand));

@@ -80,7 +80,8 @@ public:
     for (auto [key, name] : names)
       if (auto &[index, fresh] = key; fresh)
         if (auto other = memories[index].findOther(0, memories[index].bytes, name))
-          return name.getDefiningOp()->emitError("memory: no command has written byte ")
+          return name.getDefiningOp()->emitError("invalid memory plan (a bug of dlc unless the "
+                                                 "module was edited): no command has written byte ")
                  << other->first << " of state " << index - devices.size()
                  << "'s new value when the program ends";
     return success();
@@ -132,12 +133,15 @@ private:
       return success();
     Memory &memory = memories[range->memory];
     if (range->start < 0 || range->end > memory.bytes)
-      return op.emitError("memory: writes bytes ")
+      return op.emitError(
+                 "invalid memory plan (a bug of dlc unless the module was edited): writes bytes ")
              << range->start << " to " << range->end << " of "
              << (range->memory >= devices.size() ? "a state" : "an arena") << " of "
              << memory.bytes;
     if (auto state = range->owner.getDefiningOp<exec::StateOp>(); state && !state.getFresh())
-      return op.emitError("memory: writes the old value of state ") << state.getIndex();
+      return op.emitError("invalid memory plan (a bug of dlc unless the module was edited): writes "
+                          "the old value of state ")
+             << state.getIndex();
     memory.give(range->start, range->end, range->owner);
     return success();
   }
@@ -150,15 +154,18 @@ private:
     if (!other)
       return success();
     if (auto state = range->owner.getDefiningOp<exec::StateOp>())
-      return op.emitError("memory: reads byte ")
+      return op.emitError(
+                 "invalid memory plan (a bug of dlc unless the module was edited): reads byte ")
              << other->first << " of state " << state.getIndex() << "'s "
              << (state.getFresh() ? "new value, which no command has written yet"
                                   : "old value, which was overwritten");
     if (!other->second)
-      return op.emitError("memory: reads byte ")
+      return op.emitError(
+                 "invalid memory plan (a bug of dlc unless the module was edited): reads byte ")
              << other->first << " of the arena, which no command has written";
-    auto diag = op.emitError("memory: reads byte ")
-                << other->first << " of the arena, but another live buffer has overwritten it";
+    auto diag =
+        op.emitError("invalid memory plan (a bug of dlc unless the module was edited): reads byte ")
+        << other->first << " of the arena, but another live buffer has overwritten it";
     diag.attachNote(other->second.getLoc()) << "overwritten by this command";
     return diag;
   }
@@ -176,12 +183,15 @@ private:
   LogicalResult clearRoom(Operation &op, ArrayRef<int64_t> workspace) {
     Range range{0, workspace[0], workspace[0] + workspace[1], Value()};
     if (range.start < 0 || range.end > memories[0].bytes)
-      return op.emitError("memory: its scratch range, bytes ")
+      return op.emitError("invalid memory plan (a bug of dlc unless the module was edited): its "
+                          "scratch range, bytes ")
              << range.start << " to " << range.end << ", exceeds the arena of "
              << memories[0].bytes;
     for (auto [i, buffer] : llvm::enumerate(op.getOperands()))
       if (auto used = rangeOf(buffer, stepOf(buffer) != 0); used && used->overlaps(range))
-        return op.emitError("memory: its scratch range overlaps buffer ") << i;
+        return op.emitError("invalid memory plan (a bug of dlc unless the module was edited): its "
+                            "scratch range overlaps buffer ")
+               << i;
     memories[0].give(range.start, range.end, Value());
     return success();
   }
@@ -209,7 +219,8 @@ private:
             allowed |=
                 inplace[p] == w && inplace[p + 1] == int64_t(i) && source->start == target->start;
           if (!allowed)
-            return op.emitError("memory: buffers ")
+            return op.emitError(
+                       "invalid memory plan (a bug of dlc unless the module was edited): buffers ")
                    << w << " and " << i << " overlap, which the command does not allow";
         }
       }
@@ -224,7 +235,8 @@ private:
       // A copy to another offset would overwrite its own source.
       if (from && to && from->memory >= devices.size() && from->overlaps(*to) &&
           from->start != to->start)
-        return op.emitError("memory: copies a part of a state over another part of it");
+        return op.emitError("invalid memory plan (a bug of dlc unless the module was edited): "
+                            "copies a part of a state over another part of it");
       return failure(failed(read(op, copy.getFrom())) || failed(write(op, copy.getTo())));
     }
     if (auto fill = dyn_cast<exec::FillOp>(op))

@@ -150,7 +150,7 @@ private:
       return found->second;
     auto tensor = ref::Tensor::fromAttr(value);
     if (failed(tensor)) {
-      status = emitError(loc, "a constant's bytes cannot be read");
+      status = emitError(loc, "the data of a constant is missing in the module");
       return 0;
     }
     // The constant refers to the tensor's memory and shares its ownership. Therefore weights are

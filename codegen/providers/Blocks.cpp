@@ -38,7 +38,7 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
   auto fusion = dyn_cast<FusionOp>(op);
   auto weights = fusion ? readQuantizedWeights(fusion) : std::nullopt;
   if (!weights)
-    return refuse("not a matmul by quantized weights");
+    return refuse("the operation is not a matmul by quantized weights");
   auto product = describeQuantized(fusion, refuse);
   if (!product)
     return std::nullopt;
@@ -51,10 +51,10 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
                             .zeros = shared->zeros.empty() ? nullptr : shared->zeros.data()};
   const bool isOnTiles = lanes == kOnTiles;
   if (isOnTiles && !blocks::hasTilesFor(plain.depth))
-    return refuse("no tiles here, or for no blocks of this depth");
+    return refuse("this processor has no AMX tiles, or they do not support blocks of this depth");
   lanes = std::min(lanes, kWidest);
   if (blocks::lanes() < lanes)
-    return refuse("this processor's vectors are shorter");
+    return refuse("the vectors of this processor are shorter than those of the kernel");
   MatmulKernel kernel{.library = "blocks",
                       .implementation = isOnTiles     ? blocks::kTilesName
                                         : lanes == 16 ? "blocks:avx512"

@@ -123,7 +123,8 @@ std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, const json 
   const bool isFilled = desc["dst"][1] != channels;
   auto isKnown = [&](Value value) { return bool(channelsConstant(fusion, value, channels)); };
   if (isFilled && bias && !isKnown(bias))
-    return refuse("its bias must be constant, to be padded to whole blocks");
+    return refuse(
+        "the bias must be constant, because it is padded to a multiple of the channel block");
   json all = json::array();
   for (const PostOp &postOp : epilogue.postOps) {
     auto step = stepOf(postOp, result);
@@ -131,8 +132,8 @@ std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, const json 
       return refuse("unsupported epilogue op " + postOp.alg);
     if (isFilled && (*step)["do"] != "add" && postOp.kind == PostOp::Kind::Binary &&
         !isKnown(postOp.operand))
-      return refuse(
-          "an epilogue operand per channel must be constant, to be padded to whole blocks");
+      return refuse("an epilogue operand per channel must be constant, because it is padded to a "
+                    "multiple of the channel block");
     all.push_back(*step);
   }
   return all;

@@ -76,7 +76,7 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
   auto fusion = dyn_cast<FusionOp>(op);
   std::optional<Epilogue> epilogue = fusion ? matchEpilogue(fusion) : std::nullopt;
   if (!epilogue || !isa<MatmulOp>(epilogue->anchor))
-    return refuse("not one product with what the library does after it");
+    return refuse("the operation is not a single matmul with an epilogue that cuBLASLt supports");
   Epilogue &e = *epilogue;
   Type element = typeOf(e.lhs.base).getElementType(),
        result = typeOf(fusion.getResult(0)).getElementType();
@@ -85,12 +85,12 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
   if (!(narrow || bytes || element.isF32() || element.isF64()) ||
       typeOf(e.rhs.base).getElementType() != element ||
       !(result == element || bytes || (narrow && result.isF32())))
-    return refuse("cuBLASLt has no product of " + elementName(element) + " that gives " +
+    return refuse("cuBLASLt has no matmul of " + elementName(element) + " that gives " +
                   elementName(result));
   if (typeOf(fusion.getResult(0)).getNumElements() == 0 || typeOf(e.lhs.base).getNumElements() == 0)
     return refuse("empty");
   if (e.postOps.size() > 1 || (e.postOps.size() == 1 && !isRelu(e.postOps.front())))
-    return refuse("its epilogue is more than bias and relu");
+    return refuse("the epilogue has operations other than a bias and relu");
   size_t rank = std::max({e.lhs.shape.size(), e.rhs.shape.size(), e.destination.shape.size()});
   for (StridedView *view : {&e.lhs, &e.rhs, &e.destination})
     align(*view, rank);
@@ -100,7 +100,7 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
   auto batchA = batchOf(e.lhs, e.destination.shape), batchB = batchOf(e.rhs, e.destination.shape),
        batchY = batchOf(e.destination, e.destination.shape);
   if (!a || !b || !y || !batchA || !batchB || !batchY)
-    return refuse("its strides are more than a batch of matrices");
+    return refuse("the strides of an operand do not describe a batch of matrices");
   int64_t batch = batchY->batch;
   // If all matrices of the batch share the right operand, the batch becomes one matmul with more
   // rows.
@@ -115,7 +115,7 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
   if (bytes &&
       (e.lhsZeroPoint || e.rhsZeroPoint || e.bias || !e.postOps.empty() || a->second != 1 ||
        b->first != 1 || !llvm::all_of(ArrayRef({n, k, a->first, b->second, y->first}), inUnits)))
-    return refuse("its product of integers is more than the library's");
+    return refuse("cuBLASLt does not support this matmul of integers");
   json desc = {{"kind", "matmul"},
                {"dtype", elementName(element)},
                {"result", elementName(result)},
@@ -142,7 +142,7 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
     auto type = typeOf(e.bias);
     if (type.getNumElements() != n ||
         !(type.getElementType() == result || type.getElementType() == element))
-      return refuse("its bias is not one number for each column");
+      return refuse("the bias does not have one value for each column");
     desc["bias"] = elementName(type.getElementType());
     addValue(e.bias, 0);
   }

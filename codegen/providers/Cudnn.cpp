@@ -106,7 +106,7 @@ public:
   std::optional<LibraryCall> make() {
     auto fusion = dyn_cast<FusionOp>(op);
     if (!fusion)
-      return refuse("not a convolution");
+      return refuse("the operation is not a convolution");
     Block &body = fusion.getBody().front();
     if (Operation *whole = cuda::attentionOf(fusion))
       return attention(fusion, whole);
@@ -116,7 +116,8 @@ public:
                  : refuse("weight gradients support no epilogue");
     auto epilogue = matchEpilogue(fusion);
     if (!epilogue || !isa<ConvOp, ConvTransposeOp>(epilogue->anchor))
-      return refuse("not a single convolution with an epilogue that the library supports");
+      return refuse(
+          "the operation is not a single convolution with an epilogue that the library supports");
     auto conv = dyn_cast<ConvOp>(epilogue->anchor);
     return conv ? convolution(fusion, *epilogue, conv)
                 : dataGradient(fusion, *epilogue, cast<ConvTransposeOp>(epilogue->anchor));
@@ -137,7 +138,7 @@ private:
     for (Value value : values)
       if (typeOf(value).getElementType() != element || !fits(value) ||
           typeOf(value).getNumElements() == 0)
-        return refuse("its operands have different types or layouts, a blocked layout, or no "
+        return refuse("the operands have different types or layouts, a blocked layout, or no "
                       "elements"),
                false;
     call.desc = {{"kind", kind.str()}, {"dtype", elementName(element)}};
@@ -214,11 +215,11 @@ private:
       return std::nullopt;
     Type element = typeOf(conv.getY()).getElementType();
     if (typeOf(fusion.getResult(0)).getElementType() != element)
-      return refuse("its result has another type than its operands");
+      return refuse("the result has another element type than the operands");
     ArrayRef<int64_t> shape = e.destination.shape;
     std::optional<json> y = destination(e);
     if (!y)
-      return refuse("its result is reshaped or transposed");
+      return refuse("the result is reshaped or transposed");
     call.desc["x"] = tensor(typeOf(conv.getX()).getShape());
     call.desc["w"] = tensor(typeOf(conv.getW()).getShape());
     call.desc["y"] = *y;
@@ -256,12 +257,12 @@ private:
     bool isBefore = e.bias && !steps.empty() && isResidual(steps.front(), shape);
     if ((isBefore && !add(steps.front().operand, tensor(shape))) ||
         (e.bias && !add(e.bias, tensor(channels))))
-      return refuse("the added operand has another type");
+      return refuse("the operand that is added has another element type");
     for (const PostOp &postOp : steps.drop_front(isBefore)) {
       if (std::optional<json> step = activationOf(postOp))
         post.push_back(*step);
       else if (!add(postOp.operand, tensor(isBias(postOp, shape) ? ArrayRef(channels) : shape)))
-        return refuse("the added operand has another type");
+        return refuse("the operand that is added has another element type");
     }
     if (!post.empty())
       call.desc["post"] = post;
@@ -286,7 +287,7 @@ private:
     call.desc["high"] = high;
     std::optional<json> x = destination(e);
     if (!x)
-      return refuse("its result is reshaped or transposed");
+      return refuse("the result is reshaped or transposed");
     call.desc["x"] = *x;
     call.desc["w"] = tensor(typeOf(conv.getW()).getShape());
     call.desc["y"] = tensor(typeOf(conv.getX()).getShape());
@@ -333,7 +334,7 @@ private:
     if (!element.isF16() && !element.isBF16())
       return refuse("required: attention of f16 or bf16; found: " + elementName(element));
     if (typeOf(whole->getOperand(0)).getRank() > 4)
-      return refuse("attention with more than one dimension between batch and rows");
+      return refuse("the attention has more than one dimension between batch and rows");
     call.desc = {{"kind", "attention"},
                  {"dtype", elementName(element)},
                  {"scale", whole->getAttrOfType<FloatAttr>("scale").getValueAsDouble()}};
@@ -346,7 +347,7 @@ private:
     for (auto [name, operand] : llvm::zip(std::array{"q", "k", "v"}, whole->getOperands())) {
       auto view = asStrided(operand);
       if (!view)
-        return refuse("an operand that is not expressible with strides");
+        return refuse("an operand has a layout that strides cannot describe");
       add(name, *view, {CallArgument::Kind::Value, outside(fusion, view->base)}, operand);
     }
     ValueRange yielded = fusion.getBody().front().getTerminator()->getOperands();

@@ -23,7 +23,7 @@ std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why
   auto epilogue = fusion && fusion.getNumResults() == 1 ? matchEpilogue(fusion) : std::nullopt;
   auto conv = epilogue ? dyn_cast<ConvOp>(epilogue->anchor) : nullptr;
   if (!conv)
-    return refuse("not a single convolution with an epilogue");
+    return refuse("the operation is not a single convolution with an epilogue");
   auto weights = typeOf(conv.getW());
   Value y = fusion.getResult(0), bias = epilogue->bias ? epilogue->bias : conv.getBias();
   bool isSequence = weights.getRank() == 3;
@@ -41,7 +41,7 @@ std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why
     return refuse("in-place updates of a state are not supported");
   ConstantOp constant = constantOf(outside(fusion, conv.getW()));
   if (!constant)
-    return refuse("its weights are not constant");
+    return refuse("the weights are not constant");
   auto desc = convolution_call::images(conv.getX(), y, /*filled=*/true, refuse);
   auto steps =
       desc ? convolution_call::steps(*epilogue, fusion, *desc, bias, refuse) : std::nullopt;
@@ -49,7 +49,7 @@ std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why
     return std::nullopt;
   auto plain = ref::Tensor::fromAttr(constant.getValue());
   if (failed(plain))
-    return refuse("its weights cannot be read");
+    return refuse("the data of the weights is missing in the module");
   using convolution_call::withRow;
   desc->update({{"kind", "convolution"},
                 {"window", withRow(weights.getShape().drop_front(2), isSequence, 1)},

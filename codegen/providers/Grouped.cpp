@@ -35,7 +35,7 @@ std::optional<LibraryCall> groupedProduct(Operation *op, const MatmulKernel &ker
                    ends = typeOf(op->getOperand(2)), result = typeOf(op->getResult(0));
   for (RankedTensorType type : {a, right, ends, result})
     if (!layoutOf(type).empty() || !type.hasStaticShape())
-      return refuse("an operand that is not row-major");
+      return refuse("an operand is not row-major");
   auto product = dyn_cast<GroupedMatmulOp>(op);
   int64_t rows = a.getDimSize(0), k = a.getDimSize(1), n = result.getShape().back(),
           groups = ends.getDimSize(0);

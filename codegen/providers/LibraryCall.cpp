@@ -55,7 +55,7 @@ CallArgument packedWeights(int64_t bytes, std::string layout, std::function<void
     if (data)
       pack(data.get());
     else
-      error = "out of memory for packed weights";
+      error = "not enough memory for a packed copy of the weights";
     return data;
   };
   return packed;

@@ -228,7 +228,7 @@ std::optional<LibraryCall> matmulCall(const Product &p, const MatmulKernel &kern
   for (const EpilogueStep &step : steps) {
     auto made = stepOf(step, transposed);
     if (!made)
-      return refuse("an epilogue operand with other strides than the result");
+      return refuse("an operand of the epilogue has other strides than the result");
     list.push_back(*made);
     if (step.kind == EpilogueStep::Kind::Binary)
       call.add(step.source, bytesOf(step.operand));

@@ -122,7 +122,7 @@ std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refu
   int64_t m = e.lhs.shape[rank - 2], k = e.lhs.shape[rank - 1], n = e.rhs.shape[rank - 1],
           batch = 1;
   if (k == 0)
-    return refuse("the contracted dimension is empty");
+    return refuse("the contracted dimension has size 0");
   bool sharedRhs = true, rows = isDense(e.lhs.shape, e.lhs.strides) &&
                                 isDense(e.destination.shape, e.destination.strides);
   for (size_t d = 0; d + 2 < rank; ++d) {
@@ -156,7 +156,7 @@ std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refu
       typeOf(weights.getY()).getNumElements() == k * n) {
     auto plain = ref::Tensor::fromAttr(weights.getValue());
     if (failed(plain))
-      return refuse("its weights cannot be read");
+      return refuse("the data of the weights is missing in the module");
     p.constant = {*plain, !straight};
   }
   return p;
@@ -223,7 +223,7 @@ std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal 
   auto prologue = own ? matchPrologue(fusion) : std::nullopt;
   auto epilogue = prologue ? epilogueAfter(*prologue, fusion) : matchEpilogue(fusion, own);
   if (!epilogue || !isa<MatmulOp>(epilogue->anchor))
-    return refuse("not a single matmul with an epilogue");
+    return refuse("the operation is not a single matmul with an epilogue");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
     return refuse("the result is empty");
   if (own && epilogue->isInteger())
@@ -261,7 +261,8 @@ std::optional<Product> describeQuantized(FusionOp fusion, const Refusal &refuse)
   auto e = weights ? epilogueExcept(weights.getOperation(), fusion) : std::nullopt;
   auto numbers = weights ? constantTensor(outside(fusion, weights.getX())) : std::nullopt;
   if (!e || !numbers || e->rhs.base != Value(weights.getY()))
-    return refuse("not a single matmul by constant quantized weights with an epilogue");
+    return refuse(
+        "the operation is not a single matmul by constant quantized weights with an epilogue");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
     return refuse("the result is empty");
   if (fusion->hasAttr(kUpdatesAttr))

@@ -27,7 +27,7 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *w
     bool fits = !sizes.isTransposed && !sizes.isBatch && sizes.m >= products::kStrassenRows &&
                 sizes.n > 2 * lanes && sizes.k >= 2;
     if (!fits)
-      refuse("a batched or column-major matmul, or too small for Strassen's algorithm");
+      refuse("the matmul is batched, column-major, or too small for Strassen's algorithm");
     return fits;
   };
   return matmulCall(*product, kernel, supports, refuse);

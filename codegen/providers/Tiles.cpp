@@ -35,7 +35,7 @@ std::optional<LibraryCall> describe(Operation *op, int parts, std::string *why) 
   Refusal refuse{why};
   auto fusion = dyn_cast<FusionOp>(op);
   if (!fusion && !isGrouped(op))
-    return refuse("not a fusion");
+    return refuse("the operation is not a fusion");
   if (!tiles::available())
     return refuse("this processor has no AMX tiles for bf16");
   if (!fusion) {

@@ -147,7 +147,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
   if (constant) {
     auto plain = ref::Tensor::fromAttr(constant.getValue());
     if (failed(plain))
-      return refuse("its weights cannot be read");
+      return refuse("the data of the weights is missing in the module");
     desc[product ? "b" : "weights"] = "packed";
     call.arguments.push_back(product ? packedWeights(*plain, !transposed, k, n, parts)
                                      : packedWindow(*plain, desc));
@@ -201,7 +201,7 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
                                           const Refusal &refuse) {
   auto &body = fusion.getBody().front();
   if (std::distance(body.begin(), body.end()) != 2 || fusion.getNumResults() != 1)
-    return refuse("not a single weight gradient");
+    return refuse("the operation is not a single weight gradient");
   if (!supports(op, op.getX(), op.getDy(), fusion.getResult(0), refuse))
     return std::nullopt;
   if (!isOnePixel(op, fusion.getResult(0)))
@@ -228,7 +228,7 @@ std::optional<LibraryCall> narrowWeightGradient(FusionOp fusion, ConvWeightGradO
   auto widening = dyn_cast_or_null<CastOp>(op->getNextNode());
   if (std::distance(body.begin(), body.end()) != 3 || fusion.getNumResults() != 1 || !widening ||
       widening.getX() != op.getDw())
-    return refuse("not a single weight gradient that is cast to f32");
+    return refuse("the operation is not a single weight gradient that is cast to f32");
   auto x = typeOf(op.getX()), dy = typeOf(op.getDy()), dw = typeOf(fusion.getResult(0));
   if (x.getRank() != 4 || op.getGroups() != 1 || x.getNumElements() == 0 ||
       dy.getNumElements() == 0)
@@ -273,7 +273,7 @@ std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal
     if (auto op = dyn_cast<ConvTransposeOp>(epilogue->anchor))
       return throughWeights(fusion, *epilogue, op, parts, refuse);
   }
-  return refuse("not a single convolution with an epilogue");
+  return refuse("the operation is not a single convolution with an epilogue");
 }
 
 namespace {

@@ -20,9 +20,9 @@ bool hasVectors(const CandidateCollector &collector) {
 std::optional<Product> describeForVectors(Operation *op, int64_t lanes, const Refusal &refuse) {
   auto fusion = dyn_cast<FusionOp>(op);
   if (!fusion || !isProduct(fusion))
-    return refuse("not a matmul");
+    return refuse("the operation is not a matmul");
   if (vectors::lanes() < lanes)
-    return refuse("this processor has no vectors of that width");
+    return refuse("the vectors of this processor are shorter than those of the kernel");
   return describeProduct(fusion, /*own=*/true, refuse);
 }
 
@@ -32,7 +32,7 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *w
   Refusal refuse{why};
   if (isGrouped(op)) {
     if (vectors::lanes() < lanes)
-      return refuse("this processor has no vectors of that width");
+      return refuse("the vectors of this processor are shorter than those of the kernel");
     products::KernelConfig config = vectors::groupedConfig(lanes);
     // Matrices of type bf16 are not packed: as f32 they would take twice the memory.
     bool isNarrow = typeOf(op->getOperand(1)).getElementType().isBF16();

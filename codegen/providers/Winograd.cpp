@@ -104,7 +104,7 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
   if (constant) {
     auto plain = ref::Tensor::fromAttr(constant.getValue());
     if (failed(plain))
-      return refuse("its weights cannot be read");
+      return refuse("the data of the weights is missing in the module");
     CallArgument packed{CallArgument::Kind::Packed};
     packed.bytes = int64_t(winograd::packedBytes(*desc));
     packed.layout = call.implementation + (transposed ? ":turned" : "") + ":" +
@@ -134,7 +134,7 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
   auto dw = typeOf(fusion.getResult(0));
   auto &body = fusion.getBody().front();
   if (std::distance(body.begin(), body.end()) != 2 || fusion.getNumResults() != 1)
-    return refuse("not a single weight gradient");
+    return refuse("the operation is not a single weight gradient");
   if (dw.getRank() != 4)
     return refuse("required: two spatial dimensions");
   auto desc = geometry(op, op.getX(), op.getDy(), dw.getShape(), /*filled=*/false, tile, refuse);
@@ -184,12 +184,12 @@ std::optional<LibraryCall> describe(Operation *op, int tile, int threads, std::s
   auto fusion = dyn_cast<FusionOp>(op);
   Operation *conv = fusion ? convolutionIn(fusion) : nullptr;
   if (!conv)
-    return refuse("not a convolution");
+    return refuse("the operation is not a convolution");
   if (auto gradient = dyn_cast<ConvWeightGradOp>(conv))
     return weightGradient(fusion, gradient, tile, refuse);
   auto epilogue = matchSteps(fusion);
   if (!epilogue)
-    return refuse("not a single convolution with an epilogue");
+    return refuse("the operation is not a single convolution with an epilogue");
   return convolution(fusion, *epilogue, tile, threads, refuse);
 }
 

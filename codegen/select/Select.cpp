@@ -211,7 +211,7 @@ private:
       shared.staysFused = true;
     }
     if (candidates.empty())
-      return op->emitError("no kernel for this operation")
+      return op->emitError("no kernel supports this operation")
              << (onGpu ? " on " + device : "") << refusals;
     if (candidates.front().isReference)
       op->emitWarning("runs on a reference implementation (")

@@ -55,7 +55,9 @@ public:
   bool message(Kind kind, uint64_t begin, uint64_t end, int depth, std::string &out) {
     // protobuf has the same limit of 100 nested messages.
     if (depth > 100)
-      return fail(begin, "messages are nested more than 100 deep");
+      return fail(
+          begin,
+          "its messages are nested more than 100 deep: the file is damaged, or of another format");
     uint64_t at = begin;
     while (at < end) {
       uint64_t start = at, tag = 0;
@@ -136,7 +138,7 @@ private:
       if (!(byte & 0x80))
         return true;
     }
-    return fail(at, "a number is longer than 10 bytes");
+    return fail(at, "a number is longer than 10 bytes: the file is damaged, or of another format");
   }
 
   bool skipScalar(unsigned wireType, uint64_t &at, uint64_t end) {

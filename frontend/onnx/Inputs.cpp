@@ -42,7 +42,8 @@ Type Importer::inputType(const onnx::ValueInfoProto &input, Build &b) {
     ofValue = it->second.getShape().vec();
     given = &ofValue;
     if (it->second.getElementType() != element) {
-      b.error(what + "has another element type than the value given for it");
+      b.error(what +
+              "has another element type than the value that is given for it; convert the value");
       return {};
     }
   }

@@ -101,7 +101,7 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
     if (constant) {
       auto tensor = ref::Tensor::fromAttr(constant.getValue());
       if (mlir::failed(tensor)) {
-        reason = "a constant on which it depends cannot be read";
+        reason = "the data of a constant operand is missing in the model";
         return std::nullopt;
       }
       tensors[constant.getResult()] = *tensor;

@@ -393,7 +393,7 @@ void dynamicQuantizeLstm(Node &n, Build &b) {
     b.require(all == directions || all == directions * b.dim(x, 2),
               "the scales must be one per direction, or one per direction and column; there are " +
                   Twine(all));
-    b.require(b.count(zero) == all, "there must be as many zero points as scales");
+    b.require(b.count(zero) == all, "the numbers of zero points and of scales must be equal");
     if (b.ok() && all != directions)
       return {b.reshape(q.scale, {directions, b.dim(x, 2)}),
               b.reshape(zero, {directions, b.dim(x, 2)})};

@@ -44,7 +44,7 @@ std::vector<Tensor> grad(const Operands &ys, const Operands &seeds, const Operan
                          bool allowUnused) {
   Call call("grad", ys);
   if (ys.size() != seeds.size())
-    call.fail("there must be one seed for each value; found ", seeds.size(), " for ", ys.size());
+    call.fail("required: one seed for each value; found ", seeds.size(), " for ", ys.size());
   SmallVector<Value> values, weights;
   for (const Operand &y : ys)
     values.push_back(call.value(y));

@@ -16,7 +16,7 @@ Tensor reduced(const Tensor &each, Reduction reduction) {
 /// always a mistake.
 void wantSameShape(Call &call, const Operand &x, const Operand &target) {
   if (call.type(x).getShape() != call.type(target).getShape())
-    call.fail("the result and its target must have one shape; found ", call.type(x), " and ",
+    call.fail("the result and its target must have the same shape; found ", call.type(x), " and ",
               call.type(target), "; reshape one");
 }
 } // namespace

@@ -117,7 +117,7 @@ void Optimizer::apply(const Gradients &gradients, const Tensor &finite) const {
   const bool isSharded = !gradients.buckets.empty();
   const size_t count = isSharded ? gradients.buckets.size() : gradients.parameters.size();
   if (count != gradients.values.size())
-    throw Error("Optimizer::apply: there must be one gradient for each parameter; found " +
+    throw Error("Optimizer::apply: required: one gradient for each parameter; found " +
                 std::to_string(gradients.values.size()) + " for " + std::to_string(count));
   std::map<std::string, Tensor> rates;
   for (size_t i = 0; i < count; ++i) {

@@ -178,7 +178,7 @@ void Parameter::to(DType dtype) {
   if (!isFloat(known(state).dtype))
     return;
   if (!isFloat(dtype))
-    throw Error("parameters convert between floating-point types only; found " +
+    throw Error("parameters can only be converted between floating-point types; found " +
                 std::string(dtypeName(dtype)));
   if (dtype == state->dtype)
     return;

@@ -31,7 +31,7 @@ Sizes sizesOf(Call &call, const Operand &x, const Dims &window, const PoolOption
             high = sizes.high[i];
     int64_t extent = sizes.dilation[i] * (sizes.window[i] - 1) + 1;
     if (ShapedType::isDynamic(size))
-      call.fail("sizes must be known to round up; found ", type,
+      call.fail("all sizes must be known to round the result's sizes up; found ", type,
                 "; give the traced inputs static shapes");
     if (stride < 1 || size + low + high < extent)
       continue;

@@ -44,10 +44,10 @@ FailureOr<Found> inferAttention(const Site &site, Operand q, Operand k, Operand 
   if (!dimsAgree(q.type().getDimSize(rank - 1), k.type().getDimSize(rank - 1)))
     return site.fail("C2: q and k must agree in D, the last dimension; found ",
                      q.type().getDimSize(rank - 1), " and ", k.type().getDimSize(rank - 1),
-                     "; mend one shape");
+                     "; correct one of the shapes");
   if (!dimsAgree(s, v.type().getDimSize(rank - 2)))
     return site.fail("C2: k and v must agree in S, the last dimension but one; found ", s, " and ",
-                     v.type().getDimSize(rank - 2), "; mend one shape");
+                     v.type().getDimSize(rank - 2), "; correct one of the shapes");
   if (mask.value) {
     Type element = mask.type().getElementType();
     Shape scores(batch);
@@ -58,7 +58,7 @@ FailureOr<Found> inferAttention(const Site &site, Operand q, Operand k, Operand 
                        "; convert it with dlc.cast");
     if (!broadcastsTo(mask.type().getShape(), scores))
       return site.fail("C3: 'mask' must broadcast to ", shapeText(scores), "; found ",
-                       shapeText(mask.type().getShape()), "; mend the shape");
+                       shapeText(mask.type().getShape()), "; correct the shape");
   }
   FailureOr<OnAttr> device;
   if (failed(sameElementType(site, "C4", {q, k, v})) ||

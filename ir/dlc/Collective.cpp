@@ -22,7 +22,7 @@ LogicalResult checkKind(const Site &site, ReduceKind kind, Operand x) {
   const bool isFloat = isa<FloatType>(x.type().getElementType());
   if (kind == ReduceKind::sum || kind == ReduceKind::max || (kind == ReduceKind::mean && isFloat))
     return success();
-  return site.fail("C1: the kind must be sum, max, or of floats mean; found ",
+  return site.fail("C1: the kind must be sum, max, or (for floats) mean; found ",
                    stringifyReduceKind(kind), " of ", x.type().getElementType(),
                    "; combine otherwise after dlc.all_gather, or cast before");
 }
@@ -31,7 +31,7 @@ LogicalResult checkSize(const Site &site, StringRef constraint, std::optional<in
   if (!size || *size >= 1)
     return success();
   return site.fail(constraint, ": the size of the group must be 1 or more; found ", *size,
-                   "; say how many ranks there are, or leave it out");
+                   "; give the number of ranks, or remove the attribute");
 }
 
 /// Checks that the attribute `size` (number of ranks) is set, because the shape of the result
@@ -126,7 +126,7 @@ LogicalResult OwnRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   if (failed(checkSize(site, "C1", adaptor.getSize())))
     return failure();
   if (adaptor.getXs().empty())
-    return site.fail("C2: at least one operand must be there; found none");
+    return site.fail("C2: required: at least one operand; found none");
   const Operands named("xs", adaptor.getXs());
   ArrayRef<Operand> operands = named;
   if (failed(sameElementType(site, "C2", operands)))
@@ -138,17 +138,20 @@ LogicalResult OwnRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location>
       return failure();
     ArrayRef<int64_t> other = x.type().getShape();
     if (other.drop_front() != shape.drop_front())
-      return site.fail("C2: dimensions but the first must agree; '", operands[0].name, "' is ",
-                       operands[0].type(), ", '", x.name, "' is ", x.type(), "; reshape one");
+      return site.fail("C2: all dimensions except the first must be equal; '", operands[0].name,
+                       "' is ", operands[0].type(), ", '", x.name, "' is ", x.type(),
+                       "; reshape one");
     if (ShapedType::isDynamic(other[0]) || llvm::AddOverflow(rows, other[0], rows))
       return site.fail("C3: the rows of '", x.name, "' must be known; found ", x.type(),
                        "; give it a static shape");
   }
   if (!adaptor.getSize() && rows == 0)
-    return site.fail("C3: without a size there must be a row for each rank; found none; add rows");
+    return site.fail(
+        "C3: without a size, each rank must have at least one row; found none; add rows");
   const int64_t size = int64_t(adaptor.getSize().value_or(uint64_t(rows)));
   if (rows % size != 0)
-    return site.fail("C3: the rows must divide into ", size, " shares; found ", rows, "; pad them");
+    return site.fail("C3: the number of rows must be divisible into ", size, " shares; found ",
+                     rows, "; pad them");
   auto device = commonDevice(site, "C2", operands);
   if (failed(device))
     return failure();

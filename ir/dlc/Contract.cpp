@@ -72,7 +72,7 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
     std::swap(n, other);
   if (!dimsAgree(k, other))
     return site.fail("C2: the contracted dimensions must agree; found ", k, " in 'a' and ", other,
-                     " in 'b'; transpose one operand or mend the shape");
+                     " in 'b'; transpose one operand or correct the shape");
   // The batch dimensions of a and b broadcast by NumPy's rules.
   ArrayRef<int64_t> batchA = left.drop_back(2), batchB = right.drop_back(2);
   Shape shape(std::max(batchA.size(), batchB.size()), 1);
@@ -144,7 +144,7 @@ LogicalResult GroupedMatmulOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   int64_t k = matrices[transposed ? 2 : 1], n = matrices[transposed ? 1 : 2];
   if (!dimsAgree(rows[1], k))
     return site.fail("C2: the contracted dimensions must agree; found ", rows[1], " in 'a' and ", k,
-                     " in 'b'; set or drop transpose_b, or mend the shape");
+                     " in 'b'; set or drop transpose_b, or correct the shape");
   if (!dimsAgree(matrices[0], ends.type().getDimSize(0)))
     return site.fail("C3: 'b' must have a matrix for each of 'ends'; found ", matrices[0], " and ",
                      ends.type().getDimSize(0),
@@ -167,7 +167,7 @@ LogicalResult GroupedWeightGradOp::inferReturnTypes(MLIRContext *, std::optional
                      "; join the dimensions of rows with dlc.reshape");
   if (!dimsAgree(left[0], right[0]))
     return site.fail("C2: 'a' and 'dy' must have as many rows; found ", left[0], " and ", right[0],
-                     "; mend the shape");
+                     "; correct the shape");
   FailureOr<OnAttr> device;
   if (failed(sameElementType(site, "C3", {a, dy})) ||
       failed(device = commonDevice(site, "C3", {a, dy, ends})))

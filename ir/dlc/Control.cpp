@@ -60,7 +60,7 @@ LogicalResult IfOp::verify() {
     if (!areCompatible(yielded, getResultTypes()))
       return emitOpError() << "C2: both regions must yield the result types (" << getResultTypes()
                            << "); found (" << yielded << ") in the " << name
-                           << " region; mend the yield";
+                           << " region; correct the yield";
   }
   return success();
 }
@@ -100,7 +100,7 @@ void IfOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext 
 LogicalResult LoopOp::verify() {
   if (!getTrip() && !getCondition())
     return emitOpError()
-           << "C1: a trip count or a condition must be there; found none; give at least one";
+           << "C1: required: a trip count or a condition; found none; add one of them";
   if (getTrip() && !isScalar(getTrip().getType(), 64))
     return emitOpError() << "C1: the trip count must be a 0-d i64; found " << getTrip().getType()
                          << "; reshape or cast it";
@@ -113,7 +113,7 @@ LogicalResult LoopOp::verify() {
   if (body.getNumArguments() != carried + 1)
     return emitOpError() << "C2: the region must take the iteration number and " << carried
                          << " carried values; found " << body.getNumArguments()
-                         << " arguments; mend its arguments";
+                         << " arguments; correct its arguments";
   if (!isScalar(body.getArgument(0).getType(), 64))
     return emitOpError() << "C2: the region's first argument must be a 0-d i64; found "
                          << body.getArgument(0).getType();
@@ -125,13 +125,13 @@ LogicalResult LoopOp::verify() {
     if (yielded.empty() || !isScalar(yielded.front(), 1))
       return emitOpError()
              << "C2: the region must yield the next condition, a 0-d bool, first; found ("
-             << TypeRange(yielded) << "); mend the yield";
+             << TypeRange(yielded) << "); correct the yield";
     yielded.erase(yielded.begin());
   }
   if (yielded.size() < carried || yielded.size() != getNumResults())
     return emitOpError() << "C2: the region must yield one value per result and at least the "
                          << carried << " carried ones; found " << yielded.size() << " values and "
-                         << getNumResults() << " results; mend the yield";
+                         << getNumResults() << " results; correct the yield";
   for (size_t i = 0; i < carried; ++i) {
     Type result = getResult(i).getType();
     std::pair<StringRef, Type> others[] = {{"initial value", getInits()[i].getType()},
@@ -140,8 +140,8 @@ LogicalResult LoopOp::verify() {
     for (auto [what, type] : others)
       if (!areCompatible(type, result))
         return emitOpError() << "C2: carried value " << i
-                             << " must have one type throughout; its result is " << result
-                             << ", its " << what << " is " << type << "; mend one";
+                             << " must have the same type everywhere; its result is " << result
+                             << ", its " << what << " is " << type << "; correct one of them";
   }
 
   if (yielded.size() == carried)
@@ -166,7 +166,7 @@ LogicalResult LoopOp::verify() {
         RankedTensorType::get(shape, part.getElementType(), place ? place.withLayout("") : place);
     if (!areCompatible(stacked, getResult(i).getType()))
       return emitOpError() << "C3: stacked result " << i << " must be " << stacked << "; found "
-                           << getResult(i).getType() << "; mend the result type";
+                           << getResult(i).getType() << "; correct the result type";
   }
   return success();
 }
@@ -180,14 +180,14 @@ LogicalResult FusionOp::verify() {
   if (arguments != getOperandTypes())
     return emitOpError() << "C1: the block arguments must have the operands' types ("
                          << getOperandTypes() << "); found (" << arguments
-                         << "); mend the arguments";
+                         << "); correct the arguments";
   FailureOr<YieldOp> yield = checkYield(*this, getBody());
   if (failed(yield))
     return failure();
   TypeRange yielded = yield->getOperandTypes();
   if (yielded != TypeRange(getResultTypes()))
     return emitOpError() << "C2: the body must yield the result types (" << getResultTypes()
-                         << "); found (" << yielded << "); mend the yield";
+                         << "); found (" << yielded << "); correct the yield";
   return success();
 }
 

@@ -53,7 +53,7 @@ LogicalResult wrongChannels(const Site &site, int64_t channels, ArrayRef<int64_t
                             int64_t groups) {
   return site.fail("C3: channels must agree under `groups`, which divides both; found ",
                    dimText(channels), " channels in 'x', weights ", shapeText(weights),
-                   " and groups ", groups, "; mend the groups or a shape");
+                   " and groups ", groups, "; correct the groups or a shape");
 }
 
 bool divides(int64_t groups, int64_t dim) {
@@ -150,7 +150,7 @@ LogicalResult ConvWeightGradOp::inferReturnTypes(MLIRContext *, std::optional<Lo
   if (groups < 1 || !divides(groups, image[1]) || !divides(groups, result[1]))
     return site.fail("C3: `groups` must divide the channels of both; found ", dimText(image[1]),
                      " in 'x', ", dimText(result[1]), " in 'dy' and groups ", groups,
-                     "; mend the groups or a shape");
+                     "; correct the groups or a shape");
   FailureOr<OnAttr> device;
   if (failed(sameElementType(site, "C4", {x, dy})) ||
       failed(device = commonDevice(site, "C4", {x, dy})))

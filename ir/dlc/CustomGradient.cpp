@@ -29,9 +29,9 @@ LogicalResult CotangentOp::verify() {
 static LogicalResult checkTypes(CustomGradientOp op, StringRef constraint, StringRef givenName,
                                 ValueRange given, StringRef wantedName, ValueRange wanted) {
   if (given.size() != wanted.size())
-    return op.emitOpError() << constraint << ": there must be one of " << givenName
-                            << " for each of " << wantedName << "; found " << given.size()
-                            << " for " << wanted.size() << "; add or remove some";
+    return op.emitOpError() << constraint << ": required: one of " << givenName << " for each of "
+                            << wantedName << "; found " << given.size() << " for " << wanted.size()
+                            << "; add or remove some";
   for (auto [i, one, other] : llvm::enumerate(given, wanted))
     if (one.getType() != other.getType())
       return op.emitOpError() << constraint << ": " << givenName << "[" << i

@@ -77,10 +77,10 @@ LogicalResult checkStateName(Operation *op, StringRef what, Type type, Attribute
                              ArrayRef<DictionaryAttr> all, unsigned at) {
   StringAttr name = nameIn(all[at]);
   if (!isa<UnitAttr>(value) || !isa<RankedTensorType>(type) || !name)
-    return op->emitError()
-           << "C1: `dlc.state` must be a unit attribute beside a `dlc.name`, on a tensor; found "
-           << value << " on " << what << " " << at << " of type " << type
-           << (name ? "" : ", which has no name") << "; mend the attributes";
+    return op->emitError() << "C1: `dlc.state` must be a unit attribute of a tensor that also has "
+                              "a `dlc.name`; found "
+                           << value << " on " << what << " " << at << " of type " << type
+                           << (name ? "" : ", which has no name") << "; correct the attributes";
   for (unsigned i = 0; i < at; ++i)
     if (isState(all[i]) && nameIn(all[i]) == name)
       return op->emitError() << "C2: the names of states must differ; found '" << name.getValue()
@@ -125,10 +125,10 @@ LogicalResult checkCounted(FunctionOpInterface function, Type type, Attribute va
       return success();
   }
   return function.emitError()
-         << "C6: `dlc.counted` must be a dimension and the number of an i64 result of rank 0 that "
-            "counts; found "
+         << "C6: `dlc.counted` must be a dimension and the index of an i64 result of rank 0, which "
+            "is the size of this dimension; found "
          << value << " on a result of type " << type
-         << "; write array<i64: 0, 1> where the second result counts the first dimension";
+         << "; write array<i64: 0, 1> if the second result is the size of the first dimension";
 }
 
 /// Checks constraint C7 of `dlc.packed`: the tensor has the bytes of the packed 4-bit type.
@@ -192,14 +192,14 @@ LogicalResult DlcDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsi
       wanted.getElementType() == tensor.getElementType())
     return success();
   InFlightDiagnostic error = op->emitError();
-  error << "C4: `dlc.init` must stand beside `dlc.state` and have the argument's shape and element "
+  error << "C4: `dlc.init` requires `dlc.state` and must have the argument's shape and element "
            "type, "
         << (wanted ? Type(wanted) : type) << "; found ";
   if (!isState(all[argument]))
     return error << "it without `dlc.state` on argument " << argument << "; add that or remove it";
   if (!value)
     return error << "an attribute that is no tensor; give dense elements";
-  return error << found << "; mend the value";
+  return error << found << "; correct the value";
 }
 
 LogicalResult DlcDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned result,
@@ -272,7 +272,7 @@ LogicalResult OnAttr::verify(function_ref<InFlightDiagnostic()> emitError, Strin
     return emitError()
            << "C1: the device must be cpu, cpu:N or cuda:N, or KIND:N of a plugin's kind "
               "in lower-case letters, digits and '_'; found '"
-           << kind << "'; mend the name";
+           << kind << "'; correct the name";
   return success();
 }
 
@@ -284,7 +284,7 @@ LogicalResult OnAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
   StringRef outer = tag.take_while([](char c) { return !llvm::isDigit(c); });
   auto wrongDims = [&] {
     return emitError() << "C2: the layout must name each of the " << shape.size()
-                       << " dimensions once, from 'a' on; found '" << tag << "'; mend the tag";
+                       << " dimensions once, from 'a' on; found '" << tag << "'; correct the tag";
   };
   if (outer.size() != shape.size() || shape.size() > 26)
     return wrongDims();
@@ -306,7 +306,7 @@ LogicalResult OnAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
     if (wrong || dim >= shape.size() || !(blocked & (1u << dim)))
       return emitError()
              << "C3: inner blocks must read like 16b, each for an upper-case dimension; found '"
-             << tag << "'; mend the tag";
+             << tag << "'; correct the tag";
     open &= ~(1u << dim);
     rest = rest.drop_front();
   }

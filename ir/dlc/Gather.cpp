@@ -49,9 +49,9 @@ LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Lo
   for (size_t d = 0; d < dims.size(); ++d)
     if (int64_t(d) != axis && !ShapedType::isDynamic(dims[d]) && !ShapedType::isDynamic(taken[d]) &&
         taken[d] > dims[d])
-      return site.fail(
-          "C2: apart from the axis, no dimension of 'indices' may be larger than x's; dimension ",
-          d, " is ", taken[d], " against ", dims[d], "; mend the shape");
+      return site.fail("C2: except along the axis, no dimension of 'indices' may be larger than "
+                       "that of 'x'; dimension ",
+                       d, " is ", taken[d], " against ", dims[d], "; correct the shape");
   FailureOr<OnAttr> device = commonDevice(site, "C3", {x, indices});
   if (failed(device))
     return failure();
@@ -68,16 +68,18 @@ LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *, std::optional<Location
     return site.fail(
         "C2: 'indices' must have a last dimension for the tuples; found rank 0; reshape it");
   if (batch < 0 || batch >= int64_t(taken.size()) || batch > int64_t(dims.size()))
-    return site.fail("C1: `batch_dims` must be dimensions of both, the tuples apart; found ", batch,
-                     " for ranks ", dims.size(), " and ", taken.size(), "; mend it");
+    return site.fail("C1: `batch_dims` must be at most the rank of 'x' and less than the rank of "
+                     "'indices'; found ",
+                     batch, " for ranks ", dims.size(), " and ", taken.size(), "; correct it");
   for (int64_t d = 0; d < batch; ++d)
     if (!dimsAgree(dims[d], taken[d]))
       return site.fail("C1: the first `batch_dims` dimensions must agree; dimension ", d, " is ",
-                       dims[d], " in 'x' and ", taken[d], " in 'indices'; mend one shape");
+                       dims[d], " in 'x' and ", taken[d],
+                       " in 'indices'; correct one of the shapes");
   int64_t tuple = taken.back(), most = int64_t(dims.size()) - batch;
   if (ShapedType::isDynamic(tuple) || tuple > most)
     return site.fail("C2: the tuple must have a static length of at most ", most, "; found ",
-                     dimText(tuple), "; mend the last dimension of 'indices'");
+                     dimText(tuple), "; correct the last dimension of 'indices'");
   FailureOr<OnAttr> device = commonDevice(site, "C3", {x, indices});
   if (failed(device))
     return failure();
@@ -115,7 +117,7 @@ LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   int64_t tuple = taken.empty() ? ShapedType::kDynamic : taken.back();
   if (ShapedType::isDynamic(tuple) || tuple > int64_t(dims.size()))
     return site.fail("C1: the last dimension of 'indices' must be static and at most x's rank ",
-                     dims.size(), "; found ", shapeText(taken), "; mend the shape");
+                     dims.size(), "; found ", shapeText(taken), "; correct the shape");
   Shape wanted(taken.drop_back());
   llvm::append_range(wanted, dims.drop_front(tuple));
   if (failed(checkShape(site, "C1", updates, wanted, "of the shape that the indices and x give")) ||

@@ -27,7 +27,7 @@ LogicalResult checkFloats(Operation *op, StringRef name, ValueRange values) {
 LogicalResult GradientOp::verify() {
   ValueRange ys = getYs(), seeds = getSeeds(), xs = getXs();
   if (!seeds.empty() && seeds.size() != ys.size())
-    return emitOpError() << "C1: there must be no seed, or one for each y; found " << seeds.size()
+    return emitOpError() << "C1: required: no seed, or one for each y; found " << seeds.size()
                          << " for " << ys.size() << " ys; add or remove some";
   for (size_t i = 0; i < ys.size(); ++i) {
     RankedTensorType type = tensorType(ys[i]);
@@ -42,12 +42,12 @@ LogicalResult GradientOp::verify() {
       failed(checkFloats(*this, "xs", xs)))
     return failure();
   if (getDxs().size() != xs.size())
-    return emitOpError() << "C3: there must be a result for each x; found " << getDxs().size()
-                         << " for " << xs.size() << "; mend the result types";
+    return emitOpError() << "C3: required: one result for each x; found " << getDxs().size()
+                         << " for " << xs.size() << "; correct the result types";
   for (auto [i, result, x] : llvm::enumerate(getDxs(), xs))
     if (result.getType() != x.getType())
       return emitOpError() << "C3: the results must have the types of xs; result " << i << " is "
                            << result.getType() << ", xs[" << i << "] " << x.getType()
-                           << "; mend the result type";
+                           << "; correct the result type";
   return success();
 }

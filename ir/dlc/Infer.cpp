@@ -224,7 +224,7 @@ LogicalResult dlc::checkShape(const Site &site, StringRef constraint, Operand x,
       }))
     return success();
   return site.fail(constraint, ": '", x.name, "' must be ", meaning, ", here ", shapeText(wanted),
-                   "; found ", shapeText(found), "; mend the shape");
+                   "; found ", shapeText(found), "; correct the shape");
 }
 
 LogicalResult dlc::addResult(const Site &site, Types &types, ArrayRef<int64_t> shape, Type element,

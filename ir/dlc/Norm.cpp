@@ -39,7 +39,7 @@ LogicalResult inferTrailingNorm(const Site &site, ArrayRef<Operand> operands, in
       return site.fail("C2: '", parameter.name,
                        "' must broadcast to x's dimensions from the axis on, ",
                        shapeText(normalised), "; found ", shapeText(parameter.type().getShape()),
-                       "; mend the shape");
+                       "; correct the shape");
   FailureOr<OnAttr> device;
   if (failed(sameElementType(site, "C3", operands)) ||
       failed(device = commonDevice(site, "C3", operands)))
@@ -106,7 +106,7 @@ LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   int64_t groups = adaptor.getGroups(), channels = x.type().getDimSize(1);
   if (groups < 1 || (!ShapedType::isDynamic(channels) && channels % groups != 0))
     return site.fail("C4: groups must be 1 or more and divide the channels; found ", groups,
-                     " groups of ", dimText(channels), " channels; mend one of them");
+                     " groups of ", dimText(channels), " channels; correct one of them");
   return inferLike(site, x, *device, types);
 }
 
@@ -162,6 +162,6 @@ LogicalResult LrnOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   int64_t size = adaptor.getSize();
   if (x.type().getRank() < 2 || size < 1)
     return site.fail("C1: x's rank must be 2 or more and size 1 or more; found rank ",
-                     x.type().getRank(), " and size ", size, "; mend them");
+                     x.type().getRank(), " and size ", size, "; correct them");
   return inferLike(site, x, *commonDevice(site, "", x), types);
 }

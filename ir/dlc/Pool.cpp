@@ -127,9 +127,9 @@ LogicalResult MaxPoolPositionsOp::inferReturnTypes(MLIRContext *context,
     return failure();
   std::optional<int64_t> places = countElements(adaptor.getWindow());
   if (!places || *places > 256)
-    return site.fail(
-        "C4: the window must have at most 256 elements, for a position is a byte; found ",
-        shapeText(adaptor.getWindow()), "; use dlc.max_pool_indices");
+    return site.fail("C4: the window must have at most 256 elements, because positions are stored "
+                     "in bytes; found ",
+                     shapeText(adaptor.getWindow()), "; use dlc.max_pool_indices");
   OnAttr device = *commonDevice(site, "", x);
   if (failed(addResult(site, types, shape, x.type().getElementType(), device)))
     return failure();

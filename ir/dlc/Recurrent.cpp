@@ -39,7 +39,7 @@ LogicalResult inferLayer(const Site &site, ArrayRef<Operand> operands, int64_t g
   if (hidden != dynamic &&
       (llvm::MulOverflow(hidden, gates, gated) || llvm::MulOverflow(gated, int64_t(2), biases)))
     return site.fail("C1: the hidden size ", hidden,
-                     " is beyond all memory; mend the shape of 'r'");
+                     " is beyond all memory; correct the shape of 'r'");
   if (failed(checkShape(site, "C1", w, {directions, gated, inputs}, "[D, G*H, I]")) ||
       failed(checkShape(site, "C1", r, {directions, gated, hidden}, "[D, G*H, H]")) ||
       failed(checkShape(site, "C1", b, {directions, biases}, "[D, 2*G*H]")))

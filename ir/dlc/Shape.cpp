@@ -24,12 +24,12 @@ namespace {
 LogicalResult verifyKept(Operation *op, StringRef constraint, RankedTensorType x,
                          RankedTensorType y) {
   if (x.getElementType() != y.getElementType())
-    return op->emitOpError() << constraint << ": the element type must stay; found "
+    return op->emitOpError() << constraint << ": the element type must not change; found "
                              << x.getElementType() << " to " << y.getElementType()
                              << "; convert with dlc.cast";
   OnAttr from = getPlace(x), to = getPlace(y);
   if (bool(from) != bool(to) || (from && !from.sameDevice(to)))
-    return op->emitOpError() << constraint << ": the device must stay; found "
+    return op->emitOpError() << constraint << ": the device must not change; found "
                              << (from ? from.getDeviceName() : "unplaced") << " to "
                              << (to ? to.getDeviceName() : "unplaced")
                              << "; move with dlc.transfer";
@@ -72,9 +72,9 @@ LogicalResult ReshapeOp::verify() {
     std::optional<int64_t> before = countElements(x.getShape()),
                            after = countElements(y.getShape());
     if (!before || !after || *before != *after)
-      return emitOpError() << "C1: the number of elements must stay; found "
+      return emitOpError() << "C1: the number of elements must not change; found "
                            << shapeText(x.getShape()) << " to " << shapeText(y.getShape())
-                           << "; mend the shape";
+                           << "; correct the shape";
   }
   return verifyKept(*this, "C2", x, y);
 }
@@ -131,7 +131,7 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   }
   if (!right)
     return site.fail("C1: `permutation` must hold each of the ", rank, " dimensions once; found ",
-                     shapeText(permutation), "; mend it");
+                     shapeText(permutation), "; correct it");
   Shape shape;
   for (int64_t dim : permutation)
     shape.push_back(x.type().getDimSize(dim));
@@ -194,7 +194,7 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
     bool inside = start[d] >= 0 && last >= 0 &&
                   (ShapedType::isDynamic(dim) || (start[d] < dim && last < dim));
     if (!inside)
-      return site.fail("C2: every element taken must lie inside the operand; found start ",
+      return site.fail("C2: all selected elements must be inside the operand; found start ",
                        start[d], ", size ", size[d], ", stride ", stride[d], " in dimension ", d,
                        " of size ", dimText(dim), "; take fewer or begin elsewhere");
   }
@@ -234,8 +234,9 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
                        dim, " is padded by ", low[d], " and ", high[d], "; remove less");
     if (adaptor.getMode() == PadMode::reflect &&
         (low[d] >= std::max<int64_t>(dim, 1) || high[d] >= std::max<int64_t>(dim, 1)))
-      return site.fail("C3: reflect wants padding below the dimension's size; dimension ", d,
-                       " of size ", dim, " is padded by ", low[d], " and ", high[d], "; pad less");
+      return site.fail(
+          "C3: the mode reflect requires padding smaller than the dimension; dimension ", d,
+          " of size ", dim, " is padded by ", low[d], " and ", high[d], "; pad less");
     bool grows = low[d] > 0 || high[d] > 0;
     if (dim == 0 && grows && adaptor.getMode() != PadMode::constant)
       return site.fail("C3: an empty dimension has no elements to repeat; dimension ", d,
@@ -259,7 +260,7 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   const Operands named("xs", adaptor.getXs());
   ArrayRef<Operand> operands = named;
   if (operands.empty())
-    return site.fail("C1: at least one operand must be there; found none");
+    return site.fail("C1: required: at least one operand; found none");
   int64_t axis = adaptor.getAxis();
   if (failed(checkAxis(site, "C1", axis, operands[0])))
     return failure();
@@ -275,13 +276,13 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
         if (dynamic)
           shape[d] = ShapedType::kDynamic;
         else if (llvm::AddOverflow(shape[d], dim, shape[d]))
-          return site.fail("C2: the joined dimension is beyond 63 bits");
+          return site.fail("C2: the size of the result along the axis exceeds 63 bits");
         continue;
       }
       if (!dimsAgree(dim, shape[d]))
         return site.fail("C2: dimensions other than the axis must agree; dimension ", d, " is ",
                          shape[d], " in '", operands[0].name, "' and ", dim, " in '", operand.name,
-                         "'; mend one shape");
+                         "'; correct one of the shapes");
       shape[d] = mergeDims(shape[d], dim);
     }
   }

@@ -19,14 +19,14 @@ void DlcDialect::registerTransfer() {
 namespace {
 LogicalResult verifySameTensor(Operation *op, RankedTensorType x, RankedTensorType y) {
   if (x.getElementType() != y.getElementType())
-    return op->emitOpError() << "C1: the element type must stay; found " << x.getElementType()
+    return op->emitOpError() << "C1: the element type must not change; found " << x.getElementType()
                              << " to " << y.getElementType() << "; convert with dlc.cast";
   bool same = x.getRank() == y.getRank() &&
               llvm::all_of(llvm::zip_equal(x.getShape(), y.getShape()), [](auto dims) {
                 return dimsAgree(std::get<0>(dims), std::get<1>(dims));
               });
   if (!same)
-    return op->emitOpError() << "C1: the shape must stay; found " << shapeText(x.getShape())
+    return op->emitOpError() << "C1: the shape must not change; found " << shapeText(x.getShape())
                              << " to " << shapeText(y.getShape()) << "; reshape before or after";
   return success();
 }
@@ -52,7 +52,7 @@ LogicalResult TransferOp::verify() {
     return failure();
   if (getPlace(x) && getPlace(y))
     return success();
-  return emitOpError() << "C1: both types must be placed; found " << x << " to " << y
+  return emitOpError() << "C1: both types must have a device; found " << x << " to " << y
                        << "; give each a device, as in tensor<4xf32, #dlc.on<cpu>>";
 }
 
@@ -88,7 +88,7 @@ LogicalResult ReorderOp::verify() {
   OnAttr from = getPlace(x), to = getPlace(y);
   if (bool(from) == bool(to) && (!from || from.sameDevice(to)))
     return success();
-  return emitOpError() << "C1: the device must stay; found "
+  return emitOpError() << "C1: the device must not change; found "
                        << (from ? from.getDeviceName() : "unplaced") << " to "
                        << (to ? to.getDeviceName() : "unplaced") << "; move with dlc.transfer";
 }
@@ -103,7 +103,7 @@ LogicalResult TransposedViewOp::verify() {
   if (int64_t(sorted.size()) != x.getRank() ||
       !llvm::equal(sorted, llvm::seq<int64_t>(0, x.getRank())))
     return emitOpError() << "C1: `permutation` must hold each of the " << x.getRank()
-                         << " dimensions once; found " << shapeText(permutation) << "; mend it";
+                         << " dimensions once; found " << shapeText(permutation) << "; correct it";
   SmallVector<int64_t> shape;
   for (int64_t d : permutation)
     shape.push_back(x.getDimSize(d));
@@ -113,7 +113,7 @@ LogicalResult TransposedViewOp::verify() {
     return success();
   return emitOpError() << "C2: the result must be " << shapeText(shape) << " of "
                        << x.getElementType() << " on the operand's device; found " << y
-                       << "; mend the type";
+                       << "; correct the type";
 }
 
 OpFoldResult TransposedViewOp::fold(FoldAdaptor) {

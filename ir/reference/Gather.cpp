@@ -27,7 +27,7 @@ static FailureOr<int64_t> exactPlace(Operation *op, int64_t index, int64_t size)
 }
 
 static LogicalResult nothingToRead(Operation *op) {
-  return op->emitOpError("reads from a dimension that has no element");
+  return op->emitOpError("reads from a dimension of size 0");
 }
 
 LogicalResult GatherOp::evaluate(Inputs inputs, Outputs outputs) {

@@ -191,7 +191,7 @@ FailureOr<PlacementRequest> Annotations::ofRegions(Operation *op) {
       if (!request->device)
         continue;
       if (found.device && !found.device.sameDevice(request->device))
-        return op->emitError() << "must be on one device as a whole; " << nameOf(first)
+        return op->emitError() << "must be completely on one device; " << nameOf(first)
                                << " inside is requested on " << found.device.getDeviceName() << ", "
                                << nameOf(&inner) << " on " << request->device.getDeviceName()
                                << "; request one device for all of it";
@@ -232,7 +232,7 @@ FailureOr<PlacementRequest> Annotations::of(Operation *op) {
   if (failed(inner))
     return failure();
   if (own.device && inner->device && !own.device.sameDevice(inner->device))
-    return op->emitError() << "must be on one device as a whole: it is requested on "
+    return op->emitError() << "must be completely on one device: it is requested on "
                            << own.device.getDeviceName() << " (" << own.why << "), but "
                            << inner->device.getDeviceName() << " is requested by " << inner->why
                            << "; request one device for all of it";

@@ -50,7 +50,7 @@ public:
     if (at == op)
       return error << "; insert a dlc.transfer between them";
     error << "; insert a dlc.transfer before or after it";
-    error.attachNote(op->getLoc()) << "this operation must be on one device as a whole";
+    error.attachNote(op->getLoc()) << "all parts of this operation must be on one device";
     return error;
   }
 

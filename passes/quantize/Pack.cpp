@@ -172,7 +172,7 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
       if (auto init = function.getArgAttrOfType<ElementsAttr>(unsigned(i), "dlc.init")) {
         ElementsAttr bytes = bytesOf(init);
         if (!bytes)
-          return function.emitError("a constant's bytes cannot be read");
+          return function.emitError("the data of a constant is missing in the module");
         function.setArgAttr(unsigned(i), "dlc.init", bytes);
       }
     }
@@ -219,7 +219,7 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
       if (constant && isPacked(constant.getType())) {
         ElementsAttr bytes = bytesOf(constant.getValue());
         if (!bytes)
-          return WalkResult(op->emitError("a constant's bytes cannot be read"));
+          return WalkResult(op->emitError("the data of a constant is missing in the module"));
         constant.setValueAttr(bytes);
       }
       llvm::for_each(op->getResults(), retype);

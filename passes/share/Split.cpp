@@ -55,7 +55,8 @@ struct SplitPass : OptionPass<SplitPass> {
       return failure();
     if (function.getBody().hasOneBlock())
       return success();
-    return function.emitError("has several blocks; required for splitting: one");
+    return function.emitError(
+        "has several blocks; required to split parameters over ranks: one block");
   }
 };
 

@@ -82,7 +82,8 @@ void Driver::give(const State &state) {
   {
     std::lock_guard lock(mutex);
     if (stopping)
-      fail("this rank has left the world and cannot run collectives any more");
+      fail("this process has left the group of processes that run the program (the world); start "
+           "all of them again");
     state->number = ++count;
     state->times.askedNs = steadyNs();
     given.push_back(state);
@@ -147,7 +148,7 @@ void Driver::loop(const void *argument) {
   {
     std::lock_guard lock(mutex);
     if (result != 0)
-      openError = message("no world can be formed by ", engine.name, ": ", error);
+      openError = message("the processes cannot be connected by ", engine.name, ": ", error);
     opened = true;
   }
   changed.notify_all();

@@ -82,8 +82,8 @@ World &World::formOfProcess(const dlc_engine_table &engine, const void *argument
   std::lock_guard lock(own.mutex);
   if (own.world)
     fail(
-        "the world of this process exists already, with ", own.world->size(), " rank",
-        own.world->size() == 1 ? "" : "s",
+        "the processes that run the program are already connected, as a world of ",
+        own.world->size(), " rank", own.world->size() == 1 ? "" : "s",
         "; required: to set the engine before the world is used, for example by a program that has "
         "collectives");
   requireVersion(engine, std::string("the engine ") + engine.name);

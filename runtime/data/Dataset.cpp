@@ -57,7 +57,8 @@ struct Function : Dataset::Source {
 struct Stream : Dataset::Source {
   std::function<Generator(uint64_t)> begin;
   void read(int64_t, void *const *) const override {
-    fail("the samples of a generator can only be read in sequence");
+    fail("the samples of a generator can only be read in sequence; use an indexed dataset for "
+         "other orders");
   }
   Generator start(uint64_t epoch) const override { return begin(epoch); }
 };
@@ -89,7 +90,7 @@ Sample Dataset::operator[](int64_t index) const {
 
 Dataset Dataset::slice(int64_t begin, int64_t end) const {
   if (held->size < 0)
-    fail("slices of a generator are not supported");
+    fail("slices of a generator are not supported; use an indexed dataset");
   if (begin < 0 || end < begin || end > held->size)
     fail("required: a slice of the samples [0, ", held->size, "); found: [", begin, ", ", end, ")");
   auto slice = std::make_shared<Slice>();

@@ -27,8 +27,7 @@ public:
   Plan run() {
     Node root{program.manifest, {}};
     if (root.member("format").unsignedUpTo(UINT64_MAX) != 1)
-      failAt(root.where, "format: found ", root.member("format").describe(),
-             "; required: 1; compile the model again");
+      failAt(root.where, "format: found ", root.member("format").describe(), "; required: 1");
     plan.name = root.member("name").stringOr("");
     plan.producer = root.member("producer").stringOr("");
     readTarget(root.member("target"));
@@ -432,7 +431,8 @@ private:
     command.extent = static_cast<int64_t>(node.member("extent").unsignedUpTo(kMaxBytes));
     command.grain = static_cast<int64_t>(node.member("grain").unsignedOr(1, kMaxBytes));
     if (command.grain == 0)
-      failAt(node.where, "grain must be at least 1");
+      failAt(node.where,
+             "grain (the number of work items that a thread takes at a time) must be at least 1");
     command.scratch = node.member("scratch").unsignedOr(0, kMaxBytes);
   }
 
@@ -563,7 +563,8 @@ Plan checkProgram(const Program &program) {
   try {
     return Checker(program).run();
   } catch (const json::exception &error) {
-    fail("program manifest: ", error.what());
+    fail("program manifest: ", error.what(),
+         "; the program is damaged, or another version of dlc made it; compile the model again");
   }
 }
 

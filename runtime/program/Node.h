@@ -35,7 +35,8 @@ struct Where {
 
 template <typename... Parts> [[noreturn]] void failAt(const Where &where, const Parts &...parts) {
   std::string place = where.text();
-  fail("program manifest: ", place, place.empty() ? "" : ": ", parts...);
+  fail("program manifest: ", place, place.empty() ? "" : ": ", parts...,
+       "; the program is damaged, or another version of dlc made it; compile the model again");
 }
 
 /// A JSON value with its position in the manifest.

@@ -180,7 +180,7 @@ TensorFile readSafetensors(const std::string &path) {
                          "; the file is truncated");
   }
   if (at != mapped.size() - data)
-    failFile(path, "the tensors must fill the file; found " +
+    failFile(path, "the tensors must cover all bytes of the file; found " +
                        std::to_string(mapped.size() - data - at) + " bytes after the last tensor");
   for (Entry &entry : entries) {
     Span span = mapped.slice(data + entry.begin, entry.end - entry.begin);

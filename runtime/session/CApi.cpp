@@ -191,7 +191,7 @@ dlc_error *dlc_session_replace(dlc_session *session, const dlc_program *program)
     auto made = std::make_shared<Session>(program->program, options);
     std::lock_guard lock(session->mutex);
     if (session->kept.front().session != now)
-      fail("the program was replaced by another call in the meantime");
+      fail("another thread has replaced the program; call dlc_session_replace again");
     session->kept.front().session = nullptr;
     session->kept.push_front({*program, std::move(made)});
   });

@@ -81,7 +81,7 @@ def test_a_process_alone():
     assert dlc.world() == dlc.World(rank=0, size=1, local_rank=0, local_size=1)
     losses = [world_steps.trained("adamw", 0, 1, **options)[0]["losses"] for options in ({}, {"data_parallel": True})]
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
-    with pytest.raises(RuntimeError, match="the world of this process exists already, with 1 rank; required: to set the engine before"):
+    with pytest.raises(RuntimeError, match="the processes that run the program are already connected, as a world of 1 rank; required: to set the engine before"):
         _runtime.form_world(object(), (0, 2, 0, 2))
 
 

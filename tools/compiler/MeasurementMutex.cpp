@@ -32,7 +32,8 @@ MeasurementMutex::MeasurementMutex() {
   void *memory =
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
-    throw Error("cannot allocate memory shared with the process that measures kernels");
+    throw Error("cannot allocate memory that is shared with the process that measures kernels; "
+                "free some memory");
   auto *made = new (memory) Shared();
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);

@@ -215,7 +215,7 @@ const Model &Step::model() const { return impl->model; }
 
 const std::vector<std::vector<float>> &Step::log() {
   if (!impl->options.log)
-    throw Error("this step has no log; required: StepOptions::log of 1 or more");
+    throw Error("the step records no losses; required: StepOptions::log of 1 or more");
   if (impl->fetched < impl->steps)
     impl->fetch();
   return impl->lines;

@@ -282,7 +282,7 @@ std::optional<Answer> convolution(Builder &b) {
   if (ConstantOp weights = constantOf(outside(b.fusion, w))) {
     auto plain = ref::Tensor::fromAttr(weights.getValue());
     if (failed(plain))
-      return b.refuse("its weights cannot be read");
+      return b.refuse("the data of the weights is missing in the module");
     if (e.isInteger() && (e.rhsZeroPoint || !plain->getElementType().isSignlessInteger(8)))
       return b.refuse("integer convolutions require i8 weights without a zero point");
     desc["weights"] = argument(wDims, element, "any");
@@ -369,14 +369,15 @@ std::optional<Answer> contraction(FusionOp fusion, const Query &query) {
   if (isProduct(fusion)) {
     auto product = describeProduct(fusion, /*own=*/false, Refusal{query.why});
     if (product && product->src.element.isInteger(8) && !onednn::sumsInt8Exactly())
-      return query.refuse("without VNNI its sums of 8-bit integers saturate");
+      return query.refuse(
+          "this processor lacks VNNI, without which sums of 8-bit integers saturate");
     return product ? matmul(*product, query) : std::nullopt;
   }
   auto epilogue = matchEpilogue(fusion);
   if (!epilogue)
-    return query.refuse("not a single matmul or convolution with an epilogue");
+    return query.refuse("the operation is not a single matmul or convolution with an epilogue");
   if (epilogue->isInteger() && (!isa<ConvOp>(epilogue->anchor) || !onednn::sumsInt8Exactly()))
-    return query.refuse("without VNNI its sums of 8-bit integers saturate");
+    return query.refuse("this processor lacks VNNI, without which sums of 8-bit integers saturate");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
     return query.refuse("the result is empty");
   if (fusion->hasAttr(kUpdatesAttr))

@@ -59,7 +59,7 @@ std::optional<Answer> recurrent(Operation *op, const Query &query) {
     auto tensor =
         constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
     if (failed(tensor))
-      return refuse("its weights are not constant");
+      return refuse("the weights are not constant");
     constants[i] = *tensor;
   }
   int64_t hidden = rType.getDimSize(2), gates = rType.getDimSize(1) / hidden;

@@ -86,7 +86,7 @@ struct Training {
     if (layoutOf(type).empty())
       call.desc["diff_weights"] = packedInside(dims, type.getElementType(), plainTag(dims.size()));
     else if (op.getGroups() > 1)
-      return refuse("weights in a layout that oneDNN does not support for this operation");
+      return refuse("the weights have a layout that oneDNN does not support for this operation");
     else
       call.desc["diff_weights"] = argument(dims, type.getElementType(), layoutOf(type));
     addGeometry(call.desc, op);
@@ -94,7 +94,7 @@ struct Training {
     call.flops = 2.0 * double(typeOf(op.getDy()).getNumElements()) * double(type.getNumElements()) /
                  double(type.getDimSize(0));
     if (!writes("diff_weights", op.getDw()))
-      return refuse("its result is not a result of the fusion");
+      return refuse("the fusion does not return the result of the operation");
     return finish(std::move(call), query);
   }
 
@@ -112,7 +112,7 @@ struct Training {
     call.desc["alg"] = "max";
     reads("src", op.getX());
     if (!writes("dst", op.getY()) || !writes("workspace", op.getPosition()))
-      return refuse("one of its results is not a result of the fusion");
+      return refuse("the fusion does not return all results of the operation");
     return finish(std::move(call), query);
   }
 
@@ -123,7 +123,7 @@ struct Training {
     reads("diff_dst", op.getDy());
     reads("workspace", op.getPosition());
     if (!writes("diff_src", op.getDx()))
-      return refuse("its result is not a result of the fusion");
+      return refuse("the fusion does not return the result of the operation");
     return finish(std::move(call), query);
   }
 
@@ -136,7 +136,7 @@ struct Training {
     call.desc["alg"] = *algorithm;
     reads("diff_dst", op.getDy());
     if (!writes("diff_src", op.getDx()))
-      return refuse("its result is not a result of the fusion");
+      return refuse("the fusion does not return the result of the operation");
     return finish(std::move(call), query);
   }
 };
@@ -151,7 +151,7 @@ std::optional<Answer> training(Operation *op, const Query &query) {
   t.call.op = op;
   Type element = typeOf(single->op->getResult(0)).getElementType();
   if (!element.isF32() && !element.isBF16() && !element.isF16())
-    return t.refuse("an element type that oneDNN does not support");
+    return t.refuse("oneDNN does not support the element type");
   for (ValueRange values :
        {ValueRange(single->op->getOperands()), ValueRange(single->op->getResults())})
     for (Value value : values)

@@ -60,7 +60,7 @@ void customCall(Node &n, Build &b) {
   for (const Entry &entry : targets)
     if (target == entry.name)
       return entry.handler(n, b);
-  b.error("required: a target of docs/reference/stablehlo.md; found: @" + target +
+  b.error("required: a custom call that docs/reference/stablehlo.md lists; found: @" + target +
           "; rewrite the function without the library function behind this call");
 }
 

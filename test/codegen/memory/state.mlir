@@ -43,7 +43,7 @@ exec.program @late inputs [] outputs [] states [{name = "a", type = tensor<16xf3
   %old = exec.state 0 : !exec.buffer<64>
   %new = exec.state 0 new : !exec.buffer<64>
   exec.launch @k(%in, %new) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
-  // expected-error @below {{memory: reads byte 0 of state 0's old value, which was overwritten}}
+  // expected-error @below {{invalid memory plan (a bug of dlc unless the module was edited): reads byte 0 of state 0's old value, which was overwritten}}
   exec.launch @k(%old, %out) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
 }
 
@@ -55,7 +55,7 @@ exec.program @early inputs [] outputs [] states [{name = "a", type = tensor<16xf
   %in = exec.input 0 : !exec.buffer<64>
   %out = exec.output 0 : !exec.buffer<64>
   %new = exec.state 0 new : !exec.buffer<64>
-  // expected-error @below {{memory: reads byte 0 of state 0's new value, which no command has written yet}}
+  // expected-error @below {{invalid memory plan (a bug of dlc unless the module was edited): reads byte 0 of state 0's new value, which no command has written yet}}
   exec.launch @k(%new, %out) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
   exec.launch @k(%in, %new) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
 }
@@ -66,7 +66,7 @@ exec.kernel @k {
 }
 exec.program @half inputs [] outputs [] states [{name = "a", type = tensor<16xf32>}] {
   %in = exec.input 0 : !exec.buffer<32>
-  // expected-error @below {{memory: no command has written byte 32 of state 0's new value when the program ends}}
+  // expected-error @below {{invalid memory plan (a bug of dlc unless the module was edited): no command has written byte 32 of state 0's new value when the program ends}}
   %new = exec.state 0 new : !exec.buffer<64>
   %part = exec.view %new at 0 : !exec.buffer<64> -> !exec.buffer<32>
   exec.launch @k(%in, %part) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<32>, !exec.buffer<32>
@@ -79,7 +79,7 @@ exec.kernel @k {
 exec.program @notallowed inputs [] outputs [] states [{name = "a", type = tensor<16xf32>}] {
   %old = exec.state 0 : !exec.buffer<64>
   %new = exec.state 0 new : !exec.buffer<64>
-  // expected-error @below {{memory: buffers 1 and 0 overlap, which the command does not allow}}
+  // expected-error @below {{invalid memory plan (a bug of dlc unless the module was edited): buffers 1 and 0 overlap, which the command does not allow}}
   exec.launch @k(%old, %new) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
 }
 
@@ -90,7 +90,7 @@ exec.kernel @k {
 exec.program @old inputs [] outputs [] states [{name = "a", type = tensor<16xf32>}] {
   %in = exec.input 0 : !exec.buffer<64>
   %old = exec.state 0 : !exec.buffer<64>
-  // expected-error @below {{memory: writes the old value of state 0}}
+  // expected-error @below {{invalid memory plan (a bug of dlc unless the module was edited): writes the old value of state 0}}
   exec.launch @k(%in, %old) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
 }
 
@@ -105,7 +105,7 @@ exec.program @loop inputs [] outputs [] states [{name = "a", type = tensor<16xf3
   %old = exec.state 0 : !exec.buffer<64>
   %new = exec.state 0 new : !exec.buffer<64>
   exec.loop trip %trip : !exec.buffer<8> {
-    // expected-error @below {{memory: reads byte 0 of state 0's old value, which was overwritten}}
+    // expected-error @below {{invalid memory plan (a bug of dlc unless the module was edited): reads byte 0 of state 0's old value, which was overwritten}}
     exec.launch @k(%old, %new) writes [1] inplace [1, 0] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
   }
 }
@@ -118,7 +118,7 @@ exec.kernel @k {
 exec.program @branch inputs [] outputs [] states [{name = "a", type = tensor<16xf32>}] {
   %c = exec.input 0 : !exec.buffer<1>
   %in = exec.input 1 : !exec.buffer<64>
-  // expected-error @below {{memory: no command has written byte 0 of state 0's new value when the program ends}}
+  // expected-error @below {{invalid memory plan (a bug of dlc unless the module was edited): no command has written byte 0 of state 0's new value when the program ends}}
   %new = exec.state 0 new : !exec.buffer<64>
   %old = exec.state 0 : !exec.buffer<64>
   exec.if %c : !exec.buffer<1> {

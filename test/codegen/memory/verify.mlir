@@ -10,7 +10,7 @@ exec.program @overwritten inputs [] outputs [] arena 128 {
   %b = exec.alloc at 32 : !exec.buffer<64>
   exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
   exec.launch @k(%in, %b) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
-  // expected-error @below {{memory: reads byte 32 of the arena, but another live buffer has overwritten it}}
+  // expected-error @below {{invalid memory plan (a bug of dlc unless the module was edited): reads byte 32 of the arena, but another live buffer has overwritten it}}
   exec.launch @k(%a, %out) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
 }
 
@@ -21,7 +21,7 @@ exec.kernel @k {
 exec.program @unwritten inputs [] outputs [] arena 64 {
   %out = exec.output 0 : !exec.buffer<64>
   %a = exec.alloc at 0 : !exec.buffer<64>
-  // expected-error @below {{memory: reads byte 0 of the arena, which no command has written}}
+  // expected-error @below {{invalid memory plan (a bug of dlc unless the module was edited): reads byte 0 of the arena, which no command has written}}
   exec.launch @k(%a, %out) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
 }
 
@@ -34,7 +34,7 @@ exec.program @overlap inputs [] outputs [] arena 64 {
   %a = exec.alloc at 0 : !exec.buffer<64>
   %b = exec.alloc at 0 : !exec.buffer<64>
   exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
-  // expected-error @below {{memory: buffers 1 and 0 overlap, which the command does not allow}}
+  // expected-error @below {{invalid memory plan (a bug of dlc unless the module was edited): buffers 1 and 0 overlap, which the command does not allow}}
   exec.launch @k(%a, %b) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
 }
 
@@ -45,7 +45,7 @@ exec.kernel @k {
 exec.program @outside inputs [] outputs [] arena 64 {
   %in = exec.input 0 : !exec.buffer<128>
   %a = exec.alloc at 0 : !exec.buffer<128>
-  // expected-error @below {{memory: writes bytes 0 to 128 of an arena of 64}}
+  // expected-error @below {{invalid memory plan (a bug of dlc unless the module was edited): writes bytes 0 to 128 of an arena of 64}}
   exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<128>, !exec.buffer<128>
 }
 
@@ -59,7 +59,7 @@ exec.program @room_of_another inputs [] outputs [] arena 8192 {
   %a = exec.alloc at 64 : !exec.buffer<64>
   exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
   exec.library "x"(%in, %out) writes [1] inplace [] flops 0.0 bytes 0.0 desc "{}" {room = array<i64: 0, 4096>} : !exec.buffer<64>, !exec.buffer<64>
-  // expected-error @below {{memory: reads byte 64 of the arena, which no command has written}}
+  // expected-error @below {{invalid memory plan (a bug of dlc unless the module was edited): reads byte 64 of the arena, which no command has written}}
   exec.launch @k(%a, %out) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
 }
 
@@ -68,7 +68,7 @@ exec.program @room_of_another inputs [] outputs [] arena 8192 {
 exec.program @room_of_an_operand inputs [] outputs [] arena 8192 {
   %in = exec.input 0 : !exec.buffer<64>
   %a = exec.alloc at 64 : !exec.buffer<64>
-  // expected-error @below {{memory: its scratch range overlaps buffer 1}}
+  // expected-error @below {{invalid memory plan (a bug of dlc unless the module was edited): its scratch range overlaps buffer 1}}
   exec.library "x"(%in, %a) writes [1] inplace [] flops 0.0 bytes 0.0 desc "{}" {room = array<i64: 0, 4096>} : !exec.buffer<64>, !exec.buffer<64>
 }
 
@@ -77,7 +77,7 @@ exec.program @room_of_an_operand inputs [] outputs [] arena 8192 {
 exec.program @room_outside inputs [] outputs [] arena 2048 {
   %in = exec.input 0 : !exec.buffer<64>
   %out = exec.output 0 : !exec.buffer<64>
-  // expected-error @below {{memory: its scratch range, bytes 0 to 4096, exceeds the arena of 2048}}
+  // expected-error @below {{invalid memory plan (a bug of dlc unless the module was edited): its scratch range, bytes 0 to 4096, exceeds the arena of 2048}}
   exec.library "x"(%in, %out) writes [1] inplace [] flops 0.0 bytes 0.0 desc "{}" {room = array<i64: 0, 4096>} : !exec.buffer<64>, !exec.buffer<64>
 }
 

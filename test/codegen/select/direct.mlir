@@ -6,10 +6,10 @@
 // REQUIRES: dlc
 
 // CHECK: dlc.candidates = [{{[^,]*}}, implementation = "direct:avx{{.*}}dlc.kernel = "direct"
-// CHECK: dlc.refused = "{{[^"]*}}direct: its weights are not constant
+// CHECK: dlc.refused = "{{[^"]*}}direct: the weights are not constant
 // CHECK: dlc.refused = "{{[^"]*}}direct: required: groups of 1
 // CHECK: dlc.refused = "{{[^"]*}}direct: {{required: input and result in blocks of 16 or 8 channels|required: a multiple of}}
-// CHECK: dlc.refused = "{{[^"]*}}direct: not a single convolution
+// CHECK: dlc.refused = "{{[^"]*}}direct: the operation is not a single convolution
 
 // MADE: library {{.*}}direct:avx
 

@@ -16,7 +16,7 @@ func.func @main(%x: tensor<1x36x64x64xf32>, %b: tensor<72xf32>) -> (tensor<1x72x
   // CHECK: dlc.sigmoid
   %2 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x36x64x64xf32>, tensor<72x36x3x3xf32>) -> tensor<1x72x64x64xf32>
   %3 = dlc.sigmoid %2 : (tensor<1x72x64x64xf32>) -> tensor<1x72x64x64xf32>
-  // CHECK: dlc.refused = "{{[^"]*}}winograd: its bias must be constant, to be padded to whole blocks
+  // CHECK: dlc.refused = "{{[^"]*}}winograd: the bias must be constant, because it is padded to a multiple of the channel block
   %4 = dlc.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x36x64x64xf32>, tensor<72x36x3x3xf32>, tensor<72xf32>) -> tensor<1x72x64x64xf32>
   return %1, %3, %4 : tensor<1x72x64x64xf32>, tensor<1x72x64x64xf32>, tensor<1x72x64x64xf32>
 }

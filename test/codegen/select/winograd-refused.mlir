@@ -7,7 +7,7 @@
 // CHECK: dlc.refused = "{{[^"]*}}winograd: required: strides, dilations and groups of 1
 // CHECK: dlc.refused = "{{[^"]*}}winograd: required: a window of 3x3 or 5x5; found: 7x7
 // CHECK: dlc.refused = "{{[^"]*}}winograd: required: a window of 3x3 or 5x5; found: 3x5
-// CHECK: dlc.refused = "{{[^"]*}}winograd: not a single convolution
+// CHECK: dlc.refused = "{{[^"]*}}winograd: the operation is not a single convolution
 // CHECK: dlc.refused = "{{[^"]*}}winograd: {{required: input and result in blocks of 16 or 8 channels|required: a multiple of}}
 
 func.func @main(%x0: tensor<1x32x15x15xf32>, %w0: tensor<32x32x3x3xf32>, %x1: tensor<1x32x15x15xf32>, %w1: tensor<32x32x3x3xf32>, %x2: tensor<1x32x15x15xf32>, %w2: tensor<32x16x3x3xf32>, %x3: tensor<1x32x15x15xf32>, %w3: tensor<32x32x7x7xf32>, %x4: tensor<1x32x15x15xf32>, %w4: tensor<32x32x3x5xf32>, %x5: tensor<1x32x15x15xf64>, %w5: tensor<32x32x3x3xf64>, %x6: tensor<1x5x15x15xf32>, %w6: tensor<7x5x3x3xf32>) -> (tensor<1x32x8x8xf32>, tensor<1x32x15x15xf32>, tensor<1x32x15x15xf32>, tensor<1x32x15x15xf32>, tensor<1x32x15x15xf32>, tensor<1x32x15x15xf64>, tensor<1x7x15x15xf32>) {

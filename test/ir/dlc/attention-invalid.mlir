@@ -26,7 +26,7 @@ func.func @c1_batch(%q: tensor<2x8x5x16xf32>, %k: tensor<2x8x7x16xf32>, %v: tens
 // -----
 
 func.func @c2_d(%q: tensor<2x8x5x16xf32>, %k: tensor<2x8x7x15xf32>, %v: tensor<2x8x7x32xf32>) {
-  // expected-error @+1 {{'dlc.attention' op C2: q and k must agree in D, the last dimension; found 16 and 15; mend one shape}}
+  // expected-error @+1 {{'dlc.attention' op C2: q and k must agree in D, the last dimension; found 16 and 15; correct one of the shapes}}
   %0 = dlc.attention %q, %k, %v {scale = 2.500000e-01 : f64} : (tensor<2x8x5x16xf32>, tensor<2x8x7x15xf32>, tensor<2x8x7x32xf32>) -> tensor<?x?x?x?xf32>
   return
 }
@@ -34,7 +34,7 @@ func.func @c2_d(%q: tensor<2x8x5x16xf32>, %k: tensor<2x8x7x15xf32>, %v: tensor<2
 // -----
 
 func.func @c2_s(%q: tensor<2x8x5x16xf32>, %k: tensor<2x8x7x16xf32>, %v: tensor<2x8x6x32xf32>) {
-  // expected-error @+1 {{'dlc.attention' op C2: k and v must agree in S, the last dimension but one; found 7 and 6; mend one shape}}
+  // expected-error @+1 {{'dlc.attention' op C2: k and v must agree in S, the last dimension but one; found 7 and 6; correct one of the shapes}}
   %0 = dlc.attention %q, %k, %v {scale = 2.500000e-01 : f64} : (tensor<2x8x5x16xf32>, tensor<2x8x7x16xf32>, tensor<2x8x6x32xf32>) -> tensor<?x?x?x?xf32>
   return
 }
@@ -50,7 +50,7 @@ func.func @c3(%q: tensor<2x8x5x16xf32>, %k: tensor<2x8x7x16xf32>, %v: tensor<2x8
 // -----
 
 func.func @c3_shape(%q: tensor<2x8x5x16xf32>, %k: tensor<2x8x7x16xf32>, %v: tensor<2x8x7x32xf32>, %m: tensor<7x5xi1>) {
-  // expected-error @+1 {{'dlc.attention' op C3: 'mask' must broadcast to [2, 8, 5, 7]; found [7, 5]; mend the shape}}
+  // expected-error @+1 {{'dlc.attention' op C3: 'mask' must broadcast to [2, 8, 5, 7]; found [7, 5]; correct the shape}}
   %0 = dlc.attention %q, %k, %v, %m {scale = 2.500000e-01 : f64} : (tensor<2x8x5x16xf32>, tensor<2x8x7x16xf32>, tensor<2x8x7x32xf32>, tensor<7x5xi1>) -> tensor<?x?x?x?xf32>
   return
 }
@@ -82,7 +82,7 @@ func.func @inferred(%q: tensor<?x?x16xf32>, %k: tensor<2x?x16xf32>, %v: tensor<2
 // -----
 
 func.func @grad_c5(%q: tensor<2x5x16xf32>, %k: tensor<2x7x16xf32>, %v: tensor<2x7x8xf32>, %y: tensor<2x5x9xf32>, %l: tensor<2x5xf32>, %dy: tensor<2x5x8xf32>) {
-  // expected-error @+1 {{'dlc.attention_grad' op C5: 'y' must be [.., T, E], here [2, 5, 8]; found [2, 5, 9]; mend the shape}}
+  // expected-error @+1 {{'dlc.attention_grad' op C5: 'y' must be [.., T, E], here [2, 5, 8]; found [2, 5, 9]; correct the shape}}
   %0:3 = dlc.attention_grad %q, %k, %v, %y, %l, %dy {scale = 2.500000e-01 : f64} : (tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x8xf32>, tensor<2x5x9xf32>, tensor<2x5xf32>, tensor<2x5x8xf32>) -> (tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x8xf32>)
   return
 }
@@ -90,7 +90,7 @@ func.func @grad_c5(%q: tensor<2x5x16xf32>, %k: tensor<2x7x16xf32>, %v: tensor<2x
 // -----
 
 func.func @grad_c5_dy(%q: tensor<2x5x16xf32>, %k: tensor<2x7x16xf32>, %v: tensor<2x7x8xf32>, %y: tensor<2x5x8xf32>, %l: tensor<2x5xf32>, %dy: tensor<2x6x8xf32>) {
-  // expected-error @+1 {{'dlc.attention_grad' op C5: 'dy' must be [.., T, E], here [2, 5, 8]; found [2, 6, 8]; mend the shape}}
+  // expected-error @+1 {{'dlc.attention_grad' op C5: 'dy' must be [.., T, E], here [2, 5, 8]; found [2, 6, 8]; correct the shape}}
   %0:3 = dlc.attention_grad %q, %k, %v, %y, %l, %dy {scale = 2.500000e-01 : f64} : (tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x8xf32>, tensor<2x5x8xf32>, tensor<2x5xf32>, tensor<2x6x8xf32>) -> (tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x8xf32>)
   return
 }
@@ -98,7 +98,7 @@ func.func @grad_c5_dy(%q: tensor<2x5x16xf32>, %k: tensor<2x7x16xf32>, %v: tensor
 // -----
 
 func.func @grad_c6(%q: tensor<2x5x16xf32>, %k: tensor<2x7x16xf32>, %v: tensor<2x7x8xf32>, %y: tensor<2x5x8xf32>, %l: tensor<2x7xf32>, %dy: tensor<2x5x8xf32>) {
-  // expected-error @+1 {{'dlc.attention_grad' op C6: 'lse' must be [.., T], here [2, 5]; found [2, 7]; mend the shape}}
+  // expected-error @+1 {{'dlc.attention_grad' op C6: 'lse' must be [.., T], here [2, 5]; found [2, 7]; correct the shape}}
   %0:3 = dlc.attention_grad %q, %k, %v, %y, %l, %dy {scale = 2.500000e-01 : f64} : (tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x8xf32>, tensor<2x5x8xf32>, tensor<2x7xf32>, tensor<2x5x8xf32>) -> (tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x8xf32>)
   return
 }
@@ -114,7 +114,7 @@ func.func @grad_c6_type(%q: tensor<2x5x16xf32>, %k: tensor<2x7x16xf32>, %v: tens
 // -----
 
 func.func @train_c2(%q: tensor<2x5x16xf32>, %k: tensor<2x7x15xf32>, %v: tensor<2x7x8xf32>) {
-  // expected-error @+1 {{'dlc.attention_train' op C2: q and k must agree in D, the last dimension; found 16 and 15; mend one shape}}
+  // expected-error @+1 {{'dlc.attention_train' op C2: q and k must agree in D, the last dimension; found 16 and 15; correct one of the shapes}}
   %0:2 = dlc.attention_train %q, %k, %v {scale = 2.500000e-01 : f64} : (tensor<2x5x16xf32>, tensor<2x7x15xf32>, tensor<2x7x8xf32>) -> (tensor<2x5x8xf32>, tensor<2x5xf32>)
   return
 }

@@ -2,7 +2,7 @@
 // RUN: dlc-opt %s -verify-diagnostics=only-expected -split-input-file
 
 func.func @all_reduce_c1(%x: tensor<2xi32>) {
-  // expected-error @+1 {{C1: the kind must be sum, max, or of floats mean; found mean of 'i32'}}
+  // expected-error @+1 {{C1: the kind must be sum, max, or (for floats) mean; found mean of 'i32'}}
   %0 = dlc.all_reduce mean %x : (tensor<2xi32>) -> tensor<2xi32>
   return
 }
@@ -38,7 +38,7 @@ func.func @all_gather_c2(%x: tensor<f32>) {
 }
 // -----
 func.func @reduce_scatter_c1(%x: tensor<4xf32>) {
-  // expected-error @+1 {{C1: the kind must be sum, max, or of floats mean; found prod of 'f32'}}
+  // expected-error @+1 {{C1: the kind must be sum, max, or (for floats) mean; found prod of 'f32'}}
   %0 = dlc.reduce_scatter prod %x of 2 : (tensor<4xf32>) -> tensor<2xf32>
   return
 }
@@ -74,7 +74,7 @@ func.func @own_rows_c1(%x: tensor<2xf32>) {
 }
 // -----
 func.func @own_rows_c2(%x: tensor<2x3xf32>, %y: tensor<2xf32>) {
-  // expected-error @+1 {{C2: dimensions but the first must agree; 'xs[0]' is 'tensor<2x3xf32>', 'xs[1]' is 'tensor<2xf32>'}}
+  // expected-error @+1 {{C2: all dimensions except the first must be equal; 'xs[0]' is 'tensor<2x3xf32>', 'xs[1]' is 'tensor<2xf32>'}}
   %0 = dlc.own_rows %x, %y of 2 : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>
   return
 }
@@ -86,13 +86,13 @@ func.func @own_rows_c2_first(%x: tensor<f32>) {
 }
 // -----
 func.func @own_rows_c3(%x: tensor<2xf32>, %y: tensor<3xf32>) {
-  // expected-error @+1 {{C3: the rows must divide into 2 shares; found 5; pad them}}
+  // expected-error @+1 {{C3: the number of rows must be divisible into 2 shares; found 5; pad them}}
   %0 = dlc.own_rows %x, %y of 2 : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
   return
 }
 // -----
 func.func @own_rows_c3_none(%x: tensor<0xf32>) {
-  // expected-error @+1 {{C3: without a size there must be a row for each rank; found none; add rows}}
+  // expected-error @+1 {{C3: without a size, each rank must have at least one row; found none; add rows}}
   %0 = dlc.own_rows %x : (tensor<0xf32>) -> tensor<1xf32>
   return
 }

@@ -10,7 +10,7 @@ func.func @c1(%a: tensor<3xf32>, %b: tensor<3x4xf32>) {
 // -----
 
 func.func @c2(%a: tensor<2x64xf32>, %b: tensor<32x4xf32>) {
-  // expected-error @+1 {{'dlc.matmul' op C2: the contracted dimensions must agree; found 64 in 'a' and 32 in 'b'; transpose one operand or mend the shape}}
+  // expected-error @+1 {{'dlc.matmul' op C2: the contracted dimensions must agree; found 64 in 'a' and 32 in 'b'; transpose one operand or correct the shape}}
   %0 = dlc.matmul %a, %b : (tensor<2x64xf32>, tensor<32x4xf32>) -> tensor<2x4xf32>
   return
 }
@@ -66,7 +66,7 @@ func.func @grouped_c1(%a: tensor<2x5x3xf32>, %b: tensor<2x3x4xf32>, %e: tensor<2
 // -----
 
 func.func @grouped_c2(%a: tensor<5x3xf32>, %b: tensor<2x3x4xf32>, %e: tensor<2xi32>) {
-  // expected-error @+1 {{'dlc.grouped_matmul' op C2: the contracted dimensions must agree; found 3 in 'a' and 4 in 'b'; set or drop transpose_b, or mend the shape}}
+  // expected-error @+1 {{'dlc.grouped_matmul' op C2: the contracted dimensions must agree; found 3 in 'a' and 4 in 'b'; set or drop transpose_b, or correct the shape}}
   %0 = dlc.grouped_matmul %a, %b ends %e transpose_b : (tensor<5x3xf32>, tensor<2x3x4xf32>, tensor<2xi32>) -> tensor<5x3xf32>
   return
 }
@@ -106,7 +106,7 @@ func.func @grouped_gradient_c1(%a: tensor<5x3xf32>, %dy: tensor<5x4x1xf32>, %e: 
 // -----
 
 func.func @grouped_gradient_c2(%a: tensor<5x3xf32>, %dy: tensor<6x4xf32>, %e: tensor<2xi32>) {
-  // expected-error @+1 {{'dlc.grouped_weight_grad' op C2: 'a' and 'dy' must have as many rows; found 5 and 6; mend the shape}}
+  // expected-error @+1 {{'dlc.grouped_weight_grad' op C2: 'a' and 'dy' must have as many rows; found 5 and 6; correct the shape}}
   %0 = dlc.grouped_weight_grad %a, %dy ends %e : (tensor<5x3xf32>, tensor<6x4xf32>, tensor<2xi32>) -> tensor<2x3x4xf32>
   return
 }

@@ -14,7 +14,7 @@ func.func @if_c1(%c: tensor<2xi1>, %x: tensor<4xf32>) {
 // -----
 
 func.func @if_c2(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<5xf32>) {
-  // expected-error @+1 {{'dlc.if' op C2: both regions must yield the result types ('tensor<4xf32>'); found ('tensor<5xf32>') in the else region; mend the yield}}
+  // expected-error @+1 {{'dlc.if' op C2: both regions must yield the result types ('tensor<4xf32>'); found ('tensor<5xf32>') in the else region; correct the yield}}
   %0 = dlc.if %c : (tensor<i1>) -> tensor<4xf32> {
     dlc.yield %x : tensor<4xf32>
   } else {
@@ -37,7 +37,7 @@ func.func @if_c2_number(%c: tensor<i1>, %x: tensor<4xf32>) {
 // -----
 
 func.func @loop_c1(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'dlc.loop' op C1: a trip count or a condition must be there; found none; give at least one}}
+  // expected-error @+1 {{'dlc.loop' op C1: required: a trip count or a condition; found none; add one of them}}
   %0 = dlc.loop inits(%x : tensor<4xf32>) -> (tensor<4xf32>) {
   ^bb0(%i: tensor<i64>, %v: tensor<4xf32>):
     dlc.yield %v : tensor<4xf32>
@@ -70,7 +70,7 @@ func.func @loop_c1_condition(%c: tensor<1xi1>, %x: tensor<4xf32>) {
 // -----
 
 func.func @loop_c2_arguments(%n: tensor<i64>, %x: tensor<4xf32>) {
-  // expected-error @+1 {{'dlc.loop' op C2: the region must take the iteration number and 1 carried values; found 1 arguments; mend its arguments}}
+  // expected-error @+1 {{'dlc.loop' op C2: the region must take the iteration number and 1 carried values; found 1 arguments; correct its arguments}}
   %0 = dlc.loop trip(%n : tensor<i64>) inits(%x : tensor<4xf32>) -> (tensor<4xf32>) {
   ^bb0(%i: tensor<i64>):
     dlc.yield %x : tensor<4xf32>
@@ -92,7 +92,7 @@ func.func @loop_c2_iteration(%n: tensor<i64>, %x: tensor<4xf32>) {
 // -----
 
 func.func @loop_c2_condition(%c: tensor<i1>, %x: tensor<4xf32>) {
-  // expected-error @+1 {{'dlc.loop' op C2: the region must yield the next condition, a 0-d bool, first; found ('tensor<4xf32>'); mend the yield}}
+  // expected-error @+1 {{'dlc.loop' op C2: the region must yield the next condition, a 0-d bool, first; found ('tensor<4xf32>'); correct the yield}}
   %0 = dlc.loop while(%c : tensor<i1>) inits(%x : tensor<4xf32>) -> (tensor<4xf32>) {
   ^bb0(%i: tensor<i64>, %v: tensor<4xf32>):
     dlc.yield %v : tensor<4xf32>
@@ -103,7 +103,7 @@ func.func @loop_c2_condition(%c: tensor<i1>, %x: tensor<4xf32>) {
 // -----
 
 func.func @loop_c2_number(%n: tensor<i64>, %x: tensor<4xf32>) {
-  // expected-error @+1 {{'dlc.loop' op C2: the region must yield one value per result and at least the 1 carried ones; found 0 values and 1 results; mend the yield}}
+  // expected-error @+1 {{'dlc.loop' op C2: the region must yield one value per result and at least the 1 carried ones; found 0 values and 1 results; correct the yield}}
   %0 = dlc.loop trip(%n : tensor<i64>) inits(%x : tensor<4xf32>) -> (tensor<4xf32>) {
   ^bb0(%i: tensor<i64>, %v: tensor<4xf32>):
     dlc.yield
@@ -114,7 +114,7 @@ func.func @loop_c2_number(%n: tensor<i64>, %x: tensor<4xf32>) {
 // -----
 
 func.func @loop_c2_types(%n: tensor<i64>, %x: tensor<4xf32>, %y: tensor<5xf32>) {
-  // expected-error @+1 {{'dlc.loop' op C2: carried value 0 must have one type throughout; its result is 'tensor<4xf32>', its yielded value is 'tensor<5xf32>'; mend one}}
+  // expected-error @+1 {{'dlc.loop' op C2: carried value 0 must have the same type everywhere; its result is 'tensor<4xf32>', its yielded value is 'tensor<5xf32>'; correct one of them}}
   %0 = dlc.loop trip(%n : tensor<i64>) inits(%x : tensor<4xf32>) -> (tensor<4xf32>) {
   ^bb0(%i: tensor<i64>, %v: tensor<4xf32>):
     dlc.yield %y : tensor<5xf32>
@@ -137,7 +137,7 @@ func.func @loop_c3_condition(%c: tensor<i1>, %n: tensor<i64>, %x: tensor<4xf32>)
 
 func.func @loop_c3_size(%x: tensor<4xf32>) {
   %n = dlc.constant dense<3> : tensor<i64>
-  // expected-error @+1 {{'dlc.loop' op C3: stacked result 0 must be 'tensor<3x4xf32>'; found 'tensor<5x4xf32>'; mend the result type}}
+  // expected-error @+1 {{'dlc.loop' op C3: stacked result 0 must be 'tensor<3x4xf32>'; found 'tensor<5x4xf32>'; correct the result type}}
   %0 = dlc.loop trip(%n : tensor<i64>) inits() -> (tensor<5x4xf32>) {
   ^bb0(%i: tensor<i64>):
     dlc.yield %x : tensor<4xf32>
@@ -148,7 +148,7 @@ func.func @loop_c3_size(%x: tensor<4xf32>) {
 // -----
 
 func.func @fusion_c1(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'dlc.fusion' op C1: the block arguments must have the operands' types ('tensor<4xf32>'); found ('tensor<5xf32>'); mend the arguments}}
+  // expected-error @+1 {{'dlc.fusion' op C1: the block arguments must have the operands' types ('tensor<4xf32>'); found ('tensor<5xf32>'); correct the arguments}}
   %0 = "dlc.fusion"(%x) ({
   ^bb0(%a: tensor<5xf32>):
     %c = dlc.constant dense<1.0> : tensor<4xf32>
@@ -160,7 +160,7 @@ func.func @fusion_c1(%x: tensor<4xf32>) {
 // -----
 
 func.func @fusion_c2(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'dlc.fusion' op C2: the body must yield the result types ('tensor<?xf32>'); found ('tensor<4xf32>'); mend the yield}}
+  // expected-error @+1 {{'dlc.fusion' op C2: the body must yield the result types ('tensor<?xf32>'); found ('tensor<4xf32>'); correct the yield}}
   %0 = dlc.fusion(%a = %x) : (tensor<4xf32>) -> tensor<?xf32> {
     dlc.yield %a : tensor<4xf32>
   }

@@ -58,7 +58,7 @@ func.func @conv_c2_high(%x: tensor<1x4x8x8xf32>, %w: tensor<6x4x3x3xf32>) {
 // -----
 
 func.func @conv_c3(%x: tensor<1x4x8x8xf32>, %w: tensor<6x3x3x3xf32>) {
-  // expected-error @+1 {{'dlc.conv' op C3: channels must agree under `groups`, which divides both; found 4 channels in 'x', weights [6, 3, 3, 3] and groups 1; mend the groups or a shape}}
+  // expected-error @+1 {{'dlc.conv' op C3: channels must agree under `groups`, which divides both; found 4 channels in 'x', weights [6, 3, 3, 3] and groups 1; correct the groups or a shape}}
   %0 = dlc.conv %x, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x4x8x8xf32>, tensor<6x3x3x3xf32>) -> tensor<?x?x?x?xf32>
   return
 }
@@ -114,7 +114,7 @@ func.func @conv_c5_beyond(%x: tensor<1x4x8x8xf32>, %w: tensor<6x4x3x3xf32>) {
 // -----
 
 func.func @conv_c6(%x: tensor<1x4x8x8xf32>, %w: tensor<6x4x3x3xf32>, %b: tensor<4xf32>) {
-  // expected-error @+1 {{'dlc.conv' op C6: 'bias' must be [output channels], here [6]; found [4]; mend the shape}}
+  // expected-error @+1 {{'dlc.conv' op C6: 'bias' must be [output channels], here [6]; found [4]; correct the shape}}
   %0 = dlc.conv %x, %w, %b {dilations = array<i64: 1, 1>, groups = 1 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x4x8x8xf32>, tensor<6x4x3x3xf32>, tensor<4xf32>) -> tensor<?x?x?x?xf32>
   return
 }
@@ -218,7 +218,7 @@ func.func @conv_weight_grad_c2_least(%x: tensor<2x4x8x8xf32>, %d: tensor<2x6x4x4
 // -----
 
 func.func @conv_weight_grad_c3(%x: tensor<2x4x8x8xf32>, %d: tensor<2x6x4x4xf32>) {
-  // expected-error @+1 {{'dlc.conv_weight_grad' op C3: `groups` must divide the channels of both; found 4 in 'x', 6 in 'dy' and groups 4; mend the groups or a shape}}
+  // expected-error @+1 {{'dlc.conv_weight_grad' op C3: `groups` must divide the channels of both; found 4 in 'x', 6 in 'dy' and groups 4; correct the groups or a shape}}
   %0 = dlc.conv_weight_grad %x, %d {dilations = array<i64: 1, 1>, groups = 4 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x8x8xf32>, tensor<2x6x4x4xf32>) -> tensor<6x4x2x2xf32>
   return
 }
@@ -242,7 +242,7 @@ func.func @conv_weight_grad_c4_device(%x: tensor<2x4x8x8xf32, #dlc.on<cpu>>, %d:
 // -----
 
 func.func @conv_weight_grad_c5(%x: tensor<2x4x8x8xf32>, %d: tensor<2x6x4x5xf32>) {
-  // expected-error @+1 {{'dlc.conv_weight_grad' op C5: 'dy' must be what conv gives, here [2, 6, 4, 4]; found [2, 6, 4, 5]; mend the shape}}
+  // expected-error @+1 {{'dlc.conv_weight_grad' op C5: 'dy' must be what conv gives, here [2, 6, 4, 4]; found [2, 6, 4, 5]; correct the shape}}
   %0 = dlc.conv_weight_grad %x, %d {dilations = array<i64: 1, 1>, groups = 1 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x8x8xf32>, tensor<2x6x4x5xf32>) -> tensor<6x4x2x2xf32>
   return
 }

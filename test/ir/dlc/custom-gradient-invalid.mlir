@@ -18,7 +18,7 @@ func.func @cotangent_c2(%y: tensor<3xf32>) -> tensor<2xf32> {
 // -----
 
 func.func @c1_count(%y: tensor<3xf32>) -> tensor<3xf32> {
-  // expected-error @+1 {{'dlc.custom_gradient' op C1: there must be one of cotangents for each of ys; found 0 for 1; add or remove some}}
+  // expected-error @+1 {{'dlc.custom_gradient' op C1: required: one of cotangents for each of ys; found 0 for 1; add or remove some}}
   %0 = dlc.custom_gradient(%y) of() in() is() : (tensor<3xf32>) -> tensor<3xf32>
   return %0 : tensor<3xf32>
 }

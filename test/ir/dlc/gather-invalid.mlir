@@ -42,7 +42,7 @@ func.func @gather_elements_c1_rank(%x: tensor<5x6xf32>, %i: tensor<5xi64>) {
 // -----
 
 func.func @gather_elements_c2(%x: tensor<5x6xf32>, %i: tensor<6x6xi64>) {
-  // expected-error @+1 {{'dlc.gather_elements' op C2: apart from the axis, no dimension of 'indices' may be larger than x's; dimension 0 is 6 against 5; mend the shape}}
+  // expected-error @+1 {{'dlc.gather_elements' op C2: except along the axis, no dimension of 'indices' may be larger than that of 'x'; dimension 0 is 6 against 5; correct the shape}}
   %0 = dlc.gather_elements 1 %x, %i : (tensor<5x6xf32>, tensor<6x6xi64>) -> tensor<6x6xf32>
   return
 }
@@ -58,7 +58,7 @@ func.func @gather_elements_c3(%x: tensor<5x6xf32, #dlc.on<cpu>>, %i: tensor<5x6x
 // -----
 
 func.func @gather_nd_c1(%x: tensor<5x6xf32>, %i: tensor<4x1xi64>) {
-  // expected-error @+1 {{'dlc.gather_nd' op C1: the first `batch_dims` dimensions must agree; dimension 0 is 5 in 'x' and 4 in 'indices'; mend one shape}}
+  // expected-error @+1 {{'dlc.gather_nd' op C1: the first `batch_dims` dimensions must agree; dimension 0 is 5 in 'x' and 4 in 'indices'; correct one of the shapes}}
   %0 = dlc.gather_nd %x, %i {batch_dims = 1 : i64} : (tensor<5x6xf32>, tensor<4x1xi64>) -> tensor<4xf32>
   return
 }
@@ -66,7 +66,7 @@ func.func @gather_nd_c1(%x: tensor<5x6xf32>, %i: tensor<4x1xi64>) {
 // -----
 
 func.func @gather_nd_c1_many(%x: tensor<5x6xf32>, %i: tensor<5x1xi64>) {
-  // expected-error @+1 {{'dlc.gather_nd' op C1: `batch_dims` must be dimensions of both, the tuples apart; found 2 for ranks 2 and 2}}
+  // expected-error @+1 {{'dlc.gather_nd' op C1: `batch_dims` must be at most the rank of 'x' and less than the rank of 'indices'; found 2 for ranks 2 and 2}}
   %0 = dlc.gather_nd %x, %i {batch_dims = 2 : i64} : (tensor<5x6xf32>, tensor<5x1xi64>) -> tensor<5xf32>
   return
 }
@@ -74,7 +74,7 @@ func.func @gather_nd_c1_many(%x: tensor<5x6xf32>, %i: tensor<5x1xi64>) {
 // -----
 
 func.func @gather_nd_c2(%x: tensor<5x6xf32>, %i: tensor<4x3xi64>) {
-  // expected-error @+1 {{'dlc.gather_nd' op C2: the tuple must have a static length of at most 2; found 3; mend the last dimension of 'indices'}}
+  // expected-error @+1 {{'dlc.gather_nd' op C2: the tuple must have a static length of at most 2; found 3; correct the last dimension of 'indices'}}
   %0 = dlc.gather_nd %x, %i {batch_dims = 0 : i64} : (tensor<5x6xf32>, tensor<4x3xi64>) -> tensor<4xf32>
   return
 }
@@ -114,7 +114,7 @@ func.func @scatter_elements_c1_rank(%x: tensor<5x6xf32>, %i: tensor<2xi64>, %u: 
 // -----
 
 func.func @scatter_elements_c2(%x: tensor<5x6xf32>, %i: tensor<2x6xi64>, %u: tensor<3x6xf32>) {
-  // expected-error @+1 {{'dlc.scatter_elements' op C2: 'updates' must be of the indices' shape, here [2, 6]; found [3, 6]; mend the shape}}
+  // expected-error @+1 {{'dlc.scatter_elements' op C2: 'updates' must be of the indices' shape, here [2, 6]; found [3, 6]; correct the shape}}
   %0 = dlc.scatter_elements none 0 %x, %i, %u : (tensor<5x6xf32>, tensor<2x6xi64>, tensor<3x6xf32>) -> tensor<5x6xf32>
   return
 }
@@ -138,7 +138,7 @@ func.func @scatter_elements_c3(%x: tensor<5x6xf32, #dlc.on<cpu>>, %i: tensor<5x6
 // -----
 
 func.func @scatter_nd_c1(%x: tensor<5x6xf32>, %i: tensor<3x1xi64>, %u: tensor<3x5xf32>) {
-  // expected-error @+1 {{'dlc.scatter_nd' op C1: 'updates' must be of the shape that the indices and x give, here [3, 6]; found [3, 5]; mend the shape}}
+  // expected-error @+1 {{'dlc.scatter_nd' op C1: 'updates' must be of the shape that the indices and x give, here [3, 6]; found [3, 5]; correct the shape}}
   %0 = dlc.scatter_nd none %x, %i, %u : (tensor<5x6xf32>, tensor<3x1xi64>, tensor<3x5xf32>) -> tensor<5x6xf32>
   return
 }
@@ -146,7 +146,7 @@ func.func @scatter_nd_c1(%x: tensor<5x6xf32>, %i: tensor<3x1xi64>, %u: tensor<3x
 // -----
 
 func.func @scatter_nd_c1_tuple(%x: tensor<5x6xf32>, %i: tensor<3x4xi64>, %u: tensor<3xf32>) {
-  // expected-error @+1 {{'dlc.scatter_nd' op C1: the last dimension of 'indices' must be static and at most x's rank 2; found [3, 4]; mend the shape}}
+  // expected-error @+1 {{'dlc.scatter_nd' op C1: the last dimension of 'indices' must be static and at most x's rank 2; found [3, 4]; correct the shape}}
   %0 = dlc.scatter_nd none %x, %i, %u : (tensor<5x6xf32>, tensor<3x4xi64>, tensor<3xf32>) -> tensor<5x6xf32>
   return
 }

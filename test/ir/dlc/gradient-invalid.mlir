@@ -2,7 +2,7 @@
 // RUN: dlc-opt %s -verify-diagnostics -split-input-file
 
 func.func @c1_count(%y: tensor<f32>, %x: tensor<3xf32>) -> tensor<3xf32> {
-  // expected-error @+1 {{'dlc.gradient' op C1: there must be no seed, or one for each y; found 2 for 1 ys; add or remove some}}
+  // expected-error @+1 {{'dlc.gradient' op C1: required: no seed, or one for each y; found 2 for 1 ys; add or remove some}}
   %0 = dlc.gradient(%y) seeds(%y, %y) in (%x) : (tensor<f32>, tensor<f32>, tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
   return %0 : tensor<3xf32>
 }
@@ -34,7 +34,7 @@ func.func @c2(%y: tensor<f32>, %x: tensor<3xi32>) -> tensor<3xi32> {
 // -----
 
 func.func @c3_count(%y: tensor<f32>, %x: tensor<3xf32>) {
-  // expected-error @+1 {{'dlc.gradient' op C3: there must be a result for each x; found 2 for 1; mend the result types}}
+  // expected-error @+1 {{'dlc.gradient' op C3: required: one result for each x; found 2 for 1; correct the result types}}
   %0:2 = dlc.gradient(%y) in (%x) : (tensor<f32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>)
   return
 }
@@ -42,7 +42,7 @@ func.func @c3_count(%y: tensor<f32>, %x: tensor<3xf32>) {
 // -----
 
 func.func @c3_type(%y: tensor<f32>, %x: tensor<3xf32>) {
-  // expected-error @+1 {{'dlc.gradient' op C3: the results must have the types of xs; result 0 is 'tensor<4xf32>', xs[0] 'tensor<3xf32>'; mend the result type}}
+  // expected-error @+1 {{'dlc.gradient' op C3: the results must have the types of xs; result 0 is 'tensor<4xf32>', xs[0] 'tensor<3xf32>'; correct the result type}}
   %0 = dlc.gradient(%y) in (%x) : (tensor<f32>, tensor<3xf32>) -> tensor<4xf32>
   return
 }

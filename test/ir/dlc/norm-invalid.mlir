@@ -26,7 +26,7 @@ func.func @layer_norm_c1(%x: tensor<2x3x4xf32>) {
 // -----
 
 func.func @layer_norm_c2(%x: tensor<2x3x4xf32>, %s: tensor<3xf32>) {
-  // expected-error @+1 {{'dlc.layer_norm' op C2: 'scale' must broadcast to x's dimensions from the axis on, [4]; found [3]; mend the shape}}
+  // expected-error @+1 {{'dlc.layer_norm' op C2: 'scale' must broadcast to x's dimensions from the axis on, [4]; found [3]; correct the shape}}
   %0 = dlc.layer_norm %x scale %s {axis = 2 : i64, eps = 1.0e-5 : f64} : (tensor<2x3x4xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>
   return
 }
@@ -66,7 +66,7 @@ func.func @group_norm_c1(%x: tensor<4xf32>) {
 // -----
 
 func.func @group_norm_c2(%x: tensor<2x4x3xf32>, %b: tensor<3xf32>) {
-  // expected-error @+1 {{'dlc.group_norm' op C2: 'bias' must be [C], here [4]; found [3]; mend the shape}}
+  // expected-error @+1 {{'dlc.group_norm' op C2: 'bias' must be [C], here [4]; found [3]; correct the shape}}
   %0 = dlc.group_norm %x bias %b {groups = 2 : i64, eps = 1.0e-5 : f64} : (tensor<2x4x3xf32>, tensor<3xf32>) -> tensor<2x4x3xf32>
   return
 }
@@ -82,7 +82,7 @@ func.func @group_norm_c3(%x: tensor<2x4x3xf32>, %s: tensor<4xf16>) {
 // -----
 
 func.func @group_norm_c4(%x: tensor<2x4x3xf32>) {
-  // expected-error @+1 {{'dlc.group_norm' op C4: groups must be 1 or more and divide the channels; found 3 groups of 4 channels; mend one of them}}
+  // expected-error @+1 {{'dlc.group_norm' op C4: groups must be 1 or more and divide the channels; found 3 groups of 4 channels; correct one of them}}
   %0 = dlc.group_norm %x {groups = 3 : i64, eps = 1.0e-5 : f64} : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
   return
 }
@@ -122,7 +122,7 @@ func.func @batch_norm_c1(%x: tensor<3xf32>, %a: tensor<3xf32>, %b: tensor<3xf32>
 // -----
 
 func.func @batch_norm_c2(%x: tensor<2x3x4xf32>, %a: tensor<3xf32>, %b: tensor<4xf32>, %c: tensor<3xf32>, %d: tensor<3xf32>) {
-  // expected-error @+1 {{'dlc.batch_norm' op C2: 'bias' must be [C], here [3]; found [4]; mend the shape}}
+  // expected-error @+1 {{'dlc.batch_norm' op C2: 'bias' must be [C], here [3]; found [4]; correct the shape}}
   %0 = dlc.batch_norm %x, %a, %b, %c, %d {eps = 1.0e-5 : f64} : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<4xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>
   return
 }
@@ -138,7 +138,7 @@ func.func @batch_norm_c3(%x: tensor<2x3x4xf32, #dlc.on<cpu>>, %a: tensor<3xf32, 
 // -----
 
 func.func @lrn_c1(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'dlc.lrn' op C1: x's rank must be 2 or more and size 1 or more; found rank 1 and size 5; mend them}}
+  // expected-error @+1 {{'dlc.lrn' op C1: x's rank must be 2 or more and size 1 or more; found rank 1 and size 5; correct them}}
   %0 = dlc.lrn %x {alpha = 1.0 : f64, beta = 1.0 : f64, k = 1.0 : f64, size = 5 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -170,7 +170,7 @@ func.func @batch_norm_train_c1(%x: tensor<4xf32>, %s: tensor<4xf32>, %b: tensor<
 // -----
 
 func.func @batch_norm_train_c2(%x: tensor<2x4x8xf32>, %s: tensor<4xf32>, %b: tensor<3xf32>) {
-  // expected-error @+1 {{'dlc.batch_norm_train' op C2: 'bias' must be [C], here [4]; found [3]; mend the shape}}
+  // expected-error @+1 {{'dlc.batch_norm_train' op C2: 'bias' must be [C], here [4]; found [3]; correct the shape}}
   %0:3 = dlc.batch_norm_train %x, %s, %b {eps = 1.0e-5 : f64} : (tensor<2x4x8xf32>, tensor<4xf32>, tensor<3xf32>) -> (tensor<2x4x8xf32>, tensor<4xf32>, tensor<4xf32>)
   return
 }
@@ -210,7 +210,7 @@ func.func @batch_norm_grad_c1(%x: tensor<4xf32>, %d: tensor<2x4x8xf32>, %s: tens
 // -----
 
 func.func @batch_norm_grad_c1_shape(%x: tensor<2x4x8xf32>, %d: tensor<2x4x9xf32>, %s: tensor<4xf32>, %m: tensor<4xf32>, %v: tensor<4xf32>) {
-  // expected-error @+1 {{'dlc.batch_norm_grad' op C1: 'dy' must be of x's shape, here [2, 4, 8]; found [2, 4, 9]; mend the shape}}
+  // expected-error @+1 {{'dlc.batch_norm_grad' op C1: 'dy' must be of x's shape, here [2, 4, 8]; found [2, 4, 9]; correct the shape}}
   %0:3 = dlc.batch_norm_grad %x, %d, %s, %m, %v {eps = 1.0e-5 : f64} : (tensor<2x4x8xf32>, tensor<2x4x9xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x8xf32>, tensor<4xf32>, tensor<4xf32>)
   return
 }
@@ -226,7 +226,7 @@ func.func @batch_norm_grad_c1_type(%x: tensor<2x4x8xf32>, %d: tensor<2x4x8xf16>,
 // -----
 
 func.func @batch_norm_grad_c2(%x: tensor<2x4x8xf32>, %d: tensor<2x4x8xf32>, %s: tensor<4xf32>, %m: tensor<4xf32>, %v: tensor<5xf32>) {
-  // expected-error @+1 {{'dlc.batch_norm_grad' op C2: 'variance' must be [C], here [4]; found [5]; mend the shape}}
+  // expected-error @+1 {{'dlc.batch_norm_grad' op C2: 'variance' must be [C], here [4]; found [5]; correct the shape}}
   %0:3 = dlc.batch_norm_grad %x, %d, %s, %m, %v {eps = 1.0e-5 : f64} : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<5xf32>) -> (tensor<2x4x8xf32>, tensor<4xf32>, tensor<4xf32>)
   return
 }

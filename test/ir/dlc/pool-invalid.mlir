@@ -138,7 +138,7 @@ func.func @max_pool_positions_c3(%x: tensor<2x4x8x8xf32>) {
 // -----
 
 func.func @max_pool_positions_c4(%x: tensor<2x4x8x8xf32>) {
-  // expected-error @+1 {{'dlc.max_pool_positions' op C4: the window must have at most 256 elements, for a position is a byte; found [17, 16]; use dlc.max_pool_indices}}
+  // expected-error @+1 {{'dlc.max_pool_positions' op C4: the window must have at most 256 elements, because positions are stored in bytes; found [17, 16]; use dlc.max_pool_indices}}
   %0:2 = dlc.max_pool_positions %x {dilations = array<i64: 1, 1>, high = array<i64: 8, 8>, low = array<i64: 8, 8>, strides = array<i64: 2, 2>, window = array<i64: 17, 16>} : (tensor<2x4x8x8xf32>) -> (tensor<2x4x4x4xf32>, tensor<2x4x4x4xui8>)
   return
 }
@@ -170,7 +170,7 @@ func.func @max_pool_grad_c2_least(%d: tensor<2x4x4x4xf32>, %p: tensor<2x4x4x4xui
 // -----
 
 func.func @max_pool_grad_c3(%d: tensor<2x4x4x4xf32>, %p: tensor<2x4x4x4xui8>) {
-  // expected-error @+1 {{'dlc.max_pool_grad' op C3: 'dy' must be what the forward operation gives, here [2, 4, 4, 3]; found [2, 4, 4, 4]; mend the shape}}
+  // expected-error @+1 {{'dlc.max_pool_grad' op C3: 'dy' must be what the forward operation gives, here [2, 4, 4, 3]; found [2, 4, 4, 4]; correct the shape}}
   %0 = dlc.max_pool_grad %d, %p {dilations = array<i64: 1, 1>, high = array<i64: 0, 0>, low = array<i64: 0, 0>, spatial = array<i64: 8, 7>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x4x4xf32>, tensor<2x4x4x4xui8>) -> tensor<2x4x8x8xf32>
   return
 }
@@ -210,7 +210,7 @@ func.func @avg_pool_grad_c2_least(%d: tensor<2x4x4x4xf32>) {
 // -----
 
 func.func @avg_pool_grad_c3(%d: tensor<2x4x4x4xf32>) {
-  // expected-error @+1 {{'dlc.avg_pool_grad' op C3: 'dy' must be what the forward operation gives, here [2, 4, 4, 3]; found [2, 4, 4, 4]; mend the shape}}
+  // expected-error @+1 {{'dlc.avg_pool_grad' op C3: 'dy' must be what the forward operation gives, here [2, 4, 4, 3]; found [2, 4, 4, 4]; correct the shape}}
   %0 = dlc.avg_pool_grad %d {counted_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, high = array<i64: 0, 0>, low = array<i64: 0, 0>, spatial = array<i64: 8, 7>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x4x4xf32>) -> tensor<2x4x8x8xf32>
   return
 }
@@ -234,7 +234,7 @@ func.func @max_pool_grad_c4(%d: tensor<2x4x4x4xf32>, %p: tensor<2x4x4x4xi8>) {
 // -----
 
 func.func @max_pool_grad_c4_shape(%d: tensor<2x4x4x4xf32>, %p: tensor<2x4x4x5xui8>) {
-  // expected-error @+1 {{'dlc.max_pool_grad' op C4: 'position' must be of dy's shape, here [2, 4, 4, 4]; found [2, 4, 4, 5]; mend the shape}}
+  // expected-error @+1 {{'dlc.max_pool_grad' op C4: 'position' must be of dy's shape, here [2, 4, 4, 4]; found [2, 4, 4, 5]; correct the shape}}
   %0 = dlc.max_pool_grad %d, %p {dilations = array<i64: 1, 1>, high = array<i64: 0, 0>, low = array<i64: 0, 0>, spatial = array<i64: 8, 8>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x4x4xf32>, tensor<2x4x4x5xui8>) -> tensor<2x4x8x8xf32>
   return
 }

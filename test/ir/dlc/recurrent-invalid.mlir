@@ -18,7 +18,7 @@ func.func @lstm_c1_r(%x: tensor<7x2x5xf32>, %w: tensor<1x12x5xf32>, %r: tensor<3
 // -----
 
 func.func @lstm_c1_w(%x: tensor<7x2x5xf32>, %w: tensor<1x12x6xf32>, %r: tensor<1x12x3xf32>, %b: tensor<1x24xf32>, %h: tensor<1x2x3xf32>, %c: tensor<1x2x3xf32>) {
-  // expected-error @+1 {{'dlc.lstm' op C1: 'w' must be [D, G*H, I], here [1, 12, 5]; found [1, 12, 6]; mend the shape}}
+  // expected-error @+1 {{'dlc.lstm' op C1: 'w' must be [D, G*H, I], here [1, 12, 5]; found [1, 12, 6]; correct the shape}}
   %0:3 = dlc.lstm %x, %w, %r, %b, %h, %c {direction = #dlc<direction forward>} : (tensor<7x2x5xf32>, tensor<1x12x6xf32>, tensor<1x12x3xf32>, tensor<1x24xf32>, tensor<1x2x3xf32>, tensor<1x2x3xf32>) -> (tensor<?x?x?x?xf32>, tensor<?x?x?xf32>, tensor<?x?x?xf32>)
   return
 }
@@ -74,7 +74,7 @@ func.func @gru_c1_r(%x: tensor<7x2x5xf32>, %w: tensor<1x9x5xf32>, %r: tensor<3x3
 // -----
 
 func.func @gru_c1_w(%x: tensor<7x2x5xf32>, %w: tensor<1x9x6xf32>, %r: tensor<1x9x3xf32>, %b: tensor<1x18xf32>, %h: tensor<1x2x3xf32>) {
-  // expected-error @+1 {{'dlc.gru' op C1: 'w' must be [D, G*H, I], here [1, 9, 5]; found [1, 9, 6]; mend the shape}}
+  // expected-error @+1 {{'dlc.gru' op C1: 'w' must be [D, G*H, I], here [1, 9, 5]; found [1, 9, 6]; correct the shape}}
   %0:2 = dlc.gru %x, %w, %r, %b, %h {direction = #dlc<direction forward>} : (tensor<7x2x5xf32>, tensor<1x9x6xf32>, tensor<1x9x3xf32>, tensor<1x18xf32>, tensor<1x2x3xf32>) -> (tensor<?x?x?x?xf32>, tensor<?x?x?xf32>)
   return
 }
@@ -130,7 +130,7 @@ func.func @rnn_c1_r(%x: tensor<7x2x5xf32>, %w: tensor<1x3x5xf32>, %r: tensor<3x3
 // -----
 
 func.func @rnn_c1_w(%x: tensor<7x2x5xf32>, %w: tensor<1x3x6xf32>, %r: tensor<1x3x3xf32>, %b: tensor<1x6xf32>, %h: tensor<1x2x3xf32>) {
-  // expected-error @+1 {{'dlc.rnn' op C1: 'w' must be [D, G*H, I], here [1, 3, 5]; found [1, 3, 6]; mend the shape}}
+  // expected-error @+1 {{'dlc.rnn' op C1: 'w' must be [D, G*H, I], here [1, 3, 5]; found [1, 3, 6]; correct the shape}}
   %0:2 = dlc.rnn %x, %w, %r, %b, %h {direction = #dlc<direction forward>} : (tensor<7x2x5xf32>, tensor<1x3x6xf32>, tensor<1x3x3xf32>, tensor<1x6xf32>, tensor<1x2x3xf32>) -> (tensor<?x?x?x?xf32>, tensor<?x?x?xf32>)
   return
 }

@@ -98,7 +98,7 @@ func.func @nms_c1_scores(%b: tensor<2x9x4xf32>, %s: tensor<3x9xf32>, %c: tensor<
 // -----
 
 func.func @nms_c1_boxes(%b: tensor<2x8x4xf32>, %s: tensor<2x3x9xf32>, %c: tensor<2x3x9xi1>, %o: tensor<f32>) {
-  // expected-error @+1 {{'dlc.nms' op C1: 'boxes' must be four numbers for each score, here [2, 9, 4]; found [2, 8, 4]; mend the shape}}
+  // expected-error @+1 {{'dlc.nms' op C1: 'boxes' must be four numbers for each score, here [2, 9, 4]; found [2, 8, 4]; correct the shape}}
   %0:2 = dlc.nms %b, %s, %c, %o {k = 5 : i64} : (tensor<2x8x4xf32>, tensor<2x3x9xf32>, tensor<2x3x9xi1>, tensor<f32>) -> (tensor<2x3x5xi64>, tensor<2x3xi64>)
   return
 }
@@ -114,7 +114,7 @@ func.func @nms_c2(%b: tensor<2x9x4xf16>, %s: tensor<2x3x9xf32>, %c: tensor<2x3x9
 // -----
 
 func.func @nms_c3(%b: tensor<2x9x4xf32>, %s: tensor<2x3x9xf32>, %c: tensor<2x3x9xi1>, %o: tensor<1xf32>) {
-  // expected-error @+1 {{'dlc.nms' op C3: 'overlap' must be one number, here []; found [1]; mend the shape}}
+  // expected-error @+1 {{'dlc.nms' op C3: 'overlap' must be one number, here []; found [1]; correct the shape}}
   %0:2 = dlc.nms %b, %s, %c, %o {k = 5 : i64} : (tensor<2x9x4xf32>, tensor<2x3x9xf32>, tensor<2x3x9xi1>, tensor<1xf32>) -> (tensor<2x3x5xi64>, tensor<2x3xi64>)
   return
 }

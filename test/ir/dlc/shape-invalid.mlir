@@ -18,7 +18,7 @@ func.func @iota_c1_negative() {
 // -----
 
 func.func @reshape_c1(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{'dlc.reshape' op C1: the number of elements must stay; found [2, 3] to [7]; mend the shape}}
+  // expected-error @+1 {{'dlc.reshape' op C1: the number of elements must not change; found [2, 3] to [7]; correct the shape}}
   %0 = dlc.reshape %x : (tensor<2x3xf32>) -> tensor<7xf32>
   return
 }
@@ -26,7 +26,7 @@ func.func @reshape_c1(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @reshape_c2(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{'dlc.reshape' op C2: the element type must stay; found 'f32' to 'f16'; convert with dlc.cast}}
+  // expected-error @+1 {{'dlc.reshape' op C2: the element type must not change; found 'f32' to 'f16'; convert with dlc.cast}}
   %0 = dlc.reshape %x : (tensor<2x3xf32>) -> tensor<6xf16>
   return
 }
@@ -34,7 +34,7 @@ func.func @reshape_c2(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @reshape_c2_device(%x: tensor<6xf32, #dlc.on<cpu>>) {
-  // expected-error @+1 {{'dlc.reshape' op C2: the device must stay; found cpu to cuda:0; move with dlc.transfer}}
+  // expected-error @+1 {{'dlc.reshape' op C2: the device must not change; found cpu to cuda:0; move with dlc.transfer}}
   %0 = dlc.reshape %x : (tensor<6xf32, #dlc.on<cpu>>) -> tensor<2x3xf32, #dlc.on<cuda:0>>
   return
 }
@@ -42,7 +42,7 @@ func.func @reshape_c2_device(%x: tensor<6xf32, #dlc.on<cpu>>) {
 // -----
 
 func.func @transpose_c1(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{'dlc.transpose' op C1: `permutation` must hold each of the 2 dimensions once; found [0, 0]; mend it}}
+  // expected-error @+1 {{'dlc.transpose' op C1: `permutation` must hold each of the 2 dimensions once; found [0, 0]; correct it}}
   %0 = dlc.transpose %x [0, 0] : (tensor<2x3xf32>) -> tensor<2x2xf32>
   return
 }
@@ -82,7 +82,7 @@ func.func @broadcast_c1_rank(%x: tensor<1x3xf32>) {
 // -----
 
 func.func @broadcast_c2(%x: tensor<3xf32>) {
-  // expected-error @+1 {{'dlc.broadcast' op C2: the element type must stay; found 'f32' to 'f64'}}
+  // expected-error @+1 {{'dlc.broadcast' op C2: the element type must not change; found 'f32' to 'f64'}}
   %0 = dlc.broadcast %x : (tensor<3xf32>) -> tensor<2x3xf64>
   return
 }
@@ -106,7 +106,7 @@ func.func @slice_c2_stride(%x: tensor<8xf32>) {
 // -----
 
 func.func @slice_c2_inside(%x: tensor<8xf32>) {
-  // expected-error @+1 {{'dlc.slice' op C2: every element taken must lie inside the operand; found start 3, size 4, stride 2 in dimension 0 of size 8; take fewer or begin elsewhere}}
+  // expected-error @+1 {{'dlc.slice' op C2: all selected elements must be inside the operand; found start 3, size 4, stride 2 in dimension 0 of size 8; take fewer or begin elsewhere}}
   %0 = dlc.slice %x start [3] size [4] stride [2] : (tensor<8xf32>) -> tensor<4xf32>
   return
 }
@@ -114,7 +114,7 @@ func.func @slice_c2_inside(%x: tensor<8xf32>) {
 // -----
 
 func.func @slice_c2_backwards(%x: tensor<?xf32>) {
-  // expected-error @+1 {{'dlc.slice' op C2: every element taken must lie inside the operand; found start 3, size 5, stride -1 in dimension 0 of size ?}}
+  // expected-error @+1 {{'dlc.slice' op C2: all selected elements must be inside the operand; found start 3, size 5, stride -1 in dimension 0 of size ?}}
   %0 = dlc.slice %x start [3] size [5] stride [-1] : (tensor<?xf32>) -> tensor<5xf32>
   return
 }
@@ -162,7 +162,7 @@ func.func @pad_c3(%x: tensor<4xf32>, %v: tensor<f32>) {
 // -----
 
 func.func @pad_c3_reflect(%x: tensor<4xf32>, %v: tensor<f32>) {
-  // expected-error @+1 {{'dlc.pad' op C3: reflect wants padding below the dimension's size; dimension 0 of size 4 is padded by 4 and 0; pad less}}
+  // expected-error @+1 {{'dlc.pad' op C3: the mode reflect requires padding smaller than the dimension; dimension 0 of size 4 is padded by 4 and 0; pad less}}
   %0 = dlc.pad reflect %x, %v low [4] high [0] : (tensor<4xf32>, tensor<f32>) -> tensor<8xf32>
   return
 }
@@ -202,7 +202,7 @@ func.func @concat_c1_rank(%x: tensor<4x5xf32>, %y: tensor<5xf32>) {
 // -----
 
 func.func @concat_c1_none() {
-  // expected-error @+1 {{'dlc.concat' op C1: at least one operand must be there; found none}}
+  // expected-error @+1 {{'dlc.concat' op C1: required: at least one operand; found none}}
   %0 = dlc.concat 0() : () -> tensor<4x10xf32>
   return
 }
@@ -210,7 +210,7 @@ func.func @concat_c1_none() {
 // -----
 
 func.func @concat_c2(%x: tensor<4x5xf32>, %y: tensor<4x6xf32>) {
-  // expected-error @+1 {{'dlc.concat' op C2: dimensions other than the axis must agree; dimension 1 is 5 in 'xs[0]' and 6 in 'xs[1]'; mend one shape}}
+  // expected-error @+1 {{'dlc.concat' op C2: dimensions other than the axis must agree; dimension 1 is 5 in 'xs[0]' and 6 in 'xs[1]'; correct one of the shapes}}
   %0 = dlc.concat 0(%x, %y) : (tensor<4x5xf32>, tensor<4x6xf32>) -> tensor<8x5xf32>
   return
 }

@@ -1,22 +1,22 @@
 // State of a training step: one test per constraint.
 // RUN: dlc-opt %s -verify-diagnostics -split-input-file
 
-// expected-error @+1 {{C1: `dlc.state` must be a unit attribute beside a `dlc.name`, on a tensor; found unit on argument 0 of type 'tensor<2xf32>', which has no name; mend the attributes}}
+// expected-error @+1 {{C1: `dlc.state` must be a unit attribute of a tensor that also has a `dlc.name`; found unit on argument 0 of type 'tensor<2xf32>', which has no name; correct the attributes}}
 func.func @c1_name(%w: tensor<2xf32> {dlc.state}) { return }
 
 // -----
 
-// expected-error @+1 {{C1: `dlc.state` must be a unit attribute beside a `dlc.name`, on a tensor; found true on argument 0 of type 'tensor<2xf32>'; mend the attributes}}
+// expected-error @+1 {{C1: `dlc.state` must be a unit attribute of a tensor that also has a `dlc.name`; found true on argument 0 of type 'tensor<2xf32>'; correct the attributes}}
 func.func @c1_unit(%w: tensor<2xf32> {dlc.name = "w", dlc.state = true}) { return }
 
 // -----
 
-// expected-error @+1 {{C1: `dlc.state` must be a unit attribute beside a `dlc.name`, on a tensor; found unit on argument 0 of type 'f32'; mend the attributes}}
+// expected-error @+1 {{C1: `dlc.state` must be a unit attribute of a tensor that also has a `dlc.name`; found unit on argument 0 of type 'f32'; correct the attributes}}
 func.func @c1_tensor(%w: f32 {dlc.name = "w", dlc.state}) { return }
 
 // -----
 
-// expected-error @+1 {{C1: `dlc.state` must be a unit attribute beside a `dlc.name`, on a tensor; found unit on result 0 of type 'tensor<2xf32>', which has no name; mend the attributes}}
+// expected-error @+1 {{C1: `dlc.state` must be a unit attribute of a tensor that also has a `dlc.name`; found unit on result 0 of type 'tensor<2xf32>', which has no name; correct the attributes}}
 func.func private @c1_result(tensor<2xf32> {dlc.name = "w", dlc.state}) -> (tensor<2xf32> {dlc.state})
 
 // -----
@@ -41,23 +41,23 @@ func.func private @c3_type(tensor<2xf32> {dlc.name = "w", dlc.state}) -> (tensor
 
 // -----
 
-// expected-error @+1 {{C4: `dlc.init` must stand beside `dlc.state` and have the argument's shape and element type, 'tensor<2xf32>'; found it without `dlc.state` on argument 0; add that or remove it}}
+// expected-error @+1 {{C4: `dlc.init` requires `dlc.state` and must have the argument's shape and element type, 'tensor<2xf32>'; found it without `dlc.state` on argument 0; add that or remove it}}
 func.func private @c4_alone(tensor<2xf32> {dlc.name = "w", dlc.init = dense<1.0> : tensor<2xf32>})
 
 // -----
 
-// expected-error @+1 {{C4: `dlc.init` must stand beside `dlc.state` and have the argument's shape and element type, 'tensor<2xf32>'; found 'tensor<3xf32>'; mend the value}}
+// expected-error @+1 {{C4: `dlc.init` requires `dlc.state` and must have the argument's shape and element type, 'tensor<2xf32>'; found 'tensor<3xf32>'; correct the value}}
 func.func private @c4_type(tensor<2xf32> {dlc.name = "w", dlc.state, dlc.init = dense<1.0> : tensor<3xf32>})
 
 // -----
 
-// expected-error @+1 {{C4: `dlc.init` must stand beside `dlc.state` and have the argument's shape and element type, 'tensor<2xf32>'; found an attribute that is no tensor; give dense elements}}
+// expected-error @+1 {{C4: `dlc.init` requires `dlc.state` and must have the argument's shape and element type, 'tensor<2xf32>'; found an attribute that is no tensor; give dense elements}}
 func.func private @c4_kind(tensor<2xf32> {dlc.name = "w", dlc.state, dlc.init = 1.0 : f32})
 
 // -----
 
 // The initial value of a split state has the shape of the complete tensor.
-// expected-error @+1 {{C4: `dlc.init` must stand beside `dlc.state` and have the argument's shape and element type, 'tensor<4xf32>'; found 'tensor<2xf32>'; mend the value}}
+// expected-error @+1 {{C4: `dlc.init` requires `dlc.state` and must have the argument's shape and element type, 'tensor<4xf32>'; found 'tensor<2xf32>'; correct the value}}
 func.func private @c4_part(tensor<2xf32> {dlc.name = "w", dlc.state, dlc.part = array<i64: 0, 2, 1>, dlc.init = dense<1.0> : tensor<2xf32>})
 
 // -----
@@ -77,7 +77,7 @@ func.func private @c5_result(tensor<4x6xf32>) -> (tensor<4x6xf32> {dlc.split = a
 
 // -----
 
-// expected-error @+1 {{C6: `dlc.counted` must be a dimension and the number of an i64 result of rank 0 that counts; found array<i64: 1, 1> on a result of type 'tensor<4xf32>'; write array<i64: 0, 1> where the second result counts the first dimension}}
+// expected-error @+1 {{C6: `dlc.counted` must be a dimension and the index of an i64 result of rank 0, which is the size of this dimension; found array<i64: 1, 1> on a result of type 'tensor<4xf32>'; write array<i64: 0, 1> if the second result is the size of the first dimension}}
 func.func private @c6_dimension() -> (tensor<4xf32> {dlc.counted = array<i64: 1, 1>}, tensor<i64>)
 
 // -----

@@ -2,7 +2,7 @@
 // RUN: dlc-opt %s -verify-diagnostics -split-input-file
 
 func.func @transfer_c1_shape(%x: tensor<4x16xf32, #dlc.on<cpu>>) {
-  // expected-error @+1 {{'dlc.transfer' op C1: the shape must stay; found [4, 16] to [16, 4]; reshape before or after}}
+  // expected-error @+1 {{'dlc.transfer' op C1: the shape must not change; found [4, 16] to [16, 4]; reshape before or after}}
   %0 = dlc.transfer %x : (tensor<4x16xf32, #dlc.on<cpu>>) -> tensor<16x4xf32, #dlc.on<cpu:1>>
   return
 }
@@ -10,7 +10,7 @@ func.func @transfer_c1_shape(%x: tensor<4x16xf32, #dlc.on<cpu>>) {
 // -----
 
 func.func @transfer_c1_element(%x: tensor<4x16xf32, #dlc.on<cpu>>) {
-  // expected-error @+1 {{'dlc.transfer' op C1: the element type must stay; found 'f32' to 'f16'; convert with dlc.cast}}
+  // expected-error @+1 {{'dlc.transfer' op C1: the element type must not change; found 'f32' to 'f16'; convert with dlc.cast}}
   %0 = dlc.transfer %x : (tensor<4x16xf32, #dlc.on<cpu>>) -> tensor<4x16xf16, #dlc.on<cpu:1>>
   return
 }
@@ -18,7 +18,7 @@ func.func @transfer_c1_element(%x: tensor<4x16xf32, #dlc.on<cpu>>) {
 // -----
 
 func.func @transfer_c1_placed(%x: tensor<4x16xf32, #dlc.on<cpu>>) {
-  // expected-error @+1 {{'dlc.transfer' op C1: both types must be placed; found 'tensor<4x16xf32, #dlc.on<cpu>>' to 'tensor<4x16xf32>'; give each a device}}
+  // expected-error @+1 {{'dlc.transfer' op C1: both types must have a device; found 'tensor<4x16xf32, #dlc.on<cpu>>' to 'tensor<4x16xf32>'; give each a device}}
   %0 = dlc.transfer %x : (tensor<4x16xf32, #dlc.on<cpu>>) -> tensor<4x16xf32>
   return
 }
@@ -26,7 +26,7 @@ func.func @transfer_c1_placed(%x: tensor<4x16xf32, #dlc.on<cpu>>) {
 // -----
 
 func.func @reorder_c1_shape(%x: tensor<4x16xf32, #dlc.on<cpu>>) {
-  // expected-error @+1 {{'dlc.reorder' op C1: the shape must stay; found [4, 16] to [4, 15]}}
+  // expected-error @+1 {{'dlc.reorder' op C1: the shape must not change; found [4, 16] to [4, 15]}}
   %0 = dlc.reorder %x : (tensor<4x16xf32, #dlc.on<cpu>>) -> tensor<4x15xf32, #dlc.on<cpu>>
   return
 }
@@ -34,7 +34,7 @@ func.func @reorder_c1_shape(%x: tensor<4x16xf32, #dlc.on<cpu>>) {
 // -----
 
 func.func @reorder_c1_element(%x: tensor<4x16xf32, #dlc.on<cpu>>) {
-  // expected-error @+1 {{'dlc.reorder' op C1: the element type must stay; found 'f32' to 'i32'}}
+  // expected-error @+1 {{'dlc.reorder' op C1: the element type must not change; found 'f32' to 'i32'}}
   %0 = dlc.reorder %x : (tensor<4x16xf32, #dlc.on<cpu>>) -> tensor<4x16xi32, #dlc.on<cpu>>
   return
 }
@@ -42,7 +42,7 @@ func.func @reorder_c1_element(%x: tensor<4x16xf32, #dlc.on<cpu>>) {
 // -----
 
 func.func @reorder_c1_device(%x: tensor<4x16xf32, #dlc.on<cpu>>) {
-  // expected-error @+1 {{'dlc.reorder' op C1: the device must stay; found cpu to cpu:1; move with dlc.transfer}}
+  // expected-error @+1 {{'dlc.reorder' op C1: the device must not change; found cpu to cpu:1; move with dlc.transfer}}
   %0 = dlc.reorder %x : (tensor<4x16xf32, #dlc.on<cpu>>) -> tensor<4x16xf32, #dlc.on<cpu:1, ba>>
   return
 }

@@ -26,7 +26,7 @@ func.func @scatter_nd_outside() -> tensor<3xf32> {
 func.func @empty_gather() -> tensor<1xf32> {
   %x = dlc.constant dense<> : tensor<0xf32>
   %i = dlc.constant dense<0> : tensor<1xi64>
-  // expected-error @+1 {{reads from a dimension that has no element}}
+  // expected-error @+1 {{reads from a dimension of size 0}}
   %y = dlc.gather 0 %x, %i : (tensor<0xf32>, tensor<1xi64>) -> tensor<1xf32>
   return %y : tensor<1xf32>
 }

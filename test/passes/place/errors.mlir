@@ -9,7 +9,7 @@ func.func @device(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @loop(%x: tensor<4xf32>, %n: tensor<i64>) -> tensor<4xf32> {
-  // expected-error @+1 {{must be on one device as a whole; 'first' inside is requested on cpu, 'second' on cpu:1; request one device for all of it}}
+  // expected-error @+1 {{must be completely on one device; 'first' inside is requested on cpu, 'second' on cpu:1; request one device for all of it}}
   %y = dlc.loop trip(%n : tensor<i64>) inits(%x : tensor<4xf32>) -> (tensor<4xf32>) {
   ^bb0(%i: tensor<i64>, %c: tensor<4xf32>):
     %0 = dlc.neg %c {dlc.device = "cpu"} : (tensor<4xf32>) -> tensor<4xf32> loc("first")
@@ -22,7 +22,7 @@ func.func @loop(%x: tensor<4xf32>, %n: tensor<i64>) -> tensor<4xf32> {
 // -----
 
 func.func @branch(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{must be on one device as a whole: it is requested on cpu:1 (set by dlc.device), but cpu is requested by 'inner' inside: set by dlc.device; request one device for all of it}}
+  // expected-error @+1 {{must be completely on one device: it is requested on cpu:1 (set by dlc.device), but cpu is requested by 'inner' inside: set by dlc.device; request one device for all of it}}
   %y = dlc.if %c : (tensor<i1>) -> tensor<4xf32> {
     %0 = dlc.neg %x {dlc.device = "cpu"} : (tensor<4xf32>) -> tensor<4xf32> loc("inner")
     dlc.yield %0 : tensor<4xf32>

@@ -31,7 +31,7 @@ func.func @fusion(%x: tensor<2xf32, #dlc.on<cpu>>, %y: tensor<2xf32, #dlc.on<cpu
 
 // The whole loop is on one device.
 func.func @loop(%x: tensor<2xf32, #dlc.on<cpu>>, %n: tensor<i64, #dlc.on<cpu>>) -> tensor<2xf32, #dlc.on<cpu>> {
-  // expected-note @+1 {{this operation must be on one device as a whole}}
+  // expected-note @+1 {{all parts of this operation must be on one device}}
   %y = dlc.loop trip(%n : tensor<i64, #dlc.on<cpu>>) inits(%x : tensor<2xf32, #dlc.on<cpu>>) -> (tensor<2xf32, #dlc.on<cpu>>) {
   ^bb0(%i: tensor<i64, #dlc.on<cpu>>, %c: tensor<2xf32, #dlc.on<cpu>>):
     // expected-error @+1 {{all tensors of a loop must be on one device: operand 1 is on cpu, dlc.transfer result 0 is on cpu:1; insert a dlc.transfer before or after it}}

@@ -22,7 +22,7 @@ def main():
     a.add_argument("--sample", type=int, default=28)
     o = a.parse_args()
     if drawn.PLACE == drawn.OWN:
-        a.error("DLC_ZOO=FOLDER is required")
+        a.error("set the environment variable DLC_ZOO to the folder of the models")
     warnings.filterwarnings("ignore")
     os.makedirs(drawn.GRAPHS, exist_ok=True)
     own = os.path.join(drawn.OWN, "graphs")
