@@ -35,9 +35,9 @@ void Binder::makeArenas() {
     // Allocate the host's arena as pinned memory, so that other devices copy from and to it at full
     // speed.
     if (i == 0 && far)
-      arenas[i] = DeviceMemory::pinned(*far, bytes, "the program's arena");
+      arenas[i] = DeviceMemory::pinned(*far, bytes, "the program's intermediate values");
     else
-      arenas[i] = DeviceMemory(*devices[i], bytes, "the program's arena");
+      arenas[i] = DeviceMemory(*devices[i], bytes, "the program's intermediate values");
     if (arenas[i].data())
       guarded[static_cast<uint32_t>(i)].push_back(arenas[i].data());
   }

@@ -337,8 +337,10 @@ TEST(GpuStreams, MemoryIsGivenBack) {
 TEST(GpuStreams, Errors) {
   Program large = twoGpus();
   large.manifest["arena"]["cuda:1"] = uint64_t(1) << 40;
-  EXPECT_THAT(errorOf([&] { Session session(share(large)); }),
-              HasSubstr("cuda:1: cannot allocate 1099511627776 bytes for the program's arena"));
+  EXPECT_THAT(
+      errorOf([&] { Session session(share(large)); }),
+      HasSubstr(
+          "cuda:1: cannot allocate 1099511627776 bytes for the program's intermediate values"));
   Program missing = twoGpus();
   missing.manifest["kernels"][0]["function"] = "nobody";
   EXPECT_THAT(errorOf([&] { Session session(share(missing)); }), HasSubstr("nobody"));

@@ -388,7 +388,7 @@ TEST(Devices, MemoryIsLimitedAndGivenBack) {
   Program large = halves();
   large.manifest["arena"]["cpu:1"] = 65536;
   EXPECT_THAT(errorOf([&] { results(large); }),
-              HasSubstr("cannot allocate 65536 bytes for the program's arena"));
+              HasSubstr("cannot allocate 65536 bytes for the program's intermediate values"));
   EXPECT_EQ(results(halves()), expected());
   unsetenv("DLC_CPU_MEMORY");
 }

@@ -57,9 +57,9 @@ static std::string mostSimilar(llvm::StringRef text, const std::vector<std::stri
 }
 
 /// Returns the innermost command that the command line names.
-static const CLI::App &chosen(const CLI::App &app) {
-  std::vector<CLI::App *> commands = app.get_subcommands();
-  return commands.empty() ? app : chosen(*commands.front());
+static const CLI::App *chosen(const CLI::App *app) {
+  std::vector<CLI::App *> commands = app->get_subcommands();
+  return commands.empty() ? app : chosen(commands.front());
 }
 
 /// Returns the name of a command as a user types it, such as "dlc tune-db show".
@@ -115,7 +115,7 @@ static std::string missing(const CLI::App &command, llvm::StringRef name) {
 }
 
 std::string usageError(const CLI::App &app, const CLI::ParseError &error) {
-  const CLI::App &command = chosen(app);
+  const CLI::App &command = *chosen(&app);
   llvm::StringRef text = error.what();
   if (dynamic_cast<const CLI::ExtrasError *>(&error)) {
     std::vector<std::string> rest = app.remaining(/*recurse=*/true);
