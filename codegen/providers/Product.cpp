@@ -230,7 +230,7 @@ std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal 
     return refuse("integer matmuls are not supported");
   if (!llvm::all_of(ArrayRef{epilogue->lhsZeroPoint, epilogue->rhsZeroPoint},
                     [](Value zero) { return !zero || isInt32(zero.getType()); }))
-    return refuse("zero points must have type i32");
+    return refuse("the zero points do not have the type i32");
   if (fusion->hasAttr(kUpdatesAttr))
     foldUpdate(*epilogue);
   Epilogue &e = *epilogue;

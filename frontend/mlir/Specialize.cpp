@@ -49,7 +49,8 @@ LogicalResult inferAgain(Operation *op) {
                                     op->getRawDictionaryAttrs(), op->getPropertiesStorage(),
                                     op->getRegions(), types)))
     return op->emitError(
-        "cannot be applied to the shapes that follow from the shapes of the inputs");
+        "cannot be applied to operands of these shapes, which follow from the shapes "
+        "of the inputs; give inputs of other shapes");
   for (auto [result, type] : llvm::zip(op->getResults(), types))
     result.setType(type);
   return success();

@@ -104,11 +104,12 @@ LogicalResult checkPart(Operation *op, Type type, NamedAttribute attribute) {
   if (right && !tensor.isDynamicDim(unsigned(part[0])) &&
       tensor.getDimSize(unsigned(part[0])) % shares == 0)
     return success();
-  return op->emitError() << "C5: `" << attribute.getName().getValue()
-                         << "` must be a dimension, a number of ranks and one of blocks, which "
-                            "together divide that dimension; found "
-                         << attribute.getValue() << " on a tensor of type " << type
-                         << "; write array<i64: 1, 2, 1> for the second dimension and two ranks";
+  return op->emitError()
+         << "C5: `" << attribute.getName().getValue()
+         << "` must be a dimension, a number of ranks and a number of blocks, whose "
+            "product divides the size of the dimension; found "
+         << attribute.getValue() << " on a tensor of type " << type
+         << "; write array<i64: 1, 2, 1> for the second dimension and two ranks";
 }
 
 /// Checks constraint C6 of `dlc.counted`: the dimension exists, and its counter is an i64 result of

@@ -12,7 +12,8 @@ LogicalResult CotangentOp::evaluate(ArrayRef<ref::Tensor>, SmallVectorImpl<ref::
 }
 
 LogicalResult CustomGradientOp::evaluate(ArrayRef<ref::Tensor>, SmallVectorImpl<ref::Tensor> &) {
-  return emitOpError("must be expanded before it can be evaluated; run the grad phase (dlc-grad)");
+  return emitOpError(
+      "the gradient must be expanded before it can be evaluated; run the grad phase (dlc-grad)");
 }
 
 } // namespace dlc

@@ -141,7 +141,8 @@ LogicalResult evaluateBlock(Block &block, ArrayRef<Tensor> arguments,
 LogicalResult evaluate(FunctionOpInterface function, ArrayRef<Tensor> inputs,
                        SmallVectorImpl<Tensor> &outputs) {
   if (function.isExternal())
-    return function.emitOpError("has no body to evaluate");
+    return function.emitOpError(
+        "has no body that can be evaluated; define the function in this module");
   if (!function.getFunctionBody().hasOneBlock())
     return function.emitOpError(
         "needs one block to be evaluated; use dlc.if and dlc.loop for control flow");

@@ -22,7 +22,7 @@ static FailureOr<RankedTensorType> staticResult(Operation *op) {
 LogicalResult ConstantOp::evaluate(Inputs inputs, Outputs outputs) {
   FailureOr<Tensor> value = Tensor::fromAttr(getValue());
   if (failed(value))
-    return emitOpError("needs dense elements or a resource with exactly the bytes of ")
+    return emitOpError("requires dense elements or a resource of exactly the size of ")
            << getY().getType() << "; the file is truncated, or its resources are missing";
   outputs.push_back(*value);
   return success();

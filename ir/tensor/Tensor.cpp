@@ -152,7 +152,8 @@ Tensor Tensor::uninitialised(mlir::RankedTensorType type) {
   const size_t whole = bytes / alignment * alignment, rounded = whole + alignment;
   std::shared_ptr<void> memory = allocate(rounded);
   if (!memory)
-    llvm::report_fatal_error("out of memory in the reference evaluator");
+    llvm::report_fatal_error(
+        "not enough memory for the slow reference evaluator; evaluate smaller tensors");
   // Zeroes the padding after the elements, which vector loads of the last elements read.
   std::memset(static_cast<char *>(memory.get()) + whole, 0, alignment);
   // The bytes of packed tensors are zeroed: two elements share a byte and are written one at a

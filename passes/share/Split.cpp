@@ -48,7 +48,7 @@ struct SplitPass : OptionPass<SplitPass> {
 
   static LogicalResult checkForm(func::FuncOp function) {
     WalkResult gradients = function.walk([](GradientOp op) {
-      op.emitError("must be expanded before parameters are split; run --dlc-grad");
+      op.emitError("the gradient must be expanded before parameters are split; run --dlc-grad");
       return WalkResult::interrupt();
     });
     if (gradients.wasInterrupted())

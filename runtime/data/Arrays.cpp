@@ -32,7 +32,7 @@ Dataset arraysOf(const std::vector<std::pair<std::string, NpyArray>> &arrays,
                  const std::string &where) {
   auto source = std::make_shared<Arrays>();
   if (arrays.empty())
-    fail(where, "required: at least one array; found none");
+    fail(where, "required: at least one array in the dataset; found none");
   for (const auto &[name, array] : arrays) {
     if (array.shape.empty())
       fail(where, "array '", name, "' is 0-d; required: the samples along a first dimension");

@@ -124,7 +124,7 @@ Dataset function(int64_t size, std::function<Sample(int64_t)> sample,
 
 Dataset generator(std::function<Generator(uint64_t)> start, std::vector<TensorSpec> fields) {
   if (!start)
-    fail("required: a function that creates a generator; found: none");
+    fail("required: a function that returns a new generator of samples; found: an empty function");
   auto source = std::make_shared<Stream>();
   source->fields = std::move(fields);
   source->size = -1;

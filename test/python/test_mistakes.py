@@ -283,8 +283,8 @@ def c(tmp_path_factory):
 def running(*inputs, outputs=2):
     """Returns a call of dlc_session_run with these inputs and correct outputs."""
     def call(message, program, session):
-        results = (Tensor * outputs)(*(tensor_of(f32(2, 3)) for _ in range(outputs)))
-        return message("dlc_session_run", session, (Tensor * len(inputs))(*inputs), ctypes.c_size_t(len(inputs)), results, ctypes.c_size_t(outputs))
+        results = [tensor_of(f32(2, 3)) for _ in range(outputs)]  # own the memory until the run has finished
+        return message("dlc_session_run", session, (Tensor * len(inputs))(*inputs), ctypes.c_size_t(len(inputs)), (Tensor * outputs)(*results), ctypes.c_size_t(outputs))
     return call
 
 

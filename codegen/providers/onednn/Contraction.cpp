@@ -302,7 +302,7 @@ std::optional<Answer> convolution(Builder &b) {
     b.addSource("weights", w);
   }
   if (e.lhsZeroPoint && !isInt32(e.lhsZeroPoint.getType()))
-    return b.refuse("zero points must have type i32");
+    return b.refuse("the zero points do not have the type i32");
   b.addSource("src", x);
   b.addResult();
   addZeroPoint("src", b.fusion, e.lhsZeroPoint, b.call);

@@ -62,17 +62,17 @@ func.func private @c4_part(tensor<2xf32> {dlc.name = "w", dlc.state, dlc.part = 
 
 // -----
 
-// expected-error @+1 {{C5: `dlc.split` must be a dimension, a number of ranks and one of blocks, which together divide that dimension; found array<i64: 1, 4, 1> on a tensor of type 'tensor<4x6xf32>'}}
+// expected-error @+1 {{C5: `dlc.split` must be a dimension, a number of ranks and a number of blocks, whose product divides the size of the dimension; found array<i64: 1, 4, 1> on a tensor of type 'tensor<4x6xf32>'}}
 func.func private @c5_split(tensor<4x6xf32> {dlc.split = array<i64: 1, 4, 1>})
 
 // -----
 
-// expected-error @+1 {{C5: `dlc.part` must be a dimension, a number of ranks and one of blocks}}
+// expected-error @+1 {{C5: `dlc.part` must be a dimension, a number of ranks and a number of blocks}}
 func.func private @c5_part(tensor<4x6xf32> {dlc.part = array<i64: 2, 4, 1>})
 
 // -----
 
-// expected-error @+1 {{C5: `dlc.split` must be a dimension, a number of ranks and one of blocks}}
+// expected-error @+1 {{C5: `dlc.split` must be a dimension, a number of ranks and a number of blocks}}
 func.func private @c5_result(tensor<4x6xf32>) -> (tensor<4x6xf32> {dlc.split = array<i64: 0>})
 
 // -----

@@ -34,7 +34,7 @@ func.func @empty_gather() -> tensor<1xf32> {
 // -----
 
 func.func @missing_resource() -> tensor<2xf32> {
-  // expected-error @+1 {{needs dense elements or a resource with exactly the bytes of 'tensor<2xf32>'}}
+  // expected-error @+1 {{requires dense elements or a resource of exactly the size of 'tensor<2xf32>'}}
   %x = dlc.constant dense_resource<nowhere> : tensor<2xf32>
   return %x : tensor<2xf32>
 }
@@ -42,7 +42,7 @@ func.func @missing_resource() -> tensor<2xf32> {
 // -----
 
 func.func @short_resource() -> tensor<2xf32> {
-  // expected-error @+1 {{needs dense elements or a resource with exactly the bytes of 'tensor<2xf32>'}}
+  // expected-error @+1 {{requires dense elements or a resource of exactly the size of 'tensor<2xf32>'}}
   %x = dlc.constant dense_resource<cut> : tensor<2xf32>
   return %x : tensor<2xf32>
 }
@@ -76,7 +76,7 @@ func.func @absurd_size() -> tensor<1000000x1000000xi64> {
 func.func @gradient() -> tensor<f32> {
   %x = dlc.constant dense<2.0> : tensor<f32>
   %y = dlc.mul %x, %x : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  // expected-error @+1 {{must be expanded before it can be evaluated; run the grad phase (dlc-grad)}}
+  // expected-error @+1 {{the gradient must be expanded before it can be evaluated; run the grad phase (dlc-grad)}}
   %0 = dlc.gradient(%y) in (%x) : (tensor<f32>, tensor<f32>) -> tensor<f32>
   return %0 : tensor<f32>
 }

@@ -71,7 +71,7 @@ func.func @ranks(%w: tensor<4xf32> {dlc.split = array<i64: 0, 2, 1>}, %v: tensor
 // -----
 func.func @early(%w: tensor<4xf32> {dlc.split = array<i64: 0, 2, 1>}) -> tensor<4xf32> {
   %y = dlc.exp %w : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{must be expanded before parameters are split; run --dlc-grad}}
+  // expected-error @+1 {{the gradient must be expanded before parameters are split; run --dlc-grad}}
   %d = dlc.gradient(%y) seeds(%y) in (%w) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %d : tensor<4xf32>
 }
