@@ -31,7 +31,7 @@ class NotAnArray:
     (lambda net: net(f32(2, 3), f32(2, 3), a=f32(2, 3)), TypeError, r"given twice"),
     (lambda net: net(f32(2, 3), c=f32(2, 3)), TypeError, r"there is no input 'c'; the inputs are: a f32"),
     (lambda net: net.run({1: f32(2, 3)}), TypeError, r"names of inputs as keys; found: 1"),
-    (lambda net: net.run(f32(2, 3)), TypeError, r"incompatible function arguments"),
+    (lambda net: net.run(f32(2, 3)), TypeError, r"run: required: a dict of arrays by input name"),
     (lambda net: net.profile(repeat=0), ValueError, r"at least 1; found: 0"),
     (lambda net: net.save("/none/net.dlcx"), FileNotFoundError, r"folder does not exist"),
     (lambda net: net.save("/"), IsADirectoryError, r"is a folder"),

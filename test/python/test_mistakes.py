@@ -128,6 +128,8 @@ PYTHON = {
     "rows of different lengths": (lambda net: net([[1.0, 2.0], [3.0]], f32(2, 3)), TypeError, f"input 'a': required: f32[2, 3]; {NO_LIST}"),
     "an array of objects": (lambda net: net(np.array([[1.0, 2.0], [3.0]], dtype=object), f32(2, 3)), TypeError,
                             "input 'a': required: f32[2, 3]; found: object; convert it first, as in x.astype(..)"),
+    "an array instead of arrays by name": (lambda net: net.run(f32(2, 3)), TypeError,
+                                           "run: required: a dict of arrays by input name, as in {'x': x}; found: ...ndarray; to pass arrays by position, call the model"),
     "a masked array": (lambda net: net(np.ma.masked_array(f32(2, 3)), f32(2, 3)), TypeError,
                        "input 'a': required: f32[2, 3]; found: a masked array, whose mask dlc would ignore; fill it first, as in x.filled(0)"),
     "a missing file": (lambda net: dlc.compile("none.onnx"), FileNotFoundError, "[Errno 2] No such file or directory; required: a model file (.onnx, .mlir, .dlcx): 'none.onnx'"),

@@ -238,8 +238,12 @@ nb::object Runner::call(nb::args positional, nb::kwargs named) {
   return nb::tuple(list);
 }
 
-nb::dict Runner::run(nb::dict named) {
-  std::vector<nb::object> outputs = runOn(collect(nb::tuple(), named));
+nb::dict Runner::run(nb::handle named) {
+  if (!nb::isinstance<nb::dict>(named))
+    raise(PyExc_TypeError,
+          std::string("run: required: a dict of arrays by input name, as in {'x': x}; found: ") +
+              nb::type_name(named.type()).c_str() + "; to pass arrays by position, call the model");
+  std::vector<nb::object> outputs = runOn(collect(nb::tuple(), nb::borrow<nb::dict>(named)));
   nb::dict result;
   for (size_t i = 0; i < outputs.size(); ++i)
     result[outs[i].name.c_str()] = outputs[i];

@@ -35,7 +35,7 @@ public:
   /// several outputs.
   nanobind::object call(nanobind::args positional, nanobind::kwargs named);
   /// Runs the model and returns a dictionary of arrays by output name.
-  nanobind::dict run(nanobind::dict named);
+  nanobind::dict run(nanobind::handle named);
 
 private:
   /// A cached session, with the mapping between the plan's and the model's inputs and outputs.
