@@ -83,7 +83,8 @@ private:
     ElementsAttr value =
         withType(constant.getValue(), cast<ShapedType>(placed(constant.getType(), device)));
     if (!value) {
-      constant.emitError("cannot place this kind of constant; use dense or dense_resource");
+      constant.emitError("cannot place a constant of this attribute type on a device; required: "
+                         "dense or dense_resource");
       isWrong = true;
       return;
     }
@@ -134,7 +135,8 @@ private:
     RankedTensorType type = movedTo(cast<RankedTensorType>(constant.getType()), device);
     ElementsAttr value = withType(constant.getValue(), type);
     if (!value) {
-      constant.emitError("cannot copy this kind of constant; use dense or dense_resource");
+      constant.emitError("cannot copy a constant of this attribute type to a device; required: "
+                         "dense or dense_resource");
       isWrong = true;
       return constant.getResult();
     }
