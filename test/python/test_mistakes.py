@@ -52,7 +52,7 @@ FILES = {
     "run cut.dlcx": "'cut.dlcx' has 3000 bytes; required by its header: ...; the file is truncated, or data was appended; copy it again, or compile the model again",
     "run damaged.dlcx": "'damaged.dlcx': section 'manifest' (... bytes at ...) is damaged: its hash differs; copy it again, or compile the model again",
     # Outputs.
-    "compile two.onnx": "no output file; required: -o OUT.dlcx (or --to PHASE, --print-after PHASE or --time, which work without one)",
+    "compile two.onnx -o two.onnx": "the output would overwrite the model; required: another file; found: 'two.onnx'; give another name with -o",
     "compile two.onnx -o /dev/full": "cannot write '/dev/full': No space left on device; free some space or write elsewhere",
     "compile two.onnx -o none/out.dlcx": "cannot create 'none/out.dlcx': No such file or directory; create its folder first",
     "compile two.onnx -o folder": "cannot create 'folder': Is a directory; give the name of a file in it",

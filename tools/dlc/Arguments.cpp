@@ -296,7 +296,8 @@ int dlc::dlcMain(int argc, char **argv) {
   CLI::App *compileApp = app.add_subcommand("compile", "compile a model into a program");
   addModelArguments(compileApp, compile);
   compileApp->add_option("-o,--output", compile.output,
-                         "program to write (.dlcx), or MLIR text (.mlir) with --to");
+                         "program to write (.dlcx), or MLIR text (.mlir) with --to; default for "
+                         "dir/model.onnx: model.dlcx in the current folder");
   compileApp->add_option(
       "--from", compile.from,
       "start at this phase; the model is MLIR text that --to wrote for the phase before it");

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 
 namespace dlc::cli {
 namespace {
@@ -32,6 +33,20 @@ void writeText(mlir::ModuleOp module, const std::string &path) {
   runtime::AtomicFile file(path);
   file.write(text.data(), text.size());
   file.commit();
+}
+
+/// Returns the path of the file to write; an empty string if there is none. By default, if the
+/// command has no other result (`isNeeded`), the program of `dir/model.onnx` is `model.dlcx` in the
+/// current folder. Throws dlc::Error if the file is the model itself.
+std::string outputOf(const CompileArguments &arguments, bool isNeeded) {
+  std::filesystem::path output = arguments.output;
+  if (output.empty() && isNeeded)
+    output = std::filesystem::path(arguments.model).filename().replace_extension(".dlcx");
+  std::error_code ignored;
+  if (!output.empty() && std::filesystem::equivalent(output, arguments.model, ignored))
+    throw Error("the output would overwrite the model; required: another file; found: '" +
+                output.string() + "'; give another name with -o");
+  return output.string();
 }
 
 /// Returns complete input shapes. `batch` is the first dimension of inputs for which the file does
@@ -101,9 +116,8 @@ int compileCommand(const CompileArguments &arguments) {
       printed.push_back(parsePhase(name));
   }
   bool wantsText = options.to != Phase::Native;
-  if (arguments.output.empty() && !wantsText && !printAll && printed.empty() && !arguments.time)
-    throw Error("no output file; required: -o OUT.dlcx (or --to PHASE, --print-after PHASE or "
-                "--time, which work without one)");
+  const bool needsOutput = !wantsText && !printAll && printed.empty() && !arguments.time;
+  const std::string output = outputOf(arguments, needsOutput);
 
   Progress progress;
   std::vector<std::pair<Phase, double>> seconds;
@@ -128,15 +142,17 @@ int compileCommand(const CompileArguments &arguments) {
   progress.clear();
 
   if (wantsText) {
-    if (!arguments.output.empty())
-      writeText(*module, arguments.output);
+    if (!output.empty())
+      writeText(*module, output);
     else if (!printAll && printed.empty()) {
       module->print(llvm::outs(), flagsForReading());
       llvm::outs() << "\n";
     }
-  } else if (!arguments.output.empty()) {
+  } else if (!output.empty()) {
     auto writing = std::chrono::steady_clock::now();
-    runtime::writeProgram(*program, arguments.output);
+    runtime::writeProgram(*program, output);
+    if (arguments.output.empty())
+      std::printf("wrote %s\n", output.c_str());
     if (arguments.time)
       std::printf(
           "%-10s %9.3f s\n", "write",
