@@ -6,8 +6,8 @@
 #include "codegen/lower/Lowering.h"
 #include "codegen/lower/Streams.h"
 #include "codegen/lower/Views.h"
+#include "codegen/machine/Profiles.h"
 #include "codegen/providers/Provider.h"
-#include "codegen/select/Candidates.h"
 #include "passes/fuse/Classify.h"
 #include "passes/fuse/StepSlice.h"
 
@@ -108,7 +108,9 @@ LogicalResult Lowering::run() {
   main.erase();
   makeCollectivesInPlace(program);
   assignStreams(program);
-  markConcurrentLoops(program, CostModel(profileOf(options, target), target, options.threads));
+  const Profile &profile =
+      profileOf(ProfileChoice{options.profile, options.cacheDir.value_or("")}, target);
+  markConcurrentLoops(program, CostModel(profile, target, options.threads));
   return success();
 }
 

@@ -119,7 +119,7 @@ FOLDERS = {
     "codegen/cache": ["codegen/cpu"],
     "codegen/constants": ["codegen/options"],
     "codegen/cuda": ["codegen/cache", "codegen/cpu", "codegen/machine"],
-    "codegen/lower": ["codegen/cpu", "codegen/cuda", "codegen/memory", "codegen/options", "codegen/providers"],
+    "codegen/lower": ["codegen/cpu", "codegen/cuda", "codegen/machine", "codegen/memory", "codegen/options", "codegen/providers"],
     "codegen/native": [
         "codegen/cache",
         "codegen/cpu",

@@ -57,7 +57,7 @@ FILES = {
     "compile two.onnx -o none/out.dlcx": "cannot create 'none/out.dlcx': No such file or directory; create its folder first",
     "compile two.onnx -o folder": "cannot create 'folder': Is a directory; give the name of a file in it",
     # Devices.
-    "run two.onnx --device gpu": "two.onnx: --device: 'gpu' is not a device name; write for example cpu, cpu:1 or cuda:0; there are no devices of kind 'gpu': no libdlc_gpu.so in ...; "
+    "run two.onnx --device gpu": "two.onnx: --device: 'gpu' is not a device; write for example cpu, cpu:1 or cuda:0; there are no devices of kind 'gpu': no libdlc_gpu.so in ...; "
                                  "set $DLC_PLUGINS to search more folders",
     "run two.onnx --device cuda:0": "two.onnx: 'n0': device not found: cuda:0: no NVIDIA driver: libcuda: missing (to run on a GPU); install NVIDIA's driver, or name its folder in $DLC_CUDA_PATH; "
                                     "tried\n    /none/libcuda.so.1: no such file; to compile for the GPU of another machine, name its architecture, as in --gpu-arch sm_90",
@@ -143,7 +143,7 @@ PYTHON = {
     "a missing shape": (lambda net: dlc.compile(models.open_batch(), shapes={}), ValueError,
                         "the model: input 'x': required: all sizes; found: f32[batch, 3]; give its shape, as in --shape x=1x3 (Python: shapes={'x': (1, 3)})"),
     "an unknown device": (lambda net: dlc.compile(models.two(), device="gpu"), ValueError,
-                          "the model: --device: 'gpu' is not a device name; write for example cpu, cpu:1 or cuda:0; there are no devices of kind 'gpu': ...; set $DLC_PLUGINS to search more folders"),
+                          "the model: --device: 'gpu' is not a device; write for example cpu, cpu:1 or cuda:0; there are no devices of kind 'gpu': ...; set $DLC_PLUGINS to search more folders"),
     "an unknown precision": (lambda net: dlc.compile(models.two(), precision="f8"), ValueError, "precision 'f8': required: none, bf16 or f16"),
     "a folder that does not exist": (lambda net: net.save("/none/net.dlcx"), FileNotFoundError, "[Errno 2] its folder does not exist; create it first: '/none/net.dlcx'"),
     "a full disk": (lambda net: net.save("/dev/full"), RuntimeError, "cannot write '/dev/full': No space left on device; free some space or write elsewhere"),
@@ -312,7 +312,7 @@ C = {
     "no memory": (running(EMPTY, GOOD), "input 'a' has no data; set the tensor's data pointer"),
     "an unknown state": (lambda message, program, session: message("dlc_session_get_state", session, b"weight", ctypes.byref(GOOD)), "program '...' has no state 'weight'; the program has no state"),
     "an unknown device": (lambda message, program, session: message("dlc_device_parse", b"gpu", ctypes.byref(ctypes.c_int64())),
-                          "'gpu' is not a device name; write for example cpu, cpu:1 or cuda:0; there are no devices of kind 'gpu': ...; set $DLC_PLUGINS to search more folders"),
+                          "'gpu' is not a device; write for example cpu, cpu:1 or cuda:0; there are no devices of kind 'gpu': ...; set $DLC_PLUGINS to search more folders"),
 }
 
 

@@ -58,8 +58,8 @@ struct ModelOptions {
   /// given, but in 16 bits if that is lossless and the matmul has few rows. bf16. int8: with one
   /// scale for each column.
   std::string weights = "f32";
-  /// Whether matmuls read f32 copies of quantized weights. auto: if this is faster, up to 256 MiB of
-  /// a program. never: the program has about the size of the quantized weights.
+  /// Whether matmuls read f32 copies of quantized weights. auto: if this is faster, up to 256 MiB
+  /// of a program. never: the program has about the size of the quantized weights.
   std::string dequantizeWeights = "auto";
   /// Overrides of `precision` by name, PATTERN=f32|bf16|f16, for the layers (nodes) whose names
   /// match PATTERN.

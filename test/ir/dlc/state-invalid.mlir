@@ -82,12 +82,12 @@ func.func private @c6_dimension() -> (tensor<4xf32> {dlc.counted = array<i64: 1,
 
 // -----
 
-// expected-error @+1 {{C6: `dlc.counted` must be a dimension and the number of an i64 result}}
+// expected-error @+1 {{C6: `dlc.counted` must be a dimension and the index of an i64 result}}
 func.func private @c6_counter() -> (tensor<4xf32> {dlc.counted = array<i64: 0, 1>}, tensor<1xi64>)
 
 // -----
 
-// expected-error @+1 {{C6: `dlc.counted` must be a dimension and the number of an i64 result}}
+// expected-error @+1 {{C6: `dlc.counted` must be a dimension and the index of an i64 result}}
 func.func private @c6_number() -> (tensor<4xf32> {dlc.counted = array<i64: 0, 2>}, tensor<i64>)
 
 // -----

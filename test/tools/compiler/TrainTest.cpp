@@ -273,7 +273,7 @@ TEST(Train, KeepsALog) {
     EXPECT_NEAR(two.log()[i][0], losses[i], 1e-6);
     EXPECT_EQ(two.log()[i].size(), 2u);
   }
-  EXPECT_CONTAINS(errorOf([&] { one.log(); }), "has no log");
+  EXPECT_CONTAINS(errorOf([&] { one.log(); }), "records no losses");
 }
 
 struct Normed : nn::Module {
