@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/benchmarks.md from the results of bench.py, train.py and the zoo's scripts.
+"""Writes the tables of docs/benchmarks.md, and the chart and the summary of the top README (chart.py), from the results of bench.py, train.py and the zoo's scripts.
 
     tools/bench/bench.py --threads 2 --json build/bench/inference.json
     tools/bench/tables.py inference-avx512=build/bench/inference.json     # imports these results as docs/benchmarks/inference-avx512.json
-    tools/bench/tables.py                                                 # writes all tables again
-    tools/bench/tables.py --check                                         # checks that the tables are up to date
+    tools/bench/tables.py                                                 # writes all tables and the chart again
+    tools/bench/tables.py --check                                         # checks that they are up to date
 
 A table between <!-- table: NAME --> and <!-- /table --> is generated from docs/benchmarks/NAME.json.
 """
@@ -15,6 +15,8 @@ import re
 import statistics
 import sys
 import time
+
+import chart
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE, RESULTS = (os.path.join(ROOT, "docs", name) for name in ("benchmarks.md", "benchmarks"))
@@ -274,15 +276,14 @@ def main():
     with open(PAGE, encoding="utf-8") as f:
         page = f.read()
     made = TABLE.sub(lambda found: found[1] + table(found[2]) + found[3], page)
-    if made == page:
-        return 0
-    if check:
-        print("docs/benchmarks.md: its tables are out of date; run tools/bench/tables.py")
-        return 1
-    with open(PAGE, "w", encoding="utf-8") as f:
-        f.write(made)
-    print("tables: docs/benchmarks.md written")
-    return 0
+    stale = [] if made == page else ["docs/benchmarks.md"]
+    if stale and not check:
+        with open(PAGE, "w", encoding="utf-8") as f:
+            f.write(made)
+    stale += chart.update(check)
+    for path in stale:
+        print(f"{path}: out of date; run tools/bench/tables.py" if check else f"tables: {path} written")
+    return 1 if check and stale else 0
 
 
 if __name__ == "__main__":
