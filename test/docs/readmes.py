@@ -3,9 +3,9 @@
 
 usage: readmes.py SOURCE-ROOT
 
-A folder with more than five files must have a README.md of at most 60 lines. The top-level one has at most 150 lines. Targets of relative links must exist.
+A folder with more than five files must have a README.md of at most 60 lines. The top-level one has at most 150 lines. Targets of relative links and of images must exist.
 A path in backquotes must exist if its first folder is one of the project's: relative to the root or to the page's folder, with `*`, or without its extension.
-Folders in capitals are placeholders, such as `frontend/FORM/`.
+Folders in capitals are placeholders, such as `frontend/FORM/`. docs/architecture.md must name each folder in the folders of the compiler and the runtime.
 """
 import collections
 import fnmatch
@@ -18,6 +18,9 @@ MANY, LINES, TOP_LINES = 5, 60, 150
 # Data, one test's operands, and public headers, which are installed as they lie: the README.md above says what they are.
 WITHOUT = ("Inputs", "graphs", "include/dlc")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+IMAGE = re.compile(r'\b(?:src|srcset)="([^"]+)"')
+#: The page with the tree of folders, and the folders whose subfolders it lists.
+TREE, LISTED = "docs/architecture.md", ("frontend", "ir", "passes", "codegen", "runtime")
 HEADING = re.compile(r"^#+ +(.*)$", re.M)
 QUOTED_PATH = re.compile(r"`([\w.*-]+(?:/[\w.*-]*)+)`")
 PLACEHOLDER = re.compile(r"(^|/)[A-Z]{2,}(\.\w+)?(/|$)")
@@ -79,7 +82,7 @@ def main():
         problems += [f"{page}: `{path}` does not exist" for path in missing_paths(page, text, known, paths)]
         # Text in back quotes is not a link.
         text = re.sub(r"`[^`\n]*`", "", text)
-        for link in LINK.findall(text):
+        for link in LINK.findall(text) + IMAGE.findall(text):
             if re.match(r"[a-z]+:", link):
                 continue
             path, _, anchor = link.partition("#")
@@ -88,6 +91,10 @@ def main():
                 problems.append(f"{page}: links to {link}, which is not there")
             elif anchor and target.endswith(".md") and anchor not in anchors(read(target)):
                 problems.append(f"{page}: links to {link}, whose page has no such heading")
+    if TREE in names:
+        tree = read(os.path.join(root, TREE))
+        problems += [f"{TREE}: required: each folder of {os.path.dirname(folder)}/; missing: {folder}/" for folder in sorted(known)
+                     if os.path.dirname(folder) in LISTED and not re.search(rf"^  {re.escape(os.path.basename(folder))}/ ", tree, re.M)]
     for problem in problems:
         print(problem)
     print(f"readmes: {len(folders)} folders, {len(pages)} pages, {len(problems)} problems")
