@@ -102,7 +102,7 @@ def summary():
             f"(least {others['least']:.2f}). Through `torch.compile`, {count(infer)} networks run **{infer['mean']:.2f} times** and {count(train)} train "
             f"**{train['mean']:.2f} times** as fast as with the faster of eager PyTorch and Inductor (least {infer['least']:.2f} and {train['least']:.2f}). "
             f"On an H100 in bf16, networks run {gpu_infer['mean']:.2f} and train {gpu_train['mean']:.2f} times as fast as with eager PyTorch "
-            f"(least {gpu_infer['least']:.2f} and {gpu_train['least']:.2f}); Inductor was not measured there.")
+            f"(least {gpu_infer['least']:.2f} and {gpu_train['least']:.2f}); Inductor was not measured there. All tables: [benchmarks](docs/benchmarks.md).")
     return "\n".join(textwrap.wrap(text, 158, break_on_hyphens=False)) + "\n"
 
 
