@@ -9,8 +9,8 @@ usage: check.py SOURCE-ROOT BUILD-FOLDER [PAGE...]
     ```cpp main.cpp     a named block of any other language is written to that file
     ```text             not run
 
-A page with the line `<!-- needs PyTorch -->` is run if the environment of the benchmarks has PyTorch, else its form is checked only. The same holds for
-`<!-- needs JAX -->`, which the environment of the tests has, too.
+A page with the line `<!-- needs PyTorch -->` or `<!-- needs JAX -->` is run if an environment of the tests or the benchmarks has that package. Else the page is
+skipped, and the last line of the output has the number of skipped pages.
 
 A command must end with status 0. Any other kind of block is an error, and so is an indented block, because it would not be checked.
 """
@@ -82,7 +82,7 @@ def pattern(lines):
 
 
 #: Packages that pages may need: the name in the page's line, the package, and the environments that may have it.
-NEEDS = {"PyTorch": ("torch", ["venv-bench"]), "JAX": ("jax", ["venv-jax", "venv-bench"])}
+NEEDS = {"PyTorch": ("torch", ["venv-torch", "venv-bench"]), "JAX": ("jax", ["venv-jax", "venv-bench"])}
 
 
 def with_packages(environment, build, text):
@@ -156,14 +156,15 @@ def main():
             shutil.copytree(models, folder)
             with open(os.path.join(root, page), encoding="utf-8") as f:
                 given = with_packages(environment, build, f.read())
-            return run_page(page, root, given, folder) if given else ([], 0)
+            return run_page(page, root, given, folder) if given else None
 
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             results = list(pool.map(one, pages))
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    problems, count = [p for found, _ in results for p in found], sum(n for _, n in results)
-    print("\n".join(problems + [f"docs: {len(pages)} pages, {count} commands, {len(problems)} problems"]))
+    checked = [result for result in results if result]
+    problems, count, skipped = [p for found, _ in checked for p in found], sum(n for _, n in checked), len(results) - len(checked)
+    print("\n".join(problems + [f"docs: {len(pages)} pages, {count} commands, {len(problems)} problems" + (f", {skipped} pages skipped" if skipped else "")]))
     return 1 if problems else 0
 
 
