@@ -6,6 +6,7 @@ import re
 import subprocess
 import threading
 import warnings
+import weakref
 
 import from_c
 import numpy as np
@@ -546,10 +547,20 @@ def test_parameters_that_are_others_need_another_optimizer():
         step(*numbers())
 
 
-def test_nothing_is_left_behind():
-    module = small()
+def test_a_deleted_step_leaves_an_ordinary_module():
+    """The step is freed, and the module computes and differentiates as a new one with the same parameters."""
+    module, other = small(), small()
+    before = set(vars(module))
     step = train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1), numbers())
     step(*numbers())
+    freed = weakref.ref(step)
     del step
     gc.collect()
-    module(numbers()[0]).sum().backward()
+    assert freed() is None and set(vars(module)) == before and not module._forward_hooks
+    assert not torch.equal(module[0].weight, other[0].weight)
+    other.load_state_dict(module.state_dict())
+    for each in (module, other):
+        each.zero_grad()
+        each(numbers()[0]).sum().backward()
+    for found, wanted in zip(module.parameters(), other.parameters(), strict=True):
+        assert torch.equal(found.grad, wanted.grad)
