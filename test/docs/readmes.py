@@ -3,7 +3,7 @@
 
 usage: readmes.py SOURCE-ROOT
 
-A folder with more than five files must have a README.md of at most 60 lines. The top-level one has at most 150 lines. Targets of relative links and of images must exist.
+A folder with more than five files must have a README.md of at most 60 lines, which names each of its subfolders. The top-level one has at most 150 lines. Targets of relative links and of images must exist.
 A path in backquotes must exist if its first folder is one of the project's: relative to the root or to the page's folder, with `*`, or without its extension.
 Folders in capitals are placeholders, such as `frontend/FORM/`. docs/architecture.md must name each folder in the folders of the compiler and the runtime.
 """
@@ -76,6 +76,10 @@ def main():
             problems.append(f"{page}: {lines} lines; at most {most}: details belong in docs/")
     pages = [n for n in names if n.endswith(".md")]
     known = folders_of(names)
+    for folder in sorted(known):
+        page = os.path.join(os.path.dirname(folder), "README.md")
+        if page in names and os.path.dirname(folder) and not folder.endswith(WITHOUT) and os.path.basename(folder) not in read(os.path.join(root, page)):
+            problems.append(f"{page}: required: a line about each folder; missing: {os.path.basename(folder)}/")
     paths = known.union(names, (os.path.splitext(name)[0] for name in names))
     for page in pages:
         text = re.sub(r"```.*?```", "", read(os.path.join(root, page)), flags=re.S)
