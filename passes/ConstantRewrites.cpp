@@ -1,6 +1,7 @@
 //===- ConstantRewrites.cpp - numeric legality of rewrites that move constants ----===//
 #include "passes/ConstantRewrites.h"
 
+#include "ir/dlc/Attributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"

@@ -14,10 +14,6 @@
 
 namespace dlc {
 
-/// Attribute with the accuracy level of an operation, or of all operations in its regions:
-/// "strict", "default" or "fast".
-constexpr llvm::StringLiteral kAccuracyAttr = "dlc.accuracy";
-
 /// Returns whether rewrites of the operation must keep every bit of its result (accuracy "strict").
 /// The accuracy attribute of the operation itself takes precedence over that of the operations that
 /// contain it.

@@ -32,8 +32,6 @@ std::unique_ptr<mlir::Pass> createGradPass();
 /// `dlc-precision`: gives matmuls and convolutions 16-bit operands (mixed precision), and keeps f32
 /// where sums and exponentials need it.
 std::unique_ptr<mlir::Pass> createPrecisionPass(const ModelOptions &options = {});
-/// Attribute of a module that is compiled with a memory limit: the estimated memory in bytes.
-constexpr llvm::StringLiteral kEstimateAttr = "dlc.estimated_memory";
 /// `dlc-recompute`: rematerializes values for the backward pass of a training step: those that are
 /// cheaper to recompute than to retain, and those that would exceed `maxMemory`. If `mayFail` is
 /// set, the pass reduces memory as far as possible and reports no error when the limit is exceeded.
@@ -72,9 +70,6 @@ std::unique_ptr<mlir::Pass> createTablesPass();
 /// `dlc-split`: tensor parallelism. Splits annotated parameters, and all values derived from them,
 /// into one part for each rank.
 std::unique_ptr<mlir::Pass> createSplitPass(const ModelOptions &options = {});
-/// Attribute of a module with two sizes in bytes: the minimum size of a gradient bucket, and the
-/// maximum size of a range (adjacent memory of several buckets).
-constexpr llvm::StringLiteral kBucketsAttr = "dlc.buckets";
 /// `dlc-buckets`: combines independent all-reduces into one all-reduce for each bucket. A bucket
 /// stores the reduced tensors contiguously, in the order in which they are computed.
 std::unique_ptr<mlir::Pass> createBucketsPass();
@@ -89,9 +84,6 @@ std::unique_ptr<mlir::Pass> createSyncBatchNormPass();
 std::unique_ptr<mlir::Pass> createRememberDevicesPass();
 /// `dlc-place`: assigns a device to every tensor and inserts transfers between devices.
 std::unique_ptr<mlir::Pass> createPlacePass(const ModelOptions &options = {});
-/// Attribute of a module that uses several devices: the device of each operation, the reason for
-/// it, and the transfers.
-constexpr llvm::StringLiteral kPlacementAttr = "dlc.placement";
 /// `dlc-verify-placement`: verifies that every tensor has a device and that only dlc.transfer
 /// connects devices.
 std::unique_ptr<mlir::Pass> createVerifyPlacementPass();

@@ -1,6 +1,7 @@
 //===- QuantizedWeights.cpp - matmuls whose kernels read quantized weights ===//
 #include "passes/QuantizedWeights.h"
 
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Infer.h"
 
 #include <cmath>

@@ -15,14 +15,6 @@
 
 namespace dlc {
 
-/// Attribute of a matmul: the type ("int8") to which the kernel may quantize the left operand at
-/// run time, in blocks along the reduction dimension k.
-constexpr llvm::StringLiteral kActivationsAttr = "dlc.activations";
-
-/// Unit attribute of a matmul whose right operand is a dlc.dequantize: the kernel of the matmul
-/// reads the quantized values and dequantizes them itself.
-constexpr llvm::StringLiteral kQuantizedWeightsAttr = "dlc.quantized_weights";
-
 /// Returns the dlc.dequantize that defines the weights of a matmul with kQuantizedWeightsAttr, or
 /// null for other operations.
 DequantizeOp quantizedWeightsOf(mlir::Operation *op);

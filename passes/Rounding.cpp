@@ -1,6 +1,8 @@
 //===- Rounding.cpp - where kernels round values to 16 bits ---------------===//
 #include "passes/Rounding.h"
 
+#include "ir/dlc/Attributes.h"
+
 using namespace mlir;
 
 namespace dlc {

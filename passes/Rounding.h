@@ -13,11 +13,6 @@
 
 namespace dlc {
 
-/// Unit attribute of an operation with a result in f16 or bf16: a kernel that does not store the
-/// result may pass it on to later operations in f32. A kernel that stores the result rounds it for
-/// all of its readers.
-constexpr llvm::StringLiteral kExcessPrecisionAttr = "dlc.excess_precision";
-
 /// Returns whether the element type is f16 or bf16.
 bool isSixteenBitFloat(mlir::Type type);
 

@@ -1,6 +1,7 @@
 //===- Precompute.cpp - computes constant expressions with compiled kernels ---===//
 #include "codegen/constants/Precompute.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/simplify/Constants.h"
 #include "runtime/program/Program.h"
 #include "runtime/session/Session.h"
@@ -127,7 +128,7 @@ OwningOpRef<ModuleOp> programOf(func::FuncOp main, ArrayRef<Value> results,
   b.setInsertionPointToEnd(block);
   IRMapping map;
   for (auto [i, constant] : llvm::enumerate(constants)) {
-    function.setArgAttr(i, "dlc.name", b.getStringAttr("constant" + Twine(i)));
+    function.setArgAttr(i, kNameAttr, b.getStringAttr("constant" + Twine(i)));
     map.map(constant, block->getArgument(i));
   }
   for (Operation *op : work)
@@ -135,7 +136,7 @@ OwningOpRef<ModuleOp> programOf(func::FuncOp main, ArrayRef<Value> results,
       b.clone(*op, map);
   SmallVector<Value> made;
   for (auto [i, result] : llvm::enumerate(results)) {
-    function.setResultAttr(i, "dlc.name", b.getStringAttr("result" + Twine(i)));
+    function.setResultAttr(i, kNameAttr, b.getStringAttr("result" + Twine(i)));
     made.push_back(map.lookup(result));
   }
   func::ReturnOp::create(b, main.getLoc(), made);

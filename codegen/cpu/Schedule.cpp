@@ -3,6 +3,7 @@
 
 #include "codegen/cpu/ContractFusion.h"
 #include "codegen/cpu/Split.h"
+#include "ir/dlc/Attributes.h"
 #include "runtime/program/WeightsMemory.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -12,8 +13,6 @@ using namespace mlir;
 namespace dlc {
 
 namespace {
-
-constexpr llvm::StringLiteral kSchedule = "schedule", kPacked = "packed";
 
 /// Packs the fusion's constant input that becomes the kernel's packed operand.
 LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedOperand &operand,
@@ -77,9 +76,9 @@ void setSchedule(exec::KernelOp kernel, const Schedule &schedule) {
   if (schedule.name == "rows")
     return;
   Builder b(kernel.getContext());
-  kernel->setAttr(kSchedule, b.getStringAttr(schedule.name));
+  kernel->setAttr(kScheduleAttr, b.getStringAttr(schedule.name));
   if (schedule.packed)
-    kernel->setAttr(kPacked, b.getI64IntegerAttr(schedule.packed->argument));
+    kernel->setAttr(kPackedInputAttr, b.getI64IntegerAttr(schedule.packed->argument));
 }
 
 std::string scheduleText(const Schedule &schedule) {
@@ -88,14 +87,14 @@ std::string scheduleText(const Schedule &schedule) {
 }
 
 static std::optional<unsigned> packedArgument(exec::KernelOp kernel) {
-  auto packed = kernel->getAttrOfType<IntegerAttr>(kPacked);
+  auto packed = kernel->getAttrOfType<IntegerAttr>(kPackedInputAttr);
   return packed ? std::optional(unsigned(packed.getInt())) : std::nullopt;
 }
 
 LogicalResult emitScheduled(OpBuilder &b, exec::KernelOp kernel, StringRef name,
                             const cpu::Target &target) {
   auto fusion = *kernel.getBody().getOps<FusionOp>().begin();
-  auto schedule = kernel->getAttrOfType<StringAttr>(kSchedule);
+  auto schedule = kernel->getAttrOfType<StringAttr>(kScheduleAttr);
   if (!schedule || schedule == "rows")
     return cpu::emitKernel(b, fusion, name, target);
   if (schedule == "parts") {

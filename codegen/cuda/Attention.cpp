@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Attention.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/fuse/FusedAttention.h"
 #include "passes/fuse/StridedView.h"
 #include "passes/place/Cost.h"
@@ -65,7 +66,7 @@ public:
     bytes = element.isF32() ? 4 : 2;
     pad = 16 / bytes;
     // The operands may be rounded to tf32 if an option or an attribute permits it.
-    rounds = element.isF32() && (plan.options.tf32 || op->hasAttr("dlc.math"));
+    rounds = element.isF32() && (plan.options.tf32 || op->hasAttr(kMathAttr));
   }
 
   void forward() {

@@ -2,6 +2,7 @@
 #include "codegen/cuda/TileShape.h"
 
 #include "codegen/cuda/Bytes.h"
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Contraction.h"
 #include "passes/layout/Tag.h"
 
@@ -217,7 +218,7 @@ TileShape typesOfTiles(const Planner &plan, Operation *op) {
   s.computed = s.accumulator = element;
   s.sharedName = storageName(element);
   s.sharedBytes = ref::elementBytes(element);
-  auto math = op->getAttrOfType<StringAttr>("dlc.math");
+  auto math = op->getAttrOfType<StringAttr>(kMathAttr);
   bool rounded = plan.options.tf32 || (math && (math == "tf32" || math == "bf16"));
   if (element.isBF16() || element.isF16()) {
     s.tensorCores = true;

@@ -6,6 +6,7 @@
 #include "codegen/lower/Views.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/providers/Provider.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/Devices.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,13 +16,6 @@
 using namespace mlir;
 
 namespace dlc {
-
-namespace {
-
-constexpr llvm::StringLiteral kArch = "arch", kFunctions = "functions", kSource = "source",
-                              kTiles = "tiles", kAttention = "attention";
-
-} // namespace
 
 bool isGpu(StringRef device) { return can(device, DLC_DEVICE_GPU_CODE); }
 
@@ -87,25 +81,27 @@ void setGpuKernel(exec::KernelOp op, const cuda::Kernel &kernel, StringRef arch)
   SmallVector<StringRef> functions;
   for (const cuda::Launch &launch : kernel.launches)
     functions.push_back(launch.function);
-  op->setAttr(kArch, b.getStringAttr(arch));
-  op->setAttr(kFunctions, b.getStrArrayAttr(functions));
-  op->setAttr(kSource, b.getStringAttr(kernel.text));
+  op->setAttr(kGpuArchAttr, b.getStringAttr(arch));
+  op->setAttr(kGpuFunctionsAttr, b.getStrArrayAttr(functions));
+  op->setAttr(kGpuSourceAttr, b.getStringAttr(kernel.text));
   if (kernel.tiles)
-    op->setAttr(kTiles, b.getUnitAttr());
+    op->setAttr(kGpuTilesAttr, b.getUnitAttr());
   if (kernel.attention)
-    op->setAttr(kAttention, b.getUnitAttr());
+    op->setAttr(kGpuAttentionAttr, b.getUnitAttr());
 }
 
-bool isGpuKernel(exec::KernelOp op) { return op->hasAttr(kSource); }
+bool isGpuKernel(exec::KernelOp op) { return op->hasAttr(kGpuSourceAttr); }
 
-StringRef gpuArchOf(exec::KernelOp op) { return op->getAttrOfType<StringAttr>(kArch).getValue(); }
+StringRef gpuArchOf(exec::KernelOp op) {
+  return op->getAttrOfType<StringAttr>(kGpuArchAttr).getValue();
+}
 
 cuda::Kernel gpuKernelOf(exec::KernelOp op) {
   cuda::Kernel kernel;
-  kernel.text = op->getAttrOfType<StringAttr>(kSource).getValue().str();
-  kernel.tiles = op->hasAttr(kTiles);
-  kernel.attention = op->hasAttr(kAttention);
-  for (auto function : op->getAttrOfType<ArrayAttr>(kFunctions).getAsRange<StringAttr>())
+  kernel.text = op->getAttrOfType<StringAttr>(kGpuSourceAttr).getValue().str();
+  kernel.tiles = op->hasAttr(kGpuTilesAttr);
+  kernel.attention = op->hasAttr(kGpuAttentionAttr);
+  for (auto function : op->getAttrOfType<ArrayAttr>(kGpuFunctionsAttr).getAsRange<StringAttr>())
     kernel.launches.push_back({function.str()});
   return kernel;
 }

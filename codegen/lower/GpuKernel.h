@@ -16,9 +16,6 @@
 
 namespace dlc {
 
-/// Attribute of a launch command: the name of its function in the GPU kernel's source text.
-constexpr llvm::StringLiteral kFunctionAttr = "function";
-
 /// Returns true if the device runs kernels that codegen/cuda generates.
 bool isGpu(llvm::StringRef device);
 /// Returns the device that runs the operation's command. Commands in a loop or branch run on the

@@ -8,6 +8,7 @@
 #include "codegen/lower/Views.h"
 #include "codegen/machine/Profiles.h"
 #include "codegen/providers/Provider.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/fuse/Classify.h"
 #include "passes/fuse/StepSlice.h"
 
@@ -27,11 +28,11 @@ LogicalResult Lowering::run() {
   for (const State &state : states)
     kept.push_back(describeState(main, state));
   for (BlockArgument argument : body.getArguments()) {
-    if (main.getArgAttr(argument.getArgNumber(), "dlc.state"))
+    if (main.getArgAttr(argument.getArgNumber(), kStateAttr))
       continue;
     auto info = describe(main.getArgAttrDict(argument.getArgNumber()), argument.getType(), "input",
                          argument.getArgNumber());
-    if (auto value = main.getArgAttr(argument.getArgNumber(), "dlc.value")) {
+    if (auto value = main.getArgAttr(argument.getArgNumber(), kValueAttr)) {
       auto list = llvm::to_vector(info.getValue());
       list.push_back(b.getNamedAttr("value", value));
       info = b.getDictionaryAttr(list);
@@ -39,7 +40,7 @@ LogicalResult Lowering::run() {
     inputs.push_back(info);
   }
   for (auto [i, type] : llvm::enumerate(main.getResultTypes()))
-    if (!main.getResultAttr(i, "dlc.state"))
+    if (!main.getResultAttr(i, kStateAttr))
       outputs.push_back(describeOutput(main, unsigned(i), type));
   b.setInsertionPoint(main);
   program = exec::ProgramOp::create(b, main.getLoc(), "main", b.getArrayAttr(inputs),
@@ -52,7 +53,7 @@ LogicalResult Lowering::run() {
   int64_t nextInput = 0;
   for (BlockArgument argument : body.getArguments()) {
     auto type = bufferType(argument);
-    if (!main.getArgAttr(argument.getArgNumber(), "dlc.state"))
+    if (!main.getArgAttr(argument.getArgNumber(), kStateAttr))
       buffers[argument] = exec::InputOp::create(b, argument.getLoc(), type, nextInput++);
   }
   auto results = body.getTerminator()->getOperands();
@@ -62,7 +63,7 @@ LogicalResult Lowering::run() {
   int64_t nextOutput = 0;
   for (auto [i, value] : llvm::enumerate(results)) {
     auto type = bufferType(value);
-    bool isState = bool(main.getResultAttr(i, "dlc.state"));
+    bool isState = bool(main.getResultAttr(i, kStateAttr));
     outputBuffers.push_back(
         isState ? Value()
                 : Value(exec::OutputOp::create(b, value.getLoc(), type, nextOutput++).getBuffer()));
@@ -115,7 +116,7 @@ LogicalResult Lowering::run() {
 }
 
 DictionaryAttr Lowering::describe(DictionaryAttr attrs, Type type, StringRef word, size_t i) {
-  Attribute name = attrs ? attrs.get("dlc.name") : Attribute();
+  Attribute name = attrs ? attrs.get(kNameAttr) : Attribute();
   if (!name)
     name = b.getStringAttr(word + Twine(i));
   if (auto packed = attrs ? attrs.getAs<TypeAttr>(kPackedAttr) : TypeAttr()) {
@@ -129,11 +130,11 @@ DictionaryAttr Lowering::describe(DictionaryAttr attrs, Type type, StringRef wor
 
 DictionaryAttr Lowering::describeOutput(func::FuncOp main, unsigned i, Type type) {
   DictionaryAttr described = describe(main.getResultAttrDict(i), type, "output", i);
-  auto counted = main.getResultAttrOfType<DenseI64ArrayAttr>(i, "dlc.counted");
+  auto counted = main.getResultAttrOfType<DenseI64ArrayAttr>(i, kCountedAttr);
   if (!counted)
     return described;
   int64_t counter = llvm::count_if(llvm::seq<unsigned>(0, unsigned(counted[1])),
-                                   [&](unsigned r) { return !main.getResultAttr(r, "dlc.state"); });
+                                   [&](unsigned r) { return !main.getResultAttr(r, kStateAttr); });
   auto list = llvm::to_vector(described.getValue());
   list.push_back(b.getNamedAttr("counted", b.getDenseI64ArrayAttr({counted[0], counter})));
   return b.getDictionaryAttr(list);
@@ -143,13 +144,13 @@ DictionaryAttr Lowering::describeState(func::FuncOp main, const State &state) {
   unsigned number = state.old.getArgNumber();
   auto list = llvm::to_vector(
       describe(main.getArgAttrDict(number), state.old.getType(), "state", number).getValue());
-  if (main.getArgAttr(number, "dlc.parameter"))
+  if (main.getArgAttr(number, kParameterAttr))
     list.push_back(b.getNamedAttr("parameter", b.getUnitAttr()));
-  if (Attribute shares = main.getArgAttr(number, "dlc.shares"))
+  if (Attribute shares = main.getArgAttr(number, kSharesAttr))
     list.push_back(b.getNamedAttr("shares", shares));
-  if (auto part = main.getArgAttr(number, "dlc.part"))
+  if (auto part = main.getArgAttr(number, kPartAttr))
     list.push_back(b.getNamedAttr("part", part));
-  auto init = main.getArgAttrOfType<ElementsAttr>(number, "dlc.init");
+  auto init = main.getArgAttrOfType<ElementsAttr>(number, kInitAttr);
   if (init && !isZero(init))
     list.push_back(b.getNamedAttr("init", init));
   return b.getDictionaryAttr(list);

@@ -1,5 +1,6 @@
 //===- LowerKernels.cpp - lowers kernel launches and library calls --------===//
 #include "codegen/lower/Lowering.h"
+#include "ir/dlc/Attributes.h"
 
 #include "codegen/cpu/Inplace.h"
 #include "codegen/cpu/Normalize.h"
@@ -212,8 +213,8 @@ void Lowering::copyCandidates(Operation *from, Operation *to) {
   SmallVector<Attribute> lines;
   for (const std::string &line : linesOf(candidates))
     lines.push_back(b.getStringAttr(line));
-  to->setAttr("candidates", b.getArrayAttr(lines));
-  to->setAttr("estimate", b.getF64FloatAttr(candidates.front().time()));
+  to->setAttr(kCommandCandidatesAttr, b.getArrayAttr(lines));
+  to->setAttr(kCommandEstimateAttr, b.getF64FloatAttr(candidates.front().time()));
 }
 
 std::string Lowering::kernelName(FusionOp fusion) {
@@ -288,7 +289,7 @@ LogicalResult Lowering::library(Operation &op, LibraryCall &call) {
       b, op.getLoc(), b.getStringAttr(call.library), b.getStringAttr(call.desc.dump()), list,
       b.getDenseI64ArrayAttr(writes), b.getDenseI64ArrayAttr(inplace),
       b.getF64FloatAttr(call.flops), b.getF64FloatAttr(call.bytes));
-  made->setAttr("implementation", b.getStringAttr(call.implementation));
+  made->setAttr(kImplementationAttr, b.getStringAttr(call.implementation));
   copyCandidates(&op, made);
   return success();
 }

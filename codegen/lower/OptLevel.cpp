@@ -2,6 +2,7 @@
 #include "codegen/lower/OptLevel.h"
 
 #include "codegen/lower/GpuKernel.h"
+#include "ir/dlc/Attributes.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -11,7 +12,7 @@ namespace dlc {
 
 namespace {
 
-constexpr llvm::StringLiteral kOptLevelAttr = "opt_level", kMinimal = "minimal";
+constexpr llvm::StringLiteral kMinimal = "minimal";
 
 /// Maximum increase of the program's estimated time by minimal optimization of kernels, as a
 /// fraction: 0.5 %.
@@ -30,7 +31,7 @@ constexpr double kPerLaunch = 0.06, kOfTime = 0.3;
 constexpr double kBytesPerMicrosecond = 2e4;
 
 double estimateOf(Operation *command) {
-  if (auto estimate = command->getAttrOfType<FloatAttr>("estimate"))
+  if (auto estimate = command->getAttrOfType<FloatAttr>(kCommandEstimateAttr))
     return estimate.getValueAsDouble();
   auto launch = dyn_cast<exec::LaunchOp>(command);
   return launch ? launch.getTraffic().convertToDouble() / kBytesPerMicrosecond : 0;

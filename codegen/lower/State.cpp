@@ -6,6 +6,7 @@
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Views.h"
 #include "codegen/providers/Provider.h"
+#include "ir/dlc/Attributes.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -17,12 +18,12 @@ SmallVector<State> statesOf(func::FuncOp function) {
   SmallVector<State> states;
   for (BlockArgument argument : function.getArguments()) {
     unsigned number = argument.getArgNumber();
-    if (!function.getArgAttr(number, "dlc.state"))
+    if (!function.getArgAttr(number, kStateAttr))
       continue;
     State state{argument, std::nullopt};
     for (unsigned i = 0; i < function.getNumResults(); ++i)
-      if (function.getResultAttr(i, "dlc.state") &&
-          function.getResultAttr(i, "dlc.name") == function.getArgAttr(number, "dlc.name"))
+      if (function.getResultAttr(i, kStateAttr) &&
+          function.getResultAttr(i, kNameAttr) == function.getArgAttr(number, kNameAttr))
         state.result = i;
     states.push_back(state);
   }

@@ -1,6 +1,7 @@
 //===- Bound.cpp - memory bound of a training step ------------------------===//
 #include "codegen/memory/Bound.h"
 
+#include "ir/dlc/Attributes.h"
 #include "ir/exec/Exec.h"
 #include "passes/Passes.h"
 #include "passes/grad/Lifetimes.h"

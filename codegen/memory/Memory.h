@@ -23,10 +23,6 @@ mlir::LogicalResult verifyMemory(mlir::ModuleOp module);
 /// access such bytes. verifyMemory calls this check.
 mlir::LogicalResult verifyRaces(exec::ProgramOp program);
 
-/// Attribute of a library command: offset and size of an arena range that is unused while the
-/// command runs and may serve as its scratch memory.
-constexpr llvm::StringLiteral kWorkspaceAttr = "room";
-
 /// Returns the buffer that a chain of views refers to, and the chain's total byte offset.
 std::pair<mlir::Value, int64_t> rootOf(mlir::Value buffer);
 

@@ -1,6 +1,7 @@
 //===- Plan.cpp - live ranges and offsets of buffers ----------------------===//
 #include "codegen/memory/Clocks.h"
 #include "codegen/memory/Memory.h"
+#include "ir/dlc/Attributes.h"
 
 using namespace mlir;
 

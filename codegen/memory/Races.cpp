@@ -1,5 +1,6 @@
 //===- Races.cpp - checks that events order all conflicting accesses ------===//
 #include "codegen/memory/Memory.h"
+#include "ir/dlc/Attributes.h"
 
 #include <map>
 

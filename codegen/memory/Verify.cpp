@@ -1,5 +1,6 @@
 //===- Verify.cpp - checks that every byte read belongs to the buffer that is read ---===//
 #include "codegen/memory/Memory.h"
+#include "ir/dlc/Attributes.h"
 
 using namespace mlir;
 

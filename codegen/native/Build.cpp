@@ -5,6 +5,7 @@
 #include "codegen/lower/Views.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/providers/LibraryCall.h"
+#include "ir/dlc/Attributes.h"
 #include "ir/exec/Exec.h"
 #include "passes/Passes.h"
 #include "passes/layout/Choose.h"
@@ -72,7 +73,7 @@ public:
   }
 
   LogicalResult run() {
-    if (op->getParentOfType<ModuleOp>()->hasAttr("dlc.reproducible"))
+    if (op->getParentOfType<ModuleOp>()->hasAttr(kReproducibleAttr))
       program.manifest["reproducible"] = true;
     program.manifest["inputs"] = tensors(op.getInputs(), true);
     program.manifest["outputs"] = tensors(op.getOutputs(), false);
@@ -307,10 +308,10 @@ private:
         c["writes"].push_back(position);
     if (std::string where = locationText(o.getLoc()); !where.empty())
       c["loc"] = where;
-    if (auto candidates = o.getAttrOfType<ArrayAttr>("candidates"))
+    if (auto candidates = o.getAttrOfType<ArrayAttr>(kCommandCandidatesAttr))
       for (StringAttr candidate : candidates.getAsRange<StringAttr>())
         c["candidates"].push_back(candidate.str());
-    if (auto estimate = o.getAttrOfType<FloatAttr>("estimate"))
+    if (auto estimate = o.getAttrOfType<FloatAttr>(kCommandEstimateAttr))
       c["estimate"] = estimate.getValueAsDouble();
     return c;
   }

@@ -3,6 +3,7 @@
 #define DLC_CODEGEN_PROVIDERS_ACCURACY_H
 
 #include "codegen/providers/Provider.h"
+#include "ir/dlc/Attributes.h"
 
 namespace dlc {
 
@@ -12,11 +13,11 @@ namespace dlc {
 inline bool isStrict(const CandidateCollector &collector) {
   FusionOp fusion = collector.fusion;
   if (!fusion) {
-    auto own = collector.op->getAttrOfType<mlir::StringAttr>("dlc.accuracy");
+    auto own = collector.op->getAttrOfType<mlir::StringAttr>(kAccuracyAttr);
     return own ? own == "strict" : collector.selection.accuracy == "strict";
   }
   for (mlir::Operation &op : fusion.getBody().front())
-    if (auto own = op.getAttrOfType<mlir::StringAttr>("dlc.accuracy"))
+    if (auto own = op.getAttrOfType<mlir::StringAttr>(kAccuracyAttr))
       return own == "strict";
   return collector.selection.accuracy == "strict";
 }

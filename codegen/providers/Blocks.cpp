@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/providers/MatmulCall.h"
 #include "codegen/providers/Provider.h"
+#include "ir/dlc/Attributes.h"
 #include "runtime/library/blocks/Describe.h"
 
 #include "llvm/Support/FormatVariadic.h"

@@ -1,6 +1,7 @@
 //===- Candidate.cpp - candidates as attributes of operations -------------===//
 #include "codegen/providers/Candidate.h"
 
+#include "ir/dlc/Attributes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -10,15 +10,6 @@
 
 namespace dlc {
 
-/// Attribute that kernel selection sets on an operation: the name of the chosen provider.
-constexpr llvm::StringLiteral kKernelAttr = "dlc.kernel";
-/// Attribute with the parameters of the chosen kernel; absent if the kernel has none.
-constexpr llvm::StringLiteral kParametersAttr = "dlc.parameters";
-/// Attribute with all candidates of an operation, the chosen one first.
-constexpr llvm::StringLiteral kCandidatesAttr = "dlc.candidates";
-/// Attribute with the reasons why the kernels requested by --kernels cannot implement an operation.
-constexpr llvm::StringLiteral kRefusedAttr = "dlc.refused";
-
 struct Candidate {
   std::string kernel;         ///< name of the provider
   std::string implementation; ///< name of the provider's kernel, as shown to users and in databases

@@ -1,5 +1,6 @@
 //===- CublasLt.cpp - matmuls as cuBLASLt calls ---------------------------===//
 #include "codegen/providers/GpuLibrary.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/TensorBuilder.h"
 #include "passes/fuse/Epilogue.h"
 #include "runtime/device/cuda/Loader.h"
@@ -126,7 +127,7 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
   desc["a"] = {batch > 1 ? batchA->stride : 0, a->first, a->second};
   desc["b"] = {batch > 1 ? batchB->stride : 0, b->first, b->second};
   desc["y"] = {batch > 1 ? batchY->stride : 0, y->first, y->second};
-  if (auto math = e.anchor->getAttrOfType<StringAttr>("dlc.math"); math && element.isF32())
+  if (auto math = e.anchor->getAttrOfType<StringAttr>(kMathAttr); math && element.isF32())
     desc["math"] = "tf32";
   LibraryCall call;
   auto addValue = [&](Value inner, int64_t offset) {

@@ -3,6 +3,7 @@
 #include "codegen/cuda/Kernel.h"
 #include "codegen/cuda/TileShape.h"
 #include "codegen/providers/GpuLibrary.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/layout/Alternatives.h"
 #include "passes/place/Cost.h"
 
@@ -50,7 +51,7 @@ private:
     bool isBytes = cuda::byteOperandsOf(op).has_value();
     double rate = isBytes ? gpu.tensor8
                           : gpuRate(gpu, elementName(typeOf(op->getOperand(0)).getElementType()),
-                                    op->hasAttr("dlc.math"));
+                                    op->hasAttr(kMathAttr));
     bool isTf32 = rate > gpu.f32 && typeOf(op->getOperand(0)).getElementType().isF32();
     double product = isBytes          ? shares.generatedBytes
                      : isTf32         ? shares.generatedTf32

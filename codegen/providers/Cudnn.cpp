@@ -1,6 +1,7 @@
 //===- Cudnn.cpp - convolutions and attention as cuDNN calls --------------===//
 #include "codegen/cuda/Attention.h"
 #include "codegen/providers/GpuLibrary.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/fuse/Epilogue.h"
 #include "passes/fuse/StridedView.h"
 #include "passes/layout/Tag.h"
@@ -142,7 +143,7 @@ private:
                       "elements"),
                false;
     call.desc = {{"kind", kind.str()}, {"dtype", elementName(element)}};
-    if (element.isF32() && conv->template getAttrOfType<StringAttr>("dlc.math"))
+    if (element.isF32() && conv->template getAttrOfType<StringAttr>(kMathAttr))
       call.desc["math"] = "tf32";
     auto put = [&](const char *key, std::vector<int64_t> numbers, int64_t with) {
       widen(numbers, with);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/providers/ConvolutionCall.h"
 #include "codegen/providers/Provider.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/fuse/StateUpdate.h"
 #include "runtime/library/direct/Describe.h"
 

@@ -1,6 +1,7 @@
 //===- Product.cpp - describes matmuls in fusions -------------------------===//
 #include "codegen/providers/Product.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/fuse/StateUpdate.h"
 #include "passes/simplify/Constants.h"
 
@@ -194,7 +195,7 @@ bool isProduct(FusionOp fusion) {
 static std::optional<Product> withSteps(Product p, FusionOp fusion, Epilogue &e,
                                         const Refusal &refuse) {
   // The `dlc.math` attribute is set by `--matmul-precision medium`.
-  if (auto math = e.anchor->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
+  if (auto math = e.anchor->getAttrOfType<StringAttr>(kMathAttr); math && math == "bf16")
     p.math = math.str();
   SmallVector<int64_t> dims(p.dst.dims.size(), 1);
   auto perColumn = dims;

@@ -3,6 +3,7 @@
 
 #include "codegen/cpu/Normalize.h"
 #include "codegen/machine/Work.h"
+#include "ir/dlc/Attributes.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -9,6 +9,7 @@
 #include "codegen/providers/Accuracy.h"
 #include "codegen/providers/Grouped.h"
 #include "codegen/providers/MatmulCall.h"
+#include "ir/dlc/Attributes.h"
 #include "runtime/library/tiles/Describe.h"
 
 using namespace mlir;
@@ -97,7 +98,7 @@ double groupedTime(const LibraryCall &call, const CostModel &cost) {
 /// Returns true if `--matmul-precision` permits bf16 for a matmul even under strict accuracy.
 bool isLowered(FusionOp fusion) {
   return llvm::any_of(fusion.getBody().front(),
-                      [](Operation &op) { return isa<MatmulOp>(op) && op.hasAttr("dlc.math"); });
+                      [](Operation &op) { return isa<MatmulOp>(op) && op.hasAttr(kMathAttr); });
 }
 
 class Tiles : public CallProvider {
@@ -146,7 +147,7 @@ private:
       return {1};
     if (!element.isF32())
       return {};
-    if (isStrict(collector) && !collector.op->hasAttr("dlc.math"))
+    if (isStrict(collector) && !collector.op->hasAttr(kMathAttr))
       return collector.refuse(about.name, kForbidden), SmallVector<int64_t>();
     return {2, 3};
   }

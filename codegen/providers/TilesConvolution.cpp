@@ -7,6 +7,7 @@
 //===-----------------------------------------------------------------------===//
 #include "codegen/providers/MatmulCall.h"
 #include "codegen/providers/Tiles.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/fuse/StateUpdate.h"
 #include "runtime/library/tiles/Convolution.h"
 #include "runtime/library/tiles/Describe.h"

@@ -8,6 +8,7 @@
 #include "codegen/providers/Accuracy.h"
 #include "codegen/providers/ChannelStatistics.h"
 #include "codegen/providers/ConvolutionCall.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/fuse/StateUpdate.h"
 #include "runtime/library/winograd/Describe.h"
 

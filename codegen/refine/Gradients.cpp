@@ -13,6 +13,7 @@
 #include "codegen/refine/ExtendedFusion.h"
 #include "codegen/refine/FusionBuilder.h"
 #include "codegen/refine/Patterns.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/fuse/Classify.h"
 #include "passes/fuse/EpilogueEltwise.h"
 #include "passes/fuse/StateUpdate.h"

@@ -2,6 +2,7 @@
 #include "codegen/refine/Refine.h"
 
 #include "codegen/refine/Patterns.h"
+#include "ir/dlc/Attributes.h"
 
 #include "mlir/IR/Diagnostics.h"
 

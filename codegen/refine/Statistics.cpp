@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------------===//
 #include "codegen/providers/ChannelStatistics.h"
 #include "codegen/refine/Patterns.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/TensorBuilder.h"
 #include "passes/fuse/StateUpdate.h"
 

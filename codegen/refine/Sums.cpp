@@ -11,6 +11,7 @@
 #include "codegen/refine/ExtendedFusion.h"
 #include "codegen/refine/FusionBuilder.h"
 #include "codegen/refine/Patterns.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/fuse/StateUpdate.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"

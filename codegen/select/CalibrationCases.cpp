@@ -1,6 +1,7 @@
 //===- CalibrationCases.cpp - operations that calibrate a machine profile ---===//
 #include "codegen/select/CalibrationCases.h"
 
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Dialect.h"
 #include "ir/tensor/Tensor.h"
 
@@ -13,8 +14,6 @@ using namespace mlir;
 namespace dlc {
 
 namespace {
-
-constexpr StringLiteral kWeights = "dlc.weights";
 
 std::string tensor(ArrayRef<int64_t> shape) {
   std::string text = "tensor<";
@@ -158,7 +157,7 @@ OwningOpRef<ModuleOp> moduleOf(const CalibrationCase &each, MLIRContext &context
   OpBuilder b(&function.getBody().front(), function.getBody().front().begin());
   uint64_t state = 0x9e3779b97f4a7c15u;
   for (unsigned i = function.getNumArguments(); i-- > 0;) {
-    if (!function.getArgAttr(i, kWeights))
+    if (!function.getArgAttr(i, kWeightsAttr))
       continue;
     BlockArgument argument = function.getArgument(i);
     ref::Tensor values = ref::Tensor::empty(cast<RankedTensorType>(argument.getType()));

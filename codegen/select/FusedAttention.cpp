@@ -11,6 +11,7 @@
 #include "codegen/select/Candidates.h"
 #include "codegen/select/Select.h"
 #include "codegen/select/Tune.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/Compositions.h"
 #include "passes/ConstantRewrites.h"
 #include "passes/Passes.h"

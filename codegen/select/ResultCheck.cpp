@@ -3,6 +3,7 @@
 
 #include "codegen/providers/onednn/Describe.h"
 #include "codegen/select/ReferenceResults.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/QuantizedWeights.h"
 #include "runtime/library/onednn/Describe.h"
 
@@ -76,7 +77,7 @@ double allowedBy(Operation *op) {
     return tensor && (tensor.getElementType().isBF16() || tensor.getElementType().isF16());
   };
   op->walk([&](Operation *inner) {
-    if (auto math = inner->getAttrOfType<StringAttr>("dlc.math"))
+    if (auto math = inner->getAttrOfType<StringAttr>(kMathAttr))
       most = std::max(most, math.getValue() == "tf32" ? 2e-3 : 3e-2);
     if (inner->hasAttr(kActivationsAttr) || llvm::any_of(inner->getOperandTypes(), narrow) ||
         llvm::any_of(inner->getResultTypes(), narrow))

@@ -9,6 +9,7 @@
 #include "codegen/select/StructuralKey.h"
 #include "codegen/select/Tune.h"
 #include "codegen/select/WeightForm.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/OpNames.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -3,6 +3,7 @@
 
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/refine/FusionBuilder.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/Costs.h"
 #include "passes/fuse/StateUpdate.h"
 #include "passes/place/Cost.h"

@@ -4,6 +4,7 @@
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/providers/Product.h"
 #include "codegen/refine/FusionBuilder.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/simplify/Constants.h"
 
 #include <cmath>

@@ -1,6 +1,7 @@
 //===- Gradient.cpp - gradients of operators, detached values, custom gradients --===//
 #include "frontend/aten/Gradient.h"
 
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/CustomGradient.h"
 
 using namespace mlir;
@@ -31,7 +32,7 @@ Value detached(Build &b, Value x) {
     return x;
   x = b.max(x, x);
   if (Operation *op = x ? x.getDefiningOp<MaxOp>() : nullptr)
-    op->setAttr("dlc.no_gradient", b.b.getUnitAttr());
+    op->setAttr(kNoGradientAttr, b.b.getUnitAttr());
   return x;
 }
 

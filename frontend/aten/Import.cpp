@@ -3,6 +3,7 @@
 
 #include "frontend/aten/Graph.h"
 #include "frontend/onnx/State.h"
+#include "ir/dlc/Attributes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -26,7 +27,7 @@ struct EmptyModule {
     main = func::FuncOp::create(builder, loc, "main", builder.getFunctionType(types, {}));
     entry = main.addEntryBlock();
     for (auto [i, input] : llvm::enumerate(inputs))
-      main.setArgAttr(unsigned(i), "dlc.name", builder.getStringAttr(input.name));
+      main.setArgAttr(unsigned(i), kNameAttr, builder.getStringAttr(input.name));
   }
   OwningOpRef<ModuleOp> module;
   func::FuncOp main;
@@ -87,9 +88,9 @@ FailureOr<OwningOpRef<ModuleOp>> import(MLIRContext &context, const Graph &graph
   shell.main.setFunctionType(b.b.getFunctionType(shell.entry->getArgumentTypes(), types));
   training.describe(b, shell.main);
   for (auto [i, output] : llvm::enumerate(graph.outputs)) {
-    shell.main.setResultAttr(unsigned(i), "dlc.name", b.b.getStringAttr(output.name));
+    shell.main.setResultAttr(unsigned(i), kNameAttr, b.b.getStringAttr(output.name));
     if (output.isFree)
-      shell.main.setResultAttr(unsigned(i), "dlc.layout", b.b.getStringAttr("any"));
+      shell.main.setResultAttr(unsigned(i), kLayoutAttr, b.b.getStringAttr("any"));
   }
   return std::move(shell.module);
 }
@@ -202,12 +203,12 @@ FailureOr<ImportInfo> inspectAten(MLIRContext &context, StringRef path) {
     return value;
   };
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    (main.getArgAttr(i, "dlc.state") ? info.states : info.inputs)
+    (main.getArgAttr(i, kStateAttr) ? info.states : info.inputs)
         .push_back(
-            value(main.getArgAttrOfType<StringAttr>(i, "dlc.name"), main.getArgument(i).getType()));
+            value(main.getArgAttrOfType<StringAttr>(i, kNameAttr), main.getArgument(i).getType()));
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     info.outputs.push_back(
-        value(main.getResultAttrOfType<StringAttr>(i, "dlc.name"), main.getResultTypes()[i]));
+        value(main.getResultAttrOfType<StringAttr>(i, kNameAttr), main.getResultTypes()[i]));
   return info;
 }
 

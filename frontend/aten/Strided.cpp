@@ -1,5 +1,6 @@
 //===- Strided.cpp - as_strided views and input layouts -------------------===//
 #include "frontend/aten/Node.h"
+#include "ir/dlc/Attributes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -160,7 +161,7 @@ void laid(Node &n, Build &b) {
     return;
   if (std::string layout = n.text("layout"); !layout.empty())
     cast<func::FuncOp>(input.getOwner()->getParentOp())
-        .setArgAttr(input.getArgNumber(), "dlc.layout", b.b.getStringAttr(layout));
+        .setArgAttr(input.getArgNumber(), kLayoutAttr, b.b.getStringAttr(layout));
   n.set(input);
 }
 

@@ -3,6 +3,7 @@
 
 #include "frontend/mlir/Specialize.h"
 #include "frontend/mlir/stablehlo/Import.h"
+#include "ir/dlc/Attributes.h"
 #include "ir/exec/Exec.h"
 #include "ir/tensor/BlobOwners.h"
 
@@ -67,25 +68,25 @@ FailureOr<ImportInfo> inspectModule(OwningOpRef<ModuleOp> module) {
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
     auto value =
         describe(main, main.getArgument(i).getType(),
-                 main.getArgAttrOfType<StringAttr>(i, "dlc.name"), "input" + std::to_string(i));
+                 main.getArgAttrOfType<StringAttr>(i, kNameAttr), "input" + std::to_string(i));
     if (failed(value))
       return failure();
-    value->isParameter = bool(main.getArgAttr(i, "dlc.parameter"));
-    (main.getArgAttr(i, "dlc.state") ? info.states : info.inputs).push_back(*value);
+    value->isParameter = bool(main.getArgAttr(i, kParameterAttr));
+    (main.getArgAttr(i, kStateAttr) ? info.states : info.inputs).push_back(*value);
   }
   llvm::SmallDenseSet<int64_t> counters;
   auto countedOf = [&](unsigned i) {
-    return main.getResultAttrOfType<DenseI64ArrayAttr>(i, "dlc.counted");
+    return main.getResultAttrOfType<DenseI64ArrayAttr>(i, kCountedAttr);
   };
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     if (auto counted = countedOf(i))
       counters.insert(counted[1]);
   for (unsigned i = 0; i < main.getNumResults(); ++i) {
-    if (main.getResultAttr(i, "dlc.state") || counters.contains(i))
+    if (main.getResultAttr(i, kStateAttr) || counters.contains(i))
       continue;
     auto value =
-        describe(main, main.getResultTypes()[i],
-                 main.getResultAttrOfType<StringAttr>(i, "dlc.name"), "output" + std::to_string(i));
+        describe(main, main.getResultTypes()[i], main.getResultAttrOfType<StringAttr>(i, kNameAttr),
+                 "output" + std::to_string(i));
     if (failed(value))
       return failure();
     if (auto counted = countedOf(i))

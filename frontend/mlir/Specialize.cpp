@@ -1,6 +1,7 @@
 //===- Specialize.cpp - static shapes for a module with dynamic ones ------------===//
 #include "frontend/mlir/Specialize.h"
 
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -64,7 +65,7 @@ LogicalResult specializeShapes(ModuleOp module,
   if (!function || !llvm::any_of(function.getArgumentTypes(), hasDynamic))
     return success();
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    auto given = function.getArgAttrOfType<StringAttr>(i, "dlc.name");
+    auto given = function.getArgAttrOfType<StringAttr>(i, kNameAttr);
     auto found = shapes.find(given ? given.str() : "input" + std::to_string(i));
     auto type = cast<RankedTensorType>(function.getArgument(i).getType());
     if (found != shapes.end())

@@ -5,6 +5,7 @@
 #include "frontend/onnx/Selected.h"
 #include "frontend/onnx/State.h"
 #include "frontend/onnx/Validate.h"
+#include "ir/dlc/Attributes.h"
 
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/Verifier.h"
@@ -98,9 +99,9 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
     Value argument =
         entry->addArgument(type, NameLoc::get(StringAttr::get(&context, input.name()), top));
     argumentNames.push_back(input.name());
-    SmallVector<NamedAttribute> attributes{b.attr("dlc.name", b.b.getStringAttr(input.name()))};
+    SmallVector<NamedAttribute> attributes{b.attr(kNameAttr, b.b.getStringAttr(input.name()))};
     if (bound != options.values.end()) {
-      attributes.push_back(b.attr("dlc.value", bound->second.toAttr()));
+      attributes.push_back(b.attr(kValueAttr, bound->second.toAttr()));
       argument = b.constant(bound->second);
     }
     inputAttrs.push_back(b.b.getDictionaryAttr(attributes));
@@ -125,14 +126,14 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   const int64_t outputs = graph.output_size();
   for (int i = 0; imported && i < graph.output_size(); ++i) {
     SmallVector<NamedAttribute> attributes{
-        b.attr("dlc.name", b.b.getStringAttr(graph.output(i).name()))};
+        b.attr(kNameAttr, b.b.getStringAttr(graph.output(i).name()))};
     Item item = results[i];
     if (item.kind == Item::Selected && item.selection->hasKnownCount() && !b.training)
       if (auto counted = selected.take(b, item); counted.value) {
         if (selected.size() > counterNames.size())
           counterNames.push_back(graph.output(i).name() + ".size");
         attributes.push_back(
-            b.attr("dlc.counted",
+            b.attr(kCountedAttr,
                    b.b.getDenseI64ArrayAttr({counted.axis, outputs + int64_t(counted.counter)})));
         item = counted.value;
       }
@@ -157,7 +158,7 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
     while (llvm::any_of(graph.output(), [&](const auto &o) { return o.name() == name; }))
       name += "_";
     values.push_back(selected.count(i));
-    resultAttrs.push_back(b.b.getDictionaryAttr(b.attr("dlc.name", b.b.getStringAttr(name))));
+    resultAttrs.push_back(b.b.getDictionaryAttr(b.attr(kNameAttr, b.b.getStringAttr(name))));
   }
   neededValues.assign(b.needed.begin(), b.needed.end());
   if (!imported || !b.ok())

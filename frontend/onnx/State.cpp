@@ -1,6 +1,7 @@
 //===- State.cpp - state of an ONNX model in training mode ----------------===//
 #include "frontend/onnx/State.h"
 
+#include "ir/dlc/Attributes.h"
 #include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
@@ -67,7 +68,7 @@ void TrainingState::finish(Build &b, SmallVectorImpl<Value> &results,
     } else if (e.next) {
       results.push_back(e.next);
       resultAttrs.push_back(b.b.getDictionaryAttr(
-          {b.attr("dlc.name", b.b.getStringAttr(e.name)), b.attrUnit("dlc.state")}));
+          {b.attr(kNameAttr, b.b.getStringAttr(e.name)), b.attrUnit(kStateAttr)}));
     }
   }
 }
@@ -80,12 +81,12 @@ void TrainingState::describe(Build &b, func::FuncOp function) {
   std::erase_if(entries, [](const Entry &e) { return e.argument.use_empty(); });
   (void)function.eraseArguments(unused);
   for (const Entry &e : entries) {
-    SmallVector<NamedAttribute> attributes{b.attr("dlc.name", b.b.getStringAttr(e.name)),
-                                           b.attrUnit("dlc.state")};
+    SmallVector<NamedAttribute> attributes{b.attr(kNameAttr, b.b.getStringAttr(e.name)),
+                                           b.attrUnit(kStateAttr)};
     if (e.isParameter)
-      attributes.push_back(b.attrUnit("dlc.parameter"));
+      attributes.push_back(b.attrUnit(kParameterAttr));
     if (e.start)
-      attributes.push_back(b.attr("dlc.init", b.elements(e.start, e.name)));
+      attributes.push_back(b.attr(kInitAttr, b.elements(e.start, e.name)));
     function.setArgAttrs(e.argument.getArgNumber(), attributes);
   }
 }

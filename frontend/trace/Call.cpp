@@ -1,5 +1,6 @@
 //===- Call.cpp - one call of a public function: operands, operations, errors ===//
 #include "frontend/trace/State.h"
+#include "ir/dlc/Attributes.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/Format.h"
@@ -192,7 +193,7 @@ void Call::requireStatic(RankedTensorType type, const char *why) const {
 
 SmallVector<Value> Call::checked(Operation *op, Capture &capture) {
   if (!active->precisions.empty())
-    op->setAttr("dlc.precision", builder().getStringAttr(active->precisions.back()));
+    op->setAttr(kPrecisionAttr, builder().getStringAttr(active->precisions.back()));
   if (succeeded(op->getName().verifyInvariants(op)))
     return SmallVector<Value>(op->getResults());
   std::string text = capture.text;

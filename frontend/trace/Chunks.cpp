@@ -4,6 +4,7 @@
 #include "dlc/collective.hpp"
 #include "frontend/trace/Shares.h"
 #include "frontend/trace/State.h"
+#include "ir/dlc/Attributes.h"
 
 namespace dlc {
 
@@ -39,7 +40,7 @@ PartResults meanInOrder(const std::vector<PartResults> &own, int64_t chunks, int
   // Marks the module as reproducible: results must not depend on the number of threads, because the
   // number of threads per rank depends on the number of ranks.
   State &state = *State::current();
-  state.function->getParentOfType<mlir::ModuleOp>()->setAttr("dlc.reproducible",
+  state.function->getParentOfType<mlir::ModuleOp>()->setAttr(kReproducibleAttr,
                                                              state.builder.getUnitAttr());
   PartResults result;
   result.gradients = own[0].gradients;

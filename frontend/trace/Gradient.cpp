@@ -1,5 +1,6 @@
 //===- Gradient.cpp - derivatives, and the parameters that a value depends on --===//
 #include "frontend/trace/State.h"
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/CustomGradient.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -66,7 +67,7 @@ std::vector<Parameter> parametersOf(const Operand &value) {
     Operation *op = reached[i].getDefiningOp();
     // The argument of a region needs no visit, because the operands of the enclosing operation have
     // been reached already.
-    if (!op || op->hasAttr("dlc.no_gradient"))
+    if (!op || op->hasAttr(kNoGradientAttr))
       continue;
     op->walk([&](Operation *inner) {
       auto custom = dyn_cast<CustomGradientOp>(inner);

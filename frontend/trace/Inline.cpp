@@ -2,6 +2,7 @@
 #include "frontend/trace/Inline.h"
 
 #include "frontend/trace/State.h"
+#include "ir/dlc/Attributes.h"
 #include "ir/tensor/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -25,13 +26,12 @@ Array arrayOf(ElementsAttr attr, const std::string &name) {
 }
 
 std::string nameOf(func::FuncOp function, unsigned argument) {
-  auto name = function.getArgAttrOfType<StringAttr>(argument, "dlc.name");
+  auto name = function.getArgAttrOfType<StringAttr>(argument, kNameAttr);
   return name ? name.str() : "arg" + std::to_string(argument);
 }
 
 bool isState(func::FuncOp function, unsigned argument) {
-  return function.getArgAttr(argument, "dlc.state") ||
-         function.getArgAttr(argument, "dlc.parameter");
+  return function.getArgAttr(argument, kStateAttr) || function.getArgAttr(argument, kParameterAttr);
 }
 
 bool isCounter(const std::string &name, RankedTensorType type) {
@@ -62,8 +62,8 @@ InlinedModule::InlinedModule(OwningOpRef<ModuleOp> module) {
       continue;
     Parameter parameter(name, Shape(type.getShape().begin(), type.getShape().end()),
                         Init::constant(0), dtypeOf(type.getElementType()),
-                        !function.getArgAttr(i, "dlc.parameter"));
-    if (auto start = function.getArgAttrOfType<ElementsAttr>(i, "dlc.init"))
+                        !function.getArgAttr(i, kParameterAttr));
+    if (auto start = function.getArgAttrOfType<ElementsAttr>(i, kInitAttr))
       parameter.set(arrayOf(start, name));
     state[name] = parameter;
   }
@@ -107,8 +107,8 @@ std::vector<Tensor> InlinedModule::operator()(const std::vector<Tensor> &inputs,
   std::vector<Tensor> results;
   for (auto [i, result] : llvm::enumerate(body.getTerminator()->getOperands())) {
     Tensor value = call.tensor(mapping.lookup(result));
-    auto name = function.getResultAttrOfType<StringAttr>(unsigned(i), "dlc.name");
-    if (!function.getResultAttr(unsigned(i), "dlc.state"))
+    auto name = function.getResultAttrOfType<StringAttr>(unsigned(i), kNameAttr);
+    if (!function.getResultAttr(unsigned(i), kStateAttr))
       results.push_back(value);
     else if (auto known = state.find(name ? name.str() : ""); known != state.end())
       assign(known->second, value);

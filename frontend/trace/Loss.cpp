@@ -1,5 +1,6 @@
 //===- Loss.cpp - classification losses and accuracy ----------------------===//
 #include "dlc/loss.hpp"
+#include "ir/dlc/Attributes.h"
 
 #include "frontend/trace/State.h"
 
@@ -128,7 +129,7 @@ Tensor cross_entropy(const Operand &logits, const Operand &target,
   int64_t dim = classes.dim;
   // The maximum of the logits cancels out of the log-sum-exp, so no gradient is computed for it.
   Tensor top = max(x, dim, true);
-  State::valueOf(top).getDefiningOp()->setAttr("dlc.no_gradient", call.builder().getUnitAttr());
+  State::valueOf(top).getDefiningOp()->setAttr(kNoGradientAttr, call.builder().getUnitAttr());
   Tensor whole = top + log(sum(exp(x - top), dim, true));
   Tensor each = withoutIgnored(whole - classes.picked(call, x), classes, options.ignoreIndex);
   Tensor weight = weightOf(call, classes, options.ignoreIndex, options.weight);

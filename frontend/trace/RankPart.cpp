@@ -2,6 +2,7 @@
 #include "frontend/trace/RankPart.h"
 
 #include "dlc/collective.hpp"
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Collective.h"
 #include "ir/dlc/Matchers.h"
 

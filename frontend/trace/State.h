@@ -176,7 +176,7 @@ private:
   /// Index and name of the @main arguments that were added during the trace.
   std::vector<std::pair<unsigned, std::string>> lateArguments;
   std::vector<unsigned> parameterArguments;
-  std::vector<std::tuple<unsigned, const char *, int64_t>> classNotes;
+  std::vector<std::tuple<unsigned, llvm::StringRef, int64_t>> classNotes;
   std::vector<Parameter> assigned;
   const Device homeDevice;
   /// The default device as a type encoding. Null while tensor types carry no device.

@@ -2,6 +2,7 @@
 #include "frontend/trace/Trace.h"
 
 #include "frontend/trace/State.h"
+#include "ir/dlc/Attributes.h"
 #include "mlir/IR/Verifier.h"
 
 #include <set>
@@ -95,12 +96,12 @@ OwningOpRef<ModuleOp> traceInto(MLIRContext &context, const Function &function,
   main.setType(
       builder.getFunctionType(main.front().getArgumentTypes(), TypeRange(ValueRange(values))));
   for (auto [i, input] : llvm::enumerate(inputs))
-    main.setArgAttr(i, "dlc.name", builder.getStringAttr(input.name));
+    main.setArgAttr(i, kNameAttr, builder.getStringAttr(input.name));
   state->describeArguments();
   for (auto [i, name] : llvm::enumerate(names)) {
-    main.setResultAttr(i, "dlc.name", builder.getStringAttr(name));
+    main.setResultAttr(i, kNameAttr, builder.getStringAttr(name));
     if (i >= results.size())
-      main.setResultAttr(i, "dlc.state", builder.getUnitAttr());
+      main.setResultAttr(i, kStateAttr, builder.getUnitAttr());
   }
   Capture capture(&context);
   if (failed(mlir::verify(*module)))

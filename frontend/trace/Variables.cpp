@@ -1,6 +1,7 @@
 //===- Variables.cpp - state of a program between runs, and inputs added while tracing --===//
 #include "frontend/trace/Parameter.h"
 #include "frontend/trace/RankPart.h"
+#include "ir/dlc/Attributes.h"
 
 using namespace mlir;
 
@@ -57,9 +58,9 @@ void State::recordClassIndices(Value value, int64_t count, std::optional<int64_t
   auto argument = cast<BlockArgument>(value);
   if (argument.getOwner() != &function.front())
     return;
-  classNotes.emplace_back(argument.getArgNumber(), "dlc.classes", count);
+  classNotes.emplace_back(argument.getArgNumber(), kClassesAttr, count);
   if (ignored)
-    classNotes.emplace_back(argument.getArgNumber(), "dlc.ignored", *ignored);
+    classNotes.emplace_back(argument.getArgNumber(), kIgnoredAttr, *ignored);
 }
 
 void State::finish(SmallVectorImpl<Value> &results, SmallVectorImpl<std::string> &names) {
@@ -92,21 +93,21 @@ void State::describeArguments() {
   for (const auto &[position, attribute, number] : classNotes)
     function.setArgAttr(position, attribute, builder.getI64IntegerAttr(number));
   for (const auto &[position, name] : lateArguments)
-    function.setArgAttr(position, "dlc.name", builder.getStringAttr(name));
+    function.setArgAttr(position, kNameAttr, builder.getStringAttr(name));
   for (auto [position, parameter] : llvm::zip_equal(parameterArguments, argumentParameters)) {
     if (!hasState || !parameter.isBuffer())
-      function.setArgAttr(position, "dlc.parameter", builder.getUnitAttr());
+      function.setArgAttr(position, kParameterAttr, builder.getUnitAttr());
     if (!hasState)
       continue;
-    function.setArgAttr(position, "dlc.state", builder.getUnitAttr());
+    function.setArgAttr(position, kStateAttr, builder.getUnitAttr());
     if (auto share = shares.find(parameter.name()); share != shares.end())
-      function.setArgAttr(position, "dlc.shares", describeShares(share->second));
+      function.setArgAttr(position, kSharesAttr, describeShares(share->second));
     auto type = cast<RankedTensorType>(function.front().getArgument(position).getType());
     // The initial value of a variable is always stored in the program, because it is stored nowhere
     // else. It is a single number.
     bool starts = hasStarts || parameter.isVariable();
     if (ElementsAttr start = starts ? startOf(parameter, type) : ElementsAttr())
-      function.setArgAttr(position, "dlc.init", start);
+      function.setArgAttr(position, kInitAttr, start);
   }
 }
 

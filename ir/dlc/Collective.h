@@ -27,13 +27,6 @@ inline bool dependsOnRank(mlir::Operation *op) {
   return isCollective(op) || mlir::isa<OwnRowsOp>(op);
 }
 
-/// Name of the dictionary attribute of a synchronized batch_norm_train, whose statistics cover the
-/// batches of all ranks, and of its batch_norm_grad. Entry `layer` is the index of the layer. If
-/// the sums must not depend on the number of ranks, the batch is split into chunks: `chunks` is the
-/// number of chunks over all ranks, `ranks` is the number of ranks, and each chunk of a rank has
-/// its own copy of the operation with the same `layer`.
-constexpr llvm::StringLiteral kOverRanksAttr = "dlc.over_ranks";
-
 } // namespace dlc
 
 #endif // DLC_IR_DLC_COLLECTIVE_H

@@ -1,6 +1,7 @@
 //===- Dialect.cpp - the dlc dialect, its attributes and interfaces -------===//
 #include "ir/dlc/Dialect.h"
 
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Collective.h"
 #include "ir/dlc/CustomGradient.h"
 #include "ir/dlc/Infer.h"
@@ -64,10 +65,10 @@ Operation *DlcDialect::materializeConstant(OpBuilder &builder, Attribute value, 
 }
 
 namespace {
-bool isState(DictionaryAttr attributes) { return attributes && attributes.contains("dlc.state"); }
+bool isState(DictionaryAttr attributes) { return attributes && attributes.contains(kStateAttr); }
 
 StringAttr nameIn(DictionaryAttr attributes) {
-  return attributes ? attributes.getAs<StringAttr>("dlc.name") : StringAttr();
+  return attributes ? attributes.getAs<StringAttr>(kNameAttr) : StringAttr();
 }
 
 /// Checks constraints C1 and C2 of `dlc.state`: it is a unit attribute of a named tensor, and the
@@ -89,7 +90,7 @@ LogicalResult checkStateName(Operation *op, StringRef what, Type type, Attribute
 }
 
 bool isShared(NamedAttribute attribute) {
-  return attribute.getName() == "dlc.split" || attribute.getName() == "dlc.part";
+  return attribute.getName() == kSplitAttr || attribute.getName() == kPartAttr;
 }
 
 /// Checks constraint C5 of `dlc.split`, which is set on a whole tensor, and `dlc.part`, which is
@@ -97,7 +98,7 @@ bool isShared(NamedAttribute attribute) {
 LogicalResult checkPart(Operation *op, Type type, NamedAttribute attribute) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto part = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
-  const bool isWhole = attribute.getName() == "dlc.split";
+  const bool isWhole = attribute.getName() == kSplitAttr;
   bool right = tensor && part && part.size() == 3 && part[0] >= 0 && part[0] < tensor.getRank() &&
                part[1] >= 1 && part[2] >= 1;
   int64_t shares = right ? part[2] * (isWhole ? part[1] : 1) : 1;
@@ -122,7 +123,7 @@ LogicalResult checkCounted(FunctionOpInterface function, Type type, Attribute va
       counted[1] < int64_t(function.getNumResults())) {
     auto count = dyn_cast<RankedTensorType>(function.getResultTypes()[unsigned(counted[1])]);
     if (count && count.getRank() == 0 && count.getElementType().isSignlessInteger(64) &&
-        !function.getResultAttr(unsigned(counted[1]), "dlc.counted"))
+        !function.getResultAttr(unsigned(counted[1]), kCountedAttr))
       return success();
   }
   return function.emitError()
@@ -175,16 +176,16 @@ LogicalResult DlcDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsi
     return success();
   Type type = function.getArgumentTypes()[argument];
   SmallVector<DictionaryAttr> all = argumentsOf(function);
-  if (attribute.getName() == "dlc.state")
+  if (attribute.getName() == kStateAttr)
     return checkStateName(op, "argument", type, attribute.getValue(), all, argument);
   if (isShared(attribute))
     return checkPart(op, type, attribute);
   if (attribute.getName() == kPackedAttr)
     return checkPacked(op, type, attribute.getValue());
-  if (attribute.getName() != "dlc.init")
+  if (attribute.getName() != kInitAttr)
     return success();
   auto wanted = dyn_cast<RankedTensorType>(type);
-  if (auto part = all[argument].getAs<DenseI64ArrayAttr>("dlc.part"); part && wanted)
+  if (auto part = all[argument].getAs<DenseI64ArrayAttr>(kPartAttr); part && wanted)
     wanted = wholeOf(wanted, part);
   auto value = dyn_cast<ElementsAttr>(attribute.getValue());
   Type found = value ? value.getType() : Type();
@@ -213,9 +214,9 @@ LogicalResult DlcDialect::verifyRegionResultAttribute(Operation *op, unsigned, u
     return checkPart(op, type, attribute);
   if (attribute.getName() == kPackedAttr)
     return checkPacked(op, type, attribute.getValue());
-  if (attribute.getName() == "dlc.counted")
+  if (attribute.getName() == kCountedAttr)
     return checkCounted(function, type, attribute.getValue());
-  if (attribute.getName() != "dlc.state")
+  if (attribute.getName() != kStateAttr)
     return success();
   SmallVector<DictionaryAttr> all =
       gather(function.getNumResults(), [&](unsigned i) { return function.getResultAttrDict(i); });

@@ -48,10 +48,6 @@ bool isCheapMath(mlir::Operation *op);
 /// equal, and each pair of dimensions is equal or has a dynamic member. Layouts may differ.
 bool areCompatible(mlir::TypeRange inferred, mlir::TypeRange declared);
 
-/// Name of the attribute of a function's argument or result that stores packed 4-bit integers as
-/// bytes. Its value is the packed tensor type.
-constexpr llvm::StringLiteral kPackedAttr = "dlc.packed";
-
 class IndexMap;
 class OnAttr;
 

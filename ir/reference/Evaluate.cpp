@@ -1,6 +1,7 @@
 //===- Evaluate.cpp - evaluates dlc functions with the reference evaluator ---===//
 #include "ir/reference/Evaluate.h"
 
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Control.h"
 #include "llvm/ADT/DenseMap.h"
@@ -163,7 +164,7 @@ void takeFound(FunctionOpInterface function, SmallVectorImpl<Tensor> &results) {
   SmallVector<bool> counts(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     auto counted =
-        dyn_cast_or_null<DenseI64ArrayAttr>(function.getResultAttr(unsigned(i), "dlc.counted"));
+        dyn_cast_or_null<DenseI64ArrayAttr>(function.getResultAttr(unsigned(i), kCountedAttr));
     if (!counted)
       continue;
     counts[size_t(counted[1])] = true;

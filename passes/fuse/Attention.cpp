@@ -1,4 +1,5 @@
 //===- Attention.cpp - groups attention with the views of its operands ----===//
+#include "ir/dlc/Attributes.h"
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/FusedAttention.h"
 #include "passes/fuse/StridedView.h"

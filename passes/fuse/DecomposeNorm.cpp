@@ -1,4 +1,5 @@
 //===- DecomposeNorm.cpp - normalizations as elementwise operations and reductions ----===//
+#include "ir/dlc/Attributes.h"
 #include "passes/Compositions.h"
 #include "passes/fuse/DecomposePatterns.h"
 #include "passes/fuse/Rematerialised.h"

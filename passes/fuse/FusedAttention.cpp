@@ -1,6 +1,7 @@
 //===- FusedAttention.cpp - attention that fused kernels compute ----------===//
 #include "passes/fuse/FusedAttention.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/Devices.h"
 using namespace mlir;
 

@@ -9,11 +9,6 @@ namespace dlc {
 /// Returns whether the operation is attention, attention_train or attention_grad.
 bool isAttention(mlir::Operation *op);
 
-/// Unit attribute of an attention that should not be decomposed, neither for gradients nor before
-/// fusion. On a GPU, an attention that a fused kernel supports is not decomposed even without the
-/// attribute.
-constexpr llvm::StringLiteral kKeepFusedAttr = "dlc.keep_fused";
-
 /// Maximum head size (D of q and k, E of v) that the fused kernels support.
 inline constexpr int64_t maxHeadSize = 256;
 

@@ -1,4 +1,5 @@
 //===- MarkAttention.cpp - marks attention that stays whole ---------------===//
+#include "ir/dlc/Attributes.h"
 #include "passes/Costs.h"
 #include "passes/Devices.h"
 #include "passes/OptionPass.h"
@@ -29,7 +30,7 @@ double scoreBytes(Operation *op) {
 bool canThere(Operation *op, StringRef most, uint32_t capabilities) {
   if (OnAttr on = deviceOf(op->getResult(0).getType()))
     return can(on, capabilities);
-  auto asked = op->getAttrOfType<StringAttr>("dlc.device");
+  auto asked = op->getAttrOfType<StringAttr>(kDeviceAttr);
   return can(asked ? asked.getValue() : most, capabilities);
 }
 
@@ -86,7 +87,7 @@ private:
     // The fused kernel is preferred for attention_train and attention_grad, because these were
     // derived from each other, and for attention with an accuracy level that was set by name,
     // because this level is known only for attention that is not decomposed.
-    bool preferred = isTight || !isa<AttentionOp>(op) || op->hasAttr("dlc.accuracy");
+    bool preferred = isTight || !isa<AttentionOp>(op) || op->hasAttr(kAccuracyAttr);
     return canFuseAttention(op) && costs.prefersFusedAttention(op, gradients, preferred);
   }
 

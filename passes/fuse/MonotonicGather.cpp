@@ -1,6 +1,7 @@
 //===- MonotonicGather.cpp - monotonic gathers with steps of 0 or 1 -------===//
 #include "passes/fuse/MonotonicGather.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/Devices.h"
 #include "passes/simplify/Constants.h"
 

@@ -9,13 +9,10 @@
 #ifndef DLC_PASSES_FUSE_MONOTONICGATHER_H
 #define DLC_PASSES_FUSE_MONOTONICGATHER_H
 
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Dialect.h"
 
 namespace dlc {
-
-/// Unit attribute of a gather with row-major operands whose indices are constants in bounds, and
-/// each index equals the previous one or exceeds it by 1.
-constexpr llvm::StringLiteral kMonotonicAttr = "dlc.monotonic";
 
 inline bool isMonotonic(GatherOp gather) { return gather->hasAttr(kMonotonicAttr); }
 

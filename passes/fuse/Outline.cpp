@@ -1,4 +1,5 @@
 //===- Outline.cpp - outlines groups as dlc.fusion ------------------------===//
+#include "ir/dlc/Attributes.h"
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/Rematerialised.h"
 

@@ -1,6 +1,7 @@
 //===- Rematerialised.cpp - keeps rematerialized values separate from the originals ----===//
 #include "passes/fuse/Rematerialised.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/fuse/Classify.h"
 
 #include <functional>

@@ -6,10 +6,6 @@
 
 namespace dlc {
 
-/// Unit attribute of a rematerialized copy of an operation, which must not be merged with the
-/// original operation (the first computation of the value).
-constexpr llvm::StringLiteral kRecomputedAttr = "dlc.recomputed";
-
 /// Returns whether one kernel of these operations would compute a rematerialized copy too early:
 /// one operation is a copy, and a contraction, pool or opaque operation is located between an
 /// earlier one of them and the copy.

@@ -1,6 +1,7 @@
 //===- StateUpdate.cpp - fusions that compute the new value of a state ----===//
 #include "passes/fuse/StateUpdate.h"
 
+#include "ir/dlc/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -12,7 +13,7 @@ static func::FuncOp functionOf(BlockArgument argument) {
   auto function =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
   if (!function || !argument.getOwner()->isEntryBlock() ||
-      !function.getArgAttr(argument.getArgNumber(), "dlc.state"))
+      !function.getArgAttr(argument.getArgNumber(), kStateAttr))
     return {};
   return function;
 }
@@ -24,11 +25,11 @@ bool isStateUpdate(Value old, Value fresh) {
   func::FuncOp function = functionOf(argument);
   if (!function || old.getType() != fresh.getType())
     return false;
-  Attribute name = function.getArgAttr(argument.getArgNumber(), "dlc.name");
+  Attribute name = function.getArgAttr(argument.getArgNumber(), kNameAttr);
   for (OpOperand &returned : argument.getOwner()->getTerminator()->getOpOperands())
     if (returned.get() == fresh &&
-        function.getResultAttr(returned.getOperandNumber(), "dlc.state") &&
-        function.getResultAttr(returned.getOperandNumber(), "dlc.name") == name)
+        function.getResultAttr(returned.getOperandNumber(), kStateAttr) &&
+        function.getResultAttr(returned.getOperandNumber(), kNameAttr) == name)
       return bool(name);
   return false;
 }

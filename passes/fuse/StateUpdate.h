@@ -6,11 +6,6 @@
 
 namespace dlc {
 
-/// Attribute of a fusion that adds the result of a contraction to a state (a persistent buffer such
-/// as a parameter): the number of the input that the fusion's result replaces. A kernel may
-/// accumulate in place.
-constexpr llvm::StringLiteral kUpdatesAttr = "dlc.updates";
-
 bool isState(mlir::Value value);
 
 /// Returns whether `old` is a state argument of the function and the function returns `fresh` as

@@ -1,4 +1,5 @@
 //===- Attention.cpp - the gradient of scaled dot-product attention -------===//
+#include "ir/dlc/Attributes.h"
 #include "passes/Compositions.h"
 #include "passes/fuse/FusedAttention.h"
 #include "passes/grad/Rules.h"

@@ -1,6 +1,7 @@
 //===- Backward.cpp - one reverse-mode pass over operations ---------------===//
 #include "passes/grad/Backward.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/grad/Rules.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -24,7 +25,7 @@ static Location backwardLocation(Location loc) {
 class PrecisionScope {
 public:
   PrecisionScope(Operation *from, OpBuilder &builder)
-      : asked(from->getAttr("dlc.precision")), builder(builder) {
+      : asked(from->getAttr(kPrecisionAttr)), builder(builder) {
     Block::iterator here = builder.getInsertionPoint();
     if (here != builder.getInsertionBlock()->begin())
       before = &*std::prev(here);
@@ -36,7 +37,7 @@ public:
     for (Operation &op :
          llvm::make_range(before ? std::next(before->getIterator()) : block->begin(),
                           builder.getInsertionPoint()))
-      op.setAttr("dlc.precision", asked);
+      op.setAttr(kPrecisionAttr, asked);
   }
 
 private:

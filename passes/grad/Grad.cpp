@@ -1,4 +1,5 @@
 //===- Grad.cpp - the grad pass: expands every dlc.gradient ---------------===//
+#include "ir/dlc/Attributes.h"
 #include "passes/Passes.h"
 #include "passes/fuse/FusedAttention.h"
 #include "passes/grad/Rules.h"
@@ -39,7 +40,7 @@ const Rules &allRules() {
 std::string nameOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     if (auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()))
-      if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "dlc.name"))
+      if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr))
         return name.str();
   if (auto name = dyn_cast<NameLoc>(value.getLoc()))
     return name.getName().str();

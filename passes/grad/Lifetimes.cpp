@@ -1,6 +1,7 @@
 //===- Lifetimes.cpp - estimates the memory of a function -----------------===//
 #include "passes/grad/Lifetimes.h"
 
+#include "ir/dlc/Attributes.h"
 #include "ir/tensor/Tensor.h"
 
 #include <functional>
@@ -54,7 +55,7 @@ static void findUpdates(Block &block, llvm::DenseSet<Operation *> &updates) {
   };
   bool hasState = false;
   for (OpOperand &result : block.getTerminator()->getOpOperands()) {
-    if (function.getResultAttr(result.getOperandNumber(), "dlc.state"))
+    if (function.getResultAttr(result.getOperandNumber(), kStateAttr))
       hasState = true;
     else
       need(result.get());
@@ -213,7 +214,7 @@ void Lifetimes::measure(Block &block) {
 Lifetimes::Lifetimes(func::FuncOp function) {
   Block &block = function.getBody().front();
   for (BlockArgument argument : block.getArguments())
-    if (function.getArgAttr(argument.getArgNumber(), "dlc.state"))
+    if (function.getArgAttr(argument.getArgNumber(), kStateAttr))
       fixed += tensorBytes(argument.getType());
   findUpdates(block, updates);
   place(block);

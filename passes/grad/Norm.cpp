@@ -4,6 +4,7 @@
 // operation is decomposed, so that the statistics are computed once.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Collective.h"
 #include "passes/Compositions.h"
 #include "passes/grad/Rules.h"

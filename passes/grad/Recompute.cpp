@@ -1,5 +1,6 @@
 //===- Recompute.cpp - the recompute pass: rematerialization for the backward pass ----===//
 #include "passes/grad/Recompute.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
 
@@ -34,7 +35,7 @@ namespace {
 /// Returns whether the function is a training step: it returns new values of states.
 bool isStep(func::FuncOp function) {
   for (unsigned i = 0; i < function.getNumResults(); ++i)
-    if (function.getResultAttr(i, "dlc.state"))
+    if (function.getResultAttr(i, kStateAttr))
       return true;
   return false;
 }

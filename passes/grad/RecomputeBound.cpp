@@ -6,6 +6,7 @@
 // memory is free in between.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Collective.h"
 #include "passes/grad/Recompute.h"
 

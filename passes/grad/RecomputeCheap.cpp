@@ -1,4 +1,5 @@
 //===- RecomputeCheap.cpp - rematerialization of cheap values -------------===//
+#include "ir/dlc/Attributes.h"
 #include "passes/grad/Recompute.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -80,7 +81,7 @@ private:
         work.push_back(def);
     };
     for (OpOperand &result : block.getTerminator()->getOpOperands())
-      if (!function.getResultAttr(result.getOperandNumber(), "dlc.state"))
+      if (!function.getResultAttr(result.getOperandNumber(), kStateAttr))
         need(result.get());
     while (!work.empty())
       work.pop_back_val()->walk([&](Operation *inner) {

@@ -2,6 +2,7 @@
 #ifndef DLC_PASSES_GRAD_RULES_H
 #define DLC_PASSES_GRAD_RULES_H
 
+#include "ir/dlc/Attributes.h"
 #include "passes/grad/Backward.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -49,7 +50,7 @@ public:
   const Rule *find(mlir::Operation *op) const { return lookup(rules, op); }
   const Opening *findOpening(mlir::Operation *op) const { return lookup(openings, op); }
   bool isConstant(mlir::Operation *op) const {
-    return op->hasAttr("dlc.no_gradient") || op->hasTrait<NoGradient>();
+    return op->hasAttr(kNoGradientAttr) || op->hasTrait<NoGradient>();
   }
 
 private:

@@ -1,6 +1,7 @@
 //===- Boundary.cpp - layouts of a program's inputs and outputs -----------===//
 #include "passes/layout/Boundary.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/Devices.h"
 #include "passes/layout/Tag.h"
 
@@ -8,7 +9,7 @@ using namespace mlir;
 
 namespace dlc {
 
-constexpr llvm::StringLiteral kLayout = "dlc.layout", kAny = "any";
+constexpr llvm::StringLiteral kAny = "any";
 
 static bool canLie(RankedTensorType type, StringRef layout) {
   auto tag = Tag::parse(layout);
@@ -18,7 +19,7 @@ static bool canLie(RankedTensorType type, StringRef layout) {
 
 LogicalResult applyArgumentLayouts(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments()) {
-    Attribute asked = function.getArgAttr(argument.getArgNumber(), kLayout);
+    Attribute asked = function.getArgAttr(argument.getArgNumber(), kLayoutAttr);
     if (!asked)
       continue;
     auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -37,9 +38,9 @@ LogicalResult applyArgumentLayouts(func::FuncOp function) {
 
 bool isFree(OpOperand &returned) {
   auto function = dyn_cast<func::FuncOp>(returned.getOwner()->getParentOp());
-  auto asked = function
-                   ? function.getResultAttrOfType<StringAttr>(returned.getOperandNumber(), kLayout)
-                   : StringAttr();
+  auto asked =
+      function ? function.getResultAttrOfType<StringAttr>(returned.getOperandNumber(), kLayoutAttr)
+               : StringAttr();
   return asked && asked.getValue() == kAny;
 }
 

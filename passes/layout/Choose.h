@@ -23,10 +23,6 @@
 
 namespace dlc {
 
-/// Attribute of a module that reports the layout assignment: for each convolution and weight
-/// gradient, the chosen option and its cost, and the costs of all other options.
-constexpr llvm::StringLiteral kLayoutsAttr = "dlc.layouts";
-
 /// Maximum number of partial solutions that the dynamic program (beam search) continues from one
 /// operation to the next.
 constexpr size_t kMaxAlive = 32;

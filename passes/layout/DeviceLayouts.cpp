@@ -1,5 +1,6 @@
 //===- DeviceLayouts.cpp - layouts supported by the kernels of each kind of device ----===//
 #include "passes/layout/DeviceLayouts.h"
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Contraction.h"
 
 #include "passes/Devices.h"
@@ -107,7 +108,7 @@ private:
            x.getRank() >= 3 && x.getRank() <= 5 &&
            (element.isF16() || element.isBF16() ||
             (isa<ConvOp>(product) && isIntegerContraction(product)) ||
-            (element.isF32() && product->hasAttr("dlc.math")));
+            (element.isF32() && product->hasAttr(kMathAttr)));
   }
 };
 

@@ -1,4 +1,5 @@
 //===- Layout.cpp - layout assignment for activations ---------------------===//
+#include "ir/dlc/Attributes.h"
 #include "passes/Costs.h"
 #include "passes/OpNames.h"
 #include "passes/OptionPass.h"

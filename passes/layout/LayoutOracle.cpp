@@ -1,5 +1,6 @@
 //===- LayoutOracle.cpp - queries oneDNN for preferred layouts ------------===//
 #include "passes/layout/LayoutOracle.h"
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Contraction.h"
 
 #include "passes/layout/Geometry.h"
@@ -47,7 +48,7 @@ bool isFollowable(Value from, Value to, bool isInteger = false) {
 /// Adds to the oneDNN description the rounding of operands that `--matmul-precision` permits for
 /// the operation (fpmath mode).
 void addMath(json &desc, Operation *op) {
-  if (auto math = op->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
+  if (auto math = op->getAttrOfType<StringAttr>(kMathAttr); math && math == "bf16")
     desc["math"] = math.str();
 }
 

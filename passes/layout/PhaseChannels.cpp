@@ -7,6 +7,7 @@
 // channels were padded.
 //
 //===---------------------------------------------------------------------------------===//
+#include "ir/dlc/Attributes.h"
 #include "passes/layout/Alternatives.h"
 
 #include "llvm/ADT/Sequence.h"
@@ -123,7 +124,7 @@ private:
 template <typename Conv> bool hasFewInputs(Conv op) {
   Type element = typeOf(op.getX()).getElementType();
   bool isForTensorCores = element.isF16() || element.isBF16() ||
-                          (element.isF32() && op->template getAttrOfType<StringAttr>("dlc.math"));
+                          (element.isF32() && op->template getAttrOfType<StringAttr>(kMathAttr));
   return isForTensorCores && op.getGroups() == 1 && shapeOf(op.getX())[1] <= 4 &&
          llvm::all_of(op.getDilations(), [](int64_t gap) { return gap == 1; });
 }

@@ -1,6 +1,7 @@
 //===- Annotations.cpp - user requests for devices ------------------------===//
 #include "passes/place/Annotations.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/Devices.h"
 #include "passes/OpNames.h"
 #include "passes/TensorBuilder.h"
@@ -86,7 +87,7 @@ std::string nameOf(Value value) {
     return nameOf(op);
   auto argument = cast<BlockArgument>(value);
   if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "dlc.name"))
+    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr))
       return ("'" + name.getValue() + "'").str();
   return "argument " + std::to_string(argument.getArgNumber());
 }
@@ -244,7 +245,7 @@ FailureOr<PlacementRequest> Annotations::ofValue(func::FuncOp function, Pattern:
   if (PlacementRequest request = byTypes(type); request.device)
     return request;
   SmallVector<StringRef> names;
-  if (auto name = attributes ? attributes.getAs<StringAttr>("dlc.name") : StringAttr())
+  if (auto name = attributes ? attributes.getAs<StringAttr>(kNameAttr) : StringAttr())
     names.push_back(name.getValue());
   if (PlacementRequest request = byPattern(kind, names); request.device)
     return request;
@@ -272,7 +273,7 @@ LogicalResult Annotations::checkAllMatched(ModuleOp module) const {
         namesIn(op->getLoc(), own);
       auto function = dyn_cast<func::FuncOp>(op);
       auto add = [&](DictionaryAttr attributes) {
-        if (auto name = attributes ? attributes.getAs<StringAttr>("dlc.name") : StringAttr())
+        if (auto name = attributes ? attributes.getAs<StringAttr>(kNameAttr) : StringAttr())
           own.push_back(name.getValue());
       };
       for (unsigned i = 0;

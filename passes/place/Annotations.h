@@ -10,9 +10,6 @@
 
 namespace dlc::place {
 
-/// Attribute of an operation, argument or result: the name of the device that the user requests.
-constexpr llvm::StringLiteral kDeviceAttr = "dlc.device";
-
 /// Requested device and the source of the request. The device is null if there is no request.
 struct PlacementRequest {
   OnAttr device;

@@ -1,6 +1,7 @@
 //===- Apply.cpp - applies a placement: types and transfers ---------------===//
 #include "passes/place/Apply.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/OpNames.h"
 #include "passes/TensorBuilder.h"
 

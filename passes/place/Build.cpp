@@ -1,6 +1,7 @@
 //===- Build.cpp - builds the placement problem of a function -------------===//
 #include "passes/place/Build.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/TensorBuilder.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -16,9 +17,9 @@ namespace {
 bool isData(Value value) { return isa<RankedTensorType>(value.getType()); }
 
 bool isStateName(DictionaryAttr attributes, StringAttr &name) {
-  if (!attributes || !attributes.contains("dlc.state"))
+  if (!attributes || !attributes.contains(kStateAttr))
     return false;
-  name = attributes.getAs<StringAttr>("dlc.name");
+  name = attributes.getAs<StringAttr>(kNameAttr);
   return bool(name);
 }
 
@@ -87,8 +88,8 @@ private:
         result.placedBefore.insert(argument);
       // State and parameters may be placed on the device that uses them. All other inputs are
       // provided by the caller on the default device.
-      bool stays = result.function.getArgAttr(number, "dlc.state") ||
-                   result.function.getArgAttr(number, "dlc.parameter");
+      bool stays = result.function.getArgAttr(number, kStateAttr) ||
+                   result.function.getArgAttr(number, kParameterAttr);
       if (!request->device && !stays)
         request = PlacementRequest{annotations.home, "an input on the default device"};
       nodeOfInput.push_back(addNode(*request, 0));
@@ -152,7 +153,7 @@ private:
     Operation *terminator = block.getTerminator();
     for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
       Operation *update = value.getDefiningOp();
-      if (!result.function.getResultAttr(unsigned(i), "dlc.state") || !update ||
+      if (!result.function.getResultAttr(unsigned(i), kStateAttr) || !update ||
           !nodeOf.count(update))
         continue;
       unsigned state = *tied.findLeader(nodeOfOutput[i]), maker = *tied.findLeader(nodeOf[update]);

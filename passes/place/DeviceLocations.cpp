@@ -3,6 +3,7 @@
 // forward operation, and belong on its device.
 #include "passes/place/DeviceLocations.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/Passes.h"
 #include "passes/place/Annotations.h"
 
@@ -52,7 +53,7 @@ struct RememberDevicesPass : PassWrapper<RememberDevicesPass, OperationPass<Modu
 
   void runOnOperation() final {
     getOperation().walk([&](Operation *op) {
-      auto name = op->getAttrOfType<StringAttr>(place::kDeviceAttr);
+      auto name = op->getAttrOfType<StringAttr>(kDeviceAttr);
       if (!name || !isa_and_nonnull<DlcDialect>(op->getDialect()))
         return;
       // Invalid device names are ignored here, because the placement pass reports them.

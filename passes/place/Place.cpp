@@ -1,4 +1,5 @@
 //===- Place.cpp - assigns a device to each tensor ------------------------===//
+#include "ir/dlc/Attributes.h"
 #include "passes/Devices.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"

@@ -1,4 +1,5 @@
 //===- Accuracy.cpp - accuracy levels of operations by name ---------------===//
+#include "ir/dlc/Attributes.h"
 #include "passes/ConstantRewrites.h"
 #include "passes/OpNames.h"
 #include "passes/OptionPass.h"
@@ -21,11 +22,11 @@ struct Rule {
 void applyMath(Operation *op, StringRef level, const ModelOptions &options) {
   auto isF32 = [](Type type) { return getElementTypeOrSelf(type).isF32(); };
   if (level == "fast" && llvm::all_of(op->getOperandTypes(), isF32))
-    op->setAttr(precision::kMathAttr, StringAttr::get(op->getContext(), "bf16"));
+    op->setAttr(kMathAttr, StringAttr::get(op->getContext(), "bf16"));
   // A level other than "fast" removes the rounding that the option accuracy=fast permitted, but not
   // the rounding that --matmul-precision permits by itself.
   if (level != "fast" && options.accuracy == "fast" && options.matmulPrecision != "medium")
-    op->removeAttr(precision::kMathAttr);
+    op->removeAttr(kMathAttr);
 }
 
 /// Sets `dlc.accuracy` on the module if its level is strict, and on the matmuls, convolutions and

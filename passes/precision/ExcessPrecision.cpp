@@ -13,6 +13,7 @@
 // result.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Attributes.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
 #include "passes/Rounding.h"

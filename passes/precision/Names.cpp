@@ -1,6 +1,7 @@
 //===- Names.cpp - precision of operations by name ------------------------===//
 #include "passes/precision/Names.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/OpNames.h"
 
 #include "mlir/IR/BuiltinAttributes.h"

@@ -2,6 +2,7 @@
 #ifndef DLC_PASSES_PRECISION_NAMES_H
 #define DLC_PASSES_PRECISION_NAMES_H
 
+#include "ir/dlc/Attributes.h"
 #include "passes/ConstantRewrites.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -12,13 +13,6 @@
 #include <vector>
 
 namespace dlc::precision {
-
-/// Attribute of an operation: the type in which it is computed, "f32", "bf16" or "f16". It
-/// overrides the option --precision.
-constexpr llvm::StringLiteral kPrecisionAttr = "dlc.precision";
-/// Attribute of an f32 matmul, convolution or attention: the type to which the library may round
-/// the operands.
-constexpr llvm::StringLiteral kMathAttr = "dlc.math";
 
 /// Returns whether the sums of a matmul, convolution or attention must be computed as written
 /// (attribute dlc.accuracy = "strict"). The attribute of the operation overrides the options.

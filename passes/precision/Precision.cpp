@@ -1,4 +1,5 @@
 //===- Precision.cpp - the precision pass: 16-bit operands ----------------===//
+#include "ir/dlc/Attributes.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
 #include "passes/precision/Narrow.h"

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/quantize/Blocks.h"
 
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Infer.h"
 #include "passes/QuantizedWeights.h"
 #include "passes/precision/Names.h"
@@ -61,7 +62,7 @@ bool keepQuantized(MatmulOp product) {
           makeConstant(builder, own->getLoc(), *constantOf(operand.get()), typeOf(operand.get())));
   product.getBMutable().assign(own->getResult(0));
   product->setAttr(kQuantizedWeightsAttr, builder.getUnitAttr());
-  product->setAttr(precision::kPrecisionAttr, builder.getStringAttr("f32"));
+  product->setAttr(kPrecisionAttr, builder.getStringAttr("f32"));
   return true;
 }
 

@@ -19,6 +19,7 @@
 // programs placed on CPUs and GPUs) are computed in f32.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Contraction.h"
 #include "ir/dlc/Infer.h"
 #include "ir/tensor/Tensor.h"
@@ -535,8 +536,8 @@ private:
   /// Requires that kernels compute the contraction in f32 in the written order, which keeps sums of
   /// integers exact.
   void markExact(Operation *op) {
-    op->setAttr("dlc.accuracy", builder.getStringAttr("strict"));
-    op->setAttr(precision::kPrecisionAttr, builder.getStringAttr("f32"));
+    op->setAttr(kAccuracyAttr, builder.getStringAttr("strict"));
+    op->setAttr(kPrecisionAttr, builder.getStringAttr("f32"));
   }
 
   /// Computes an integer contraction in f32, split along the reduction dimension so that no partial

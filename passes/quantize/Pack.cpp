@@ -9,6 +9,7 @@
 // that a kernel reads (passes/QuantizedWeights.h) keep their type.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Infer.h"
 #include "passes/Passes.h"
 #include "passes/QuantizedWeights.h"
@@ -169,11 +170,11 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
       if (!isPacked(type))
         continue;
       function.setArgAttr(unsigned(i), kPackedAttr, keep(type));
-      if (auto init = function.getArgAttrOfType<ElementsAttr>(unsigned(i), "dlc.init")) {
+      if (auto init = function.getArgAttrOfType<ElementsAttr>(unsigned(i), kInitAttr)) {
         ElementsAttr bytes = bytesOf(init);
         if (!bytes)
           return function.emitError("the data of a constant is missing in the module");
-        function.setArgAttr(unsigned(i), "dlc.init", bytes);
+        function.setArgAttr(unsigned(i), kInitAttr, bytes);
       }
     }
     for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {

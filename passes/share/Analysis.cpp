@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/share/Analysis.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/TensorBuilder.h"
 
 #include "mlir/Transforms/RegionUtils.h"
@@ -22,7 +23,7 @@ DenseI64ArrayAttr splitIn(DictionaryAttr attributes) {
   return attributes ? attributes.getAs<DenseI64ArrayAttr>(kSplitAttr) : DenseI64ArrayAttr();
 }
 
-bool isState(DictionaryAttr attributes) { return attributes && attributes.contains("dlc.state"); }
+bool isState(DictionaryAttr attributes) { return attributes && attributes.contains(kStateAttr); }
 
 class Analysis {
 public:
@@ -129,7 +130,7 @@ private:
   unsigned stateOf(DictionaryAttr attributes) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (isState(function.getArgAttrDict(i)) &&
-          function.getArgAttr(i, "dlc.name") == attributes.get("dlc.name"))
+          function.getArgAttr(i, kNameAttr) == attributes.get(kNameAttr))
         return i;
     llvm_unreachable("C3 of the dialect: a state result without its argument");
   }

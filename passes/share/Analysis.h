@@ -9,11 +9,6 @@
 
 namespace dlc::share {
 
-/// Attributes of an argument or result: array of dimension, number of ranks and number of blocks.
-/// `dlc.split` requests a split of the whole tensor. `dlc.part` marks a tensor whose type is
-/// already that of one rank's part.
-constexpr llvm::StringLiteral kSplitAttr = "dlc.split", kPartAttr = "dlc.part";
-
 struct Shares {
   llvm::DenseMap<mlir::Value, Share> values;
   llvm::DenseMap<mlir::Operation *, OpShares> operations;

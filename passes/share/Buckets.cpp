@@ -10,6 +10,7 @@
 // world's link.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Collective.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"

@@ -1,6 +1,7 @@
 //===- Rewrite.cpp - rewrites a function for execution on each rank -------===//
 #include "passes/share/Rewrite.h"
 
+#include "ir/dlc/Attributes.h"
 #include "passes/share/Parts.h"
 
 #include "mlir/IR/IRMapping.h"

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/share/Rules.h"
 
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Collective.h"
 #include "ir/dlc/Infer.h"
 #include "passes/TensorBuilder.h"
@@ -28,7 +29,7 @@ std::string nameOf(Value value) {
   }
   auto argument = cast<BlockArgument>(value);
   if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "dlc.name"))
+    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr))
       return ("'" + name.getValue() + "'").str();
   return "argument " + std::to_string(argument.getArgNumber());
 }

@@ -1,6 +1,7 @@
 //===- SplitNames.cpp - user requests to split parameters -----------------===//
 #include "passes/share/SplitNames.h"
 
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Infer.h"
 #include "passes/OpNames.h"
 #include "passes/TensorBuilder.h"
@@ -121,8 +122,8 @@ LogicalResult annotate(ModuleOp module, const ModelOptions &options) {
   }
   SmallVector<StringRef> names;
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    auto name = main.getArgAttrOfType<StringAttr>(i, "dlc.name");
-    if (!name || !main.getArgAttr(i, "dlc.parameter"))
+    auto name = main.getArgAttrOfType<StringAttr>(i, kNameAttr);
+    if (!name || !main.getArgAttr(i, kParameterAttr))
       continue;
     names.push_back(name.getValue());
     bool isFirst = true;

@@ -16,6 +16,7 @@
 // for. Gradients of scale and bias are averaged together with all other gradients.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Collective.h"
 #include "passes/Compositions.h"
 #include "passes/Passes.h"

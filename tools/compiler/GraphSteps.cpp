@@ -3,6 +3,7 @@
 
 #include "dlc/step.hpp"
 #include "frontend/trace/Inline.h"
+#include "ir/dlc/Attributes.h"
 #include "tools/compiler/Diagnostics.h"
 #include "tools/compiler/GraphMemory.h"
 #include "tools/compiler/Training.h"
@@ -136,26 +137,26 @@ void markStates(ModuleOp module, const std::set<std::string> &states,
   auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
   auto unit = UnitAttr::get(module.getContext());
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    auto name = main.getArgAttrOfType<StringAttr>(i, "dlc.name");
+    auto name = main.getArgAttrOfType<StringAttr>(i, kNameAttr);
     if (!states.count(name.str()))
       continue;
-    main.setArgAttr(i, "dlc.state", unit);
+    main.setArgAttr(i, kStateAttr, unit);
     if (trained.count(name.str()))
-      main.setArgAttr(i, "dlc.parameter", unit);
+      main.setArgAttr(i, kParameterAttr, unit);
   }
   for (unsigned i = 0; i < main.getNumResults(); ++i)
-    if (states.count(main.getResultAttrOfType<StringAttr>(i, "dlc.name").str()))
-      main.setResultAttr(i, "dlc.state", unit);
+    if (states.count(main.getResultAttrOfType<StringAttr>(i, kNameAttr).str()))
+      main.setResultAttr(i, kStateAttr, unit);
 }
 
 /// Returns the specifications of the graph's inputs that are not state, for one micro-batch.
 std::vector<trace::Spec> inputsOf(mlir::func::FuncOp main) {
   std::vector<trace::Spec> inputs;
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    if (main.getArgAttr(i, "dlc.state"))
+    if (main.getArgAttr(i, kStateAttr))
       continue;
     auto type = cast<RankedTensorType>(main.getArgument(i).getType());
-    inputs.push_back({main.getArgAttrOfType<StringAttr>(i, "dlc.name").str(),
+    inputs.push_back({main.getArgAttrOfType<StringAttr>(i, kNameAttr).str(),
                       {type.getShape().begin(), type.getShape().end()},
                       *dtypeOf(type.getElementType())});
   }

@@ -1,5 +1,6 @@
 //===- Train.cpp - dlc::Step: compiles and runs a training step -----------===//
 #include "tools/compiler/include/dlc/train.hpp"
+#include "ir/dlc/Attributes.h"
 
 #include "frontend/trace/Trace.h"
 #include "runtime/collective/World.h"
@@ -29,13 +30,13 @@ std::map<std::string, Classes> classesOf(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   std::map<std::string, Classes> found;
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    auto count = main.getArgAttrOfType<IntegerAttr>(i, "dlc.classes");
+    auto count = main.getArgAttrOfType<IntegerAttr>(i, kClassesAttr);
     if (!count)
       continue;
     Classes classes{count.getInt(), std::nullopt};
-    if (auto ignored = main.getArgAttrOfType<IntegerAttr>(i, "dlc.ignored"))
+    if (auto ignored = main.getArgAttrOfType<IntegerAttr>(i, kIgnoredAttr))
       classes.ignored = ignored.getInt();
-    found[main.getArgAttrOfType<StringAttr>(i, "dlc.name").str()] = classes;
+    found[main.getArgAttrOfType<StringAttr>(i, kNameAttr).str()] = classes;
   }
   return found;
 }

@@ -5,6 +5,7 @@
 #include "dlc/step.hpp"
 #include "frontend/trace/Inline.h"
 #include "frontend/trace/Trace.h"
+#include "ir/dlc/Attributes.h"
 
 #include "ir/dlc/Dialect.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -162,9 +163,9 @@ trace::Spec specOf(const std::string &name, Type type) {
 ModelSignature borderOf(Source &model, func::FuncOp function) {
   ModelSignature border;
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    if (function.getArgAttr(i, "dlc.state") || function.getArgAttr(i, "dlc.parameter"))
+    if (function.getArgAttr(i, kStateAttr) || function.getArgAttr(i, kParameterAttr))
       continue;
-    auto name = function.getArgAttrOfType<StringAttr>(i, "dlc.name");
+    auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr);
     border.inputs.push_back(
         specOf(name ? name.str() : "arg" + std::to_string(i), function.getArgumentTypes()[i]));
     if (border.inputs.back().name == "target")
@@ -173,7 +174,7 @@ ModelSignature borderOf(Source &model, func::FuncOp function) {
   }
   auto results = function.getBody().front().getTerminator()->getOperands();
   for (unsigned i = 0; i < results.size(); ++i) {
-    if (function.getResultAttr(i, "dlc.state"))
+    if (function.getResultAttr(i, kStateAttr))
       continue;
     auto type = cast<RankedTensorType>(results[i].getType());
     border.output = specOf("output", type);

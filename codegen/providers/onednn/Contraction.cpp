@@ -1,5 +1,6 @@
 //===- Contraction.cpp - matmuls, convolutions and pools as oneDNN calls ---===//
 #include "codegen/providers/onednn/Describe.h"
+#include "ir/dlc/Attributes.h"
 #include "passes/fuse/StateUpdate.h"
 #include "runtime/library/onednn/Describe.h"
 
@@ -383,7 +384,7 @@ std::optional<Answer> contraction(FusionOp fusion, const Query &query) {
   if (fusion->hasAttr(kUpdatesAttr))
     foldUpdate(*epilogue);
   Builder b{fusion, *epilogue, {}, query};
-  if (auto math = epilogue->anchor->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
+  if (auto math = epilogue->anchor->getAttrOfType<StringAttr>(kMathAttr); math && math == "bf16")
     b.call.desc["math"] = math.str();
   return isa<ConvOp, ConvTransposeOp>(epilogue->anchor) ? convolution(b) : pool(b);
 }

@@ -1,5 +1,6 @@
 //===- Training.cpp - operations of training as oneDNN calls --------------===//
 #include "codegen/providers/onednn/Describe.h"
+#include "ir/dlc/Attributes.h"
 
 using namespace mlir;
 
@@ -157,7 +158,7 @@ std::optional<Answer> training(Operation *op, const Query &query) {
     for (Value value : values)
       if (typeOf(value).getNumElements() == 0)
         return t.refuse("an empty tensor");
-  if (auto math = single->op->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
+  if (auto math = single->op->getAttrOfType<StringAttr>(kMathAttr); math && math == "bf16")
     t.call.desc["math"] = math.str();
   if (auto gradient = dyn_cast<ConvWeightGradOp>(single->op))
     return t.weightGradient(gradient);

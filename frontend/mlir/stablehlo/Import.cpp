@@ -3,6 +3,7 @@
 
 #include "frontend/mlir/stablehlo/Importer.h"
 #include "frontend/mlir/stablehlo/dialect/Attributes.h"
+#include "ir/dlc/Attributes.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -59,7 +60,7 @@ StringRef textOf(ArrayRef<Attribute> attributes) {
 /// argument's location, where JAX stores it. Empty if there is none.
 StringRef nameOf(func::FuncOp function, unsigned i) {
   StringRef given =
-      textOf({function.getArgAttr(i, "dlc.name"), function.getArgAttr(i, "jax.arg_info")});
+      textOf({function.getArgAttr(i, kNameAttr), function.getArgAttr(i, "jax.arg_info")});
   if (!given.empty())
     return given;
   auto loc = dyn_cast<NameLoc>(function.getArgument(i).getLoc());
@@ -73,7 +74,7 @@ func::FuncOp createMain(OpBuilder &builder, func::FuncOp function) {
   main.addEntryBlock();
   Names names("input");
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    main.setArgAttr(i, "dlc.name", builder.getStringAttr(names.next(nameOf(function, i))));
+    main.setArgAttr(i, kNameAttr, builder.getStringAttr(names.next(nameOf(function, i))));
   return main;
 }
 
@@ -81,8 +82,8 @@ void nameResults(func::FuncOp main, func::FuncOp function) {
   Names names("output");
   for (unsigned i = 0; i < main.getNumResults(); ++i) {
     StringRef given = textOf(
-        {function.getResultAttr(i, "dlc.name"), function.getResultAttr(i, "jax.result_info")});
-    main.setResultAttr(i, "dlc.name", StringAttr::get(main.getContext(), names.next(given)));
+        {function.getResultAttr(i, kNameAttr), function.getResultAttr(i, "jax.result_info")});
+    main.setResultAttr(i, kNameAttr, StringAttr::get(main.getContext(), names.next(given)));
   }
 }
 

@@ -1,6 +1,7 @@
 //===- Blocks.cpp - block-quantized low-bit weights -----------------------===//
 #include "frontend/onnx/Families.h"
 #include "frontend/onnx/contrib/Packed.h"
+#include "ir/dlc/Attributes.h"
 
 #include <array>
 
@@ -135,7 +136,7 @@ void matMulNBits(Node &n, Build &b) {
   constexpr int64_t kInt8 = 4;
   if (auto product = y ? y.getDefiningOp<MatmulOp>() : MatmulOp();
       product && n.integer("accuracy_level", 0) == kInt8)
-    product->setAttr("dlc.activations", b.b.getStringAttr("int8"));
+    product->setAttr(kActivationsAttr, b.b.getStringAttr("int8"));
   y = b.cast(y, b.elem(x));
   if (n.has(5))
     y = b.add(y, n.in(5));
