@@ -3,6 +3,12 @@
 #define DLC_IR_DLC_ATTRIBUTES_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/LogicalResult.h"
+
+namespace mlir {
+class NamedAttribute;
+class Operation;
+} // namespace mlir
 
 namespace dlc {
 
@@ -11,6 +17,10 @@ namespace dlc {
   constexpr llvm::StringLiteral constant = name;
 #include "ir/dlc/Attributes.def"
 #undef ATTRIBUTE
+
+/// Verifies that an attribute with the prefix `dlc.` is in Attributes.def and has the type that the
+/// table states. Reports an error on `op` otherwise.
+llvm::LogicalResult verifyAttribute(mlir::Operation *op, mlir::NamedAttribute attribute);
 
 } // namespace dlc
 

@@ -40,9 +40,13 @@ def Dlc_Dialect : Dialect {
     `dlc-pack-integers` replaces arguments and results of 4-bit integers by their bytes. `dlc.packed = TYPE` keeps the type, which a program's
     interface reports.
     - (C7) `dlc.packed` is a type of 4-bit integers whose bytes have the type of the argument or result.
+
+    Passes exchange further attributes, which [attributes.md](attributes.md) lists.
+    - (C8) a discardable attribute with the prefix `dlc.` is one of these and has the type that the list states.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{

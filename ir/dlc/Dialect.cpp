@@ -169,11 +169,15 @@ SmallVector<DictionaryAttr> argumentsOf(FunctionOpInterface function) {
 }
 } // namespace
 
+LogicalResult DlcDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  return verifyAttribute(op, attribute);
+}
+
 LogicalResult DlcDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
                                                    NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
-    return success();
+    return verifyAttribute(op, attribute);
   Type type = function.getArgumentTypes()[argument];
   SmallVector<DictionaryAttr> all = argumentsOf(function);
   if (attribute.getName() == kStateAttr)
@@ -183,7 +187,7 @@ LogicalResult DlcDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsi
   if (attribute.getName() == kPackedAttr)
     return checkPacked(op, type, attribute.getValue());
   if (attribute.getName() != kInitAttr)
-    return success();
+    return verifyAttribute(op, attribute);
   auto wanted = dyn_cast<RankedTensorType>(type);
   if (auto part = all[argument].getAs<DenseI64ArrayAttr>(kPartAttr); part && wanted)
     wanted = wholeOf(wanted, part);
@@ -208,7 +212,7 @@ LogicalResult DlcDialect::verifyRegionResultAttribute(Operation *op, unsigned, u
                                                       NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
-    return success();
+    return verifyAttribute(op, attribute);
   Type type = function.getResultTypes()[result];
   if (isShared(attribute))
     return checkPart(op, type, attribute);
@@ -217,7 +221,7 @@ LogicalResult DlcDialect::verifyRegionResultAttribute(Operation *op, unsigned, u
   if (attribute.getName() == kCountedAttr)
     return checkCounted(function, type, attribute.getValue());
   if (attribute.getName() != kStateAttr)
-    return success();
+    return verifyAttribute(op, attribute);
   SmallVector<DictionaryAttr> all =
       gather(function.getNumResults(), [&](unsigned i) { return function.getResultAttrDict(i); });
   if (failed(checkStateName(op, "result", type, attribute.getValue(), all, result)))
