@@ -55,7 +55,7 @@ struct PrecomputePass : CodePass<PrecomputePass> {
       : CodePass("dlc-precompute", "evaluates operations with constant operands at compile time",
                  {kAllSettings}, options) {}
   LogicalResult run(ModuleOp module, const CompileOptions &options) {
-    if (!precompute(module, resolved(options), compile))
+    if (!precomputeConstants(module, resolveDefaults(options), compile))
       return success();
     OpPassManager after(ModuleOp::getOperationName());
     after.addPass(createSimplifyPass());
@@ -69,7 +69,7 @@ struct SelectPass : CodePass<SelectPass> {
                  "chooses a kernel for each fusion and each operation outside of fusions",
                  {kAllSettings}, options) {}
   LogicalResult run(ModuleOp module, const CompileOptions &options) {
-    return selectKernels(module, resolved(options), target());
+    return selectKernels(module, resolveDefaults(options), target());
   }
 };
 
@@ -80,7 +80,8 @@ struct RefinePass : CodePass<RefinePass> {
                  {kAllSettings}, options) {}
   LogicalResult run(ModuleOp module, const CompileOptions &options) {
     cpu::Target processor = target();
-    refineKernels(module, {selectionContextOf(resolved(options), processor), options.kernels});
+    refineKernels(module,
+                  {selectionContextOf(resolveDefaults(options), processor), options.kernels});
     return success();
   }
 };
@@ -89,7 +90,7 @@ struct LowerPass : CodePass<LowerPass> {
   explicit LowerPass(const CompileOptions &options)
       : CodePass("dlc-lower", "lowers @main to a list of commands", {kAllSettings}, options) {}
   LogicalResult run(ModuleOp module, const CompileOptions &options) {
-    return lowerToExec(module, resolved(options), target());
+    return lowerToExec(module, resolveDefaults(options), target());
   }
 };
 
@@ -134,7 +135,7 @@ struct NativePass : CodePass<NativePass> {
   NativePass(const NativePass &other) : CodePass(other), made(other.made) {}
   LogicalResult run(ModuleOp module, const CompileOptions &options) {
     markAllAnalysesPreserved();
-    auto program = buildProgram(module, resolved(options), target());
+    auto program = buildProgram(module, resolveDefaults(options), target());
     if (failed(program))
       return failure();
     if (made)
@@ -184,12 +185,12 @@ struct PhaseOptions : mlir::detail::PassOptions {
     if (phase == Phase::Native)
       output = std::make_unique<File>(*this, "output", llvm::cl::desc(kOutputHelp));
     CompileOptions some;
-    for (const Setting &setting : settingsOf(some))
+    for (const Setting &setting : getModelSettings(some))
       texts.push_back(std::make_unique<Text>(*this, setting.name, llvm::cl::desc(setting.help)));
   }
   /// Sets the options of a compilation from their texts. Returns an error message, or an empty
   /// string if all are valid.
-  std::string apply(CompileOptions &options) const { return applyTexts(texts, options); }
+  std::string apply(CompileOptions &options) const { return parseOptionTexts(texts, options); }
 
   std::unique_ptr<File> output;
   std::vector<std::unique_ptr<Text>> texts;

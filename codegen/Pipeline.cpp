@@ -28,8 +28,8 @@ static constexpr bool kVerifiesEachPass = true;
 
 void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
               std::shared_ptr<runtime::Program> *made) {
-  CompileOptions options = resolved(given);
-  CostsFactory costs = [options](const ModelOptions &) { return kernelCosts(options); };
+  CompileOptions options = resolveDefaults(given);
+  CostsFactory costs = [options](const ModelOptions &) { return createKernelCosts(options); };
   switch (phase) {
   case Phase::Import:
     return;
@@ -114,11 +114,11 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
 
 FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const CompileOptions &given) {
   CompileOptions options = given;
-  for (const Setting &setting : settingsOf(options))
+  for (const Setting &setting : getModelSettings(options))
     if (std::string problem = setting.problem(); !problem.empty())
       return module.emitError(problem), failure();
   if (options.to >= Phase::Layout)
-    if (std::string problem = measureProfileOnce(resolved(options)); !problem.empty())
+    if (std::string problem = measureProfileOnce(resolveDefaults(options)); !problem.empty())
       return module.emitError(problem), failure();
   std::shared_ptr<runtime::Program> program;
   MemoryBound bound(options.maxMemory);
@@ -146,7 +146,7 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
       continue;
     if (phase == Phase::Precision && options.to >= Phase::Memory) {
       bound.remember(module);
-      options.memoryEstimate = bound.estimate();
+      options.memoryEstimate = bound.estimateLimit();
     }
     if (failed(run(phase)))
       return failure();

@@ -12,17 +12,17 @@ Type statisticsType(Value x) {
   return element.isF16() || element.isBF16() ? Float32Type::get(x.getContext()) : element;
 }
 
-Value aboveNegativeInfinity(TensorBuilder &b, Value x) {
+Value clampNegativeInfinity(TensorBuilder &b, Value x) {
   auto type = llvm::cast<FloatType>(typeOf(x).getElementType());
   APFloat lowest = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true);
   return b.make<MaxOp>(x, b.scalar(lowest.convertToDouble(), x));
 }
 
-Value softmaxOf(TensorBuilder &b, Value input, ArrayRef<int64_t> axes, bool hidden) {
+Value buildSoftmax(TensorBuilder &b, Value input, ArrayRef<int64_t> axes, bool hidden) {
   Value x = b.cast(input, statisticsType(input));
   Value largest = b.reduce(ReduceKind::max, x, axes);
   if (hidden)
-    largest = aboveNegativeInfinity(b, largest);
+    largest = clampNegativeInfinity(b, largest);
   Value e = b.make<ExpOp>(b.make<SubOp>(x, largest));
   Value sum = b.reduce(ReduceKind::sum, e, axes);
   // In each row that is not fully masked, the largest element contributes exp(0) = 1 to the sum, so
@@ -37,7 +37,7 @@ Value softmaxOf(TensorBuilder &b, Value input, ArrayRef<int64_t> axes, bool hidd
 
 /// Builds a boolean mask that is true on and below the diagonal of [T, S]: key position s is no
 /// later than query position t.
-static Value causalMask(TensorBuilder &b, Value scores) {
+static Value buildCausalMask(TensorBuilder &b, Value scores) {
   ArrayRef<int64_t> shape = shapeOf(scores).take_back(2);
   auto type = RankedTensorType::get(shape, IntegerType::get(scores.getContext(), 64),
                                     deviceOf(scores.getType()));
@@ -46,14 +46,14 @@ static Value causalMask(TensorBuilder &b, Value scores) {
   return b.make<CompareOp>(Predicate::ge, row, column);
 }
 
-Value attentionScores(TensorBuilder &b, const AttentionScores &of) {
+Value buildAttentionScores(TensorBuilder &b, const AttentionScoreOperands &of) {
   // The scores stay in f32 after this cast: further rounding to 16 bits would become visible after
   // the exponential.
   Value scores = b.cast(b.make<MatmulOp>(of.q, of.k, false, true), statisticsType(of.q));
   scores = b.make<MulOp>(scores, b.scalar(of.scale, scores));
   Value hidden = b.scalar(-std::numeric_limits<double>::infinity(), scores);
   if (of.causal)
-    scores = b.make<SelectOp>(causalMask(b, scores), scores, hidden);
+    scores = b.make<SelectOp>(buildCausalMask(b, scores), scores, hidden);
   if (of.mask && typeOf(of.mask).getElementType().isInteger(1))
     scores = b.make<SelectOp>(of.mask, scores, hidden);
   else if (of.mask)
@@ -61,26 +61,26 @@ Value attentionScores(TensorBuilder &b, const AttentionScores &of) {
   return scores;
 }
 
-Value attentionWeights(TensorBuilder &b, const AttentionScores &of) {
-  Value scores = attentionScores(b, of);
+Value buildAttentionWeights(TensorBuilder &b, const AttentionScoreOperands &of) {
+  Value scores = buildAttentionScores(b, of);
   // Only an explicit mask can hide a whole row. With causal masking, every row includes position 0.
-  Value weights = softmaxOf(b, scores, typeOf(scores).getRank() - 1, /*hidden=*/bool(of.mask));
+  Value weights = buildSoftmax(b, scores, typeOf(scores).getRank() - 1, /*hidden=*/bool(of.mask));
   return b.cast(weights, typeOf(of.q).getElementType());
 }
 
-Value perChannel(TensorBuilder &b, Value vector, int64_t rank) {
+Value reshapeToChannels(TensorBuilder &b, Value vector, int64_t rank) {
   SmallVector<int64_t> shape(rank - 1, 1);
   shape[0] = shapeOf(vector)[0];
   return b.reshape(vector, shape);
 }
 
-Value channelMeans(TensorBuilder &b, Value x) {
+Value buildChannelMeans(TensorBuilder &b, Value x) {
   int64_t rank = typeOf(x).getRank();
   return rank == 2 ? x
                    : b.reduce(ReduceKind::mean, x, llvm::to_vector(llvm::seq<int64_t>(2, rank)));
 }
 
-Value groupMeans(TensorBuilder &b, Value x, int64_t groups) {
+Value buildGroupMeans(TensorBuilder &b, Value x, int64_t groups) {
   int64_t N = shapeOf(x)[0], C = shapeOf(x)[1];
   if (groups == C)
     return x;
@@ -91,16 +91,16 @@ Value groupMeans(TensorBuilder &b, Value x, int64_t groups) {
 
 // Computes the statistics of groups from the means m and variances v of the channels. With M the
 // mean of m over a group: variance = mean(v + (m - M)^2).
-GroupStatistics groupStatistics(TensorBuilder &b, Value x, int64_t groups) {
+GroupStatistics buildGroupStatistics(TensorBuilder &b, Value x, int64_t groups) {
   auto square = [&](Value of) { return b.make<MulOp>(of, of); };
-  Value m = channelMeans(b, x), v = channelMeans(b, square(b.make<SubOp>(x, m)));
+  Value m = buildChannelMeans(b, x), v = buildChannelMeans(b, square(b.make<SubOp>(x, m)));
   if (groups == shapeOf(x)[1])
     return {m, v};
-  Value mean = groupMeans(b, m, groups);
-  return {mean, groupMeans(b, b.make<AddOp>(v, square(b.make<SubOp>(m, mean))), groups)};
+  Value mean = buildGroupMeans(b, m, groups);
+  return {mean, buildGroupMeans(b, b.make<AddOp>(v, square(b.make<SubOp>(m, mean))), groups)};
 }
 
-Value channelWindowSum(TensorBuilder &b, Value x, int64_t size, int64_t before) {
+Value buildChannelWindowSum(TensorBuilder &b, Value x, int64_t size, int64_t before) {
   int64_t rank = typeOf(x).getRank();
   SmallVector<int64_t> low(rank, 0), high(rank, 0), start(rank, 0), one(rank, 1);
   low[1] = before;
@@ -115,9 +115,9 @@ Value channelWindowSum(TensorBuilder &b, Value x, int64_t size, int64_t before) 
   return sum;
 }
 
-Value lrnBase(TensorBuilder &b, LrnOp op, Value x) {
+Value buildLrnDenominator(TensorBuilder &b, LrnOp op, Value x) {
   int64_t size = op.getSize();
-  Value sum = channelWindowSum(b, b.make<MulOp>(x, x), size, (size - 1) / 2);
+  Value sum = buildChannelWindowSum(b, b.make<MulOp>(x, x), size, (size - 1) / 2);
   Value scaled = b.make<MulOp>(sum, b.scalar(op.getAlpha().convertToDouble() / double(size), x));
   return b.make<AddOp>(scaled, b.scalar(op.getK().convertToDouble(), x));
 }

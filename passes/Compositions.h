@@ -12,53 +12,54 @@ mlir::Type statisticsType(mlir::Value x);
 
 /// Builds softmax(x) along `axes`, in the element type of `x`. For a row in which all elements are
 /// -inf, the result is 0 if `hidden` is set (a mask may hide whole rows), and NaN otherwise.
-mlir::Value softmaxOf(TensorBuilder &b, mlir::Value x, llvm::ArrayRef<int64_t> axes, bool hidden);
+mlir::Value buildSoftmax(TensorBuilder &b, mlir::Value x, llvm::ArrayRef<int64_t> axes,
+                         bool hidden);
 
 /// Operands and attributes of the attention scores before the softmax: scale * q k^T + mask, with
 /// -inf at masked positions. The scores are computed in the element type that statisticsType()
 /// returns.
-struct AttentionScores {
+struct AttentionScoreOperands {
   mlir::Value q, k, mask;
   double scale;
   bool causal;
 };
-template <typename Op> AttentionScores scoresOf(Op op) {
+template <typename Op> AttentionScoreOperands getScoreOperands(Op op) {
   return {op.getQ(), op.getK(), op.getMask(), op.getScale().convertToDouble(), op.getCausal()};
 }
-mlir::Value attentionScores(TensorBuilder &b, const AttentionScores &of);
+mlir::Value buildAttentionScores(TensorBuilder &b, const AttentionScoreOperands &of);
 
 /// Replaces -inf by the lowest finite number of the element type, as a row maximum that is
 /// subtracted before exp(): -inf - -inf would be NaN, whereas -inf minus a finite number is -inf,
 /// and its exp is 0.
-mlir::Value aboveNegativeInfinity(TensorBuilder &b, mlir::Value x);
+mlir::Value clampNegativeInfinity(TensorBuilder &b, mlir::Value x);
 
 /// Builds the attention weights, which are multiplied by v: softmax(scale * q k^T [masked]).
-mlir::Value attentionWeights(TensorBuilder &b, const AttentionScores &of);
-inline mlir::Value attentionWeights(TensorBuilder &b, AttentionOp op) {
-  return attentionWeights(b, scoresOf(op));
+mlir::Value buildAttentionWeights(TensorBuilder &b, const AttentionScoreOperands &of);
+inline mlir::Value buildAttentionWeights(TensorBuilder &b, AttentionOp op) {
+  return buildAttentionWeights(b, getScoreOperands(op));
 }
 
 /// Reshapes a vector [C] to [C, 1, ..], so that it broadcasts along the channels of [N, C, ..].
-mlir::Value perChannel(TensorBuilder &b, mlir::Value vector, int64_t rank);
+mlir::Value reshapeToChannels(TensorBuilder &b, mlir::Value vector, int64_t rank);
 /// Builds the mean of each channel of x [N, C, ..], as [N, C, 1, ..].
-mlir::Value channelMeans(TensorBuilder &b, mlir::Value x);
+mlir::Value buildChannelMeans(TensorBuilder &b, mlir::Value x);
 /// Builds the mean of each group of channels of x [N, C, 1, ..], and repeats it for every channel
 /// of the group.
-mlir::Value groupMeans(TensorBuilder &b, mlir::Value x, int64_t groups);
+mlir::Value buildGroupMeans(TensorBuilder &b, mlir::Value x, int64_t groups);
 /// Mean and variance of each group of channels of x [N, C, ..], repeated for every channel of the
 /// group: [N, C, 1, ..]. Both are derived from the statistics of the single channels, so that `x`
 /// is read in any layout without a reshape.
 struct GroupStatistics {
   mlir::Value mean, variance;
 };
-GroupStatistics groupStatistics(TensorBuilder &b, mlir::Value x, int64_t groups);
+GroupStatistics buildGroupStatistics(TensorBuilder &b, mlir::Value x, int64_t groups);
 
 /// Builds, for each channel of x [N, C, ..], the sum over a window of `size` adjacent channels. The
 /// window starts `before` channels earlier.
-mlir::Value channelWindowSum(TensorBuilder &b, mlir::Value x, int64_t size, int64_t before);
+mlir::Value buildChannelWindowSum(TensorBuilder &b, mlir::Value x, int64_t size, int64_t before);
 /// Builds the base of the power in local response normalization (LRN): k + alpha / size * (sum of
 /// x^2 over the window of channels). `x` has the element type that statisticsType() returns.
-mlir::Value lrnBase(TensorBuilder &b, LrnOp op, mlir::Value x);
+mlir::Value buildLrnDenominator(TensorBuilder &b, LrnOp op, mlir::Value x);
 
 } // namespace dlc
 

@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace dlc {
 
-bool keepsBits(Operation *op) {
+bool requiresStrictAccuracy(Operation *op) {
   for (; op; op = op->getParentOp())
     if (auto level = op->getAttrOfType<StringAttr>(kAccuracyAttr))
       return level == "strict";
@@ -35,7 +35,7 @@ namespace {
 
 /// Exponent range and precision of a floating-point type, and the limits for moving constants of
 /// this type.
-struct Limits {
+struct FloatLimits {
   int lowest, highest; ///< exponents of the normal numbers: 2^lowest to less than 2^highest
   int precision;       ///< number of bits of the significand
   /// Exponent limits: factors from 2^-moved to 2^moved may be moved out of a sum of products, and
@@ -44,7 +44,7 @@ struct Limits {
   int smallest; ///< weights of magnitude below 2^smallest may become subnormal or zero
 };
 
-Limits limitsOf(FloatType type) {
+FloatLimits getFloatLimits(FloatType type) {
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
   int lowest = APFloat::semanticsMinExponent(semantics),
       highest = APFloat::semanticsMaxExponent(semantics) + 1;
@@ -58,7 +58,7 @@ Limits limitsOf(FloatType type) {
 
 /// Returns whether the number is representable as a normal number of the type: no underflow to a
 /// subnormal number or zero, and no overflow to infinity.
-bool isNormal(double number, const Limits &limits) {
+bool isNormalNumber(double number, const FloatLimits &limits) {
   double magnitude = std::fabs(number);
   return magnitude >= std::ldexp(1, limits.lowest) &&
          magnitude <= std::ldexp(2 - std::ldexp(1, 1 - limits.precision), limits.highest - 1);
@@ -70,12 +70,12 @@ bool isPowerOfTwo(double number) {
 }
 
 /// Returns whether the magnitude of the number is from 2^-exponent to 2^exponent.
-bool isWithin(double number, int exponent) {
+bool isWithinExponent(double number, int exponent) {
   double magnitude = std::fabs(number);
   return magnitude >= std::ldexp(1, -exponent) && magnitude <= std::ldexp(1, exponent);
 }
 
-double productOf(ArrayRef<double> factors) {
+double multiplyFactors(ArrayRef<double> factors) {
   double product = 1;
   for (double factor : factors)
     product *= factor;
@@ -86,7 +86,7 @@ double productOf(ArrayRef<double> factors) {
 /// at least 1, or all of at most 1, an intermediate product overflows or underflows only if the
 /// final result does. With mixed factors an intermediate result may leave the range of the type
 /// although the final result is inside.
-bool mergesFactors(ArrayRef<double> factors, const Limits &limits) {
+bool canMergeFactors(ArrayRef<double> factors, const FloatLimits &limits) {
   auto isNeutral = [](double c) { return std::fabs(c) == 1; };
   auto enlarges = [](double c) { return std::fabs(c) >= 1; };
   auto reduces = [](double c) { return std::fabs(c) <= 1; };
@@ -95,15 +95,15 @@ bool mergesFactors(ArrayRef<double> factors, const Limits &limits) {
   if (!llvm::all_of(factors, enlarges) && !llvm::all_of(factors, reduces))
     return false;
   bool isZero = llvm::is_contained(factors, 0.0);
-  return isZero || (isNormal(productOf(factors), limits) &&
-                    llvm::all_of(factors, [&](double c) { return isNormal(c, limits); }));
+  return isZero || (isNormalNumber(multiplyFactors(factors), limits) &&
+                    llvm::all_of(factors, [&](double c) { return isNormalNumber(c, limits); }));
 }
 
 /// Returns whether merging constant factors keeps all bits. Multiplying by a power of two of at
 /// least 1 keeps all bits of a number. Multiplying by smaller factors may round at each step,
 /// because the result may be subnormal.
-bool mergesFactorsExactly(ArrayRef<double> factors, const Limits &limits) {
-  return mergesFactors(factors, limits) &&
+bool canMergeFactorsExactly(ArrayRef<double> factors, const FloatLimits &limits) {
+  return canMergeFactors(factors, limits) &&
          (llvm::count_if(factors, [](double c) { return std::fabs(c) != 1; }) <= 1 ||
           llvm::all_of(factors, [](double c) { return isPowerOfTwo(c) && std::fabs(c) >= 1; }));
 }
@@ -111,10 +111,10 @@ bool mergesFactorsExactly(ArrayRef<double> factors, const Limits &limits) {
 /// Returns whether the weights of a sum of products may be multiplied by the factor without
 /// overflow or underflow. Weights that are negligible compared with the largest weight may become
 /// subnormal or zero.
-bool foldsFactor(double factor, ArrayRef<double> weights, const Limits &limits) {
+bool canFoldFactor(double factor, ArrayRef<double> weights, const FloatLimits &limits) {
   if (factor == 0)
     return true;
-  if (!isWithin(factor, limits.folded))
+  if (!isWithinExponent(factor, limits.folded))
     return false;
   double largest = 0;
   for (double weight : weights) {
@@ -129,12 +129,12 @@ bool foldsFactor(double factor, ArrayRef<double> weights, const Limits &limits) 
     if (std::fabs(weight) > negligible)
       least = std::min(least, std::fabs(weight));
   return std::fabs(largest * factor) < std::ldexp(1, limits.highest - 1) &&
-         (least <= negligible || isNormal(least * factor, limits));
+         (least <= negligible || isNormalNumber(least * factor, limits));
 }
 
-bool distributesFactor(double term, double factor, double magnitude, const Limits &limits) {
+bool canDistributeFactor(double term, double factor, double magnitude, const FloatLimits &limits) {
   return term == 0 || (std::fabs(term) <= std::ldexp(magnitude, limits.precision / 2) &&
-                       foldsFactor(factor, {term}, limits));
+                       canFoldFactor(factor, {term}, limits));
 }
 
 } // namespace
@@ -143,35 +143,35 @@ bool hasExactReciprocal(double c, Type element) {
   auto type = dyn_cast<FloatType>(element);
   if (!type || c == 0 || !std::isfinite(c))
     return false;
-  Limits limits = limitsOf(type);
-  return isPowerOfTwo(c) && isNormal(c, limits) && isNormal(1 / c, limits);
+  FloatLimits limits = getFloatLimits(type);
+  return isPowerOfTwo(c) && isNormalNumber(c, limits) && isNormalNumber(1 / c, limits);
 }
 
-bool isAllowed(const ConstantRewrite &rewrite, Operation *op) {
+bool isRewriteAllowed(const ConstantRewrite &rewrite, Operation *op) {
   auto type = dyn_cast<FloatType>(rewrite.element);
   if (!type)
     return true;
   ArrayRef<double> c = rewrite.constants;
-  Limits limits = limitsOf(type);
-  bool exact = keepsBits(op);
+  FloatLimits limits = getFloatLimits(type);
+  bool exact = requiresStrictAccuracy(op);
   using Kind = ConstantRewrite::Kind;
   switch (rewrite.kind) {
   case Kind::MergeFactors:
-    return exact ? mergesFactorsExactly(c, limits) : mergesFactors(c, limits);
+    return exact ? canMergeFactorsExactly(c, limits) : canMergeFactors(c, limits);
   case Kind::MergeScales:
-    return !exact && isNormal(productOf(c), limits);
+    return !exact && isNormalNumber(multiplyFactors(c), limits);
   case Kind::MergeTerms:
     return c[0] == 0 || c[1] == 0;
   case Kind::MoveFactors:
-    return !exact && isWithin(productOf(c), limits.moved) &&
-           llvm::all_of(c, [&](double factor) { return isWithin(factor, limits.moved); });
+    return !exact && isWithinExponent(multiplyFactors(c), limits.moved) &&
+           llvm::all_of(c, [&](double factor) { return isWithinExponent(factor, limits.moved); });
   case Kind::FoldFactor:
-    return exact ? c[0] == 1 : foldsFactor(c[0], c.drop_front(), limits);
+    return exact ? c[0] == 1 : canFoldFactor(c[0], c.drop_front(), limits);
   case Kind::DistributeFactor:
-    return exact ? c[0] == 0 || c[1] == 1 : distributesFactor(c[0], c[1], c[2], limits);
+    return exact ? c[0] == 0 || c[1] == 1 : canDistributeFactor(c[0], c[1], c[2], limits);
   case Kind::ReplaceDivision:
     return hasExactReciprocal(c[0], type) ||
-           (!exact && isNormal(c[0], limits) && isNormal(1 / c[0], limits));
+           (!exact && isNormalNumber(c[0], limits) && isNormalNumber(1 / c[0], limits));
   case Kind::ChangeRounding:
     return !exact;
   }

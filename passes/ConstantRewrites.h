@@ -1,8 +1,8 @@
 //===- ConstantRewrites.h - numeric legality of rewrites that move constants ----===//
 //
 // Rewrites that merge constants, move them across an operation or change the rounding of an
-// operation are described here as a ConstantRewrite. One function, isAllowed(), accepts or rejects
-// them. docs/accuracy.md documents the guarantees of its limits.
+// operation are described here as a ConstantRewrite. One function, isRewriteAllowed(), accepts or
+// rejects them. docs/accuracy.md documents the guarantees of its limits.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_CONSTANTREWRITES_H
@@ -17,7 +17,7 @@ namespace dlc {
 /// Returns whether rewrites of the operation must keep every bit of its result (accuracy "strict").
 /// The accuracy attribute of the operation itself takes precedence over that of the operations that
 /// contain it.
-bool keepsBits(mlir::Operation *op);
+bool requiresStrictAccuracy(mlir::Operation *op);
 
 /// Sets the accuracy level of `--accuracy` on a module or a kernel. Only the level "strict" forbids
 /// rewrites.
@@ -43,10 +43,10 @@ struct ConstantRewrite {
 };
 
 /// Returns whether the rewrite may replace `op`. Rewrites of integers are always allowed. If
-/// keepsBits(op) holds, the result must have the same bits for every operand. Otherwise only
-/// rounding may change: no finite result becomes infinite, NaN or zero, and no other result becomes
-/// finite.
-bool isAllowed(const ConstantRewrite &rewrite, mlir::Operation *op);
+/// requiresStrictAccuracy(op) holds, the result must have the same bits for every operand.
+/// Otherwise only rounding may change: no finite result becomes infinite, NaN or zero, and no other
+/// result becomes finite.
+bool isRewriteAllowed(const ConstantRewrite &rewrite, mlir::Operation *op);
 
 /// Returns whether x / c and x * (1 / c) are the same number for every x of the type.
 bool hasExactReciprocal(double c, mlir::Type element);

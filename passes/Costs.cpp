@@ -50,7 +50,7 @@ private:
 
 /// AssumedCosts for a CPU without a library kernel for exact 8-bit integer contractions: these run
 /// as generated code, which supports matmuls, but no convolutions.
-class GeneratedIntegerSums : public AssumedCosts {
+class GeneratedIntegerCosts : public AssumedCosts {
 public:
   bool sumsIntegers(Operation *op) override { return isa<MatmulOp>(op); }
   bool usesGeneratedIntegerSums() override { return true; }
@@ -58,7 +58,7 @@ public:
 
 } // namespace
 
-bool isBoundByWeights(MatmulOp product, int64_t maxRows) {
+bool isWeightBandwidthBound(MatmulOp product, int64_t maxRows) {
   constexpr int64_t kMin = 4096;
   auto weights = typeOf(product.getB());
   return weights.hasStaticShape() && weights.getNumElements() >= kMin &&
@@ -76,7 +76,7 @@ std::unique_ptr<Costs> makeCosts(StringRef name, const CostsFactory &kernels,
   if (name == "assumed")
     return assumedCosts(options);
   if (name == "generated-sums")
-    return std::make_unique<GeneratedIntegerSums>();
+    return std::make_unique<GeneratedIntegerCosts>();
   op->emitError("costs '") << name << "': required: kernels, assumed or generated-sums";
   return nullptr;
 }

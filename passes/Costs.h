@@ -14,11 +14,11 @@ namespace dlc {
 
 class MatmulOp;
 
-/// Default of `maxRows` for isBoundByWeights(), which returns whether a matmul has at most
+/// Default of `maxRows` for isWeightBandwidthBound(), which returns whether a matmul has at most
 /// `maxRows` rows and a large weight matrix. Such a matmul is bound by weight bandwidth, so that
 /// 8-bit weights make it faster.
 constexpr int64_t kMaxWeightBoundRows = 8;
-bool isBoundByWeights(MatmulOp product, int64_t maxRows = kMaxWeightBoundRows);
+bool isWeightBandwidthBound(MatmulOp product, int64_t maxRows = kMaxWeightBoundRows);
 
 /// Interface through which passes query kernel costs before kernels are selected. Implementations
 /// know the available kernels. Times are in microseconds.

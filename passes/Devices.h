@@ -12,13 +12,13 @@
 
 namespace dlc {
 
-inline const runtime::DeviceKind &kindOf(OnAttr device) {
+inline const runtime::DeviceKind &getDeviceKind(OnAttr device) {
   return runtime::deviceKind(std::string_view(device.getKind()));
 }
 
 /// Returns whether devices of this kind have all of the capabilities. False for a null device.
 inline bool can(OnAttr device, uint32_t capabilities) {
-  return device && kindOf(device).can(capabilities);
+  return device && getDeviceKind(device).can(capabilities);
 }
 
 /// Returns whether the named device has all of the capabilities. False if the name does not denote

@@ -7,14 +7,14 @@ using namespace llvm;
 
 namespace dlc {
 
-SmallVector<int64_t> inverseOf(ArrayRef<int64_t> permutation) {
+SmallVector<int64_t> invertPermutation(ArrayRef<int64_t> permutation) {
   SmallVector<int64_t> inverse(permutation.size());
   for (auto [i, from] : llvm::enumerate(permutation))
     inverse[from] = i;
   return inverse;
 }
 
-SmallVector<int64_t> permutedAlike(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
+SmallVector<int64_t> permuteBroadcastShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
   SmallVector<int64_t> aligned(permutation.size() - shape.size(), 1), permuted;
   llvm::append_range(aligned, shape);
   for (int64_t d : permutation)

@@ -9,12 +9,12 @@
 
 namespace dlc {
 
-llvm::SmallVector<int64_t> inverseOf(llvm::ArrayRef<int64_t> permutation);
+llvm::SmallVector<int64_t> invertPermutation(llvm::ArrayRef<int64_t> permutation);
 
 /// Permutes a shape that broadcasts against a tensor whose dimensions are permuted: extends `shape`
 /// with leading 1s to the rank of the permutation, then applies the permutation.
-llvm::SmallVector<int64_t> permutedAlike(llvm::ArrayRef<int64_t> shape,
-                                         llvm::ArrayRef<int64_t> permutation);
+llvm::SmallVector<int64_t> permuteBroadcastShape(llvm::ArrayRef<int64_t> shape,
+                                                 llvm::ArrayRef<int64_t> permutation);
 
 /// Matches a reshape that splits dimensions. Returns, for each dimension of `from`, the consecutive
 /// dimensions of `to` into which it is split, or nullopt if a dimension of `to` combines elements

@@ -17,18 +17,18 @@ bool matchesPattern(StringRef pattern, StringRef name) {
          matchesPattern(pattern.drop_front(), name.drop_front());
 }
 
-void namesIn(Location loc, SmallVectorImpl<StringRef> &names) {
+void collectLocationNames(Location loc, SmallVectorImpl<StringRef> &names) {
   if (auto name = dyn_cast<NameLoc>(loc)) {
     StringRef text = name.getName().getValue();
     text.consume_front("gradient of ");
     names.push_back(text);
-    namesIn(name.getChildLoc(), names);
+    collectLocationNames(name.getChildLoc(), names);
   } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
     for (Location part : fused.getLocations())
-      namesIn(part, names);
+      collectLocationNames(part, names);
   } else if (auto call = dyn_cast<CallSiteLoc>(loc)) {
-    namesIn(call.getCallee(), names);
-    namesIn(call.getCaller(), names);
+    collectLocationNames(call.getCallee(), names);
+    collectLocationNames(call.getCaller(), names);
   }
 }
 

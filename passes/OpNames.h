@@ -12,7 +12,7 @@ bool matchesPattern(llvm::StringRef pattern, llvm::StringRef name);
 
 /// Appends all names in an MLIR location, from the outermost to the innermost. A gradient has the
 /// name of the operation that it differentiates.
-void namesIn(mlir::Location loc, llvm::SmallVectorImpl<llvm::StringRef> &names);
+void collectLocationNames(mlir::Location loc, llvm::SmallVectorImpl<llvm::StringRef> &names);
 
 } // namespace dlc
 

@@ -17,8 +17,8 @@ constexpr llvm::StringLiteral kAllSettings = "*";
 /// Parses the texts of the pass options and stores the values in the fields of `options`. Returns
 /// an error message, or an empty string on success.
 template <typename Texts, typename Options>
-std::string applyTexts(const Texts &texts, Options &options) {
-  std::vector<Setting> settings = settingsOf(options);
+std::string parseOptionTexts(const Texts &texts, Options &options) {
+  std::vector<Setting> settings = getModelSettings(options);
   for (const auto &text : texts) {
     if (!text->hasValue())
       continue;
@@ -68,7 +68,7 @@ public:
 
   void runOnOperation() final {
     Options options = given;
-    if (std::string problem = applyTexts(texts, options); !problem.empty()) {
+    if (std::string problem = parseOptionTexts(texts, options); !problem.empty()) {
       this->getOperation().emitError(problem);
       return this->signalPassFailure();
     }
@@ -81,7 +81,7 @@ private:
 
   void declare() {
     Options some;
-    for (const Setting &setting : settingsOf(some))
+    for (const Setting &setting : getModelSettings(some))
       if (llvm::is_contained(reads, setting.name) || llvm::is_contained(reads, kAllSettings))
         texts.push_back(std::make_unique<Text>(*this, setting.name, llvm::cl::desc(setting.help)));
   }

@@ -10,34 +10,34 @@ using namespace mlir;
 
 namespace dlc {
 
-DequantizeOp quantizedWeightsOf(Operation *op) {
+DequantizeOp getQuantizedWeights(Operation *op) {
   auto product = dyn_cast_or_null<MatmulOp>(op);
   return product && product->hasAttr(kQuantizedWeightsAttr)
              ? product.getB().getDefiningOp<DequantizeOp>()
              : DequantizeOp();
 }
 
-MatmulOp quantizedProductOf(FusionOp fusion) {
+MatmulOp findQuantizedMatmul(FusionOp fusion) {
   for (auto product : fusion.getBody().front().getOps<MatmulOp>())
-    if (quantizedWeightsOf(product))
+    if (getQuantizedWeights(product))
       return product;
   return {};
 }
 
 bool isQuantizedWeights(Value value) {
   return llvm::any_of(value.getUses(), [](OpOperand &use) {
-    return use.getOperandNumber() == 1 && quantizedWeightsOf(use.getOwner());
+    return use.getOperandNumber() == 1 && getQuantizedWeights(use.getOwner());
   });
 }
 
 namespace {
 
 /// Values of a scale or a zero point, one for each row of the weights and each block of the row.
-struct PerBlock {
+struct BlockParameters {
   ref::Tensor tensor;
   int64_t rowStep = 0, blockStep = 0; ///< stride in `tensor`; 0: one value for all rows (blocks)
 
-  PerBlock(const ref::Tensor &tensor, bool isTransposed) : tensor(tensor) {
+  BlockParameters(const ref::Tensor &tensor, bool isTransposed) : tensor(tensor) {
     if (tensor.getRank() != 2)
       return;
     const int64_t rows = tensor.getShape()[!isTransposed], blocks = tensor.getShape()[isTransposed];
@@ -70,8 +70,8 @@ std::optional<QuantizedWeights> QuantizedWeights::read(MatmulOp product, Reader 
   w.bits = type.getWidth();
   w.middle = type.isUnsigned() ? int64_t(1) << (w.bits - 1) : 0;
 
-  const PerBlock scaleOf(*scale, w.isTransposed);
-  const auto zeroOf = zero ? std::optional(PerBlock(*zero, w.isTransposed)) : std::nullopt;
+  const BlockParameters scaleOf(*scale, w.isTransposed);
+  const auto zeroOf = zero ? std::optional(BlockParameters(*zero, w.isTransposed)) : std::nullopt;
   // Weights with one scale per row are split into blocks, too, because kernels quantize the left
   // operand in blocks: an outlier then reduces the precision of its block only.
   w.depth = std::min<int64_t>(kDepth, llvm::divideCeil(w.k, kDefaultUnit) * kDefaultUnit);

@@ -17,9 +17,9 @@ namespace dlc {
 
 /// Returns the dlc.dequantize that defines the weights of a matmul with kQuantizedWeightsAttr, or
 /// null for other operations.
-DequantizeOp quantizedWeightsOf(mlir::Operation *op);
+DequantizeOp getQuantizedWeights(mlir::Operation *op);
 /// Returns the matmul inside a fusion that reads quantized weights, or null if there is none.
-MatmulOp quantizedProductOf(FusionOp fusion);
+MatmulOp findQuantizedMatmul(FusionOp fusion);
 /// Returns whether a matmul with kQuantizedWeightsAttr reads the value as its weights.
 bool isQuantizedWeights(mlir::Value value);
 

@@ -12,14 +12,14 @@ bool isSixteenBitFloat(Type type) {
   return element.isF16() || element.isBF16();
 }
 
-static bool movesElements(Operation *op) {
+static bool onlyMovesElements(Operation *op) {
   return op->hasTrait<ElementMove>() || op->hasTrait<View>();
 }
 
 bool commutesWithRounding(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() == ReduceKind::max || reduce.getKind() == ReduceKind::min;
-  if (movesElements(op) || isa<MaxPoolOp>(op))
+  if (onlyMovesElements(op) || isa<MaxPoolOp>(op))
     return true;
   auto facts = dyn_cast<FactsInterface>(op);
   return facts && facts.getNumericClass() == NumericClass::Exact && op->hasTrait<Elementwise>() &&
@@ -28,20 +28,20 @@ bool commutesWithRounding(Operation *op) {
 
 /// Returns whether a terminator reads the value, perhaps through operations that only move its
 /// elements. The kernel then stores the value.
-static bool isStored(Value value) {
+static bool isStoredByKernel(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
     return user->hasTrait<OpTrait::IsTerminator>() ||
-           (movesElements(user) && isStored(user->getResult(0)));
+           (onlyMovesElements(user) && isStoredByKernel(user->getResult(0)));
   });
 }
 
 bool hasExcessPrecision(Value value) {
   Operation *op = value.getDefiningOp();
   return op && op->hasAttr(kExcessPrecisionAttr) && isSixteenBitFloat(value.getType()) &&
-         !isStored(value);
+         !isStoredByKernel(value);
 }
 
-bool statesRounding(Value value) {
+bool isRoundedTo16Bits(Value value) {
   return isSixteenBitFloat(value.getType()) && !hasExcessPrecision(value);
 }
 
@@ -60,15 +60,15 @@ static bool isRoundedByStores(Value value) {
 
 /// Returns whether the result is representable in its type if the operands are representable in
 /// theirs, so that the result needs no rounding.
-static bool isExact(Operation *op) {
+static bool preservesRepresentability(Operation *op) {
   return commutesWithRounding(op) || isa<FloorOp, CeilOp, RoundOp, SignOp>(op);
 }
 
 bool needsRounding(Value value) {
   Operation *op = value.getDefiningOp();
-  if (!op || !statesRounding(value) || isa<ConstantOp>(op) || isRoundedByStores(value))
+  if (!op || !isRoundedTo16Bits(value) || isa<ConstantOp>(op) || isRoundedByStores(value))
     return false;
-  return !isExact(op) || llvm::any_of(op->getOperands(), hasExcessPrecision);
+  return !preservesRepresentability(op) || llvm::any_of(op->getOperands(), hasExcessPrecision);
 }
 
 } // namespace dlc

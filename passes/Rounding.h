@@ -27,7 +27,7 @@ bool hasExcessPrecision(mlir::Value value);
 
 /// Returns whether this value is rounded to f16 or bf16 in the IR, and its readers may observe the
 /// rounding.
-bool statesRounding(mlir::Value value);
+bool isRoundedTo16Bits(mlir::Value value);
 
 /// Returns whether a kernel that computes the value in f32 must round it before later operations
 /// read it. False if the operands are already rounded and the operation is exact, or if only stores

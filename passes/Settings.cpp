@@ -31,26 +31,28 @@ constexpr std::pair<llvm::StringRef, double> kSeconds[] = {
     {"ms", 1e-3}, {"min", 60}, {"m", 60}, {"h", 3600}, {"s", 1}};
 
 /// Joins the choices to a text such as "a, b or c".
-std::string listed(const std::vector<std::string> &choices) {
+std::string joinChoices(const std::vector<std::string> &choices) {
   std::string text;
   for (size_t i = 0; i < choices.size(); ++i)
     text += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + choices[i];
   return text;
 }
 
-std::string wrong(const Setting &setting, const std::string &text, const std::string &required) {
+std::string invalidSettingMessage(const Setting &setting, const std::string &text,
+                                  const std::string &required) {
   return std::string(setting.name) + " '" + text + "': required: " + required;
 }
 
-std::string wrongChoice(const Setting &setting, const std::string &text) {
-  return wrong(setting, text,
-               listed(setting.choices) +
-                   (setting.byName ? ", or PATTERN=" + setting.choices.front() + ", .." : ""));
+std::string invalidChoiceMessage(const Setting &setting, const std::string &text) {
+  return invalidSettingMessage(
+      setting, text,
+      joinChoices(setting.choices) +
+          (setting.byName ? ", or PATTERN=" + setting.choices.front() + ", .." : ""));
 }
 
 /// Visitor that parses a text for each type of field and sets the field. Returns a description of
 /// the required format on failure, otherwise an empty string.
-struct Setter {
+struct SettingParser {
   const std::string &text;
 
   std::string operator()(std::string *field) const { return *field = text, ""; }
@@ -99,23 +101,23 @@ std::string Setting::set(const std::string &text) const {
   size_t at = byName ? text.rfind('=') : std::string::npos;
   std::string choice = at == std::string::npos ? text : text.substr(at + 1);
   if (at == 0 || (!choices.empty() && !llvm::is_contained(choices, choice)))
-    return wrongChoice(*this, text);
+    return invalidChoiceMessage(*this, text);
   if (at != std::string::npos) {
     byName->push_back(text);
     return "";
   }
-  std::string required = std::visit(Setter{text.empty() && alone ? alone : text}, field);
-  return required.empty() ? "" : wrong(*this, text, required);
+  std::string required = std::visit(SettingParser{text.empty() && alone ? alone : text}, field);
+  return required.empty() ? "" : invalidSettingMessage(*this, text, required);
 }
 
 std::string Setting::problem() const {
   auto *text = std::get_if<std::string *>(&field);
   if (text && !choices.empty() && !(*text)->empty() && !llvm::is_contained(choices, **text))
-    return wrongChoice(*this, **text);
+    return invalidChoiceMessage(*this, **text);
   for (const std::string &each : byName ? *byName : std::vector<std::string>())
     if (size_t at = each.rfind('=');
         at == std::string::npos || at == 0 || !llvm::is_contained(choices, each.substr(at + 1)))
-      return wrong(*this, each, "PATTERN=" + listed(choices));
+      return invalidSettingMessage(*this, each, "PATTERN=" + joinChoices(choices));
   return "";
 }
 
@@ -125,7 +127,7 @@ std::string Setting::value() const {
   return text ? **text : number ? std::to_string(**number) : "";
 }
 
-std::vector<Setting> settingsOf(ModelOptions &o) {
+std::vector<Setting> getModelSettings(ModelOptions &o) {
   return {
       {"device",
        "device of inputs, outputs and all operations without another device, such as cuda:0",
@@ -195,7 +197,7 @@ std::vector<Setting> settingsOf(ModelOptions &o) {
   };
 }
 
-std::string matmulPrecisionOf(const ModelOptions &options) {
+std::string getMatmulPrecision(const ModelOptions &options) {
   return options.accuracy == "fast" ? "medium" : options.matmulPrecision;
 }
 

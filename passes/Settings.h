@@ -47,11 +47,11 @@ struct Setting {
 
 /// Returns the settings of all compilation options. They refer to `options`, which must outlive
 /// them.
-std::vector<Setting> settingsOf(ModelOptions &options);
+std::vector<Setting> getModelSettings(ModelOptions &options);
 
 /// Returns the effective value of the option `matmulPrecision`, which limits the rounding of the
 /// f32 operands of matmuls and convolutions. The option `accuracy` "fast" implies "medium".
-std::string matmulPrecisionOf(const ModelOptions &options);
+std::string getMatmulPrecision(const ModelOptions &options);
 
 } // namespace dlc
 

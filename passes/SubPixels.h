@@ -18,12 +18,12 @@ namespace dlc {
 /// Phases along one spatial dimension of a transposed convolution: `stride` phases, each computed
 /// by a convolution with a window of `taps` elements and the padding `low` and `high`. `positions`
 /// is the size of the result of one phase.
-struct Phase {
+struct SubPixelPhase {
   int64_t stride, taps, positions, low, high;
 };
 
-inline std::optional<llvm::SmallVector<Phase>> phasesOf(ConvTransposeOp op) {
-  llvm::SmallVector<Phase> phases;
+inline std::optional<llvm::SmallVector<SubPixelPhase>> computeSubPixelPhases(ConvTransposeOp op) {
+  llvm::SmallVector<SubPixelPhase> phases;
   llvm::ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
   for (size_t d = 0; d + 2 < x.size(); ++d) {
     int64_t stride = op.getStrides()[d];
@@ -45,15 +45,15 @@ template <typename Builder> class SubPixels {
   using Shape = llvm::SmallVector<int64_t>;
 
 public:
-  SubPixels(ConvTransposeOp op, llvm::ArrayRef<Phase> phases, Builder &b)
+  SubPixels(ConvTransposeOp op, llvm::ArrayRef<SubPixelPhase> phases, Builder &b)
       : op(op), phases(phases), b(b), groups(op.getGroups()), outputs(shapeOf(op.getW())[1]) {}
 
   /// Builds the convolution that computes all phases. `w` are weights rearranged by weights().
   /// `bias` has one element per output channel of this convolution, or is null.
   Value convolution(Value x, Value w, Value bias) {
     Shape ones(phases.size(), 1), low, high;
-    append(low, &Phase::low);
-    append(high, &Phase::high);
+    append(low, &SubPixelPhase::low);
+    append(high, &SubPixelPhase::high);
     return b.template make<ConvOp>(x, w, bias, ones, ones, low, high, groups);
   }
 
@@ -82,7 +82,7 @@ public:
     order.append({2, 1});
     order.append(taps);
     Shape joined{groups * strides() * outputs, shape[0] / groups};
-    append(joined, &Phase::taps);
+    append(joined, &SubPixelPhase::taps);
     if (llvm::any_of(high, [](int64_t n) { return n > 0; }))
       w = b.template make<PadOp>(w, b.scalar(0, w), PadMode::constant, low, high);
     w = b.template make<SliceOp>(b.reshape(w, split), start, split, step);
@@ -102,9 +102,9 @@ private:
   Value inRows(Value phased) {
     const int64_t rank = int64_t(phases.size());
     Shape last{0}, first{0, rank + 1}, split{shapeOf(phased)[0]}, order{0};
-    append(split, &Phase::positions);
+    append(split, &SubPixelPhase::positions);
     split.push_back(groups);
-    append(split, &Phase::stride);
+    append(split, &SubPixelPhase::stride);
     split.push_back(outputs);
     for (int64_t d = 0; d < rank; ++d) {
       last.push_back(2 + d);
@@ -121,9 +121,9 @@ private:
   Value inPlanes(Value phased) {
     const int64_t rank = int64_t(phases.size());
     Shape split{shapeOf(phased)[0], groups}, order{0, 1, rank + 2};
-    append(split, &Phase::stride);
+    append(split, &SubPixelPhase::stride);
     split.push_back(outputs);
-    append(split, &Phase::positions);
+    append(split, &SubPixelPhase::positions);
     for (int64_t d = 0; d < rank; ++d)
       order.append({rank + 3 + d, 2 + d});
     return inside(b.template make<TransposeOp>(b.reshape(phased, split), order), 2);
@@ -145,18 +145,18 @@ private:
                           : b.template make<SliceOp>(whole, start, size, Shape(size.size(), 1));
   }
 
-  void append(Shape &shape, int64_t Phase::*what) const {
-    for (const Phase &phase : phases)
+  void append(Shape &shape, int64_t SubPixelPhase::*what) const {
+    for (const SubPixelPhase &phase : phases)
       shape.push_back(phase.*what);
   }
 
   int64_t strides() const {
     return std::accumulate(phases.begin(), phases.end(), int64_t(1),
-                           [](int64_t n, const Phase &phase) { return n * phase.stride; });
+                           [](int64_t n, const SubPixelPhase &phase) { return n * phase.stride; });
   }
 
   ConvTransposeOp op;
-  llvm::ArrayRef<Phase> phases;
+  llvm::ArrayRef<SubPixelPhase> phases;
   Builder &b;
   int64_t groups, outputs;
 };

@@ -77,7 +77,7 @@ std::optional<double> splatValue(Value value) {
   return tensor->isFloat() ? tensor->getDouble(0) : double(tensor->getInt(0));
 }
 
-bool isSplatOf(Value value, double expected) {
+bool isSplatWithValue(Value value, double expected) {
   std::optional<double> found = splatValue(value);
   if (!found)
     return false;

@@ -18,7 +18,7 @@ inline bool isInt32(mlir::Type tensor) {
 inline bool isInt8(mlir::Type tensor) {
   return llvm::cast<mlir::RankedTensorType>(tensor).getElementType().isInteger(8);
 }
-inline bool isScalarLike(mlir::RankedTensorType type) {
+inline bool hasOneElement(mlir::RankedTensorType type) {
   return type.hasStaticShape() && type.getNumElements() == 1;
 }
 
@@ -52,7 +52,7 @@ OnAttr deviceOf(mlir::Type type);
 std::optional<double> splatValue(mlir::Value value);
 /// Returns whether `value` is a constant whose elements all equal `expected`, up to rounding to the
 /// element type.
-bool isSplatOf(mlir::Value value, double expected);
+bool isSplatWithValue(mlir::Value value, double expected);
 
 } // namespace dlc
 

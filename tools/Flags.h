@@ -10,7 +10,7 @@ namespace dlc {
 
 /// Adds a command-line option `--NAME` to `app` for each setting. Invalid values are reported when
 /// the command line is parsed.
-inline void addFlags(CLI::App &app, const std::vector<Setting> &settings) {
+inline void addSettingFlags(CLI::App &app, const std::vector<Setting> &settings) {
   for (const Setting &setting : settings) {
     std::string name = std::string("--") + setting.name;
     if (setting.isFlag()) {

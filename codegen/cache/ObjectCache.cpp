@@ -57,7 +57,7 @@ std::string ObjectCache::pathOf(llvm::StringRef key) const {
   return folder + "/" + hex(key) + ".bin";
 }
 
-std::optional<cpu::Code> ObjectCache::find(llvm::StringRef key) const {
+std::optional<cpu::MachineCode> ObjectCache::find(llvm::StringRef key) const {
   if (folder.empty())
     return std::nullopt;
   auto file = llvm::MemoryBuffer::getFile(pathOf(key), false, false);
@@ -76,10 +76,10 @@ std::optional<cpu::Code> ObjectCache::find(llvm::StringRef key) const {
   if (code.size() != header.codeBytes || llvm::xxh3_64bits(code) != header.codeHash ||
       header.entry >= code.size())
     return std::nullopt;
-  return cpu::Code{code.str(), header.entry};
+  return cpu::MachineCode{code.str(), header.entry};
 }
 
-void ObjectCache::store(llvm::StringRef key, const cpu::Code &code) {
+void ObjectCache::store(llvm::StringRef key, const cpu::MachineCode &code) {
   if (folder.empty())
     return;
   Header header{{}, key.size(), code.bytes.size(), code.entry, llvm::xxh3_64bits(code.bytes)};

@@ -15,8 +15,8 @@ public:
   /// Opens the cache in `folder`. An empty name disables the cache.
   explicit ObjectCache(std::string folder);
 
-  std::optional<cpu::Code> find(llvm::StringRef key) const;
-  void store(llvm::StringRef key, const cpu::Code &code);
+  std::optional<cpu::MachineCode> find(llvm::StringRef key) const;
+  void store(llvm::StringRef key, const cpu::MachineCode &code);
 
 private:
   std::string pathOf(llvm::StringRef key) const;

@@ -24,12 +24,12 @@ constexpr int64_t kMaxElements = 256 << 20;
 
 /// Finds the constant expressions to precompute: values that depend only on constants and that the
 /// reference evaluator did not fold.
-class ConstantWork {
+class ConstantExpressionFinder {
 public:
-  explicit ConstantWork(Block &block) {
+  explicit ConstantExpressionFinder(Block &block) {
     for (Operation &op : block)
       if (llvm::all_of(op.getOperands(), [&](Value v) { return follows(v); }) && isComputable(op)) {
-        bool isLong = readsOfEvaluator(&op) > kMaxEvaluated;
+        bool isLong = countEvaluatorReads(&op) > kMaxEvaluated;
         for (Value operand : op.getOperands())
           isLong |= longOnes.contains(operand.getDefiningOp());
         known.insert(&op);
@@ -145,7 +145,7 @@ OwningOpRef<ModuleOp> programOf(func::FuncOp main, ArrayRef<Value> results,
 
 /// Returns options for the compilation of constant expressions: those of the model that affect the
 /// machine (threads, cache, profile, cancellation), and strict accuracy.
-CompileOptions optionsFor(const CompileOptions &given) {
+CompileOptions makePrecomputeOptions(const CompileOptions &given) {
   CompileOptions options;
   options.threads = given.threads;
   options.cacheDir = given.cacheDir;
@@ -157,11 +157,12 @@ CompileOptions optionsFor(const CompileOptions &given) {
 
 } // namespace
 
-bool precompute(ModuleOp module, const CompileOptions &options, const CompileModule &compile) {
+bool precomputeConstants(ModuleOp module, const CompileOptions &options,
+                         const CompileModule &compile) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isExternal() || !main.getBody().hasOneBlock())
     return false;
-  ConstantWork work(main.front());
+  ConstantExpressionFinder work(main.front());
   if (work.results.empty())
     return false;
   ArrayRef<Value> results = work.results.getArrayRef();
@@ -172,7 +173,7 @@ bool precompute(ModuleOp module, const CompileOptions &options, const CompileMod
   // Errors of this compilation are not reported: if they also affect the model, its own compilation
   // reports them.
   ScopedDiagnosticHandler silence(module.getContext(), [](Diagnostic &) { return success(); });
-  auto program = compile(*once, optionsFor(options));
+  auto program = compile(*once, makePrecomputeOptions(options));
   if (failed(program))
     return false;
   try {

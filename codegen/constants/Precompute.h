@@ -25,7 +25,8 @@ using CompileModule = std::function<mlir::FailureOr<std::shared_ptr<runtime::Pro
 /// Evaluates expensive constant expressions of @main by compiled kernels, and replaces them by
 /// constants. Returns true if any expression was replaced. Expressions that cannot be compiled or
 /// run are unchanged.
-bool precompute(mlir::ModuleOp module, const CompileOptions &options, const CompileModule &compile);
+bool precomputeConstants(mlir::ModuleOp module, const CompileOptions &options,
+                         const CompileModule &compile);
 
 } // namespace dlc
 

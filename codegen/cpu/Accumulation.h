@@ -7,8 +7,8 @@
 namespace dlc::cpu {
 
 namespace detail {
-mlir::vector::CombiningKind combiningKind(ReduceKind kind, mlir::Type element);
-mlir::Value floatConstant(Emitter &e, mlir::Type like, double value);
+mlir::vector::CombiningKind getCombiningKind(ReduceKind kind, mlir::Type element);
+mlir::Value emitFloatConstant(Emitter &e, mlir::Type like, double value);
 } // namespace detail
 
 /// /// Number of sequential additions after which rounding errors matter. Floating-point sums of
@@ -19,14 +19,14 @@ inline constexpr int64_t kLongSum = 64;
 /// or minima is held as the extremum without NaN handling plus a mask of the lanes that have seen a
 /// NaN. One comparison updates the mask for two registers. A sum of more than kLongSum terms is
 /// held as a sum and its accumulated rounding error.
-class Accumulation {
+class ReductionState {
 public:
-  Accumulation(Emitter &e, llvm::ArrayRef<Fold> folds, int64_t lanes, bool perLane)
+  ReductionState(Emitter &e, llvm::ArrayRef<LoopReduction> folds, int64_t lanes, bool perLane)
       : e(e), folds(folds.begin(), folds.end()), lanes(lanes), perLane(perLane) {}
 
   llvm::SmallVector<mlir::Value> start() const {
     llvm::SmallVector<mlir::Value> state;
-    for (const Fold &fold : folds) {
+    for (const LoopReduction &fold : folds) {
       state.push_back(e.neutral(fold.kind, fold.element, lanes));
       if (hasMask(fold))
         state.push_back(mlir::arith::ConstantOp::create(
@@ -82,7 +82,7 @@ public:
         mlir::Value grown = mlir::arith::SubFOp::create(e.b, e.loc, total, sum);
         mlir::Value over = mlir::arith::SubFOp::create(e.b, e.loc, grown, term);
         // An infinite sum would give a NaN as rounding error. The error is set to 0 in this case.
-        mlir::Value zero = detail::floatConstant(e, over.getType(), 0);
+        mlir::Value zero = detail::emitFloatConstant(e, over.getType(), 0);
         mlir::Value finite =
             mlir::arith::CmpFOp::create(e.b, e.loc, mlir::arith::CmpFPredicate::OEQ,
                                         mlir::arith::SubFOp::create(e.b, e.loc, over, over), zero);
@@ -100,7 +100,7 @@ public:
   llvm::SmallVector<mlir::Value> finishLongSum(mlir::ValueRange longState) const {
     llvm::SmallVector<mlir::Value> state;
     size_t at = 0;
-    for (const Fold &fold : folds) {
+    for (const LoopReduction &fold : folds) {
       state.push_back(longState[at++]);
       if (isSum(fold))
         ++at;
@@ -112,13 +112,13 @@ public:
 
   size_t longStateSize() const {
     size_t size = 0;
-    for (const Fold &fold : folds)
+    for (const LoopReduction &fold : folds)
       size += 1 + (isSum(fold) || hasMask(fold));
     return size;
   }
   size_t size() const {
     size_t size = 0;
-    for (const Fold &fold : folds)
+    for (const LoopReduction &fold : folds)
       size += 1 + hasMask(fold);
     return size;
   }
@@ -137,12 +137,12 @@ public:
       if (hasMask(fold))
         flags = flags | mlir::arith::FastMathFlags::nnan | mlir::arith::FastMathFlags::nsz;
       mlir::Value one = mlir::vector::ReductionOp::create(
-          e.b, e.loc, detail::combiningKind(fold.kind, fold.element), v, flags);
+          e.b, e.loc, detail::getCombiningKind(fold.kind, fold.element), v, flags);
       if (hasMask(fold)) {
         mlir::Value nan = mlir::vector::ReductionOp::create(
             e.b, e.loc, mlir::vector::CombiningKind::OR, values[1]);
         one = mlir::arith::SelectOp::create(e.b, e.loc, nan,
-                                            detail::floatConstant(e, one.getType(), NAN), one);
+                                            detail::emitFloatConstant(e, one.getType(), NAN), one);
       }
       results.push_back(one);
     }
@@ -158,7 +158,7 @@ public:
       mlir::Value v = values[0];
       if (hasMask(fold)) {
         assert(maskLanes() == lanes && "a mask has a bit for each lane");
-        mlir::Value nan = detail::floatConstant(e, v.getType(), NAN);
+        mlir::Value nan = detail::emitFloatConstant(e, v.getType(), NAN);
         v = mlir::arith::SelectOp::create(e.b, e.loc, values[1], nan, v);
       }
       results.push_back(v);
@@ -169,15 +169,16 @@ public:
   /// Returns whether any reduction is a floating-point sum of more than kLongSum sequential
   /// additions.
   bool isLong(int64_t steps) const {
-    return steps > kLongSum && llvm::any_of(folds, [](const Fold &fold) { return isSum(fold); });
+    return steps > kLongSum &&
+           llvm::any_of(folds, [](const LoopReduction &fold) { return isSum(fold); });
   }
 
 private:
-  static bool isSum(const Fold &fold) {
+  static bool isSum(const LoopReduction &fold) {
     return llvm::isa<mlir::FloatType>(fold.element) &&
            (fold.kind == ReduceKind::sum || fold.kind == ReduceKind::mean);
   }
-  bool hasMask(const Fold &fold) const {
+  bool hasMask(const LoopReduction &fold) const {
     return lanes > 0 && !perLane && llvm::isa<mlir::FloatType>(fold.element) &&
            (fold.kind == ReduceKind::max || fold.kind == ReduceKind::min);
   }
@@ -206,11 +207,11 @@ private:
   }
 
   /// Splits the flat list of state values into the values of each reduction.
-  llvm::SmallVector<std::pair<Fold, llvm::SmallVector<mlir::Value>>>
+  llvm::SmallVector<std::pair<LoopReduction, llvm::SmallVector<mlir::Value>>>
   split(const llvm::SmallVector<mlir::Value> &state) const {
-    llvm::SmallVector<std::pair<Fold, llvm::SmallVector<mlir::Value>>> parts;
+    llvm::SmallVector<std::pair<LoopReduction, llvm::SmallVector<mlir::Value>>> parts;
     size_t at = 0;
-    for (const Fold &fold : folds) {
+    for (const LoopReduction &fold : folds) {
       size_t n = 1 + hasMask(fold);
       parts.push_back(
           {fold, llvm::SmallVector<mlir::Value>(state.begin() + at, state.begin() + at + n)});
@@ -220,7 +221,7 @@ private:
   }
 
   Emitter &e;
-  llvm::SmallVector<Fold> folds;
+  llvm::SmallVector<LoopReduction> folds;
   int64_t lanes;
   bool perLane;
 };

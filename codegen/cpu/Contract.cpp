@@ -31,13 +31,13 @@ constexpr int64_t kPrefetchBytes = 1024;
 constexpr int64_t kAlongDepth = 16;
 
 /// Matrix in memory with strides that are constant at compile time.
-struct View {
+struct MatrixView {
   Value base;
   Type element;
   int64_t row = 0, column = 0; ///< strides in elements
 };
 
-struct Generator {
+struct ContractEmitter {
   OpBuilder &b;
   Location loc;
   const ContractSpec &spec;
@@ -49,8 +49,8 @@ struct Generator {
   Type pointer;
   Value zeroA, zeroB; ///< zero points of A and B, in the type `held`
 
-  Generator(OpBuilder &b, Location loc, const ContractOperands &operands, const ContractSpec &spec,
-            const ContractPlan &plan, const Epilogue &epilogue)
+  ContractEmitter(OpBuilder &b, Location loc, const ContractOperands &operands,
+                  const ContractSpec &spec, const ContractPlan &plan, const Epilogue &epilogue)
       : b(b), loc(loc), spec(spec), plan(plan), operands(operands), epilogue(epilogue),
         sum(spec.sumsIntegers()                              ? Type(b.getI32Type())
             : spec.elementA.isF64() || spec.elementB.isF64() ? Type(b.getF64Type())
@@ -95,7 +95,7 @@ struct Generator {
 
   /// Converts loaded elements to the element type of the accumulators.
   Value widened(Value stored, Type element) {
-    Value x = toCompute(b, loc, stored, element);
+    Value x = convertToComputeType(b, loc, stored, element);
     if (isa<IntegerType>(element))
       return castElement(b, loc, x, element, sum);
     if (getElementTypeOrSelf(x.getType()) == sum)
@@ -106,13 +106,13 @@ struct Generator {
     return arith::ExtFOp::create(b, loc, type, x);
   }
   Value loadScalar(Value address, Type element) {
-    return widened(LLVM::LoadOp::create(b, loc, storageType(element), address, bytes(element)),
+    return widened(LLVM::LoadOp::create(b, loc, getStorageType(element), address, bytes(element)),
                    element);
   }
   /// Loads a vector of plan.lanes elements. Only the first `valid` elements are read from memory;
   /// the other lanes are zero.
   Value loadVector(Value address, Type element, int64_t valid) {
-    VectorType type = vectorOf(storageType(element), plan.lanes);
+    VectorType type = vectorOf(getStorageType(element), plan.lanes);
     if (valid >= plan.lanes)
       return widened(LLVM::LoadOp::create(b, loc, type, address, bytes(element)), element);
     SmallVector<bool> keep(plan.lanes, false);
@@ -201,8 +201,8 @@ struct Generator {
   //===--------------------------------------------------------------------===//
 
   /// Packs `rows` rows of A into scratch memory, converted to the type of the accumulators.
-  View packA(View from, Value rows) {
-    View to{operands.scratch, sum, packedRowA(spec, bytes(held)), 1};
+  MatrixView packA(MatrixView from, Value rows) {
+    MatrixView to{operands.scratch, sum, getPackedRowStrideA(spec, bytes(held)), 1};
     if (from.column == 1) {
       int64_t whole = spec.k / plan.lanes * plan.lanes;
       loop(i64(0), rows, 1, [&](Value row) {
@@ -235,8 +235,8 @@ struct Generator {
   /// Packs one panel of B into memory at `to`, as K rows of plan.panelColumns elements in the type
   /// of the accumulators. `width` is the number of columns that exist; the last panel may have
   /// fewer than plan.panelColumns.
-  View packPanel(View from, int64_t width, Value to) {
-    View packed{to, sum, plan.panelColumns, 1};
+  MatrixView packPanel(MatrixView from, int64_t width, Value to) {
+    MatrixView packed{to, sum, plan.panelColumns, 1};
     int64_t lanes = plan.lanes;
     if (from.column == 1) {
       loop(i64(0), i64(spec.k), 1, [&](Value k) {
@@ -321,7 +321,7 @@ struct Generator {
   }
 
   /// Packs plan.lanes rows of an integer A that is contiguous along M, one pair along K at a time.
-  void packIntegersAcross(View from, View to, Value row) {
+  void packIntegersAcross(MatrixView from, MatrixView to, Value row) {
     Value source = at(from.base, from.element, row), target = at(to.base, held, mul(row, to.row));
     auto column = [&](Value k) {
       return centred(
@@ -336,8 +336,8 @@ struct Generator {
 
   /// Packs `rows` rows of an integer A into scratch memory, as 16-bit elements minus the zero
   /// point.
-  View packIntegersA(View from, Value rows) {
-    View to{operands.scratch, held, packedRowA(spec, bytes(held)), spec.pairSize()};
+  MatrixView packIntegersA(MatrixView from, Value rows) {
+    MatrixView to{operands.scratch, held, getPackedRowStrideA(spec, bytes(held)), spec.pairSize()};
     Value first = i64(0);
     if (from.row == 1 && from.column != 1) {
       first = sub(rows, rem(rows, plan.lanes));
@@ -366,9 +366,9 @@ struct Generator {
 
   /// Packs a panel of an integer B into memory at `to`, as 16-bit elements in the layout [pair
   /// along K][column][element of the pair].
-  View packIntegersPanel(View from, int64_t width, Value to) {
+  MatrixView packIntegersPanel(MatrixView from, int64_t width, Value to) {
     const int64_t together = spec.pairSize(), lanes = plan.lanes;
-    View packed{to, held, together * plan.panelColumns, 1};
+    MatrixView packed{to, held, together * plan.panelColumns, 1};
     auto load = [&](Value k, Value j, int64_t count) {
       Value address =
           at(at(from.base, from.element, mul(k, from.row)), from.element, mul(j, from.column));
@@ -406,8 +406,8 @@ struct Generator {
   /// Multiplies a block of `height` rows of A by a panel of `width` columns, for the steps along K
   /// in [from, to), and adds the products to `sums`. `sums` has the accumulator vectors of the
   /// block, in row-major order. `from` is a multiple of four.
-  void multiplyBlock(View a, View panel, int64_t height, int64_t width, Value from, Value to,
-                     SmallVectorImpl<Value> &sums) {
+  void multiplyBlock(MatrixView a, MatrixView panel, int64_t height, int64_t width, Value from,
+                     Value to, SmallVectorImpl<Value> &sums) {
     const int64_t steps = spec.steps();
     int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
     bool whole = spec.packedB || plan.packsB; // whether memory after the last column can be read
@@ -521,13 +521,13 @@ struct Generator {
 
   /// Rows of A (a chunk of row blocks) that one work unit multiplies by a panel of B.
   struct Chunk {
-    View a; ///< starts at the chunk's first row if A is packed into scratch, else at row 0
+    MatrixView a; ///< starts at the chunk's first row if A is packed into scratch, else at row 0
     Value batch, offsetC, firstBlock, lastBlock, firstRow, endRow;
   };
 
   /// Multiplies one row of A by a wide panel of an unpacked B (GEMV). The rows of the panel are
   /// contiguous, and the accumulators are in scratch memory.
-  void rowByPanel(const Chunk &chunk, View panel, Value firstColumn, int64_t width) {
+  void rowByPanel(const Chunk &chunk, MatrixView panel, Value firstColumn, int64_t width) {
     Value sums = at(operands.scratch, b.getI8Type(), plan.scratchSums);
     int64_t whole = width / plan.lanes * plan.lanes;
     auto eachVector = [&](llvm::function_ref<void(Value, int64_t)> visit) {
@@ -566,7 +566,7 @@ struct Generator {
     });
   }
 
-  void chunkByPanel(const Chunk &chunk, View panel, Value firstColumn, int64_t width) {
+  void chunkByPanel(const Chunk &chunk, MatrixView panel, Value firstColumn, int64_t width) {
     int64_t base = spec.m / plan.blocks, tall = plan.tallBlocks();
     int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
     bool split = plan.kBlocks(spec.steps()) > 1;
@@ -575,7 +575,7 @@ struct Generator {
       loop(first, last, 1, [&](Value block) {
         Value row = firstRowOf(block);
         Value inChunk = sub(row, chunk.firstRow);
-        View rows = chunk.a;
+        MatrixView rows = chunk.a;
         rows.base = at(rows.base, rows.element, mul(plan.packsA ? inChunk : row, rows.row));
         // In a packed A, the rows of a block are interleaved: the pairs of all rows at one step
         // along K are adjacent.
@@ -645,14 +645,14 @@ struct Generator {
       chunk.lastBlock = least(add(chunk.firstBlock, i64(plan.blocksPerChunk)), i64(plan.blocks));
       chunk.firstRow = firstRowOf(chunk.firstBlock);
       chunk.endRow = firstRowOf(chunk.lastBlock);
-      Type elementA = spec.sumsIntegers() ? storageType(spec.elementA) : spec.elementA,
-           elementB = spec.sumsIntegers() ? storageType(spec.elementB) : spec.elementB;
+      Type elementA = spec.sumsIntegers() ? getStorageType(spec.elementA) : spec.elementA,
+           elementB = spec.sumsIntegers() ? getStorageType(spec.elementB) : spec.elementB;
       chunk.a = {at(operands.a, elementA, batchOffset(chunk.batch, &BatchDim::strideA)), elementA,
                  spec.strideAm, spec.strideAk};
       if (spec.packedA)
         chunk.a = {operands.a, held, spec.steps() * spec.pairSize(), spec.pairSize()};
       if (plan.packsA) {
-        View rows = chunk.a;
+        MatrixView rows = chunk.a;
         rows.base = at(rows.base, rows.element, mul(chunk.firstRow, rows.row));
         Value count = sub(chunk.endRow, chunk.firstRow);
         chunk.a = spec.sumsIntegers() ? packIntegersA(rows, count) : packA(rows, count);
@@ -660,7 +660,7 @@ struct Generator {
 
       auto panelAt = [&](Value index, int64_t width) {
         Value column = mul(index, plan.panelColumns);
-        View panel{operands.b, elementB, spec.strideBk, spec.strideBn};
+        MatrixView panel{operands.b, elementB, spec.strideBk, spec.strideBn};
         if (spec.packedB) {
           Value number = sharedB ? index : add(mul(chunk.batch, plan.panels), index);
           Type packed = elementB.isInteger(32) ? held : elementB;
@@ -692,7 +692,7 @@ struct Generator {
 
 void emitContract(OpBuilder &b, Location loc, const ContractOperands &operands,
                   const ContractSpec &spec, const ContractPlan &plan, const Epilogue &epilogue) {
-  Generator(b, loc, operands, spec, plan, epilogue).emit();
+  ContractEmitter(b, loc, operands, spec, plan, epilogue).emit();
 }
 
 } // namespace dlc::cpu

@@ -92,7 +92,7 @@ struct ContractPlan {
 };
 
 /// Returns whether the processor supports integer matmuls (the `pmaddwd` instruction).
-bool sumsIntegers(const Target &target);
+bool supportsIntegerMatmul(const Target &target);
 
 /// Computes the schedule of a matmul. `hasEpilogue`: whether an epilogue will be passed to
 /// emitContract.
@@ -107,7 +107,7 @@ void packB(const ContractSpec &spec, const ContractPlan &plan, const void *b, vo
 void packA(const ContractSpec &spec, const ContractPlan &plan, const void *a, void *packed);
 /// Returns the row stride of the copy of A in scratch memory, in elements of `bytes` bytes. The
 /// stride is an odd number of cache lines, so that the rows map to different cache sets.
-int64_t packedRowA(const ContractSpec &spec, int64_t bytes);
+int64_t getPackedRowStrideA(const ContractSpec &spec, int64_t bytes);
 
 /// Callback that emits the epilogue: it converts a vector of accumulators (`sums`) to elements of
 /// C. `column` is the column of the vector's first lane. The returned vector has the same number of

@@ -12,52 +12,54 @@ namespace {
 
 /// Whether a value depends on the matmul. Yes: only through elementwise operations on values of its
 /// shape. Wrongly: in a way that an epilogue cannot compute.
-enum class Follows { No, Yes, Wrongly };
+enum class MatmulDependence { No, Yes, Wrongly };
 
-Follows follows(Value value, MatmulOp matmul, llvm::DenseMap<Value, Follows> &known) {
+MatmulDependence findMatmulDependence(Value value, MatmulOp matmul,
+                                      llvm::DenseMap<Value, MatmulDependence> &known) {
   if (value == matmul.getY())
-    return Follows::Yes;
+    return MatmulDependence::Yes;
   Operation *op = value.getDefiningOp();
   if (!op)
-    return Follows::No;
+    return MatmulDependence::No;
   if (auto found = known.find(value); found != known.end())
     return found->second;
-  Follows result = Follows::No;
+  MatmulDependence result = MatmulDependence::No;
   for (Value operand : op->getOperands()) {
-    Follows one = follows(operand, matmul, known);
-    if (one == Follows::Wrongly)
+    MatmulDependence one = findMatmulDependence(operand, matmul, known);
+    if (one == MatmulDependence::Wrongly)
       result = one;
-    else if (one == Follows::Yes && result == Follows::No)
-      result = op->hasTrait<Elementwise>() && shapeOf(operand) == shapeOf(value) ? Follows::Yes
-                                                                                 : Follows::Wrongly;
+    else if (one == MatmulDependence::Yes && result == MatmulDependence::No)
+      result = op->hasTrait<Elementwise>() && shapeOf(operand) == shapeOf(value)
+                   ? MatmulDependence::Yes
+                   : MatmulDependence::Wrongly;
   }
   // A reduction or contraction that is an operand of the epilogue would be recomputed for each
   // element.
-  if (result == Follows::No && op->hasTrait<ElementLoop>())
-    result = Follows::Wrongly;
+  if (result == MatmulDependence::No && op->hasTrait<ElementLoop>())
+    result = MatmulDependence::Wrongly;
   return known[value] = result;
 }
 
-bool isKeptNarrow(CastOp cast) {
+bool isCastFusedIntoLoad(CastOp cast) {
   Type from = typeOf(cast.getX()).getElementType();
   return typeOf(cast.getY()).getElementType().isF32() && layoutOf(cast.getX().getType()).empty() &&
          (from.isBF16() || from.isF16() || from.isSignlessInteger(8));
 }
 
-struct Operand : StridedView {
+struct MatmulOperandView : StridedView {
   Value zero; ///< zero point that is subtracted from the elements; null: none
 };
 
 /// Returns a matmul's operand as a strided view of an argument of the body, with the rank of the
 /// matmul. Returns nothing if the operand is not such a view.
-std::optional<Operand> operandView(Value value, bool transposed, size_t rank) {
-  auto strided = asStrided(value, [](Operation *) { return true; });
+std::optional<MatmulOperandView> matchOperandView(Value value, bool transposed, size_t rank) {
+  auto strided = matchStridedView(value, [](Operation *) { return true; });
   if (!strided)
     return std::nullopt;
-  std::optional<Operand> view = Operand{*strided, Value()};
+  std::optional<MatmulOperandView> view = MatmulOperandView{*strided, Value()};
   // Weights in f16, bf16 or i8 are not converted beforehand: the kernel converts them to f32 when
   // it loads them.
-  if (auto cast = view->base.getDefiningOp<CastOp>(); cast && isKeptNarrow(cast))
+  if (auto cast = view->base.getDefiningOp<CastOp>(); cast && isCastFusedIntoLoad(cast))
     view->base = cast.getX();
   if (!isa<BlockArgument>(view->base))
     return std::nullopt;
@@ -71,7 +73,7 @@ std::optional<Operand> operandView(Value value, bool transposed, size_t rank) {
   return view;
 }
 
-bool isProductFloat(Type element) {
+bool isMatmulFloatType(Type element) {
   return element.isF32() || element.isBF16() || element.isF16() || element.isF64();
 }
 
@@ -97,8 +99,8 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
   MatmulOp matmul = contract.matmul;
   Type element = typeOf(matmul.getA()).getElementType();
   const bool sums =
-      isIntegerContraction(matmul) && hasSingleZeroPoints(matmul) && sumsIntegers(target);
-  if (!sums && !isProductFloat(element))
+      isIntegerContraction(matmul) && hasSingleZeroPoints(matmul) && supportsIntegerMatmul(target);
+  if (!sums && !isMatmulFloatType(element))
     return no("a product of other than floating point numbers or integers of 8 bits");
   for (Value v : {Value(matmul.getA()), Value(matmul.getB()), yield.getOperand(0)})
     if (!layoutOf(v.getType()).empty())
@@ -108,16 +110,16 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
   Value inner = result;
   while (isa_and_nonnull<ReshapeOp, TransposeOp>(inner.getDefiningOp()))
     inner = inner.getDefiningOp()->getOperand(0);
-  llvm::DenseMap<Value, Follows> known;
-  if (follows(inner, matmul, known) != Follows::Yes)
+  llvm::DenseMap<Value, MatmulDependence> known;
+  if (findMatmulDependence(inner, matmul, known) != MatmulDependence::Yes)
     return no("what follows the product is not elementwise");
   contract.hasEpilogue = inner != matmul.getY() || element.isBF16() || element.isF16();
 
   ArrayRef<int64_t> shape = shapeOf(matmul.getY());
   size_t rank = shape.size();
-  auto a = operandView(matmul.getA(), matmul.getTransposeA(), rank);
-  auto b = operandView(matmul.getB(), matmul.getTransposeB(), rank);
-  auto c = asStridedDestination(inner, result);
+  auto a = matchOperandView(matmul.getA(), matmul.getTransposeA(), rank);
+  auto b = matchOperandView(matmul.getB(), matmul.getTransposeB(), rank);
+  auto c = matchStridedDestination(inner, result);
   if (a && b)
     a->zero = matmul.getAZeroPoint(), b->zero = matmul.getBZeroPoint();
   if (!a || !b || !c)
@@ -178,7 +180,7 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
   return contract;
 }
 
-std::optional<unsigned> packableArgument(FusionOp fusion, const ContractFusion &contract) {
+std::optional<unsigned> findPackableArgument(FusionOp fusion, const ContractFusion &contract) {
   auto canPack = [&](unsigned argument, Type element) {
     auto constant = fusion.getInputs()[argument].getDefiningOp<ConstantOp>();
     if (!constant)
@@ -219,8 +221,8 @@ KernelPlan planContractKernel(FusionOp fusion, const ContractFusion &contract) {
       matrices *= dim.*stride == 0 ? 1.0 : double(dim.size);
     if (along != 1)
       std::swap(rows, columns), std::swap(down, along);
-    return bytesOfLines(matrices * double(rows), double(columns), down,
-                        double(ref::elementBytes(element)));
+    return estimateCacheLineBytes(matrices * double(rows), double(columns), down,
+                                  double(ref::elementBytes(element)));
   };
   plan.bytes +=
       operand(&BatchDim::strideA, spec.m, spec.k, spec.strideAm, spec.strideAk, spec.elementA) +
@@ -228,10 +230,10 @@ KernelPlan planContractKernel(FusionOp fusion, const ContractFusion &contract) {
   for (BlockArgument argument : fusion.getBody().getArguments())
     if (argument.getArgNumber() != contract.argumentA &&
         argument.getArgNumber() != contract.argumentB)
-      plan.bytes += bytesRead(argument);
-  plan.bytes +=
-      bytesOfLines(double(spec.batchSize() * spec.m), double(spec.n), spec.strideCm,
-                   double(ref::elementBytes(typeOf(fusion.getResult(0)).getElementType())));
+      plan.bytes += estimateBytesRead(argument);
+  plan.bytes += estimateCacheLineBytes(
+      double(spec.batchSize() * spec.m), double(spec.n), spec.strideCm,
+      double(ref::elementBytes(typeOf(fusion.getResult(0)).getElementType())));
   return plan;
 }
 
@@ -262,7 +264,7 @@ public:
     e.bindElement(product, e.rounded(product, bound));
     Value x = e.eval(inner, at, lanes > 1 ? lanes : 0);
     e.popScope();
-    return toStorage(b, loc, e.splat(x, lanes), typeOf(inner).getElementType());
+    return convertToStorageType(b, loc, e.splat(x, lanes), typeOf(inner).getElementType());
   }
 
 private:
@@ -286,7 +288,7 @@ LogicalResult emitContractKernel(OpBuilder &b, FusionOp fusion, StringRef name,
                                  const Target &target, std::optional<unsigned> packed) {
   std::string why;
   auto contract = matchContract(fusion, target, packed, &why);
-  if (!contract || !canEmit(fusion, &why))
+  if (!contract || !canEmitKernel(fusion, &why))
     return fusion.emitError("the operation cannot be compiled as a blocked matmul: ") << why;
   Location loc = fusion.getLoc();
   MLIRContext *context = b.getContext();
@@ -310,7 +312,7 @@ LogicalResult emitContractKernel(OpBuilder &b, FusionOp fusion, StringRef name,
     e.bindBuffer(argument, buffers[cast<BlockArgument>(argument).getArgNumber()]);
   auto start = [&](unsigned argument, int64_t offset) {
     Value base = buffers[argument];
-    Type element = storageType(typeOf(fusion.getBody().getArgument(argument)).getElementType());
+    Type element = getStorageType(typeOf(fusion.getBody().getArgument(argument)).getElementType());
     return offset == 0 ? base
                        : LLVM::GEPOp::create(b, loc, pointer, element, base,
                                              ArrayRef<LLVM::GEPArg>{e.i64(offset)})

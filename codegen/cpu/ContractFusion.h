@@ -41,7 +41,7 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
 /// Returns the argument that can be packed at compile time: the one that holds the kernel's operand
 /// B (or A, for integers). Returns nothing unless the argument is a constant that only the matmul
 /// reads. `fusion` is the fusion in the model.
-std::optional<unsigned> packableArgument(FusionOp fusion, const ContractFusion &contract);
+std::optional<unsigned> findPackableArgument(FusionOp fusion, const ContractFusion &contract);
 
 KernelPlan planContractKernel(FusionOp fusion, const ContractFusion &contract);
 

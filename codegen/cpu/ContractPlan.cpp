@@ -36,7 +36,7 @@ int64_t byteWidth(mlir::Type type) { return type.getIntOrFloatBitWidth() / 8; }
 
 /// Returns whether `rows` rows with the stride `strideBytes` map to so few sets of the first-level
 /// cache that they evict each other.
-bool rowsCollide(int64_t rows, int64_t strideBytes) {
+bool rowsConflictInCache(int64_t rows, int64_t strideBytes) {
   if (strideBytes % kLine)
     return false;
   int64_t sets = 4096 / kLine;
@@ -45,13 +45,13 @@ bool rowsCollide(int64_t rows, int64_t strideBytes) {
 }
 
 /// Returns the bytes of one element of a packed B.
-int64_t packedWidth(const ContractSpec &spec) {
+int64_t getPackedElementBytes(const ContractSpec &spec) {
   return std::min<int64_t>(byteWidth(spec.elementB), spec.sumsIntegers() ? 2 : 8);
 }
 
 } // namespace
 
-bool sumsIntegers(const Target &target) {
+bool supportsIntegerMatmul(const Target &target) {
   llvm::StringRef features = target.features;
   return features.contains("+avx2") && (target.vectorBits == 256 || features.contains("+avx512bw"));
 }
@@ -92,7 +92,7 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   bool widensA = byteWidth(spec.elementA) < sumBytes;
   bool contiguous = spec.strideAk == 1 || spec.strideAm == 1;
   bool collide =
-      spec.strideAk == 1 && rowsCollide(height, spec.strideAm * byteWidth(spec.elementA));
+      spec.strideAk == 1 && rowsConflictInCache(height, spec.strideAm * byteWidth(spec.elementA));
   plan.packsA = (spec.sumsIntegers() && !spec.packedA) ||
                 (!spec.sumsIntegers() && (widensA || !contiguous || collide) && plan.panels > 1 &&
                  spec.k > 1);
@@ -114,7 +114,7 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);
 
   // Blocks along K have equal sizes, which are multiples of four because steps are unrolled.
-  int64_t panelRow = plan.panelColumns * (spec.packedB ? packedWidth(spec) : heldBytes);
+  int64_t panelRow = plan.panelColumns * (spec.packedB ? getPackedElementBytes(spec) : heldBytes);
   int64_t kBlocks = plan.blocksPerChunk == 1 ? 1 : ceilDiv(depth * panelRow, kPanelBytes);
   plan.kBlock = std::max<int64_t>(4, ceilDiv(ceilDiv(spec.steps(), kBlocks), 4) * 4);
   plan.keepsSums = hasEpilogue || plan.walksRows || plan.kBlocks(spec.steps()) > 1;
@@ -130,7 +130,7 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
     return offset;
   };
   if (plan.packsA)
-    reserve(chunkRows * packedRowA(spec, heldBytes) * heldBytes);
+    reserve(chunkRows * getPackedRowStrideA(spec, heldBytes) * heldBytes);
   if (plan.packsB)
     plan.scratchB = reserve(depth * plan.panelColumns * heldBytes);
   if (plan.keepsSums)
@@ -140,12 +140,12 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   if (spec.packedB) {
     bool shared = spec.isShared(&BatchDim::strideB);
     plan.packedBytes = (shared ? 1 : spec.batchSize()) * plan.panels * depth * plan.panelColumns *
-                       packedWidth(spec);
+                       getPackedElementBytes(spec);
   }
   return plan;
 }
 
-int64_t packedRowA(const ContractSpec &spec, int64_t bytes) {
+int64_t getPackedRowStrideA(const ContractSpec &spec, int64_t bytes) {
   return (ceilDiv(spec.k * bytes, kLine) | 1) * kLine / bytes;
 }
 

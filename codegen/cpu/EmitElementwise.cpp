@@ -25,7 +25,7 @@ Value constantLike(OpBuilder &b, Location loc, Type type, double value) {
 }
 
 /// Returns the integer type (or vector type) with the bit width of a float type, for bitcasts.
-Type integerLike(Type type) {
+Type getIntegerTypeLike(Type type) {
   Type element = getElementTypeOrSelf(type);
   Type integer = IntegerType::get(type.getContext(), element.getIntOrFloatBitWidth());
   if (auto vector = dyn_cast<VectorType>(type))
@@ -33,7 +33,7 @@ Type integerLike(Type type) {
   return integer;
 }
 
-Type elementLike(Type type, Type element) {
+Type withElementType(Type type, Type element) {
   if (auto vector = dyn_cast<VectorType>(type))
     return VectorType::get(vector.getShape(), element);
   return element;
@@ -42,7 +42,7 @@ Type elementLike(Type type, Type element) {
 /// Prepares the rounding of f32 to bf16 (nearest even): adds half of the last place of bf16 to the
 /// bits, so that the upper 16 bits of the sum are the rounded number. Uses integer instructions,
 /// because not every processor has the conversion, and LLVM would call a library function instead.
-Value addHalfOfBf16(OpBuilder &b, Location loc, Value bits) {
+Value addBf16RoundingBias(OpBuilder &b, Location loc, Value bits) {
   auto c = [&](int64_t v) { return constantLike(b, loc, bits.getType(), double(v)); };
   Value odd = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, bits, c(16)), c(1));
   Value bias = arith::AddIOp::create(b, loc, odd, c(0x7fff));
@@ -51,19 +51,19 @@ Value addHalfOfBf16(OpBuilder &b, Location loc, Value bits) {
 
 /// Converts f32 to bf16 and returns the 16 bits of the result as an integer.
 Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
-  Value bits = arith::BitcastOp::create(b, loc, integerLike(x.getType()), x);
+  Value bits = arith::BitcastOp::create(b, loc, getIntegerTypeLike(x.getType()), x);
   Type type = bits.getType();
   auto c = [&](int64_t v) { return constantLike(b, loc, type, double(v)); };
-  Value rounded = arith::ShRUIOp::create(b, loc, addHalfOfBf16(b, loc, bits), c(16));
+  Value rounded = arith::ShRUIOp::create(b, loc, addBf16RoundingBias(b, loc, bits), c(16));
   Value quiet = arith::OrIOp::create(b, loc, arith::ShRUIOp::create(b, loc, bits, c(16)), c(0x40));
   Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
   Value half = arith::SelectOp::create(b, loc, nan, quiet, rounded);
-  return arith::TruncIOp::create(b, loc, elementLike(type, b.getI16Type()), half);
+  return arith::TruncIOp::create(b, loc, withElementType(type, b.getI16Type()), half);
 }
 
 /// Converts floats to an integer type of at most 16 bits, with saturation. The bounds of such a
 /// type are exact floats, so that one instruction clamps to each bound. NaN is converted to 0.
-Value floatToNarrow(OpBuilder &b, Location loc, Value x, IntegerType to, bool isSigned) {
+Value convertFloatToSmallInt(OpBuilder &b, Location loc, Value x, IntegerType to, bool isSigned) {
   unsigned width = to.getWidth();
   double low = isSigned ? -std::ldexp(1.0, int(width) - 1) : 0;
   auto bound = [&](arith::CmpFPredicate keeps, double limit) {
@@ -76,21 +76,21 @@ Value floatToNarrow(OpBuilder &b, Location loc, Value x, IntegerType to, bool is
   }
   bound(arith::CmpFPredicate::OGT, low);
   bound(arith::CmpFPredicate::OLT, low + std::ldexp(1.0, int(width)) - 1);
-  Value wide = arith::FPToSIOp::create(b, loc, elementLike(x.getType(), b.getI32Type()), x);
+  Value wide = arith::FPToSIOp::create(b, loc, withElementType(x.getType(), b.getI32Type()), x);
   return arith::TruncIOp::create(
-      b, loc, elementLike(x.getType(), IntegerType::get(b.getContext(), width)), wide);
+      b, loc, withElementType(x.getType(), IntegerType::get(b.getContext(), width)), wide);
 }
 
-Value floatToInteger(OpBuilder &b, Location loc, Value x, IntegerType to, bool isSigned) {
+Value convertFloatToInt(OpBuilder &b, Location loc, Value x, IntegerType to, bool isSigned) {
   if (to.getWidth() <= 16)
-    return floatToNarrow(b, loc, x, to, isSigned);
+    return convertFloatToSmallInt(b, loc, x, to, isSigned);
   // The bounds of an integer type of 32 or 64 bits are not all representable as floats. Therefore
   // lanes that are out of range are replaced by selects after the conversion, instead of clamped
   // before it.
   unsigned width = to.getWidth();
   double low = isSigned ? -std::ldexp(1.0, width - 1) : 0;
   double high = std::ldexp(1.0, isSigned ? width - 1 : width);
-  Type result = elementLike(x.getType(), IntegerType::get(b.getContext(), width));
+  Type result = withElementType(x.getType(), IntegerType::get(b.getContext(), width));
   Value lowV = constantLike(b, loc, x.getType(), low),
         highV = constantLike(b, loc, x.getType(), high);
   Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
@@ -102,7 +102,7 @@ Value floatToInteger(OpBuilder &b, Location loc, Value x, IntegerType to, bool i
   // signed types.
   Value converted;
   if (!isSigned && width == 32) {
-    Type wide = elementLike(x.getType(), b.getI64Type());
+    Type wide = withElementType(x.getType(), b.getI64Type());
     converted =
         arith::TruncIOp::create(b, loc, result, arith::FPToSIOp::create(b, loc, wide, safe));
   } else if (isSigned) {
@@ -123,7 +123,7 @@ Value floatToInteger(OpBuilder &b, Location loc, Value x, IntegerType to, bool i
   return arith::SelectOp::create(b, loc, under, integer(bottom), converted);
 }
 
-arith::CmpFPredicate floatPredicate(Predicate p) {
+arith::CmpFPredicate toCmpFPredicate(Predicate p) {
   switch (p) {
   case Predicate::eq:
     return arith::CmpFPredicate::OEQ;
@@ -141,7 +141,7 @@ arith::CmpFPredicate floatPredicate(Predicate p) {
   llvm_unreachable("predicate");
 }
 
-arith::CmpIPredicate integerPredicate(Predicate p, bool u) {
+arith::CmpIPredicate toCmpIPredicate(Predicate p, bool u) {
   switch (p) {
   case Predicate::eq:
     return arith::CmpIPredicate::eq;
@@ -161,46 +161,48 @@ arith::CmpIPredicate integerPredicate(Predicate p, bool u) {
 
 } // namespace
 
-Value toCompute(OpBuilder &b, Location loc, Value stored, Type element) {
+Value convertToComputeType(OpBuilder &b, Location loc, Value stored, Type element) {
   if (element.isBF16()) {
     // Extends bf16 to f32 by integer instructions. LLVM would fold a float extension into
     // operations that it cannot legalize on bf16 vectors.
     Value wide =
-        arith::ExtUIOp::create(b, loc, elementLike(stored.getType(), b.getI32Type()), stored);
+        arith::ExtUIOp::create(b, loc, withElementType(stored.getType(), b.getI32Type()), stored);
     Value bits = arith::ShLIOp::create(b, loc, wide, constantLike(b, loc, wide.getType(), 16));
-    return arith::BitcastOp::create(b, loc, elementLike(stored.getType(), b.getF32Type()), bits);
+    return arith::BitcastOp::create(b, loc, withElementType(stored.getType(), b.getF32Type()),
+                                    bits);
   }
   if (element.isF16())
-    return arith::ExtFOp::create(b, loc, elementLike(stored.getType(), b.getF32Type()), stored);
+    return arith::ExtFOp::create(b, loc, withElementType(stored.getType(), b.getF32Type()), stored);
   if (element.isInteger(1))
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, stored,
                                  constantLike(b, loc, stored.getType(), 0));
   return stored;
 }
 
-Value toStorage(OpBuilder &b, Location loc, Value computed, Type element) {
+Value convertToStorageType(OpBuilder &b, Location loc, Value computed, Type element) {
   if (element.isBF16())
     return truncateToBf16(b, loc, computed);
   if (element.isF16())
-    return arith::TruncFOp::create(b, loc, elementLike(computed.getType(), element), computed);
+    return arith::TruncFOp::create(b, loc, withElementType(computed.getType(), element), computed);
   if (element.isInteger(1))
-    return arith::ExtUIOp::create(b, loc, elementLike(computed.getType(), b.getI8Type()), computed);
+    return arith::ExtUIOp::create(b, loc, withElementType(computed.getType(), b.getI8Type()),
+                                  computed);
   return computed;
 }
 
 Value roundElement(OpBuilder &b, Location loc, Value x, Type element) {
   if (!element.isBF16())
-    return toCompute(b, loc, toStorage(b, loc, x, element), element);
-  Value bits = arith::BitcastOp::create(b, loc, integerLike(x.getType()), x);
+    return convertToComputeType(b, loc, convertToStorageType(b, loc, x, element), element);
+  Value bits = arith::BitcastOp::create(b, loc, getIntegerTypeLike(x.getType()), x);
   Value upper = constantLike(b, loc, bits.getType(), double(int32_t(0xffff0000)));
-  Value rounded = arith::AndIOp::create(b, loc, addHalfOfBf16(b, loc, bits), upper);
+  Value rounded = arith::AndIOp::create(b, loc, addBf16RoundingBias(b, loc, bits), upper);
   rounded = arith::BitcastOp::create(b, loc, x.getType(), rounded);
   Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
   return arith::SelectOp::create(b, loc, nan, x, rounded);
 }
 
 Value castElement(OpBuilder &b, Location loc, Value x, Type from, Type to) {
-  Type toC = elementLike(x.getType(), computeType(to));
+  Type toC = withElementType(x.getType(), getComputeType(to));
   bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
   if (to.isInteger(1)) {
     if (from.isInteger(1))
@@ -222,7 +224,7 @@ Value castElement(OpBuilder &b, Location loc, Value x, Type from, Type to) {
     return isSixteenBitFloat(to) ? roundElement(b, loc, x, to) : x;
   }
   if (fromFloat)
-    return floatToInteger(b, loc, x, cast<IntegerType>(to), !isUnsigned(to));
+    return convertFloatToInt(b, loc, x, cast<IntegerType>(to), !isUnsigned(to));
   if (toFloat) {
     Value y = isUnsigned(from) ? Value(arith::UIToFPOp::create(b, loc, toC, x))
                                : Value(arith::SIToFPOp::create(b, loc, toC, x));
@@ -240,7 +242,7 @@ Value castElement(OpBuilder &b, Location loc, Value x, Type from, Type to) {
 
 namespace {
 
-Value integerDivide(Emitter &e, Value x, Value y, bool u, bool remainder, bool truncated) {
+Value emitIntegerDivision(Emitter &e, Value x, Value y, bool u, bool remainder, bool truncated) {
   OpBuilder &b = e.b;
   Location loc = e.loc;
   Value zero = constantLike(b, loc, x.getType(), 0), one = constantLike(b, loc, x.getType(), 1);
@@ -276,7 +278,7 @@ Value integerDivide(Emitter &e, Value x, Value y, bool u, bool remainder, bool t
   return arith::SelectOp::create(b, loc, byZero, zero, result);
 }
 
-Value floatRemainder(Emitter &e, Value x, Value y, bool truncated) {
+Value emitFloatRemainder(Emitter &e, Value x, Value y, bool truncated) {
   OpBuilder &b = e.b;
   Location loc = e.loc;
   Value r = emitMath(b, loc, "fmod", {x, y}, e.context);
@@ -293,7 +295,7 @@ Value floatRemainder(Emitter &e, Value x, Value y, bool truncated) {
 
 /// Emits the power x^y of integers by repeated squaring, with one step per bit of the exponent. A
 /// negative exponent gives 0 (or 1 / x for x = +-1).
-Value integerPower(Emitter &e, Value x, Value y, bool u) {
+Value emitIntegerPower(Emitter &e, Value x, Value y, bool u) {
   OpBuilder &b = e.b;
   Location loc = e.loc;
   Value one = constantLike(b, loc, x.getType(), 1), zero = constantLike(b, loc, x.getType(), 0);
@@ -333,7 +335,7 @@ Value integerPower(Emitter &e, Value x, Value y, bool u) {
   return arith::SelectOp::create(b, loc, negative, inverse, result);
 }
 
-Value shift(Emitter &e, Value x, Value y, bool left, bool u) {
+Value emitShift(Emitter &e, Value x, Value y, bool left, bool u) {
   OpBuilder &b = e.b;
   Location loc = e.loc;
   int64_t width = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
@@ -352,7 +354,7 @@ Value shift(Emitter &e, Value x, Value y, bool left, bool u) {
 
 /// Elementwise operation and its evaluated operands: all scalars, or all vectors with the same
 /// number of lanes.
-struct Site {
+struct ElementwiseContext {
   Emitter &e;
   OpBuilder &b;
   Location loc;
@@ -360,7 +362,7 @@ struct Site {
   Type element; ///< element type of the first operand
   bool isFloat, isUnsigned;
   bool exact; ///< whether every bit of the result matters, so that no fast approximation is allowed
-              ///< (keepsBits)
+              ///< (requiresStrictAccuracy)
 
   Value x() const { return values[0]; }
   Value y() const { return values[1]; }
@@ -388,18 +390,18 @@ struct Site {
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-// One overload of `element` for each elementwise operation. If one is missing, the dispatch in
-// emitElement does not compile.
+// One overload of `emitElementwise` for each elementwise operation. If one is missing, the dispatch
+// in emitElement does not compile.
 
 #define DLC_FUNCTION(Op, mnemonic, value, operands)                                                \
-  Value element(const Site &s, Op) { return s.math(#mnemonic); }
+  Value emitElementwise(const ElementwiseContext &s, Op) { return s.math(#mnemonic); }
 #include "ir/dlc/ElementwiseTable.inc"
 
-Value element(const Site &s, GeluOp op) {
+Value emitElementwise(const ElementwiseContext &s, GeluOp op) {
   return s.math(op.getApproximate() ? "gelu_tanh" : "gelu_erf");
 }
 
-Value element(const Site &s, AbsOp) {
+Value emitElementwise(const ElementwiseContext &s, AbsOp) {
   if (s.isFloat)
     return s.make<math::AbsFOp>(s.x());
   if (s.isUnsigned)
@@ -409,11 +411,11 @@ Value element(const Site &s, AbsOp) {
                   s.x());
 }
 
-Value element(const Site &s, NegOp) {
+Value emitElementwise(const ElementwiseContext &s, NegOp) {
   return s.isFloat ? s.make<arith::NegFOp>(s.x()) : s.make<arith::SubIOp>(s.like(0), s.x());
 }
 
-Value element(const Site &s, SignOp) {
+Value emitElementwise(const ElementwiseContext &s, SignOp) {
   Value x = s.x(), zero = s.like(0), one = s.like(1);
   if (s.isFloat) // sign(x) of a zero or a NaN is x
     return s.select(s.compare(CmpFPredicate::OGT, x, zero), one,
@@ -423,16 +425,20 @@ Value element(const Site &s, SignOp) {
                       : s.select(s.compare(CmpIPredicate::slt, x, zero), s.like(-1), positive);
 }
 
-Value element(const Site &s, ReluOp) {
+Value emitElementwise(const ElementwiseContext &s, ReluOp) {
   if (s.isFloat) // a comparison with NaN is false, so that the NaN is returned
     return s.select(s.compare(CmpFPredicate::OLT, s.x(), s.like(0)), s.like(0), s.x());
   return s.isUnsigned ? s.x() : s.make<arith::MaxSIOp>(s.x(), s.like(0));
 }
 
-Value element(const Site &s, NotOp) { return s.make<arith::XOrIOp>(s.x(), s.like(-1)); }
-Value element(const Site &s, IsNanOp) { return s.compare(CmpFPredicate::UNO, s.x(), s.x()); }
+Value emitElementwise(const ElementwiseContext &s, NotOp) {
+  return s.make<arith::XOrIOp>(s.x(), s.like(-1));
+}
+Value emitElementwise(const ElementwiseContext &s, IsNanOp) {
+  return s.compare(CmpFPredicate::UNO, s.x(), s.x());
+}
 
-Value element(const Site &s, IsInfOp op) {
+Value emitElementwise(const ElementwiseContext &s, IsInfOp op) {
   const double infinity = std::numeric_limits<double>::infinity();
   auto is = [&](double v) { return s.compare(CmpFPredicate::OEQ, s.x(), s.like(v)); };
   if (op.getPositive() && op.getNegative())
@@ -442,39 +448,48 @@ Value element(const Site &s, IsInfOp op) {
   return s.compare(CmpFPredicate::AlwaysFalse, s.x(), s.x());
 }
 
-Value element(const Site &s, CastOp op) {
+Value emitElementwise(const ElementwiseContext &s, CastOp op) {
   return castElement(s.b, s.loc, s.x(), s.element, getElementTypeOrSelf(op.getY().getType()));
 }
 
-Value element(const Site &s, SelectOp) { return s.select(s.values[0], s.values[1], s.values[2]); }
-
-Value element(const Site &s, CompareOp op) {
-  return s.isFloat ? s.compare(floatPredicate(op.getPredicate()), s.x(), s.y())
-                   : s.compare(integerPredicate(op.getPredicate(), s.isUnsigned), s.x(), s.y());
+Value emitElementwise(const ElementwiseContext &s, SelectOp) {
+  return s.select(s.values[0], s.values[1], s.values[2]);
 }
 
-Value element(const Site &s, LookupOp op) {
+Value emitElementwise(const ElementwiseContext &s, CompareOp op) {
+  return s.isFloat ? s.compare(toCmpFPredicate(op.getPredicate()), s.x(), s.y())
+                   : s.compare(toCmpIPredicate(op.getPredicate(), s.isUnsigned), s.x(), s.y());
+}
+
+Value emitElementwise(const ElementwiseContext &s, LookupOp op) {
   return emitLookup(s.b, s.loc, s.e.target, s.x(), op.getTable());
 }
 
-template <typename OnFloats, typename OnIntegers> Value arithmetic(const Site &s) {
+template <typename OnFloats, typename OnIntegers>
+Value emitArithmetic(const ElementwiseContext &s) {
   return s.isFloat ? s.make<OnFloats>(s.x(), s.y()) : s.make<OnIntegers>(s.x(), s.y());
 }
-Value element(const Site &s, AddOp) { return arithmetic<arith::AddFOp, arith::AddIOp>(s); }
-Value element(const Site &s, SubOp) { return arithmetic<arith::SubFOp, arith::SubIOp>(s); }
-Value element(const Site &s, MulOp) { return arithmetic<arith::MulFOp, arith::MulIOp>(s); }
-Value element(const Site &s, DivOp) {
-  return s.isFloat ? s.make<arith::DivFOp>(s.x(), s.y())
-                   : integerDivide(s.e, s.x(), s.y(), s.isUnsigned, false, true);
+Value emitElementwise(const ElementwiseContext &s, AddOp) {
+  return emitArithmetic<arith::AddFOp, arith::AddIOp>(s);
 }
-Value element(const Site &s, RemOp op) {
-  return s.isFloat ? floatRemainder(s.e, s.x(), s.y(), op.getTruncated())
-                   : integerDivide(s.e, s.x(), s.y(), s.isUnsigned, true, op.getTruncated());
+Value emitElementwise(const ElementwiseContext &s, SubOp) {
+  return emitArithmetic<arith::SubFOp, arith::SubIOp>(s);
+}
+Value emitElementwise(const ElementwiseContext &s, MulOp) {
+  return emitArithmetic<arith::MulFOp, arith::MulIOp>(s);
+}
+Value emitElementwise(const ElementwiseContext &s, DivOp) {
+  return s.isFloat ? s.make<arith::DivFOp>(s.x(), s.y())
+                   : emitIntegerDivision(s.e, s.x(), s.y(), s.isUnsigned, false, true);
+}
+Value emitElementwise(const ElementwiseContext &s, RemOp op) {
+  return s.isFloat ? emitFloatRemainder(s.e, s.x(), s.y(), op.getTruncated())
+                   : emitIntegerDivision(s.e, s.x(), s.y(), s.isUnsigned, true, op.getTruncated());
 }
 
 /// Returns x to the power of 1/2, or of -1/2 if `isReciprocal`. The powers of -0.0 and minus
 /// infinity are those of 0 and infinity, unlike a square root.
-Value powerOfHalf(const Site &s, bool isReciprocal) {
+Value emitSquareRootPower(const ElementwiseContext &s, bool isReciprocal) {
   const double infinity = std::numeric_limits<double>::infinity();
   Value root = emitMath(s.b, s.loc, "sqrt", s.x(), s.e.context);
   root = s.select(s.compare(CmpFPredicate::OEQ, s.x(), s.like(-infinity)), s.like(infinity),
@@ -482,10 +497,10 @@ Value powerOfHalf(const Site &s, bool isReciprocal) {
   return isReciprocal ? s.make<arith::DivFOp>(s.like(1), root) : root;
 }
 
-Value element(const Site &s, PowOp op) {
+Value emitElementwise(const ElementwiseContext &s, PowOp op) {
   std::optional<double> known = s.isFloat ? splatValue(op.getB()) : std::nullopt;
   if (known && std::fabs(*known) == 0.5)
-    return powerOfHalf(s, *known < 0);
+    return emitSquareRootPower(s, *known < 0);
   Type exponent = getElementTypeOrSelf(op.getB().getType());
   auto power = [&](Type type) {
     Value x = castElement(s.b, s.loc, s.x(), s.element, type);
@@ -494,20 +509,21 @@ Value element(const Site &s, PowOp op) {
   };
   if (s.isFloat)
     return emitMath(s.b, s.loc, "pow",
-                    {s.x(), castElement(s.b, s.loc, s.y(), exponent, computeType(s.element))},
+                    {s.x(), castElement(s.b, s.loc, s.y(), exponent, getComputeType(s.element))},
                     s.e.context);
   if (isa<FloatType>(exponent)) {
     Type f64 = s.b.getF64Type();
     return castElement(s.b, s.loc, power(f64), f64, s.element);
   }
-  return integerPower(s.e, s.x(), castElement(s.b, s.loc, s.y(), exponent, s.element),
-                      s.isUnsigned);
+  return emitIntegerPower(s.e, s.x(), castElement(s.b, s.loc, s.y(), exponent, s.element),
+                          s.isUnsigned);
 }
 
 /// Emits a maximum or minimum that is NaN if either operand is NaN. If one operand is a constant
 /// that is neither NaN nor 0, one comparison is sufficient: a comparison with NaN is false, and the
 /// other operand is then returned.
-Value extremum(const Site &s, Operation *op, CmpFPredicate first, CmpFPredicate last) {
+Value emitMinMax(const ElementwiseContext &s, Operation *op, CmpFPredicate first,
+                 CmpFPredicate last) {
   for (int side : {0, 1})
     if (auto c = splatValue(op->getOperand(side)); c && *c != 0 && !std::isnan(*c))
       return s.select(s.compare(last, s.values[1 - side], s.values[side]), s.values[side],
@@ -515,38 +531,48 @@ Value extremum(const Site &s, Operation *op, CmpFPredicate first, CmpFPredicate 
   Value nan = s.compare(CmpFPredicate::UNO, s.x(), s.x());
   return s.select(nan, s.x(), s.select(s.compare(first, s.x(), s.y()), s.x(), s.y()));
 }
-Value element(const Site &s, MaxOp op) {
-  return s.isFloat      ? extremum(s, op, CmpFPredicate::OGT, CmpFPredicate::OLT)
+Value emitElementwise(const ElementwiseContext &s, MaxOp op) {
+  return s.isFloat      ? emitMinMax(s, op, CmpFPredicate::OGT, CmpFPredicate::OLT)
          : s.isUnsigned ? s.make<arith::MaxUIOp>(s.x(), s.y())
                         : s.make<arith::MaxSIOp>(s.x(), s.y());
 }
-Value element(const Site &s, MinOp op) {
-  return s.isFloat      ? extremum(s, op, CmpFPredicate::OLT, CmpFPredicate::OGT)
+Value emitElementwise(const ElementwiseContext &s, MinOp op) {
+  return s.isFloat      ? emitMinMax(s, op, CmpFPredicate::OLT, CmpFPredicate::OGT)
          : s.isUnsigned ? s.make<arith::MinUIOp>(s.x(), s.y())
                         : s.make<arith::MinSIOp>(s.x(), s.y());
 }
 
-Value element(const Site &s, AndOp) { return s.make<arith::AndIOp>(s.x(), s.y()); }
-Value element(const Site &s, OrOp) { return s.make<arith::OrIOp>(s.x(), s.y()); }
-Value element(const Site &s, XorOp) { return s.make<arith::XOrIOp>(s.x(), s.y()); }
-Value element(const Site &s, ShiftLeftOp) { return shift(s.e, s.x(), s.y(), true, s.isUnsigned); }
-Value element(const Site &s, ShiftRightOp) { return shift(s.e, s.x(), s.y(), false, s.isUnsigned); }
+Value emitElementwise(const ElementwiseContext &s, AndOp) {
+  return s.make<arith::AndIOp>(s.x(), s.y());
+}
+Value emitElementwise(const ElementwiseContext &s, OrOp) {
+  return s.make<arith::OrIOp>(s.x(), s.y());
+}
+Value emitElementwise(const ElementwiseContext &s, XorOp) {
+  return s.make<arith::XOrIOp>(s.x(), s.y());
+}
+Value emitElementwise(const ElementwiseContext &s, ShiftLeftOp) {
+  return emitShift(s.e, s.x(), s.y(), true, s.isUnsigned);
+}
+Value emitElementwise(const ElementwiseContext &s, ShiftRightOp) {
+  return emitShift(s.e, s.x(), s.y(), false, s.isUnsigned);
+}
 
 } // namespace
 
 Value emitElement(Emitter &e, Operation *op, ArrayRef<Value> operands) {
   Type type = getElementTypeOrSelf(op->getOperand(0).getType());
-  Site site{.e = e,
-            .b = e.b,
-            .loc = e.loc,
-            .values = operands,
-            .element = type,
-            .isFloat = isa<FloatType>(type),
-            .isUnsigned = isUnsigned(type),
-            .exact = keepsBits(op)};
+  ElementwiseContext site{.e = e,
+                          .b = e.b,
+                          .loc = e.loc,
+                          .values = operands,
+                          .element = type,
+                          .isFloat = isa<FloatType>(type),
+                          .isUnsigned = isUnsigned(type),
+                          .exact = requiresStrictAccuracy(op)};
   return llvm::TypeSwitch<Operation *, Value>(op)
 #define DLC_ELEMENTWISE(Op, mnemonic, value, operands)                                             \
-  .Case([&](Op each) { return element(site, each); })
+  .Case([&](Op each) { return emitElementwise(site, each); })
 #include "ir/dlc/ElementwiseTable.inc"
       ;
 }
@@ -583,7 +609,7 @@ Value Emitter::combine(ReduceKind kind, Type element, Value x, Value y) {
 }
 
 Value Emitter::neutral(ReduceKind kind, Type element, int64_t lanes) {
-  Type type = withLanes(computeType(element), lanes);
+  Type type = getScalarOrVectorType(getComputeType(element), lanes);
   if (kind == ReduceKind::sum || kind == ReduceKind::mean)
     return constantLike(b, loc, type, 0);
   if (kind == ReduceKind::prod)

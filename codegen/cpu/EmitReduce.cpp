@@ -13,7 +13,7 @@ static Value divideByCount(Emitter &e, Value total, Type element, Value count) {
   return arith::DivSIOp::create(e.b, e.loc, total, count);
 }
 
-static Value elementConstant(Emitter &e, Type like, double value) {
+static Value emitElementConstant(Emitter &e, Type like, double value) {
   Type element = getElementTypeOrSelf(like);
   TypedAttr attr = isa<FloatType>(element) ? TypedAttr(e.b.getFloatAttr(element, value))
                                            : TypedAttr(e.b.getIntegerAttr(element, int64_t(value)));
@@ -29,16 +29,16 @@ Value Emitter::finishReduce(ReduceOp op, Value total) {
   for (int64_t axis : op.getAxes())
     count *= x.getDimSize(axis);
   if (op.getKind() == ReduceKind::mean)
-    total =
-        divideByCount(*this, total, sums, elementConstant(*this, total.getType(), double(count)));
+    total = divideByCount(*this, total, sums,
+                          emitElementConstant(*this, total.getType(), double(count)));
   if (isSixteenBitFloat(element))
-    return rounded(op.getY(), castElement(b, loc, total, sums, computeType(element)));
+    return rounded(op.getY(), castElement(b, loc, total, sums, getComputeType(element)));
   return castElement(b, loc, total, sums, element);
 }
 
 /// Returns whether the reduction is a mean of integers. Its accumulator has 64 bits, because an
 /// accumulator of the element type would wrap.
-static bool sumsWide(ReduceOp op) {
+static bool usesWideAccumulator(ReduceOp op) {
   return op.getKind() == ReduceKind::mean &&
          !isa<FloatType>(cast<RankedTensorType>(op.getX().getType()).getElementType());
 }
@@ -55,7 +55,7 @@ static void collectReductions(Value value, llvm::SmallPtrSetImpl<Operation *> &f
     collectReductions(operand, found, seen);
 }
 
-static llvm::SmallPtrSet<Operation *, 4> reductionsBelow(ReduceOp op) {
+static llvm::SmallPtrSet<Operation *, 4> findNestedReductions(ReduceOp op) {
   llvm::SmallPtrSet<Operation *, 4> found;
   llvm::DenseSet<Value> seen;
   collectReductions(op.getX(), found, seen);
@@ -64,19 +64,20 @@ static llvm::SmallPtrSet<Operation *, 4> reductionsBelow(ReduceOp op) {
 
 SmallVector<ReduceOp> Emitter::reducedTogether(ReduceOp op, const Indices &at, int64_t lanes) {
   SmallVector<ReduceOp> together{op};
-  if (sumsWide(op))
+  if (usesWideAccumulator(op))
     return together;
   auto shape = cast<RankedTensorType>(op.getX().getType()).getShape();
-  auto own = reductionsBelow(op);
+  auto own = findNestedReductions(op);
   for (auto other : op->getBlock()->getOps<ReduceOp>()) {
-    if (other == op || sumsWide(other) || other.getAxes() != op.getAxes() ||
+    if (other == op || usesWideAccumulator(other) || other.getAxes() != op.getAxes() ||
         other.getKeepdims() != op.getKeepdims() ||
         cast<RankedTensorType>(other.getX().getType()).getShape() != shape ||
         known(keyOf(other.getY(), at, lanes)))
       continue;
     // `other` may be computed in the same loop only if all reductions that it depends on are also
     // needed for `op`.
-    if (llvm::all_of(reductionsBelow(other), [&](Operation *below) { return own.contains(below); }))
+    if (llvm::all_of(findNestedReductions(other),
+                     [&](Operation *below) { return own.contains(below); }))
       together.push_back(other);
   }
   return together;
@@ -86,24 +87,24 @@ Value Emitter::reduce(ReduceOp op, const Indices &at, int64_t lanes) {
   auto x = cast<RankedTensorType>(op.getX().getType());
   ArrayRef<int64_t> axes = op.getAxes();
   SmallVector<int64_t> extents = op.foldedExtents();
-  auto indexOf = [&](ArrayRef<Index> where, int64_t n) {
+  auto indexOf = [&](ArrayRef<LaneIndex> where, int64_t n) {
     IndexLowering lowering(*this, n);
     return lowering.lower(lowering.readsOf(op, at, where).front(), x.getShape());
   };
   // Reductions that the operand of this reduction depends on are computed before its loop.
   hoist(op.getX(),
-        indexOf(SmallVector<Index>(axes.size(), Index{nullptr, 0, nullptr, true}), lanes));
+        indexOf(SmallVector<LaneIndex>(axes.size(), LaneIndex{nullptr, 0, nullptr, true}), lanes));
   SmallVector<ReduceOp> together = reducedTogether(op, at, lanes);
-  SmallVector<Fold> folds;
+  SmallVector<LoopReduction> folds;
   llvm::SmallSetVector<Value, 4> fills;
   for (ReduceOp each : together) {
     Type element = cast<RankedTensorType>(each.getX().getType()).getElementType();
-    folds.push_back({each.getKind(), sumsWide(each) ? b.getI64Type() : element});
+    folds.push_back({each.getKind(), usesWideAccumulator(each) ? b.getI64Type() : element});
     KeptRow row = rows.lookup(each.getX());
     if (row.pointer && !row.filled && lanes == 0 && axes.size() == 1 && axes[0] == x.getRank() - 1)
       fills.insert(each.getX());
   }
-  auto totals = fold(folds, extents, lanes, [&](ArrayRef<Index> where, int64_t n) {
+  auto totals = fold(folds, extents, lanes, [&](ArrayRef<LaneIndex> where, int64_t n) {
     Indices from = indexOf(where, n);
     SmallVector<Value> terms;
     for (ReduceOp each : together) {
@@ -111,14 +112,15 @@ Value Emitter::reduce(ReduceOp op, const Indices &at, int64_t lanes) {
       if (fills.contains(each.getX()) && llvm::find_if(together, [&](ReduceOp first) {
                                            return first.getX() == each.getX();
                                          })[0] == each) {
-        Type type = computeType(cast<RankedTensorType>(each.getX().getType()).getElementType());
+        Type type = getComputeType(cast<RankedTensorType>(each.getX().getType()).getElementType());
         Value pointer = rows[each.getX()].pointer;
         Value p = LLVM::GEPOp::create(b, loc, pointer.getType(), type, pointer,
                                       ValueRange{from.back().base});
         LLVM::StoreOp::create(b, loc, splat(v, n), p, type.getIntOrFloatBitWidth() / 8);
       }
-      terms.push_back(sumsWide(each) ? castElement(b, loc, v, x.getElementType(), b.getI64Type())
-                                     : v);
+      terms.push_back(usesWideAccumulator(each)
+                          ? castElement(b, loc, v, x.getElementType(), b.getI64Type())
+                          : v);
     }
     return terms;
   });
@@ -130,19 +132,19 @@ Value Emitter::reduce(ReduceOp op, const Indices &at, int64_t lanes) {
 }
 
 /// Returns x and y as they are, or both as vectors of `lanes` if one of them is a vector.
-static std::pair<Value, Value> alike(Emitter &e, Value x, Value y, int64_t lanes) {
+static std::pair<Value, Value> splatToSameLanes(Emitter &e, Value x, Value y, int64_t lanes) {
   int64_t n = isa<VectorType>(x.getType()) || isa<VectorType>(y.getType()) ? lanes : 0;
   return {e.splat(x, n), e.splat(y, n)};
 }
 
-static Value product(Emitter &e, Value x, Value y, int64_t lanes) {
-  std::tie(x, y) = alike(e, x, y, lanes);
+static Value emitMultiply(Emitter &e, Value x, Value y, int64_t lanes) {
+  std::tie(x, y) = splatToSameLanes(e, x, y, lanes);
   if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
     return arith::MulFOp::create(e.b, e.loc, x, y);
   return arith::MulIOp::create(e.b, e.loc, x, y);
 }
 
-Value Emitter::windowed(Value x, IndexLowering &lowering, const Read &read, Value other,
+Value Emitter::windowed(Value x, IndexLowering &lowering, const OperandRead &read, Value other,
                         int64_t lanes, Operation *integers) {
   Value inside = lowering.inside(read.guards);
   if (!integers && inside && isa<VectorType>(inside.getType()))
@@ -178,7 +180,7 @@ Value Emitter::factor(Operation *op, unsigned operand, Value element, const Indi
       index[d] = at[first + d];
   Value subtracted =
       castElement(b, loc, eval(zero, index, lanes), typeOf(zero).getElementType(), sum);
-  auto [left, right] = alike(*this, element, subtracted, lanes);
+  auto [left, right] = splatToSameLanes(*this, element, subtracted, lanes);
   return arith::SubIOp::create(b, loc, left, right);
 }
 
@@ -196,19 +198,19 @@ Value Emitter::contraction(Operation *op, const Indices &at, int64_t lanes) {
   auto conv = dyn_cast<ConvOp>(op);
   Value total = conv ? convAlongRow(conv, at, lanes) : Value();
   if (!total)
-    total =
-        fold(ReduceKind::sum, sum, extents, lanes, [&](ArrayRef<Index> where, int64_t n) -> Value {
-          IndexLowering lowering(*this, n);
-          auto reads = lowering.readsOf(op, at, where.take_front(terms));
-          Value zero = elementConstant(*this, computeType(sum), 0);
-          Value a = windowed(x, lowering, reads[0], zero, n, isInteger ? op : nullptr);
-          Indices from = lowering.lower(reads[1], ty.getShape());
-          return product(*this, a, factor(op, 1, eval(y, from, n), from, n), n);
-        });
+    total = fold(ReduceKind::sum, sum, extents, lanes,
+                 [&](ArrayRef<LaneIndex> where, int64_t n) -> Value {
+                   IndexLowering lowering(*this, n);
+                   auto reads = lowering.readsOf(op, at, where.take_front(terms));
+                   Value zero = emitElementConstant(*this, getComputeType(sum), 0);
+                   Value a = windowed(x, lowering, reads[0], zero, n, isInteger ? op : nullptr);
+                   Indices from = lowering.lower(reads[1], ty.getShape());
+                   return emitMultiply(*this, a, factor(op, 1, eval(y, from, n), from, n), n);
+                 });
   if (!biasOf(op))
     return total;
   // Adds the bias of a convolution, which is indexed by the output channel.
-  auto [sums, bias] = alike(*this, total, eval(biasOf(op), {at[1]}, lanes), lanes);
+  auto [sums, bias] = splatToSameLanes(*this, total, eval(biasOf(op), {at[1]}, lanes), lanes);
   return combine(ReduceKind::sum, sum, sums, bias);
 }
 

@@ -10,7 +10,7 @@ namespace dlc::cpu {
 
 Value Emitter::constantElement(ConstantOp op, const Indices &at, int64_t lanes) {
   Type element = getElementTypeOrSelf(op.getY().getType());
-  Type compute = computeType(element);
+  Type compute = getComputeType(element);
   auto tensor = ref::Tensor::fromAttr(op.getValue());
   assert(succeeded(tensor) && "constants in fusions are small and dense");
   auto attrAt = [&](int64_t i) -> TypedAttr {
@@ -29,15 +29,15 @@ Value Emitter::constantElement(ConstantOp op, const Indices &at, int64_t lanes) 
     all.push_back(attrAt(i));
   Value table = arith::ConstantOp::create(
       b, loc, DenseElementsAttr::get(VectorType::get({tensor->size()}, compute), all));
-  Index offset = linear(cast<RankedTensorType>(op.getType()).getShape(), at, lanes);
+  LaneIndex offset = linear(cast<RankedTensorType>(op.getType()).getShape(), at, lanes);
   if (offset.isUniform())
     return vector::ExtractOp::create(
         b, loc, table,
         OpFoldResult(
             arith::IndexCastOp::create(b, loc, b.getIndexType(), offset.base).getResult()));
   Value which = asVector(offset, lanes);
-  Value result =
-      arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(withLanes(compute, lanes))));
+  Value result = arith::ConstantOp::create(
+      b, loc, cast<TypedAttr>(b.getZeroAttr(getScalarOrVectorType(compute, lanes))));
   for (int64_t lane = 0; lane < lanes; ++lane) {
     Value i = vector::ExtractOp::create(b, loc, which, lane);
     Value x = vector::ExtractOp::create(
@@ -50,7 +50,7 @@ Value Emitter::constantElement(ConstantOp op, const Indices &at, int64_t lanes) 
 
 Value Emitter::iota(IotaOp op, const Indices &at, int64_t lanes) {
   Type element = getElementTypeOrSelf(op.getY().getType());
-  const Index &x = at[op.getAxis()];
+  const LaneIndex &x = at[op.getAxis()];
   Value i = x.isUniform() ? x.base : asVector(x, lanes);
   return castElement(b, loc, i, b.getI64Type(), element);
 }
@@ -78,7 +78,7 @@ Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
     auto iota = buffers.count(places) ? IotaOp() : places.getDefiningOp<IotaOp>();
     if (!iota)
       continue;
-    const Index &x = place[iota.getAxis()];
+    const LaneIndex &x = place[iota.getAxis()];
     int64_t size = cast<RankedTensorType>(iota.getType()).getDimSize(iota.getAxis());
     if (x.vec || x.step == 0 || size > std::numeric_limits<int32_t>::max() / 2)
       continue;
@@ -100,7 +100,7 @@ Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
 
 /// Returns the name of the intrinsic that permutes the lanes of a register by 32-bit indices.
 /// Returns an empty string if the processor has no such instruction for this element type.
-static std::string pickerOf(const Target &target, Type element) {
+static std::string getPermuteIntrinsic(const Target &target, Type element) {
   StringRef features = target.features;
   if (element.getIntOrFloatBitWidth() != 32)
     return "";
@@ -114,9 +114,9 @@ static std::string pickerOf(const Target &target, Type element) {
 
 Value Emitter::gatherMonotonic(GatherOp op, const Indices &at, int64_t lanes) {
   auto x = cast<RankedTensorType>(op.getX().getType());
-  Type element = computeType(x.getElementType());
-  std::string picker = pickerOf(target, element);
-  auto isUniform = [](const Index &i) { return i.isUniform(); };
+  Type element = getComputeType(x.getElementType());
+  std::string picker = getPermuteIntrinsic(target, element);
+  auto isUniform = [](const LaneIndex &i) { return i.isUniform(); };
   const int64_t size = x.getShape().back(), width = target.lanes32(),
                 window = std::min(width, size);
   if (!isMonotonic(op) || int64_t(op.getAxis()) + 1 != x.getRank() || lanes < 2 || picker.empty() ||
@@ -128,13 +128,13 @@ Value Emitter::gatherMonotonic(GatherOp op, const Indices &at, int64_t lanes) {
     return {};
   Type wide = b.getI64Type(), placeType = getElementTypeOrSelf(places.getType());
   VectorType whole = VectorType::get({width}, element);
-  return inRegisters(b, loc, whole, {places}, [&](ArrayRef<Value> registers) -> Value {
+  return applyPerRegister(b, loc, whole, {places}, [&](ArrayRef<Value> registers) -> Value {
     // Indices are monotonic, so that the first lane has the smallest index.
     Value least = vector::ExtractOp::create(b, loc, registers[0], int64_t(0));
     Value first = binary("min", castElement(b, loc, least, placeType, wide), i64(size - window));
     Indices from(at);
     from.back() = {first, 1, nullptr, false};
-    Value elements = resized(b, loc, eval(op.getX(), from, window), width);
+    Value elements = resizeVector(b, loc, eval(op.getX(), from, window), width);
     Value picks = binary("sub", registers[0], castElement(b, loc, first, wide, placeType));
     picks = castElement(b, loc, picks, placeType, b.getI32Type());
     return LLVM::CallIntrinsicOp::create(b, loc, whole, b.getStringAttr(picker),
@@ -144,13 +144,13 @@ Value Emitter::gatherMonotonic(GatherOp op, const Indices &at, int64_t lanes) {
 }
 
 Value Emitter::interleaveParts(ConcatOp op, const Indices &at, int64_t lanes) {
-  const Runs turns = at[op.getAxis()].runs;
-  if (!interleavesElements(op) || !turns.isRemainder || turns.by != int64_t(op.getXs().size()) ||
+  const LaneRuns turns = at[op.getAxis()].runs;
+  if (!isInterleavingConcat(op) || !turns.isRemainder || turns.by != int64_t(op.getXs().size()) ||
       lanes == turns.by)
     return {};
   Indices inside(at);
   inside[op.getAxis()] = constant(0);
-  for (Index &x : inside) {
+  for (LaneIndex &x : inside) {
     if (x.isUniform())
       continue;
     if (!x.runs.areOf(turns) || x.runs.isRemainder)
@@ -175,7 +175,7 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
   if (auto found = parts.find(op); found != parts.end()) {
     Indices inside(at);
     auto [part, offset] = found->second;
-    Index &x = inside[cast<ConcatOp>(op).getAxis()];
+    LaneIndex &x = inside[cast<ConcatOp>(op).getAxis()];
     if (!x.unknown) {
       Value &place = x.vec ? x.vec : x.base;
       place = binary("sub", place, offset);
@@ -186,10 +186,10 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
     if (Value all = interleaveParts(concat, at, lanes))
       return all;
   IndexLowering lowering(*this, lanes);
-  Type element = computeType(getElementTypeOrSelf(op->getResult(0).getType()));
+  Type element = getComputeType(getElementTypeOrSelf(op->getResult(0).getType()));
   struct Source {
     Value operand;
-    Read read;
+    OperandRead read;
     Indices at;
     Value inside;
   };
@@ -197,7 +197,7 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
   auto isVector = [](Value v) { return isa<VectorType>(v.getType()); };
   // If the guards differ between lanes, all operands are read, and each lane selects one of them.
   bool readsAll = false;
-  for (const Read &read : lowering.readsOf(op, at)) {
+  for (const OperandRead &read : lowering.readsOf(op, at)) {
     Value operand = op->getOperand(read.operand);
     auto shape = cast<RankedTensorType>(operand.getType()).getShape();
     Value inside = lowering.inside(read.guards);
@@ -255,7 +255,8 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
     }
     // The guards are the same for all lanes: a chain of branches reads only the operand that holds
     // the elements.
-    auto branch = scf::IfOp::create(b, loc, TypeRange{withLanes(element, lanes)}, inside, true);
+    auto branch =
+        scf::IfOp::create(b, loc, TypeRange{getScalarOrVectorType(element, lanes)}, inside, true);
     OpBuilder::InsertionGuard guard(b);
     for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
       b.setInsertionPointToStart(block);

@@ -24,7 +24,7 @@ public:
   SmallVector<Value> partials; ///< buffers of partial results, one per reduction, unless isWhole()
 
   void run() {
-    e.prefetchRows({.elements = product(plan.shape), .walk = 1, .ahead = plan.ahead()});
+    e.prefetchRows({.elements = multiplyDims(plan.shape), .walk = 1, .ahead = plan.ahead()});
     e.range(frame.begin(), frame.end(), 1, {}, [&](Value unit, ValueRange) {
       takeApart(unit);
       if (plan.joined) {
@@ -77,7 +77,7 @@ private:
   void forParts() {
     int64_t axis = int64_t(plan.joined.getAxis()), before = 0;
     bool strips = plan.columns && axis == rank - 1;
-    for (const PartRun &parts : runsOfParts(plan.joined)) {
+    for (const ConcatOperandRun &parts : groupSimilarOperands(plan.joined)) {
       int64_t each = strips ? (parts.size + plan.width - 1) / plan.width : parts.size;
       int64_t after = before + each * parts.count;
       auto isAt = [&](arith::CmpIPredicate how, int64_t place) -> Value {
@@ -100,11 +100,11 @@ private:
     }
   }
 
-  static Index uniform(Value v) { return {v, 0, nullptr, false}; }
+  static LaneIndex uniform(Value v) { return {v, 0, nullptr, false}; }
 
   /// Returns the index in the reduced operand at the coordinates `outer`, `fine` and `column`. The
   /// other coordinates are those of the work unit.
-  Indices fullIndex(Value outer, Index fine, Index column) {
+  Indices fullIndex(Value outer, LaneIndex fine, LaneIndex column) {
     Indices at;
     for (int64_t d = 0; d < rank; ++d)
       at.push_back(d == plan.outer                 ? uniform(outer)
@@ -113,7 +113,7 @@ private:
                                                    : uniform(where[d]));
     return at;
   }
-  Indices keptIndex(Index column) { return fullIndex(e.i64(0), e.constant(0), column); }
+  Indices keptIndex(LaneIndex column) { return fullIndex(e.i64(0), e.constant(0), column); }
 
   std::pair<Value, Value> chunkOf(int64_t d, int64_t chunk) {
     Value from = e.binary("mul", where[d], e.i64(chunk));
@@ -141,13 +141,13 @@ private:
 
   /// Stores the work unit's totals of the reductions at `column`: as partial results, or, if
   /// plan.isWhole(), as the fusion's results that are computed from them.
-  void finish(ArrayRef<Value> totals, Index column, int64_t lanes) {
+  void finish(ArrayRef<Value> totals, LaneIndex column, int64_t lanes) {
     if (!plan.isWhole()) {
       Indices at;
       for (int64_t d = 0; d < rank; ++d)
         at.push_back(plan.columns && d == rank - 1 ? column : uniform(where[d]));
       for (auto [op, pointer, total] : llvm::zip(plan.reduces, partials, totals))
-        e.store(RankedTensorType::get(plan.partialShape(), partialType(op)), pointer, at, total,
+        e.store(RankedTensorType::get(plan.partialShape(), getPartialType(op)), pointer, at, total,
                 lanes);
       return;
     }
@@ -167,7 +167,7 @@ private:
 
   /// Emits loops over the columns of the work unit's strip, in vectors. Calls `body(column, lanes,
   /// column within the strip)` for each.
-  void forColumns(function_ref<void(Index, int64_t, Value)> body) {
+  void forColumns(function_ref<void(LaneIndex, int64_t, Value)> body) {
     int64_t tail = columns % plan.lanes, strips = (columns + plan.width - 1) / plan.width;
     Value first = e.binary("add", e.binary("mul", strip, e.i64(plan.width)), firstColumn);
     Value whole = e.binary("add", firstColumn, e.i64(columns - tail));
@@ -217,7 +217,7 @@ private:
     return type == v.getType() ? v : Value(arith::ExtFOp::create(b, loc, type, v));
   }
   /// Converts an accumulator to the element type of partial results.
-  Value wide(ReduceOp op, Value v) { return extend(v, partialType(op)); }
+  Value wide(ReduceOp op, Value v) { return extend(v, getPartialType(op)); }
 
   /// Combines the terms of one reduction in their own type, as a balanced tree, so that dependency
   /// chains are short and rounding errors are small. The number of terms is a power of two.
@@ -232,7 +232,7 @@ private:
   /// Adds rows to the accumulators: `together` consecutive rows, starting with `row`, in each of
   /// `runs` memory streams. The streams start `distance` rows apart.
   void addRows(Value outer, Value row, int64_t together, int64_t runs, Value distance) {
-    forColumns([&](Index column, int64_t lanes, Value inStrip) {
+    forColumns([&](LaneIndex column, int64_t lanes, Value inStrip) {
       SmallVector<SmallVector<Value>> terms(plan.reduces.size());
       for (int64_t u = 0; u < together * runs; ++u) {
         Value inRun = e.binary("mul", distance, e.i64(u / together));
@@ -245,7 +245,8 @@ private:
       for (auto [i, op] : llvm::enumerate(plan.reduces)) {
         Value p = slot(i, inStrip);
         Type type = plan.slotType(op);
-        Value so = LLVM::LoadOp::create(b, loc, withLanes(type, lanes), p, alignment(op));
+        Value so =
+            LLVM::LoadOp::create(b, loc, getScalarOrVectorType(type, lanes), p, alignment(op));
         Value more = extend(join(op, std::move(terms[i])), type);
         LLVM::StoreOp::create(b, loc, e.combine(op.getKind(), type, so, more), p, alignment(op));
       }
@@ -253,7 +254,7 @@ private:
   }
 
   void columnUnit() {
-    forColumns([&](Index, int64_t lanes, Value inStrip) {
+    forColumns([&](LaneIndex, int64_t lanes, Value inStrip) {
       for (auto [i, op] : llvm::enumerate(plan.reduces))
         LLVM::StoreOp::create(b, loc, e.neutral(op.getKind(), plan.slotType(op), lanes),
                               slot(i, inStrip), alignment(op));
@@ -279,11 +280,12 @@ private:
       }
       return SmallVector<Value>();
     });
-    forColumns([&](Index column, int64_t lanes, Value inStrip) {
+    forColumns([&](LaneIndex column, int64_t lanes, Value inStrip) {
       SmallVector<Value> totals;
       for (auto [i, op] : llvm::enumerate(plan.reduces))
-        totals.push_back(wide(op, LLVM::LoadOp::create(b, loc, withLanes(plan.slotType(op), lanes),
-                                                       slot(i, inStrip), alignment(op))));
+        totals.push_back(
+            wide(op, LLVM::LoadOp::create(b, loc, getScalarOrVectorType(plan.slotType(op), lanes),
+                                          slot(i, inStrip), alignment(op))));
       finish(totals, column, lanes);
     });
   }
@@ -292,12 +294,12 @@ private:
 
   void laneUnit() {
     int64_t tail = plan.shape[plan.fine] % plan.lanes, tailLanes = tail > 1 ? tail : 0;
-    SmallVector<Fold> folds, wideFolds;
+    SmallVector<LoopReduction> folds, wideFolds;
     for (ReduceOp op : plan.reduces) {
       folds.push_back({op.getKind(), tensorType(op.getX()).getElementType()});
-      wideFolds.push_back({op.getKind(), partialType(op)});
+      wideFolds.push_back({op.getKind(), getPartialType(op)});
     }
-    Accumulation main(e, folds, plan.lanes, false), rest(e, folds, tailLanes, false),
+    ReductionState main(e, folds, plan.lanes, false), rest(e, folds, tailLanes, false),
         all(e, wideFolds, plan.lanes, false);
     // Accumulators: one set for each memory stream, and one for the tail of a row. If all
     // reductions are sums, the sets of the streams restart at each coordinate along `outer` and are
@@ -379,7 +381,7 @@ private:
       return next;
     });
     SmallVector<Value> totals;
-    auto take = [&](const Accumulation &gathering, ArrayRef<Value> values) {
+    auto take = [&](const ReductionState &gathering, ArrayRef<Value> values) {
       auto more = gathering.finish(values);
       for (auto [op, other] : llvm::zip(plan.reduces, more))
         other = wide(op, other);
@@ -428,9 +430,9 @@ LogicalResult emitSplitKernel(OpBuilder &b, FusionOp fusion, StringRef name, con
   SmallVector<TypedBuffer> outputs;
   int64_t starts = 0;
   if (ConcatOp joined = plan.joined; joined && joined.getAxis() + 1 == plan.shape.size())
-    for (const PartRun &parts : runsOfParts(joined))
+    for (const ConcatOperandRun &parts : groupSimilarOperands(joined))
       starts = std::gcd(starts, parts.starts());
-  for (unsigned i : firstOutputs(fusion, plan)) {
+  for (unsigned i : getFirstKernelOutputs(fusion, plan)) {
     Value value = body.getTerminator()->getOperand(i), pointer = frame.nextBuffer();
     bool side = tensorType(value).getShape() == ArrayRef<int64_t>(plan.shape);
     (side ? emitter.sides : emitter.results).push_back({value, pointer});

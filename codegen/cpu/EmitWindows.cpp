@@ -14,7 +14,8 @@ namespace {
 
 ArrayRef<int64_t> shapeOf(Value v) { return cast<RankedTensorType>(v.getType()).getShape(); }
 
-template <typename Op> Windows geometryOf(Op op, ArrayRef<int64_t> window, int64_t d) {
+template <typename Op>
+WindowGeometry makeWindowGeometry(Op op, ArrayRef<int64_t> window, int64_t d) {
   return {window[d],      op.getStrides()[d],        op.getDilations()[d],
           op.getLow()[d], shapeOf(op.getX())[d + 2], shapeOf(op.getY())[d + 2]};
 }
@@ -29,7 +30,7 @@ int64_t directSteps(int64_t taps) { return 2 * taps - 1; }
 /// results.
 static constexpr int64_t kMaxOfRow = 8;
 
-bool Windows::loadsTapsSeparately(int64_t lanes, int64_t vectorBits) const {
+bool WindowGeometry::loadsTapsSeparately(int64_t lanes, int64_t vectorBits) const {
   // Unaligned loads of 512 bits always cross a cache line. Therefore the number of loads is
   // minimized for such vectors.
   constexpr int64_t fewest = 3;
@@ -38,24 +39,24 @@ bool Windows::loadsTapsSeparately(int64_t lanes, int64_t vectorBits) const {
           registers(lanes) >= std::min(2 * taps, kMaxOfRow + 1));
 }
 
-bool Windows::vectorizesAlongRows(int64_t lanes, bool isTapByTap) const {
+bool WindowGeometry::vectorizesAlongRows(int64_t lanes, bool isTapByTap) const {
   constexpr int64_t maxTaps = 32;
   return lanes > 1 && stride <= kNearStep && taps <= maxTaps &&
          (isTapByTap || registers(lanes) <= kMaxOfRow);
 }
 
-bool Windows::doubleUp(int64_t lanes) const {
+bool WindowGeometry::doubleUp(int64_t lanes) const {
   int64_t runs = 2 * registers(lanes) * llvm::Log2_64(uint64_t(taps));
   return runs + directSteps(llvm::popcount(uint64_t(taps))) < directSteps(taps);
 }
 
-Windows windowsOf(Operation *op, int64_t d) {
+WindowGeometry getWindowGeometry(Operation *op, int64_t d) {
   if (auto conv = dyn_cast<ConvOp>(op))
-    return geometryOf(conv, shapeOf(conv.getW()).drop_front(2), d);
+    return makeWindowGeometry(conv, shapeOf(conv.getW()).drop_front(2), d);
   if (auto max = dyn_cast<MaxPoolOp>(op))
-    return geometryOf(max, max.getWindow(), d);
+    return makeWindowGeometry(max, max.getWindow(), d);
   auto average = cast<AvgPoolOp>(op);
-  Windows windows = geometryOf(average, average.getWindow(), d);
+  WindowGeometry windows = makeWindowGeometry(average, average.getWindow(), d);
   if (average.getIncludePad()) {
     windows.countedLow = windows.low;
     windows.countedHigh = average.getCountedHigh()[d];
@@ -63,11 +64,11 @@ Windows windowsOf(Operation *op, int64_t d) {
   return windows;
 }
 
-std::optional<double> stepsAlongRows(Operation *op, const Target &target) {
+std::optional<double> countRowVectorOps(Operation *op, const Target &target) {
   constexpr int64_t fewChannels = 4;
   auto y = cast<RankedTensorType>(op->getResult(0).getType());
   int64_t spatial = y.getRank() - 2, lanes = std::min(target.lanes32(), y.getShape().back());
-  Windows row = windowsOf(op, spatial - 1);
+  WindowGeometry row = getWindowGeometry(op, spatial - 1);
   int64_t bits = y.getElementTypeBitWidth();
   // Masked loads of chunks of a row require elements of at least 32 bits.
   bool isTapByTap = isa<ConvOp>(op) && row.loadsTapsSeparately(lanes, target.vectorBits);
@@ -95,9 +96,9 @@ std::optional<double> stepsAlongRows(Operation *op, const Target &target) {
   return double(results) * double(steps);
 }
 
-Value Emitter::alongRow(Value from, const Windows &row, const Indices &at, int64_t lanes,
-                        bool isTapByTap, function_ref<Value(const RowParts &)> make) {
-  std::optional<RowParts> parts = partsOfRow(from, row, at, lanes, isTapByTap);
+Value Emitter::alongRow(Value from, const WindowGeometry &row, const Indices &at, int64_t lanes,
+                        bool isTapByTap, function_ref<Value(const RowChunks &)> make) {
+  std::optional<RowChunks> parts = partsOfRow(from, row, at, lanes, isTapByTap);
   if (!parts)
     return {};
   // Minimum number of vectors in a row for which a separate branch without masks is emitted.
@@ -113,7 +114,7 @@ Value Emitter::alongRow(Value from, const Windows &row, const Indices &at, int64
   for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
     b.setInsertionPointToStart(block);
     pushScope();
-    RowParts own = *parts;
+    RowChunks own = *parts;
     if (block == branch.thenBlock())
       own.insides.clear();
     scf::YieldOp::create(b, loc, make(own));
@@ -122,9 +123,9 @@ Value Emitter::alongRow(Value from, const Windows &row, const Indices &at, int64
   return branch.getResult(0);
 }
 
-std::optional<RowParts> Emitter::partsOfRow(Value from, const Windows &row, const Indices &at,
-                                            int64_t lanes, bool isTapByTap) {
-  auto isSame = [](const Index &i) { return i.isUniform(); };
+std::optional<RowChunks> Emitter::partsOfRow(Value from, const WindowGeometry &row,
+                                             const Indices &at, int64_t lanes, bool isTapByTap) {
+  auto isSame = [](const LaneIndex &i) { return i.isUniform(); };
   if (!row.vectorizesAlongRows(lanes, isTapByTap) || at.back().vec || at.back().step != 1 ||
       !llvm::all_of(ArrayRef(at).drop_back(), isSame))
     return std::nullopt;
@@ -132,9 +133,9 @@ std::optional<RowParts> Emitter::partsOfRow(Value from, const Windows &row, cons
   // a buffer are required.
   Type element = elementOf(from);
   if (row.reachBeyond() && (!buffers.count(from) || elements.count(from) ||
-                            storageType(element).getIntOrFloatBitWidth() < 32))
+                            getStorageType(element).getIntOrFloatBitWidth() < 32))
     return std::nullopt;
-  RowParts parts{from, affine(at.back(), row.stride, -row.low).base, {}, {}};
+  RowChunks parts{from, affine(at.back(), row.stride, -row.low).base, {}, {}};
   if (isTapByTap)
     for (int64_t tap = 0; tap < row.taps; ++tap)
       parts.firsts.push_back(tap * row.dilation);
@@ -154,10 +155,10 @@ std::optional<RowParts> Emitter::partsOfRow(Value from, const Windows &row, cons
   return parts;
 }
 
-SmallVector<Value> Emitter::loadParts(const RowParts &parts, const Read &read, Value other,
+SmallVector<Value> Emitter::loadParts(const RowChunks &parts, const OperandRead &read, Value other,
                                       IndexLowering &lowering, int64_t lanes) {
   auto shape = cast<RankedTensorType>(parts.from.getType()).getShape();
-  Read rows;
+  OperandRead rows;
   for (size_t d = 2; d + 1 < shape.size(); ++d)
     rows.guard(read.at[d], shape[d]);
   Value inside = lowering.inside(rows.guards);
@@ -175,8 +176,8 @@ SmallVector<Value> Emitter::loadParts(const RowParts &parts, const Read &read, V
 
 /// Returns the coordinates in a window of the terms that are read together: `where`, and 0 for the
 /// last coordinate, the position in the row.
-static SmallVector<Index> rowStart(Emitter &e, ArrayRef<Value> where) {
-  SmallVector<Index> over;
+static SmallVector<LaneIndex> getRowStartCoordinates(Emitter &e, ArrayRef<Value> where) {
+  SmallVector<LaneIndex> over;
   for (Value tap : where)
     over.push_back({tap, 0, nullptr, false});
   over.push_back(e.constant(0));
@@ -189,7 +190,7 @@ Value Emitter::convAlongRow(ConvOp op, const Indices &at, int64_t lanes) {
   Type element = x.getElementType();
   if (!isa<FloatType>(element) || x.getRank() < 3)
     return {};
-  Windows row = windowsOf(op, x.getRank() - 3);
+  WindowGeometry row = getWindowGeometry(op, x.getRank() - 3);
   bool isTapByTap = row.loadsTapsSeparately(lanes, target.vectorBits);
   SmallVector<int64_t> extents = foldedExtents(op);
   extents.pop_back();
@@ -202,10 +203,10 @@ Value Emitter::convAlongRow(ConvOp op, const Indices &at, int64_t lanes) {
     terms *= extent;
   int64_t several = std::clamp<int64_t>(terms / inARow, 1, std::min(most, row.taps));
   SmallVector<Value> none(size_t(several), zero);
-  auto make = [&](const RowParts &parts) {
+  auto make = [&](const RowChunks &parts) {
     auto sums = loops(extents, none, [&](ArrayRef<Value> where, ValueRange before) {
       IndexLowering lowering(*this, lanes);
-      auto reads = lowering.readsOf(op, at, rowStart(*this, where));
+      auto reads = lowering.readsOf(op, at, getRowStartCoordinates(*this, where));
       SmallVector<Value> loaded = loadParts(parts, reads[0], zero, lowering, lanes);
       Indices weight = lowering.lower(reads[1], w.getShape());
       SmallVector<Value> next(before);
@@ -229,7 +230,7 @@ Value Emitter::convAlongRow(ConvOp op, const Indices &at, int64_t lanes) {
 /// Returns the number of elements that count in each window: the product, over the dimensions, of
 /// the number of window elements that are inside the operand or the counted padding.
 Value Emitter::countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes) {
-  Type element = computeType(cast<RankedTensorType>(op.getX().getType()).getElementType());
+  Type element = getComputeType(cast<RankedTensorType>(op.getX().getType()).getElementType());
   double whole = 1;
   Value count;
   auto times = [&](Value other) {
@@ -238,7 +239,7 @@ Value Emitter::countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes) {
     count = count ? Value(arith::MulFOp::create(b, loc, splat(count, n), splat(other, n))) : other;
   };
   for (int64_t d = 0, terms = int64_t(op.getWindow().size()); d < terms; ++d) {
-    Windows windows = windowsOf(op, d);
+    WindowGeometry windows = getWindowGeometry(op, d);
     if (!windows.reachBeyond(/*counted=*/true)) {
       whole *= double(windows.taps);
       continue;
@@ -246,13 +247,13 @@ Value Emitter::countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes) {
     int64_t size = windows.countedLow + windows.size + windows.countedHigh;
     // First index of the window, relative to the first counted element, as a 32-bit integer because
     // comparisons then need half as many registers.
-    Index first = affine(at[d + 2], windows.stride, windows.countedLow - windows.low);
+    LaneIndex first = affine(at[d + 2], windows.stride, windows.countedLow - windows.low);
     Type narrow = b.getI32Type();
     Value place;
     if (first.isUniform())
       place = arith::TruncIOp::create(b, loc, narrow, first.base);
     else if (first.vec)
-      place = arith::TruncIOp::create(b, loc, withLanes(narrow, lanes), first.vec);
+      place = arith::TruncIOp::create(b, loc, getScalarOrVectorType(narrow, lanes), first.vec);
     else
       place = binary("add", arith::TruncIOp::create(b, loc, narrow, first.base),
                      distances(first.step, lanes));
@@ -276,10 +277,10 @@ Value Emitter::countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes) {
       }
     }
     auto vector = dyn_cast<VectorType>(sum.getType());
-    times(arith::SIToFPOp::create(b, loc, withLanes(element, vector ? vector.getNumElements() : 0),
-                                  sum));
+    times(arith::SIToFPOp::create(
+        b, loc, getScalarOrVectorType(element, vector ? vector.getNumElements() : 0), sum));
   }
-  Value rest = detail::floatConstant(*this, element, whole);
+  Value rest = detail::emitFloatConstant(*this, element, whole);
   if (!count)
     return rest;
   times(rest);
@@ -289,7 +290,7 @@ Value Emitter::countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes) {
 /// Combines the `taps` elements of each window. Register i holds the elements of a row from
 /// position firsts[i] on. `pick` shuffles the elements at given positions into one register.
 static Value
-combineTaps(const Windows &row, int64_t lanes, SmallVector<Value> registers,
+combineTaps(const WindowGeometry &row, int64_t lanes, SmallVector<Value> registers,
             ArrayRef<int64_t> firsts, function_ref<Value(Value, Value)> combine,
             function_ref<Value(ArrayRef<Value>, function_ref<int64_t(int64_t)>)> pick) {
   Value total;
@@ -330,20 +331,20 @@ combineTaps(const Windows &row, int64_t lanes, SmallVector<Value> registers,
 Value Emitter::poolAlongRow(Operation *op, ReduceKind kind, const Indices &at, int64_t lanes) {
   auto x = cast<RankedTensorType>(op->getOperand(0).getType());
   Type element = x.getElementType();
-  Windows row = windowsOf(op, x.getRank() - 3);
+  WindowGeometry row = getWindowGeometry(op, x.getRank() - 3);
   // If a vector has an even number of registers, one mask would combine the NaN flags of two
   // registers. Each lane then propagates NaN itself.
   bool perLane = lanes % (2 * target.lanes32()) == 0;
   SmallVector<int64_t> extents = foldedExtents(op);
   extents.pop_back();
   beginWalk();
-  auto make = [&](const RowParts &parts) {
-    Accumulation gathering(*this, SmallVector<Fold>(parts.firsts.size(), {kind, element}), lanes,
-                           perLane);
+  auto make = [&](const RowChunks &parts) {
+    ReductionState gathering(
+        *this, SmallVector<LoopReduction>(parts.firsts.size(), {kind, element}), lanes, perLane);
     Value other = neutral(kind, element, lanes);
     auto state = loops(extents, gathering.start(), [&](ArrayRef<Value> where, ValueRange before) {
       IndexLowering lowering(*this, lanes);
-      Read read = lowering.readsOf(op, at, rowStart(*this, where)).front();
+      OperandRead read = lowering.readsOf(op, at, getRowStartCoordinates(*this, where)).front();
       return gathering.step(before, loadParts(parts, read, other, lowering, lanes));
     });
     return combineTaps(
@@ -368,9 +369,9 @@ Value Emitter::pool(Operation *op, const Indices &at, int64_t lanes) {
   if (!total)
     total = fold(kind, x.getElementType(),
                  llvm::to_vector(llvm::concat<const int64_t>(extents, ArrayRef<int64_t>{1})), lanes,
-                 [&](ArrayRef<Index> where, int64_t n) -> Value {
+                 [&](ArrayRef<LaneIndex> where, int64_t n) -> Value {
                    IndexLowering lowering(*this, n);
-                   Read read = lowering.readsOf(op, at, where.take_front(terms)).front();
+                   OperandRead read = lowering.readsOf(op, at, where.take_front(terms)).front();
                    return windowed(op->getOperand(0), lowering, read,
                                    neutral(kind, x.getElementType(), 0), n);
                  });

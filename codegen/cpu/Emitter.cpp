@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace dlc::cpu {
 
-Type computeType(Type element) {
+Type getComputeType(Type element) {
   if (element.isF16() || element.isBF16())
     return Float32Type::get(element.getContext());
   if (auto integer = dyn_cast<IntegerType>(element))
@@ -15,7 +15,7 @@ Type computeType(Type element) {
   return element;
 }
 
-Type storageType(Type element) {
+Type getStorageType(Type element) {
   if (element.isBF16())
     return IntegerType::get(element.getContext(), 16);
   if (auto integer = dyn_cast<IntegerType>(element))
@@ -23,7 +23,7 @@ Type storageType(Type element) {
   return element;
 }
 
-Type withLanes(Type type, int64_t lanes) {
+Type getScalarOrVectorType(Type type, int64_t lanes) {
   return lanes > 0 ? Type(VectorType::get({lanes}, type)) : type;
 }
 
@@ -38,16 +38,17 @@ Value Emitter::i64(int64_t value) {
 Value Emitter::splat(Value scalar, int64_t lanes) {
   if (lanes == 0 || isa<VectorType>(scalar.getType()))
     return scalar;
-  return vector::BroadcastOp::create(b, loc, withLanes(scalar.getType(), lanes), scalar);
+  return vector::BroadcastOp::create(b, loc, getScalarOrVectorType(scalar.getType(), lanes),
+                                     scalar);
 }
 
-static int64_t lanesOf(Value v) {
+static int64_t getLaneCount(Value v) {
   auto type = dyn_cast<VectorType>(v.getType());
   return type ? type.getNumElements() : 0;
 }
 
 Value Emitter::binary(StringRef kind, Value x, Value y) {
-  int64_t lanes = std::max(lanesOf(x), lanesOf(y));
+  int64_t lanes = std::max(getLaneCount(x), getLaneCount(y));
   x = splat(x, lanes), y = splat(y, lanes);
   if (kind == "add")
     return b.createOrFold<arith::AddIOp>(loc, x, y);
@@ -65,7 +66,7 @@ Value Emitter::binary(StringRef kind, Value x, Value y) {
   return b.createOrFold<arith::MaxSIOp>(loc, x, y);
 }
 
-Value Emitter::asVector(const Index &x, int64_t lanes) {
+Value Emitter::asVector(const LaneIndex &x, int64_t lanes) {
   if (x.vec)
     return x.vec;
   Value base = splat(x.base, lanes);
@@ -80,10 +81,10 @@ Value Emitter::asVector(const Index &x, int64_t lanes) {
   return binary("add", base, steps);
 }
 
-Index Emitter::affine(const Index &x, int64_t scale, int64_t offset) {
+LaneIndex Emitter::affine(const LaneIndex &x, int64_t scale, int64_t offset) {
   if (x.unknown || (scale == 1 && offset == 0))
     return x;
-  Index y = x;
+  LaneIndex y = x;
   Value &v = x.vec ? y.vec : y.base;
   if (scale != 1)
     v = binary("mul", v, i64(scale));
@@ -93,7 +94,7 @@ Index Emitter::affine(const Index &x, int64_t scale, int64_t offset) {
   return y;
 }
 
-Index Emitter::add(const Index &x, const Index &y, int64_t lanes) {
+LaneIndex Emitter::add(const LaneIndex &x, const LaneIndex &y, int64_t lanes) {
   if (x.unknown || y.unknown)
     return {nullptr, 0, nullptr, true};
   if (x.vec || y.vec)
@@ -101,14 +102,14 @@ Index Emitter::add(const Index &x, const Index &y, int64_t lanes) {
   return {binary("add", x.base, y.base), x.step + y.step, nullptr, false};
 }
 
-Index Emitter::linear(ArrayRef<int64_t> shape, const Indices &at, int64_t lanes) {
-  Index sum = constant(0);
+LaneIndex Emitter::linear(ArrayRef<int64_t> shape, const Indices &at, int64_t lanes) {
+  LaneIndex sum = constant(0);
   auto strides = ref::rowMajorStrides(shape);
   Indices places(at);
   // Combines an adjacent quotient and remainder of the same index into this index, so that a
   // reshape becomes a linear index.
   for (size_t d = 1; d < places.size(); ++d) {
-    const Runs &quotient = places[d - 1].runs, &rest = places[d].runs;
+    const LaneRuns &quotient = places[d - 1].runs, &rest = places[d].runs;
     if (quotient.by != 0 && quotient.by == shape[d] && rest.areOf(quotient) && rest.isRemainder &&
         !quotient.isRemainder) {
       places[d] = {rest.first, 1, nullptr, false};
@@ -123,12 +124,12 @@ Index Emitter::linear(ArrayRef<int64_t> shape, const Indices &at, int64_t lanes)
 
 Indices Emitter::broadcastIndex(Value operand, const Indices &at) {
   auto shape = cast<RankedTensorType>(operand.getType()).getShape();
-  return dlc::broadcastIndex(shape, ArrayRef<Index>(at), constant(0));
+  return dlc::broadcastIndex(shape, ArrayRef<LaneIndex>(at), constant(0));
 }
 
 Emitter::Key Emitter::keyOf(Value value, const Indices &at, int64_t lanes) {
   Key key{value.getAsOpaquePointer(), reinterpret_cast<const void *>(lanes)};
-  for (const Index &x : at) {
+  for (const LaneIndex &x : at) {
     // In cache keys, constants are compared by value, because many operations create the same
     // constant.
     APInt known;
@@ -150,7 +151,7 @@ Value Emitter::known(const Key &key) const {
 }
 
 static bool isUniform(const Indices &at) {
-  return llvm::all_of(at, [](const Index &x) { return x.isUniform(); });
+  return llvm::all_of(at, [](const LaneIndex &x) { return x.isUniform(); });
 }
 
 Value Emitter::eval(Value value, const Indices &at, int64_t lanes) {
@@ -166,8 +167,8 @@ Value Emitter::eval(Value value, const Indices &at, int64_t lanes) {
 }
 
 Value Emitter::repeated(Value value, const Indices &at, int64_t lanes) {
-  Runs runs;
-  for (const Index &x : at) {
+  LaneRuns runs;
+  for (const LaneIndex &x : at) {
     if (x.isUniform())
       continue;
     if (x.runs.by == 0 ||
@@ -178,9 +179,10 @@ Value Emitter::repeated(Value value, const Indices &at, int64_t lanes) {
   if (runs.by == 0)
     return {};
   int64_t fewer = runs.isRemainder ? runs.by : lanes / runs.by;
-  Index one = runs.isRemainder ? constant(0) : Index{binary("div", runs.first, i64(runs.by))};
+  LaneIndex one =
+      runs.isRemainder ? constant(0) : LaneIndex{binary("div", runs.first, i64(runs.by))};
   one.step = 1;
-  Indices where = llvm::map_to_vector<6>(at, [&](const Index &x) { return x.vec ? one : x; });
+  Indices where = llvm::map_to_vector<6>(at, [&](const LaneIndex &x) { return x.vec ? one : x; });
   Value few = eval(value, where, fewer);
   if (!isa<VectorType>(few.getType()))
     return few;
@@ -224,7 +226,7 @@ Value Emitter::compute(Value value, const Indices &at, int64_t lanes) {
     return contraction(op, at, lanes);
   if (isa<MaxPoolOp, AvgPoolOp>(op))
     return pool(op, at, lanes);
-  llvm_unreachable("an operation that canEmit refuses");
+  llvm_unreachable("an operation that canEmitKernel refuses");
 }
 
 Value Emitter::elementwise(Operation *op, const Indices &at, int64_t lanes) {
@@ -259,7 +261,7 @@ void Emitter::hoist(Value value, const Indices &at, llvm::DenseSet<Value> &seen)
       eval(value, at, 0);
     return;
   }
-  if (auto moved = IndexLowering(*this, 0).movedIndex(op, at))
+  if (auto moved = IndexLowering(*this, 0).getSourceIndex(op, at))
     return hoist(op->getOperand(0), *moved, seen);
   if (op->hasTrait<Elementwise>())
     for (Value operand : op->getOperands())
@@ -268,8 +270,8 @@ void Emitter::hoist(Value value, const Indices &at, llvm::DenseSet<Value> &seen)
 
 /// Returns the address of the element at `offset`. Offsets are multiplied by the size of the
 /// element's type in memory.
-static Value elementPointer(Emitter &e, Type element, Value pointer, Value offset) {
-  Type storage = storageType(element);
+static Value emitElementPointer(Emitter &e, Type element, Value pointer, Value offset) {
+  Type storage = getStorageType(element);
   Type result = pointer.getType();
   if (auto lanes = dyn_cast<VectorType>(offset.getType()))
     result = VectorType::get(lanes.getShape(), result);
@@ -280,38 +282,40 @@ Value Emitter::load(Value value, Value pointer, const Indices &at, int64_t lanes
   auto type = cast<RankedTensorType>(value.getType());
   Type element = type.getElementType();
   int64_t align = ref::elementBytes(element);
-  Index offset = linear(type.getShape(), at, lanes);
-  Type storage = storageType(element);
+  LaneIndex offset = linear(type.getShape(), at, lanes);
+  Type storage = getStorageType(element);
   if (offset.isUniform()) {
-    Value p = elementPointer(*this, element, pointer, offset.base);
-    return toCompute(b, loc, LLVM::LoadOp::create(b, loc, storage, p, align), element);
+    Value p = emitElementPointer(*this, element, pointer, offset.base);
+    return convertToComputeType(b, loc, LLVM::LoadOp::create(b, loc, storage, p, align), element);
   }
   if (!offset.vec && offset.step == 1) {
-    Value p = elementPointer(*this, element, pointer, offset.base);
+    Value p = emitElementPointer(*this, element, pointer, offset.base);
     if (type.getNumElements() == prefetching.elements)
       prefetch(value, storage, pointer, offset.base, lanes);
-    return toCompute(b, loc, LLVM::LoadOp::create(b, loc, withLanes(storage, lanes), p, align),
-                     element);
+    return convertToComputeType(
+        b, loc, LLVM::LoadOp::create(b, loc, getScalarOrVectorType(storage, lanes), p, align),
+        element);
   }
   if (!offset.vec && std::abs(offset.step) <= kNearStep)
-    return toCompute(b, loc, loadNear(element, pointer, offset, lanes), element);
+    return convertToComputeType(b, loc, loadNear(element, pointer, offset, lanes), element);
   Value offsets = asVector(offset, lanes);
   // Gather instructions with 32-bit offsets process twice as many elements as those with 64-bit
   // offsets.
   if (type.getNumElements() <= std::numeric_limits<int32_t>::max())
     offsets = arith::TruncIOp::create(b, loc, VectorType::get({lanes}, b.getI32Type()), offsets);
-  Value pointers = elementPointer(*this, element, pointer, offsets);
+  Value pointers = emitElementPointer(*this, element, pointer, offsets);
   auto maskType = VectorType::get({lanes}, b.getI1Type());
   Value all = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(maskType, true));
-  Value none = LLVM::PoisonOp::create(b, loc, withLanes(storage, lanes));
-  Value loaded = LLVM::masked_gather::create(b, loc, withLanes(storage, lanes), pointers, all,
-                                             ValueRange{none}, b.getI32IntegerAttr(align));
-  return toCompute(b, loc, loaded, element);
+  Value none = LLVM::PoisonOp::create(b, loc, getScalarOrVectorType(storage, lanes));
+  Value loaded =
+      LLVM::masked_gather::create(b, loc, getScalarOrVectorType(storage, lanes), pointers, all,
+                                  ValueRange{none}, b.getI32IntegerAttr(align));
+  return convertToComputeType(b, loc, loaded, element);
 }
 
 void Emitter::followMoves(Value &value, Indices &at, int64_t lanes) {
   while (Operation *moving = buffers.count(value) ? nullptr : value.getDefiningOp()) {
-    auto moved = IndexLowering(*this, lanes).movedIndex(moving, at);
+    auto moved = IndexLowering(*this, lanes).getSourceIndex(moving, at);
     if (!moved)
       return;
     at = std::move(*moved), value = moving->getOperand(0);
@@ -322,19 +326,19 @@ Value Emitter::loadInside(Value value, Indices at, Value inside, Value other, in
   followMoves(value, at, lanes);
   Value pointer = buffers.lookup(value);
   auto type = cast<RankedTensorType>(value.getType());
-  Type element = type.getElementType(), storage = storageType(element);
+  Type element = type.getElementType(), storage = getStorageType(element);
   if (!pointer || elements.count(value) || storage.getIntOrFloatBitWidth() < 32)
     return {};
-  Index offset = linear(type.getShape(), at, lanes);
+  LaneIndex offset = linear(type.getShape(), at, lanes);
   if (offset.vec || offset.step != 1)
     return {};
-  Value p = elementPointer(*this, element, pointer, offset.base);
-  return LLVM::MaskedLoadOp::create(b, loc, withLanes(storage, lanes), p, inside,
+  Value p = emitElementPointer(*this, element, pointer, offset.base);
+  return LLVM::MaskedLoadOp::create(b, loc, getScalarOrVectorType(storage, lanes), p, inside,
                                     splat(other, lanes),
                                     b.getI32IntegerAttr(int32_t(ref::elementBytes(element))));
 }
 
-Value Emitter::loadNear(Type element, Value pointer, const Index &offset, int64_t lanes) {
+Value Emitter::loadNear(Type element, Value pointer, const LaneIndex &offset, int64_t lanes) {
   int64_t step = std::abs(offset.step), elements = (lanes - 1) * step + 1;
   Value base = offset.base;
   if (offset.step < 0)
@@ -344,9 +348,10 @@ Value Emitter::loadNear(Type element, Value pointer, const Index &offset, int64_
   SmallVector<int64_t> firsts;
   for (int64_t first = 0; first < elements; first += lanes) {
     firsts.push_back(std::min(first, elements - lanes));
-    Value p = elementPointer(*this, element, pointer, binary("add", base, i64(firsts.back())));
-    registers.push_back(LLVM::LoadOp::create(b, loc, withLanes(storageType(element), lanes), p,
-                                             ref::elementBytes(element)));
+    Value p = emitElementPointer(*this, element, pointer, binary("add", base, i64(firsts.back())));
+    registers.push_back(LLVM::LoadOp::create(b, loc,
+                                             getScalarOrVectorType(getStorageType(element), lanes),
+                                             p, ref::elementBytes(element)));
   }
   return pickPlaces(registers, firsts, lanes, [&](int64_t lane) {
     return step * (offset.step < 0 ? lanes - 1 - lane : lane);
@@ -418,19 +423,20 @@ void Emitter::prefetch(Value value, Type element, Value pointer, Value offset, i
   }
 }
 
-Value Emitter::loadRow(Value value, Value pointer, const Index &at, int64_t lanes) {
+Value Emitter::loadRow(Value value, Value pointer, const LaneIndex &at, int64_t lanes) {
   assert(!at.vec && (at.step == 1 || at.isUniform()) && "rows are read in order");
-  Type type = computeType(cast<RankedTensorType>(value.getType()).getElementType());
+  Type type = getComputeType(cast<RankedTensorType>(value.getType()).getElementType());
   Value p = LLVM::GEPOp::create(b, loc, pointer.getType(), type, pointer, ValueRange{at.base});
-  return LLVM::LoadOp::create(b, loc, withLanes(type, lanes), p, type.getIntOrFloatBitWidth() / 8);
+  return LLVM::LoadOp::create(b, loc, getScalarOrVectorType(type, lanes), p,
+                              type.getIntOrFloatBitWidth() / 8);
 }
 
 void Emitter::store(RankedTensorType type, Value pointer, const Indices &at, Value element,
                     int64_t lanes) {
-  Index offset = linear(type.getShape(), at, lanes);
+  LaneIndex offset = linear(type.getShape(), at, lanes);
   assert(!offset.vec && (offset.step == 1 || lanes == 0) && "stores are contiguous");
-  Value stored = toStorage(b, loc, splat(element, lanes), type.getElementType());
-  Value p = elementPointer(*this, type.getElementType(), pointer, offset.base);
+  Value stored = convertToStorageType(b, loc, splat(element, lanes), type.getElementType());
+  Value p = emitElementPointer(*this, type.getElementType(), pointer, offset.base);
   int64_t bytes = lanes * ref::elementBytes(type.getElementType());
   bool past = bytes > 0 && bytes % (target.vectorBits / 8) == 0 && nonTemporal.contains(pointer);
   LLVM::StoreOp::create(b, loc, stored, p,

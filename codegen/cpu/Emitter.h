@@ -28,36 +28,36 @@ namespace dlc::cpu {
 /// (first + lane) / by, or the remainders (first + lane) % by. `first` and the number of lanes are
 /// multiples of `by`. Therefore each run of `by` lanes has one quotient, and all runs have the same
 /// remainders.
-struct Runs {
+struct LaneRuns {
   mlir::Value first; ///< index of the first lane, before the division (i64)
   int64_t by = 0;    ///< divisor, which is the length of a run; 0: no known structure
   bool isRemainder = false;
 
-  bool areOf(const Runs &other) const { return first == other.first && by == other.by; }
+  bool areOf(const LaneRuns &other) const { return first == other.first && by == other.by; }
 };
 
 /// Coordinates of all vector lanes along one dimension: base + lane * step for lane = 0, 1, .., or
 /// the vector `vec` if the coordinates have no constant step.
-struct Index {
+struct LaneIndex {
   mlir::Value base;     ///< coordinate of lane 0 (i64)
   int64_t step = 0;     ///< distance between adjacent lanes; 0: all lanes have the same coordinate
   mlir::Value vec;      ///< vector<lanes x i64>; if set, base and step are ignored
   bool unknown = false; ///< not emitted yet (used in the search for values to hoist out of a loop)
-  Runs runs = {};       ///< known structure of `vec`
+  LaneRuns runs = {};   ///< known structure of `vec`
 
   bool isUniform() const { return !vec && step == 0 && !unknown; }
 };
-using Indices = llvm::SmallVector<Index, 6>;
+using Indices = llvm::SmallVector<LaneIndex, 6>;
 
 /// One of several reductions that are computed in the same loop: its combining operation and the
 /// element type of its result.
-struct Fold {
+struct LoopReduction {
   ReduceKind kind;
   mlir::Type element;
 };
 
 /// Parameters of the software prefetches that a kernel issues for its inputs.
-struct Prefetching {
+struct PrefetchParameters {
   int64_t elements = 0; ///< number of elements of the buffers that are prefetched; 0: no prefetch
   size_t walk = 1; ///< number of the pass over a row that issues the prefetches (1: the first pass)
   int64_t ahead = 0; ///< prefetch distance in elements
@@ -68,8 +68,8 @@ struct Prefetching {
 };
 
 class IndexLowering;
-struct Windows;
-struct RowParts;
+struct WindowGeometry;
+struct RowChunks;
 
 class Emitter {
 public:
@@ -114,7 +114,7 @@ public:
   void forgetRows() { rows.clear(); }
   /// Enables prefetches: from now on, loads from buffers that are read row by row also issue
   /// prefetches.
-  void prefetchRows(const Prefetching &how) {
+  void prefetchRows(const PrefetchParameters &how) {
     prefetched.clear();
     prefetching = how;
   }
@@ -152,10 +152,10 @@ public:
   // Helpers that emit single operations on indices.
   mlir::Value i64(int64_t value);
   mlir::Value splat(mlir::Value scalar, int64_t lanes);
-  Index constant(int64_t value) { return {i64(value), 0, nullptr, false}; }
-  Index affine(const Index &x, int64_t scale, int64_t offset);
-  Index add(const Index &a, const Index &b, int64_t lanes);
-  mlir::Value asVector(const Index &x, int64_t lanes);
+  LaneIndex constant(int64_t value) { return {i64(value), 0, nullptr, false}; }
+  LaneIndex affine(const LaneIndex &x, int64_t scale, int64_t offset);
+  LaneIndex add(const LaneIndex &a, const LaneIndex &b, int64_t lanes);
+  mlir::Value asVector(const LaneIndex &x, int64_t lanes);
   /// Returns the constant vector 0, step, 2 * step, .. of `lanes` i32 elements.
   mlir::Value distances(int64_t step, int64_t lanes);
   mlir::Value binary(llvm::StringRef kind, mlir::Value a,
@@ -173,7 +173,7 @@ private:
   /// element type.
   mlir::Value compute(mlir::Value value, const Indices &at, int64_t lanes);
   /// Emits each distinct element once and repeats it by a shuffle if the lanes of `at` differ only
-  /// in quotients or only in remainders (see Runs). Returns null in all other cases.
+  /// in quotients or only in remainders (see LaneRuns). Returns null in all other cases.
   mlir::Value repeated(mlir::Value value, const Indices &at, int64_t lanes);
   mlir::Value load(mlir::Value value, mlir::Value pointer, const Indices &at, int64_t lanes);
   /// Traces `value` back through operations that only move elements (such as transposes and
@@ -186,7 +186,8 @@ private:
                          int64_t lanes);
   /// Emits a strided load with a small stride: loads contiguous registers and shuffles the elements
   /// out of them.
-  mlir::Value loadNear(mlir::Type element, mlir::Value pointer, const Index &offset, int64_t lanes);
+  mlir::Value loadNear(mlir::Type element, mlir::Value pointer, const LaneIndex &offset,
+                       int64_t lanes);
   /// Emits shuffles that select one element per lane from several registers: lane i gets the
   /// element at position place(i). Register i of `registers` has `lanes` elements and holds the
   /// positions from firsts[i] on. Registers may overlap, but there is no gap between two of them.
@@ -222,14 +223,15 @@ private:
   /// Emits windows with vector lanes along a row by calling `make` with the registers that the
   /// windows read. Emits a separate branch without masks for windows that are entirely inside the
   /// row.
-  mlir::Value alongRow(mlir::Value from, const Windows &row, const Indices &at, int64_t lanes,
-                       bool isTapByTap, llvm::function_ref<mlir::Value(const RowParts &)> make);
+  mlir::Value alongRow(mlir::Value from, const WindowGeometry &row, const Indices &at,
+                       int64_t lanes, bool isTapByTap,
+                       llvm::function_ref<mlir::Value(const RowChunks &)> make);
   /// Returns the contiguous chunks of a row of `from` that the windows of the results at index `at`
   /// read: one chunk for each tap, or one for each register of the windows' span.
-  std::optional<RowParts> partsOfRow(mlir::Value from, const Windows &row, const Indices &at,
-                                     int64_t lanes, bool isTapByTap);
+  std::optional<RowChunks> partsOfRow(mlir::Value from, const WindowGeometry &row,
+                                      const Indices &at, int64_t lanes, bool isTapByTap);
   /// Loads the chunks of a row that windows read. Elements outside the row have the value `other`.
-  llvm::SmallVector<mlir::Value> loadParts(const RowParts &parts, const Read &read,
+  llvm::SmallVector<mlir::Value> loadParts(const RowChunks &parts, const OperandRead &read,
                                            mlir::Value other, IndexLowering &lowering,
                                            int64_t lanes);
   /// Returns the number of elements that an average pool divides by in each window
@@ -237,10 +239,10 @@ private:
   mlir::Value countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes);
   /// Returns the element of the operand that a window reads, or `other` if the element is in the
   /// padding.
-  mlir::Value windowed(mlir::Value x, IndexLowering &lowering, const Read &read, mlir::Value other,
-                       int64_t lanes, mlir::Operation *integers = nullptr);
+  mlir::Value windowed(mlir::Value x, IndexLowering &lowering, const OperandRead &read,
+                       mlir::Value other, int64_t lanes, mlir::Operation *integers = nullptr);
 
-  Index linear(llvm::ArrayRef<int64_t> shape, const Indices &at, int64_t lanes);
+  LaneIndex linear(llvm::ArrayRef<int64_t> shape, const Indices &at, int64_t lanes);
 
   /// Emits nested loops over `extents` (the first dimension is outermost) with the loop-carried
   /// values `init`. `body(coordinates, accumulated)` emits the innermost body and returns the next
@@ -256,12 +258,14 @@ private:
   /// If `callerLanes` is not 0, each lane is a separate result and the coordinates remain scalar.
   /// Otherwise the last coordinate is vectorized. If `careful` is set, long sums are accumulated in
   /// blocks.
-  using Terms = llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<Index>, int64_t)>;
-  llvm::SmallVector<mlir::Value> fold(llvm::ArrayRef<Fold> folds, llvm::ArrayRef<int64_t> extents,
-                                      int64_t callerLanes, Terms terms, bool careful = true);
+  using Terms =
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<LaneIndex>, int64_t)>;
+  llvm::SmallVector<mlir::Value> fold(llvm::ArrayRef<LoopReduction> folds,
+                                      llvm::ArrayRef<int64_t> extents, int64_t callerLanes,
+                                      Terms terms, bool careful = true);
   mlir::Value fold(ReduceKind kind, mlir::Type element, llvm::ArrayRef<int64_t> extents,
                    int64_t callerLanes,
-                   llvm::function_ref<mlir::Value(llvm::ArrayRef<Index>, int64_t)> term);
+                   llvm::function_ref<mlir::Value(llvm::ArrayRef<LaneIndex>, int64_t)> term);
   /// Returns the reductions that can be computed in the same loop as `op`, including `op`: those
   /// with the same indices.
   llvm::SmallVector<ReduceOp> reducedTogether(ReduceOp op, const Indices &at, int64_t lanes);
@@ -272,7 +276,7 @@ private:
     mlir::Value pointer;
     bool filled = false;
   };
-  mlir::Value loadRow(mlir::Value value, mlir::Value pointer, const Index &at, int64_t lanes);
+  mlir::Value loadRow(mlir::Value value, mlir::Value pointer, const LaneIndex &at, int64_t lanes);
 
   using Key = std::vector<const void *>;
   static Key keyOf(mlir::Value value, const Indices &at, int64_t lanes);
@@ -285,7 +289,7 @@ private:
   llvm::DenseMap<mlir::Value, KeptRow> rows;
   llvm::DenseMap<mlir::Operation *, std::pair<unsigned, mlir::Value>> parts;
   std::vector<std::map<Key, mlir::Value>> scopes;
-  Prefetching prefetching;
+  PrefetchParameters prefetching;
   int walk = 0;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int, 2>>
       prefetched; ///< for each buffer, the passes over a row that have loaded from it so far
@@ -294,19 +298,19 @@ private:
 
 /// Returns the type in which elements of type `element` are computed: f32 for 16-bit floats,
 /// signless integers for integers; other types are unchanged.
-mlir::Type computeType(mlir::Type element);
+mlir::Type getComputeType(mlir::Type element);
 /// Returns the type of an element in memory: i8 for bool, signless integers for integers, i16 for
 /// bf16; other floats are unchanged.
-mlir::Type storageType(mlir::Type element);
+mlir::Type getStorageType(mlir::Type element);
 /// Returns the vector type with `lanes` elements of `type`, or `type` itself if `lanes` is 0.
-mlir::Type withLanes(mlir::Type type, int64_t lanes);
+mlir::Type getScalarOrVectorType(mlir::Type type, int64_t lanes);
 bool isUnsigned(mlir::Type element);
 
 /// Convert an element from its type in memory to the type in which it is computed, and back.
-mlir::Value toCompute(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored,
-                      mlir::Type element);
-mlir::Value toStorage(mlir::OpBuilder &b, mlir::Location loc, mlir::Value computed,
-                      mlir::Type element);
+mlir::Value convertToComputeType(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored,
+                                 mlir::Type element);
+mlir::Value convertToStorageType(mlir::OpBuilder &b, mlir::Location loc, mlir::Value computed,
+                                 mlir::Type element);
 /// Rounds an element that is computed in f32 to f16 or bf16 and extends the result to f32 again.
 mlir::Value roundElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Type element);
 /// Converts elements that are already in their type of computation from the element type `from` to

@@ -8,7 +8,8 @@
 
 namespace dlc::cpu {
 
-std::optional<Code> flatten(llvm::StringRef object, llvm::StringRef entry, std::string &error) {
+std::optional<MachineCode> linkToFlatImage(llvm::StringRef object, llvm::StringRef entry,
+                                           std::string &error) {
   using namespace llvm;
   auto fail = [&](const Twine &message) {
     error = message.str();
@@ -17,7 +18,7 @@ std::optional<Code> flatten(llvm::StringRef object, llvm::StringRef entry, std::
   auto file = object::ObjectFile::createELFObjectFile(MemoryBufferRef(object, "kernel"));
   if (!file)
     return fail("generated object: " + toString(file.takeError()));
-  Code code;
+  MachineCode code;
   DenseMap<uint64_t, uint64_t> placed; // offset in the image of each section, by section index
   for (const object::SectionRef &section : (*file)->sections()) {
     uint64_t flags = object::ELFSectionRef(section).getFlags();
@@ -81,7 +82,7 @@ std::optional<Code> flatten(llvm::StringRef object, llvm::StringRef entry, std::
         support::endian::write64le(code.bytes.data() + where, uint64_t(value));
       else
         return fail("the generated object code has an unsupported relocation of type " +
-                    Twine(type));
+                    Twine(type) + "; report this as a bug of dlc");
     }
   }
   for (const object::SymbolRef &symbol : (*file)->symbols()) {

@@ -7,7 +7,7 @@ namespace dlc::cpu {
 
 namespace detail {
 
-vector::CombiningKind combiningKind(ReduceKind kind, Type element) {
+vector::CombiningKind getCombiningKind(ReduceKind kind, Type element) {
   bool isFloat = isa<FloatType>(element), u = isUnsigned(element);
   switch (kind) {
   case ReduceKind::sum:
@@ -27,7 +27,7 @@ vector::CombiningKind combiningKind(ReduceKind kind, Type element) {
   llvm_unreachable("reduce kind");
 }
 
-Value floatConstant(Emitter &e, Type like, double value) {
+Value emitFloatConstant(Emitter &e, Type like, double value) {
   TypedAttr attr = e.b.getFloatAttr(getElementTypeOrSelf(like), value);
   if (auto vector = dyn_cast<VectorType>(like))
     attr = DenseElementsAttr::get(vector, Attribute(attr));
@@ -44,7 +44,7 @@ constexpr int64_t kBlock = 32;
 /// Emits a loop that sums `terms(i)` for i in [0, n) in blocks of kBlock terms, and adds each
 /// block's sum to the accumulators `longState` with compensation of rounding errors. Returns the
 /// new accumulators.
-SmallVector<Value> sweepLong(Emitter &e, const Accumulation &gathering, int64_t n,
+SmallVector<Value> sweepLong(Emitter &e, const ReductionState &gathering, int64_t n,
                              ValueRange longState, function_ref<SmallVector<Value>(Value)> terms) {
   auto block = [&](Value from, Value to) {
     return e.range(from, to, 1, gathering.start(),
@@ -58,8 +58,8 @@ SmallVector<Value> sweepLong(Emitter &e, const Accumulation &gathering, int64_t 
   });
 }
 
-SmallVector<Index> uniform(ArrayRef<Value> values) {
-  SmallVector<Index> result;
+SmallVector<LaneIndex> makeUniformIndices(ArrayRef<Value> values) {
+  SmallVector<LaneIndex> result;
   for (Value v : values)
     result.push_back({v, 0, nullptr, false});
   return result;
@@ -67,24 +67,24 @@ SmallVector<Index> uniform(ArrayRef<Value> values) {
 
 } // namespace
 
-SmallVector<Value> Emitter::fold(ArrayRef<Fold> folds, ArrayRef<int64_t> extents,
+SmallVector<Value> Emitter::fold(ArrayRef<LoopReduction> folds, ArrayRef<int64_t> extents,
                                  int64_t callerLanes, Terms terms, bool careful) {
   if (llvm::is_contained(extents, 0))
     return llvm::map_to_vector(
-        folds, [&](const Fold &fold) { return neutral(fold.kind, fold.element, 0); });
+        folds, [&](const LoopReduction &fold) { return neutral(fold.kind, fold.element, 0); });
   beginWalk();
   int64_t steps = 1;
   for (int64_t extent : extents)
     steps *= extent;
   if (callerLanes > 0 || extents.empty() || extents.back() < 4) {
-    Accumulation gathering(*this, folds, callerLanes, /*perLane=*/true);
+    ReductionState gathering(*this, folds, callerLanes, /*perLane=*/true);
     if (!careful || !gathering.isLong(steps))
       return loops(extents, gathering.start(), [&](ArrayRef<Value> at, ValueRange state) {
-        return gathering.step(state, terms(uniform(at), callerLanes));
+        return gathering.step(state, terms(makeUniformIndices(at), callerLanes));
       });
     return gathering.finishLongSum(loops(
         extents.drop_back(), gathering.startLongSum(), [&](ArrayRef<Value> at, ValueRange state) {
-          auto where = uniform(at);
+          auto where = makeUniformIndices(at);
           where.emplace_back();
           return sweepLong(*this, gathering, extents.back(), state, [&](Value i) {
             where.back() = {i, 0, nullptr, false};
@@ -96,14 +96,14 @@ SmallVector<Value> Emitter::fold(ArrayRef<Fold> folds, ArrayRef<int64_t> extents
   int64_t n = extents.back(), width = target.lanes32();
   int64_t lanes = n >= 4 * width ? 4 * width : n >= width ? width : n;
   int64_t blocks = n / lanes, tail = n % lanes, tailLanes = tail > 1 ? tail : 0;
-  Accumulation main(*this, folds, lanes, false), rest(*this, folds, tailLanes, false);
+  ReductionState main(*this, folds, lanes, false), rest(*this, folds, tailLanes, false);
   bool isLong = careful && main.isLong(steps / lanes);
   SmallVector<Value> init = isLong ? main.startLongSum() : main.start();
   size_t mainSize = init.size();
   if (tail > 0)
     llvm::append_range(init, isLong ? rest.startLongSum() : rest.start());
   auto result = loops(extents.drop_back(), init, [&](ArrayRef<Value> at, ValueRange state) {
-    auto where = uniform(at);
+    auto where = makeUniformIndices(at);
     where.emplace_back();
     auto termsAt = [&](Value block) {
       where.back() = {binary("mul", block, i64(lanes)), 1, nullptr, false};
@@ -123,7 +123,7 @@ SmallVector<Value> Emitter::fold(ArrayRef<Fold> folds, ArrayRef<int64_t> extents
     }
     return next;
   });
-  auto part = [&](const Accumulation &gathering, ArrayRef<Value> state) {
+  auto part = [&](const ReductionState &gathering, ArrayRef<Value> state) {
     return gathering.finish(isLong ? gathering.finishLongSum(state) : SmallVector<Value>(state));
   };
   auto totals = part(main, ArrayRef<Value>(result).take_front(mainSize));
@@ -135,10 +135,10 @@ SmallVector<Value> Emitter::fold(ArrayRef<Fold> folds, ArrayRef<int64_t> extents
 }
 
 Value Emitter::fold(ReduceKind kind, Type element, ArrayRef<int64_t> extents, int64_t callerLanes,
-                    function_ref<Value(ArrayRef<Index>, int64_t)> term) {
+                    function_ref<Value(ArrayRef<LaneIndex>, int64_t)> term) {
   return fold(
-      {Fold{kind, element}}, extents, callerLanes,
-      [&](ArrayRef<Index> at, int64_t lanes) { return SmallVector<Value>{term(at, lanes)}; },
+      {LoopReduction{kind, element}}, extents, callerLanes,
+      [&](ArrayRef<LaneIndex> at, int64_t lanes) { return SmallVector<Value>{term(at, lanes)}; },
       false)[0];
 }
 

@@ -7,7 +7,7 @@ namespace dlc::cpu {
 
 static ArrayRef<int64_t> shapeOf(Value v) { return cast<RankedTensorType>(v.getType()).getShape(); }
 
-IndexExpr IndexLowering::variable(const Index &value, int64_t size) {
+IndexExpr IndexLowering::variable(const LaneIndex &value, int64_t size) {
   IndexExpr result =
       x.variable("i" + std::to_string(known.size()), 0, std::max<int64_t>(size - 1, 0));
   if (!result.isConstant())
@@ -15,15 +15,15 @@ IndexExpr IndexLowering::variable(const Index &value, int64_t size) {
   return result;
 }
 
-Coordinates IndexLowering::variables(ArrayRef<int64_t> shape, ArrayRef<Index> values) {
+Coordinates IndexLowering::variables(ArrayRef<int64_t> shape, ArrayRef<LaneIndex> values) {
   Coordinates result;
   for (auto [size, value] : llvm::zip(shape, values))
     result.push_back(variable(value, size));
   return result;
 }
 
-SmallVector<Read, 2> IndexLowering::readsOf(Operation *op, const Indices &at,
-                                            ArrayRef<Index> over) {
+SmallVector<OperandRead, 2> IndexLowering::readsOf(Operation *op, const Indices &at,
+                                                   ArrayRef<LaneIndex> over) {
   auto load = [&](Value indices, const Coordinates &where, int64_t size) {
     return this->load(indices, where, size);
   };
@@ -31,8 +31,8 @@ SmallVector<Read, 2> IndexLowering::readsOf(Operation *op, const Indices &at,
   return dlc::readsOf(op, x, result, variables(foldedExtents(op), over), load);
 }
 
-std::optional<Indices> IndexLowering::movedIndex(Operation *op, const Indices &at) {
-  auto moved = dlc::movedIndex(op, x, variables(shapeOf(op->getResult(0)), at));
+std::optional<Indices> IndexLowering::getSourceIndex(Operation *op, const Indices &at) {
+  auto moved = dlc::getSourceIndex(op, x, variables(shapeOf(op->getResult(0)), at));
   if (!moved)
     return std::nullopt;
   return lower({0, *moved, {}}, shapeOf(op->getOperand(0)));
@@ -53,8 +53,8 @@ IndexExpr IndexLowering::load(Value indices, const Coordinates &at, int64_t size
   Value wrapped =
       arith::SelectOp::create(e.b, e.loc, negative, e.binary("add", wide, e.i64(size)), wide);
   Value bounded = e.binary("max", e.binary("min", wrapped, e.i64(size - 1)), e.i64(0));
-  return variable(vector ? Index{nullptr, 0, bounded, false} : Index{bounded, 0, nullptr, false},
-                  size);
+  return variable(
+      vector ? LaneIndex{nullptr, 0, bounded, false} : LaneIndex{bounded, 0, nullptr, false}, size);
 }
 
 /// Returns whether the value, which must not be negative, is provably a multiple of `by`.
@@ -73,7 +73,7 @@ static bool isMultipleOf(Value value, int64_t by) {
          (isa<arith::AddIOp, arith::SubIOp>(op) && llvm::all_of(op->getOperands(), isMultiple));
 }
 
-Index IndexLowering::binary(StringRef kind, const Index &a, const Index &b) {
+LaneIndex IndexLowering::binary(StringRef kind, const LaneIndex &a, const LaneIndex &b) {
   const bool uniform = a.isUniform() && b.isUniform();
   // If `lanes` is 0, only scalars can be emitted, so that a value that differs between lanes is
   // unknown.
@@ -81,7 +81,7 @@ Index IndexLowering::binary(StringRef kind, const Index &a, const Index &b) {
     return {nullptr, 0, nullptr, true};
   if (uniform)
     return {e.binary(kind, a.base, b.base), 0, nullptr, false};
-  Index result{nullptr, 0, e.binary(kind, e.asVector(a, lanes), e.asVector(b, lanes)), false};
+  LaneIndex result{nullptr, 0, e.binary(kind, e.asVector(a, lanes), e.asVector(b, lanes)), false};
   APInt by;
   bool isRemainder = kind == "rem";
   if ((isRemainder || kind == "div") && !a.vec && a.step == 1 && b.isUniform() &&
@@ -97,40 +97,40 @@ Index IndexLowering::binary(StringRef kind, const Index &a, const Index &b) {
   return result;
 }
 
-Index IndexLowering::lower(const IndexAtom *atom) {
+LaneIndex IndexLowering::lower(const IndexAtom *atom) {
   if (auto found = known.find(atom); found != known.end())
     return found->second;
   StringRef kind = atom->kind == IndexAtom::Quotient    ? "div"
                    : atom->kind == IndexAtom::Remainder ? "rem"
                    : atom->kind == IndexAtom::Least     ? "min"
                                                         : "max";
-  Index inner = lower(atom->inner);
+  LaneIndex inner = lower(atom->inner);
   return known[atom] = binary(kind, inner, lower(atom->other));
 }
 
-Index IndexLowering::lower(const IndexExpr &expression) {
-  std::optional<Index> sum;
+LaneIndex IndexLowering::lower(const IndexExpr &expression) {
+  std::optional<LaneIndex> sum;
   for (auto [atom, coefficient] : expression.terms) {
-    Index term = e.affine(lower(atom), coefficient, 0);
+    LaneIndex term = e.affine(lower(atom), coefficient, 0);
     sum = sum ? e.add(*sum, term, lanes) : term;
   }
   return sum ? e.affine(*sum, 1, expression.constant) : e.constant(expression.constant);
 }
 
-Indices IndexLowering::lower(const Read &read) {
+Indices IndexLowering::lower(const OperandRead &read) {
   Indices result;
   for (const IndexExpr &place : read.at)
     result.push_back(lower(place));
   return result;
 }
 
-Indices IndexLowering::lower(const Read &read, ArrayRef<int64_t> shape, bool isElse) {
+Indices IndexLowering::lower(const OperandRead &read, ArrayRef<int64_t> shape, bool isElse) {
   Indices result;
   for (auto [place, size] : llvm::zip(read.at, shape)) {
-    Index index = lower(place);
+    LaneIndex index = lower(place);
     // If the dividend may be negative, the range of a quotient is not reliable, and the index must
     // be clamped.
-    bool divided = llvm::any_of(read.guards, [&, at = place](const Guard &guard) {
+    bool divided = llvm::any_of(read.guards, [&, at = place](const IndexGuard &guard) {
       return guard.by > 1 && at == x.divide(guard.place, guard.by);
     });
     bool sure = (read.guards.empty() && !isElse) || (place.isWithin(size) && !divided);
@@ -140,11 +140,11 @@ Indices IndexLowering::lower(const Read &read, ArrayRef<int64_t> shape, bool isE
   return result;
 }
 
-Value IndexLowering::inside(ArrayRef<Guard> guards) {
+Value IndexLowering::inside(ArrayRef<IndexGuard> guards) {
   Value all;
-  auto add = [&](arith::CmpIPredicate predicate, const Index &a, const Index &b) {
+  auto add = [&](arith::CmpIPredicate predicate, const LaneIndex &a, const LaneIndex &b) {
     bool uniform = a.isUniform() && b.isUniform();
-    auto side = [&](const Index &i) { return uniform ? i.base : e.asVector(i, lanes); };
+    auto side = [&](const LaneIndex &i) { return uniform ? i.base : e.asVector(i, lanes); };
     Value holds = e.b.createOrFold<arith::CmpIOp>(e.loc, predicate, side(a), side(b));
     int64_t n =
         isa<VectorType>(holds.getType()) || (all && isa<VectorType>(all.getType())) ? lanes : 0;
@@ -153,12 +153,12 @@ Value IndexLowering::inside(ArrayRef<Guard> guards) {
   };
   // Comparisons of 32-bit integers need half as many registers as those of i64.
   constexpr int64_t most = 1 << 30;
-  auto isNarrow = [&](const Guard &guard, const Index &place) {
+  auto isNarrow = [&](const IndexGuard &guard, const LaneIndex &place) {
     return guard.by == 1 && !place.vec && place.step != 0 && guard.place.low() > -most &&
            guard.place.high() < most && guard.size < most;
   };
-  for (const Guard &guard : guards) {
-    Index place = lower(guard.place), whole = place;
+  for (const IndexGuard &guard : guards) {
+    LaneIndex place = lower(guard.place), whole = place;
     if (isNarrow(guard, place)) {
       auto narrow = [&](Value i) {
         return e.splat(arith::TruncIOp::create(e.b, e.loc, e.b.getI32Type(), i), lanes);

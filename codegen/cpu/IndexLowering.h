@@ -20,33 +20,33 @@ public:
 
   /// Returns the operand elements that are needed for the element at index `at` of the operation's
   /// result. `over`: coordinates of the reduction term, if the operation reduces.
-  llvm::SmallVector<Read, 2> readsOf(mlir::Operation *op, const Indices &at,
-                                     llvm::ArrayRef<Index> over = {});
+  llvm::SmallVector<OperandRead, 2> readsOf(mlir::Operation *op, const Indices &at,
+                                            llvm::ArrayRef<LaneIndex> over = {});
   /// Returns the index in the operand from which `op` moves the element at index `at`, such as for
   /// a transpose or slice. Returns nothing if `op` does not only move elements.
-  std::optional<Indices> movedIndex(mlir::Operation *op, const Indices &at);
+  std::optional<Indices> getSourceIndex(mlir::Operation *op, const Indices &at);
 
-  Index lower(const IndexExpr &expression);
+  LaneIndex lower(const IndexExpr &expression);
   /// Emits the operand index of a read. The guards of the read must hold.
-  Indices lower(const Read &read);
+  Indices lower(const OperandRead &read);
   /// Emits the operand index of a read. The index is clamped to `shape` if the guards of the read
   /// may not hold. `isElse`: the index is also read if the guards of an earlier read hold.
-  Indices lower(const Read &read, llvm::ArrayRef<int64_t> shape, bool isElse = false);
+  Indices lower(const OperandRead &read, llvm::ArrayRef<int64_t> shape, bool isElse = false);
   /// Emits the condition that all guards hold: an i1, or a vector of i1 if it differs between
   /// lanes. Returns null if there are no guards.
-  mlir::Value inside(llvm::ArrayRef<Guard> guards);
+  mlir::Value inside(llvm::ArrayRef<IndexGuard> guards);
 
 private:
-  Index lower(const IndexAtom *atom);
-  IndexExpr variable(const Index &value, int64_t size);
-  Coordinates variables(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Index> values);
+  LaneIndex lower(const IndexAtom *atom);
+  IndexExpr variable(const LaneIndex &value, int64_t size);
+  Coordinates variables(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<LaneIndex> values);
   IndexExpr load(mlir::Value indices, const Coordinates &at, int64_t size);
-  Index binary(llvm::StringRef kind, const Index &a, const Index &b);
+  LaneIndex binary(llvm::StringRef kind, const LaneIndex &a, const LaneIndex &b);
 
   Emitter &e;
   int64_t lanes;
   IndexContext x;
-  llvm::DenseMap<const IndexAtom *, Index> known;
+  llvm::DenseMap<const IndexAtom *, LaneIndex> known;
 };
 
 } // namespace dlc::cpu

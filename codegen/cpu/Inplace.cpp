@@ -47,12 +47,12 @@ static bool isReadOnlyBy(BlockArgument input, llvm::function_ref<bool(Operation 
 
 static bool isElementwise(Operation *op) { return op->hasTrait<Elementwise>(); }
 
-static bool isReadElementForElement(BlockArgument input) {
+static bool isReadElementwise(BlockArgument input) {
   auto fits = [&](ArrayRef<int64_t> shape) { return shape == shapeOf(input); };
   return isReadOnlyBy(input, isElementwise, fits, /*alsoSums=*/true);
 }
 
-SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion) {
+SmallVector<std::pair<unsigned, unsigned>> findElementwiseInplacePairs(FusionOp fusion) {
   Block &body = fusion.getBody().front();
   auto results = body.getTerminator()->getOperands();
   SmallVector<std::pair<unsigned, unsigned>> pairs;
@@ -63,7 +63,7 @@ SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion) {
       !body.getOps<ReduceOp>().empty())
     return pairs;
   for (BlockArgument input : body.getArguments()) {
-    if (!isReadElementForElement(input))
+    if (!isReadElementwise(input))
       continue;
     // An input with one element per row must not be overwritten: a wider result reads it again for
     // each block of a long row.
@@ -81,7 +81,7 @@ SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion) {
 
 /// Returns whether each row of the results depends only on the same row of the input: all
 /// operations that depend on it are elementwise or reductions along the row.
-static bool isReadRowForRow(BlockArgument input) {
+static bool isReadRowwise(BlockArgument input) {
   ArrayRef<int64_t> shape = shapeOf(input);
   auto sums = llvm::to_vector(shape);
   sums.back() = 1;
@@ -94,20 +94,21 @@ static bool isReadRowForRow(BlockArgument input) {
   return isReadOnlyBy(input, allowed, fits, /*alsoSums=*/true);
 }
 
-SmallVector<std::pair<unsigned, unsigned>> inplaceRows(FusionOp fusion, const Target &target) {
+SmallVector<std::pair<unsigned, unsigned>> findRowwiseInplacePairs(FusionOp fusion,
+                                                                   const Target &target) {
   Block &body = fusion.getBody().front();
   SmallVector<std::pair<unsigned, unsigned>> pairs;
   if (body.getOps<ReduceOp>().empty() || planSplit(fusion, target))
     return pairs;
   // One work unit computes a whole row: first the results with one element per row, which depend on
   // the whole row, and then the results as wide as the row.
-  std::vector<Nest> nests = planNests(fusion, target);
+  std::vector<LoopNest> nests = planNests(fusion, target);
   if (nests.size() != 1 || nests[0].blocks != 1 || nests[0].scalarRow || nests[0].shape.back() < 2)
     return pairs;
   for (BlockArgument input : body.getArguments()) {
-    if (shapeOf(input) != ArrayRef<int64_t>(nests[0].shape) || !isReadRowForRow(input))
+    if (shapeOf(input) != ArrayRef<int64_t>(nests[0].shape) || !isReadRowwise(input))
       continue;
-    for (const Nest::Store &store : nests[0].stores)
+    for (const LoopNest::Store &store : nests[0].stores)
       if (store.axis < 0 && store.value.getType() == input.getType())
         pairs.push_back({store.output, input.getArgNumber()});
   }
@@ -115,7 +116,8 @@ SmallVector<std::pair<unsigned, unsigned>> inplaceRows(FusionOp fusion, const Ta
   return pairs;
 }
 
-SmallVector<std::pair<unsigned, unsigned>> inplaceParts(FusionOp fusion, const Target &target) {
+SmallVector<std::pair<unsigned, unsigned>> findSplitInplacePairs(FusionOp fusion,
+                                                                 const Target &target) {
   SmallVector<std::pair<unsigned, unsigned>> pairs;
   std::optional<SplitPlan> plan = planSplit(fusion, target);
   if (!plan)

@@ -10,16 +10,17 @@ struct Target;
 
 /// Returns the pairs (result index, input index) of a normalized fusion that may share a buffer,
 /// for a kernel that iterates over rows (Kernel.h).
-llvm::SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion);
+llvm::SmallVector<std::pair<unsigned, unsigned>> findElementwiseInplacePairs(FusionOp fusion);
 
 /// Returns further pairs (result index, input index) that may share a buffer because each row is
 /// reduced before it is stored, as in softmax and its gradient. For the schedule `rows`.
-llvm::SmallVector<std::pair<unsigned, unsigned>> inplaceRows(FusionOp fusion, const Target &target);
+llvm::SmallVector<std::pair<unsigned, unsigned>> findRowwiseInplacePairs(FusionOp fusion,
+                                                                         const Target &target);
 
 /// Returns further pairs (result index, input index) that may share a buffer, for a reduction that
 /// is split into work units (Split.h) and also stores results with the shape of its operand.
-llvm::SmallVector<std::pair<unsigned, unsigned>> inplaceParts(FusionOp fusion,
-                                                              const Target &target);
+llvm::SmallVector<std::pair<unsigned, unsigned>> findSplitInplacePairs(FusionOp fusion,
+                                                                       const Target &target);
 
 } // namespace dlc::cpu
 #endif

@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace dlc::cpu {
 
-bool canEmit(FusionOp fusion, std::string *why) {
+bool canEmitKernel(FusionOp fusion, std::string *why) {
   for (Operation &op : fusion.getBody().front().without_terminator()) {
     bool known =
         op.hasTrait<Elementwise>() || op.hasTrait<ElementMove>() ||
@@ -29,17 +29,17 @@ bool canEmit(FusionOp fusion, std::string *why) {
 
 static double bytesOf(RankedTensorType type) { return double(ref::storageBytes(type)); }
 
-double bytesRead(Value x) {
+double estimateBytesRead(Value x) {
   double whole = bytesOf(tensorType(x)), read = 0;
   for (OpOperand &use : x.getUses()) {
     bool isSeen = use.getOperandNumber() == 0 &&
                   isa<SliceOp, GatherOp, TransposeOp, ReshapeOp>(use.getOwner());
-    read += isSeen ? bytesRead(use.getOwner()->getResult(0)) : whole;
+    read += isSeen ? estimateBytesRead(use.getOwner()->getResult(0)) : whole;
   }
   return std::min(whole, read);
 }
 
-double bytesOfLines(double rows, double run, int64_t apart, double elementBytes) {
+double estimateCacheLineBytes(double rows, double run, int64_t apart, double elementBytes) {
   constexpr double kLine = 64;
   double bytes = run * elementBytes;
   return rows * (double(apart) * elementBytes >= kLine ? std::max(bytes, kLine) : bytes);
@@ -47,26 +47,26 @@ double bytesOfLines(double rows, double run, int64_t apart, double elementBytes)
 
 KernelPlan planKernel(FusionOp fusion, const Target &target) {
   KernelPlan plan;
-  double work = totalWork(fusion);
+  double work = estimateTotalWork(fusion);
   plan.flops = work;
   if (auto split = planSplit(fusion, target)) {
     plan.extent = split->units;
-    plan.scratch = splitScratch(*split);
+    plan.scratch = getSplitScratchBytes(*split);
   } else {
     plan.extent = 0;
     work = 0;
-    for (Nest &nest : planNests(fusion, target)) {
+    for (LoopNest &nest : planNests(fusion, target)) {
       int64_t units = nest.units * nest.parts.count;
       plan.extent = nest.sameUnits ? nest.units : plan.extent + units;
       if (nest.depth == 0 && nest.across < 0)
         plan.rows += double(units * nest.rowsWithin());
       work += nest.work * double(units);
     }
-    for (Value value : keptRows(fusion))
-      plan.scratch += rowBytes(value);
+    for (Value value : findRowsToCache(fusion))
+      plan.scratch += getRowScratchBytes(value);
   }
   for (Value argument : fusion.getBody().getArguments())
-    plan.bytes += bytesRead(argument);
+    plan.bytes += estimateBytesRead(argument);
   for (Value value : fusion.getBody().front().getTerminator()->getOperands())
     plan.bytes += bytesOf(tensorType(value));
   // Below some ten thousand operations, waking a further thread costs more time than it saves.
@@ -84,17 +84,17 @@ public:
                 ArrayRef<Value> outputs)
       : b(b), e(e), frame(frame), loc(e.loc), fusion(fusion), outputs(outputs) {}
 
-  void run(MutableArrayRef<Nest> nests) {
+  void run(MutableArrayRef<LoopNest> nests) {
     if (!nests.empty() && nests.front().sameUnits) {
       e.range(frame.begin(), frame.end(), 1, {}, [&](Value unit, ValueRange) {
-        for (Nest &nest : nests)
+        for (LoopNest &nest : nests)
           forParts(nest, [&](Value) { shortRows(nest, unit); });
         return SmallVector<Value>();
       });
       return;
     }
     int64_t first = 0;
-    for (Nest &nest : nests) {
+    for (LoopNest &nest : nests) {
       forParts(nest, [&](Value part) {
         walk(nest, e.binary("add", e.binary("mul", part, e.i64(nest.units)), e.i64(first)));
       });
@@ -105,7 +105,7 @@ public:
 private:
   /// Emits code that runs `body` for each operand of a concatenation that the nest computes. The
   /// index of the operand within its run is passed to `body`.
-  void forParts(const Nest &nest, function_ref<void(Value)> body) {
+  void forParts(const LoopNest &nest, function_ref<void(Value)> body) {
     auto one = [&](Value part, ValueRange) {
       emitPart(e, frame, nest.joined, nest.parts, part, [&](Value offset) {
         partOffset = offset;
@@ -121,7 +121,7 @@ private:
 
   /// Emits the loop over the work units of a nest that are in the kernel's range [begin, end).
   /// `first` is the index of the nest's first unit.
-  void walk(Nest &nest, Value first) {
+  void walk(LoopNest &nest, Value first) {
     auto after = [&](int64_t units) { return e.binary("add", first, e.i64(units)); };
     Value from = e.binary("max", frame.begin(), first),
           to = e.binary("min", frame.end(), after(nest.units));
@@ -153,10 +153,10 @@ private:
   /// several units are read as separate memory streams, which is faster than one stream. If each
   /// unit evaluates few but expensive formulas, the dependency chains of several units are
   /// independent.
-  int64_t unitsAtATime(const Nest &nest) {
+  int64_t unitsAtATime(const LoopNest &nest) {
     constexpr int64_t runs = 4, shortest = 256, large = 1 << 20, most = 24;
     constexpr int64_t fewest = 1 << 17, few = 6, heavy = 4;
-    int64_t rows = product(nest.shape) / std::max<int64_t>(1, nest.shape.back());
+    int64_t rows = multiplyDims(nest.shape) / std::max<int64_t>(1, nest.shape.back());
     bool even = nest.blocks == 1 || rows == 1;
     int64_t operations = 0;
     bool isHeavy = false;
@@ -166,7 +166,7 @@ private:
       operations += op.hasTrait<Elementwise>();
       isHeavy |= cast<FactsInterface>(op).getWeight() > heavy;
     }
-    int64_t elements = product(nest.shape);
+    int64_t elements = multiplyDims(nest.shape);
     bool pays = elements >= large || (isHeavy && operations <= few && elements >= fewest);
     return even && pays && nest.block >= shortest && operations <= most && nest.rowStores.empty() &&
                    !nest.scalarRow
@@ -174,7 +174,7 @@ private:
                : 1;
   }
 
-  void severalUnits(Nest &nest, Value unit, int64_t count) {
+  void severalUnits(LoopNest &nest, Value unit, int64_t count) {
     SmallVector<Indices, 0> ats;
     SmallVector<Value> starts;
     for (int64_t u = 0; u < count; ++u) {
@@ -197,7 +197,7 @@ private:
       for (auto [place, some] : llvm::zip(places, elements))
         storeEach(nest.stores, place, some, lanes > 1 ? lanes : 0);
     };
-    e.prefetchRows({.elements = product(nest.shape), .walk = 1, .ahead = 256});
+    e.prefetchRows({.elements = multiplyDims(nest.shape), .walk = 1, .ahead = 256});
     e.range(e.i64(0), e.i64(length), nest.lanes, {}, [&](Value offset, ValueRange) {
       store(offset, nest.lanes);
       return SmallVector<Value>();
@@ -208,7 +208,7 @@ private:
 
   /// Emits a work unit of short rows (a chunk along the second-to-last dimension). If the rows are
   /// not cached, they are read in two memory streams for the hardware prefetcher.
-  void shortRows(Nest &nest, Value unit) {
+  void shortRows(LoopNest &nest, Value unit) {
     constexpr int64_t nearest = 512;
     ArrayRef<int64_t> shape = nest.shape;
     int64_t runs = nest.runs, together = nest.together;
@@ -238,7 +238,7 @@ private:
       return own.size() < 2 || own.end()[-2] == 1;
     };
     llvm::SetVector<Operation *> needed;
-    for (const Nest::Store &store : nest.stores)
+    for (const LoopNest::Store &store : nest.stores)
       collect(nest, store.value, needed);
     forLanes([&](int64_t lanes) {
       for (Operation *op : needed)
@@ -252,7 +252,7 @@ private:
     };
     if (runs > 1)
       e.prefetchRows(
-          {.elements = product(shape), .walk = 1, .ahead = (nearest + row - 1) / row * row});
+          {.elements = multiplyDims(shape), .walk = 1, .ahead = (nearest + row - 1) / row * row});
     Value from = e.binary("mul", chunk, e.i64(nest.depth));
     Value to = e.binary("add", from, e.i64(nest.depth));
     bool even = shape[along] % nest.depth == 0;
@@ -277,7 +277,7 @@ private:
 
   /// Collects the operations that are evaluated, element by element, for a stored value of the
   /// nest.
-  static void collect(const Nest &nest, Value value, llvm::SetVector<Operation *> &needed) {
+  static void collect(const LoopNest &nest, Value value, llvm::SetVector<Operation *> &needed) {
     Operation *op = value.getDefiningOp();
     if (!op || isa<GatherOp>(op) || !needed.insert(op))
       return;
@@ -287,7 +287,7 @@ private:
   }
 
   /// Emits a work unit of tiles: a row of tiles, or a part of one.
-  void tiles(Nest &nest, Value unit) {
+  void tiles(LoopNest &nest, Value unit) {
     int64_t lanes = nest.lanes, row = nest.shape.back(), rows = nest.shape[nest.across];
     int64_t tail = row % lanes, rest = rows % lanes;
     auto outer = llvm::to_vector(ArrayRef<int64_t>(nest.shape).drop_back());
@@ -319,7 +319,7 @@ private:
 
   /// Emits one tile: transposes the operands in registers, and computes `width` elements of each of
   /// `height` rows.
-  void tile(Nest &nest, Indices at, Value first, int64_t width, int64_t height) {
+  void tile(LoopNest &nest, Indices at, Value first, int64_t width, int64_t height) {
     e.pushScope();
     std::optional<TiledTransposes> transposed = findTiledTransposes(fusion, nest.shape, e.target);
     Value firstRow = at[nest.across].base;
@@ -336,17 +336,18 @@ private:
         // A register whose lanes are all unused may have any contents.
         if (i < width) {
           at.back() = {e.binary("add", first, e.i64(i)), 0, nullptr, false};
-          // eval() returns a scalar if all lanes have the same value.
-          int64_t lanes = height > 1 ? height : 0;
+          int64_t lanes = height > 1 ? height : 0; // 0 lanes: a scalar
+          // eval() returns a scalar if the index is the same for all lanes; splat() makes it a
+          // vector.
           Value column = e.splat(e.eval(transpose, at, lanes), lanes);
-          registers.push_back(resized(b, loc, column, nest.lanes));
+          registers.push_back(resizeVector(b, loc, column, nest.lanes));
         } else {
           registers.push_back(registers.front());
         }
       }
       registers = transposeRegisters(b, loc, registers);
       for (auto [place, element] : llvm::zip(places, registers))
-        e.bindAt(transpose, place, width > 1 ? width : 0, resized(b, loc, element, width));
+        e.bindAt(transpose, place, width > 1 ? width : 0, resizeVector(b, loc, element, width));
     }
     for (const Indices &place : places)
       storeAll(nest.stores, place, width > 1 ? width : 0);
@@ -371,7 +372,7 @@ private:
 
   /// Returns the coordinates of the row that a work unit computes, and the index of the unit's
   /// block in the row.
-  std::pair<Indices, Value> coordinates(const Nest &nest, Value unit) {
+  std::pair<Indices, Value> coordinates(const LoopNest &nest, Value unit) {
     auto found = coordinates(ArrayRef<int64_t>(nest.shape).drop_back(), nest.blocks, unit);
     found.first.emplace_back();
     return found;
@@ -388,13 +389,13 @@ private:
       rest = e.binary("div", rest, e.i64(size));
       return r;
     };
-    block = take(blocks, product(shape) == 1);
+    block = take(blocks, multiplyDims(shape) == 1);
     for (int64_t d = int64_t(shape.size()) - 1; d >= 0; --d)
-      at[d] = {take(shape[d], product(shape.take_front(d)) == 1), 0, nullptr, false};
+      at[d] = {take(shape[d], multiplyDims(shape.take_front(d)) == 1), 0, nullptr, false};
     return {at, block};
   }
 
-  void unit(Nest &nest, Value unit) {
+  void unit(LoopNest &nest, Value unit) {
     if (nest.within > 0)
       return rowsOfUnit(nest, unit);
     int64_t outer = int64_t(nest.shape.size()) - 1;
@@ -411,12 +412,12 @@ private:
     e.forgetRows();
     Value scratch = frame.scratch();
     int64_t offset = 0;
-    for (Value value : keptRows(fusion)) {
+    for (Value value : findRowsToCache(fusion)) {
       // Only values with the shape of this nest are saved in scratch memory.
       if (tensorType(value).getShape() == ArrayRef<int64_t>(nest.shape) && !nest.scalarRow)
         e.keepRow(value, LLVM::GEPOp::create(b, loc, scratch.getType(), b.getI8Type(), scratch,
                                              ArrayRef<LLVM::GEPArg>{int32_t(offset)}));
-      offset += rowBytes(value);
+      offset += getRowScratchBytes(value);
     }
     e.prefetchRows(rowsAhead(nest));
     hoistRow(nest, at);
@@ -426,16 +427,16 @@ private:
   }
 
   /// Emits the values that do not depend on the position in the row, before the loop over the row.
-  void hoistRow(Nest &nest, Indices at) {
+  void hoistRow(LoopNest &nest, Indices at) {
     at.back() = unknown();
     for (auto &store : nest.stores)
       e.hoist(store.value, padTo(at, store.value));
   }
-  static Index unknown() { return {nullptr, 0, nullptr, true}; }
+  static LaneIndex unknown() { return {nullptr, 0, nullptr, true}; }
 
   /// Emits a work unit of several rows that share a reduction. The reduction is computed before the
   /// rows.
-  void rowsOfUnit(Nest &nest, Value unit) {
+  void rowsOfUnit(LoopNest &nest, Value unit) {
     size_t outer = nest.shape.size() - 1 - size_t(nest.within);
     ArrayRef<int64_t> shape = nest.shape;
     Indices at = coordinates(shape.take_front(outer), 1, unit).first;
@@ -453,7 +454,7 @@ private:
   }
 
   /// Emits the loop over the elements of a row, or of one block of the row.
-  void walkRow(Nest &nest, Indices at, Value block) {
+  void walkRow(LoopNest &nest, Indices at, Value block) {
     int64_t row = nest.shape.back(), outer = int64_t(nest.shape.size()) - 1;
     e.beginWalk();
     Value start = e.binary("mul", block, e.i64(nest.block));
@@ -483,14 +484,14 @@ private:
   /// Returns how to prefetch rows that are read more than once. The first pass over a row is memory
   /// bound, and the following passes are compute bound. Therefore the second pass prefetches the
   /// next rows.
-  Prefetching rowsAhead(const Nest &nest) {
+  PrefetchParameters rowsAhead(const LoopNest &nest) {
     constexpr int64_t nearest = 512, farthest = 1 << 16, largest = 1 << 18;
     constexpr int64_t rowsTogether = 4, perLine = 64;
-    int64_t row = nest.shape.back(), rows = product(nest.shape) / std::max<int64_t>(1, row);
+    int64_t row = nest.shape.back(), rows = multiplyDims(nest.shape) / std::max<int64_t>(1, row);
     if (nest.scalarRow || nest.blocks > 1 || row > farthest || rows < 2 ||
-        product(nest.shape) < largest)
+        multiplyDims(nest.shape) < largest)
       return {};
-    Prefetching how{.elements = product(nest.shape), .walk = 2};
+    PrefetchParameters how{.elements = multiplyDims(nest.shape), .walk = 2};
     if (row % perLine == 0 && row >= nearest / 2 && rowsTogether * row <= farthest)
       how.rows = rowsTogether, how.row = row;
     else
@@ -498,7 +499,7 @@ private:
     return how;
   }
 
-  void rowLoop(Nest &nest, Indices at, Value start, Value stop, int64_t step, int64_t lanes) {
+  void rowLoop(LoopNest &nest, Indices at, Value start, Value stop, int64_t step, int64_t lanes) {
     if (step == nest.shape.back() && nest.blocks == 1) {
       // One vector covers the whole row, so that no loop is needed.
       at.back() = {e.i64(0), lanes > 1 ? 1 : 0, nullptr, false};
@@ -522,39 +523,39 @@ private:
 
   /// Converts a coordinate of the nest to a coordinate of the results, which is larger by the
   /// operand's offset if the nest computes an operand of a concatenation along `dimension`.
-  Value placed(const Nest &nest, size_t dimension, Value base) {
+  Value placed(const LoopNest &nest, size_t dimension, Value base) {
     ConcatOp joined = nest.joined;
     return joined && joined.getAxis() == dimension ? e.binary("add", base, partOffset) : base;
   }
   /// Converts an index of the nest to an index of the results. All coordinates but the position in
   /// the row must already be converted.
-  Indices inRow(const Nest &nest, Indices at) {
+  Indices inRow(const LoopNest &nest, Indices at) {
     at.back().base = placed(nest, at.size() - 1, at.back().base);
     return at;
   }
 
   /// Evaluates all stored values at an index, and then stores them. No store may precede an
   /// evaluation, because an output may share the buffer of an input (Inplace.h).
-  void storeAll(ArrayRef<Nest::Store> stores, const Indices &at, int64_t lanes) {
+  void storeAll(ArrayRef<LoopNest::Store> stores, const Indices &at, int64_t lanes) {
     storeEach(stores, at, evalAll(stores, at, lanes), lanes);
   }
-  SmallVector<Value> evalAll(ArrayRef<Nest::Store> stores, const Indices &at, int64_t lanes) {
-    return llvm::map_to_vector(stores, [&](const Nest::Store &store) {
+  SmallVector<Value> evalAll(ArrayRef<LoopNest::Store> stores, const Indices &at, int64_t lanes) {
+    return llvm::map_to_vector(stores, [&](const LoopNest::Store &store) {
       return e.eval(store.value, padTo(at, store.value), lanes);
     });
   }
-  void storeEach(ArrayRef<Nest::Store> stores, const Indices &at, ArrayRef<Value> elements,
+  void storeEach(ArrayRef<LoopNest::Store> stores, const Indices &at, ArrayRef<Value> elements,
                  int64_t lanes) {
     for (auto [store, element] : llvm::zip(stores, elements))
       storeAt(store, at, element, lanes);
   }
 
-  void storeAt(const Nest::Store &store, const Indices &at, Value element, int64_t lanes) {
+  void storeAt(const LoopNest::Store &store, const Indices &at, Value element, int64_t lanes) {
     Indices where = padTo(at, store.value);
     auto yield = fusion.getBody().front().getTerminator();
     auto type = tensorType(yield->getOperand(store.output));
     if (store.axis >= 0) {
-      Index &x = where[store.axis];
+      LaneIndex &x = where[store.axis];
       x.base = e.binary("add", x.base, partOffset);
     }
     e.store(type, outputs[store.output], where, element, lanes);
@@ -573,7 +574,7 @@ private:
 
 LogicalResult emitKernel(OpBuilder &b, FusionOp fusion, StringRef name, const Target &target) {
   std::string why;
-  if (!canEmit(fusion, &why))
+  if (!canEmitKernel(fusion, &why))
     return fusion.emitError(why);
   if (auto split = planSplit(fusion, target); split && split->isWhole())
     return emitSplitKernel(b, fusion, name, *split, target);
@@ -585,9 +586,9 @@ LogicalResult emitKernel(OpBuilder &b, FusionOp fusion, StringRef name, const Ta
     inputs.push_back(frame.nextBuffer());
     e.bindBuffer(argument, inputs.back());
   }
-  std::vector<Nest> nests = planNests(fusion, target);
+  std::vector<LoopNest> nests = planNests(fusion, target);
   int64_t starts = 0;
-  for (const Nest &nest : nests)
+  for (const LoopNest &nest : nests)
     starts = nest.joinsRows() ? std::gcd(starts, nest.parts.starts()) : starts;
   for (Value value : fusion.getBody().front().getTerminator()->getOperands()) {
     outputs.push_back(frame.nextBuffer());

@@ -16,15 +16,15 @@ struct KernelPlan {
 
 /// Returns whether the Emitter supports every operation of the fusion's body. If not, sets `why` to
 /// the reason.
-bool canEmit(FusionOp fusion, std::string *why = nullptr);
+bool canEmitKernel(FusionOp fusion, std::string *why = nullptr);
 
 /// Returns the bytes of `x`, a value of a fusion's body, that the body reads. If `x` is only
 /// sliced, gathered, transposed or reshaped, only the bytes that are read of these results are
 /// counted.
-double bytesRead(mlir::Value x);
+double estimateBytesRead(mlir::Value x);
 /// Returns the bytes of the cache lines that `rows` rows occupy. Each row is a run of `run`
 /// contiguous elements, and rows start `apart` elements apart.
-double bytesOfLines(double rows, double run, int64_t apart, double elementBytes);
+double estimateCacheLineBytes(double rows, double run, int64_t apart, double elementBytes);
 
 /// Computes the plan of a normalized fusion: its work units, scratch memory and cost.
 KernelPlan planKernel(FusionOp fusion, const Target &target);

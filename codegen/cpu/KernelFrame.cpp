@@ -36,7 +36,7 @@ void KernelFrame::finish() {
 
 /// Returns whether each row of the output, and each separately written part of a row, starts at a
 /// multiple of the vector register size.
-static bool rowsAligned(const TypedBuffer &output, int64_t registerBytes) {
+static bool areRowsAligned(const TypedBuffer &output, int64_t registerBytes) {
   if (output.type.getRank() == 0)
     return false;
   auto isAligned = [&](int64_t elements) {
@@ -48,7 +48,8 @@ static bool rowsAligned(const TypedBuffer &output, int64_t registerBytes) {
 
 /// Returns the outputs that are stored by non-temporal stores: if all outputs together exceed the
 /// caches, those of at least a quarter of the threshold.
-static SmallVector<Value> largeOutputs(const Target &target, ArrayRef<TypedBuffer> outputs) {
+static SmallVector<Value> findNonTemporalOutputs(const Target &target,
+                                                 ArrayRef<TypedBuffer> outputs) {
   auto bytesOf = [](const TypedBuffer &output) {
     return output.type.getNumElements() * ref::elementBytes(output.type.getElementType());
   };
@@ -58,7 +59,7 @@ static SmallVector<Value> largeOutputs(const Target &target, ArrayRef<TypedBuffe
   SmallVector<Value> large;
   for (const TypedBuffer &output : outputs)
     if (all >= target.pastCacheBytes && bytesOf(output) >= target.pastCacheBytes / 4 &&
-        rowsAligned(output, target.vectorBits / 8))
+        areRowsAligned(output, target.vectorBits / 8))
       large.push_back(output.pointer);
   return large;
 }
@@ -67,7 +68,7 @@ void emitNonTemporalStores(Emitter &e, ArrayRef<Value> inputs, ArrayRef<TypedBuf
                            function_ref<void()> body) {
   OpBuilder &b = e.b;
   Location loc = e.loc;
-  SmallVector<Value> past = largeOutputs(e.target, outputs);
+  SmallVector<Value> past = findNonTemporalOutputs(e.target, outputs);
   auto address = [&](Value pointer) -> Value {
     return LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), pointer);
   };

@@ -19,7 +19,7 @@ using namespace mlir;
 namespace dlc::cpu {
 namespace {
 
-struct Lookup {
+struct TableLookupEmitter {
   OpBuilder &b;
   Location loc;
   VectorType type;
@@ -72,8 +72,8 @@ Value emitLookup(OpBuilder &b, Location loc, const Target &target, Value x, Elem
     bytes.push_back(int8_t(values->getInt(i)));
   bool isWide = llvm::StringRef(target.features).contains("+avx512vbmi");
   auto whole = VectorType::get(isWide ? 64 : 32, b.getI8Type());
-  Lookup lookup{b, loc, whole, bytes};
-  return inRegisters(b, loc, whole, x, [&](ArrayRef<Value> registers) {
+  TableLookupEmitter lookup{b, loc, whole, bytes};
+  return applyPerRegister(b, loc, whole, x, [&](ArrayRef<Value> registers) {
     return isWide ? lookup.byPairs(registers[0]) : lookup.bySixteens(registers[0]);
   });
 }

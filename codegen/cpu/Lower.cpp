@@ -53,7 +53,7 @@ LlvmLowering::~LlvmLowering() = default;
 /// Deduplicates constants and moves them to the function's entry. Emitters create a constant at
 /// each use, so that half of all operations are constants. Their position has no effect on the LLVM
 /// IR.
-static void shareConstants(LLVM::LLVMFuncOp function) {
+static void deduplicateConstants(LLVM::LLVMFuncOp function) {
   if (function.isExternal())
     return;
   Block &entry = function.front();
@@ -71,7 +71,7 @@ static void shareConstants(LLVM::LLVMFuncOp function) {
 
 LogicalResult LlvmLowering::run(ModuleOp module) const {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-    shareConstants(function);
+    deduplicateConstants(function);
   // If the conversion fails, the module is discarded. Therefore patterns need no rollback.
   ConversionConfig config;
   config.allowPatternRollback = false;

@@ -16,7 +16,7 @@ using dlc::runtime::KernelFunction;
 namespace dlc::cpu {
 
 /// Returns the type of a 512-bit vector register with elements of this type.
-static VectorType registerOf(Type element) {
+static VectorType getRegisterType(Type element) {
   return VectorType::get({512 / element.getIntOrFloatBitWidth()}, element);
 }
 
@@ -24,18 +24,18 @@ static VectorType registerOf(Type element) {
 /// after the vector operands.
 static Value callInRegisters(OpBuilder &b, Location loc, StringRef name, ArrayRef<Value> operands,
                              ArrayRef<Value> rest) {
-  VectorType whole = registerOf(getElementTypeOrSelf(operands.front().getType()));
-  return inRegisters(b, loc, whole, operands, [&](ArrayRef<Value> registers) -> Value {
+  VectorType whole = getRegisterType(getElementTypeOrSelf(operands.front().getType()));
+  return applyPerRegister(b, loc, whole, operands, [&](ArrayRef<Value> registers) -> Value {
     SmallVector<Value> all(registers);
     all.append(rest.begin(), rest.end());
     return LLVM::CallIntrinsicOp::create(b, loc, whole, b.getStringAttr(name), all).getResult(0);
   });
 }
 
-Lanes scaleAtOnce(const Lanes &p, const Lanes &n) {
+Lanes scaleByVscalef(const Lanes &p, const Lanes &n) {
   OpBuilder &b = *p.b;
   Location loc = p.loc;
-  VectorType whole = registerOf(getElementTypeOrSelf(p.v.getType()));
+  VectorType whole = getRegisterType(getElementTypeOrSelf(p.v.getType()));
   bool isDouble = whole.getElementType().isF64();
   Value source = LLVM::ZeroOp::create(b, loc, whole);
   Type mask = b.getIntegerType(unsigned(whole.getNumElements()));
@@ -47,34 +47,35 @@ Lanes scaleAtOnce(const Lanes &p, const Lanes &n) {
   return p.with(callInRegisters(b, loc, name, {p.v, n.v}, {source, all, current}));
 }
 
-Lanes pick(const Lanes &which, const double (&from)[16]) {
+Lanes lookupTable16(const Lanes &which, const double (&from)[16]) {
   OpBuilder &b = *which.b;
   Location loc = which.loc;
-  VectorType whole = registerOf(b.getF32Type()), places = registerOf(b.getI32Type());
+  VectorType whole = getRegisterType(b.getF32Type()), places = getRegisterType(b.getI32Type());
   SmallVector<float> elements(std::begin(from), std::end(from));
   Value table =
       arith::ConstantOp::create(b, loc, DenseElementsAttr::get(whole, ArrayRef<float>(elements)));
-  return which.with(inRegisters(b, loc, whole, {which.v}, [&](ArrayRef<Value> registers) -> Value {
-    Value at = arith::BitcastOp::create(b, loc, places, registers.front());
-    return LLVM::CallIntrinsicOp::create(b, loc, whole,
-                                         b.getStringAttr("llvm.x86.avx512.permvar.sf.512"),
-                                         ValueRange{table, at})
-        .getResult(0);
-  }));
+  return which.with(
+      applyPerRegister(b, loc, whole, {which.v}, [&](ArrayRef<Value> registers) -> Value {
+        Value at = arith::BitcastOp::create(b, loc, places, registers.front());
+        return LLVM::CallIntrinsicOp::create(b, loc, whole,
+                                             b.getStringAttr("llvm.x86.avx512.permvar.sf.512"),
+                                             ValueRange{table, at})
+            .getResult(0);
+      }));
 }
 
-Lanes quotient(const Lanes &a, const Lanes &c) {
+Lanes divideApproximately(const Lanes &a, const Lanes &c) {
   OpBuilder &b = *a.b;
   Location loc = a.loc;
-  VectorType whole = registerOf(b.getF32Type());
-  if (!scalesAtOnce(a) || getElementTypeOrSelf(a.v.getType()) != whole.getElementType())
+  VectorType whole = getRegisterType(b.getF32Type());
+  if (!hasVscalef(a) || getElementTypeOrSelf(a.v.getType()) != whole.getElementType())
     return a / c;
   Value source = LLVM::ZeroOp::create(b, loc, whole);
   Value all = arith::ConstantOp::create(b, loc, b.getI16IntegerAttr(-1));
   // A division takes as long as a dozen instructions. A reciprocal estimate with one Newton step is
   // pipelined.
   Lanes r = a.with(callInRegisters(b, loc, "llvm.x86.avx512.rcp14.ps.512", {c.v}, {source, all}));
-  r = fma(r, fma(-c, r, like(c, 1.0)), r);
+  r = fma(r, fma(-c, r, splatLike(c, 1.0)), r);
   return a * r;
 }
 
@@ -82,7 +83,7 @@ namespace {
 
 /// Calls a function of the kernel's function table for each lane, in a loop. It is used for rare
 /// operands and for f64, where small code is more important than speed.
-Lanes callTable(KernelFunction entry, ArrayRef<Lanes> args) {
+Lanes callFunctionPerLane(KernelFunction entry, ArrayRef<Lanes> args) {
   const Lanes &first = args.front();
   OpBuilder &b = *first.b;
   Location loc = first.loc;
@@ -137,7 +138,7 @@ Lanes unlessRare(const Lanes &rare, KernelFunction entry, ArrayRef<Lanes> args,
   auto branch = scf::IfOp::create(b, loc, args.front().v.getType(), any, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, loc, callTable(entry, args).v);
+  scf::YieldOp::create(b, loc, callFunctionPerLane(entry, args).v);
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(b, loc, fast().v);
   return args.front().with(branch.getResult(0));
@@ -155,24 +156,27 @@ Lanes trunc(const Lanes &x) { return x.make<math::TruncOp>(x.v); }
 Lanes abs(const Lanes &x) { return cpu::abs(x); }
 } // namespace plain
 
-/// Functions on f32: math formulas, some with a branch to the function table for rare operands.
+/// Emits functions on f32 as math formulas. If any lane has a rare operand, such as a very large
+/// one, some of them (sin, cos, tan, fmod) call the runtime's scalar function for each lane
+/// instead.
 namespace singles {
 using namespace plain;
 using namespace formulas;
 
-Lanes trigonometric(KernelFunction entry, const Lanes &x, llvm::function_ref<Lanes()> fast) {
+Lanes emitSinCosWithFallback(KernelFunction entry, const Lanes &x,
+                             llvm::function_ref<Lanes()> fast) {
   // An infinity or NaN takes the fast path, which returns NaN for it.
   Lanes a = cpu::abs(x);
   return unlessRare(both(a > kSinCosLimit, a < kInf), entry, x, fast);
 }
 Lanes sin(const Lanes &x) {
-  return trigonometric(KernelFunction::Sin, x, [&] { return sinOrCos(x, false); });
+  return emitSinCosWithFallback(KernelFunction::Sin, x, [&] { return sinOrCos(x, false); });
 }
 Lanes cos(const Lanes &x) {
-  return trigonometric(KernelFunction::Cos, x, [&] { return sinOrCos(x, true); });
+  return emitSinCosWithFallback(KernelFunction::Cos, x, [&] { return sinOrCos(x, true); });
 }
 Lanes tan(const Lanes &x) {
-  return trigonometric(KernelFunction::Tan, x, [&] { return formulas::tan(x); });
+  return emitSinCosWithFallback(KernelFunction::Tan, x, [&] { return formulas::tan(x); });
 }
 Lanes fmod(const Lanes &x, const Lanes &y) {
   Lanes quotient = cpu::abs(widen(x) / widen(y));
@@ -188,7 +192,7 @@ using namespace plain;
 
 #define DLC_KERNEL_FUNCTION(Entry, function, type)                                                 \
   template <typename... Operands> Lanes function(const Operands &...x) {                           \
-    return callTable(KernelFunction::Entry, {x...});                                               \
+    return callFunctionPerLane(KernelFunction::Entry, {x...});                                     \
   }
 DLC_KERNEL_FUNCTIONS(DLC_KERNEL_FUNCTION)
 #undef DLC_KERNEL_FUNCTION
@@ -198,7 +202,7 @@ Lanes log(const Lanes &x) { return formulas::doubleLog(x); }
 Lanes tanh(const Lanes &x) { return formulas::doubleTanh(x); }
 Lanes sigmoid(const Lanes &x) {
   Lanes e = doubles::exp(-cpu::abs(x));
-  return select(x > 0.0, like(x, 1.0), e) / (e + 1.0);
+  return select(x > 0.0, splatLike(x, 1.0), e) / (e + 1.0);
 }
 Lanes expWithSubnormals(const Lanes &x) { return doubles::exp(x); }
 Lanes sigmoidWithSubnormals(const Lanes &x) { return doubles::sigmoid(x); }
@@ -208,12 +212,12 @@ Lanes erfinv(const Lanes &x) {
   // accurate at y.
   Lanes over = select(a < 0.5, doubles::erf(y) - a, 1.0 - a - doubles::erfc(y));
   Lanes step = over * 0x1.c5bf891b4ef6ap-1 * doubles::exp(y * y);
-  return formulas::erfinvOf(x, copysign(y - step / (1.0 + y * step), x));
+  return formulas::erfinvWithEdgeCases(x, copysign(y - step / (1.0 + y * step), x));
 }
 Lanes geluErf(const Lanes &x) {
   // Phi(x) is computed by erfc, which is accurate where 1 + erf would cancel.
   Lanes phi = doubles::erfc(x * -0x1.6a09e667f3bcdp-1) * 0.5;
-  return select(x < -40.0, like(x, -0.0), x * phi);
+  return select(x < -40.0, splatLike(x, -0.0), x * phi);
 }
 Lanes geluTanh(const Lanes &x) {
   Lanes bounded = formulas::clampBelow(x, -40.0);
@@ -222,7 +226,7 @@ Lanes geluTanh(const Lanes &x) {
 }
 } // namespace doubles
 
-struct Function {
+struct MathFunction {
   using Emit = Lanes (*)(ArrayRef<Lanes>);
   Emit onF32, onF64;
 };
@@ -236,13 +240,13 @@ template <int operands, typename F> Lanes apply(F f, ArrayRef<Lanes> x) {
 
 /// Table of all math functions by name. A function that is missing in `singles` or `doubles` is a
 /// compile-time error.
-const llvm::StringMap<Function> &functions() {
+const llvm::StringMap<MathFunction> &mathFunctionTable() {
 #define DLC_APPLY(name, operands)                                                                  \
   [](ArrayRef<Lanes> x) { return apply<operands>([](auto... v) { return name(v...); }, x); }
 #define DLC_ROW(name, function, operands)                                                          \
   {name, {DLC_APPLY(singles::function, operands), DLC_APPLY(doubles::function, operands)}},
 #define DLC_FUNCTION(Op, mnemonic, value, operands) DLC_ROW(#mnemonic, mnemonic, operands)
-  static const llvm::StringMap<Function> table = {
+  static const llvm::StringMap<MathFunction> table = {
 #include "ir/dlc/ElementwiseTable.inc"
       // clang-format off
       DLC_ROW("exp_with_subnormals", expWithSubnormals, 1)
@@ -268,12 +272,12 @@ Value emitMath(OpBuilder &b, Location loc, StringRef name, ValueRange args, Valu
   if (element.getIntOrFloatBitWidth() == 16) {
     SmallVector<Value> wide;
     for (Value x : args)
-      wide.push_back(arith::ExtFOp::create(b, loc, lanesOf(b.getF32Type(), type), x));
+      wide.push_back(arith::ExtFOp::create(b, loc, getTypeWithShape(b.getF32Type(), type), x));
     Value result = emitMath(b, loc, name, wide, context, avx512);
     return result ? arith::TruncFOp::create(b, loc, type, result).getResult() : Value();
   }
-  auto function = functions().find(name);
-  if (function == functions().end())
+  auto function = mathFunctionTable().find(name);
+  if (function == mathFunctionTable().end())
     return {};
   SmallVector<Lanes> lanes;
   for (Value x : args)

@@ -38,14 +38,18 @@ inline constexpr int64_t kWideOneBits = 0x3ff0000000000000, kWideSqrtHalfBits = 
 /// Returns c[0] + c[1] x + c[2] x^2 + ..
 template <class V> V polynomial(V x, std::initializer_list<double> c) {
   const double *p = c.end();
-  V sum = like(x, *--p);
+  V sum = splatLike(x, *--p);
   while (p != c.begin())
-    sum = fma(sum, x, like(x, *--p));
+    sum = fma(sum, x, splatLike(x, *--p));
   return sum;
 }
 
-template <class V> V clampAbove(V x, double most) { return select(x > most, like(x, most), x); }
-template <class V> V clampBelow(V x, double least) { return select(x < least, like(x, least), x); }
+template <class V> V clampAbove(V x, double most) {
+  return select(x > most, splatLike(x, most), x);
+}
+template <class V> V clampBelow(V x, double least) {
+  return select(x < least, splatLike(x, least), x);
+}
 
 //===------------------------------------------------------------------------===//
 // Exponentials: x = n ln2 + r with |r| <= ln2 / 2, and e^x = 2^n e^r.
@@ -57,9 +61,9 @@ template <class V> V powerOfTwo(V rounded) {
 }
 
 /// Returns p 2^n, where rounded = n + kRounder and -126 <= n <= 127.
-template <class V> V scaleByPower(V p, V rounded) {
-  if (scalesAtOnce(p))
-    return scaleAtOnce(p, rounded - kRounder);
+template <class V> V scaleByPowerOfTwo(V p, V rounded) {
+  if (hasVscalef(p))
+    return scaleByVscalef(p, rounded - kRounder);
   return p * powerOfTwo(rounded);
 }
 
@@ -71,7 +75,7 @@ template <class V> struct ExpParts {
   V exp() const { return expm1() + 1.0; }
   /// Returns 1 + e^x with one rounding, for x <= 0.
   V onePlusExp() const {
-    V power = scaleByPower(like(r, 1.0), clampBelow(rounded, kRounder - 126.0));
+    V power = scaleByPowerOfTwo(splatLike(r, 1.0), clampBelow(rounded, kRounder - 126.0));
     return fma(power, expm1(), power + 1.0);
   }
 };
@@ -79,10 +83,10 @@ template <class V> struct ExpParts {
 /// Returns the components of e^x. If `low` is not null, the argument is x + *low, where *low is a
 /// low-order correction of x.
 template <class V> ExpParts<V> expParts(V x, const V *low = nullptr) {
-  V rounded = fma(x, like(x, kLog2E), like(x, kRounder));
+  V rounded = fma(x, splatLike(x, kLog2E), splatLike(x, kRounder));
   V n = rounded - kRounder;
-  V r = fma(n, like(x, -kLn2Hi), x);
-  r = fma(n, like(x, -kLn2Lo), r);
+  V r = fma(n, splatLike(x, -kLn2Hi), x);
+  r = fma(n, splatLike(x, -kLn2Lo), r);
   if (low)
     r = r + *low;
   // Minimax polynomial for |r| <= ln2 / 2 with an approximation error of 2^-28.7.
@@ -92,19 +96,19 @@ template <class V> ExpParts<V> expParts(V x, const V *low = nullptr) {
 }
 
 /// Parameters of a float type: rounding constant, exponent bias and number of mantissa bits.
-struct Format {
+struct FloatFormat {
   double rounder;
   int64_t rounderBits, bias;
   int mantissa;
 };
-inline constexpr Format kSingle{kRounder, kRounderBits, 127, 23},
+inline constexpr FloatFormat kSingle{kRounder, kRounderBits, 127, 23},
     kDouble{kWideRounder, kWideRounderBits, 1023, 52};
 
 /// Returns p 2^n for results that may be subnormal or overflow. rounded = n + format.rounder. The
 /// power is split into two factors that are normal, so that the result is rounded once.
-template <class V> V scaleByParts(V p, V rounded, const Format &format = kSingle) {
-  if (scalesAtOnce(p))
-    return scaleAtOnce(p, rounded - format.rounder);
+template <class V> V scaleWithSubnormals(V p, V rounded, const FloatFormat &format = kSingle) {
+  if (hasVscalef(p))
+    return scaleByVscalef(p, rounded - format.rounder);
   auto n = bits(rounded) - format.rounderBits;
   auto half = shiftRightSigned(n, 1);
   V first = fromBits(shiftLeft(half + format.bias, format.mantissa), p);
@@ -117,14 +121,14 @@ inline constexpr double kExpLeastNormal = -0x1.5d589ep+6, kExpLeast = -105.0;
 
 template <class V> V expWithSubnormals(V x) {
   ExpParts<V> parts = expParts(clampBelow(clampAbove(x, 89.0), kExpLeast));
-  return scaleByParts(parts.exp(), parts.rounded);
+  return scaleWithSubnormals(parts.exp(), parts.rounded);
 }
 
 /// Returns e^x with subnormal results flushed to 0. Processors take a hundred times as long for
 /// arithmetic with subnormals, and masks of -100 before a softmax would create thousands of them.
 template <class V> V exp(V x) {
   V y = expWithSubnormals(clampBelow(x, kExpLeastNormal));
-  return select(x < kExpLeastNormal, like(x, 0.0), y);
+  return select(x < kExpLeastNormal, splatLike(x, 0.0), y);
 }
 
 template <class V> V expm1(V x) {
@@ -136,16 +140,18 @@ template <class V> V expm1(V x) {
 }
 
 /// Returns sigmoid(x), given e = e^-|x|.
-template <class V> V sigmoidOf(V x, V e) {
+template <class V> V sigmoidFromExp(V x, V e) {
   // The error of e affects the numerator and the denominator in the same direction, so that it
   // partly cancels.
-  return quotient(select(x > 0.0, like(x, 1.0), e), e + 1.0);
+  return divideApproximately(select(x > 0.0, splatLike(x, 1.0), e), e + 1.0);
 }
 
-template <class V> V sigmoidWithSubnormals(V x) { return sigmoidOf(x, expWithSubnormals(-abs(x))); }
+template <class V> V sigmoidWithSubnormals(V x) {
+  return sigmoidFromExp(x, expWithSubnormals(-abs(x)));
+}
 
 /// Returns sigmoid(x) with subnormal results flushed to 0.
-template <class V> V sigmoid(V x) { return sigmoidOf(x, exp(-abs(x))); }
+template <class V> V sigmoid(V x) { return sigmoidFromExp(x, exp(-abs(x))); }
 
 /// Coefficients of piecewise polynomials of tanh around the multiples of kTanhWidth. From kTanhMost
 /// on, tanh rounds to 1. Row p has the coefficients of the p-th power of the distance to the
@@ -179,19 +185,19 @@ inline constexpr double kTanhPieces[8][16] = {
      0x1.6c2ef2p-25, 0.0, 0.0, 0.0},
 };
 
-template <class V> V tanhByPieces(V x) {
+template <class V> V tanhPiecewise(V x) {
   V a = clampAbove(abs(x), kTanhMost);
-  V rounded = fma(a, like(x, 1.0 / kTanhWidth), like(x, kRounder));
-  V t = fma(rounded - kRounder, like(x, -kTanhWidth), a);
-  V sum = pick(rounded, kTanhPieces[7]);
+  V rounded = fma(a, splatLike(x, 1.0 / kTanhWidth), splatLike(x, kRounder));
+  V t = fma(rounded - kRounder, splatLike(x, -kTanhWidth), a);
+  V sum = lookupTable16(rounded, kTanhPieces[7]);
   for (int power = 6; power >= 0; --power)
-    sum = fma(sum, t, pick(rounded, kTanhPieces[power]));
+    sum = fma(sum, t, lookupTable16(rounded, kTanhPieces[power]));
   return copysign(sum, x);
 }
 
 template <class V> V tanh(V x) {
-  if (picksAtOnce(x))
-    return tanhByPieces(x);
+  if (hasTableLookup16(x))
+    return tanhPiecewise(x);
   V a = abs(x);
   V z = x * x;
   // Minimax polynomial for |x| <= 0.55 with an approximation error of 2^-29.8.
@@ -199,7 +205,8 @@ template <class V> V tanh(V x) {
       polynomial(z, {-0x1.55554cp-2, 0x1.110d6ap-3, -0x1.b931fcp-5, 0x1.598276p-6, -0x1.9c9490p-8});
   near = fma(a * z, near, a);
   ExpParts<V> parts = expParts(clampAbove(a, 10.0) * 2.0);
-  V far = 1.0 - quotient(like(x, 2.0), scaleByPower(parts.exp(), parts.rounded) + 1.0);
+  V far = 1.0 - divideApproximately(splatLike(x, 2.0),
+                                    scaleByPowerOfTwo(parts.exp(), parts.rounded) + 1.0);
   return copysign(select(a < 0.55, near, far), x);
 }
 
@@ -216,8 +223,8 @@ template <class V> V erf(V x) {
       polynomial(clampAbove(a, 3.95), {0x1.b6671cp-14, 0x1.20c89cp+0, 0x1.45e5cap-1, 0x1.ac2398p-4,
                                        -0x1.70f448p-6, 0x1.98aac8p-9, -0x1.ab2298p-13});
   ExpParts<V> parts = expParts(-p);
-  V far = 1.0 - scaleByPower(parts.exp(), parts.rounded);
-  return select(a < 0.85, select(a < 0x1p-100, fma(x, like(x, 0x1.06eba8p-3), x), near),
+  V far = 1.0 - scaleByPowerOfTwo(parts.exp(), parts.rounded);
+  return select(a < 0.85, select(a < 0x1p-100, fma(x, splatLike(x, 0x1.06eba8p-3), x), near),
                 copysign(far, x));
 }
 
@@ -242,9 +249,9 @@ template <class V> V geluErf(V x) {
   V low = fma(a, a, -square) * -0.5;
   ExpParts<V> parts = expParts(square * -0.5, &low);
   auto [p, q] = normalTail(a);
-  V tail = quotient(fma(p, parts.expm1(), p) * bounded, q);
-  V below = scaleByParts(tail, parts.rounded);
-  return select(x > 0.0, x - below, select(x < -most, like(x, -0.0), below));
+  V tail = divideApproximately(fma(p, parts.expm1(), p) * bounded, q);
+  V below = scaleWithSubnormals(tail, parts.rounded);
+  return select(x > 0.0, x - below, select(x < -most, splatLike(x, -0.0), below));
 }
 
 /// Returns the tanh approximation of GELU, x sigmoid(2u) with 2u = x (a + b x^2). The argument of
@@ -257,7 +264,7 @@ template <class V> V geluTanh(V x) {
   V square = c * c;
   V squareLow = fma(c, c, -square);
   V t = square * bHi;
-  V tLow = fma(square, like(x, bHi), -t) + fma(square, like(x, b - bHi), squareLow * bHi);
+  V tLow = fma(square, splatLike(x, bHi), -t) + fma(square, splatLike(x, b - bHi), squareLow * bHi);
   V sum = t + aHi;
   // Two-sum (Knuth), which is exact whichever addend is larger.
   V back = sum - t;
@@ -266,9 +273,9 @@ template <class V> V geluTanh(V x) {
   V uLow = -fma(c, sumLow, fma(c, sum, -u));
   ExpParts<V> parts = expParts(-u, &uLow);
   V bounded = clampBelow(x, -11.0);
-  V below = scaleByParts(fma(bounded, parts.expm1(), bounded), parts.rounded);
+  V below = scaleWithSubnormals(fma(bounded, parts.expm1(), bounded), parts.rounded);
   // Results that would be subnormal are flushed to 0 because arithmetic with subnormals is slow.
-  below = select(x < -10.1006368, like(x, -0.0), below);
+  below = select(x < -10.1006368, splatLike(x, -0.0), below);
   return select(x > 0.0, x, below) / parts.onePlusExp();
 }
 
@@ -277,14 +284,14 @@ template <class V> V geluTanh(V x) {
 //===------------------------------------------------------------------------===//
 
 /// Returns log(x) = e ln2 + log(1 + f) for x = 2^e (1 + f).
-template <class V> V logOfParts(V e, V f) {
+template <class V> V logFromMantissaExponent(V e, V f) {
   V z = f * f;
   // Minimax polynomial with an approximation error of 2^-27.2.
   V p = polynomial(f, {0x1.55554ap-2, -0x1.000220p-2, 0x1.99a596p-3, -0x1.54788ap-3, 0x1.226e4ap-3,
                        -0x1.0ce07ap-3, 0x1.07d0f2p-3, -0x1.41ee0ep-4});
-  V y = fma(e, like(f, kLn2Lo), f * z * p);
-  y = fma(z, like(f, -0.5), y);
-  return fma(e, like(f, kLn2Hi), f + y);
+  V y = fma(e, splatLike(f, kLn2Lo), f * z * p);
+  y = fma(z, splatLike(f, -0.5), y);
+  return fma(e, splatLike(f, kLn2Hi), f + y);
 }
 
 template <class V> V log(V x) {
@@ -293,9 +300,11 @@ template <class V> V log(V x) {
   auto shifted = bits(y) - kSqrtHalfBits;
   auto e = shiftRightSigned(shifted, 23);
   V f = fromBits(bits(y) - shiftLeft(e, 23), x) - 1.0;
-  V result = logOfParts(toFloat(e, x) - select(tiny, like(x, 23.0), like(x, 0.0)), f);
+  V result = logFromMantissaExponent(
+      toFloat(e, x) - select(tiny, splatLike(x, 23.0), splatLike(x, 0.0)), f);
   result = select(x < kInf, result, x);
-  return select(x > 0.0, result, select(equal(x, like(x, 0.0)), like(x, -kInf), like(x, kNan)));
+  return select(x > 0.0, result,
+                select(equal(x, splatLike(x, 0.0)), splatLike(x, -kInf), splatLike(x, kNan)));
 }
 
 template <class V> V log1p(V x) {
@@ -307,9 +316,10 @@ template <class V> V log1p(V x) {
   V f = fromBits(bits(u) - exponent, x) - 1.0;
   // `unit` is 2^-e. It scales `lost`, the rounding error of 1 + x, to the scale of f.
   V unit = fromBits(kOneBits - exponent, x);
-  V result = logOfParts(toFloat(e, x), select(x < 0x1p+60, fma(lost, unit, f), f));
+  V result = logFromMantissaExponent(toFloat(e, x), select(x < 0x1p+60, fma(lost, unit, f), f));
   result = select(x < kInf, result, x);
-  result = select(x > -1.0, result, select(equal(x, like(x, -1.0)), like(x, -kInf), like(x, kNan)));
+  result = select(x > -1.0, result,
+                  select(equal(x, splatLike(x, -1.0)), splatLike(x, -kInf), splatLike(x, kNan)));
   return select(abs(x) < 0x1p-25, x, result);
 }
 
@@ -322,10 +332,10 @@ inline constexpr double kSinCosLimit = 0x1p+40;
 
 template <class V> V sinOrCos(V x, bool cosine) {
   auto wide = widen(x);
-  auto rounded = fma(wide, like(wide, 0x1.45f306dc9c883p-1), like(wide, kWideRounder));
+  auto rounded = fma(wide, splatLike(wide, 0x1.45f306dc9c883p-1), splatLike(wide, kWideRounder));
   auto n = rounded - kWideRounder;
-  auto reduced = fma(n, like(wide, -kHalfPiHi), wide);
-  V r = narrow(fma(n, like(wide, -kHalfPiLo), reduced));
+  auto reduced = fma(n, splatLike(wide, -kHalfPiHi), wide);
+  V r = narrow(fma(n, splatLike(wide, -kHalfPiLo), reduced));
   auto quadrant = narrowInt(bits(rounded));
   if (cosine)
     quadrant = quadrant + 1;
@@ -335,10 +345,10 @@ template <class V> V sinOrCos(V x, bool cosine) {
   V sine = polynomial(z, {-0x1.555556p-3, 0x1.111176p-7, -0x1.a05ba8p-13, 0x1.7ccf10p-19});
   sine = fma(r * z, sine, r);
   V cosinus = polynomial(z, {0x1.55554ap-5, -0x1.6c0c1ap-10, 0x1.99e0eep-16});
-  cosinus = fma(z, fma(z, cosinus, like(x, -0.5)), like(x, 1.0));
+  cosinus = fma(z, fma(z, cosinus, splatLike(x, -0.5)), splatLike(x, 1.0));
   V result = select(isZero(quadrant & 1), sine, cosinus);
   result = fromBits(bits(result) ^ shiftLeft(quadrant & 2, 30), x);
-  return cosine ? result : select(equal(x, like(x, 0.0)), x, result);
+  return cosine ? result : select(equal(x, splatLike(x, 0.0)), x, result);
 }
 
 //===------------------------------------------------------------------------===//
@@ -347,7 +357,7 @@ template <class V> V sinOrCos(V x, bool cosine) {
 
 /// Returns log(x) = e ln2 + log(1 + f) for x = 2^e (1 + f), where x is positive and normal,
 /// infinite or NaN.
-template <class W> W wideLogOfParts(W e, W f) {
+template <class W> W wideLogFromMantissaExponent(W e, W f) {
   W s = f / (f + 2.0);
   W z = s * s;
   // log(1 + f) = 2 atanh(s) = 2 s + 2 s z q(z). The minimax polynomial q has an approximation error
@@ -355,7 +365,7 @@ template <class W> W wideLogOfParts(W e, W f) {
   W q = polynomial(z, {0x1.555555561e2cfp-2, 0x1.999996a98ec6dp-3, 0x1.249411ce48200p-3,
                        0x1.c62b20245af58p-4, 0x1.9114dad92c0f3p-4});
   W twice = s * 2.0;
-  return fma(e, like(f, kLn2WideHi), fma(twice * z, q, twice));
+  return fma(e, splatLike(f, kLn2WideHi), fma(twice * z, q, twice));
 }
 
 template <class W> struct WideLogParts { W e, f, unit; };
@@ -374,7 +384,7 @@ template <class W> W wideLog1p(W x) {
   W u = x + 1.0;
   W lost = x - (u - 1.0);
   WideLogParts<W> parts = wideLogParts(u);
-  W result = wideLogOfParts(parts.e, fma(lost, parts.unit, parts.f));
+  W result = wideLogFromMantissaExponent(parts.e, fma(lost, parts.unit, parts.f));
   return select(x < kInf, result, x);
 }
 
@@ -388,16 +398,16 @@ template <class W> struct WideExpParts {
 
 /// Reduces the argument of an exponential: returns r = x - n ln2 for the integer n nearest to x /
 /// ln2, and n + kWideRounder, whose low bits hold n.
-template <class W> std::pair<W, W> wideRest(W x) {
-  W rounded = fma(x, like(x, kLog2E), like(x, kWideRounder));
+template <class W> std::pair<W, W> reduceExpArgument(W x) {
+  W rounded = fma(x, splatLike(x, kLog2E), splatLike(x, kWideRounder));
   W n = rounded - kWideRounder;
-  W r = fma(n, like(x, -kLn2WideHi), x);
-  r = fma(n, like(x, -kLn2WideLo), r);
+  W r = fma(n, splatLike(x, -kLn2WideHi), x);
+  r = fma(n, splatLike(x, -kLn2WideLo), r);
   return {r, rounded};
 }
 
 template <class W> WideExpParts<W> wideExpParts(W x) {
-  auto [r, rounded] = wideRest(x);
+  auto [r, rounded] = reduceExpArgument(x);
   // Minimax polynomial for |r| <= ln2 / 2 with an approximation error of 2^-43.5.
   W q = polynomial(r, {0x1.fffffffff7193p-2, 0x1.555555554f503p-3, 0x1.5555557456d14p-5,
                        0x1.1111112991bb0p-7, 0x1.6c164d5c837cdp-10, 0x1.a0197f1d421b7p-13,
@@ -415,7 +425,7 @@ template <class W> WideExpParts<W> wideExpParts(W x) {
 template <class W> struct DoubleExpParts { W expm1, rounded; };
 
 template <class W> DoubleExpParts<W> doubleExpParts(W x) {
-  auto [r, rounded] = wideRest(x);
+  auto [r, rounded] = reduceExpArgument(x);
   // Minimax polynomial for |r| <= ln2 / 2 with an approximation error of 2^-59.8.
   W q = polynomial(r, {0x1.0000000000000p-1, 0x1.5555555555557p-3, 0x1.5555555555555p-5,
                        0x1.1111111110107p-7, 0x1.6c16c16c16a70p-10, 0x1.a01a01abd89bep-13,
@@ -426,7 +436,7 @@ template <class W> DoubleExpParts<W> doubleExpParts(W x) {
 
 template <class W> W doubleExp(W x) {
   DoubleExpParts<W> parts = doubleExpParts(clampBelow(clampAbove(x, 710.0), -746.0));
-  return scaleByParts(parts.expm1 + 1.0, parts.rounded, kDouble);
+  return scaleWithSubnormals(parts.expm1 + 1.0, parts.rounded, kDouble);
 }
 
 /// Returns tanh(x) = -m / (m + 2) with the sign of x, where m = e^(-2|x|) - 1.
@@ -448,7 +458,7 @@ template <class W> W doubleLog(W x) {
   constexpr double ln2Hi = 0x1.62e42feep-1, ln2Lo = 0x1.a39ef35793c76p-33; // e * ln2Hi is exact
   auto tiny = x < 0x1p-1022;
   WideLogParts<W> parts = wideLogParts(select(tiny, x * 0x1p+54, x));
-  W e = parts.e - select(tiny, like(x, 54.0), like(x, 0.0)), f = parts.f;
+  W e = parts.e - select(tiny, splatLike(x, 54.0), splatLike(x, 0.0)), f = parts.f;
   W s = f / (f + 2.0);
   W z = s * s;
   // Minimax polynomial with an approximation error of 2^-58.4.
@@ -456,10 +466,11 @@ template <class W> W doubleLog(W x) {
                            0x1.c71c51d8e78afp-3, 0x1.7466496cb03dep-3, 0x1.39a09d078c69fp-3,
                            0x1.2f112df3e5244p-3});
   W half = f * f * 0.5;
-  W low = fma(e, like(x, ln2Lo), s * (half + r));
-  W result = fma(e, like(x, ln2Hi), f - (half - low));
+  W low = fma(e, splatLike(x, ln2Lo), s * (half + r));
+  W result = fma(e, splatLike(x, ln2Hi), f - (half - low));
   result = select(x < kInf, result, x);
-  return select(x > 0.0, result, select(equal(x, like(x, 0.0)), like(x, -kInf), like(x, kNan)));
+  return select(x > 0.0, result,
+                select(equal(x, splatLike(x, 0.0)), splatLike(x, -kInf), splatLike(x, kNan)));
 }
 
 //===------------------------------------------------------------------------===//
@@ -478,20 +489,20 @@ template <class W> W wideClamp(W x, double most) { return clampBelow(clampAbove(
 
 template <class V> V tan(V x) {
   auto wide = widen(x);
-  auto rounded = fma(wide, like(wide, 0x1.45f306dc9c883p-1), like(wide, kWideRounder));
+  auto rounded = fma(wide, splatLike(wide, 0x1.45f306dc9c883p-1), splatLike(wide, kWideRounder));
   auto n = rounded - kWideRounder;
-  auto r = fma(n, like(wide, -kHalfPiHi), wide);
-  r = fma(n, like(wide, -kHalfPiLo), r);
+  auto r = fma(n, splatLike(wide, -kHalfPiHi), wide);
+  r = fma(n, splatLike(wide, -kHalfPiLo), r);
   auto z = r * r;
   auto sine = polynomial(z, {-0x1.5555555555549p-3, 0x1.111111110f842p-7, -0x1.a01a019c0a34fp-13,
                              0x1.71de3571082a0p-19, -0x1.ae5e60cd0e93ap-26});
   sine = fma(r * z, sine, r);
   auto cosine = polynomial(z, {0x1.555555555550dp-5, -0x1.6c16c16c0f6dep-10, 0x1.a01a01964b191p-16,
                                -0x1.27e4f47b3baa0p-22, 0x1.1ee7f9e4841cbp-29});
-  cosine = fma(z, fma(z, cosine, like(z, -0.5)), like(z, 1.0));
+  cosine = fma(z, fma(z, cosine, splatLike(z, -0.5)), splatLike(z, 1.0));
   auto even = isZero(bits(rounded) & 1);
   V result = narrow(select(even, sine, -cosine) / select(even, cosine, sine));
-  return select(equal(x, like(x, 0.0)), x, result);
+  return select(equal(x, splatLike(x, 0.0)), x, result);
 }
 
 /// Returns asin(x) in f64 for 0 <= x <= 1/2.
@@ -509,7 +520,8 @@ template <class V> V asin(V x) {
   auto a = widen(abs(x));
   auto steep = a > 0.5;
   auto inner = wideAsin(select(steep, sqrt((1.0 - a) * 0.5), a));
-  return copysign(narrow(select(steep, fma(inner, like(a, -2.0), like(a, kHalfPiHi)), inner)), x);
+  return copysign(
+      narrow(select(steep, fma(inner, splatLike(a, -2.0), splatLike(a, kHalfPiHi)), inner)), x);
 }
 
 template <class V> V acos(V x) {
@@ -550,10 +562,10 @@ template <class V> V atan2(V y, V x) {
   auto most = select(steep, a, b);
   // atan2 needs two exceptions from the usual division: the ratio of two infinities is 1, and 0 / 0
   // is 0.
-  auto t = select(equal(least, most), like(most, 1.0), least / most);
-  auto inner = wideAtan(select(equal(most, like(most, 0.0)), least, t));
+  auto t = select(equal(least, most), splatLike(most, 1.0), least / most);
+  auto inner = wideAtan(select(equal(most, splatLike(most, 0.0)), least, t));
   auto angle = select(steep, kHalfPiHi - inner, inner);
-  auto left = copysign(like(x, 1.0), x) < 0.0;
+  auto left = copysign(splatLike(x, 1.0), x) < 0.0;
   return copysign(narrow(select(left, kHalfPiHi * 2.0 - angle, angle)), y);
 }
 
@@ -561,7 +573,7 @@ template <class V> V atan2(V y, V x) {
 template <class W> W wideErfinv(W x) {
   W a = abs(x);
   WideLogParts<W> parts = wideLogParts((1.0 - a) * (a + 1.0));
-  W w = -wideLogOfParts(parts.e, parts.f);
+  W w = -wideLogFromMantissaExponent(parts.e, parts.f);
   W s = sqrt(w);
   // Minimax polynomial for w <= 5 with an approximation error of 2^-31.2.
   W near =
@@ -585,13 +597,13 @@ template <class W> W wideErfinv(W x) {
 
 /// Handles the special cases of erfinv: returns `inside` if |x| < 1, an infinity with the sign of x
 /// if |x| = 1, and NaN otherwise.
-template <class V> V erfinvOf(V x, V inside) {
+template <class V> V erfinvWithEdgeCases(V x, V inside) {
   V a = abs(x);
-  V end = select(equal(a, like(a, 1.0)), copysign(like(x, kInf), x), like(x, kNan));
+  V end = select(equal(a, splatLike(a, 1.0)), copysign(splatLike(x, kInf), x), splatLike(x, kNan));
   return select(a < 1.0, inside, end);
 }
 
-template <class V> V erfinv(V x) { return erfinvOf(x, narrow(wideErfinv(widen(x)))); }
+template <class V> V erfinv(V x) { return erfinvWithEdgeCases(x, narrow(wideErfinv(widen(x)))); }
 
 template <class V> V sinh(V x) {
   auto parts = wideExpParts(clampAbove(widen(abs(x)), 100.0));
@@ -614,22 +626,23 @@ template <class V> V asinh(V x) {
 template <class V> V acosh(V x) {
   auto d = widen(x) - 1.0;
   V result = narrow(wideLog1p(d + sqrt(fma(d, d, d * 2.0))));
-  return select(x < 1.0, like(x, kNan), result);
+  return select(x < 1.0, splatLike(x, kNan), result);
 }
 
 template <class V> V atanh(V x) {
   auto a = widen(abs(x));
   V result = narrow(wideLog1p(a * 2.0 / (1.0 - a)) * 0.5);
-  return copysign(select(abs(x) > 1.0, like(x, kNan), result), x);
+  return copysign(select(abs(x) > 1.0, splatLike(x, kNan), result), x);
 }
 
 template <class V> V pow(V x, V y) {
   auto a = widen(abs(x));
   auto exponent = widen(y);
   WideLogParts<decltype(a)> parts = wideLogParts(a);
-  auto logarithm = wideLogOfParts(parts.e, parts.f);
+  auto logarithm = wideLogFromMantissaExponent(parts.e, parts.f);
   logarithm = select(a < kInf, logarithm, a);
-  logarithm = select(a > 0.0, logarithm, select(equal(a, like(a, 0.0)), like(a, -kInf), a));
+  logarithm =
+      select(a > 0.0, logarithm, select(equal(a, splatLike(a, 0.0)), splatLike(a, -kInf), a));
   V result = narrow(wideExpParts(wideClamp(logarithm * exponent, 300.0)).exp());
   // Determines whether y is an odd integer. f32 numbers of at least 2^23 are integers, and those of
   // at least 2^24 are even.
@@ -638,11 +651,11 @@ template <class V> V pow(V x, V y) {
   auto odd = both(whole, notEqual(floor(halved), halved));
   result = select(odd, copysign(result, x), result);
   auto negative = both(x<0.0, x> - kInf);
-  result = select(both(negative, notEqual(floor(y), y)), like(x, kNan), result);
+  result = select(both(negative, notEqual(floor(y), y)), splatLike(x, kNan), result);
   // Special cases of pow: x^0 = 1 and 1^y = 1 even if the other operand is NaN, and (-1)^inf = 1.
-  auto one = either(equal(y, like(y, 0.0)), equal(x, like(x, 1.0)));
-  one = either(one, both(equal(x, like(x, -1.0)), equal(abs(y), like(y, kInf))));
-  return select(one, like(x, 1.0), result);
+  auto one = either(equal(y, splatLike(y, 0.0)), equal(x, splatLike(x, 1.0)));
+  one = either(one, both(equal(x, splatLike(x, -1.0)), equal(abs(y), splatLike(y, kInf))));
+  return select(one, splatLike(x, 1.0), result);
 }
 
 /// Limit of |x / y| for the fast path of fmod. Below it, the truncated quotient in f64 is exact
@@ -655,11 +668,11 @@ template <class V> V fmod(V x, V y) {
   auto b = widen(abs(y));
   auto quotient = floor(a / b);
   auto rest = fma(-quotient, b, a);
-  rest = select(equal(b, like(b, kInf)), a, rest);
+  rest = select(equal(b, splatLike(b, kInf)), a, rest);
   V result = copysign(narrow(rest), x);
   // The result is NaN if x is infinite or NaN, or if y is zero or NaN.
-  return select(both(abs(x) < kInf, notEqual(y, like(y, 0.0))), select(equal(y, y), result, y),
-                like(x, kNan));
+  return select(both(abs(x) < kInf, notEqual(y, splatLike(y, 0.0))), select(equal(y, y), result, y),
+                splatLike(x, kNan));
 }
 
 } // namespace dlc::cpu::formulas

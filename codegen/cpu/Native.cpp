@@ -30,7 +30,7 @@ using namespace mlir;
 namespace dlc::cpu {
 
 /// Queries the features of the processor (CPUID), which takes milliseconds under a hypervisor.
-static Target detectedTarget() {
+static Target detectHostTarget() {
   Target target;
   target.cpu = llvm::sys::getHostCPUName().str();
   bool wide = false;
@@ -47,7 +47,7 @@ static Target detectedTarget() {
 }
 
 Target hostTarget() {
-  static const Target host = detectedTarget();
+  static const Target host = detectHostTarget();
   return host;
 }
 
@@ -210,7 +210,7 @@ struct Compiler {
   std::optional<ObjectWriter> forShort, forLong;
 };
 
-Compiler &compilerFor(const Target &target, KernelOptLevel level) {
+Compiler &getCompiler(const Target &target, KernelOptLevel level) {
   // The state is recreated after this number of kernels, because an LLVMContext retains all
   // constants that it has created.
   constexpr int most = 1000;
@@ -228,9 +228,9 @@ Compiler &compilerFor(const Target &target, KernelOptLevel level) {
 
 } // namespace
 
-FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &target,
-                              KernelOptLevel level, bool contracts) {
-  Compiler &compiler = compilerFor(target, level);
+FailureOr<MachineCode> compileKernel(ModuleOp module, StringRef name, const Target &target,
+                                     KernelOptLevel level, bool contracts) {
+  Compiler &compiler = getCompiler(target, level);
   auto llvmModule = translateModuleToLLVMIR(module, compiler.context, name);
   if (!llvmModule)
     return module.emitError("kernel '") << name << "': translation to LLVM IR failed";
@@ -257,7 +257,7 @@ FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &tar
   if (object.empty())
     return module.emitError("LLVM cannot write object files for this machine");
   std::string error;
-  auto code = flatten(object, name, error);
+  auto code = linkToFlatImage(object, name, error);
   if (!code)
     return module.emitError("kernel '") << name << "': " << error;
   return *code;

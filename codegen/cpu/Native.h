@@ -29,7 +29,7 @@ private:
 };
 
 /// Machine code of one kernel: a flat image without relocations or external symbols.
-struct Code {
+struct MachineCode {
   std::string bytes;
   uint64_t entry = 0; ///< offset of the kernel's entry point in the image
 };
@@ -40,14 +40,15 @@ enum class KernelOptLevel { Default, Minimal };
 
 /// Compiles the kernel `name` in a module of the llvm dialect to machine code. `contracts`: whether
 /// a multiplication and an addition may be contracted to an FMA, which rounds once. Thread-safe.
-mlir::FailureOr<Code> compileKernel(mlir::ModuleOp module, llvm::StringRef name,
-                                    const Target &target,
-                                    KernelOptLevel level = KernelOptLevel::Default,
-                                    bool contracts = true);
+mlir::FailureOr<MachineCode> compileKernel(mlir::ModuleOp module, llvm::StringRef name,
+                                           const Target &target,
+                                           KernelOptLevel level = KernelOptLevel::Default,
+                                           bool contracts = true);
 
 /// Links a relocatable ELF object to a flat image: concatenates its sections and resolves the
 /// relocations among them. On failure, returns nothing and sets `error` to the reason.
-std::optional<Code> flatten(llvm::StringRef object, llvm::StringRef entry, std::string &error);
+std::optional<MachineCode> linkToFlatImage(llvm::StringRef object, llvm::StringRef entry,
+                                           std::string &error);
 
 } // namespace dlc::cpu
 #endif

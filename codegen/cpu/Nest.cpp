@@ -16,7 +16,7 @@ double weight(Operation *op) { return cast<FactsInterface>(op).getWeight(); }
 
 /// Returns the approximate number of scalar operations that evaluate all elements of `op` once,
 /// including the terms of reductions.
-double workOf(Operation *op) {
+double estimateWork(Operation *op) {
   double elements = double(tensorType(op->getResult(0)).getNumElements());
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return double(tensorType(reduce.getX()).getNumElements());
@@ -49,17 +49,17 @@ double workOf(Operation *op) {
 
 } // namespace
 
-double totalWork(FusionOp fusion) {
+double estimateTotalWork(FusionOp fusion) {
   double work = 0;
   for (Operation &op : fusion.getBody().front().without_terminator())
     if (!isa<ConstantOp>(op))
-      work += workOf(&op);
+      work += estimateWork(&op);
   return work;
 }
 
 namespace {
 
-bool hasLoops(FusionOp fusion) {
+bool hasElementLoop(FusionOp fusion) {
   for (Operation &op : fusion.getBody().front())
     if (op.hasTrait<ElementLoop>())
       return true;
@@ -69,7 +69,7 @@ bool hasLoops(FusionOp fusion) {
 /// Returns whether lanes along the last dimension of `value` would be strided in a reduction,
 /// because it reduces the last dimension of its operand. It is then better to compute the elements
 /// one by one, each with lanes along the reduced dimension.
-bool lanesCrossReduction(Value value, int64_t lastDim) {
+bool areLanesStridedInReduction(Value value, int64_t lastDim) {
   Operation *op = value.getDefiningOp();
   auto shape = tensorType(value).getShape();
   if (!op || lastDim < 0 || shape[lastDim] <= 1)
@@ -84,15 +84,15 @@ bool lanesCrossReduction(Value value, int64_t lastDim) {
   const IndexAtom *lane = at[lastDim].terms.front().first;
   auto crosses = [&](Value operand, ArrayRef<IndexExpr> from) {
     for (auto [d, i] : llvm::enumerate(from))
-      if (i.uses(lane) && lanesCrossReduction(operand, int64_t(d)))
+      if (i.uses(lane) && areLanesStridedInReduction(operand, int64_t(d)))
         return true;
     return false;
   };
   if (op->hasTrait<Elementwise>())
-    return llvm::any_of(readsOf(op, x, at), [&](const Read &read) {
+    return llvm::any_of(readsOf(op, x, at), [&](const OperandRead &read) {
       return crosses(op->getOperand(read.operand), read.at);
     });
-  auto moved = movedIndex(op, x, at);
+  auto moved = getSourceIndex(op, x, at);
   return moved && crosses(op->getOperand(0), *moved);
 }
 
@@ -111,19 +111,19 @@ int64_t chooseLanes(FusionOp fusion, const Target &target, int64_t row) {
   return std::min(lanes, row);
 }
 
-ArrayRef<int64_t> rowsOf(ArrayRef<int64_t> shape) {
+ArrayRef<int64_t> dropLastDim(ArrayRef<int64_t> shape) {
   return shape.empty() ? shape : shape.drop_back();
 }
 
 /// Returns the only concatenation in the fusion if all results are computed from it elementwise,
 /// or, if it concatenates whole rows, by reductions along the row. Returns null otherwise.
-ConcatOp joinedByAll(FusionOp fusion) {
+ConcatOp findConcatReadByAll(FusionOp fusion) {
   auto shapeOf = [](Value value) { return tensorType(value).getShape(); };
   auto isOfRow = [&](Value value, ArrayRef<int64_t> shape) {
     ArrayRef<int64_t> own = shapeOf(value);
-    return own.size() == shape.size() && own.back() == 1 && rowsOf(own) == rowsOf(shape);
+    return own.size() == shape.size() && own.back() == 1 && dropLastDim(own) == dropLastDim(shape);
   };
-  ConcatOp concat = joinedInPlace(fusion, [&](ReduceOp reduce, ConcatOp joined) {
+  ConcatOp concat = findElementwiseReadConcat(fusion, [&](ReduceOp reduce, ConcatOp joined) {
     ArrayRef<int64_t> shape = shapeOf(joined.getY());
     int64_t row = int64_t(shape.size()) - 1;
     return int64_t(joined.getAxis()) != row && shapeOf(reduce.getX()) == shape &&
@@ -142,7 +142,7 @@ ConcatOp joinedByAll(FusionOp fusion) {
 
 /// Returns whether the operation is a reshape to a single row, such as per-channel factors that all
 /// rows use.
-bool isOfOneRow(Operation *op) {
+bool isReshapeToRow(Operation *op) {
   auto reshape = dyn_cast<ReshapeOp>(op);
   RankedTensorType made = reshape ? tensorType(reshape.getY()) : nullptr;
   return made && made.getRank() > 0 && made.getNumElements() == made.getShape().back();
@@ -150,19 +150,19 @@ bool isOfOneRow(Operation *op) {
 
 /// Returns whether an operation is elementwise or reads whole rows, or contiguous parts of rows, of
 /// its operands.
-bool keepsRows(Operation *op) {
+bool readsContiguousRows(Operation *op) {
   auto gather = dyn_cast<GatherOp>(op);
-  return (isa<SliceOp>(op) && keepsInnermost(op)) || op->hasTrait<Elementwise>() ||
-         isa<ConstantOp, BroadcastOp>(op) || isOfOneRow(op) ||
+  return (isa<SliceOp>(op) && preservesInnermostDim(op)) || op->hasTrait<Elementwise>() ||
+         isa<ConstantOp, BroadcastOp>(op) || isReshapeToRow(op) ||
          (gather && int64_t(gather.getAxis()) + 1 < tensorType(gather.getX()).getRank());
 }
 
 /// Returns the number of dimensions before the row that a work unit must iterate over, so that a
 /// reduction over these dimensions and the row is computed once per unit and not once per row.
-int64_t reducedWithin(const Nest &nest) {
+int64_t countReducedOuterDims(const LoopNest &nest) {
   int64_t within = 0, row = int64_t(nest.shape.size()) - 1;
   llvm::SetVector<Value> needed;
-  for (const Nest::Store &store : nest.stores)
+  for (const LoopNest::Store &store : nest.stores)
     needed.insert(store.value);
   for (size_t i = 0; i < needed.size(); ++i) {
     Operation *op = needed[i].getDefiningOp();
@@ -178,24 +178,24 @@ int64_t reducedWithin(const Nest &nest) {
 }
 
 /// Makes the rows that use the same reduction one work unit. Returns whether there are such rows.
-bool takeReducedRows(Nest &nest, double perElement) {
+bool groupRowsByReduction(LoopNest &nest, double perElement) {
   if (nest.scalarRow || !nest.rowStores.empty() || nest.joined || nest.stores[0].axis >= 0)
     return false;
-  nest.within = reducedWithin(nest);
+  nest.within = countReducedOuterDims(nest);
   if (nest.rowsWithin() <= 1) {
     nest.within = 0;
     return false;
   }
   nest.block = nest.shape.back(), nest.blocks = 1;
-  nest.units = product(ArrayRef<int64_t>(nest.shape).drop_back(size_t(nest.within) + 1));
-  nest.work = perElement * double(product(nest.shape)) / double(nest.units);
+  nest.units = multiplyDims(ArrayRef<int64_t>(nest.shape).drop_back(size_t(nest.within) + 1));
+  nest.work = perElement * double(multiplyDims(nest.shape)) / double(nest.units);
   return true;
 }
 
 /// Groups short rows: a work unit becomes a chunk of rows along the second-to-last dimension. This
 /// applies to fusions with only elementwise work. Values that all rows use (such as per-channel
 /// factors if a row has the channels) are loaded once per unit, and coordinates are computed once.
-void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
+void groupShortRows(LoopNest &nest, FusionOp fusion, double perElement) {
   constexpr int64_t widest = 64, fewest = 8, shortest = 1024, most = 24, units = 64;
   constexpr int64_t vectors = 4, few = 4, largest = 1 << 18;
   constexpr double work = 65536;
@@ -206,7 +206,8 @@ void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
   int64_t operations = 0;
   for (Operation &op : fusion.getBody().front().without_terminator()) {
     // A concatenation is allowed if the nest computes one of its operands.
-    if (!keepsRows(&op) && &op != nest.joined && (nest.stores[0].axis < 0 || !isa<ConcatOp>(op)))
+    if (!readsContiguousRows(&op) && &op != nest.joined &&
+        (nest.stores[0].axis < 0 || !isa<ConcatOp>(op)))
       return;
     operations += op.hasTrait<Elementwise>();
   }
@@ -214,43 +215,44 @@ void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
   // and more rows are unrolled.
   if (row > (operations > few ? widest : std::max(widest, vectors * nest.lanes)))
     return;
-  bool isPart = nest.joined || nest.stores[0].axis >= 0, isLarge = product(nest.shape) >= largest;
+  bool isPart = nest.joined || nest.stores[0].axis >= 0,
+       isLarge = multiplyDims(nest.shape) >= largest;
   nest.runs = isLarge && operations <= most ? 2 : 1;
   nest.together = operations > most || (isPart && !isLarge) ? 1 : 2;
   int64_t rows = nest.shape.end()[-2], longest = std::max(shortest, int64_t(work / perElement));
-  int64_t elements = std::clamp(product(nest.shape) / units, shortest, longest);
+  int64_t elements = std::clamp(multiplyDims(nest.shape) / units, shortest, longest);
   nest.chunks = (rows * row + elements - 1) / elements;
   nest.depth = (rows + nest.chunks - 1) / nest.chunks;
   nest.chunks = (rows + nest.depth - 1) / nest.depth;
   nest.block = row, nest.blocks = 1;
-  nest.units = product(nest.shape) / (rows * row) * nest.chunks;
+  nest.units = multiplyDims(nest.shape) / (rows * row) * nest.chunks;
   nest.work = perElement * double(nest.depth * row);
 }
 
 /// Makes nests for operands of a concatenation along the row share work units. A thread then
 /// computes the same rows of all operands. It most likely reads rows that it wrote itself, and the
 /// next kernel finds its rows in the same core's cache.
-void takePartsTogether(std::vector<Nest> &nests) {
-  auto sharesUnits = [](const Nest &nest) { return nest.depth > 0 && nest.joinsRows(); };
+void shareWorkUnits(std::vector<LoopNest> &nests) {
+  auto sharesUnits = [](const LoopNest &nest) { return nest.depth > 0 && nest.joinsRows(); };
   if (nests.empty() || (nests.size() == 1 && nests.front().parts.count == 1) ||
       !llvm::all_of(nests, sharesUnits))
     return;
   int64_t depth = nests.front().depth;
-  for (const Nest &nest : nests)
+  for (const LoopNest &nest : nests)
     depth = std::min(depth, nest.depth);
-  for (Nest &nest : nests) {
+  for (LoopNest &nest : nests) {
     int64_t rows = nest.shape.end()[-2];
     nest.work *= double(depth) / double(nest.depth);
     nest.depth = depth;
     nest.chunks = (rows + depth - 1) / depth;
-    nest.units = product(rowsOf(nest.shape)) / rows * nest.chunks;
+    nest.units = multiplyDims(dropLastDim(nest.shape)) / rows * nest.chunks;
     nest.sameUnits = true;
   }
 }
 
 /// Makes the work units rows of tiles if operands are transposed, so that they are transposed in
 /// registers. Returns whether there are such operands.
-bool takeTiles(Nest &nest, FusionOp fusion, const Target &target, double perElement) {
+bool tileForTransposes(LoopNest &nest, FusionOp fusion, const Target &target, double perElement) {
   constexpr int64_t units = 64;
   if (nest.scalarRow || !nest.rowStores.empty() || nest.joined)
     return false;
@@ -260,19 +262,20 @@ bool takeTiles(Nest &nest, FusionOp fusion, const Target &target, double perElem
   nest.across = transposed->across;
   nest.lanes = transposed->lanes;
   int64_t row = nest.shape.back(), rows = nest.shape[nest.across];
-  int64_t tiles = product(nest.shape) / (row * rows) * ((rows + nest.lanes - 1) / nest.lanes);
+  int64_t tiles = multiplyDims(nest.shape) / (row * rows) * ((rows + nest.lanes - 1) / nest.lanes);
   // If there are few rows of tiles, each is split into several work units.
   int64_t parts = std::clamp<int64_t>(units / tiles, 1, (row + nest.lanes - 1) / nest.lanes);
   nest.block = ((row + parts - 1) / parts + nest.lanes - 1) / nest.lanes * nest.lanes;
   nest.blocks = (row + nest.block - 1) / nest.block;
   nest.units = tiles * nest.blocks;
-  nest.work = perElement * double(product(nest.shape)) / double(nest.units);
+  nest.work = perElement * double(multiplyDims(nest.shape)) / double(nest.units);
   return true;
 }
 
 } // namespace
 
-ConcatOp joinedInPlace(FusionOp fusion, function_ref<bool(ReduceOp, ConcatOp)> reduces) {
+ConcatOp findElementwiseReadConcat(FusionOp fusion,
+                                   function_ref<bool(ReduceOp, ConcatOp)> reduces) {
   Block &body = fusion.getBody().front();
   auto concats = body.getOps<ConcatOp>();
   if (!llvm::hasSingleElement(concats))
@@ -293,7 +296,7 @@ ConcatOp joinedInPlace(FusionOp fusion, function_ref<bool(ReduceOp, ConcatOp)> r
   return inPlace ? concat : nullptr;
 }
 
-SmallVector<Value> keptRows(FusionOp fusion) {
+SmallVector<Value> findRowsToCache(FusionOp fusion) {
   constexpr int64_t kRowBytes = 1 << 18; // part of the second-level cache
   SmallVector<Value> result;
   // Rows may be saved only if no operation reads another row, or reads the row in another order.
@@ -329,9 +332,9 @@ SmallVector<Value> keptRows(FusionOp fusion) {
   return result;
 }
 
-int64_t rowBytes(Value value) {
+int64_t getRowScratchBytes(Value value) {
   int64_t bytes = tensorType(value).getShape().back() *
-                  (computeType(tensorType(value).getElementType()).getIntOrFloatBitWidth() / 8);
+                  (getComputeType(tensorType(value).getElementType()).getIntOrFloatBitWidth() / 8);
   return (bytes + 63) / 64 * 64;
 }
 
@@ -339,14 +342,14 @@ namespace {
 
 /// Creates a nest for each run of operands of a concatenation, so that no element has to select its
 /// operand. `fill` sets the stores of each nest.
-std::vector<Nest> nestsOfParts(ConcatOp concat, function_ref<void(Nest &)> fill) {
-  std::vector<Nest> nests;
-  for (const PartRun &parts : runsOfParts(concat)) {
-    Nest nest;
+std::vector<LoopNest> createConcatNests(ConcatOp concat, function_ref<void(LoopNest &)> fill) {
+  std::vector<LoopNest> nests;
+  for (const ConcatOperandRun &parts : groupSimilarOperands(concat)) {
+    LoopNest nest;
     nest.shape = llvm::to_vector(tensorType(concat.getXs()[parts.first]).getShape());
     nest.parts = parts;
     fill(nest);
-    if (product(nest.shape) > 0)
+    if (multiplyDims(nest.shape) > 0)
       nests.push_back(nest);
   }
   return nests;
@@ -354,21 +357,21 @@ std::vector<Nest> nestsOfParts(ConcatOp concat, function_ref<void(Nest &)> fill)
 
 /// Creates a nest for each shape of the results. Results with one element per row are added to the
 /// nest that computes these rows.
-std::vector<Nest> nestsOfResults(YieldOp yield) {
-  std::vector<Nest> nests;
+std::vector<LoopNest> createResultNests(YieldOp yield) {
+  std::vector<LoopNest> nests;
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {
     auto shape = tensorType(value).getShape();
     bool placed = false;
-    for (Nest &nest : nests) {
+    for (LoopNest &nest : nests) {
       if (ArrayRef<int64_t>(nest.shape) == shape) {
         nest.stores.push_back({value, unsigned(i)});
         placed = true;
       } else if (!shape.empty() && nest.shape.size() == shape.size() && shape.back() == 1 &&
-                 rowsOf(nest.shape) == rowsOf(shape)) {
+                 dropLastDim(nest.shape) == dropLastDim(shape)) {
         nest.rowStores.push_back({value, unsigned(i)});
         placed = true;
       } else if (!shape.empty() && nest.shape.size() == shape.size() && nest.shape.back() == 1 &&
-                 rowsOf(nest.shape) == rowsOf(shape) && nest.rowStores.empty()) {
+                 dropLastDim(nest.shape) == dropLastDim(shape) && nest.rowStores.empty()) {
         // A nest of per-row results was created first. Its stores become the row stores of the
         // wider nest.
         std::swap(nest.stores, nest.rowStores);
@@ -379,8 +382,8 @@ std::vector<Nest> nestsOfResults(YieldOp yield) {
       if (placed)
         break;
     }
-    if (!placed && product(shape) > 0) {
-      Nest nest;
+    if (!placed && multiplyDims(shape) > 0) {
+      LoopNest nest;
       nest.shape = llvm::to_vector(shape);
       nest.stores.push_back({value, unsigned(i)});
       nests.push_back(nest);
@@ -389,38 +392,39 @@ std::vector<Nest> nestsOfResults(YieldOp yield) {
   return nests;
 }
 
-std::vector<Nest> nestsOf(FusionOp fusion) {
+std::vector<LoopNest> createNests(FusionOp fusion) {
   auto yield = cast<YieldOp>(fusion.getBody().front().getTerminator());
   if (yield.getNumOperands() == 1)
     if (auto concat = yield.getOperand(0).getDefiningOp<ConcatOp>())
-      return nestsOfParts(concat, [&](Nest &nest) {
+      return createConcatNests(concat, [&](LoopNest &nest) {
         nest.stores.push_back({concat.getXs()[nest.parts.first], 0, int64_t(concat.getAxis())});
       });
-  if (ConcatOp joined = joinedByAll(fusion))
-    return nestsOfParts(joined, [&](Nest &nest) {
+  if (ConcatOp joined = findConcatReadByAll(fusion))
+    return createConcatNests(joined, [&](LoopNest &nest) {
       nest.joined = joined;
       ArrayRef<int64_t> whole = tensorType(joined.getY()).getShape();
       for (auto [i, result] : llvm::enumerate(yield.getValues()))
         (tensorType(result).getShape() == whole ? nest.stores : nest.rowStores)
             .push_back({result, unsigned(i)});
     });
-  return nestsOfResults(yield);
+  return createResultNests(yield);
 }
 
 } // namespace
 
-std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
-  std::vector<Nest> nests = nestsOf(fusion);
-  double work = totalWork(fusion), elements = 0;
-  for (Nest &nest : nests)
-    elements += double(product(nest.shape) * nest.parts.count);
-  bool loops = hasLoops(fusion);
-  for (Nest &nest : nests) {
+std::vector<LoopNest> planNests(FusionOp fusion, const Target &target) {
+  std::vector<LoopNest> nests = createNests(fusion);
+  double work = estimateTotalWork(fusion), elements = 0;
+  for (LoopNest &nest : nests)
+    elements += double(multiplyDims(nest.shape) * nest.parts.count);
+  bool loops = hasElementLoop(fusion);
+  for (LoopNest &nest : nests) {
     if (nest.shape.empty())
       nest.shape.push_back(1);
-    int64_t row = nest.shape.back(), rows = product(rowsOf(nest.shape));
+    int64_t row = nest.shape.back(), rows = multiplyDims(dropLastDim(nest.shape));
     for (auto &store : nest.stores)
-      nest.scalarRow |= lanesCrossReduction(store.value, tensorType(store.value).getRank() - 1);
+      nest.scalarRow |=
+          areLanesStridedInReduction(store.value, tensorType(store.value).getRank() - 1);
     nest.lanes = nest.scalarRow ? 0 : chooseLanes(fusion, target, row);
     double perElement = std::max(1.0, work / std::max(1.0, elements));
     // A long row is split into blocks, so that a few rows provide work for all cores. It is not
@@ -432,17 +436,18 @@ std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
       // With many elements, blocks are longer (512 units in total), because long sequential streams
       // are read faster from memory.
       constexpr int64_t units = 512;
-      int64_t longest = nest.scalarRow ? 1 : product(nest.shape) / units;
+      int64_t longest = nest.scalarRow ? 1 : multiplyDims(nest.shape) / units;
       int64_t wanted = std::max<int64_t>(longest, int64_t(16384 / perElement));
       nest.block = std::min(row, std::max(step, (wanted + step - 1) / step * step));
     }
     nest.blocks = (row + nest.block - 1) / nest.block;
     nest.units = rows * nest.blocks;
     nest.work = perElement * double(nest.block);
-    if (!takeReducedRows(nest, perElement) && !takeTiles(nest, fusion, target, perElement))
-      takeRowsTogether(nest, fusion, perElement);
+    if (!groupRowsByReduction(nest, perElement) &&
+        !tileForTransposes(nest, fusion, target, perElement))
+      groupShortRows(nest, fusion, perElement);
   }
-  takePartsTogether(nests);
+  shareWorkUnits(nests);
   return nests;
 }
 

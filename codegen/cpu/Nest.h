@@ -7,7 +7,7 @@
 namespace dlc::cpu {
 
 /// One loop nest of a kernel: it computes results of the same shape together, row by row.
-struct Nest {
+struct LoopNest {
   llvm::SmallVector<int64_t> shape; ///< iteration space; the last dimension is a row
   struct Store {
     mlir::Value value; ///< stored value with the nest's shape, or an operand of a concatenation
@@ -35,7 +35,7 @@ struct Nest {
   /// of one operand of the concatenation (or of a run of similar operands), so that no element has
   /// to select its operand.
   ConcatOp joined = nullptr;
-  PartRun parts; ///< operands of the concatenation that the nest computes
+  ConcatOperandRun parts; ///< operands of the concatenation that the nest computes
   /// Whether a work unit computes the same rows for all operands of the concatenation, including
   /// those that other nests compute.
   bool sameUnits = false;
@@ -50,36 +50,37 @@ struct Nest {
   }
 };
 
-std::vector<Nest> planNests(FusionOp fusion, const Target &target);
+std::vector<LoopNest> planNests(FusionOp fusion, const Target &target);
 
 /// Returns the approximate number of scalar operations of one run of the fusion.
-double totalWork(FusionOp fusion);
+double estimateTotalWork(FusionOp fusion);
 
 /// Returns the only concatenation of a fusion if all of its users read it element by element, so
 /// that each of its operands can be computed separately. Allowed users are elementwise operations,
 /// the reductions that `reduces` accepts, and results. Returns null otherwise.
-ConcatOp joinedInPlace(FusionOp fusion, llvm::function_ref<bool(ReduceOp, ConcatOp)> reduces);
+ConcatOp findElementwiseReadConcat(FusionOp fusion,
+                                   llvm::function_ref<bool(ReduceOp, ConcatOp)> reduces);
 
 /// Returns the intermediate values whose row is cached in scratch memory while it is reduced. They
 /// are used again in the same row and cost more to compute than a store and a load (for example,
 /// the exponentials of softmax).
-llvm::SmallVector<mlir::Value> keptRows(FusionOp fusion);
+llvm::SmallVector<mlir::Value> findRowsToCache(FusionOp fusion);
 /// Returns the bytes of scratch memory that one row of `value` needs, in the type in which it is
 /// computed.
-int64_t rowBytes(mlir::Value value);
+int64_t getRowScratchBytes(mlir::Value value);
 
 inline mlir::RankedTensorType tensorType(mlir::Value v) {
   return llvm::cast<mlir::RankedTensorType>(v.getType());
 }
-inline int64_t product(llvm::ArrayRef<int64_t> values) {
+inline int64_t multiplyDims(llvm::ArrayRef<int64_t> values) {
   int64_t n = 1;
   for (int64_t v : values)
     n *= v;
   return n;
 }
 
-inline int64_t Nest::rowsWithin() const {
-  return product(llvm::ArrayRef<int64_t>(shape).drop_back().take_back(size_t(within)));
+inline int64_t LoopNest::rowsWithin() const {
+  return multiplyDims(llvm::ArrayRef<int64_t>(shape).drop_back().take_back(size_t(within)));
 }
 
 } // namespace dlc::cpu

@@ -20,7 +20,7 @@ bool isDimensionwise(Operation *op) {
   if (auto constant = dyn_cast<ConstantOp>(op))
     return isa<DenseElementsAttr>(constant.getValue());
   if (auto slice = dyn_cast<SliceOp>(op))
-    return slicesWhole(slice, -1);
+    return slicesWholeUnits(slice, -1);
   return op->hasTrait<Elementwise>() || isa<BroadcastOp, YieldOp>(op);
 }
 
@@ -28,7 +28,7 @@ RankedTensorType tensorType(Value v) { return cast<RankedTensorType>(v.getType()
 
 /// Returns the shape of a value. If it is the result of a reduction, the reduced dimensions are
 /// included with size 1.
-SmallVector<int64_t> keptShape(Value v) {
+SmallVector<int64_t> getShapeWithReducedDims(Value v) {
   auto shape = llvm::to_vector(tensorType(v).getShape());
   if (auto reduce = v.getDefiningOp<ReduceOp>(); reduce && !reduce.getKeepdims())
     for (int64_t axis : reduce.getAxes())
@@ -38,7 +38,7 @@ SmallVector<int64_t> keptShape(Value v) {
 
 /// Returns whether the value is the index operand of a gather, whose shape does not change with the
 /// layout.
-bool isOfPlaces(Value v) {
+bool isGatherIndices(Value v) {
   return llvm::any_of(v.getUses(), [](OpOperand &use) {
     return isa<GatherOp>(use.getOwner()) && use.getOperandNumber() == 1;
   });
@@ -62,8 +62,8 @@ FusionOp retype(FusionOp fusion, size_t rank,
                 function_ref<SmallVector<int64_t>(ArrayRef<int64_t>, ArrayRef<int64_t>)> startOf) {
   OpBuilder b(fusion);
   auto typeOf = [&](Value v) {
-    auto shape = keptShape(v);
-    if (isOfPlaces(v))
+    auto shape = getShapeWithReducedDims(v);
+    if (isGatherIndices(v))
       return RankedTensorType::get(shape, tensorType(v).getElementType());
     shape.insert(shape.begin(), rank - shape.size(), 1);
     return RankedTensorType::get(shapeOf(shape, tensorType(v)), tensorType(v).getElementType());
@@ -121,23 +121,23 @@ FusionOp retype(FusionOp fusion, size_t rank,
 }
 
 /// Returns whether an operation that moves elements only moves whole blocks of the blocked layout.
-bool movesBlocks(Operation *op, StringRef tag) {
+bool movesWholeBlocks(Operation *op, StringRef tag) {
   auto slice = dyn_cast<SliceOp>(op);
   auto gather = dyn_cast<GatherOp>(op);
-  return isa<ConcatOp>(op) || (slice && slicesBlocks(slice, tag)) ||
+  return isa<ConcatOp>(op) || (slice && slicesAlongBlocks(slice, tag)) ||
          (gather && layoutOf(gather.getX().getType()) == tag && gathersBlocks(gather, tag));
 }
 
 /// Returns whether the operation is a slice that cuts a block of the blocked layout. Dimensions are
 /// aligned at the last one of `rank`.
-bool cutsBlocks(Operation *op, const Tag &layout, StringRef tag, int64_t rank) {
+bool slicesThroughBlock(Operation *op, const Tag &layout, StringRef tag, int64_t rank) {
   auto slice = dyn_cast<SliceOp>(op);
   return slice && layout.blockedDim >= 0 &&
-         !slicesWhole(slice, layout.blockedDim - (rank - slice.getX().getType().getRank())) &&
-         !slicesBlocks(slice, tag);
+         !slicesWholeUnits(slice, layout.blockedDim - (rank - slice.getX().getType().getRank())) &&
+         !slicesAlongBlocks(slice, tag);
 }
 
-FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
+FailureOr<FusionOp> makeLayoutsExplicit(FusionOp fusion, std::string &why) {
   auto fail = [&](const Twine &reason) -> FailureOr<FusionOp> {
     why = reason.str();
     return failure();
@@ -146,7 +146,7 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
   bool mixed = false;
   size_t rank = 0;
   forEachValue(fusion, [&](Value v) {
-    rank = std::max(rank, keptShape(v).size());
+    rank = std::max(rank, getShapeWithReducedDims(v).size());
     if (StringRef layout = layoutOf(v.getType()); !layout.empty()) {
       mixed |= !tag.empty() && tag != layout;
       tag = layout;
@@ -159,14 +159,14 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
     return fail("a generated kernel cannot read layout '" + tag +
                 "' here; insert a dlc.reorder before it");
   for (Operation &op : fusion.getBody().front())
-    if ((!isDimensionwise(&op) && !movesBlocks(&op, tag)) ||
-        cutsBlocks(&op, *layout, tag, int64_t(rank)))
+    if ((!isDimensionwise(&op) && !movesWholeBlocks(&op, tag)) ||
+        slicesThroughBlock(&op, *layout, tag, int64_t(rank)))
       return fail("generated '" + op.getName().getStringRef() +
                   "' supports only plain layouts; found: '" + tag +
                   "'; insert a dlc.reorder before it");
   bool divides = true;
   forEachValue(fusion, [&](Value v) {
-    auto shape = keptShape(v);
+    auto shape = getShapeWithReducedDims(v);
     int64_t d = layout->blockedDim - (int64_t(rank) - int64_t(shape.size()));
     if (layout->blockedDim >= 0 && d >= 0)
       divides &= shape[d] == 1 || shape[d] % layout->block == 0;
@@ -208,15 +208,15 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
   return retype(fusion, rank, shapeOf, axesOf, startOf);
 }
 
-FusionOp joinDimensions(FusionOp fusion) {
+FusionOp mergeDimensions(FusionOp fusion) {
   for (Operation &op : fusion.getBody().front())
     if (!isDimensionwise(&op))
       return fusion;
   size_t rank = 0;
-  forEachValue(fusion, [&](Value v) { rank = std::max(rank, keptShape(v).size()); });
+  forEachValue(fusion, [&](Value v) { rank = std::max(rank, getShapeWithReducedDims(v).size()); });
   SmallVector<int64_t> full(rank, 1);
   forEachValue(fusion, [&](Value v) {
-    auto shape = keptShape(v);
+    auto shape = getShapeWithReducedDims(v);
     for (size_t i = 0; i < shape.size(); ++i) {
       int64_t &d = full[rank - shape.size() + i];
       d = shape[i] == 1 ? d : shape[i];
@@ -225,7 +225,7 @@ FusionOp joinDimensions(FusionOp fusion) {
   // joined[d]: whether dimension d is merged with dimension d - 1.
   SmallVector<bool> joined(rank, true);
   forEachValue(fusion, [&](Value v) {
-    auto shape = keptShape(v);
+    auto shape = getShapeWithReducedDims(v);
     shape.insert(shape.begin(), rank - shape.size(), 1);
     std::optional<bool> before;
     for (size_t d = 0; d < rank; ++d) {
@@ -275,7 +275,7 @@ FusionOp joinDimensions(FusionOp fusion) {
 
 /// Returns the number of rows of `row` elements that are merged into one row to fill vectors; 1 if
 /// a single row fills them.
-int64_t rowsThatFill(int64_t rows, int64_t row) {
+int64_t countRowsToMerge(int64_t rows, int64_t row) {
   constexpr int64_t vector = 16, two = 2 * vector, widest = 2 * two;
   if (row < 2 || row % vector == 0)
     return 1;
@@ -289,7 +289,7 @@ int64_t rowsThatFill(int64_t rows, int64_t row) {
 /// Merges short rows of an elementwise fusion. With few channels in a row, most lanes of a vector
 /// would be unused. Therefore several pixels form one row, and the per-channel factors are repeated
 /// and loaded before the loop (shortRows in Kernel.cpp).
-FusionOp joinShortRows(FusionOp fusion) {
+FusionOp mergeShortRows(FusionOp fusion) {
   constexpr int64_t fewest = 4096, work = 8;
   SmallVector<int64_t> full;
   forEachValue(fusion, [&](Value v) {
@@ -299,7 +299,7 @@ FusionOp joinShortRows(FusionOp fusion) {
   if (full.size() < 2 || ShapedType::getNumElements(full) < fewest)
     return fusion;
   const size_t rank = full.size();
-  const int64_t row = full.back(), together = rowsThatFill(full[rank - 2], row);
+  const int64_t row = full.back(), together = countRowsToMerge(full[rank - 2], row);
   auto isRow = [&](ArrayRef<int64_t> shape) {
     return !shape.empty() && shape.back() == row &&
            llvm::all_of(shape.drop_back(), [](int64_t size) { return size == 1; });
@@ -349,11 +349,11 @@ FusionOp joinShortRows(FusionOp fusion) {
 
 /// Merges the last two dimensions of a concatenation of operands of size 1, so that its interleaved
 /// elements form one row.
-void mergeTurns(FusionOp fusion) {
+void mergeInterleavedConcat(FusionOp fusion) {
   Operation *yield = fusion.getBody().front().getTerminator();
   auto concat =
       yield->getNumOperands() == 1 ? yield->getOperand(0).getDefiningOp<ConcatOp>() : ConcatOp();
-  if (!concat || !interleavesElements(concat))
+  if (!concat || !isInterleavingConcat(concat))
     return;
   auto shape = llvm::to_vector(tensorType(concat.getY()).getShape());
   int64_t turns = shape.pop_back_val();
@@ -366,23 +366,23 @@ void mergeTurns(FusionOp fusion) {
 
 } // namespace
 
-FailureOr<FusionOp> normalize(FusionOp fusion, std::string &why) {
+FailureOr<FusionOp> normalizeFusion(FusionOp fusion, std::string &why) {
   OpBuilder b(fusion);
   auto copy = cast<FusionOp>(b.clone(*fusion));
-  auto plain = spellOutLayouts(copy, why);
+  auto plain = makeLayoutsExplicit(copy, why);
   if (failed(plain)) {
     copy.erase();
     return failure();
   }
-  auto joined = joinDimensions(*plain);
+  auto joined = mergeDimensions(*plain);
   if (*plain != copy)
     copy.erase();
   if (joined != *plain)
     plain->erase();
-  auto filled = joinShortRows(joined);
+  auto filled = mergeShortRows(joined);
   if (filled != joined)
     joined->erase();
-  mergeTurns(filled);
+  mergeInterleavedConcat(filled);
   return filled;
 }
 

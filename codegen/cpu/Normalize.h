@@ -13,7 +13,7 @@ namespace dlc::cpu {
 ///   and unit dimensions are dropped.
 /// The new fusion reads and writes the same bytes. It is inserted before the original. Fails with
 /// the reason in `why` if a layout cannot be made explicit.
-mlir::FailureOr<FusionOp> normalize(FusionOp fusion, std::string &why);
+mlir::FailureOr<FusionOp> normalizeFusion(FusionOp fusion, std::string &why);
 
 } // namespace dlc::cpu
 #endif

@@ -9,14 +9,14 @@ namespace {
 
 /// Compares the computations of two operands of a concatenation, to find out whether the same code
 /// can compute both.
-class Comparison {
+class ConcatOperandComparison {
 public:
-  explicit Comparison(ConcatOp concat) : concat(concat) {}
+  explicit ConcatOperandComparison(ConcatOp concat) : concat(concat) {}
 
   /// Returns the fusion's arguments that differ between the computations of `a` and `b`: those of
   /// `a`, each with the distance to the index of the corresponding argument of `b`. Returns nothing
   /// if the computations differ in anything else, or if other operations use values that differ.
-  using Operands = decltype(PartRun::operands);
+  using Operands = decltype(ConcatOperandRun::operands);
   std::optional<Operands> operands(Value a, Value b) {
     found.clear(), result.clear();
     if (!isAlike(a, b))
@@ -72,13 +72,13 @@ private:
 
 } // namespace
 
-SmallVector<PartRun> runsOfParts(ConcatOp concat) {
-  SmallVector<PartRun> runs;
-  Comparison comparison(concat);
+SmallVector<ConcatOperandRun> groupSimilarOperands(ConcatOp concat) {
+  SmallVector<ConcatOperandRun> runs;
+  ConcatOperandComparison comparison(concat);
   int64_t offset = 0;
   for (auto [i, value] : llvm::enumerate(concat.getXs())) {
     int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(concat.getAxis());
-    PartRun *run = runs.empty() ? nullptr : &runs.back();
+    ConcatOperandRun *run = runs.empty() ? nullptr : &runs.back();
     auto operands = run ? comparison.operands(concat.getXs()[run->first], value) : std::nullopt;
     // The second operand of a run determines the distances between the arguments of consecutive
     // operands.
@@ -98,8 +98,8 @@ SmallVector<PartRun> runsOfParts(ConcatOp concat) {
   return runs;
 }
 
-void emitPart(Emitter &e, KernelFrame &frame, ConcatOp joined, const PartRun &run, Value part,
-              function_ref<void(Value)> body) {
+void emitPart(Emitter &e, KernelFrame &frame, ConcatOp joined, const ConcatOperandRun &run,
+              Value part, function_ref<void(Value)> body) {
   e.pushScope();
   Value offset = e.binary("add", e.binary("mul", part, e.i64(run.size)), e.i64(run.offset));
   if (joined)

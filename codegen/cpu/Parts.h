@@ -15,7 +15,7 @@
 
 namespace dlc::cpu {
 
-struct PartRun {
+struct ConcatOperandRun {
   unsigned first = 0;
   int64_t count = 1;
   int64_t offset = 0,
@@ -30,13 +30,13 @@ struct PartRun {
 };
 
 /// Returns all operands of a concatenation, in order, grouped into runs that share their code.
-llvm::SmallVector<PartRun> runsOfParts(ConcatOp concat);
+llvm::SmallVector<ConcatOperandRun> groupSimilarOperands(ConcatOp concat);
 
 /// Emits `body(offset)` in a new scope in which the code of the run's first operand computes
 /// operand number `part` of the run instead. If `joined` is not null, only elements of this operand
 /// are read from it. `offset` is the operand's offset along the concatenation's axis.
-void emitPart(Emitter &e, KernelFrame &frame, ConcatOp joined, const PartRun &run, mlir::Value part,
-              llvm::function_ref<void(mlir::Value)> body);
+void emitPart(Emitter &e, KernelFrame &frame, ConcatOp joined, const ConcatOperandRun &run,
+              mlir::Value part, llvm::function_ref<void(mlir::Value)> body);
 
 } // namespace dlc::cpu
 #endif

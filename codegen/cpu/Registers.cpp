@@ -8,8 +8,8 @@ using namespace mlir;
 
 namespace dlc::cpu {
 
-Value inRegisters(OpBuilder &b, Location loc, VectorType whole, ArrayRef<Value> operands,
-                  llvm::function_ref<Value(ArrayRef<Value>)> call) {
+Value applyPerRegister(OpBuilder &b, Location loc, VectorType whole, ArrayRef<Value> operands,
+                       llvm::function_ref<Value(ArrayRef<Value>)> call) {
   auto each = [&](llvm::function_ref<Value(Value)> turn) {
     return call(llvm::map_to_vector(operands, turn));
   };
@@ -39,7 +39,7 @@ Value inRegisters(OpBuilder &b, Location loc, VectorType whole, ArrayRef<Value> 
   return result;
 }
 
-Value opaque(OpBuilder &b, Location loc, Value reg) {
+Value hideFromOptimizer(OpBuilder &b, Location loc, Value reg) {
   return LLVM::InlineAsmOp::create(b, loc, reg.getType(), ValueRange{reg}, /*asm_string=*/"",
                                    /*constraints=*/"=v,0", /*has_side_effects=*/false,
                                    /*is_align_stack=*/false, LLVM::TailCallKind::None,
@@ -47,7 +47,7 @@ Value opaque(OpBuilder &b, Location loc, Value reg) {
       .getResult(0);
 }
 
-Value resized(OpBuilder &b, Location loc, Value x, int64_t lanes) {
+Value resizeVector(OpBuilder &b, Location loc, Value x, int64_t lanes) {
   auto type = dyn_cast<VectorType>(x.getType());
   int64_t from = type ? type.getNumElements() : 1;
   if (from == lanes)

@@ -37,19 +37,19 @@ LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedO
 
 } // namespace
 
-Schedule planRows(FusionOp normal, const cpu::Target &target) {
+Schedule planRowSchedule(FusionOp normal, const cpu::Target &target) {
   auto split = cpu::planSplit(normal, target);
   return {split && !split->isWhole() ? "parts" : "rows", cpu::planKernel(normal, target),
           std::nullopt};
 }
 
-FailureOr<Schedule> planBlocks(FusionOp fusion, FusionOp normal, const cpu::Target &target,
-                               bool packs, std::string &why) {
+FailureOr<Schedule> planContractSchedule(FusionOp fusion, FusionOp normal,
+                                         const cpu::Target &target, bool packs, std::string &why) {
   auto contract = cpu::matchContract(normal, target, std::nullopt, &why);
   if (!contract)
     return failure();
   Schedule schedule{"contract", {}, std::nullopt};
-  const auto argument = cpu::packableArgument(fusion, *contract);
+  const auto argument = cpu::findPackableArgument(fusion, *contract);
   if (argument)
     contract = cpu::matchContract(normal, target, argument);
   const cpu::ContractSpec &spec = contract->spec;
@@ -81,12 +81,12 @@ void setSchedule(exec::KernelOp kernel, const Schedule &schedule) {
     kernel->setAttr(kPackedInputAttr, b.getI64IntegerAttr(schedule.packed->argument));
 }
 
-std::string scheduleText(const Schedule &schedule) {
+std::string formatSchedule(const Schedule &schedule) {
   return schedule.name +
          (schedule.packed ? " packed " + std::to_string(schedule.packed->argument) : "") + "\n";
 }
 
-static std::optional<unsigned> packedArgument(exec::KernelOp kernel) {
+static std::optional<unsigned> getPackedArgument(exec::KernelOp kernel) {
   auto packed = kernel->getAttrOfType<IntegerAttr>(kPackedInputAttr);
   return packed ? std::optional(unsigned(packed.getInt())) : std::nullopt;
 }
@@ -105,7 +105,7 @@ LogicalResult emitScheduled(OpBuilder &b, exec::KernelOp kernel, StringRef name,
     return cpu::emitSplitKernel(b, fusion, name, *split, target);
   }
   if (schedule == "contract")
-    return cpu::emitContractKernel(b, fusion, name, target, packedArgument(kernel));
+    return cpu::emitContractKernel(b, fusion, name, target, getPackedArgument(kernel));
   return kernel.emitError("required: schedule rows, parts or contract; found: ")
          << schedule.getValue();
 }

@@ -32,20 +32,21 @@ struct Schedule {
 };
 
 /// Returns the schedule `rows` of a normalized fusion: loops over the rows of each result.
-Schedule planRows(FusionOp normal, const cpu::Target &target);
+Schedule planRowSchedule(FusionOp normal, const cpu::Target &target);
 /// Returns the schedule `contract` of a normalized fusion: a blocked matrix multiplication.
 /// `fusion` is the fusion in the model that `normal` was created from. On failure, `why` is set to
 /// the reason. If `packs` is false, the constant operand is not packed yet, and the packed operand
 /// has no data.
-mlir::FailureOr<Schedule> planBlocks(FusionOp fusion, FusionOp normal, const cpu::Target &target,
-                                     bool packs, std::string &why);
+mlir::FailureOr<Schedule> planContractSchedule(FusionOp fusion, FusionOp normal,
+                                               const cpu::Target &target, bool packs,
+                                               std::string &why);
 
 /// Sets the attributes of `kernel` that record the schedule. The schedule `rows` needs no
 /// attributes.
 void setSchedule(exec::KernelOp kernel, const Schedule &schedule);
 /// Returns the attributes of a schedule as text. Kernels with equal bodies and equal texts are
 /// duplicates.
-std::string scheduleText(const Schedule &schedule);
+std::string formatSchedule(const Schedule &schedule);
 
 /// Emits a kernel's function with the emitter that its attribute `schedule` selects.
 mlir::LogicalResult emitScheduled(mlir::OpBuilder &b, exec::KernelOp kernel, llvm::StringRef name,

@@ -38,13 +38,13 @@ constexpr int64_t kFewRows = 64, kLongRow = 32768;
 int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Returns whether `value` depends on a reduction in the fusion.
-bool isReduced(Value value, llvm::DenseMap<Value, bool> &known) {
+bool dependsOnReduction(Value value, llvm::DenseMap<Value, bool> &known) {
   auto [it, fresh] = known.try_emplace(value, false);
   if (!fresh)
     return it->second;
   Operation *op = value.getDefiningOp();
   bool reduced = op && (isa<ReduceOp>(op) || llvm::any_of(op->getOperands(), [&](Value v) {
-                          return isReduced(v, known);
+                          return dependsOnReduction(v, known);
                         }));
   return known[value] = reduced;
 }
@@ -60,12 +60,13 @@ void cut(int64_t size, int64_t wanted, int64_t multiple, int64_t &chunk, int64_t
 /// Collects the reductions of the fusion. Returns whether the fusion can be split: all reductions
 /// have the same axes and operand shape, none depends on another, and each result has the shape of
 /// their results or operands.
-bool collect(FusionOp fusion, SplitPlan &plan) {
+bool collectReductions(FusionOp fusion, SplitPlan &plan) {
   llvm::DenseMap<Value, bool> known;
   Block &body = fusion.getBody().front();
   for (auto op : body.getOps<ReduceOp>()) {
     auto type = tensorType(op.getX());
-    if (!op.getKeepdims() || !isa<FloatType>(type.getElementType()) || isReduced(op.getX(), known))
+    if (!op.getKeepdims() || !isa<FloatType>(type.getElementType()) ||
+        dependsOnReduction(op.getX(), known))
       return false;
     if (plan.reduces.empty())
       plan.shape = llvm::to_vector(type.getShape());
@@ -74,13 +75,13 @@ bool collect(FusionOp fusion, SplitPlan &plan) {
       return false;
     plan.reduces.push_back(op);
   }
-  if (plan.reduces.empty() || plan.reduces.size() > 8 || product(plan.shape) < kSmallest)
+  if (plan.reduces.empty() || plan.reduces.size() > 8 || multiplyDims(plan.shape) < kSmallest)
     return false;
   // The reductions' operands may be any computation. Operations on the reductions' results must be
   // elementwise and have their shape.
   auto kept = tensorType(plan.reduces.front().getY()).getShape();
   for (Operation &op : body.without_terminator())
-    if (isReduced(op.getResult(0), known) && !isa<ReduceOp>(op) &&
+    if (dependsOnReduction(op.getResult(0), known) && !isa<ReduceOp>(op) &&
         (!op.hasTrait<Elementwise>() || tensorType(op.getResult(0)).getShape() != kept))
       return false;
   // A result that has the shape of the reductions' results but does not depend on a reduction is
@@ -88,17 +89,18 @@ bool collect(FusionOp fusion, SplitPlan &plan) {
   return kept != ArrayRef<int64_t>(plan.shape) &&
          llvm::all_of(body.getTerminator()->getOperands(), [&](Value v) {
            auto shape = tensorType(v).getShape();
-           return shape == kept || (!isReduced(v, known) && shape == ArrayRef<int64_t>(plan.shape));
+           return shape == kept ||
+                  (!dependsOnReduction(v, known) && shape == ArrayRef<int64_t>(plan.shape));
          });
 }
 
 /// Returns the concatenation from which all values with the reductions' operand shape are computed
 /// elementwise. It must be along a dimension that is not reduced. Returns null if there is none.
-ConcatOp joinedByReduced(FusionOp fusion, const SplitPlan &plan) {
+ConcatOp findReducedConcat(FusionOp fusion, const SplitPlan &plan) {
   constexpr size_t most = 8; // maximum number of runs of operands, because each has its own code
-  ConcatOp concat = joinedInPlace(fusion, [](ReduceOp, ConcatOp) { return true; });
+  ConcatOp concat = findElementwiseReadConcat(fusion, [](ReduceOp, ConcatOp) { return true; });
   if (!concat || tensorType(concat.getY()).getShape() != ArrayRef<int64_t>(plan.shape) ||
-      runsOfParts(concat).size() > most)
+      groupSimilarOperands(concat).size() > most)
     return nullptr;
   int64_t axis = int64_t(concat.getAxis());
   auto isPart = [&](Value value) { return tensorType(value).getDimSize(axis) > 0; };
@@ -119,8 +121,8 @@ SmallVector<int64_t> SplitPlan::partialShape() const {
 Type SplitPlan::slotType(ReduceOp op) const {
   // f64 accumulators require that many rows are added per iteration. With few rows, they would
   // increase the run time.
-  return unroll >= kManyRows ? partialType(op)
-                             : computeType(tensorType(op.getX()).getElementType());
+  return unroll >= kManyRows ? getPartialType(op)
+                             : getComputeType(tensorType(op.getX()).getElementType());
 }
 
 int64_t SplitPlan::ahead() const {
@@ -133,7 +135,7 @@ int64_t SplitPlan::ahead() const {
 
 std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
   SplitPlan plan;
-  if (!collect(fusion, plan))
+  if (!collectReductions(fusion, plan))
     return std::nullopt;
   ArrayRef<int64_t> axes = plan.reduces.front().getAxes();
   int64_t rank = int64_t(plan.shape.size());
@@ -144,7 +146,7 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
   plan.columns = plan.fine != rank - 1;
   if (plan.columns && plan.fine != rank - 2)
     return std::nullopt;
-  plan.joined = joinedByReduced(fusion, plan);
+  plan.joined = findReducedConcat(fusion, plan);
   int64_t width = target.lanes32(), fine = plan.shape[plan.fine],
           outer = plan.outer >= 0 ? plan.shape[plan.outer] : 1;
   if (plan.columns) {
@@ -158,15 +160,15 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
     // An f64 sum may have many terms, and long sequential streams are read faster. However, there
     // must be enough work units for all cores.
     if (plan.unroll == kManyRows)
-      rows = std::clamp(product(plan.shape) / columns / kUnits, rows, kLongRun);
+      rows = std::clamp(multiplyDims(plan.shape) / columns / kUnits, rows, kLongRun);
     // The kernels that produce and read these rows are split along the rows, too, so that each core
     // finds its rows in its cache. If one core reads columns that another core writes next, they
     // are copied between caches.
-    int64_t images = product(plan.shape) / (columns * fine * outer);
+    int64_t images = multiplyDims(plan.shape) / (columns * fine * outer);
     bool onlyReduces = llvm::none_of(fusion.getResultTypes(), [&](Type type) {
-      return cast<RankedTensorType>(type).getNumElements() == product(plan.shape);
+      return cast<RankedTensorType>(type).getNumElements() == multiplyDims(plan.shape);
     });
-    if (onlyReduces && images < kRowParts && product(plan.shape) >= kCached)
+    if (onlyReduces && images < kRowParts && multiplyDims(plan.shape) >= kCached)
       rows = std::min(rows, std::max(kMinRows, divideUp(fine * outer * images, kRowParts)));
     if (fine * outer < 2 * plan.unroll)
       return std::nullopt;
@@ -177,7 +179,7 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
     if (plan.outer >= 0)
       cut(outer, rows / fine, 1, plan.outerChunk, plan.outerChunks);
     int64_t others =
-        product(plan.shape) / (columns * fine * outer) * plan.fineChunks * plan.outerChunks;
+        multiplyDims(plan.shape) / (columns * fine * outer) * plan.fineChunks * plan.outerChunks;
     // If there are few work units, narrower strips of columns create more units. Strips must be
     // wide enough to be read efficiently.
     int64_t wanted = others >= 8 ? kColumns : std::max<int64_t>(256, divideUp(columns * others, 8));
@@ -192,7 +194,7 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
     return plan;
   }
   // Many contiguous rows are reduced faster by the schedule `rows`, so that they are not split.
-  int64_t rows = product(plan.shape) / (fine * outer);
+  int64_t rows = multiplyDims(plan.shape) / (fine * outer);
   if (fine < 4 || (plan.outer < 0 && (rows >= kFewRows || fine < kLongRow)))
     return std::nullopt;
   plan.lanes = std::min(width, fine);
@@ -208,7 +210,7 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
   return plan;
 }
 
-int64_t splitScratch(const SplitPlan &plan) {
+int64_t getSplitScratchBytes(const SplitPlan &plan) {
   int64_t bytes = 0;
   for (ReduceOp op : plan.reduces)
     bytes += plan.columns
@@ -221,12 +223,12 @@ bool isSum(ReduceOp op) {
   return op.getKind() == ReduceKind::sum || op.getKind() == ReduceKind::mean;
 }
 
-Type partialType(ReduceOp op) {
+Type getPartialType(ReduceOp op) {
   return isSum(op) ? Float64Type::get(op.getContext())
-                   : computeType(tensorType(op.getX()).getElementType());
+                   : getComputeType(tensorType(op.getX()).getElementType());
 }
 
-SmallVector<unsigned> firstOutputs(FusionOp fusion, const SplitPlan &plan) {
+SmallVector<unsigned> getFirstKernelOutputs(FusionOp fusion, const SplitPlan &plan) {
   SmallVector<unsigned> outputs;
   for (auto [i, value] : llvm::enumerate(fusion.getBody().front().getTerminator()->getOperands()))
     if (plan.isWhole() || tensorType(value).getShape() == ArrayRef<int64_t>(plan.shape))
@@ -234,12 +236,12 @@ SmallVector<unsigned> firstOutputs(FusionOp fusion, const SplitPlan &plan) {
   return outputs;
 }
 
-Combination combineSplit(OpBuilder &b, FusionOp fusion, const SplitPlan &plan) {
-  Combination result;
+CombiningFusion createCombiningFusion(OpBuilder &b, FusionOp fusion, const SplitPlan &plan) {
+  CombiningFusion result;
   Location loc = fusion.getLoc();
   Block &body = fusion.getBody().front();
   auto yield = body.getTerminator();
-  auto first = firstOutputs(fusion, plan);
+  auto first = getFirstKernelOutputs(fusion, plan);
   SmallVector<Value> wanted;
   for (auto [i, value] : llvm::enumerate(yield->getOperands()))
     if (!llvm::is_contained(first, i)) {
@@ -265,7 +267,7 @@ Combination combineSplit(OpBuilder &b, FusionOp fusion, const SplitPlan &plan) {
   };
   for (size_t i = 0; i < plan.reduces.size(); ++i) {
     ReduceOp op = plan.reduces[i];
-    auto type = RankedTensorType::get(plan.partialShape(), partialType(op),
+    auto type = RankedTensorType::get(plan.partialShape(), getPartialType(op),
                                       tensorType(op.getY()).getEncoding());
     operand(unsigned(body.getNumArguments() + i), type);
   }
@@ -290,14 +292,14 @@ Combination combineSplit(OpBuilder &b, FusionOp fusion, const SplitPlan &plan) {
     ReduceOp op = plan.reduces[which - body.getNumArguments()];
     auto y = tensorType(op.getY());
     bool mean = op.getKind() == ReduceKind::mean;
-    auto type = RankedTensorType::get(y.getShape(), partialType(op), y.getEncoding());
+    auto type = RankedTensorType::get(y.getShape(), getPartialType(op), y.getEncoding());
     Value total = ReduceOp::create(b, loc, type, mean ? ReduceKind::sum : op.getKind(), argument,
                                    op.getAxes(), /*keepdims=*/true);
     if (mean) {
       auto count = DenseElementsAttr::get(
           RankedTensorType::get({}, type.getElementType(), y.getEncoding()),
-          Attribute(b.getFloatAttr(type.getElementType(),
-                                   double(product(plan.shape)) / double(product(y.getShape())))));
+          Attribute(b.getFloatAttr(type.getElementType(), double(multiplyDims(plan.shape)) /
+                                                              double(multiplyDims(y.getShape())))));
       total =
           DivOp::create(b, loc, type, total, ConstantOp::create(b, loc, count.getType(), count));
     }

@@ -54,7 +54,7 @@ struct SplitPlan {
 /// nothing if they are not split.
 std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target);
 /// Returns the bytes of scratch memory that each thread needs for the accumulators.
-int64_t splitScratch(const SplitPlan &plan);
+int64_t getSplitScratchBytes(const SplitPlan &plan);
 
 /// Emits the kernel that computes the work units. If plan.isWhole(), its buffers are the inputs and
 /// outputs of the fusion. Otherwise they are the inputs, the outputs that have the shape of the
@@ -64,7 +64,7 @@ mlir::LogicalResult emitSplitKernel(mlir::OpBuilder &b, FusionOp fusion, llvm::S
 
 /// Fusion of the second kernel, which combines the partial results of the work units. It is needed
 /// unless plan.isWhole(), and is created at the builder's insertion point.
-struct Combination {
+struct CombiningFusion {
   FusionOp fusion;
   /// Source of each operand of this fusion: the index of an input of the original fusion, or the
   /// number of inputs plus the index of a reduction whose partial results it reads.
@@ -73,15 +73,15 @@ struct Combination {
   /// replaces.
   llvm::SmallVector<unsigned> outputs;
 };
-Combination combineSplit(mlir::OpBuilder &b, FusionOp fusion, const SplitPlan &plan);
+CombiningFusion createCombiningFusion(mlir::OpBuilder &b, FusionOp fusion, const SplitPlan &plan);
 /// Returns the indices of the outputs that the first kernel writes, which computes the work units.
 /// Requires that plan.isWhole() is false.
-llvm::SmallVector<unsigned> firstOutputs(FusionOp fusion, const SplitPlan &plan);
+llvm::SmallVector<unsigned> getFirstKernelOutputs(FusionOp fusion, const SplitPlan &plan);
 bool isSum(ReduceOp op);
 /// Returns the element type of a reduction's partial results. For sums it is f64: a few terms are
 /// added in their own type, and the resulting sums are added in f64, because sums over a batch
 /// often nearly cancel. The kernel is memory bound, so that f64 costs no time.
-mlir::Type partialType(ReduceOp op);
+mlir::Type getPartialType(ReduceOp op);
 
 } // namespace dlc::cpu
 #endif

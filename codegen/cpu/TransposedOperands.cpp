@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace dlc::cpu {
 
-SmallVector<int64_t> stridesOf(TransposeOp transpose) {
+SmallVector<int64_t> getOperandStrides(TransposeOp transpose) {
   auto strides = ref::rowMajorStrides(tensorType(transpose.getX()).getShape());
   SmallVector<int64_t> result;
   for (int64_t p : transpose.getPermutation())
@@ -32,7 +32,7 @@ std::optional<TiledTransposes> findTiledTransposes(FusionOp fusion, ArrayRef<int
     if (!transpose)
       continue;
     auto type = tensorType(transpose.getResult());
-    SmallVector<int64_t> strides = stridesOf(transpose);
+    SmallVector<int64_t> strides = getOperandStrides(transpose);
     if (type.getShape() != shape || strides.back() <= kNearStep)
       continue;
     int64_t across = -1;
@@ -40,7 +40,7 @@ std::optional<TiledTransposes> findTiledTransposes(FusionOp fusion, ArrayRef<int
       if (shape[d] >= minAcross && strides[d] <= kNearStep &&
           (across < 0 || strides[d] < strides[across]))
         across = int64_t(d);
-    unsigned width = computeType(type.getElementType()).getIntOrFloatBitWidth();
+    unsigned width = getComputeType(type.getElementType()).getIntOrFloatBitWidth();
     if (across < 0 || (width != 8 && width != 32 && width != 64) ||
         (!transposed.transposes.empty() && across != transposed.across))
       return std::nullopt;
@@ -60,7 +60,7 @@ namespace {
 
 /// Emits a shuffle of two registers: element i of the result is element picks[i] of their
 /// concatenation.
-Value pick(OpBuilder &b, Location loc, Value x, Value y, ArrayRef<int64_t> picks) {
+Value shuffleRegisters(OpBuilder &b, Location loc, Value x, Value y, ArrayRef<int64_t> picks) {
   return vector::ShuffleOp::create(b, loc, x, y, picks);
 }
 
@@ -74,7 +74,7 @@ Value interleave(OpBuilder &b, Location loc, Value x, Value y, int64_t lanes, in
       for (int64_t from : {int64_t(0), lanes})
         for (int64_t i = 0; i < run; ++i)
           picks.push_back(from + start + at + i);
-  return pick(b, loc, x, y, picks);
+  return shuffleRegisters(b, loc, x, y, picks);
 }
 
 /// Emits a shuffle that returns every second block of x, followed by every second block of y.
@@ -85,7 +85,7 @@ Value everySecond(OpBuilder &b, Location loc, Value x, Value y, int64_t lanes, i
     for (int64_t start = odd ? block : 0; start < lanes; start += 2 * block)
       for (int64_t i = 0; i < block; ++i)
         picks.push_back(from + start + i);
-  return pick(b, loc, x, y, picks);
+  return shuffleRegisters(b, loc, x, y, picks);
 }
 
 } // namespace
@@ -114,7 +114,7 @@ SmallVector<Value> transposeRegisters(OpBuilder &b, Location loc, ArrayRef<Value
   int64_t groups = lanes / block;
   if (groups > 1)
     for (Value &one : now)
-      one = opaque(b, loc, one);
+      one = hideFromOptimizer(b, loc, one);
   SmallVector<Value> result(lanes);
   for (int64_t q = 0; q < block; ++q) {
     SmallVector<std::pair<SmallVector<Value>, int64_t>> parts; // registers and their first column

@@ -28,7 +28,7 @@ std::optional<TiledTransposes> findTiledTransposes(FusionOp fusion, llvm::ArrayR
 
 /// Returns, for each dimension of the transpose's result, the stride of that dimension in the
 /// operand, in elements.
-llvm::SmallVector<int64_t> stridesOf(TransposeOp transpose);
+llvm::SmallVector<int64_t> getOperandStrides(TransposeOp transpose);
 
 /// Emits the transposition of a square tile: lane i of result j is lane j of register i. The number
 /// of registers must be the number of lanes.

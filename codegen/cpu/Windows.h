@@ -7,7 +7,7 @@
 namespace dlc::cpu {
 
 /// Geometry of the windows of a pool or a convolution along one spatial dimension.
-struct Windows {
+struct WindowGeometry {
   int64_t taps, stride, dilation, low, size, results;
   /// Number of padding elements before and after the operand that an average pool includes in its
   /// divisor (`count_include_pad`).
@@ -36,10 +36,10 @@ struct Windows {
   bool doubleUp(int64_t lanes) const;
 };
 
-Windows windowsOf(mlir::Operation *op, int64_t dimension);
+WindowGeometry getWindowGeometry(mlir::Operation *op, int64_t dimension);
 
 /// Contiguous chunks of a row that the windows of a vector of adjacent results read.
-struct RowParts {
+struct RowChunks {
   mlir::Value from, start; ///< operand, and index in its row of the first window's first element
   /// Offset of each chunk from `start`. Each chunk has as many elements as the results have lanes.
   llvm::SmallVector<int64_t> firsts;
@@ -50,7 +50,7 @@ struct RowParts {
 
 /// Returns the number of register operations that a pool or a convolution needs if its results are
 /// vectorized along rows. Returns nothing if they cannot be vectorized in this way.
-std::optional<double> stepsAlongRows(mlir::Operation *op, const Target &target);
+std::optional<double> countRowVectorOps(mlir::Operation *op, const Target &target);
 
 } // namespace dlc::cpu
 

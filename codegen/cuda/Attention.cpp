@@ -29,7 +29,7 @@ Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
 
 /// Returns the attention's result of which the fusion's result is a view; null if it is not such a
 /// view.
-OpResult madeOf(Value yielded, Operation *attention) {
+OpResult findAttentionResult(Value yielded, Operation *attention) {
   while (Operation *op = yielded.getDefiningOp()) {
     if (op == attention)
       return cast<OpResult>(yielded);
@@ -40,14 +40,14 @@ OpResult madeOf(Value yielded, Operation *attention) {
   return {};
 }
 
-bool hasWholeRows(const StridedView &view) {
+bool hasContiguousRows(const StridedView &view) {
   return view.shape.back() == 1 || view.strides.back() == 1;
 }
 
 int64_t roundUp(int64_t size, int64_t to) { return (size + to - 1) / to * to; }
 
 /// Pointer and strides with which a kernel accesses an operand or result of the attention.
-struct Place {
+struct TensorAccess {
   std::string name, pointer;
   std::string offset; ///< offset of the current batch
   int64_t row = 0;    ///< row stride in elements
@@ -56,7 +56,7 @@ struct Place {
 
 class AttentionWriter {
 public:
-  AttentionWriter(Planner &plan, Operation *op)
+  AttentionWriter(KernelGenerator &plan, Operation *op)
       : plan(plan), op(op), element(elementOf(op->getOperand(0))) {
     auto q = shapeOf(op->getOperand(0)), k = shapeOf(op->getOperand(1)),
          v = shapeOf(op->getOperand(2));
@@ -76,8 +76,8 @@ public:
       rows = 16;
     chooseColumns(depth, width);
     begin(queries);
-    Place q = operand("q", 0), k = operand("k", 1), v = operand("v", 2);
-    std::optional<Place> y = result("to_y", 0), lse = result("lse", 1);
+    TensorAccess q = operand("q", 0), k = operand("k", 1), v = operand("v", 2);
+    std::optional<TensorAccess> y = result("to_y", 0), lse = result("lse", 1);
     masks(3);
     tiles({{"q_tile", rows, depth}, {"k_tile", columns, depth}, {"v_tile", columns, width}});
     text(R"(  float m[2] = {-INF, -INF}, l[2] = {0, 0}, o[width / 2];
@@ -86,12 +86,12 @@ public:
     load("q_tile", q, "first", "rows", "depth", "queries", "D");
     load("k_tile", k, "0", "columns", "depth", "keys", "D");
     text("  for (index start = 0; start < limit; start += columns) {\n"
-         "    dk::copies_done();\n    __syncthreads();\n");
+         "    dk::wait_for_all_copies();\n    __syncthreads();\n");
     load("v_tile", v, "start", "columns", "width", "keys", "E");
     text(R"(    float s[columns / 2];
     for (int i = 0; i < columns / 2; ++i) s[i] = 0;
     products::template times<columns, depth, depth_pitch>(s, q_tile + warp * 16 * depth_pitch, k_tile, lane);
-    dk::copies_done();
+    dk::wait_for_all_copies();
     __syncthreads();
 )");
     text("    if (start + columns < limit) {\n");
@@ -141,7 +141,7 @@ public:
     Value dq = op->getResult(0), dk = op->getResult(1), dv = op->getResult(2);
     bool wantsDq = bool(yieldedOf(dq)), wantsDk = bool(yieldedOf(dk)),
          wantsDv = bool(yieldedOf(dv));
-    Buffer shares = plan.scratch(Float32Type::get(op->getContext()), product(batch) * queries);
+    Buffer shares = plan.scratch(Float32Type::get(op->getContext()), multiplyDims(batch) * queries);
     writeShares(shares);
     if (wantsDq)
       alongKeys(shares);
@@ -161,7 +161,7 @@ private:
   void writeShares(const Buffer &shares) {
     rows = 16, columns = 16;
     begin(queries, /*blockThreads=*/128);
-    Place y = operand("y", 3), dy = operand("dy", 5);
+    TensorAccess y = operand("y", 3), dy = operand("dy", 5);
     frame->write(shares.name);
     text(
         R"(  for (index row = first + warp; row < first + rows && row < queries; row += threads / 32) {
@@ -178,8 +178,9 @@ private:
     rows = 64;
     chooseColumns({depth, width}, depth);
     begin(queries);
-    Place q = operand("q", 0), k = operand("k", 1), v = operand("v", 2), dy = operand("dy", 5);
-    Place lse = operand("lse", 4), dq = *result("to_q", 0);
+    TensorAccess q = operand("q", 0), k = operand("k", 1), v = operand("v", 2),
+                 dy = operand("dy", 5);
+    TensorAccess lse = operand("lse", 4), dq = *result("to_q", 0);
     frame->use(shares.name);
     masks(6);
     tiles({{"q_tile", rows, depth},
@@ -200,7 +201,7 @@ private:
     text("  for (index start = 0; start < limit; start += columns) {\n    __syncthreads();\n");
     load("k_tile", k, "start", "columns", "depth", "keys", "D");
     load("v_tile", v, "start", "columns", "width", "keys", "E");
-    text(R"(    dk::copies_done();
+    text(R"(    dk::wait_for_all_copies();
     __syncthreads();
     float s[columns / 2], d[columns / 2];
     for (int i = 0; i < columns / 2; ++i) s[i] = d[i] = 0;
@@ -223,8 +224,8 @@ private:
     rows = 64;
     chooseColumns({depth, width}, (wantsDk ? depth : 0) + (wantsDv ? width : 0));
     begin(keys);
-    Place q = operand("q", 0), k = operand("k", 1), v = operand("v", 2), dy = operand("dy", 5),
-          lse = operand("lse", 4);
+    TensorAccess q = operand("q", 0), k = operand("k", 1), v = operand("v", 2),
+                 dy = operand("dy", 5), lse = operand("lse", 4);
     frame->use(shares.name);
     masks(6);
     tiles({{"k_tile", rows, depth},
@@ -251,7 +252,7 @@ private:
       shares[i] = query < queries ? )" +
          shares.name + R"([at] : 0.0f;
     }
-    dk::copies_done();
+    dk::wait_for_all_copies();
     __syncthreads();
     float s[columns / 2];
     for (int i = 0; i < columns / 2; ++i) s[i] = 0;
@@ -308,9 +309,9 @@ private:
     number("depth", depth), number("width", width);
     number("depth_pitch", depth + pad), number("width_pitch", width + pad);
     number("rows", rows), number("columns", columns);
-    text("  typedef " + I + " index;\n  typedef " + storageName(element) + " element;\n" +
+    text("  typedef " + I + " index;\n  typedef " + getStorageTypeName(element) + " element;\n" +
          "  typedef dk::warp_products<element, " + (rounds ? "true" : "false") + "> products;\n" +
-         "  const float scale = " + literal(Float32Type::get(op->getContext()), scaleOf()) +
+         "  const float scale = " + formatLiteral(Float32Type::get(op->getContext()), scaleOf()) +
          ", INF = dk::float_of(0x7f800000u);\n" +
          "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n" +
          "  const index first = (index)(blockIdx.x % " + tileCount +
@@ -349,10 +350,10 @@ private:
     return sum;
   }
 
-  Place placeOf(const std::string &pointer, const Buffer &buffer, const StridedView &view,
-                bool isWritten) {
+  TensorAccess placeOf(const std::string &pointer, const Buffer &buffer, const StridedView &view,
+                       bool isWritten) {
     frame->use(buffer.name);
-    Place place{buffer.name, pointer, {}, 0, false, false};
+    TensorAccess place{buffer.name, pointer, {}, 0, false, false};
     if (pointer == "lse") {
       // The log-sum-exp statistics have one contiguous element per row.
       text("  " + std::string(isWritten ? "" : "const ") + "float *" + pointer + " = " +
@@ -373,12 +374,12 @@ private:
     return place;
   }
 
-  Place operand(const std::string &pointer, unsigned number) {
-    StridedView view = *asStrided(op->getOperand(number));
+  TensorAccess operand(const std::string &pointer, unsigned number) {
+    StridedView view = *matchStridedView(op->getOperand(number));
     return placeOf(pointer, plan.known[view.base], view, false);
   }
 
-  std::optional<Place> result(const std::string &pointer, unsigned number) {
+  std::optional<TensorAccess> result(const std::string &pointer, unsigned number) {
     if (number >= op->getNumResults())
       return std::nullopt;
     Value value = op->getResult(number);
@@ -388,12 +389,12 @@ private:
     Value last = bodyOf(plan.fusion).getTerminator()->getOperand(*yielded);
     return placeOf(pointer,
                    {"out" + std::to_string(*yielded), elementOf(last), outputAlignment(*yielded)},
-                   *asStridedDestination(value, last), true);
+                   *matchStridedDestination(value, last), true);
   }
 
   std::optional<unsigned> yieldedOf(Value value) const {
     for (auto [i, yielded] : llvm::enumerate(bodyOf(plan.fusion).getTerminator()->getOperands()))
-      if (madeOf(yielded, op) == value)
+      if (findAttentionResult(yielded, op) == value)
         return unsigned(i);
     return std::nullopt;
   }
@@ -411,7 +412,7 @@ private:
       condition += " && key <= query";
     if (operandNumber < op->getNumOperands()) {
       Value mask = op->getOperand(operandNumber);
-      StridedView view = *asStrided(mask);
+      StridedView view = *matchStridedView(mask);
       for (size_t d = 0; d < view.shape.size(); ++d)
         if (view.shape[d] == 1)
           view.strides[d] = 0;
@@ -419,7 +420,7 @@ private:
       strides.append(view.strides.begin(), view.strides.end());
       Buffer buffer = plan.known[view.base];
       frame->use(buffer.name);
-      text("  const " + storageName(buffer.element) + " *mask = " + buffer.name + " + " +
+      text("  const " + getStorageTypeName(buffer.element) + " *mask = " + buffer.name + " + " +
            batchOffset(ArrayRef<int64_t>(strides).drop_back(2), view.offset) + ";\n");
       std::string at = "dk::load(mask[query * " + std::to_string(strides[strides.size() - 2]) +
                        " + key * " + std::to_string(strides.back()) + "])";
@@ -448,8 +449,9 @@ private:
     shared += 2 * columns * 4;
   }
 
-  void load(const char *tile, const Place &from, const std::string &start, const std::string &lines,
-            const std::string &depthName, const std::string &count, const std::string &size) {
+  void load(const char *tile, const TensorAccess &from, const std::string &start,
+            const std::string &lines, const std::string &depthName, const std::string &count,
+            const std::string &size) {
     std::string row = std::to_string(from.row);
     text("    dk::load_lines<" + lines + ", " + depthName + ", " + depthName + "_pitch, threads, " +
          (from.vectors ? "true" : "false") + ">(" + tile + ", " + from.pointer + " + (index)(" +
@@ -457,7 +459,7 @@ private:
          size + ");\n");
   }
 
-  void store(const Place &to, const std::string &widthName, const std::string &count,
+  void store(const TensorAccess &to, const std::string &widthName, const std::string &count,
              const std::string &size, const std::string &sums, const std::string &factors) {
     text("  dk::store_rows<" + widthName + ", " + (to.pairs ? "true" : "false") + ">(" +
          to.pointer + ", (index)" + std::to_string(to.row) + ", first + warp * 16, (index)" +
@@ -465,32 +467,32 @@ private:
   }
 
   void end(int64_t along) {
-    int64_t blocks = (along + rows - 1) / rows * product(batch);
+    int64_t blocks = (along + rows - 1) / rows * multiplyDims(batch);
     plan.kernel.tiles = plan.kernel.attention = true;
     frame->finish({uint32_t(blocks), 1, 1}, {uint32_t(threads), 1, 1}, uint32_t(shared));
     frame.reset();
   }
 
-  Planner &plan;
+  KernelGenerator &plan;
   Operation *op;
   Type element;
   SmallVector<int64_t> batch;
   int64_t queries, keys, D, E, depth, width, bytes, pad;
   bool rounds;
   int64_t rows = 64, columns = 64, threads = 128, shared = 0;
-  std::optional<Frame> frame;
+  std::optional<LaunchBuilder> frame;
 };
 
 } // namespace
 
-Operation *attentionOf(FusionOp fusion) {
+Operation *findAttention(FusionOp fusion) {
   for (Operation &op : bodyOf(fusion).without_terminator())
     if (isAttention(&op))
       return &op;
   return nullptr;
 }
 
-bool canAttend(FusionOp fusion, Operation *attention, std::string *why) {
+bool canGenerateAttention(FusionOp fusion, Operation *attention, std::string *why) {
   auto no = [&](const char *reason) {
     if (why)
       *why = reason;
@@ -504,26 +506,27 @@ bool canAttend(FusionOp fusion, Operation *attention, std::string *why) {
           "attention can only be fused with changes of the layout of its operands and results");
   unsigned plain = isa<AttentionGradOp>(attention) ? 6 : 3;
   for (OpOperand &operand : attention->getOpOperands()) {
-    auto view = asStrided(operand.get());
+    auto view = matchStridedView(operand.get());
     if (!view || !isa<BlockArgument>(view->base) ||
-        (operand.getOperandNumber() < plain && !hasWholeRows(*view)) ||
+        (operand.getOperandNumber() < plain && !hasContiguousRows(*view)) ||
         (isa<AttentionGradOp>(attention) && operand.getOperandNumber() == 4 &&
          !isa<BlockArgument>(operand.get())))
       return no("attention requires operands with contiguous rows");
   }
   llvm::DenseSet<Value> found;
   for (Value yielded : bodyOf(fusion).getTerminator()->getOperands()) {
-    OpResult result = madeOf(yielded, attention);
-    auto view = result ? asStridedDestination(result, yielded) : std::nullopt;
+    OpResult result = findAttentionResult(yielded, attention);
+    auto view = result ? matchStridedDestination(result, yielded) : std::nullopt;
     bool isSum = result && isa<AttentionTrainOp>(attention) && result.getResultNumber() == 1;
-    if (!view || !found.insert(result).second || (isSum ? yielded != result : !hasWholeRows(*view)))
+    if (!view || !found.insert(result).second ||
+        (isSum ? yielded != result : !hasContiguousRows(*view)))
       return no("attention requires that each result is stored once, with contiguous rows");
   }
   return true;
 }
 
-void launchAttention(Planner &plan, Operation *attention) {
-  plan.kernel.flops = flopsOf(attention);
+void emitAttentionKernel(KernelGenerator &plan, Operation *attention) {
+  plan.kernel.flops = estimateFlops(attention);
   AttentionWriter writer(plan, attention);
   if (isa<AttentionGradOp>(attention))
     writer.backward();

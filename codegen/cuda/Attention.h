@@ -7,14 +7,14 @@
 namespace dlc::cuda {
 
 /// Returns the fusion's attention operation; null if it has none.
-mlir::Operation *attentionOf(FusionOp fusion);
+mlir::Operation *findAttention(FusionOp fusion);
 
 /// Returns whether the attention kernels can read all operands and write all results of the fusion.
 /// If not, `why` is the reason.
-bool canAttend(FusionOp fusion, mlir::Operation *attention, std::string *why);
+bool canGenerateAttention(FusionOp fusion, mlir::Operation *attention, std::string *why);
 
 /// Emits the kernel launches that compute the attention operation.
-void launchAttention(Planner &plan, mlir::Operation *attention);
+void emitAttentionKernel(KernelGenerator &plan, mlir::Operation *attention);
 
 } // namespace dlc::cuda
 #endif

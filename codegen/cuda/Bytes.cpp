@@ -12,7 +12,7 @@ namespace {
 
 /// Returns whether the constant `number` is representable in the element type of `x`, or has that
 /// type.
-bool isElementOf(Value number, Value x) {
+bool fitsElementType(Value number, Value x) {
   if (typeOf(number).getElementType() == typeOf(x).getElementType())
     return true;
   auto splat = splatValue(number);
@@ -28,7 +28,7 @@ bool hasPadding(Operation *op) {
 
 } // namespace
 
-std::optional<ByteOperands> byteOperandsOf(Operation *contraction) {
+std::optional<ByteOperands> matchByteOperands(Operation *contraction) {
   if (!isIntegerContraction(contraction) || !hasSingleZeroPoints(contraction))
     return std::nullopt;
   ByteOperands operands;
@@ -36,7 +36,7 @@ std::optional<ByteOperands> byteOperandsOf(Operation *contraction) {
     operands[i] = {contraction->getOperand(i), zeroPointOf(contraction, i)};
   ByteOperand &image = operands[0];
   image.isPadded = hasPadding(contraction) && image.zeroPoint;
-  if (image.isPadded && !isElementOf(image.zeroPoint, image.x))
+  if (image.isPadded && !fitsElementType(image.zeroPoint, image.x))
     return std::nullopt;
   return operands;
 }

@@ -21,7 +21,7 @@ using ByteOperands = std::array<ByteOperand, 2>;
 
 /// Returns both operands of a contraction in a fusion if its i32 products can be computed as
 /// products of 8-bit integers.
-std::optional<ByteOperands> byteOperandsOf(mlir::Operation *contraction);
+std::optional<ByteOperands> matchByteOperands(mlir::Operation *contraction);
 
 } // namespace dlc::cuda
 #endif

@@ -21,7 +21,7 @@ Emitter::Accumulator Emitter::gather(ReduceKind kind, Type sum, int64_t terms, i
   constexpr int64_t few = 4;
   bool adds = kind == ReduceKind::sum || kind == ReduceKind::mean;
   Accumulator g{t.fresh("total"), kind, sum, adds && isFloat(sum) && terms > few};
-  std::string type = computeName(sum), first = neutral(kind, sum);
+  std::string type = getComputeTypeName(sum), first = neutral(kind, sum);
   if (g.careful)
     t.line("dk::careful<" + type + "> " + g.name + (array ? "[" + Twine(array) + "]" : Twine("")) +
            ";");
@@ -52,34 +52,35 @@ std::string Emitter::finishReduce(ReduceOp op, const std::string &total) {
     int64_t count = 1;
     for (int64_t axis : op.getAxes())
       count *= shapeOf(op.getX())[axis];
-    result =
-        isFloat(sum) || count > 0 ? total + " / " + literal(sum, double(count)) : literal(sum, 0.0);
+    result = isFloat(sum) || count > 0 ? total + " / " + formatLiteral(sum, double(count))
+                                       : formatLiteral(sum, 0.0);
   }
-  if (computeName(sum) != computeName(element))
-    result = "(" + computeName(element) + ")(" + result + ")";
-  return rounded(op.getY(), result == total ? total : let(computeName(element), result));
+  if (getComputeTypeName(sum) != getComputeTypeName(element))
+    result = "(" + getComputeTypeName(element) + ")(" + result + ")";
+  return rounded(op.getY(), result == total ? total : let(getComputeTypeName(element), result));
 }
 
 std::string Emitter::reduce(ReduceOp op, const Indices &at) {
   SmallVector<int64_t> extents = op.foldedExtents();
   Type sum = sumType(op);
-  Accumulator total = gather(op.getKind(), sum, product(extents));
+  Accumulator total = gather(op.getKind(), sum, multiplyDims(extents));
   loops(extents, [&](ArrayRef<Expr> where) {
     std::string term = eval(op.getX(), readsOf(op, at, where).front().at);
-    if (computeName(sum) != computeName(elementOf(op.getX())))
-      term = "(" + computeName(sum) + ")" + term;
+    if (getComputeTypeName(sum) != getComputeTypeName(elementOf(op.getX())))
+      term = "(" + getComputeTypeName(sum) + ")" + term;
     gatherTerm(total, term);
   });
-  return finishReduce(op, total.careful ? let(computeName(sum), gathered(total)) : total.name);
+  return finishReduce(op,
+                      total.careful ? let(getComputeTypeName(sum), gathered(total)) : total.name);
 }
 
 std::string Emitter::argReduce(ArgReduceOp op, const Indices &at) {
   Type element = elementOf(op.getX());
   auto elementAt = [&](const Expr &i) { return eval(op.getX(), readsOf(op, at, i).front().at); };
   std::string best = t.fresh("v"), where = t.fresh("v");
-  t.line(computeName(element) + " " + best + " = " + elementAt(0) + ";");
+  t.line(getComputeTypeName(element) + " " + best + " = " + elementAt(0) + ";");
   t.line("long long " + where + " = 0;");
-  std::string test = std::string("dk::better<") +
+  std::string test = std::string("dk::replaces_best<") +
                      (op.getKind() == ReduceKind::max ? "true" : "false") + ", " +
                      (op.getLast() ? "true" : "false") + ">";
   loop("1", op.foldedExtents().front(), "1", [&](Expr i) {
@@ -93,7 +94,7 @@ std::string Emitter::argReduce(ArgReduceOp op, const Indices &at) {
 std::string Emitter::sum(Type element, ArrayRef<int64_t> extents,
                          function_ref<void(ArrayRef<Expr>, const std::string &)> term) {
   std::string total = t.fresh("v");
-  t.line(computeName(element) + " " + total + " = " + literal(element, 0.0) + ";");
+  t.line(getComputeTypeName(element) + " " + total + " = " + formatLiteral(element, 0.0) + ";");
   loops(extents, [&](ArrayRef<Expr> where) { term(where, total); });
   return total;
 }
@@ -134,7 +135,7 @@ std::string Emitter::contraction(Operation *op, const Indices &at) {
   if (!bias)
     return total;
   std::string b = eval(bias, {at[1]});
-  return let(computeName(element), combine(ReduceKind::sum, element, total, b));
+  return let(getComputeTypeName(element), combine(ReduceKind::sum, element, total, b));
 }
 
 std::string Emitter::maxPool(Operation *op, Value result, const Indices &at) {
@@ -143,10 +144,11 @@ std::string Emitter::maxPool(Operation *op, Value result, const Indices &at) {
   SmallVector<int64_t> window = foldedExtents(op);
   std::string best = t.fresh("v"), where = t.fresh("v");
   auto indices = dyn_cast<MaxPoolIndicesOp>(op);
-  t.line(computeName(element) + " " + best + " = " + neutral(ReduceKind::max, element) + ";");
+  t.line(getComputeTypeName(element) + " " + best + " = " + neutral(ReduceKind::max, element) +
+         ";");
   t.line("long long " + where + " = -1;");
   loops(window, [&](ArrayRef<Expr> k) {
-    Read read = readsOf(op, at, k).front();
+    OperandRead read = readsOf(op, at, k).front();
     const Indices &from = read.at;
     guarded(conditionsOf(read), [&] {
       std::string v = eval(op->getOperand(0), from);
@@ -156,14 +158,14 @@ std::string Emitter::maxPool(Operation *op, Value result, const Indices &at) {
         place = x.linear(shape, from);
         if (indices.getColumnMajor()) {
           // The position is a flat index with the spatial dimensions in column-major order.
-          place = x.add(from[0] * shape[1], from[1]) * product(shape.drop_front(2));
+          place = x.add(from[0] * shape[1], from[1]) * multiplyDims(shape.drop_front(2));
           int64_t step = 1;
           for (size_t d = 2; d < shape.size(); step *= shape[d], ++d)
             place = x.add(place, from[d] * step);
         }
       }
-      t.line("if (" + where + " < 0 || dk::better<true, false>(" + v + ", " + best + ")) " + best +
-             " = " + v + ", " + where + " = " + place.text() + ";");
+      t.line("if (" + where + " < 0 || dk::replaces_best<true, false>(" + v + ", " + best + ")) " +
+             best + " = " + v + ", " + where + " = " + place.text() + ";");
     });
   });
   scopes.back()[keyOf(op->getResult(0), at)] = best;
@@ -178,7 +180,7 @@ std::string Emitter::maxPool(Operation *op, Value result, const Indices &at) {
 
 /// Returns the text of the number of window elements by which an average is divided.
 template <typename Op>
-static std::string countText(Op op, ArrayRef<int64_t> image, ArrayRef<Expr> position) {
+static std::string formatAverageCount(Op op, ArrayRef<int64_t> image, ArrayRef<Expr> position) {
   std::string count;
   for (size_t d = 0; d < position.size(); ++d) {
     Expr start = position[d] * op.getStrides()[d];
@@ -190,26 +192,27 @@ static std::string countText(Op op, ArrayRef<int64_t> image, ArrayRef<Expr> posi
     int64_t window = op.getWindow()[d], dilation = op.getDilations()[d];
     bool whole = start.low() >= 0 && start.high() + (window - 1) * dilation < size;
     std::string one = whole ? std::to_string(window)
-                            : "dk::taps(" + start.text() + ", " + std::to_string(window) + ", " +
-                                  std::to_string(dilation) + ", " + std::to_string(size) + ")";
+                            : "dk::count_taps_inside(" + start.text() + ", " +
+                                  std::to_string(window) + ", " + std::to_string(dilation) + ", " +
+                                  std::to_string(size) + ")";
     count += (count.empty() ? "" : " * ") + one;
   }
   return count;
 }
 
 std::string Emitter::averaged(AvgPoolOp op, const Indices &at) {
-  return countText(op, shapeOf(op.getX()).drop_front(2), ArrayRef<Expr>(at).drop_front(2));
+  return formatAverageCount(op, shapeOf(op.getX()).drop_front(2), ArrayRef<Expr>(at).drop_front(2));
 }
 
 std::string Emitter::averaged(AvgPoolGradOp op, const Indices &at) {
-  return countText(op, op.getSpatial(), ArrayRef<Expr>(at).drop_front(2));
+  return formatAverageCount(op, op.getSpatial(), ArrayRef<Expr>(at).drop_front(2));
 }
 
 std::string Emitter::avgPool(AvgPoolOp op, const Indices &at) {
   Type element = elementOf(op.getX());
-  std::string type = computeName(element);
+  std::string type = getComputeTypeName(element);
   std::string total = sum(element, op.getWindow(), [&](ArrayRef<Expr> k, const std::string &total) {
-    Read read = readsOf(op, at, k).front();
+    OperandRead read = readsOf(op, at, k).front();
     guarded(conditionsOf(read), [&] { t.line(total + " += " + eval(op.getX(), read.at) + ";"); });
   });
   return let(type, "dk::average(" + total + ", (" + type + ")(" + averaged(op, at) + "))");
@@ -223,12 +226,12 @@ std::string Emitter::poolGrad(Operation *op, const Indices &at) {
   SmallVector<int64_t> window = foldedExtents(op);
   return sum(element, window, [&](ArrayRef<Expr> k, const std::string &total) {
     // Sums the gradients of all windows that contain this input element, which is their element k.
-    Read read = readsOf(op, at, k).front();
+    OperandRead read = readsOf(op, at, k).front();
     const Indices &from = read.at;
     guarded(conditionsOf(read), [&] {
       if (avg) {
-        t.line(total + " += dk::average(" + eval(dy, from) + ", (" + computeName(element) + ")(" +
-               averaged(avg, from) + "));");
+        t.line(total + " += dk::average(" + eval(dy, from) + ", (" + getComputeTypeName(element) +
+               ")(" + averaged(avg, from) + "));");
         return;
       }
       std::string position = eval(max.getPosition(), from);

@@ -10,22 +10,22 @@ std::string Emitter::constant(ConstantOp op, const Indices &at) {
   assert(succeeded(tensor) && "constants in fusions are small and dense");
   Type element = elementOf(op.getY());
   if (tensor->size() == 1 || op.getValue().isSplat())
-    return literalOf(element, *tensor, 0);
+    return formatElementLiteral(element, *tensor, 0);
   Expr offset = x.linear(shapeOf(op.getY()), at);
   if (offset.isConstant())
-    return literalOf(element, *tensor, offset.constant);
+    return formatElementLiteral(element, *tensor, offset.constant);
   std::string key = "table " + std::to_string(uintptr_t(op.getOperation()));
   std::string &name = scopes.front()[key];
   if (name.empty()) {
     name = t.fresh(tablePrefix + "_table");
-    tables += "static __device__ const " + computeName(element) + " " + name + "[" +
+    tables += "static __device__ const " + getComputeTypeName(element) + " " + name + "[" +
               std::to_string(tensor->size()) + "] = {";
     for (int64_t i = 0; i < tensor->size(); ++i) {
       // A static initializer must be a constant expression, so NaN and infinities are written as
       // compiler builtins.
       bool odd = isFloat(element) && !std::isfinite(tensor->getDouble(i));
       double value = odd ? tensor->getDouble(i) : 0;
-      std::string text = !odd             ? literalOf(element, *tensor, i)
+      std::string text = !odd             ? formatElementLiteral(element, *tensor, i)
                          : value != value ? "__builtin_nanf(\"\")"
                          : value > 0      ? "__builtin_inff()"
                                           : "-__builtin_inff()";
@@ -33,12 +33,14 @@ std::string Emitter::constant(ConstantOp op, const Indices &at) {
     }
     tables += "};\n";
   }
-  return let(computeName(element), name + "[" + offset.text() + "]");
+  return let(getComputeTypeName(element), name + "[" + offset.text() + "]");
 }
 
 std::string Emitter::move(Operation *op, const Indices &at) {
-  SmallVector<Read, 2> reads = readsOf(op, at);
-  auto element = [&](const Read &read) { return eval(op->getOperand(read.operand), read.at); };
+  SmallVector<OperandRead, 2> reads = readsOf(op, at);
+  auto element = [&](const OperandRead &read) {
+    return eval(op->getOperand(read.operand), read.at);
+  };
   if (reads.size() == 1)
     return element(reads.front());
   // If the last read is a scalar, such as a padding value, it initializes the result
@@ -47,7 +49,7 @@ std::string Emitter::move(Operation *op, const Indices &at) {
   if (reads.back().at.empty())
     scalar = " = " + element(reads.pop_back_val());
   std::string result = t.fresh("v");
-  t.line(computeName(elementOf(op->getResult(0))) + " " + result + scalar + ";");
+  t.line(getComputeTypeName(elementOf(op->getResult(0))) + " " + result + scalar + ";");
   ++conditions;
   for (auto [n, read] : llvm::enumerate(reads)) {
     std::string condition = llvm::join(conditionsOf(read), " && ");
@@ -70,15 +72,15 @@ std::string Emitter::random(RandomOp op, const Indices &at) {
   std::string counter = eval(op.getCounter(), {});
   // Four consecutive elements share one block of random words (Philox).
   std::string block = x.divide(offset, 4).text(), seed = std::to_string(op.getSeed());
-  std::string words = let("dk::words", "dk::philox((unsigned long long)" + block + ", " + counter +
-                                           ", " + seed + "ull)");
+  std::string words = let("dk::random_words", "dk::philox((unsigned long long)" + block + ", " +
+                                                  counter + ", " + seed + "ull)");
   std::string which = x.remainder(offset, 4).text();
   if (op.getKind() == RandomKind::normal)
-    return let(computeName(element),
+    return let(getComputeTypeName(element),
                std::string(element.isF64() ? "dk::normal_f64(" : "dk::normal(") + words + ", " +
                    which + ")");
   int bits = element.isF16() ? 11 : element.isBF16() ? 8 : 24;
-  return let(computeName(element),
+  return let(getComputeTypeName(element),
              "dk::uniform<" + std::to_string(bits) + ">(" + words + ", " + which + ")");
 }
 

@@ -21,7 +21,8 @@ Expr Emitter::variable(StringRef prefix, const std::string &value, int64_t low, 
   return freshAtom(name, low, high);
 }
 
-SmallVector<Read, 2> Emitter::readsOf(Operation *op, const Indices &at, ArrayRef<Expr> over) {
+SmallVector<OperandRead, 2> Emitter::readsOf(Operation *op, const Indices &at,
+                                             ArrayRef<Expr> over) {
   // Negative elements of an index tensor count from the end of the dimension. The resulting index
   // is clamped to the dimension.
   auto load = [&](Value indices, const Indices &where, int64_t size) {
@@ -33,9 +34,9 @@ SmallVector<Read, 2> Emitter::readsOf(Operation *op, const Indices &at, ArrayRef
   return dlc::readsOf(op, x, at, over, load);
 }
 
-SmallVector<std::string> Emitter::conditionsOf(const Read &read) {
+SmallVector<std::string> Emitter::conditionsOf(const OperandRead &read) {
   SmallVector<std::string> list;
-  for (const Guard &guard : read.guards) {
+  for (const IndexGuard &guard : read.guards) {
     if (guard.place.low() < 0)
       list.push_back(guard.place.text() + " >= 0");
     if (Expr rest = x.remainder(guard.place, guard.by); !(rest == Expr(0)))
@@ -61,7 +62,7 @@ std::string Emitter::eval(Value value, const Indices &at) {
     if (auto found = scope.find(key); found != scope.end())
       return found->second;
   if (!lane || conditions != lane->conditions || llvm::any_of(at, [&](const Expr &i) {
-        return i.uses(lane->atom) || depthOf(i) > lane->depth;
+        return i.uses(lane->atom) || computeDepth(i) > lane->depth;
       }))
     return scopes.back()[key] = evalUncached(value, at);
   // A value that is equal in all lanes is computed once, before the loop over the lanes.
@@ -84,7 +85,7 @@ std::optional<std::pair<Buffer, Expr>> Emitter::place(Value value, const Indices
   Operation *op = value.getDefiningOp();
   if (!op || everywhere.count(value))
     return std::nullopt;
-  if (auto moved = movedIndex(op, x, at))
+  if (auto moved = getSourceIndex(op, x, at))
     return place(op->getOperand(0), *moved);
   return std::nullopt;
 }
@@ -96,10 +97,10 @@ void Emitter::reads(Value value, const Indices &at, Reads &found) {
     return;
   }
   Operation *op = value.getDefiningOp();
-  if (auto moved = movedIndex(op, x, at))
+  if (auto moved = getSourceIndex(op, x, at))
     return reads(op->getOperand(0), *moved, found);
   if (op->hasTrait<Elementwise>())
-    for (const Read &read : readsOf(op, at))
+    for (const OperandRead &read : readsOf(op, at))
       reads(op->getOperand(read.operand), read.at, found);
 }
 
@@ -119,7 +120,8 @@ std::string Emitter::rounded(Value value, const std::string &text) {
   if (!needsRounding(value))
     return text;
   Type element = elementOf(value);
-  return let(computeName(element), cast(text, Float32Type::get(element.getContext()), element));
+  return let(getComputeTypeName(element),
+             cast(text, Float32Type::get(element.getContext()), element));
 }
 
 std::string Emitter::compute(Value value, const Indices &at) {
@@ -132,7 +134,7 @@ std::string Emitter::compute(Value value, const Indices &at) {
   if (auto o = dyn_cast<ConstantOp>(op))
     return constant(o, at);
   if (auto o = dyn_cast<IotaOp>(op))
-    return let(computeName(elementOf(value)),
+    return let(getComputeTypeName(elementOf(value)),
                cast("(long long)" + at[o.getAxis()].text(true),
                     IntegerType::get(op->getContext(), 64), elementOf(value)));
   if (auto o = dyn_cast<RandomOp>(op))
@@ -149,21 +151,21 @@ std::string Emitter::compute(Value value, const Indices &at) {
     return avgPool(o, at);
   if (isa<MaxPoolGradOp, AvgPoolGradOp>(op))
     return poolGrad(op, at);
-  llvm_unreachable("an operation that canEmit refuses");
+  llvm_unreachable("an operation that canGenerate refuses");
 }
 
 std::string Emitter::elementwise(Operation *op, const Indices &at) {
   SmallVector<std::string> operands;
-  for (const Read &read : readsOf(op, at))
+  for (const OperandRead &read : readsOf(op, at))
     operands.push_back(eval(op->getOperand(read.operand), read.at));
-  return let(computeName(elementOf(op->getResult(0))), elementText(*this, op, operands));
+  return let(getComputeTypeName(elementOf(op->getResult(0))), formatElement(*this, op, operands));
 }
 
 std::string Emitter::load(const Buffer &from, const Expr &offset) {
   used.insert(from.name);
-  std::string type = computeName(from.element);
+  std::string type = getComputeTypeName(from.element);
   int64_t bytes = ref::elementBytes(from.element);
-  if (lane && conditions == lane->conditions && depthOf(offset, lane->atom) <= lane->depth) {
+  if (lane && conditions == lane->conditions && computeDepth(offset, lane->atom) <= lane->depth) {
     int64_t step = offset.coefficient(lane->atom);
     Expr rest = offset;
     for (auto *term = rest.terms.begin(); term != rest.terms.end(); ++term)
@@ -199,17 +201,17 @@ std::string Emitter::loadParts(Value value, const Buffer &from, const Expr &offs
   int64_t stride = typeOf(value).getNumElements();
   t.line("#pragma unroll 8");
   loop("0", from.parts, "1", [&](Expr part) {
-    gatherTerm(parts, let(computeName(sum), "dk::load(" + from.name + "[" +
-                                                x.add(part * stride, offset).text() + "])"));
+    gatherTerm(parts, let(getComputeTypeName(sum), "dk::load(" + from.name + "[" +
+                                                       x.add(part * stride, offset).text() + "])"));
   });
-  std::string total = let(computeName(sum), gathered(parts));
+  std::string total = let(getComputeTypeName(sum), gathered(parts));
   if (op)
     return finishReduce(op, total);
   if (Value bias = biasOf(value.getDefiningOp())) {
     // The bias is added once, after the partial results of a contraction are summed.
     auto shape = shapeOf(value);
-    Expr channel = x.remainder(x.divide(offset, product(shape.drop_front(2))), shape[1]);
-    total = let(computeName(sum), total + " + " + eval(bias, {channel}));
+    Expr channel = x.remainder(x.divide(offset, multiplyDims(shape.drop_front(2))), shape[1]);
+    total = let(getComputeTypeName(sum), total + " + " + eval(bias, {channel}));
   }
   return rounded(value, total);
 }
@@ -217,8 +219,8 @@ std::string Emitter::loadParts(Value value, const Buffer &from, const Expr &offs
 void Emitter::store(const Buffer &to, const Expr &offset, const std::string &element) {
   used.insert(to.name);
   written.insert(to.name);
-  t.line(to.name + "[" + offset.text() + "] = dk::as<" + storageName(to.element) + ">(" + element +
-         ");");
+  t.line(to.name + "[" + offset.text() + "] = dk::as<" + getStorageTypeName(to.element) + ">(" +
+         element + ");");
 }
 
 void Emitter::storeVector(const Buffer &to, const Expr &offset, int64_t width,

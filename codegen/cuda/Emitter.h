@@ -37,7 +37,7 @@ struct Buffer {
 
 class Emitter {
 public:
-  Emitter(Text &t, const std::string &indexType) : t(t), indexType(indexType) {
+  Emitter(IndentedText &t, const std::string &indexType) : t(t), indexType(indexType) {
     scopes.emplace_back();
   }
 
@@ -91,10 +91,10 @@ public:
 
   /// Returns the operand elements from which the operation's result at `at` is computed, for the
   /// reduction index `over`. Indices that are elements of index tensors (gather) are loaded.
-  llvm::SmallVector<Read, 2> readsOf(mlir::Operation *op, const Indices &at,
-                                     llvm::ArrayRef<Expr> over = {});
+  llvm::SmallVector<OperandRead, 2> readsOf(mlir::Operation *op, const Indices &at,
+                                            llvm::ArrayRef<Expr> over = {});
   /// Returns those conditions of a read's guards that are not always true.
-  llvm::SmallVector<std::string> conditionsOf(const Read &read);
+  llvm::SmallVector<std::string> conditionsOf(const OperandRead &read);
 
   /// Emits `body` inside an `if` with the conditions, or unconditionally if there are none.
   void guarded(const llvm::SmallVectorImpl<std::string> &conditions,
@@ -132,7 +132,7 @@ public:
   std::string averaged(AvgPoolOp op, const Indices &at);
   std::string averaged(AvgPoolGradOp op, const Indices &at);
 
-  Text &t;
+  IndentedText &t;
   IndexContext x;
   std::string indexType;
   /// Declarations of constant tables, which precede the kernel.
@@ -182,7 +182,7 @@ private:
 };
 
 /// Returns the text of an elementwise operation that is applied to the texts of its operands.
-std::string elementText(Emitter &e, mlir::Operation *op, llvm::ArrayRef<std::string> operands);
+std::string formatElement(Emitter &e, mlir::Operation *op, llvm::ArrayRef<std::string> operands);
 
 } // namespace dlc::cuda
 #endif

@@ -19,7 +19,8 @@ NvrtcResult compileByNvrtc(const std::string &source, const std::string &arch) {
 }
 
 /// Returns the cache key of a compiled image: everything that determines the image.
-std::string keyOf(const std::string &source, const std::string &arch, const std::string &compiler) {
+std::string computeCacheKey(const std::string &source, const std::string &arch,
+                            const std::string &compiler) {
   std::string key = "cuda " + arch + " " + compiler;
   for (const std::string &option : kOptions)
     key += " " + option;
@@ -28,8 +29,8 @@ std::string keyOf(const std::string &source, const std::string &arch, const std:
 
 } // namespace
 
-std::string moduleSource(llvm::ArrayRef<const Kernel *> kernels) {
-  std::string source = preludeText().str();
+std::string buildModuleSource(llvm::ArrayRef<const Kernel *> kernels) {
+  std::string source = getPreludeText().str();
   if (llvm::any_of(kernels, [](const Kernel *k) { return k->tiles; }))
     source += tilePreludeText();
   if (llvm::any_of(kernels, [](const Kernel *k) { return k->attention; }))
@@ -70,8 +71,8 @@ std::optional<std::vector<Module>> compileKernels(llvm::ArrayRef<const Kernel *>
   auto work = [&] {
     for (size_t i; (i = next++) < groups.size();) {
       Module &module = modules[i];
-      module.source = moduleSource(groups[i]);
-      std::string key = keyOf(module.source, arch, version);
+      module.source = buildModuleSource(groups[i]);
+      std::string key = computeCacheKey(module.source, arch, version);
       if (auto found = cache.find(key)) {
         module.image.assign(found->bytes.begin(), found->bytes.end());
         continue;

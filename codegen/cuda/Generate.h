@@ -18,7 +18,7 @@ struct Module {
 
 /// Returns the source text of a module that contains the kernels in this order. Their functions
 /// must have distinct names.
-std::string moduleSource(llvm::ArrayRef<const Kernel *> kernels);
+std::string buildModuleSource(llvm::ArrayRef<const Kernel *> kernels);
 
 /// Compiles CUDA source for an architecture such as "sm_90a".
 using Compiler = std::function<NvrtcResult(const std::string &source, const std::string &arch)>;

@@ -52,11 +52,11 @@ struct Kernel {
 
 /// Returns whether an operation outside of fusions is compiled to a generated kernel: a fusion, or
 /// an operation that can be wrapped in a fusion.
-bool isKernel(mlir::Operation *op);
+bool isKernelOp(mlir::Operation *op);
 /// Returns whether the operation is a convolution, or a gradient of one, with few channels per
 /// group. Such an operation is memory bound and is computed window by window instead of as a tiled
 /// matmul.
-bool isWindowed(mlir::Operation *op, bool channelsLast);
+bool hasWindowKernel(mlir::Operation *op, bool channelsLast);
 /// Returns the operation if it is a fusion; otherwise creates an equivalent fusion before it and
 /// returns that.
 FusionOp wrapInFusion(mlir::OpBuilder &b, mlir::Operation *op);

@@ -9,7 +9,7 @@ namespace dlc::cuda {
 /// Creates a fusion of row-major tensors that reads and writes the same bytes as `fusion`. Values
 /// in other layouts are transposed where they are read or written, which costs only index
 /// arithmetic. Blocked layouts are not supported. The new fusion is inserted before the original.
-FusionOp transposeLayouts(FusionOp fusion);
+FusionOp replaceLayoutsByTransposes(FusionOp fusion);
 
 } // namespace dlc::cuda
 #endif

@@ -12,13 +12,14 @@ constexpr int64_t kThreads = 256;
 
 /// Returns the number of consecutive elements that a thread computes: 16 bytes of the narrowest
 /// element type, but at most 32 bytes of the widest.
-int64_t chooseWidth(Planner &plan, ArrayRef<Target> targets, int64_t total) {
+int64_t chooseElementsPerThread(KernelGenerator &plan, ArrayRef<LaunchOutput> targets,
+                                int64_t total) {
   int64_t narrow = 8, wide = 1, operations = 0;
   auto count = [&](Type element) {
     narrow = std::min(narrow, ref::elementBytes(element));
     wide = std::max(wide, ref::elementBytes(element));
   };
-  for (const Target &target : targets)
+  for (const LaunchOutput &target : targets)
     count(target.buffer.element);
   for (Operation &op : plan.fusion.getBody().front().without_terminator()) {
     if ((op.hasTrait<ElementLoop>() || isa<ConcatOp, PadOp>(op)) &&
@@ -44,12 +45,13 @@ int64_t chooseWidth(Planner &plan, ArrayRef<Target> targets, int64_t total) {
 
 } // namespace
 
-void launchMap(Planner &plan, ArrayRef<Target> targets) {
-  if (launchTransposed(plan, targets))
+void emitElementwiseKernel(KernelGenerator &plan, ArrayRef<LaunchOutput> targets) {
+  if (emitTransposingKernel(plan, targets))
     return;
   int64_t total = typeOf(targets.front().value).getNumElements();
-  int64_t width = chooseWidth(plan, targets, total);
-  bool flat = llvm::all_of(targets, [](const Target &t) { return typeOf(t.value).getRank() <= 1; });
+  int64_t width = chooseElementsPerThread(plan, targets, total);
+  bool flat =
+      llvm::all_of(targets, [](const LaunchOutput &t) { return typeOf(t.value).getRank() <= 1; });
   // Elements after the last full vector (the tail) need separate code, which is emitted only for
   // 1-D tensors. For others, the vectors are made shorter.
   if (total % width != 0 && !flat)
@@ -58,15 +60,15 @@ void launchMap(Planner &plan, ArrayRef<Target> targets) {
   int64_t vectors = total / width, tail = total % width;
   int64_t blocks = std::min<int64_t>((std::max<int64_t>(vectors, 1) + kThreads - 1) / kThreads,
                                      int64_t(plan.options.multiprocessors) * 16);
-  Frame frame(plan);
+  LaunchBuilder frame(plan);
   Emitter &e = frame.e;
-  Text &t = frame.t;
+  IndentedText &t = frame.t;
   auto element = [&](const Expr &offset, int64_t lanes) {
     std::vector<std::string> results;
     if (lanes > 1)
-      for (const Target &target : targets) {
+      for (const LaunchOutput &target : targets) {
         results.push_back(t.fresh("y"));
-        t.line("dk::vec<" + storageName(target.buffer.element) + ", " + Twine(lanes) + "> " +
+        t.line("dk::vec<" + getStorageTypeName(target.buffer.element) + ", " + Twine(lanes) + "> " +
                results.back() + ";");
       }
     e.lanes(lanes, [&](Expr lane) {
@@ -74,14 +76,14 @@ void launchMap(Planner &plan, ArrayRef<Target> targets) {
       // All elements are evaluated before the first one is stored, because an output may share an
       // input's buffer.
       SmallVector<std::string> elements;
-      for (const Target &target : targets)
+      for (const LaunchOutput &target : targets)
         elements.push_back(e.eval(target.value, e.x.unravel(shapeOf(target.value), at)));
       for (auto [i, target] : llvm::enumerate(targets)) {
         if (lanes == 1)
           e.store(target.buffer, at, elements[i]);
         else
           t.line(results[i] + ".e[" + lane.text() + "] = dk::as<" +
-                 storageName(target.buffer.element) + ">(" + elements[i] + ");");
+                 getStorageTypeName(target.buffer.element) + ">(" + elements[i] + ");");
       }
     });
     if (lanes > 1)

@@ -16,7 +16,7 @@ namespace dlc::cuda {
 
 namespace {
 
-bool isWhole(Operation *op) {
+bool isStandaloneKernelOp(Operation *op) {
   return isa<TopKOp, NmsOp, CumulativeOp, ScatterElementsOp, ScatterNdOp, GroupedMatmulOp,
              GroupedWeightGradOp>(op);
 }
@@ -31,19 +31,19 @@ constexpr int64_t kFewRows = 64, kLongRow = 4096;
 
 Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
 
-void launchContraction(Planner &plan, Operation *op, ArrayRef<Target> targets) {
-  !isIntegerContraction(op) && takesWindows(plan, op) ? launchWindows(plan, op, targets)
-                                                      : launchTiles(plan, op, targets);
+void emitContractionKernel(KernelGenerator &plan, Operation *op, ArrayRef<LaunchOutput> targets) {
+  !isIntegerContraction(op) && usesWindowKernel(plan, op) ? emitWindowKernel(plan, op, targets)
+                                                          : emitTiledContraction(plan, op, targets);
 }
 
 } // namespace
 
-int64_t contractionWork(Operation *op) {
-  return typeOf(op->getResult(0)).getNumElements() * product(foldedExtents(op));
+int64_t countMultiplyAdds(Operation *op) {
+  return typeOf(op->getResult(0)).getNumElements() * multiplyDims(foldedExtents(op));
 }
 
-std::optional<Indices> indexInTarget(const Planner &plan, Emitter &e, Operation *op, Value target,
-                                     const Indices &at) {
+std::optional<Indices> indexInTarget(const KernelGenerator &plan, Emitter &e, Operation *op,
+                                     Value target, const Indices &at) {
   Operation *def = target.getDefiningOp();
   if (def == op)
     return at;
@@ -68,8 +68,8 @@ std::optional<Indices> indexInTarget(const Planner &plan, Emitter &e, Operation 
   return std::nullopt;
 }
 
-bool isKernel(Operation *op) {
-  return isWhole(op) || isAttention(op) ||
+bool isKernelOp(Operation *op) {
+  return isStandaloneKernelOp(op) || isAttention(op) ||
          isa<FusionOp, ArgReduceOp, RandomOp, MaxPoolIndicesOp>(op);
 }
 
@@ -95,13 +95,13 @@ FusionOp wrapInFusion(OpBuilder &b, Operation *op) {
 }
 
 bool canGenerate(FusionOp fusion, std::string *why) {
-  if (Operation *attention = attentionOf(fusion))
-    return canAttend(fusion, attention, why);
+  if (Operation *attention = findAttention(fusion))
+    return canGenerateAttention(fusion, attention, why);
   int64_t wholes = 0, others = 0;
   for (Operation &op : bodyOf(fusion).without_terminator()) {
-    bool known = op.hasTrait<Elementwise>() || isa<IndexMapped>(op) || isWhole(&op) ||
+    bool known = op.hasTrait<Elementwise>() || isa<IndexMapped>(op) || isStandaloneKernelOp(&op) ||
                  isa<ConstantOp, IotaOp, RandomOp>(op);
-    (isWhole(&op) ? wholes : others) += 1;
+    (isStandaloneKernelOp(&op) ? wholes : others) += 1;
     if (!known) {
       if (why)
         *why = ("generated code does not support '" + op.getName().getStringRef() + "'").str();
@@ -116,7 +116,7 @@ bool canGenerate(FusionOp fusion, std::string *why) {
   return true;
 }
 
-Planner::Planner(FusionOp fusion, StringRef name, const KernelOptions &options)
+KernelGenerator::KernelGenerator(FusionOp fusion, StringRef name, const KernelOptions &options)
     : fusion(fusion), name(name.str()), options(options) {
   int64_t largest = 0;
   auto alignment = [&](size_t i) {
@@ -145,7 +145,7 @@ Planner::Planner(FusionOp fusion, StringRef name, const KernelOptions &options)
     indexType = "long long";
   for (Operation &op : bodyOf(fusion).without_terminator()) {
     if (op.hasTrait<Contraction>())
-      kernel.flops += 2 * double(contractionWork(&op));
+      kernel.flops += 2 * double(countMultiplyAdds(&op));
     else if (auto reduce = dyn_cast<ReduceOp>(op))
       kernel.flops += double(typeOf(reduce.getX()).getNumElements());
     else if (op.hasTrait<Elementwise>())
@@ -153,7 +153,7 @@ Planner::Planner(FusionOp fusion, StringRef name, const KernelOptions &options)
   }
 }
 
-Buffer Planner::scratch(Type element, int64_t elements) {
+Buffer KernelGenerator::scratch(Type element, int64_t elements) {
   unsigned index = kernel.scratch.size();
   Buffer buffer{"tmp" + std::to_string(index), element};
   buffers[buffer.name] = {{LaunchArgument::Kind::Scratch, index, false}, element};
@@ -161,8 +161,8 @@ Buffer Planner::scratch(Type element, int64_t elements) {
   return buffer;
 }
 
-Buffer Planner::place(Value value, Type element) {
-  for (const Target &output : outputs)
+Buffer KernelGenerator::place(Value value, Type element) {
+  for (const LaunchOutput &output : outputs)
     if (output.value == value && value.hasOneUse()) {
       stored.insert(value);
       return output.buffer;
@@ -170,7 +170,7 @@ Buffer Planner::place(Value value, Type element) {
   return scratch(element, typeOf(value).getNumElements());
 }
 
-std::optional<Planner::Row> Planner::rowOf(Operation *op) const {
+std::optional<KernelGenerator::Row> KernelGenerator::rowOf(Operation *op) const {
   auto reduce = dyn_cast<ReduceOp>(op);
   if (!reduce || reduce.getAxes().empty())
     return std::nullopt;
@@ -179,10 +179,10 @@ std::optional<Planner::Row> Planner::rowOf(Operation *op) const {
   int64_t first = axes.front();
   if (int64_t(shape.size()) - first != int64_t(axes.size()))
     return std::nullopt; // not the innermost axes
-  return Row{product(shape.take_front(first)), product(shape.drop_front(first))};
+  return Row{multiplyDims(shape.take_front(first)), multiplyDims(shape.drop_front(first))};
 }
 
-bool Planner::dependsOn(Value value, function_ref<bool(Operation *)> is) const {
+bool KernelGenerator::dependsOn(Value value, function_ref<bool(Operation *)> is) const {
   llvm::DenseSet<Value> seen;
   SmallVector<Value> work{value};
   while (!work.empty()) {
@@ -200,11 +200,11 @@ bool Planner::dependsOn(Value value, function_ref<bool(Operation *)> is) const {
 
 /// Returns whether each result element depends only on operand elements at the same index or in the
 /// same row.
-static bool staysInRow(Operation *op) {
+static bool isRowLocal(Operation *op) {
   return op->hasTrait<Elementwise>() || isa<BroadcastOp, ReshapeOp>(op);
 }
 
-void Planner::classify() {
+void KernelGenerator::classify() {
   for (Operation &op : bodyOf(fusion).without_terminator()) {
     how[&op] = How::Inline;
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
@@ -216,10 +216,10 @@ void Planner::classify() {
         continue;
       bool few = row && row->rows < kFewRows && row->columns > kLongRow;
       how[&op] = row && !few ? How::Row : How::Split;
-    } else if (op.hasTrait<Contraction>() && contractionWork(&op) >= kSmallProduct &&
-               (!isIntegerContraction(&op) || (options.bytes && byteOperandsOf(&op)))) {
+    } else if (op.hasTrait<Contraction>() && countMultiplyAdds(&op) >= kSmallProduct &&
+               (!isIntegerContraction(&op) || (options.bytes && matchByteOperands(&op)))) {
       how[&op] = How::Tile;
-    } else if (op.hasTrait<Pooling>() && takesWindows(*this, &op)) {
+    } else if (op.hasTrait<Pooling>() && usesWindowKernel(*this, &op)) {
       how[&op] = How::Tile;
     }
   }
@@ -241,7 +241,7 @@ void Planner::classify() {
       if (how[&op] != How::Inline && feedsKept)
         keep(&op);
     }
-    for (const Target &output : outputs) {
+    for (const LaunchOutput &output : outputs) {
       // The first reduction or contraction that is found determines the schedule of the output's
       // launch.
       Operation *anchor = nullptr;
@@ -254,7 +254,8 @@ void Planner::classify() {
         int64_t size = typeOf(value).getNumElements();
         if (h == How::Tile) {
           if (!own || size != elements || (anchor && anchor != op) ||
-              (transposed && !takesWindows(*this, op) && !geometryOf(op).channelsLast))
+              (transposed && !usesWindowKernel(*this, op) &&
+               !getContractionGeometry(op).channelsLast))
             return keep(op);
           anchor = op;
           for (Value operand : op->getOperands())
@@ -273,7 +274,7 @@ void Planner::classify() {
           return;
         }
         for (Value operand : op->getOperands())
-          visit(operand, own && (staysInRow(op) || isa<TransposeOp>(op)),
+          visit(operand, own && (isRowLocal(op) || isa<TransposeOp>(op)),
                 transposed || isa<TransposeOp>(op));
       };
       visit(output.value, true, false);
@@ -281,7 +282,7 @@ void Planner::classify() {
   }
 }
 
-void Planner::makeLevels() {
+void KernelGenerator::makeLevels() {
   for (BlockArgument argument : fusion.getBody().getArguments())
     levels[argument] = 0;
   for (Operation &op : bodyOf(fusion).without_terminator()) {
@@ -293,7 +294,7 @@ void Planner::makeLevels() {
   }
 }
 
-LogicalResult Planner::launchLevel(int level) {
+LogicalResult KernelGenerator::launchLevel(int level) {
   // Collects the values that this level stores for later levels.
   llvm::MapVector<std::pair<int64_t, int64_t>, SmallVector<ReduceOp>> rowsKept;
   SmallVector<SmallVector<ReduceOp>> splits;
@@ -304,8 +305,9 @@ LogicalResult Planner::launchLevel(int level) {
       Type element = elementOf(op.getResult(0));
       if (element.isF16() || element.isBF16())
         element = Float32Type::get(op.getContext());
-      Target target{op.getResult(0), scratch(element, typeOf(op.getResult(0)).getNumElements())};
-      launchContraction(*this, &op, target);
+      LaunchOutput target{op.getResult(0),
+                          scratch(element, typeOf(op.getResult(0)).getNumElements())};
+      emitContractionKernel(*this, &op, target);
       known[op.getResult(0)] = target.buffer;
       continue;
     }
@@ -328,7 +330,7 @@ LogicalResult Planner::launchLevel(int level) {
     // Computes the kept row reductions and those reductions over the same rows on which they
     // depend.
     SmallVector<ReduceOp> all;
-    SmallVector<Target> targets;
+    SmallVector<LaunchOutput> targets;
     for (Operation &op : bodyOf(fusion).without_terminator()) {
       auto reduce = dyn_cast<ReduceOp>(op);
       if (!reduce || how[&op] != How::Row)
@@ -348,17 +350,17 @@ LogicalResult Planner::launchLevel(int level) {
         all.push_back(reduce);
       }
     }
-    launchRows(*this, targets, all, row.first, row.second);
-    for (const Target &target : targets)
+    emitRowKernel(*this, targets, all, row.first, row.second);
+    for (const LaunchOutput &target : targets)
       known[target.value] = target.buffer;
   }
   for (auto &group : splits) {
-    launchSplit(*this, group);
+    emitSplitReduction(*this, group);
     // If many threads would combine the partial results, a separate launch combines them once.
-    SmallVector<Target> finished;
+    SmallVector<LaunchOutput> finished;
     for (ReduceOp op : group) {
       int64_t size = typeOf(op.getY()).getNumElements(), readers = 0;
-      for (const Target &output : outputs)
+      for (const LaunchOutput &output : outputs)
         readers = std::max(readers, typeOf(output.value).getNumElements());
       for (Operation *other : kept)
         if (llvm::none_of(group, [&](ReduceOp r) { return r.getOperation() == other; }))
@@ -371,13 +373,13 @@ LogicalResult Planner::launchLevel(int level) {
       finished.push_back({op.getY(), scratch(element, size)});
     }
     if (!finished.empty())
-      launchMap(*this, finished);
-    for (const Target &target : finished)
+      emitElementwiseKernel(*this, finished);
+    for (const LaunchOutput &target : finished)
       known[target.value] = target.buffer;
   }
   // Launches that write results of the fusion whose operands are available at this level.
-  SmallVector<Target> ready;
-  for (const Target &output : outputs)
+  SmallVector<LaunchOutput> ready;
+  for (const LaunchOutput &output : outputs)
     if (levels[output.value] == level && typeOf(output.value).getNumElements() > 0 &&
         !stored.contains(output.value))
       ready.push_back(output);
@@ -390,11 +392,11 @@ LogicalResult Planner::launchLevel(int level) {
     });
     return found;
   };
-  llvm::MapVector<Operation *, SmallVector<Target>> tiles;
-  llvm::MapVector<std::pair<int64_t, int64_t>, SmallVector<Target>> rows;
-  llvm::MapVector<int64_t, SmallVector<Target>> maps;
-  SmallVector<Target> plain;
-  for (const Target &target : ready) {
+  llvm::MapVector<Operation *, SmallVector<LaunchOutput>> tiles;
+  llvm::MapVector<std::pair<int64_t, int64_t>, SmallVector<LaunchOutput>> rows;
+  llvm::MapVector<int64_t, SmallVector<LaunchOutput>> maps;
+  SmallVector<LaunchOutput> plain;
+  for (const LaunchOutput &target : ready) {
     if (Operation *op = heavyBelow(target.value, How::Tile))
       tiles[op].push_back(target);
     else if (Operation *op = heavyBelow(target.value, How::Row))
@@ -402,7 +404,7 @@ LogicalResult Planner::launchLevel(int level) {
     else
       plain.push_back(target);
   }
-  for (const Target &target : plain) {
+  for (const LaunchOutput &target : plain) {
     int64_t size = typeOf(target.value).getNumElements();
     auto fits =
         llvm::find_if(rows, [&](auto &row) { return size == row.first.first * row.first.second; });
@@ -412,40 +414,41 @@ LogicalResult Planner::launchLevel(int level) {
       maps[size].push_back(target);
   }
   for (auto &[op, targets] : tiles)
-    launchContraction(*this, op, targets);
+    emitContractionKernel(*this, op, targets);
   for (auto &[row, targets] : rows) {
     SmallVector<ReduceOp> reductions;
     for (Operation &op : bodyOf(fusion).without_terminator())
       if (how[&op] == How::Row && !kept.contains(&op) && rowOf(&op)->rows == row.first &&
-          rowOf(&op)->columns == row.second && llvm::any_of(targets, [&](const Target &target) {
+          rowOf(&op)->columns == row.second &&
+          llvm::any_of(targets, [&](const LaunchOutput &target) {
             return dependsOn(target.value, [&](Operation *below) { return below == &op; });
           }))
         reductions.push_back(cast<ReduceOp>(op));
-    launchRows(*this, targets, reductions, row.first, row.second);
+    emitRowKernel(*this, targets, reductions, row.first, row.second);
   }
   for (auto &[size, targets] : maps)
-    launchMap(*this, targets);
+    emitElementwiseKernel(*this, targets);
   return success();
 }
 
-FailureOr<Kernel> Planner::run() {
+FailureOr<Kernel> KernelGenerator::run() {
   std::string why;
   if (!canGenerate(fusion, &why))
     return fusion.emitError(why);
   kernel.inplace.clear();
-  if (Operation *attention = attentionOf(fusion)) {
-    launchAttention(*this, attention);
+  if (Operation *attention = findAttention(fusion)) {
+    emitAttentionKernel(*this, attention);
     return std::move(kernel);
   }
-  for (auto pair : cpu::inplacePairs(fusion))
+  for (auto pair : cpu::findElementwiseInplacePairs(fusion))
     kernel.inplace.push_back(pair);
   Operation &first = bodyOf(fusion).front();
-  if (isWhole(&first)) {
+  if (isStandaloneKernelOp(&first)) {
     kernel.inplace.clear();
-    SmallVector<Target> targets;
-    for (const Target &output : outputs)
+    SmallVector<LaunchOutput> targets;
+    for (const LaunchOutput &output : outputs)
       targets.push_back(output);
-    launchStandalone(*this, &first, targets);
+    emitStandaloneKernel(*this, &first, targets);
     return std::move(kernel);
   }
   classify();
@@ -465,7 +468,7 @@ FailureOr<Kernel> Planner::run() {
   return std::move(kernel);
 }
 
-Frame::Frame(Planner &plan) : e(t, plan.indexType), plan(plan) {
+LaunchBuilder::LaunchBuilder(KernelGenerator &plan) : e(t, plan.indexType), plan(plan) {
   size_t number = plan.kernel.launches.size();
   function = plan.name + (number ? "_" + std::to_string(number) : "");
   e.tablePrefix = function;
@@ -473,11 +476,11 @@ Frame::Frame(Planner &plan) : e(t, plan.indexType), plan(plan) {
     e.bind(value, buffer);
 }
 
-void Frame::finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, uint32_t shared,
-                   int64_t blocksTogether) {
+void LaunchBuilder::finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block,
+                           uint32_t shared, int64_t blocksTogether) {
   Launch launch{function, grid, block, shared, {}};
   // The kernel's arguments are in the order of the fusion's operands, results and scratch memory.
-  std::vector<std::pair<Planner::Declared, std::string>> used;
+  std::vector<std::pair<KernelGenerator::Declared, std::string>> used;
   for (const std::string &name : e.used)
     used.push_back({plan.declared(name), name});
   auto order = [](const LaunchArgument &a) { return std::pair(a.kind, a.index); };
@@ -492,7 +495,8 @@ void Frame::finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, 
              (argument.kind == LaunchArgument::Kind::Input && argument.index == pair.second);
     });
     signature += (signature.empty() ? "" : ", ") + std::string(argument.written ? "" : "const ") +
-                 storageName(declared.element) + " *" + (shares ? "" : "__restrict__ ") + name;
+                 getStorageTypeName(declared.element) + " *" + (shares ? "" : "__restrict__ ") +
+                 name;
     launch.arguments.push_back(argument);
   }
   int64_t threads = int64_t(block[0]) * block[1] * block[2];
@@ -504,7 +508,7 @@ void Frame::finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, 
 }
 
 FailureOr<Kernel> generateKernel(FusionOp fusion, StringRef name, const KernelOptions &options) {
-  return Planner(fusion, name, options).run();
+  return KernelGenerator(fusion, name, options).run();
 }
 
 } // namespace dlc::cuda

@@ -15,14 +15,14 @@
 namespace dlc::cuda {
 
 /// Value that a launch writes, and the buffer to which it is written.
-struct Target {
+struct LaunchOutput {
   mlir::Value value;
   Buffer buffer;
 };
 
-class Planner {
+class KernelGenerator {
 public:
-  Planner(FusionOp fusion, llvm::StringRef name, const KernelOptions &options);
+  KernelGenerator(FusionOp fusion, llvm::StringRef name, const KernelOptions &options);
   mlir::FailureOr<Kernel> run();
 
   // The following members are used by the schedules.
@@ -61,14 +61,14 @@ private:
   llvm::DenseSet<mlir::Operation *> kept;
   llvm::DenseSet<mlir::Value> stored; ///< outputs whose launches have been emitted
   llvm::DenseMap<mlir::Value, int> levels;
-  std::vector<Target> outputs;
+  std::vector<LaunchOutput> outputs;
   std::map<std::string, Declared> buffers;
 };
 
 /// One kernel launch under construction. The text of the kernel is emitted through `e`.
-class Frame {
+class LaunchBuilder {
 public:
-  Frame(Planner &plan);
+  LaunchBuilder(KernelGenerator &plan);
   /// Finishes the launch. `blocksTogether`: number of thread blocks that must fit on a
   /// multiprocessor at the same time, which limits the registers per thread; 0: no limit.
   void finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, uint32_t shared = 0,
@@ -77,48 +77,51 @@ public:
   void use(const std::string &bufferName) { e.used.insert(bufferName); }
   void write(const std::string &bufferName) { e.written.insert(bufferName), use(bufferName); }
 
-  Text t;
+  IndentedText t;
   Emitter e;
   std::string function;
 
 private:
-  Planner &plan;
+  KernelGenerator &plan;
 };
 
 // Functions of the schedules; each one emits one or more launches.
 
 /// Emits a launch in which each thread computes elements independently (elementwise). All targets
 /// have the same number of elements.
-void launchMap(Planner &plan, llvm::ArrayRef<Target> targets);
+void emitElementwiseKernel(KernelGenerator &plan, llvm::ArrayRef<LaunchOutput> targets);
 /// Emits an elementwise launch that reads transposed operands in tiles through shared memory.
 /// Returns false, without a launch, if the targets have different shapes or no large operand is
 /// transposed.
-bool launchTransposed(Planner &plan, llvm::ArrayRef<Target> targets);
+bool emitTransposingKernel(KernelGenerator &plan, llvm::ArrayRef<LaunchOutput> targets);
 /// Emits a launch in which each row is computed by a warp or a thread block. `reductions` are over
 /// entire rows, in the order of their dependences.
-void launchRows(Planner &plan, llvm::ArrayRef<Target> targets, llvm::ArrayRef<ReduceOp> reductions,
-                int64_t rows, int64_t columns);
+void emitRowKernel(KernelGenerator &plan, llvm::ArrayRef<LaunchOutput> targets,
+                   llvm::ArrayRef<ReduceOp> reductions, int64_t rows, int64_t columns);
 /// Emits reductions of one shape over the same axes. They are split into parts that different
 /// thread blocks reduce. Stores the buffer of each result in `plan.known`.
-void launchSplit(Planner &plan, llvm::ArrayRef<ReduceOp> reductions);
+void emitSplitReduction(KernelGenerator &plan, llvm::ArrayRef<ReduceOp> reductions);
 /// Emits a matmul or convolution in tiles, with its epilogue. All `targets` have the shape of its
 /// result.
-void launchTiles(Planner &plan, mlir::Operation *contraction, llvm::ArrayRef<Target> targets);
-/// Returns whether launchWindows() supports the operation: a pool, a convolution with few channels
-/// per group, or a gradient of these.
-bool takesWindows(Planner &plan, mlir::Operation *op);
-void launchWindows(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
+void emitTiledContraction(KernelGenerator &plan, mlir::Operation *contraction,
+                          llvm::ArrayRef<LaunchOutput> targets);
+/// Returns whether emitWindowKernel() supports the operation: a pool, a convolution with few
+/// channels per group, or a gradient of these.
+bool usesWindowKernel(KernelGenerator &plan, mlir::Operation *op);
+void emitWindowKernel(KernelGenerator &plan, mlir::Operation *op,
+                      llvm::ArrayRef<LaunchOutput> targets);
 /// Emits an operation that has its own kernels: topk, nms, cumulative operations, scatters, grouped
 /// matmuls.
-bool launchStandalone(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
+bool emitStandaloneKernel(KernelGenerator &plan, mlir::Operation *op,
+                          llvm::ArrayRef<LaunchOutput> targets);
 
 /// Returns the index of the element of `target` that is computed from the result of `op` at `at` by
 /// elementwise operations, transposes and reshapes. Returns nothing if there is no such element.
-std::optional<Indices> indexInTarget(const Planner &plan, Emitter &e, mlir::Operation *op,
+std::optional<Indices> indexInTarget(const KernelGenerator &plan, Emitter &e, mlir::Operation *op,
                                      mlir::Value target, const Indices &at);
 
 /// Returns the number of multiply-adds of a contraction.
-int64_t contractionWork(mlir::Operation *op);
+int64_t countMultiplyAdds(mlir::Operation *op);
 
 } // namespace dlc::cuda
 #endif

@@ -157,7 +157,7 @@ DK_INLINE long long place(long long i, long long size) {
   return clamp<long long>(i < 0 ? i + size : i, size);
 }
 // Number of elements of start, start + dilation, ... that are in [0, size).
-DK_INLINE long long taps(long long start, long long window, long long dilation, long long size) {
+DK_INLINE long long count_taps_inside(long long start, long long window, long long dilation, long long size) {
   long long first = start < 0 ? (dilation - 1 - start) / dilation : 0;
   long long end = start < size ? (size - 1 - start) / dilation + 1 : 0;
   if (end > window) end = window;
@@ -202,7 +202,7 @@ template <class T> DK_INLINE T sigmoid(T x) {
 
 constexpr llvm::StringLiteral rest = R"cuda(
 // x to the power of 1/2: the results for -0.0 and minus infinity are those for 0 and infinity.
-template <class T> DK_INLINE T power_of_half(T x) {
+template <class T> DK_INLINE T pow_half(T x) {
   const T infinity = (T)float_of(0x7f800000u);
   return x == -infinity ? infinity : abs(sqrt(x));
 }
@@ -227,7 +227,7 @@ DK_INLINE float gelu(float x) {
 }
 // Accurate to 15 bits, which is sufficient for 16-bit floats: erfc of |x| / sqrt(2) is a polynomial of
 // 1 / (1 + |x| / 4) times a Gaussian.
-DK_INLINE float gelu_of_16(float x) {
+DK_INLINE float gelu_16bit(float x) {
   float a = fabsf(x), t = __fdividef(1.0f, 1.0f + 0.25f * a);
   float p = t * (0.10136128f + t * (0.080418854f + t * (0.18066878f + t * (-0.10419565f + t * 0.24172754f))));
   float part = a > 13.0f ? 0.0f : a * p * __expf(-0.5f * x * x);
@@ -264,13 +264,13 @@ template <class T> struct careful {
   }
 };
 // Whether `a`, which has the larger index, replaces `b`.
-template <bool Largest, bool Last, class T> DK_INLINE bool better(T a, T b) {
+template <bool Largest, bool Last, class T> DK_INLINE bool replaces_best(T a, T b) {
   return Last ? a != a || (Largest ? a >= b : a <= b) : b == b && !(Largest ? a <= b : a >= b);
 }
 
 // The order of sorting: NaN is larger than every number; among equal elements the lower index is first.
 template <class T> DK_INLINE bool larger(T a, T b) { return a != a ? b == b : a > b; }
-template <bool Largest, class T> DK_INLINE bool before(T a, long long i, T b, long long j) {
+template <bool Largest, class T> DK_INLINE bool ranks_before(T a, long long i, T b, long long j) {
   if (larger(a, b)) return Largest;
   if (larger(b, a)) return !Largest;
   return i < j;
@@ -278,7 +278,7 @@ template <bool Largest, class T> DK_INLINE bool before(T a, long long i, T b, lo
 
 // Sorts N elements of a block of 256 threads; elements whose index is the maximum integer are last.
 template <bool Largest, class T, class I> DK_INLINE bool sorted_before(T a, I i, T b, I j) {
-  return i != highest<I>() && (j == highest<I>() || before<Largest>(a, i, b, j));
+  return i != highest<I>() && (j == highest<I>() || ranks_before<Largest>(a, i, b, j));
 }
 template <bool Largest, int N, class T, class I> DK_INLINE void sort_block(T *values, I *places) {
   for (int size = 2; size <= N; size *= 2)
@@ -321,8 +321,8 @@ template <class Op, int Threads, class T> DK_INLINE T block_reduce(T x, T *scrat
 }
 
 // --- random numbers ---------------------------------------------------------------
-struct words { unsigned e[4]; };
-DK_INLINE words philox(unsigned long long block, long long counter, unsigned long long seed) {
+struct random_words { unsigned e[4]; };
+DK_INLINE random_words philox(unsigned long long block, long long counter, unsigned long long seed) {
   unsigned c0 = (unsigned)block, c1 = (unsigned)(block >> 32);
   unsigned c2 = (unsigned)counter, c3 = (unsigned)((unsigned long long)counter >> 32);
   unsigned k0 = (unsigned)seed, k1 = (unsigned)(seed >> 32);
@@ -336,23 +336,23 @@ DK_INLINE words philox(unsigned long long block, long long counter, unsigned lon
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
-  words w = {{c0, c1, c2, c3}};
+  random_words w = {{c0, c1, c2, c3}};
   return w;
 }
-DK_INLINE unsigned word(const words &w, int i) {
+DK_INLINE unsigned select_word(const random_words &w, int i) {
   return i == 0 ? w.e[0] : i == 1 ? w.e[1] : i == 2 ? w.e[2] : w.e[3];
 }
-DK_INLINE double normal_f64(const words &w, int i) {
-  double u = (double)((word(w, i & 2) >> 8) + 1u) * (1.0 / (1 << 24));
-  double turns = (double)(word(w, (i & 2) + 1) >> 8) * (2.0 / (1 << 24));
+DK_INLINE double normal_f64(const random_words &w, int i) {
+  double u = (double)((select_word(w, i & 2) >> 8) + 1u) * (1.0 / (1 << 24));
+  double turns = (double)(select_word(w, (i & 2) + 1) >> 8) * (2.0 / (1 << 24));
   return ::sqrt(-2.0 * ::log(u)) * (i & 1 ? ::sin(3.14159265358979324 * turns) : ::cos(3.14159265358979324 * turns));
 }
-template <int Bits> DK_INLINE float uniform(const words &w, int i) {
-  return (float)(word(w, i) >> (32 - Bits)) * (1.0f / (1 << Bits));
+template <int Bits> DK_INLINE float uniform(const random_words &w, int i) {
+  return (float)(select_word(w, i) >> (32 - Bits)) * (1.0f / (1 << Bits));
 }
-DK_INLINE float normal(const words &w, int i) {
-  float u = (float)((word(w, i & 2) >> 8) + 1u) * (1.0f / (1 << 24));
-  float turns = (float)(word(w, (i & 2) + 1) >> 8) * (2.0f / (1 << 24));
+DK_INLINE float normal(const random_words &w, int i) {
+  float u = (float)((select_word(w, i & 2) >> 8) + 1u) * (1.0f / (1 << 24));
+  float turns = (float)(select_word(w, (i & 2) + 1) >> 8) * (2.0f / (1 << 24));
   float factor = i & 1 ? sinpif(turns) : cospif(turns);
   return sqrtf(-2.0f * logf(u)) * factor;
 }
@@ -360,7 +360,7 @@ DK_INLINE float normal(const words &w, int i) {
 } // namespace dk
 )cuda";
 
-std::string wholePrelude() {
+std::string buildPrelude() {
   std::string text = arithmetic.str();
 #define DLC_FUNCTION(Op, mnemonic, value, operands)                                                \
   static_assert(source<Op> != nullptr, "no CUDA text of " #mnemonic);                              \
@@ -371,8 +371,8 @@ std::string wholePrelude() {
 
 } // namespace
 
-llvm::StringRef preludeText() {
-  static const std::string text = wholePrelude();
+llvm::StringRef getPreludeText() {
+  static const std::string text = buildPrelude();
   return text;
 }
 

@@ -9,7 +9,7 @@ namespace dlc::cuda {
 /// Returns the CUDA text of namespace `dk`: 16-bit floats, vectors, arithmetic with the dialect's
 /// semantics, and reductions of warps and thread blocks. It includes no header. Only its helper
 /// functions contain PTX; each has a second implementation for host compilers under DLC_EMULATED.
-llvm::StringRef preludeText();
+llvm::StringRef getPreludeText();
 /// Returns the CUDA text of additional helpers for tiled contractions: asynchronous copies and mma
 /// instructions.
 llvm::StringRef tilePreludeText();

@@ -9,10 +9,10 @@ llvm::StringRef attentionPreludeText() {
 // A warp has 16 rows. Of each 8 columns a thread has two, 2 (lane % 4) and the next one, in rows lane / 4
 // and lane / 4 + 8; they are stored in [0], [1] and [2], [3] of the four values of these columns. This is the fragment
 // layout of tensor cores, which is also used without them.
-DK_INLINE unsigned pair(bf16, float a, float b) {
+DK_INLINE unsigned pack_pair(bf16, float a, float b) {
   return (unsigned)narrow_bf16(a).bits | (unsigned)narrow_bf16(b).bits << 16;
 }
-DK_INLINE unsigned pair(f16, float a, float b) {
+DK_INLINE unsigned pack_pair(f16, float a, float b) {
   return (unsigned)narrow_f16(a).bits | (unsigned)narrow_f16(b).bits << 16;
 }
 DK_INLINE void mma(bf16, float *c, const unsigned *a, const unsigned *b) { mma_bf16(c, a, b); }
@@ -27,11 +27,11 @@ template <class T, bool Round> struct warp_products {
 #pragma unroll 2
     for (int k = 0; k < Depth; k += 16) {
       unsigned f[4];
-      rows_of_16<true, Pitch>(f, a, 0, k, lane);
+      load_rows_16bit<true, Pitch>(f, a, 0, k, lane);
 #pragma unroll
       for (int c = 0; c < Columns; c += 16) {
         unsigned g[4];
-        columns_of_16<true, Pitch>(g, b, c, k, lane);
+        load_columns_16bit<true, Pitch>(g, b, c, k, lane);
         mma(T(), s + c / 2, f, g);
         mma(T(), s + c / 2 + 4, f, g + 2);
       }
@@ -42,12 +42,12 @@ template <class T, bool Round> struct warp_products {
 #pragma unroll
     for (int k = 0; k < Columns; k += 16) {
       const float *own = p + k / 2;
-      unsigned f[4] = {pair(T(), own[0], own[1]), pair(T(), own[2], own[3]),
-                       pair(T(), own[4], own[5]), pair(T(), own[6], own[7])};
+      unsigned f[4] = {pack_pair(T(), own[0], own[1]), pack_pair(T(), own[2], own[3]),
+                       pack_pair(T(), own[4], own[5]), pack_pair(T(), own[6], own[7])};
 #pragma unroll
       for (int e = 0; e < Width; e += 16) {
         unsigned g[4];
-        columns_of_16<false, Pitch>(g, v, e, k, lane);
+        load_columns_16bit<false, Pitch>(g, v, e, k, lane);
         mma(T(), o + e / 2, f, g);
         mma(T(), o + e / 2 + 4, f, g + 2);
       }
@@ -60,11 +60,11 @@ template <> struct warp_products<float, true> {
 #pragma unroll 2
     for (int k = 0; k < Depth; k += 8) {
       unsigned f[4];
-      rows_of_32<true, Pitch>(f, a, 0, k, lane);
+      load_rows_tf32<true, Pitch>(f, a, 0, k, lane);
 #pragma unroll
       for (int c = 0; c < Columns; c += 8) {
         unsigned g[2];
-        columns_of_32<true, Pitch>(g, b, c, k, lane);
+        load_columns_tf32<true, Pitch>(g, b, c, k, lane);
         mma_tf32(s + c / 2, f, g);
       }
     }

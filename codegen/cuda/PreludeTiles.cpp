@@ -7,7 +7,7 @@ namespace {
 
 /// Returns the text of a function that multiplies a tile of 64 rows and `columns` columns by wgmma
 /// instructions of four warps. The sums are in `d`.
-std::string warpgroupProduct(int columns, const char *type) {
+std::string buildWarpgroupMatmul(int columns, const char *type) {
   std::string registers, sums, name = std::to_string(columns);
   int count = columns / 2;
   for (int i = 0; i < count; ++i) {
@@ -25,7 +25,7 @@ std::string warpgroupProduct(int columns, const char *type) {
          "\n    : \"l\"(a), \"l\"(b), \"n\"(TurnA), \"n\"(TurnB));\n}\n";
 }
 
-std::string tilePrelude() {
+std::string buildTilePrelude() {
   std::string products = R"cuda(
 namespace dk {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -33,7 +33,7 @@ namespace dk {
 )cuda";
   for (int columns : {64, 128, 192, 256})
     for (const char *type : {"bf16", "f16"})
-      products += warpgroupProduct(columns, type);
+      products += buildWarpgroupMatmul(columns, type);
   products += "#undef DK_SUMS\n#endif\n} // namespace dk\n";
   std::string rest = R"cuda(namespace dk {
 
@@ -41,7 +41,7 @@ namespace dk {
 template <int Bytes = 16, class T> DK_INLINE void copy_async(T *to, const T *from, bool there) {
   dlc_emulated::copy_async<Bytes>(to, from, there ? Bytes : 0);
 }
-DK_INLINE void copies_done() {
+DK_INLINE void wait_for_all_copies() {
   dlc_emulated::commit_group();
   dlc_emulated::wait_groups(0);
 }
@@ -51,7 +51,7 @@ template <bool Transposed> DK_INLINE void load_matrices(unsigned *f, const void 
   dlc_emulated::ldmatrix<4, Transposed>(f, line);
 }
 DK_INLINE void shared_writes_done() {}
-DK_INLINE int again(int x) { return x; }
+DK_INLINE int hide_from_optimizer(int x) { return x; }
 template <int Pending> DK_INLINE void products_wait() {}
 template <int M, int N> DK_INLINE void products_settle(float (&)[M][N][4]) {}
 DK_INLINE void mma_bf16(float *c, const unsigned *a, const unsigned *b) {
@@ -81,7 +81,7 @@ template <int Bytes = 16, class T> DK_INLINE void copy_async(T *to, const T *fro
     asm volatile("cp.async.ca.shared.global [%0], [%1], %3, %2;"
                  :: "r"(shared_address(to)), "l"(from), "r"(there ? Bytes : 0), "n"(Bytes) : "memory");
 }
-DK_INLINE void copies_done() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+DK_INLINE void wait_for_all_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 DK_INLINE void copies_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 // Waits until at most `Pending` copy groups of the thread are in flight.
 template <int Pending> DK_INLINE void copies_wait() {
@@ -97,7 +97,7 @@ template <bool Transposed> DK_INLINE void load_matrices(unsigned *f, const void 
                  : "=r"(f[0]), "=r"(f[1]), "=r"(f[2]), "=r"(f[3]) : "r"(shared_address(line)) : "memory");
 }
 // Returns the same number, opaque to the optimizer.
-DK_INLINE int again(int x) {
+DK_INLINE int hide_from_optimizer(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
@@ -117,7 +117,7 @@ template <int M, int N> DK_INLINE void products_settle(float (&total)[M][N][4]) 
 }
 // Descriptor of a tile in lines of 128 bytes (below). Fields: address, bytes between groups of 64 rows, bytes
 // between groups of eight lines, all in units of 16; and the swizzle mode.
-template <bool DepthFirst, int Depth> DK_INLINE unsigned long long matrix_at(const void *tile) {
+template <bool DepthFirst, int Depth> DK_INLINE unsigned long long make_tile_descriptor(const void *tile) {
   return (unsigned long long)(shared_address(tile) >> 4 & 0x3fffu) |
          (unsigned long long)(DepthFirst ? 1 : Depth * 128 / 16) << 16 | 64ull << 32 | 1ull << 62;
 }
@@ -152,33 +152,33 @@ DK_INLINE unsigned round_tf32(float x) {
 // Loads operands of an mma from a tile in shared memory, whose lines of `Pitch` elements are along the
 // contracted dimension, or along the rows (columns).
 template <bool DepthFirst, int Pitch, class T>
-DK_INLINE void rows_of_16(unsigned *f, const T *tile, int row, int k, int lane) {
+DK_INLINE void load_rows_16bit(unsigned *f, const T *tile, int row, int k, int lane) {
   int r = row + lane / 8 % 2 * 8, d = k + lane / 16 * 8, line = lane % 8;
   if (DepthFirst) load_matrices<false>(f, tile + (r + line) * Pitch + d);
   else load_matrices<true>(f, tile + (d + line) * Pitch + r);
 }
 // Loads the fragments of two adjacent mma operands.
 template <bool DepthFirst, int Pitch, class T>
-DK_INLINE void columns_of_16(unsigned *f, const T *tile, int column, int k, int lane) {
+DK_INLINE void load_columns_16bit(unsigned *f, const T *tile, int column, int k, int lane) {
   int c = column + lane / 16 * 8, d = k + lane / 8 % 2 * 8, line = lane % 8;
   if (DepthFirst) load_matrices<false>(f, tile + (c + line) * Pitch + d);
   else load_matrices<true>(f, tile + (d + line) * Pitch + c);
 }
 template <bool DepthFirst, int Pitch>
-DK_INLINE unsigned element_of_32(const float *tile, int at, int k) {
+DK_INLINE unsigned load_tf32(const float *tile, int at, int k) {
   return round_tf32(tile[DepthFirst ? at * Pitch + k : k * Pitch + at]);
 }
 template <bool DepthFirst, int Pitch>
-DK_INLINE void rows_of_32(unsigned *f, const float *tile, int row, int k, int lane) {
+DK_INLINE void load_rows_tf32(unsigned *f, const float *tile, int row, int k, int lane) {
 #pragma unroll
   for (int i = 0; i < 4; ++i)
-    f[i] = element_of_32<DepthFirst, Pitch>(tile, row + lane / 4 + i % 2 * 8, k + lane % 4 + i / 2 * 4);
+    f[i] = load_tf32<DepthFirst, Pitch>(tile, row + lane / 4 + i % 2 * 8, k + lane % 4 + i / 2 * 4);
 }
 template <bool DepthFirst, int Pitch>
-DK_INLINE void columns_of_32(unsigned *f, const float *tile, int column, int k, int lane) {
+DK_INLINE void load_columns_tf32(unsigned *f, const float *tile, int column, int k, int lane) {
 #pragma unroll
   for (int i = 0; i < 2; ++i)
-    f[i] = element_of_32<DepthFirst, Pitch>(tile, column + lane / 4, k + lane % 4 + i * 4);
+    f[i] = load_tf32<DepthFirst, Pitch>(tile, column + lane / 4, k + lane % 4 + i * 4);
 }
 
 // Tiles of pipelines are stored in lines of `Line` elements, in which vectors of 16 bytes (`Wide` elements)
@@ -190,7 +190,7 @@ template <int Line, int Wide, bool Scalars = false> DK_INLINE int swizzled(int l
   constexpr int count = Line / Wide, together = 8 / count;
   return line * Line + (vector ^ (Scalars ? line % 4 * 2 : line / together % count)) * Wide;
 }
-template <bool DepthFirst, int Line, int Depth, int Wide> DK_INLINE int place_of_lane(int at, int k, int lane) {
+template <bool DepthFirst, int Line, int Depth, int Wide> DK_INLINE int swizzled_lane_offset(int at, int k, int lane) {
   const int own = lane % 8;
   return DepthFirst ? swizzled<Line, Wide>(at + own, k / Wide)
                     : at / Line * (Depth * Line) + swizzled<Line, Wide>(k + own, at % Line / Wide);
@@ -199,16 +199,16 @@ template <bool DepthFirst, int Line, int Depth, int Wide> DK_INLINE int place_of
 template <bool DepthFirst, int Line, int Depth, class T>
 DK_INLINE void row_fragment(unsigned *f, const T *tile, int row, int k, int lane) {
   constexpr int Wide = 16 / sizeof(T);
-  load_matrices<!DepthFirst>(f, tile + place_of_lane<DepthFirst, Line, Depth, Wide>(row + lane / 8 % 2 * 8, k + lane / 16 * Wide, lane));
+  load_matrices<!DepthFirst>(f, tile + swizzled_lane_offset<DepthFirst, Line, Depth, Wide>(row + lane / 8 % 2 * 8, k + lane / 16 * Wide, lane));
 }
 // Loads the fragments of two adjacent mma operands.
 template <bool DepthFirst, int Line, int Depth, class T>
 DK_INLINE void column_fragments(unsigned *f, const T *tile, int column, int k, int lane) {
   constexpr int Wide = 16 / sizeof(T);
-  load_matrices<!DepthFirst>(f, tile + place_of_lane<DepthFirst, Line, Depth, Wide>(column + lane / 16 * 8, k + lane / 8 % 2 * Wide, lane));
+  load_matrices<!DepthFirst>(f, tile + swizzled_lane_offset<DepthFirst, Line, Depth, Wide>(column + lane / 16 * 8, k + lane / 8 % 2 * Wide, lane));
 }
 template <bool DepthFirst, int Line, int Depth, bool Rows>
-DK_INLINE void fragment_of_32(unsigned *f, const float *tile, int at, int k, int lane) {
+DK_INLINE void load_fragment_tf32(unsigned *f, const float *tile, int at, int k, int lane) {
   if (DepthFirst) {
     const int far = lane / 16, near = lane / 8 % 2;
     load_matrices<false>(f, tile + swizzled<Line, 4>(at + lane % 8 + (Rows ? near : far) * 8, k / 4 + (Rows ? far : near)));
@@ -223,11 +223,11 @@ DK_INLINE void fragment_of_32(unsigned *f, const float *tile, int at, int k, int
 }
 template <bool DepthFirst, int Line, int Depth>
 DK_INLINE void row_fragment(unsigned *f, const float *tile, int row, int k, int lane) {
-  fragment_of_32<DepthFirst, Line, Depth, true>(f, tile, row, k, lane);
+  load_fragment_tf32<DepthFirst, Line, Depth, true>(f, tile, row, k, lane);
 }
 template <bool DepthFirst, int Line, int Depth>
 DK_INLINE void column_fragments(unsigned *f, const float *tile, int column, int k, int lane) {
-  fragment_of_32<DepthFirst, Line, Depth, false>(f, tile, column, k, lane);
+  load_fragment_tf32<DepthFirst, Line, Depth, false>(f, tile, column, k, lane);
 }
 // Stores the sums of a warp, whose fragments of 16 rows are `Step` rows apart, in row-major order.
 template <int Rows, int Columns, int Step, int Pitch, class T>
@@ -262,7 +262,7 @@ template <bool Signed, int N> DK_INLINE void add_column_sums(int (&sums)[2 * N],
     sum = add_elements<Signed>(sum, b[i / 4][i % 4]);
   }
 }
-template <int N> DK_INLINE void put_element_sums(int *to, const int (&sums)[N], int lane) {
+template <int N> DK_INLINE void store_operand_sums(int *to, const int (&sums)[N], int lane) {
 #pragma unroll
   for (int i = 0; i < N; ++i) {
     int sum = sums[i];
@@ -286,7 +286,7 @@ template <class T, int N> DK_INLINE vec<T, N> filled(int x) {
 } // namespace
 
 llvm::StringRef tilePreludeText() {
-  static const std::string text = tilePrelude();
+  static const std::string text = buildTilePrelude();
   return text;
 }
 

@@ -21,10 +21,11 @@ struct RowShape {
   bool even;        ///< whether no thread accesses elements past the row's end
 };
 
-RowShape shapeRows(Planner &plan, ArrayRef<Target> targets, int64_t rows, int64_t columns) {
+RowShape chooseRowShape(KernelGenerator &plan, ArrayRef<LaunchOutput> targets, int64_t rows,
+                        int64_t columns) {
   RowShape s{rows, columns, 1, 32, 1, 1, true};
   int64_t wide = 2;
-  for (const Target &target : targets)
+  for (const LaunchOutput &target : targets)
     wide = std::max(wide, ref::elementBytes(target.buffer.element));
   for (auto &[value, buffer] : plan.known)
     if (typeOf(value).getNumElements() == rows * columns)
@@ -55,7 +56,8 @@ RowShape shapeRows(Planner &plan, ArrayRef<Target> targets, int64_t rows, int64_
 
 class RowWriter {
 public:
-  RowWriter(Planner &plan, Frame &frame, const RowShape &s, ArrayRef<Target> targets)
+  RowWriter(KernelGenerator &plan, LaunchBuilder &frame, const RowShape &s,
+            ArrayRef<LaunchOutput> targets)
       : plan(plan), e(frame.e), t(frame.t), s(s), targets(targets) {}
 
   void write(ArrayRef<ReduceOp> reductions) {
@@ -100,8 +102,8 @@ private:
       reduce(at, group);
       pending = rest;
     }
-    SmallVector<Target> wide, narrow;
-    for (const Target &target : targets)
+    SmallVector<LaunchOutput> wide, narrow;
+    for (const LaunchOutput &target : targets)
       (typeOf(target.value).getNumElements() == s.rows * s.columns ? wide : narrow)
           .push_back(target);
     if (!stored.empty()) {
@@ -113,7 +115,7 @@ private:
     if (!narrow.empty()) {
       t.open("if (" + thread.text() + " == 0)");
       e.pushScope();
-      for (const Target &target : narrow)
+      for (const LaunchOutput &target : narrow)
         e.store(target.buffer, at, e.eval(target.value, e.x.unravel(shapeOf(target.value), at)));
       e.popScope();
       t.close();
@@ -184,7 +186,8 @@ private:
     unrolled &= !operands.empty() || s.threads < 1024;
     for (Value operand : operands) {
       std::string name = t.fresh("kept");
-      t.line(computeName(plan.known[operand].element) + " " + name + "[" + Twine(each) + "];");
+      t.line(getComputeTypeName(plan.known[operand].element) + " " + name + "[" + Twine(each) +
+             "];");
       registers.push_back({operand, name});
     }
     if (operands.empty())
@@ -218,14 +221,14 @@ private:
           Value x = op.getX();
           Type sum = Emitter::sumType(op);
           std::string term = e.eval(x, e.x.unravel(shapeOf(x), start + column + lane));
-          if (computeName(sum) != computeName(elementOf(x)))
-            term = "(" + computeName(sum) + ")" + term;
+          if (getComputeTypeName(sum) != getComputeTypeName(elementOf(x)))
+            term = "(" + getComputeTypeName(sum) + ")" + term;
           e.gatherTerm(total, term);
         }
       });
     });
     for (auto [op, mine] : llvm::zip(group, gathered)) {
-      std::string f = Emitter::functor(op.getKind()), type = computeName(mine.sum);
+      std::string f = Emitter::functor(op.getKind()), type = getComputeTypeName(mine.sum);
       std::string threads = std::to_string(s.threads), total;
       if (s.threads <= 32) {
         total =
@@ -240,19 +243,19 @@ private:
     }
   }
 
-  void storeWide(ArrayRef<Target> wide) {
+  void storeWide(ArrayRef<LaunchOutput> wide) {
     walk([&](Expr column, Expr step) {
       SmallVector<std::string> results;
-      for (const Target &target : wide) {
+      for (const LaunchOutput &target : wide) {
         results.push_back(t.fresh("y"));
-        t.line("dk::vec<" + storageName(target.buffer.element) + ", " + Twine(s.width) + "> " +
-               results.back() + ";");
+        t.line("dk::vec<" + getStorageTypeName(target.buffer.element) + ", " + Twine(s.width) +
+               "> " + results.back() + ";");
       }
       e.lanes(s.width, [&](Expr lane) {
         recall(column, step, lane);
         for (auto [target, result] : llvm::zip(wide, results))
-          t.line(result + ".e[" + lane.text() + "] = dk::as<" + storageName(target.buffer.element) +
-                 ">(" +
+          t.line(result + ".e[" + lane.text() + "] = dk::as<" +
+                 getStorageTypeName(target.buffer.element) + ">(" +
                  e.eval(target.value, e.x.unravel(shapeOf(target.value), start + column + lane)) +
                  ");");
       });
@@ -261,11 +264,11 @@ private:
     });
   }
 
-  Planner &plan;
+  KernelGenerator &plan;
   Emitter &e;
-  Text &t;
+  IndentedText &t;
   RowShape s;
-  ArrayRef<Target> targets;
+  ArrayRef<LaunchOutput> targets;
   Expr thread, start;
   std::string stored; ///< text of the condition under which this row is stored
   bool unrolled = false;
@@ -274,10 +277,10 @@ private:
 
 } // namespace
 
-void launchRows(Planner &plan, ArrayRef<Target> targets, ArrayRef<ReduceOp> reductions,
-                int64_t rows, int64_t columns) {
-  RowShape s = shapeRows(plan, targets, rows, columns);
-  Frame frame(plan);
+void emitRowKernel(KernelGenerator &plan, ArrayRef<LaunchOutput> targets,
+                   ArrayRef<ReduceOp> reductions, int64_t rows, int64_t columns) {
+  RowShape s = chooseRowShape(plan, targets, rows, columns);
+  LaunchBuilder frame(plan);
   RowWriter(plan, frame, s, targets).write(reductions);
   int64_t blocks = std::min<int64_t>((rows + s.together - 1) / s.together,
                                      int64_t(plan.options.multiprocessors) * 32);

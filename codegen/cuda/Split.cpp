@@ -22,7 +22,8 @@ constexpr int64_t kAlong = 32, kBlock = 256;
 
 class SplitWriter {
 public:
-  SplitWriter(Planner &plan, ArrayRef<ReduceOp> reductions) : plan(plan), reductions(reductions) {
+  SplitWriter(KernelGenerator &plan, ArrayRef<ReduceOp> reductions)
+      : plan(plan), reductions(reductions) {
     ReduceOp op = reductions.front();
     shape = shapeOf(op.getX());
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -32,8 +33,8 @@ public:
       if (shape[d] > 1)
         alongReduced = isReduced;
     }
-    kept = product(keptShape);
-    reduced = product(reducedShape);
+    kept = multiplyDims(keptShape);
+    reduced = multiplyDims(reducedShape);
     bytes = 1;
     for (ReduceOp r : reductions)
       bytes = std::max(bytes, ref::elementBytes(Emitter::sumType(r)));
@@ -46,9 +47,9 @@ public:
     parts = std::max<int64_t>(1, (reduced + chunk - 1) / chunk);
     for (ReduceOp op : reductions) {
       buffers.push_back(parts > 1 ? plan.scratch(Emitter::sumType(op), kept * parts)
-                                  : plan.place(op.getY(), computeType(elementOf(op.getX()))));
+                                  : plan.place(op.getY(), getComputeType(elementOf(op.getX()))));
     }
-    std::optional<Frame> frame(std::in_place, plan);
+    std::optional<LaunchBuilder> frame(std::in_place, plan);
     alongReduced ? writeAlong(*frame) : writeAcross(*frame);
     frame.reset();
     if (parts > kFewParts)
@@ -60,7 +61,7 @@ public:
   }
 
 private:
-  static Type computeType(Type element) {
+  static Type getComputeType(Type element) {
     if (isFloat(element) && !element.isF64())
       return Float32Type::get(element.getContext());
     return element;
@@ -128,9 +129,9 @@ private:
   std::string term(Emitter &e, ReduceOp op, const Indices &at) {
     Type sum = Emitter::sumType(op);
     std::string text = e.eval(op.getX(), at);
-    return computeName(sum) == computeName(elementOf(op.getX()))
+    return getComputeTypeName(sum) == getComputeTypeName(elementOf(op.getX()))
                ? text
-               : "(" + computeName(sum) + ")" + text;
+               : "(" + getComputeTypeName(sum) + ")" + text;
   }
 
   /// Emits a loop over the reduction indices of this block's part, divided by `unit`. The loop
@@ -171,9 +172,9 @@ private:
 
   /// Emits a reduction of elements that are contiguous in memory: one thread block for each result
   /// element and part.
-  void writeAlong(Frame &frame) {
+  void writeAlong(LaunchBuilder &frame) {
     Emitter &e = frame.e;
-    Text &t = frame.t;
+    IndentedText &t = frame.t;
     Expr at = e.variable("o", "blockIdx.x", 0, kept - 1);
     SmallVector<Emitter::Accumulator> gathered;
     for (ReduceOp op : reductions)
@@ -187,7 +188,7 @@ private:
     });
     SmallVector<std::string> totals;
     for (auto [op, mine] : llvm::zip(reductions, gathered)) {
-      std::string scratch = t.fresh("shared"), type = computeName(mine.sum);
+      std::string scratch = t.fresh("shared"), type = getComputeTypeName(mine.sum);
       t.line("__shared__ " + type + " " + scratch + "[" + Twine(threads / 32) + "];");
       totals.push_back(e.let(type, "dk::block_reduce<" + Emitter::functor(op.getKind()) + ", " +
                                        std::to_string(threads) + ">(" + e.gathered(mine) + ", " +
@@ -204,9 +205,9 @@ private:
 
   /// Emits a reduction of elements that are not contiguous in memory. threadIdx.x is an index in
   /// the dimensions that are not reduced, threadIdx.y in the reduced ones.
-  void writeAcross(Frame &frame) {
+  void writeAcross(LaunchBuilder &frame) {
     Emitter &e = frame.e;
-    Text &t = frame.t;
+    IndentedText &t = frame.t;
     int64_t vectors = kept / width, blocks = (vectors + threads - 1) / threads;
     std::string name =
         e.let(e.indexType, "blockIdx.x * " + std::to_string(threads) + " + threadIdx.x");
@@ -232,7 +233,7 @@ private:
       ReduceOp op = reductions[i];
       Type sum = Emitter::sumType(op);
       std::string shared = t.fresh("shared");
-      t.line("__shared__ " + computeName(sum) + " " + shared + "[" + Twine(rows) + "][" +
+      t.line("__shared__ " + getComputeTypeName(sum) + " " + shared + "[" + Twine(rows) + "][" +
              Twine(threads * width) + "];");
       for (int64_t l = 0; l < width; ++l)
         t.line(shared + "[threadIdx.y][threadIdx.x * " + Twine(width) + " + " + Twine(l) +
@@ -246,7 +247,7 @@ private:
         std::string total = t.fresh("v");
         std::string place =
             "][threadIdx.x * " + std::to_string(width) + " + " + std::to_string(l) + "]";
-        t.line(computeName(sum) + " " + total + " = " + shared + "[0" + place + ";");
+        t.line(getComputeTypeName(sum) + " " + total + " = " + shared + "[0" + place + ";");
         t.line("for (int y = 1; y < " + Twine(rows) + "; ++y) " + total + " = " +
                Emitter::combine(op.getKind(), sum, total, shared + "[y" + place) + ";");
         storeTotal(e, i, at * width + Expr(l), total);
@@ -260,18 +261,18 @@ private:
   /// Emits a launch in which several threads combine the partial results of each result element, in
   /// a fixed order.
   void writeTotals() {
-    Frame frame(plan);
+    LaunchBuilder frame(plan);
     Emitter &e = frame.e;
-    Text &t = frame.t;
+    IndentedText &t = frame.t;
     const int64_t along = std::min<int64_t>(kAlong, llvm::PowerOf2Ceil(kept));
     const std::string lines = std::to_string(kBlock / along);
     std::string name =
         e.let(e.indexType, "blockIdx.x * " + std::to_string(along) + " + threadIdx.x");
     for (auto [op, partial] : llvm::zip(reductions, buffers)) {
       Type sum = Emitter::sumType(op);
-      Buffer whole = plan.place(op.getY(), computeType(elementOf(op.getX())));
+      Buffer whole = plan.place(op.getY(), getComputeType(elementOf(op.getX())));
       frame.use(partial.name);
-      std::string type = computeName(sum), shared = t.fresh("shared");
+      std::string type = getComputeTypeName(sum), shared = t.fresh("shared");
       Emitter::Accumulator mine = e.gather(op.getKind(), sum, parts);
       t.line("if (" + name + " < " + Twine(kept) + ")");
       t.line("#pragma unroll 4");
@@ -298,7 +299,7 @@ private:
                  {uint32_t(along), uint32_t(kBlock / along), 1});
   }
 
-  Planner &plan;
+  KernelGenerator &plan;
   SmallVector<ReduceOp> reductions;
   ArrayRef<int64_t> shape;
   SmallVector<size_t> keptDims, reducedDims;
@@ -311,7 +312,7 @@ private:
 
 } // namespace
 
-void launchSplit(Planner &plan, ArrayRef<ReduceOp> reductions) {
+void emitSplitReduction(KernelGenerator &plan, ArrayRef<ReduceOp> reductions) {
   SplitWriter(plan, reductions).write();
 }
 

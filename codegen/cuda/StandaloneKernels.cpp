@@ -9,15 +9,15 @@ namespace dlc::cuda {
 namespace {
 
 /// Shape [outer, size, inner] of a tensor around one axis. A line is the elements along the axis.
-struct Lines {
-  Lines(ArrayRef<int64_t> shape, int64_t axis)
-      : outer(product(shape.take_front(axis))), size(shape[axis]),
-        inner(product(shape.drop_front(axis + 1))) {}
+struct AxisLines {
+  AxisLines(ArrayRef<int64_t> shape, int64_t axis)
+      : outer(multiplyDims(shape.take_front(axis))), size(shape[axis]),
+        inner(multiplyDims(shape.drop_front(axis + 1))) {}
   int64_t outer, size, inner;
   int64_t count() const { return outer * inner; }
 };
 
-Type widened(Type element) {
+Type getAccumulatorType(Type element) {
   return isFloat(element) && !element.isF64() ? Type(Float32Type::get(element.getContext()))
                                               : element;
 }
@@ -29,7 +29,7 @@ constexpr int64_t kSorted = 4096, kSharedBytes = 48 << 10;
 /// are the line that the next launch sorts, until there is one part.
 class TopKWriter {
 public:
-  TopKWriter(Planner &plan, TopKOp op, ArrayRef<Target> targets)
+  TopKWriter(KernelGenerator &plan, TopKOp op, ArrayRef<LaunchOutput> targets)
       : plan(plan), op(op), targets(targets), lines(shapeOf(op.getX()), op.getAxis()), k(op.getK()),
         element(elementOf(op.getX())), I(plan.indexType) {
     most = kSorted;
@@ -63,29 +63,30 @@ public:
 
 private:
   std::string before() {
-    return std::string("dk::before<") + (op.getLargest() ? "true" : "false") + ">";
+    return std::string("dk::ranks_before<") + (op.getLargest() ? "true" : "false") + ">";
   }
-  std::string type() const { return computeName(element); }
+  std::string type() const { return getComputeTypeName(element); }
 
   /// Emits the offsets of line `line` in the operand (from) and in the results (to).
-  void findLine(Text &t) const {
+  void findLine(IndentedText &t) const {
     std::string inner = std::to_string(lines.inner);
     t.line("const " + I + " outer = line / " + inner + ", inner = line % " + inner + ";");
     t.line("const " + I + " from = outer * " + Twine(lines.size * lines.inner) +
            " + inner, to = outer * " + Twine(k * lines.inner) + " + inner;");
   }
 
-  void put(Text &t, const std::string &rank, const std::string &value, const std::string &place) {
+  void put(IndentedText &t, const std::string &rank, const std::string &value,
+           const std::string &place) {
     std::string at = "[to + " + rank + " * " + std::to_string(lines.inner) + "] = ";
-    t.line(targets[0].buffer.name + at + "dk::as<" + storageName(targets[0].buffer.element) + ">(" +
-           value + ");");
+    t.line(targets[0].buffer.name + at + "dk::as<" + getStorageTypeName(targets[0].buffer.element) +
+           ">(" + value + ");");
     t.line(targets[1].buffer.name + at + place + ";");
   }
 
   void writeParts(int64_t size, int64_t parts, const Buffer &values, const Buffer *places,
                   const Buffer &newValues, const Buffer &newPlaces) {
-    Frame frame(plan);
-    Text &t = frame.t;
+    LaunchBuilder frame(plan);
+    IndentedText &t = frame.t;
     int64_t room = 2;
     while (room < std::min(size, most))
       room *= 2;
@@ -119,7 +120,7 @@ private:
       frame.write(newValues.name);
       frame.write(newPlaces.name);
       std::string to = "[blockIdx.x * " + wanted + " + i] = ";
-      t.line(newValues.name + to + "dk::as<" + storageName(element) + ">(values[i]);");
+      t.line(newValues.name + to + "dk::as<" + getStorageTypeName(element) + ">(values[i]);");
       t.line(newPlaces.name + to + "places[i];");
     }
     t.close();
@@ -129,8 +130,8 @@ private:
   /// Emits a top-k that ranks elements by counting: the rank of an element is the number of
   /// elements that precede it in sorting order.
   void count() {
-    Frame frame(plan);
-    Text &t = frame.t;
+    LaunchBuilder frame(plan);
+    IndentedText &t = frame.t;
     std::string in = plan.known[op.getX()].name, n = std::to_string(lines.size);
     for (const std::string &name : {in, targets[0].buffer.name, targets[1].buffer.name})
       frame.use(name);
@@ -153,27 +154,27 @@ private:
     frame.finish({uint32_t(std::min<int64_t>(lines.count(), 1 << 20)), 1, 1}, {256, 1, 1});
   }
 
-  Planner &plan;
+  KernelGenerator &plan;
   TopKOp op;
-  ArrayRef<Target> targets;
-  Lines lines;
+  ArrayRef<LaunchOutput> targets;
+  AxisLines lines;
   int64_t k, most;
   Type element;
   std::string I;
 };
 
-void cumulative(Planner &plan, CumulativeOp op, ArrayRef<Target> targets) {
-  Lines lines(shapeOf(op.getX()), op.getAxis());
+void emitCumulative(KernelGenerator &plan, CumulativeOp op, ArrayRef<LaunchOutput> targets) {
+  AxisLines lines(shapeOf(op.getX()), op.getAxis());
   if (lines.count() * lines.size == 0)
     return;
-  Frame frame(plan);
-  Text &t = frame.t;
+  LaunchBuilder frame(plan);
+  IndentedText &t = frame.t;
   std::string in = plan.known[op.getX()].name, out = targets[0].buffer.name, I = plan.indexType;
   frame.use(in);
   frame.use(out);
-  Type sum = widened(elementOf(op.getX()));
-  std::string type = computeName(sum), inner = std::to_string(lines.inner);
-  std::string stored = "dk::as<" + storageName(elementOf(op.getX())) + ">";
+  Type sum = getAccumulatorType(elementOf(op.getX()));
+  std::string type = getComputeTypeName(sum), inner = std::to_string(lines.inner);
+  std::string stored = "dk::as<" + getStorageTypeName(elementOf(op.getX())) + ">";
   auto combine = [&](const std::string &a, const std::string &b) {
     return Emitter::combine(op.getKind(), sum, a, b);
   };
@@ -248,15 +249,15 @@ void cumulative(Planner &plan, CumulativeOp op, ArrayRef<Target> targets) {
 }
 
 /// Number, size and target indices of a scatter's updates.
-struct Updates {
-  explicit Updates(Operation *op) {
+struct ScatterUpdateSizes {
+  explicit ScatterUpdateSizes(Operation *op) {
     auto elements = dyn_cast<ScatterElementsOp>(op);
     auto shape = shapeOf(op->getOperand(0)), indexShape = shapeOf(op->getOperand(1));
     depth = elements ? shape.size() : indexShape.back();
-    count = elements ? product(indexShape) : product(indexShape.drop_back());
-    length = elements ? 1 : product(shape.drop_front(depth));
+    count = elements ? multiplyDims(indexShape) : multiplyDims(indexShape.drop_back());
+    length = elements ? 1 : multiplyDims(shape.drop_front(depth));
     rivals = elements ? indexShape[elements.getAxis()] : count;
-    apart = elements ? product(indexShape.drop_front(elements.getAxis() + 1)) : 1;
+    apart = elements ? multiplyDims(indexShape.drop_front(elements.getAxis() + 1)) : 1;
   }
   int64_t depth, count;
   int64_t length; ///< contiguous elements of one update
@@ -275,7 +276,7 @@ constexpr int64_t kRivalTile = 512, kRivalPart = 2048;
 /// at the first update of a target then combines all updates of that target.
 class ScatterWriter {
 public:
-  ScatterWriter(Planner &plan, Operation *op, const Target &target)
+  ScatterWriter(KernelGenerator &plan, Operation *op, const LaunchOutput &target)
       : plan(plan), op(op), x(op->getOperand(0)), target(target), u(op), I(plan.indexType) {
     unsigned bits = I == "int" ? 32 : 64;
     place = IntegerType::get(op->getContext(), bits);
@@ -297,7 +298,7 @@ private:
   std::array<uint32_t, 3> blocks(int64_t n) const {
     return {uint32_t(std::min<int64_t>((n + 255) / 256, plan.options.multiprocessors * 32)), 1, 1};
   }
-  void walk(Frame &frame, int64_t n) const {
+  void walk(LaunchBuilder &frame, int64_t n) const {
     frame.t.open("for (" + I + " i = blockIdx.x * 256 + threadIdx.x; i < " + Twine(n) +
                  "; i += gridDim.x * 256)");
   }
@@ -313,7 +314,7 @@ private:
   }
 
   void copy() {
-    Frame frame(plan);
+    LaunchBuilder frame(plan);
     const Buffer &in = plan.known[x], &out = target.buffer;
     frame.use(in.name);
     frame.use(out.name);
@@ -332,8 +333,8 @@ private:
     auto elements = dyn_cast<ScatterElementsOp>(op);
     auto shape = shapeOf(x), indexShape = shapeOf(op->getOperand(1));
     places = plan.scratch(place, u.count);
-    Frame frame(plan);
-    Text &t = frame.t;
+    LaunchBuilder frame(plan);
+    IndentedText &t = frame.t;
     Emitter &e = frame.e;
     walk(frame, u.count);
     e.pushScope();
@@ -385,8 +386,8 @@ private:
       int64_t range = (u.rivals + parts * kRivalTile - 1) / (parts * kRivalTile) * kRivalTile;
       parts = (u.rivals + range - 1) / range;
       counts = plan.scratch(IntegerType::get(op->getContext(), 32), parts * u.count);
-      Frame frame(plan);
-      Text &t = frame.t;
+      LaunchBuilder frame(plan);
+      IndentedText &t = frame.t;
       frame.use(places.name);
       frame.write(counts.name);
       std::string tile = std::to_string(kRivalTile), each = std::to_string(blocksOfLine);
@@ -413,8 +414,8 @@ private:
              " + line * " + rivals + " + r] = before;");
       frame.finish({uint32_t(lines * blocksOfLine), uint32_t(parts), 1}, {256, 1, 1});
     }
-    Frame frame(plan);
-    Text &t = frame.t;
+    LaunchBuilder frame(plan);
+    IndentedText &t = frame.t;
     frame.use(places.name);
     frame.write(order.name);
     frame.write(sorted.name);
@@ -447,8 +448,8 @@ private:
     Buffer keys = plan.scratch(place, u.count);
     Buffer updates = plan.scratch(order.element, u.count);
     {
-      Frame frame(plan);
-      Text &t = frame.t;
+      LaunchBuilder frame(plan);
+      IndentedText &t = frame.t;
       frame.use(places.name);
       frame.write(keys.name);
       frame.write(updates.name);
@@ -470,8 +471,8 @@ private:
       t.close();
       frame.finish({uint32_t(lines * parts), 1, 1}, {256, 1, 1});
     }
-    Frame frame(plan);
-    Text &t = frame.t;
+    LaunchBuilder frame(plan);
+    IndentedText &t = frame.t;
     frame.use(keys.name);
     frame.use(updates.name);
     frame.write(order.name);
@@ -507,16 +508,16 @@ private:
     bool last = reduction == ScatterReduction::none;
     ReduceKind kinds[] = {ReduceKind::sum, ReduceKind::sum, ReduceKind::prod, ReduceKind::max,
                           ReduceKind::min};
-    Frame frame(plan);
-    Text &t = frame.t;
+    LaunchBuilder frame(plan);
+    IndentedText &t = frame.t;
     // The result already contains the operand's values: it shares the operand's buffer, or they
     // were copied.
     const Buffer &news = plan.known[op->getOperand(2)], &out = target.buffer;
     frame.use(news.name);
     frame.write(out.name);
     int64_t width = widthOf(u.length, {news, out}), vectors = u.length / width;
-    Type sum = widened(elementOf(x));
-    std::string type = computeName(sum), w = std::to_string(width),
+    Type sum = getAccumulatorType(elementOf(x));
+    std::string type = getComputeTypeName(sum), w = std::to_string(width),
                 length = std::to_string(u.length), n = std::to_string(u.count);
     auto lanes = [&](const std::string &statement) {
       t.line("#pragma unroll");
@@ -559,8 +560,8 @@ private:
         constexpr int64_t together = 8;
         t.open("for (; next + " + Twine(together) + " <= " + n + " && " + key + "[next + " +
                Twine(together - 1) + "] == place; next += " + Twine(together) + ")");
-        t.line("dk::vec<" + storageName(elementOf(x)) + ", " + w + "> news[" + Twine(together) +
-               "];");
+        t.line("dk::vec<" + getStorageTypeName(elementOf(x)) + ", " + w + "> news[" +
+               Twine(together) + "];");
         t.line("#pragma unroll");
         t.line("for (int k = 0; k < " + Twine(together) + "; ++k) news[k] = " + update("next + k") +
                ";");
@@ -576,18 +577,18 @@ private:
       t.line("const auto one = " + update("next") + ";");
       take("one");
       t.close();
-      lanes("old.e[l] = dk::as<" + storageName(elementOf(x)) + ">(value[l]);");
+      lanes("old.e[l] = dk::as<" + getStorageTypeName(elementOf(x)) + ">(value[l]);");
       t.line("dk::store<" + w + ">(" + result + ", old);");
     }
     t.close();
     frame.finish(blocks(u.count * vectors), {256, 1, 1});
   }
 
-  Planner &plan;
+  KernelGenerator &plan;
   Operation *op;
   Value x;
-  const Target &target;
-  Updates u;
+  const LaunchOutput &target;
+  ScatterUpdateSizes u;
   std::string I;
   Type place;
   Buffer places, order, sorted;
@@ -595,7 +596,7 @@ private:
 
 /// Emits a grouped matmul or its weight gradient with one thread per result element. Each thread
 /// finds its group by comparing its row with the groups' ends.
-void grouped(Planner &plan, Operation *op, const Target &target) {
+void emitGroupedMatmul(KernelGenerator &plan, Operation *op, const LaunchOutput &target) {
   auto matmul = dyn_cast<GroupedMatmulOp>(op);
   Value a = op->getOperand(0), right = op->getOperand(1), ends = op->getOperand(2);
   int64_t rows = shapeOf(a)[0], k = shapeOf(a)[1], groups = shapeOf(ends)[0],
@@ -603,13 +604,13 @@ void grouped(Planner &plan, Operation *op, const Target &target) {
   if (total == 0)
     return;
   plan.kernel.flops += 2 * double(rows) * double(k) * double(n);
-  Frame frame(plan);
-  Text &t = frame.t;
+  LaunchBuilder frame(plan);
+  IndentedText &t = frame.t;
   std::string I = plan.indexType, A = plan.known[a].name, B = plan.known[right].name,
               E = plan.known[ends].name, out = target.buffer.name;
   for (const std::string &name : {A, B, E, out})
     frame.use(name);
-  std::string type = computeName(widened(elementOf(a)));
+  std::string type = getComputeTypeName(getAccumulatorType(elementOf(a)));
   auto number = [](int64_t value) { return std::to_string(value); };
   t.open("for (" + I + " i = blockIdx.x * 256 + threadIdx.x; i < " + number(total) +
          "; i += gridDim.x * 256)");
@@ -638,7 +639,7 @@ void grouped(Planner &plan, Operation *op, const Target &target) {
     t.line("  sum += (" + type + ")dk::load(" + A + "[p * " + number(k) + " + row]) * (" + type +
            ")dk::load(" + B + "[p * " + number(n) + " + column]);");
   }
-  t.line(out + "[i] = dk::as<" + storageName(elementOf(op->getResult(0))) + ">(sum);");
+  t.line(out + "[i] = dk::as<" + getStorageTypeName(elementOf(op->getResult(0))) + ">(sum);");
   t.close();
   frame.finish(
       {uint32_t(std::min<int64_t>((total + 255) / 256, plan.options.multiprocessors * 32)), 1, 1},
@@ -647,19 +648,19 @@ void grouped(Planner &plan, Operation *op, const Target &target) {
 
 /// Emits non-maximum suppression with one thread block per row of scores. All threads of the block
 /// find the next candidate in sorting order and check whether it overlaps a selected box.
-void suppress(Planner &plan, NmsOp op, ArrayRef<Target> targets) {
+void emitNonMaxSuppression(KernelGenerator &plan, NmsOp op, ArrayRef<LaunchOutput> targets) {
   const std::string &I = plan.indexType;
   ArrayRef<int64_t> shape = shapeOf(op.getScores());
   const int64_t rows = shape[0] * shape[1];
   if (rows == 0)
     return;
-  Frame frame(plan);
-  Text &t = frame.t;
+  LaunchBuilder frame(plan);
+  IndentedText &t = frame.t;
   std::string boxes = plan.known[op.getBoxes()].name, scores = plan.known[op.getScores()].name,
               candidates = plan.known[op.getCandidates()].name,
               overlap = plan.known[op.getOverlap()].name, places = targets[0].buffer.name,
               counts = targets[1].buffer.name, n = std::to_string(shape[2]),
-              k = std::to_string(op.getK()), type = computeName(elementOf(op.getScores()));
+              k = std::to_string(op.getK()), type = getComputeTypeName(elementOf(op.getScores()));
   for (const std::string &name : {boxes, scores, candidates, overlap, places, counts})
     frame.use(name);
   t.line("__shared__ " + type + " best[256];");
@@ -677,8 +678,8 @@ void suppress(Planner &plan, NmsOp op, ArrayRef<Target> targets) {
   t.open("for (" + I + " i = tid; i < " + n + "; i += 256)");
   t.line("if (!dk::load(" + candidates + "[row * " + n + " + i])) continue;");
   t.line("const " + type + " s = dk::load(" + scores + "[row * " + n + " + i]);");
-  t.line("if (last >= 0 && !dk::before<true>(lastScore, last, s, i)) continue;");
-  t.line("if (mine < 0 || dk::before<true>(s, i, score, mine)) mine = i, score = s;");
+  t.line("if (last >= 0 && !dk::ranks_before<true>(lastScore, last, s, i)) continue;");
+  t.line("if (mine < 0 || dk::ranks_before<true>(s, i, score, mine)) mine = i, score = s;");
   t.close();
   t.line("best[tid] = score;");
   t.line("at[tid] = mine;");
@@ -686,7 +687,8 @@ void suppress(Planner &plan, NmsOp op, ArrayRef<Target> targets) {
   t.line("__syncthreads();");
   t.open("for (int step = 128; step > 0; step /= 2)");
   t.line("const " + I + " other = tid < step ? at[tid + step] : (" + I + ")-1;");
-  t.line("if (other >= 0 && (at[tid] < 0 || dk::before<true>(best[tid + step], other, best[tid], "
+  t.line("if (other >= 0 && (at[tid] < 0 || dk::ranks_before<true>(best[tid + step], other, "
+         "best[tid], "
          "at[tid])))");
   t.line("  at[tid] = other, best[tid] = best[tid + step];");
   t.line("__syncthreads();");
@@ -731,16 +733,16 @@ void suppress(Planner &plan, NmsOp op, ArrayRef<Target> targets) {
 
 } // namespace
 
-bool launchStandalone(Planner &plan, Operation *op, ArrayRef<Target> targets) {
+bool emitStandaloneKernel(KernelGenerator &plan, Operation *op, ArrayRef<LaunchOutput> targets) {
   if (auto o = dyn_cast<TopKOp>(op)) {
     TopKWriter(plan, o, targets).write();
   } else if (auto o = dyn_cast<NmsOp>(op)) {
-    suppress(plan, o, targets);
+    emitNonMaxSuppression(plan, o, targets);
   } else if (auto o = dyn_cast<CumulativeOp>(op)) {
     plan.kernel.inplace.push_back({0, 0});
-    cumulative(plan, o, targets);
+    emitCumulative(plan, o, targets);
   } else if (isa<GroupedMatmulOp, GroupedWeightGradOp>(op)) {
-    grouped(plan, op, targets[0]);
+    emitGroupedMatmul(plan, op, targets[0]);
   } else {
     plan.kernel.inplace.push_back({0, 0});
     ScatterWriter(plan, op, targets[0]).write();

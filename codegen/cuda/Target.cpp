@@ -12,9 +12,9 @@ namespace dlc::cuda {
 namespace {
 
 /// Queries the CUDA driver for properties of the device that dlc_device_properties lacks.
-GpuFound askedOfDriver(const std::string &device) {
+GpuDeviceProperties queryDriverProperties(const std::string &device) {
   using Ask = int (*)(int *, int, int);
-  auto ask = reinterpret_cast<Ask>(loaded(Library::Driver).symbol("cuDeviceGetAttribute"));
+  auto ask = reinterpret_cast<Ask>(loadLibrary(Library::Driver).symbol("cuDeviceGetAttribute"));
   auto number = [&, ordinal = runtime::parseDeviceName(device)->ordinal](int attribute) {
     int value = 0;
     return ask && ask(&value, attribute, ordinal) == 0 ? double(value) : 0.0;
@@ -22,7 +22,7 @@ GpuFound askedOfDriver(const std::string &device) {
   // Values of the enum CUdevice_attribute. Clock rates are in kHz and the bus width in bits; memory
   // transfers data twice per clock.
   constexpr int kClock = 13, kMemoryClock = 36, kBus = 37;
-  GpuFound found;
+  GpuDeviceProperties found;
   found.gigahertz = number(kClock) * 1e-6;
   found.gigabytes = number(kMemoryClock) * 1e-6 * 2 * number(kBus) / 8;
   return found;
@@ -41,12 +41,12 @@ std::optional<GpuTarget> parseArch(const std::string &arch, std::string &why) {
 
 } // namespace
 
-static int versionOf(const std::string &arch) {
+static int parseSmVersion(const std::string &arch) {
   return std::atoi(arch.c_str() + std::strlen("sm_"));
 }
 
-int64_t sharedBytesOf(const std::string &arch) {
-  int version = versionOf(arch);
+int64_t getSharedMemoryBytes(const std::string &arch) {
+  int version = parseSmVersion(arch);
   int64_t kilobytes = 99;
   if (version == 75)
     kilobytes = 64;
@@ -59,7 +59,7 @@ int64_t sharedBytesOf(const std::string &arch) {
 
 bool hasWarpgroups(const std::string &arch) { return arch == "sm_90a"; }
 
-bool multipliesBytes(const std::string &arch) { return versionOf(arch) >= 80; }
+bool multipliesBytes(const std::string &arch) { return parseSmVersion(arch) >= 80; }
 
 std::optional<GpuTarget> targetOf(const std::string &device, const std::string &asked,
                                   std::string &why) {
@@ -68,7 +68,7 @@ std::optional<GpuTarget> targetOf(const std::string &device, const std::string &
   try {
     dlc_device_properties found =
         runtime::openDevice(*runtime::parseDeviceName(device)).properties();
-    GpuFound more = askedOfDriver(device);
+    GpuDeviceProperties more = queryDriverProperties(device);
     more.multiprocessors = found.multiprocessors;
     int version = found.major * 10 + found.minor;
     std::string arch = "sm_" + std::to_string(version);
@@ -76,7 +76,7 @@ std::optional<GpuTarget> targetOf(const std::string &device, const std::string &
     // ("sm_90a").
     if (hasWarpgroups(arch + "a"))
       arch += "a";
-    return GpuTarget{arch, gpuFigures(version, more)};
+    return GpuTarget{arch, getGpuParameters(version, more)};
   } catch (const std::exception &error) {
     why = std::string(error.what()) +
           "; to compile for the GPU of another machine, name its architecture, as in --gpu-arch "

@@ -12,11 +12,11 @@ namespace dlc::cuda {
 
 struct GpuTarget {
   std::string arch; ///< architecture name as in NVRTC: sm_90
-  GpuFigures figures = {};
+  GpuCostParameters figures = {};
 };
 
 /// Returns the maximum shared memory of a thread block in bytes on GPUs of this architecture.
-int64_t sharedBytesOf(const std::string &arch);
+int64_t getSharedMemoryBytes(const std::string &arch);
 /// Returns whether the architecture has warpgroup matrix instructions (wgmma).
 bool hasWarpgroups(const std::string &arch);
 /// Returns whether tensor cores of this architecture multiply 8-bit integers, 32 along the

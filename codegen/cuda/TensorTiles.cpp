@@ -16,22 +16,22 @@ namespace dlc::cuda {
 
 namespace {
 
-class TensorTileWriter : public TileFrame {
+class TensorTileWriter : public TiledKernelWriter {
 public:
-  using TileFrame::TileFrame;
+  using TiledKernelWriter::TiledKernelWriter;
 
   std::optional<Buffer> write() {
     placeBlock();
     sides[0] = sideOf(true);
     sides[1] = sideOf(false);
-    for (TileSide &side : sides)
+    for (OperandTile &side : sides)
       declareZeroPoint(side);
     // wgmma instructions read shared memory asynchronously and end one step later, so one stage
     // less is filled ahead.
     ahead = s.warpgroups ? s.stages - 2 : s.stages - 1;
     t.line("extern __shared__ __align__(1024) unsigned char memory[];");
     int64_t place = 0;
-    for (TileSide &side : sides) {
+    for (OperandTile &side : sides) {
       t.line(side.type + " *const " + side.shared + " = (" + side.type + " *)(memory + " +
              Twine(place) + ");");
       place += s.stages * elementsOf(side) * s.sharedBytes;
@@ -45,7 +45,7 @@ public:
     e.pushScope();
     Expr ring = e.freshAtom("p", 0, ahead);
     Expr from = e.variable("first", begin + " + p", 0, steps - 1) * s.depth;
-    for (TileSide &side : sides)
+    for (OperandTile &side : sides)
       side.async ? copyTile(side, from, ring) : computeTile(side, from, ring);
     e.popScope();
     t.close();
@@ -73,10 +73,10 @@ public:
     t.open("if (more)");
     e.pushScope();
     // Asynchronous copies are issued before other operands are computed, because of their latency.
-    for (TileSide &side : sides)
+    for (OperandTile &side : sides)
       if (side.async)
         copyTile(side, next, to);
-    for (TileSide &side : sides)
+    for (OperandTile &side : sides)
       if (!side.async)
         computeTile(side, next, to);
     e.popScope();
@@ -94,11 +94,11 @@ public:
     if (s.warpgroups)
       t.line("dk::products_settle(total);");
     int64_t pitch = s.columns + 8;
-    std::string type = computeName(s.accumulator);
+    std::string type = getComputeTypeName(s.accumulator);
     t.line(type + " *const sums = (" + type + " *)memory;");
     t.line("__syncthreads();");
     int64_t sums = s.rows * pitch;
-    for (const TileSide &side : sides)
+    for (const OperandTile &side : sides)
       sums += putElementSums(side, sums);
     t.line("dk::put_sums<" + Twine(fragmentRows) + ", " + Twine(fragmentColumns) + ", " +
            Twine(rowStep) + ", " + Twine(pitch) + ">(sums, total, warp_row, warp_column, lane);");
@@ -119,14 +119,14 @@ public:
   }
 
 private:
-  int64_t lineOf(const TileSide &side) const {
+  int64_t lineOf(const OperandTile &side) const {
     return side.depthFirst ? s.depth : std::min(128 / s.sharedBytes, side.extent);
   }
-  int64_t elementsOf(const TileSide &side) const { return side.extent * s.depth; }
+  int64_t elementsOf(const OperandTile &side) const { return side.extent * s.depth; }
 
   /// Returns the text of an operand's element in a pipeline stage in shared memory. The other
   /// elements of its vector follow in memory.
-  std::string slot(const TileSide &side, const Expr &ring, const Expr &along, const Expr &k) {
+  std::string slot(const OperandTile &side, const Expr &ring, const Expr &along, const Expr &k) {
     int64_t line = lineOf(side), wide = 16 / s.sharedBytes;
     const Expr &outer = side.depthFirst ? along : k;
     Expr inner = side.depthFirst ? k : e.x.remainder(along, line);
@@ -141,7 +141,8 @@ private:
 
   /// Returns the start (along, k) of the vector of the tile that a thread copies or computes in a
   /// step.
-  std::pair<Expr, Expr> vectorOfThread(const TileSide &side, const Expr &step, const Expr &thread) {
+  std::pair<Expr, Expr> vectorOfThread(const OperandTile &side, const Expr &step,
+                                       const Expr &thread) {
     Expr vector = step * s.threads + thread;
     // Adjacent threads read contiguous memory.
     if (side.transposed)
@@ -151,7 +152,7 @@ private:
     return side.depthFirst ? std::pair(outer, within) : std::pair(within, outer);
   }
 
-  void copyTile(const TileSide &side, const Expr &k, const Expr &ring) {
+  void copyTile(const OperandTile &side, const Expr &k, const Expr &ring) {
     auto copyVector = [&](const Expr &step, const Expr &thread) {
       auto [along, within] = vectorOfThread(side, step, thread);
       for (int64_t part = 0; part < side.together; part += side.width)
@@ -164,7 +165,7 @@ private:
       someAtATime(side, copyVector);
   }
 
-  void computeTile(const TileSide &side, const Expr &k, const Expr &ring) {
+  void computeTile(const OperandTile &side, const Expr &k, const Expr &ring) {
     someAtATime(side, [&](const Expr &step, const Expr &thread) {
       auto [along, within] = vectorOfThread(side, step, thread);
       std::string vector = t.fresh("x");
@@ -179,22 +180,23 @@ private:
   /// Emits a loop over a thread's vectors whose indices are expensive to compute. To save
   /// registers, the indices are recomputed in each step, and only a few elements are processed at a
   /// time.
-  void someAtATime(const TileSide &side, function_ref<void(const Expr &, const Expr &)> body) {
+  void someAtATime(const OperandTile &side, function_ref<void(const Expr &, const Expr &)> body) {
     int64_t elements = s.warpgroups ? 16 : 8;
     t.open("");
     e.pushScope();
-    Expr again = e.variable("t", "dk::again(" + thread.text() + ")", 0, s.threads - 1);
+    Expr again =
+        e.variable("t", "dk::hide_from_optimizer(" + thread.text() + ")", 0, s.threads - 1);
     t.line("#pragma unroll " + Twine(std::max<int64_t>(1, elements / side.together)));
     e.loop("0", side.perThread, "1", [&](Expr step) { body(step, again); });
     e.popScope();
     t.close();
   }
 
-  void copy(const TileSide &side, const Expr &along, const Expr &within, const Expr &k,
+  void copy(const OperandTile &side, const Expr &along, const Expr &within, const Expr &k,
             const Expr &ring) {
     Expr wanted = (side.rows ? rowStart : columnStart) + along, place = k + within;
     SmallVector<std::string> inside = insideOf(side, wanted, place);
-    Read read = termAt(side, wanted, place)[side.operand];
+    OperandRead read = termAt(side, wanted, place)[side.operand];
     auto found = e.place(multiplied(side.operand), read.at);
     llvm::append_range(inside, e.conditionsOf(read));
     e.used.insert(found->first.name);
@@ -214,7 +216,7 @@ private:
   }
 
   /// Returns the text of a vector of elements that are outside the operand.
-  static std::string filled(const TileSide &side, int64_t width) {
+  static std::string filled(const OperandTile &side, int64_t width) {
     std::string type = side.type + ", " + std::to_string(width);
     return side.filling.empty() ? "dk::vec<" + type + ">{}"
                                 : "dk::filled<" + type + ">(" + side.filling + ")";
@@ -223,7 +225,7 @@ private:
   /// Declares the zero point of an operand. It is subtracted from the product by means of the sums
   /// of the other operand's elements:
   ///   sum (a - p) (b - q) = sum a b - p sum b - q sum a + n p q
-  void declareZeroPoint(TileSide &side) {
+  void declareZeroPoint(OperandTile &side) {
     if (!side.zeroPoint)
       return;
     std::string name = zeroOf(side);
@@ -232,30 +234,30 @@ private:
     if ((*bytes)[side.operand].isPadded)
       side.filling = name;
   }
-  static std::string zeroOf(const TileSide &side) { return side.rows ? "zero_a" : "zero_b"; }
-  static std::string elementSumsOf(const TileSide &side) {
+  static std::string zeroOf(const OperandTile &side) { return side.rows ? "zero_a" : "zero_b"; }
+  static std::string elementSumsOf(const OperandTile &side) {
     return side.rows ? "row_sums" : "column_sums";
   }
   /// Returns whether the element sums of this operand are needed: the other operand has a zero
   /// point.
-  bool isSummed(const TileSide &side) const { return bool(sides[side.rows ? 1 : 0].zeroPoint); }
+  bool isSummed(const OperandTile &side) const { return bool(sides[side.rows ? 1 : 0].zeroPoint); }
 
   /// Emits stores of the operand's element sums to shared memory, at offset `place` in integers.
   /// Returns the number of these sums.
-  int64_t putElementSums(const TileSide &side, int64_t place) {
+  int64_t putElementSums(const OperandTile &side, int64_t place) {
     if (!isSummed(side))
       return 0;
     std::string name = elementSumsOf(side);
     t.line("int *const all_" + name + " = (int *)memory + " + Twine(place) + ";");
     t.line("if (" + std::string(side.rows ? "warp_column" : "warp_row") +
-           " == 0) dk::put_element_sums(all_" + name + " + " +
+           " == 0) dk::store_operand_sums(all_" + name + " + " +
            (side.rows ? "warp_row" : "warp_column") + ", " + name + ", lane);");
     return side.extent;
   }
 
   /// Returns the text of a tile's sum from which the contribution of the zero points is subtracted.
   std::string centred(std::string sum, const Expr &row, const Expr &column) {
-    for (const TileSide &side : sides)
+    for (const OperandTile &side : sides)
       if (isSummed(side))
         sum = "dk::sub(" + sum + ", dk::mul(" + zeroOf(sides[side.rows ? 1 : 0]) + ", all_" +
               elementSumsOf(side) + "[" + (side.rows ? row : column).text() + "]))";
@@ -286,9 +288,9 @@ private:
              ";");
       fragmentRows = s.warpTileRows / 16, rowStep = 16, fragmentColumns = s.warpTileColumns / 8;
     }
-    t.line(computeName(s.accumulator) + " total[" + Twine(fragmentRows) + "][" +
+    t.line(getComputeTypeName(s.accumulator) + " total[" + Twine(fragmentRows) + "][" +
            Twine(fragmentColumns) + "][4] = {};");
-    for (const TileSide &side : sides)
+    for (const OperandTile &side : sides)
       if (isSummed(side))
         t.line("int " + elementSumsOf(side) + "[" +
                Twine(side.rows ? 2 * fragmentRows : fragmentColumns) + "] = {};");
@@ -302,7 +304,7 @@ private:
     bool twice = sides[0].async && sides[1].async;
     t.line("unsigned a[2][" + Twine(m) + "][4], b[2][" + Twine(n / 2) + "][4];");
     auto fragments = [&](const std::string &into, const std::string &kk) {
-      for (const TileSide &side : sides) {
+      for (const OperandTile &side : sides) {
         t.line("#pragma unroll");
         t.line("for (int i = 0; i < " + Twine(side.rows ? m : n / 2) +
                "; ++i) dk::" + (side.rows ? "row_fragment" : "column_fragments") + "<" +
@@ -328,9 +330,9 @@ private:
     }
     std::string types;
     if (bytes) {
-      auto isSigned = [](const TileSide &side) { return side.type == "signed char"; };
+      auto isSigned = [](const OperandTile &side) { return side.type == "signed char"; };
       auto name = [](bool yes) { return yes ? "true" : "false"; };
-      for (const TileSide &side : sides)
+      for (const OperandTile &side : sides)
         if (isSummed(side))
           t.line("dk::add_" + elementSumsOf(side) + "<" + name(isSigned(side)) + ">(" +
                  elementSumsOf(side) + ", " + (side.rows ? "a" : "b") + "[now]);");
@@ -349,19 +351,19 @@ private:
     t.line("#ifdef DLC_EMULATED");
     multiply();
     t.line("#else");
-    auto transposed = [](const TileSide &side) { return side.depthFirst ? "false" : "true"; };
+    auto transposed = [](const OperandTile &side) { return side.depthFirst ? "false" : "true"; };
     std::string product = "dk::product_" + std::to_string(s.columns) + "_" + s.mma + "<" +
                           transposed(sides[0]) + ", " + transposed(sides[1]) + ">";
-    for (const TileSide &side : sides)
+    for (const OperandTile &side : sides)
       t.line("const unsigned long long " + std::string(side.rows ? "at_a" : "at_b") +
-             " = dk::matrix_at<" + (side.depthFirst ? "true" : "false") + ", " + Twine(s.depth) +
-             ">(" + side.shared + " + stage * " + Twine(elementsOf(side)) + ");");
+             " = dk::make_tile_descriptor<" + (side.depthFirst ? "true" : "false") + ", " +
+             Twine(s.depth) + ">(" + side.shared + " + stage * " + Twine(elementsOf(side)) + ");");
     t.line("dk::products_begin();");
     t.line("#pragma unroll");
     t.line("for (int kk = 0; kk < " + Twine(s.depth) + "; kk += 16)");
     t.line("#pragma unroll");
     // Addresses in wgmma descriptors are in units of 16 bytes.
-    auto step = [&](const TileSide &side) { return side.depthFirst ? "kk / 8" : "kk * 8"; };
+    auto step = [&](const OperandTile &side) { return side.depthFirst ? "kk / 8" : "kk * 8"; };
     t.line("  for (int i = 0; i < " + Twine(fragmentRows) + "; ++i) " + product +
            "(&total[i][0][0], at_a + " + step(sides[0]) + " + (warp / 4 * " + Twine(fragmentRows) +
            " + i) * " + Twine(64 * s.depth / 8) + ", at_b + " + step(sides[1]) + ");");
@@ -369,14 +371,14 @@ private:
     t.line("#endif");
   }
 
-  TileSide sides[2];
+  OperandTile sides[2];
   int64_t ahead = 1, fragmentRows = 1, fragmentColumns = 1, rowStep = 16;
 };
 
 } // namespace
 
-std::optional<Buffer> writeTensorTiles(Planner &plan, Operation *op, ArrayRef<Target> targets,
-                                       const TileShape &shape) {
+std::optional<Buffer> writeTensorTiles(KernelGenerator &plan, Operation *op,
+                                       ArrayRef<LaunchOutput> targets, const TileShape &shape) {
   return TensorTileWriter(plan, op, targets, shape).write();
 }
 

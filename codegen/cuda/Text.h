@@ -12,7 +12,7 @@ namespace dlc::cuda {
 
 /// Text of indented lines. Lines after begin() are collected in a separate part until end(). In the
 /// meantime, ahead() inserts lines before that part.
-class Text {
+class IndentedText {
 public:
   void line(const llvm::Twine &text) {
     parts.back() += std::string(2 * indentation, ' ') + text.str() + "\n";

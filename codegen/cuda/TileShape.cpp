@@ -19,7 +19,7 @@ bool areChannelsLast(Value image) {
   if (rank < 3 || rank > 5 || shapeOf(image)[1] == 1)
     return false;
   if (!layoutOf(image.getType()).empty())
-    return layoutOf(image.getType()) == channelsLast(rank);
+    return layoutOf(image.getType()) == getChannelsLastTag(rank);
   Operation *op = image.getDefiningOp();
   if (isa_and_nonnull<CastOp, SubOp>(op) && shapeOf(op->getOperand(0)) == shapeOf(image))
     return areChannelsLast(op->getOperand(0));
@@ -31,7 +31,7 @@ bool areChannelsLast(Value image) {
 
 } // namespace
 
-Indices Geometry::foldedAt(Emitter &e, const Expr &k) const {
+Indices ContractionGeometry::foldedAt(Emitter &e, const Expr &k) const {
   if (!channelsLast)
     return e.x.unravel(folded, k);
   SmallVector<int64_t> extents(folded);
@@ -41,21 +41,21 @@ Indices Geometry::foldedAt(Emitter &e, const Expr &k) const {
   return at;
 }
 
-Geometry geometryOf(Operation *op) {
-  Geometry g;
+ContractionGeometry getContractionGeometry(Operation *op) {
+  ContractionGeometry g;
   g.folded = foldedExtents(op);
   SmallVector<int64_t> shape(shapeOf(op->getResult(0)));
-  g.results = product(shape);
-  g.contracted = product(g.folded);
+  g.results = multiplyDims(shape);
+  g.contracted = multiplyDims(g.folded);
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
     // If only the row operand has batch dimensions, these are treated as rows.
-    bool shared =
-        typeOf(matmul.getB()).getRank() == 2 || product(shapeOf(matmul.getB()).drop_back(2)) == 1;
+    bool shared = typeOf(matmul.getB()).getRank() == 2 ||
+                  multiplyDims(shapeOf(matmul.getB()).drop_back(2)) == 1;
     size_t rank = shape.size(), split = shared ? 0 : rank - 2;
     SmallVector<int64_t> batchShape(shape.begin(), shape.begin() + split);
     SmallVector<int64_t> rowShape(shape.begin() + split, shape.end() - 1);
-    g.batches = product(batchShape);
-    g.rows = product(rowShape);
+    g.batches = multiplyDims(batchShape);
+    g.rows = multiplyDims(rowShape);
     g.columns = shape.back();
     g.rowOperand = 0;
     g.indexOf = [=](Emitter &e, const Expr &batch, const Expr &row, const Expr &column) {
@@ -71,7 +71,7 @@ Geometry geometryOf(Operation *op) {
     g.batches = gradient.getGroups();
     g.rows = shape[0] / g.batches;
     SmallVector<int64_t> rest(shape.begin() + 1, shape.end());
-    g.columns = product(rest);
+    g.columns = multiplyDims(rest);
     g.indexOf = [=, rows = g.rows](Emitter &e, const Expr &batch, const Expr &row,
                                    const Expr &column) {
       Indices at{e.x.add(batch * rows, row)};
@@ -85,7 +85,7 @@ Geometry geometryOf(Operation *op) {
   g.rows = shape[1] / g.batches;
   SmallVector<int64_t> rest{shape[0]};
   rest.append(shape.begin() + 2, shape.end());
-  g.columns = product(rest);
+  g.columns = multiplyDims(rest);
   g.channelsLast = conv && areChannelsLast(conv.getX());
   g.indexOf = [rest, channels = g.rows, last = g.channelsLast](
                   Emitter &e, const Expr &batch, const Expr &row, const Expr &column) {
@@ -106,12 +106,12 @@ int64_t tilesOf(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
 
 /// Tile shape for tensor cores. `rate`: million multiply-adds per microsecond that one
 /// multiprocessor reaches with such tiles and 16-bit operands.
-struct TensorTile {
+struct TensorCoreTile {
   int64_t rows, columns, warpRows, warpColumns, threads, blocksTogether;
   double rate;
   int64_t bytes = 0; ///< required element size in bytes; 0: any
 };
-constexpr TensorTile kTensorTiles[] = {
+constexpr TensorCoreTile kTensorTiles[] = {
     {128, 256, 64, 64, 256, 1, 1.44},
     {256, 128, 64, 64, 256, 1, 1.44},
     {128, 128, 64, 32, 256, 2, 1.48, 2},
@@ -126,7 +126,7 @@ constexpr TensorTile kTensorTiles[] = {
 };
 /// Tile shapes for warpgroup matrix instructions (wgmma), with 64 rows for each group of four
 /// warps.
-constexpr TensorTile kWarpgroupTiles[] = {
+constexpr TensorCoreTile kWarpgroupTiles[] = {
     {128, 256, 64, 256, 256, 1, 2.55}, {256, 192, 128, 192, 256, 1, 2.55},
     {256, 128, 128, 128, 256, 1, 2.4}, {192, 192, 64, 192, 384, 1, 2.45},
     {128, 192, 64, 192, 256, 1, 2.4},  {128, 128, 64, 128, 256, 2, 1.95},
@@ -147,13 +147,13 @@ constexpr double kAlone = 1.5;
 /// Minimum length of a part of the contracted dimension, and maximum number of parts.
 constexpr int64_t kShortestPart = 128, kMaxParts = 64;
 
-void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bool (&computed)[2],
-                       TileShape &s) {
+void chooseTensorTiles(const KernelOptions &options, const ContractionGeometry &g,
+                       const bool (&computed)[2], TileShape &s) {
   double least = 0;
   double work = s.sharedBytes == 1 ? 0.5 : s.sharedBytes == 2 ? 1 : 2.3;
   int64_t processors = std::max(1, options.multiprocessors);
   // A candidate is chosen over an earlier one only if its estimate is at least 2% shorter.
-  auto consider = [&](const TensorTile &tile, bool warpgroups) {
+  auto consider = [&](const TensorCoreTile &tile, bool warpgroups) {
     if (tile.bytes != 0 && tile.bytes != s.sharedBytes)
       return;
     int64_t stage = (tile.rows + tile.columns) * s.depth * s.sharedBytes;
@@ -202,21 +202,21 @@ void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bo
     }
   };
   if (options.warpgroups && s.sharedBytes == 2)
-    for (const TensorTile &tile : kWarpgroupTiles)
+    for (const TensorCoreTile &tile : kWarpgroupTiles)
       consider(tile, true);
-  for (const TensorTile &tile : kTensorTiles)
+  for (const TensorCoreTile &tile : kTensorTiles)
     consider(tile, false);
 }
 
 } // namespace
 
-TileShape typesOfTiles(const Planner &plan, Operation *op) {
+TileShape chooseTileTypes(const KernelGenerator &plan, Operation *op) {
   TileShape s;
   // 8-bit integers are summed in i32, the element type of the result.
   Type element = elementOf(isIntegerContraction(op) ? op->getResult(0) : op->getOperand(0));
   Type f32 = Float32Type::get(op->getContext());
   s.computed = s.accumulator = element;
-  s.sharedName = storageName(element);
+  s.sharedName = getStorageTypeName(element);
   s.sharedBytes = ref::elementBytes(element);
   auto math = op->getAttrOfType<StringAttr>(kMathAttr);
   bool rounded = plan.options.tf32 || (math && (math == "tf32" || math == "bf16"));
@@ -229,7 +229,7 @@ TileShape typesOfTiles(const Planner &plan, Operation *op) {
     s.tensorCores = true;
     s.mma = "tf32";
     s.step = 8;
-  } else if (plan.options.bytes && byteOperandsOf(op)) {
+  } else if (plan.options.bytes && matchByteOperands(op)) {
     s.tensorCores = true;
     s.mma = "bytes";
     s.sharedBytes = 1;
@@ -238,7 +238,8 @@ TileShape typesOfTiles(const Planner &plan, Operation *op) {
   return s;
 }
 
-void chooseTiles(const Planner &plan, const Geometry &g, const bool (&computed)[2], TileShape &s) {
+void chooseTileShape(const KernelGenerator &plan, const ContractionGeometry &g,
+                     const bool (&computed)[2], TileShape &s) {
   int64_t wanted = plan.options.multiprocessors;
   auto blocks = [&] { return tilesOf(g.rows, s.rows) * tilesOf(g.columns, s.columns) * g.batches; };
   if (s.tensorCores) {

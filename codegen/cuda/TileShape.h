@@ -9,7 +9,7 @@ namespace dlc::cuda {
 /// Indices [batch, row, column] of a contraction's result. For convolutions, rows are output
 /// channels and columns are images with their pixels, or vice versa in channels-last layouts. For
 /// weight gradients, columns are input channels and window positions.
-struct Geometry {
+struct ContractionGeometry {
   int64_t batches = 1, rows = 1, columns = 1, contracted = 1;
   int64_t results = 1; ///< number of result elements
   unsigned rowOperand = 0;
@@ -21,7 +21,7 @@ struct Geometry {
   /// layouts, the window's dimensions precede the channels.
   Indices foldedAt(Emitter &e, const Expr &k) const;
 };
-Geometry geometryOf(mlir::Operation *contraction);
+ContractionGeometry getContractionGeometry(mlir::Operation *contraction);
 
 struct TileShape {
   bool tensorCores = false;
@@ -41,10 +41,11 @@ struct TileShape {
   int64_t rowTiles = 1, columnTiles = 1, parts = 1, chunk = 0;
 };
 /// Returns a tile shape in which only the element types and the use of tensor cores are set.
-TileShape typesOfTiles(const Planner &plan, mlir::Operation *contraction);
+TileShape chooseTileTypes(const KernelGenerator &plan, mlir::Operation *contraction);
 /// Sets all fields of `s` except the types. `computed`: whether the row operand and the column
 /// operand are computed before they are stored in shared memory, instead of copied.
-void chooseTiles(const Planner &plan, const Geometry &g, const bool (&computed)[2], TileShape &s);
+void chooseTileShape(const KernelGenerator &plan, const ContractionGeometry &g,
+                     const bool (&computed)[2], TileShape &s);
 
 } // namespace dlc::cuda
 #endif

@@ -15,7 +15,7 @@ using llvm::Twine;
 
 namespace dlc::cuda {
 
-void TileFrame::placeBlock() {
+void TiledKernelWriter::placeBlock() {
   int64_t tiles = s.rowTiles * s.columnTiles;
   if (s.parts > 1)
     partial = plan.scratch(s.accumulator, g.results * s.parts);
@@ -54,27 +54,28 @@ void TileFrame::placeBlock() {
   thread = e.variable("t", "threadIdx.x", 0, s.threads - 1);
 }
 
-SmallVector<Read, 2> TileFrame::termAt(const TileSide &side, const Expr &along, const Expr &k) {
+SmallVector<OperandRead, 2> TiledKernelWriter::termAt(const OperandTile &side, const Expr &along,
+                                                      const Expr &k) {
   Indices at = g.indexOf(e, batch, side.rows ? along : Expr(0), side.rows ? Expr(0) : along);
   return e.readsOf(op, at, g.foldedAt(e, k));
 }
 
 /// Returns whether the offset `place` increases by 1 from lane to lane.
-static bool isNext(const Expr &place, const Expr &lane) {
+static bool hasUnitLaneStride(const Expr &place, const Expr &lane) {
   const Atom *atom = lane.terms[0].first;
   return place.coefficient(atom) == 1 && !(place - lane).uses(atom);
 }
 
 /// Returns whether the elements of all lanes are contiguous and start at a multiple of the vector
 /// width.
-static bool isVector(const Expr &place, const Expr &lane, int64_t width) {
+static bool isVectorAccess(const Expr &place, const Expr &lane, int64_t width) {
   Expr rest = place - lane;
-  return width == 1 || (isNext(place, lane) && rest.constant % width == 0 &&
+  return width == 1 || (hasUnitLaneStride(place, lane) && rest.constant % width == 0 &&
                         llvm::all_of(rest.terms, [&](auto x) { return x.second % width == 0; }));
 }
 
-TileSide TileFrame::sideOf(bool rows) {
-  TileSide side;
+OperandTile TiledKernelWriter::sideOf(bool rows) {
+  OperandTile side;
   side.rows = rows;
   side.operand = rows ? g.rowOperand : 1 - g.rowOperand;
   side.shared = rows ? "tile_a" : "tile_b";
@@ -82,7 +83,7 @@ TileSide TileFrame::sideOf(bool rows) {
   side.extent = rows ? s.rows : s.columns;
   side.limit = rows ? g.rows : g.columns;
   Value value = multiplied(side.operand);
-  side.type = bytes ? storageName(elementOf(value)) : s.sharedName;
+  side.type = bytes ? getStorageTypeName(elementOf(value)) : s.sharedName;
   if (bytes)
     side.zeroPoint = (*bytes)[side.operand].zeroPoint;
   // Finds the dimension along which the buffers from which the operand is computed are contiguous.
@@ -107,10 +108,10 @@ TileSide TileFrame::sideOf(bool rows) {
     Emitter::Reads reads;
     e.reads(value, read.at, reads);
     for (auto &[from, at] : reads)
-      if (isNext(e.x.linear(shapeOf(from), at), lane))
+      if (hasUnitLaneStride(e.x.linear(shapeOf(from), at), lane))
         together[depth] += double(ref::elementBytes(elementOf(from)));
     auto found = e.place(value, read.at);
-    if (!found || storageName(found->first.element) != side.type)
+    if (!found || getStorageTypeName(found->first.element) != side.type)
       continue;
     // Vectors of at least four bytes are copied asynchronously if their elements share all guards.
     for (int64_t width = vector; width * s.sharedBytes >= 4 && !copied[depth]; width /= 2) {
@@ -118,10 +119,11 @@ TileSide TileFrame::sideOf(bool rows) {
       auto place = e.place(value, narrow.at);
       bool whole = (depth ? g.contracted : side.limit) % width == 0 &&
                    place->first.alignment % (width * s.sharedBytes) == 0 &&
-                   isVector(place->second, small, width);
-      bool split = width > 1 && llvm::any_of(narrow.guards, [&, &lane = small](const Guard &guard) {
-                     return guard.place.uses(lane.terms[0].first);
-                   });
+                   isVectorAccess(place->second, small, width);
+      bool split =
+          width > 1 && llvm::any_of(narrow.guards, [&, &lane = small](const IndexGuard &guard) {
+            return guard.place.uses(lane.terms[0].first);
+          });
       if (width == 1 || (whole && !split))
         copied[depth] = width;
     }
@@ -168,8 +170,8 @@ TileSide TileFrame::sideOf(bool rows) {
   return side;
 }
 
-SmallVector<std::string> TileFrame::insideOf(const TileSide &side, const Expr &along,
-                                             const Expr &k) {
+SmallVector<std::string> TiledKernelWriter::insideOf(const OperandTile &side, const Expr &along,
+                                                     const Expr &k) {
   SmallVector<std::string> inside;
   if (side.limit % side.extent != 0)
     inside.push_back(along.text() + " < " + std::to_string(side.limit));
@@ -178,14 +180,15 @@ SmallVector<std::string> TileFrame::insideOf(const TileSide &side, const Expr &a
   return inside;
 }
 
-void TileFrame::forVectors(const TileSide &side, function_ref<void(Expr)> body) {
+void TiledKernelWriter::forVectors(const OperandTile &side, function_ref<void(Expr)> body) {
   if (side.perThread == 1)
     body(0);
   else
     e.loop("0", side.perThread, "1", body, true);
 }
 
-void TileFrame::guarded(const SmallVectorImpl<std::string> &conditions, function_ref<void()> body) {
+void TiledKernelWriter::guarded(const SmallVectorImpl<std::string> &conditions,
+                                function_ref<void()> body) {
   t.open(conditions.empty() ? Twine("") : "if (" + Twine(llvm::join(conditions, " && ")) + ")");
   e.pushScope();
   body();
@@ -193,8 +196,8 @@ void TileFrame::guarded(const SmallVectorImpl<std::string> &conditions, function
   t.close();
 }
 
-void TileFrame::computeVector(const TileSide &side, const Expr &along, const Expr &k,
-                              const std::string &slot) {
+void TiledKernelWriter::computeVector(const OperandTile &side, const Expr &along, const Expr &k,
+                                      const std::string &slot) {
   Value value = multiplied(side.operand);
   // The bounds checks ensure that the operand's indices are in range.
   guarded(insideOf(side, along, k), [&] {
@@ -206,20 +209,22 @@ void TileFrame::computeVector(const TileSide &side, const Expr &along, const Exp
     SmallVector<std::string> all, each;
     if (side.together > 1) {
       Expr lane = e.freshAtom("lane", 0, side.together - 1);
-      Read probe = read(lane);
-      llvm::erase_if(probe.guards,
-                     [&](const Guard &guard) { return guard.place.uses(lane.terms[0].first); });
+      OperandRead probe = read(lane);
+      llvm::erase_if(probe.guards, [&](const IndexGuard &guard) {
+        return guard.place.uses(lane.terms[0].first);
+      });
       all = e.conditionsOf(probe);
     }
     guarded(all, [&] {
       e.lanes(side.together, [&](Expr lane) {
-        Read own = read(lane);
+        OperandRead own = read(lane);
         SmallVector<std::string> conditions = e.conditionsOf(own);
         llvm::erase_if(conditions, [&](auto &text) { return llvm::is_contained(all, text); });
         e.guarded(conditions, [&] {
           std::string element;
           auto place = e.place(value, own.at);
-          if (place && s.sharedBytes <= 2 && storageName(place->first.element) == side.type) {
+          if (place && s.sharedBytes <= 2 &&
+              getStorageTypeName(place->first.element) == side.type) {
             // The element is copied without a conversion to f32.
             e.used.insert(place->first.name);
             element = place->first.name + "[" + place->second.text() + "]";
@@ -233,10 +238,10 @@ void TileFrame::computeVector(const TileSide &side, const Expr &along, const Exp
   });
 }
 
-int64_t TileFrame::resultWidth() {
+int64_t TiledKernelWriter::resultWidth() {
   int64_t narrowest = 4;
   if (s.parts == 1)
-    for (const Target &target : targets)
+    for (const LaunchOutput &target : targets)
       narrowest = std::min(narrowest, ref::elementBytes(target.buffer.element));
   int64_t width = narrowest == 4 ? 4 : 8;
   auto together = [&] {
@@ -245,9 +250,9 @@ int64_t TileFrame::resultWidth() {
     Expr row = e.freshAtom("other", 0, std::max<int64_t>(1, g.rows) - 1);
     Indices at = g.indexOf(e, batch, row, group * width + lane);
     if (s.parts > 1)
-      return isVector(e.x.linear(shapeOf(op->getResult(0)), at), lane, width);
-    return llvm::all_of(targets, [&](const Target &target) {
-      return isVector(
+      return isVectorAccess(e.x.linear(shapeOf(op->getResult(0)), at), lane, width);
+    return llvm::all_of(targets, [&](const LaunchOutput &target) {
+      return isVectorAccess(
           e.x.linear(shapeOf(target.value), *indexInTarget(plan, e, op, target.value, at)), lane,
           width);
     });
@@ -257,28 +262,28 @@ int64_t TileFrame::resultWidth() {
   return width;
 }
 
-void TileFrame::finish(const Expr &row, const Expr &column, int64_t width,
-                       function_ref<std::string(const Expr &)> total) {
+void TiledKernelWriter::finish(const Expr &row, const Expr &column, int64_t width,
+                               function_ref<std::string(const Expr &)> total) {
   SmallVector<std::string> inside;
   if (g.rows % s.rows != 0)
     inside.push_back(row.text() + " < " + std::to_string(g.rows));
   if (g.columns % s.columns != 0)
     inside.push_back(column.text() + " < " + std::to_string(g.columns));
-  SmallVector<Target> stores(targets);
+  SmallVector<LaunchOutput> stores(targets);
   if (partial)
     stores = {{op->getResult(0), *partial}};
   guarded(inside, [&] {
     const Expr &i = row, &j = column;
     Expr part = partial ? e.variable("part", "blockIdx.y", 0, s.parts - 1) : Expr(0);
-    auto offsetIn = [&](const Target &store, const Indices &at) {
+    auto offsetIn = [&](const LaunchOutput &store, const Indices &at) {
       return part * g.results +
              e.x.linear(shapeOf(store.value), *indexInTarget(plan, e, op, store.value, at));
     };
     std::vector<std::string> vectors;
     if (width > 1)
-      for (const Target &store : stores) {
+      for (const LaunchOutput &store : stores) {
         vectors.push_back(t.fresh("y"));
-        t.line("dk::vec<" + storageName(store.buffer.element) + ", " + Twine(width) + "> " +
+        t.line("dk::vec<" + getStorageTypeName(store.buffer.element) + ", " + Twine(width) + "> " +
                vectors.back() + ";");
       }
     e.lanes(width, [&](Expr lane) {
@@ -289,10 +294,11 @@ void TileFrame::finish(const Expr &row, const Expr &column, int64_t width,
         elements.push_back(value);
       } else {
         if (Value bias = biasOf(op))
-          value = e.let(computeName(s.accumulator), Emitter::combine(ReduceKind::sum, s.accumulator,
-                                                                     value, e.eval(bias, {at[1]})));
+          value =
+              e.let(getComputeTypeName(s.accumulator),
+                    Emitter::combine(ReduceKind::sum, s.accumulator, value, e.eval(bias, {at[1]})));
         e.seedAll(op->getResult(0), e.rounded(op->getResult(0), value));
-        for (const Target &target : targets)
+        for (const LaunchOutput &target : targets)
           elements.push_back(e.eval(target.value, *indexInTarget(plan, e, op, target.value, at)));
       }
       for (auto [n, store] : llvm::enumerate(stores)) {
@@ -300,7 +306,7 @@ void TileFrame::finish(const Expr &row, const Expr &column, int64_t width,
           e.store(store.buffer, offsetIn(store, at), elements[n]);
         else
           t.line(vectors[n] + ".e[" + lane.text() + "] = dk::as<" +
-                 storageName(store.buffer.element) + ">(" + elements[n] + ");");
+                 getStorageTypeName(store.buffer.element) + ">(" + elements[n] + ");");
       }
     });
     if (width == 1)
@@ -311,7 +317,7 @@ void TileFrame::finish(const Expr &row, const Expr &column, int64_t width,
   });
 }
 
-std::optional<Buffer> TileFrame::done(uint32_t shared, int64_t blocksTogether) {
+std::optional<Buffer> TiledKernelWriter::done(uint32_t shared, int64_t blocksTogether) {
   frame.finish({uint32_t(s.rowTiles * s.columnTiles * g.batches), uint32_t(s.parts), 1},
                {uint32_t(s.threads), 1, 1}, shared, blocksTogether);
   if (partial)
@@ -321,14 +327,14 @@ std::optional<Buffer> TileFrame::done(uint32_t shared, int64_t blocksTogether) {
 
 namespace {
 
-class PlainTileWriter : public TileFrame {
+class PlainTileWriter : public TiledKernelWriter {
 public:
-  using TileFrame::TileFrame;
+  using TiledKernelWriter::TiledKernelWriter;
 
   std::optional<Buffer> write() {
     placeBlock();
     for (bool rows : {true, false}) {
-      TileSide &side = sides[rows ? 0 : 1];
+      OperandTile &side = sides[rows ? 0 : 1];
       side = sideOf(rows);
       side.async = false;
       side.width = side.together = 1;
@@ -339,9 +345,9 @@ public:
     }
     t.line("const int thread_row = threadIdx.x / 16 * " + Twine(s.micro) +
            ", thread_column = threadIdx.x % 16 * " + Twine(s.micro) + ";");
-    t.line(computeName(s.accumulator) + " total[" + Twine(s.rows / 16) + "][" +
+    t.line(getComputeTypeName(s.accumulator) + " total[" + Twine(s.rows / 16) + "][" +
            Twine(s.columns / 16) + "] = {};");
-    for (TileSide &side : sides) {
+    for (OperandTile &side : sides) {
       t.open("");
       e.pushScope();
       declareStaged(side);
@@ -358,17 +364,17 @@ public:
     t.line("__syncthreads();");
     t.line("const bool more = " + k + " + 1 < " + end + ";");
     Expr next = (e.freshAtom(k, 0, steps - 1) + Expr(1)) * s.depth;
-    for (TileSide &side : sides)
+    for (OperandTile &side : sides)
       declareStaged(side);
     t.open("if (more)");
     e.pushScope();
-    for (TileSide &side : sides)
+    for (OperandTile &side : sides)
       fetch(side, next);
     e.popScope();
     t.close();
     multiply();
     t.open("if (more)");
-    for (TileSide &side : sides)
+    for (OperandTile &side : sides)
       putStaged(side, "stage ^ 1");
     t.close();
     e.popScope();
@@ -378,21 +384,21 @@ public:
   }
 
 private:
-  int64_t pitchOf(const TileSide &side) const { return pitch[side.rows ? 0 : 1]; }
+  int64_t pitchOf(const OperandTile &side) const { return pitch[side.rows ? 0 : 1]; }
 
   /// Returns the index (along, k) of the tile element that a thread reads in a step.
-  std::pair<Expr, Expr> elementOfThread(const TileSide &side, const Expr &step) {
+  std::pair<Expr, Expr> elementOfThread(const OperandTile &side, const Expr &step) {
     Expr element = step * s.threads + thread;
     int64_t line = side.depthFirst ? s.depth : side.extent;
     Expr within = e.x.remainder(element, line), outer = e.x.divide(element, line);
     return side.depthFirst ? std::pair(outer, within) : std::pair(within, outer);
   }
 
-  void declareStaged(const TileSide &side) {
+  void declareStaged(const OperandTile &side) {
     t.line("dk::vec<" + s.sharedName + ", 1> " + side.staged + "[" + Twine(side.perThread) + "];");
   }
 
-  void fetch(const TileSide &side, const Expr &k) {
+  void fetch(const OperandTile &side, const Expr &k) {
     forVectors(side, [&](Expr step) {
       auto [along, within] = elementOfThread(side, step);
       t.line(side.staged + "[" + step.text() + "] = {};");
@@ -401,7 +407,7 @@ private:
     });
   }
 
-  void putStaged(const TileSide &side, const std::string &stage) {
+  void putStaged(const OperandTile &side, const std::string &stage) {
     forVectors(side, [&](Expr step) {
       auto [along, within] = elementOfThread(side, step);
       t.line(side.shared + "[" + stage + "][" + (within * pitchOf(side) + along).text() +
@@ -410,12 +416,12 @@ private:
   }
 
   void multiply() {
-    std::string type = computeName(s.accumulator);
+    std::string type = getComputeTypeName(s.accumulator);
     int64_t m = s.rows / 16, n = s.columns / 16, half = s.micro;
     t.line("#pragma unroll" + Twine(s.depth > 8 ? " 4" : ""));
     t.open("for (int kk = 0; kk < " + Twine(s.depth) + "; ++kk)");
     t.line(type + " a[" + Twine(m) + "], b[" + Twine(n) + "];");
-    auto line = [&](const char *into, const TileSide &side, const char *from, int64_t count) {
+    auto line = [&](const char *into, const OperandTile &side, const char *from, int64_t count) {
       t.line("#pragma unroll");
       t.line("for (int i = 0; i < " + Twine(count) + "; ++i) " + into + "[i] = dk::load(" +
              side.shared + "[stage][kk * " + Twine(pitchOf(side)) + " + " + from + " + i / " +
@@ -452,29 +458,29 @@ private:
     });
   }
 
-  TileSide sides[2];
+  OperandTile sides[2];
   int64_t pitch[2] = {0, 0};
 };
 
 } // namespace
 
-std::optional<Buffer> writePlainTiles(Planner &plan, Operation *op, ArrayRef<Target> targets,
-                                      const TileShape &shape) {
+std::optional<Buffer> writePlainTiles(KernelGenerator &plan, Operation *op,
+                                      ArrayRef<LaunchOutput> targets, const TileShape &shape) {
   return PlainTileWriter(plan, op, targets, shape).write();
 }
 
-void launchTiles(Planner &plan, Operation *op, ArrayRef<Target> targets) {
-  TileShape shape = typesOfTiles(plan, op);
+void emitTiledContraction(KernelGenerator &plan, Operation *op, ArrayRef<LaunchOutput> targets) {
+  TileShape shape = chooseTileTypes(plan, op);
   bool computed[2];
   for (bool rows : {true, false})
-    computed[!rows] = !TileFrame(plan, op, targets, shape).sideOf(rows).async;
-  chooseTiles(plan, geometryOf(op), computed, shape);
+    computed[!rows] = !TiledKernelWriter(plan, op, targets, shape).sideOf(rows).async;
+  chooseTileShape(plan, getContractionGeometry(op), computed, shape);
   auto partial = shape.tensorCores ? writeTensorTiles(plan, op, targets, shape)
                                    : writePlainTiles(plan, op, targets, shape);
   if (!partial)
     return;
   plan.known[op->getResult(0)] = *partial;
-  launchMap(plan, targets);
+  emitElementwiseKernel(plan, targets);
 }
 
 } // namespace dlc::cuda

@@ -8,7 +8,7 @@
 namespace dlc::cuda {
 
 /// Tile of an operand in shared memory.
-struct TileSide {
+struct OperandTile {
   bool rows = true; ///< whether the operand depends on the result's rows
   unsigned operand = 0;
   std::string shared, staged;
@@ -29,26 +29,27 @@ struct TileSide {
 };
 
 /// Kernel in which each thread block computes tiles of a contraction's result.
-class TileFrame {
+class TiledKernelWriter {
 public:
-  TileFrame(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets,
-            const TileShape &shape)
-      : plan(plan), op(op), targets(targets), g(geometryOf(op)), s(shape), frame(plan), e(frame.e),
-        t(frame.t) {
+  TiledKernelWriter(KernelGenerator &plan, mlir::Operation *op,
+                    llvm::ArrayRef<LaunchOutput> targets, const TileShape &shape)
+      : plan(plan), op(op), targets(targets), g(getContractionGeometry(op)), s(shape), frame(plan),
+        e(frame.e), t(frame.t) {
     e.x.joinsRemainders = true;
     if (s.mma == "bytes")
-      bytes = byteOperandsOf(op);
+      bytes = matchByteOperands(op);
   }
 
   /// Returns how the tile of the row operand or, if `rows` is false, of the column operand is
   /// stored and filled.
-  TileSide sideOf(bool rows);
+  OperandTile sideOf(bool rows);
 
 protected:
   /// Emits the position of the block's tile in the result, and the block's range of the contracted
   /// dimension in units of the tile's depth.
   void placeBlock();
-  llvm::SmallVector<Read, 2> termAt(const TileSide &side, const Expr &along, const Expr &k);
+  llvm::SmallVector<OperandRead, 2> termAt(const OperandTile &side, const Expr &along,
+                                           const Expr &k);
   /// Returns the value whose elements are multiplied: the contraction's operand, or the 8-bit value
   /// from which the operand was converted.
   mlir::Value multiplied(unsigned operand) const {
@@ -56,12 +57,13 @@ protected:
   }
   /// Returns the bounds checks that are necessary before a thread reads the operand at row or
   /// column `along` and contracted index `k`.
-  llvm::SmallVector<std::string> insideOf(const TileSide &side, const Expr &along, const Expr &k);
+  llvm::SmallVector<std::string> insideOf(const OperandTile &side, const Expr &along,
+                                          const Expr &k);
   /// Emits a loop in which a thread executes `body` for each of its vectors of a tile.
-  void forVectors(const TileSide &side, llvm::function_ref<void(Expr)> body);
+  void forVectors(const OperandTile &side, llvm::function_ref<void(Expr)> body);
   /// Emits the computation of a vector of the operand's elements that starts at (along, k). Stores
   /// it in `slot`, which is initialized to zeros.
-  void computeVector(const TileSide &side, const Expr &along, const Expr &k,
+  void computeVector(const OperandTile &side, const Expr &along, const Expr &k,
                      const std::string &slot);
   void guarded(const llvm::SmallVectorImpl<std::string> &conditions,
                llvm::function_ref<void()> body);
@@ -73,15 +75,15 @@ protected:
               llvm::function_ref<std::string(const Expr &lane)> total);
   std::optional<Buffer> done(uint32_t shared, int64_t blocksTogether = 0);
 
-  Planner &plan;
+  KernelGenerator &plan;
   mlir::Operation *op;
-  llvm::ArrayRef<Target> targets;
-  Geometry g;
+  llvm::ArrayRef<LaunchOutput> targets;
+  ContractionGeometry g;
   TileShape s;
   std::optional<ByteOperands> bytes;
-  Frame frame;
+  LaunchBuilder frame;
   Emitter &e;
-  Text &t;
+  IndentedText &t;
   Expr rowStart, columnStart, batch, thread;
   int64_t steps = 0;
   std::string begin, end;
@@ -91,10 +93,11 @@ protected:
 /// Emit a tiled contraction without tensor cores (Tiles.cpp) and with tensor cores
 /// (TensorTiles.cpp). If the contracted dimension is split into parts, each function returns the
 /// buffer of the partial sums.
-std::optional<Buffer> writePlainTiles(Planner &plan, mlir::Operation *op,
-                                      llvm::ArrayRef<Target> targets, const TileShape &shape);
-std::optional<Buffer> writeTensorTiles(Planner &plan, mlir::Operation *op,
-                                       llvm::ArrayRef<Target> targets, const TileShape &shape);
+std::optional<Buffer> writePlainTiles(KernelGenerator &plan, mlir::Operation *op,
+                                      llvm::ArrayRef<LaunchOutput> targets, const TileShape &shape);
+std::optional<Buffer> writeTensorTiles(KernelGenerator &plan, mlir::Operation *op,
+                                       llvm::ArrayRef<LaunchOutput> targets,
+                                       const TileShape &shape);
 
 } // namespace dlc::cuda
 #endif

@@ -28,7 +28,7 @@ struct Transposition {
   SmallVector<size_t> transposed; ///< indices of the transposed operands in the list of reads
 };
 
-std::optional<Transposition> findTransposition(Emitter &e, ArrayRef<Target> targets,
+std::optional<Transposition> findTransposition(Emitter &e, ArrayRef<LaunchOutput> targets,
                                                ArrayRef<int64_t> shape) {
   Transposition transposition;
   for (size_t d = 0; d < shape.size(); ++d)
@@ -40,7 +40,7 @@ std::optional<Transposition> findTransposition(Emitter &e, ArrayRef<Target> targ
   for (size_t d = 0; d < shape.size(); ++d)
     at.push_back(e.freshAtom("d" + std::to_string(d), 0, shape[d] - 1));
   Emitter::Reads reads;
-  for (const Target &target : targets)
+  for (const LaunchOutput &target : targets)
     e.reads(target.value, at, reads);
   auto step = [&](const Expr &offset, size_t d) {
     return shape[d] == 1 ? 0 : offset.coefficient(at[d].terms[0].first);
@@ -69,14 +69,15 @@ std::optional<Transposition> findTransposition(Emitter &e, ArrayRef<Target> targ
 
 } // namespace
 
-bool launchTransposed(Planner &plan, ArrayRef<Target> targets) {
+bool emitTransposingKernel(KernelGenerator &plan, ArrayRef<LaunchOutput> targets) {
   auto shape = shapeOf(targets.front().value);
-  if (product(shape) < kMin ||
-      llvm::any_of(targets, [&](const Target &target) { return shapeOf(target.value) != shape; }))
+  if (multiplyDims(shape) < kMin || llvm::any_of(targets, [&](const LaunchOutput &target) {
+        return shapeOf(target.value) != shape;
+      }))
     return false;
   std::optional<Transposition> transposition;
   {
-    Text nowhere;
+    IndentedText nowhere;
     Emitter probe(nowhere, plan.indexType);
     for (auto &[value, buffer] : plan.known)
       probe.bind(value, buffer);
@@ -84,21 +85,22 @@ bool launchTransposed(Planner &plan, ArrayRef<Target> targets) {
   }
   if (!transposition)
     return false;
-  Frame frame(plan);
+  LaunchBuilder frame(plan);
   Emitter &e = frame.e;
-  Text &t = frame.t;
+  IndentedText &t = frame.t;
   auto tiles = [](int64_t n) { return (n + kTile - 1) / kTile; };
   int64_t along = tiles(shape[transposition->last]), across = tiles(shape[transposition->across]);
   SmallVector<int64_t> rest(shape);
   rest[transposition->last] = rest[transposition->across] = 1;
-  int64_t blocks = along * across * product(rest);
+  int64_t blocks = along * across * multiplyDims(rest);
   Expr block = e.variable("block", "blockIdx.x", 0, blocks - 1);
   Expr last =
       e.variable("last", (e.x.remainder(block, along) * kTile).text(), 0, (along - 1) * kTile);
   Expr other =
       e.variable("across", (e.x.remainder(e.x.divide(block, along), across) * kTile).text(), 0,
                  (across - 1) * kTile);
-  Expr outer = e.variable("outer", e.x.divide(block, along * across).text(), 0, product(rest) - 1);
+  Expr outer =
+      e.variable("outer", e.x.divide(block, along * across).text(), 0, multiplyDims(rest) - 1);
   Indices base = e.x.unravel(rest, outer);
   SmallVector<std::string> names;
   /// Emits `body` for each result index of a thread. threadIdx.x is the index along the contiguous
@@ -119,7 +121,7 @@ bool launchTransposed(Planner &plan, ArrayRef<Target> targets) {
       at[transposition->last] = e.variable("l", l.text(), 0, shape[transposition->last] - 1);
       at[transposition->across] = e.variable("a", a.text(), 0, shape[transposition->across] - 1);
       Emitter::Reads reads;
-      for (const Target &target : targets)
+      for (const LaunchOutput &target : targets)
         e.reads(target.value, at, reads);
       body(at, reads, y.text());
       e.popScope();
@@ -135,7 +137,7 @@ bool launchTransposed(Planner &plan, ArrayRef<Target> targets) {
       auto &[value, at] = reads[i];
       const Buffer &from = plan.known[value];
       e.used.insert(from.name);
-      declarations += "  __shared__ " + storageName(from.element) + " " + name + "[" +
+      declarations += "  __shared__ " + getStorageTypeName(from.element) + " " + name + "[" +
                       std::to_string(kTile) + "][" + std::to_string(kTile + 1) + "];\n";
       t.line(name + "[" + y + "][threadIdx.x] = " + from.name + "[" +
              e.x.linear(shapeOf(value), at).text() + "];");
@@ -149,7 +151,7 @@ bool launchTransposed(Planner &plan, ArrayRef<Target> targets) {
     for (auto [name, i] : llvm::zip(names, transposition->transposed))
       e.seed(reads[i].first, reads[i].second, "dk::load(" + name + "[threadIdx.x][" + y + "])");
     SmallVector<std::string> elements;
-    for (const Target &target : targets)
+    for (const LaunchOutput &target : targets)
       elements.push_back(e.eval(target.value, at));
     for (auto [target, element] : llvm::zip(targets, elements))
       e.store(target.buffer, e.x.linear(shape, at), element);

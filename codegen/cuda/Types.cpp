@@ -10,17 +10,17 @@ using namespace mlir;
 
 namespace dlc::cuda {
 
-std::string storageName(Type element) {
+std::string getStorageTypeName(Type element) {
   if (element.isBF16())
     return "dk::bf16";
   if (element.isF16())
     return "dk::f16";
   if (element.isInteger(1))
     return "dk::boolean";
-  return computeName(element);
+  return getComputeTypeName(element);
 }
 
-std::string computeName(Type element) {
+std::string getComputeTypeName(Type element) {
   if (element.isF64())
     return "double";
   if (isFloat(element))
@@ -40,10 +40,10 @@ std::string computeName(Type element) {
   }
 }
 
-std::string literal(Type element, double value) {
+std::string formatLiteral(Type element, double value) {
   if (!isFloat(element))
-    return literal(element,
-                   APInt(64, uint64_t(int64_t(value))).trunc(element.getIntOrFloatBitWidth()));
+    return formatLiteral(
+        element, APInt(64, uint64_t(int64_t(value))).trunc(element.getIntOrFloatBitWidth()));
   bool wide = element.isF64();
   char text[64];
   if (!std::isfinite(value)) {
@@ -66,7 +66,7 @@ std::string literal(Type element, double value) {
   return wide ? result : result + "f";
 }
 
-std::string literal(Type element, APInt value) {
+std::string formatLiteral(Type element, APInt value) {
   if (element.isInteger(1))
     return value.isZero() ? "false" : "true";
   bool u = isUnsigned(element);
@@ -79,17 +79,17 @@ std::string literal(Type element, APInt value) {
   value.toString(digits, 10, !u);
   std::string result = digits.str().str() + (u ? "u" : "") + (width == 64 ? "ll" : "");
   if (width < 32)
-    result = "(" + computeName(element) + ")" + result;
+    result = "(" + getComputeTypeName(element) + ")" + result;
   else if (result[0] == '-')
     result = "(" + result + ")";
   return result;
 }
 
-std::string literalOf(Type element, const ref::Tensor &tensor, int64_t index) {
+std::string formatElementLiteral(Type element, const ref::Tensor &tensor, int64_t index) {
   if (isFloat(element))
-    return literal(element, tensor.getDouble(index));
-  return literal(element,
-                 APInt(64, uint64_t(tensor.getInt(index))).trunc(element.getIntOrFloatBitWidth()));
+    return formatLiteral(element, tensor.getDouble(index));
+  return formatLiteral(
+      element, APInt(64, uint64_t(tensor.getInt(index))).trunc(element.getIntOrFloatBitWidth()));
 }
 
 } // namespace dlc::cuda

@@ -11,7 +11,7 @@ inline mlir::RankedTensorType typeOf(mlir::Value v) {
 }
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value v) { return typeOf(v).getShape(); }
 inline mlir::Type elementOf(mlir::Value v) { return typeOf(v).getElementType(); }
-inline int64_t product(llvm::ArrayRef<int64_t> sizes) {
+inline int64_t multiplyDims(llvm::ArrayRef<int64_t> sizes) {
   int64_t n = 1;
   for (int64_t size : sizes)
     n *= size;
@@ -23,15 +23,15 @@ inline bool isUnsigned(mlir::Type element) {
 }
 
 /// Returns the CUDA type of an element in memory: float, dk::bf16, unsigned char ...
-std::string storageName(mlir::Type element);
+std::string getStorageTypeName(mlir::Type element);
 /// Returns the CUDA type of an element in registers: float for 16-bit floats, bool for i1,
 /// otherwise the type in memory.
-std::string computeName(mlir::Type element);
+std::string getComputeTypeName(mlir::Type element);
 /// Returns the text of a CUDA literal of the type in registers.
-std::string literal(mlir::Type element, double value);
-std::string literal(mlir::Type element, llvm::APInt value);
+std::string formatLiteral(mlir::Type element, double value);
+std::string formatLiteral(mlir::Type element, llvm::APInt value);
 /// Returns the text of a CUDA literal for an element of a constant tensor.
-std::string literalOf(mlir::Type element, const ref::Tensor &tensor, int64_t index);
+std::string formatElementLiteral(mlir::Type element, const ref::Tensor &tensor, int64_t index);
 
 } // namespace dlc::cuda
 #endif

@@ -6,23 +6,24 @@
 
 namespace dlc::cuda {
 
-class WindowBlocks : protected Sizes {
+class WindowBlocks : protected WindowSizes {
 public:
-  WindowBlocks(Planner &plan, mlir::Operation *op) : Sizes(op), plan(plan) {
+  WindowBlocks(KernelGenerator &plan, mlir::Operation *op) : WindowSizes(op), plan(plan) {
     channelsLast = areChannelsLast();
     if (channelsLast)
-      channels = evenPart(groups, !pools && places > kFewPlaces ? kChannels / 2 : kChannels);
+      channels =
+          getPowerOfTwoDivisor(groups, !pools && places > kFewPlaces ? kChannels / 2 : kChannels);
   }
 
   /// Chooses the sizes of the block of results that a thread computes. Returns false if this
   /// schedule does not support the operation.
   bool choose() {
-    if (!hasFewChannels() || product(shapeOf(op->getResult(0))) == 0 ||
-        product(shapeOf(op->getOperand(0))) == 0 || (channelsLast && !hasOneChannel()))
+    if (!hasFewChannels() || multiplyDims(shapeOf(op->getResult(0))) == 0 ||
+        multiplyDims(shapeOf(op->getOperand(0))) == 0 || (channelsLast && !hasOneChannel()))
       return false;
-    for (Axis &axis : axes)
+    for (WindowAxis &axis : axes)
       axis.setBlock(axis.transposed ? axis.stride : 1);
-    Axis &along = axes.back();
+    WindowAxis &along = axes.back();
     along.setBlock(chooseAlong(along));
     if (chooseStaged())
       return true;
@@ -40,7 +41,7 @@ protected:
   /// Returns whether a thread's block fits in registers and its unrolled text is short enough.
   bool fits() const {
     int64_t results = channels, terms = 1;
-    for (const Axis &axis : axes)
+    for (const WindowAxis &axis : axes)
       results *= axis.block, terms *= axis.terms();
     // The gradient of weights also needs registers for its own sums.
     return results <= (gradient ? 32 : 64) && terms <= kMaxTerms;
@@ -55,19 +56,19 @@ protected:
   }
   int64_t imageSize() const {
     int64_t size = 1;
-    for (const Axis &axis : axes)
+    for (const WindowAxis &axis : axes)
       size *= axis.image;
     return size;
   }
   int64_t resultSize() const {
     int64_t size = 1;
-    for (const Axis &axis : axes)
+    for (const WindowAxis &axis : axes)
       size *= axis.size;
     return size;
   }
   int64_t blocksOfImage() const {
     int64_t count = 1;
-    for (const Axis &axis : axes)
+    for (const WindowAxis &axis : axes)
       count *= axis.blocks();
     return count;
   }
@@ -81,9 +82,9 @@ protected:
         resultSize() > kSmallImage || count < 4 * plan.options.multiprocessors ||
         (axes.back().image % 4 == 0 && axes.back().size % 4 == 0))
       return false;
-    std::vector<Axis> before(axes.begin(), axes.end());
+    std::vector<WindowAxis> before(axes.begin(), axes.end());
     if (axes.size() > 1) {
-      Axis &across = axes[axes.size() - 2];
+      WindowAxis &across = axes[axes.size() - 2];
       const int64_t unit = across.block;
       across.setBlock(chooseAlong(across));
       while (!fits() && across.block > unit)
@@ -109,11 +110,11 @@ protected:
   /// Chooses how many lines of the image a thread computes, if there are enough threads: all lines
   /// of a short image, so that none is out of range; otherwise four; or two for max pools and for
   /// channels-last layouts.
-  void chooseAcross(Axis &across) {
+  void chooseAcross(WindowAxis &across) {
     const int64_t unit = across.block, all = (across.size + unit - 1) / unit * unit;
     const bool compared = llvm::isa<MaxPoolOp, MaxPoolPositionsOp>(op);
     auto take = [&](int64_t block, int64_t most) {
-      Axis before = across;
+      WindowAxis before = across;
       across.setBlock(std::min((block + unit - 1) / unit * unit, all));
       if (fits() && (gradient || threads() >= most))
         return true;
@@ -128,22 +129,23 @@ protected:
 
   int64_t threads() const {
     int64_t count = images * groups * outputs / channels;
-    for (const Axis &axis : axes)
+    for (const WindowAxis &axis : axes)
       count *= axis.blocks();
     return count;
   }
 
   /// Returns the number of adjacent results of a thread along an axis: preferably with the fewest
   /// results past the end of the axis, then with full vectors, then the maximum.
-  int64_t chooseAlong(const Axis &axis) const {
+  int64_t chooseAlong(const WindowAxis &axis) const {
     const int64_t longest = channelsLast ? kMaxAlong / 2 : kMaxAlong;
     int64_t unit = axis.transposed ? axis.stride : 1, best = 0;
     auto better = [&](int64_t a, int64_t b) {
       auto waste = [&](int64_t block) { return (axis.size + block - 1) / block * block; };
       if (waste(a) != waste(b))
         return waste(a) < waste(b);
-      int64_t row = evenPart(axis.size, kMaxAlong);
-      int64_t x = std::min(evenPart(a, kMaxAlong), row), y = std::min(evenPart(b, kMaxAlong), row);
+      int64_t row = getPowerOfTwoDivisor(axis.size, kMaxAlong);
+      int64_t x = std::min(getPowerOfTwoDivisor(a, kMaxAlong), row),
+              y = std::min(getPowerOfTwoDivisor(b, kMaxAlong), row);
       return x != y ? x > y : a > b;
     };
     for (int64_t block = longest / unit * unit; block >= 4; block -= unit)
@@ -157,7 +159,7 @@ protected:
 
   /// Returns whether adjacent channels of the input image are contiguous in memory (channels last).
   bool areChannelsLast() {
-    Text nowhere;
+    IndentedText nowhere;
     Emitter probe(nowhere, plan.indexType);
     for (auto &[value, buffer] : plan.known)
       probe.bind(value, buffer);
@@ -194,7 +196,7 @@ protected:
   static void each(llvm::ArrayRef<int64_t> extents,
                    llvm::function_ref<void(llvm::ArrayRef<int64_t>)> body) {
     llvm::SmallVector<int64_t> at(extents.size(), 0);
-    for (int64_t i = 0, n = product(extents); i < n; ++i) {
+    for (int64_t i = 0, n = multiplyDims(extents); i < n; ++i) {
       int64_t rest = i;
       for (size_t d = extents.size(); d-- > 0; rest /= extents[d])
         at[d] = rest % extents[d];
@@ -204,7 +206,7 @@ protected:
 
   llvm::SmallVector<int64_t> windowShape() const {
     llvm::SmallVector<int64_t> shape;
-    for (const Axis &axis : axes)
+    for (const WindowAxis &axis : axes)
       shape.push_back(axis.window);
     return shape;
   }
@@ -239,7 +241,7 @@ protected:
   };
 
   static Source sourceOf(mlir::Value value) {
-    return {value, computeName(elementOf(value)), literal(elementOf(value), 0.0)};
+    return {value, getComputeTypeName(elementOf(value)), formatLiteral(elementOf(value), 0.0)};
   }
 
   /// Emits reads of `count` elements along the last dimension, which starts at position `from`,
@@ -297,7 +299,7 @@ protected:
     for (int64_t i = 0; i < count; ++i) {
       at.back() = placeInside(e, first + Expr(i), shape.back(), all[i]);
       Expr offset = from.from + e.x.linear(shape, llvm::ArrayRef<Expr>(at).drop_front(2));
-      std::string text = e.let(computeName(elementOf(source.value)),
+      std::string text = e.let(getComputeTypeName(elementOf(source.value)),
                                "dk::load(" + from.array + "[" + offset.text() + "])");
       if (source.element)
         text = source.element(at, text);
@@ -337,7 +339,7 @@ protected:
     return channels == 1 ? array + "[" + std::to_string(i) + "]"
                          : array + "[" + std::to_string(i * channels) + " + ch]";
   }
-  void forChannels(Text &t, llvm::function_ref<void()> body) const {
+  void forChannels(IndentedText &t, llvm::function_ref<void()> body) const {
     if (channels == 1)
       return body();
     t.line("#pragma unroll");
@@ -359,10 +361,10 @@ protected:
   void walkImage(Emitter &e, llvm::ArrayRef<Source> sources, const Indices &channel,
                  llvm::ArrayRef<Expr> block, llvm::function_ref<void(const Term &)> use) {
     llvm::SmallVector<int64_t> blockOf = blockShape(), windowOf = windowShape();
-    const Axis &along = axes.back();
-    llvm::ArrayRef<Axis> outer = llvm::ArrayRef(axes).drop_back();
+    const WindowAxis &along = axes.back();
+    llvm::ArrayRef<WindowAxis> outer = llvm::ArrayRef(axes).drop_back();
     llvm::SmallVector<int64_t> lines, results, places;
-    for (const Axis &axis : outer) {
+    for (const WindowAxis &axis : outer) {
       lines.push_back(axis.last - axis.first + 1);
       results.push_back(axis.block);
       places.push_back(axis.window);
@@ -422,7 +424,7 @@ protected:
 
   llvm::SmallVector<int64_t> blockShape() const {
     llvm::SmallVector<int64_t> shape;
-    for (const Axis &axis : axes)
+    for (const WindowAxis &axis : axes)
       shape.push_back(axis.block);
     return shape;
   }
@@ -438,7 +440,7 @@ protected:
   std::string loadWeights(Emitter &e, const Indices &base, const Expr &input) {
     std::string weights = e.t.fresh("w");
     llvm::SmallVector<int64_t> window = windowShape();
-    e.t.line(computeName(elementOf(op->getResult(0))) + " " + weights + "[" +
+    e.t.line(getComputeTypeName(elementOf(op->getResult(0))) + " " + weights + "[" +
              llvm::Twine(places * channels) + "];");
     llvm::SmallVector<Expr> over{input};
     over.append(axes.size(), Expr(0));
@@ -455,7 +457,7 @@ protected:
     return weights;
   }
 
-  Planner &plan;
+  KernelGenerator &plan;
   bool channelsLast = false;
   int64_t channels = 1; ///< number of adjacent channels that a thread computes
   int64_t together = 0; ///< number of images that a thread block reads through shared memory

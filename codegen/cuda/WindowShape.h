@@ -25,7 +25,7 @@ constexpr int64_t kSmallImage = 1024, kSharedBytes = 40 << 10;
 constexpr int64_t kChannels = 4, kFewPlaces = 16;
 
 /// One spatial dimension of windows: its blocks of results, and the input positions that they read.
-struct Axis {
+struct WindowAxis {
   int64_t size = 1, image = 1; ///< extents of the results and of the input
   int64_t window = 1, stride = 1, dilation = 1, low = 0;
   bool transposed = false;
@@ -69,7 +69,7 @@ struct Axis {
 };
 
 /// Returns the largest power of two that divides n and is not greater than `most`.
-inline int64_t evenPart(int64_t n, int64_t most) {
+inline int64_t getPowerOfTwoDivisor(int64_t n, int64_t most) {
   int64_t part = 1;
   while (part < most && n % (2 * part) == 0)
     part *= 2;
@@ -77,8 +77,8 @@ inline int64_t evenPart(int64_t n, int64_t most) {
 }
 
 /// Shapes and attributes of a pool, a convolution, or a gradient of a pool or convolution.
-struct Sizes {
-  explicit Sizes(mlir::Operation *op) : op(op) {
+struct WindowSizes {
+  explicit WindowSizes(mlir::Operation *op) : op(op) {
     gradient = llvm::isa<ConvWeightGradOp>(op);
     pools = llvm::isa<MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp, MaxPoolGradOp, AvgPoolGradOp>(op);
     llvm::ArrayRef<int64_t> image = shapeOf(op->getOperand(0)).drop_front(2), results, window;
@@ -118,7 +118,7 @@ struct Sizes {
     for (size_t d = 0; d < image.size(); ++d)
       axes.push_back(
           {results[d], image[d], window[d], strides[d], dilations[d], low[d], transposed, 1, 0, 0});
-    places = product(window);
+    places = multiplyDims(window);
     images = shapeOf(op->getOperand(0))[0];
   }
 
@@ -129,7 +129,7 @@ struct Sizes {
 
   mlir::Operation *op;
   bool gradient = false, pools = false;
-  llvm::SmallVector<Axis> axes;
+  llvm::SmallVector<WindowAxis> axes;
   int64_t groups = 1, outputs = 1, inputs = 1; ///< groups, and output and input channels per group
   int64_t places = 1, images = 1;
 };

@@ -22,7 +22,7 @@ class WindowWriter : public WindowBlocks {
 public:
   using WindowBlocks::WindowBlocks;
 
-  void write(ArrayRef<Target> targets) {
+  void write(ArrayRef<LaunchOutput> targets) {
     if (gradient)
       writeGradient(targets);
     else if (together > 0 && llvm::all_of(targets, [&](auto &target) { return isPlain(target); }))
@@ -32,24 +32,24 @@ public:
   }
 
 private:
-  void writeForward(ArrayRef<Target> targets) {
-    Frame frame(plan);
+  void writeForward(ArrayRef<LaunchOutput> targets) {
+    LaunchBuilder frame(plan);
     Emitter &e = frame.e;
-    Text &t = frame.t;
+    IndentedText &t = frame.t;
     // Adjacent threads access adjacent memory. With channels last, the threads of a convolution
     // iterate down the image and keep the weights of their channels in registers.
     const size_t rank = axes.size(), across = rank - 2;
     int64_t strips = rank > 1 ? axes[across].blocks() : 1;
     SmallVector<int64_t> units{images};
-    for (const Axis &axis : axes)
+    for (const WindowAxis &axis : axes)
       units.push_back(axis.blocks());
     units.insert(channelsLast ? units.end() : units.begin() + 1, groups * outputs / channels);
     if (channelsLast && rank > 1 && !pools) {
-      int64_t rest = product(units) / strips;
+      int64_t rest = multiplyDims(units) / strips;
       strips = std::clamp<int64_t>((wanted() + rest - 1) / rest, 1, strips);
       units[across + 1] = strips;
     }
-    int64_t total = product(units);
+    int64_t total = multiplyDims(units);
     std::string unit =
         e.let(e.indexType, "(" + e.indexType + ")blockIdx.x * " + std::to_string(kThreads) +
                                " + (" + e.indexType + ")threadIdx.x");
@@ -96,15 +96,16 @@ private:
 
   /// Emits a kernel in which each thread block computes several images, which are staged through
   /// shared memory.
-  void writeStaged(ArrayRef<Target> targets) {
-    Frame frame(plan);
+  void writeStaged(ArrayRef<LaunchOutput> targets) {
+    LaunchBuilder frame(plan);
     Emitter &e = frame.e;
-    Text &t = frame.t;
+    IndentedText &t = frame.t;
     const int64_t count = images * groups, grid = (count + together - 1) / together;
     const int64_t tiles = blocksOfImage(), in = imageSize(), out = resultSize();
     auto widthOf = [&](int64_t size, Type element, int64_t alignment) {
       int64_t width = alignment % 16 == 0 ? 16 / ref::elementBytes(element) : 1;
-      return std::min(evenPart(together * size, width), evenPart(count * size, width));
+      return std::min(getPowerOfTwoDivisor(together * size, width),
+                      getPowerOfTwoDivisor(count * size, width));
     };
     Expr number = e.variable("block", "blockIdx.x", 0, grid - 1);
     std::string own = e.let("int", "threadIdx.x / " + std::to_string(tiles));
@@ -119,7 +120,7 @@ private:
       read = e.variable("read", (image - number * together).text(), 0, together - 1);
     }
     for (Value source : sources()) {
-      std::string array = t.fresh("image"), type = storageName(elementOf(source));
+      std::string array = t.fresh("image"), type = getStorageTypeName(elementOf(source));
       t.line("__shared__ __align__(16) " + type + " " + array + "[" + Twine(together * in) + "];");
       Expr first = number * (together * in);
       int64_t width = widthOf(in, elementOf(source), 16);
@@ -134,7 +135,7 @@ private:
     }
     t.line("__syncthreads();");
     SmallVector<int64_t> blocks, sizes, shape = blockShape();
-    for (const Axis &axis : axes)
+    for (const WindowAxis &axis : axes)
       blocks.push_back(axis.blocks()), sizes.push_back(axis.size);
     Expr tile = tiles == 1
                     ? Expr(0)
@@ -145,9 +146,9 @@ private:
     makeBlock(e, base, block, "");
     staged.clear();
     SmallVector<std::string> arrays;
-    for (const Target &target : targets) {
+    for (const LaunchOutput &target : targets) {
       arrays.push_back(t.fresh("result"));
-      t.line("__shared__ __align__(16) " + storageName(target.buffer.element) + " " +
+      t.line("__shared__ __align__(16) " + getStorageTypeName(target.buffer.element) + " " +
              arrays.back() + "[" + Twine(together * out) + "];");
     }
     each(shape, [&](ArrayRef<int64_t> i) {
@@ -161,8 +162,8 @@ private:
       SmallVector<std::string> elements =
           elementsOf(e, targets, at, std::to_string(flat(shape, i)));
       for (auto [target, array, element] : llvm::zip(targets, arrays, elements))
-        t.line(array + "[" + offset.text() + "] = dk::as<" + storageName(target.buffer.element) +
-               ">(" + element + ");");
+        t.line(array + "[" + offset.text() + "] = dk::as<" +
+               getStorageTypeName(target.buffer.element) + ">(" + element + ");");
       e.popScope();
       t.close();
     });
@@ -183,8 +184,8 @@ private:
   }
 
   /// Emits the computation and the stores of one block of results; `block` has its indices.
-  void writeBlock(Frame &frame, ArrayRef<Target> targets, Indices base, ArrayRef<Expr> block,
-                  const std::string &known) {
+  void writeBlock(LaunchBuilder &frame, ArrayRef<LaunchOutput> targets, Indices base,
+                  ArrayRef<Expr> block, const std::string &known) {
     Emitter &e = frame.e;
     for (size_t d = 0; d < axes.size(); ++d)
       base[d + 2] = block[d] * axes[d].block;
@@ -203,13 +204,13 @@ private:
   /// Emits the computation of a block's results in the array `total`. `known` is the array of the
   /// weights; if it is empty, they are loaded.
   void makeBlock(Emitter &e, const Indices &base, ArrayRef<Expr> block, const std::string &known) {
-    Text &t = e.t;
+    IndentedText &t = e.t;
     SmallVector<int64_t> shape = blockShape();
     if (pools) {
       walkPool(e, base, block);
     } else {
-      t.line(computeName(elementOf(op->getResult(0))) + " total[" +
-             Twine(product(shape) * channels) + "] = {};");
+      t.line(getComputeTypeName(elementOf(op->getResult(0))) + " total[" +
+             Twine(multiplyDims(shape) * channels) + "] = {};");
       auto channel = [&](const Expr &input) {
         SmallVector<Expr> over{input};
         over.append(axes.size(), Expr(0));
@@ -227,10 +228,10 @@ private:
 
   /// Emits the computation of the results of a pool in the array `total`.
   void walkPool(Emitter &e, const Indices &base, ArrayRef<Expr> block) {
-    Text &t = e.t;
+    IndentedText &t = e.t;
     Type element = elementOf(op->getResult(0));
-    std::string type = computeName(element);
-    std::string count = std::to_string(product(blockShape()) * channels);
+    std::string type = getComputeTypeName(element);
+    std::string count = std::to_string(multiplyDims(blockShape()) * channels);
     Indices channel(base.begin(), base.begin() + 2);
     auto total = [&](const Term &term) { return slot("total", term.result); };
     Source source = sourceOf(op->getOperand(0));
@@ -247,20 +248,20 @@ private:
     bool largest = isa<MaxPoolOp, MaxPoolPositionsOp>(op);
     t.line("#pragma unroll");
     t.line("for (int i = 0; i < " + count +
-           "; ++i) total[i] = " + (largest ? source.none : literal(element, 0.0)) +
+           "; ++i) total[i] = " + (largest ? source.none : formatLiteral(element, 0.0)) +
            (positions ? ", place[i] = -1;" : ";"));
     if (isa<MaxPoolOp>(op)) {
       walkImage(e, source, channel, block, [&](const Term &term) {
-        t.line("if (dk::better<true, false>(" + term.elements[0] + ", " + total(term) + ")) " +
-               total(term) + " = " + term.elements[0] + ";");
+        t.line("if (dk::replaces_best<true, false>(" + term.elements[0] + ", " + total(term) +
+               ")) " + total(term) + " = " + term.elements[0] + ";");
       });
     } else if (positions) {
       // Among equal maxima, the first position is returned. NaN is larger than all numbers.
       enum { Nothing, Perhaps, Something };
-      SmallVector<int> found(product(blockShape()), Nothing);
+      SmallVector<int> found(multiplyDims(blockShape()), Nothing);
       walkImage(e, source, channel, block, [&](const Term &term) {
         std::string place = slot("place", term.result), v = term.elements[0];
-        std::string better = "dk::better<true, false>(" + v + ", " + total(term) + ")";
+        std::string better = "dk::replaces_best<true, false>(" + v + ", " + total(term) + ")";
         int &before = found[term.result];
         Conditions all = term.inside;
         if (before == Perhaps)
@@ -296,8 +297,8 @@ private:
 
   /// Returns whether the target's elements are stored in the same order as the elements of the
   /// operation's result.
-  bool isPlain(const Target &target) {
-    Text nowhere;
+  bool isPlain(const LaunchOutput &target) {
+    IndentedText nowhere;
     Emitter probe(nowhere, plan.indexType);
     auto shape = shapeOf(op->getResult(0));
     Indices at = probe.x.variables("d", shape);
@@ -314,13 +315,14 @@ private:
 
   /// Emits stores of the line of results that starts at index `at`. The line starts at element
   /// `first` of `total`.
-  void storeLine(Frame &frame, ArrayRef<Target> targets, const Indices &at, int64_t first,
-                 ArrayRef<std::string> inside) {
-    const Axis &along = axes.back();
+  void storeLine(LaunchBuilder &frame, ArrayRef<LaunchOutput> targets, const Indices &at,
+                 int64_t first, ArrayRef<std::string> inside) {
+    const WindowAxis &along = axes.back();
     int64_t width = kMaxAlong;
-    for (const Target &target : targets)
+    for (const LaunchOutput &target : targets)
       width = std::min(width, 32 / ref::elementBytes(target.buffer.element));
-    width = std::min({evenPart(along.block, width), evenPart(along.size, width)});
+    width = std::min(
+        {getPowerOfTwoDivisor(along.block, width), getPowerOfTwoDivisor(along.size, width)});
     if (channelsLast)
       width = 1;
     for (int64_t x = 0; x < along.block; x += width) {
@@ -342,7 +344,7 @@ private:
 
   /// Returns the texts of the targets' elements that are computed from the operation's result at
   /// index `at`, which is element `number` of the block.
-  SmallVector<std::string> elementsOf(Emitter &e, ArrayRef<Target> targets, const Indices &at,
+  SmallVector<std::string> elementsOf(Emitter &e, ArrayRef<LaunchOutput> targets, const Indices &at,
                                       const std::string &number) {
     Value result = op->getResult(0);
     Type element = elementOf(result);
@@ -350,40 +352,41 @@ private:
     if (Value bias = biasOf(op))
       text = Emitter::combine(ReduceKind::sum, element, text, e.eval(bias, {at[1]}));
     if (auto o = dyn_cast<AvgPoolOp>(op))
-      text = "dk::average(" + text + ", (" + computeName(element) + ")(" + e.averaged(o, at) + "))";
-    e.seedAll(result, e.rounded(result, e.let(computeName(element), text)));
+      text = "dk::average(" + text + ", (" + getComputeTypeName(element) + ")(" +
+             e.averaged(o, at) + "))";
+    e.seedAll(result, e.rounded(result, e.let(getComputeTypeName(element), text)));
     if (op->getNumResults() > 1)
       e.seedAll(op->getResult(1),
                 e.let("unsigned char", "(unsigned char)(" + place + " < 0 ? 0 : " + place + ")"));
     SmallVector<std::string> elements;
-    for (const Target &target : targets)
+    for (const LaunchOutput &target : targets)
       elements.push_back(e.eval(target.value, *indexInTarget(plan, e, op, target.value, at)));
     return elements;
   }
 
   /// Emits stores of `width` adjacent elements that start at index `from`: adjacent channels in
   /// channels-last layouts, otherwise adjacent elements of a line.
-  void storeVector(Frame &frame, ArrayRef<Target> targets, const Indices &from, int64_t first,
-                   int64_t width) {
+  void storeVector(LaunchBuilder &frame, ArrayRef<LaunchOutput> targets, const Indices &from,
+                   int64_t first, int64_t width) {
     Emitter &e = frame.e;
-    Text &t = frame.t;
+    IndentedText &t = frame.t;
     auto neighbour = [&](const Expr &lane) {
       Indices at = from;
       Expr &moved = channelsLast ? at[1] : at.back();
       moved = moved + lane;
       return at;
     };
-    auto offsetOf = [&](const Target &target, const Expr &lane) {
+    auto offsetOf = [&](const LaunchOutput &target, const Expr &lane) {
       return e.x.linear(shapeOf(target.value),
                         *indexInTarget(plan, e, op, target.value, neighbour(lane)));
     };
     SmallVector<std::string> vectors;
-    for (const Target &target : targets) {
+    for (const LaunchOutput &target : targets) {
       vectors.push_back("");
       if (width == 1 || !isVector(offsetOf(target, 0), offsetOf(target, 1), width))
         continue;
       vectors.back() = t.fresh("y");
-      t.line("dk::vec<" + storageName(target.buffer.element) + ", " + Twine(width) + "> " +
+      t.line("dk::vec<" + getStorageTypeName(target.buffer.element) + ", " + Twine(width) + "> " +
              vectors.back() + ";");
     }
     e.lanes(width, [&](Expr lane) {
@@ -394,7 +397,7 @@ private:
           e.store(target.buffer, offsetOf(target, lane), elements[i]);
         else
           t.line(vectors[i] + ".e[" + lane.text() + "] = dk::as<" +
-                 storageName(target.buffer.element) + ">(" + elements[i] + ");");
+                 getStorageTypeName(target.buffer.element) + ">(" + elements[i] + ");");
       }
     });
     for (auto [target, vector] : llvm::zip(targets, vectors))
@@ -405,17 +408,17 @@ private:
   /// Emits a kernel for the gradient of weights, with one thread block for each pair of channels
   /// and part of the images. In channels-last layouts, a thread block has several vectors of
   /// adjacent channels, one per threadIdx.x.
-  void writeGradient(ArrayRef<Target> targets) {
+  void writeGradient(ArrayRef<LaunchOutput> targets) {
     Value result = op->getResult(0), dy = op->getOperand(1);
     Type sum = elementOf(result);
     if (isFloat(sum) && !sum.isF64())
       sum = Float32Type::get(op->getContext());
-    std::string type = computeName(sum);
+    std::string type = getComputeTypeName(sum);
     SmallVector<int64_t> units{images};
-    for (const Axis &axis : axes)
+    for (const WindowAxis &axis : axes)
       units.push_back(axis.blocks());
     const int64_t pairs = groups * outputs * inputs, results = pairs * places;
-    const int64_t total = product(units), vectors = pairs / channels;
+    const int64_t total = multiplyDims(units), vectors = pairs / channels;
     const int64_t columnThreads =
         channelsLast ? std::min<int64_t>(32, llvm::PowerOf2Ceil(vectors)) : 1;
     const int64_t rows = kThreads / columnThreads,
@@ -427,9 +430,9 @@ private:
     parts = (total + chunk - 1) / chunk;
     Buffer partial = plan.scratch(sum, results * parts);
     {
-      Frame frame(plan);
+      LaunchBuilder frame(plan);
       Emitter &e = frame.e;
-      Text &t = frame.t;
+      IndentedText &t = frame.t;
       // Threads past the last pair of channels compute that pair again and store nothing.
       std::string wanted = e.let(e.indexType, "blockIdx.x * " + std::to_string(columnThreads) +
                                                   (columnThreads > 1 ? " + threadIdx.x" : ""));
@@ -465,8 +468,8 @@ private:
       image.resize(2);
       gradient.resize(2);
       std::string news = t.fresh("dy");
-      t.line(computeName(elementOf(dy)) + " " + news + "[" + Twine(product(shape) * channels) +
-             "];");
+      t.line(getComputeTypeName(elementOf(dy)) + " " + news + "[" +
+             Twine(multiplyDims(shape) * channels) + "];");
       ArrayRef<int64_t> outer = ArrayRef(shape).drop_back();
       each(outer, [&](ArrayRef<int64_t> i) {
         SmallVector<std::string> inside;
@@ -516,26 +519,26 @@ private:
     }
     partial.parts = parts;
     plan.known[result] = partial;
-    launchMap(plan, targets);
+    emitElementwiseKernel(plan, targets);
   }
 };
 
 } // namespace
 
-bool isWindowed(Operation *op, bool channelsLast) {
+bool hasWindowKernel(Operation *op, bool channelsLast) {
   if (!isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
     return false;
-  Sizes sizes(op);
+  WindowSizes sizes(op);
   return sizes.hasFewChannels() && (!channelsLast || sizes.hasOneChannel());
 }
 
-bool takesWindows(Planner &plan, Operation *op) {
+bool usesWindowKernel(KernelGenerator &plan, Operation *op) {
   return isa<ConvOp, ConvTransposeOp, ConvWeightGradOp, MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp,
              MaxPoolGradOp, AvgPoolGradOp>(op) &&
          WindowWriter(plan, op).choose();
 }
 
-void launchWindows(Planner &plan, Operation *op, ArrayRef<Target> targets) {
+void emitWindowKernel(KernelGenerator &plan, Operation *op, ArrayRef<LaunchOutput> targets) {
   WindowWriter writer(plan, op);
   writer.choose();
   writer.write(targets);

@@ -7,12 +7,12 @@
 namespace dlc::lower {
 
 /// Range of bytes that a command reads or writes, before the arena is planned.
-struct Access {
+struct MemoryAccess {
   const void *memory; ///< key of the buffer or state
   int64_t start, end;
   bool write;
 
-  bool conflictsWith(const Access &other) const {
+  bool conflictsWith(const MemoryAccess &other) const {
     return memory == other.memory && (write || other.write) && start < other.end &&
            other.start < end;
   }
@@ -20,10 +20,10 @@ struct Access {
 
 /// Returns the bytes that a command and the commands in its bodies access. Inputs and constants are
 /// omitted because no command writes them, so that they cause no dependency.
-llvm::SmallVector<Access> accessesOf(mlir::Operation *command);
+llvm::SmallVector<MemoryAccess> getMemoryAccesses(mlir::Operation *command);
 
 /// Returns true if one of the commands writes bytes that the other one accesses.
-bool haveConflict(llvm::ArrayRef<Access> first, llvm::ArrayRef<Access> second);
+bool haveConflict(llvm::ArrayRef<MemoryAccess> first, llvm::ArrayRef<MemoryAccess> second);
 
 } // namespace dlc::lower
 #endif

@@ -18,7 +18,7 @@ constexpr StringLiteral kLibrary = "collective";
 
 namespace {
 
-json descOf(Operation *op) {
+json describeCollective(Operation *op) {
   return llvm::TypeSwitch<Operation *, json>(op)
       .Case<AllReduceOp>([](AllReduceOp o) {
         json desc{{"kind", "all_reduce"}, {"reduction", stringifyReduceKind(o.getKind()).str()}};
@@ -41,7 +41,7 @@ json descOf(Operation *op) {
 
 /// Returns the library call that copies a rank's own rows. The runtime's session implements it
 /// (runtime/session/ShardCopy.h).
-LibraryCall callOf(OwnRowsOp op) {
+LibraryCall makeOwnRowsCall(OwnRowsOp op) {
   LibraryCall call;
   call.library = call.implementation = "own_rows";
   json bytes = json::array();
@@ -60,10 +60,10 @@ LibraryCall callOf(OwnRowsOp op) {
 
 } // namespace
 
-std::optional<LibraryCall> collectiveOf(Operation *op) {
+std::optional<LibraryCall> makeCollectiveCall(Operation *op) {
   if (auto own = dyn_cast<OwnRowsOp>(op))
-    return callOf(own);
-  json desc = descOf(op);
+    return makeOwnRowsCall(own);
+  json desc = describeCollective(op);
   if (desc.is_null())
     return std::nullopt;
   auto x = typeOf(op->getOperand(0)), y = typeOf(op->getResult(0));
@@ -91,7 +91,7 @@ bool isCollective(Operation *command) {
 
 /// Returns true if a command that follows `last` in the same command list uses the bytes of
 /// `extent`.
-static bool isUsedAfter(const Extent &extent, Operation *last) {
+static bool isUsedAfter(const BufferExtent &extent, Operation *last) {
   Block *list = last->getBlock();
   SmallVector<Value> names{extent.root};
   for (size_t i = 0; i < names.size(); ++i)
@@ -100,7 +100,7 @@ static bool isUsedAfter(const Extent &extent, Operation *last) {
         names.push_back(view.getBuffer());
         continue;
       }
-      auto [root, start, bytes] = extentOf(names[i]);
+      auto [root, start, bytes] = getBufferExtent(names[i]);
       if (start < extent.start + extent.bytes && extent.start < start + bytes &&
           last->isBeforeInBlock(list->findAncestorOpInBlock(*user)))
         return true;
@@ -115,8 +115,9 @@ void makeCollectivesInPlace(exec::ProgramOp program) {
     Value from = op.getOperand(0), to = op.getOperand(1);
     auto result = to.getDefiningOp<exec::AllocOp>();
     bool mayBe = result && from.getType() == to.getType() && from.getDefiningOp<exec::ViewOp>() &&
-                 stepOf(from) == 0 && rootOf(from).first.getDefiningOp<exec::AllocOp>();
-    if (!mayBe || isUsedAfter(extentOf(from), &op))
+                 getViewStep(from) == 0 &&
+                 findRootBuffer(from).first.getDefiningOp<exec::AllocOp>();
+    if (!mayBe || isUsedAfter(getBufferExtent(from), &op))
       continue;
     to.replaceAllUsesWith(from);
     result.erase();

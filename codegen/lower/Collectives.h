@@ -10,7 +10,7 @@ namespace dlc::lower {
 /// Returns the runtime call that executes a collective, or that takes a rank's own rows
 /// (OwnRowsOp); std::nullopt for other operations. No provider selects a kernel for these
 /// operations, because the communication backend is chosen when the ranks connect.
-std::optional<LibraryCall> collectiveOf(mlir::Operation *op);
+std::optional<LibraryCall> makeCollectiveCall(mlir::Operation *op);
 
 /// Returns true if `command`, a command of the lowered program, executes a collective.
 bool isCollective(mlir::Operation *command);

@@ -13,17 +13,18 @@ namespace dlc::lower {
 namespace {
 
 /// Estimated microseconds of a command with all threads and with one.
-struct Time {
+struct CommandTime {
   double all = 0, one = 0;
 };
 
-class Marker {
+class ConcurrentLoopMarker {
 public:
-  Marker(exec::ProgramOp program, const CostModel &cost) : program(program), cost(cost) {
+  ConcurrentLoopMarker(exec::ProgramOp program, const CostModel &cost)
+      : program(program), cost(cost) {
     for (Operation &op : program.getBody().front())
-      if (exec::streamOf(&op)) {
+      if (exec::getStreamNumber(&op)) {
         commands.push_back(&op);
-        accesses.push_back(accessesOf(&op));
+        accesses.push_back(getMemoryAccesses(&op));
       }
   }
 
@@ -38,13 +39,13 @@ private:
   /// the group's last loop.
   size_t extend(size_t first) {
     size_t last = first;
-    Time sum = timeOf(commands[first]);
+    CommandTime sum = timeOf(commands[first]);
     double longest = sum.one;
     for (size_t next = last + 1; next < commands.size(); ++next) {
       if (!isa<exec::LoopOp>(commands[next]))
         continue;
-      Time time = timeOf(commands[next]);
-      Time together{sum.all + time.all, sum.one + time.one};
+      CommandTime time = timeOf(commands[next]);
+      CommandTime together{sum.all + time.all, sum.one + time.one};
       double concurrent = std::max({longest, time.one, together.one / cost.threads});
       if (concurrent >= together.all)
         continue;
@@ -86,7 +87,7 @@ private:
     Operation *op = commands[from], *before = commands[to];
     commands.erase(commands.begin() + from);
     commands.insert(commands.begin() + to, op);
-    SmallVector<Access> moved = std::move(accesses[from]);
+    SmallVector<MemoryAccess> moved = std::move(accesses[from]);
     accesses.erase(accesses.begin() + from);
     accesses.insert(accesses.begin() + to, std::move(moved));
     op->moveBefore(before);
@@ -105,8 +106,8 @@ private:
       moveNames(operand.getDefiningOp(), name);
   }
 
-  Time timeOf(Operation *command) {
-    Time time;
+  CommandTime timeOf(Operation *command) {
+    CommandTime time;
     auto add = [&](double flops, double bytes, double cores, double overhead) {
       // Kernels are assumed to scale with the number of cores, so that large ones keep all threads.
       double work = std::max(flops / cost.machine.libraryGflops, cost.traffic(bytes, 1));
@@ -130,7 +131,7 @@ private:
         .Case([&](exec::FillOp fill) { add(0, double(fill.getTo().getType().getBytes()), 1, 0); });
     for (Region &region : command->getRegions())
       for (Operation &inner : region.front()) {
-        Time each = timeOf(&inner);
+        CommandTime each = timeOf(&inner);
         time.all += each.all;
         time.one += each.one;
       }
@@ -152,14 +153,14 @@ private:
   exec::ProgramOp program;
   const CostModel &cost;
   SmallVector<Operation *> commands;
-  SmallVector<SmallVector<Access>> accesses; ///< of each command
+  SmallVector<SmallVector<MemoryAccess>> accesses; ///< of each command
 };
 
 } // namespace
 
 void markConcurrentLoops(exec::ProgramOp program, const CostModel &cost) {
   if (cost.threads > 1 && !program.getStreamsAttr())
-    Marker(program, cost).run();
+    ConcurrentLoopMarker(program, cost).run();
 }
 
 } // namespace dlc::lower

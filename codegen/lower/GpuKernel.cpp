@@ -19,13 +19,13 @@ namespace dlc {
 
 bool isGpu(StringRef device) { return can(device, DLC_DEVICE_GPU_CODE); }
 
-std::string deviceOfCommand(Operation *op) {
+std::string getEnclosingCommandDevice(Operation *op) {
   while (!isa<func::FuncOp>(op->getParentOp()))
     op = op->getParentOp();
-  return commandDevice(op);
+  return getCommandDevice(op);
 }
 
-FailureOr<FusionOp> normalForGpu(Operation *op, std::string &why) {
+FailureOr<FusionOp> normalizeForGpu(Operation *op, std::string &why) {
   OpBuilder b(op);
   FusionOp fusion = cuda::wrapInFusion(b, op);
   // The attributes that record the choice of a kernel are removed, because they must not affect the
@@ -34,10 +34,10 @@ FailureOr<FusionOp> normalForGpu(Operation *op, std::string &why) {
     clearChoice(&fusion.getBody().front().front());
   FailureOr<FusionOp> normal = failure();
   if (cuda::canGenerate(fusion, &why)) {
-    normal = cpu::normalize(fusion, why);
+    normal = cpu::normalizeFusion(fusion, why);
     if (failed(normal)) {
-      FusionOp plain = cuda::transposeLayouts(fusion);
-      normal = cpu::normalize(plain, why);
+      FusionOp plain = cuda::replaceLayoutsByTransposes(fusion);
+      normal = cpu::normalizeFusion(plain, why);
       plain.erase();
     }
   }
@@ -53,7 +53,7 @@ cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target,
   return {target.figures.multiprocessors,
           std::move(alignments),
           /*tf32=*/false,
-          cuda::sharedBytesOf(target.arch),
+          cuda::getSharedMemoryBytes(target.arch),
           cuda::hasWarpgroups(target.arch),
           cuda::multipliesBytes(target.arch)};
 }
@@ -63,14 +63,14 @@ bool multipliesBytes(const std::string &device, const std::string &gpuArch,
   std::string why;
   auto target = cuda::targetOf(device, gpuArch, why);
   return target && cuda::multipliesBytes(target->arch) &&
-         !cuda::isWindowed(contraction, /*channelsLast=*/false);
+         !cuda::hasWindowKernel(contraction, /*channelsLast=*/false);
 }
 
-std::vector<int64_t> alignmentsOf(ArrayRef<Value> buffers) {
+std::vector<int64_t> getAlignments(ArrayRef<Value> buffers) {
   std::vector<int64_t> alignments;
   for (Value buffer : buffers)
     alignments.push_back(
-        std::gcd(std::gcd(kBufferAlignment, rootOf(buffer).second), stepOf(buffer)));
+        std::gcd(std::gcd(kBufferAlignment, findRootBuffer(buffer).second), getViewStep(buffer)));
   if (llvm::all_of(alignments, [](int64_t a) { return a == kBufferAlignment; }))
     alignments.clear();
   return alignments;
@@ -96,7 +96,7 @@ StringRef gpuArchOf(exec::KernelOp op) {
   return op->getAttrOfType<StringAttr>(kGpuArchAttr).getValue();
 }
 
-cuda::Kernel gpuKernelOf(exec::KernelOp op) {
+cuda::Kernel readGpuKernel(exec::KernelOp op) {
   cuda::Kernel kernel;
   kernel.text = op->getAttrOfType<StringAttr>(kGpuSourceAttr).getValue().str();
   kernel.tiles = op->hasAttr(kGpuTilesAttr);

@@ -20,11 +20,11 @@ namespace dlc {
 bool isGpu(llvm::StringRef device);
 /// Returns the device that runs the operation's command. Commands in a loop or branch run on the
 /// device of the outermost loop or branch.
-std::string deviceOfCommand(mlir::Operation *op);
+std::string getEnclosingCommandDevice(mlir::Operation *op);
 
 /// Converts the operation to a normalized fusion and inserts it before the operation. The caller
 /// must erase the fusion. On failure, sets `why` to the reason.
-mlir::FailureOr<FusionOp> normalForGpu(mlir::Operation *op, std::string &why);
+mlir::FailureOr<FusionOp> normalizeForGpu(mlir::Operation *op, std::string &why);
 
 /// Returns the properties of the GPU and of buffers that generated kernels may rely on.
 /// `alignments`: alignment in bytes of each buffer of the fusion (Kernel.h).
@@ -41,7 +41,7 @@ constexpr int64_t kBufferAlignment = 16;
 
 /// Returns the alignment in bytes of each buffer. Returns an empty list if all alignments are 16,
 /// which kernels assume by default.
-std::vector<int64_t> alignmentsOf(llvm::ArrayRef<mlir::Value> buffers);
+std::vector<int64_t> getAlignments(llvm::ArrayRef<mlir::Value> buffers);
 
 /// Stores the source text and functions of a GPU kernel as attributes of its exec.kernel.
 void setGpuKernel(exec::KernelOp op, const cuda::Kernel &kernel, llvm::StringRef arch);
@@ -49,7 +49,7 @@ bool isGpuKernel(exec::KernelOp op);
 llvm::StringRef gpuArchOf(exec::KernelOp op);
 /// Returns the source text and functions of a GPU kernel that setGpuKernel stored. The launches of
 /// the result contain only the names of their functions.
-cuda::Kernel gpuKernelOf(exec::KernelOp op);
+cuda::Kernel readGpuKernel(exec::KernelOp op);
 
 /// Creates one launch of a GPU kernel, with the buffers of the operation that the kernel computes.
 exec::LaunchOp createGpuLaunch(mlir::OpBuilder &b, mlir::Location loc, mlir::StringAttr symbol,

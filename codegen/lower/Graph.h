@@ -11,9 +11,9 @@ namespace dlc::lower {
 
 /// Directed dependency graph of numbered nodes. An edge leads from a node to a node that must be
 /// executed later.
-class Graph {
+class DependencyGraph {
 public:
-  explicit Graph(size_t nodes) : after(nodes) {}
+  explicit DependencyGraph(size_t nodes) : after(nodes) {}
 
   size_t size() const { return after.size(); }
   unsigned addNode() {

@@ -21,11 +21,11 @@ LogicalResult Lowering::run() {
   if (!main)
     return module.emitError("a model module must have a function @main");
   Block &body = main.getBody().front();
-  SmallVector<State> states = statesOf(main);
+  SmallVector<ProgramState> states = collectStates(main);
   OldValues old(states, body);
-  SmallVector<Update> updates = orderUpdates(main, states, old, options);
+  SmallVector<StateUpdatePlan> updates = orderUpdates(main, states, old, options);
   SmallVector<Attribute> inputs, outputs, kept;
-  for (const State &state : states)
+  for (const ProgramState &state : states)
     kept.push_back(describeState(main, state));
   for (BlockArgument argument : body.getArguments()) {
     if (main.getArgAttr(argument.getArgNumber(), kStateAttr))
@@ -87,7 +87,7 @@ LogicalResult Lowering::run() {
   for (auto [s, update] : llvm::enumerate(updates)) {
     if (!update.saved)
       continue;
-    device = deviceNameOf(states[s].old.getType());
+    device = getTypeDeviceName(states[s].old.getType());
     saved[s] = allocate(update.value.getLoc(), storageBytes(tensorTypeOf(update.value)));
     copyOld(*old.find(update.value), states, update.value, saved[s]);
   }
@@ -96,7 +96,7 @@ LogicalResult Lowering::run() {
   claimParts(body);
   for (Operation &op : body) {
     for (unsigned s : turns)
-      if (const Update &update = updates[s]; update.copiedBefore == &op)
+      if (const StateUpdatePlan &update = updates[s]; update.copiedBefore == &op)
         copy(update.value.getLoc(), update.saved ? saved[s] : home(update.value), newStates[s],
              storageBytes(tensorTypeOf(states[s].old)));
     if (!op.hasTrait<OpTrait::IsTerminator>() && failed(command(op)))
@@ -110,7 +110,7 @@ LogicalResult Lowering::run() {
   makeCollectivesInPlace(program);
   assignStreams(program);
   const Profile &profile =
-      profileOf(ProfileChoice{options.profile, options.cacheDir.value_or("")}, target);
+      chooseProfile(ProfileChoice{options.profile, options.cacheDir.value_or("")}, target);
   markConcurrentLoops(program, CostModel(profile, target, options.threads));
   return success();
 }
@@ -140,7 +140,7 @@ DictionaryAttr Lowering::describeOutput(func::FuncOp main, unsigned i, Type type
   return b.getDictionaryAttr(list);
 }
 
-DictionaryAttr Lowering::describeState(func::FuncOp main, const State &state) {
+DictionaryAttr Lowering::describeState(func::FuncOp main, const ProgramState &state) {
   unsigned number = state.old.getArgNumber();
   auto list = llvm::to_vector(
       describe(main.getArgAttrDict(number), state.old.getType(), "state", number).getValue());
@@ -162,21 +162,21 @@ bool Lowering::isZero(ElementsAttr value) {
          llvm::all_of(dense.getRawData(), [](char c) { return c == 0; });
 }
 
-void Lowering::prepareStates(ArrayRef<State> states, ArrayRef<Update> updates) {
+void Lowering::prepareStates(ArrayRef<ProgramState> states, ArrayRef<StateUpdatePlan> updates) {
   for (auto [s, state] : llvm::enumerate(states)) {
     auto type = bufferType(state.old);
     Location loc = state.old.getLoc();
     buffers[state.old] = exec::StateOp::create(b, loc, type, s, false);
-    const Update &update = updates[s];
-    newStates.push_back(update.kind == Update::Kind::None
+    const StateUpdatePlan &update = updates[s];
+    newStates.push_back(update.kind == StateUpdatePlan::Kind::None
                             ? Value()
                             : Value(exec::StateOp::create(b, loc, type, s, true).getBuffer()));
-    if (update.kind == Update::Kind::Direct && !claim(update.value, newStates[s], 0))
+    if (update.kind == StateUpdatePlan::Kind::Direct && !claim(update.value, newStates[s], 0))
       llvm_unreachable("a new value that is already stored in another buffer");
   }
 }
 
-void Lowering::copyOld(OldValuePart part, ArrayRef<State> states, Value value, Value to) {
+void Lowering::copyOld(OldValuePart part, ArrayRef<ProgramState> states, Value value, Value to) {
   int64_t bytes = storageBytes(tensorTypeOf(value));
   copy(value.getLoc(), view(value.getLoc(), buffers[states[part.state].old], part.offset, bytes),
        to, bytes);
@@ -186,16 +186,16 @@ bool Lowering::claim(Value value, Value parent, int64_t offset) {
   Operation *op = value.getDefiningOp();
   if (!op || destinations.count(value) || isa<ConstantOp>(op))
     return false;
-  if (isa<ReshapeOp, TransposedViewOp>(op) || isReversedStack(op)) {
+  if (isa<ReshapeOp, TransposedViewOp>(op) || isReversedLoopOutput(op)) {
     if (!claim(op->getOperand(0), parent, offset))
       return false;
     destinations[value] = {parent, offset};
     return true;
   }
-  if (isa<SliceOp>(op) || (isa<TransferOp>(op) && !crosses(op)))
+  if (isa<SliceOp>(op) || (isa<TransferOp>(op) && !crossesDevices(op)))
     return false;
   // A value that another device computes cannot be written directly; it is copied at the end.
-  if (commandDevice(op) != cast<exec::BufferType>(parent.getType()).getDevice())
+  if (getCommandDevice(op) != cast<exec::BufferType>(parent.getType()).getDevice())
     return false;
   destinations[value] = {parent, offset};
   return true;
@@ -242,7 +242,7 @@ void Lowering::claimParts(Block &block) {
       if (&block != &block.getParentOp()->getRegion(0).front() ||
           !isa<func::FuncOp>(block.getParentOp()))
         continue;
-      device = commandDevice(&op);
+      device = getCommandDevice(&op);
       whole = {allocate(op.getLoc(), storageBytes(tensorTypeOf(concat.getY()))), 0};
       destinations[concat.getY()] = whole;
     }
@@ -270,7 +270,7 @@ Value Lowering::view(Location loc, Value buffer, int64_t offset, int64_t bytes, 
 
 exec::BufferType Lowering::bufferType(Value value) {
   return exec::BufferType::get(b.getContext(), storageBytes(tensorTypeOf(value)),
-                               deviceNameOf(value.getType()));
+                               getTypeDeviceName(value.getType()));
 }
 
 Value Lowering::allocate(Location loc, int64_t bytes) {
@@ -318,7 +318,7 @@ Value Lowering::home(Value value) {
     return known;
   auto constant = value.getDefiningOp<ConstantOp>();
   assert(constant && "used before it is computed");
-  return constantOn(constant, deviceNameOf(value.getType()));
+  return constantOn(constant, getTypeDeviceName(value.getType()));
 }
 
 Value Lowering::constantOn(ConstantOp constant, StringRef where) {
@@ -340,7 +340,7 @@ LogicalResult Lowering::command(Operation &op) {
     return success();
   // A loop or branch runs on one device, including the commands in its body.
   if (!outermost)
-    device = commandDevice(&op);
+    device = getCommandDevice(&op);
   if (auto transposed = dyn_cast<TransposedViewOp>(op)) {
     buffers[transposed.getY()] = bufferOf(transposed.getX());
     return success();
@@ -352,16 +352,16 @@ LogicalResult Lowering::command(Operation &op) {
     if (!keepsLayout && (!from.empty() || !to.empty()))
       return op.emitError(
           "a view of a blocked layout is not supported; insert a dlc.reorder before it");
-    if (crosses(&op) && !outermost)
+    if (crossesDevices(&op) && !outermost)
       copy(loc, home(op.getOperand(0)), resultBuffer(op.getResult(0)),
            storageBytes(tensorTypeOf(op.getResult(0))));
     else
       buffers[op.getResult(0)] = bufferOf(op.getOperand(0));
     return success();
   }
-  if (isStepIndex(&op))
+  if (isIterationIndex(&op))
     return success();
-  if (auto slice = stepSliceOf(&op)) {
+  if (auto slice = matchStepSlice(&op)) {
     auto gather = cast<GatherOp>(op);
     int64_t bytes = storageBytes(tensorTypeOf(gather.getY()));
     buffers[gather.getY()] =
@@ -369,7 +369,7 @@ LogicalResult Lowering::command(Operation &op) {
     return success();
   }
   if (auto slice = dyn_cast<SliceOp>(op)) {
-    auto start = isReversedStack(&op) ? 0 : contiguousStart(slice);
+    auto start = isReversedLoopOutput(&op) ? 0 : getSliceByteOffset(slice);
     if (!start)
       return op.emitError("a slice that is not contiguous in memory must be in a fusion");
     buffers[slice.getY()] =
@@ -385,9 +385,9 @@ LogicalResult Lowering::command(Operation &op) {
     return lowerIf(branch);
   if (auto loop = dyn_cast<LoopOp>(op))
     return lowerLoop(loop);
-  if (auto collective = collectiveOf(&op))
+  if (auto collective = makeCollectiveCall(&op))
     return library(op, *collective);
-  const Provider *provider = providerOf(&op);
+  const Provider *provider = findProvider(&op);
   if (!provider)
     return op.emitError("no kernel was selected for this operation");
   if (llvm::all_of(op.getResults(),
@@ -401,7 +401,7 @@ LogicalResult Lowering::command(Operation &op) {
   if (provider->about.kind == KernelKind::Gpu)
     return launchOnGpu(op);
   std::string why;
-  auto call = callOf(&op, options.threads, &why);
+  auto call = describeLibraryCall(&op, options.threads, &why);
   if (!call)
     return op.emitError("the library kernel that was chosen for this operation cannot be created: ")
            << why;

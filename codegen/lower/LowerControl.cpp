@@ -70,11 +70,11 @@ LogicalResult Lowering::lowerLoop(LoopOp op) {
   // values are saved before any of them is overwritten.
   llvm::DenseSet<Value> roots;
   for (Value place : places.carried)
-    roots.insert(rootOf(place).first);
+    roots.insert(findRootBuffer(place).first);
   SmallVector<Value> next;
   for (auto [i, value] : llvm::enumerate(nextValues)) {
     Value from = bufferOf(value);
-    if (roots.contains(rootOf(from).first) && !isSamePlace(from, places.next[i])) {
+    if (roots.contains(findRootBuffer(from).first) && !isSamePlace(from, places.next[i])) {
       Value saved = allocate(loc, storageBytes(tensorTypeOf(value)));
       copy(loc, from, saved, storageBytes(tensorTypeOf(value)));
       from = saved;
@@ -89,7 +89,7 @@ LogicalResult Lowering::lowerLoop(LoopOp op) {
 }
 
 bool Lowering::isSamePlace(Value a, Value b) {
-  return rootOf(a) == rootOf(b) && stepOf(a) == stepOf(b);
+  return findRootBuffer(a) == findRootBuffer(b) && getViewStep(a) == getViewStep(b);
 }
 
 void Lowering::copyUnlessThere(Location loc, Value from, Value to) {
@@ -102,13 +102,13 @@ Lowering::LoopBuffers Lowering::placeLoop(LoopOp op) {
   Block &body = op.getBody().front();
   size_t carried = op.getInits().size();
   auto values = body.getTerminator()->getOperands().drop_front(bool(op.getCondition()));
-  auto trips = tripsOf(op);
+  auto trips = getTripCount(op);
   bool moves = trips && *trips > 0 && isInnermost(op);
   LoopBuffers places;
   places.stacked.resize(values.size() - carried);
   // Makes the operation in the loop's body that computes `value` write it directly to `place`.
   auto claimInside = [&](Value value, Value place) {
-    Operation *def = throughReshapes(value).getDefiningOp();
+    Operation *def = skipReshapes(value).getDefiningOp();
     if (moves && def && def->getBlock() == &body)
       claim(value, place, 0);
   };
@@ -169,11 +169,11 @@ Lowering::LoopBuffers Lowering::placeLoop(LoopOp op) {
 }
 
 bool Lowering::isReversed(Value stack) {
-  return stack.hasOneUse() && isReversedStack(*stack.user_begin());
+  return stack.hasOneUse() && isReversedLoopOutput(*stack.user_begin());
 }
 
 bool Lowering::isFreeBefore(Value next, BlockArgument argument) {
-  Operation *maker = throughReshapes(next).getDefiningOp();
+  Operation *maker = skipReshapes(next).getDefiningOp();
   Block *body = argument.getOwner();
   if (!maker || maker->getBlock() != body)
     return false;
@@ -181,7 +181,7 @@ bool Lowering::isFreeBefore(Value next, BlockArgument argument) {
   while (!work.empty())
     for (Operation *user : work.pop_back_val().getUsers()) {
       Operation *top = body->findAncestorOpInBlock(*user);
-      if (viewOf(user) && top == user)
+      if (matchView(user) && top == user)
         work.push_back(user->getResult(0));
       else if (top != maker ? !top->isBeforeInBlock(maker) : !mayWriteOver(next, argument))
         return false;
@@ -191,7 +191,7 @@ bool Lowering::isFreeBefore(Value next, BlockArgument argument) {
 
 bool Lowering::mayWriteOver(Value next, Value other) {
   auto fusion = next.getDefiningOp<FusionOp>();
-  const Provider *provider = fusion ? providerOf(fusion) : nullptr;
+  const Provider *provider = fusion ? findProvider(fusion) : nullptr;
   if (!provider || !llvm::is_contained(fusion.getInputs(), other))
     return false;
   unsigned result = cast<OpResult>(next).getResultNumber();
@@ -205,10 +205,10 @@ bool Lowering::mayWriteOver(Value next, Value other) {
   if (provider->about.kind != KernelKind::Host)
     return false;
   std::string why;
-  auto normal = cpu::normalize(fusion, why);
+  auto normal = cpu::normalizeFusion(fusion, why);
   if (failed(normal))
     return false;
-  auto pairs = cpu::inplacePairs(*normal);
+  auto pairs = cpu::findElementwiseInplacePairs(*normal);
   normal->erase();
   for (auto [i, operand] : llvm::enumerate(fusion.getInputs()))
     if (operand == other && !llvm::is_contained(pairs, std::pair(result, unsigned(i))))

@@ -21,7 +21,7 @@ namespace dlc::lower {
 
 LogicalResult Lowering::launch(FusionOp fusion, const Provider &provider) {
   std::string why;
-  auto normal = cpu::normalize(fusion, why);
+  auto normal = cpu::normalizeFusion(fusion, why);
   if (failed(normal))
     return fusion.emitError(why);
   auto schedule = provider.schedule(fusion, *normal, target, /*packs=*/true, why);
@@ -32,13 +32,13 @@ LogicalResult Lowering::launch(FusionOp fusion, const Provider &provider) {
   }
   SmallVector<int64_t> inplace;
   if (schedule->name != "parts")
-    for (auto [result, input] : cpu::inplacePairs(*normal))
+    for (auto [result, input] : cpu::findElementwiseInplacePairs(*normal))
       inplace.append({int64_t(fusion.getInputs().size() + result), int64_t(input)});
   if (schedule->name == "rows") {
     // A split reduction whose work units share no results has the schedule `rows`, but is traversed
     // as in the schedule `parts`.
-    auto pairs = cpu::inplaceRows(*normal, target);
-    llvm::append_range(pairs, cpu::inplaceParts(*normal, target));
+    auto pairs = cpu::findRowwiseInplacePairs(*normal, target);
+    llvm::append_range(pairs, cpu::findSplitInplacePairs(*normal, target));
     for (auto [result, input] : pairs)
       inplace.append({int64_t(fusion.getInputs().size() + result), int64_t(input)});
   }
@@ -72,22 +72,22 @@ FailureOr<exec::LaunchOp> Lowering::launchParts(FusionOp normal, const Schedule 
                                                 ArrayRef<Value> inputs, ArrayRef<Value> outputs) {
   Location loc = normal.getLoc();
   auto split = cpu::planSplit(normal, target);
-  auto combination = cpu::combineSplit(b, normal, *split);
+  auto combination = cpu::createCombiningFusion(b, normal, *split);
   std::string why;
-  auto second = cpu::normalize(combination.fusion, why);
+  auto second = cpu::normalizeFusion(combination.fusion, why);
   SmallVector<Value> placeholders(combination.fusion.getInputs());
   combination.fusion.erase();
   if (failed(second))
     return normal.emitError(why), failure();
-  Schedule combining = planRows(*second, target);
+  Schedule combining = planRowSchedule(*second, target);
   SmallVector<Value> parts, list(inputs), from, to;
   for (ReduceOp op : split->reduces) {
-    auto type = RankedTensorType::get(split->partialShape(), cpu::partialType(op));
+    auto type = RankedTensorType::get(split->partialShape(), cpu::getPartialType(op));
     parts.push_back(allocate(loc, storageBytes(type)));
   }
-  SmallVector<unsigned> firstOutputs = cpu::firstOutputs(normal, *split);
+  SmallVector<unsigned> firstOutputs = cpu::getFirstKernelOutputs(normal, *split);
   SmallVector<int64_t> inplace;
-  for (auto [result, input] : cpu::inplaceParts(normal, target))
+  for (auto [result, input] : cpu::findSplitInplacePairs(normal, target))
     if (auto at = llvm::find(firstOutputs, result); at != firstOutputs.end())
       inplace.append({int64_t(inputs.size()) + (at - firstOutputs.begin()), int64_t(input)});
   for (unsigned which : combination.operands)
@@ -110,7 +110,7 @@ exec::LaunchOp Lowering::launchKernel(FusionOp normal, const Schedule &schedule,
                                       ArrayRef<int64_t> inplace) {
   Location loc = normal.getLoc();
   const cpu::KernelPlan &plan = schedule.plan;
-  StringAttr &symbol = kernels[scheduleText(schedule) + textOf(normal)];
+  StringAttr &symbol = kernels[formatSchedule(schedule) + textOf(normal)];
   if (!symbol) {
     symbol = b.getStringAttr(kernelName(normal));
     setSchedule(makeKernel(symbol, normal), schedule);
@@ -165,7 +165,7 @@ LogicalResult Lowering::launchOnGpu(Operation &op) {
   auto gpu = cuda::targetOf(device, options.gpuArch, why);
   if (!gpu)
     return op.emitError(why);
-  auto normal = normalForGpu(&op, why);
+  auto normal = normalizeForGpu(&op, why);
   if (failed(normal))
     return op.emitError("the kernel that was chosen for this operation cannot be created: ") << why;
   SmallVector<Value> inputs, outputs, scratch, all;
@@ -175,7 +175,7 @@ LogicalResult Lowering::launchOnGpu(Operation &op) {
     outputs.push_back(resultBuffer(result));
   llvm::append_range(all, inputs);
   llvm::append_range(all, outputs);
-  std::vector<int64_t> alignments = alignmentsOf(all);
+  std::vector<int64_t> alignments = getAlignments(all);
   std::string text = "cuda " + gpu->arch + " " + std::to_string(gpu->figures.multiprocessors);
   for (int64_t alignment : alignments)
     text += " " + std::to_string(alignment);
@@ -207,11 +207,11 @@ LogicalResult Lowering::launchOnGpu(Operation &op) {
 }
 
 void Lowering::copyCandidates(Operation *from, Operation *to) {
-  std::vector<Candidate> candidates = candidatesOf(from);
+  std::vector<Candidate> candidates = readCandidates(from);
   if (candidates.empty())
     return;
   SmallVector<Attribute> lines;
-  for (const std::string &line : linesOf(candidates))
+  for (const std::string &line : formatCandidates(candidates))
     lines.push_back(b.getStringAttr(line));
   to->setAttr(kCommandCandidatesAttr, b.getArrayAttr(lines));
   to->setAttr(kCommandEstimateAttr, b.getF64FloatAttr(candidates.front().time()));
@@ -228,7 +228,7 @@ std::string Lowering::kernelName(FusionOp fusion) {
 
 /// Releases the memory pages of constants that are mapped from a file. They are rarely read again
 /// after packing.
-static void dropConstants(Operation &op) {
+static void releaseConstantPages(Operation &op) {
   for (Value operand : op.getOperands())
     if (ConstantOp constant = constantOf(operand))
       if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue()))
@@ -252,7 +252,7 @@ LogicalResult Lowering::library(Operation &op, LibraryCall &call) {
       std::string error;
       std::shared_ptr<void> data;
       {
-        runtime::WeightsPlace place(
+        runtime::WeightsMemoryScope place(
             [this](uint64_t bytes) { return packedWeights.allocate(bytes, device); });
         data = argument.pack(error);
       }
@@ -277,13 +277,13 @@ LogicalResult Lowering::library(Operation &op, LibraryCall &call) {
     }
   }
   if (packs)
-    dropConstants(op);
+    releaseConstantPages(op);
   if (call.accumulates)
     start(op.getLoc(), bufferOf(call.accumulates->value), buffers.lookup(op.getResult(0)),
           storageBytes(tensorTypeOf(op.getResult(0))));
   for (auto [written, read] : call.inplace)
     inplace.append({int64_t(written), int64_t(read)});
-  if (auto alignments = alignmentsOf(list); call.wantsAlignment)
+  if (auto alignments = getAlignments(list); call.wantsAlignment)
     call.desc["alignment"] = alignments.empty() ? kBufferAlignment : *llvm::min_element(alignments);
   auto made = exec::LibraryOp::create(
       b, op.getLoc(), b.getStringAttr(call.library), b.getStringAttr(call.desc.dump()), list,

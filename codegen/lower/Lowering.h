@@ -27,14 +27,15 @@ private:
   mlir::DictionaryAttr describe(mlir::DictionaryAttr attrs, mlir::Type type, mlir::StringRef word,
                                 size_t i);
   mlir::DictionaryAttr describeOutput(mlir::func::FuncOp main, unsigned result, mlir::Type type);
-  mlir::DictionaryAttr describeState(mlir::func::FuncOp main, const State &state);
+  mlir::DictionaryAttr describeState(mlir::func::FuncOp main, const ProgramState &state);
   /// Returns true if all elements are zero. Such an initial value of a state is omitted, because
   /// states are zero-initialized by default.
   static bool isZero(mlir::ElementsAttr value);
   /// Creates the buffers of each state's old and new value. New values that their producers can
   /// write directly into the state's buffer are claimed for it.
-  void prepareStates(mlir::ArrayRef<State> states, mlir::ArrayRef<Update> updates);
-  void copyOld(OldValuePart part, mlir::ArrayRef<State> states, mlir::Value value, mlir::Value to);
+  void prepareStates(mlir::ArrayRef<ProgramState> states, mlir::ArrayRef<StateUpdatePlan> updates);
+  void copyOld(OldValuePart part, mlir::ArrayRef<ProgramState> states, mlir::Value value,
+               mlir::Value to);
 
   /// Makes the command that computes `value` write the result at `offset` in `parent` instead of in
   /// its own buffer. Returns false if `value` already has such a destination, or if no command on
@@ -158,7 +159,7 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> moved,
       constants; ///< copies of values on other devices, and constants, by value and device
   exec::ProgramOp program;
-  PackedWeights packedWeights;
+  PackedWeightCache packedWeights;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   mlir::SmallVector<mlir::Value> newStates; ///< buffer of each state's new value, or null
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, int64_t>> destinations;

@@ -30,7 +30,7 @@ constexpr double kPerLaunch = 0.06, kOfTime = 0.3;
 /// split reduction.
 constexpr double kBytesPerMicrosecond = 2e4;
 
-double estimateOf(Operation *command) {
+double estimateCommandTime(Operation *command) {
   if (auto estimate = command->getAttrOfType<FloatAttr>(kCommandEstimateAttr))
     return estimate.getValueAsDouble();
   auto launch = dyn_cast<exec::LaunchOp>(command);
@@ -38,27 +38,27 @@ double estimateOf(Operation *command) {
 }
 
 /// Time that all launches of a kernel lose by minimal optimization.
-struct Loss {
+struct OptLevelLoss {
   double microseconds = 0;
   bool isBounded = true; ///< false if a launch is compute bound or in a loop
 };
 
-Loss lossOf(exec::LaunchOp launch) {
+OptLevelLoss estimateOptLevelLoss(exec::LaunchOp launch) {
   if (launch->getParentOfType<exec::LoopOp>() ||
       launch.getFlops().convertToDouble() > kFlopsPerByte * launch.getTraffic().convertToDouble())
     return {0, false};
-  return {kPerLaunch + kOfTime * estimateOf(launch), true};
+  return {kPerLaunch + kOfTime * estimateCommandTime(launch), true};
 }
 
 } // namespace
 
 void chooseOptLevels(ModuleOp module) {
   double time = 0;
-  llvm::MapVector<StringRef, Loss> losses;
+  llvm::MapVector<StringRef, OptLevelLoss> losses;
   module.walk([&](Operation *command) {
-    time += estimateOf(command);
+    time += estimateCommandTime(command);
     if (auto launch = dyn_cast<exec::LaunchOp>(command)) {
-      Loss one = lossOf(launch), &all = losses[launch.getKernel()];
+      OptLevelLoss one = estimateOptLevelLoss(launch), &all = losses[launch.getKernel()];
       all = {all.microseconds + one.microseconds, all.isBounded && one.isBounded};
     }
   });

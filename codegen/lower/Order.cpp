@@ -15,14 +15,14 @@ namespace dlc::lower {
 
 namespace {
 
-class Planner {
+class OrderPlanner {
 public:
-  Planner(func::FuncOp function, ArrayRef<State> states, const OldValues &old,
-          const CompileOptions &options)
+  OrderPlanner(func::FuncOp function, ArrayRef<ProgramState> states, const OldValues &old,
+               const CompileOptions &options)
       : body(function.getBody().front()), states(states), old(old), options(options), graph(0),
         updates(states.size()), copies(states.size()) {}
 
-  SmallVector<Update> run() {
+  SmallVector<StateUpdatePlan> run() {
     for (Operation &op : body.without_terminator()) {
       numbers[&op] = graph.addNode();
       nodes.push_back({&op, 0});
@@ -33,10 +33,10 @@ public:
           graph.addEdge(numbers[def], numbers[&op]);
     choose();
     for (unsigned s = 0; s < states.size(); ++s)
-      if (updates[s].kind == Update::Kind::Direct && !tryDirect(s))
+      if (updates[s].kind == StateUpdatePlan::Kind::Direct && !tryDirect(s))
         makeCopy(s);
     for (unsigned s = 0; s < states.size(); ++s)
-      if (updates[s].kind == Update::Kind::Copied)
+      if (updates[s].kind == StateUpdatePlan::Kind::Copied)
         placeCopy(s);
     reorder();
     return std::move(updates);
@@ -61,20 +61,20 @@ private:
     for (auto [s, state] : llvm::enumerate(states)) {
       if (!state.result)
         continue;
-      Update &update = updates[s];
+      StateUpdatePlan &update = updates[s];
       update.value = body.getTerminator()->getOperand(*state.result);
       auto part = old.find(update.value);
       if (part && part->state == s)
         continue; // the whole old value is returned unchanged (a proper part has another size)
-      Value made = throughReshapes(update.value);
+      Value made = skipReshapes(update.value);
       Operation *op = made.getDefiningOp();
-      bool command = op && !isa<ConstantOp>(op) && !viewOf(op) && !part &&
+      bool command = op && !isa<ConstantOp>(op) && !matchView(op) && !part &&
                      layoutOf(tensorTypeOf(made)).empty() &&
-                     commandDevice(op) == deviceNameOf(state.old.getType());
+                     getCommandDevice(op) == getTypeDeviceName(state.old.getType());
       update.kind = command && writersOf(made, s) && claimed.insert(made).second
-                        ? Update::Kind::Direct
-                        : Update::Kind::Copied;
-      if (update.kind == Update::Kind::Copied)
+                        ? StateUpdatePlan::Kind::Direct
+                        : StateUpdatePlan::Kind::Copied;
+      if (update.kind == StateUpdatePlan::Kind::Copied)
         makeCopy(s);
     }
   }
@@ -95,7 +95,7 @@ private:
       // The operands of a concatenation are written in place by the operations that compute them.
       if (auto concat = dyn_cast<ConcatOp>(op)) {
         for (Value part : concat.getXs())
-          work.push_back(throughReshapes(part));
+          work.push_back(skipReshapes(part));
         continue;
       }
       if (value == made && !mayReplace(result, s, old, options))
@@ -128,7 +128,7 @@ private:
   }
 
   void makeCopy(unsigned s) {
-    updates[s].kind = Update::Kind::Copied;
+    updates[s].kind = StateUpdatePlan::Kind::Copied;
     copies[s] = graph.addNode();
     nodes.push_back({nullptr, s});
     if (Operation *def = updates[s].value.getDefiningOp())
@@ -161,17 +161,17 @@ private:
 
   void reorder() {
     std::vector<bool> outputs(body.getTerminator()->getNumOperands(), true);
-    for (const State &state : states)
+    for (const ProgramState &state : states)
       if (state.result)
         outputs[*state.result] = false;
     llvm::DenseSet<Value> direct;
-    for (Update &update : updates)
-      if (update.kind == Update::Kind::Direct)
-        direct.insert(throughReshapes(update.value));
+    for (StateUpdatePlan &update : updates)
+      if (update.kind == StateUpdatePlan::Kind::Direct)
+        direct.insert(skipReshapes(update.value));
     Operation *end = body.getTerminator();
     SmallVector<unsigned> waiting;
     unsigned turns = 0;
-    for (unsigned node : Queue(body, graph, steps(), outputs, direct).run()) {
+    for (unsigned node : ListScheduler(body, graph, steps(), outputs, direct).run()) {
       Operation *op = nodes[node].op;
       if (!op) {
         updates[nodes[node].state].turn = turns++;
@@ -189,8 +189,8 @@ private:
 
   /// Returns the nodes of the graph as steps for the scheduler: the operation of each node and the
   /// values that it uses.
-  std::vector<Step> steps() {
-    std::vector<Step> list;
+  std::vector<SchedulerStep> steps() {
+    std::vector<SchedulerStep> list;
     for (const Node &node : nodes) {
       if (node.op)
         list.push_back({node.op, usedBy(node.op)});
@@ -208,24 +208,24 @@ private:
   };
 
   Block &body;
-  ArrayRef<State> states;
+  ArrayRef<ProgramState> states;
   const OldValues &old;
   const CompileOptions &options;
-  Graph graph;
+  DependencyGraph graph;
   std::vector<Node> nodes;
   llvm::DenseMap<Operation *, unsigned> numbers;
   std::map<unsigned, SmallVector<unsigned>> writers;
-  SmallVector<Update> updates;
+  SmallVector<StateUpdatePlan> updates;
   SmallVector<std::optional<unsigned>> copies; ///< for each state, the node of its copy
 };
 
 } // namespace
 
-SmallVector<Update> orderUpdates(func::FuncOp function, ArrayRef<State> states,
-                                 const OldValues &old, const CompileOptions &options) {
+SmallVector<StateUpdatePlan> orderUpdates(func::FuncOp function, ArrayRef<ProgramState> states,
+                                          const OldValues &old, const CompileOptions &options) {
   if (states.empty())
     return {};
-  return Planner(function, states, old, options).run();
+  return OrderPlanner(function, states, old, options).run();
 }
 
 } // namespace dlc::lower

@@ -7,7 +7,7 @@
 namespace dlc::lower {
 
 /// How the new value of one state is stored into the state's memory.
-struct Update {
+struct StateUpdatePlan {
   enum class Kind {
     None,   ///< the state has no new value, or its new value is the old one
     Direct, ///< the command that computes the new value writes it into the state's memory
@@ -29,8 +29,10 @@ struct Update {
 /// - updates of states run as soon as their operands are available, which ends live ranges of
 ///   gradients early;
 /// - all other operations keep their order.
-llvm::SmallVector<Update> orderUpdates(mlir::func::FuncOp function, llvm::ArrayRef<State> states,
-                                       const OldValues &old, const CompileOptions &options);
+llvm::SmallVector<StateUpdatePlan> orderUpdates(mlir::func::FuncOp function,
+                                                llvm::ArrayRef<ProgramState> states,
+                                                const OldValues &old,
+                                                const CompileOptions &options);
 
 } // namespace dlc::lower
 #endif

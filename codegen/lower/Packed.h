@@ -19,7 +19,7 @@ namespace dlc::lower {
 /// Deduplicates the buffers of packed weights. Weights that several operations read (such as those
 /// of a recurrent cell, or of a split batch) are packed once for each operation, and all copies
 /// would be stored.
-class PackedWeights {
+class PackedWeightCache {
 public:
   struct Entry {
     std::shared_ptr<void> data;

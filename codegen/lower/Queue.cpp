@@ -18,9 +18,9 @@ constexpr int64_t kTiny = 4096;
 constexpr int64_t kHeldBytes = int64_t(50) << 20;
 
 /// Returns the tensor that a chain of views starts from.
-static Value rootOfViews(Value value) {
+static Value findViewRoot(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    auto view = viewOf(op);
+    auto view = matchView(op);
     if (!view)
       break;
     value = view->first;
@@ -28,24 +28,25 @@ static Value rootOfViews(Value value) {
   return value;
 }
 
-Queue::Queue(Block &body, const Graph &graph, std::vector<Step> given,
-             const std::vector<bool> &outputs, const llvm::DenseSet<Value> &direct)
+ListScheduler::ListScheduler(Block &body, const DependencyGraph &graph,
+                             std::vector<SchedulerStep> given, const std::vector<bool> &outputs,
+                             const llvm::DenseSet<Value> &direct)
     : graph(graph), steps(std::move(given)), reads(steps.size()), takes(steps.size()),
       meets(steps.size()) {
   llvm::DenseSet<Value> kept(direct);
   // Values that are outputs of the program are stored in the caller's memory, not in the arena.
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
     if (outputs[i])
-      kept.insert(rootOfViews(value));
+      kept.insert(findViewRoot(value));
   for (auto [i, step] : llvm::enumerate(steps)) {
     if (isFree(i))
       continue;
     for (Value used : step.uses)
-      if (Operation *made = rootOfViews(used).getDefiningOp(); made && dlc::isCollective(made))
+      if (Operation *made = findViewRoot(used).getDefiningOp(); made && dlc::isCollective(made))
         meets[i].push_back(made);
     llvm::SmallDenseSet<Value> roots;
     for (Value used : step.uses)
-      if (Value root = rootOfViews(used);
+      if (Value root = findViewRoot(used);
           root.getDefiningOp() && !isa<ConstantOp>(root.getDefiningOp()) && !kept.contains(root))
         roots.insert(root);
     reads[i].assign(roots.begin(), roots.end());
@@ -59,12 +60,12 @@ Queue::Queue(Block &body, const Graph &graph, std::vector<Step> given,
   markUpdates(body, outputs);
 }
 
-bool Queue::isFree(unsigned step) const {
+bool ListScheduler::isFree(unsigned step) const {
   Operation *op = steps[step].op;
-  return op && (isa<ConstantOp>(op) || viewOf(op));
+  return op && (isa<ConstantOp>(op) || matchView(op));
 }
 
-void Queue::markUpdates(Block &body, const std::vector<bool> &outputs) {
+void ListScheduler::markUpdates(Block &body, const std::vector<bool> &outputs) {
   llvm::DenseMap<Operation *, unsigned> numbers;
   for (auto [i, step] : llvm::enumerate(steps))
     if (step.op)
@@ -89,7 +90,7 @@ void Queue::markUpdates(Block &body, const std::vector<bool> &outputs) {
   }
 }
 
-bool Queue::endsLives(unsigned step) const {
+bool ListScheduler::endsLives(unsigned step) const {
   int64_t frees = 0;
   for (Value root : reads[step])
     if (readersLeft.lookup(root) == 1)
@@ -97,30 +98,30 @@ bool Queue::endsLives(unsigned step) const {
   return takes[step] <= std::max(frees, kTiny);
 }
 
-bool Queue::isHeld(unsigned step) const {
+bool ListScheduler::isHeld(unsigned step) const {
   return llvm::any_of(meets[step], [&](Operation *op) { return llvm::is_contained(held, op); });
 }
 
-static int64_t bytesOf(Operation *collective) {
+static int64_t getResultBytes(Operation *collective) {
   return storageBytes(tensorTypeOf(collective->getResult(0)));
 }
 
-bool Queue::mayWait() const { return heldBytes <= kHeldBytes || live <= most; }
+bool ListScheduler::mayWait() const { return heldBytes <= kHeldBytes || live <= most; }
 
-void Queue::start(Operation *collective) {
+void ListScheduler::start(Operation *collective) {
   held.push_back(collective);
-  heldBytes += bytesOf(collective);
-  hasGradients |= bytesOf(collective) > kTiny;
+  heldBytes += getResultBytes(collective);
+  hasGradients |= getResultBytes(collective) > kTiny;
   while (held.size() > 1 && !mayWait())
     letGo();
 }
 
-void Queue::letGo() {
-  heldBytes -= bytesOf(held.front());
+void ListScheduler::letGo() {
+  heldBytes -= getResultBytes(held.front());
   held.pop_front();
 }
 
-std::vector<unsigned> Queue::run() {
+std::vector<unsigned> ListScheduler::run() {
   std::vector<unsigned> waits(steps.size());
   for (unsigned step = 0; step < steps.size(); ++step)
     for (unsigned next : graph.following(step))

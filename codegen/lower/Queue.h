@@ -11,7 +11,7 @@ namespace dlc::lower {
 
 /// Node of the dependency graph that is scheduled: an operation, or, if `op` is null, the copy of a
 /// new value into a state.
-struct Step {
+struct SchedulerStep {
   mlir::Operation *op;
   llvm::SmallVector<mlir::Value> uses;
 };
@@ -21,12 +21,12 @@ struct Step {
 /// as they free at least as many bytes as they allocate. Readers of a collective's result are
 /// delayed, so that they do not wait for other ranks. They run when no other step is ready, or when
 /// the results that are still to be read would increase the peak memory.
-class Queue {
+class ListScheduler {
 public:
   /// `outputs`: for each operand of the block's terminator, whether it is stored in a buffer of the
   /// caller. `direct`: values that are written directly into a state's memory.
-  Queue(mlir::Block &body, const Graph &graph, std::vector<Step> steps,
-        const std::vector<bool> &outputs, const llvm::DenseSet<mlir::Value> &direct);
+  ListScheduler(mlir::Block &body, const DependencyGraph &graph, std::vector<SchedulerStep> steps,
+                const std::vector<bool> &outputs, const llvm::DenseSet<mlir::Value> &direct);
 
   std::vector<unsigned> run();
 
@@ -42,8 +42,8 @@ private:
   void letGo();
   void markUpdates(mlir::Block &body, const std::vector<bool> &outputs);
 
-  const Graph &graph;
-  std::vector<Step> steps;
+  const DependencyGraph &graph;
+  std::vector<SchedulerStep> steps;
   std::vector<bool> updates;
   /// For each step: `reads` has the values in the arena that it reads, `takes` the bytes in the
   /// arena that it allocates for results. `readersLeft` is the number of unscheduled steps that

@@ -14,13 +14,13 @@ using namespace mlir;
 
 namespace dlc::lower {
 
-SmallVector<State> statesOf(func::FuncOp function) {
-  SmallVector<State> states;
+SmallVector<ProgramState> collectStates(func::FuncOp function) {
+  SmallVector<ProgramState> states;
   for (BlockArgument argument : function.getArguments()) {
     unsigned number = argument.getArgNumber();
     if (!function.getArgAttr(number, kStateAttr))
       continue;
-    State state{argument, std::nullopt};
+    ProgramState state{argument, std::nullopt};
     for (unsigned i = 0; i < function.getNumResults(); ++i)
       if (function.getResultAttr(i, kStateAttr) &&
           function.getResultAttr(i, kNameAttr) == function.getArgAttr(number, kNameAttr))
@@ -30,7 +30,7 @@ SmallVector<State> statesOf(func::FuncOp function) {
   return states;
 }
 
-OldValues::OldValues(ArrayRef<State> states, Block &body) : reading(states.size()) {
+OldValues::OldValues(ArrayRef<ProgramState> states, Block &body) : reading(states.size()) {
   for (auto [s, state] : llvm::enumerate(states)) {
     llvm::SetVector<Operation *> found;
     SmallVector<std::pair<Value, int64_t>> work{{state.old, 0}};
@@ -39,7 +39,7 @@ OldValues::OldValues(ArrayRef<State> states, Block &body) : reading(states.size(
       parts[value] = {unsigned(s), offset};
       for (OpOperand &use : value.getUses()) {
         Operation *user = use.getOwner();
-        auto view = viewOf(user);
+        auto view = matchView(user);
         if (view && use.getOperandNumber() == 0)
           work.push_back({user->getResult(0), offset + view->second});
         Operation *top = body.findAncestorOpInBlock(*user);
@@ -51,7 +51,7 @@ OldValues::OldValues(ArrayRef<State> states, Block &body) : reading(states.size(
   }
 }
 
-Value throughReshapes(Value value) {
+Value skipReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<ReshapeOp>())
     value = reshape.getX();
   return value;
@@ -73,7 +73,7 @@ static bool findOperands(Operation *op, unsigned state, const OldValues &old,
   return true;
 }
 
-static bool readsWithin(Operation *op, unsigned state, const OldValues &old) {
+static bool readsStateInRegions(Operation *op, unsigned state, const OldValues &old) {
   for (Region &region : op->getRegions())
     if (region
             .walk([&](Operation *inner) {
@@ -111,8 +111,8 @@ static bool libraryMayReplace(OpResult result, unsigned state, const OldValues &
 bool gpuMayReplace(Operation *op, unsigned result, ArrayRef<unsigned> operands,
                    const CompileOptions &options) {
   std::string why;
-  auto target = cuda::targetOf(deviceOfCommand(op), options.gpuArch, why);
-  auto normal = target ? normalForGpu(op, why) : FailureOr<FusionOp>(failure());
+  auto target = cuda::targetOf(getEnclosingCommandDevice(op), options.gpuArch, why);
+  auto normal = target ? normalizeForGpu(op, why) : FailureOr<FusionOp>(failure());
   if (failed(normal))
     return false;
   auto kernel = cuda::generateKernel(*normal, "kernel", gpuKernelOptions(*target));
@@ -141,7 +141,7 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
                 const CompileOptions &options) {
   Operation *op = result.getOwner();
   SmallVector<unsigned> operands;
-  if (!findOperands(op, state, old, operands) || readsWithin(op, state, old))
+  if (!findOperands(op, state, old, operands) || readsStateInRegions(op, state, old))
     return false;
   if (operands.empty())
     return true;
@@ -153,17 +153,17 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
       return false;
     return &op->getOpOperand(operands[0]) == &loop.getInitsMutable()[number];
   }
-  const Provider *provider = providerOf(op);
+  const Provider *provider = findProvider(op);
   if (!provider)
     return false;
-  // The pairs of inplacePairs also hold for a blocked matmul, which stores each element only once,
-  // after its sum over K is complete.
+  // The pairs of findElementwiseInplacePairs also hold for a blocked matmul, which stores each
+  // element only once, after its sum over K is complete.
   if (provider->about.kind == KernelKind::Host) {
     std::string why;
-    auto normal = cpu::normalize(cast<FusionOp>(op), why);
+    auto normal = cpu::normalizeFusion(cast<FusionOp>(op), why);
     if (failed(normal))
       return false;
-    auto pairs = cpu::inplacePairs(*normal);
+    auto pairs = cpu::findElementwiseInplacePairs(*normal);
     normal->erase();
     return llvm::all_of(operands, [&](unsigned operand) {
       return llvm::is_contained(pairs, std::pair(result.getResultNumber(), operand));
@@ -171,7 +171,7 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
   }
   if (provider->about.kind == KernelKind::Gpu)
     return gpuMayReplace(op, result.getResultNumber(), operands, options);
-  auto call = callOf(op, options.threads);
+  auto call = describeLibraryCall(op, options.threads);
   return call && libraryMayReplace(result, state, old, *call);
 }
 

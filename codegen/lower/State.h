@@ -19,14 +19,14 @@
 
 namespace dlc::lower {
 
-struct State {
+struct ProgramState {
   mlir::BlockArgument old;
   /// Index of the result of @main that is the new value; unset if the state is never updated.
   std::optional<unsigned> result;
 };
 
 /// Returns the states of @main in the order of its arguments.
-llvm::SmallVector<State> statesOf(mlir::func::FuncOp function);
+llvm::SmallVector<ProgramState> collectStates(mlir::func::FuncOp function);
 
 /// Contiguous part of a state's old value.
 struct OldValuePart {
@@ -38,7 +38,7 @@ struct OldValuePart {
 /// value.
 class OldValues {
 public:
-  OldValues(llvm::ArrayRef<State> states, mlir::Block &body);
+  OldValues(llvm::ArrayRef<ProgramState> states, mlir::Block &body);
 
   std::optional<OldValuePart> find(mlir::Value value) const {
     auto found = parts.find(value);
@@ -55,7 +55,7 @@ private:
 };
 
 /// Returns the source of a chain of reshapes: the value before the first reshape.
-mlir::Value throughReshapes(mlir::Value value);
+mlir::Value skipReshapes(mlir::Value value);
 
 /// Returns true if the operation's generated GPU kernel may write `result` into the buffers of
 /// `operands`.

@@ -14,15 +14,15 @@ namespace dlc::lower {
 
 namespace {
 
-StringRef deviceOfBuffer(Value buffer) {
+StringRef getBufferDevice(Value buffer) {
   return cast<exec::BufferType>(buffer.getType()).getDevice();
 }
 
-class Assigner {
+class StreamAssigner {
 public:
-  explicit Assigner(exec::ProgramOp program) : program(program) {
+  explicit StreamAssigner(exec::ProgramOp program) : program(program) {
     for (Operation &op : program.getBody().front())
-      if (exec::streamOf(&op))
+      if (exec::getStreamNumber(&op))
         commands.push_back(&op);
   }
 
@@ -51,13 +51,13 @@ private:
   };
 
   unsigned streamFor(Operation *op) {
-    Key key{deviceOfBuffer(op->getOperand(0)).str(), Work::Compute};
+    Key key{getBufferDevice(op->getOperand(0)).str(), Work::Compute};
     // Collectives have their own stream: they run in the same order on all ranks, concurrently with
     // commands that do not wait for other ranks.
     if (isCollective(op))
       key.work = Work::Meet;
     if (auto copy = dyn_cast<exec::CopyOp>(op)) {
-      StringRef from = deviceOfBuffer(copy.getFrom()), to = deviceOfBuffer(copy.getTo());
+      StringRef from = getBufferDevice(copy.getFrom()), to = getBufferDevice(copy.getTo());
       // A copy between the host and another device is executed by that device. A copy between two
       // such devices is executed by the receiving device.
       if (from != to)
@@ -76,21 +76,21 @@ private:
   void order() {
     std::vector<SmallVector<int64_t>> known(streams.size(),
                                             SmallVector<int64_t>(streams.size(), 0));
-    std::map<const void *, std::vector<std::pair<Access, unsigned>>> history;
+    std::map<const void *, std::vector<std::pair<MemoryAccess, unsigned>>> history;
     std::vector<Point> points;
     for (auto [time, op] : llvm::enumerate(commands)) {
-      unsigned stream = *exec::streamOf(op);
-      SmallVector<Access> accesses = accessesOf(op);
+      unsigned stream = *exec::getStreamNumber(op);
+      SmallVector<MemoryAccess> accesses = getMemoryAccesses(op);
       // For each other stream, the last of its commands that must complete before this command.
       std::map<unsigned, unsigned> needed;
-      for (const Access &access : accesses)
+      for (const MemoryAccess &access : accesses)
         for (auto &[earlier, command] : history[access.memory])
           if (points[command].stream != stream && access.conflictsWith(earlier))
             needed[points[command].stream] = std::max(needed[points[command].stream], command);
       waitFor(op, stream, needed, points, known[stream]);
       known[stream][stream] = int64_t(time) + 1;
       points.push_back({stream, int64_t(time), known[stream]});
-      for (const Access &access : accesses)
+      for (const MemoryAccess &access : accesses)
         history[access.memory].push_back({access, unsigned(time)});
     }
   }
@@ -121,7 +121,7 @@ private:
       OpBuilder b(program.getContext());
       Operation *op = commands[command];
       b.setInsertionPointAfter(op);
-      exec::RecordOp::create(b, op->getLoc(), found->second, *exec::streamOf(op));
+      exec::RecordOp::create(b, op->getLoc(), found->second, *exec::getStreamNumber(op));
     }
     return found->second;
   }
@@ -134,6 +134,6 @@ private:
 
 } // namespace
 
-void assignStreams(exec::ProgramOp program) { Assigner(program).run(); }
+void assignStreams(exec::ProgramOp program) { StreamAssigner(program).run(); }
 
 } // namespace dlc::lower

@@ -12,13 +12,13 @@ using namespace mlir;
 
 namespace dlc {
 
-std::optional<int64_t> contiguousStart(SliceOp slice) {
-  auto start = runStart(slice);
+std::optional<int64_t> getSliceByteOffset(SliceOp slice) {
+  auto start = contiguousSliceOffset(slice);
   int64_t bytes = ref::elementBytes(tensorTypeOf(slice.getX()).getElementType());
   return start ? std::optional(*start * bytes) : std::nullopt;
 }
 
-std::string deviceNameOf(Type type) {
+std::string getTypeDeviceName(Type type) {
   OnAttr on = deviceOf(type);
   return on ? on.getDeviceName() : exec::kHost.str();
 }
@@ -28,30 +28,30 @@ static bool isScalar(Type type) {
   return !tensor || tensor.getRank() == 0;
 }
 
-std::string commandDevice(Operation *op) {
+std::string getCommandDevice(Operation *op) {
   auto transfer = dyn_cast<TransferOp>(op);
   if (transfer)
-    return deviceNameOf(transfer.getY().getType());
+    return getTypeDeviceName(transfer.getY().getType());
   for (Value result : op->getResults())
     if (!isScalar(result.getType()))
-      return deviceNameOf(result.getType());
+      return getTypeDeviceName(result.getType());
   for (Value operand : op->getOperands())
     if (!isScalar(operand.getType()))
-      return deviceNameOf(operand.getType());
-  return op->getNumResults() ? deviceNameOf(op->getResult(0).getType()) : exec::kHost.str();
+      return getTypeDeviceName(operand.getType());
+  return op->getNumResults() ? getTypeDeviceName(op->getResult(0).getType()) : exec::kHost.str();
 }
 
-bool crosses(Operation *op) {
+bool crossesDevices(Operation *op) {
   auto transfer = dyn_cast<TransferOp>(op);
-  return transfer &&
-         deviceNameOf(transfer.getX().getType()) != deviceNameOf(transfer.getY().getType());
+  return transfer && getTypeDeviceName(transfer.getX().getType()) !=
+                         getTypeDeviceName(transfer.getY().getType());
 }
 
-std::optional<std::pair<Value, int64_t>> viewOf(Operation *op) {
-  if (isa<ReshapeOp, TransposedViewOp>(op) || (isa<TransferOp>(op) && !crosses(op)))
+std::optional<std::pair<Value, int64_t>> matchView(Operation *op) {
+  if (isa<ReshapeOp, TransposedViewOp>(op) || (isa<TransferOp>(op) && !crossesDevices(op)))
     return std::pair{op->getOperand(0), int64_t(0)};
   if (auto slice = dyn_cast<SliceOp>(op))
-    if (auto start = isReversedStack(op) ? 0 : contiguousStart(slice))
+    if (auto start = isReversedLoopOutput(op) ? 0 : getSliceByteOffset(slice))
       return std::pair{Value(slice.getX()), *start};
   return std::nullopt;
 }

@@ -15,22 +15,22 @@ inline mlir::RankedTensorType tensorTypeOf(mlir::Value v) {
 
 /// Returns the byte offset at which a contiguous slice starts in its operand; std::nullopt if the
 /// slice is not contiguous.
-std::optional<int64_t> contiguousStart(SliceOp slice);
+std::optional<int64_t> getSliceByteOffset(SliceOp slice);
 
 /// Returns the device of a tensor type, such as "cpu" or "cpu:1". Returns "cpu" if the type has no
 /// device.
-std::string deviceNameOf(mlir::Type type);
+std::string getTypeDeviceName(mlir::Type type);
 
 /// Returns the device that runs the operation: the device of its tensors except 0-d scalars, which
 /// may be stored on any device. For a transfer, returns the destination.
-std::string commandDevice(mlir::Operation *op);
+std::string getCommandDevice(mlir::Operation *op);
 
 /// Returns true if the operation transfers a value from one device to another.
-bool crosses(mlir::Operation *op);
+bool crossesDevices(mlir::Operation *op);
 
 /// Returns the operand that the operation's result is a view of, and the byte offset of the view in
 /// it. Returns std::nullopt if the result is not a view.
-std::optional<std::pair<mlir::Value, int64_t>> viewOf(mlir::Operation *op);
+std::optional<std::pair<mlir::Value, int64_t>> matchView(mlir::Operation *op);
 
 } // namespace dlc
 #endif

@@ -25,7 +25,8 @@ constexpr double kMax = 2.1;
 /// distort them.
 constexpr double kShared = 0.7;
 
-double weightOf(const CostSample &sample, const std::vector<double> &sizes, double width) {
+double computeSampleWeight(const CostSample &sample, const std::vector<double> &sizes,
+                           double width) {
   double square = 0;
   for (size_t i = 0; i < std::min(sizes.size(), sample.sizes.size()); ++i)
     square += (sizes[i] - sample.sizes[i]) * (sizes[i] - sample.sizes[i]);
@@ -43,7 +44,7 @@ double errorAt(const std::vector<double> &sizes, const std::vector<CostSample> &
   for (auto [width, few] : {std::pair(kWide, kFew), std::pair(kNearby, kFewNearby)}) {
     double weighed = 0, weights = few;
     for (const CostSample &sample : samples) {
-      double weight = weightOf(sample, sizes, width);
+      double weight = computeSampleWeight(sample, sizes, width);
       weighed += weight * (sample.error - known - error);
       weights += weight;
     }
@@ -54,14 +55,14 @@ double errorAt(const std::vector<double> &sizes, const std::vector<CostSample> &
 
 } // namespace
 
-void Corrections::add(const CostSample &sample) {
+void CostCorrections::add(const CostSample &sample) {
   byKind[sample.kind].push_back(sample);
   double &shared = byKind[sample.kind].back().error;
   shared = std::clamp(shared, -kShared, kShared);
   byKernel[{sample.implementation, sample.kind}].push_back(sample);
 }
 
-double Corrections::factor(const std::string &implementation, const Work &work) const {
+double CostCorrections::factor(const std::string &implementation, const WorkFeatures &work) const {
   auto kind = byKind.find(work.kind);
   if (kind == byKind.end())
     return 1;

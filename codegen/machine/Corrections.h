@@ -18,7 +18,7 @@
 
 namespace dlc {
 
-struct Work;
+struct WorkFeatures;
 
 /// Measured time of one kernel, compared with the estimate of the cost model.
 struct CostSample {
@@ -29,13 +29,13 @@ struct CostSample {
   bool operator==(const CostSample &) const = default;
 };
 
-class Corrections {
+class CostCorrections {
 public:
   void add(const CostSample &sample);
   bool empty() const { return byKind.empty(); }
   /// Returns the factor by which the cost model's estimate is multiplied, for a kernel of
   /// `implementation` with the features `work`.
-  double factor(const std::string &implementation, const Work &work) const;
+  double factor(const std::string &implementation, const WorkFeatures &work) const;
 
 private:
   /// Samples for each kind of operation (byKind), and for each implementation and kind (byKernel).

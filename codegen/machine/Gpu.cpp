@@ -20,7 +20,7 @@ constexpr Row kRows[] = {
 #undef GPU
 };
 
-const Row &rowOf(int version) {
+const Row &findGpuRow(int version) {
   const Row *last = &kRows[0];
   for (const Row &row : kRows)
     if (row.version <= version)
@@ -30,9 +30,9 @@ const Row &rowOf(int version) {
 
 } // namespace
 
-GpuFigures gpuFigures(int version, const GpuFound &found) {
-  const Row &row = rowOf(version);
-  GpuFigures gpu;
+GpuCostParameters getGpuParameters(int version, const GpuDeviceProperties &found) {
+  const Row &row = findGpuRow(version);
+  GpuCostParameters gpu;
   gpu.multiprocessors = found.multiprocessors ? found.multiprocessors : row.multiprocessors;
   double clocks = gpu.multiprocessors * (found.gigahertz > 0 ? found.gigahertz : row.gigahertz);
   gpu.f32 = clocks * row.f32;
@@ -40,11 +40,12 @@ GpuFigures gpuFigures(int version, const GpuFound &found) {
   gpu.tensor16 = clocks * row.tensor16;
   gpu.tensor32 = clocks * row.tensor32;
   gpu.tensor8 = clocks * row.tensor8;
-  gpu.gigabytes = (found.gigabytes > 0 ? found.gigabytes : row.gigabytes) * GpuShares().memory;
+  gpu.gigabytes =
+      (found.gigabytes > 0 ? found.gigabytes : row.gigabytes) * GpuEfficiencies().memory;
   return gpu;
 }
 
-double GpuProduct::time(const GpuFigures &gpu) const {
+double GpuMatmulSizes::time(const GpuCostParameters &gpu) const {
   // Tile of the result that a thread block computes, and its relative speed. kShortest is the
   // minimum reduction (K) length per block if K is split over several blocks.
   struct Tile {

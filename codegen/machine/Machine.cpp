@@ -3,9 +3,9 @@
 
 namespace dlc {
 
-llvm::ArrayRef<Figure> figures() {
-  static constexpr Figure table[] = {
-#define FIGURE(name, scale, what) {#name, FigureScale::scale, what, &Machine::name},
+llvm::ArrayRef<CostParameter> getCostParameters() {
+  static constexpr CostParameter table[] = {
+#define FIGURE(name, scale, what) {#name, ParameterScaling::scale, what, &Machine::name},
 #include "codegen/machine/Figures.def"
 #undef FIGURE
   };

@@ -18,17 +18,17 @@ struct Machine {
 
 /// Measured rate by which a cost-model parameter is scaled on another machine; None: the parameter
 /// is not scaled.
-enum class FigureScale { None, Products, Near, Cache, Memory, Streamed, Waking };
+enum class ParameterScaling { None, Products, Near, Cache, Memory, Streamed, Waking };
 
-struct Figure {
+struct CostParameter {
   llvm::StringLiteral name;
-  FigureScale scale;
+  ParameterScaling scale;
   llvm::StringLiteral what;
   double Machine::*field;
 };
 
 /// Returns descriptions of all cost-model parameters, in the order of Figures.def.
-llvm::ArrayRef<Figure> figures();
+llvm::ArrayRef<CostParameter> getCostParameters();
 
 } // namespace dlc
 #endif

@@ -7,14 +7,14 @@
 
 namespace dlc {
 
-static std::string firstLine(const std::string &path) {
+static std::string readFirstLine(const std::string &path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
   return line;
 }
 
-static std::string readModel() {
+static std::string readProcessorModel() {
   std::ifstream file("/proc/cpuinfo");
   std::map<std::string, std::string> first;
   for (std::string line; std::getline(file, line) && !line.empty();)
@@ -33,8 +33,8 @@ static std::string readCaches() {
   std::map<std::string, std::multiset<std::string>> levels;
   for (int i = 0; i < 8; ++i) {
     std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/";
-    if (std::string level = firstLine(folder + "level"); !level.empty())
-      levels[level].insert(firstLine(folder + "size"));
+    if (std::string level = readFirstLine(folder + "level"); !level.empty())
+      levels[level].insert(readFirstLine(folder + "size"));
   }
   std::string text;
   for (auto &[level, sizes] : levels) {
@@ -46,7 +46,7 @@ static std::string readCaches() {
 }
 
 const std::string &processorModel() {
-  static const std::string model = readModel();
+  static const std::string model = readProcessorModel();
   return model;
 }
 

@@ -17,15 +17,15 @@ constexpr const char *kKind = "dlc machine profile";
 
 using Json = nlohmann::ordered_json;
 
-double rounded(double value, int digits) {
+double roundToDigits(double value, int digits) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*g", digits, value);
   return std::strtod(text, nullptr);
 }
 
-void readFigures(const Json &given, Machine &machine) {
+void readCostParameters(const Json &given, Machine &machine) {
   llvm::StringSet<> known;
-  for (const Figure &figure : figures()) {
+  for (const CostParameter &figure : getCostParameters()) {
     known.insert(figure.name);
     const Json &value = given.at(figure.name.str());
     machine.*figure.field = value.get<double>();
@@ -40,11 +40,11 @@ void readFigures(const Json &given, Machine &machine) {
 
 } // namespace
 
-Machine machineFor(const Profile &profile, int64_t vectorBits) {
+Machine scaleToVectorWidth(const Profile &profile, int64_t vectorBits) {
   Machine machine = profile.machine;
   if (vectorBits != profile.vectorBits)
-    for (const Figure &figure : figures())
-      if (figure.scale == FigureScale::Products)
+    for (const CostParameter &figure : getCostParameters())
+      if (figure.scale == ParameterScaling::Products)
         machine.*figure.field *= double(vectorBits) / double(profile.vectorBits);
   return machine;
 }
@@ -65,7 +65,7 @@ std::optional<Profile> parseProfile(const std::string &text, std::string &error)
     profile.vectorBits = json.at("vector");
     profile.tiles = json.at("matrixUnits");
     profile.measured = json.value("measured", "");
-    readFigures(json.at("figures"), profile.machine);
+    readCostParameters(json.at("figures"), profile.machine);
     for (const Json &each : json.at("samples")) {
       CostSample sample{each.at(0), each.at(1), each.at(2), each.at(3)};
       profile.corrections.add(sample);
@@ -80,7 +80,7 @@ std::optional<Profile> parseProfile(const std::string &text, std::string &error)
   }
 }
 
-std::string toText(const Profile &profile) {
+std::string formatProfile(const Profile &profile) {
   auto word = [](const auto &value) { return Json(value).dump(); };
   std::string text =
       "{" + word(kKind) + ": " + std::to_string(kVersion) + ",\n \"name\": " + word(profile.name) +
@@ -90,9 +90,9 @@ std::string toText(const Profile &profile) {
     text += ",\n \"measured\": " + word(profile.measured);
   text += ",\n \"figures\": {";
   const char *between = "\n  ";
-  for (const Figure &figure : figures()) {
-    text +=
-        between + word(figure.name.str()) + ": " + word(rounded(profile.machine.*figure.field, 4));
+  for (const CostParameter &figure : getCostParameters()) {
+    text += between + word(figure.name.str()) + ": " +
+            word(roundToDigits(profile.machine.*figure.field, 4));
     between = ",\n  ";
   }
   text += "},\n \"samples\": [";
@@ -100,10 +100,10 @@ std::string toText(const Profile &profile) {
   for (const CostSample &sample : profile.samples) {
     Json sizes = Json::array();
     for (double size : sample.sizes)
-      sizes.push_back(rounded(size, 4));
-    text +=
-        between +
-        Json::array({sample.implementation, sample.kind, sizes, rounded(sample.error, 3)}).dump();
+      sizes.push_back(roundToDigits(size, 4));
+    text += between +
+            Json::array({sample.implementation, sample.kind, sizes, roundToDigits(sample.error, 3)})
+                .dump();
     between = ",\n  ";
   }
   return text + "]}\n";

@@ -24,17 +24,17 @@ struct Profile {
                         ///< if built in
   Machine machine;
   std::vector<CostSample> samples;
-  Corrections corrections; ///< corrections of estimates, computed from `samples`
+  CostCorrections corrections; ///< corrections of estimates, computed from `samples`
 };
 
 /// Returns the cost-model parameters of a profile for another vector width, with which the rates of
 /// multiplications scale.
-Machine machineFor(const Profile &profile, int64_t vectorBits);
+Machine scaleToVectorWidth(const Profile &profile, int64_t vectorBits);
 
 /// Parses the JSON text of a profile. Returns std::nullopt and sets `error` if a parameter is
 /// missing, unknown or not a number, or if the text has another format or version.
 std::optional<Profile> parseProfile(const std::string &text, std::string &error);
-std::string toText(const Profile &profile);
+std::string formatProfile(const Profile &profile);
 
 } // namespace dlc
 #endif

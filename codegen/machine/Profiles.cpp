@@ -26,7 +26,7 @@ constexpr const char *kTexts[] = {
 /// incremented when the speed of kernels or the measured cases change.
 constexpr int kMeasurement = 1;
 
-bool hasTiles(const cpu::Target &target) {
+bool hasAmxTiles(const cpu::Target &target) {
   return llvm::StringRef(target.features).contains("+amx-tile");
 }
 
@@ -41,8 +41,8 @@ std::optional<Profile> readProfile(const std::string &file, std::string &error) 
   return parseProfile(text.str(), error);
 }
 
-const Profile *shippedByName(llvm::StringRef name) {
-  for (const Profile &profile : shippedProfiles())
+const Profile *findBuiltinProfile(llvm::StringRef name) {
+  for (const Profile &profile : getBuiltinProfiles())
     if (profile.name == name)
       return &profile;
   return nullptr;
@@ -56,7 +56,7 @@ std::map<std::string, std::shared_ptr<const Profile>> files;
 /// may refer to them.
 std::vector<std::shared_ptr<const Profile>> kept;
 
-const Profile *fromFile(const std::string &file) {
+const Profile *getProfileFromFile(const std::string &file) {
   if (file.empty())
     return nullptr;
   std::lock_guard guard(filesLock);
@@ -73,7 +73,7 @@ const Profile *fromFile(const std::string &file) {
 
 } // namespace
 
-llvm::ArrayRef<Profile> shippedProfiles() {
+llvm::ArrayRef<Profile> getBuiltinProfiles() {
   static const std::vector<Profile> profiles = [] {
     std::vector<Profile> list;
     for (const char *text : kTexts) {
@@ -88,20 +88,20 @@ llvm::ArrayRef<Profile> shippedProfiles() {
   return profiles;
 }
 
-const Profile *profileFor(const cpu::Target &target) {
-  for (const Profile &profile : shippedProfiles())
-    if (profile.tiles == hasTiles(target) && profile.vectorBits == target.vectorBits &&
+const Profile *findExactProfile(const cpu::Target &target) {
+  for (const Profile &profile : getBuiltinProfiles())
+    if (profile.tiles == hasAmxTiles(target) && profile.vectorBits == target.vectorBits &&
         llvm::is_contained(profile.cpus, target.cpu))
       return &profile;
   return nullptr;
 }
 
-const Profile &nearestProfile(const cpu::Target &target) {
+const Profile &findNearestProfile(const cpu::Target &target) {
   auto isZen = [](llvm::StringRef cpu) { return cpu.starts_with("znver"); };
   const Profile *nearest = nullptr;
   int best = -1;
-  for (const Profile &profile : shippedProfiles()) {
-    int likeness = 4 * (profile.tiles == hasTiles(target)) +
+  for (const Profile &profile : getBuiltinProfiles()) {
+    int likeness = 4 * (profile.tiles == hasAmxTiles(target)) +
                    2 * (profile.vectorBits == target.vectorBits) +
                    (isZen(profile.cpus.front()) == isZen(target.cpu));
     if (likeness > best) {
@@ -112,7 +112,7 @@ const Profile &nearestProfile(const cpu::Target &target) {
   return *nearest;
 }
 
-std::string measuredProfileFile(const std::string &cacheDir) {
+std::string getMeasuredProfilePath(const std::string &cacheDir) {
   if (cacheDir.empty())
     return "";
   std::string facts = processorModel() + "\n" + processorCaches() + "\n" +
@@ -122,15 +122,15 @@ std::string measuredProfileFile(const std::string &cacheDir) {
 }
 
 bool ProfileChoice::isMissing(const cpu::Target &target) const {
-  bool isWanted = asked == "measured" || (asked.empty() && !profileFor(target));
-  return isWanted && !cacheDir.empty() && !fromFile(measuredProfileFile(cacheDir));
+  bool isWanted = asked == "measured" || (asked.empty() && !findExactProfile(target));
+  return isWanted && !cacheDir.empty() && !getProfileFromFile(getMeasuredProfilePath(cacheDir));
 }
 
 std::string ProfileChoice::problem() const {
-  if (asked.empty() || asked == "measured" || shippedByName(asked))
+  if (asked.empty() || asked == "measured" || findBuiltinProfile(asked))
     return "";
   std::string names, error;
-  for (const Profile &profile : shippedProfiles())
+  for (const Profile &profile : getBuiltinProfiles())
     names += profile.name + ", ";
   if (!std::filesystem::exists(asked))
     return "profile '" + asked + "' is unknown; required: " + names +
@@ -138,22 +138,22 @@ std::string ProfileChoice::problem() const {
   return readProfile(asked, error) ? "" : "profile '" + asked + "': " + error;
 }
 
-const Profile &profileOf(const ProfileChoice &choice, const cpu::Target &target) {
+const Profile &chooseProfile(const ProfileChoice &choice, const cpu::Target &target) {
   if (!choice.asked.empty() && choice.asked != "measured") {
-    if (const Profile *shipped = shippedByName(choice.asked))
+    if (const Profile *shipped = findBuiltinProfile(choice.asked))
       return *shipped;
-    if (const Profile *file = fromFile(choice.asked))
+    if (const Profile *file = getProfileFromFile(choice.asked))
       return *file;
   }
   if (choice.asked != "measured")
-    if (const Profile *shipped = profileFor(target))
+    if (const Profile *shipped = findExactProfile(target))
       return *shipped;
-  if (const Profile *own = fromFile(measuredProfileFile(choice.cacheDir)))
+  if (const Profile *own = getProfileFromFile(getMeasuredProfilePath(choice.cacheDir)))
     return *own;
-  return nearestProfile(target);
+  return findNearestProfile(target);
 }
 
-void forgetProfiles() {
+void clearProfileCache() {
   std::lock_guard guard(filesLock);
   files.clear();
 }

@@ -8,16 +8,16 @@
 namespace dlc {
 
 /// Returns the built-in profiles.
-llvm::ArrayRef<Profile> shippedProfiles();
+llvm::ArrayRef<Profile> getBuiltinProfiles();
 /// Returns the built-in profile for a processor; null if there is none.
-const Profile *profileFor(const cpu::Target &target);
+const Profile *findExactProfile(const cpu::Target &target);
 /// Returns the built-in profile of the processor that is most similar to `target`.
-const Profile &nearestProfile(const cpu::Target &target);
+const Profile &findNearestProfile(const cpu::Target &target);
 
 /// Returns the name of the file in the cache folder that stores this machine's measured profile.
 /// The name depends on the processor, the LLVM version and the revision of the measurement. Returns
 /// an empty string if `cacheDir` is empty.
-std::string measuredProfileFile(const std::string &cacheDir);
+std::string getMeasuredProfilePath(const std::string &cacheDir);
 
 /// Machine profile that a compilation requests (`--profile`).
 struct ProfileChoice {
@@ -36,10 +36,10 @@ struct ProfileChoice {
 
 /// Returns the profile that `choice` requests. The reference stays valid until the process ends. A
 /// file that cannot be read is treated as missing; `problem` returns its error.
-const Profile &profileOf(const ProfileChoice &choice, const cpu::Target &target);
+const Profile &chooseProfile(const ProfileChoice &choice, const cpu::Target &target);
 /// Discards profiles that were read from files, so that they are read again. Must be called after a
 /// profile file was written.
-void forgetProfiles();
+void clearProfileCache();
 
 } // namespace dlc
 #endif

@@ -13,7 +13,7 @@ namespace {
 
 RankedTensorType typeOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
 
-double elementsOf(Value value) {
+double getElementCount(Value value) {
   auto type = typeOf(value);
   return type && type.hasStaticShape() ? double(type.getNumElements()) : 0;
 }
@@ -22,7 +22,7 @@ double sizeOf(double n) { return std::log2(std::max(1.0, n)); }
 
 /// Returns the main operation of a fusion: its contraction if it has one, else another operation
 /// with a window, else null.
-Operation *heartOf(Operation *op) {
+Operation *findMainOperation(Operation *op) {
   auto fusion = dyn_cast<FusionOp>(op);
   if (!fusion)
     return op;
@@ -35,7 +35,7 @@ Operation *heartOf(Operation *op) {
   return heart;
 }
 
-void addProduct(MatmulOp matmul, std::vector<double> &sizes) {
+void addMatmulSizes(MatmulOp matmul, std::vector<double> &sizes) {
   auto a = typeOf(matmul.getA()), y = typeOf(matmul->getResult(0));
   double m = y.getRank() > 1 ? double(y.getDimSize(y.getRank() - 2)) : 1;
   double n = double(y.getDimSize(y.getRank() - 1));
@@ -44,14 +44,15 @@ void addProduct(MatmulOp matmul, std::vector<double> &sizes) {
     sizes.push_back(sizeOf(size));
 }
 
-void addConvolution(Operation *op, int64_t groups, std::vector<double> &sizes) {
+void addConvolutionSizes(Operation *op, int64_t groups, std::vector<double> &sizes) {
   auto w = typeOf(op->getOperand(1)), y = typeOf(op->getResult(0));
   double taps = 1, pixels = 1;
   for (int64_t i = 2; i < w.getRank(); ++i)
     taps *= double(w.getDimSize(i));
   for (int64_t i = 2; i < y.getRank(); ++i)
     pixels *= double(y.getDimSize(i));
-  double strided = elementsOf(op->getOperand(0)) / std::max(1.0, elementsOf(op->getResult(0)));
+  double strided =
+      getElementCount(op->getOperand(0)) / std::max(1.0, getElementCount(op->getResult(0)));
   for (double size : {double(y.getDimSize(0)), double(groups),
                       double(w.getNumElements()) / taps / double(groups), taps, pixels, strided})
     sizes.push_back(sizeOf(size));
@@ -59,9 +60,9 @@ void addConvolution(Operation *op, int64_t groups, std::vector<double> &sizes) {
 
 } // namespace
 
-Work workOf(Operation *op) {
-  Operation *heart = heartOf(op);
-  Work work;
+WorkFeatures getWorkFeatures(Operation *op) {
+  Operation *heart = findMainOperation(op);
+  WorkFeatures work;
   auto result = typeOf(op->getNumResults() ? op->getResult(0) : Value());
   llvm::raw_string_ostream os(work.kind);
   os << (heart ? heart->getName().stripDialect() : "elements") << " ";
@@ -70,7 +71,7 @@ Work workOf(Operation *op) {
   else if (result)
     os << result.getElementType();
   if (auto matmul = dyn_cast_if_present<MatmulOp>(heart)) {
-    addProduct(matmul, work.sizes);
+    addMatmulSizes(matmul, work.sizes);
     // Constant weights have a separate kind because they are already packed and are streamed from
     // memory. Other operands are not.
     Value b = matmul.getB();
@@ -80,17 +81,17 @@ Work workOf(Operation *op) {
     return work;
   }
   if (auto conv = dyn_cast_if_present<ConvOp>(heart)) {
-    addConvolution(conv, conv.getGroups(), work.sizes);
+    addConvolutionSizes(conv, conv.getGroups(), work.sizes);
     return work;
   }
   double in = 0, out = 0;
   for (Value operand : op->getOperands())
-    in += elementsOf(operand);
+    in += getElementCount(operand);
   for (Value each : op->getResults())
-    out += elementsOf(each);
+    out += getElementCount(each);
   work.sizes = {sizeOf(in), sizeOf(out)};
   if (heart && heart->hasTrait<Contraction>())
-    work.sizes.push_back(sizeOf(elementsOf(heart->getOperand(1))));
+    work.sizes.push_back(sizeOf(getElementCount(heart->getOperand(1))));
   return work;
 }
 

@@ -12,7 +12,7 @@ namespace dlc {
 
 constexpr int kMaxTries = 8;
 
-int64_t plannedMemory(ModuleOp module) {
+int64_t getPlannedMemory(ModuleOp module) {
   int64_t total = 0;
   for (auto program : module.getOps<exec::ProgramOp>()) {
     total += int64_t(program.getArena().value_or(0));
@@ -37,7 +37,7 @@ void MemoryBound::remember(ModuleOp module) {
 FailureOr<bool> MemoryBound::tighten(ModuleOp module) {
   if (bytes <= 0)
     return false;
-  int64_t found = plannedMemory(module);
+  int64_t found = getPlannedMemory(module);
   if (found <= bytes)
     return false;
   least = least ? std::min(least, found) : found;

@@ -12,19 +12,20 @@ namespace dlc {
 /// Returns the bytes that a program uses according to its memory plan: states, constants and
 /// arenas, including the scratch memory of libraries. The caller's inputs and outputs, and machine
 /// code, are not included.
-int64_t plannedMemory(mlir::ModuleOp module);
+int64_t getPlannedMemory(mlir::ModuleOp module);
 
-/// Enforces a bound on plannedMemory() by recomputation. The recomputation pass needs an estimate
-/// because it runs long before memory is planned. The first plan, with the least recomputation,
-/// calibrates the estimate. If later plans exceed the bound, the excess is subtracted from the
-/// estimate's limit.
+/// Enforces a bound on getPlannedMemory() by recomputation. The recomputation pass needs an
+/// estimate because it runs long before memory is planned. The first plan, with the least
+/// recomputation, calibrates the estimate. If later plans exceed the bound, the excess is
+/// subtracted from the estimate's limit.
 class MemoryBound {
 public:
   explicit MemoryBound(int64_t bytes)
       : bytes(bytes), limit(bytes > 0 ? std::numeric_limits<int64_t>::max() : 0) {}
 
-  /// Returns the limit of estimated memory that is passed to the recomputation pass; 0: unlimited.
-  int64_t estimate() const { return limit; }
+  /// Returns the limit, in bytes, on the estimated memory; it is an option of the recomputation
+  /// pass. 0: no bound was requested.
+  int64_t estimateLimit() const { return limit; }
   /// Saves a copy of the module, which tighten() restores for another attempt. Only the first call
   /// has an effect.
   void remember(mlir::ModuleOp module);

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace dlc {
 
-Clocks::Clocks(exec::ProgramOp program)
+LogicalClocks::LogicalClocks(exec::ProgramOp program)
     : list(program.getBody()), count(program.getStreamDevices().size()) {
   number(program.getBody().front());
   if (count == 1)
@@ -15,7 +15,7 @@ Clocks::Clocks(exec::ProgramOp program)
   std::vector<SmallVector<int64_t>> now(count, SmallVector<int64_t>(count, 0));
   std::map<int64_t, SmallVector<int64_t>> recorded; // events may have arbitrary numbers
   for (Operation &op : program.getBody().front()) {
-    auto on = exec::streamOf(&op);
+    auto on = exec::getStreamNumber(&op);
     if (!on)
       continue;
     now[*on][*on] = begins[&op];
@@ -30,7 +30,7 @@ Clocks::Clocks(exec::ProgramOp program)
   }
 }
 
-void Clocks::number(Block &block) {
+void LogicalClocks::number(Block &block) {
   for (Operation &op : block) {
     begins[&op] = clock++;
     for (Region &region : op.getRegions())
@@ -40,7 +40,7 @@ void Clocks::number(Block &block) {
   }
 }
 
-SmallVector<int64_t> Clocks::known(Operation *op) const {
+SmallVector<int64_t> LogicalClocks::known(Operation *op) const {
   SmallVector<int64_t> result(count, 0);
   if (count > 1)
     result = bounds.lookup(list.findAncestorOpInRegion(*op));

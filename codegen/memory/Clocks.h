@@ -9,12 +9,12 @@ namespace dlc {
 /// Logical clocks of a program with several streams: numbers the commands in list order and derives
 /// from events which commands are ordered. A command X is complete before Y begins if end(X) <
 /// known(Y)[stream of X].
-class Clocks {
+class LogicalClocks {
 public:
-  explicit Clocks(exec::ProgramOp program);
+  explicit LogicalClocks(exec::ProgramOp program);
 
   unsigned streams() const { return count; }
-  unsigned stream(mlir::Operation *op) const { return *exec::streamOf(op); }
+  unsigned stream(mlir::Operation *op) const { return *exec::getStreamNumber(op); }
   int64_t begin(mlir::Operation *op) const { return begins.lookup(op); }
   int64_t end(mlir::Operation *op) const { return ends.lookup(op); }
   /// Returns, for each stream, a number: all commands of the stream with lower numbers are complete

@@ -24,19 +24,19 @@ mlir::LogicalResult verifyMemory(mlir::ModuleOp module);
 mlir::LogicalResult verifyRaces(exec::ProgramOp program);
 
 /// Returns the buffer that a chain of views refers to, and the chain's total byte offset.
-std::pair<mlir::Value, int64_t> rootOf(mlir::Value buffer);
+std::pair<mlir::Value, int64_t> findRootBuffer(mlir::Value buffer);
 
 /// Returns the number of bytes by which a view advances in each iteration of the loop around its
 /// user; 0 for a fixed view.
-int64_t stepOf(mlir::Value buffer);
+int64_t getViewStep(mlir::Value buffer);
 
 /// Range of bytes in an allocated buffer (`root`) that a buffer may cover. It is the whole root if
 /// the buffer is a view that advances in a loop.
-struct Extent {
+struct BufferExtent {
   mlir::Value root;
   int64_t start = 0, bytes = 0;
 };
-Extent extentOf(mlir::Value buffer);
+BufferExtent getBufferExtent(mlir::Value buffer);
 
 } // namespace dlc
 #endif

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace dlc {
 
-std::pair<Value, int64_t> rootOf(Value buffer) {
+std::pair<Value, int64_t> findRootBuffer(Value buffer) {
   int64_t offset = 0;
   while (auto view = buffer.getDefiningOp<exec::ViewOp>()) {
     offset += int64_t(view.getOffset());
@@ -16,7 +16,7 @@ std::pair<Value, int64_t> rootOf(Value buffer) {
   return {buffer, offset};
 }
 
-int64_t stepOf(Value buffer) {
+int64_t getViewStep(Value buffer) {
   int64_t step = 0;
   while (auto view = buffer.getDefiningOp<exec::ViewOp>()) {
     step += int64_t(view.getStep());
@@ -25,9 +25,9 @@ int64_t stepOf(Value buffer) {
   return step;
 }
 
-Extent extentOf(Value buffer) {
-  auto [root, start] = rootOf(buffer);
-  bool moves = stepOf(buffer) != 0;
+BufferExtent getBufferExtent(Value buffer) {
+  auto [root, start] = findRootBuffer(buffer);
+  bool moves = getViewStep(buffer) != 0;
   Value whole = moves ? root : buffer;
   return {root, moves ? 0 : start, cast<exec::BufferType>(whole.getType()).getBytes()};
 }
@@ -58,9 +58,9 @@ struct LiveRange {
   }
 };
 
-class Planner {
+class ArenaPlanner {
 public:
-  explicit Planner(exec::ProgramOp program) : program(program), clocks(program) {
+  explicit ArenaPlanner(exec::ProgramOp program) : program(program), clocks(program) {
     for (auto [number, group] : llvm::enumerate(exec::concurrentLoops(program)))
       for (exec::LoopOp loop : group)
         groupOf[loop] = number;
@@ -74,7 +74,7 @@ public:
 
 private:
   void use(Value buffer, Operation *by) {
-    auto alloc = rootOf(buffer).first.getDefiningOp<exec::AllocOp>();
+    auto alloc = findRootBuffer(buffer).first.getDefiningOp<exec::AllocOp>();
     if (!alloc)
       return;
     LiveRange &life = lives[alloc];
@@ -122,7 +122,7 @@ private:
 
   void visit(Block &block) {
     for (Operation &op : block) {
-      if (!exec::streamOf(&op))
+      if (!exec::getStreamNumber(&op))
         continue;
       for (Value operand : op.getOperands())
         use(operand, &op);
@@ -157,7 +157,7 @@ private:
         // that operand while it reads it.
         bool shared = false;
         for (auto [p, operand] : llvm::enumerate(op->getOperands()))
-          if (auto alloc = rootOf(operand).first.getDefiningOp<exec::AllocOp>();
+          if (auto alloc = findRootBuffer(operand).first.getDefiningOp<exec::AllocOp>();
               alloc && int64_t(p) != pairs[i + 1])
             shared |= lives[alloc].representative() == source;
         if (shared)
@@ -297,7 +297,7 @@ private:
   }
 
   exec::ProgramOp program;
-  Clocks clocks;
+  LogicalClocks clocks;
   std::map<Operation *, LiveRange> lives; // a map because pointers to elements must remain valid
   llvm::DenseMap<Operation *, size_t> groupOf; ///< group of each concurrent loop
   SmallVector<LiveRange *> order;
@@ -308,7 +308,7 @@ private:
 
 LogicalResult planMemory(ModuleOp module) {
   for (auto program : module.getOps<exec::ProgramOp>())
-    Planner(program).run();
+    ArenaPlanner(program).run();
   return success();
 }
 

@@ -26,14 +26,14 @@ struct AccessedRange {
 };
 
 /// Bytes of arenas, states or outputs that a command's operand refers to.
-struct Bytes {
+struct MemoryRange {
   std::string memory;
   int64_t start, end;
 };
 
 /// Returns the bytes of a buffer; std::nullopt for inputs and constants, which no command writes.
-std::optional<Bytes> bytesOf(Value buffer) {
-  auto [root, start, bytes] = extentOf(buffer);
+std::optional<MemoryRange> getMemoryRange(Value buffer) {
+  auto [root, start, bytes] = getBufferExtent(buffer);
   std::string memory;
   if (auto alloc = root.getDefiningOp<exec::AllocOp>()) {
     memory = "the arena of " + alloc.getBuffer().getType().getDevice().str();
@@ -45,11 +45,11 @@ std::optional<Bytes> bytesOf(Value buffer) {
   } else {
     return std::nullopt;
   }
-  return Bytes{memory, start, start + bytes};
+  return MemoryRange{memory, start, start + bytes};
 }
 
 /// Checks that no loop of a group of concurrent loops writes bytes that another one accesses.
-class LoopDetector {
+class LoopRaceDetector {
 public:
   LogicalResult run(ArrayRef<exec::LoopOp> group) {
     for (exec::LoopOp loop : group)
@@ -60,16 +60,16 @@ public:
 
 private:
   struct Use {
-    Bytes bytes;
+    MemoryRange bytes;
     bool writes;
     exec::LoopOp loop;
     Operation *command;
   };
 
   LogicalResult touchAll(Operation *op, exec::LoopOp loop) {
-    SmallVector<unsigned> written = exec::writtenOperands(op);
+    SmallVector<unsigned> written = exec::getWrittenOperands(op);
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-      if (auto bytes = bytesOf(operand);
+      if (auto bytes = getMemoryRange(operand);
           bytes && failed(touch({*bytes, llvm::is_contained(written, i), loop, op})))
         return failure();
     // The scratch range of a library call is written, too.
@@ -82,7 +82,7 @@ private:
         return failure();
     for (Region &region : op->getRegions())
       for (Operation &inner : region.front())
-        if (exec::streamOf(&inner) && failed(touchAll(&inner, loop)))
+        if (exec::getStreamNumber(&inner) && failed(touchAll(&inner, loop)))
           return failure();
     return success();
   }
@@ -108,15 +108,15 @@ private:
 /// Detects pairs of conflicting accesses that no event orders. The order of the command list is
 /// consistent with the events, and the order by events is transitive. It is therefore sufficient to
 /// compare each access with the previous accesses to the same bytes.
-class Detector {
+class RaceDetector {
 public:
-  explicit Detector(exec::ProgramOp program)
+  explicit RaceDetector(exec::ProgramOp program)
       : program(program), streams(program.getStreamDevices().size()),
         known(streams, std::vector<int64_t>(streams, 0)) {}
 
   LogicalResult run() {
     for (Operation &op : program.getBody().front()) {
-      auto stream = exec::streamOf(&op);
+      auto stream = exec::getStreamNumber(&op);
       if (!stream)
         continue;
       if (auto record = dyn_cast<exec::RecordOp>(op)) {
@@ -137,19 +137,19 @@ public:
 
 private:
   LogicalResult touchAll(Operation &op, const CommandPosition &now) {
-    SmallVector<unsigned> written = exec::writtenOperands(&op);
+    SmallVector<unsigned> written = exec::getWrittenOperands(&op);
     for (unsigned i = 0; i < op.getNumOperands(); ++i)
       if (failed(touch(op, i, llvm::is_contained(written, i), now)))
         return failure();
     for (Region &region : op.getRegions())
       for (Operation &inner : region.front())
-        if (exec::streamOf(&inner) && failed(touchAll(inner, now)))
+        if (exec::getStreamNumber(&inner) && failed(touchAll(inner, now)))
           return failure();
     return success();
   }
 
   LogicalResult touch(Operation &op, unsigned operand, bool writes, const CommandPosition &now) {
-    auto bytes = bytesOf(op.getOperand(operand));
+    auto bytes = getMemoryRange(op.getOperand(operand));
     return bytes ? mark(bytes->memory, bytes->start, bytes->end, writes, now) : success();
   }
 
@@ -215,9 +215,9 @@ private:
 
 LogicalResult verifyRaces(exec::ProgramOp program) {
   for (ArrayRef<exec::LoopOp> group : exec::concurrentLoops(program))
-    if (failed(LoopDetector().run(group)))
+    if (failed(LoopRaceDetector().run(group)))
       return failure();
-  return program.getStreamDevices().size() == 1 ? success() : Detector(program).run();
+  return program.getStreamDevices().size() == 1 ? success() : RaceDetector(program).run();
 }
 
 } // namespace dlc

@@ -11,7 +11,7 @@ namespace {
 /// Simulated memory of an arena or a state: its size, and the buffer that owns each byte. The owner
 /// of a state's byte is the first StateOp of its old or new value. A null owner means that the
 /// contents are unknown.
-struct Memory {
+struct SimulatedMemory {
   int64_t bytes = 0;
   std::map<int64_t, std::pair<int64_t, Value>> owners; // start of a range -> (its end, its owner)
 
@@ -110,7 +110,7 @@ private:
   };
 
   std::optional<Range> rangeOf(Value buffer, bool whole) {
-    auto [root, offset] = rootOf(buffer);
+    auto [root, offset] = findRootBuffer(buffer);
     int64_t start = whole ? 0 : offset;
     int64_t bytes = cast<exec::BufferType>((whole ? root : buffer).getType()).getBytes();
     if (auto state = root.getDefiningOp<exec::StateOp>()) {
@@ -129,10 +129,10 @@ private:
   }
 
   LogicalResult write(Operation &op, Value buffer) {
-    auto range = rangeOf(buffer, stepOf(buffer) != 0);
+    auto range = rangeOf(buffer, getViewStep(buffer) != 0);
     if (!range)
       return success();
-    Memory &memory = memories[range->memory];
+    SimulatedMemory &memory = memories[range->memory];
     if (range->start < 0 || range->end > memory.bytes)
       return op.emitError(
                  "invalid memory plan (a bug of dlc unless the module was edited): writes bytes ")
@@ -173,7 +173,7 @@ private:
 
   /// Joins the states after the two branches of an exec.if. A state whose contents differ gets no
   /// owner, because they are unknown.
-  void joinStates(const std::vector<Memory> &other) {
+  void joinStates(const std::vector<SimulatedMemory> &other) {
     for (size_t i = devices.size(); i < memories.size(); ++i)
       if (memories[i].owners != other[i].owners)
         memories[i].give(0, memories[i].bytes, Value());
@@ -189,7 +189,7 @@ private:
              << range.start << " to " << range.end << ", exceeds the arena of "
              << memories[0].bytes;
     for (auto [i, buffer] : llvm::enumerate(op.getOperands()))
-      if (auto used = rangeOf(buffer, stepOf(buffer) != 0); used && used->overlaps(range))
+      if (auto used = rangeOf(buffer, getViewStep(buffer) != 0); used && used->overlaps(range))
         return op.emitError("invalid memory plan (a bug of dlc unless the module was edited): its "
                             "scratch range overlaps buffer ")
                << i;
@@ -273,7 +273,7 @@ private:
   }
 
   exec::ProgramOp program;
-  std::vector<Memory> memories;
+  std::vector<SimulatedMemory> memories;
   SmallVector<StringRef> devices;                 ///< devices that have an arena
   std::map<std::pair<size_t, bool>, Value> names; ///< owner of each state's old and new value
 };

@@ -22,7 +22,7 @@ namespace dlc {
 namespace {
 
 /// Returns a location as text: "conv1" for a named location, "file:line:col" for a file location.
-std::string locationText(Location loc) {
+std::string formatLocation(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return name.getName().str();
   if (auto file = dyn_cast<FileLineColLoc>(loc))
@@ -33,7 +33,7 @@ std::string locationText(Location loc) {
     std::string text;
     size_t count = 0;
     for (Location part : fused.getLocations()) {
-      std::string one = locationText(part);
+      std::string one = formatLocation(part);
       if (one.empty() || text.find(one) != std::string::npos)
         continue;
       if (++count > 4)
@@ -43,7 +43,7 @@ std::string locationText(Location loc) {
     return text;
   }
   if (auto call = dyn_cast<CallSiteLoc>(loc))
-    return locationText(call.getCallee());
+    return formatLocation(call.getCallee());
   return "";
 }
 
@@ -61,10 +61,10 @@ json describePlacement(DictionaryAttr placement) {
   return list;
 }
 
-class Builder {
+class ProgramBuilder {
 public:
   /// `program` must already contain the machine code of CPU kernels and the modules of GPU kernels.
-  Builder(exec::ProgramOp op, runtime::Program &program) : op(op), program(program) {
+  ProgramBuilder(exec::ProgramOp op, runtime::Program &program) : op(op), program(program) {
     constants = program.manifest.value("constants", json::array());
     for (auto [i, kernel] : llvm::enumerate(program.manifest["kernels"]))
       kernelIndex[kernel["name"].get<std::string>()] = i;
@@ -105,7 +105,7 @@ private:
       json tensor{{"name", cast<StringAttr>(info.get("name")).getValue().str()},
                   {"dtype", elementName(type.getElementType())},
                   {"shape", std::vector<int64_t>(type.getShape().begin(), type.getShape().end())}};
-      if (std::string device = deviceNameOf(type); device != exec::kHost)
+      if (std::string device = getTypeDeviceName(type); device != exec::kHost)
         tensor["device"] = device;
       if (StringRef layout = layoutOf(type); !layout.empty())
         tensor["layout"] = layout.str();
@@ -165,12 +165,12 @@ private:
     auto found = bufferIndex.find(value);
     if (found != bufferIndex.end())
       return found->second;
-    auto [root, offset] = rootOf(value);
+    auto [root, offset] = findRootBuffer(value);
     auto type = cast<exec::BufferType>(value.getType());
     json entry{{"bytes", type.getBytes()}};
     if (type.getDevice() != exec::kHost)
       entry["device"] = type.getDevice().str();
-    if (int64_t step = stepOf(value))
+    if (int64_t step = getViewStep(value))
       entry["step"] = step;
     llvm::TypeSwitch<Operation *>(root.getDefiningOp())
         .Case<exec::AllocOp>([&](exec::AllocOp alloc) {
@@ -212,10 +212,10 @@ private:
   /// share memory, so that the copy is omitted.
   static bool isCopyToItself(Operation &o) {
     auto copy = dyn_cast<exec::CopyOp>(o);
-    if (!copy || stepOf(copy.getFrom()) != 0 || stepOf(copy.getTo()) != 0)
+    if (!copy || getViewStep(copy.getFrom()) != 0 || getViewStep(copy.getTo()) != 0)
       return false;
-    auto [from, fromOffset] = rootOf(copy.getFrom());
-    auto [to, toOffset] = rootOf(copy.getTo());
+    auto [from, fromOffset] = findRootBuffer(copy.getFrom());
+    auto [to, toOffset] = findRootBuffer(copy.getTo());
     auto old = from.getDefiningOp<exec::StateOp>(), fresh = to.getDefiningOp<exec::StateOp>();
     return old && fresh && old.getIndex() == fresh.getIndex() && fromOffset == toOffset;
   }
@@ -298,15 +298,15 @@ private:
                  .Case<exec::WaitOp>([&](exec::WaitOp l) {
                    return json{{"op", "wait"}, {"event", l.getEvent()}};
                  });
-    if (unsigned stream = *exec::streamOf(&o))
+    if (unsigned stream = *exec::getStreamNumber(&o))
       c["stream"] = stream;
     // Where commands may run at the same time, launches and library calls list the operands that
     // they write, so that the loader can verify their order again.
     if ((op.getStreamsAttr() || concurrent.contains(op.getBody().findAncestorOpInRegion(o))) &&
         isa<exec::LaunchOp, exec::LibraryOp>(o))
-      for (unsigned position : exec::writtenOperands(&o))
+      for (unsigned position : exec::getWrittenOperands(&o))
         c["writes"].push_back(position);
-    if (std::string where = locationText(o.getLoc()); !where.empty())
+    if (std::string where = formatLocation(o.getLoc()); !where.empty())
       c["loc"] = where;
     if (auto candidates = o.getAttrOfType<ArrayAttr>(kCommandCandidatesAttr))
       for (StringAttr candidate : candidates.getAsRange<StringAttr>())
@@ -353,7 +353,7 @@ buildProgram(ModuleOp module, const CompileOptions &options, const cpu::Target &
   auto program = std::make_shared<runtime::Program>();
   std::string image;
   json kernels = json::array();
-  for (auto [op, code] : llvm::zip(Kernels(module).cpu, *codes)) {
+  for (auto [op, code] : llvm::zip(ModuleKernels(module).cpu, *codes)) {
     auto kernel = cast<exec::KernelOp>(op);
     image.resize((image.size() + 63) / 64 * 64, '\xcc');
     kernels.push_back({{"name", kernel.getSymName().str()}, {"offset", image.size() + code.entry}});
@@ -374,7 +374,7 @@ buildProgram(ModuleOp module, const CompileOptions &options, const cpu::Target &
                        {"producer", "dlc 0.1.0"},
                        {"target", {{"features", features}, {"threads", options.threads}}},
                        {"kernels", kernels}};
-  program->code = runtime::copyToSpan(image.data(), image.size());
+  program->code = runtime::copyToOwnedSpan(image.data(), image.size());
   if (auto placement = module->getAttrOfType<DictionaryAttr>(kPlacementAttr))
     program->manifest["placement"] = describePlacement(placement);
   if (auto layouts = module->getAttrOfType<ArrayAttr>(kLayoutsAttr))
@@ -383,7 +383,7 @@ buildProgram(ModuleOp module, const CompileOptions &options, const cpu::Target &
   auto main = *module.getOps<exec::ProgramOp>().begin();
   if (failed(addGpuModules(module, options, *program)))
     return failure();
-  if (failed(Builder(main, *program).run()))
+  if (failed(ProgramBuilder(main, *program).run()))
     return failure();
   return program;
 }

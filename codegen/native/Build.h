@@ -12,14 +12,14 @@ struct Program;
 }
 
 /// CPU kernels and GPU kernels of a module, in the order of the module.
-struct Kernels {
-  explicit Kernels(mlir::ModuleOp module);
+struct ModuleKernels {
+  explicit ModuleKernels(mlir::ModuleOp module);
   std::vector<mlir::Operation *> cpu, gpu;
 };
 
 /// Returns the machine code of each CPU kernel in the order of the module. Kernels that are not in
 /// the cache are compiled on all cores.
-mlir::FailureOr<std::vector<cpu::Code>>
+mlir::FailureOr<std::vector<cpu::MachineCode>>
 generateCode(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
 
 /// Compiles the GPU kernels in parallel or reads them from the cache. Adds the compiled modules,

@@ -20,7 +20,7 @@ namespace {
 
 /// Returns the cache key of a kernel: everything that its machine code depends on. Locations and
 /// names are omitted.
-std::string keyOf(exec::KernelOp kernel, const cpu::Target &target) {
+std::string computeCacheKey(exec::KernelOp kernel, const cpu::Target &target) {
   std::string key = compilerIdentity() + "\n" + target.cpu + " " + target.features + " " +
                     std::to_string(target.vectorBits) + " " +
                     std::to_string(target.pastCacheBytes) + "\n";
@@ -31,8 +31,8 @@ std::string keyOf(exec::KernelOp kernel, const cpu::Target &target) {
   return key;
 }
 
-FailureOr<cpu::Code> generate(exec::KernelOp kernel, const cpu::LlvmLowering &lowering,
-                              const cpu::Target &target) {
+FailureOr<cpu::MachineCode> generate(exec::KernelOp kernel, const cpu::LlvmLowering &lowering,
+                                     const cpu::Target &target) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
   OpBuilder b(module->getBodyRegion());
   if (failed(emitScheduled(b, kernel, "kernel", target)) || failed(lowering.run(*module)))
@@ -40,22 +40,22 @@ FailureOr<cpu::Code> generate(exec::KernelOp kernel, const cpu::LlvmLowering &lo
   return cpu::compileKernel(*module, "kernel", target,
                             hasMinimalOptLevel(kernel) ? cpu::KernelOptLevel::Minimal
                                                        : cpu::KernelOptLevel::Default,
-                            /*contracts=*/!keepsBits(kernel));
+                            /*contracts=*/!requiresStrictAccuracy(kernel));
 }
 
 } // namespace
 
-Kernels::Kernels(ModuleOp module) {
+ModuleKernels::ModuleKernels(ModuleOp module) {
   for (auto kernel : module.getOps<exec::KernelOp>())
     (isGpuKernel(kernel) ? gpu : cpu).push_back(kernel);
 }
 
-FailureOr<std::vector<cpu::Code>> generateCode(ModuleOp module, const CompileOptions &options,
-                                               const cpu::Target &target) {
+FailureOr<std::vector<cpu::MachineCode>>
+generateCode(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
   SmallVector<exec::KernelOp> kernels;
-  for (Operation *kernel : Kernels(module).cpu)
+  for (Operation *kernel : ModuleKernels(module).cpu)
     kernels.push_back(cast<exec::KernelOp>(kernel));
-  std::vector<cpu::Code> codes(kernels.size());
+  std::vector<cpu::MachineCode> codes(kernels.size());
   ObjectCache cache(*options.cacheDir);
   const cpu::LlvmLowering lowering(module.getContext());
   std::atomic<int> done = 0;
@@ -63,7 +63,7 @@ FailureOr<std::vector<cpu::Code>> generateCode(ModuleOp module, const CompileOpt
   auto one = [&](size_t i) -> LogicalResult {
     if (options.cancelled())
       return failure();
-    std::string key = keyOf(kernels[i], target);
+    std::string key = computeCacheKey(kernels[i], target);
     if (auto found = cache.find(key)) {
       codes[i] = std::move(*found);
     } else {

@@ -16,16 +16,16 @@ namespace dlc {
 
 static size_t addConstant(runtime::Program &program, const void *data, size_t bytes) {
   program.manifest["constants"].push_back({{"bytes", bytes}});
-  program.constants.push_back(runtime::copyToSpan(data, bytes));
+  program.constants.push_back(runtime::copyToOwnedSpan(data, bytes));
   return program.constants.size() - 1;
 }
 
 LogicalResult addGpuModules(ModuleOp module, const CompileOptions &options,
                             runtime::Program &program) {
   std::map<std::string, std::vector<cuda::Kernel>> byArch;
-  for (Operation *op : Kernels(module).gpu) {
+  for (Operation *op : ModuleKernels(module).gpu) {
     auto kernel = cast<exec::KernelOp>(op);
-    byArch[gpuArchOf(kernel).str()].push_back(gpuKernelOf(kernel));
+    byArch[gpuArchOf(kernel).str()].push_back(readGpuKernel(kernel));
   }
   for (auto &[arch, kernels] : byArch) {
     if (options.progress)

@@ -73,14 +73,14 @@ CompileOptions::CompileOptions(const ModelOptions &options) : ModelOptions(optio
     profile = defaultProfile();
 }
 
-CompileOptions resolved(CompileOptions options) {
+CompileOptions resolveDefaults(CompileOptions options) {
   if (options.threads <= 0)
     options.threads = runtime::hostThreads();
   return options;
 }
 
-std::vector<Setting> settingsOf(CompileOptions &o) {
-  std::vector<Setting> settings = settingsOf(static_cast<ModelOptions &>(o));
+std::vector<Setting> getModelSettings(CompileOptions &o) {
+  std::vector<Setting> settings = getModelSettings(static_cast<ModelOptions &>(o));
   std::vector<Setting> own = {
       {"kernels",
        "provider whose kernels are preferred wherever they support the operation; default: the "
@@ -99,9 +99,9 @@ std::vector<Setting> settingsOf(CompileOptions &o) {
        "for an operation that is not in the tuning database: use the cost model, report an error, "
        "or measure the candidates now",
        [&o](const std::string &what) {
-         o.tuning.onMiss = what == "error"     ? OnMiss::Error
-                           : what == "measure" ? OnMiss::Measure
-                                               : OnMiss::Model;
+         o.tuning.onMiss = what == "error"     ? TuningMissPolicy::Error
+                           : what == "measure" ? TuningMissPolicy::Measure
+                                               : TuningMissPolicy::Model;
        },
        {"model", "error", "measure"}},
       {"workspace", "maximum scratch memory of a kernel, such as 16MiB", &o.tuning.workspaceBytes},
@@ -120,7 +120,7 @@ std::string defaultCacheDir() {
   return "";
 }
 
-std::string databaseOf(const CompileOptions &options) {
+std::string getTuningDatabasePath(const CompileOptions &options) {
   if (!options.tuning.database.empty())
     return options.tuning.database;
   return options.cacheDir->empty() ? "" : *options.cacheDir + "/tuning.jsonl";

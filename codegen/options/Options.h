@@ -67,18 +67,18 @@ struct CompileOptions : ModelOptions {
 };
 
 /// Returns the options with 0 threads replaced by the number of threads of the host.
-CompileOptions resolved(CompileOptions options);
+CompileOptions resolveDefaults(CompileOptions options);
 
 /// Returns descriptions of all settings (the options that users can set by name): those of
 /// ModelOptions and those of CompileOptions.
-std::vector<Setting> settingsOf(CompileOptions &options);
+std::vector<Setting> getModelSettings(CompileOptions &options);
 
 /// Returns the default cache folder: $DLC_CACHE_DIR, or dlc's folder in the user's cache. Returns
 /// an empty string (no cache) if neither is known, or if DLC_CACHE_DIR is set to an empty string.
 std::string defaultCacheDir();
 /// Returns the path of the tuning database that the options select; an empty string if there is
 /// none.
-std::string databaseOf(const CompileOptions &options);
+std::string getTuningDatabasePath(const CompileOptions &options);
 
 } // namespace dlc
 

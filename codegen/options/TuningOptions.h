@@ -16,7 +16,7 @@ struct TuningEntry;
 
 /// What to do for an operation that is not in the tuning database: use the cost model, report an
 /// error, or measure the candidates.
-enum class OnMiss { Model, Error, Measure };
+enum class TuningMissPolicy { Model, Error, Measure };
 
 /// Choice of a kernel for one operation, which is reported as soon as it is made.
 struct TunedOperation {
@@ -39,7 +39,7 @@ struct TuningOptions {
   std::string database;
   /// Whether the database is read only, so that new measurements are not saved.
   bool pinned = false;
-  OnMiss onMiss = OnMiss::Model;
+  TuningMissPolicy onMiss = TuningMissPolicy::Model;
   /// Whether operations that are already in the database are measured again.
   bool again = false;
   /// Time limit for all measurements, in seconds; 0: no limit.

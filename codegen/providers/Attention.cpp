@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 /// Describes a tensor view as JSON. Dimensions of size 1 get stride 1 or, in a mask, 0 (broadcast).
-json viewOf(const StridedView &view, bool isMask) {
+json describeView(const StridedView &view, bool isMask) {
   std::vector<int64_t> strides = list(view.strides);
   for (auto [size, stride] : llvm::zip(view.shape, strides))
     if (size == 1)
@@ -24,9 +24,9 @@ json viewOf(const StridedView &view, bool isMask) {
   return {{"offset", view.offset}, {"strides", strides}};
 }
 
-class Maker {
+class AttentionCallBuilder {
 public:
-  Maker(FusionOp fusion, Operation *op)
+  AttentionCallBuilder(FusionOp fusion, Operation *op)
       : fusion(fusion), op(op), rank(typeOf(op->getOperand(0)).getRank()) {}
 
   LibraryCall make(int parts) {
@@ -34,7 +34,7 @@ public:
          v = typeOf(op->getOperand(2));
     bool isGradient = isa<AttentionGradOp>(op);
     call.library = "attention";
-    call.flops = flopsOf(op);
+    call.flops = estimateFlops(op);
     call.desc = {{"kind", isGradient ? "attention_grad" : "attention"},
                  {"dtype", elementName(q.getElementType())},
                  {"lanes", attention::lanes()},
@@ -71,9 +71,9 @@ private:
   static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
   void reads(const char *name, Value operand) {
-    StridedView view = *asStrided(operand);
-    call.desc[name] = viewOf(view, StringRef(name) == "mask");
-    call.arguments.push_back({CallArgument::Kind::Value, outside(fusion, view.base)});
+    StridedView view = *matchStridedView(operand);
+    call.desc[name] = describeView(view, StringRef(name) == "mask");
+    call.arguments.push_back({CallArgument::Kind::Value, getOuterValue(fusion, view.base)});
     call.bytes += double(storageBytes(typeOf(operand)));
   }
 
@@ -91,7 +91,7 @@ private:
   std::optional<unsigned> yieldedOf(OpResult result) {
     ValueRange yielded = fusion.getBody().front().getTerminator()->getOperands();
     for (unsigned i = 0; i < yielded.size(); ++i)
-      if (asStridedDestination(result, yielded[i]))
+      if (matchStridedDestination(result, yielded[i]))
         return i;
     return std::nullopt;
   }
@@ -106,13 +106,13 @@ private:
     StridedView view{result, SmallVector<int64_t>(type.getShape()),
                      SmallVector<int64_t>(dense.begin(), dense.end())};
     if (auto number = yieldedOf(result)) {
-      view = *asStridedDestination(result,
-                                   fusion.getBody().front().getTerminator()->getOperand(*number));
+      view = *matchStridedDestination(
+          result, fusion.getBody().front().getTerminator()->getOperand(*number));
       to.kind = CallArgument::Kind::Result;
       to.result = *number;
       to.bytes = 0;
     }
-    call.desc[name] = viewOf(view, false);
+    call.desc[name] = describeView(view, false);
     call.arguments.push_back(to);
     call.bytes += double(storageBytes(type));
   }
@@ -123,10 +123,11 @@ private:
   LibraryCall call;
 };
 
-std::optional<LibraryCall> describe(Operation *whole, int parts, int threads, std::string *why) {
+std::optional<LibraryCall> describeAttention(Operation *whole, int parts, int threads,
+                                             std::string *why) {
   Refusal refuse{why};
   auto fusion = dyn_cast<FusionOp>(whole);
-  Operation *op = fusion ? cuda::attentionOf(fusion) : nullptr;
+  Operation *op = fusion ? cuda::findAttention(fusion) : nullptr;
   if (!op)
     return refuse("not attention");
   Type element = cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
@@ -136,16 +137,16 @@ std::optional<LibraryCall> describe(Operation *whole, int parts, int threads, st
     return refuse("this processor has neither AVX-512 nor AVX2 with FMA");
   if (parts && !attention::hasTiles())
     return refuse("this processor has no AMX tiles for bf16");
-  if (!cuda::canAttend(fusion, op, why))
+  if (!cuda::canGenerateAttention(fusion, op, why))
     return std::nullopt;
-  LibraryCall call = Maker(fusion, op).make(parts);
+  LibraryCall call = AttentionCallBuilder(fusion, op).make(parts);
   call.workspace = std::max<int64_t>(0, attention::scratchBytes(call.desc, threads));
   return call;
 }
 
-class Attention : public CallProvider {
+class AttentionProvider : public CallProvider {
 public:
-  Attention()
+  AttentionProvider()
       : CallProvider({.name = "attention",
                       .description = "attention and its gradients without the score matrix",
                       .parameter = "parts"}) {}
@@ -153,7 +154,7 @@ public:
   SmallVector<int64_t> variants(CandidateCollector &collector) const override {
     // Parameter 0 selects vector kernels. Larger values are numbers of bf16 parts on AMX tiles, as
     // the accuracy permits; bf16 operands need one part.
-    Operation *attention = collector.fusion ? cuda::attentionOf(collector.fusion) : nullptr;
+    Operation *attention = collector.fusion ? cuda::findAttention(collector.fusion) : nullptr;
     if (!attention)
       return {};
     bool narrow =
@@ -166,14 +167,14 @@ public:
   }
   std::optional<LibraryCall> make(Operation *op, int64_t parts, int threads,
                                   std::string *why) const override {
-    return describe(op, int(parts), threads, why);
+    return describeAttention(op, int(parts), threads, why);
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;
     const json &desc = call.desc;
     bool isGradient = desc["kind"] == "attention_grad";
-    double heads = productOf(desc["batch"].get<std::vector<int64_t>>()), queries = desc["queries"],
-           keys = desc["keys"];
+    double heads = multiplySizes(desc["batch"].get<std::vector<int64_t>>()),
+           queries = desc["queries"], keys = desc["keys"];
     double depth = desc["depth"], width = desc["width"], parts = desc["parts"];
     // AMX tiles pad rows and columns. With a causal mask, blocks above the diagonal are skipped.
     double filled =
@@ -208,7 +209,7 @@ public:
 } // namespace
 
 const Provider &provide::attention() {
-  static const Attention provider;
+  static const AttentionProvider provider;
   return provider;
 }
 

@@ -20,8 +20,8 @@ namespace {
 /// Returns the number of base-256 digits that represent each quantized activation
 /// (runtime/library/blocks/Kernels.h): as accurate as f32, or fewer if the model or the accuracy
 /// option permits it.
-int64_t digitsFor(FusionOp fusion, StringRef accuracy) {
-  auto allowed = quantizedProductOf(fusion)->getAttrOfType<StringAttr>(kActivationsAttr);
+int64_t chooseDigitCount(FusionOp fusion, StringRef accuracy) {
+  auto allowed = findQuantizedMatmul(fusion)->getAttrOfType<StringAttr>(kActivationsAttr);
   return allowed && allowed == "int8" ? 1 : accuracy == "fast" ? 2 : blocks::kMaxDigits;
 }
 
@@ -40,39 +40,40 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
   auto weights = fusion ? readQuantizedWeights(fusion) : std::nullopt;
   if (!weights)
     return refuse("the operation is not a matmul by quantized weights");
-  auto product = describeQuantized(fusion, refuse);
+  auto product = describeQuantizedMatmul(fusion, refuse);
   if (!product)
     return std::nullopt;
   const auto shared = std::make_shared<QuantizedWeights>(std::move(*weights));
-  const blocks::Plain plain{.n = shared->n,
-                            .blocks = shared->blocks,
-                            .depth = shared->depth,
-                            .bits = shared->bits,
-                            .scales = shared->scales.data(),
-                            .zeros = shared->zeros.empty() ? nullptr : shared->zeros.data()};
+  const blocks::BlockQuantizedWeights plain{.n = shared->n,
+                                            .blocks = shared->blocks,
+                                            .depth = shared->depth,
+                                            .bits = shared->bits,
+                                            .scales = shared->scales.data(),
+                                            .zeros = shared->zeros.empty() ? nullptr
+                                                                           : shared->zeros.data()};
   const bool isOnTiles = lanes == kOnTiles;
-  if (isOnTiles && !blocks::hasTilesFor(plain.depth))
+  if (isOnTiles && !blocks::supportsTiles(plain.depth))
     return refuse("this processor has no AMX tiles, or they do not support blocks of this depth");
   lanes = std::min(lanes, kWidest);
-  if (blocks::lanes() < lanes)
+  if (blocks::getKernelLanes() < lanes)
     return refuse("the vectors of this processor are shorter than those of the kernel");
   MatmulKernel kernel{.library = "blocks",
                       .implementation = isOnTiles     ? blocks::kTilesName
                                         : lanes == 16 ? "blocks:avx512"
                                                       : "blocks:avx2",
-                      .parameters = blocks::parametersOf(plain, lanes, digits)};
+                      .parameters = blocks::buildParameters(plain, lanes, digits)};
   if (isOnTiles)
     kernel.parameters["parts"] = partsFor(digits);
   kernel.pack = [=](const ref::Tensor &, bool, int64_t k, int64_t n) {
     std::string layout = llvm::formatv("blocks:{0}x{1}x{2}:{3}", k, n, plain.depth,
                                        kernel.parameters["bits"].get<int64_t>());
-    return packedWeights(int64_t(blocks::packedBytes(plain, kernel.parameters)), layout,
-                         [=](void *to) {
-                           const std::vector<int8_t> numbers = shared->numbers();
-                           blocks::Plain whole = plain;
-                           whole.numbers = numbers.data();
-                           blocks::packWeights(whole, kernel.parameters, to);
-                         });
+    return makePackedArgument(int64_t(blocks::packedBytes(plain, kernel.parameters)), layout,
+                              [=](void *to) {
+                                const std::vector<int8_t> numbers = shared->numbers();
+                                blocks::BlockQuantizedWeights whole = plain;
+                                whole.numbers = numbers.data();
+                                blocks::packWeights(whole, kernel.parameters, to);
+                              });
   };
   return matmulCall(
       *product, kernel, [](const MatmulSizes &sizes) { return !sizes.isTransposed; }, refuse);
@@ -82,8 +83,8 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
 /// used.
 constexpr int64_t kMinOnTiles = 5;
 
-int64_t rowsOf(FusionOp fusion) {
-  return typeOf(quantizedProductOf(fusion).getY()).getShape().drop_back().back();
+int64_t countRows(FusionOp fusion) {
+  return typeOf(findQuantizedMatmul(fusion).getY()).getShape().drop_back().back();
 }
 
 /// Relative speed of two operations whose data stays in the caches. kSumsPerResult: adding a
@@ -92,13 +93,14 @@ int64_t rowsOf(FusionOp fusion) {
 /// tiles.
 constexpr double kSumsPerResult = 8, kWeightsPerPart = 4;
 
-double tilesTime(const LibraryCall &call, const CostModel &cost) {
+double estimateTilesTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
   double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"], parts = call.desc["parts"],
-         depth = call.desc["block"], cores = cost.coresFor(call.flops), batches = batchesOf(call);
+         depth = call.desc["block"], cores = cost.coresFor(call.flops),
+         batches = countBatches(call);
   double rate =
       machine.tileGflops * laneShare(m, machine.tileRows) * laneShare(n, machine.tileColumns);
-  double passes = std::ceil(m / double(blocks::rowsOnTiles(int64_t(k), int64_t(parts))));
+  double passes = std::ceil(m / double(blocks::countRowsOnTiles(int64_t(k), int64_t(parts))));
   double sums = batches * m * n * std::ceil(k / depth) / kSumsPerResult;
   double split = batches * k * (m * parts + passes * n / kWeightsPerPart) / 2;
   double products = call.flops * parts / rate + (sums + batches * m * n) / machine.tileResults +
@@ -106,22 +108,22 @@ double tilesTime(const LibraryCall &call, const CostModel &cost) {
   return std::max(products / cores, cost.traffic(call.bytes, cores)) + 1000 * machine.tileCall;
 }
 
-class Blocks : public CallProvider {
+class BlocksProvider : public CallProvider {
 public:
-  Blocks()
+  BlocksProvider()
       : CallProvider(
             {.name = "blocks",
              .description = "products by weights of four or eight bits in blocks with scales",
              .parameter = "lanesAndDigits"}) {}
 
   SmallVector<int64_t> variants(CandidateCollector &collector) const override {
-    int64_t lanes = blocks::lanes();
-    if (!collector.fusion || !quantizedProductOf(collector.fusion) || !lanes)
+    int64_t lanes = blocks::getKernelLanes();
+    if (!collector.fusion || !findQuantizedMatmul(collector.fusion) || !lanes)
       return {};
-    int64_t digits = digitsFor(collector.fusion, collector.selection.accuracy);
+    int64_t digits = chooseDigitCount(collector.fusion, collector.selection.accuracy);
     SmallVector<int64_t> all{kDigits * lanes + digits};
     if (StringRef(collector.selection.target.features).contains("+amx-bf16") &&
-        rowsOf(collector.fusion) >= kMinOnTiles)
+        countRows(collector.fusion) >= kMinOnTiles)
       all.push_back(kDigits * kOnTiles + digits);
     return all;
   }
@@ -132,7 +134,7 @@ public:
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;
     if (call.desc.contains("parts"))
-      return cost.ended(call, tilesTime(call, cost));
+      return cost.ended(call, estimateTilesTime(call, cost));
     // A VNNI instruction multiplies and adds nearly four times as many values as an f32 FMA, but is
     // executed once per digit. The sums of a quantization block are then converted and scaled,
     // which takes as long as multiplying kPerBlock elements. AVX2 needs three instructions: two
@@ -152,7 +154,7 @@ public:
 } // namespace
 
 const Provider &provide::blocks() {
-  static const Blocks provider;
+  static const BlocksProvider provider;
   return provider;
 }
 

@@ -17,13 +17,13 @@ namespace dlc {
 
 namespace {
 
-json dims(RankedTensorType type) {
+json getDims(RankedTensorType type) {
   return std::vector<int64_t>(type.getShape().begin(), type.getShape().end());
 }
 
 /// Adds the number of elements before the axis (outer), along it (len) and after it (inner) to the
 /// description.
-void addLines(json &desc, RankedTensorType type, int64_t axis) {
+void addAxisSizes(json &desc, RankedTensorType type, int64_t axis) {
   int64_t outer = 1, inner = 1;
   for (int64_t d = 0; d < type.getRank(); ++d)
     (d < axis ? outer : inner) *= d == axis ? 1 : type.getDimSize(d);
@@ -33,7 +33,7 @@ void addLines(json &desc, RankedTensorType type, int64_t axis) {
 }
 
 /// Converts dilations to oneDNN's convention, in which 0 means adjacent elements.
-std::vector<int64_t> gaps(ArrayRef<int64_t> dilations) {
+std::vector<int64_t> toOnednnDilations(ArrayRef<int64_t> dilations) {
   auto result = list(dilations);
   for (int64_t &d : result)
     --d;
@@ -42,21 +42,21 @@ std::vector<int64_t> gaps(ArrayRef<int64_t> dilations) {
 
 /// Describes a sliding window over `src`, [N, C, spatial..], with result `dst`.
 template <typename Op>
-json windowed(const char *kind, Op op, std::vector<int64_t> src, RankedTensorType dst) {
+json describeWindowOp(const char *kind, Op op, std::vector<int64_t> src, RankedTensorType dst) {
   return json{{"kind", kind},
               {"src", src},
-              {"dst", dims(dst)},
+              {"dst", getDims(dst)},
               {"kernel", list(op.getWindow())},
               {"strides", list(op.getStrides())},
-              {"dilations", gaps(op.getDilations())},
+              {"dilations", toOnednnDilations(op.getDilations())},
               {"pads_l", list(op.getLow())}};
 }
 
 /// Describes a sliding window for the channel-vector kernels. 1-D sequences are described as 2-D
 /// images with one row.
 template <typename Op>
-json windowedLanes(const char *kind, Op op, RankedTensorType src, RankedTensorType dst) {
-  json desc = windowed(kind, op, dims(src), dst);
+json describeLaneWindowOp(const char *kind, Op op, RankedTensorType src, RankedTensorType dst) {
+  json desc = describeWindowOp(kind, op, getDims(src), dst);
   if (src.getRank() == 4)
     return desc;
   for (auto [key, place, value] : {std::tuple("src", 2, 1),
@@ -69,14 +69,14 @@ json windowedLanes(const char *kind, Op op, RankedTensorType src, RankedTensorTy
   return desc;
 }
 
-json descOf(Operation *op) {
+json describeBuiltinOp(Operation *op) {
   return llvm::TypeSwitch<Operation *, json>(op)
       .Case<TopKOp>([](TopKOp o) {
         json desc{{"kind", "topk"},
                   {"k", o.getK()},
                   {"largest", o.getLargest()},
                   {"sorted", o.getSorted()}};
-        addLines(desc, typeOf(o.getX()), o.getAxis());
+        addAxisSizes(desc, typeOf(o.getX()), o.getAxis());
         return desc;
       })
       .Case<NmsOp>([](NmsOp o) {
@@ -90,7 +90,7 @@ json descOf(Operation *op) {
         json desc{{"kind", "arg_reduce"},
                   {"op", o.getKind() == ReduceKind::max ? "max" : "min"},
                   {"select_last", o.getLast()}};
-        addLines(desc, typeOf(o.getX()), o.getAxis());
+        addAxisSizes(desc, typeOf(o.getX()), o.getAxis());
         return desc;
       })
       .Case<CumulativeOp>([](CumulativeOp o) {
@@ -98,43 +98,47 @@ json descOf(Operation *op) {
                   {"op", o.getKind() == ReduceKind::sum ? "sum" : "prod"},
                   {"exclusive", o.getExclusive()},
                   {"reverse", o.getReverse()}};
-        addLines(desc, typeOf(o.getX()), o.getAxis());
+        addAxisSizes(desc, typeOf(o.getX()), o.getAxis());
         return desc;
       })
       .Case<ScatterElementsOp>([](ScatterElementsOp o) {
         return json{{"kind", "scatter_elements"},
                     {"axis", o.getAxis()},
                     {"index", elementName(typeOf(o.getIndices()).getElementType())},
-                    {"data", dims(typeOf(o.getX()))},
-                    {"indices", dims(typeOf(o.getIndices()))},
+                    {"data", getDims(typeOf(o.getX()))},
+                    {"indices", getDims(typeOf(o.getIndices()))},
                     {"reduction", stringifyScatterReduction(o.getReduction()).str()}};
       })
       .Case<ScatterNdOp>([](ScatterNdOp o) {
         return json{{"kind", "scatter_nd"},
                     {"index", elementName(typeOf(o.getIndices()).getElementType())},
-                    {"data", dims(typeOf(o.getX()))},
-                    {"indices", dims(typeOf(o.getIndices()))},
+                    {"data", getDims(typeOf(o.getX()))},
+                    {"indices", getDims(typeOf(o.getIndices()))},
                     {"reduction", stringifyScatterReduction(o.getReduction()).str()}};
       })
       .Case<MaxPoolIndicesOp>([](MaxPoolIndicesOp o) {
-        json desc = windowed("max_pool_indices", o, dims(typeOf(o.getX())), typeOf(o.getY()));
+        json desc =
+            describeWindowOp("max_pool_indices", o, getDims(typeOf(o.getX())), typeOf(o.getY()));
         desc["storage_order"] = o.getColumnMajor() ? 1 : 0;
         return desc;
       })
       .Case<MaxPoolPositionsOp>([](MaxPoolPositionsOp o) {
-        return windowed("max_pool_positions", o, dims(typeOf(o.getX())), typeOf(o.getY()));
+        return describeWindowOp("max_pool_positions", o, getDims(typeOf(o.getX())),
+                                typeOf(o.getY()));
       })
       .Case<MaxPoolGradOp>([](MaxPoolGradOp o) {
-        return windowed("max_pool_grad", o, dims(typeOf(o.getDx())), typeOf(o.getDy()));
+        return describeWindowOp("max_pool_grad", o, getDims(typeOf(o.getDx())), typeOf(o.getDy()));
       })
       .Case<AvgPoolGradOp>([](AvgPoolGradOp o) {
-        json desc = windowed("avg_pool_grad", o, dims(typeOf(o.getDx())), typeOf(o.getDy()));
+        json desc =
+            describeWindowOp("avg_pool_grad", o, getDims(typeOf(o.getDx())), typeOf(o.getDy()));
         desc["include_pad"] = o.getIncludePad();
         desc["pads_counted"] = list(o.getCountedHigh());
         return desc;
       })
       .Case<ConvWeightGradOp>([](ConvWeightGradOp o) {
-        json desc = windowed("conv_weight_grad", o, dims(typeOf(o.getX())), typeOf(o.getDy()));
+        json desc =
+            describeWindowOp("conv_weight_grad", o, getDims(typeOf(o.getX())), typeOf(o.getDy()));
         desc["groups"] = o.getGroups();
         return desc;
       })
@@ -150,7 +154,7 @@ json descOf(Operation *op) {
 
 /// Returns the cast to f32 of a weight gradient's result; null if there is none. The kernel then
 /// stores its f32 sums without rounding them.
-CastOp wideningOf(Operation *op) {
+CastOp findWideningCast(Operation *op) {
   auto wide = dyn_cast_or_null<CastOp>(isa<ConvWeightGradOp>(op) ? op->getNextNode() : nullptr);
   return wide && wide.getX() == op->getResult(0) && typeOf(wide.getY()).getElementType().isF32()
              ? wide
@@ -159,9 +163,9 @@ CastOp wideningOf(Operation *op) {
 
 /// Returns the only operation of a fusion if it can be a built-in kernel and has only row-major
 /// tensors; otherwise null.
-Operation *onlyOperation(FusionOp fusion) {
+Operation *findSingleOperation(FusionOp fusion) {
   Block &body = fusion.getBody().front();
-  Operation *op = &body.front(), *last = wideningOf(op) ? op->getNextNode() : op;
+  Operation *op = &body.front(), *last = findWideningCast(op) ? op->getNextNode() : op;
   if (!op->hasTrait<StandaloneOp>() || last->getNextNode() != body.getTerminator())
     return nullptr;
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
@@ -172,7 +176,7 @@ Operation *onlyOperation(FusionOp fusion) {
 
 /// Number of channels that are contiguous in the images' common layout: the block size, or all
 /// channels if they are the last dimension. 0 if the layouts differ or channels are not contiguous.
-int64_t groupOf(ArrayRef<Value> images) {
+int64_t countContiguousChannels(ArrayRef<Value> images) {
   StringRef tag = layoutOf(images.front().getType());
   auto parsed = Tag::parse(tag);
   for (Value image : images)
@@ -193,36 +197,36 @@ int64_t groupOf(ArrayRef<Value> images) {
 
 /// Describes the weight gradient of a depthwise convolution for the kernel with one channel per
 /// vector lane.
-json laneGrad(FusionOp fusion) {
+json describeLaneWeightGrad(FusionOp fusion) {
   auto op = dyn_cast<ConvWeightGradOp>(fusion.getBody().front().front());
   if (!op || op->getNextNode() != fusion.getBody().front().getTerminator() ||
       runtime::hostLanes() == 0 || !layoutOf(op.getDw().getType()).empty() ||
       !typeOf(op.getDy()).getElementType().isF32())
     return {};
-  int64_t group = groupOf({op.getX(), op.getDy()});
+  int64_t group = countContiguousChannels({op.getX(), op.getDy()});
   if (group < 8 || !isDepthwise(op))
     return {};
-  json desc = windowedLanes("lane_weight_grad", op, typeOf(op.getX()), typeOf(op.getDy()));
+  json desc = describeLaneWindowOp("lane_weight_grad", op, typeOf(op.getX()), typeOf(op.getDy()));
   desc["group"] = group;
   return desc;
 }
 
 /// Describes a pool for the kernel with one channel per vector lane, if enough channels are
 /// contiguous. Supports f32, and max pooling of 8-bit integers.
-json lanePool(FusionOp fusion) {
+json describeLanePool(FusionOp fusion) {
   Operation *op = &fusion.getBody().front().front();
   if (!op->hasTrait<Pooling>() || op->getNextNode() != fusion.getBody().front().getTerminator() ||
       runtime::hostLanes() == 0)
     return {};
   SmallVector<Value> images(op->getOperands());
   llvm::append_range(images, op->getResults());
-  int64_t group = groupOf(images);
+  int64_t group = countContiguousChannels(images);
   bool isBytes = isa<MaxPoolOp>(op) && isInt8(op->getOperand(0).getType());
   if (group < 8 || group % 8 != 0 ||
       (!isBytes && !typeOf(op->getResult(0)).getElementType().isF32()))
     return {};
   auto described = [&](const char *name, auto o, Value src, Value dst) {
-    json desc = windowedLanes("lane_pool", o, typeOf(src), typeOf(dst));
+    json desc = describeLaneWindowOp("lane_pool", o, typeOf(src), typeOf(dst));
     desc["op"] = name;
     desc["group"] = group;
     int64_t taps = 1;
@@ -254,12 +258,12 @@ json lanePool(FusionOp fusion) {
 
 /// Returns the buffer for a result of `inner`: the result of `whole` that yields it, or scratch
 /// memory if it is unused.
-CallArgument resultOf(Operation *whole, OpResult inner) {
+CallArgument makeResultArgument(Operation *whole, OpResult inner) {
   CallArgument argument{CallArgument::Kind::Result};
   argument.result = inner.getResultNumber();
   if (whole == inner.getOwner())
     return argument;
-  CastOp wide = wideningOf(inner.getOwner());
+  CastOp wide = findWideningCast(inner.getOwner());
   for (OpOperand &yielded : whole->getRegion(0).front().getTerminator()->getOpOperands())
     if (yielded.get() == inner || (wide && yielded.get() == wide.getY())) {
       argument.result = yielded.getOperandNumber();
@@ -283,18 +287,18 @@ bool scattersIntoZeros(Operation *op, FusionOp fusion) {
          !std::signbit(number);
 }
 
-std::optional<LibraryCall> describe(Operation *whole) {
+std::optional<LibraryCall> describeBuiltinCall(Operation *whole) {
   auto fusion = dyn_cast<FusionOp>(whole);
-  json desc = fusion ? lanePool(fusion) : json();
+  json desc = fusion ? describeLanePool(fusion) : json();
   if (fusion && desc.is_null())
-    desc = laneGrad(fusion);
+    desc = describeLaneWeightGrad(fusion);
   Operation *op = !fusion          ? whole
-                  : desc.is_null() ? onlyOperation(fusion)
+                  : desc.is_null() ? findSingleOperation(fusion)
                                    : &fusion.getBody().front().front();
   if (!op)
     return std::nullopt;
   if (desc.is_null())
-    desc = descOf(op);
+    desc = describeBuiltinOp(op);
   if (desc.is_null())
     return std::nullopt;
   LibraryCall call;
@@ -304,7 +308,7 @@ std::optional<LibraryCall> describe(Operation *whole) {
   // is used.
   Value decides = isa<RandomOp>(op) ? op->getResult(0) : op->getOperand(0);
   desc["dtype"] = elementName(typeOf(decides).getElementType());
-  if (fusion && wideningOf(op))
+  if (fusion && findWideningCast(op))
     desc["wide"] = 1;
   const bool makesZeros = scattersIntoZeros(op, fusion);
   if (makesZeros)
@@ -317,7 +321,7 @@ std::optional<LibraryCall> describe(Operation *whole) {
     call.bytes += double(storageBytes(typeOf(operand)));
   }
   for (unsigned i = 0; i < op->getNumResults(); ++i) {
-    call.arguments.push_back(resultOf(whole, op->getResult(i)));
+    call.arguments.push_back(makeResultArgument(whole, op->getResult(i)));
     call.bytes += double(storageBytes(typeOf(op->getResult(i))));
   }
   if (isa<CumulativeOp, ScatterElementsOp, ScatterNdOp>(op) && !makesZeros)
@@ -331,7 +335,7 @@ std::optional<LibraryCall> describe(Operation *whole) {
         call.flops *= double(size);
   }
   if (isa<MaxPoolOp, AvgPoolOp>(op))
-    call.flops = tapsInside(op);
+    call.flops = countNonPaddingTaps(op);
   if (auto nms = dyn_cast<NmsOp>(
           op)) // only few boxes are compared with all selected boxes, so the cost is linear
     call.flops = double(typeOf(nms.getScores()).getNumElements());
@@ -343,16 +347,16 @@ std::optional<LibraryCall> describe(Operation *whole) {
   return call;
 }
 
-class Builtin : public CallProvider {
+class BuiltinProvider : public CallProvider {
 public:
-  Builtin()
+  BuiltinProvider()
       : CallProvider({.name = "builtin", .description = "what only the runtime's own kernels do"}) {
   }
 
   SmallVector<int64_t> variants(CandidateCollector &) const override { return {0}; }
   std::optional<LibraryCall> make(Operation *op, int64_t, int, std::string *why) const override {
     if (!isGrouped(op))
-      return describe(op);
+      return describeBuiltinCall(op);
     bool isGradient = isa<GroupedWeightGradOp>(op);
     return groupedProduct(
         op,
@@ -381,7 +385,7 @@ public:
 } // namespace
 
 const Provider &provide::builtin() {
-  static const Builtin provider;
+  static const BuiltinProvider provider;
   return provider;
 }
 

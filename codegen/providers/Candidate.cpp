@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace dlc {
 
-static DictionaryAttr attributeOf(const Candidate &candidate, Builder &b) {
+static DictionaryAttr toAttribute(const Candidate &candidate, Builder &b) {
   NamedAttrList list;
   list.append("kernel", b.getStringAttr(candidate.kernel));
   list.append("implementation", b.getStringAttr(candidate.implementation));
@@ -28,7 +28,7 @@ static DictionaryAttr attributeOf(const Candidate &candidate, Builder &b) {
   return list.getDictionary(b.getContext());
 }
 
-static Candidate candidateOf(DictionaryAttr from) {
+static Candidate fromAttribute(DictionaryAttr from) {
   auto text = [&](StringRef name) {
     auto attr = from.getAs<StringAttr>(name);
     return attr ? attr.getValue().str() : std::string();
@@ -56,19 +56,19 @@ void writeCandidates(Operation *op, ArrayRef<Candidate> candidates) {
     op->setAttr(kParametersAttr, candidates[0].parameters);
   SmallVector<Attribute> list;
   for (const Candidate &candidate : candidates)
-    list.push_back(attributeOf(candidate, b));
+    list.push_back(toAttribute(candidate, b));
   op->setAttr(kCandidatesAttr, b.getArrayAttr(list));
 }
 
-std::vector<Candidate> candidatesOf(Operation *op) {
+std::vector<Candidate> readCandidates(Operation *op) {
   std::vector<Candidate> candidates;
   if (auto list = op->getAttrOfType<ArrayAttr>(kCandidatesAttr))
     for (auto each : list.getAsRange<DictionaryAttr>())
-      candidates.push_back(candidateOf(each));
+      candidates.push_back(fromAttribute(each));
   return candidates;
 }
 
-std::vector<std::string> linesOf(ArrayRef<Candidate> candidates) {
+std::vector<std::string> formatCandidates(ArrayRef<Candidate> candidates) {
   std::vector<std::string> lines;
   for (const Candidate &candidate : candidates) {
     std::string text =

@@ -32,9 +32,9 @@ struct Candidate {
 /// operation.
 void writeCandidates(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates);
 /// Returns the candidates stored on the operation; empty if no kernel was selected for it.
-std::vector<Candidate> candidatesOf(mlir::Operation *op);
+std::vector<Candidate> readCandidates(mlir::Operation *op);
 /// Returns one line of text for each candidate.
-std::vector<std::string> linesOf(llvm::ArrayRef<Candidate> candidates);
+std::vector<std::string> formatCandidates(llvm::ArrayRef<Candidate> candidates);
 
 /// Removes the attributes of the chosen kernel and of the candidates from the operation, but not
 /// kRefusedAttr.

@@ -10,24 +10,24 @@ namespace dlc {
 namespace {
 
 /// Returns true if `v` has one element per channel of `y`, stored contiguously.
-bool isOfChannels(Value v, Value y) {
+bool isPerChannel(Value v, Value y) {
   return typeOf(v).getNumElements() == shapeOf(y)[1] && layoutOf(v.getType()).empty();
 }
 
-struct Reader {
+struct StatisticsMatcher {
   Value y;
-  ChannelStatistics found;
+  ChannelStatisticsMatch found;
   llvm::SmallPtrSet<Operation *, 8> ops;
 
   bool isFirst(Operation *op) const {
     auto slice = dyn_cast<SliceOp>(op);
     return slice && llvm::all_of(slice.getStart(), [](int64_t at) { return at == 0; }) &&
-           shapeOf(slice.getY())[1] == shapeOf(y)[1] && isOfChannels(slice.getY(), y);
+           shapeOf(slice.getY())[1] == shapeOf(y)[1] && isPerChannel(slice.getY(), y);
   }
 
   bool isMean(Operation *op) const {
     auto reduce = dyn_cast<ReduceOp>(op);
-    return reduce && reduce.getKind() == ReduceKind::mean && isOfChannels(reduce.getY(), y) &&
+    return reduce && reduce.getKind() == ReduceKind::mean && isPerChannel(reduce.getY(), y) &&
            reduce.getAxes() == ArrayRef<int64_t>{0, 2, 3};
   }
 
@@ -78,8 +78,8 @@ struct Reader {
 
 } // namespace
 
-std::optional<ChannelStatistics> matchStatistics(Value y) {
-  Reader reader{y, {}, {}};
+std::optional<ChannelStatisticsMatch> matchChannelStatistics(Value y) {
+  StatisticsMatcher reader{y, {}, {}};
   return reader.read() ? std::optional(std::move(reader.found)) : std::nullopt;
 }
 

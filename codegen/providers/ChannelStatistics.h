@@ -14,7 +14,7 @@ namespace dlc {
 
 /// Statistics of a tensor's channels, as computed by operations of one block. Each value has one
 /// element per channel.
-struct ChannelStatistics {
+struct ChannelStatisticsMatch {
   /// `first`: first element of each channel. `shift`: mean of the differences from `first`.
   /// `square`: mean of the squares of these differences.
   mlir::Value first, shift, square;
@@ -24,7 +24,7 @@ struct ChannelStatistics {
 
 /// Matches the operations of y's block that compute the channel statistics of `y`. Fails if `y` has
 /// any use other than the statistics and the terminator.
-std::optional<ChannelStatistics> matchStatistics(mlir::Value y);
+std::optional<ChannelStatisticsMatch> matchChannelStatistics(mlir::Value y);
 
 } // namespace dlc
 #endif

@@ -16,7 +16,7 @@ constexpr double kPairs = 1.6, kPairsWithDots = 0.4;
 
 /// Relative cost of reading a transposed left operand. It is 1 if adjacent elements of the
 /// reduction dimension (k) are at least kFar bytes apart, and proportionally less otherwise.
-double farPart(const cpu::ContractSpec &spec) {
+double estimateStridedReadCost(const cpu::ContractSpec &spec) {
   constexpr double kFar = 2048; // bytes
   return std::min(1.0, double(spec.strideAk * ref::elementBytes(spec.elementA)) / kFar);
 }
@@ -44,7 +44,7 @@ double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan
   if (schedule.packsA)
     nanoseconds += batches * m * k / machine.packed;
   else if (spec.strideAk != 1)
-    nanoseconds += batches * m * k * farPart(spec) / machine.contractAcross;
+    nanoseconds += batches * m * k * estimateStridedReadCost(spec) / machine.contractAcross;
   if (schedule.packsB)
     nanoseconds += batches * double(schedule.chunks) * n * k /
                    (spec.strideBn == 1 ? machine.packed
@@ -58,9 +58,9 @@ double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan
   return cost.ended(nanoseconds, machine.launch, cores);
 }
 
-class Contract : public Provider {
+class ContractProvider : public Provider {
 public:
-  Contract()
+  ContractProvider()
       : Provider({.name = "contract",
                   .description = "generated code for products in blocks",
                   .kind = KernelKind::Host,
@@ -72,7 +72,7 @@ public:
     if (!normal)
       return;
     const cpu::Target &target = collector.selection.target;
-    auto schedule = planBlocks(collector.fusion, normal, target, /*packs=*/false, why);
+    auto schedule = planContractSchedule(collector.fusion, normal, target, /*packs=*/false, why);
     if (failed(schedule))
       return;
     std::optional<unsigned> packed;
@@ -87,14 +87,14 @@ public:
 
   FailureOr<Schedule> schedule(FusionOp fusion, FusionOp normal, const cpu::Target &target,
                                bool packs, std::string &why) const override {
-    return planBlocks(fusion, normal, target, packs, why);
+    return planContractSchedule(fusion, normal, target, packs, why);
   }
 };
 
 } // namespace
 
 const Provider &provide::contract() {
-  static const Contract provider;
+  static const ContractProvider provider;
   return provider;
 }
 

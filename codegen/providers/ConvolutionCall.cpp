@@ -21,7 +21,7 @@ static bool isChannelsLast(Type type) {
 
 /// Returns the number of channels per block of a blocked layout, or the number of vector lanes if
 /// channels are the last dimension. std::nullopt for other layouts.
-static std::optional<int64_t> blockOf(Type type) {
+static std::optional<int64_t> getChannelBlock(Type type) {
   StringRef tag = layoutOf(type);
   if (isChannelsLast(type))
     return runtime::hostLanes() == 16 ? 16 : 8;
@@ -30,22 +30,22 @@ static std::optional<int64_t> blockOf(Type type) {
   return tag == "aBcd8b" || tag == "aBc8b" ? std::optional<int64_t>(8) : std::nullopt;
 }
 
-std::vector<int64_t> withRow(ArrayRef<int64_t> sizes, bool isSequence, int64_t row) {
+std::vector<int64_t> insertRowDim(ArrayRef<int64_t> sizes, bool isSequence, int64_t row) {
   std::vector<int64_t> all = list(sizes);
   if (isSequence)
     all.insert(all.end() - 1, row);
   return all;
 }
 
-static std::vector<int64_t> sizesOf(RankedTensorType type, int64_t block) {
-  std::vector<int64_t> sizes = withRow(type.getShape(), type.getRank() == 3, 1);
+static std::vector<int64_t> getPaddedSizes(RankedTensorType type, int64_t block) {
+  std::vector<int64_t> sizes = insertRowDim(type.getShape(), type.getRank() == 3, 1);
   sizes[1] = llvm::alignTo(sizes[1], block);
   return sizes;
 }
 
-std::optional<json> images(Value x, Value y, bool filled, const Refusal &refuse) {
+std::optional<json> describeImages(Value x, Value y, bool filled, const Refusal &refuse) {
   auto source = typeOf(x), result = typeOf(y);
-  auto block = blockOf(source);
+  auto block = getChannelBlock(source);
   if (!block || layoutOf(source) != layoutOf(result))
     return refuse(
         "required: input and result in blocks of 16 or 8 channels, or with channels last");
@@ -59,12 +59,12 @@ std::optional<json> images(Value x, Value y, bool filled, const Refusal &refuse)
   if (runtime::hostLanes() < *block)
     return refuse("this processor has neither AVX-512 nor AVX2 with FMA");
   return json{{"block", *block},
-              {"src", sizesOf(source, *block)},
-              {"dst", sizesOf(result, *block)},
+              {"src", getPaddedSizes(source, *block)},
+              {"dst", getPaddedSizes(result, *block)},
               {"channels_last", isChannelsLast(source)}};
 }
 
-FilledWeights::FilledWeights(const ref::Tensor &weights, int64_t first, int64_t second)
+PaddedWeights::PaddedWeights(const ref::Tensor &weights, int64_t first, int64_t second)
     : at(reinterpret_cast<const float *>(weights.data())) {
   auto shape = weights.getShape();
   if (shape[0] == first && shape[1] == second)
@@ -77,7 +77,7 @@ FilledWeights::FilledWeights(const ref::Tensor &weights, int64_t first, int64_t 
 }
 
 /// Returns true if the epilogue op is zero-preserving (a zero stays zero).
-static bool keepsZeros(const PostOp &postOp) {
+static bool isZeroPreserving(const PostOp &postOp) {
   if (postOp.kind != PostOp::Kind::Eltwise)
     return true;
   if (postOp.alg == "linear")
@@ -90,16 +90,16 @@ static bool keepsZeros(const PostOp &postOp) {
 }
 
 /// Returns the constant that defines `inner` if it has one element per channel; otherwise null.
-static ConstantOp channelsConstant(FusionOp fusion, Value inner, int64_t channels) {
-  ConstantOp constant = constantOf(outside(fusion, inner));
+static ConstantOp findChannelConstant(FusionOp fusion, Value inner, int64_t channels) {
+  ConstantOp constant = constantOf(getOuterValue(fusion, inner));
   return constant && typeOf(inner).getNumElements() == channels ? constant : ConstantOp();
 }
 
 /// Converts an epilogue op to the library's JSON description; std::nullopt if the op is
 /// unsupported.
-static std::optional<json> stepOf(const PostOp &postOp, RankedTensorType result) {
+static std::optional<json> describePostOp(const PostOp &postOp, RankedTensorType result) {
   if (postOp.kind == PostOp::Kind::Eltwise) {
-    if (!describe::activationNamed(postOp.alg))
+    if (!describe::parseActivation(postOp.alg))
       return std::nullopt;
     return json{{"do", postOp.alg}, {"alpha", postOp.alpha}, {"beta", postOp.beta}};
   }
@@ -121,14 +121,14 @@ std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, const json 
   auto result = typeOf(fusion.getResult(0));
   const int64_t channels = result.getDimSize(1);
   const bool isFilled = desc["dst"][1] != channels;
-  auto isKnown = [&](Value value) { return bool(channelsConstant(fusion, value, channels)); };
+  auto isKnown = [&](Value value) { return bool(findChannelConstant(fusion, value, channels)); };
   if (isFilled && bias && !isKnown(bias))
     return refuse(
         "the bias must be constant, because it is padded to a multiple of the channel block");
   json all = json::array();
   for (const PostOp &postOp : epilogue.postOps) {
-    auto step = stepOf(postOp, result);
-    if (!step || (isFilled && !keepsZeros(postOp)))
+    auto step = describePostOp(postOp, result);
+    if (!step || (isFilled && !isZeroPreserving(postOp)))
       return refuse("unsupported epilogue op " + postOp.alg);
     if (isFilled && (*step)["do"] != "add" && postOp.kind == PostOp::Kind::Binary &&
         !isKnown(postOp.operand))
@@ -140,18 +140,18 @@ std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, const json 
 }
 
 /// Adds an operand with one element per channel to the call, zero-padded to `filled` channels.
-static void addChannels(LibraryCall &call, FusionOp fusion, Value inner, int64_t filled) {
+static void addChannelOperand(LibraryCall &call, FusionOp fusion, Value inner, int64_t filled) {
   const int64_t channels = typeOf(fusion.getResult(0)).getDimSize(1);
   if (filled == channels)
-    return call.addValue(outside(fusion, inner));
-  auto plain = ref::Tensor::fromAttr(channelsConstant(fusion, inner, channels).getValue());
+    return call.addValue(getOuterValue(fusion, inner));
+  auto plain = ref::Tensor::fromAttr(findChannelConstant(fusion, inner, channels).getValue());
   const auto bytes = filled * int64_t(sizeof(float));
-  call.add(packedWeights(bytes, "channels:" + std::to_string(filled),
-                         [plain = *plain, channels, filled](void *to) {
-                           auto *values = static_cast<float *>(to);
-                           std::fill(values, values + filled, 0.0f);
-                           std::memcpy(values, plain.data(), size_t(channels) * sizeof(float));
-                         }),
+  call.add(makePackedArgument(bytes, "channels:" + std::to_string(filled),
+                              [plain = *plain, channels, filled](void *to) {
+                                auto *values = static_cast<float *>(to);
+                                std::fill(values, values + filled, 0.0f);
+                                std::memcpy(values, plain.data(), size_t(channels) * sizeof(float));
+                              }),
            double(bytes));
 }
 
@@ -159,15 +159,15 @@ void addEpilogue(LibraryCall &call, FusionOp fusion, const Epilogue &epilogue, V
                  const json &steps) {
   const int64_t filled = call.desc["dst"][1];
   if (bias)
-    addChannels(call, fusion, bias, filled);
+    addChannelOperand(call, fusion, bias, filled);
   std::optional<unsigned> addend;
   for (auto [postOp, step] : llvm::zip(epilogue.postOps, steps))
     if (postOp.kind == PostOp::Kind::Binary) {
       if (step["do"] == "add") {
         addend = call.arguments.size();
-        call.addValue(outside(fusion, postOp.operand));
+        call.addValue(getOuterValue(fusion, postOp.operand));
       } else {
-        addChannels(call, fusion, postOp.operand, filled);
+        addChannelOperand(call, fusion, postOp.operand, filled);
       }
     }
   if (addend)

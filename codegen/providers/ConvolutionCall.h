@@ -17,19 +17,19 @@ namespace dlc::convolution_call {
 
 /// Converts the sizes of a 1-D sequence to those of a 2-D image with one row, by inserting `row`
 /// before the last size. Sizes of images are returned unchanged.
-std::vector<int64_t> withRow(llvm::ArrayRef<int64_t> sizes, bool isSequence, int64_t row);
+std::vector<int64_t> insertRowDim(llvm::ArrayRef<int64_t> sizes, bool isSequence, int64_t row);
 
 /// Returns the JSON fields src, dst, block and channels_last for a convolution from `x` to `y`,
 /// which are f32 images or sequences in blocks of channels. If `filled`, the last block of channels
 /// may be zero-padded; otherwise the number of channels must be a multiple of the block.
-std::optional<nlohmann::json> images(mlir::Value x, mlir::Value y, bool filled,
-                                     const Refusal &refuse);
+std::optional<nlohmann::json> describeImages(mlir::Value x, mlir::Value y, bool filled,
+                                             const Refusal &refuse);
 
 /// Weights whose first two dimensions are zero-padded to `first` and `second`, where these are
 /// larger.
-class FilledWeights {
+class PaddedWeights {
 public:
-  FilledWeights(const ref::Tensor &weights, int64_t first, int64_t second);
+  PaddedWeights(const ref::Tensor &weights, int64_t first, int64_t second);
   const float *data() const { return at; }
 
 private:

@@ -11,7 +11,7 @@ namespace dlc {
 
 CostModel::CostModel(const Profile &profile, const cpu::Target &target, int threads,
                      bool weightsStay)
-    : machine(machineFor(profile, target.vectorBits)), threads(std::max(1, threads)),
+    : machine(scaleToVectorWidth(profile, target.vectorBits)), threads(std::max(1, threads)),
       lanes(double(target.lanes32())) {
   if (!StringRef(target.features).contains("+avx512bf16"))
     machine.libraryBf16Gain = machine.libraryBf16Convolutions = 1;
@@ -42,7 +42,7 @@ double CostModel::coresFor(const cpu::KernelPlan &plan) const {
 
 double CostModel::streamedWeights(const LibraryCall &call, double nanoseconds, double rate,
                                   double cores) const {
-  return std::min(nanoseconds, streamed(packedBytes(call), rate, cores));
+  return std::min(nanoseconds, streamed(sumPackedBytes(call), rate, cores));
 }
 
 double CostModel::ended(double nanoseconds, double overhead, double cores) const {
@@ -79,14 +79,14 @@ double CostModel::statistics(double elements) const {
 
 double laneShare(double n, double lanes) { return n / (std::ceil(n / lanes) * lanes); }
 
-double productOf(ArrayRef<int64_t> sizes, size_t drop) {
+double multiplySizes(ArrayRef<int64_t> sizes, size_t drop) {
   double n = 1;
   for (size_t i = 0; i + drop < sizes.size(); ++i)
     n *= double(sizes[i]);
   return n;
 }
 
-template <typename Pool> static double tapsOf(Pool pool) {
+template <typename Pool> static double countPoolTaps(Pool pool) {
   ArrayRef<int64_t> image = typeOf(pool.getX()).getShape().drop_front(2),
                     result = typeOf(pool->getResult(0)).getShape();
   double taps = double(result[0] * result[1]);
@@ -102,19 +102,19 @@ template <typename Pool> static double tapsOf(Pool pool) {
   return taps;
 }
 
-double tapsInside(Operation *pool) {
+double countNonPaddingTaps(Operation *pool) {
   auto max = dyn_cast<MaxPoolOp>(pool);
-  return max ? tapsOf(max) : tapsOf(cast<AvgPoolOp>(pool));
+  return max ? countPoolTaps(max) : countPoolTaps(cast<AvgPoolOp>(pool));
 }
 
-double packedBytes(const LibraryCall &call) {
+double sumPackedBytes(const LibraryCall &call) {
   double bytes = 0;
   for (const CallArgument &argument : call.arguments)
     bytes += argument.kind == CallArgument::Kind::Packed ? double(argument.bytes) : 0;
   return bytes;
 }
 
-bool isShared(const nlohmann::json &strides) {
+bool isBroadcastOverBatch(const nlohmann::json &strides) {
   std::vector<int64_t> list = strides;
   return llvm::all_of(ArrayRef(list).drop_back(2), [](int64_t stride) { return stride == 0; });
 }

@@ -64,13 +64,13 @@ struct CostModel {
 /// partial.
 double laneShare(double n, double lanes);
 /// Returns the product of the sizes without the last `drop` sizes.
-double productOf(llvm::ArrayRef<int64_t> sizes, size_t drop = 0);
+double multiplySizes(llvm::ArrayRef<int64_t> sizes, size_t drop = 0);
 /// Number of elements that all windows of a MaxPoolOp or AvgPoolOp read, excluding padding.
-double tapsInside(mlir::Operation *pool);
+double countNonPaddingTaps(mlir::Operation *pool);
 /// Returns the bytes of weights that were packed at compile time.
-double packedBytes(const LibraryCall &call);
+double sumPackedBytes(const LibraryCall &call);
 /// Returns true if all matrices of a batch are the same matrix: all batch strides are 0.
-bool isShared(const nlohmann::json &strides);
+bool isBroadcastOverBatch(const nlohmann::json &strides);
 
 } // namespace dlc
 #endif

@@ -16,14 +16,14 @@ namespace {
 using nlohmann::json;
 
 /// Batch dimension of a tensor [.., rows, columns]: number of matrices and the stride between them.
-struct Batched {
+struct BatchLayout {
   int64_t batch = 1, stride = 0;
 };
 
 /// Merges all leading dimensions of the view into one batch dimension; std::nullopt if a single
 /// stride cannot describe it.
-std::optional<Batched> batchOf(const StridedView &view, ArrayRef<int64_t> whole) {
-  Batched result;
+std::optional<BatchLayout> mergeBatchDims(const StridedView &view, ArrayRef<int64_t> whole) {
+  BatchLayout result;
   for (size_t d = whole.size() - 2; d-- > 0;) {
     int64_t size = whole[d];
     if (size == 1)
@@ -39,7 +39,7 @@ std::optional<Batched> batchOf(const StridedView &view, ArrayRef<int64_t> whole)
   return result;
 }
 
-void align(StridedView &view, size_t rank) {
+void prependUnitDims(StridedView &view, size_t rank) {
   view.shape.insert(view.shape.begin(), rank - view.shape.size(), 1);
   view.strides.insert(view.strides.begin(), rank - view.strides.size(), 0);
 }
@@ -68,7 +68,7 @@ bool isRelu(const PostOp &postOp) {
   return postOp.kind == PostOp::Kind::Eltwise && postOp.alg == "relu" && postOp.alpha == 0;
 }
 
-std::optional<LibraryCall> make(Operation *op, std::string *why) {
+std::optional<LibraryCall> makeMatmulCall(Operation *op, std::string *why) {
   auto refuse = [&](const Twine &reason) {
     if (why)
       *why = reason.str();
@@ -94,12 +94,13 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
     return refuse("the epilogue has operations other than a bias and relu");
   size_t rank = std::max({e.lhs.shape.size(), e.rhs.shape.size(), e.destination.shape.size()});
   for (StridedView *view : {&e.lhs, &e.rhs, &e.destination})
-    align(*view, rank);
+    prependUnitDims(*view, rank);
   int64_t m = e.lhs.shape[rank - 2], k = e.lhs.shape[rank - 1], n = e.rhs.shape[rank - 1];
   auto a = matrixStrides(e.lhs, true), b = matrixStrides(e.rhs, true),
        y = matrixStrides(e.destination, false);
-  auto batchA = batchOf(e.lhs, e.destination.shape), batchB = batchOf(e.rhs, e.destination.shape),
-       batchY = batchOf(e.destination, e.destination.shape);
+  auto batchA = mergeBatchDims(e.lhs, e.destination.shape),
+       batchB = mergeBatchDims(e.rhs, e.destination.shape),
+       batchY = mergeBatchDims(e.destination, e.destination.shape);
   if (!a || !b || !y || !batchA || !batchB || !batchY)
     return refuse("the strides of an operand do not describe a batch of matrices");
   int64_t batch = batchY->batch;
@@ -131,7 +132,7 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
     desc["math"] = "tf32";
   LibraryCall call;
   auto addValue = [&](Value inner, int64_t offset) {
-    Value value = outside(fusion, inner);
+    Value value = getOuterValue(fusion, inner);
     CallArgument argument{CallArgument::Kind::Value, value};
     argument.offset = offset * ref::elementBytes(typeOf(value).getElementType());
     call.bytes += double(storageBytes(typeOf(value)));
@@ -161,28 +162,30 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
   return call;
 }
 
-class CublasLt : public GpuLibrary {
+class CublasLtProvider : public GpuLibrary {
 public:
-  CublasLt()
+  CublasLtProvider()
       : GpuLibrary(
             {.name = "cublaslt", .description = "cuBLASLt: products on a GPU", .onGpu = true},
             "algorithm", cuda::Library::CublasLt) {}
 
   std::optional<LibraryCall> describe(Operation *op, std::string *why) const override {
-    return make(op, why);
+    return makeMatmulCall(op, why);
   }
-  GpuProduct productOf(const LibraryCall &call, const GpuFigures &gpu) const override {
+  GpuMatmulSizes getMatmulSizes(const LibraryCall &call,
+                                const GpuCostParameters &gpu) const override {
     const json &desc = call.desc;
     auto dtype = desc["dtype"].get<std::string>();
-    double rate = dtype == "i8" ? gpu.tensor8 : gpuRate(gpu, dtype, desc.contains("math"));
-    return {desc["batch"], desc["m"], desc["n"], desc["k"], rate * GpuShares().library};
+    double rate =
+        dtype == "i8" ? gpu.tensor8 : getArithmeticRate(gpu, dtype, desc.contains("math"));
+    return {desc["batch"], desc["m"], desc["n"], desc["k"], rate * GpuEfficiencies().library};
   }
 };
 
 } // namespace
 
 const Provider &provide::cublaslt() {
-  static const CublasLt provider;
+  static const CublasLtProvider provider;
   return provider;
 }
 

@@ -13,9 +13,9 @@ namespace dlc {
 
 namespace {
 
-class Cuda : public Provider {
+class CudaProvider : public Provider {
 public:
-  Cuda()
+  CudaProvider()
       : Provider({.name = "cuda",
                   .description = "generated GPU kernels",
                   .kind = KernelKind::Gpu,
@@ -27,8 +27,8 @@ public:
     OpBuilder b(collector.op);
     FusionOp fusion = cuda::wrapInFusion(b, collector.op);
     bool can = cuda::canGenerate(fusion, &why);
-    GpuFigures gpu = gpuOf(collector);
-    double arithmetic = 0, bytes = trafficOf(fusion);
+    GpuCostParameters gpu = getGpuCostParameters(collector);
+    double arithmetic = 0, bytes = estimateMemoryTraffic(fusion);
     for (Operation &inner : fusion.getBody().front().without_terminator())
       arithmetic += timeOf(&inner, gpu);
     if (fusion != collector.op)
@@ -41,16 +41,17 @@ public:
 
 private:
   /// Estimated microseconds of the operation's arithmetic, without memory traffic.
-  static double timeOf(Operation *op, const GpuFigures &gpu) {
-    GpuShares shares;
+  static double timeOf(Operation *op, const GpuCostParameters &gpu) {
+    GpuEfficiencies shares;
     // Depthwise convolutions are not computed as tiled matmuls.
     bool multiplies = isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op) &&
                       (isa<MatmulOp>(op) || !isDepthwise(op));
     if (!multiplies && !isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op))
-      return flopsOf(op) / (gpu.f32 * shares.elementwise) * 1e-3;
-    bool isBytes = cuda::byteOperandsOf(op).has_value();
-    double rate = isBytes ? gpu.tensor8
-                          : gpuRate(gpu, elementName(typeOf(op->getOperand(0)).getElementType()),
+      return estimateFlops(op) / (gpu.f32 * shares.elementwise) * 1e-3;
+    bool isBytes = cuda::matchByteOperands(op).has_value();
+    double rate =
+        isBytes ? gpu.tensor8
+                : getArithmeticRate(gpu, elementName(typeOf(op->getOperand(0)).getElementType()),
                                     op->hasAttr(kMathAttr));
     bool isTf32 = rate > gpu.f32 && typeOf(op->getOperand(0)).getElementType().isF32();
     double product = isBytes          ? shares.generatedBytes
@@ -58,10 +59,10 @@ private:
                      : rate > gpu.f32 ? shares.generated
                                       : shares.generatedVectors;
     if (!multiplies)
-      return flopsOf(op) / (rate * (rate > gpu.f32 ? shares.attention : product)) * 1e-3;
-    if (cuda::isWindowed(op, !layoutOf(op->getOperand(0).getType()).empty()))
-      return flopsOf(op) / (gpu.f32 * shares.elementwise) * 1e-3;
-    cuda::Geometry g = cuda::geometryOf(op);
+      return estimateFlops(op) / (rate * (rate > gpu.f32 ? shares.attention : product)) * 1e-3;
+    if (cuda::hasWindowKernel(op, !layoutOf(op->getOperand(0).getType()).empty()))
+      return estimateFlops(op) / (gpu.f32 * shares.elementwise) * 1e-3;
+    cuda::ContractionGeometry g = cuda::getContractionGeometry(op);
     // With channels last, operands are copied in vectors of kVector bytes; otherwise they are read
     // one element at a time.
     constexpr int64_t kVector = 16;
@@ -74,8 +75,8 @@ private:
     constexpr double kTransposed = 4;
     if (!layoutOf(op->getOperand(0).getType()).empty() && !vectors)
       part /= kTransposed;
-    return GpuProduct{double(g.batches), double(g.rows), double(g.columns), double(g.contracted),
-                      rate * product * part}
+    return GpuMatmulSizes{double(g.batches), double(g.rows), double(g.columns),
+                          double(g.contracted), rate * product * part}
         .time(gpu);
   }
 };
@@ -83,7 +84,7 @@ private:
 } // namespace
 
 const Provider &provide::cuda() {
-  static const Cuda provider;
+  static const CudaProvider provider;
   return provider;
 }
 

@@ -23,12 +23,12 @@ using nlohmann::json;
 
 /// Adds a leading dimension of size `with` to 1-D sizes, since cuDNN's convolutions have two or
 /// three spatial dimensions.
-void widen(std::vector<int64_t> &sizes, int64_t with) {
+void extendTo2D(std::vector<int64_t> &sizes, int64_t with) {
   if (sizes.size() == 1)
     sizes.insert(sizes.begin(), with);
 }
 
-json tensorOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+json describeTensor(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   std::vector<int64_t> dims = list(shape), steps = list(strides);
   if (dims.size() == 3) {
     dims.insert(dims.begin() + 2, 1);
@@ -37,14 +37,16 @@ json tensorOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   return {{"dims", dims}, {"strides", steps}};
 }
 
-json plainTensor(ArrayRef<int64_t> shape) { return tensorOf(shape, ref::rowMajorStrides(shape)); }
+json plainTensor(ArrayRef<int64_t> shape) {
+  return describeTensor(shape, ref::rowMajorStrides(shape));
+}
 
 bool isChannelsLast(RankedTensorType type) {
-  return layoutOf(type) == channelsLast(type.getRank());
+  return layoutOf(type) == getChannelsLastTag(type.getRank());
 }
 
 /// Returns the strides of a tensor whose channels are stored last (NHWC).
-SmallVector<int64_t> lastStrides(ArrayRef<int64_t> shape) {
+SmallVector<int64_t> getChannelsLastStrides(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> strides(shape.size());
   int64_t step = shape[1];
   for (size_t d = shape.size() - 1; d > 1; --d) {
@@ -56,11 +58,13 @@ SmallVector<int64_t> lastStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-json lastTensor(ArrayRef<int64_t> shape) { return tensorOf(shape, lastStrides(shape)); }
+json lastTensor(ArrayRef<int64_t> shape) {
+  return describeTensor(shape, getChannelsLastStrides(shape));
+}
 
 /// Describes the activation that cuDNN can fuse after a convolution with bias; std::nullopt if the
 /// epilogue op is not such an activation. At most one can be fused.
-std::optional<json> activationOf(const PostOp &postOp) {
+std::optional<json> describeActivation(const PostOp &postOp) {
   if (postOp.kind != PostOp::Kind::Eltwise)
     return std::nullopt;
   if (postOp.alg == "relu" && postOp.alpha == 0)
@@ -77,20 +81,20 @@ std::optional<json> activationOf(const PostOp &postOp) {
   return std::nullopt;
 }
 
-bool adds(const PostOp &postOp) {
+bool isUnscaledAdd(const PostOp &postOp) {
   return postOp.kind == PostOp::Kind::Binary && postOp.alg == "add" && postOp.scale == 1;
 }
 bool isResidual(const PostOp &postOp, ArrayRef<int64_t> shape) {
-  return adds(postOp) && postOp.isFullSize(shape);
+  return isUnscaledAdd(postOp) && postOp.isFullSize(shape);
 }
 bool isBias(const PostOp &postOp, ArrayRef<int64_t> shape) {
-  return adds(postOp) && !postOp.isFullSize(shape) &&
+  return isUnscaledAdd(postOp) && !postOp.isFullSize(shape) &&
          typeOf(postOp.operand).getNumElements() == shape[1];
 }
 
 /// Returns true for a convolution with one input channel per group. cuDNN's specialized kernels for
 /// such convolutions support no epilogue.
-bool isOfSingles(const json &desc) {
+bool hasSingleChannelGroups(const json &desc) {
   return desc["kind"] != "attention" && desc["w"]["dims"][1] == 1;
 }
 
@@ -100,16 +104,16 @@ bool mayUseTensorCores(const json &desc) {
          (desc["dtype"] == "f16" || desc["dtype"] == "bf16" || desc.contains("math"));
 }
 
-class Maker {
+class CudnnCallBuilder {
 public:
-  Maker(Operation *op, std::string *why) : op(op), why(why) {}
+  CudnnCallBuilder(Operation *op, std::string *why) : op(op), why(why) {}
 
   std::optional<LibraryCall> make() {
     auto fusion = dyn_cast<FusionOp>(op);
     if (!fusion)
       return refuse("the operation is not a convolution");
     Block &body = fusion.getBody().front();
-    if (Operation *whole = cuda::attentionOf(fusion))
+    if (Operation *whole = cuda::findAttention(fusion))
       return attention(fusion, whole);
     if (auto gradient = dyn_cast<ConvWeightGradOp>(body.front()))
       return body.front().getNextNode() == body.getTerminator()
@@ -146,7 +150,7 @@ private:
     if (element.isF32() && conv->template getAttrOfType<StringAttr>(kMathAttr))
       call.desc["math"] = "tf32";
     auto put = [&](const char *key, std::vector<int64_t> numbers, int64_t with) {
-      widen(numbers, with);
+      extendTo2D(numbers, with);
       call.desc[key] = numbers;
     };
     put("strides", list(conv.getStrides()), 1);
@@ -165,7 +169,7 @@ private:
     RankedTensorType type = typeOf(value);
     if (type.getRank() < 3 || type.getRank() > 5)
       return false;
-    return last ? isSameInMemory(type, withLayout(type, channelsLast(type.getRank())))
+    return last ? isSameInMemory(type, withLayout(type, getChannelsLastTag(type.getRank())))
                 : layoutOf(type).empty();
   }
 
@@ -178,7 +182,7 @@ private:
   std::optional<json> destination(const Epilogue &e) const {
     const StridedView &to = e.destination;
     if (!last)
-      return tensorOf(to.shape, to.strides);
+      return describeTensor(to.shape, to.strides);
     bool isWhole = to.offset == 0;
     for (auto [size, stride, own] : llvm::zip(to.shape, to.strides, ref::rowMajorStrides(to.shape)))
       isWhole &= size == 1 || stride == own;
@@ -186,7 +190,7 @@ private:
   }
 
   void reads(FusionOp fusion, Value inner) {
-    Value value = outside(fusion, inner);
+    Value value = getOuterValue(fusion, inner);
     call.arguments.push_back({CallArgument::Kind::Value, value});
     call.bytes += double(storageBytes(typeOf(value)));
   }
@@ -247,7 +251,7 @@ private:
     bool hasResidual = false, isActivated = false;
     for (const PostOp &postOp : e.postOps) {
       bool isSum = isResidual(postOp, shape) || (isCompiled && isBias(postOp, shape));
-      if ((!isSum && !activationOf(postOp)) ||
+      if ((!isSum && !describeActivation(postOp)) ||
           (!isCompiled && (isActivated || (isSum && hasResidual))))
         return refuse("unsupported epilogue op, or order of epilogue ops");
       (isSum ? hasResidual : isActivated) = true;
@@ -260,7 +264,7 @@ private:
         (e.bias && !add(e.bias, tensor(channels))))
       return refuse("the operand that is added has another element type");
     for (const PostOp &postOp : steps.drop_front(isBefore)) {
-      if (std::optional<json> step = activationOf(postOp))
+      if (std::optional<json> step = describeActivation(postOp))
         post.push_back(*step);
       else if (!add(postOp.operand, tensor(isBias(postOp, shape) ? ArrayRef(channels) : shape)))
         return refuse("the operand that is added has another element type");
@@ -284,7 +288,7 @@ private:
       high.push_back(extra < stride ? pad : pad - extra);
     if (llvm::any_of(high, [](int64_t pad) { return pad < 0; }))
       return refuse("the result is larger than the operand of the corresponding convolution");
-    widen(high, 0);
+    extendTo2D(high, 0);
     call.desc["high"] = high;
     std::optional<json> x = destination(e);
     if (!x)
@@ -346,17 +350,17 @@ private:
       call.bytes += double(storageBytes(typeOf(value)));
     };
     for (auto [name, operand] : llvm::zip(std::array{"q", "k", "v"}, whole->getOperands())) {
-      auto view = asStrided(operand);
+      auto view = matchStridedView(operand);
       if (!view)
         return refuse("an operand has a layout that strides cannot describe");
-      add(name, *view, {CallArgument::Kind::Value, outside(fusion, view->base)}, operand);
+      add(name, *view, {CallArgument::Kind::Value, getOuterValue(fusion, view->base)}, operand);
     }
     ValueRange yielded = fusion.getBody().front().getTerminator()->getOperands();
     bool writesY = false;
     for (auto [i, last] : llvm::enumerate(yielded)) {
       auto view = last == whole->getResults().back() && whole->getNumResults() == 2
                       ? std::nullopt
-                      : asStridedDestination(whole->getResult(0), last);
+                      : matchStridedDestination(whole->getResult(0), last);
       if (!view)
         continue;
       CallArgument to{CallArgument::Kind::Result};
@@ -378,7 +382,7 @@ private:
       to.result = i;
       call.arguments.push_back(to);
     }
-    call.flops = flopsOf(whole);
+    call.flops = estimateFlops(whole);
     call.library = call.implementation = "cudnn";
     call.wantsAlignment = true;
     return std::move(call);
@@ -392,7 +396,7 @@ private:
 
 /// Returns true if cuDNN has an engine for the call on this machine's device with the name
 /// `device`.
-bool deviceTakes(const std::string &device, const LibraryCall &call, std::string *why) {
+bool deviceSupportsCall(const std::string &device, const LibraryCall &call, std::string *why) {
   std::vector<uint64_t> bytes(call.arguments.size(), uint64_t{1} << 60);
   std::vector<uint8_t> writable(call.arguments.size(), 1);
   void *made = nullptr;
@@ -411,22 +415,23 @@ bool deviceTakes(const std::string &device, const LibraryCall &call, std::string
   }
 }
 
-class Cudnn : public GpuLibrary {
+class CudnnProvider : public GpuLibrary {
 public:
-  Cudnn()
+  CudnnProvider()
       : GpuLibrary({.name = "cudnn",
                     .description = "cuDNN: convolutions and attention on a GPU",
                     .onGpu = true},
                    "engine", cuda::Library::Cudnn) {}
 
   std::optional<LibraryCall> describe(Operation *op, std::string *why) const override {
-    return Maker(op, why).make();
+    return CudnnCallBuilder(op, why).make();
   }
-  GpuProduct productOf(const LibraryCall &call, const GpuFigures &gpu) const override {
+  GpuMatmulSizes getMatmulSizes(const LibraryCall &call,
+                                const GpuCostParameters &gpu) const override {
     const json &desc = call.desc;
-    GpuShares shares;
+    GpuEfficiencies shares;
     bool tf32 = desc.contains("math");
-    double rate = gpuRate(gpu, desc["dtype"].get<std::string>(), tf32);
+    double rate = getArithmeticRate(gpu, desc["dtype"].get<std::string>(), tf32);
     if (desc["kind"] == "attention") {
       std::vector<double> q = desc["q"]["dims"], k = desc["k"]["dims"];
       return {q[0] * q[1], q[2], k[2], 2 * q[3], rate * shares.libraryAttention};
@@ -460,20 +465,20 @@ public:
     if (mayUseTensorCores(call.desc)) {
       LibraryCall fast = call;
       fast.desc["tensor_cores"] = true;
-      if (deviceTakes(device, fast, nullptr))
+      if (deviceSupportsCall(device, fast, nullptr))
         return true;
       call.costFactor *= kWithout;
-    } else if (isOfSingles(call.desc) && call.desc.contains("post")) {
+    } else if (hasSingleChannelGroups(call.desc) && call.desc.contains("post")) {
       call.costFactor *= kWithout;
     }
-    return deviceTakes(device, call, why);
+    return deviceSupportsCall(device, call, why);
   }
 };
 
 } // namespace
 
 const Provider &provide::cudnn() {
-  static const Cudnn provider;
+  static const CudnnProvider provider;
   return provider;
 }
 

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why) {
+std::optional<LibraryCall> describeDirectConvolution(Operation *op, int threads, std::string *why) {
   Refusal refuse{why};
   auto fusion = dyn_cast<FusionOp>(op);
   auto epilogue = fusion && fusion.getNumResults() == 1 ? matchEpilogue(fusion) : std::nullopt;
@@ -40,10 +40,10 @@ std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why
     return refuse("required: groups of 1");
   if (fusion->hasAttr(kUpdatesAttr))
     return refuse("in-place updates of a state are not supported");
-  ConstantOp constant = constantOf(outside(fusion, conv.getW()));
+  ConstantOp constant = constantOf(getOuterValue(fusion, conv.getW()));
   if (!constant)
     return refuse("the weights are not constant");
-  auto desc = convolution_call::images(conv.getX(), y, /*filled=*/true, refuse);
+  auto desc = convolution_call::describeImages(conv.getX(), y, /*filled=*/true, refuse);
   auto steps =
       desc ? convolution_call::steps(*epilogue, fusion, *desc, bias, refuse) : std::nullopt;
   if (!steps)
@@ -51,25 +51,25 @@ std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why
   auto plain = ref::Tensor::fromAttr(constant.getValue());
   if (failed(plain))
     return refuse("the data of the weights is missing in the module");
-  using convolution_call::withRow;
+  using convolution_call::insertRowDim;
   desc->update({{"kind", "convolution"},
-                {"window", withRow(weights.getShape().drop_front(2), isSequence, 1)},
-                {"strides", withRow(conv.getStrides(), isSequence, 1)},
-                {"dilations", withRow(conv.getDilations(), isSequence, 1)},
-                {"pads", withRow(conv.getLow(), isSequence, 0)},
+                {"window", insertRowDim(weights.getShape().drop_front(2), isSequence, 1)},
+                {"strides", insertRowDim(conv.getStrides(), isSequence, 1)},
+                {"dilations", insertRowDim(conv.getDilations(), isSequence, 1)},
+                {"pads", insertRowDim(conv.getLow(), isSequence, 0)},
                 {"bias", bool(bias)},
                 {"steps", *steps}});
   LibraryCall call;
   call.library = "direct";
   call.implementation = (*desc)["block"] == 16 ? "direct:avx512" : "direct:avx2";
-  call.addValue(outside(fusion, conv.getX()));
+  call.addValue(getOuterValue(fusion, conv.getX()));
   CallArgument packed{CallArgument::Kind::Packed};
   packed.bytes = int64_t(direct::packedBytes(*desc));
   packed.layout = call.implementation + ":" + std::to_string(weights.getDimSize(0));
   packed.pack = [desc = *desc, plain = *plain,
                  threads](std::string &error) -> std::shared_ptr<void> {
-    convolution_call::FilledWeights filled(plain, desc["dst"][1], desc["src"][1]);
-    direct::Packed made = direct::packWeights(desc, filled.data(), threads);
+    convolution_call::PaddedWeights filled(plain, desc["dst"][1], desc["src"][1]);
+    direct::PackedWeights made = direct::packWeights(desc, filled.data(), threads);
     error = made.error;
     return made.data;
   };
@@ -82,9 +82,9 @@ std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why
   return call;
 }
 
-class Direct : public CallProvider {
+class DirectProvider : public CallProvider {
 public:
-  Direct()
+  DirectProvider()
       : CallProvider({.name = "direct",
                       .description = "f32 convolutions with constant weights as matmuls"}) {}
 
@@ -93,18 +93,18 @@ public:
   }
   std::optional<LibraryCall> make(Operation *op, int64_t, int threads,
                                   std::string *why) const override {
-    return describe(op, threads, why);
+    return describeDirectConvolution(op, threads, why);
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;
     auto src = call.desc["src"].get<std::vector<int64_t>>(),
          dst = call.desc["dst"].get<std::vector<int64_t>>();
-    direct::Reading reading = direct::readingOf(call.desc, int(cost.threads));
-    double results = productOf(dst),
-           depth = double(src[1]) * productOf(call.desc["window"].get<std::vector<int64_t>>()) *
+    direct::SourceAccess reading = direct::describeSourceAccess(call.desc, int(cost.threads));
+    double results = multiplySizes(dst),
+           depth = double(src[1]) * multiplySizes(call.desc["window"].get<std::vector<int64_t>>()) *
                    reading.windowPart,
            flops = 2 * results * depth, cores = cost.coresFor(call.flops);
-    double weights = cost.streamed(packedBytes(call), machine.streamedGigabytes, cores);
+    double weights = cost.streamed(sumPackedBytes(call), machine.streamedGigabytes, cores);
     double rate = machine.directGflops * cost.laneRate(call.desc["block"]);
     double nanoseconds =
         std::max(flops / (rate * cores), weights) + results / (machine.directResults * cores);
@@ -112,7 +112,7 @@ public:
     double parts = reading.whole ? 1 : cores;
     if (!reading.inPlace)
       nanoseconds += results / double(dst[1]) * depth / (machine.directCopied * parts);
-    nanoseconds += 4 * productOf(src) /
+    nanoseconds += 4 * multiplySizes(src) /
                    (reading.whole ? machine.directShared : machine.cacheGigabytes * parts);
     return cost.ended(call, nanoseconds);
   }
@@ -121,7 +121,7 @@ public:
 } // namespace
 
 const Provider &provide::direct() {
-  static const Direct provider;
+  static const DirectProvider provider;
   return provider;
 }
 

@@ -12,26 +12,28 @@ namespace {
 
 /// Callback that returns true if the predicate holds for one of the kernel's loop nests. Loop nests
 /// are planned on first use.
-using AnyNest = function_ref<bool(function_ref<bool(const cpu::Nest &)>)>;
+using AnyNest = function_ref<bool(function_ref<bool(const cpu::LoopNest &)>)>;
 
 /// Nanoseconds per result element of a transpose in a generated kernel.
-double perTransposed(TransposeOp transpose, const Machine &machine, AnyNest anyNest) {
+double estimateTransposeTime(TransposeOp transpose, const Machine &machine, AnyNest anyNest) {
   auto type = cast<RankedTensorType>(transpose.getResult().getType());
-  SmallVector<int64_t> strides = cpu::stridesOf(transpose);
+  SmallVector<int64_t> strides = cpu::getOperandStrides(transpose);
   if (type.getNumElements() == 0 || strides.empty() || type.getShape().back() == 1 ||
       strides.back() == 1)
     return 0;
-  auto inTiles = [&](const cpu::Nest &nest) {
+  auto inTiles = [&](const cpu::LoopNest &nest) {
     return nest.across >= 0 && ArrayRef<int64_t>(nest.shape) == type.getShape();
   };
   if (strides.back() <= kNearStep || anyNest(inTiles))
     return 1 / machine.turned;
-  // Vector lanes are gathered element by element. With page-sized strides, the cache lines of the
-  // elements map to a few cache sets.
-  constexpr int64_t aliased = 4096, places = 8;
+  // Vector lanes are gathered element by element. If the stride is a multiple of `kAliasedStride`
+  // bytes, all their cache lines map to a few cache sets and evict each other once the row has more
+  // than `kAliasedElements` elements.
+  constexpr int64_t kAliasedStride = 4096, kAliasedElements = 8;
   int64_t bytes = strides.back() * ref::elementBytes(type.getElementType());
-  return 1 / (bytes % aliased == 0 && type.getShape().back() > places ? machine.gatheredAliased
-                                                                      : machine.gathered);
+  return 1 / (bytes % kAliasedStride == 0 && type.getShape().back() > kAliasedElements
+                  ? machine.gatheredAliased
+                  : machine.gathered);
 }
 
 /// Estimated microseconds of a generated kernel that computes the fusion row by row.
@@ -39,8 +41,8 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
                 const cpu::Target &target) {
   const Machine &machine = cost.machine;
   double nanoseconds = 0, counted = 0;
-  std::optional<std::vector<cpu::Nest>> nests;
-  auto anyNest = [&](function_ref<bool(const cpu::Nest &)> is) {
+  std::optional<std::vector<cpu::LoopNest>> nests;
+  auto anyNest = [&](function_ref<bool(const cpu::LoopNest &)> is) {
     if (!nests)
       nests = cpu::planNests(normal, target);
     return llvm::any_of(*nests, is);
@@ -69,7 +71,7 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
                      double(std::max<int64_t>(1, w.getDimSize(isa<ConvOp>(op) ? 0 : 1)));
       std::optional<double> steps;
       if (isa<ConvOp>(op))
-        steps = cpu::stepsAlongRows(&op, target);
+        steps = cpu::countRowVectorOps(&op, target);
       nanoseconds += steps ? *steps / machine.rowSteps : flops / machine.scalarGflops;
       counted += flops;
     } else if (isa<MaxPoolOp, AvgPoolOp>(op)) {
@@ -79,20 +81,21 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
       for (int64_t size : window)
         taps *= double(size);
       double rate = isa<MaxPoolOp>(op) ? machine.maximumGigataps : machine.averageGigataps;
-      std::optional<double> steps = cpu::stepsAlongRows(&op, target);
+      std::optional<double> steps = cpu::countRowVectorOps(&op, target);
       nanoseconds += steps ? *steps / machine.rowSteps : taps / rate;
       counted += taps;
-    } else if (auto concat = dyn_cast<ConcatOp>(op); concat && interleavesElements(concat)) {
+    } else if (auto concat = dyn_cast<ConcatOp>(op); concat && isInterleavingConcat(concat)) {
       nanoseconds += results / machine.turned;
     } else if (concat) {
       // A vector with lanes from different concat operands is selected from all of them, unless the
       // loop nest traverses one operand after the other.
       if (int64_t(concat.getAxis()) ==
               cast<RankedTensorType>(concat->getResult(0).getType()).getRank() - 1 &&
-          !anyNest([](const cpu::Nest &nest) { return nest.joined || nest.stores[0].axis >= 0; }))
+          !anyNest(
+              [](const cpu::LoopNest &nest) { return nest.joined || nest.stores[0].axis >= 0; }))
         nanoseconds += results * double(concat->getNumOperands()) / machine.joined;
     } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
-      nanoseconds += results * perTransposed(transpose, cost.machine, anyNest);
+      nanoseconds += results * estimateTransposeTime(transpose, cost.machine, anyNest);
     }
   }
   nanoseconds += std::max(0.0, plan.flops - counted) / machine.elementGflops;
@@ -102,9 +105,9 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
                     cores);
 }
 
-class Generated : public Provider {
+class GeneratedProvider : public Provider {
 public:
-  Generated()
+  GeneratedProvider()
       : Provider({.name = "generated",
                   .description = "generated code, row by row, for any operation",
                   .kind = KernelKind::Host,
@@ -125,14 +128,14 @@ public:
 
   FailureOr<Schedule> schedule(FusionOp, FusionOp normal, const cpu::Target &target, bool,
                                std::string &) const override {
-    return planRows(normal, target);
+    return planRowSchedule(normal, target);
   }
 };
 
 } // namespace
 
 const Provider &provide::generated() {
-  static const Generated provider;
+  static const GeneratedProvider provider;
   return provider;
 }
 

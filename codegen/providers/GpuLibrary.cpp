@@ -11,11 +11,11 @@ using namespace mlir;
 
 namespace dlc {
 
-GpuFigures gpuOf(const CandidateCollector &collector) {
+GpuCostParameters getGpuCostParameters(const CandidateCollector &collector) {
   // The parameters of each GPU are cached, because this function is called for each operation of a
   // program.
   static std::mutex mutex;
-  static auto *known = new std::map<std::pair<std::string, std::string>, GpuFigures>();
+  static auto *known = new std::map<std::pair<std::string, std::string>, GpuCostParameters>();
   std::lock_guard<std::mutex> guard(mutex);
   const SelectionContext &selection = collector.selection;
   auto [at, isNew] = known->try_emplace({selection.device, selection.gpuArch});
@@ -28,7 +28,7 @@ GpuFigures gpuOf(const CandidateCollector &collector) {
   return at->second;
 }
 
-double gpuRate(const GpuFigures &gpu, StringRef element, bool tf32) {
+double getArithmeticRate(const GpuCostParameters &gpu, StringRef element, bool tf32) {
   if (element == "bf16" || element == "f16")
     return gpu.tensor16;
   if (element == "f64")
@@ -39,18 +39,18 @@ double gpuRate(const GpuFigures &gpu, StringRef element, bool tf32) {
 void GpuLibrary::propose(CandidateCollector &collector) const {
   // A program that calls a library needs the library at run time, so a library that is missing here
   // is not used.
-  if (!cuda::loaded(library))
+  if (!cuda::loadLibrary(library))
     return;
   std::string why;
   auto call = describe(collector.op, &why);
   if (!call || !supports(collector.selection.device, *call, &why))
     return collector.refuse(about.name, why);
-  GpuFigures gpu = gpuOf(collector);
-  double first = kGpuLaunch + call->costFactor * std::max(productOf(*call, gpu).time(gpu),
+  GpuCostParameters gpu = getGpuCostParameters(collector);
+  double first = kGpuLaunch + call->costFactor * std::max(getMatmulSizes(*call, gpu).time(gpu),
                                                           call->bytes / gpu.gigabytes * 1e-3);
   collector.add(about.name, *call, first);
-  // Number of implementations worth measuring, and the assumed slowdown of each one relative to the
-  // library's previous choice.
+  // The library proposes implementations in order of preference. `kProposals`: how many of them
+  // become candidates. `kLater`: the assumed time of each proposal relative to the one before it.
   constexpr int kProposals = 4;
   constexpr double kLater = 1.02;
   Builder b(collector.op->getContext());

@@ -10,9 +10,9 @@ namespace dlc {
 
 /// Returns the cost-model parameters of the target GPU, or those of a common GPU if the target is
 /// unavailable.
-GpuFigures gpuOf(const CandidateCollector &collector);
+GpuCostParameters getGpuCostParameters(const CandidateCollector &collector);
 /// Peak gigaflops of matmuls with operands of this type at the GPU's clock rate.
-double gpuRate(const GpuFigures &gpu, llvm::StringRef element, bool tf32);
+double getArithmeticRate(const GpuCostParameters &gpu, llvm::StringRef element, bool tf32);
 /// Microseconds of overhead of a kernel in a CUDA graph, added to its execution time.
 constexpr double kGpuLaunch = 2.5;
 
@@ -29,7 +29,8 @@ public:
 
 protected:
   /// Returns the sizes of the call's contraction and the rate that the library reaches for it.
-  virtual GpuProduct productOf(const LibraryCall &call, const GpuFigures &gpu) const = 0;
+  virtual GpuMatmulSizes getMatmulSizes(const LibraryCall &call,
+                                        const GpuCostParameters &gpu) const = 0;
   virtual std::optional<LibraryCall> describe(mlir::Operation *op, std::string *why) const = 0;
   /// Returns true if the library on `device` supports the call. May adjust the call's cost factor
   /// to correct the estimate.

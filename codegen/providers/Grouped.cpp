@@ -21,7 +21,7 @@ CallArgument packedMatrices(const ref::Tensor &plain, bool transposed, const jso
   DType dtype = dtypeOf(desc);
   std::string layout = std::string(kernel.library) + ":" + kernel.parameters.dump() + ":" +
                        std::to_string(groups) + "x" + std::to_string(k) + "x" + std::to_string(n);
-  return packedWeights(groups * int64_t(config.packedBytes(k, n)), layout, [=](void *to) {
+  return makePackedArgument(groups * int64_t(config.packedBytes(k, n)), layout, [=](void *to) {
     products::packMatrices(config, plain.data(), dtype, transposed, groups, k, n, to);
   });
 }
@@ -56,7 +56,7 @@ std::optional<LibraryCall> groupedProduct(Operation *op, const MatmulKernel &ker
   if (product)
     call.desc["b"] = product.getTransposeB() ? "columns" : "rows";
   ConstantOp constant = product ? constantOf(product.getB()) : ConstantOp();
-  auto plain = constant && config && packsMatrices(call.desc, *config)
+  auto plain = constant && config && mustPackMatrices(call.desc, *config)
                    ? ref::Tensor::fromAttr(constant.getValue())
                    : FailureOr<ref::Tensor>(failure());
   if (succeeded(plain))
@@ -74,13 +74,13 @@ std::optional<LibraryCall> groupedProduct(Operation *op, const MatmulKernel &ker
   return call;
 }
 
-bool packsMatrices(const json &desc, const products::KernelConfig &config) {
+bool mustPackMatrices(const json &desc, const products::KernelConfig &config) {
   return desc["b"] == "rows" ||
          (desc["b"] == "columns" &&
-          !products::readsColumns(config, dtypeOf(desc), desc["k"], desc["n"]));
+          !products::canReadColumnsInPlace(config, dtypeOf(desc), desc["k"], desc["n"]));
 }
 
-double groupedRows(const LibraryCall &call) {
+double getRowsPerGroup(const LibraryCall &call) {
   double rows = call.desc["rows"], groups = call.desc["groups"];
   return std::max(1.0, rows / std::max(1.0, groups));
 }

@@ -38,7 +38,7 @@ std::string elementName(Type element) {
   return name;
 }
 
-Value outside(FusionOp fusion, Value inner) {
+Value getOuterValue(FusionOp fusion, Value inner) {
   if (auto argument = dyn_cast<BlockArgument>(inner))
     return fusion.getInputs()[argument.getArgNumber()];
   return inner;
@@ -46,7 +46,8 @@ Value outside(FusionOp fusion, Value inner) {
 
 ConstantOp constantOf(Value value) { return value.getDefiningOp<ConstantOp>(); }
 
-CallArgument packedWeights(int64_t bytes, std::string layout, std::function<void(void *)> pack) {
+CallArgument makePackedArgument(int64_t bytes, std::string layout,
+                                std::function<void(void *)> pack) {
   CallArgument packed{CallArgument::Kind::Packed};
   packed.bytes = bytes;
   packed.layout = std::move(layout);

@@ -61,12 +61,13 @@ int64_t storageBytes(mlir::RankedTensorType type);
 
 /// Returns the value outside of a fusion that corresponds to a value of the fusion's body: the
 /// fusion's operand, or the constant itself.
-mlir::Value outside(FusionOp fusion, mlir::Value inner);
+mlir::Value getOuterValue(FusionOp fusion, mlir::Value inner);
 /// Returns the constant operation that defines the value; null if the value is not constant.
 ConstantOp constantOf(mlir::Value value);
 /// Returns an argument for a buffer of `bytes` constant weights, which `pack` writes during
 /// lowering.
-CallArgument packedWeights(int64_t bytes, std::string layout, std::function<void(void *)> pack);
+CallArgument makePackedArgument(int64_t bytes, std::string layout,
+                                std::function<void(void *)> pack);
 
 } // namespace dlc
 #endif

@@ -19,7 +19,7 @@ bool supportsEpilogue(const json &steps, int64_t k) {
     if (kind == "sum")
       known = k <= products::kSummedDepth || (steps.size() == 1 && step.value("scale", 1.0) == 1);
     else if (kind == "eltwise")
-      known = describe::activationNamed(alg).has_value();
+      known = describe::parseActivation(alg).has_value();
     else
       known = llvm::is_contained(
           {"add", "mul", "sub", "logistic_gradient", "tanh_gradient", "relu_gradient"}, alg);
@@ -34,12 +34,12 @@ CallArgument packedMatrix(const ref::Tensor &plain, bool transposed, int64_t k, 
                           std::function<void(const float *, int64_t, int64_t, void *)> pack) {
   std::string name = layout.str() + ":" + std::to_string(k) + "x" + std::to_string(n) + "x" +
                      std::to_string(format);
-  return packedWeights(int64_t(bytes), name, [=](void *to) {
+  return makePackedArgument(int64_t(bytes), name, [=](void *to) {
     pack(reinterpret_cast<const float *>(plain.data()), transposed ? 1 : n, transposed ? k : 1, to);
   });
 }
 
-CallArgument plainMatrix(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n) {
+CallArgument packRowMajor(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n) {
   return packedMatrix(plain, transposed, k, n, uint64_t(k * n) * sizeof(float), "rows", 0,
                       [=](const float *from, int64_t row, int64_t column, void *to) {
                         for (int64_t i = 0; i < k; ++i)
@@ -48,15 +48,15 @@ CallArgument plainMatrix(const ref::Tensor &plain, bool transposed, int64_t k, i
                       });
 }
 
-double batchesOf(const LibraryCall &call) {
-  return productOf(call.desc.value("batch", std::vector<int64_t>()));
+double countBatches(const LibraryCall &call) {
+  return multiplySizes(call.desc.value("batch", std::vector<int64_t>()));
 }
 
-double packedRight(const LibraryCall &call) {
+double countPackedRightElements(const LibraryCall &call) {
   const json &b = call.desc["b"];
   if (b == "packed")
     return 0;
-  return (isShared(b) ? 1 : batchesOf(call)) * call.desc["k"].get<double>() *
+  return (isBroadcastOverBatch(b) ? 1 : countBatches(call)) * call.desc["k"].get<double>() *
          call.desc["n"].get<double>();
 }
 
@@ -67,7 +67,7 @@ using Strides = SmallVector<int64_t>;
 json listOf(const Strides &strides) { return std::vector<int64_t>(strides.begin(), strides.end()); }
 
 /// Returns the operand's strides with 0 for dimensions of size 1, along which it is broadcast.
-std::optional<Strides> repeated(const TensorDesc &operand) {
+std::optional<Strides> getBroadcastStrides(const TensorDesc &operand) {
   auto strides = operand.anyStrides();
   if (!strides || !operand.isF32())
     return std::nullopt;
@@ -80,25 +80,26 @@ std::optional<Strides> repeated(const TensorDesc &operand) {
 void turn(Strides &strides) { std::swap(strides[strides.size() - 2], strides.back()); }
 
 /// Number of bytes in all cache lines that contain the tensor's rows.
-double bytesOf(const TensorDesc &tensor) {
+double countCacheLineBytes(const TensorDesc &tensor) {
   constexpr double kElement = 4;
   auto strides = tensor.anyStrides();
   size_t rank = tensor.dims.size();
   if (!strides || rank < 2)
     return kElement * double(tensor.size());
   size_t along = strides->back() == 1 ? rank - 1 : rank - 2, down = 2 * rank - 3 - along;
-  return cpu::bytesOfLines(double(tensor.size()) / std::max(1.0, double(tensor.dims[along])),
-                           double(tensor.dims[along]), (*strides)[down], kElement);
+  return cpu::estimateCacheLineBytes(double(tensor.size()) /
+                                         std::max(1.0, double(tensor.dims[along])),
+                                     double(tensor.dims[along]), (*strides)[down], kElement);
 }
 
 /// Converts an epilogue op to the kernels' JSON description; std::nullopt if an operand is not
 /// row-major. `transposed`: the kernel computes the transposed matmul.
-std::optional<json> stepOf(const EpilogueStep &step, bool transposed) {
+std::optional<json> describeEpilogueStep(const EpilogueStep &step, bool transposed) {
   if (step.kind == EpilogueStep::Kind::Eltwise)
     return json{{"kind", "eltwise"}, {"alg", step.alg}, {"alpha", step.alpha}, {"beta", step.beta}};
   if (step.kind == EpilogueStep::Kind::Sum)
     return json{{"kind", "sum"}, {"scale", step.scale}};
-  auto strides = repeated(step.operand);
+  auto strides = getBroadcastStrides(step.operand);
   if (strides && transposed)
     turn(*strides);
   if (!strides || strides->back() > 1)
@@ -108,7 +109,7 @@ std::optional<json> stepOf(const EpilogueStep &step, bool transposed) {
 
 /// Adds the prologue to the call. Returns false unless the rows of the operand that it computes are
 /// contiguous in memory.
-bool addPrologue(const Product &product, LibraryCall &call) {
+bool addPrologue(const MatmulDescription &product, LibraryCall &call) {
   const Prologue &prologue = *product.prologue;
   bool isLeft = product.madeIsLeft;
   int64_t row = shapeOf(prologue.x).back();
@@ -135,7 +136,7 @@ bool addPrologue(const Product &product, LibraryCall &call) {
       return;
     int64_t elements = typeOf(value).getNumElements();
     desc[name] = elements > 1 ? 1 : 0;
-    call.add(sourceOf(product.fusion, value), bytes * double(elements));
+    call.add(makeSourceArgument(product.fusion, value), bytes * double(elements));
   };
   add("shift", prologue.shift, 4);
   add("factor", prologue.factor, 4);
@@ -154,7 +155,7 @@ bool addPrologue(const Product &product, LibraryCall &call) {
 
 } // namespace
 
-std::optional<LibraryCall> matmulCall(const Product &p, const MatmulKernel &kernel,
+std::optional<LibraryCall> matmulCall(const MatmulDescription &p, const MatmulKernel &kernel,
                                       llvm::function_ref<bool(const MatmulSizes &)> supports,
                                       const Refusal &refuse) {
   if (p.prologue && p.prologue->changes() && !kernel.fusesPrologue)
@@ -163,7 +164,7 @@ std::optional<LibraryCall> matmulCall(const Product &p, const MatmulKernel &kern
     return refuse("not an f32 matmul");
   size_t rank = p.dst.dims.size();
   int64_t m = p.dst.dims[rank - 2], n = p.dst.dims[rank - 1], k = p.src.dims.back();
-  auto a = repeated(p.src), y = p.dst.anyStrides();
+  auto a = getBroadcastStrides(p.src), y = p.dst.anyStrides();
   // A column-major result is computed as the transposed matmul of the transposed operands, whose
   // result is row-major.
   bool transposed = a && y && y->back() != 1 && (*y)[rank - 2] == 1;
@@ -185,7 +186,7 @@ std::optional<LibraryCall> matmulCall(const Product &p, const MatmulKernel &kern
     call.desc["batch"] = listOf(Strides(ArrayRef(p.dst.dims).drop_back(2)));
   if (p.scale)
     call.desc["scale"] = *p.scale;
-  auto addSrc = [&] { call.add(p.srcSource, bytesOf(p.src)); };
+  auto addSrc = [&] { call.add(p.srcSource, countCacheLineBytes(p.src)); };
   if (!transposed)
     addSrc();
   if (p.constant) {
@@ -193,21 +194,21 @@ std::optional<LibraryCall> matmulCall(const Product &p, const MatmulKernel &kern
     bool isPacked = kernel.pack && !transposed;
     CallArgument packed = isPacked ? kernel.pack(p.constant->plain, p.constant->transposed, k, n)
                           : transposed
-                              ? plainMatrix(p.constant->plain, !p.constant->transposed, m, k)
-                              : plainMatrix(p.constant->plain, p.constant->transposed, k, n);
+                              ? packRowMajor(p.constant->plain, !p.constant->transposed, m, k)
+                              : packRowMajor(p.constant->plain, p.constant->transposed, k, n);
     call.desc[transposed ? "a" : "b"] = isPacked     ? json("packed")
                                         : transposed ? json{k, 1}
                                                      : json{n, 1};
     double bytes = double(packed.bytes);
     call.add(std::move(packed), bytes);
   } else {
-    auto b = repeated(p.weights);
+    auto b = getBroadcastStrides(p.weights);
     if (!b)
       return refuse("the right operand has a blocked layout");
     if (transposed)
       turn(*b);
     call.desc[transposed ? "a" : "b"] = listOf(*b);
-    call.add(p.weightsSource, bytesOf(p.weights));
+    call.add(p.weightsSource, countCacheLineBytes(p.weights));
   }
   if (transposed)
     addSrc();
@@ -215,9 +216,9 @@ std::optional<LibraryCall> matmulCall(const Product &p, const MatmulKernel &kern
   bool rowBias = p.bias && transposed;
   if (p.bias && !rowBias) {
     call.desc["bias"] = true;
-    call.add(p.biasSource, bytesOf(*p.bias));
+    call.add(p.biasSource, countCacheLineBytes(*p.bias));
   }
-  call.add(p.dstSource, bytesOf(p.dst));
+  call.add(p.dstSource, countCacheLineBytes(p.dst));
   std::vector<EpilogueStep> steps = p.steps;
   if (rowBias)
     steps.insert(steps.begin(), {.kind = EpilogueStep::Kind::Binary,
@@ -226,12 +227,12 @@ std::optional<LibraryCall> matmulCall(const Product &p, const MatmulKernel &kern
                                  .source = p.biasSource});
   json list = json::array();
   for (const EpilogueStep &step : steps) {
-    auto made = stepOf(step, transposed);
+    auto made = describeEpilogueStep(step, transposed);
     if (!made)
       return refuse("an operand of the epilogue has other strides than the result");
     list.push_back(*made);
     if (step.kind == EpilogueStep::Kind::Binary)
-      call.add(step.source, bytesOf(step.operand));
+      call.add(step.source, countCacheLineBytes(step.operand));
   }
   if (!supportsEpilogue(list, k))
     return refuse("unsupported epilogue op");

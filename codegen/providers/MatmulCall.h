@@ -33,14 +33,14 @@ struct MatmulSizes {
 
 /// Describes the matmul `product` as a call of `kernel`. `supports` checks the sizes and, if it
 /// returns false, reports the reason.
-std::optional<LibraryCall> matmulCall(const Product &product, const MatmulKernel &kernel,
+std::optional<LibraryCall> matmulCall(const MatmulDescription &product, const MatmulKernel &kernel,
                                       llvm::function_ref<bool(const MatmulSizes &)> supports,
                                       const Refusal &refuse);
 
-/// Number of matmuls in the batch of a call (batchesOf), and number of right-operand elements that
-/// are packed in each call (packedRight).
-double batchesOf(const LibraryCall &call);
-double packedRight(const LibraryCall &call);
+/// Number of matmuls in the batch of a call (countBatches), and number of right-operand elements
+/// that are packed in each call (countPackedRightElements).
+double countBatches(const LibraryCall &call);
+double countPackedRightElements(const LibraryCall &call);
 
 /// Returns true if dlc's own matmul kernels support these epilogue ops after a matmul with
 /// reduction dimension k.
@@ -54,7 +54,7 @@ CallArgument packedMatrix(const ref::Tensor &plain, bool transposed, int64_t k, 
                           std::function<void(const float *, int64_t, int64_t, void *)> pack);
 /// Returns an argument for constant weights [k, n] ([n, k] if `transposed`) as an unpacked,
 /// row-major [k, n].
-CallArgument plainMatrix(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n);
+CallArgument packRowMajor(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n);
 
 } // namespace dlc
 #endif

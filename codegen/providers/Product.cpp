@@ -25,14 +25,14 @@ std::optional<SmallVector<int64_t>> TensorDesc::anyStrides() const {
   return SmallVector<int64_t>(dense.begin(), dense.end());
 }
 
-CallArgument sourceOf(FusionOp fusion, Value inner, int64_t offset) {
-  Value value = outside(fusion, inner);
+CallArgument makeSourceArgument(FusionOp fusion, Value inner, int64_t offset) {
+  Value value = getOuterValue(fusion, inner);
   CallArgument argument{CallArgument::Kind::Value, value};
   argument.offset = offset * ref::elementBytes(typeOf(value).getElementType());
   return argument;
 }
 
-CallArgument resultOf(FusionOp fusion, int64_t offset) {
+CallArgument makeResultArgument(FusionOp fusion, int64_t offset) {
   CallArgument argument{CallArgument::Kind::Result};
   argument.offset = offset * ref::elementBytes(typeOf(fusion.getResult(0)).getElementType());
   return argument;
@@ -42,19 +42,19 @@ namespace {
 
 /// Returns true if `step` is the last epilogue op and adds to the state that the result replaces.
 /// The sum is then computed in place.
-bool isUpdate(FusionOp fusion, const Epilogue &epilogue, const PostOp &step) {
+bool updatesStateInPlace(FusionOp fusion, const Epilogue &epilogue, const PostOp &step) {
   auto updates = fusion->getAttrOfType<IntegerAttr>(kUpdatesAttr);
   return updates && &step == &epilogue.postOps.back() &&
-         outside(fusion, step.operand) == fusion.getInputs()[updates.getInt()];
+         getOuterValue(fusion, step.operand) == fusion.getInputs()[updates.getInt()];
 }
 
 /// Removes a multiplication by a constant that precedes the addition of the old value, and returns
 /// its factor as the matmul's scale. All libraries' matmuls support a scale, but not all support
 /// other epilogue ops before a sum.
-std::optional<double> takeScale(FusionOp fusion, Epilogue &epilogue) {
+std::optional<double> extractScale(FusionOp fusion, Epilogue &epilogue) {
   SmallVector<PostOp> &steps = epilogue.postOps;
   if (steps.size() != 2 || steps[0].kind != PostOp::Kind::Eltwise || steps[0].alg != "linear" ||
-      steps[0].beta != 0 || !isUpdate(fusion, epilogue, steps[1]) ||
+      steps[0].beta != 0 || !updatesStateInPlace(fusion, epilogue, steps[1]) ||
       !typeOf(epilogue.lhs.base).getElementType().isF32())
     return std::nullopt;
   // The scale is rounded to f32, the type that all libraries accept.
@@ -73,7 +73,7 @@ bool isDense(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
 
 /// Returns the strides with those of size-1 dimensions, which are arbitrary, set as in a dense
 /// tensor. The checks of libraries require this.
-SmallVector<int64_t> tidyStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+SmallVector<int64_t> normalizeStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   SmallVector<int64_t> result(strides);
   int64_t next = 1;
   for (int64_t d = int64_t(shape.size()) - 1; d >= 0; --d) {
@@ -84,13 +84,13 @@ SmallVector<int64_t> tidyStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> stri
   return result;
 }
 
-TensorDesc strided(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Type element) {
-  return {SmallVector<int64_t>(shape), element, tidyStrides(shape, strides)};
+TensorDesc makeStridedDesc(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Type element) {
+  return {SmallVector<int64_t>(shape), element, normalizeStrides(shape, strides)};
 }
 
 /// Matches the epilogue of a fusion, ignoring the ops in `made`, which compute an operand of the
 /// matmul.
-std::optional<Epilogue> epilogueExcept(ArrayRef<Operation *> made, FusionOp fusion) {
+std::optional<Epilogue> matchEpilogueIgnoring(ArrayRef<Operation *> made, FusionOp fusion) {
   Block &body = fusion.getBody().front();
   SmallVector<Operation *> ops;
   for (Operation &op : body.without_terminator())
@@ -101,16 +101,17 @@ std::optional<Epilogue> epilogueExcept(ArrayRef<Operation *> made, FusionOp fusi
 
 /// Matches the epilogue of a fusion whose prologue computes exactly one operand of the matmul.
 /// Views (reshapes, transposes) of that operand apply equally to the prologue's input.
-std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp fusion) {
-  auto epilogue = epilogueExcept(prologue.ops, fusion);
+std::optional<Epilogue> matchEpilogueAfterPrologue(const Prologue &prologue, FusionOp fusion) {
+  auto epilogue = matchEpilogueIgnoring(prologue.ops, fusion);
   if (!epilogue || (epilogue->lhs.base == prologue.made) == (epilogue->rhs.base == prologue.made))
     return std::nullopt;
   return epilogue;
 }
 
 /// Describes the sizes, operands and result of a fusion's matmul.
-std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refusal &refuse) {
-  Product p;
+std::optional<MatmulDescription> describeOperands(FusionOp fusion, Epilogue &e,
+                                                  const Refusal &refuse) {
+  MatmulDescription p;
   p.fusion = fusion;
   Type element = typeOf(e.lhs.base).getElementType(), right = typeOf(e.rhs.base).getElementType();
   Type result = typeOf(fusion.getResult(0)).getElementType();
@@ -132,25 +133,25 @@ std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refu
     rows &= e.lhs.shape[d] == e.destination.shape[d];
   }
   p.flops = 2.0 * double(batch) * double(m) * double(k) * double(n);
-  p.srcSource = sourceOf(fusion, e.lhs.base, e.lhs.offset);
-  p.dstSource = resultOf(fusion, e.destination.offset);
-  p.weightsSource = sourceOf(fusion, e.rhs.base, e.rhs.offset);
+  p.srcSource = makeSourceArgument(fusion, e.lhs.base, e.lhs.offset);
+  p.dstSource = makeResultArgument(fusion, e.destination.offset);
+  p.weightsSource = makeSourceArgument(fusion, e.rhs.base, e.rhs.offset);
   // Batches are merged into one matmul with more rows only if all of them share the right operand.
   if (rank > 2 && !(sharedRhs && rows)) {
-    p.src = strided(e.lhs.shape, e.lhs.strides, element);
-    p.weights = strided(e.rhs.shape, e.rhs.strides, right);
-    p.dst = strided(e.destination.shape, e.destination.strides, result);
+    p.src = makeStridedDesc(e.lhs.shape, e.lhs.strides, element);
+    p.weights = makeStridedDesc(e.rhs.shape, e.rhs.strides, right);
+    p.dst = makeStridedDesc(e.destination.shape, e.destination.strides, result);
     return p;
   }
   if (rank > 2) {
     p.src = {{batch * m, k}, element};
     p.dst = {{batch * m, n}, result};
   } else {
-    p.src = strided({m, k}, e.lhs.strides, element);
-    p.dst = strided({m, n}, e.destination.strides, result);
+    p.src = makeStridedDesc({m, k}, e.lhs.strides, element);
+    p.dst = makeStridedDesc({m, n}, e.destination.strides, result);
   }
   SmallVector<int64_t> strides(e.rhs.strides.end() - 2, e.rhs.strides.end());
-  p.weights = strided({k, n}, strides, right);
+  p.weights = makeStridedDesc({k, n}, strides, right);
   bool straight = isDense({k, n}, strides), crossed = isDense({n, k}, {strides[1], strides[0]});
   ConstantOp weights = constantOf(p.weightsSource.value);
   if (weights && (straight || crossed) && e.rhs.offset == 0 &&
@@ -171,9 +172,9 @@ bool describeSteps(FusionOp fusion, const Epilogue &epilogue,
   for (const PostOp &postOp : epilogue.postOps) {
     if (postOp.kind == PostOp::Kind::Eltwise) {
       steps.push_back({EpilogueStep::Kind::Eltwise, postOp.alg, postOp.alpha, postOp.beta});
-    } else if (isUpdate(fusion, epilogue, postOp)) {
+    } else if (updatesStateInPlace(fusion, epilogue, postOp)) {
       steps.push_back({.kind = EpilogueStep::Kind::Sum, .scale = postOp.scale});
-      accumulates = sourceOf(fusion, postOp.operand);
+      accumulates = makeSourceArgument(fusion, postOp.operand);
     } else {
       auto operand = postOp.scale == 1 ? operandOf(postOp) : std::nullopt;
       if (!operand)
@@ -181,19 +182,19 @@ bool describeSteps(FusionOp fusion, const Epilogue &epilogue,
       steps.push_back({.kind = EpilogueStep::Kind::Binary,
                        .alg = postOp.alg,
                        .operand = std::move(*operand),
-                       .source = sourceOf(fusion, postOp.operand)});
+                       .source = makeSourceArgument(fusion, postOp.operand)});
     }
   }
   return true;
 }
 
-bool isProduct(FusionOp fusion) {
+bool hasMatmul(FusionOp fusion) {
   return llvm::any_of(fusion.getBody().front(), [](Operation &op) { return isa<MatmulOp>(op); });
 }
 
 /// Adds the epilogue to a product whose operands are already described.
-static std::optional<Product> withSteps(Product p, FusionOp fusion, Epilogue &e,
-                                        const Refusal &refuse) {
+static std::optional<MatmulDescription> withSteps(MatmulDescription p, FusionOp fusion, Epilogue &e,
+                                                  const Refusal &refuse) {
   // The `dlc.math` attribute is set by `--matmul-precision medium`.
   if (auto math = e.anchor->getAttrOfType<StringAttr>(kMathAttr); math && math == "bf16")
     p.math = math.str();
@@ -202,9 +203,9 @@ static std::optional<Product> withSteps(Product p, FusionOp fusion, Epilogue &e,
   int64_t n = perColumn.back() = p.dst.dims.back();
   if (e.bias) {
     p.bias = TensorDesc{perColumn, typeOf(e.bias).getElementType()};
-    p.biasSource = sourceOf(fusion, e.bias);
+    p.biasSource = makeSourceArgument(fusion, e.bias);
   }
-  p.scale = takeScale(fusion, e);
+  p.scale = extractScale(fusion, e);
   auto operandOf = [&](const PostOp &step) -> std::optional<TensorDesc> {
     auto type = typeOf(step.operand);
     if (type.getNumElements() == 1)
@@ -220,9 +221,10 @@ static std::optional<Product> withSteps(Product p, FusionOp fusion, Epilogue &e,
   return p;
 }
 
-std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal &refuse) {
+std::optional<MatmulDescription> describeMatmul(FusionOp fusion, bool own, const Refusal &refuse) {
   auto prologue = own ? matchPrologue(fusion) : std::nullopt;
-  auto epilogue = prologue ? epilogueAfter(*prologue, fusion) : matchEpilogue(fusion, own);
+  auto epilogue =
+      prologue ? matchEpilogueAfterPrologue(*prologue, fusion) : matchEpilogue(fusion, own);
   if (!epilogue || !isa<MatmulOp>(epilogue->anchor))
     return refuse("the operation is not a single matmul with an epilogue");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
@@ -233,7 +235,7 @@ std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal 
                     [](Value zero) { return !zero || isInt32(zero.getType()); }))
     return refuse("the zero points do not have the type i32");
   if (fusion->hasAttr(kUpdatesAttr))
-    foldUpdate(*epilogue);
+    foldStateUpdate(*epilogue);
   Epilogue &e = *epilogue;
   bool madeIsLeft = prologue && e.lhs.base == prologue->made;
   if (prologue)
@@ -249,25 +251,25 @@ std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal 
 }
 
 std::optional<QuantizedWeights> readQuantizedWeights(FusionOp fusion) {
-  MatmulOp product = quantizedProductOf(fusion);
+  MatmulOp product = findQuantizedMatmul(fusion);
   if (!product)
     return std::nullopt;
   return QuantizedWeights::read(
-      product, [&](Value inner) { return constantTensor(outside(fusion, inner)); });
+      product, [&](Value inner) { return constantTensor(getOuterValue(fusion, inner)); });
 }
 
-std::optional<Product> describeQuantized(FusionOp fusion, const Refusal &refuse) {
-  MatmulOp product = quantizedProductOf(fusion);
-  DequantizeOp weights = quantizedWeightsOf(product);
-  auto e = weights ? epilogueExcept(weights.getOperation(), fusion) : std::nullopt;
-  auto numbers = weights ? constantTensor(outside(fusion, weights.getX())) : std::nullopt;
+std::optional<MatmulDescription> describeQuantizedMatmul(FusionOp fusion, const Refusal &refuse) {
+  MatmulOp product = findQuantizedMatmul(fusion);
+  DequantizeOp weights = getQuantizedWeights(product);
+  auto e = weights ? matchEpilogueIgnoring(weights.getOperation(), fusion) : std::nullopt;
+  auto numbers = weights ? constantTensor(getOuterValue(fusion, weights.getX())) : std::nullopt;
   if (!e || !numbers || e->rhs.base != Value(weights.getY()))
     return refuse(
         "the operation is not a single matmul by constant quantized weights with an epilogue");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
     return refuse("the result is empty");
   if (fusion->hasAttr(kUpdatesAttr))
-    foldUpdate(*e);
+    foldStateUpdate(*e);
   auto p = describeOperands(fusion, *e, refuse);
   if (!p)
     return std::nullopt;

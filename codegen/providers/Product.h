@@ -56,7 +56,7 @@ struct ConstantWeights {
 
 /// Batched matmul of [.., m, k] by [.., k, n]. Leading dimensions have dst's size or 1. Batches
 /// that share their weights are merged into one matmul with more rows.
-struct Product {
+struct MatmulDescription {
   double flops = 0;
   TensorDesc src, weights, dst;
   CallArgument srcSource, weightsSource, dstSource;
@@ -78,11 +78,11 @@ struct Product {
 };
 
 /// Returns true if the fusion contains a matmul.
-bool isProduct(FusionOp fusion);
+bool hasMatmul(FusionOp fusion);
 
 /// Describes a fusion of a matmul with quantized weights (passes/QuantizedWeights.h). The quantized
 /// values become the product's `constant`.
-std::optional<Product> describeQuantized(FusionOp fusion, const Refusal &refuse);
+std::optional<MatmulDescription> describeQuantizedMatmul(FusionOp fusion, const Refusal &refuse);
 
 /// Reads the quantized weights of a fusion's matmul. Returns nullopt for fusions without quantized
 /// weights.
@@ -90,7 +90,7 @@ std::optional<QuantizedWeights> readQuantizedWeights(FusionOp fusion);
 
 /// Describes a fusion of a matmul. `own`: also accepts epilogue ops and computed operands that only
 /// dlc's own kernels support. Reports the reason to `refuse` if the fusion does not match.
-std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal &refuse);
+std::optional<MatmulDescription> describeMatmul(FusionOp fusion, bool own, const Refusal &refuse);
 
 /// Converts the epilogue of a contraction to `steps`. The last op may add to a state in place
 /// (`accumulates`). `operandOf` describes a binary op's operand. Returns false if an op is
@@ -101,8 +101,8 @@ bool describeSteps(FusionOp fusion, const Epilogue &epilogue,
 
 /// Returns a call argument for a value of the fusion's body. The argument starts `offset` elements
 /// into the value's buffer.
-CallArgument sourceOf(FusionOp fusion, mlir::Value inner, int64_t offset = 0);
-CallArgument resultOf(FusionOp fusion, int64_t offset = 0);
+CallArgument makeSourceArgument(FusionOp fusion, mlir::Value inner, int64_t offset = 0);
+CallArgument makeResultArgument(FusionOp fusion, int64_t offset = 0);
 
 } // namespace dlc
 #endif

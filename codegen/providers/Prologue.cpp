@@ -12,7 +12,7 @@ namespace {
 bool isElementwise(Operation *op) { return op && op->hasTrait<Elementwise>(); }
 
 /// Returns the value to which a chain of reshapes and transposes that ends in `v` is applied.
-Value behindViews(Value v) {
+Value skipViews(Value v) {
   while (Operation *op = v.getDefiningOp()) {
     if (!isa<ReshapeOp, TransposeOp>(op))
       break;
@@ -21,7 +21,7 @@ Value behindViews(Value v) {
   return v;
 }
 
-struct Reader {
+struct PrologueMatcher {
   Prologue prologue;
 
   ArrayRef<int64_t> shape() const { return shapeOf(prologue.made); }
@@ -58,7 +58,7 @@ struct Reader {
     auto select = v.getDefiningOp<SelectOp>();
     auto compare = select ? select.getCondition().getDefiningOp<CompareOp>() : CompareOp();
     if (!compare || compare.getPredicate() != Predicate::eq || !isFull(v) ||
-        !isFull(compare.getY()) || !isSplatOf(select.getB(), 0))
+        !isFull(compare.getY()) || !isSplatWithValue(select.getB(), 0))
       return false;
     std::optional<double> value = splatValue(select.getA());
     for (int i : {0, 1}) {
@@ -134,13 +134,13 @@ std::optional<Prologue> matchPrologue(FusionOp fusion) {
     return std::nullopt;
   MatmulOp product = *products.begin();
   for (Value operand : {product.getA(), product.getB()}) {
-    Value made = behindViews(operand);
+    Value made = skipViews(operand);
     // An operand of which only the column sums are computed may be an argument of the fusion.
     bool isGiven = isa<BlockArgument>(made) && fusion.getNumResults() > 1;
     if ((!isGiven && !isElementwise(made.getDefiningOp())) || typeOf(made).getRank() < 2 ||
         !typeOf(made).getElementType().isF32())
       continue;
-    Reader reader{{made}};
+    PrologueMatcher reader{{made}};
     if (reader.read() && reader.readSums(fusion))
       return std::move(reader.prologue);
   }

@@ -15,7 +15,7 @@ bool isRepeated(Operation *op) { return bool(op->getParentOfType<LoopOp>()); }
 
 /// Returns true if the operation's constant weights remain in the nearest caches between loop
 /// iterations.
-static bool weightsStay(Operation *op, const Machine &machine) {
+static bool weightsStayCached(Operation *op, const Machine &machine) {
   double bytes = 0;
   for (Value operand : op->getOperands())
     if (operand.getDefiningOp<ConstantOp>())
@@ -26,7 +26,7 @@ static bool weightsStay(Operation *op, const Machine &machine) {
 CandidateCollector::CandidateCollector(Operation *op, const SelectionContext &selection)
     : op(op), fusion(dyn_cast<FusionOp>(op)), selection(selection),
       cost(selection.profile, selection.target, selection.threads,
-           weightsStay(op, selection.profile.machine)) {}
+           weightsStayCached(op, selection.profile.machine)) {}
 
 CandidateCollector::~CandidateCollector() {
   if (normalized)
@@ -51,8 +51,8 @@ void CandidateCollector::refuse(StringRef who, StringRef why) {
 FusionOp CandidateCollector::normal(std::string &why) {
   if (!whyNot) {
     whyNot = "";
-    auto made = cpu::canEmit(fusion, &*whyNot) ? cpu::normalize(fusion, *whyNot)
-                                               : FailureOr<FusionOp>(failure());
+    auto made = cpu::canEmitKernel(fusion, &*whyNot) ? cpu::normalizeFusion(fusion, *whyNot)
+                                                     : FailureOr<FusionOp>(failure());
     if (succeeded(made))
       normalized = *made;
   }
@@ -102,16 +102,16 @@ std::optional<LibraryCall> CallProvider::call(Operation *op, DictionaryAttr para
   return std::nullopt;
 }
 
-const Provider *providerOf(StringRef name) {
+const Provider *findProvider(StringRef name) {
   for (const Provider *provider : providers())
     if (provider->about.name == name)
       return provider;
   return nullptr;
 }
 
-const Provider *providerOf(Operation *op) {
+const Provider *findProvider(Operation *op) {
   auto kernel = op->getAttrOfType<StringAttr>(kKernelAttr);
-  return kernel ? providerOf(kernel.getValue()) : nullptr;
+  return kernel ? findProvider(kernel.getValue()) : nullptr;
 }
 
 std::vector<std::string> kernelNames() {
@@ -123,13 +123,14 @@ std::vector<std::string> kernelNames() {
   return names;
 }
 
-bool means(StringRef asked, const Provider &provider) {
+bool matchesProviderName(StringRef asked, const Provider &provider) {
   return asked == provider.about.name || (!asked.empty() && asked == provider.about.family);
 }
 
 /// Sorts candidates by estimated time. Drops reference implementations if there is any other
 /// candidate.
-static std::vector<Candidate> ordered(std::vector<Candidate> candidates, std::string &refusals) {
+static std::vector<Candidate> sortCandidates(std::vector<Candidate> candidates,
+                                             std::string &refusals) {
   if (llvm::any_of(candidates, [](auto &c) { return !c.isReference; }))
     llvm::erase_if(candidates, [&](const Candidate &c) {
       if (c.isReference)
@@ -150,23 +151,23 @@ std::vector<Candidate> candidatesFor(Operation *op, const SelectionContext &sele
       provider->propose(collector);
   refusals += collector.refusals;
   if (selection.device.empty() && !selection.profile.corrections.empty()) {
-    Work work = workOf(op);
+    WorkFeatures work = getWorkFeatures(op);
     for (Candidate &candidate : collector.candidates)
       if (!candidate.isReference)
         candidate.estimate *= selection.profile.corrections.factor(candidate.implementation, work);
   }
-  return ordered(std::move(collector.candidates), refusals);
+  return sortCandidates(std::move(collector.candidates), refusals);
 }
 
 void preferKernels(std::vector<Candidate> &candidates, StringRef asked) {
   std::stable_partition(candidates.begin(), candidates.end(), [&](const Candidate &c) {
-    const Provider *provider = providerOf(c.kernel);
-    return provider && means(asked, *provider);
+    const Provider *provider = findProvider(c.kernel);
+    return provider && matchesProviderName(asked, *provider);
   });
 }
 
-std::optional<LibraryCall> callOf(Operation *op, int threads, std::string *why) {
-  const Provider *provider = providerOf(op);
+std::optional<LibraryCall> describeLibraryCall(Operation *op, int threads, std::string *why) {
+  const Provider *provider = findProvider(op);
   if (provider)
     return provider->call(op, op->getAttrOfType<DictionaryAttr>(kParametersAttr), threads, why);
   if (why)

@@ -147,13 +147,13 @@ namespace provide {
 /// Returns all providers in the order of Providers.def, in which they are queried.
 llvm::ArrayRef<const Provider *> providers();
 /// Returns the provider with this name; null if no provider has it.
-const Provider *providerOf(llvm::StringRef name);
+const Provider *findProvider(llvm::StringRef name);
 /// Returns the provider of the kernel that was chosen for the operation; null if none was chosen.
-const Provider *providerOf(mlir::Operation *op);
+const Provider *findProvider(mlir::Operation *op);
 /// Returns the names that --kernels accepts: names of providers and of provider families.
 std::vector<std::string> kernelNames();
 /// Returns true if `asked`, a value of --kernels, names the provider or its family.
-bool means(llvm::StringRef asked, const Provider &provider);
+bool matchesProviderName(llvm::StringRef asked, const Provider &provider);
 
 /// Returns the candidates for the operation, sorted by estimate. Appends the reasons of the
 /// providers that cannot implement it to `refusals`.
@@ -163,7 +163,8 @@ std::vector<Candidate> candidatesFor(mlir::Operation *op, const SelectionContext
 void preferKernels(std::vector<Candidate> &candidates, llvm::StringRef asked);
 
 /// Returns the library call that was chosen for the operation.
-std::optional<LibraryCall> callOf(mlir::Operation *op, int threads, std::string *why = nullptr);
+std::optional<LibraryCall> describeLibraryCall(mlir::Operation *op, int threads,
+                                               std::string *why = nullptr);
 
 } // namespace dlc
 #endif

@@ -16,12 +16,12 @@ namespace dlc {
 
 namespace {
 
-std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *why) {
+std::optional<LibraryCall> describeStrassenCall(Operation *op, int64_t lanes, std::string *why) {
   Refusal refuse{why};
   auto product = describeForVectors(op, lanes, refuse);
   if (!product)
     return std::nullopt;
-  MatmulKernel kernel = vectorKernel("strassen", lanes);
+  MatmulKernel kernel = makeVectorKernel("strassen", lanes);
   kernel.parameters["strassen"] = true;
   auto supports = [&](const MatmulSizes &sizes) {
     bool fits = !sizes.isTransposed && !sizes.isBatch && sizes.m >= products::kStrassenRows &&
@@ -33,15 +33,15 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *w
   return matmulCall(*product, kernel, supports, refuse);
 }
 
-class Strassen : public CallProvider {
+class StrassenProvider : public CallProvider {
 public:
-  Strassen()
+  StrassenProvider()
       : CallProvider({.name = "strassen",
                       .description = "f32 matmuls by Strassen's algorithm",
                       .parameter = "lanes"}) {}
 
   SmallVector<int64_t> variants(CandidateCollector &collector) const override {
-    if (!collector.fusion || !hasVectors(collector))
+    if (!collector.fusion || !supportsVectorKernels(collector))
       return {};
     if (isStrict(collector))
       return collector.refuse(about.name, kForbidden), SmallVector<int64_t>();
@@ -49,30 +49,31 @@ public:
   }
   std::optional<LibraryCall> make(Operation *op, int64_t lanes, int,
                                   std::string *why) const override {
-    return describe(op, lanes, why);
+    return describeStrassenCall(op, lanes, why);
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;
     double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"];
-    // Strassen's algorithm halves the columns, and each half is padded to full column blocks.
     double rate = machine.vectorsGflops * laneShare(n, cost.lanes) *
                   std::min(1.0, machine.oneRow + machine.eachRow * m);
+    // Strassen's algorithm computes halves of the columns, each padded to whole column blocks, so
+    // the lanes in use are counted in units of 4 vectors.
     rate *= machine.strassenGain * laneShare(n, 4 * cost.lanes) / laneShare(n, cost.lanes);
     // All threads pack the left operand before any multiplication starts.
     bool isAcross = call.desc["a"].back() != 1;
     double packed = m * k / (isAcross ? machine.vectorsAcross : machine.vectorsPacked);
-    packed += packedRight(call) / machine.vectorsPacked;
+    packed += countPackedRightElements(call) / machine.vectorsPacked;
     packed = packed * machine.strassenPacking +
              m * n * std::ceil(k / machine.strassenDepth) / machine.strassenResults;
     double nanoseconds = (call.flops / rate + packed) / cost.coresFor(call.flops);
-    return endedWithWeights(call, nanoseconds, cost);
+    return addWeightStreamingTime(call, nanoseconds, cost);
   }
 };
 
 } // namespace
 
 const Provider &provide::strassen() {
-  static const Strassen provider;
+  static const StrassenProvider provider;
   return provider;
 }
 

@@ -32,22 +32,22 @@ CallArgument packedWeights(const ref::Tensor &plain, bool transposed, int64_t k,
 
 namespace {
 
-std::optional<LibraryCall> describe(Operation *op, int parts, std::string *why) {
+std::optional<LibraryCall> describeTilesCall(Operation *op, int parts, std::string *why) {
   Refusal refuse{why};
   auto fusion = dyn_cast<FusionOp>(op);
   if (!fusion && !isGrouped(op))
     return refuse("the operation is not a fusion");
-  if (!tiles::available())
+  if (!tiles::isAvailable())
     return refuse("this processor has no AMX tiles for bf16");
   if (!fusion) {
-    products::KernelConfig config = tiles::configOf(parts);
+    products::KernelConfig config = tiles::makeKernelConfig(parts);
     MatmulKernel kernel{
         .library = "tiles", .implementation = config.name, .parameters = {{"parts", parts}}};
     return groupedProduct(op, kernel, &config, refuse);
   }
-  if (!isProduct(fusion))
-    return tiles_desc::convolution(fusion, parts, refuse);
-  auto product = describeProduct(fusion, /*own=*/true, refuse);
+  if (!hasMatmul(fusion))
+    return tiles_desc::describeTilesConvolution(fusion, parts, refuse);
+  auto product = describeMatmul(fusion, /*own=*/true, refuse);
   if (!product)
     return std::nullopt;
   MatmulKernel kernel{.library = "tiles",
@@ -61,33 +61,34 @@ std::optional<LibraryCall> describe(Operation *op, int parts, std::string *why) 
       *product, kernel, [](const MatmulSizes &) { return true; }, refuse);
 }
 
-double productTime(const LibraryCall &call, const CostModel &cost) {
+double estimateMatmulTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
   double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"], parts = call.desc["parts"];
-  double batches = batchesOf(call), cores = cost.coresFor(call.flops);
+  double batches = countBatches(call), cores = cost.coresFor(call.flops);
   double rate = machine.tileGflops * laneShare(m, machine.tileRows) *
                 laneShare(n, machine.tileColumns) * laneShare(k, machine.tileDepth);
   double products = call.flops * parts * (parts + 1) / 2 / (rate * cores) +
                     batches * m * n / (machine.tileResults * cores);
   // If the whole batch shares the right operand, the operand is split into parts only once.
-  double split = (batches * m * k + packedRight(call)) * parts / 2 / (machine.splitParts * cores);
+  double split =
+      (batches * m * k + countPackedRightElements(call)) * parts / 2 / (machine.splitParts * cores);
   return std::max(products + split, cost.traffic(call.bytes, cores));
 }
 
 /// Estimated nanoseconds of a grouped matmul, in which each group of rows starts a new tile block.
-double groupedTime(const LibraryCall &call, const CostModel &cost) {
+double estimateGroupedTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
   double m = call.desc["rows"], n = call.desc["n"], k = call.desc["k"], parts = call.desc["parts"],
          groups = call.desc["groups"];
   bool isGradient = call.desc["kind"] == "grouped_gradient";
-  double cores = cost.coresFor(call.flops), each = groupedRows(call);
+  double cores = cost.coresFor(call.flops), each = getRowsPerGroup(call);
   double rate = machine.tileGflops *
                 (isGradient ? laneShare(k, machine.tileRows) * laneShare(each, machine.tileDepth)
                             : laneShare(each, machine.tileRows) * laneShare(k, machine.tileDepth)) *
                 laneShare(n, machine.tileColumns);
   double results = isGradient ? groups * k * n : m * n;
   double matrices = isGradient ? m * n : std::min(m, groups) * k * n;
-  bool packs = isGradient || packsMatrices(call.desc, tiles::configOf(int(parts)));
+  bool packs = isGradient || mustPackMatrices(call.desc, tiles::makeKernelConfig(int(parts)));
   double split = m * k + (packs ? matrices : 0);
   double nanoseconds = call.flops * parts * (parts + 1) / 2 / (rate * cores) +
                        results / (machine.tileResults * cores) +
@@ -96,14 +97,14 @@ double groupedTime(const LibraryCall &call, const CostModel &cost) {
 }
 
 /// Returns true if `--matmul-precision` permits bf16 for a matmul even under strict accuracy.
-bool isLowered(FusionOp fusion) {
+bool permitsBf16Matmul(FusionOp fusion) {
   return llvm::any_of(fusion.getBody().front(),
                       [](Operation &op) { return isa<MatmulOp>(op) && op.hasAttr(kMathAttr); });
 }
 
-class Tiles : public CallProvider {
+class TilesProvider : public CallProvider {
 public:
-  Tiles()
+  TilesProvider()
       : CallProvider({.name = "tiles",
                       .description = "f32 matmuls and convolutions as bf16 matmuls on AMX tiles",
                       .parameter = "parts",
@@ -120,20 +121,20 @@ public:
     bool isNarrow = llvm::any_of(fusion.getInputs(), [](Value value) {
       return cast<RankedTensorType>(value.getType()).getElementType().isBF16();
     });
-    if (isStrict(collector) && !isLowered(fusion) && !isNarrow)
+    if (isStrict(collector) && !permitsBf16Matmul(fusion) && !isNarrow)
       return collector.refuse(about.name, kForbidden), SmallVector<int64_t>();
     return {2, 3};
   }
   std::optional<LibraryCall> make(Operation *op, int64_t parts, int,
                                   std::string *why) const override {
-    return describe(op, int(parts), why);
+    return describeTilesCall(op, int(parts), why);
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
-    double nanoseconds = call.desc.contains("groups")         ? groupedTime(call, cost)
-                         : call.desc["kind"] == "convolution" ? tiles_desc::windowTime(call, cost)
-                         : call.desc["kind"] == "weight_gradient"
-                             ? tiles_desc::gradientTime(call, cost)
-                             : productTime(call, cost);
+    double nanoseconds =
+        call.desc.contains("groups")             ? estimateGroupedTime(call, cost)
+        : call.desc["kind"] == "convolution"     ? tiles_desc::estimateWindowTime(call, cost)
+        : call.desc["kind"] == "weight_gradient" ? tiles_desc::estimateGradientTime(call, cost)
+                                                 : estimateMatmulTime(call, cost);
     return cost.ended(call, nanoseconds + 1000 * cost.machine.tileCall);
   }
   bool sharesUnits(StringRef) const override { return true; }
@@ -156,7 +157,7 @@ private:
 } // namespace
 
 const Provider &provide::tiles() {
-  static const Tiles provider;
+  static const TilesProvider provider;
   return provider;
 }
 

@@ -20,12 +20,13 @@ CallArgument packedWeights(const ref::Tensor &plain, bool transposed, int64_t k,
 
 /// Describes a convolution or one of its gradients as a call on AMX tiles. An f32 weight gradient
 /// requires a 1x1 window.
-std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal &refuse);
+std::optional<LibraryCall> describeTilesConvolution(FusionOp fusion, int parts,
+                                                    const Refusal &refuse);
 
-/// Estimated nanoseconds of a convolution (windowTime) and of a bf16 weight gradient
-/// (gradientTime).
-double windowTime(const LibraryCall &call, const CostModel &cost);
-double gradientTime(const LibraryCall &call, const CostModel &cost);
+/// Estimated nanoseconds of a convolution (estimateWindowTime) and of a bf16 weight gradient
+/// (estimateGradientTime).
+double estimateWindowTime(const LibraryCall &call, const CostModel &cost);
+double estimateGradientTime(const LibraryCall &call, const CostModel &cost);
 
 } // namespace dlc::tiles_desc
 #endif

@@ -22,15 +22,15 @@ using nlohmann::json;
 
 namespace {
 
-bool isAll(ArrayRef<int64_t> values, int64_t wanted) {
+bool areAllEqual(ArrayRef<int64_t> values, int64_t wanted) {
   return llvm::all_of(values, [=](int64_t v) { return v == wanted; });
 }
 
 /// Sizes of an image tensor, whose channels are stored last.
-struct Image {
+struct ImageSizes {
   int64_t count, channels, height, width;
 
-  explicit Image(Value value) {
+  explicit ImageSizes(Value value) {
     auto shape = typeOf(value).getShape();
     count = shape[0], channels = shape[1], height = shape[2], width = shape[3];
   }
@@ -39,7 +39,8 @@ struct Image {
 
 /// Checks the requirements of all convolutions on AMX tiles: 2-D images with one group, f32, and
 /// channels last for input and output.
-template <typename Op> bool supports(Op op, Value x, Value y, Value w, const Refusal &refuse) {
+template <typename Op>
+bool checkSupported(Op op, Value x, Value y, Value w, const Refusal &refuse) {
   auto source = typeOf(x), result = typeOf(y), weights = typeOf(w);
   if (source.getRank() != 4 || op.getGroups() != 1)
     return refuse("required: two spatial dimensions and groups of 1"), false;
@@ -52,14 +53,15 @@ template <typename Op> bool supports(Op op, Value x, Value y, Value w, const Ref
 }
 
 /// Returns true if the window is 1x1 without padding or strides: output and input pixels coincide.
-template <typename Op> bool isOnePixel(Op op, Value w) {
-  return isAll(typeOf(w).getShape().drop_front(2), 1) && isAll(op.getLow(), 0) &&
-         isAll(op.getHigh(), 0) && isAll(op.getStrides(), 1);
+template <typename Op> bool isPointwise(Op op, Value w) {
+  return areAllEqual(typeOf(w).getShape().drop_front(2), 1) && areAllEqual(op.getLow(), 0) &&
+         areAllEqual(op.getHigh(), 0) && areAllEqual(op.getStrides(), 1);
 }
 
 /// Returns the strides of an epilogue operand that has `result`'s shape, one element per channel,
 /// or a single element; std::nullopt for other operands.
-std::optional<json> operandStrides(Value operand, RankedTensorType result, const json &dst) {
+std::optional<json> describeOperandStrides(Value operand, RankedTensorType result,
+                                           const json &dst) {
   auto type = typeOf(operand);
   if (!type.getElementType().isF32())
     return std::nullopt;
@@ -78,19 +80,19 @@ std::optional<json> operandStrides(Value operand, RankedTensorType result, const
 
 /// Returns an argument for the constant weights of a windowed convolution, which are packed during
 /// lowering.
-CallArgument packedWindow(const ref::Tensor &plain, const json &desc) {
+CallArgument makePackedWindow(const ref::Tensor &plain, const json &desc) {
   auto convolution = tiles::Convolution::parse(desc);
   std::string layout = std::string("tiles:window:") +
                        (convolution.unfoldsRows()  ? "rows:"
                         : convolution.isTransposed ? "turned:"
                                                    : "") +
                        std::to_string(convolution.parts);
-  return dlc::packedWeights(int64_t(convolution.packedBytes()), layout, [=](void *to) {
+  return dlc::makePackedArgument(int64_t(convolution.packedBytes()), layout, [=](void *to) {
     convolution.packWeights(reinterpret_cast<const float *>(plain.data()), to, 1);
   });
 }
 
-LibraryCall begin(int parts, json desc) {
+LibraryCall startCall(int parts, json desc) {
   LibraryCall call;
   call.library = "tiles";
   call.implementation = implementationOf(parts);
@@ -101,7 +103,7 @@ LibraryCall begin(int parts, json desc) {
 
 json pairOf(ArrayRef<int64_t> values) { return {values[0], values[1]}; }
 
-json sizesOf(const Image &image) {
+json toSizes(const ImageSizes &image) {
   return {image.count, image.channels, image.height, image.width};
 }
 
@@ -111,30 +113,30 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
                                           int parts, const Refusal &refuse) {
   constexpr bool transposed = std::is_same_v<Op, ConvTransposeOp>;
   Value x = op.getX(), w = op.getW(), y = fusion.getResult(0);
-  if (!supports(op, x, y, w, refuse))
+  if (!checkSupported(op, x, y, w, refuse))
     return std::nullopt;
   if (fusion->hasAttr(kUpdatesAttr))
     return refuse("in-place updates of a state are not supported");
-  if (transposed && (!isAll(op.getStrides(), 1) || !isAll(op.getDilations(), 1)))
+  if (transposed && (!areAllEqual(op.getStrides(), 1) || !areAllEqual(op.getDilations(), 1)))
     return refuse("gradients with strides or dilations are not supported");
-  Image from(x), to(y);
+  ImageSizes from(x), to(y);
   int64_t k = from.channels, n = to.channels;
   auto window = typeOf(w).getShape().drop_front(2);
-  bool product = isOnePixel(op, w);
-  LibraryCall call = product ? begin(parts, {{"kind", "product"},
-                                             {"m", to.pixels()},
-                                             {"n", n},
-                                             {"k", k},
-                                             {"a", {k, 1}},
-                                             {"dst", {n, 1}}})
-                             : begin(parts, {{"kind", "convolution"},
-                                             {"src", sizesOf(from)},
-                                             {"dst", sizesOf(to)},
-                                             {"window", pairOf(window)},
-                                             {"strides", pairOf(op.getStrides())},
-                                             {"dilations", pairOf(op.getDilations())},
-                                             {"pads", pairOf(op.getLow())},
-                                             {"turned", transposed}});
+  bool product = isPointwise(op, w);
+  LibraryCall call = product ? startCall(parts, {{"kind", "product"},
+                                                 {"m", to.pixels()},
+                                                 {"n", n},
+                                                 {"k", k},
+                                                 {"a", {k, 1}},
+                                                 {"dst", {n, 1}}})
+                             : startCall(parts, {{"kind", "convolution"},
+                                                 {"src", toSizes(from)},
+                                                 {"dst", toSizes(to)},
+                                                 {"window", pairOf(window)},
+                                                 {"strides", pairOf(op.getStrides())},
+                                                 {"dilations", pairOf(op.getDilations())},
+                                                 {"pads", pairOf(op.getLow())},
+                                                 {"turned", transposed}});
   json &desc = call.desc;
   if (transposed && !product)
     for (unsigned d : {0, 1}) {
@@ -143,22 +145,22 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
         return refuse("the padding is larger than the window");
       desc["pads"][d] = pad;
     }
-  call.addValue(outside(fusion, x));
-  ConstantOp constant = constantOf(outside(fusion, w));
+  call.addValue(getOuterValue(fusion, x));
+  ConstantOp constant = constantOf(getOuterValue(fusion, w));
   if (constant) {
     auto plain = ref::Tensor::fromAttr(constant.getValue());
     if (failed(plain))
       return refuse("the data of the weights is missing in the module");
     desc[product ? "b" : "weights"] = "packed";
     call.arguments.push_back(product ? packedWeights(*plain, !transposed, k, n, parts)
-                                     : packedWindow(*plain, desc));
+                                     : makePackedWindow(*plain, desc));
     call.bytes += double(call.arguments.back().bytes);
   } else {
     if (product)
       desc["b"] = transposed ? json{n, 1} : json{1, k};
     else
       desc["weights"] = "plain";
-    call.addValue(outside(fusion, w));
+    call.addValue(getOuterValue(fusion, w));
   }
   Value bias = epilogue.bias;
   if constexpr (!transposed)
@@ -167,7 +169,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
     if (!typeOf(bias).getElementType().isF32() || !layoutOf(typeOf(bias)).empty())
       return refuse("its bias is not f32");
     desc["bias"] = true;
-    call.addValue(outside(fusion, bias));
+    call.addValue(getOuterValue(fusion, bias));
   }
   unsigned result = call.arguments.size();
   call.addResult(0, typeOf(y));
@@ -180,7 +182,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
                        {"beta", postOp.beta}});
       continue;
     }
-    auto operand = operandStrides(postOp.operand, typeOf(y), {n, 1});
+    auto operand = describeOperandStrides(postOp.operand, typeOf(y), {n, 1});
     if (!operand || postOp.scale != 1)
       return refuse("unsupported operand of epilogue op " + postOp.alg);
     steps.push_back({{"kind", "binary"}, {"alg", postOp.alg}, {"strides", *operand}});
@@ -189,7 +191,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
     if (call.inplace.empty() && (!product || k <= products::kSummedDepth) &&
         typeOf(postOp.operand).getShape() == typeOf(y).getShape())
       call.inplace.push_back({result, unsigned(call.arguments.size())});
-    call.addValue(outside(fusion, postOp.operand));
+    call.addValue(getOuterValue(fusion, postOp.operand));
   }
   if (!supportsEpilogue(steps, k))
     return refuse("unsupported epilogue op");
@@ -203,20 +205,20 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
   auto &body = fusion.getBody().front();
   if (std::distance(body.begin(), body.end()) != 2 || fusion.getNumResults() != 1)
     return refuse("the operation is not a single weight gradient");
-  if (!supports(op, op.getX(), op.getDy(), fusion.getResult(0), refuse))
+  if (!checkSupported(op, op.getX(), op.getDy(), fusion.getResult(0), refuse))
     return std::nullopt;
-  if (!isOnePixel(op, fusion.getResult(0)))
+  if (!isPointwise(op, fusion.getResult(0)))
     return refuse("required: a weight gradient of a 1x1 window");
-  Image x(op.getX()), dy(op.getDy());
-  LibraryCall call = begin(parts, {{"kind", "product"},
-                                   {"m", dy.channels},
-                                   {"n", x.channels},
-                                   {"k", x.pixels()},
-                                   {"a", {1, dy.channels}},
-                                   {"b", {x.channels, 1}},
-                                   {"dst", {x.channels, 1}}});
-  call.addValue(outside(fusion, op.getDy()));
-  call.addValue(outside(fusion, op.getX()));
+  ImageSizes x(op.getX()), dy(op.getDy());
+  LibraryCall call = startCall(parts, {{"kind", "product"},
+                                       {"m", dy.channels},
+                                       {"n", x.channels},
+                                       {"k", x.pixels()},
+                                       {"a", {1, dy.channels}},
+                                       {"b", {x.channels, 1}},
+                                       {"dst", {x.channels, 1}}});
+  call.addValue(getOuterValue(fusion, op.getDy()));
+  call.addValue(getOuterValue(fusion, op.getX()));
   call.addResult(0, typeOf(fusion.getResult(0)));
   call.flops = 2.0 * double(x.pixels()) * double(x.channels) * double(dy.channels);
   return call;
@@ -242,14 +244,14 @@ std::optional<LibraryCall> narrowWeightGradient(FusionOp fusion, ConvWeightGradO
   call.library = "tiles";
   call.implementation = "tiles:bf16";
   call.desc = {{"kind", "weight_gradient"},
-               {"src", sizesOf(Image(op.getX()))},
-               {"diff_dst", sizesOf(Image(op.getDy()))},
+               {"src", toSizes(ImageSizes(op.getX()))},
+               {"diff_dst", toSizes(ImageSizes(op.getDy()))},
                {"window", pairOf(dw.getShape().drop_front(2))},
                {"strides", pairOf(op.getStrides())},
                {"dilations", pairOf(op.getDilations())},
                {"pads", pairOf(op.getLow())}};
-  call.addValue(outside(fusion, op.getX()));
-  call.addValue(outside(fusion, op.getDy()));
+  call.addValue(getOuterValue(fusion, op.getX()));
+  call.addValue(getOuterValue(fusion, op.getDy()));
   call.addResult(0, dw);
   // Each element of dy is multiplied with the weights of one output channel.
   call.flops =
@@ -259,7 +261,8 @@ std::optional<LibraryCall> narrowWeightGradient(FusionOp fusion, ConvWeightGradO
 
 } // namespace
 
-std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal &refuse) {
+std::optional<LibraryCall> describeTilesConvolution(FusionOp fusion, int parts,
+                                                    const Refusal &refuse) {
   for (Operation &op : fusion.getBody().front())
     if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
       if (!typeOf(gradient.getX()).getElementType().isBF16())
@@ -281,7 +284,7 @@ namespace {
 
 /// Cost of a dilated window relative to a dense one. Rows are padded to fit the dilated window, and
 /// taps that read only padding are skipped for each block of rows.
-double partOfHoles(const tiles::Convolution &c) {
+double estimateDilationCost(const tiles::Convolution &c) {
   if (c.window.dilations == std::vector<int64_t>{1, 1})
     return 1;
   double live = 0;
@@ -297,7 +300,7 @@ double partOfHoles(const tiles::Convolution &c) {
 
 } // namespace
 
-double windowTime(const LibraryCall &call, const CostModel &cost) {
+double estimateWindowTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
   auto src = call.desc["src"].get<std::vector<int64_t>>(),
        dst = call.desc["dst"].get<std::vector<int64_t>>();
@@ -307,28 +310,28 @@ double windowTime(const LibraryCall &call, const CostModel &cost) {
   double channels = double(src[1]),
          rate = machine.tileGflops * laneShare(double(dst[1]), machine.tileColumns);
   rate *= channels < machine.tileDepth / 2 ? 0.45 : laneShare(channels, machine.tileDepth);
-  double products = call.flops * partOfHoles(tiles::Convolution::parse(call.desc)) * parts *
-                        (parts + 1) / 2 / (rate * cores) +
-                    productOf(dst) / (machine.tileResults * cores);
+  double products = call.flops * estimateDilationCost(tiles::Convolution::parse(call.desc)) *
+                        parts * (parts + 1) / 2 / (rate * cores) +
+                    multiplySizes(dst) / (machine.tileResults * cores);
   double weights =
-      call.desc["weights"] == "packed" ? 0 : call.flops / (2 * productOf(dst)) * double(dst[1]);
-  double split = (productOf(src) + weights) * parts / 2 / (machine.splitParts * cores);
+      call.desc["weights"] == "packed" ? 0 : call.flops / (2 * multiplySizes(dst)) * double(dst[1]);
+  double split = (multiplySizes(src) + weights) * parts / 2 / (machine.splitParts * cores);
   return std::max(products + split, cost.traffic(call.bytes, cores));
 }
 
-double gradientTime(const LibraryCall &call, const CostModel &cost) {
+double estimateGradientTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
   auto src = call.desc["src"].get<std::vector<int64_t>>(),
        dst = call.desc["diff_dst"].get<std::vector<int64_t>>();
   auto window = call.desc["window"].get<std::vector<int64_t>>();
-  double taps = productOf(window), cores = cost.coresFor(call.flops);
+  double taps = multiplySizes(window), cores = cost.coresFor(call.flops);
   // Tiles accumulate the gradients of 16 x 16 channels. Rows are padded by the window's width.
   double rate =
       machine.tileGflops * machine.tileGradientPart * laneShare(double(src[1]), machine.tileRows) *
       laneShare(double(dst[1]), machine.tileRows) * double(dst[3]) / double(dst[3] + window[1] - 1);
   double weights = taps * double(src[1]) * double(dst[1]);
   // The input pixels are packed twice if the window has more than one column.
-  double packed = productOf(src) * (window[1] > 1 ? 2 : 1) + productOf(dst);
+  double packed = multiplySizes(src) * (window[1] > 1 ? 2 : 1) + multiplySizes(dst);
   return std::max(call.flops / (rate * cores) + packed / (machine.turnedPixels * cores) +
                       weights / (machine.tileResults * cores),
                   cost.traffic(call.bytes, cores));

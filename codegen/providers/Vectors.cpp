@@ -7,41 +7,43 @@ using namespace mlir;
 
 namespace dlc {
 
-MatmulKernel vectorKernel(StringRef name, int64_t lanes) {
+MatmulKernel makeVectorKernel(StringRef name, int64_t lanes) {
   return {.library = "vectors",
           .implementation = (name + (lanes == 16 ? ":avx512" : ":avx2")).str(),
           .parameters = {{"lanes", lanes}}};
 }
 
-bool hasVectors(const CandidateCollector &collector) {
+bool supportsVectorKernels(const CandidateCollector &collector) {
   return StringRef(collector.selection.target.features).contains("+fma");
 }
 
-std::optional<Product> describeForVectors(Operation *op, int64_t lanes, const Refusal &refuse) {
+std::optional<MatmulDescription> describeForVectors(Operation *op, int64_t lanes,
+                                                    const Refusal &refuse) {
   auto fusion = dyn_cast<FusionOp>(op);
-  if (!fusion || !isProduct(fusion))
+  if (!fusion || !hasMatmul(fusion))
     return refuse("the operation is not a matmul");
   if (vectors::lanes() < lanes)
     return refuse("the vectors of this processor are shorter than those of the kernel");
-  return describeProduct(fusion, /*own=*/true, refuse);
+  return describeMatmul(fusion, /*own=*/true, refuse);
 }
 
 namespace {
 
-std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *why) {
+std::optional<LibraryCall> describeVectorsCall(Operation *op, int64_t lanes, std::string *why) {
   Refusal refuse{why};
   if (isGrouped(op)) {
     if (vectors::lanes() < lanes)
       return refuse("the vectors of this processor are shorter than those of the kernel");
-    products::KernelConfig config = vectors::groupedConfig(lanes);
+    products::KernelConfig config = vectors::makeGroupedConfig(lanes);
     // Matrices of type bf16 are not packed: as f32 they would take twice the memory.
     bool isNarrow = typeOf(op->getOperand(1)).getElementType().isBF16();
-    return groupedProduct(op, vectorKernel("vectors", lanes), isNarrow ? nullptr : &config, refuse);
+    return groupedProduct(op, makeVectorKernel("vectors", lanes), isNarrow ? nullptr : &config,
+                          refuse);
   }
   auto product = describeForVectors(op, lanes, refuse);
   if (!product)
     return std::nullopt;
-  MatmulKernel kernel = vectorKernel("vectors", lanes);
+  MatmulKernel kernel = makeVectorKernel("vectors", lanes);
   kernel.pack = [lanes](const ref::Tensor &plain, bool transposed, int64_t k, int64_t n) {
     return packedMatrix(plain, transposed, k, n, vectors::packedBytes(k, n, lanes), "vectors",
                         lanes, [=](const float *from, int64_t row, int64_t column, void *to) {
@@ -53,29 +55,29 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *w
 }
 
 /// Estimated microseconds of a grouped matmul or its weight gradient.
-double groupedTime(const LibraryCall &call, const CostModel &cost) {
+double estimateGroupedTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
   double m = call.desc["rows"], n = call.desc["n"], k = call.desc["k"],
          groups = call.desc["groups"];
   bool isGradient = call.desc["kind"] == "grouped_gradient";
-  double cores = cost.coresFor(call.flops), rows = isGradient ? k : groupedRows(call);
+  double cores = cost.coresFor(call.flops), rows = isGradient ? k : getRowsPerGroup(call);
   double rate = machine.vectorsGflops * laneShare(n, cost.lanes) *
                 std::min(1.0, machine.oneRow + machine.eachRow * rows);
   bool isPacked = !isGradient && call.desc["b"] == "packed";
   double packed =
       isGradient ? m * k / machine.vectorsAcross + m * n / machine.vectorsPacked
                  : (m * k + (isPacked ? 0 : std::min(m, groups) * k * n)) / machine.vectorsPacked;
-  return endedWithWeights(call, (call.flops / rate + packed) / cores, cost);
+  return addWeightStreamingTime(call, (call.flops / rate + packed) / cores, cost);
 }
 
-class Vectors : public CallProvider {
+class VectorsProvider : public CallProvider {
 public:
-  Vectors()
+  VectorsProvider()
       : CallProvider(
             {.name = "vectors", .description = "f32 matmuls in vectors", .parameter = "lanes"}) {}
 
   SmallVector<int64_t> variants(CandidateCollector &collector) const override {
-    if (!(collector.fusion || isGrouped(collector.op)) || !hasVectors(collector))
+    if (!(collector.fusion || isGrouped(collector.op)) || !supportsVectorKernels(collector))
       return {};
     if (!collector.fusion) {
       Type element = typeOf(collector.op->getOperand(0)).getElementType();
@@ -86,33 +88,35 @@ public:
   }
   std::optional<LibraryCall> make(Operation *op, int64_t lanes, int,
                                   std::string *why) const override {
-    return describe(op, lanes, why);
+    return describeVectorsCall(op, lanes, why);
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     if (call.desc.contains("groups"))
-      return groupedTime(call, cost);
+      return estimateGroupedTime(call, cost);
     const Machine &machine = cost.machine;
     double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"];
     double cores = cost.coresFor(call.flops);
     double rate = machine.vectorsGflops * laneShare(n, cost.lanes) *
                   std::min(1.0, machine.oneRow + machine.eachRow * m);
     bool isAcross = call.desc["a"].back() != 1;
-    bool ownRows =
-        n <= products::panelColumns(vectors::configOf(call.desc["lanes"], int64_t(m)), int64_t(k));
+    bool ownRows = n <= products::panelColumns(
+                            vectors::makeKernelConfig(call.desc["lanes"], int64_t(m)), int64_t(k));
     double packing = ownRows    ? machine.vectorsOwn
                      : isAcross ? machine.vectorsAcross
                                 : machine.vectorsPacked;
-    double packed = !isAcross && n <= vectors::kFewColumns ? 0 : batchesOf(call) * m * k / packing;
-    packed += packedRight(call) / machine.vectorsPacked;
-    packed += batchesOf(call) * machine.vectorsBatchNanoseconds;
-    packed += batchesOf(call) * m * std::ceil(n / (2 * cost.lanes)) * machine.vectorsRowNanoseconds;
-    return endedWithWeights(call, (call.flops / rate + packed) / cores, cost);
+    double packed =
+        !isAcross && n <= vectors::kFewColumns ? 0 : countBatches(call) * m * k / packing;
+    packed += countPackedRightElements(call) / machine.vectorsPacked;
+    packed += countBatches(call) * machine.vectorsBatchNanoseconds;
+    packed +=
+        countBatches(call) * m * std::ceil(n / (2 * cost.lanes)) * machine.vectorsRowNanoseconds;
+    return addWeightStreamingTime(call, (call.flops / rate + packed) / cores, cost);
   }
 };
 
 } // namespace
 
-double endedWithWeights(const LibraryCall &call, double nanoseconds, const CostModel &cost) {
+double addWeightStreamingTime(const LibraryCall &call, double nanoseconds, const CostModel &cost) {
   constexpr double kOwnCall =
       0.2; // overhead relative to that of a oneDNN call (machine.call), which looks up a primitive
   double cores = cost.coresFor(call.flops);
@@ -123,7 +127,7 @@ double endedWithWeights(const LibraryCall &call, double nanoseconds, const CostM
 }
 
 const Provider &provide::vectors() {
-  static const Vectors provider;
+  static const VectorsProvider provider;
   return provider;
 }
 

@@ -9,14 +9,14 @@ namespace dlc {
 
 /// Returns the properties of the matmul kernel for vectors of `lanes` elements, without weight
 /// packing.
-MatmulKernel vectorKernel(llvm::StringRef name, int64_t lanes);
+MatmulKernel makeVectorKernel(llvm::StringRef name, int64_t lanes);
 /// Returns true if the target has FMA vector instructions.
-bool hasVectors(const CandidateCollector &collector);
-std::optional<Product> describeForVectors(mlir::Operation *op, int64_t lanes,
-                                          const Refusal &refuse);
+bool supportsVectorKernels(const CandidateCollector &collector);
+std::optional<MatmulDescription> describeForVectors(mlir::Operation *op, int64_t lanes,
+                                                    const Refusal &refuse);
 /// Total microseconds of a call whose multiplications take this many nanoseconds, including the
 /// time to stream packed weights.
-double endedWithWeights(const LibraryCall &call, double nanoseconds, const CostModel &cost);
+double addWeightStreamingTime(const LibraryCall &call, double nanoseconds, const CostModel &cost);
 
 } // namespace dlc
 #endif

@@ -24,7 +24,7 @@ using nlohmann::json;
 
 namespace {
 
-bool isOnes(ArrayRef<int64_t> values) {
+bool areAllOnes(ArrayRef<int64_t> values) {
   return llvm::all_of(values, [](int64_t v) { return v == 1; });
 }
 
@@ -44,16 +44,16 @@ std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights,
     return refuse(
         llvm::formatv("required: a window of 3x3 or 5x5; found: {0}x{1}", window, weights[3])
             .str());
-  if (!isOnes(op.getStrides()) || !isOnes(op.getDilations()) || op.getGroups() != 1)
+  if (!areAllOnes(op.getStrides()) || !areAllOnes(op.getDilations()) || op.getGroups() != 1)
     return refuse("required: strides, dilations and groups of 1");
-  auto desc = convolution_call::images(x, y, filled, refuse);
+  auto desc = convolution_call::describeImages(x, y, filled, refuse);
   if (!desc)
     return std::nullopt;
   desc->update({{"tile", tile}, {"window", window}, {"pads", list(op.getLow())}});
   return desc;
 }
 
-LibraryCall callOf(json desc, int tile) {
+LibraryCall startCall(json desc, int tile) {
   LibraryCall call;
   call.library = "winograd";
   call.implementation =
@@ -71,7 +71,7 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
   auto weights = typeOf(w);
   if (weights.getRank() != 4)
     return refuse("required: two spatial dimensions");
-  ConstantOp constant = constantOf(outside(fusion, w));
+  ConstantOp constant = constantOf(getOuterValue(fusion, w));
   const bool filled = constant && fusion.getNumResults() == 1;
   auto desc = conv ? geometry(conv, x, y, weights.getShape(), filled, tile, refuse)
                    : geometry(transposed, x, y, weights.getShape(), filled, tile, refuse);
@@ -100,8 +100,8 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
   (*desc)["steps"] = *steps;
   (*desc)["statistics"] = fusion.getNumResults() > 1;
   (*desc)["packed"] = bool(constant);
-  LibraryCall call = callOf(*desc, tile);
-  call.addValue(outside(fusion, x));
+  LibraryCall call = startCall(*desc, tile);
+  call.addValue(getOuterValue(fusion, x));
   if (constant) {
     auto plain = ref::Tensor::fromAttr(constant.getValue());
     if (failed(plain))
@@ -114,19 +114,22 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
                    threads](std::string &error) -> std::shared_ptr<void> {
       const json &first = desc[transposed ? "src" : "dst"],
                  &second = desc[transposed ? "dst" : "src"];
-      convolution_call::FilledWeights filled(plain, first[1], second[1]);
-      winograd::Packed made = winograd::packWeights(desc, filled.data(), threads);
+      convolution_call::PaddedWeights filled(plain, first[1], second[1]);
+      winograd::PackedWeights made = winograd::packWeights(desc, filled.data(), threads);
       error = made.error;
       return made.data;
     };
     call.bytes += double(packed.bytes);
     call.arguments.push_back(packed);
   } else {
-    call.addValue(outside(fusion, w));
+    call.addValue(getOuterValue(fusion, w));
   }
   convolution_call::addEpilogue(call, fusion, epilogue, bias, *steps);
-  double meets = double((conv ? typeOf(y) : typeOf(x)).getNumElements());
-  call.flops = 2 * meets * double(weights.getNumElements()) / double(weights.getDimSize(0));
+  // Number of elements for the FLOP count: each element of a convolution's result, or of a
+  // transposed convolution's operand, takes one multiply-add for each weight of its channel.
+  double multipliedElements = double((conv ? typeOf(y) : typeOf(x)).getNumElements());
+  call.flops =
+      2 * multipliedElements * double(weights.getNumElements()) / double(weights.getDimSize(0));
   return call;
 }
 
@@ -144,9 +147,9 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
   if (!layoutOf(dw).empty() || !dw.getElementType().isF32())
     return refuse("required: row-major f32 weights");
   (*desc)["kind"] = "convolution_weights";
-  LibraryCall call = callOf(*desc, tile);
-  call.addValue(outside(fusion, op.getX()));
-  call.addValue(outside(fusion, op.getDy()));
+  LibraryCall call = startCall(*desc, tile);
+  call.addValue(getOuterValue(fusion, op.getX()));
+  call.addValue(getOuterValue(fusion, op.getDy()));
   call.addResult(0, dw);
   call.flops = 2 * double(typeOf(op.getDy()).getNumElements()) * double(dw.getNumElements()) /
                double(dw.getDimSize(0));
@@ -155,12 +158,12 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
 
 /// Matches a fusion of one convolution with an epilogue, optionally followed by the statistics of
 /// its channels.
-std::optional<Epilogue> matchSteps(FusionOp fusion) {
+std::optional<Epilogue> matchConvolutionEpilogue(FusionOp fusion) {
   if (fusion.getNumResults() == 1)
     return matchEpilogue(fusion);
   Block &body = fusion.getBody().front();
   auto yielded = body.getTerminator()->getOperands();
-  auto statistics = matchStatistics(yielded[0]);
+  auto statistics = matchChannelStatistics(yielded[0]);
   if (!statistics ||
       SmallVector<Value>(yielded.drop_front()) !=
           SmallVector<Value>{statistics->first, statistics->shift, statistics->square})
@@ -173,30 +176,31 @@ std::optional<Epilogue> matchSteps(FusionOp fusion) {
 }
 
 /// Returns the fusion's convolution; null if there is none.
-Operation *convolutionIn(FusionOp fusion) {
+Operation *findConvolution(FusionOp fusion) {
   for (Operation &op : fusion.getBody().front())
     if (isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
       return &op;
   return nullptr;
 }
 
-std::optional<LibraryCall> describe(Operation *op, int tile, int threads, std::string *why) {
+std::optional<LibraryCall> describeWinogradCall(Operation *op, int tile, int threads,
+                                                std::string *why) {
   Refusal refuse{why};
   auto fusion = dyn_cast<FusionOp>(op);
-  Operation *conv = fusion ? convolutionIn(fusion) : nullptr;
+  Operation *conv = fusion ? findConvolution(fusion) : nullptr;
   if (!conv)
     return refuse("the operation is not a convolution");
   if (auto gradient = dyn_cast<ConvWeightGradOp>(conv))
     return weightGradient(fusion, gradient, tile, refuse);
-  auto epilogue = matchSteps(fusion);
+  auto epilogue = matchConvolutionEpilogue(fusion);
   if (!epilogue)
     return refuse("the operation is not a single convolution with an epilogue");
   return convolution(fusion, *epilogue, tile, threads, refuse);
 }
 
-class Winograd : public CallProvider {
+class WinogradProvider : public CallProvider {
 public:
-  Winograd()
+  WinogradProvider()
       : CallProvider({.name = "winograd",
                       .description = "f32 convolutions and their gradients by Winograd's algorithm",
                       .parameter = "tile",
@@ -211,7 +215,7 @@ public:
   }
   std::optional<LibraryCall> make(Operation *op, int64_t tile, int threads,
                                   std::string *why) const override {
-    return describe(op, int(tile), threads, why);
+    return describeWinogradCall(op, int(tile), threads, why);
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;
@@ -226,11 +230,11 @@ public:
     // Transformed data and results are written to memory and read again. The same holds for
     // unpacked weights; packed weights are only read.
     double cores = cost.coresFor(call.flops);
-    double asked = cost.streamed(packedBytes(call), machine.streamedGigabytes, cores);
+    double asked = cost.streamed(sumPackedBytes(call), machine.streamedGigabytes, cores);
     double weights =
         asked > 0 ? 0 : 4 * points * from * to * (call.desc.value("packed", false) ? 1 : 2);
-    double moved =
-        4 * points * 2 * tiles * (from + to) + weights + 4 * (productOf(src) + productOf(dst));
+    double moved = 4 * points * 2 * tiles * (from + to) + weights +
+                   4 * (multiplySizes(src) + multiplySizes(dst));
     return cost.ended(call, std::max(products / (machine.convolutionGflops * cores), asked) +
                                 moved / (machine.transformedGigabytes * cores));
   }
@@ -239,7 +243,7 @@ public:
 } // namespace
 
 const Provider &provide::winograd() {
-  static const Winograd provider;
+  static const WinogradProvider provider;
   return provider;
 }
 

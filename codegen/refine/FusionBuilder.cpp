@@ -5,11 +5,11 @@ using namespace mlir;
 
 namespace dlc {
 
-YieldOp terminatorOf(FusionOp fusion) {
+YieldOp getYield(FusionOp fusion) {
   return cast<YieldOp>(fusion.getBody().front().getTerminator());
 }
 
-Value belowReshapes(Value v) {
+Value skipReshapes(Value v) {
   while (auto reshape = v.getDefiningOp<ReshapeOp>())
     v = reshape.getX();
   return v;
@@ -38,7 +38,7 @@ Value FusionBuilder::get(Value v) {
   auto of = dyn_cast<FusionOp>(v.getParentBlock()->getParentOp());
   if (auto at = instead.find(v); at != instead.end()) {
     made = get(at->second);
-  } else if (!of && (!opened || v == opened || belowReshapes(v) != opened)) {
+  } else if (!of && (!opened || v == opened || skipReshapes(v) != opened)) {
     made = body.addArgument(v.getType(), v.getLoc());
     fusion.getInputsMutable().append(v);
   } else if (of && argument) {

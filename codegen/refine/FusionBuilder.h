@@ -9,9 +9,9 @@
 namespace dlc {
 
 /// Returns the dlc.yield at the end of a fusion's body.
-YieldOp terminatorOf(FusionOp fusion);
+YieldOp getYield(FusionOp fusion);
 /// Returns the source of a chain of reshapes: the value before the first reshape.
-mlir::Value belowReshapes(mlir::Value v);
+mlir::Value skipReshapes(mlir::Value v);
 
 /// Builds a fusion that yields values of other fusions. Clones the operations that compute these
 /// values into its body, and adds inputs for values from outside of fusions.
@@ -19,8 +19,9 @@ class FusionBuilder {
 public:
   FusionBuilder(mlir::OpBuilder &b, mlir::Location loc, mlir::TypeRange types);
 
-  /// Makes the built fusion use `value` wherever cloned operations use `inner`. `inner` is a value
-  /// in a fusion's body. `value` is a value in another body or outside of fusions.
+  /// In the fusion that is built, replaces operand `inner` of the cloned operations by `value`.
+  /// `inner` is defined in the body of an existing fusion. `value` is defined in another fusion's
+  /// body (then it is cloned) or outside of fusions (then it becomes an input).
   void replaceValue(mlir::Value inner, mlir::Value value) { instead[inner] = value; }
   /// Makes the built fusion contain reshapes of `value` that are outside of fusions, instead of
   /// using their results as inputs.

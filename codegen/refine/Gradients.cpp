@@ -26,19 +26,18 @@ namespace {
 
 /// Alternative to a matmul and an adjacent kernel that computes or applies an activation gradient:
 /// an extended matmul, and the rest of the kernel.
-class Joined : public Change {
+class GradientFusionChange : public KernelAlternative {
 public:
-  Joined(FusionOp product, const Refinement &refinement)
+  GradientFusionChange(FusionOp product, const Refinement &refinement)
       : product(product), refinement(refinement) {}
 
   void propose(Offer offer) {
     for (auto [i, input] : llvm::enumerate(product.getInputs()))
       if (makesFactor(input) &&
-          build(product.getBody().getArgument(i), terminatorOf(kernel).getOperand(number),
-                Value()) &&
+          build(product.getBody().getArgument(i), getYield(kernel).getOperand(number), Value()) &&
           offer(*this))
         return;
-    if (readsResult() && build(argument, terminatorOf(product).getOperand(0), step.result))
+    if (readsResult() && build(argument, getYield(product).getOperand(0), step.result))
       offer(*this);
   }
 
@@ -51,7 +50,7 @@ public:
 
   void commit(Refinement &refinement) override {
     unsigned next = 0;
-    for (auto [i, v] : llvm::enumerate(terminatorOf(kernel).getOperands()))
+    for (auto [i, v] : llvm::enumerate(getYield(kernel).getOperands()))
       if (v != moved)
         kernel.getResult(i).replaceAllUsesWith(rest.getResult(next++));
       else if (result)
@@ -76,7 +75,7 @@ private:
   bool isKernel(Operation *op) {
     kernel = dyn_cast_or_null<FusionOp>(op);
     return kernel && kernel->getBlock() == product->getBlock() && acceptsPartialBody(kernel) &&
-           kernel->hasAttr(kCandidatesAttr) && !isProduct(kernel) && !kernel->hasAttr(kUpdatesAttr);
+           kernel->hasAttr(kCandidatesAttr) && !hasMatmul(kernel) && !kernel->hasAttr(kUpdatesAttr);
   }
 
   /// Returns true if `input` of the matmul is computed by a kernel, element by element, and read
@@ -85,7 +84,7 @@ private:
     if (!input.hasOneUse() || !isKernel(input.getDefiningOp()))
       return false;
     number = cast<OpResult>(input).getResultNumber();
-    Operation *last = terminatorOf(kernel).getOperand(number).getDefiningOp();
+    Operation *last = getYield(kernel).getOperand(number).getDefiningOp();
     return last && isElementwise(last) && typeOf(input).getElementType().isF32();
   }
 
@@ -107,7 +106,7 @@ private:
   bool build(Value inner, Value value, Value given) {
     result = given;
     OpBuilder b(result ? kernel : product);
-    Value yielded = result ? result : terminatorOf(product).getOperand(0);
+    Value yielded = result ? result : getYield(product).getOperand(0);
     FusionBuilder fused(b, b.getFusedLoc({product.getLoc(), kernel.getLoc()}), yielded.getType());
     fused.replaceValue(inner, value);
     made = fused.yield(yielded);
@@ -126,7 +125,7 @@ private:
   /// kernel would have no result.
   bool buildRest() {
     kept.clear();
-    for (Value v : terminatorOf(kernel).getOperands())
+    for (Value v : getYield(kernel).getOperands())
       if (v != moved)
         kept.push_back(v);
     if (kept.empty())
@@ -145,7 +144,7 @@ private:
   FusionOp kernel;
   unsigned number = 0;    ///< index of the kernel's result that the matmul reads as a factor
   BlockArgument argument; ///< argument of the kernel that is the matmul's result
-  Step step;              ///< gradient op that the kernel applies to the matmul's result
+  PostOpMatch step;       ///< gradient op that the kernel applies to the matmul's result
   Value result;           ///< value that the extended matmul yields; null: same as before
   Value moved;            ///< value that the kernel yielded and the extended matmul computes
   FusionOp made, rest;
@@ -154,22 +153,22 @@ private:
   std::vector<Candidate> candidatesOfRest;
 };
 
-class Gradients : public Pattern {
+class ActivationGradientPattern : public RefinePattern {
 public:
-  Gradients() : Pattern("gradients") {}
+  ActivationGradientPattern() : RefinePattern("gradients") {}
 
   bool isAnchor(FusionOp fusion, const Refinement &) const override {
-    return isProduct(fusion) && fusion.getNumResults() == 1 && !fusion->hasAttr(kUpdatesAttr);
+    return hasMatmul(fusion) && fusion.getNumResults() == 1 && !fusion->hasAttr(kUpdatesAttr);
   }
   void propose(FusionOp product, Refinement &refinement, Offer offer) const override {
-    Joined(product, refinement).propose(offer);
+    GradientFusionChange(product, refinement).propose(offer);
   }
 };
 
 } // namespace
 
-const Pattern &activationGradients() {
-  static const Gradients pattern;
+const RefinePattern &getActivationGradientPattern() {
+  static const ActivationGradientPattern pattern;
   return pattern;
 }
 

@@ -8,21 +8,21 @@ namespace dlc {
 
 /// Pattern that fuses the gradient of an activation into the matmul before or after it
 /// (Gradients.cpp).
-const Pattern &activationGradients();
+const RefinePattern &getActivationGradientPattern();
 /// Pattern that computes channel statistics in the epilogue of a convolution (Statistics.cpp).
-const Pattern &channelStatistics();
+const RefinePattern &getChannelStatisticsPattern();
 /// Pattern that computes a matmul's operand in the matmul itself, as a prologue that runs while the
 /// operand is packed (Prologues.cpp).
-const Pattern &operandPrologues();
+const RefinePattern &getOperandProloguePattern();
 /// Pattern that computes the column sums of a matmul's operand in the matmul, while the operand is
 /// packed (Sums.cpp).
-const Pattern &columnSums();
+const RefinePattern &getColumnSumPattern();
 
 /// Returns the reduction of a fusion that has only one op, which sums over all dimensions but the
 /// last. Returns null for other fusions.
-ReduceOp soleColumnSum(FusionOp fusion);
+ReduceOp matchSingleColumnSum(FusionOp fusion);
 /// Returns `op` as a reduction if it sums over all dimensions but the last; null otherwise.
-ReduceOp columnSum(mlir::Operation *op);
+ReduceOp matchColumnSum(mlir::Operation *op);
 
 } // namespace dlc
 #endif

@@ -19,7 +19,7 @@ namespace {
 
 /// Alternative in which the matmuls that read a result of a kernel compute this result themselves,
 /// as a prologue.
-class AbsorbedPrologue : public Change {
+class AbsorbedPrologue : public KernelAlternative {
 public:
   AbsorbedPrologue(FusionOp maker, unsigned number, const Refinement &refinement)
       : maker(maker), number(number), refinement(refinement),
@@ -68,13 +68,13 @@ private:
       auto fusion = dyn_cast<FusionOp>(user);
       if (!fusion)
         return false;
-      if (ReduceOp sum = soleColumnSum(fusion)) {
+      if (ReduceOp sum = matchSingleColumnSum(fusion)) {
         if (outerSum)
           return false;
         outerSum = fusion;
         continue;
       }
-      if (!isProduct(fusion) || !fusesPrologue(fusion) || llvm::count(fusion.getInputs(), v) != 1)
+      if (!hasMatmul(fusion) || !fusesPrologue(fusion) || llvm::count(fusion.getInputs(), v) != 1)
         return false;
       products.push_back({fusion, use.getOperandNumber()});
     }
@@ -85,8 +85,9 @@ private:
   /// and that only the kernel's results use. A matmul then computes this sum, too.
   void findSums() {
     for (Operation *user : made.getUsers())
-      if (ReduceOp sum = columnSum(user); sum && !outerSum && !innerSum && sum.getY().hasOneUse() &&
-                                          *sum.getY().getUsers().begin() == yield)
+      if (ReduceOp sum = matchColumnSum(user); sum && !outerSum && !innerSum &&
+                                               sum.getY().hasOneUse() &&
+                                               *sum.getY().getUsers().begin() == yield)
         innerSum = sum;
   }
 
@@ -192,7 +193,7 @@ private:
         inputs.push_back(outer[row]);
     }
     SmallVector<Type> types(product.getResultTypes());
-    ReduceOp sum = innerSum ? innerSum : outerSum ? soleColumnSum(outerSum) : ReduceOp();
+    ReduceOp sum = innerSum ? innerSum : outerSum ? matchSingleColumnSum(outerSum) : ReduceOp();
     if (withSums)
       types.push_back(sum.getY().getType());
     auto made = FusionOp::create(b, product.getLoc(), types, inputs);
@@ -238,7 +239,7 @@ private:
       yielded.push_back(sums);
     YieldOp::create(b, product.getLoc(), yielded);
     if (auto prologue = matchPrologue(made);
-        prologue && callOf(made, refinement.options.selection.threads)) {
+        prologue && describeLibraryCall(made, refinement.options.selection.threads)) {
       exponential |= prologue->exponential;
       return made;
     }
@@ -251,7 +252,7 @@ public:
     // Kernels requested by --kernels are used wherever they support the prologue, regardless of the
     // cost.
     for (auto &[product, operand] : products)
-      if (means(refinement.options.kernels, *providerOf(product)))
+      if (matchesProviderName(refinement.options.kernels, *findProvider(product)))
         return 1;
     double before = estimate(maker) + (outerSum ? estimate(outerSum) : 0),
            after = rest ? estimate(rest) : 0;
@@ -292,7 +293,7 @@ public:
 
 private:
   static bool fusesPrologue(FusionOp fusion) {
-    const Provider *provider = providerOf(fusion);
+    const Provider *provider = findProvider(fusion);
     return provider && provider->about.fusesPrologue;
   }
 
@@ -318,11 +319,11 @@ private:
   bool exponential = false;
 };
 
-class Prologues : public Pattern {
+class OperandProloguePattern : public RefinePattern {
 public:
   // A kernel that reads another kernel's result is visited first. If it is absorbed, the other
   // kernel's result may be read only by matmuls and can be absorbed, too.
-  Prologues() : Pattern("prologues", /*lastFirst=*/true) {}
+  OperandProloguePattern() : RefinePattern("prologues", /*lastFirst=*/true) {}
 
   bool isAnchor(FusionOp fusion, const Refinement &) const override {
     return acceptsPartialBody(fusion);
@@ -338,8 +339,8 @@ public:
 
 } // namespace
 
-const Pattern &operandPrologues() {
-  static const Prologues pattern;
+const RefinePattern &getOperandProloguePattern() {
+  static const OperandProloguePattern pattern;
   return pattern;
 }
 

@@ -23,14 +23,15 @@ void Refinement::erase(Operation *op) {
   op->erase();
 }
 
-ArrayRef<const Pattern *> refinePatterns() {
-  static const Pattern *const patterns[] = {&activationGradients(), &channelStatistics(),
-                                            &operandPrologues(), &columnSums()};
+ArrayRef<const RefinePattern *> refinePatterns() {
+  static const RefinePattern *const patterns[] = {
+      &getActivationGradientPattern(), &getChannelStatisticsPattern(), &getOperandProloguePattern(),
+      &getColumnSumPattern()};
   return patterns;
 }
 
 void refineKernels(ModuleOp module, const RefineOptions &options) {
-  for (const Pattern *pattern : refinePatterns()) {
+  for (const RefinePattern *pattern : refinePatterns()) {
     Refinement refinement(options);
     SmallVector<FusionOp> anchors;
     module.walk([&](FusionOp fusion) {
@@ -41,7 +42,7 @@ void refineKernels(ModuleOp module, const RefineOptions &options) {
       std::reverse(anchors.begin(), anchors.end());
     for (FusionOp anchor : anchors)
       if (!refinement.isErased(anchor))
-        pattern->propose(anchor, refinement, [&](Change &change) {
+        pattern->propose(anchor, refinement, [&](KernelAlternative &change) {
           bool pays = change.savedTime() > 0;
           pays ? change.commit(refinement) : change.drop();
           return pays;
@@ -50,10 +51,10 @@ void refineKernels(ModuleOp module, const RefineOptions &options) {
 }
 
 bool acceptsPartialBody(FusionOp fusion) {
-  const Provider *provider = providerOf(fusion);
+  const Provider *provider = findProvider(fusion);
   return provider && provider->about.acceptsPartialBody;
 }
 
-double chosenTime(Operation *op) { return candidatesOf(op).front().time(); }
+double chosenTime(Operation *op) { return readCandidates(op).front().time(); }
 
 } // namespace dlc

@@ -45,9 +45,9 @@ private:
 
 /// Alternative to some kernels of the program. It is built next to them, and either replaces them
 /// or is erased.
-class Change {
+class KernelAlternative {
 public:
-  virtual ~Change() = default;
+  virtual ~KernelAlternative() = default;
   /// Returns the estimated time that the alternative saves, in microseconds.
   virtual double savedTime() const = 0;
   /// Replaces the existing kernels by the alternative.
@@ -58,13 +58,13 @@ public:
 
 /// Callback of the driver. Commits the change if it saves time, and drops it otherwise. Returns
 /// true if the change was committed.
-using Offer = llvm::function_ref<bool(Change &)>;
+using Offer = llvm::function_ref<bool(KernelAlternative &)>;
 
-class Pattern {
+class RefinePattern {
 public:
-  constexpr Pattern(llvm::StringLiteral name, bool lastFirst = false)
+  constexpr RefinePattern(llvm::StringLiteral name, bool lastFirst = false)
       : name(name), lastFirst(lastFirst) {}
-  virtual ~Pattern() = default;
+  virtual ~RefinePattern() = default;
 
   /// Returns true if the pattern may match at this fusion. Only such fusions are passed to
   /// propose().
@@ -77,7 +77,7 @@ public:
 };
 
 /// Returns all patterns, in the order in which each is applied to the whole module.
-llvm::ArrayRef<const Pattern *> refinePatterns();
+llvm::ArrayRef<const RefinePattern *> refinePatterns();
 
 /// Applies all patterns to a module after kernel selection.
 void refineKernels(mlir::ModuleOp module, const RefineOptions &options);

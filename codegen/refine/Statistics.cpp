@@ -24,19 +24,19 @@ namespace {
 
 /// Alternative to a convolution and a kernel that computes channel statistics of its result: a
 /// convolution with these statistics as further results, and the rest of the kernel.
-class Joined : public Change {
+class StatisticsFusionChange : public KernelAlternative {
 public:
   /// `candidates`: kernels for the convolution; the first one computes channel statistics. `lost`:
   /// microseconds by which the first candidate is slower than the selected kernel.
-  Joined(FusionOp conv, FusionOp reader, ArrayRef<Candidate> candidates, double lost,
-         const Refinement &refinement)
+  StatisticsFusionChange(FusionOp conv, FusionOp reader, ArrayRef<Candidate> candidates,
+                         double lost, const Refinement &refinement)
       : conv(conv), reader(reader), candidates(candidates), lost(lost), refinement(refinement),
         yield(reader.getBody().front().getTerminator()) {}
 
   bool build() {
     auto at = llvm::find(reader.getInputs(), conv.getResult(0));
     argument = reader.getBody().getArgument(at - reader.getInputs().begin());
-    auto found = matchStatistics(argument);
+    auto found = matchChannelStatistics(argument);
     if (!found || llvm::is_contained(yield->getOperands(), argument) || !restIsSmall(*found))
       return false;
     statistics = *found;
@@ -44,7 +44,7 @@ public:
       if (!isStatistic(v))
         kept.push_back(v);
     buildConvolution();
-    if (callOf(made, refinement.options.selection.threads) && buildRest())
+    if (describeLibraryCall(made, refinement.options.selection.threads) && buildRest())
       return true;
     drop();
     return false;
@@ -57,7 +57,7 @@ public:
   }
 
   double savedTime() const override {
-    if (means(refinement.options.kernels, *providerOf(made)))
+    if (matchesProviderName(refinement.options.kernels, *findProvider(made)))
       return 1;
     return chosenTime(reader) - lost - restEstimate -
            refinement.cost.statistics(double(typeOf(argument).getNumElements()));
@@ -84,7 +84,7 @@ private:
   }
 
   /// Returns true if all other operations of the reader have at most one element per channel.
-  bool restIsSmall(const ChannelStatistics &found) {
+  bool restIsSmall(const ChannelStatisticsMatch &found) {
     auto isSmall = [&](Value v) { return typeOf(v).getNumElements() <= shapeOf(argument)[1]; };
     for (Value input : reader.getInputs())
       if (input != conv.getResult(0) && !isSmall(input))
@@ -174,7 +174,7 @@ private:
   const Refinement &refinement;
   Operation *yield;
   Value argument; ///< argument of the reader that is the convolution's result
-  ChannelStatistics statistics;
+  ChannelStatisticsMatch statistics;
   SmallVector<Value> kept; ///< results of the reader other than the statistics
   FusionOp made, rest;
   double restEstimate = 0;
@@ -183,9 +183,10 @@ private:
 /// Moves the first candidate that computes channel statistics to the front of the list. Returns an
 /// empty list if there is no such candidate, if it would replace a kernel requested by --kernels,
 /// or if only one of it and the first candidate was measured.
-std::vector<Candidate> summing(std::vector<Candidate> candidates, StringRef asked) {
+std::vector<Candidate> preferStatisticsCandidate(std::vector<Candidate> candidates,
+                                                 StringRef asked) {
   auto found = llvm::find_if(candidates, [](const Candidate &c) {
-    const Provider *provider = providerOf(c.kernel);
+    const Provider *provider = findProvider(c.kernel);
     return provider && provider->about.computesChannelSums;
   });
   if (found == candidates.end() ||
@@ -197,7 +198,7 @@ std::vector<Candidate> summing(std::vector<Candidate> candidates, StringRef aske
 }
 
 /// Returns the generated kernels in the same block that read the convolution's result exactly once.
-SmallVector<FusionOp> readersOf(FusionOp conv) {
+SmallVector<FusionOp> findReaders(FusionOp conv) {
   SmallVector<FusionOp> readers;
   Value y = conv.getResult(0);
   for (Operation *user : y.getUsers())
@@ -208,20 +209,21 @@ SmallVector<FusionOp> readersOf(FusionOp conv) {
   return readers;
 }
 
-class Statistics : public Pattern {
+class ChannelStatisticsPattern : public RefinePattern {
 public:
-  Statistics() : Pattern("statistics") {}
+  ChannelStatisticsPattern() : RefinePattern("statistics") {}
 
   bool isAnchor(FusionOp fusion, const Refinement &refinement) const override {
     return fusion.getNumResults() == 1 &&
-           !summing(candidatesOf(fusion), refinement.options.kernels).empty();
+           !preferStatisticsCandidate(readCandidates(fusion), refinement.options.kernels).empty();
   }
   void propose(FusionOp conv, Refinement &refinement, Offer offer) const override {
-    std::vector<Candidate> before = candidatesOf(conv),
-                           candidates = summing(before, refinement.options.kernels);
+    std::vector<Candidate> before = readCandidates(conv),
+                           candidates =
+                               preferStatisticsCandidate(before, refinement.options.kernels);
     double lost = candidates.front().time() - before.front().time();
-    for (FusionOp reader : readersOf(conv)) {
-      Joined joined(conv, reader, candidates, lost, refinement);
+    for (FusionOp reader : findReaders(conv)) {
+      StatisticsFusionChange joined(conv, reader, candidates, lost, refinement);
       if (joined.build() && offer(joined))
         return;
     }
@@ -230,8 +232,8 @@ public:
 
 } // namespace
 
-const Pattern &channelStatistics() {
-  static const Statistics pattern;
+const RefinePattern &getChannelStatisticsPattern() {
+  static const ChannelStatisticsPattern pattern;
   return pattern;
 }
 

@@ -40,10 +40,10 @@ bool dependsOn(Operation *to, Value value) {
 
 /// Alternative to a column sum: the matmul that computes it with the largest saving, among the
 /// matmuls that read the same tensor.
-class Joined : public Change {
+class ColumnSumChange : public KernelAlternative {
 public:
-  Joined(FusionOp sum, const Refinement &refinement)
-      : sum(sum), summed(sum.getInputs()[0]), root(belowReshapes(summed)), refinement(refinement) {}
+  ColumnSumChange(FusionOp sum, const Refinement &refinement)
+      : sum(sum), summed(sum.getInputs()[0]), root(skipReshapes(summed)), refinement(refinement) {}
 
   bool build() {
     findProducts(root);
@@ -73,7 +73,7 @@ private:
       if (isa<ReshapeOp>(user))
         findProducts(user->getResult(0));
       else if (fusion && fusion->getBlock() == sum->getBlock() &&
-               fusion->hasAttr(kCandidatesAttr) && isProduct(fusion) && !matchPrologue(fusion) &&
+               fusion->hasAttr(kCandidatesAttr) && hasMatmul(fusion) && !matchPrologue(fusion) &&
                fusion.getNumResults() == 1 && llvm::count(fusion.getInputs(), v) == 1 &&
                !dependsOn(fusion, sum.getResult(0)))
         products.emplace_back(fusion, v);
@@ -84,7 +84,7 @@ private:
   /// the most time so far, and erases it otherwise.
   void consider(FusionOp product, Value operand) {
     OpBuilder b(product);
-    Value result = terminatorOf(product).getOperand(0), sums = terminatorOf(sum).getOperand(0);
+    Value result = getYield(product).getOperand(0), sums = getYield(sum).getOperand(0);
     FusionBuilder fused(b, product.getLoc(), {result.getType(), sums.getType()});
     if (operand != summed)
       fused.inlineReshapesOf(root);
@@ -131,15 +131,15 @@ private:
   std::optional<Best> best;
 };
 
-class Sums : public Pattern {
+class ColumnSumPattern : public RefinePattern {
 public:
-  Sums() : Pattern("sums") {}
+  ColumnSumPattern() : RefinePattern("sums") {}
 
   bool isAnchor(FusionOp fusion, const Refinement &) const override {
-    return bool(soleColumnSum(fusion));
+    return bool(matchSingleColumnSum(fusion));
   }
   void propose(FusionOp sum, Refinement &refinement, Offer offer) const override {
-    Joined joined(sum, refinement);
+    ColumnSumChange joined(sum, refinement);
     if (joined.build())
       offer(joined);
   }
@@ -147,7 +147,7 @@ public:
 
 } // namespace
 
-ReduceOp columnSum(Operation *op) {
+ReduceOp matchColumnSum(Operation *op) {
   auto reduce = dyn_cast<ReduceOp>(op);
   if (!reduce || reduce.getKind() != ReduceKind::sum)
     return {};
@@ -158,16 +158,16 @@ ReduceOp columnSum(Operation *op) {
              : ReduceOp();
 }
 
-ReduceOp soleColumnSum(FusionOp fusion) {
+ReduceOp matchSingleColumnSum(FusionOp fusion) {
   Block &body = fusion.getBody().front();
   if (fusion.getNumResults() != 1 || body.getOperations().size() != 2)
     return {};
-  ReduceOp reduce = columnSum(&body.front());
+  ReduceOp reduce = matchColumnSum(&body.front());
   return reduce && isa<BlockArgument>(reduce.getX()) ? reduce : ReduceOp();
 }
 
-const Pattern &columnSums() {
-  static const Sums pattern;
+const RefinePattern &getColumnSumPattern() {
+  static const ColumnSumPattern pattern;
   return pattern;
 }
 

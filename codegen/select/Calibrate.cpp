@@ -39,19 +39,21 @@ double secondsSince(Clock::time_point start) {
 }
 
 /// Measured time of one kernel for one operation of a calibration case.
-struct Timing {
+struct KernelTiming {
   int which = 0;       ///< index of the calibration case
   int operation = 0;   ///< index of the operation within the case
   std::string kernel;  ///< the candidate's name and parameters
   double measured = 0; ///< measured time in microseconds
 };
 
-nlohmann::json toJson(const Timing &t) { return {t.which, t.operation, t.kernel, t.measured}; }
-Timing timingOf(const nlohmann::json &json) {
+nlohmann::json toJson(const KernelTiming &t) {
+  return {t.which, t.operation, t.kernel, t.measured};
+}
+KernelTiming parseTiming(const nlohmann::json &json) {
   return {json.at(0), json.at(1), json.at(2), json.at(3)};
 }
 
-std::string nameOf(const Candidate &candidate) {
+std::string formatCandidateName(const Candidate &candidate) {
   std::string name = candidate.kernel + " " + candidate.implementation;
   if (candidate.parameters) {
     llvm::raw_string_ostream os(name);
@@ -61,9 +63,9 @@ std::string nameOf(const Candidate &candidate) {
 }
 
 /// Calibration cases as modules, to which the phases before kernel selection were applied.
-class Bench {
+class CalibrationBench {
 public:
-  Bench(const CompileOptions &given, const cpu::Target &target, const Profile &base)
+  CalibrationBench(const CompileOptions &given, const cpu::Target &target, const Profile &base)
       : context(MLIRContext::Threading::DISABLED), target(target) {
     prepareContext(context);
     options = given;
@@ -83,7 +85,7 @@ public:
     ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); });
     OwningOpRef<ModuleOp> &module = modules[which];
     if (!module) {
-      module = moduleOf(cases[which], context);
+      module = parseCaseModule(cases[which], context);
       if (!module || failed(fuse(*module)))
         return {};
     }
@@ -110,7 +112,7 @@ public:
 
   /// Applies the passes that precede kernel selection in the compilation of a model.
   LogicalResult fuse(ModuleOp module) {
-    CostsFactory costs = [this](const ModelOptions &) { return kernelCosts(options); };
+    CostsFactory costs = [this](const ModelOptions &) { return createKernelCosts(options); };
     PassManager passes(&context, ModuleOp::getOperationName());
     passes.addPass(createSimplifyPass());
     passes.addPass(createPlacePass(options));
@@ -152,8 +154,8 @@ std::optional<double> timeOf(Operation *op, const Candidate &candidate,
 
 /// Times those kernels of all calibration cases that were not timed before, and sends each time to
 /// the parent process.
-void timeCases(Bench &bench, const Profile &base, const std::vector<Timing> &known,
-               const std::vector<std::string> &deadly, double seconds, WorkerLine &line) {
+void timeCases(CalibrationBench &bench, const Profile &base, const std::vector<KernelTiming> &known,
+               const std::vector<std::string> &deadly, double seconds, WorkerConnection &line) {
   // A candidate is not timed if its estimate is more than this multiple of the best estimate.
   constexpr double kHopeless = 6;
   auto start = Clock::now();
@@ -168,8 +170,8 @@ void timeCases(Bench &bench, const Profile &base, const std::vector<Timing> &kno
       auto candidates = bench.candidates(op, base);
       std::optional<TrialOperands> operands;
       for (const Candidate &candidate : candidates) {
-        std::string name = nameOf(candidate);
-        bool isKnown = llvm::any_of(known, [&](const Timing &t) {
+        std::string name = formatCandidateName(candidate);
+        bool isKnown = llvm::any_of(known, [&](const KernelTiming &t) {
           return t.which == int(which) && t.operation == int(number) && t.kernel == name;
         });
         if (isKnown || llvm::is_contained(deadly, name) || candidate.isReference ||
@@ -200,20 +202,21 @@ double geometricMean(const std::vector<double> &values) {
 /// Computes a machine profile from measured times, starting from the profile `base`.
 class ProfileFit {
 public:
-  ProfileFit(Bench &bench, const std::vector<Timing> &timings) : bench(bench), timings(timings) {}
+  ProfileFit(CalibrationBench &bench, const std::vector<KernelTiming> &timings)
+      : bench(bench), timings(timings) {}
 
   Profile learn(const Profile &base) {
     Profile profile = base;
     profile.name = "measured";
     profile.samples.clear();
-    profile.corrections = Corrections();
+    profile.corrections = CostCorrections();
     scaleFigures(profile);
     forEach(profile, [&](Operation *op, const Candidate &candidate, double measured, size_t) {
       // Times below this number of microseconds depend mainly on the clock's resolution.
       constexpr double kShort = 3;
       if (measured < kShort || candidate.estimate <= 0)
         return;
-      Work work = workOf(op);
+      WorkFeatures work = getWorkFeatures(op);
       profile.samples.push_back({candidate.implementation, work.kind, work.sizes,
                                  std::log(measured / candidate.estimate)});
     });
@@ -228,15 +231,15 @@ private:
     // The samples correct estimates that are based on the machine's parameters alone, so earlier
     // corrections are removed.
     Profile plain = profile;
-    plain.corrections = Corrections();
+    plain.corrections = CostCorrections();
     for (size_t which = 0; which < bench.cases.size(); ++which) {
-      if (llvm::none_of(timings, [&](const Timing &t) { return t.which == int(which); }))
+      if (llvm::none_of(timings, [&](const KernelTiming &t) { return t.which == int(which); }))
         continue;
       for (auto [number, op] : llvm::enumerate(bench.operationsOf(which)))
         for (const Candidate &candidate : bench.candidates(op, plain))
-          for (const Timing &t : timings)
+          for (const KernelTiming &t : timings)
             if (t.which == int(which) && t.operation == int(number) &&
-                t.kernel == nameOf(candidate))
+                t.kernel == formatCandidateName(candidate))
               use(op, candidate, t.measured, which);
     }
   }
@@ -253,16 +256,16 @@ private:
       each.measured = std::min(each.measured, measured);
       each.estimated = std::min(each.estimated, c.estimate);
     });
-    std::map<FigureScale, std::vector<double>> slower;
+    std::map<ParameterScaling, std::vector<double>> slower;
     double overhead = profile.machine.launch + profile.machine.wake;
     for (auto &[key, each] : best)
-      if (FigureScale tells = bench.cases[key.first].tells; tells != FigureScale::None)
+      if (ParameterScaling tells = bench.cases[key.first].tells; tells != ParameterScaling::None)
         slower[tells].push_back(std::clamp(std::max(each.measured - overhead, 0.1) /
                                                std::max(each.estimated - overhead, 0.1),
                                            0.1, 10.0));
-    for (const Figure &figure : figures()) {
-      bool isStreamed = figure.scale == FigureScale::Streamed;
-      auto found = slower.find(isStreamed ? FigureScale::Memory : figure.scale);
+    for (const CostParameter &figure : getCostParameters()) {
+      bool isStreamed = figure.scale == ParameterScaling::Streamed;
+      auto found = slower.find(isStreamed ? ParameterScaling::Memory : figure.scale);
       if (found == slower.end())
         continue;
       double factor = geometricMean(found->second);
@@ -270,8 +273,8 @@ private:
     }
   }
 
-  Bench &bench;
-  const std::vector<Timing> &timings;
+  CalibrationBench &bench;
+  const std::vector<KernelTiming> &timings;
 };
 
 /// Lock that a process holds while it measures a machine's profile. Other processes wait for the
@@ -298,19 +301,19 @@ private:
 } // namespace
 
 Profile measureProfile(const CompileOptions &given, const cpu::Target &target, double seconds) {
-  CompileOptions options = resolved(given);
-  Profile base = nearestProfile(target);
-  base.machine = machineFor(base, target.vectorBits);
+  CompileOptions options = resolveDefaults(given);
+  Profile base = findNearestProfile(target);
+  base.machine = scaleToVectorWidth(base, target.vectorBits);
   base.vectorBits = target.vectorBits;
   // kTimingPart: fraction of the time for timing; the rest is for building the cases again and
   // computing the profile. kSilence: seconds without progress after which a worker is killed.
   constexpr double kTimingPart = 0.85, kSilence = 10;
   auto start = Clock::now();
-  std::vector<Timing> timings;
+  std::vector<KernelTiming> timings;
   std::vector<std::string> deadly;
   std::string at, learnt;
-  auto work = [&](WorkerLine &line) {
-    Bench bench(options, target, base);
+  auto work = [&](WorkerConnection &line) {
+    CalibrationBench bench(options, target, base);
     timeCases(bench, base, timings, deadly, kTimingPart * seconds - secondsSince(start), line);
     // The list `timings` in this process has only the results of earlier workers; the results of
     // this worker were sent to the parent process.
@@ -321,7 +324,7 @@ Profile measureProfile(const CompileOptions &given, const cpu::Target &target, d
     if (message.front() == '?')
       at = message.substr(1);
     else if (message.front() == '[')
-      timings.push_back(timingOf(nlohmann::json::parse(message)));
+      timings.push_back(parseTiming(nlohmann::json::parse(message)));
     else
       learnt = message;
   };
@@ -331,7 +334,7 @@ Profile measureProfile(const CompileOptions &given, const cpu::Target &target, d
     if (learnt.empty())
       deadly.push_back(at);
   }
-  Bench bench(options, target, base);
+  CalibrationBench bench(options, target, base);
   Profile profile = ProfileFit(bench, timings).learn(base);
   profile.processor = processorModel();
   profile.cpus = {target.cpu};
@@ -347,7 +350,7 @@ std::string writeProfile(const Profile &profile, const std::string &file) {
     if (auto folder = std::filesystem::path(file).parent_path(); !folder.empty())
       std::filesystem::create_directories(folder, ignored);
     runtime::AtomicFile out(file);
-    std::string text = toText(profile);
+    std::string text = formatProfile(profile);
     out.write(text.data(), text.size());
     out.commit();
     return "";
@@ -363,11 +366,11 @@ std::string measureProfileOnce(const CompileOptions &options) {
   cpu::Target target = cpu::hostTarget();
   if (!choice.isMissing(target))
     return "";
-  std::string file = measuredProfileFile(choice.cacheDir);
+  std::string file = getMeasuredProfilePath(choice.cacheDir);
   std::error_code ignored;
   std::filesystem::create_directories(choice.cacheDir, ignored);
   CalibrationLock lock(file);
-  forgetProfiles();
+  clearProfileCache();
   // If the cache folder cannot be written, no profile is stored, and the most similar built-in
   // profile is used.
   if (!lock || !choice.isMissing(target))
@@ -375,7 +378,7 @@ std::string measureProfileOnce(const CompileOptions &options) {
   if (options.progress)
     options.progress("measuring this machine, once", 0, 1);
   (void)writeProfile(measureProfile(options, target, kCalibrationSeconds), file);
-  forgetProfiles();
+  clearProfileCache();
   return "";
 }
 

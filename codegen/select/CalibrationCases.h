@@ -12,7 +12,7 @@ namespace dlc {
 /// determines.
 struct CalibrationCase {
   std::string text;
-  FigureScale tells = FigureScale::None;
+  ParameterScaling tells = ParameterScaling::None;
 };
 
 /// Returns the calibration cases in order of importance, since time may run out before all are
@@ -21,7 +21,8 @@ std::vector<CalibrationCase> calibrationCases(int threads);
 
 /// Parses the text of a calibration case. Arguments with the attribute `dlc.weights` become random
 /// constants.
-mlir::OwningOpRef<mlir::ModuleOp> moduleOf(const CalibrationCase &each, mlir::MLIRContext &context);
+mlir::OwningOpRef<mlir::ModuleOp> parseCaseModule(const CalibrationCase &each,
+                                                  mlir::MLIRContext &context);
 
 } // namespace dlc
 #endif

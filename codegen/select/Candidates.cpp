@@ -9,14 +9,14 @@ using namespace mlir;
 
 namespace dlc {
 
-const Profile &profileOf(const CompileOptions &options, const cpu::Target &target) {
-  return profileOf(ProfileChoice{options.profile, options.cacheDir.value_or("")}, target);
+const Profile &chooseProfile(const CompileOptions &options, const cpu::Target &target) {
+  return chooseProfile(ProfileChoice{options.profile, options.cacheDir.value_or("")}, target);
 }
 
 SelectionContext selectionContextOf(const CompileOptions &options, const cpu::Target &target,
                                     bool every) {
   return {.target = target,
-          .profile = profileOf(options, target),
+          .profile = chooseProfile(options, target),
           .threads = options.threads,
           .accuracy = options.accuracy,
           .gpuArch = options.gpuArch,
@@ -28,7 +28,7 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
                                      bool generated) {
   SelectionContext selection = selectionContextOf(options, target, every);
   selection.generated = generated;
-  if (std::string device = deviceOfCommand(op); isGpu(device))
+  if (std::string device = getEnclosingCommandDevice(op); isGpu(device))
     selection.device = device;
   return candidatesFor(op, selection, refusals);
 }

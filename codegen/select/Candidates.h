@@ -9,7 +9,7 @@
 namespace dlc {
 
 /// Returns the machine profile on which estimated times are based.
-const Profile &profileOf(const CompileOptions &options, const cpu::Target &target);
+const Profile &chooseProfile(const CompileOptions &options, const cpu::Target &target);
 
 /// Returns those properties of the compile options on which candidates depend.
 SelectionContext selectionContextOf(const CompileOptions &options, const cpu::Target &target,

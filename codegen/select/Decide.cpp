@@ -33,19 +33,19 @@ constexpr double kDrift = 0.005, kDriftOfUnits = 0.12, kSessionsOfDrift = 8;
 constexpr size_t kMaxKept = 24;
 
 bool usesSharedUnits(const TunedCandidate &c) {
-  const Provider *provider = providerOf(c.kernel);
+  const Provider *provider = findProvider(c.kernel);
   return provider && provider->sharesUnits(c.implementation);
 }
 
 /// Returns the quantile of Student's t-distribution for a two-sided 95 % confidence interval.
-double student(size_t freedom) {
+double getStudentQuantile(size_t freedom) {
   constexpr double table[] = {12.7, 12.7, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
   return freedom < std::size(table) ? table[freedom] : 2.1;
 }
 
 bool isTimed(const TunedCandidate &c) { return c.rejected.empty() && c.median > 0; }
 
-const TunedCandidate *bestOf(const TuningEntry &entry) {
+const TunedCandidate *findBest(const TuningEntry &entry) {
   const TunedCandidate *best = nullptr;
   for (const TunedCandidate &c : entry.candidates)
     if (isTimed(c) && (!best || std::tie(c.slowdown, c.implementation) <
@@ -56,7 +56,7 @@ const TunedCandidate *bestOf(const TuningEntry &entry) {
 
 /// Clamps outliers to a maximum distance from the median, so that a disturbed session has limited
 /// influence.
-void bound(std::vector<double> &logs, double believed) {
+void clampOutliers(std::vector<double> &logs, double believed) {
   if (logs.size() < 3)
     return;
   auto middle = [](std::vector<double> values) {
@@ -73,7 +73,7 @@ void bound(std::vector<double> &logs, double believed) {
 }
 
 /// Sets `slowdown` and its confidence interval for all candidates and sorts them, the best first.
-void rank(TuningEntry &entry) {
+void rankCandidates(TuningEntry &entry) {
   // The slowdown is the mean ratio in the sessions that measured the candidate, because later
   // sessions measure only the fast candidates.
   for (TunedCandidate &c : entry.candidates) {
@@ -81,11 +81,11 @@ void rank(TuningEntry &entry) {
     for (double slowdown : c.sessions)
       if (slowdown > 0)
         logs.push_back(std::log(slowdown));
-    bound(logs, kSpread);
+    clampOutliers(logs, kSpread);
     if (!logs.empty())
       c.slowdown = std::exp(std::accumulate(logs.begin(), logs.end(), 0.0) / double(logs.size()));
   }
-  if (const TunedCandidate *found = bestOf(entry)) {
+  if (const TunedCandidate *found = findBest(entry)) {
     TunedCandidate best = *found;
     for (TunedCandidate &c : entry.candidates)
       if (isTimed(c)) {
@@ -114,7 +114,7 @@ RelativeTime relativeTime(const TunedCandidate &candidate, const TunedCandidate 
     logs.push_back(std::log(candidate.slowdown / over.slowdown));
   bool alike = usesSharedUnits(candidate) == usesSharedUnits(over);
   double believed = alike ? kSpread : kSpreadOfUnits, drift = alike ? kDrift : kDriftOfUnits;
-  bound(logs, believed);
+  clampOutliers(logs, believed);
   double n = double(logs.size()), mean = 0, squares = 0;
   for (double each : logs)
     mean += each / n;
@@ -122,13 +122,14 @@ RelativeTime relativeTime(const TunedCandidate &candidate, const TunedCandidate 
     squares += (each - mean) * (each - mean);
   double ofSessions = (kBelief * believed * believed + squares) / (kBelief + n - 1) / n;
   double ofDrift = drift * drift / std::ceil(n / kSessionsOfDrift);
-  double half = student(logs.size() + size_t(kBelief) - 1) * std::sqrt(ofSessions + ofDrift);
+  double half =
+      getStudentQuantile(logs.size() + size_t(kBelief) - 1) * std::sqrt(ofSessions + ofDrift);
   return {std::exp(mean), std::exp(mean - half), std::exp(mean + half),
           n >= 3 && ofSessions < ofDrift};
 }
 
 const TunedCandidate *TuningEntry::choice() const {
-  const TunedCandidate *best = bestOf(*this), *chosen = best;
+  const TunedCandidate *best = findBest(*this), *chosen = best;
   for (const TunedCandidate &c : candidates)
     if (isTimed(c) && &c != best && relativeTime(c, *best).low <= kBeaten &&
         std::tie(c.estimate, c.implementation) < std::tie(chosen->estimate, chosen->implementation))
@@ -138,7 +139,7 @@ const TunedCandidate *TuningEntry::choice() const {
 
 /// Returns true if `which` holds for a candidate that may be faster than the choice by more than
 /// the tie threshold.
-template <typename Which> static bool anyRival(const TuningEntry &entry, Which which) {
+template <typename Which> static bool hasRival(const TuningEntry &entry, Which which) {
   const TunedCandidate *choice = entry.choice();
   return std::any_of(entry.candidates.begin(), entry.candidates.end(),
                      [&](const TunedCandidate &c) {
@@ -150,20 +151,20 @@ template <typename Which> static bool anyRival(const TuningEntry &entry, Which w
 }
 
 bool isSettled(const TuningEntry &entry) {
-  return !anyRival(entry, [](const RelativeTime &) { return true; });
+  return !hasRival(entry, [](const RelativeTime &) { return true; });
 }
 
 bool needsSession(const TuningEntry &entry) {
-  return anyRival(entry, [](const RelativeTime &lead) { return !lead.known; });
+  return hasRival(entry, [](const RelativeTime &lead) { return !lead.known; });
 }
 
 bool isContender(const TuningEntry &entry, const TunedCandidate &candidate) {
   constexpr double kOut = 1.1;
-  const TunedCandidate *best = bestOf(entry);
+  const TunedCandidate *best = findBest(entry);
   return isTimed(candidate) && relativeTime(candidate, *best).low < kOut;
 }
 
-TuningEntry combined(const TuningEntry &first, const TuningEntry &session) {
+TuningEntry mergeSession(const TuningEntry &first, const TuningEntry &session) {
   TuningEntry entry = first;
   entry.unfinished = false;
   size_t before = 0;
@@ -198,7 +199,7 @@ TuningEntry combined(const TuningEntry &first, const TuningEntry &session) {
     if (c.sessions.size() == 1)
       c.slowdown = now->slowdown;
   }
-  rank(entry);
+  rankCandidates(entry);
   entry.certain = isSettled(entry);
   return entry;
 }

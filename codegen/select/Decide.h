@@ -25,7 +25,7 @@ RelativeTime relativeTime(const TunedCandidate &candidate, const TunedCandidate 
 
 /// Merges the results of a measurement session, which may have fewer candidates, into earlier
 /// results. Candidates that failed in the session are rejected.
-TuningEntry combined(const TuningEntry &first, const TuningEntry &session);
+TuningEntry mergeSession(const TuningEntry &first, const TuningEntry &session);
 
 /// Returns true if no other candidate may be faster than the choice by more than the tie threshold
 /// (kTie).

@@ -30,7 +30,7 @@ namespace {
 using Build = llvm::function_ref<SmallVector<Value>(TensorBuilder &, Block &)>;
 
 /// Total microseconds of the kernels of a variant (fused or separate).
-struct Times {
+struct VariantTimes {
   double estimated = 0;
   std::optional<double> measured = 0.0;
 
@@ -38,17 +38,18 @@ struct Times {
     estimated += best.estimate;
     measured = measured && best.measured ? std::optional(*measured + *best.measured) : std::nullopt;
   }
-  static std::optional<Times> sum(std::optional<Times> a, std::optional<Times> b) {
+  static std::optional<VariantTimes> sum(std::optional<VariantTimes> a,
+                                         std::optional<VariantTimes> b) {
     if (!a || !b)
       return std::nullopt;
-    return Times{a->estimated + b->estimated, a->measured && b->measured
-                                                  ? std::optional(*a->measured + *b->measured)
-                                                  : std::nullopt};
+    return VariantTimes{a->estimated + b->estimated,
+                        a->measured && b->measured ? std::optional(*a->measured + *b->measured)
+                                                   : std::nullopt};
   }
 };
 
 /// Measures those operations of the module that are not in the tuning database.
-void measure(ModuleOp module, CompileOptions options, const cpu::Target &target) {
+void measureMissingOperations(ModuleOp module, CompileOptions options, const cpu::Target &target) {
   // The measurement gets only a fraction of the tuning time, since the model itself is measured
   // later.
   constexpr double kPart = 0.1;
@@ -60,8 +61,9 @@ void measure(ModuleOp module, CompileOptions options, const cpu::Target &target)
 
 /// Builds a function by `build` from operands of these types and returns the total time of the best
 /// kernels for its operations; std::nullopt if an operation has no kernel.
-std::optional<Times> timesOf(Location loc, ArrayRef<Type> operands, const CompileOptions &options,
-                             const cpu::Target &target, Build build) {
+std::optional<VariantTimes> timesOf(Location loc, ArrayRef<Type> operands,
+                                    const CompileOptions &options, const cpu::Target &target,
+                                    Build build) {
   ScopedDiagnosticHandler quiet(loc.getContext(), [](Diagnostic &) { return success(); });
   OpBuilder builder(loc.getContext());
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
@@ -80,15 +82,15 @@ std::optional<Times> timesOf(Location loc, ArrayRef<Type> operands, const Compil
   manager.addPass(createFusePass());
   if (failed(manager.run(*module)))
     return std::nullopt;
-  if (options.tune || options.tuning.onMiss == OnMiss::Measure)
-    measure(*module, options, target);
+  if (options.tune || options.tuning.onMiss == TuningMissPolicy::Measure)
+    measureMissingOperations(*module, options, target);
   std::string warning;
-  TuningDatabase database(databaseOf(options), /*readOnly=*/true, warning);
+  TuningDatabase database(getTuningDatabasePath(options), /*readOnly=*/true, warning);
   TuningConditions conditions = conditionsOf(*module, options, target);
-  std::optional<Times> times = Times();
+  std::optional<VariantTimes> times = VariantTimes();
   module->walk<WalkOrder::PreOrder>([&](FusionOp fusion) {
     std::string refusals;
-    const TuningEntry *known = database.find(tuningKey(fusion, conditions));
+    const TuningEntry *known = database.find(makeTuningKey(fusion, conditions));
     auto candidates = candidatesFor(fusion, options, target, /*every=*/known != nullptr, refusals);
     if (candidates.empty()) {
       times = std::nullopt;
@@ -103,20 +105,21 @@ std::optional<Times> timesOf(Location loc, ArrayRef<Type> operands, const Compil
 }
 
 /// Marks an operation to remain one fused kernel, and returns it.
-Operation *keptWhole(Operation *op) {
+Operation *markAsFused(Operation *op) {
   op->setAttr(kKeepFusedAttr, UnitAttr::get(op->getContext()));
   return op;
 }
 
-class Comparison {
+class FusedAttentionComparison {
 public:
-  Comparison(AttentionOp op, const CompileOptions &options, const cpu::Target &target)
+  FusedAttentionComparison(AttentionOp op, const CompileOptions &options, const cpu::Target &target)
       : op(op), options(options), target(target), operands(op->getOperandTypes()) {}
 
   bool isFusedAttentionFaster(bool gradients) {
-    std::optional<Times> whole = gradients ? wholeTraining() : this->whole(), parts = this->parts();
+    std::optional<VariantTimes> whole = gradients ? wholeTraining() : this->whole(),
+                                parts = this->parts();
     if (gradients)
-      parts = Times::sum(parts, partsBackward());
+      parts = VariantTimes::sum(parts, partsBackward());
     if (!whole || !parts)
       return whole.has_value();
     return whole->measured && parts->measured ? *whole->measured < *parts->measured
@@ -126,17 +129,17 @@ public:
 private:
   Value mask(Block &block) { return op.getMask() ? Value(block.getArgument(3)) : Value(); }
 
-  std::optional<Times> whole() {
+  std::optional<VariantTimes> whole() {
     return timesOf(op.getLoc(), operands, options, target, [&](TensorBuilder &, Block &block) {
       OpBuilder builder = OpBuilder::atBlockEnd(&block);
       auto made =
           AttentionOp::create(builder, op.getLoc(), block.getArgument(0), block.getArgument(1),
                               block.getArgument(2), mask(block), op.getScale(), op.getCausal());
-      return SmallVector<Value>(keptWhole(made)->getResults());
+      return SmallVector<Value>(markAsFused(made)->getResults());
     });
   }
 
-  std::optional<Times> wholeTraining() {
+  std::optional<VariantTimes> wholeTraining() {
     SmallVector<Type> types = operands;
     types.push_back(op.getY().getType());
     return timesOf(op.getLoc(), types, options, target, [&](TensorBuilder &, Block &block) {
@@ -147,24 +150,24 @@ private:
       auto backward = AttentionGradOp::create(builder, op.getLoc(), q, k, v, forward.getY(),
                                               forward.getLse(), block.getArguments().back(),
                                               mask(block), op.getScale(), op.getCausal());
-      SmallVector<Value> results{keptWhole(forward)->getResult(0)};
-      llvm::append_range(results, keptWhole(backward)->getResults());
+      SmallVector<Value> results{markAsFused(forward)->getResult(0)};
+      llvm::append_range(results, markAsFused(backward)->getResults());
       return results;
     });
   }
 
-  std::optional<Times> parts() {
+  std::optional<VariantTimes> parts() {
     return timesOf(op.getLoc(), operands, options, target, [&](TensorBuilder &b, Block &block) {
-      AttentionScores from{block.getArgument(0), block.getArgument(1), mask(block),
-                           op.getScale().convertToDouble(), op.getCausal()};
+      AttentionScoreOperands from{block.getArgument(0), block.getArgument(1), mask(block),
+                                  op.getScale().convertToDouble(), op.getCausal()};
       return SmallVector<Value>{
-          b.make<MatmulOp>(attentionWeights(b, from), block.getArgument(2), false, false)};
+          b.make<MatmulOp>(buildAttentionWeights(b, from), block.getArgument(2), false, false)};
     });
   }
 
   /// Returns the time of the backward pass as separate operations, built as in passes/grad, from
   /// the attention weights that the forward pass saved.
-  std::optional<Times> partsBackward() {
+  std::optional<VariantTimes> partsBackward() {
     SmallVector<Type> types{operands[0], operands[1], operands[2], op.getY().getType()};
     SmallVector<int64_t> scores(shapeOf(op.getQ()).drop_back());
     scores.push_back(shapeOf(op.getK()).drop_back().back());
@@ -196,7 +199,7 @@ private:
 
 bool isFusedAttentionFaster(AttentionOp op, const CompileOptions &options,
                             const cpu::Target &target, bool gradients) {
-  return Comparison(op, options, target).isFusedAttentionFaster(gradients);
+  return FusedAttentionComparison(op, options, target).isFusedAttentionFaster(gradients);
 }
 
 } // namespace dlc

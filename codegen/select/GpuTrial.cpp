@@ -20,7 +20,7 @@ namespace dlc {
 
 namespace {
 
-using runtime::Argument;
+using runtime::BoundArray;
 
 class GpuTrial : public Trial {
 public:
@@ -73,7 +73,7 @@ public:
 
   /// Measures the time between events before and after each command in its stream. The host's work
   /// between launches is not included, since a CUDA graph of the whole program would avoid it.
-  std::optional<Sample> sample(int repeats, std::string &reason) override {
+  std::optional<TimeSample> sample(int repeats, std::string &reason) override {
     double nanoseconds = 0;
     try {
       session->setTrace(true);
@@ -87,7 +87,7 @@ public:
       reason = error.what();
       return std::nullopt;
     }
-    return Sample{nanoseconds * 1e-3 / repeats, false};
+    return TimeSample{nanoseconds * 1e-3 / repeats, false};
   }
 
   std::vector<ref::Tensor> &results() override { return outputs; }
@@ -96,7 +96,7 @@ public:
 private:
   static runtime::Device &home() { return runtime::hostDevice(); }
 
-  Argument onDevice(const void *data, int64_t bytes) {
+  BoundArray onDevice(const void *data, int64_t bytes) {
     memory.emplace_back(*device, uint64_t(std::max<int64_t>(bytes, 1)),
                         "an operand of a measurement");
     if (data && bytes)
@@ -107,7 +107,7 @@ private:
   runtime::Device *device = nullptr;
   std::unique_ptr<runtime::Session> session;
   std::vector<runtime::DeviceMemory> memory;
-  std::vector<Argument> inputs, wanted;
+  std::vector<BoundArray> inputs, wanted;
   std::vector<ref::Tensor> outputs;
   std::set<unsigned> work;
 };
@@ -123,7 +123,7 @@ std::unique_ptr<Trial> createGpuTrial(ModuleOp module, Operation *op, const std:
   return trial;
 }
 
-bool addGpuFacts(const std::string &device, NamedValues &machine, NamedValues &versions) {
+bool addGpuProperties(const std::string &device, NamedValues &machine, NamedValues &versions) {
   try {
     dlc_device_properties found =
         runtime::openDevice(*runtime::parseDeviceName(device)).properties();
@@ -136,11 +136,11 @@ bool addGpuFacts(const std::string &device, NamedValues &machine, NamedValues &v
   int driver = 0;
   using DriverVersion = int (*)(int *);
   if (auto ask = reinterpret_cast<DriverVersion>(
-          cuda::loaded(cuda::Library::Driver).symbol("cuDriverGetVersion")))
+          cuda::loadLibrary(cuda::Library::Driver).symbol("cuDriverGetVersion")))
     ask(&driver);
   versions["driver"] = std::to_string(driver);
   versions["nvrtc"] = cuda::nvrtcVersion();
-  for (auto &[library, version] : cuda::libraryVersions())
+  for (auto &[library, version] : cuda::getLibraryVersions())
     versions[library] = version;
   versions.erase("library");
   return true;

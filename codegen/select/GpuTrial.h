@@ -17,7 +17,7 @@ std::unique_ptr<Trial> createGpuTrial(mlir::ModuleOp module, mlir::Operation *op
 
 /// Adds the properties on which times on the GPU depend: its model, driver and libraries. Returns
 /// false if the GPU is not available, so that nothing can be measured.
-bool addGpuFacts(const std::string &device, NamedValues &machine, NamedValues &versions);
+bool addGpuProperties(const std::string &device, NamedValues &machine, NamedValues &versions);
 
 } // namespace dlc
 #endif

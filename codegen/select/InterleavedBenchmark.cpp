@@ -12,7 +12,7 @@ namespace dlc {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) {
+double microsecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
@@ -25,13 +25,13 @@ constexpr size_t kMinRuns = 8, kMaxRounds = 1000;
 constexpr double kHopeless = 1.3, kFarBehind = 5;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-double middleOf(std::vector<double> values) {
+double computeMedian(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + long(values.size() / 2), values.end());
   return values[values.size() / 2];
 }
 
-struct Runner {
-  Timed *timed;
+struct CandidateRunner {
+  Timeable *timed;
   std::vector<double> rounds; ///< microseconds per round; NaN if disturbed or not run
   double fastest = 1e30;      ///< microseconds of the fastest run, including disturbed ones
   bool running = true;
@@ -48,17 +48,17 @@ struct Runner {
     return size_t(
         std::count_if(rounds.begin(), rounds.end(), [](double t) { return !std::isnan(t); }));
   }
-  double median() const { return samples() ? middleOf(times()) : fastest; }
+  double median() const { return samples() ? computeMedian(times()) : fastest; }
 };
 
-struct Ratio {
+struct TimeRatio {
   double median = 1, low = 0, high = 1e30;
   size_t pairs = 0;
 };
 
 /// Returns the median ratio of two candidates' times in the same rounds, with a confidence interval
 /// by ranks: `outside` of the n sorted ratios are below the interval, and as many above.
-Ratio ratioOf(const Runner &runner, const Runner &best) {
+TimeRatio computeTimeRatio(const CandidateRunner &runner, const CandidateRunner &best) {
   std::vector<double> ratios;
   for (size_t i = 0; i < std::min(runner.rounds.size(), best.rounds.size()); ++i)
     if (double r = runner.rounds[i] / best.rounds[i]; !std::isnan(r))
@@ -74,14 +74,14 @@ Ratio ratioOf(const Runner &runner, const Runner &best) {
 
 class InterleavedBenchmark {
 public:
-  InterleavedBenchmark(std::span<Timed *const> candidates, const BenchmarkLimits &limits,
+  InterleavedBenchmark(std::span<Timeable *const> candidates, const BenchmarkLimits &limits,
                        const Rounds &begun)
       : limits(limits) {
     size_t played = 0;
     for (const auto &rounds : begun)
       played = std::max(played, rounds.size());
     for (size_t i = 0; i < candidates.size(); ++i) {
-      Runner &runner = runners.emplace_back();
+      CandidateRunner &runner = runners.emplace_back();
       runner.timed = candidates[i];
       if (i < begun.size())
         runner.rounds = begun[i];
@@ -90,13 +90,13 @@ public:
       for (double t : runner.times())
         runner.fastest = std::min(runner.fastest, t);
     }
-    for (Runner &runner : runners)
+    for (CandidateRunner &runner : runners)
       order.push_back(&runner);
   }
 
   BenchmarkResult run() {
     auto start = Clock::now();
-    for (Runner *runner : order)
+    for (CandidateRunner *runner : order)
       if (auto once = sample(*runner);
           once && runner->timed->repeatable() && once->microseconds < kShortRun)
         runner->repeats =
@@ -104,17 +104,17 @@ public:
     double patience = limits.patience;
     size_t begun = order.empty() ? kMaxRounds : order[0]->rounds.size();
     for (size_t round = begun; round < kMaxRounds; ++round) {
-      double before = since(start);
+      double before = microsecondsSince(start);
       playRound();
       // The time limit is extended so that operations with long runs get at least the minimum
       // number of rounds.
-      patience = std::max(patience, 2 * kMinRuns * (since(start) - before));
+      patience = std::max(patience, 2 * kMinRuns * (microsecondsSince(start) - before));
       // After the first rounds, results are evaluated only every eighth round, since they change
       // little.
       if (round > 32 && round % 8 && round != begun)
         continue;
       dropHopeless(round);
-      double spent = since(start);
+      double spent = microsecondsSince(start);
       if (!isEnough()) {
         if (spent > patience)
           break;
@@ -128,7 +128,7 @@ public:
   }
 
 private:
-  std::optional<Sample> sample(Runner &runner) {
+  std::optional<TimeSample> sample(CandidateRunner &runner) {
     tell();
     auto turn = limits.turn ? limits.turn(size_t(&runner - runners.data())) : nullptr;
     auto taken = runner.timed->sample(runner.repeats, runner.standing.failed);
@@ -138,17 +138,17 @@ private:
   }
 
   void tell() {
-    if (!limits.progress || since(told) < 100e3)
+    if (!limits.progress || microsecondsSince(told) < 100e3)
       return;
     Rounds rounds;
-    for (const Runner &runner : runners)
+    for (const CandidateRunner &runner : runners)
       rounds.push_back(runner.rounds);
     limits.progress(rounds);
     told = Clock::now();
   }
 
   void playRound() {
-    for (Runner *runner : order) {
+    for (CandidateRunner *runner : order) {
       runner->rounds.push_back(kMissing);
       if (!runner->running)
         continue;
@@ -172,28 +172,28 @@ private:
     std::reverse(order.begin(), order.end());
   }
 
-  Runner *best() {
-    Runner *best = nullptr;
-    for (Runner &runner : runners)
+  CandidateRunner *best() {
+    CandidateRunner *best = nullptr;
+    for (CandidateRunner &runner : runners)
       if (runner.running && (!best || runner.median() < best->median()))
         best = &runner;
     return best;
   }
 
   bool isEnough() {
-    for (Runner &runner : runners)
+    for (CandidateRunner &runner : runners)
       if (runner.running && runner.samples() < kMinRuns)
         return false;
     return best();
   }
 
   void dropHopeless(size_t round) {
-    Runner *first = best();
-    for (Runner &runner : runners) {
+    CandidateRunner *first = best();
+    for (CandidateRunner &runner : runners) {
       if (!first || &runner == first || !runner.running)
         continue;
-      bool behind =
-          ratioOf(runner, *first).pairs >= kMinRuns && ratioOf(runner, *first).low > kHopeless;
+      bool behind = computeTimeRatio(runner, *first).pairs >= kMinRuns &&
+                    computeTimeRatio(runner, *first).low > kHopeless;
       bool farBehind =
           round >= 1 && first->samples() > 1 && runner.fastest > kFarBehind * first->median();
       if (behind || farBehind)
@@ -203,15 +203,15 @@ private:
 
   bool isAlone() const {
     return std::count_if(runners.begin(), runners.end(),
-                         [](const Runner &r) { return r.running; }) < 2;
+                         [](const CandidateRunner &r) { return r.running; }) < 2;
   }
 
   bool isDecided() {
-    Runner *first = best();
-    for (Runner &runner : runners) {
+    CandidateRunner *first = best();
+    for (CandidateRunner &runner : runners) {
       if (&runner == first || !runner.running)
         continue;
-      Ratio ratio = ratioOf(runner, *first);
+      TimeRatio ratio = computeTimeRatio(runner, *first);
       bool isBehind = ratio.low > 1, isTie = ratio.low > 1 / kTie && ratio.high < kTie;
       if (ratio.pairs < kMinRuns || (!isBehind && !isTie))
         return false;
@@ -223,21 +223,21 @@ private:
     BenchmarkResult result;
     result.enough = isEnough();
     result.certain = certain;
-    Runner *first = best();
-    for (Runner &runner : runners) {
+    CandidateRunner *first = best();
+    for (CandidateRunner &runner : runners) {
       CandidateResult &s = runner.standing;
       std::vector<double> times = runner.times();
       if (times.empty())
         times.push_back(runner.fastest);
       s.min = *std::min_element(times.begin(), times.end());
-      s.median = middleOf(times);
+      s.median = computeMedian(times);
       s.samples = int(runner.samples());
       std::vector<double> away;
       for (double t : times)
         away.push_back(std::abs(t - s.median));
-      s.spread = s.median > 0 ? middleOf(away) / s.median : 0;
+      s.spread = s.median > 0 ? computeMedian(away) / s.median : 0;
       if (first && &runner != first) {
-        Ratio ratio = ratioOf(runner, *first);
+        TimeRatio ratio = computeTimeRatio(runner, *first);
         s.slowdown = ratio.median;
         s.slowdownLow = ratio.pairs ? ratio.low : ratio.median;
         s.slowdownHigh = ratio.pairs ? ratio.high : ratio.median;
@@ -251,15 +251,15 @@ private:
   }
 
   const BenchmarkLimits &limits;
-  std::vector<Runner> runners;
-  std::vector<Runner *> order;
+  std::vector<CandidateRunner> runners;
+  std::vector<CandidateRunner *> order;
   Clock::time_point told = Clock::now();
   bool certain = false;
 };
 
 } // namespace
 
-BenchmarkResult runBenchmark(std::span<Timed *const> candidates, const BenchmarkLimits &limits,
+BenchmarkResult runBenchmark(std::span<Timeable *const> candidates, const BenchmarkLimits &limits,
                              const Rounds &begun) {
   return candidates.empty() ? BenchmarkResult()
                             : InterleavedBenchmark(candidates, limits, begun).run();

@@ -20,18 +20,18 @@
 namespace dlc {
 
 /// Measured time of one or several runs, and whether other work on the machine disturbed it.
-struct Sample {
+struct TimeSample {
   double microseconds = 0;
   bool disturbed = false;
 };
 
 /// Interface of anything that can be timed, by the host's clock or by a device's clock.
-class Timed {
+class Timeable {
 public:
-  virtual ~Timed() = default;
+  virtual ~Timeable() = default;
   /// Returns the mean microseconds of `repeats` runs. On failure, returns std::nullopt and sets
   /// `reason`.
-  virtual std::optional<Sample> sample(int repeats, std::string &reason) = 0;
+  virtual std::optional<TimeSample> sample(int repeats, std::string &reason) = 0;
   /// Returns true if consecutive runs take the same time as separate ones. False if something must
   /// be done between runs, such as evicting caches.
   virtual bool repeatable() const { return true; }
@@ -79,8 +79,8 @@ constexpr double kTie = 1.03;
 
 /// Runs an interleaved benchmark of the candidates. `begun`: rounds of an interrupted benchmark of
 /// the same candidates, which is resumed.
-BenchmarkResult runBenchmark(std::span<Timed *const> candidates, const BenchmarkLimits &limits = {},
-                             const Rounds &begun = {});
+BenchmarkResult runBenchmark(std::span<Timeable *const> candidates,
+                             const BenchmarkLimits &limits = {}, const Rounds &begun = {});
 
 } // namespace dlc
 #endif

@@ -25,8 +25,8 @@ namespace {
 
 /// Function that contains a copy of one operation with operands of other types. Constant operands
 /// are copied if their type is the same.
-struct Stage {
-  Stage(Operation *op, ArrayRef<Type> operands) : builder(op->getContext()) {
+struct OperationCopy {
+  OperationCopy(Operation *op, ArrayRef<Type> operands) : builder(op->getContext()) {
     module = ModuleOp::create(op->getLoc());
     copyAccuracy(op, *module);
     builder.setInsertionPointToEnd(module->getBody());
@@ -55,7 +55,7 @@ public:
   std::optional<double> operation(Operation *op, ArrayRef<Type> operands,
                                   ArrayRef<Type> results) override {
     ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
-    Stage stage(op, operands);
+    OperationCopy stage(op, operands);
     auto fusion = FusionOp::create(stage.builder, op->getLoc(), results, stage.values);
     Block &body =
         fusion.getBody().empty() ? fusion.getBody().emplaceBlock() : fusion.getBody().front();
@@ -72,7 +72,7 @@ public:
     YieldOp::create(stage.builder, op->getLoc(), inner->getResults());
     // For CPUs, code is generated only for row-major layouts, for which there may be no suitable
     // library; for GPUs, it is generated for any layout.
-    bool generated = isGpu(deviceOfCommand(fusion)) ||
+    bool generated = isGpu(getEnclosingCommandDevice(fusion)) ||
                      llvm::all_of(llvm::concat<const Type>(operands, results),
                                   [](Type type) { return layoutOf(type).empty(); });
     return bestEstimate(fusion, generated);
@@ -86,7 +86,7 @@ public:
     RankedTensorType x = typeOf(transposed.getX()), w = typeOf(transposed.getW());
     double flops =
         2.0 * double(x.getNumElements()) * double(w.getNumElements()) / double(w.getDimSize(0));
-    CostModel cost(profileOf(options, target), target, options.threads);
+    CostModel cost(chooseProfile(options, target), target, options.threads);
     return cost.lowerBoundTransposed(flops);
   }
 
@@ -100,7 +100,7 @@ public:
     Block *block = function.addEntryBlock();
     builder.setInsertionPointToEnd(block);
     auto reorder = ReorderOp::create(builder, module->getLoc(), to, block->getArgument(0));
-    if (transposeReorder(builder, reorder)) {
+    if (reorderToTranspose(builder, reorder)) {
       reorder.erase();
       auto fusions = block->getOps<FusionOp>();
       return fusions.empty() ? 0 : bestEstimate(*fusions.begin(), true).value_or(1e6);
@@ -115,7 +115,7 @@ public:
       return false;
     if (!options.kernels.empty())
       return llvm::any_of(providers(), [&](const Provider *provider) {
-        return means(options.kernels, *provider) && provider->hasFusedAttention();
+        return matchesProviderName(options.kernels, *provider) && provider->hasFusedAttention();
       });
     auto attention = dyn_cast<AttentionOp>(op);
     if (!attention || preferred)
@@ -137,7 +137,7 @@ public:
   }
   bool usesGeneratedIntegerSums() override {
     return !can(options.device, DLC_DEVICE_GPU_CODE) && !libraryHasExactSums() &&
-           cpu::sumsIntegers(target);
+           cpu::supportsIntegerMatmul(target);
   }
   bool hasFast16BitKernels(Type element) override {
     // CPUs are assumed to have only conversions for f16, so kernels for f16 are not fast.
@@ -164,7 +164,7 @@ private:
         candidatesFor(op, options, target, /*every=*/false, refusals, generated);
     // On GPUs, a provider that --kernels requests is used wherever possible, so the costs of other
     // providers are irrelevant.
-    if (isGpu(deviceOfCommand(op)))
+    if (isGpu(getEnclosingCommandDevice(op)))
       preferKernels(candidates, options.kernels);
     if (candidates.empty())
       return std::nullopt;
@@ -179,7 +179,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Costs> kernelCosts(const CompileOptions &options) {
+std::unique_ptr<Costs> createKernelCosts(const CompileOptions &options) {
   return std::make_unique<KernelCosts>(options);
 }
 

@@ -29,7 +29,7 @@ constexpr double kSilence = 120;
 class MeasurementSession {
 public:
   MeasurementSession(Operation *op, ArrayRef<Candidate> candidates, const TuningEntry &known,
-                     const TrialConditions &conditions, WorkerLine &line)
+                     const TrialConditions &conditions, WorkerConnection &line)
       : op(op), candidates(candidates), conditions(conditions), tuning(conditions.options.tuning),
         line(line), entry(known), operands(op) {}
 
@@ -51,7 +51,7 @@ private:
     tell();
   }
 
-  void tell() { line.say(toLine(entry)); }
+  void tell() { line.say(formatEntry(entry)); }
 
   void at(size_t i, std::string_view stage) {
     line.at(uint32_t(i));
@@ -142,7 +142,7 @@ private:
       line.at(kNowhere);
       tell();
     };
-    std::vector<Timed *> timed;
+    std::vector<Timeable *> timed;
     Rounds begun;
     for (auto [i, trial] : llvm::zip(measured, trials)) {
       timed.push_back(trial.get());
@@ -173,7 +173,7 @@ private:
   ArrayRef<Candidate> candidates;
   const TrialConditions &conditions;
   const TuningOptions &tuning;
-  WorkerLine &line;
+  WorkerConnection &line;
   TuningEntry entry;
   TrialOperands operands;
   std::vector<size_t> measured; ///< indices of the candidates that are measured
@@ -181,12 +181,12 @@ private:
 };
 
 /// Connection to a measurement session that runs in this process instead of a worker process.
-class LocalWorkerLine : public WorkerLine {
+class LocalWorkerConnection : public WorkerConnection {
 public:
-  explicit LocalWorkerLine(const std::function<void(const TuningEntry &)> &progress)
+  explicit LocalWorkerConnection(const std::function<void(const TuningEntry &)> &progress)
       : progress(progress) {}
   void say(const std::string &message) override {
-    if (auto entry = fromLine(message))
+    if (auto entry = parseEntry(message))
       progress(*entry);
   }
   void at(uint32_t) override {}
@@ -197,14 +197,14 @@ private:
 
 /// Serializes the operation to bytecode for another MLIR context, because the threads of this
 /// context do not exist in a forked process.
-std::string bytesOf(Operation *op) {
-  OwningOpRef<ModuleOp> module = moduleOf(op);
+std::string serializeOperation(Operation *op) {
+  OwningOpRef<ModuleOp> module = wrapInModule(op);
   std::string bytes;
   llvm::raw_string_ostream os(bytes);
   return failed(writeBytecodeToFile(*module, os)) ? "" : bytes;
 }
 
-OwningOpRef<ModuleOp> moduleFrom(const std::string &bytes, MLIRContext &context) {
+OwningOpRef<ModuleOp> parseBytecode(const std::string &bytes, MLIRContext &context) {
   // Constants refer to the buffer without a copy, so the buffer must have the alignment that they
   // require.
   auto buffer =
@@ -219,7 +219,7 @@ OwningOpRef<ModuleOp> moduleFrom(const std::string &bytes, MLIRContext &context)
   return module;
 }
 
-Operation *onlyOperation(ModuleOp module) {
+Operation *findSingleOperation(ModuleOp module) {
   for (auto function : module.getOps<mlir::func::FuncOp>())
     for (Operation &op : function.getBody().front())
       if (!isa<ConstantOp, mlir::func::ReturnOp>(op))
@@ -230,7 +230,8 @@ Operation *onlyOperation(ModuleOp module) {
 } // namespace
 
 SessionResult runSession(Operation *op, ArrayRef<Candidate> candidates, const TuningEntry &known,
-                         const TrialConditions &conditions, double seconds, WorkerLine &line) {
+                         const TrialConditions &conditions, double seconds,
+                         WorkerConnection &line) {
   return MeasurementSession(op, candidates, known, conditions, line).run(seconds);
 }
 
@@ -238,29 +239,29 @@ SessionResult runSessionInWorker(Operation *op, ArrayRef<Candidate> candidates,
                                  const TuningEntry &known, const TrialConditions &conditions,
                                  double seconds,
                                  const std::function<void(const TuningEntry &)> &progress) {
-  std::string bytes = isGpu(deviceOfCommand(op)) ? "" : bytesOf(op);
+  std::string bytes = isGpu(getEnclosingCommandDevice(op)) ? "" : serializeOperation(op);
   if (bytes.empty()) {
-    LocalWorkerLine line(progress);
+    LocalWorkerConnection line(progress);
     return runSession(op, candidates, known, conditions, seconds, line);
   }
   SessionResult result;
   result.entry = known;
   bool done = false;
-  auto work = [&](WorkerLine &line) {
+  auto work = [&](WorkerConnection &line) {
     MLIRContext context(MLIRContext::Threading::DISABLED);
     prepareContext(context);
-    auto module = moduleFrom(bytes, context);
-    Operation *own = module ? onlyOperation(*module) : nullptr;
+    auto module = parseBytecode(bytes, context);
+    Operation *own = module ? findSingleOperation(*module) : nullptr;
     if (!own)
       return;
     SessionResult made = runSession(own, candidates, result.entry, conditions, seconds, line);
-    line.say((made.enough ? "+" : "-") + toLine(made.entry));
+    line.say((made.enough ? "+" : "-") + formatEntry(made.entry));
     // The worker process ends here without cleanup.
     _exit(0);
   };
   auto heard = [&](const std::string &message) {
     bool ends = message.front() == '+' || message.front() == '-';
-    auto entry = fromLine(ends ? message.substr(1) : message);
+    auto entry = parseEntry(ends ? message.substr(1) : message);
     if (!entry)
       return;
     entry->key = known.key;
@@ -273,7 +274,7 @@ SessionResult runSessionInWorker(Operation *op, ArrayRef<Candidate> candidates,
   };
   bool hung = false;
   while (!done) {
-    WorkerEnd end = runWorker(work, heard, kSilence, conditions.options.tuning.stop);
+    WorkerExit end = runWorker(work, heard, kSilence, conditions.options.tuning.stop);
     if (done)
       break;
     // The first hang may be caused by the fork: another thread of the parent may have held a lock.

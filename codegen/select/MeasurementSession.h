@@ -21,7 +21,7 @@ struct SessionResult {
 /// messages are sent to `line`.
 SessionResult runSession(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates,
                          const TuningEntry &known, const TrialConditions &conditions,
-                         double seconds, WorkerLine &line);
+                         double seconds, WorkerConnection &line);
 
 /// Runs a measurement session (see runSession) in a separate process, if the operation runs on the
 /// host. A candidate that crashes is rejected, and the session continues without it. `progress` is

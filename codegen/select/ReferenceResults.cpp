@@ -24,16 +24,16 @@ constexpr double kQuick = 1 << 22, kMax = 2e8, kMaxElements = 2e7;
 constexpr int64_t kPlaces = 512, kFewPlaces = 64;
 
 ArrayRef<int64_t> shapeOf(Value v) { return cast<RankedTensorType>(v.getType()).getShape(); }
-int64_t sizeOf(Value v) { return ref::product(shapeOf(v)); }
+int64_t sizeOf(Value v) { return ref::multiplyDims(shapeOf(v)); }
 
-Shape indexOf(int64_t place, ArrayRef<int64_t> shape) {
+Shape toMultiIndex(int64_t place, ArrayRef<int64_t> shape) {
   Shape index(shape.size());
   for (size_t d = shape.size(); d-- > 0; place /= shape[d])
     index[d] = place % shape[d];
   return index;
 }
 
-int64_t placeOf(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
+int64_t toLinearIndex(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
   int64_t place = 0;
   for (size_t d = 0; d < shape.size(); ++d)
     place = place * shape[d] + index[d];
@@ -42,7 +42,7 @@ int64_t placeOf(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
 
 /// Returns the number of multiplications that computing all elements takes; 0 for operations whose
 /// work is proportional to their number of elements.
-double heavySteps(Operation *op) {
+double countMultiplications(Operation *op) {
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
     ArrayRef<int64_t> a = shapeOf(matmul.getA());
     return double(sizeOf(matmul.getY())) * double(a[a.size() - (matmul.getTransposeA() ? 2 : 1)]);
@@ -67,20 +67,20 @@ double heavySteps(Operation *op) {
   return 0;
 }
 
-class Evaluator {
+class ReferenceEvaluator {
 public:
-  Evaluator(Operation *op, ArrayRef<ref::Tensor> operands, bool inOwnTypes)
+  ReferenceEvaluator(Operation *op, ArrayRef<ref::Tensor> operands, bool inOwnTypes)
       : op(op), own(inOwnTypes) {
     auto fusion = dyn_cast<FusionOp>(op);
     for (auto [i, tensor] : llvm::enumerate(operands))
       given[fusion ? Value(fusion.getBody().getArgument(i)) : op->getOperand(i)] = tensor;
   }
 
-  std::optional<std::vector<Expected>> run() {
+  std::optional<std::vector<ExpectedResult>> run() {
     SmallVector<Value> wanted;
     double steps = 0, elements = 0;
     auto add = [&](Operation *inner) {
-      steps += heavySteps(inner);
+      steps += countMultiplications(inner);
       for (Value v : inner->getResults())
         elements += double(sizeOf(v));
       return !isa<RandomOp>(inner) || own;
@@ -96,9 +96,9 @@ public:
       llvm::append_range(wanted, op->getResults());
     }
     bool everywhere = steps <= kQuick && elements <= kQuick;
-    std::vector<Expected> expected;
+    std::vector<ExpectedResult> expected;
     for (Value v : wanted) {
-      Expected each;
+      ExpectedResult each;
       if (everywhere || sizeOf(v) <= kPlaces) {
         if (sizeOf(v) > kPlaces || everywhere) {
           each.values = whole(v);
@@ -183,7 +183,7 @@ private:
       return known[v] =
                  failed(value) ? ref::Tensor() : converted(*value, typeOf(v, {}).getElementType());
     }
-    if (heavySteps(from) > kMax || sizeOf(v) > kMaxElements)
+    if (countMultiplications(from) > kMax || sizeOf(v) > kMaxElements)
       return {};
     SmallVector<ref::Tensor> inputs;
     for (Value operand : from->getOperands()) {
@@ -245,10 +245,10 @@ private:
       return places;
     Places result;
     for (int64_t place : places) {
-      Shape index = indexOf(place, to), own(from.size());
+      Shape index = toMultiIndex(place, to), own(from.size());
       for (size_t d = 0; d < from.size(); ++d)
         own[d] = from[d] == 1 ? 0 : index[d + to.size() - from.size()];
-      result.push_back(placeOf(own, from));
+      result.push_back(toLinearIndex(own, from));
     }
     return result;
   }
@@ -256,10 +256,10 @@ private:
   template <typename Op> static Places permuted(Op op, const Places &places) {
     Places result;
     for (int64_t place : places) {
-      Shape index = indexOf(place, shapeOf(op.getY())), own(index.size());
+      Shape index = toMultiIndex(place, shapeOf(op.getY())), own(index.size());
       for (auto [d, from] : llvm::enumerate(op.getPermutation()))
         own[from] = index[d];
-      result.push_back(placeOf(own, shapeOf(op.getX())));
+      result.push_back(toLinearIndex(own, shapeOf(op.getX())));
     }
     return result;
   }
@@ -277,7 +277,7 @@ private:
     if (!result.isFloat())
       return gather(v, whole(v), places);
     for (size_t i = 0; i < places.size(); ++i) {
-      Shape index = indexOf(places[i], shapeOf(v));
+      Shape index = toMultiIndex(places[i], shapeOf(v));
       result.setDouble(i, sumAt(op, x, y, index) + (bias ? bias.getDouble(index[1]) : 0));
     }
     return result;
@@ -292,7 +292,7 @@ private:
     Value v = op->getResult(0);
     ref::Tensor result = ref::Tensor::empty(typeOf(v, {int64_t(places.size())}));
     for (size_t i = 0; i < places.size(); ++i)
-      result.setDouble(i, sumAt(op, x, y, borders, indexOf(places[i], shapeOf(v))));
+      result.setDouble(i, sumAt(op, x, y, borders, toMultiIndex(places[i], shapeOf(v))));
     return result;
   }
 
@@ -338,7 +338,8 @@ private:
     double sum = 0;
     for (int64_t k = 0; k < a.getShape()[ka]; ++k) {
       left[ka] = right[kb] = k;
-      sum += a.getDouble(placeOf(left, a.getShape())) * b.getDouble(placeOf(right, b.getShape()));
+      sum += a.getDouble(toLinearIndex(left, a.getShape())) *
+             b.getDouble(toLinearIndex(right, b.getShape()));
     }
     return sum;
   }
@@ -350,15 +351,15 @@ private:
                             function_ref<bool(ArrayRef<int64_t> tap, Shape &at)> reach,
                             function_ref<double(int64_t, int64_t)> weight) {
     ArrayRef<int64_t> image = x.getShape().drop_front(2);
-    int64_t pixels = ref::product(image), place = 0;
+    int64_t pixels = ref::multiplyDims(image), place = 0;
     double sum = 0;
     ref::forEachIndex(window, [&](const std::vector<int64_t> &tap) {
       Shape at(tap.size());
       if (reach(tap, at))
         for (int64_t c = 0; c < channels; ++c)
-          sum +=
-              x.getDouble((example * x.getShape()[1] + first + c) * pixels + placeOf(at, image)) *
-              weight(c, place);
+          sum += x.getDouble((example * x.getShape()[1] + first + c) * pixels +
+                             toLinearIndex(at, image)) *
+                 weight(c, place);
       ++place;
     });
     return sum;
@@ -368,7 +369,7 @@ private:
                       ArrayRef<int64_t> index) {
     ArrayRef<int64_t> window = w.getShape().drop_front(2), image = x.getShape().drop_front(2);
     int64_t channels = w.getShape()[1], features = w.getShape()[0] / op.getGroups(),
-            taps = ref::product(window);
+            taps = ref::multiplyDims(window);
     auto reach = [&](ArrayRef<int64_t> tap, Shape &at) {
       bool inside = true;
       for (size_t d = 0; d < tap.size(); ++d) {
@@ -387,7 +388,7 @@ private:
                       ArrayRef<int64_t> index) {
     ArrayRef<int64_t> window = w.getShape().drop_front(2), image = x.getShape().drop_front(2);
     int64_t features = w.getShape()[1], channels = w.getShape()[0] / op.getGroups(),
-            taps = ref::product(window);
+            taps = ref::multiplyDims(window);
     int64_t first = index[1] / features * channels;
     auto reach = [&](ArrayRef<int64_t> tap, Shape &at) {
       bool inside = true;
@@ -406,7 +407,7 @@ private:
   static double sumAt(ConvWeightGradOp op, const ref::Tensor &x, const ref::Tensor &dy,
                       ArrayRef<int64_t> index) {
     ArrayRef<int64_t> image = x.getShape().drop_front(2), positions = dy.getShape().drop_front(2);
-    int64_t pixels = ref::product(image), count = ref::product(positions),
+    int64_t pixels = ref::multiplyDims(image), count = ref::multiplyDims(positions),
             features = dy.getShape()[1];
     int64_t channels = x.getShape()[1] / op.getGroups(),
             c = index[0] / (features / op.getGroups()) * channels + index[1];
@@ -438,10 +439,10 @@ private:
 
 } // namespace
 
-std::optional<std::vector<Expected>> expectedResults(Operation *op, ArrayRef<ref::Tensor> operands,
-                                                     bool inOwnTypes) {
+std::optional<std::vector<ExpectedResult>>
+expectedResults(Operation *op, ArrayRef<ref::Tensor> operands, bool inOwnTypes) {
   ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
-  return Evaluator(op, operands, inOwnTypes).run();
+  return ReferenceEvaluator(op, operands, inOwnTypes).run();
 }
 
 } // namespace dlc

@@ -15,7 +15,7 @@
 namespace dlc {
 
 /// Expected values of one result: all elements, or a sample of its elements.
-struct Expected {
+struct ExpectedResult {
   std::vector<int64_t> places; ///< positions in row-major order; empty: all elements
   ref::Tensor values;
 };
@@ -24,7 +24,7 @@ struct Expected {
 /// layouts of the operation's operands. `inOwnTypes`: each operation rounds to its result type, as
 /// the compiled program does. Returns std::nullopt if the evaluation would take too long or is not
 /// supported.
-std::optional<std::vector<Expected>>
+std::optional<std::vector<ExpectedResult>>
 expectedResults(mlir::Operation *op, llvm::ArrayRef<ref::Tensor> operands, bool inOwnTypes);
 
 } // namespace dlc

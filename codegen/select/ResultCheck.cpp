@@ -33,7 +33,7 @@ struct Difference {
   double relative() const { return most == 0 ? 0 : most / scale; }
 };
 
-double difference(const ref::Tensor &x, const ref::Tensor &y) {
+double computeDifference(const ref::Tensor &x, const ref::Tensor &y) {
   Difference d;
   if (x.getElement() == ref::Element::F32 && y.getElement() == ref::Element::F32) {
     auto *a = reinterpret_cast<const float *>(x.data()),
@@ -47,9 +47,9 @@ double difference(const ref::Tensor &x, const ref::Tensor &y) {
   return d.relative();
 }
 
-double difference(const ref::Tensor &x, const Expected &want) {
+double computeDifference(const ref::Tensor &x, const ExpectedResult &want) {
   if (want.places.empty())
-    return difference(x, want.values);
+    return computeDifference(x, want.values);
   Difference d;
   for (size_t i = 0; i < want.places.size(); ++i)
     d.add(x.getDouble(want.places[i]), want.values.getDouble(i));
@@ -57,7 +57,7 @@ double difference(const ref::Tensor &x, const Expected &want) {
 }
 
 /// Returns the relative tolerance for results of this element type.
-double allowed(ref::Element element) {
+double getTolerance(ref::Element element) {
   switch (element) {
   case ref::Element::F64:
     return 1e-10;
@@ -70,7 +70,7 @@ double allowed(ref::Element element) {
 
 /// Returns the additional tolerance for an operation whose intermediate values are, or may be,
 /// rounded to fewer bits.
-double allowedBy(Operation *op) {
+double getExtraTolerance(Operation *op) {
   double most = 0;
   auto narrow = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -88,25 +88,25 @@ double allowedBy(Operation *op) {
 
 /// Converts the tensor from its layout to row-major order; null if oneDNN does not support the
 /// conversion.
-ref::Tensor rowMajor(Value value, const ref::Tensor &tensor) {
+ref::Tensor convertToRowMajor(Value value, const ref::Tensor &tensor) {
   if (layoutOf(value.getType()).empty())
     return tensor;
   auto type = cast<RankedTensorType>(value.getType());
   ref::Tensor plain = ref::Tensor::empty(tensor.getType());
-  std::string wrong = onednn::reorder(onednn_desc::argument(value), tensor.data(),
-                                      onednn_desc::argument(type.getShape(), type.getElementType()),
-                                      plain.mutableData());
+  std::string wrong = onednn::reorder(
+      onednn_desc::describeArgument(value), tensor.data(),
+      onednn_desc::describeArgument(type.getShape(), type.getElementType()), plain.mutableData());
   return wrong.empty() ? plain : ref::Tensor();
 }
 
-std::optional<Tensors> plainOperands(Operation *op, const TrialOperands &operands) {
+std::optional<Tensors> convertOperandsToRowMajor(Operation *op, const TrialOperands &operands) {
   Tensors inputs;
   for (auto [value, tensor] : llvm::zip(op->getOperands(), operands.tensors)) {
     auto constant = value.getDefiningOp<ConstantOp>();
     if (constant && !layoutOf(value.getType()).empty())
       return std::nullopt;
     auto known = constant ? ref::Tensor::fromAttr(constant.getValue())
-                          : FailureOr<ref::Tensor>(rowMajor(value, tensor));
+                          : FailureOr<ref::Tensor>(convertToRowMajor(value, tensor));
     if (failed(known) || !*known)
       return std::nullopt;
     inputs.push_back(*known);
@@ -118,11 +118,11 @@ class ResultChecker {
 public:
   ResultChecker(Operation *op, const TrialOperands &operands, ArrayRef<const Tensors *> results,
                 double extra)
-      : op(op), operands(operands), results(results), extra(std::max(extra, allowedBy(op))),
+      : op(op), operands(operands), results(results), extra(std::max(extra, getExtraTolerance(op))),
         checks(results.size()) {}
 
   std::vector<ResultCheck> run() {
-    inputs = plainOperands(op, operands);
+    inputs = convertOperandsToRowMajor(op, operands);
     auto exact = inputs && bringPlain() ? expectedResults(op, *inputs, false) : std::nullopt;
     if (!exact && inputs && !plain.empty()) {
       exact = expectedResults(op, *inputs, true);
@@ -137,13 +137,13 @@ public:
 
 private:
   double allowance(const ref::Tensor &tensor) const {
-    double own = allowed(tensor.getElement());
+    double own = getTolerance(tensor.getElement());
     return tensor.isFloat() ? std::max(own, extra) : own;
   }
 
   bool agree(size_t i, size_t j) const {
     for (auto [a, b] : llvm::zip(*results[i], *results[j]))
-      if (!(difference(a, b) <= allowance(a)))
+      if (!(computeDifference(a, b) <= allowance(a)))
         return false;
     return true;
   }
@@ -152,7 +152,7 @@ private:
     for (const Tensors *list : results) {
       plain.emplace_back();
       for (auto [value, tensor] : llvm::zip(op->getResults(), *list)) {
-        plain.back().push_back(rowMajor(value, tensor));
+        plain.back().push_back(convertToRowMajor(value, tensor));
         if (!plain.back().back()) {
           plain.clear();
           return false;
@@ -162,23 +162,23 @@ private:
     return true;
   }
 
-  bool isNear(size_t i, ArrayRef<Expected> want, double &error) const {
+  bool isNear(size_t i, ArrayRef<ExpectedResult> want, double &error) const {
     bool near = true;
     error = 0;
     for (auto [tensor, each] : llvm::zip(plain[i], want)) {
-      double d = difference(tensor, each);
+      double d = computeDifference(tensor, each);
       near &= d <= allowance(tensor);
       error = std::max(error, d);
     }
     return near;
   }
 
-  void against(ArrayRef<Expected> exact) {
+  void against(ArrayRef<ExpectedResult> exact) {
     size_t places = 0;
-    for (const Expected &each : exact)
+    for (const ExpectedResult &each : exact)
       places = std::max(places, each.places.size());
     std::string checked = how + (places ? " at " + std::to_string(places) + " positions" : "");
-    std::optional<std::optional<std::vector<Expected>>> rounded;
+    std::optional<std::optional<std::vector<ExpectedResult>>> rounded;
     std::optional<size_t> nearest;
     for (size_t i = 0; i < results.size(); ++i) {
       ResultCheck &v = checks[i];

@@ -73,7 +73,7 @@ struct TuningGroup {
 };
 
 /// Candidates that all operations with the same structural key share.
-struct KnownCandidates {
+struct CachedCandidates {
   std::vector<Candidate> candidates;
   std::string refusals;
   bool staysFused = false;     ///< a split into two kernels was considered and is not faster
@@ -81,16 +81,16 @@ struct KnownCandidates {
   std::optional<TuningKey> key = {};
 };
 
-class Selection {
+class KernelSelector {
 public:
-  Selection(ModuleOp module, const CompileOptions &options, const cpu::Target &target)
+  KernelSelector(ModuleOp module, const CompileOptions &options, const cpu::Target &target)
       : module(module), options(options), tuning(options.tuning), target(target),
         conditions(conditionsOf(module, options, target)),
         dequantizedBytesLeft(options.dequantizeWeights == "never" ? 0 : kMaxDequantizedBytes),
-        database(databaseOf(options), options.tuning.pinned, warning) {
+        database(getTuningDatabasePath(options), options.tuning.pinned, warning) {
     warn();
     if (options.tune)
-      tuning.onMiss = OnMiss::Measure;
+      tuning.onMiss = TuningMissPolicy::Measure;
   }
 
   LogicalResult run() {
@@ -101,16 +101,16 @@ public:
       if (const TuningEntry *known = database.find(key)) {
         group.entry = known;
         group.from = TunedOperation::From::Known;
-        if (tuning.onMiss != OnMiss::Measure || !wantsMore(key, group))
+        if (tuning.onMiss != TuningMissPolicy::Measure || !wantsMore(key, group))
           report(group);
       }
-    if (tuning.onMiss == OnMiss::Measure)
+    if (tuning.onMiss == TuningMissPolicy::Measure)
       measureMissing();
     else
       tellElsewhere();
-    if (tuning.onMiss == OnMiss::Error && failed(refuseMisses()))
+    if (tuning.onMiss == TuningMissPolicy::Error && failed(refuseMisses()))
       return failure();
-    for (WeightForms &forms : weightForms)
+    for (WeightAlternatives &forms : weightForms)
       chooseForm(forms);
     for (auto &[key, group] : groups) {
       if (!group.reported && !group.operations.empty())
@@ -132,21 +132,21 @@ private:
 
   /// Returns true if operations are measured, or if measurements of a previous run may exist.
   bool hasMeasurements() const {
-    return tuning.onMiss == OnMiss::Measure || !database.all().empty();
+    return tuning.onMiss == TuningMissPolicy::Measure || !database.all().empty();
   }
 
   /// If the estimates of the two weight forms differ by less than this factor, the faster one is
   /// uncertain and both are measured.
   static constexpr double kClose = 4;
 
-  static bool areClose(const WeightForms &forms) {
+  static bool areClose(const WeightAlternatives &forms) {
     return forms.quantizedTime < kClose * forms.dequantizedTime &&
            forms.dequantizedTime < kClose * forms.quantizedTime;
   }
 
   /// Keeps the form of the weights (quantized or f32) that is faster by measurement or, if not both
   /// were measured, by estimate.
-  void chooseForm(WeightForms &forms) {
+  void chooseForm(WeightAlternatives &forms) {
     auto groupOf = [&](FusionOp op) -> TuningGroup * {
       for (auto &[key, group] : groups)
         if (llvm::is_contained(group.operations, op.getOperation()))
@@ -162,7 +162,7 @@ private:
         time > 0 && otherTime > 0 ? otherTime < time : forms.dequantizedTime < forms.quantizedTime;
     if (TuningGroup *lost = isDequantized ? quantized : other)
       llvm::erase(lost->operations, isDequantized ? forms.quantized : forms.dequantized);
-    keepForm(forms, isDequantized);
+    keepAlternative(forms, isDequantized);
   }
 
   /// Enumerates the candidates of an operation. If they can be measured, adds the operation to the
@@ -170,14 +170,14 @@ private:
   /// and is not split.
   LogicalResult enumerateCandidates(Operation *op, bool isForm = false) {
     clearChoice(op);
-    std::string refusals, device = deviceOfCommand(op);
+    std::string refusals, device = getEnclosingCommandDevice(op);
     bool onGpu = isGpu(device);
     SelectionContext selection =
-        selectionContextOf(options, target, tuning.onMiss == OnMiss::Measure);
+        selectionContextOf(options, target, tuning.onMiss == TuningMissPolicy::Measure);
     if (onGpu)
       selection.device = device;
-    auto [known, isFirst] = candidatesByKey.try_emplace(structuralKeyOf(op));
-    KnownCandidates &shared = known->second;
+    auto [known, isFirst] = candidatesByKey.try_emplace(computeStructuralKey(op));
+    CachedCandidates &shared = known->second;
     if (isFirst)
       shared.candidates = candidatesFor(op, selection, shared.refusals);
     std::vector<Candidate> candidates = shared.candidates;
@@ -195,7 +195,7 @@ private:
           isForm = true;
           if (failed(enumerateCandidates(forms->dequantized, isForm)))
             return failure();
-        } else if (FusionOp kept = keepForm(*forms, isFaster); isFaster) {
+        } else if (FusionOp kept = keepAlternative(*forms, isFaster); isFaster) {
           return enumerateCandidates(kept);
         }
       }
@@ -221,7 +221,7 @@ private:
     boundWorkspace(candidates, options, refusals);
     const TuningConditions *where = onGpu ? gpuConditions(device) : &conditions;
     bool isRefused = !options.kernels.empty() && !onGpu && llvm::none_of(candidates, [&](auto &c) {
-      return means(options.kernels, *providerOf(c.kernel));
+      return matchesProviderName(options.kernels, *findProvider(c.kernel));
     });
     auto noteRefusal = [&] {
       if (isRefused && !refusals.empty())
@@ -230,8 +230,8 @@ private:
     };
     // An operation with one candidate is also measured or looked up in the database, to report its
     // measured time.
-    bool alone =
-        candidates.size() < 2 && tuning.onMiss != OnMiss::Measure && database.all().empty();
+    bool alone = candidates.size() < 2 && tuning.onMiss != TuningMissPolicy::Measure &&
+                 database.all().empty();
     if (!where || alone) {
       preferKernels(candidates, options.kernels);
       writeCandidates(op, candidates);
@@ -239,7 +239,7 @@ private:
       return success();
     }
     if (!shared.key)
-      shared.key = tuningKey(op, *where);
+      shared.key = makeTuningKey(op, *where);
     const TuningKey &key = *shared.key;
     noteRefusal();
     auto [at, isNew] = numbers.try_emplace(key.identity(), groups.size());
@@ -260,7 +260,7 @@ private:
       gpu.settings["weights"] = "warm";
       if (!options.gpuArch.empty())
         gpu.settings["gpu-arch"] = options.gpuArch;
-      if (addGpuFacts(device, gpu.machine, gpu.versions))
+      if (addGpuProperties(device, gpu.machine, gpu.versions))
         at->second = std::move(gpu);
     }
     return at->second ? &*at->second : nullptr;
@@ -403,7 +403,8 @@ private:
     std::vector<Candidate> candidates = group.candidates;
     if (group.entry) {
       std::string refusals;
-      if (hasOtherImplementations(*group.entry, candidates) && !isGpu(deviceOfCommand(op))) {
+      if (hasOtherImplementations(*group.entry, candidates) &&
+          !isGpu(getEnclosingCommandDevice(op))) {
         candidates = candidatesFor(op, options, target, /*every=*/true, refusals);
         boundWorkspace(candidates, options, refusals);
       }
@@ -418,13 +419,13 @@ private:
       ++done;
       group.reported = true;
     }
-    if (options.progress && tuning.onMiss == OnMiss::Measure)
+    if (options.progress && tuning.onMiss == TuningMissPolicy::Measure)
       options.progress("tuning", int(done), int(groups.size()));
     if (!tuning.report)
       return;
     TunedOperation about;
     SmallVector<StringRef> names;
-    namesIn(group.operations[0]->getLoc(), names);
+    collectLocationNames(group.operations[0]->getLoc(), names);
     for (StringRef name : names)
       about.names.push_back(name.str());
     about.from = group.from;
@@ -445,9 +446,9 @@ private:
   const cpu::Target &target;
   TuningConditions conditions;
   std::map<std::string, std::optional<TuningConditions>> onGpus;
-  std::map<StructuralKey, KnownCandidates> candidatesByKey;
+  std::map<StructuralKey, CachedCandidates> candidatesByKey;
   int64_t dequantizedBytesLeft;
-  std::vector<WeightForms> weightForms; ///< weight forms between which measurements decide
+  std::vector<WeightAlternatives> weightForms; ///< weight forms between which measurements decide
   std::string warning;
   TuningDatabase database;
   /// Tuning groups in the order of the model's operations.
@@ -465,7 +466,7 @@ LogicalResult selectKernels(ModuleOp module, const CompileOptions &options,
       !options.kernels.empty() && !llvm::is_contained(known, options.kernels))
     return module.emitError("kernels '")
            << options.kernels << "' is unknown; required: one of " << llvm::join(known, ", ");
-  return Selection(module, options, target).run();
+  return KernelSelector(module, options, target).run();
 }
 
 } // namespace dlc

@@ -17,7 +17,7 @@ namespace dlc {
 namespace {
 
 /// Returns the only matmul or convolution of a fusion; null if there is none or more than one.
-Operation *contractionOf(FusionOp fusion) {
+Operation *findContraction(FusionOp fusion) {
   Operation *only = nullptr;
   for (Operation &op : fusion.getBody().front())
     if (isa<MatmulOp, ConvOp, ConvTransposeOp>(op)) {
@@ -30,9 +30,9 @@ Operation *contractionOf(FusionOp fusion) {
 
 /// Returns true if the first kernel would dequantize or convert constant weights in each run, and
 /// the matmul is bound by weight bandwidth.
-bool expandsWeights(FusionOp first, Operation *contraction) {
+bool convertsWeightsEachRun(FusionOp first, Operation *contraction) {
   auto product = dyn_cast<MatmulOp>(contraction);
-  return product && isBoundByWeights(product) && !first.getInputs().empty() &&
+  return product && isWeightBandwidthBound(product) && !first.getInputs().empty() &&
          llvm::all_of(first.getInputs(), [](Value input) {
            return isa_and_nonnull<ConstantOp>(input.getDefiningOp());
          });
@@ -41,13 +41,13 @@ bool expandsWeights(FusionOp first, Operation *contraction) {
 /// Returns the values at which the fusion can be split: computed operands of the contraction, and
 /// results after the contraction that are the only values that later ops need. The latter are in
 /// reverse order.
-SmallVector<Value> cutsOf(FusionOp fusion, Operation *contraction) {
+SmallVector<Value> findSplitPoints(FusionOp fusion, Operation *contraction) {
   SmallVector<Value> cuts;
   for (Value operand : contraction->getOperands())
     if (Operation *maker = operand.getDefiningOp(); maker && !isa<ConstantOp>(maker))
       cuts.push_back(operand);
   Block &body = fusion.getBody().front();
-  ValueRange yielded = terminatorOf(fusion).getOperands();
+  ValueRange yielded = getYield(fusion).getOperands();
   for (Operation &op : llvm::reverse(body.without_terminator())) {
     if (op.getNumResults() != 1 || isa<ConstantOp>(op) ||
         (yielded.size() == 1 && op.getResult(0) == yielded.front()))
@@ -90,7 +90,7 @@ struct FusionSplit {
 
 /// Returns the reshapes between `cut` and `result`, the last one first; std::nullopt if there are
 /// other ops between the two values.
-std::optional<SmallVector<Operation *>> reshapesBehind(Value result, Value cut) {
+std::optional<SmallVector<Operation *>> collectReshapesBetween(Value result, Value cut) {
   SmallVector<Operation *> reshapes;
   for (; result != cut; result = reshapes.back()->getOperand(0)) {
     if (!isa_and_nonnull<ReshapeOp>(result.getDefiningOp()))
@@ -100,13 +100,14 @@ std::optional<SmallVector<Operation *>> reshapesBehind(Value result, Value cut) 
   return reshapes;
 }
 
-FusionSplit splitAt(FusionOp fusion, Value cut) {
+FusionSplit splitFusionAt(FusionOp fusion, Value cut) {
   OpBuilder b(fusion);
   FusionSplit split;
-  ValueRange yielded = terminatorOf(fusion).getOperands();
+  ValueRange yielded = getYield(fusion).getOperands();
   auto first = FusionBuilder(b, fusion.getLoc(), cut.getType()).yield(cut);
   split.kernels.push_back(first);
-  if (auto reshapes = yielded.size() == 1 ? reshapesBehind(yielded.front(), cut) : std::nullopt) {
+  if (auto reshapes =
+          yielded.size() == 1 ? collectReshapesBetween(yielded.front(), cut) : std::nullopt) {
     IRMapping map;
     map.map(cut, first.getResult(0));
     for (Operation *op : llvm::reverse(*reshapes))
@@ -154,11 +155,11 @@ SmallVector<Operation *> splitContraction(FusionOp fusion, ArrayRef<Candidate> w
   // A second launch is not worthwhile if the fusion takes less than kNear times the lower bound, or
   // less than kShort microseconds.
   constexpr double kNear = 1.5, kShort = 4;
-  bool onGpu = isGpu(deviceOfCommand(fusion));
+  bool onGpu = isGpu(getEnclosingCommandDevice(fusion));
   // On CPUs, the fusion is not split if it updates a state in place: the matmul and the addition
   // must be one kernel.
   bool may = onGpu || (fusion.getNumResults() == 1 && !fusion->hasAttr(kUpdatesAttr));
-  Operation *contraction = may ? contractionOf(fusion) : nullptr;
+  Operation *contraction = may ? findContraction(fusion) : nullptr;
   if (!contraction)
     return {};
   bool isDone = !whole.empty() && !whole.front().isReference;
@@ -169,18 +170,18 @@ SmallVector<Operation *> splitContraction(FusionOp fusion, ArrayRef<Candidate> w
     for (Value value : llvm::concat<Value>(SmallVector<Value>(fusion.getInputs()),
                                            SmallVector<Value>(fusion.getResults())))
       bytes += double(storageBytes(cast<RankedTensorType>(value.getType())));
-    CostModel cost(profileOf(options, target), target, options.threads);
+    CostModel cost(chooseProfile(options, target), target, options.threads);
     bool isNarrow = typeOf(contraction->getOperand(0)).getElementType().isBF16();
-    double least =
-        cost.least(flopsOf(contraction) / (isNarrow ? cost.machine.libraryBf16Gain : 1), bytes);
+    double least = cost.least(
+        estimateFlops(contraction) / (isNarrow ? cost.machine.libraryBf16Gain : 1), bytes);
     if (whole.front().estimate < kNear * least)
       return {};
   }
   std::optional<FusionSplit> best;
   double time = isDone ? whole.front().estimate : std::numeric_limits<double>::infinity();
-  for (Value cut : cutsOf(fusion, contraction)) {
-    FusionSplit split = splitAt(fusion, cut);
-    auto taken = expandsWeights(cast<FusionOp>(split.kernels.front()), contraction)
+  for (Value cut : findSplitPoints(fusion, contraction)) {
+    FusionSplit split = splitFusionAt(fusion, cut);
+    auto taken = convertsWeightsEachRun(cast<FusionOp>(split.kernels.front()), contraction)
                      ? std::nullopt
                      : timeOf(split, options, target);
     if (!taken || *taken >= time) {

@@ -72,7 +72,7 @@ private:
 
 } // namespace
 
-StructuralKey structuralKeyOf(Operation *op) {
+StructuralKey computeStructuralKey(Operation *op) {
   StructuralKey key;
   StructuralKeyWriter(key).write(op);
   key.push_back(reinterpret_cast<const void *>(uintptr_t(isRepeated(op))));

@@ -13,7 +13,7 @@ namespace dlc {
 /// Repeated layers of a model have equal keys. A key is valid as long as the MLIR context exists.
 using StructuralKey = std::vector<const void *>;
 
-StructuralKey structuralKeyOf(mlir::Operation *op);
+StructuralKey computeStructuralKey(mlir::Operation *op);
 
 } // namespace dlc
 #endif

@@ -33,7 +33,7 @@ namespace dlc {
 
 namespace {
 
-RankedTensorType plainType(Type type) {
+RankedTensorType getRowMajorType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   return RankedTensorType::get(tensor.getShape(), tensor.getElementType());
 }
@@ -48,7 +48,7 @@ bool isPadded(Type type) {
 /// Returns random values similar to activations. Integers are 0 or 1, so that they are valid
 /// indices for almost all operations.
 ref::Tensor randomTensor(Type type, uint64_t seed) {
-  ref::Tensor tensor = ref::Tensor::empty(plainType(type));
+  ref::Tensor tensor = ref::Tensor::empty(getRowMajorType(type));
   uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
   for (int64_t i = 0; i < tensor.size(); ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;
@@ -63,8 +63,8 @@ ref::Tensor randomTensor(Type type, uint64_t seed) {
 
 /// Returns group ends that distribute the rows of the first operand evenly over the groups of a
 /// grouped matmul.
-ref::Tensor evenEnds(Operation *op, Value ends) {
-  ref::Tensor tensor = ref::Tensor::empty(plainType(ends.getType()));
+ref::Tensor makeEvenGroupEnds(Operation *op, Value ends) {
+  ref::Tensor tensor = ref::Tensor::empty(getRowMajorType(ends.getType()));
   int64_t rows = cast<RankedTensorType>(op->getOperand(0).getType()).getDimSize(0);
   for (int64_t i = 0; i < tensor.size(); ++i)
     tensor.setInt(i, rows * (i + 1) / tensor.size());
@@ -96,7 +96,7 @@ public:
   uint64_t workspace() const override { return session->memory().scratchBytes; }
   bool repeatable() const override { return !coldWeights; }
 
-  std::optional<Sample> sample(int repeats, std::string &reason) override {
+  std::optional<TimeSample> sample(int repeats, std::string &reason) override {
     using Clock = std::chrono::steady_clock;
     // The caches contain the operands of the previous candidate. Before a short run, a warm-up run
     // loads this candidate's operands, since in a model they were just computed.
@@ -111,7 +111,7 @@ public:
         return std::nullopt;
     double time = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
     lastMicroseconds = time;
-    return Sample{time / repeats, runQueueDelay() - inLine > 3 + 0.02 * time};
+    return TimeSample{time / repeats, runQueueDelay() - inLine > 3 + 0.02 * time};
   }
 
 private:
@@ -169,7 +169,7 @@ bool HostTrial::make(ModuleOp module, Operation *op, const TrialOperands &operan
     if (tensor)
       inputs.push_back(tensor);
   for (Type type : op->getResultTypes())
-    outputs.push_back(ref::Tensor::empty(plainType(type)));
+    outputs.push_back(ref::Tensor::empty(getRowMajorType(type)));
   for (const ref::Tensor &tensor : inputs)
     inputPointers.push_back(tensor.data());
   for (ref::Tensor &tensor : outputs)
@@ -190,7 +190,7 @@ void HostTrial::coolConstants() const {
 
 } // namespace
 
-OwningOpRef<ModuleOp> moduleOf(Operation *op) {
+OwningOpRef<ModuleOp> wrapInModule(Operation *op) {
   MLIRContext *context = op->getContext();
   Location loc = op->getLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
@@ -229,8 +229,8 @@ TrialOperands::TrialOperands(Operation *op) {
     auto [at, isNew] = known.try_emplace(operand);
     bool isEnds = isa<GroupedMatmulOp, GroupedWeightGradOp>(op) && operand == op->getOperand(2);
     if (isNew && !operand.getDefiningOp<ConstantOp>())
-      at->second =
-          isEnds ? evenEnds(op, operand) : randomTensor(operand.getType(), tensors.size() + 1);
+      at->second = isEnds ? makeEvenGroupEnds(op, operand)
+                          : randomTensor(operand.getType(), tensors.size() + 1);
     tensors.push_back(at->second);
   }
 }
@@ -248,12 +248,12 @@ std::unique_ptr<Trial> createTrial(Operation *op, const Candidate &candidate,
     reason += (reason.empty() ? "" : "; ") + diagnostic.str();
     return success();
   });
-  OwningOpRef<ModuleOp> module = moduleOf(op);
+  OwningOpRef<ModuleOp> module = wrapInModule(op);
   module->walk([&](func::ReturnOp end) {
     Operation *copy = end->getPrevNode();
     writeCandidates(copy, candidate);
   });
-  if (std::string device = deviceOfCommand(op); isGpu(device))
+  if (std::string device = getEnclosingCommandDevice(op); isGpu(device))
     return createGpuTrial(*module, op, device, operands, conditions, reason);
   auto trial = std::make_unique<HostTrial>(op->getContext(), conditions.coldWeights);
   if (!trial->make(*module, op, operands, conditions, reason))

@@ -17,11 +17,11 @@ struct TrialOperands {
 
 /// Returns a module that contains only the operation: module { func @main(operands that are not
 /// constant) { op } }.
-mlir::OwningOpRef<mlir::ModuleOp> moduleOf(mlir::Operation *op);
+mlir::OwningOpRef<mlir::ModuleOp> wrapInModule(mlir::Operation *op);
 
 /// Compiled program of one operation on the operation's device, built by the same phases as whole
 /// models.
-class Trial : public Timed {
+class Trial : public Timeable {
 public:
   /// Runs the program once. Returns false and sets `reason` if it fails.
   virtual bool run(std::string &reason) = 0;

@@ -28,7 +28,7 @@ constexpr int kGeneratedRevision = 3;
 
 /// Returns a short list of important processor features for users, followed by a hash of all
 /// features.
-std::string featuresText(StringRef features) {
+std::string formatFeatures(StringRef features) {
   std::string text;
   for (const char *telling :
        {"avx2", "avx512f", "avx512vnni", "avx512bf16", "avx512fp16", "amx-tile", "neon", "sve"})
@@ -48,7 +48,7 @@ std::string libraryVersions() {
 
 /// Returns a tuning entry with the known results of each candidate, in the candidates' order,
 /// followed by known results of other implementations.
-TuningEntry startOf(ArrayRef<Candidate> candidates, const TuningEntry *known) {
+TuningEntry makeInitialEntry(ArrayRef<Candidate> candidates, const TuningEntry *known) {
   TuningEntry entry = known ? *known : TuningEntry();
   std::vector<TunedCandidate> all;
   for (const Candidate &candidate : candidates) {
@@ -79,17 +79,17 @@ TuningConditions conditionsOf(ModuleOp module, const CompileOptions &options,
   module.walk([&](ConstantOp op) {
     bytes += double(ref::storageBytes(cast<RankedTensorType>(op.getY().getType())));
   });
-  conditions.coldWeights = bytes > profileOf(options, target).machine.cacheBytes;
+  conditions.coldWeights = bytes > chooseProfile(options, target).machine.cacheBytes;
   conditions.settings = {{"threads", std::to_string(options.threads)},
                          {"weights", conditions.coldWeights ? "cold" : "warm"},
                          {"accuracy", options.accuracy},
-                         {"matmul-precision", matmulPrecisionOf(options)},
+                         {"matmul-precision", getMatmulPrecision(options)},
                          {"workspace", options.tuning.workspaceBytes > 0
                                            ? std::to_string(options.tuning.workspaceBytes)
                                            : "any"}};
   conditions.machine = {{"cpu", target.cpu},
                         {"model", processorModel()},
-                        {"features", featuresText(target.features)},
+                        {"features", formatFeatures(target.features)},
                         {"vector", std::to_string(target.vectorBits)},
                         {"caches", processorCaches()}};
   conditions.versions = {{"dlc", "0.1." + std::to_string(kGeneratedRevision)},
@@ -98,7 +98,7 @@ TuningConditions conditionsOf(ModuleOp module, const CompileOptions &options,
   return conditions;
 }
 
-TuningKey tuningKey(Operation *op, const TuningConditions &conditions) {
+TuningKey makeTuningKey(Operation *op, const TuningConditions &conditions) {
   TuningKey key{"", conditions.settings, conditions.machine, conditions.versions};
   if (isRepeated(op))
     key.settings["weights"] = "warm";
@@ -129,9 +129,9 @@ Measurement measureCandidates(Operation *op, ArrayRef<Candidate> candidates, con
                               const TuningEntry *known, const TrialConditions &conditions,
                               double seconds,
                               const std::function<void(const TuningEntry &)> &progress) {
-  TuningEntry all = startOf(candidates, known);
+  TuningEntry all = makeInitialEntry(candidates, known);
   SmallVector<StringRef> names;
-  namesIn(op->getLoc(), names);
+  collectLocationNames(op->getLoc(), names);
   all.key = key;
   all.name = names.empty() ? op->getName().getStringRef().str() : names.front().str();
   TuningEntry session = all;
@@ -164,7 +164,7 @@ Measurement measureCandidates(Operation *op, ArrayRef<Candidate> candidates, con
     measurement.enough = held.enough;
     // Wrong results and crashes are recorded even if too many runs were disturbed and the times
     // cannot be used.
-    measurement.entry = held.enough ? combined(all, held.entry) : withAll(held.entry);
+    measurement.entry = held.enough ? mergeSession(all, held.entry) : withAll(held.entry);
   }
   measurement.entry.unfinished = !measurement.enough;
   return measurement;

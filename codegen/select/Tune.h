@@ -20,7 +20,7 @@ TuningConditions conditionsOf(mlir::ModuleOp module, const CompileOptions &optio
 
 /// Returns the tuning-database key of the operation under these conditions. It contains no names or
 /// locations, so that equal operations share their measurements.
-TuningKey tuningKey(mlir::Operation *op, const TuningConditions &conditions);
+TuningKey makeTuningKey(mlir::Operation *op, const TuningConditions &conditions);
 
 struct Measurement {
   /// Results of this measurement session and of earlier ones.

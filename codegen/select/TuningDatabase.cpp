@@ -26,25 +26,25 @@ const std::string kHeader = "{\"dlc tuning database\":2}";
 
 /// Lock that a process holds while it appends to the file, or reads and replaces it. The lock is a
 /// separate file because the database file is replaced by renaming.
-class Lock {
+class DatabaseLock {
 public:
-  explicit Lock(const std::string &file)
+  explicit DatabaseLock(const std::string &file)
       : descriptor(::open((file + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
     while (descriptor >= 0 && ::flock(descriptor, LOCK_EX) != 0 && errno == EINTR)
       ;
   }
-  ~Lock() {
+  ~DatabaseLock() {
     if (descriptor >= 0)
       ::close(descriptor);
   }
-  Lock(const Lock &) = delete;
-  Lock &operator=(const Lock &) = delete;
+  DatabaseLock(const DatabaseLock &) = delete;
+  DatabaseLock &operator=(const DatabaseLock &) = delete;
 
 private:
   int descriptor;
 };
 
-struct Contents {
+struct DatabaseContents {
   std::vector<TuningEntry> entries;
   size_t damaged = 0, firstDamaged = 0;
   bool foreign = false; ///< the file is not a tuning database
@@ -52,8 +52,8 @@ struct Contents {
 
 /// Reads a database file; a missing file has no entries. If several lines have the same operation,
 /// the last one counts.
-Contents readFile(const std::string &path) {
-  Contents contents;
+DatabaseContents readFile(const std::string &path) {
+  DatabaseContents contents;
   std::ifstream file(path, std::ios::binary);
   std::string line;
   for (size_t number = 1; std::getline(file, line); ++number) {
@@ -62,7 +62,7 @@ Contents readFile(const std::string &path) {
         contents.foreign = true;
         return contents;
       }
-    } else if (auto entry = fromLine(line)) {
+    } else if (auto entry = parseEntry(line)) {
       contents.entries.push_back(std::move(*entry));
     } else if (!line.empty() && contents.damaged++ == 0) {
       contents.firstDamaged = number;
@@ -71,27 +71,27 @@ Contents readFile(const std::string &path) {
   return contents;
 }
 
-double rounded(double value, int digits) {
+double roundToDigits(double value, int digits) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*g", digits, value);
   return std::strtod(text, nullptr);
 }
 
-std::string textOf(const nlohmann::json &object, const char *name) {
+std::string readText(const nlohmann::json &object, const char *name) {
   auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-double numberOf(const nlohmann::json &object, const char *name, double otherwise) {
+double readNumber(const nlohmann::json &object, const char *name, double otherwise) {
   auto found = object.find(name);
   return found != object.end() && found->is_number() ? found->get<double>() : otherwise;
 }
 
-int countOf(const nlohmann::json &object, const char *name) {
-  return int(std::clamp(numberOf(object, name, 0), 0.0, 1e9));
+int readCount(const nlohmann::json &object, const char *name) {
+  return int(std::clamp(readNumber(object, name, 0), 0.0, 1e9));
 }
 
-std::optional<NamedValues> factsOf(const nlohmann::json &object, const char *name) {
+std::optional<NamedValues> readNamedValues(const nlohmann::json &object, const char *name) {
   auto found = object.find(name);
   if (found == object.end() || !found->is_object())
     return std::nullopt;
@@ -105,7 +105,7 @@ std::optional<NamedValues> factsOf(const nlohmann::json &object, const char *nam
 }
 
 /// Reads a JSON list of numbers, in which null means `otherwise`.
-std::vector<double> seriesOf(const nlohmann::json &object, const char *name, double otherwise) {
+std::vector<double> readSeries(const nlohmann::json &object, const char *name, double otherwise) {
   std::vector<double> series;
   if (auto found = object.find(name); found != object.end() && found->is_array())
     for (const nlohmann::json &each : *found)
@@ -113,11 +113,11 @@ std::vector<double> seriesOf(const nlohmann::json &object, const char *name, dou
   return series;
 }
 
-nlohmann::ordered_json seriesJson(const std::vector<double> &series, int digits) {
+nlohmann::ordered_json formatSeries(const std::vector<double> &series, int digits) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (double value : series)
     list.push_back(std::isnan(value) ? nlohmann::ordered_json()
-                                     : nlohmann::ordered_json(rounded(value, digits)));
+                                     : nlohmann::ordered_json(roundToDigits(value, digits)));
   return list;
 }
 
@@ -125,23 +125,23 @@ std::optional<TunedCandidate> readCandidate(const nlohmann::json &object, bool u
   if (!object.is_object())
     return std::nullopt;
   TunedCandidate c;
-  c.kernel = textOf(object, "kernel");
-  c.implementation = textOf(object, "implementation");
-  c.rejected = textOf(object, "rejected");
-  c.checked = textOf(object, "checked");
-  c.estimate = numberOf(object, "estimate_us", 0);
-  c.min = numberOf(object, "min_us", -1);
-  c.median = numberOf(object, "median_us", -1);
-  c.spread = numberOf(object, "spread", 0);
-  c.slowdown = numberOf(object, "behind", 1);
-  c.slowdownLow = numberOf(object, "behind_low", c.slowdown);
-  c.slowdownHigh = numberOf(object, "behind_high", c.slowdown);
-  c.runs = countOf(object, "runs");
-  c.disturbed = countOf(object, "disturbed");
-  c.error = numberOf(object, "error", -1);
-  c.workspace = numberOf(object, "workspace", 0);
-  c.sessions = seriesOf(object, "sittings", 0);
-  c.rounds = seriesOf(object, "rounds", std::nan(""));
+  c.kernel = readText(object, "kernel");
+  c.implementation = readText(object, "implementation");
+  c.rejected = readText(object, "rejected");
+  c.checked = readText(object, "checked");
+  c.estimate = readNumber(object, "estimate_us", 0);
+  c.min = readNumber(object, "min_us", -1);
+  c.median = readNumber(object, "median_us", -1);
+  c.spread = readNumber(object, "spread", 0);
+  c.slowdown = readNumber(object, "behind", 1);
+  c.slowdownLow = readNumber(object, "behind_low", c.slowdown);
+  c.slowdownHigh = readNumber(object, "behind_high", c.slowdown);
+  c.runs = readCount(object, "runs");
+  c.disturbed = readCount(object, "disturbed");
+  c.error = readNumber(object, "error", -1);
+  c.workspace = readNumber(object, "workspace", 0);
+  c.sessions = readSeries(object, "sittings", 0);
+  c.rounds = readSeries(object, "rounds", std::nan(""));
   bool timed = c.min >= 0 && c.median >= 0 && c.slowdown > 0;
   if (c.kernel.empty() || c.implementation.empty() || (c.rejected.empty() && !timed && !unfinished))
     return std::nullopt;
@@ -150,29 +150,29 @@ std::optional<TunedCandidate> readCandidate(const nlohmann::json &object, bool u
   return c;
 }
 
-nlohmann::ordered_json candidateJson(const TunedCandidate &c) {
+nlohmann::ordered_json formatCandidate(const TunedCandidate &c) {
   nlohmann::ordered_json object = {{"kernel", c.kernel},
                                    {"implementation", c.implementation},
-                                   {"estimate_us", rounded(c.estimate, 4)}};
+                                   {"estimate_us", roundToDigits(c.estimate, 4)}};
   if (c.rejected.empty()) {
-    object["min_us"] = rounded(c.min, 5);
-    object["median_us"] = rounded(c.median, 5);
-    object["spread"] = rounded(c.spread, 3);
-    object["behind"] = rounded(c.slowdown, 5);
-    object["behind_low"] = rounded(c.slowdownLow, 5);
-    object["behind_high"] = rounded(c.slowdownHigh, 5);
+    object["min_us"] = roundToDigits(c.min, 5);
+    object["median_us"] = roundToDigits(c.median, 5);
+    object["spread"] = roundToDigits(c.spread, 3);
+    object["behind"] = roundToDigits(c.slowdown, 5);
+    object["behind_low"] = roundToDigits(c.slowdownLow, 5);
+    object["behind_high"] = roundToDigits(c.slowdownHigh, 5);
     object["runs"] = c.runs;
     if (c.disturbed)
       object["disturbed"] = c.disturbed;
     if (!c.sessions.empty())
-      object["sittings"] = seriesJson(c.sessions, 5);
+      object["sittings"] = formatSeries(c.sessions, 5);
     if (!c.rounds.empty())
-      object["rounds"] = seriesJson(c.rounds, 5);
+      object["rounds"] = formatSeries(c.rounds, 5);
   } else {
     object["rejected"] = c.rejected;
   }
   if (c.error >= 0)
-    object["error"] = rounded(c.error, 3);
+    object["error"] = roundToDigits(c.error, 3);
   if (!c.checked.empty())
     object["checked"] = c.checked;
   if (c.workspace > 0)
@@ -180,14 +180,14 @@ nlohmann::ordered_json candidateJson(const TunedCandidate &c) {
   return object;
 }
 
-void addFacts(std::string &text, const NamedValues &facts) {
+void appendNamedValues(std::string &text, const NamedValues &facts) {
   for (auto &[name, value] : facts)
     text += "\n" + name + "=" + value;
 }
 
-std::string withoutMachine(const TuningKey &key) {
+std::string formatKeyWithoutMachine(const TuningKey &key) {
   std::string text = key.operation;
-  addFacts(text, key.settings);
+  appendNamedValues(text, key.settings);
   return text;
 }
 
@@ -196,7 +196,7 @@ std::string withoutMachine(const TuningKey &key) {
 std::string TuningKey::identity() const {
   std::string text = operation;
   for (const NamedValues *facts : {&settings, &machine, &versions})
-    addFacts(text, *facts);
+    appendNamedValues(text, *facts);
   return text;
 }
 
@@ -234,7 +234,7 @@ int TuningEntry::samples() const {
                          [](int sum, const TunedCandidate &c) { return sum + c.runs; });
 }
 
-std::string toLine(const TuningEntry &entry) {
+std::string formatEntry(const TuningEntry &entry) {
   nlohmann::ordered_json object = {{"id", entry.key.id()},
                                    {"name", entry.name},
                                    {"operation", entry.key.operation},
@@ -248,24 +248,24 @@ std::string toLine(const TuningEntry &entry) {
     object["unfinished"] = true;
   object["candidates"] = nlohmann::json::array();
   for (const TunedCandidate &c : entry.candidates)
-    object["candidates"].push_back(candidateJson(c));
+    object["candidates"].push_back(formatCandidate(c));
   return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::optional<TuningEntry> fromLine(const std::string &line) {
+std::optional<TuningEntry> parseEntry(const std::string &line) {
   nlohmann::json object = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object() || !object.contains("candidates") || !object["candidates"].is_array())
     return std::nullopt;
   TuningEntry entry;
-  auto settings = factsOf(object, "settings"), machine = factsOf(object, "machine"),
-       versions = factsOf(object, "versions");
-  entry.key.operation = textOf(object, "operation");
+  auto settings = readNamedValues(object, "settings"), machine = readNamedValues(object, "machine"),
+       versions = readNamedValues(object, "versions");
+  entry.key.operation = readText(object, "operation");
   if (entry.key.operation.empty() || !settings || !machine || !versions)
     return std::nullopt;
   entry.key.settings = *settings;
   entry.key.machine = *machine;
   entry.key.versions = *versions;
-  entry.name = textOf(object, "name");
+  entry.name = readText(object, "name");
   entry.certain = object.value("certain", nlohmann::json()) == true;
   entry.open = object.value("open", nlohmann::json()) == true;
   entry.unfinished = object.value("unfinished", nlohmann::json()) == true;
@@ -282,7 +282,7 @@ TuningDatabase::TuningDatabase(const std::string &path, bool readOnly, std::stri
     : path(path), writable(!readOnly) {
   if (path.empty())
     return;
-  Contents contents = readFile(path);
+  DatabaseContents contents = readFile(path);
   if (contents.foreign) {
     writable = false;
     warning = "'" + path +
@@ -310,7 +310,7 @@ TuningDatabase::TuningDatabase(const std::string &path, bool readOnly, std::stri
 void TuningDatabase::index(const TuningEntry &entry) {
   std::string identity = entry.key.identity();
   if (!entries.count(identity))
-    elsewhere.emplace(withoutMachine(entry.key), identity);
+    elsewhere.emplace(formatKeyWithoutMachine(entry.key), identity);
 }
 
 const TuningEntry *TuningDatabase::find(const TuningKey &key) const {
@@ -324,7 +324,7 @@ const TuningEntry *TuningDatabase::begun(const TuningKey &key) const {
 }
 
 const TuningEntry *TuningDatabase::findElsewhere(const TuningKey &key) const {
-  auto [from, to] = elsewhere.equal_range(withoutMachine(key));
+  auto [from, to] = elsewhere.equal_range(formatKeyWithoutMachine(key));
   for (auto it = from; it != to; ++it)
     if (auto found = entries.find(it->second); found != entries.end() && found->second.key != key)
       return &found->second;
@@ -334,7 +334,7 @@ const TuningEntry *TuningDatabase::findElsewhere(const TuningKey &key) const {
 void TuningDatabase::append(const std::string &line) {
   if (auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
     std::filesystem::create_directories(folder);
-  Lock lock(path);
+  DatabaseLock lock(path);
   int descriptor = ::open(path.c_str(), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor < 0)
     throw std::runtime_error(std::strerror(errno));
@@ -365,7 +365,7 @@ void TuningDatabase::write(const TuningEntry &entry, std::string &warning) {
   if (path.empty() || !writable)
     return;
   try {
-    append(toLine(entry));
+    append(formatEntry(entry));
     wrote = true;
   } catch (const std::exception &error) {
     writable = false;
@@ -391,16 +391,16 @@ void TuningDatabase::compact(std::string &warning) {
   if (!wrote)
     return;
   try {
-    Lock lock(path);
-    Contents contents = readFile(path);
+    DatabaseLock lock(path);
+    DatabaseContents contents = readFile(path);
     // Text of the latest finished entry and of the unfinished benchmark of each operation.
     std::map<std::string, std::pair<std::string, std::string>> lines;
     for (const TuningEntry &entry : contents.entries) {
       auto &[found, unfinished] = lines[entry.key.identity()];
       if (entry.unfinished) {
-        unfinished = toLine(entry) + "\n";
+        unfinished = formatEntry(entry) + "\n";
       } else {
-        found = toLine(entry) + "\n";
+        found = formatEntry(entry) + "\n";
         unfinished.clear();
       }
     }
@@ -420,9 +420,9 @@ bool TuningDatabase::take(const TuningEntry &entry) {
   auto found = entries.find(identity);
   // If both entries have the same number of samples, the text decides, so that the result does not
   // depend on the order of merging.
-  if (found != entries.end() &&
-      (found->second.samples() > entry.samples() ||
-       (found->second.samples() == entry.samples() && toLine(found->second) >= toLine(entry))))
+  if (found != entries.end() && (found->second.samples() > entry.samples() ||
+                                 (found->second.samples() == entry.samples() &&
+                                  formatEntry(found->second) >= formatEntry(entry))))
     return false;
   index(entry);
   entries.insert_or_assign(identity, entry);
@@ -430,10 +430,10 @@ bool TuningDatabase::take(const TuningEntry &entry) {
 }
 
 void TuningDatabase::writeTo(const std::string &path) const {
-  Lock lock(path);
+  DatabaseLock lock(path);
   std::string text = kHeader + "\n";
   for (auto &[identity, entry] : entries)
-    text += toLine(entry) + "\n";
+    text += formatEntry(entry) + "\n";
   runtime::AtomicFile file(path);
   file.write(text.data(), text.size());
   file.commit();

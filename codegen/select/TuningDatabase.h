@@ -114,10 +114,10 @@ private:
       elsewhere; ///< identities of entries by operation and settings
 };
 
-/// Converts an entry to its line of the file (toLine) and back (fromLine). fromLine() returns
-/// std::nullopt for a line with an invalid format.
-std::string toLine(const TuningEntry &entry);
-std::optional<TuningEntry> fromLine(const std::string &line);
+/// Converts an entry to its line of the file (formatEntry) and back (parseEntry). parseEntry()
+/// returns std::nullopt for a line with an invalid format.
+std::string formatEntry(const TuningEntry &entry);
+std::optional<TuningEntry> parseEntry(const std::string &line);
 
 } // namespace dlc
 #endif

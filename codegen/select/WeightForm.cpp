@@ -14,17 +14,18 @@ using namespace mlir;
 
 namespace dlc {
 
-std::optional<WeightForms> createWeightForms(FusionOp fusion, ArrayRef<Candidate> quantized,
-                                             const CompileOptions &options,
-                                             const cpu::Target &target, int64_t bytesLeft,
-                                             double factor) {
-  MatmulOp product = isGpu(deviceOfCommand(fusion)) ? MatmulOp() : quantizedProductOf(fusion);
+std::optional<WeightAlternatives> createWeightForms(FusionOp fusion, ArrayRef<Candidate> quantized,
+                                                    const CompileOptions &options,
+                                                    const cpu::Target &target, int64_t bytesLeft,
+                                                    double factor) {
+  MatmulOp product =
+      isGpu(getEnclosingCommandDevice(fusion)) ? MatmulOp() : findQuantizedMatmul(fusion);
   if (!product)
     return std::nullopt;
-  WeightForms forms{fusion, FusionOp(), storageBytes(typeOf(product.getB()))};
+  WeightAlternatives forms{fusion, FusionOp(), storageBytes(typeOf(product.getB()))};
   // The estimates assume that weights are read from memory, because the weights of most models
   // exceed the caches.
-  CostModel cost(profileOf(options, target), target, options.threads);
+  CostModel cost(chooseProfile(options, target), target, options.threads);
   auto fromMemory = [&](Value weights) {
     return double(storageBytes(typeOf(weights))) / cost.machine.memoryGigabytes / 1000;
   };
@@ -33,14 +34,14 @@ std::optional<WeightForms> createWeightForms(FusionOp fusion, ArrayRef<Candidate
                ? std::numeric_limits<double>::infinity()
                : std::max(candidates.front().estimate, fromMemory(weights));
   };
-  forms.quantizedTime = time(quantized, quantizedWeightsOf(product).getX());
+  forms.quantizedTime = time(quantized, getQuantizedWeights(product).getX());
   if (std::isfinite(forms.quantizedTime) &&
       (forms.bytes > bytesLeft || fromMemory(product.getB()) >= factor * forms.quantizedTime))
     return std::nullopt;
   OpBuilder builder(fusion);
   Value weights = makeConstant(builder, fusion.getLoc(),
                                readQuantizedWeights(fusion)->dequantized(), typeOf(product.getB()));
-  ValueRange yielded = terminatorOf(fusion).getOperands();
+  ValueRange yielded = getYield(fusion).getOperands();
   FusionBuilder fused(builder, fusion.getLoc(), yielded.getTypes());
   fused.replaceValue(product.getB(), weights);
   forms.dequantized = fused.yield(yielded);
@@ -52,11 +53,11 @@ std::optional<WeightForms> createWeightForms(FusionOp fusion, ArrayRef<Candidate
   forms.dequantizedTime = time(candidates, weights);
   if (!candidates.empty())
     return forms;
-  keepForm(forms, /*isDequantized=*/false);
+  keepAlternative(forms, /*isDequantized=*/false);
   return std::nullopt;
 }
 
-FusionOp keepForm(WeightForms &forms, bool isDequantized) {
+FusionOp keepAlternative(WeightAlternatives &forms, bool isDequantized) {
   FusionOp kept = isDequantized ? forms.dequantized : forms.quantized,
            other = isDequantized ? forms.quantized : forms.dequantized;
   SmallVector<Value> inputs(other.getInputs());

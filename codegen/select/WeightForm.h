@@ -18,7 +18,7 @@ constexpr int64_t kMaxDequantizedBytes = int64_t(256) << 20;
 
 /// Two alternatives: a fusion whose matmul reads quantized weights, and an equivalent fusion with
 /// f32 weights.
-struct WeightForms {
+struct WeightAlternatives {
   FusionOp quantized, dequantized;
   int64_t bytes = 0; ///< size of the f32 weights
   /// Estimated times in microseconds if the weights are read from memory; infinite if there is no
@@ -31,14 +31,15 @@ struct WeightForms {
 /// weights, or if no kernel supports f32 weights. If there is a kernel for quantized weights, also
 /// returns nothing if the f32 weights exceed `bytesLeft`, or if reading them from memory takes at
 /// least `factor` times the kernel's time.
-std::optional<WeightForms> createWeightForms(FusionOp fusion, llvm::ArrayRef<Candidate> quantized,
-                                             const CompileOptions &options,
-                                             const cpu::Target &target, int64_t bytesLeft,
-                                             double factor);
+std::optional<WeightAlternatives> createWeightForms(FusionOp fusion,
+                                                    llvm::ArrayRef<Candidate> quantized,
+                                                    const CompileOptions &options,
+                                                    const cpu::Target &target, int64_t bytesLeft,
+                                                    double factor);
 
 /// Erases one of the two fusions and replaces its results by those of the other. Returns the
 /// remaining fusion.
-FusionOp keepForm(WeightForms &forms, bool isDequantized);
+FusionOp keepAlternative(WeightAlternatives &forms, bool isDequantized);
 
 } // namespace dlc
 #endif

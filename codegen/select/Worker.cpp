@@ -52,9 +52,9 @@ bool receiveAll(int from, void *data, size_t bytes) {
   return true;
 }
 
-class Line : public WorkerLine {
+class SocketWorkerConnection : public WorkerConnection {
 public:
-  Line(int socket, WorkerProgress *where) : socket(socket), where(where) {}
+  SocketWorkerConnection(int socket, WorkerProgress *where) : socket(socket), where(where) {}
   void say(const std::string &message) override {
     uint64_t bytes = message.size();
     char answer;
@@ -73,7 +73,8 @@ private:
   WorkerProgress *where;
 };
 
-[[noreturn]] void beWorker(const std::function<void(WorkerLine &)> &work, Line line, pid_t parent) {
+[[noreturn]] void beWorker(const std::function<void(WorkerConnection &)> &work,
+                           SocketWorkerConnection line, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     _exit(1);
@@ -95,7 +96,7 @@ private:
   _exit(status);
 }
 
-std::string deathOf(int status) {
+std::string describeExit(int status) {
   if (WIFSIGNALED(status)) {
     const char *name = strsignal(WTERMSIG(status));
     return "crashed: " + std::string(name ? name : "a signal");
@@ -107,16 +108,16 @@ std::string deathOf(int status) {
 
 } // namespace
 
-WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
-                    const std::function<void(const std::string &)> &heard, double silence,
-                    const std::function<bool()> &stop) {
+WorkerExit runWorker(const std::function<void(WorkerConnection &)> &work,
+                     const std::function<void(const std::string &)> &heard, double silence,
+                     const std::function<bool()> &stop) {
   int ends[2];
   void *shared = mmap(nullptr, sizeof(WorkerProgress), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED)
     return {false, std::string("cannot start a measurement process: ") + std::strerror(errno)};
   auto *where = new (shared) WorkerProgress();
-  WorkerEnd end;
+  WorkerExit end;
   pid_t parent = getpid(), child = -1;
   int error = 0;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
@@ -124,7 +125,7 @@ WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
     error = errno;
     if (child == 0) {
       close(ends[0]);
-      beWorker(work, Line(ends[1], where), parent);
+      beWorker(work, SocketWorkerConnection(ends[1], where), parent);
     }
     close(ends[1]);
     if (child < 0)
@@ -174,7 +175,7 @@ WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
     ;
   end.place = killed == "stopped" ? kNowhere : where->place.load();
-  end.death = killed.empty() ? deathOf(status) : killed;
+  end.death = killed.empty() ? describeExit(status) : killed;
   munmap(shared, sizeof(WorkerProgress));
   return end;
 }

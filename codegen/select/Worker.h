@@ -9,9 +9,9 @@
 namespace dlc {
 
 /// The worker process's end of the connection to the process that started it.
-class WorkerLine {
+class WorkerConnection {
 public:
-  virtual ~WorkerLine() = default;
+  virtual ~WorkerConnection() = default;
   /// Sends a message and waits until the other process has handled it, so that this does not
   /// disturb later timings.
   virtual void say(const std::string &message) = 0;
@@ -22,7 +22,7 @@ public:
 
 constexpr uint32_t kNowhere = ~0u;
 
-struct WorkerEnd {
+struct WorkerExit {
   bool hung = false;         ///< whether it was killed because it made no progress
   std::string death;         ///< cause of its end, such as "segmentation fault"; empty: it finished
   uint32_t place = kNowhere; ///< current work item when it ended
@@ -32,9 +32,9 @@ struct WorkerEnd {
 /// the other threads. `heard` is called in this process with each message. The worker is killed if
 /// it stays at one work item for more than `silence` seconds, if `stop` returns true, or when this
 /// process ends.
-WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
-                    const std::function<void(const std::string &)> &heard, double silence,
-                    const std::function<bool()> &stop = {});
+WorkerExit runWorker(const std::function<void(WorkerConnection &)> &work,
+                     const std::function<void(const std::string &)> &heard, double silence,
+                     const std::function<bool()> &stop = {});
 
 } // namespace dlc
 #endif

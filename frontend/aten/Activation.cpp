@@ -11,13 +11,13 @@ template <Value (*body)(Node &, Build &, Value)> void activation(Node &n, Build 
   n.set(b.cast(body(n, b, b.widen(n.tensor("self"))), n.resultElement()));
 }
 
-Value above(Build &b, Value x, double limit) {
+Value isGreaterThan(Build &b, Value x, double limit) {
   return b.compare(Predicate::gt, x, b.like(x, limit));
 }
 
 /// Softplus: log(1 + e^x) without overflow. At 0 the gradient of the term with the maximum is 1/2,
 /// and the gradient of the remaining term is 0.
-Value softplusOf(Build &b, Value x) {
+Value buildSoftplus(Build &b, Value x) {
   Value tail = b.unary<Log1pOp>(b.unary<ExpOp>(b.unary<NegOp>(b.unary<AbsOp>(x))));
   return b.add(b.max(x, b.like(x, 0)), tail);
 }
@@ -38,25 +38,25 @@ void gelu(Node &n, Build &b) {
 Value silu(Node &, Build &b, Value x) { return b.mul(x, b.sigmoid(x)); }
 
 Value leakyRelu(Node &n, Build &b, Value x) {
-  return b.select(above(b, x, 0), x, b.mul(x, n.real("negative_slope")));
+  return b.select(isGreaterThan(b, x, 0), x, b.mul(x, n.real("negative_slope")));
 }
 
 /// ELU: computes alpha * (e^(input * x) - 1) for x <= 0, and x otherwise.
-Value eluOf(Build &b, Value x, double alpha, double input) {
+Value buildElu(Build &b, Value x, double alpha, double input) {
   // The operand of the exponential is replaced by 0 for positive x, because a large x would
   // overflow the exponential and its gradient.
-  Value isHigh = above(b, x, 0), inner = b.select(isHigh, b.like(x, 0), x);
+  Value isHigh = isGreaterThan(b, x, 0), inner = b.select(isHigh, b.like(x, 0), x);
   return b.select(isHigh, x, b.mul(b.unary<Expm1Op>(b.mul(inner, input)), alpha));
 }
 
 Value elu(Node &n, Build &b, Value x) {
-  return b.mul(eluOf(b, x, n.real("alpha", 1), n.real("input_scale", 1)), n.real("scale", 1));
+  return b.mul(buildElu(b, x, n.real("alpha", 1), n.real("input_scale", 1)), n.real("scale", 1));
 }
 
 Value celu(Node &n, Build &b, Value x) {
   double alpha = n.real("alpha", 1);
   return b.require(alpha != 0, "argument 'alpha': required: a number that is not 0")
-             ? eluOf(b, x, alpha, 1 / alpha)
+             ? buildElu(b, x, alpha, 1 / alpha)
              : Value();
 }
 
@@ -71,23 +71,23 @@ Value hardswish(Node &n, Build &b, Value x) { return b.mul(x, hardsigmoid(n, b, 
 Value softplus(Node &n, Build &b, Value x) {
   double beta = n.real("beta", 1), threshold = n.real("threshold", 20);
   Value scaled = b.mul(x, beta);
-  return b.select(above(b, scaled, threshold), x, b.div(softplusOf(b, scaled), beta));
+  return b.select(isGreaterThan(b, scaled, threshold), x, b.div(buildSoftplus(b, scaled), beta));
 }
 
-Value mish(Node &, Build &b, Value x) { return b.mul(x, b.unary<TanhOp>(softplusOf(b, x))); }
+Value mish(Node &, Build &b, Value x) { return b.mul(x, b.unary<TanhOp>(buildSoftplus(b, x))); }
 
 Value logSigmoid(Node &, Build &b, Value x) {
-  return b.unary<NegOp>(softplusOf(b, b.unary<NegOp>(x)));
+  return b.unary<NegOp>(buildSoftplus(b, b.unary<NegOp>(x)));
 }
 
 Value hardshrink(Node &n, Build &b, Value x) {
-  Value kept = above(b, b.unary<AbsOp>(x), n.real("lambd", 0.5));
+  Value kept = isGreaterThan(b, b.unary<AbsOp>(x), n.real("lambd", 0.5));
   return b.select(b.either(kept, b.unary<IsNanOp>(x)), x, b.like(x, 0));
 }
 
 Value softshrink(Node &n, Build &b, Value x) {
   double limit = n.real("lambd", 0.5);
-  Value kept = b.either(above(b, b.unary<AbsOp>(x), limit), b.unary<IsNanOp>(x));
+  Value kept = b.either(isGreaterThan(b, b.unary<AbsOp>(x), limit), b.unary<IsNanOp>(x));
   return b.select(kept, b.sub(x, b.clamp(x, -limit, limit)), b.like(x, 0));
 }
 
@@ -103,13 +103,13 @@ void shrinkGradient(Node &n, Build &b) {
 
 /// Gradient of rrelu (randomized leaky ReLU). In training, the slope of each element is the one
 /// that the forward pass drew. Otherwise the slope is the mean of the bounds `lower` and `upper`.
-void drawnSlopeGradient(Node &n, Build &b) {
+void rreluGradient(Node &n, Build &b) {
   Value x = n.tensor("self"), dy = n.tensor("grad_output");
   double low = n.real("lower"), high = n.real("upper");
   constexpr double kSame = 1e-6;
   if (n.flag("training") && high - low > kSame)
     return n.set(b.mul(dy, n.tensor("noise")));
-  n.set(b.select(above(b, x, 0), dy, b.mul(dy, (low + high) / 2)));
+  n.set(b.select(isGreaterThan(b, x, 0), dy, b.mul(dy, (low + high) / 2)));
 }
 
 Value threshold(Node &n, Build &b, Value x) {
@@ -127,7 +127,7 @@ void prelu(Node &n, Build &b) {
   } else if (b.count(slope) == 1) {
     slope = b.reshape(slope, Dims(size_t(b.rank(x)), 1));
   }
-  n.set(b.select(above(b, x, 0), x, b.mul(x, slope)));
+  n.set(b.select(isGreaterThan(b, x, 0), x, b.mul(x, slope)));
 }
 
 void glu(Node &n, Build &b) {
@@ -157,7 +157,7 @@ const Operator table[] = {
     {"softshrink.default", activation<softshrink>},
     {"hardshrink_backward.default", shrinkGradient},
     {"softshrink_backward.default", shrinkGradient},
-    {"rrelu_with_noise_backward.default", drawnSlopeGradient},
+    {"rrelu_with_noise_backward.default", rreluGradient},
     {"threshold.default", activation<threshold>},
     {"_prelu_kernel.default", prelu},
     {"prelu.default", prelu},

@@ -11,7 +11,7 @@ namespace {
 
 /// Repeats the heads of the keys or values x to the number of heads of the queries (grouped-query
 /// attention).
-Value repeated(Build &b, Value x, int64_t heads) {
+Value repeatKvHeads(Build &b, Value x, int64_t heads) {
   int64_t axis = b.rank(x) - 3, own = axis >= 0 ? b.dim(x, axis) : heads;
   if (own == heads || own == 0 || heads % own)
     return x;
@@ -21,8 +21,8 @@ Value repeated(Build &b, Value x, int64_t heads) {
   return b.reshape(b.broadcast(b.expandDims(x, axis + 1), wide), shape);
 }
 
-/// Gradient of repeating heads (repeated()): sums the gradients of the copies of each head.
-Value gathered(Build &b, Value dx, ArrayRef<int64_t> shape) {
+/// Gradient of repeating heads (repeatKvHeads()): sums the gradients of the copies of each head.
+Value repeatKvHeadsGradient(Build &b, Value dx, ArrayRef<int64_t> shape) {
   int64_t axis = int64_t(shape.size()) - 3;
   Dims apart(shape);
   if (b.ok() && b.dims(dx) != apart) {
@@ -32,7 +32,7 @@ Value gathered(Build &b, Value dx, ArrayRef<int64_t> shape) {
   return dx;
 }
 
-struct Operands {
+struct AttentionOperands {
   std::vector<Value> values;
   std::vector<NamedAttribute> attributes;
   Dims shape;
@@ -42,8 +42,8 @@ struct Operands {
 
 /// Reads the operands of attention and broadcasts them to a common batch shape, with rank 3 or
 /// more.
-Operands operandsOf(Node &n, Build &b) {
-  Operands result;
+AttentionOperands readAttentionOperands(Node &n, Build &b) {
+  AttentionOperands result;
   Value q = n.tensor("query"), k = n.tensor("key"), v = n.tensor("value"),
         mask = n.tensor("attn_mask");
   result.dropout = n.real("dropout_p", 0);
@@ -59,7 +59,7 @@ Operands operandsOf(Node &n, Build &b) {
   if (b.rank(q) == 2) {
     q = b.expandDims(q, 0), k = b.expandDims(k, 0), v = b.expandDims(v, 0);
   } else {
-    k = repeated(b, k, b.dim(q, -3)), v = repeated(b, v, b.dim(q, -3));
+    k = repeatKvHeads(b, k, b.dim(q, -3)), v = repeatKvHeads(b, v, b.dim(q, -3));
   }
   Dims batch(b.shape(q).begin(), b.shape(q).end() - 2);
   for (Value each : {k, v})
@@ -84,7 +84,7 @@ Operands operandsOf(Node &n, Build &b) {
 
 /// Builds attention from primitive operations, because the dropout is applied to the attention
 /// weights between the softmax and the second matmul.
-Value withDropout(Build &b, const Operands &o) {
+Value buildAttentionWithDropout(Build &b, const AttentionOperands &o) {
   Value q = o.values[0], k = o.values[1], v = o.values[2];
   Value scores = b.mul(b.matmul(q, k, false, true), o.scale);
   auto keep = [&](Value mask) {
@@ -98,17 +98,17 @@ Value withDropout(Build &b, const Operands &o) {
     keep(o.values[3]);
   else if (o.values.size() > 3)
     scores = b.add(scores, o.values[3]);
-  return b.matmul(dropout(b, b.softmax(scores, b.rank(scores) - 1), o.dropout), v);
+  return b.matmul(buildDropout(b, b.softmax(scores, b.rank(scores) - 1), o.dropout), v);
 }
 
 /// Handles the attention operators. If the second result is used, it is the log-sum-exp of each row
 /// of scores.
 void attention(Node &n, Build &b) {
-  Operands o = operandsOf(n, b);
+  AttentionOperands o = readAttentionOperands(n, b);
   if (!b.ok())
     return;
   if (o.dropout > 0)
-    return n.set(b.reshape(withDropout(b, o), o.shape));
+    return n.set(b.reshape(buildAttentionWithDropout(b, o), o.shape));
   if (!n.hasResult(1))
     return n.set(b.reshape(b.op<AttentionOp>(o.values, o.attributes), o.shape));
   auto made = b.ops<AttentionTrainOp>(o.values, o.attributes);
@@ -121,7 +121,7 @@ void attention(Node &n, Build &b) {
 /// Gradients of attention, computed from the values that the forward pass saved: the result and the
 /// log-sum-exp of each row of scores.
 void attentionGradients(Node &n, Build &b) {
-  Operands o = operandsOf(n, b);
+  AttentionOperands o = readAttentionOperands(n, b);
   if (!b.ok())
     return;
   constexpr StringRef names[] = {"query", "key", "value"};
@@ -139,7 +139,7 @@ void attentionGradients(Node &n, Build &b) {
   auto made = b.ops<AttentionGradOp>(operands, o.attributes);
   for (size_t i = 0; i < made.size(); ++i)
     if (n.hasResult(i))
-      n.set(i, gathered(b, made[i], b.shape(n.tensor(names[i]))));
+      n.set(i, repeatKvHeadsGradient(b, made[i], b.shape(n.tensor(names[i]))));
 }
 
 const Operator table[] = {

@@ -8,7 +8,7 @@ namespace {
 
 /// Returns beta * self + alpha * product, as in addmm. If a factor is 0, its term is omitted, even
 /// if the term contains NaN.
-Value summed(Node &n, Build &b, Value product) {
+Value addScaledSelf(Node &n, Build &b, Value product) {
   Value self = n.tensor("self");
   double beta = n.real("beta", 1), alpha = n.real("alpha", 1);
   if (!product || !self)
@@ -22,40 +22,40 @@ Value summed(Node &n, Build &b, Value product) {
   return b.add(product, self);
 }
 
-void product(Node &n, Build &b) {
+void multiplyMatrices(Node &n, Build &b) {
   StringRef second = n.has("mat2") ? "mat2" : "other";
   n.set(b.matmul(n.tensor("self"), n.tensor(second)));
 }
 
-template <bool batched> void addProduct(Node &n, Build &b) {
-  n.set(summed(
+template <bool batched> void addMatmul(Node &n, Build &b) {
+  n.set(addScaledSelf(
       n, b,
       b.matmul(n.tensor(batched ? "batch1" : "mat1"), n.tensor(batched ? "batch2" : "mat2"))));
 }
 
 /// Matmul that returns its accumulator type: f32 for 16-bit operands, or i32 for 8-bit integers.
-void wideProduct(Node &n, Build &b) {
+void matmulWithWideResult(Node &n, Build &b) {
   Type element = n.resultElement();
   n.set(b.matmul(n.operand("self", element), n.operand("mat2", element)));
 }
 
-template <bool batched> void addWideProduct(Node &n, Build &b) {
+template <bool batched> void addMatmulWithWideResult(Node &n, Build &b) {
   Type element = n.resultElement();
   Value made = b.matmul(n.operand(batched ? "batch1" : "mat1", element),
                         n.operand(batched ? "batch2" : "mat2", element));
-  n.set(summed(n, b, made));
+  n.set(addScaledSelf(n, b, made));
 }
 
 /// Computes addbmm, the sum of a batch of matmuls, as one matmul: the batch is concatenated along
 /// the reduction (K) dimension.
-void addBatchSum(Node &n, Build &b) {
+void addBatchReducedMatmul(Node &n, Build &b) {
   Value x = n.tensor("batch1"), y = n.tensor("batch2");
   if (!b.require(b.rank(x) == 3 && b.rank(y) == 3, "required: batches of matrices"))
     return;
   int64_t inner = b.dim(x, 0) * b.dim(x, 2);
-  n.set(summed(n, b,
-               b.matmul(b.reshape(b.transpose(x, {1, 0, 2}), {b.dim(x, 1), inner}),
-                        b.reshape(y, {inner, b.dim(y, 2)}))));
+  n.set(addScaledSelf(n, b,
+                      b.matmul(b.reshape(b.transpose(x, {1, 0, 2}), {b.dim(x, 1), inner}),
+                               b.reshape(y, {inner, b.dim(y, 2)}))));
 }
 
 /// _trilinear: multiplies three tensors, each broadcast along the dimensions in its `expand` list,
@@ -75,15 +75,17 @@ void trilinear(Node &n, Build &b) {
   n.set(b.cast(b.reduce(ReduceKind::sum, product, n.ints("sumdim"), false), n.resultElement()));
 }
 
-Value timesVector(Build &b, Value matrix, Value vector) {
+Value multiplyMatrixVector(Build &b, Value matrix, Value vector) {
   Value y = b.matmul(matrix, b.reshape(vector, {b.count(vector), 1}));
   return b.reshape(y, {b.dim(matrix, 0)});
 }
 
-void matrixVector(Node &n, Build &b) { n.set(timesVector(b, n.tensor("self"), n.tensor("vec"))); }
+void matrixVector(Node &n, Build &b) {
+  n.set(multiplyMatrixVector(b, n.tensor("self"), n.tensor("vec")));
+}
 
-void addMatrixVector(Node &n, Build &b) {
-  n.set(summed(n, b, timesVector(b, n.tensor("mat"), n.tensor("vec"))));
+void addMatrixVectorProduct(Node &n, Build &b) {
+  n.set(addScaledSelf(n, b, multiplyMatrixVector(b, n.tensor("mat"), n.tensor("vec"))));
 }
 
 void dot(Node &n, Build &b) {
@@ -118,7 +120,7 @@ void linear(Node &n, Build &b) {
 
 /// Grouped matmul: the rows, the columns or the reduction (K) dimension are split into groups.
 /// `ends` contains the end index of each group (`offs`).
-Value groupedProduct(Build &b, Value x, Value y, Value ends) {
+Value buildGroupedMatmul(Build &b, Value x, Value y, Value ends) {
   if (b.rank(x) == 3 && b.rank(y) == 3)
     return b.matmul(x, y);
   if (!b.require(b.rank(x) + b.rank(y) >= 4 && b.rank(x) <= 3 && b.rank(y) <= 3 && ends,
@@ -132,20 +134,20 @@ Value groupedProduct(Build &b, Value x, Value y, Value ends) {
   return b.swapLast(b.op<GroupedMatmulOp>({b.swapLast(y), b.swapLast(x), ends}));
 }
 
-void grouped(Node &n, Build &b) {
+void groupedMatmul(Node &n, Build &b) {
   if (!b.require(!n.has("bias"), "argument 'bias': required: none"))
     return;
-  Value y = groupedProduct(b, n.tensor("self"), n.tensor("mat2"), n.tensor("offs"));
+  Value y = buildGroupedMatmul(b, n.tensor("self"), n.tensor("mat2"), n.tensor("offs"));
   n.set(b.cast(y, n.resultElement()));
 }
 
 /// Grouped matmul with groups of rows: a custom operator of the transformers library, which uses it
 /// in cases that PyTorch does not compile.
-void groupedRows(Node &n, Build &b) {
+void rowGroupedMatmul(Node &n, Build &b) {
   n.set(b.op<GroupedMatmulOp>({n.tensor("input"), n.tensor("weight"), n.tensor("offs")}));
 }
 
-void groupedRowsGradient(Node &n, Build &b) {
+void rowGroupedMatmulGradient(Node &n, Build &b) {
   Value x = n.tensor("input"), weight = n.tensor("weight"), ends = n.tensor("offs"),
         dy = n.tensor("grad_output");
   if (n.hasResult(0))
@@ -155,25 +157,25 @@ void groupedRowsGradient(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"mm.default", product},
-    {"bmm.default", product},
-    {"addmm.default", addProduct<false>},
-    {"baddbmm.default", addProduct<true>},
-    {"mm.dtype", wideProduct},
-    {"bmm.dtype", wideProduct},
-    {"_int_mm.default", wideProduct},
-    {"addmm.dtype", addWideProduct<false>},
-    {"baddbmm.dtype", addWideProduct<true>},
-    {"addbmm.default", addBatchSum},
+    {"mm.default", multiplyMatrices},
+    {"bmm.default", multiplyMatrices},
+    {"addmm.default", addMatmul<false>},
+    {"baddbmm.default", addMatmul<true>},
+    {"mm.dtype", matmulWithWideResult},
+    {"bmm.dtype", matmulWithWideResult},
+    {"_int_mm.default", matmulWithWideResult},
+    {"addmm.dtype", addMatmulWithWideResult<false>},
+    {"baddbmm.dtype", addMatmulWithWideResult<true>},
+    {"addbmm.default", addBatchReducedMatmul},
     {"_trilinear.default", trilinear},
     {"mv.default", matrixVector},
-    {"addmv.default", addMatrixVector},
+    {"addmv.default", addMatrixVectorProduct},
     {"dot.default", dot},
     {"matmul.default", matmul},
     {"linear.default", linear},
-    {"_grouped_mm.default", grouped},
-    {"transformers::grouped_mm_fallback.default", groupedRows},
-    {"transformers::grouped_mm_fallback_backward.default", groupedRowsGradient},
+    {"_grouped_mm.default", groupedMatmul},
+    {"transformers::grouped_mm_fallback.default", rowGroupedMatmul},
+    {"transformers::grouped_mm_fallback_backward.default", rowGroupedMatmulGradient},
 };
 
 } // namespace

@@ -36,7 +36,8 @@ void convolution(Node &n, Build &b) {
 
 /// Returns the `output_padding` with which a transposed convolution (the adjoint of a convolution)
 /// produces `wanted` elements from `from` elements.
-int64_t missing(int64_t wanted, int64_t from, int64_t stride, int64_t padding, int64_t span) {
+int64_t computeOutputPadding(int64_t wanted, int64_t from, int64_t stride, int64_t padding,
+                             int64_t span) {
   return wanted - ((from - 1) * stride - 2 * padding + span);
 }
 
@@ -57,8 +58,8 @@ void convolutionGradients(Node &n, Build &b) {
   for (int64_t i = 0; b.ok() && i < spatial; ++i) {
     size_t d = size_t(i);
     window.push_back(b.dim(w, 2 + i));
-    extra.push_back(missing(b.dim(image, 2 + i), b.dim(made, 2 + i), strides[d], low[d],
-                            (window[d] - 1) * dilations[d] + 1));
+    extra.push_back(computeOutputPadding(b.dim(image, 2 + i), b.dim(made, 2 + i), strides[d],
+                                         low[d], (window[d] - 1) * dilations[d] + 1));
     // If `output_padding` is at least the stride, the elements that it adds would contain another
     // window. They are cut off by negative padding.
     if (transposed && extra[d] >= strides[d])

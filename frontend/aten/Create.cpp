@@ -9,15 +9,15 @@ namespace dlc::aten {
 namespace {
 
 /// Returns a tensor filled with one value. The shape is an argument or that of another tensor.
-void filled(Node &n, Build &b, StringRef value) {
+void fillTensor(Node &n, Build &b, StringRef value) {
   Type element = n.resultElement();
   Dims shape = n.isTensor("self") ? b.dims(n.tensor("self")) : n.ints("size");
   Value scalar = n.operand(value, element);
   n.set(b.broadcast(scalar, shape));
 }
 
-void full(Node &n, Build &b) { filled(n, b, "fill_value"); }
-void fillScalar(Node &n, Build &b) { filled(n, b, "value"); }
+void full(Node &n, Build &b) { fillTensor(n, b, "fill_value"); }
+void fillScalar(Node &n, Build &b) { fillTensor(n, b, "value"); }
 
 template <int number> void constant(Node &n, Build &b) {
   Dims shape = n.isTensor("self") && !n.has("size") ? b.dims(n.tensor("self")) : n.ints("size");
@@ -92,7 +92,7 @@ template <bool lower> void triangleIndices(Node &n, Build &b) {
 }
 
 /// tril and triu: keep the elements on one side of a diagonal and set the others to 0.
-template <bool lower> void triangle(Node &n, Build &b) {
+template <bool lower> void triangularPart(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t rank = b.rank(x);
   if (!b.require(rank >= 2, "required: two dimensions or more"))
@@ -132,8 +132,8 @@ const Operator table[] = {
     {"eye.m", eye},
     {"tril_indices.default", triangleIndices<true>},
     {"triu_indices.default", triangleIndices<false>},
-    {"tril.default", triangle<true>},
-    {"triu.default", triangle<false>},
+    {"tril.default", triangularPart<true>},
+    {"triu.default", triangularPart<false>},
 };
 
 } // namespace

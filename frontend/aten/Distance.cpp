@@ -9,13 +9,13 @@ namespace dlc::aten {
 namespace {
 
 /// Returns the pairwise differences of rows: x1 [.., P, M] - x2 [.., R, M] as [.., P, R, M].
-Value differences(Build &b, Value x1, Value x2) {
+Value pairwiseDifferences(Build &b, Value x1, Value x2) {
   return b.sub(b.expandDims(x1, b.rank(x1) - 1), b.expandDims(x2, b.rank(x2) - 2));
 }
 
 /// Euclidean distances between rows, computed by a matmul: |x|^2 + |y|^2 - 2 x y. Used for long
 /// rows.
-Value euclidean(Build &b, Value x1, Value x2) {
+Value euclideanDistances(Build &b, Value x1, Value x2) {
   auto squares = [&](Value x) {
     return b.reduce(ReduceKind::sum, b.mul(x, x), {b.rank(x) - 1}, true);
   };
@@ -25,7 +25,7 @@ Value euclidean(Build &b, Value x1, Value x2) {
 }
 
 /// Returns the p-norm of the differences `far` over the last dimension.
-Value lengthOf(Build &b, Value far, double p) {
+Value computePNorm(Build &b, Value far, double p) {
   far = b.unary<AbsOp>(far);
   Dims last{b.rank(far) - 1};
   auto sum = [&](Value v) { return b.reduce(ReduceKind::sum, v, last, false); };
@@ -34,7 +34,7 @@ Value lengthOf(Build &b, Value far, double p) {
   if (std::isinf(p)) {
     // If p is infinity, each element that is equal to the maximum gets the whole gradient (it is
     // not divided among them).
-    Value y = detached(b, b.reduce(ReduceKind::max, far, last, true)), none = b.like(far, 0);
+    Value y = stopGradient(b, b.reduce(ReduceKind::max, far, last, true)), none = b.like(far, 0);
     Value isFarthest = b.both(b.compare(Predicate::eq, far, y), b.negate(b.unary<IsInfOp>(far)));
     Value change = sum(b.select(isFarthest, b.sub(far, y), none));
     return b.add(b.reshape(y, b.dims(change)), change);
@@ -48,7 +48,7 @@ Value lengthOf(Build &b, Value far, double p) {
 
 /// Gradient of the p-norm y with respect to the differences `by`, where dy is the gradient of y. If
 /// two rows are equal, the gradient is 0.
-Value directionOf(Build &b, Value by, Value y, Value dy, double p) {
+Value pNormGradient(Build &b, Value by, Value y, Value dy, double p) {
   y = b.expandDims(y, b.rank(y));
   dy = b.expandDims(dy, b.rank(dy));
   Value zero = b.like(by, 0);
@@ -66,7 +66,7 @@ Value directionOf(Build &b, Value by, Value y, Value dy, double p) {
   return b.select(b.compare(Predicate::eq, p < 1 ? far : y, b.like(y, 0)), zero, dx);
 }
 
-void distance(Node &n, Build &b) {
+void pairwiseDistances(Node &n, Build &b) {
   constexpr int64_t kFew = 25;
   Value x1 = b.widen(n.tensor("x1")), x2 = b.widen(n.tensor("x2"));
   double p = n.real("p");
@@ -76,15 +76,15 @@ void distance(Node &n, Build &b) {
     return;
   bool isLarge = b.dim(x1, -2) > kFew || b.dim(x2, -2) > kFew;
   Value y = p == 2 && (mode == 1 || (mode == 0 && isLarge))
-                ? euclidean(b, x1, x2)
-                : lengthOf(b, differences(b, x1, x2), p);
+                ? euclideanDistances(b, x1, x2)
+                : computePNorm(b, pairwiseDifferences(b, x1, x2), p);
   n.set(b.cast(y, n.resultElement()));
 }
 
-void distanceGradient(Node &n, Build &b) {
-  Value by = differences(b, b.widen(n.tensor("x1")), b.widen(n.tensor("x2")));
-  Value dx =
-      directionOf(b, by, b.widen(n.tensor("cdist")), b.widen(n.tensor("grad_output")), n.real("p"));
+void pairwiseDistancesGradient(Node &n, Build &b) {
+  Value by = pairwiseDifferences(b, b.widen(n.tensor("x1")), b.widen(n.tensor("x2")));
+  Value dx = pNormGradient(b, by, b.widen(n.tensor("cdist")), b.widen(n.tensor("grad_output")),
+                           n.real("p"));
   n.set(b.cast(b.reduce(ReduceKind::sum, dx, {b.rank(by) - 2}, false), n.resultElement()));
 }
 
@@ -93,10 +93,10 @@ void distanceGradient(Node &n, Build &b) {
 bool hasDistances(Build &b, Value x) { return b.dim(x, 0) > 1 && b.dim(x, 1) > 0; }
 
 /// Row indices of each pair of rows, in the order in which pdist returns the distances.
-struct Pairs {
+struct RowPairs {
   Dims first, second;
 
-  explicit Pairs(int64_t rows) {
+  explicit RowPairs(int64_t rows) {
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = i + 1; j < rows; ++j) {
         first.push_back(i);
@@ -105,33 +105,33 @@ struct Pairs {
   }
 };
 
-bool isMatrix(Build &b, Value x) {
+bool checkMatrix(Build &b, Value x) {
   return b.require(b.rank(x) == 2 && b.dim(x, 0) * b.dim(x, 0) <= Build::needLimit,
                    "required: a matrix with fewer rows");
 }
 
-void pairDistance(Node &n, Build &b) {
+void condensedPairDistances(Node &n, Build &b) {
   Value x = b.widen(n.tensor("self"));
-  if (!isMatrix(b, x))
+  if (!checkMatrix(b, x))
     return;
   int64_t rows = b.dim(x, 0);
   if (!hasDistances(b, x))
     return n.set(b.splat(n.resultElement(), {rows * (rows - 1) / 2}, 0));
-  Pairs pairs(rows);
+  RowPairs pairs(rows);
   Value by = b.sub(b.gather(x, b.ints(pairs.first), 0), b.gather(x, b.ints(pairs.second), 0));
-  n.set(b.cast(lengthOf(b, by, n.real("p")), n.resultElement()));
+  n.set(b.cast(computePNorm(b, by, n.real("p")), n.resultElement()));
 }
 
 /// Gradient of pdist. Expands the distances to a symmetric matrix, so that each pair contributes to
 /// the gradient of both of its rows.
-void pairDistanceGradient(Node &n, Build &b) {
+void condensedPairDistancesGradient(Node &n, Build &b) {
   Value x = b.widen(n.tensor("self"));
-  if (!isMatrix(b, x))
+  if (!checkMatrix(b, x))
     return;
   if (!hasDistances(b, x))
     return n.set(b.splat(n.resultElement(), b.shape(x), 0));
   int64_t rows = b.dim(x, 0);
-  Pairs pairs(rows);
+  RowPairs pairs(rows);
   Dims place(size_t(rows * rows), 0);
   for (auto [k, both] : llvm::enumerate(llvm::zip(pairs.first, pairs.second))) {
     auto [i, j] = both;
@@ -139,16 +139,16 @@ void pairDistanceGradient(Node &n, Build &b) {
   }
   Value where = b.ints(place, {rows, rows}, b.i64);
   auto matrix = [&](StringRef name) { return b.gather(b.widen(n.tensor(name)), where, 0); };
-  Value dx =
-      directionOf(b, differences(b, x, x), matrix("pdist"), matrix("grad_output"), n.real("p"));
+  Value dx = pNormGradient(b, pairwiseDifferences(b, x, x), matrix("pdist"), matrix("grad_output"),
+                           n.real("p"));
   n.set(b.cast(b.reduce(ReduceKind::sum, dx, {1}, false), n.resultElement()));
 }
 
 const Operator table[] = {
-    {"_cdist_forward.default", distance},
-    {"_cdist_backward.default", distanceGradient},
-    {"_pdist_forward.default", pairDistance},
-    {"_pdist_backward.default", pairDistanceGradient},
+    {"_cdist_forward.default", pairwiseDistances},
+    {"_cdist_backward.default", pairwiseDistancesGradient},
+    {"_pdist_forward.default", condensedPairDistances},
+    {"_pdist_backward.default", condensedPairDistancesGradient},
 };
 
 } // namespace

@@ -7,14 +7,14 @@ namespace dlc::aten {
 namespace {
 
 /// Reads two operands, cast to the element type of the result.
-std::pair<Value, Value> both(Node &n, Build &, StringRef first = "self",
-                             StringRef second = "other") {
+std::pair<Value, Value> readBinaryOperands(Node &n, Build &, StringRef first = "self",
+                                           StringRef second = "other") {
   Type element = n.resultElement();
   return {n.operand(first, element), n.operand(second, element)};
 }
 
 /// Multiplies the second operand of add or sub by the argument `alpha`.
-Value scaled(Node &n, Build &b, Value v) {
+Value multiplyByAlpha(Node &n, Build &b, Value v) {
   if (!n.has("alpha") || !v || b.isBool(v))
     return v;
   Value alpha = n.operand("alpha", b.elem(v));
@@ -23,27 +23,27 @@ Value scaled(Node &n, Build &b, Value v) {
 }
 
 void add(Node &n, Build &b) {
-  auto [x, y] = both(n, b);
-  n.set(b.isBool(x) ? b.either(x, y) : b.add(x, scaled(n, b, y)));
+  auto [x, y] = readBinaryOperands(n, b);
+  n.set(b.isBool(x) ? b.either(x, y) : b.add(x, multiplyByAlpha(n, b, y)));
 }
 
 void sub(Node &n, Build &b) {
-  auto [x, y] = both(n, b);
-  n.set(b.sub(x, scaled(n, b, y)));
+  auto [x, y] = readBinaryOperands(n, b);
+  n.set(b.sub(x, multiplyByAlpha(n, b, y)));
 }
 
 void rsub(Node &n, Build &b) {
-  auto [x, y] = both(n, b);
-  n.set(b.sub(y, scaled(n, b, x)));
+  auto [x, y] = readBinaryOperands(n, b);
+  n.set(b.sub(y, multiplyByAlpha(n, b, x)));
 }
 
 void mul(Node &n, Build &b) {
-  auto [x, y] = both(n, b);
+  auto [x, y] = readBinaryOperands(n, b);
   n.set(b.isBool(x) ? b.both(x, y) : b.mul(x, y));
 }
 
 /// copysign: returns x with the sign of y. Zeros have a sign.
-Value copySign(Build &b, Value x, Value y) {
+Value buildCopySign(Build &b, Value x, Value y) {
   Value negative = b.either(b.compare(Predicate::lt, y, b.like(y, 0)),
                             b.both(b.compare(Predicate::eq, y, b.like(y, 0)),
                                    b.compare(Predicate::lt, b.div(b.like(y, 1), y), b.like(y, 0))));
@@ -53,7 +53,7 @@ Value copySign(Build &b, Value x, Value y) {
 
 /// Floor division as in Python. The quotient is computed from x minus the remainder, so that
 /// rounding cannot increase it to the next integer.
-Value floorDivide(Build &b, Value x, Value y) {
+Value buildFloorDivide(Build &b, Value x, Value y) {
   if (!b.isFloat(x))
     return b.div(b.sub(x, b.rem(x, y)), y);
   Type given = b.elem(x);
@@ -67,7 +67,8 @@ Value floorDivide(Build &b, Value x, Value y) {
   Value down = b.unary<FloorOp>(whole);
   down = b.select(b.compare(Predicate::gt, b.sub(whole, down), b.like(x, 0.5)), b.add(down, 1.0),
                   down);
-  Value result = b.select(b.compare(Predicate::ne, whole, zero), down, copySign(b, zero, quotient));
+  Value result =
+      b.select(b.compare(Predicate::ne, whole, zero), down, buildCopySign(b, zero, quotient));
   return b.cast(b.select(b.compare(Predicate::eq, y, zero), quotient, result), given);
 }
 
@@ -79,10 +80,10 @@ Value truncate(Build &b, Value x) {
 }
 
 void divide(Node &n, Build &b) {
-  auto [x, y] = both(n, b);
+  auto [x, y] = readBinaryOperands(n, b);
   std::string mode = n.text("rounding_mode");
   if (mode == "floor")
-    return n.set(floorDivide(b, x, y));
+    return n.set(buildFloorDivide(b, x, y));
   // For integers, dlc.div rounds toward zero.
   Value quotient = b.isHalf(x) ? b.div(b.widen(x), b.widen(y)) : b.div(x, y);
   if (mode == "trunc")
@@ -91,17 +92,17 @@ void divide(Node &n, Build &b) {
 }
 
 void floorDivision(Node &n, Build &b) {
-  auto [x, y] = both(n, b);
-  n.set(floorDivide(b, x, y));
+  auto [x, y] = readBinaryOperands(n, b);
+  n.set(buildFloorDivide(b, x, y));
 }
 
 template <bool truncated> void remainder(Node &n, Build &b) {
-  auto [x, y] = both(n, b);
+  auto [x, y] = readBinaryOperands(n, b);
   n.set(b.rem(x, y, truncated));
 }
 
 void power(Node &n, Build &b) {
-  auto [x, y] = both(n, b, "self", "exponent");
+  auto [x, y] = readBinaryOperands(n, b, "self", "exponent");
   auto exponent = b.known(y);
   if (exponent && exponent->size() == 1) {
     double p = exponent->getDouble(0);
@@ -122,7 +123,7 @@ void power(Node &n, Build &b) {
 }
 
 template <typename Op> void binary(Node &n, Build &b) {
-  auto [x, y] = both(n, b);
+  auto [x, y] = readBinaryOperands(n, b);
   n.set(b.op<Op>({x, y}));
 }
 
@@ -147,7 +148,7 @@ void clamp(Node &n, Build &b) {
 }
 
 /// addcmul and addcdiv: self + value * a * b, or self + value * a / b.
-template <typename Op> void addProduct(Node &n, Build &b) {
+template <typename Op> void addScaledBinaryOp(Node &n, Build &b) {
   Type element = n.resultElement();
   Value product = b.op<Op>({n.operand("tensor1", element), n.operand("tensor2", element)});
   n.set(b.add(n.operand("self", element), b.mul(product, n.operand("value", element))));
@@ -168,7 +169,7 @@ void lerp(Node &n, Build &b) {
 }
 
 void hypotenuse(Node &n, Build &b) {
-  auto [x, y] = both(n, b);
+  auto [x, y] = readBinaryOperands(n, b);
   Value large = b.max(b.unary<AbsOp>(x), b.unary<AbsOp>(y)),
         small = b.min(b.unary<AbsOp>(x), b.unary<AbsOp>(y));
   Value ratio = b.div(small, large), zero = b.like(large, 0);
@@ -178,8 +179,8 @@ void hypotenuse(Node &n, Build &b) {
 }
 
 /// fmax and fmin: the maximum or minimum, where NaN is returned only if both operands are NaN.
-template <typename Op> void numberOf(Node &n, Build &b) {
-  auto [x, y] = both(n, b);
+template <typename Op> void extremeIgnoringNan(Node &n, Build &b) {
+  auto [x, y] = readBinaryOperands(n, b);
   Value far = b.op<Op>({x, y});
   if (b.isFloat(far))
     far = b.select(b.unary<IsNanOp>(y), x, b.select(b.unary<IsNanOp>(x), y, far));
@@ -188,8 +189,8 @@ template <typename Op> void numberOf(Node &n, Build &b) {
 
 /// xlogy and xlog1py: x * f(y), where the result is 0 if x is 0 and y is not NaN. If f(y) is also
 /// not finite, no gradient passes through f.
-template <typename Function> void timesLogarithm(Node &n, Build &b) {
-  auto [x, y] = both(n, b);
+template <typename Function> void multiplyByLogarithm(Node &n, Build &b) {
+  auto [x, y] = readBinaryOperands(n, b);
   Type element = n.resultElement();
   x = b.widen(x), y = b.widen(y);
   Value isZero = b.compare(Predicate::eq, x, b.like(x, 0));
@@ -200,14 +201,14 @@ template <typename Function> void timesLogarithm(Node &n, Build &b) {
   n.set(b.cast(b.mul(x, b.unary<Function>(b.select(masked, inside, y))), element));
 }
 
-void timesPowerOfTwo(Node &n, Build &b) {
-  auto [x, y] = both(n, b);
+void multiplyByPowerOfTwo(Node &n, Build &b) {
+  auto [x, y] = readBinaryOperands(n, b);
   n.set(b.mul(x, b.pow(b.like(x, 2), y)));
 }
 
-void copySignOf(Node &n, Build &b) {
-  auto [x, y] = both(n, b);
-  n.set(copySign(b, x, y));
+void importCopySign(Node &n, Build &b) {
+  auto [x, y] = readBinaryOperands(n, b);
+  n.set(buildCopySign(b, x, y));
 }
 
 const Operator table[] = {
@@ -235,15 +236,15 @@ const Operator table[] = {
     {"pow.Scalar", power},
     {"maximum.default", binary<MaxOp>},
     {"minimum.default", binary<MinOp>},
-    {"fmax.default", numberOf<MaxOp>},
-    {"fmin.default", numberOf<MinOp>},
-    {"ldexp.Tensor", timesPowerOfTwo},
-    {"xlogy.Tensor", timesLogarithm<LogOp>},
-    {"xlogy.Scalar_Self", timesLogarithm<LogOp>},
-    {"xlogy.Scalar_Other", timesLogarithm<LogOp>},
-    {"special_xlog1py.default", timesLogarithm<Log1pOp>},
-    {"special_xlog1py.self_scalar", timesLogarithm<Log1pOp>},
-    {"special_xlog1py.other_scalar", timesLogarithm<Log1pOp>},
+    {"fmax.default", extremeIgnoringNan<MaxOp>},
+    {"fmin.default", extremeIgnoringNan<MinOp>},
+    {"ldexp.Tensor", multiplyByPowerOfTwo},
+    {"xlogy.Tensor", multiplyByLogarithm<LogOp>},
+    {"xlogy.Scalar_Self", multiplyByLogarithm<LogOp>},
+    {"xlogy.Scalar_Other", multiplyByLogarithm<LogOp>},
+    {"special_xlog1py.default", multiplyByLogarithm<Log1pOp>},
+    {"special_xlog1py.self_scalar", multiplyByLogarithm<Log1pOp>},
+    {"special_xlog1py.other_scalar", multiplyByLogarithm<Log1pOp>},
     {"atan2.default", binary<Atan2Op>},
     {"bitwise_and.Tensor", binary<AndOp>},
     {"bitwise_and.Scalar", binary<AndOp>},
@@ -273,14 +274,14 @@ const Operator table[] = {
     {"clamp_min.Tensor", clamp},
     {"clamp_max.default", clamp},
     {"clamp_max.Tensor", clamp},
-    {"addcmul.default", addProduct<MulOp>},
-    {"addcdiv.default", addProduct<DivOp>},
+    {"addcmul.default", addScaledBinaryOp<MulOp>},
+    {"addcdiv.default", addScaledBinaryOp<DivOp>},
     {"prims::fma.default", multiplyAdd},
     {"lerp.Scalar", lerp},
     {"lerp.Tensor", lerp},
     {"hypot.default", hypotenuse},
-    {"copysign.Tensor", copySignOf},
-    {"copysign.Scalar", copySignOf},
+    {"copysign.Tensor", importCopySign},
+    {"copysign.Scalar", importCopySign},
 };
 
 } // namespace

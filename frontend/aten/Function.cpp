@@ -11,25 +11,25 @@ namespace {
 
 /// Applies a unary function in the result's element type. For some functions PyTorch promotes
 /// integers to floats.
-template <typename Op> void function(Node &n, Build &b) {
+template <typename Op> void unaryFunction(Node &n, Build &b) {
   n.set(b.unary<Op>(n.operand("self", n.resultElement())));
 }
 
 /// Rounding functions such as floor leave integers and bools unchanged.
-template <typename Op> void rounding(Node &n, Build &b) {
+template <typename Op> void roundingFunction(Node &n, Build &b) {
   Value x = n.tensor("self");
   n.set(b.isFloat(x) ? b.unary<Op>(x) : x);
 }
 
 /// Numeric functions such as abs leave bools unchanged.
-template <typename Op> void ofNumbers(Node &n, Build &b) {
+template <typename Op> void numericFunction(Node &n, Build &b) {
   Value x = n.tensor("self");
   n.set(b.isBool(x) ? x : b.unary<Op>(x));
 }
 
 /// round with the argument `decimals`: rounds to this number of digits after the decimal point, or
 /// before it if negative.
-void roundTo(Node &n, Build &b) {
+void roundToDecimals(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t digits = n.integer("decimals");
   if (!b.isFloat(x)) {
@@ -113,47 +113,47 @@ void signBit(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"abs.default", ofNumbers<AbsOp>},
-    {"neg.default", ofNumbers<NegOp>},
+    {"abs.default", numericFunction<AbsOp>},
+    {"neg.default", numericFunction<NegOp>},
     {"sign.default", sign},
     {"signbit.default", signBit},
     {"positive.default", same},
-    {"exp.default", function<ExpOp>},
+    {"exp.default", unaryFunction<ExpOp>},
     {"exp2.default", exp2},
-    {"expm1.default", function<Expm1Op>},
-    {"log.default", function<LogOp>},
+    {"expm1.default", unaryFunction<Expm1Op>},
+    {"log.default", unaryFunction<LogOp>},
     {"log2.default", logarithm<2>},
     {"log10.default", logarithm<10>},
-    {"log1p.default", function<Log1pOp>},
-    {"sqrt.default", function<SqrtOp>},
-    {"rsqrt.default", function<RsqrtOp>},
+    {"log1p.default", unaryFunction<Log1pOp>},
+    {"sqrt.default", unaryFunction<SqrtOp>},
+    {"rsqrt.default", unaryFunction<RsqrtOp>},
     {"square.default", square},
-    {"sin.default", function<SinOp>},
-    {"cos.default", function<CosOp>},
-    {"tan.default", function<TanOp>},
-    {"asin.default", function<AsinOp>},
-    {"acos.default", function<AcosOp>},
-    {"atan.default", function<AtanOp>},
-    {"sinh.default", function<SinhOp>},
-    {"cosh.default", function<CoshOp>},
-    {"tanh.default", function<TanhOp>},
-    {"asinh.default", function<AsinhOp>},
-    {"acosh.default", function<AcoshOp>},
-    {"atanh.default", function<AtanhOp>},
-    {"erf.default", function<ErfOp>},
-    {"erfc.default", function<ErfcOp>},
-    {"erfinv.default", function<ErfinvOp>},
-    {"sigmoid.default", function<SigmoidOp>},
+    {"sin.default", unaryFunction<SinOp>},
+    {"cos.default", unaryFunction<CosOp>},
+    {"tan.default", unaryFunction<TanOp>},
+    {"asin.default", unaryFunction<AsinOp>},
+    {"acos.default", unaryFunction<AcosOp>},
+    {"atan.default", unaryFunction<AtanOp>},
+    {"sinh.default", unaryFunction<SinhOp>},
+    {"cosh.default", unaryFunction<CoshOp>},
+    {"tanh.default", unaryFunction<TanhOp>},
+    {"asinh.default", unaryFunction<AsinhOp>},
+    {"acosh.default", unaryFunction<AcoshOp>},
+    {"atanh.default", unaryFunction<AtanhOp>},
+    {"erf.default", unaryFunction<ErfOp>},
+    {"erfc.default", unaryFunction<ErfcOp>},
+    {"erfinv.default", unaryFunction<ErfinvOp>},
+    {"sigmoid.default", unaryFunction<SigmoidOp>},
     {"reciprocal.default", reciprocal},
-    {"ceil.default", rounding<CeilOp>},
-    {"floor.default", rounding<FloorOp>},
-    {"round.default", rounding<RoundOp>},
-    {"round.decimals", roundTo},
+    {"ceil.default", roundingFunction<CeilOp>},
+    {"floor.default", roundingFunction<FloorOp>},
+    {"round.default", roundingFunction<RoundOp>},
+    {"round.decimals", roundToDecimals},
     {"angle.default", angle},
     {"sinc.default", sinc},
     {"trunc.default", truncate},
     {"logical_not.default", logicalNot},
-    {"bitwise_not.default", function<NotOp>},
+    {"bitwise_not.default", unaryFunction<NotOp>},
 };
 
 } // namespace

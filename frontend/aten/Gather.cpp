@@ -6,8 +6,8 @@ using namespace mlir;
 
 namespace dlc::aten {
 
-Indexed indexedOf(Node &n, Build &b, Value x) {
-  Indexed result;
+AdvancedIndexing readAdvancedIndexing(Node &n, Build &b, Value x) {
+  AdvancedIndexing result;
   std::vector<Value> given = n.tensors("indices"), indices;
   Dims rest;
   if (!b.require(int64_t(given.size()) <= b.rank(x),
@@ -48,9 +48,9 @@ Indexed indexedOf(Node &n, Build &b, Value x) {
   return result;
 }
 
-std::optional<SeparateIndices> separateIndices(Node &n, Build &b, Value x) {
+std::optional<SeparableIndexing> readSeparableIndexing(Node &n, Build &b, Value x) {
   std::vector<Value> given = n.tensors("indices");
-  SeparateIndices result;
+  SeparableIndexing result;
   int64_t rank = 0;
   for (size_t axis = 0; axis < given.size(); ++axis)
     if (Value index = given[axis]) {
@@ -77,12 +77,12 @@ namespace {
 
 void index(Node &n, Build &b) {
   Value x = n.tensor("self");
-  if (auto each = separateIndices(n, b, x)) {
+  if (auto each = readSeparableIndexing(n, b, x)) {
     for (auto [one, axis] : each->indices)
       x = b.gather(x, one, axis);
     return n.set(x);
   }
-  Indexed at = indexedOf(n, b, x);
+  AdvancedIndexing at = readAdvancedIndexing(n, b, x);
   if (!b.ok())
     return;
   int64_t wide = int64_t(at.shape.size());
@@ -129,7 +129,7 @@ void embedding(Node &n, Build &b) {
   int64_t padding = b.training ? n.integer("padding_idx", -1) : -1;
   if (padding >= 0 && b.ok()) {
     Value isPadding = b.compare(Predicate::eq, indices, b.scalarInt(b.elem(indices), padding));
-    rows = b.select(b.expandDims(isPadding, b.rank(indices)), detached(b, rows), rows);
+    rows = b.select(b.expandDims(isPadding, b.rank(indices)), stopGradient(b, rows), rows);
   }
   n.set(rows);
 }

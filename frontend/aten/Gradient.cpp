@@ -27,7 +27,7 @@ void setGradients(Node &n, Build &b, ArrayRef<Value> ys, ArrayRef<Value> seeds,
     n.set(place, result);
 }
 
-Value detached(Build &b, Value x) {
+Value stopGradient(Build &b, Value x) {
   if (!b.ok() || !b.isFloat(x))
     return x;
   x = b.max(x, x);
@@ -36,14 +36,14 @@ Value detached(Build &b, Value x) {
   return x;
 }
 
-Value withSlope(Build &b, Value value, Value slope, Value x) {
-  Value product = b.mul(detached(b, slope), x);
-  return b.add(value, b.sub(product, detached(b, product)));
+Value attachGradient(Build &b, Value value, Value slope, Value x) {
+  Value product = b.mul(stopGradient(b, slope), x);
+  return b.add(value, b.sub(product, stopGradient(b, product)));
 }
 
 namespace {
 
-void detach(Node &n, Build &b) { n.set(detached(b, n.tensor("self"))); }
+void detach(Node &n, Build &b) { n.set(stopGradient(b, n.tensor("self"))); }
 
 /// Imports the placeholder for the gradient of y, which tools/python/dlc/_custom_gradient.py
 /// traces.

@@ -12,10 +12,10 @@ void setGradients(Node &n, Build &b, ArrayRef<Value> ys, ArrayRef<Value> seeds, 
 
 /// Returns x with its gradient stopped. Builds a separate operation that is not folded before
 /// gradients are computed.
-Value detached(Build &b, Value x);
+Value stopGradient(Build &b, Value x);
 
 /// Returns `value`, where the gradient of `value` with respect to x is increased by `slope`.
-Value withSlope(Build &b, Value value, Value slope, Value x);
+Value attachGradient(Build &b, Value value, Value slope, Value x);
 
 } // namespace dlc::aten
 

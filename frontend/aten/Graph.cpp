@@ -10,9 +10,9 @@ namespace dlc::aten {
 
 namespace {
 
-class Reader {
+class GraphReader {
 public:
-  Reader(MLIRContext &context, StringRef source) : context(context), source(source) {}
+  GraphReader(MLIRContext &context, StringRef source) : context(context), source(source) {}
 
   std::unique_ptr<Graph> read(StringRef text);
 
@@ -23,14 +23,14 @@ private:
   }
   const llvm::json::Array *list(const llvm::json::Object &top, StringRef name);
   bool given(const llvm::json::Array &list, StringRef what, std::vector<GraphInput> &result);
-  bool outputs(const llvm::json::Array &list, std::vector<Output> &result);
+  bool outputs(const llvm::json::Array &list, std::vector<GraphOutput> &result);
 
   MLIRContext &context;
   StringRef source;
   llvm::StringSet<> names;
 };
 
-const llvm::json::Array *Reader::list(const llvm::json::Object &top, StringRef name) {
+const llvm::json::Array *GraphReader::list(const llvm::json::Object &top, StringRef name) {
   static const llvm::json::Array empty;
   const llvm::json::Value *value = top.get(name);
   if (value && value->getAsArray())
@@ -40,13 +40,14 @@ const llvm::json::Array *Reader::list(const llvm::json::Object &top, StringRef n
   return value ? nullptr : &empty;
 }
 
-bool Reader::given(const llvm::json::Array &list, StringRef what, std::vector<GraphInput> &result) {
+bool GraphReader::given(const llvm::json::Array &list, StringRef what,
+                        std::vector<GraphInput> &result) {
   for (const llvm::json::Value &each : list) {
     const llvm::json::Array *fields = each.getAsArray();
     auto name = fields && fields->size() >= 2 ? (*fields)[0].getAsString() : std::nullopt;
     if (!name)
       return error(what + ": required: [name, [element type, [dimensions]]]");
-    RankedTensorType type = typeOf((*fields)[1], &context);
+    RankedTensorType type = parseTensorType((*fields)[1], &context);
     if (!type)
       return error(what + " '" + *name +
                    "': required: a supported element type and static dimensions");
@@ -58,7 +59,7 @@ bool Reader::given(const llvm::json::Array &list, StringRef what, std::vector<Gr
   return true;
 }
 
-bool Reader::outputs(const llvm::json::Array &list, std::vector<Output> &result) {
+bool GraphReader::outputs(const llvm::json::Array &list, std::vector<GraphOutput> &result) {
   for (const llvm::json::Value &each : list) {
     const llvm::json::Array *fields = each.getAsArray();
     auto name = fields && fields->size() >= 2 ? (*fields)[0].getAsString() : std::nullopt;
@@ -74,7 +75,7 @@ bool Reader::outputs(const llvm::json::Array &list, std::vector<Output> &result)
   return true;
 }
 
-std::unique_ptr<Graph> Reader::read(StringRef text) {
+std::unique_ptr<Graph> GraphReader::read(StringRef text) {
   auto parsed = llvm::json::parse(text);
   if (!parsed) {
     error("is not valid JSON: " + llvm::toString(parsed.takeError()));
@@ -116,10 +117,10 @@ std::unique_ptr<Graph> Reader::read(StringRef text) {
 } // namespace
 
 std::unique_ptr<Graph> Graph::parse(MLIRContext &context, StringRef text, StringRef source) {
-  return Reader(context, source).read(text);
+  return GraphReader(context, source).read(text);
 }
 
-std::string describe(const llvm::json::Object &node) {
+std::string describeNode(const llvm::json::Object &node) {
   return ("node '" + node.getString("name").value_or("") + "' (" +
           node.getString("op").value_or("") + "): ")
       .str();
@@ -128,7 +129,7 @@ std::string describe(const llvm::json::Object &node) {
 bool importNode(Build &b, const llvm::json::Object &json, Names &names) {
   StringRef name = *json.getString("name"), op = *json.getString("op");
   b.setNode(NameLoc::get(b.b.getStringAttr(json.getString("where").value_or(name))),
-            describe(json));
+            describeNode(json));
   const Operator *found = findOperator(op);
   if (!found) {
     b.error("dlc has no such operator; rewrite the model without it, or leave it to PyTorch");

@@ -17,7 +17,7 @@ struct GraphInput {
 
 /// A graph output: its name, and the node and the result index that produce it. If `isFree` is set,
 /// the compiler may choose the layout of the output; the program then records the layout.
-struct Output {
+struct GraphOutput {
   std::string name, of;
   size_t at = 0;
   bool isFree = false;
@@ -30,7 +30,7 @@ struct Graph {
   llvm::json::Value json = nullptr;
   std::vector<GraphInput> inputs, constants;
   std::vector<const llvm::json::Object *> nodes;
-  std::vector<Output> outputs;
+  std::vector<GraphOutput> outputs;
   /// Seed of random numbers. Set only for a training step, whose random numbers also depend on the
   /// step number.
   std::optional<uint64_t> seed;
@@ -45,7 +45,7 @@ struct Graph {
 bool importNode(Build &b, const llvm::json::Object &json, Names &names);
 
 /// Formats a node's name and overload for messages: "node 'add_1' (add.Tensor): ".
-std::string describe(const llvm::json::Object &node);
+std::string describeNode(const llvm::json::Object &node);
 
 } // namespace dlc::aten
 

@@ -35,7 +35,7 @@ struct EmptyModule {
 };
 
 /// Parses the elements of a constant from the graph's text.
-ref::Tensor elementsOf(const GraphInput &constant) {
+ref::Tensor readElements(const GraphInput &constant) {
   if (!constant.elements || int64_t(constant.elements->size()) != constant.type.getNumElements())
     return {};
   auto tensor = ref::Tensor::empty(constant.type);
@@ -44,7 +44,7 @@ ref::Tensor elementsOf(const GraphInput &constant) {
       tensor.setInt(int64_t(i), *flag);
     else if (auto whole = each.getAsInteger(); whole && !tensor.isFloat())
       tensor.setInt(int64_t(i), *whole);
-    else if (auto number = numberOf(each))
+    else if (auto number = parseNumber(each))
       tensor.setDouble(int64_t(i), *number);
     else
       return {};
@@ -63,7 +63,7 @@ FailureOr<OwningOpRef<ModuleOp>> import(MLIRContext &context, const Graph &graph
     names[input.name] = {shell.entry->getArgument(unsigned(i))};
   for (const GraphInput &constant : graph.constants) {
     b.setNode(NameLoc::get(b.b.getStringAttr(constant.name)), "constant '" + constant.name + "': ");
-    ref::Tensor tensor = constant.elements || !constants ? elementsOf(constant)
+    ref::Tensor tensor = constant.elements || !constants ? readElements(constant)
                                                          : constants(constant.name, constant.type);
     if (!b.require(bool(tensor), "required: as many elements as its shape has"))
       return failure();
@@ -74,7 +74,7 @@ FailureOr<OwningOpRef<ModuleOp>> import(MLIRContext &context, const Graph &graph
       return failure();
   SmallVector<Value> results;
   SmallVector<Type> types;
-  for (const Output &output : graph.outputs) {
+  for (const GraphOutput &output : graph.outputs) {
     b.setNode(shell.main.getLoc(), "output '" + output.name + "': ");
     auto found = names.find(output.of);
     if (!b.require(found != names.end() && output.at < found->second.size() &&
@@ -156,7 +156,8 @@ FailureOr<OwningOpRef<ModuleOp>> importAtenText(MLIRContext &context, StringRef 
   return aten::import(context, *graph, constants);
 }
 
-FailureOr<std::vector<AtenRefusal>> examineAtenText(MLIRContext &context, StringRef text) {
+FailureOr<std::vector<UnsupportedAtenNode>> findUnsupportedAtenNodes(MLIRContext &context,
+                                                                     StringRef text) {
   auto graph = aten::Graph::parse(context, text, "graph");
   if (!graph)
     return failure();
@@ -164,19 +165,19 @@ FailureOr<std::vector<AtenRefusal>> examineAtenText(MLIRContext &context, String
   for (const auto *list : {&graph->inputs, &graph->constants})
     for (const aten::GraphInput &given : *list)
       types[given.name + "/0"] = given;
-  std::vector<AtenRefusal> refusals;
+  std::vector<UnsupportedAtenNode> refusals;
   for (const llvm::json::Object *node : graph->nodes) {
     std::string name = node->getString("name")->str();
     if (std::string reason = aten::tryNode(context, *node, types, graph->seed); !reason.empty())
       refusals.push_back({name, reason});
     for (auto [i, type] : llvm::enumerate(*node->getArray("results")))
-      if (RankedTensorType known = aten::typeOf(type, &context))
+      if (RankedTensorType known = aten::parseTensorType(type, &context))
         types[name + "/" + std::to_string(i)] = {name, known, nullptr};
   }
   return refusals;
 }
 
-static std::unique_ptr<aten::Graph> open(MLIRContext &context, StringRef path) {
+static std::unique_ptr<aten::Graph> openGraph(MLIRContext &context, StringRef path) {
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!file) {
     emitError(FileLineColLoc::get(&context, path, 0, 0))
@@ -214,7 +215,7 @@ FailureOr<ImportInfo> inspectAten(MLIRContext &context, StringRef path) {
 
 FailureOr<OwningOpRef<ModuleOp>> importAten(MLIRContext &context, StringRef path,
                                             const ImportOptions &options, ImportInfo *info) {
-  auto graph = open(context, path);
+  auto graph = openGraph(context, path);
   if (!graph)
     return failure();
   return aten::import(context, *graph, nullptr);

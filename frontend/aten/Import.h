@@ -21,14 +21,14 @@ importAtenText(mlir::MLIRContext &context, llvm::StringRef text, const AtenConst
 std::vector<std::string> atenOperators();
 
 /// A node that cannot be imported, with the reason.
-struct AtenRefusal {
+struct UnsupportedAtenNode {
   std::string node, reason;
 };
 
 /// Imports each node of the graph separately, with operands of the types that the text records, and
 /// returns the nodes that fail with their reasons. Fails only if the text itself is invalid.
-mlir::FailureOr<std::vector<AtenRefusal>> examineAtenText(mlir::MLIRContext &context,
-                                                          llvm::StringRef text);
+mlir::FailureOr<std::vector<UnsupportedAtenNode>>
+findUnsupportedAtenNodes(mlir::MLIRContext &context, llvm::StringRef text);
 
 /// Inspects or imports a graph file that also contains the elements of its constants.
 mlir::FailureOr<ImportInfo> inspectAten(mlir::MLIRContext &context, llvm::StringRef path);

@@ -8,7 +8,7 @@ namespace dlc::aten {
 
 /// Advanced indexing x[.., i, .., j, ..] as a gather of index tuples from x, with the indexed
 /// dimensions of x transposed to the front.
-struct Indexed {
+struct AdvancedIndexing {
   /// The index tuples, of shape [shape.., axes.size()].
   Value tuples;
   /// The shape to which all index tensors are broadcast.
@@ -23,17 +23,17 @@ struct Indexed {
 
 /// Reads the argument "indices" of an advanced-indexing operator on x. Index tensors are broadcast
 /// to a common shape.
-Indexed indexedOf(Node &n, Build &b, Value x);
+AdvancedIndexing readAdvancedIndexing(Node &n, Build &b, Value x);
 
 /// Separable advanced indexing: each index tensor varies along its own result dimension only, and
 /// the indexed dimensions of x are adjacent. It is equivalent to one gather per dimension.
 /// PyTorch's image resizing is traced in this form.
-struct SeparateIndices {
+struct SeparableIndexing {
   /// Each index vector, flattened to [extent], with the dimension of x that it indexes.
   std::vector<std::pair<Value, int64_t>> indices;
 };
 
-std::optional<SeparateIndices> separateIndices(Node &n, Build &b, Value x);
+std::optional<SeparableIndexing> readSeparableIndexing(Node &n, Build &b, Value x);
 
 } // namespace dlc::aten
 

@@ -54,24 +54,24 @@ void nllLoss(Node &n, Build &b) {
 /// Binary cross entropy of probabilities x and targets t. As in PyTorch, logarithms are clamped to
 /// at least -100, and the gradient with respect to x is (x - t) / (x (1 - x)) with a divisor of at
 /// least 1e-12.
-Value binaryCrossEntropyOf(Build &b, Value x, Value t) {
+Value buildBinaryCrossEntropy(Build &b, Value x, Value t) {
   constexpr double kMinLogarithm = -100, kMinDivisor = 1e-12;
   Value one = b.like(x, 1), variance = b.mul(x, b.sub(one, x));
   auto lossOf = [&](Value log, Value logOfRest) {
     return b.sub(b.mul(b.sub(t, one), logOfRest), b.mul(t, log));
   };
-  auto bounded = [&](Value log) { return detached(b, b.max(log, b.like(x, kMinLogarithm))); };
+  auto bounded = [&](Value log) { return stopGradient(b, b.max(log, b.like(x, kMinLogarithm))); };
   Value isEdge = b.compare(Predicate::lt, variance, b.like(x, kMinDivisor));
   Value inside = b.select(isEdge, b.like(x, 0.5), x);
   Value loss = lossOf(b.unary<LogOp>(inside), b.unary<Log1pOp>(b.unary<NegOp>(inside)));
   Value edge = lossOf(bounded(b.unary<LogOp>(x)), bounded(b.unary<Log1pOp>(b.unary<NegOp>(x))));
   Value slope = b.div(b.sub(x, t), b.like(x, kMinDivisor));
-  return b.select(isEdge, withSlope(b, edge, slope, x), loss);
+  return b.select(isEdge, attachGradient(b, edge, slope, x), loss);
 }
 
 void binaryCrossEntropy(Node &n, Build &b) {
   Value x = b.widen(n.tensor("self")), target = b.cast(n.tensor("target"), b.elem(x));
-  Value each = binaryCrossEntropyOf(b, x, target), weight = n.tensor("weight");
+  Value each = buildBinaryCrossEntropy(b, x, target), weight = n.tensor("weight");
   if (weight)
     each = b.mul(each, b.cast(weight, b.elem(x)));
   int64_t reduction = n.integer("reduction");

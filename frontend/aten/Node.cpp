@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace dlc::aten {
 
-std::optional<double> numberOf(const llvm::json::Value &value) {
+std::optional<double> parseNumber(const llvm::json::Value &value) {
   if (auto number = value.getAsNumber())
     return number;
   double number = 0;
@@ -17,13 +17,13 @@ std::optional<double> numberOf(const llvm::json::Value &value) {
   return number;
 }
 
-RankedTensorType typeOf(const llvm::json::Value &value, MLIRContext *context) {
+RankedTensorType parseTensorType(const llvm::json::Value &value, MLIRContext *context) {
   const llvm::json::Array *pair = value.getAsArray();
   if (!pair || pair->size() != 2)
     return {};
   auto name = (*pair)[0].getAsString();
   const llvm::json::Array *sizes = (*pair)[1].getAsArray();
-  Type element = name ? typeNamed(*name, context) : Type();
+  Type element = name ? parseElementType(*name, context) : Type();
   if (!element || !sizes)
     return {};
   Dims shape;
@@ -40,7 +40,7 @@ Node::Node(Build &b, const llvm::json::Object &json, const Names &names) : b(b),
   arguments = json.getObject("args");
   if (const llvm::json::Array *types = json.getArray("results"))
     for (const llvm::json::Value &type : *types)
-      resultTypes.push_back(typeOf(type, b.context));
+      resultTypes.push_back(parseTensorType(type, b.context));
   results.resize(resultTypes.size());
 }
 
@@ -117,7 +117,7 @@ Value Node::operand(StringRef name, Type element) {
     return toFloat ? b.scalar(element, *flag) : b.scalarInt(element, *flag);
   if (auto whole = value->getAsInteger(); whole && !toFloat)
     return b.scalarInt(element, *whole);
-  auto number = numberOf(*value);
+  auto number = parseNumber(*value);
   if (!number) {
     wrong(name, "a tensor or a number");
     return {};
@@ -141,7 +141,7 @@ double Node::real(StringRef name, std::optional<double> otherwise) {
     return *otherwise;
   if (value && value->getAsBoolean())
     return *value->getAsBoolean();
-  if (auto number = value ? numberOf(*value) : std::nullopt)
+  if (auto number = value ? parseNumber(*value) : std::nullopt)
     return *number;
   wrong(name, "a number");
   return 0;
@@ -203,7 +203,7 @@ std::vector<double> Node::reals(StringRef name) {
   std::vector<double> result;
   const llvm::json::Array *list = value ? value->getAsArray() : nullptr;
   for (size_t i = 0; list && i < list->size(); ++i) {
-    auto number = numberOf((*list)[i]);
+    auto number = parseNumber((*list)[i]);
     if (!number)
       wrong(name, "numbers");
     result.push_back(number.value_or(0));

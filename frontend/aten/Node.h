@@ -20,7 +20,7 @@ using onnxfront::Build;
 using onnxfront::Dims;
 
 /// Returns the element type with the given name ("f32", "u8", "bool"), or null if there is none.
-Type typeNamed(StringRef name, mlir::MLIRContext *context);
+Type parseElementType(StringRef name, mlir::MLIRContext *context);
 
 /// Maps the name of a node to its results. The name of an input or a constant maps to one value.
 using Names = std::map<std::string, std::vector<Value>, std::less<>>;
@@ -100,10 +100,10 @@ private:
 
 /// Parses a JSON number. Floats are stored as strings, so that 2.0 differs from the integer 2 and
 /// infinity can be represented.
-std::optional<double> numberOf(const llvm::json::Value &value);
+std::optional<double> parseNumber(const llvm::json::Value &value);
 /// Parses a tensor type in the JSON form [element, [dimensions..]]. Returns null for any other JSON
 /// value.
-mlir::RankedTensorType typeOf(const llvm::json::Value &value, mlir::MLIRContext *context);
+mlir::RankedTensorType parseTensorType(const llvm::json::Value &value, mlir::MLIRContext *context);
 
 /// Imports a node: reads its arguments, builds operations, and sets the results of the node.
 using Handler = void (*)(Node &n, Build &b);

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace dlc::aten {
 
-Value layerNormOf(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps) {
+Value buildLayerNorm(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps) {
   auto alike = [&](Value v) { return v ? b.cast(v, b.elem(x)) : v; };
   return onnxfront::layerNorm(b, x, alike(scale), alike(bias), axis, eps);
 }
@@ -34,20 +34,21 @@ void safeSoftmax(Node &n, Build &b) {
 }
 
 /// Reshapes a vector [C] so that it broadcasts to the channels of x [N, C, ..].
-Value perChannel(Build &b, Value v, Value x) {
+Value broadcastPerChannel(Build &b, Value v, Value x) {
   Dims shape(size_t(std::max<int64_t>(b.rank(x) - 1, 1)), 1);
   shape[0] = b.count(v);
   return b.reshape(v, shape);
 }
 
-Value ofChannels(Node &n, Build &b, StringRef name, Type element, int64_t count, double otherwise) {
+Value readChannelVector(Node &n, Build &b, StringRef name, Type element, int64_t count,
+                        double otherwise) {
   Value given = n.tensor(name);
   return given ? b.cast(given, element) : b.splat(element, {count}, otherwise);
 }
 
 /// Sets the results that PyTorch saves for a backward pass to zeros of the recorded shapes. In
 /// inference these results have no elements.
-void setEmpty(Node &n, Build &b) {
+void setSavedResultsToZero(Node &n, Build &b) {
   for (size_t i = 1; i < n.numResults(); ++i)
     if (n.hasResult(i))
       n.set(i, b.splat(n.resultElement(i), n.result(i).getShape(), 0));
@@ -59,11 +60,11 @@ void batchNormInference(Node &n, Build &b) {
     return;
   int64_t channels = b.dim(x, 1);
   Type element = b.elem(n.tensor("running_var"));
-  Value scale = ofChannels(n, b, "weight", element, channels, 1),
-        bias = ofChannels(n, b, "bias", element, channels, 0);
+  Value scale = readChannelVector(n, b, "weight", element, channels, 1),
+        bias = readChannelVector(n, b, "bias", element, channels, 0);
   n.set(0, b.op<BatchNormOp>({x, scale, bias, n.tensor("running_mean"), n.tensor("running_var")},
                              {b.attrFloat("eps", n.real("eps"))}));
-  setEmpty(n, b);
+  setSavedResultsToZero(n, b);
 }
 
 /// Batch norm in training: normalizes by the batch's statistics, and updates the running statistics
@@ -77,8 +78,8 @@ void batchNormTraining(Node &n, Build &b) {
   Type element = b.isHalf(x) ? b.f32 : b.elem(x);
   double eps = n.real("eps"), momentum = n.real("momentum"),
          count = double(b.count(x)) / double(std::max<int64_t>(channels, 1));
-  auto made = b.ops<BatchNormTrainOp>({x, ofChannels(n, b, "weight", element, channels, 1),
-                                       ofChannels(n, b, "bias", element, channels, 0)},
+  auto made = b.ops<BatchNormTrainOp>({x, readChannelVector(n, b, "weight", element, channels, 1),
+                                       readChannelVector(n, b, "bias", element, channels, 0)},
                                       {b.attrFloat("eps", eps)});
   if (made.size() != 3)
     return;
@@ -99,7 +100,7 @@ void batchNormTraining(Node &n, Build &b) {
 }
 
 /// Gradients of batch norm in training, where the statistics depend on x: dlc.batch_norm_grad.
-void batchGradients(Node &n, Build &b, Value x, Value dy, Value scale) {
+void batchNormTrainingGradients(Node &n, Build &b, Value x, Value dy, Value scale) {
   double eps = n.real("eps");
   Value r = n.tensor("save_invstd");
   Value variance = b.sub(b.div(b.like(r, 1), b.mul(r, r)), eps);
@@ -112,7 +113,7 @@ void batchGradients(Node &n, Build &b, Value x, Value dy, Value scale) {
 
 /// Gradients of batch norm in inference, where the statistics do not depend on x. With r = 1 /
 /// sqrt(variance + eps): dx = dy scale r, dscale = r sum(dy (x - mean)), dbias = sum(dy).
-void givenGradients(Node &n, Build &b, Value x, Value dy, Value scale) {
+void batchNormInferenceGradients(Node &n, Build &b, Value x, Value dy, Value scale) {
   Value variance = b.cast(n.tensor("running_var"), b.elem(scale)),
         mean = b.cast(n.tensor("running_mean"), b.elem(scale));
   Value r = b.unary<RsqrtOp>(b.add(variance, n.real("eps")));
@@ -121,9 +122,9 @@ void givenGradients(Node &n, Build &b, Value x, Value dy, Value scale) {
     axes.push_back(i);
   Value wide = b.cast(dy, b.elem(scale));
   if (n.hasResult(0))
-    n.set(0, b.cast(b.mul(wide, perChannel(b, b.mul(scale, r), x)), n.resultElement(0)));
+    n.set(0, b.cast(b.mul(wide, broadcastPerChannel(b, b.mul(scale, r), x)), n.resultElement(0)));
   if (n.hasResult(1)) {
-    Value centred = b.sub(b.cast(x, b.elem(scale)), perChannel(b, mean, x));
+    Value centred = b.sub(b.cast(x, b.elem(scale)), broadcastPerChannel(b, mean, x));
     Value sum = b.reduce(ReduceKind::sum, b.mul(wide, centred), axes, false);
     n.set(1, b.cast(b.mul(sum, r), n.resultElement(1)));
   }
@@ -137,13 +138,14 @@ void batchNormGradients(Node &n, Build &b) {
                  "required: x [N, C, ..], and grad_out of its type"))
     return;
   Type element = b.isHalf(x) ? b.f32 : b.elem(x);
-  Value scale = ofChannels(n, b, "weight", element, b.dim(x, 1), 1);
-  (n.flag("train") ? batchGradients : givenGradients)(n, b, x, dy, scale);
+  Value scale = readChannelVector(n, b, "weight", element, b.dim(x, 1), 1);
+  (n.flag("train") ? batchNormTrainingGradients : batchNormInferenceGradients)(n, b, x, dy, scale);
 }
 
 /// Returns the mean and the inverse standard deviation of x over `axes`, in at least f32. The
 /// reduced dimensions remain with size 1.
-std::pair<Value, Value> statistics(Build &b, Value x, ArrayRef<int64_t> axes, double eps) {
+std::pair<Value, Value> computeMeanAndInvStd(Build &b, Value x, ArrayRef<int64_t> axes,
+                                             double eps) {
   x = b.widen(x);
   Value mean = b.reduce(ReduceKind::mean, x, axes, true), centred = b.sub(x, mean);
   Value variance = b.reduce(ReduceKind::mean, b.mul(centred, centred), axes, true);
@@ -156,7 +158,7 @@ void layerNormTraining(Node &n, Build &b, Value x, int64_t axis) {
   Dims axes;
   for (int64_t i = axis; i < b.rank(x); ++i)
     axes.push_back(i);
-  auto [mean, scaled] = statistics(b, x, axes, n.real("eps"));
+  auto [mean, scaled] = computeMeanAndInvStd(b, x, axes, n.real("eps"));
   Value y = b.mul(b.sub(b.widen(x), mean), scaled);
   if (Value scale = n.tensor("weight"))
     y = b.mul(y, b.cast(scale, b.elem(y)));
@@ -172,12 +174,12 @@ void layerNorm(Node &n, Build &b) {
   int64_t axis = b.rank(x) - int64_t(n.ints("normalized_shape").size());
   if (n.hasResult(1) || n.hasResult(2))
     return layerNormTraining(n, b, x, axis);
-  n.set(0, layerNormOf(b, x, scale, bias, axis, n.real("eps")));
+  n.set(0, buildLayerNorm(b, x, scale, bias, axis, n.real("eps")));
 }
 
 /// Returns the mean of each channel of x [N, C, ..] as [N, C, 1, ..]. Images are reduced in their
 /// layout, without a reshape.
-Value channelMeans(Build &b, Value x) {
+Value computeChannelMeans(Build &b, Value x) {
   Dims axes;
   for (int64_t i = 2; i < b.rank(x); ++i)
     axes.push_back(i);
@@ -185,13 +187,13 @@ Value channelMeans(Build &b, Value x) {
 }
 
 /// Returns the mean of each group of channels of x [N, C, 1, ..] as [N, groups].
-Value groupMeans(Build &b, Value x, int64_t groups) {
+Value computeGroupMeans(Build &b, Value x, int64_t groups) {
   Value grouped = b.reshape(x, {b.dim(x, 0), groups, b.dim(x, 1) / groups});
   return b.reduce(ReduceKind::mean, grouped, {2}, false);
 }
 
 /// Broadcasts values of groups [N, groups] to the channels of x [N, C, ..], as [N, C, 1, ..].
-Value atChannels(Build &b, Value v, Value x) {
+Value broadcastGroupsToChannels(Build &b, Value v, Value x) {
   int64_t N = b.dim(x, 0), C = b.dim(x, 1), groups = b.dim(v, 1);
   Dims shape(size_t(b.rank(x)), 1);
   shape[0] = N;
@@ -204,21 +206,22 @@ Value atChannels(Build &b, Value v, Value x) {
 /// mean M of the m, the group's variance is mean(v + (m - M)^2).
 void groupNormTraining(Node &n, Build &b, Value x, int64_t groups) {
   auto square = [&](Value v) { return b.mul(v, v); };
-  Value wide = b.widen(x), m = channelMeans(b, wide), mean = groupMeans(b, m, groups);
-  Value v = channelMeans(b, square(b.sub(wide, m)));
-  Value apart = square(b.sub(m, atChannels(b, mean, x)));
-  Value r = b.unary<RsqrtOp>(b.add(groupMeans(b, b.add(v, apart), groups), n.real("eps")));
-  Value y = b.mul(b.sub(wide, atChannels(b, mean, x)), atChannels(b, r, x));
+  Value wide = b.widen(x), m = computeChannelMeans(b, wide), mean = computeGroupMeans(b, m, groups);
+  Value v = computeChannelMeans(b, square(b.sub(wide, m)));
+  Value apart = square(b.sub(m, broadcastGroupsToChannels(b, mean, x)));
+  Value r = b.unary<RsqrtOp>(b.add(computeGroupMeans(b, b.add(v, apart), groups), n.real("eps")));
+  Value y =
+      b.mul(b.sub(wide, broadcastGroupsToChannels(b, mean, x)), broadcastGroupsToChannels(b, r, x));
   if (Value scale = n.tensor("weight"))
-    y = b.mul(y, b.cast(perChannel(b, scale, x), b.elem(y)));
+    y = b.mul(y, b.cast(broadcastPerChannel(b, scale, x), b.elem(y)));
   if (Value bias = n.tensor("bias"))
-    y = b.add(y, b.cast(perChannel(b, bias, x), b.elem(y)));
+    y = b.add(y, b.cast(broadcastPerChannel(b, bias, x), b.elem(y)));
   n.set(0, b.cast(y, b.elem(x)));
   n.set(1, n.hasResult(1) ? b.cast(mean, n.resultElement(1)) : Value());
   n.set(2, n.hasResult(2) ? b.cast(r, n.resultElement(2)) : Value());
 }
 
-bool isGrouped(Build &b, Value x, int64_t groups) {
+bool checkGroups(Build &b, Value x, int64_t groups) {
   return b.require(groups > 0 && b.rank(x) >= 2 && b.dim(x, 1) % groups == 0 && b.count(x) > 0,
                    "required: x [N, C, ..] with elements, and groups that divide C");
 }
@@ -226,7 +229,7 @@ bool isGrouped(Build &b, Value x, int64_t groups) {
 void groupNorm(Node &n, Build &b) {
   Value x = n.tensor("input");
   int64_t groups = n.integer("group");
-  if (!isGrouped(b, x, groups))
+  if (!checkGroups(b, x, groups))
     return;
   if (n.hasResult(1) || n.hasResult(2))
     return groupNormTraining(n, b, x, groups);
@@ -241,19 +244,21 @@ void groupNorm(Node &n, Build &b) {
 void groupNormGradients(Node &n, Build &b) {
   Value x = n.tensor("input"), scale = n.tensor("weight");
   int64_t groups = n.integer("group");
-  if (!isGrouped(b, x, groups))
+  if (!checkGroups(b, x, groups))
     return;
   Value wide = b.widen(x), dy = b.cast(n.tensor("grad_out"), b.elem(wide));
   auto given = [&](StringRef name) {
     Value v = b.reshape(n.tensor(name), {b.dim(x, 0), groups});
-    return atChannels(b, b.cast(v, b.elem(wide)), x);
+    return broadcastGroupsToChannels(b, b.cast(v, b.elem(wide)), x);
   };
   Value r = given("rstd"), h = b.mul(b.sub(wide, given("mean")), r);
-  Value means = channelMeans(b, dy), along = channelMeans(b, b.mul(dy, h));
+  Value means = computeChannelMeans(b, dy), along = computeChannelMeans(b, b.mul(dy, h));
   auto scaled = [&](Value v) {
-    return scale ? b.mul(v, b.cast(perChannel(b, scale, x), b.elem(v))) : v;
+    return scale ? b.mul(v, b.cast(broadcastPerChannel(b, scale, x), b.elem(v))) : v;
   };
-  auto inGroups = [&](Value v) { return atChannels(b, groupMeans(b, scaled(v), groups), x); };
+  auto inGroups = [&](Value v) {
+    return broadcastGroupsToChannels(b, computeGroupMeans(b, scaled(v), groups), x);
+  };
   int64_t planes = b.dim(x, 0) * b.dim(x, 1), places = b.count(x) / planes;
   auto sum = [&](Value v) {
     Value total = b.reduce(ReduceKind::sum, b.reshape(v, {b.dim(x, 0), b.dim(x, 1)}), {0}, false);

@@ -8,7 +8,7 @@ namespace dlc::aten {
 
 /// Layer norm: normalizes x over the dimensions from `axis` on. Scale and bias may be null, and may
 /// have another element type than x.
-Value layerNormOf(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps);
+Value buildLayerNorm(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps);
 
 } // namespace dlc::aten
 

@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-template <ReduceKind kind> void cumulative(Node &n, Build &b) {
+template <ReduceKind kind> void cumulativeReduction(Node &n, Build &b) {
   Value x = b.cast(n.tensor("self"), n.resultElement());
   if (b.rank(x) == 0)
     return n.set(x);
@@ -40,7 +40,7 @@ std::vector<Value> scanned(Build &b, std::vector<Value> xs, int64_t axis, ArrayR
 
 /// cummax and cummin: the cumulative maximum or minimum, which is NaN from the first NaN on, and
 /// the index of its last occurrence.
-template <Predicate reaches> void runningExtreme(Node &n, Build &b) {
+template <Predicate reaches> void cumulativeExtreme(Node &n, Build &b) {
   Value given = n.tensor("self"), x = withAxis(b, given);
   if (b.isBool(x))
     x = b.cast(x, b.i32);
@@ -73,7 +73,7 @@ Value logAddExp(Build &b, Value x, Value y) {
   return b.add(top, b.unary<Log1pOp>(b.unary<ExpOp>(apart)));
 }
 
-void runningLogSum(Node &n, Build &b) {
+void logCumulativeSumExp(Node &n, Build &b) {
   Value given = n.tensor("self"), x = withAxis(b, b.widen(given));
   Value nothing = b.like(x, -std::numeric_limits<double>::infinity());
   auto made = scanned(b, {x}, n.axis("dim", b.rank(x)), {nothing},
@@ -86,33 +86,34 @@ void runningLogSum(Node &n, Build &b) {
   n.set(b.reshape(b.cast(made[0], b.elem(given)), b.dims(given)));
 }
 
-struct Ordered {
+struct SortedElements {
   Value values, places;
 };
 
 /// Returns the k largest or smallest elements along an axis in sorted order, with their indices.
 /// The sort is stable.
-Ordered orderedOf(Build &b, Value x, int64_t axis, int64_t k, bool fromTop) {
+SortedElements buildTopK(Build &b, Value x, int64_t axis, int64_t k, bool fromTop) {
   Type given = b.elem(x);
   if (b.isBool(x))
     x = b.cast(x, b.i32);
   auto made = b.ops<TopKOp>({x}, {b.attr("k", k), b.attr("axis", axis),
                                   b.attr("largest", b.b.getBoolAttr(fromTop)),
                                   b.attr("sorted", b.b.getBoolAttr(true))});
-  return made.size() == 2 ? Ordered{b.cast(made[0], given), made[1]} : Ordered();
+  return made.size() == 2 ? SortedElements{b.cast(made[0], given), made[1]} : SortedElements();
 }
 
-void largest(Node &n, Build &b, std::optional<int64_t> k, bool fromTop) {
+void setTopKResults(Node &n, Build &b, std::optional<int64_t> k, bool fromTop) {
   Value given = n.tensor("self"), x = withAxis(b, given);
   int64_t axis = n.axis("dim", b.rank(x));
-  Ordered made = orderedOf(b, x, axis, k.value_or(b.dim(x, axis)), fromTop);
+  SortedElements made = buildTopK(b, x, axis, k.value_or(b.dim(x, axis)), fromTop);
   n.set(0, b.reshape(made.values, b.rank(given) ? b.dims(made.values) : Dims()));
   n.set(1, b.reshape(made.places, b.rank(given) ? b.dims(made.places) : Dims()));
 }
 
 /// Sets the results to the values at sorted position `place` along an axis, and to the indices of
 /// these values in the unsorted tensor.
-void setPlace(Node &n, Build &b, Value given, const Ordered &order, Value place, int64_t axis) {
+void setSortedElement(Node &n, Build &b, Value given, const SortedElements &order, Value place,
+                      int64_t axis) {
   Dims shape = b.dims(place);
   if (b.rank(given) == 0)
     shape.clear();
@@ -127,7 +128,7 @@ void setPlace(Node &n, Build &b, Value given, const Ordered &order, Value place,
 }
 
 /// kthvalue: the k-th smallest element along a dimension, with its index.
-void ranked(Node &n, Build &b) {
+void kthValue(Node &n, Build &b) {
   Value given = n.tensor("self"), x = withAxis(b, given);
   int64_t axis = n.axis("dim", b.rank(x)), k = n.integer("k");
   if (!b.require(k >= 1 && k <= b.dim(x, axis),
@@ -135,12 +136,13 @@ void ranked(Node &n, Build &b) {
     return;
   Dims one = b.dims(x);
   one[size_t(axis)] = 1;
-  setPlace(n, b, given, orderedOf(b, x, axis, k, false), b.splat(b.i64, one, double(k - 1)), axis);
+  setSortedElement(n, b, given, buildTopK(b, x, axis, k, false), b.splat(b.i64, one, double(k - 1)),
+                   axis);
 }
 
 /// Returns `value`, which equals some elements of x. Its gradient is shared equally by these
 /// elements.
-Value sharedAmong(Build &b, Value x, Value value) {
+Value shareGradientEqually(Build &b, Value x, Value value) {
   if (!b.isFloat(x))
     return value;
   Value lowest = b.like(x, -std::numeric_limits<double>::infinity());
@@ -172,28 +174,28 @@ template <bool ignoring> void median(Node &n, Build &b) {
   Dims line = b.dims(x);
   line[size_t(axis)] = 1;
   Value half = b.broadcast(b.div(b.sub(numbers, one), two), line);
-  Ordered order = orderedOf(b, x, axis, size, false);
+  SortedElements order = buildTopK(b, x, axis, size, false);
   if (isWrong)
     order.values =
         b.select(isWrong, b.like(x, std::numeric_limits<double>::quiet_NaN()), order.values);
   if (n.has("dim"))
-    return setPlace(n, b, given, order, half, axis);
+    return setSortedElement(n, b, given, order, half, axis);
   Value middle = b.op<GatherElementsOp>({order.values, half}, {b.attr("axis", axis)});
-  n.set(sharedAmong(b, x, b.reshape(middle, {})));
+  n.set(shareGradientEqually(b, x, b.reshape(middle, {})));
 }
 
-void topK(Node &n, Build &b) { largest(n, b, n.integer("k"), n.flag("largest", true)); }
+void topK(Node &n, Build &b) { setTopKResults(n, b, n.integer("k"), n.flag("largest", true)); }
 
-void sort(Node &n, Build &b) { largest(n, b, std::nullopt, n.flag("descending")); }
+void sort(Node &n, Build &b) { setTopKResults(n, b, std::nullopt, n.flag("descending")); }
 
 const Operator table[] = {
-    {"cumsum.default", cumulative<ReduceKind::sum>},
-    {"cumprod.default", cumulative<ReduceKind::prod>},
-    {"cummax.default", runningExtreme<Predicate::ge>},
-    {"cummin.default", runningExtreme<Predicate::le>},
-    {"logcumsumexp.default", runningLogSum},
-    {"_logcumsumexp.default", runningLogSum},
-    {"kthvalue.default", ranked},
+    {"cumsum.default", cumulativeReduction<ReduceKind::sum>},
+    {"cumprod.default", cumulativeReduction<ReduceKind::prod>},
+    {"cummax.default", cumulativeExtreme<Predicate::ge>},
+    {"cummin.default", cumulativeExtreme<Predicate::le>},
+    {"logcumsumexp.default", logCumulativeSumExp},
+    {"_logcumsumexp.default", logCumulativeSumExp},
+    {"kthvalue.default", kthValue},
     {"median.default", median<false>},
     {"median.dim", median<false>},
     {"nanmedian.default", median<true>},

@@ -6,16 +6,16 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-struct Sides {
+struct PaddingSizes {
   Dims low, high;
 };
 
 /// Reads PyTorch's padding list, which has pairs of low and high padding, starting with the last
 /// dimension.
-Sides sidesOf(Node &n, Build &b, StringRef argument, int64_t rank) {
+PaddingSizes readPadding(Node &n, Build &b, StringRef argument, int64_t rank) {
   Dims given = n.ints(argument);
   int64_t padded = int64_t(given.size()) / 2;
-  Sides sides{Dims(size_t(rank), 0), Dims(size_t(rank), 0)};
+  PaddingSizes sides{Dims(size_t(rank), 0), Dims(size_t(rank), 0)};
   if (!b.require(given.size() % 2 == 0 && padded <= rank,
                  "argument '" + argument +
                      "': required: two entries for each dimension, starting with the last"))
@@ -29,7 +29,7 @@ Sides sidesOf(Node &n, Build &b, StringRef argument, int64_t rank) {
 
 void pad(Node &n, Build &b, PadMode mode, StringRef argument) {
   Value x = n.tensor("self");
-  Sides sides = sidesOf(n, b, argument, b.rank(x));
+  PaddingSizes sides = readPadding(n, b, argument, b.rank(x));
   if (!b.ok())
     return;
   Value value = n.has("value") ? n.operand("value", b.elem(x)) : b.scalarInt(b.elem(x), 0);
@@ -43,7 +43,7 @@ template <PadMode mode> void modePad(Node &n, Build &b) { pad(n, b, mode, "paddi
 /// copies.
 void edgePadGradient(Node &n, Build &b) {
   Value dx = n.tensor("grad_output"), x = n.tensor("self");
-  Sides sides = sidesOf(n, b, "padding", b.rank(x));
+  PaddingSizes sides = readPadding(n, b, "padding", b.rank(x));
   for (int64_t i = 0; b.ok() && i < b.rank(x); ++i) {
     int64_t low = sides.low[size_t(i)], high = sides.high[size_t(i)], size = b.dim(x, i);
     if (!b.require(low >= 0 && high >= 0 && size > 0, "argument 'padding': required: 0 or more") ||

@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-struct Window {
+struct PoolWindow {
   Value x;
   /// Whether x was given without a batch dimension. x then has a batch dimension of 1.
   bool single = false;
@@ -20,7 +20,7 @@ struct Window {
 
 /// Reads the image x and adds the batch dimension if it is missing. Returns whether the image is
 /// valid.
-bool takeImage(Node &n, Build &b, int64_t spatial, Window &w) {
+bool readImage(Node &n, Build &b, int64_t spatial, PoolWindow &w) {
   w.x = n.tensor("self");
   w.single = b.rank(w.x) == spatial + 1;
   if (w.single)
@@ -28,9 +28,9 @@ bool takeImage(Node &n, Build &b, int64_t spatial, Window &w) {
   return b.require(b.rank(w.x) == spatial + 2, "required: x [N, C, spatial..]");
 }
 
-Window windowOf(Node &n, Build &b, int64_t spatial) {
-  Window w;
-  if (!takeImage(n, b, spatial, w))
+PoolWindow readPoolWindow(Node &n, Build &b, int64_t spatial) {
+  PoolWindow w;
+  if (!readImage(n, b, spatial, w))
     return w;
   w.window = n.ints("kernel_size", spatial);
   w.strides = n.ints("stride").empty() ? w.window : n.ints("stride", spatial);
@@ -52,12 +52,12 @@ Window windowOf(Node &n, Build &b, int64_t spatial) {
   return w;
 }
 
-Value withoutBatch(Build &b, const Window &w, Value y) {
+Value removeBatchDim(Build &b, const PoolWindow &w, Value y) {
   return w.single && y ? b.reshape(y, Dims(b.shape(y).begin() + 1, b.shape(y).end())) : y;
 }
 
 /// Returns whether each element's position in a window is below 256, so that it fits into a byte.
-bool isByteEnough(const Window &w) {
+bool windowPositionsFitByte(const PoolWindow &w) {
   constexpr int64_t places = 256;
   int64_t count = 1;
   for (int64_t size : w.window)
@@ -65,13 +65,13 @@ bool isByteEnough(const Window &w) {
   return count <= places;
 }
 
-int64_t imageSize(Build &b, const Window &w) {
+int64_t imageSize(Build &b, const PoolWindow &w) {
   return b.count(w.x) / std::max<int64_t>(1, b.dim(w.x, 0) * b.dim(w.x, 1));
 }
 
 /// Returns the start coordinate of each window along a spatial dimension of the image, in i32 and
 /// in a shape that broadcasts to y.
-Value starts(Build &b, const Window &w, Value y, int64_t spatial) {
+Value computeWindowStarts(Build &b, const PoolWindow &w, Value y, int64_t spatial) {
   size_t d = size_t(spatial);
   Dims shape(size_t(b.rank(y)), 1);
   shape[d + 2] = b.dim(y, spatial + 2);
@@ -81,7 +81,7 @@ Value starts(Build &b, const Window &w, Value y, int64_t spatial) {
 
 /// Extracts the last digit of a mixed-radix number: returns the remainder of `number` by `base` and
 /// replaces `number` by the quotient. `number` is not negative.
-Value takeDigit(Build &b, Value &number, int64_t base) {
+Value extractLastDigit(Build &b, Value &number, int64_t base) {
   Value divisor = b.scalarInt(b.i32, base), quotient = b.div(number, divisor);
   Value digit = b.sub(number, b.mul(quotient, divisor));
   number = quotient;
@@ -89,13 +89,14 @@ Value takeDigit(Build &b, Value &number, int64_t base) {
 }
 
 /// Converts positions in a window (bytes) to row-major indices in the image, in i32.
-Value placesOf(Build &b, const Window &w, Value position) {
+Value windowPositionsToIndices(Build &b, const PoolWindow &w, Value position) {
   Value rest = b.cast(position, b.i32), place;
   int64_t after = 1;
   for (int64_t i = int64_t(w.window.size()) - 1; i >= 0; --i) {
     size_t d = size_t(i);
-    Value tap = i ? takeDigit(b, rest, w.window[d]) : rest;
-    Value at = b.add(starts(b, w, position, i), b.mul(tap, b.scalarInt(b.i32, w.dilations[d])));
+    Value tap = i ? extractLastDigit(b, rest, w.window[d]) : rest;
+    Value at = b.add(computeWindowStarts(b, w, position, i),
+                     b.mul(tap, b.scalarInt(b.i32, w.dilations[d])));
     at = b.mul(at, b.scalarInt(b.i32, after));
     place = place ? b.add(place, at) : at;
     after *= b.dim(w.x, i + 2);
@@ -104,13 +105,13 @@ Value placesOf(Build &b, const Window &w, Value position) {
 }
 
 /// Converts row-major indices in the image to positions in their windows (bytes).
-Value positionsOf(Build &b, const Window &w, Value places) {
+Value indicesToWindowPositions(Build &b, const PoolWindow &w, Value places) {
   Value rest = b.cast(places, b.i32), position;
   int64_t after = 1;
   for (int64_t i = int64_t(w.window.size()) - 1; i >= 0; --i) {
     size_t d = size_t(i);
-    Value at = i ? takeDigit(b, rest, b.dim(w.x, i + 2)) : rest;
-    Value tap = b.sub(at, starts(b, w, places, i));
+    Value at = i ? extractLastDigit(b, rest, b.dim(w.x, i + 2)) : rest;
+    Value tap = b.sub(at, computeWindowStarts(b, w, places, i));
     if (w.dilations[d] != 1)
       tap = b.div(tap, b.scalarInt(b.i32, w.dilations[d]));
     tap = b.mul(tap, b.scalarInt(b.i32, after));
@@ -123,49 +124,52 @@ Value positionsOf(Build &b, const Window &w, Value places) {
 /// Max pooling that returns the maxima and their row-major indices in the image, in i32 or i64.
 /// PyTorch's indices refer to the image, whereas dlc's operations return positions in the window or
 /// indices in the whole tensor.
-std::pair<Value, Value> maximaOf(Build &b, const Window &w) {
-  bool bytes = isByteEnough(w) && b.isFloat(w.x) && Build::isSane(imageSize(b, w), 0);
+std::pair<Value, Value> buildMaxPoolWithIndices(Build &b, const PoolWindow &w) {
+  bool bytes = windowPositionsFitByte(w) && b.isFloat(w.x) && Build::isSane(imageSize(b, w), 0);
   auto made = bytes ? b.ops<MaxPoolPositionsOp>({w.x}, w.attributes(b))
                     : b.ops<MaxPoolIndicesOp>({w.x}, w.attributes(b));
   if (made.size() != 2)
     return {};
-  return {made[0],
-          bytes ? placesOf(b, w, made[1]) : b.rem(made[1], b.scalarInt(b.i64, imageSize(b, w)))};
+  return {made[0], bytes ? windowPositionsToIndices(b, w, made[1])
+                         : b.rem(made[1], b.scalarInt(b.i64, imageSize(b, w)))};
 }
 
-void setMaxima(Node &n, Build &b, const Window &w, Value y, Value places) {
-  n.set(0, withoutBatch(b, w, y));
-  n.set(1, withoutBatch(b, w, b.cast(places, b.i64)));
+void setMaxPoolResults(Node &n, Build &b, const PoolWindow &w, Value y, Value places) {
+  n.set(0, removeBatchDim(b, w, y));
+  n.set(1, removeBatchDim(b, w, b.cast(places, b.i64)));
 }
 
 template <int spatial> void maxPool(Node &n, Build &b) {
-  Window w = windowOf(n, b, spatial);
+  PoolWindow w = readPoolWindow(n, b, spatial);
   if (!b.ok())
     return;
   if (!n.hasResult(1))
-    return n.set(withoutBatch(b, w, b.op<MaxPoolOp>({w.x}, w.attributes(b))));
-  auto [y, places] = maximaOf(b, w);
-  setMaxima(n, b, w, y, places);
+    return n.set(removeBatchDim(b, w, b.op<MaxPoolOp>({w.x}, w.attributes(b))));
+  auto [y, places] = buildMaxPoolWithIndices(b, w);
+  setMaxPoolResults(n, b, w, y, places);
 }
 
 /// Adds the batch dimension to an operand if x was given without one.
-Value withBatch(Build &b, const Window &w, Value y) { return w.single ? b.expandDims(y, 0) : y; }
+Value addBatchDim(Build &b, const PoolWindow &w, Value y) {
+  return w.single ? b.expandDims(y, 0) : y;
+}
 
-std::vector<NamedAttribute> gradientAttributes(Build &b, const Window &w) {
+std::vector<NamedAttribute> poolGradientAttributes(Build &b, const PoolWindow &w) {
   auto attributes = w.attributes(b);
   attributes.push_back(b.attr("spatial", Dims(b.shape(w.x).begin() + 2, b.shape(w.x).end())));
   return attributes;
 }
 
 /// Gradient of max pooling: adds each gradient to the element of the image that was the maximum.
-void setMaximaGradient(Node &n, Build &b, const Window &w, bool alike) {
-  Value dy = withBatch(b, w, n.tensor("grad_output")),
-        indices = withBatch(b, w, n.tensor("indices"));
+void setMaxPoolGradient(Node &n, Build &b, const PoolWindow &w, bool alike) {
+  Value dy = addBatchDim(b, w, n.tensor("grad_output")),
+        indices = addBatchDim(b, w, n.tensor("indices"));
   if (!b.ok())
     return;
-  if (alike && isByteEnough(w) && Build::isSane(imageSize(b, w), 0))
-    return n.set(withoutBatch(
-        b, w, b.op<MaxPoolGradOp>({dy, positionsOf(b, w, indices)}, gradientAttributes(b, w))));
+  if (alike && windowPositionsFitByte(w) && Build::isSane(imageSize(b, w), 0))
+    return n.set(removeBatchDim(b, w,
+                                b.op<MaxPoolGradOp>({dy, indicesToWindowPositions(b, w, indices)},
+                                                    poolGradientAttributes(b, w))));
   Dims planes{b.dim(dy, 0), b.dim(dy, 1), -1}, places = planes;
   planes[2] = imageSize(b, w);
   places[2] = b.count(dy) / std::max<int64_t>(1, places[0] * places[1]);
@@ -173,19 +177,20 @@ void setMaximaGradient(Node &n, Build &b, const Window &w, bool alike) {
       {b.splat(b.elem(dy), planes, 0), b.reshape(indices, places), b.reshape(dy, places)},
       {b.attr("axis", int64_t(2)),
        b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::add))});
-  n.set(withoutBatch(b, w, b.reshape(sum, b.dims(w.x))));
+  n.set(removeBatchDim(b, w, b.reshape(sum, b.dims(w.x))));
 }
 
 template <int spatial> void maxPoolGradient(Node &n, Build &b) {
-  Window w = windowOf(n, b, spatial);
+  PoolWindow w = readPoolWindow(n, b, spatial);
   if (b.ok())
-    setMaximaGradient(n, b, w, /*alike=*/true);
+    setMaxPoolGradient(n, b, w, /*alike=*/true);
 }
 
 /// Returns the attributes of avg_pool that specify which padding counts, and the factor by which
 /// its result is multiplied for `divisor_override`. With an override all elements of a window
 /// count, including padding at the end.
-std::pair<std::vector<NamedAttribute>, double> averageOf(Node &n, Build &b, const Window &w) {
+std::pair<std::vector<NamedAttribute>, double> readAveragePoolAttributes(Node &n, Build &b,
+                                                                         const PoolWindow &w) {
   bool fixed = n.has("divisor_override");
   std::vector<NamedAttribute> attributes{b.attr("counted_high", fixed ? w.high : w.counted)};
   if (n.flag("count_include_pad", true) || fixed)
@@ -199,32 +204,32 @@ std::pair<std::vector<NamedAttribute>, double> averageOf(Node &n, Build &b, cons
 }
 
 template <int spatial> void averagePool(Node &n, Build &b) {
-  Window w = windowOf(n, b, spatial);
+  PoolWindow w = readPoolWindow(n, b, spatial);
   if (!b.ok())
     return;
-  auto [attributes, factor] = averageOf(n, b, w);
+  auto [attributes, factor] = readAveragePoolAttributes(n, b, w);
   llvm::append_range(attributes, w.attributes(b));
   // PyTorch truncates averages of integers.
   bool isWhole = !b.isFloat(w.x);
   Value y = b.op<AvgPoolOp>({isWhole ? b.cast(w.x, b.b.getF64Type()) : w.x}, attributes);
   y = factor == 1 ? y : b.mul(y, factor);
-  n.set(withoutBatch(b, w, isWhole ? b.cast(y, b.elem(w.x)) : y));
+  n.set(removeBatchDim(b, w, isWhole ? b.cast(y, b.elem(w.x)) : y));
 }
 
 template <int spatial> void averagePoolGradient(Node &n, Build &b) {
-  Window w = windowOf(n, b, spatial);
+  PoolWindow w = readPoolWindow(n, b, spatial);
   if (!b.ok())
     return;
-  auto [attributes, factor] = averageOf(n, b, w);
-  llvm::append_range(attributes, gradientAttributes(b, w));
-  Value dx = b.op<AvgPoolGradOp>({withBatch(b, w, n.tensor("grad_output"))}, attributes);
-  n.set(withoutBatch(b, w, factor == 1 ? dx : b.mul(dx, factor)));
+  auto [attributes, factor] = readAveragePoolAttributes(n, b, w);
+  llvm::append_range(attributes, poolGradientAttributes(b, w));
+  Value dx = b.op<AvgPoolGradOp>({addBatchDim(b, w, n.tensor("grad_output"))}, attributes);
+  n.set(removeBatchDim(b, w, factor == 1 ? dx : b.mul(dx, factor)));
 }
 
 /// Returns the elements of a dimension of size `in` that adaptive average pooling averages for each
 /// of the `out` elements, with their weights.
-std::vector<Share> adaptiveShares(int64_t in, int64_t out) {
-  std::vector<Share> shares;
+std::vector<ResampleWeight> computeAdaptiveWeights(int64_t in, int64_t out) {
+  std::vector<ResampleWeight> shares;
   for (int64_t o = 0; o < out; ++o) {
     int64_t begin = o * in / out, end = ((o + 1) * in + out - 1) / out;
     for (int64_t k = begin; k < end; ++k)
@@ -235,15 +240,15 @@ std::vector<Share> adaptiveShares(int64_t in, int64_t out) {
 
 /// Windows that split an image into the number of parts that adaptive pooling requires. `alike` is
 /// set if all windows have the same size.
-struct Parts {
-  Window w;
+struct AdaptiveWindows {
+  PoolWindow w;
   bool alike = true;
 };
 
-Parts partsOf(Node &n, Build &b, const Dims &sizes, int64_t spatial) {
-  Parts parts;
-  Window &w = parts.w;
-  if (!takeImage(n, b, spatial, w))
+AdaptiveWindows computeAdaptiveWindows(Node &n, Build &b, const Dims &sizes, int64_t spatial) {
+  AdaptiveWindows parts;
+  PoolWindow &w = parts.w;
+  if (!readImage(n, b, spatial, w))
     return parts;
   w.dilations.assign(size_t(spatial), 1);
   w.low = w.high = w.counted = Dims(size_t(spatial), 0);
@@ -264,12 +269,12 @@ Parts partsOf(Node &n, Build &b, const Dims &sizes, int64_t spatial) {
 /// Adaptive max pooling. If the windows have different sizes, first gathers an image in which all
 /// have the same size. Smaller windows repeat their last element, which does not change the
 /// maximum.
-template <int spatial> void adaptiveMax(Node &n, Build &b) {
+template <int spatial> void adaptiveMaxPool(Node &n, Build &b) {
   Dims sizes = n.ints("output_size", spatial);
-  auto [w, alike] = partsOf(n, b, sizes, spatial);
+  auto [w, alike] = computeAdaptiveWindows(n, b, sizes, spatial);
   if (!b.ok())
     return;
-  Window even = w;
+  PoolWindow even = w;
   std::vector<Dims> from(spatial);
   for (int64_t i = 0; !alike && i < spatial; ++i) {
     size_t d = size_t(i);
@@ -280,13 +285,13 @@ template <int spatial> void adaptiveMax(Node &n, Build &b) {
     even.x = b.gather(even.x, b.ints(from[d]), 2 + i);
   }
   if (!n.hasResult(1))
-    return n.set(withoutBatch(b, w, b.op<MaxPoolOp>({even.x}, even.attributes(b))));
-  auto [y, places] = maximaOf(b, even);
+    return n.set(removeBatchDim(b, w, b.op<MaxPoolOp>({even.x}, even.attributes(b))));
+  auto [y, places] = buildMaxPoolWithIndices(b, even);
   if (!alike) {
     Value rest = b.cast(places, b.i32), place;
     int64_t after = 1;
     for (int64_t i = spatial - 1; i >= 0; --i) {
-      Value digit = i ? takeDigit(b, rest, b.dim(even.x, 2 + i)) : rest;
+      Value digit = i ? extractLastDigit(b, rest, b.dim(even.x, 2 + i)) : rest;
       Value at = b.gather(b.ints(from[size_t(i)]), digit, 0);
       at = b.mul(at, b.scalarInt(b.i64, after));
       place = place ? b.add(place, at) : at;
@@ -294,21 +299,22 @@ template <int spatial> void adaptiveMax(Node &n, Build &b) {
     }
     places = place;
   }
-  setMaxima(n, b, w, y, places);
+  setMaxPoolResults(n, b, w, y, places);
 }
 
-template <int spatial> void adaptiveMaxGradient(Node &n, Build &b) {
+template <int spatial> void adaptiveMaxPoolGradient(Node &n, Build &b) {
   Value dy = n.tensor("grad_output");
   if (!b.require(b.rank(dy) >= spatial, "required: grad_output [.., C, spatial..]"))
     return;
-  auto [w, alike] = partsOf(n, b, Dims(b.shape(dy).end() - spatial, b.shape(dy).end()), spatial);
+  auto [w, alike] =
+      computeAdaptiveWindows(n, b, Dims(b.shape(dy).end() - spatial, b.shape(dy).end()), spatial);
   if (b.ok())
-    setMaximaGradient(n, b, w, alike);
+    setMaxPoolGradient(n, b, w, alike);
 }
 
 /// Adaptive average pooling. If the result size is 1, it is a mean over the dimension; otherwise it
 /// is a matmul with a matrix of weights.
-template <int spatial> void adaptiveAverage(Node &n, Build &b) {
+template <int spatial> void adaptiveAveragePool(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t first = b.rank(x) - spatial;
   Dims sizes = n.ints("output_size", spatial);
@@ -319,13 +325,13 @@ template <int spatial> void adaptiveAverage(Node &n, Build &b) {
     if (!b.require(in > 0 && out > 0, "required: sizes of 1 or more") || in == out)
       continue;
     x = out == 1 ? b.reduce(ReduceKind::mean, x, {first + i}, true)
-                 : mixed(b, x, first + i, out, adaptiveShares(in, out));
+                 : resampleByMatmul(b, x, first + i, out, computeAdaptiveWeights(in, out));
   }
   n.set(x);
 }
 
 /// Gradient of adaptive average pooling: a matmul with the transposed matrix of weights.
-template <int spatial> void adaptiveAverageGradient(Node &n, Build &b) {
+template <int spatial> void adaptiveAveragePoolGradient(Node &n, Build &b) {
   Value dx = n.tensor("grad_output"), x = n.tensor("self");
   int64_t first = b.rank(x) - spatial;
   if (!b.require(first >= 1 && b.rank(dx) == b.rank(x), "required: x [.., C, spatial..]"))
@@ -340,10 +346,10 @@ template <int spatial> void adaptiveAverageGradient(Node &n, Build &b) {
       dx = b.broadcast(b.mul(dx, 1.0 / double(in)), shape);
       continue;
     }
-    std::vector<Share> shares = adaptiveShares(in, out);
-    for (Share &share : shares)
+    std::vector<ResampleWeight> shares = computeAdaptiveWeights(in, out);
+    for (ResampleWeight &share : shares)
       std::swap(share.to, share.from);
-    dx = mixed(b, dx, first + i, in, shares);
+    dx = resampleByMatmul(b, dx, first + i, in, shares);
   }
   n.set(dx);
 }
@@ -359,15 +365,15 @@ const Operator table[] = {
     {"avg_pool3d.default", averagePool<3>},
     {"avg_pool2d_backward.default", averagePoolGradient<2>},
     {"avg_pool3d_backward.default", averagePoolGradient<3>},
-    {"adaptive_max_pool2d.default", adaptiveMax<2>},
-    {"adaptive_max_pool3d.default", adaptiveMax<3>},
-    {"adaptive_max_pool2d_backward.default", adaptiveMaxGradient<2>},
-    {"adaptive_max_pool3d_backward.default", adaptiveMaxGradient<3>},
-    {"adaptive_avg_pool1d.default", adaptiveAverage<1>},
-    {"_adaptive_avg_pool2d.default", adaptiveAverage<2>},
-    {"_adaptive_avg_pool3d.default", adaptiveAverage<3>},
-    {"_adaptive_avg_pool2d_backward.default", adaptiveAverageGradient<2>},
-    {"_adaptive_avg_pool3d_backward.default", adaptiveAverageGradient<3>},
+    {"adaptive_max_pool2d.default", adaptiveMaxPool<2>},
+    {"adaptive_max_pool3d.default", adaptiveMaxPool<3>},
+    {"adaptive_max_pool2d_backward.default", adaptiveMaxPoolGradient<2>},
+    {"adaptive_max_pool3d_backward.default", adaptiveMaxPoolGradient<3>},
+    {"adaptive_avg_pool1d.default", adaptiveAveragePool<1>},
+    {"_adaptive_avg_pool2d.default", adaptiveAveragePool<2>},
+    {"_adaptive_avg_pool3d.default", adaptiveAveragePool<3>},
+    {"_adaptive_avg_pool2d_backward.default", adaptiveAveragePoolGradient<2>},
+    {"_adaptive_avg_pool3d_backward.default", adaptiveAveragePoolGradient<3>},
 };
 
 } // namespace

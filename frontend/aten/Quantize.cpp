@@ -18,21 +18,21 @@ namespace {
 
 /// A tensor x with its scales and zero points, and the block quantization along one axis if there
 /// is one. x may be reshaped so that each block has its own axis.
-struct Scaled {
+struct QuantizationOperands {
   Value x, scale, zero;
   Dims shape; ///< shape of the result, before any reshape
-  onnxfront::Blocks blocks;
+  onnxfront::BlockQuantization blocks;
 };
 
-Value input(Node &n) {
+Value readInput(Node &n) {
   for (StringRef name : {"input", "w_int8"})
     if (n.has(name))
       return n.tensor(name);
   return n.tensor("input");
 }
 
-Type elementOf(Node &n, Build &b, StringRef name) {
-  Type element = typeNamed(n.text(name), b.context);
+Type readElementType(Node &n, Build &b, StringRef name) {
+  Type element = parseElementType(n.text(name), b.context);
   b.require(bool(element), "argument '" + name + "': required: a supported type; found " +
                                (n.has(name) ? n.text(name) : "none"));
   return element;
@@ -48,20 +48,20 @@ Value one(Node &n, Build &b, StringRef name, Type element) {
              : Value();
 }
 
-Scaled ofTensor(Node &n, Build &b) {
-  Value x = input(n);
+QuantizationOperands readPerTensorOperands(Node &n, Build &b) {
+  Value x = readInput(n);
   return {x, one(n, b, "scale", b.f64), one(n, b, "zero_point", b.i64), b.dims(x), {}};
 }
 
-Scaled ofChannels(Node &n, Build &b) {
-  Value x = input(n), zero = n.tensor("zero_points");
+QuantizationOperands readPerChannelOperands(Node &n, Build &b) {
+  Value x = readInput(n), zero = n.tensor("zero_points");
   int64_t axis = n.axis("axis", b.rank(x));
-  return {x, onnxfront::alongAxis(b, n.tensor("scales"), x, {axis}),
-          onnxfront::alongAxis(b, zero, x, {axis}), b.dims(x)};
+  return {x, onnxfront::broadcastAlongAxis(b, n.tensor("scales"), x, {axis}),
+          onnxfront::broadcastAlongAxis(b, zero, x, {axis}), b.dims(x)};
 }
 
-Scaled ofTokens(Node &n, Build &b) {
-  Value x = input(n);
+QuantizationOperands readPerTokenOperands(Node &n, Build &b) {
+  Value x = readInput(n);
   // NumPy broadcasting: dimensions of size 1 are added at the front.
   auto aligned = [&](Value v) {
     if (!v || b.rank(v) == 0 || b.rank(v) >= b.rank(x))
@@ -76,9 +76,10 @@ Scaled ofTokens(Node &n, Build &b) {
 /// Block quantization in any number of dimensions. If more than one dimension is divided into
 /// several blocks of several elements, x is reshaped so that the elements of each block have their
 /// own axis.
-Scaled ofBlocks(Build &b, Value x, Value scale, Value zero, const Dims &block) {
+QuantizationOperands splitIntoBlocks(Build &b, Value x, Value scale, Value zero,
+                                     const Dims &block) {
   Dims shape = b.dims(x), split, each, counts;
-  onnxfront::Blocks only;
+  onnxfront::BlockQuantization only;
   int64_t partial = 0;
   if (!b.require(block.size() == shape.size(), "required: the size of a block in each of " +
                                                    Twine(shape.size()) + " dimensions; found " +
@@ -116,22 +117,22 @@ Scaled ofBlocks(Build &b, Value x, Value scale, Value zero, const Dims &block) {
 
 /// Quantization of groups of elements along rows. If a row is shorter than `group_size`, the row is
 /// one group.
-Scaled ofGroups(Node &n, Build &b) {
-  Value x = input(n);
+QuantizationOperands readPerGroupOperands(Node &n, Build &b) {
+  Value x = readInput(n);
   int64_t size = std::min(n.integer("group_size", 128), b.dim(x, -1));
   if (!b.require(b.rank(x) == 2, "required: a matrix"))
     return {};
-  return ofBlocks(b, x, n.tensor("scales"), n.tensor("zero_points"), {1, size});
+  return splitIntoBlocks(b, x, n.tensor("scales"), n.tensor("zero_points"), {1, size});
 }
 
-Scaled ofAffine(Node &n, Build &b) {
-  return ofBlocks(b, n.tensor("input"), n.tensor("scale"), n.tensor("zero_point"),
-                  n.ints("block_size"));
+QuantizationOperands readAffineOperands(Node &n, Build &b) {
+  return splitIntoBlocks(b, n.tensor("input"), n.tensor("scale"), n.tensor("zero_point"),
+                         n.ints("block_size"));
 }
 
 /// Casts x to the type in which PyTorch computes x * (1 / scale). A 0-d scale does not affect the
 /// type.
-Value widened(Build &b, const Scaled &q) {
+Value castToScalingType(Build &b, const QuantizationOperands &q) {
   bool isWide = b.elem(q.scale) == b.f64 && b.rank(q.scale) > 0;
   return isWide || b.elem(q.x) == b.f64 ? b.cast(q.x, b.f64)
          : b.isFloat(q.x)               ? q.x
@@ -139,17 +140,18 @@ Value widened(Build &b, const Scaled &q) {
 }
 
 /// Returns the zero point cast to i32, or to f32 if it is a float.
-Value zeroOf(Build &b, const Scaled &q) {
+Value castZeroPoint(Build &b, const QuantizationOperands &q) {
   return q.zero ? b.cast(q.zero, b.isFloat(q.zero) ? b.f32 : b.i32) : Value();
 }
 
-enum class Rounds { Before, After };
+enum class RoundingOrder { Before, After };
 
 /// Quantizes the operand x of the node. `rounds` specifies whether values are rounded before or
 /// after the zero point is added.
-template <Scaled (*read)(Node &, Build &), Rounds rounds> void quantize(Node &n, Build &b) {
-  Scaled q = read(n, b);
-  Type element = elementOf(n, b, n.has("output_dtype") ? "output_dtype" : "dtype");
+template <QuantizationOperands (*read)(Node &, Build &), RoundingOrder rounds>
+void quantize(Node &n, Build &b) {
+  QuantizationOperands q = read(n, b);
+  Type element = readElementType(n, b, n.has("output_dtype") ? "output_dtype" : "dtype");
   if (!b.ok())
     return;
   auto integer = dyn_cast<IntegerType>(element);
@@ -159,27 +161,27 @@ template <Scaled (*read)(Node &, Build &), Rounds rounds> void quantize(Node &n,
   bool isSigned = !integer.isUnsignedInteger();
   double most = std::ldexp(1.0, int(integer.getWidth()) - isSigned) - 1;
   double low = n.real("quant_min", isSigned ? -most - 1 : 0), high = n.real("quant_max", most);
-  SmallVector<Value> operands{widened(b, q), q.scale};
-  if (Value zero = zeroOf(b, q))
+  SmallVector<Value> operands{castToScalingType(b, q), q.scale};
+  if (Value zero = castZeroPoint(b, q))
     operands.push_back(zero);
   auto attributes = onnxfront::blockAttributes(b, q.x, q.scale, q.blocks);
   attributes.append({b.attr("to", TypeAttr::get(element)), b.attr("low", int64_t(low)),
                      b.attr("high", int64_t(high)), b.attrUnit("reciprocal")});
-  if (rounds == Rounds::After)
+  if (rounds == RoundingOrder::After)
     attributes.push_back(b.attrUnit("zero_point_first"));
   n.set(b.reshape(b.op<QuantizeOp>(operands, attributes), q.shape));
 }
 
 /// Casts constant integers to 4 bits if the operator specifies a 4-bit range (`quant_min`,
 /// `quant_max`) and all of them are within it. PyTorch stores such integers in 8 bits.
-Value inStatedRange(Node &n, Build &b, Value x) {
+Value castTo4BitRange(Node &n, Build &b, Value x) {
   if (!n.has("quant_min") || !n.has("quant_max") || b.elem(x).getIntOrFloatBitWidth() != 8)
     return x;
   const double low = n.real("quant_min"), high = n.real("quant_max");
   const bool isSigned = low < 0;
   auto [least, most] = integerRange(b.b.getIntegerType(4, isSigned));
-  auto stored =
-      low >= double(least) && high <= double(most) ? onnxfront::storedElements(x) : std::nullopt;
+  auto stored = low >= double(least) && high <= double(most) ? onnxfront::getConstantElements(x)
+                                                             : std::nullopt;
   if (!stored)
     return x;
   auto type = isSigned ? b.b.getIntegerType(4) : b.b.getIntegerType(4, /*isSigned=*/false);
@@ -192,8 +194,8 @@ Value inStatedRange(Node &n, Build &b, Value x) {
   return b.constant(narrow);
 }
 
-template <Scaled (*read)(Node &, Build &)> void dequantize(Node &n, Build &b) {
-  Scaled q = read(n, b);
+template <QuantizationOperands (*read)(Node &, Build &)> void dequantize(Node &n, Build &b) {
+  QuantizationOperands q = read(n, b);
   if (!b.ok())
     return;
   q.scale = b.cast(q.scale, b.f32);
@@ -204,34 +206,35 @@ template <Scaled (*read)(Node &, Build &)> void dequantize(Node &n, Build &b) {
     Value x = b.cast(q.x, b.f32);
     y = b.mul(q.zero ? b.sub(x, b.cast(q.zero, b.f32)) : x, q.scale);
   } else {
-    y = onnxfront::dequantized(b, inStatedRange(n, b, q.x), {q.scale, zeroOf(b, q)}, q.blocks);
+    y = onnxfront::buildDequantize(b, castTo4BitRange(n, b, q.x), {q.scale, castZeroPoint(b, q)},
+                                   q.blocks);
   }
   n.set(b.cast(b.reshape(y, q.shape), n.resultElement()));
 }
 
-struct Range {
+struct MinMaxRange {
   Value low, high;
 };
 
 /// Returns the minimum and maximum of x over the axes. The range is extended to include 0.
-Range rangeOf(Build &b, Value x, ArrayRef<int64_t> axes, bool keepdims) {
+MinMaxRange computeMinMax(Build &b, Value x, ArrayRef<int64_t> axes, bool keepdims) {
   return {b.min(b.reduce(ReduceKind::min, x, axes, keepdims), b.like(x, 0)),
           b.max(b.reduce(ReduceKind::max, x, axes, keepdims), b.like(x, 0))};
 }
 
-Value largestOf(Build &b, const Range &range) {
+Value maximumMagnitude(Build &b, const MinMaxRange &range) {
   return b.max(b.sub(b.like(range.low, 0), range.low), range.high);
 }
 
 /// choose_qparams: chooses the scale of a tensor, as f64 [1], and its zero point, as i64 [1].
-template <bool isSymmetric> void chooseForTensor(Node &n, Build &b) {
+template <bool isSymmetric> void chooseTensorQparams(Node &n, Build &b) {
   Value x = n.tensor("input");
   double low = n.real("quant_min"), high = n.real("quant_max");
-  Type element = elementOf(n, b, "dtype");
+  Type element = readElementType(n, b, "dtype");
   if (!b.ok())
     return;
-  Range range = rangeOf(b, x, llvm::to_vector(llvm::seq(b.rank(x))), false);
-  Value scale = isSymmetric ? b.div(largestOf(b, range), (high - low) / 2)
+  MinMaxRange range = computeMinMax(b, x, llvm::to_vector(llvm::seq(b.rank(x))), false);
+  Value scale = isSymmetric ? b.div(maximumMagnitude(b, range), (high - low) / 2)
                             : b.div(b.sub(range.high, range.low), high - low);
   scale = b.cast(scale, b.f32);
   scale = b.max(scale, b.like(scale, n.real("eps")));
@@ -250,7 +253,7 @@ template <bool isSymmetric> void chooseForTensor(Node &n, Build &b) {
 }
 
 /// Chooses symmetric scales for quantization to i8 per token (row), with the range -127 to 127.
-void chooseForTokens(Node &n, Build &b) {
+void chooseTokenScales(Node &n, Build &b) {
   Value x = n.tensor("input");
   Value largest = b.reduce(ReduceKind::max, b.unary<AbsOp>(x), {b.rank(x) - 1}, true);
   largest = b.widen(largest);
@@ -263,9 +266,9 @@ void chooseForTokens(Node &n, Build &b) {
 
 /// Chooses asymmetric scales and zero points for quantization to i8 per token (row). The zero point
 /// is derived from the end of the range that has the smaller error.
-void chooseForTokensAsymmetric(Node &n, Build &b) {
+void chooseTokenQparamsAsymmetric(Node &n, Build &b) {
   Value x = n.tensor("input");
-  Range range = rangeOf(b, x, {b.rank(x) - 1}, true);
+  MinMaxRange range = computeMinMax(b, x, {b.rank(x) - 1}, true);
   constexpr double kLow = -128, kHigh = 127;
   Value scale = b.div(b.sub(range.high, range.low), kHigh - kLow);
   scale = b.max(scale, b.like(scale, std::numeric_limits<float>::epsilon()));
@@ -284,24 +287,28 @@ void convert(Node &n, Build &b) { n.set(b.cast(n.tensor("input"), n.resultElemen
 
 #define DECOMPOSED "quantized_decomposed::"
 const Operator table[] = {
-    {DECOMPOSED "quantize_per_tensor.default", quantize<ofTensor, Rounds::Before>},
-    {DECOMPOSED "quantize_per_tensor.tensor", quantize<ofTensor, Rounds::Before>},
-    {DECOMPOSED "dequantize_per_tensor.default", dequantize<ofTensor>},
-    {DECOMPOSED "dequantize_per_tensor.tensor", dequantize<ofTensor>},
-    {DECOMPOSED "quantize_per_channel.default", quantize<ofChannels, Rounds::Before>},
-    {DECOMPOSED "dequantize_per_channel.default", dequantize<ofChannels>},
-    {DECOMPOSED "quantize_per_token.default", quantize<ofTokens, Rounds::After>},
-    {DECOMPOSED "dequantize_per_token.default", dequantize<ofTokens>},
-    {DECOMPOSED "quantize_per_channel_group.default", quantize<ofGroups, Rounds::After>},
-    {DECOMPOSED "dequantize_per_channel_group.default", dequantize<ofGroups>},
-    {DECOMPOSED "choose_qparams.tensor", chooseForTensor<false>},
-    {DECOMPOSED "choose_qparams_symmetric.tensor", chooseForTensor<true>},
-    {DECOMPOSED "choose_qparams_per_token.default", chooseForTokens},
-    {DECOMPOSED "choose_qparams_per_token_asymmetric.default", chooseForTokensAsymmetric},
-    {DECOMPOSED "_choose_qparams_per_token_asymmetric_impl.default", chooseForTokensAsymmetric},
+    {DECOMPOSED "quantize_per_tensor.default",
+     quantize<readPerTensorOperands, RoundingOrder::Before>},
+    {DECOMPOSED "quantize_per_tensor.tensor",
+     quantize<readPerTensorOperands, RoundingOrder::Before>},
+    {DECOMPOSED "dequantize_per_tensor.default", dequantize<readPerTensorOperands>},
+    {DECOMPOSED "dequantize_per_tensor.tensor", dequantize<readPerTensorOperands>},
+    {DECOMPOSED "quantize_per_channel.default",
+     quantize<readPerChannelOperands, RoundingOrder::Before>},
+    {DECOMPOSED "dequantize_per_channel.default", dequantize<readPerChannelOperands>},
+    {DECOMPOSED "quantize_per_token.default", quantize<readPerTokenOperands, RoundingOrder::After>},
+    {DECOMPOSED "dequantize_per_token.default", dequantize<readPerTokenOperands>},
+    {DECOMPOSED "quantize_per_channel_group.default",
+     quantize<readPerGroupOperands, RoundingOrder::After>},
+    {DECOMPOSED "dequantize_per_channel_group.default", dequantize<readPerGroupOperands>},
+    {DECOMPOSED "choose_qparams.tensor", chooseTensorQparams<false>},
+    {DECOMPOSED "choose_qparams_symmetric.tensor", chooseTensorQparams<true>},
+    {DECOMPOSED "choose_qparams_per_token.default", chooseTokenScales},
+    {DECOMPOSED "choose_qparams_per_token_asymmetric.default", chooseTokenQparamsAsymmetric},
+    {DECOMPOSED "_choose_qparams_per_token_asymmetric_impl.default", chooseTokenQparamsAsymmetric},
     {DECOMPOSED "convert_element_type.no_fuse", convert},
-    {"torchao::quantize_affine.default", quantize<ofAffine, Rounds::Before>},
-    {"torchao::dequantize_affine.default", dequantize<ofAffine>},
+    {"torchao::quantize_affine.default", quantize<readAffineOperands, RoundingOrder::Before>},
+    {"torchao::dequantize_affine.default", dequantize<readAffineOperands>},
 };
 #undef DECOMPOSED
 

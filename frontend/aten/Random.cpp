@@ -8,7 +8,8 @@ using namespace mlir;
 
 namespace dlc::aten {
 
-Value random(Build &b, RandomKind kind, ArrayRef<int64_t> shape, Type element, StringRef salt) {
+Value buildRandom(Build &b, RandomKind kind, ArrayRef<int64_t> shape, Type element,
+                  StringRef salt) {
   if (!b.require(b.training, "random numbers are only supported in complete training steps; leave "
                              "the operator to PyTorch, or call module.eval() if it is a dropout") ||
       !b.require(isa_and_nonnull<FloatType>(element), "required: random floats"))
@@ -20,14 +21,15 @@ Value random(Build &b, RandomKind kind, ArrayRef<int64_t> shape, Type element, S
       {b.attr("kind", RandomKindAttr::get(b.context, kind)), b.attr("seed", int64_t(seed >> 1))});
 }
 
-Value dropout(Build &b, Value x, double probability, Value *kept, StringRef salt) {
+Value buildDropout(Build &b, Value x, double probability, Value *kept, StringRef salt) {
   if (!b.require(probability >= 0 && probability <= 1,
                  "argument 'p': required: a number from 0 to 1"))
     return {};
   // The dropout mask is drawn in f32 whatever the type of x, so that it does not depend on the
   // precision.
-  Value keep = b.compare(Predicate::ge, random(b, RandomKind::uniform, b.shape(x), b.f32, salt),
-                         b.scalar(b.f32, probability));
+  Value keep =
+      b.compare(Predicate::ge, buildRandom(b, RandomKind::uniform, b.shape(x), b.f32, salt),
+                b.scalar(b.f32, probability));
   if (kept)
     *kept = keep;
   return b.select(keep, b.mul(x, probability == 1 ? 0.0 : 1 / (1 - probability)), b.like(x, 0));
@@ -35,9 +37,9 @@ Value dropout(Build &b, Value x, double probability, Value *kept, StringRef salt
 
 namespace {
 
-template <RandomKind kind> void drawn(Node &n, Build &b) {
+template <RandomKind kind> void randomTensor(Node &n, Build &b) {
   Dims shape = n.isTensor("self") ? b.dims(n.tensor("self")) : n.ints("size");
-  n.set(random(b, kind, shape, n.resultElement()));
+  n.set(buildRandom(b, kind, shape, n.resultElement()));
 }
 
 void nativeDropout(Node &n, Build &b) {
@@ -48,14 +50,16 @@ void nativeDropout(Node &n, Build &b) {
     return n.set(1, b.splat(b.i1, b.shape(x), 1));
   }
   Value kept;
-  n.set(0, dropout(b, x, probability, &kept));
+  n.set(0, buildDropout(b, x, probability, &kept));
   n.set(1, kept);
 }
 
 const Operator table[] = {
-    {"native_dropout.default", nativeDropout},         {"rand.default", drawn<RandomKind::uniform>},
-    {"rand_like.default", drawn<RandomKind::uniform>}, {"randn.default", drawn<RandomKind::normal>},
-    {"randn_like.default", drawn<RandomKind::normal>},
+    {"native_dropout.default", nativeDropout},
+    {"rand.default", randomTensor<RandomKind::uniform>},
+    {"rand_like.default", randomTensor<RandomKind::uniform>},
+    {"randn.default", randomTensor<RandomKind::normal>},
+    {"randn_like.default", randomTensor<RandomKind::normal>},
 };
 
 } // namespace

@@ -13,28 +13,29 @@ template <ReduceKind kind> void reduce(Node &n, Build &b) {
 }
 
 /// Returns the maximum or minimum of x over `axes`. Bools are reduced as i32.
-template <ReduceKind kind> Value extreme(Build &b, Value x, ArrayRef<int64_t> axes, bool keep) {
+template <ReduceKind kind>
+Value reduceMinMax(Build &b, Value x, ArrayRef<int64_t> axes, bool keep) {
   if (!b.isBool(x))
     return b.reduce(kind, x, axes, keep);
   return b.cast(b.reduce(kind, b.cast(x, b.i32), axes, keep), b.i1);
 }
 
-template <ReduceKind kind> bool nonEmpty(Build &b, Value x, ArrayRef<int64_t> axes) {
+template <ReduceKind kind> bool checkNonEmpty(Build &b, Value x, ArrayRef<int64_t> axes) {
   for (int64_t axis : axes)
     if (!b.require(b.dim(x, axis) > 0, "an empty dimension has no largest or smallest element"))
       return false;
   return b.ok();
 }
 
-template <ReduceKind kind> void extremes(Node &n, Build &b) {
+template <ReduceKind kind> void minMax(Node &n, Build &b) {
   Value x = n.tensor("self");
   Dims axes = n.axes("dim", b.rank(x));
-  if (nonEmpty<kind>(b, x, axes))
-    n.set(extreme<kind>(b, x, axes, n.flag("keepdim")));
+  if (checkNonEmpty<kind>(b, x, axes))
+    n.set(reduceMinMax<kind>(b, x, axes, n.flag("keepdim")));
 }
 
 /// Returns the index of the maximum or minimum along an axis; of equal elements the first.
-Value indexOf(Build &b, ReduceKind kind, Value x, int64_t axis, bool keep) {
+Value buildArgReduce(Build &b, ReduceKind kind, Value x, int64_t axis, bool keep) {
   if (b.rank(x) == 0)
     return b.scalarInt(b.i64, 0);
   SmallVector<NamedAttribute> attributes{b.attr("kind", ReduceKindAttr::get(b.context, kind)),
@@ -46,22 +47,22 @@ Value indexOf(Build &b, ReduceKind kind, Value x, int64_t axis, bool keep) {
 
 /// max or min along a dimension, with the index. The gradient passes only to the element at that
 /// index, even if other elements are equal.
-template <ReduceKind kind> void extremesWithIndices(Node &n, Build &b) {
+template <ReduceKind kind> void minMaxWithIndices(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t axis = n.axis("dim", b.rank(x));
   Dims axes;
   if (b.rank(x))
     axes.push_back(axis);
-  if (!nonEmpty<kind>(b, x, axes))
+  if (!checkNonEmpty<kind>(b, x, axes))
     return;
   bool keep = n.flag("keepdim");
   if (!b.isFloat(x) || axes.empty()) {
-    n.set(0, extreme<kind>(b, x, axes, keep));
+    n.set(0, reduceMinMax<kind>(b, x, axes, keep));
     if (n.hasResult(1))
-      n.set(1, indexOf(b, kind, x, axis, keep));
+      n.set(1, buildArgReduce(b, kind, x, axis, keep));
     return;
   }
-  Value index = indexOf(b, kind, x, axis, /*keep=*/true);
+  Value index = buildArgReduce(b, kind, x, axis, /*keep=*/true);
   Value y = b.op<GatherElementsOp>({x, index}, {b.attr("axis", axis)});
   Dims shape = b.dims(index);
   if (!keep && b.ok())
@@ -72,27 +73,27 @@ template <ReduceKind kind> void extremesWithIndices(Node &n, Build &b) {
 }
 
 /// argmax or argmin. Without a dimension the result is the index in the flattened tensor.
-template <ReduceKind kind> void argument(Node &n, Build &b) {
+template <ReduceKind kind> void argMinMax(Node &n, Build &b) {
   Value x = n.tensor("self");
   if (n.has("dim"))
-    return n.set(indexOf(b, kind, x, n.axis("dim", b.rank(x)), n.flag("keepdim")));
+    return n.set(buildArgReduce(b, kind, x, n.axis("dim", b.rank(x)), n.flag("keepdim")));
   if (!b.require(b.count(x) > 0, "an empty tensor has no largest or smallest element"))
     return;
-  Value y = indexOf(b, kind, b.flatten(x), 0, false);
+  Value y = buildArgReduce(b, kind, b.flatten(x), 0, false);
   n.set(n.flag("keepdim") ? b.reshape(y, Dims(size_t(b.rank(x)), 1)) : y);
 }
 
-Value truth(Build &b, Value x) {
+Value castToBool(Build &b, Value x) {
   if (b.isBool(x))
     return x;
   return b.compare(Predicate::ne, x, b.scalarInt(b.elem(x) ? b.elem(x) : b.f32, 0));
 }
 
 /// any and all. Over an empty range, any is false and all is true.
-template <ReduceKind kind> void truths(Node &n, Build &b) {
+template <ReduceKind kind> void anyOrAll(Node &n, Build &b) {
   Value x = n.tensor("self");
   Dims axes = n.axes("dim", b.rank(x));
-  Value y = b.reduce(kind, b.cast(truth(b, x), b.i32), axes, n.flag("keepdim"));
+  Value y = b.reduce(kind, b.cast(castToBool(b, x), b.i32), axes, n.flag("keepdim"));
   n.set(b.cast(b.compare(Predicate::gt, y, b.scalarInt(b.i32, 0)), n.resultElement()));
 }
 
@@ -102,7 +103,7 @@ struct Moments {
 
 /// Computes mean and variance in at least f32. The variance is the sum of squares divided by the
 /// count minus `correction`.
-Moments momentsOf(Node &n, Build &b) {
+Moments computeMoments(Node &n, Build &b) {
   Value x = b.widen(n.tensor("self"));
   Dims axes = n.axes("dim", b.rank(x));
   bool keep = n.flag("keepdim");
@@ -117,14 +118,16 @@ Moments momentsOf(Node &n, Build &b) {
   return {variance, keep ? mean : b.reshape(mean, b.dims(variance))};
 }
 
-void variance(Node &n, Build &b) { n.set(b.cast(momentsOf(n, b).variance, n.resultElement())); }
+void variance(Node &n, Build &b) {
+  n.set(b.cast(computeMoments(n, b).variance, n.resultElement()));
+}
 
-void deviation(Node &n, Build &b) {
-  n.set(b.cast(b.unary<SqrtOp>(momentsOf(n, b).variance), n.resultElement()));
+void standardDeviation(Node &n, Build &b) {
+  n.set(b.cast(b.unary<SqrtOp>(computeMoments(n, b).variance), n.resultElement()));
 }
 
 void varianceAndMean(Node &n, Build &b) {
-  Moments moments = momentsOf(n, b);
+  Moments moments = computeMoments(n, b);
   Type element = b.elem(n.tensor("self"));
   n.set(0, b.cast(moments.variance, element));
   n.set(1, b.cast(moments.mean, element));
@@ -176,26 +179,26 @@ const Operator table[] = {
     {"mean.dim", reduce<ReduceKind::mean>},
     {"prod.default", reduce<ReduceKind::prod>},
     {"prod.dim_int", reduce<ReduceKind::prod>},
-    {"amax.default", extremes<ReduceKind::max>},
-    {"amin.default", extremes<ReduceKind::min>},
-    {"max.default", extremes<ReduceKind::max>},
-    {"min.default", extremes<ReduceKind::min>},
-    {"max.dim", extremesWithIndices<ReduceKind::max>},
-    {"min.dim", extremesWithIndices<ReduceKind::min>},
-    {"argmax.default", argument<ReduceKind::max>},
-    {"argmin.default", argument<ReduceKind::min>},
-    {"any.default", truths<ReduceKind::max>},
-    {"any.dim", truths<ReduceKind::max>},
-    {"any.dims", truths<ReduceKind::max>},
-    {"_is_any_true.default", truths<ReduceKind::max>},
-    {"_is_all_true.default", truths<ReduceKind::min>},
-    {"all.default", truths<ReduceKind::min>},
-    {"all.dim", truths<ReduceKind::min>},
-    {"all.dims", truths<ReduceKind::min>},
+    {"amax.default", minMax<ReduceKind::max>},
+    {"amin.default", minMax<ReduceKind::min>},
+    {"max.default", minMax<ReduceKind::max>},
+    {"min.default", minMax<ReduceKind::min>},
+    {"max.dim", minMaxWithIndices<ReduceKind::max>},
+    {"min.dim", minMaxWithIndices<ReduceKind::min>},
+    {"argmax.default", argMinMax<ReduceKind::max>},
+    {"argmin.default", argMinMax<ReduceKind::min>},
+    {"any.default", anyOrAll<ReduceKind::max>},
+    {"any.dim", anyOrAll<ReduceKind::max>},
+    {"any.dims", anyOrAll<ReduceKind::max>},
+    {"_is_any_true.default", anyOrAll<ReduceKind::max>},
+    {"_is_all_true.default", anyOrAll<ReduceKind::min>},
+    {"all.default", anyOrAll<ReduceKind::min>},
+    {"all.dim", anyOrAll<ReduceKind::min>},
+    {"all.dims", anyOrAll<ReduceKind::min>},
     {"var.default", variance},
     {"var.dim", variance},
     {"var.correction", variance},
-    {"std.correction", deviation},
+    {"std.correction", standardDeviation},
     {"var_mean.correction", varianceAndMean},
     {"var_mean.dim", varianceAndMean},
     {"logsumexp.default", logSumExp},

@@ -22,18 +22,18 @@ static llvm::StringMap<const Operator *> makeTable() {
   return table;
 }
 
-static const llvm::StringMap<const Operator *> &table() {
+static const llvm::StringMap<const Operator *> &operatorTable() {
   static const llvm::StringMap<const Operator *> made = makeTable();
   return made;
 }
 
-const Operator *findOperator(StringRef name) { return table().lookup(name); }
+const Operator *findOperator(StringRef name) { return operatorTable().lookup(name); }
 
 } // namespace aten
 
 std::vector<std::string> atenOperators() {
   std::vector<std::string> names;
-  for (const auto &entry : aten::table())
+  for (const auto &entry : aten::operatorTable())
     names.push_back(entry.getKey().str());
   return names;
 }

@@ -10,14 +10,15 @@ using namespace mlir;
 
 namespace dlc::aten {
 
-Value mixed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shares) {
+Value resampleByMatmul(Build &b, Value x, int64_t axis, int64_t size,
+                       ArrayRef<ResampleWeight> shares) {
   Type given = b.elem(x);
   x = b.widen(x);
   int64_t in = b.dim(x, axis), rank = b.rank(x);
   if (!b.ok() || !b.require(in * size <= Build::needLimit, "a dimension is too large to resize"))
     return {};
   std::vector<double> matrix(size_t(in * size), 0);
-  for (const Share &share : shares)
+  for (const ResampleWeight &share : shares)
     matrix[size_t(share.from * size + share.to)] += share.weight;
   // Permutation that moves the dimension to the end for the matmul.
   Dims order;
@@ -32,11 +33,12 @@ Value mixed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> share
   return b.cast(b.transpose(b.reshape(y, shape), order), given);
 }
 
-Value summed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shares) {
+Value resampleByGathers(Build &b, Value x, int64_t axis, int64_t size,
+                        ArrayRef<ResampleWeight> shares) {
   constexpr size_t kMax = 16;
-  std::vector<SmallVector<Share, 4>> of(static_cast<size_t>(size));
+  std::vector<SmallVector<ResampleWeight, 4>> of(static_cast<size_t>(size));
   size_t most = 0;
-  for (const Share &share : shares) {
+  for (const ResampleWeight &share : shares) {
     of[size_t(share.to)].push_back(share);
     most = std::max(most, of[size_t(share.to)].size());
   }
@@ -69,7 +71,7 @@ namespace {
 
 /// One resized dimension: its input size `in` and output size `out`, and the distance `scale`
 /// between sampled coordinates.
-struct Step {
+struct ResizedDim {
   int64_t axis, in, out;
   double scale;
 };
@@ -77,10 +79,11 @@ struct Step {
 /// Returns the resized dimensions of an image [N, C, spatial..]. The output sizes are given or
 /// computed from scale factors. If scale factors are given, the sampled coordinates are computed
 /// from them instead of the sizes.
-std::vector<Step> stepsOf(Node &n, Build &b, const Dims &image, int64_t spatial, bool corners) {
+std::vector<ResizedDim> readResizedDims(Node &n, Build &b, const Dims &image, int64_t spatial,
+                                        bool corners) {
   static constexpr StringRef names[3][3] = {
       {"scales"}, {"scales_h", "scales_w"}, {"scales_d", "scales_h", "scales_w"}};
-  std::vector<Step> steps;
+  std::vector<ResizedDim> steps;
   if (!b.require(int64_t(image.size()) == spatial + 2, "required: x [N, C, spatial..]"))
     return steps;
   std::vector<double> factors = n.reals("scale_factors");
@@ -103,11 +106,11 @@ std::vector<Step> stepsOf(Node &n, Build &b, const Dims &image, int64_t spatial,
 StringRef inputName(Node &n) { return n.has("input") ? "input" : "self"; }
 
 /// The weighted input elements that contribute to each element of a resized dimension.
-using Shares = std::vector<Share>;
-using SharesOf = Shares (*)(const Step &step, bool corners);
+using ResampleWeights = std::vector<ResampleWeight>;
+using WeightFunction = ResampleWeights (*)(const ResizedDim &step, bool corners);
 
-template <bool exact> Shares nearest(const Step &step, bool /*corners*/) {
-  Shares shares;
+template <bool exact> ResampleWeights nearestWeights(const ResizedDim &step, bool /*corners*/) {
+  ResampleWeights shares;
   for (int64_t o = 0; o < step.out; ++o) {
     // Computed in f32 as in PyTorch, because the rounding determines which of two neighboring
     // elements is the nearest.
@@ -117,8 +120,8 @@ template <bool exact> Shares nearest(const Step &step, bool /*corners*/) {
   return shares;
 }
 
-Shares linear(const Step &step, bool corners) {
-  Shares shares;
+ResampleWeights linearWeights(const ResizedDim &step, bool corners) {
+  ResampleWeights shares;
   for (int64_t o = 0; o < step.out; ++o) {
     double place =
         corners ? double(o) * step.scale : std::max(0.0, (double(o) + 0.5) * step.scale - 0.5);
@@ -133,7 +136,7 @@ Shares linear(const Step &step, bool corners) {
 
 /// Bicubic resampling: Keys' cubic convolution with a = -0.75. Coordinates outside the image are
 /// clamped to the edge.
-Shares cubic(const Step &step, bool corners) {
+ResampleWeights cubicWeights(const ResizedDim &step, bool corners) {
   auto weight = [](double t) {
     constexpr double a = -0.75;
     t = std::abs(t);
@@ -141,7 +144,7 @@ Shares cubic(const Step &step, bool corners) {
            : t < 2 ? ((t - 5) * t + 8) * t * a - 4 * a
                    : 0;
   };
-  Shares shares;
+  ResampleWeights shares;
   for (int64_t o = 0; o < step.out; ++o) {
     double place = corners ? double(o) * step.scale : (double(o) + 0.5) * step.scale - 0.5;
     int64_t low = int64_t(std::floor(place));
@@ -155,13 +158,13 @@ Shares cubic(const Step &step, bool corners) {
 double triangle(double t) { return std::max(0.0, 1 - std::abs(t)); }
 
 /// Kernel of antialiased bicubic resampling: Keys' cubic convolution with a = -0.5.
-double smoothCubic(double t) {
+double antialiasedCubicKernel(double t) {
   constexpr double a = -0.5;
   t = std::abs(t);
   return t <= 1 ? ((a + 2) * t - (a + 3)) * t * t + 1 : t < 2 ? (((t - 5) * t + 8) * t - 4) * a : 0;
 }
 
-double lanczos(double t) {
+double lanczosKernel(double t) {
   constexpr double kReach = 3;
   auto wave = [](double x) {
     constexpr double pi = std::numbers::pi;
@@ -172,9 +175,10 @@ double lanczos(double t) {
 
 /// Antialiased resampling: the filter is widened to the input range of one result element if the
 /// image shrinks. The weights sum to 1.
-template <double (*filter)(double), int reach> Shares smooth(const Step &step, bool /*corners*/) {
+template <double (*filter)(double), int reach>
+ResampleWeights antialiasedWeights(const ResizedDim &step, bool /*corners*/) {
   double width = std::max(1.0, step.scale);
-  Shares shares;
+  ResampleWeights shares;
   for (int64_t o = 0; o < step.out; ++o) {
     double centre = (double(o) + 0.5) * step.scale;
     int64_t low = std::max<int64_t>(0, int64_t(std::floor(centre - reach * width + 0.5))),
@@ -194,34 +198,35 @@ template <double (*filter)(double), int reach> Shares smooth(const Step &step, b
 
 /// Resamples one dimension of x: as a sum of gathers if each result element has few contributions,
 /// otherwise as a matmul.
-Value resampled(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shares) {
-  Value few = summed(b, x, axis, size, shares);
-  return few ? few : mixed(b, x, axis, size, shares);
+Value resample(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<ResampleWeight> shares) {
+  Value few = resampleByGathers(b, x, axis, size, shares);
+  return few ? few : resampleByMatmul(b, x, axis, size, shares);
 }
 
 /// Resizes an image. In a training step each dimension is resampled by a matmul, because the
 /// gradient of a matmul is a matmul too.
-template <int spatial, SharesOf sharesOf> void resize(Node &n, Build &b) {
+template <int spatial, WeightFunction sharesOf> void resize(Node &n, Build &b) {
   Value x = n.tensor(inputName(n));
   bool corners = n.flag("align_corners");
-  for (const Step &step : stepsOf(n, b, b.dims(x), spatial, corners))
-    x = (b.training ? mixed : resampled)(b, x, step.axis, step.out, sharesOf(step, corners));
+  for (const ResizedDim &step : readResizedDims(n, b, b.dims(x), spatial, corners))
+    x = (b.training ? resampleByMatmul : resample)(b, x, step.axis, step.out,
+                                                   sharesOf(step, corners));
   n.set(x);
 }
 
-template <int spatial, SharesOf sharesOf> void select(Node &n, Build &b) {
+template <int spatial, WeightFunction sharesOf> void resizeByGather(Node &n, Build &b) {
   Value x = n.tensor(inputName(n));
-  for (const Step &step : stepsOf(n, b, b.dims(x), spatial, false))
-    x = summed(b, x, step.axis, step.out, sharesOf(step, false));
+  for (const ResizedDim &step : readResizedDims(n, b, b.dims(x), spatial, false))
+    x = resampleByGathers(b, x, step.axis, step.out, sharesOf(step, false));
   n.set(x);
 }
 
 /// Merges several contributions between the same pair of elements into one.
-Shares joined(const Shares &shares) {
+ResampleWeights mergeDuplicateWeights(const ResampleWeights &shares) {
   std::map<std::pair<int64_t, int64_t>, double> weights;
-  for (const Share &share : shares)
+  for (const ResampleWeight &share : shares)
     weights[{share.to, share.from}] += share.weight;
-  Shares result;
+  ResampleWeights result;
   for (auto [places, weight] : weights)
     result.push_back({places.first, places.second, weight});
   return result;
@@ -229,36 +234,36 @@ Shares joined(const Shares &shares) {
 
 /// Gradient of resizing: resamples with the same weights transposed, so that each input element
 /// gathers from the result elements to which it contributed.
-template <int spatial, SharesOf sharesOf> void gradient(Node &n, Build &b) {
+template <int spatial, WeightFunction sharesOf> void resizeGradient(Node &n, Build &b) {
   Value dx = n.tensor("grad_output");
   bool corners = n.flag("align_corners");
-  for (const Step &step : stepsOf(n, b, n.ints("input_size"), spatial, corners)) {
-    Shares shares = sharesOf(step, corners);
-    for (Share &share : shares)
+  for (const ResizedDim &step : readResizedDims(n, b, n.ints("input_size"), spatial, corners)) {
+    ResampleWeights shares = sharesOf(step, corners);
+    for (ResampleWeight &share : shares)
       std::swap(share.to, share.from);
-    dx = resampled(b, dx, step.axis, step.in, joined(shares));
+    dx = resample(b, dx, step.axis, step.in, mergeDuplicateWeights(shares));
   }
   n.set(dx);
 }
 
-std::optional<onnxfront::GridReading> readingOf(Node &n, Build &b) {
+std::optional<onnxfront::GridSampleOptions> readGridSampleOptions(Node &n, Build &b) {
   static constexpr const char *modes[] = {"linear", "nearest", "cubic"},
                               *paddings[] = {"zeros", "border", "reflection"};
   int64_t mode = n.integer("interpolation_mode"), padding = n.integer("padding_mode");
   if (!b.require(mode >= 0 && mode < 3 && padding >= 0 && padding < 3,
                  "required: a mode and a padding of 0 to 2"))
     return std::nullopt;
-  return onnxfront::GridReading{modes[mode], paddings[padding], n.flag("align_corners")};
+  return onnxfront::GridSampleOptions{modes[mode], paddings[padding], n.flag("align_corners")};
 }
 
 void gridSampler(Node &n, Build &b) {
-  if (auto how = readingOf(n, b))
+  if (auto how = readGridSampleOptions(n, b))
     n.set(onnxfront::sampleGrid(b, n.tensor("input"), n.tensor("grid"), *how));
 }
 
 void gridSamplerGradient(Node &n, Build &b) {
   Value x = n.tensor("input"), grid = n.tensor("grid");
-  auto how = readingOf(n, b);
+  auto how = readGridSampleOptions(n, b);
   if (!how)
     return;
   Value y = onnxfront::sampleGrid(b, x, grid, *how);
@@ -266,44 +271,47 @@ void gridSamplerGradient(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"_upsample_bilinear2d_aa.default", resize<2, smooth<triangle, 1>>},
-    {"_upsample_bicubic2d_aa.default", resize<2, smooth<smoothCubic, 2>>},
-    {"_upsample_lanczos2d_aa.default", resize<2, smooth<lanczos, 3>>},
-    {"_upsample_bilinear2d_aa_backward.default", gradient<2, smooth<triangle, 1>>},
-    {"_upsample_bicubic2d_aa_backward.default", gradient<2, smooth<smoothCubic, 2>>},
-    {"_upsample_lanczos2d_aa_backward.default", gradient<2, smooth<lanczos, 3>>},
+    {"_upsample_bilinear2d_aa.default", resize<2, antialiasedWeights<triangle, 1>>},
+    {"_upsample_bicubic2d_aa.default", resize<2, antialiasedWeights<antialiasedCubicKernel, 2>>},
+    {"_upsample_lanczos2d_aa.default", resize<2, antialiasedWeights<lanczosKernel, 3>>},
+    {"_upsample_bilinear2d_aa_backward.default",
+     resizeGradient<2, antialiasedWeights<triangle, 1>>},
+    {"_upsample_bicubic2d_aa_backward.default",
+     resizeGradient<2, antialiasedWeights<antialiasedCubicKernel, 2>>},
+    {"_upsample_lanczos2d_aa_backward.default",
+     resizeGradient<2, antialiasedWeights<lanczosKernel, 3>>},
     {"grid_sampler_2d.default", gridSampler},
     {"grid_sampler_3d.default", gridSampler},
     {"grid_sampler_2d_backward.default", gridSamplerGradient},
     {"grid_sampler_3d_backward.default", gridSamplerGradient},
-    {"upsample_nearest1d.default", select<1, nearest<false>>},
-    {"upsample_nearest1d.vec", select<1, nearest<false>>},
-    {"upsample_nearest2d.default", select<2, nearest<false>>},
-    {"upsample_nearest2d.vec", select<2, nearest<false>>},
-    {"upsample_nearest3d.default", select<3, nearest<false>>},
-    {"upsample_nearest3d.vec", select<3, nearest<false>>},
-    {"upsample_nearest1d_backward.default", gradient<1, nearest<false>>},
-    {"upsample_nearest2d_backward.default", gradient<2, nearest<false>>},
-    {"upsample_nearest3d_backward.default", gradient<3, nearest<false>>},
-    {"_upsample_nearest_exact1d.default", select<1, nearest<true>>},
-    {"_upsample_nearest_exact2d.default", select<2, nearest<true>>},
-    {"_upsample_nearest_exact2d.vec", select<2, nearest<true>>},
-    {"_upsample_nearest_exact3d.default", select<3, nearest<true>>},
-    {"_upsample_nearest_exact1d_backward.default", gradient<1, nearest<true>>},
-    {"_upsample_nearest_exact2d_backward.default", gradient<2, nearest<true>>},
-    {"_upsample_nearest_exact3d_backward.default", gradient<3, nearest<true>>},
-    {"upsample_linear1d.default", resize<1, linear>},
-    {"upsample_linear1d.vec", resize<1, linear>},
-    {"upsample_bilinear2d.default", resize<2, linear>},
-    {"upsample_bilinear2d.vec", resize<2, linear>},
-    {"upsample_trilinear3d.default", resize<3, linear>},
-    {"upsample_trilinear3d.vec", resize<3, linear>},
-    {"upsample_linear1d_backward.default", gradient<1, linear>},
-    {"upsample_bilinear2d_backward.default", gradient<2, linear>},
-    {"upsample_trilinear3d_backward.default", gradient<3, linear>},
-    {"upsample_bicubic2d.default", resize<2, cubic>},
-    {"upsample_bicubic2d.vec", resize<2, cubic>},
-    {"upsample_bicubic2d_backward.default", gradient<2, cubic>},
+    {"upsample_nearest1d.default", resizeByGather<1, nearestWeights<false>>},
+    {"upsample_nearest1d.vec", resizeByGather<1, nearestWeights<false>>},
+    {"upsample_nearest2d.default", resizeByGather<2, nearestWeights<false>>},
+    {"upsample_nearest2d.vec", resizeByGather<2, nearestWeights<false>>},
+    {"upsample_nearest3d.default", resizeByGather<3, nearestWeights<false>>},
+    {"upsample_nearest3d.vec", resizeByGather<3, nearestWeights<false>>},
+    {"upsample_nearest1d_backward.default", resizeGradient<1, nearestWeights<false>>},
+    {"upsample_nearest2d_backward.default", resizeGradient<2, nearestWeights<false>>},
+    {"upsample_nearest3d_backward.default", resizeGradient<3, nearestWeights<false>>},
+    {"_upsample_nearest_exact1d.default", resizeByGather<1, nearestWeights<true>>},
+    {"_upsample_nearest_exact2d.default", resizeByGather<2, nearestWeights<true>>},
+    {"_upsample_nearest_exact2d.vec", resizeByGather<2, nearestWeights<true>>},
+    {"_upsample_nearest_exact3d.default", resizeByGather<3, nearestWeights<true>>},
+    {"_upsample_nearest_exact1d_backward.default", resizeGradient<1, nearestWeights<true>>},
+    {"_upsample_nearest_exact2d_backward.default", resizeGradient<2, nearestWeights<true>>},
+    {"_upsample_nearest_exact3d_backward.default", resizeGradient<3, nearestWeights<true>>},
+    {"upsample_linear1d.default", resize<1, linearWeights>},
+    {"upsample_linear1d.vec", resize<1, linearWeights>},
+    {"upsample_bilinear2d.default", resize<2, linearWeights>},
+    {"upsample_bilinear2d.vec", resize<2, linearWeights>},
+    {"upsample_trilinear3d.default", resize<3, linearWeights>},
+    {"upsample_trilinear3d.vec", resize<3, linearWeights>},
+    {"upsample_linear1d_backward.default", resizeGradient<1, linearWeights>},
+    {"upsample_bilinear2d_backward.default", resizeGradient<2, linearWeights>},
+    {"upsample_trilinear3d_backward.default", resizeGradient<3, linearWeights>},
+    {"upsample_bicubic2d.default", resize<2, cubicWeights>},
+    {"upsample_bicubic2d.vec", resize<2, cubicWeights>},
+    {"upsample_bicubic2d_backward.default", resizeGradient<2, cubicWeights>},
 };
 
 } // namespace

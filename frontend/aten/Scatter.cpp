@@ -7,18 +7,18 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-NamedAttribute reduction(Build &b, ScatterReduction kind) {
+NamedAttribute reductionAttribute(Build &b, ScatterReduction kind) {
   return b.attr("reduction", ScatterReductionAttr::get(b.context, kind));
 }
 
 /// Operands of a scatter along the dimension `axis`. A 0-d x is reshaped to one dimension.
-struct Writing {
+struct ScatterOperands {
   Value x, index, updates;
   int64_t axis;
 };
 
 /// Reads the operands of a scatter. Updates beyond the shape of the index tensor are ignored.
-Writing writingOf(Node &n, Build &b, Value updates) {
+ScatterOperands readScatterOperands(Node &n, Build &b, Value updates) {
   Value x = n.tensor("self"), index = n.tensor("index");
   if (b.rank(x) == 0) {
     x = b.reshape(x, {1});
@@ -33,38 +33,41 @@ Writing writingOf(Node &n, Build &b, Value updates) {
   return {x, index, updates, n.axis("dim", b.rank(x))};
 }
 
-Value written(Build &b, const Writing &w, Value x, Value updates, ScatterReduction kind) {
+Value buildScatter(Build &b, const ScatterOperands &w, Value x, Value updates,
+                   ScatterReduction kind) {
   return b.op<ScatterElementsOp>({x, w.index, updates},
-                                 {b.attr("axis", w.axis), reduction(b, kind)});
+                                 {b.attr("axis", w.axis), reductionAttribute(b, kind)});
 }
 
-void scatterOf(Node &n, Build &b, Value updates, ScatterReduction kind) {
-  Writing w = writingOf(n, b, updates);
-  n.set(b.reshape(written(b, w, w.x, w.updates, kind), b.dims(n.tensor("self"))));
+void scatterUpdates(Node &n, Build &b, Value updates, ScatterReduction kind) {
+  ScatterOperands w = readScatterOperands(n, b, updates);
+  n.set(b.reshape(buildScatter(b, w, w.x, w.updates, kind), b.dims(n.tensor("self"))));
 }
 
-void scatterSource(Node &n, Build &b) { scatterOf(n, b, n.tensor("src"), ScatterReduction::none); }
+void scatterSource(Node &n, Build &b) {
+  scatterUpdates(n, b, n.tensor("src"), ScatterReduction::none);
+}
 
 void scatterValue(Node &n, Build &b) {
-  scatterOf(n, b, n.operand("value", n.resultElement()), ScatterReduction::none);
+  scatterUpdates(n, b, n.operand("value", n.resultElement()), ScatterReduction::none);
 }
 
-void scatterAdd(Node &n, Build &b) { scatterOf(n, b, n.tensor("src"), ScatterReduction::add); }
+void scatterAdd(Node &n, Build &b) { scatterUpdates(n, b, n.tensor("src"), ScatterReduction::add); }
 
-ScatterReduction reductionOf(StringRef kind) {
+ScatterReduction parseReduction(StringRef kind) {
   return kind == "sum" || kind == "add" || kind == "mean" ? ScatterReduction::add
          : kind == "prod" || kind == "multiply"           ? ScatterReduction::mul
          : kind == "amax"                                 ? ScatterReduction::max
                                                           : ScatterReduction::min;
 }
 
-template <bool isNumber> void scatterBy(Node &n, Build &b) {
-  scatterOf(n, b, isNumber ? n.operand("value", n.resultElement()) : n.tensor("src"),
-            reductionOf(n.text("reduce")));
+template <bool isNumber> void scatterWithReduction(Node &n, Build &b) {
+  scatterUpdates(n, b, isNumber ? n.operand("value", n.resultElement()) : n.tensor("src"),
+                 parseReduction(n.text("reduce")));
 }
 
 /// Returns the identity element of a reduction as a scalar of x's type.
-Value neutral(Build &b, ScatterReduction kind, Value x) {
+Value reductionIdentity(Build &b, ScatterReduction kind, Value x) {
   Type element = b.elem(x);
   if (kind == ScatterReduction::add || kind == ScatterReduction::mul)
     return b.scalarInt(element, kind == ScatterReduction::mul);
@@ -82,22 +85,22 @@ Value neutral(Build &b, ScatterReduction kind, Value x) {
 
 /// scatter_reduce. `include_self` determines whether the original elements of x are included in the
 /// reduction at the indices that are written. A mean is a sum divided by the count.
-void reduceInto(Node &n, Build &b, const Writing &w, StringRef name) {
-  ScatterReduction kind = reductionOf(name);
+void setScatterReduction(Node &n, Build &b, const ScatterOperands &w, StringRef name) {
+  ScatterReduction kind = parseReduction(name);
   bool isMean = name == "mean", counts = n.flag("include_self", true);
   Value x = w.x;
   auto filled = [&](Value v, Value with) {
-    return written(b, w, v, b.broadcast(with, b.shape(w.index)), ScatterReduction::none);
+    return buildScatter(b, w, v, b.broadcast(with, b.shape(w.index)), ScatterReduction::none);
   };
   if (!counts)
-    x = filled(x, neutral(b, kind, x));
-  Value y = written(b, w, x, w.updates, kind);
+    x = filled(x, reductionIdentity(b, kind, x));
+  Value y = buildScatter(b, w, x, w.updates, kind);
   if (isMean) {
     Type counter = b.isFloat(x) ? b.elem(b.widen(x)) : b.elem(x);
     Value number = b.splat(counter, b.shape(x), 1), one = b.scalarInt(counter, 1);
     if (!counts)
       number = filled(number, b.scalarInt(counter, 0));
-    number = written(b, w, number, b.broadcast(one, b.shape(w.index)), ScatterReduction::add);
+    number = buildScatter(b, w, number, b.broadcast(one, b.shape(w.index)), ScatterReduction::add);
     Value wide = b.cast(y, counter);
     // Means of integers are rounded down: the remainder is subtracted before the division.
     if (!b.isFloat(y))
@@ -108,7 +111,7 @@ void reduceInto(Node &n, Build &b, const Writing &w, StringRef name) {
 }
 
 void scatterReduce(Node &n, Build &b) {
-  reduceInto(n, b, writingOf(n, b, n.tensor("src")), n.text("reduce"));
+  setScatterReduction(n, b, readScatterOperands(n, b, n.tensor("src")), n.text("reduce"));
 }
 
 /// index_reduce: reduces slices of the source into the slices of x along a dimension. There is one
@@ -123,12 +126,12 @@ void indexReduce(Node &n, Build &b) {
   Dims line(size_t(b.rank(x)), 1);
   line[size_t(axis)] = b.count(index);
   index = b.broadcast(b.reshape(index, line), b.shape(source));
-  reduceInto(n, b, {x, index, source, axis}, n.text("reduce"));
+  setScatterReduction(n, b, {x, index, source, axis}, n.text("reduce"));
 }
 
 /// Exclusive count: for each true element of a flattened mask, returns the number of true elements
 /// that precede it.
-Value ranksOf(Build &b, Value mask) {
+Value countPrecedingTrue(Build &b, Value mask) {
   Value running =
       b.op<CumulativeOp>({b.cast(b.flatten(mask), b.i64)},
                          {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::sum)),
@@ -144,7 +147,7 @@ void maskedScatter(Node &n, Build &b) {
   Dims shape = n.result().getShape().vec();
   x = b.broadcast(x, shape);
   mask = b.broadcast(b.cast(mask, b.i1), shape);
-  Value place = b.max(b.min(ranksOf(b, mask), b.scalarInt(b.i64, b.count(source) - 1)),
+  Value place = b.max(b.min(countPrecedingTrue(b, mask), b.scalarInt(b.i64, b.count(source) - 1)),
                       b.scalarInt(b.i64, 0));
   n.set(b.select(mask, b.reshape(b.gather(b.flatten(source), place, 0), shape), x));
 }
@@ -160,10 +163,10 @@ void maskedScatterGradient(Node &n, Build &b) {
   // Elements where the mask is false are written to an additional element at the end, which is cut
   // off.
   Value end = b.scalarInt(b.i64, count);
-  Value place = b.select(b.flatten(mask), b.min(ranksOf(b, mask), end), end);
-  Value dx =
-      b.op<ScatterElementsOp>({b.splat(b.elem(dy), {count + 1}, 0), place, b.flatten(dy)},
-                              {b.attr("axis", int64_t(0)), reduction(b, ScatterReduction::none)});
+  Value place = b.select(b.flatten(mask), b.min(countPrecedingTrue(b, mask), end), end);
+  Value dx = b.op<ScatterElementsOp>(
+      {b.splat(b.elem(dy), {count + 1}, 0), place, b.flatten(dy)},
+      {b.attr("axis", int64_t(0)), reductionAttribute(b, ScatterReduction::none)});
   n.set(b.reshape(b.sliceAxis(dx, 0, 0, count), n.result().getShape()));
 }
 
@@ -175,17 +178,17 @@ void put(Node &n, Build &b) {
       b.select(b.compare(Predicate::lt, index, b.scalarInt(b.i64, 0)), b.add(index, size), index);
   auto kind = n.flag("accumulate") ? ScatterReduction::add : ScatterReduction::none;
   Value y = b.op<ScatterElementsOp>({b.flatten(x), index, b.flatten(n.tensor("source"))},
-                                    {b.attr("axis", int64_t(0)), reduction(b, kind)});
+                                    {b.attr("axis", int64_t(0)), reductionAttribute(b, kind)});
   n.set(b.reshape(y, b.dims(x)));
 }
 
 /// Adds the slices along an axis that have the same index. Returns null unless the index is a
 /// constant and few slices share an index.
-Value sumAlong(Build &b, Value values, Value index, int64_t axis, int64_t size) {
+Value sumSlicesByIndex(Build &b, Value values, Value index, int64_t axis, int64_t size) {
   auto known = b.known(index);
   if (!known)
     return {};
-  std::vector<Share> shares;
+  std::vector<ResampleWeight> shares;
   for (int64_t i = 0; i < b.count(index); ++i) {
     int64_t to = known->getInt(i);
     to += to < 0 ? size : 0;
@@ -193,13 +196,13 @@ Value sumAlong(Build &b, Value values, Value index, int64_t axis, int64_t size) 
       return {};
     shares.push_back({to, i, 1});
   }
-  return summed(b, values, axis, size, shares);
+  return resampleByGathers(b, values, axis, size, shares);
 }
 
 /// index_put with accumulation and separable indices: adds along one dimension after the other.
 /// Returns false if that is not possible.
-bool addApart(Node &n, Build &b, Value x) {
-  auto each = separateIndices(n, b, x);
+bool putSeparable(Node &n, Build &b, Value x) {
+  auto each = readSeparableIndexing(n, b, x);
   Value sum = n.tensor("values");
   if (!n.flag("accumulate") || !each || !b.isFloat(x) || b.rank(sum) != b.rank(x))
     return false;
@@ -208,7 +211,7 @@ bool addApart(Node &n, Build &b, Value x) {
       return false;
   sum = b.widen(sum);
   for (auto [index, axis] : llvm::reverse(each->indices))
-    if (!(sum = sumAlong(b, sum, index, axis, b.dim(x, axis))))
+    if (!(sum = sumSlicesByIndex(b, sum, index, axis, b.dim(x, axis))))
       return false;
   n.set(b.cast(b.add(b.widen(x), b.cast(sum, b.elem(b.widen(x)))), b.elem(x)));
   return b.ok();
@@ -235,8 +238,9 @@ bool putMasked(Node &n, Build &b, Value x) {
       n.set(x);
       return true;
     }
-    Value place = b.max(b.min(ranksOf(b, mask), b.scalarInt(b.i64, b.dim(values, 0) - 1)),
-                        b.scalarInt(b.i64, 0));
+    Value place =
+        b.max(b.min(countPrecedingTrue(b, mask), b.scalarInt(b.i64, b.dim(values, 0) - 1)),
+              b.scalarInt(b.i64, 0));
     values = b.gather(values, place, 0);
   }
   values = b.reshape(b.broadcast(values, rows), shape);
@@ -247,9 +251,9 @@ bool putMasked(Node &n, Build &b, Value x) {
 
 void indexPut(Node &n, Build &b) {
   Value x = n.tensor("self");
-  if (addApart(n, b, x) || putMasked(n, b, x))
+  if (putSeparable(n, b, x) || putMasked(n, b, x))
     return;
-  Indexed at = indexedOf(n, b, x);
+  AdvancedIndexing at = readAdvancedIndexing(n, b, x);
   if (!b.ok())
     return;
   Value moved = b.transpose(x, at.order), values = b.cast(n.tensor("values"), b.elem(x));
@@ -269,9 +273,10 @@ void indexPut(Node &n, Build &b) {
   for (int64_t i = 0; i < int64_t(shape.size()); ++i)
     if (i < at.place || i >= at.place + wide)
       order.push_back(i);
-  Value y = b.op<ScatterNdOp>(
-      {moved, at.tuples, b.transpose(values, order)},
-      {reduction(b, n.flag("accumulate") ? ScatterReduction::add : ScatterReduction::none)});
+  Value y =
+      b.op<ScatterNdOp>({moved, at.tuples, b.transpose(values, order)},
+                        {reductionAttribute(b, n.flag("accumulate") ? ScatterReduction::add
+                                                                    : ScatterReduction::none)});
   for (auto [to, from] : llvm::enumerate(at.order))
     back[size_t(from)] = int64_t(to);
   n.set(b.transpose(y, back));
@@ -280,8 +285,8 @@ void indexPut(Node &n, Build &b) {
 const Operator table[] = {
     {"scatter.src", scatterSource},
     {"scatter.value", scatterValue},
-    {"scatter.reduce", scatterBy<false>},
-    {"scatter.value_reduce", scatterBy<true>},
+    {"scatter.reduce", scatterWithReduction<false>},
+    {"scatter.value_reduce", scatterWithReduction<true>},
     {"scatter_add.default", scatterAdd},
     {"scatter_reduce.two", scatterReduce},
     {"index_reduce.default", indexReduce},

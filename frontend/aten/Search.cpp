@@ -10,7 +10,7 @@ namespace {
 /// it in a row of `order`, which is ascending along the last dimension. Preceding elements are less
 /// than the value or, if `right` is set, not greater. If `order` has only one dimension, it applies
 /// to all values. The number of steps is the number of binary digits of the row size.
-Value placesOf(Build &b, Value order, Value values, bool right) {
+Value buildBinarySearch(Build &b, Value order, Value values, bool right) {
   bool shared = b.rank(order) == 1;
   int64_t size = b.dim(order, -1), axis = b.rank(order) - 1;
   Value place = b.splat(b.i64, b.shape(values), 0);
@@ -33,25 +33,25 @@ Value placesOf(Build &b, Value order, Value values, bool right) {
   return place;
 }
 
-void search(Node &n, Build &b, StringRef sequence, bool right) {
+void setSearchResult(Node &n, Build &b, StringRef sequence, bool right) {
   Type element = n.promoted({sequence, "self"});
   Value order = n.operand(sequence, element), values = n.operand("self", element);
   if (n.has("sorter"))
     order =
         b.op<GatherElementsOp>({order, n.tensor("sorter")}, {b.attr("axis", b.rank(order) - 1)});
   if (b.require(b.rank(order) >= 1, "required: an ordered tensor with a dimension"))
-    n.set(b.cast(placesOf(b, order, values, right), n.resultElement()));
+    n.set(b.cast(buildBinarySearch(b, order, values, right), n.resultElement()));
 }
 
 void searchSorted(Node &n, Build &b) {
-  search(n, b, "sorted_sequence", n.flag("right") || n.text("side") == "right");
+  setSearchResult(n, b, "sorted_sequence", n.flag("right") || n.text("side") == "right");
 }
 
-void bucketize(Node &n, Build &b) { search(n, b, "boundaries", n.flag("right")); }
+void bucketize(Node &n, Build &b) { setSearchResult(n, b, "boundaries", n.flag("right")); }
 
 /// repeat_interleave: repeats each index as often as `repeats` specifies. Requires that PyTorch
 /// recorded the size of the result.
-void repeated(Node &n, Build &b) {
+void repeatInterleave(Node &n, Build &b) {
   Value repeats = n.tensor("repeats");
   if (!n.result() || !b.require(b.rank(repeats) == 1, "required: repeats of one dimension"))
     return;
@@ -59,13 +59,15 @@ void repeated(Node &n, Build &b) {
                                   {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::sum)),
                                    b.attr("axis", int64_t(0))});
   Value places = b.iota(b.i64, n.result().getShape(), 0);
-  n.set(b.cast(placesOf(b, ends, places, /*right=*/true), n.resultElement()));
+  n.set(b.cast(buildBinarySearch(b, ends, places, /*right=*/true), n.resultElement()));
 }
 
 const Operator table[] = {
-    {"searchsorted.Tensor", searchSorted},  {"searchsorted.Scalar", searchSorted},
-    {"bucketize.Tensor", bucketize},        {"bucketize.Scalar", bucketize},
-    {"repeat_interleave.Tensor", repeated},
+    {"searchsorted.Tensor", searchSorted},
+    {"searchsorted.Scalar", searchSorted},
+    {"bucketize.Tensor", bucketize},
+    {"bucketize.Scalar", bucketize},
+    {"repeat_interleave.Tensor", repeatInterleave},
 };
 
 } // namespace

@@ -36,7 +36,7 @@ void permute(Node &n, Build &b) {
   n.set(b.transpose(x, order));
 }
 
-void swap(Node &n, Build &b) {
+void transposeDims(Node &n, Build &b) {
   Value x = n.tensor("self");
   if (b.rank(x) == 0)
     return n.set(x);
@@ -47,13 +47,13 @@ void swap(Node &n, Build &b) {
   n.set(b.transpose(x, order));
 }
 
-void transposed(Node &n, Build &b) {
+void transposeMatrix(Node &n, Build &b) {
   Value x = n.tensor("self");
   n.set(b.rank(x) < 2 ? x : b.swapLast(x));
 }
 
 /// expand: broadcasts x to a shape. A size of -1 keeps the size of x.
-Value expanded(Build &b, Value x, Dims shape) {
+Value expandTo(Build &b, Value x, Dims shape) {
   int64_t added = int64_t(shape.size()) - b.rank(x);
   for (size_t i = 0; i < shape.size(); ++i)
     if (shape[i] == -1 && int64_t(i) >= added)
@@ -61,11 +61,11 @@ Value expanded(Build &b, Value x, Dims shape) {
   return b.broadcast(x, shape);
 }
 
-void expand(Node &n, Build &b) { n.set(expanded(b, n.tensor("self"), n.ints("size"))); }
+void expand(Node &n, Build &b) { n.set(expandTo(b, n.tensor("self"), n.ints("size"))); }
 
 void copy(Node &n, Build &b) {
   Value x = n.tensor("self");
-  n.set(expanded(b, b.cast(n.tensor("src"), b.elem(x)), b.dims(x)));
+  n.set(expandTo(b, b.cast(n.tensor("src"), b.elem(x)), b.dims(x)));
 }
 
 void unsqueeze(Node &n, Build &b) {
@@ -114,7 +114,7 @@ void repeat(Node &n, Build &b) {
 
 /// pixel_shuffle: moves groups of r * r channels to blocks of r x r pixels. pixel_unshuffle moves
 /// the blocks back to channels.
-template <bool toPlaces> void shuffle(Node &n, Build &b) {
+template <bool toPlaces> void pixelShuffle(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t r = toPlaces ? n.integer("upscale_factor") : n.integer("downscale_factor"),
           rank = b.rank(x);
@@ -143,10 +143,10 @@ const Operator table[] = {
     {"_reshape_copy.default", view},
     {"permute.default", permute},
     {"permute_copy.default", permute},
-    {"transpose.int", swap},
-    {"transpose_copy.int", swap},
-    {"t.default", transposed},
-    {"t_copy.default", transposed},
+    {"transpose.int", transposeDims},
+    {"transpose_copy.int", transposeDims},
+    {"t.default", transposeMatrix},
+    {"t_copy.default", transposeMatrix},
     {"expand.default", expand},
     {"expand_copy.default", expand},
     {"unsqueeze.default", unsqueeze},
@@ -159,8 +159,8 @@ const Operator table[] = {
     {"squeeze_copy.dims", squeeze},
     {"flatten.using_ints", flatten},
     {"repeat.default", repeat},
-    {"pixel_shuffle.default", shuffle<true>},
-    {"pixel_unshuffle.default", shuffle<false>},
+    {"pixel_shuffle.default", pixelShuffle<true>},
+    {"pixel_unshuffle.default", pixelShuffle<false>},
     {"copy.default", copy},
     {"clone.default", same},
     {"alias.default", same},

@@ -7,11 +7,11 @@ namespace dlc::aten {
 namespace {
 
 /// Elements of a dimension that are selected by a slice `start:end:step`.
-struct Range {
+struct SliceRange {
   int64_t start, count, step;
 };
 
-Range rangeOf(Node &n, Build &b, int64_t size) {
+SliceRange readSliceRange(Node &n, Build &b, int64_t size) {
   auto bound = [&](StringRef name, int64_t otherwise) {
     int64_t at = n.integer(name, otherwise);
     return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
@@ -27,11 +27,11 @@ void slice(Node &n, Build &b) {
   int64_t axis = n.axis("dim", b.rank(x));
   if (!b.require(b.rank(x) > 0, "a tensor without dimensions has no slices"))
     return;
-  Range range = rangeOf(n, b, b.dim(x, axis));
+  SliceRange range = readSliceRange(n, b, b.dim(x, axis));
   n.set(b.sliceAxis(x, axis, range.count ? range.start : 0, range.count, range.step));
 }
 
-int64_t indexOf(Node &n, Build &b, int64_t size) {
+int64_t readIndex(Node &n, Build &b, int64_t size) {
   int64_t index = n.integer("index");
   return b.axis(index, size, "argument 'index'");
 }
@@ -40,7 +40,7 @@ void select(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t axis = n.axis("dim", b.rank(x));
   if (b.require(b.rank(x) > 0, "a tensor without dimensions has no slices"))
-    n.set(b.at(x, axis, indexOf(n, b, b.dim(x, axis))));
+    n.set(b.at(x, axis, readIndex(n, b, b.dim(x, axis))));
 }
 
 void narrow(Node &n, Build &b) {
@@ -49,7 +49,7 @@ void narrow(Node &n, Build &b) {
   n.set(b.sliceAxis(x, axis, start < 0 ? start + b.dim(x, axis) : start, n.integer("length")));
 }
 
-void pieces(Node &n, Build &b, Value x, int64_t axis, ArrayRef<int64_t> sizes) {
+void setSplitResults(Node &n, Build &b, Value x, int64_t axis, ArrayRef<int64_t> sizes) {
   std::vector<Value> parts;
   int64_t at = 0;
   for (int64_t size : sizes) {
@@ -62,7 +62,7 @@ void pieces(Node &n, Build &b, Value x, int64_t axis, ArrayRef<int64_t> sizes) {
 void splitSizes(Node &n, Build &b) {
   Value x = n.tensor("self");
   Dims sizes = n.has("split_sizes") ? n.ints("split_sizes") : n.ints("split_size");
-  pieces(n, b, x, n.axis("dim", b.rank(x)), sizes);
+  setSplitResults(n, b, x, n.axis("dim", b.rank(x)), sizes);
 }
 
 void split(Node &n, Build &b) {
@@ -73,7 +73,7 @@ void split(Node &n, Build &b) {
   Dims sizes;
   for (int64_t rest = b.dim(x, axis); rest > 0; rest -= size)
     sizes.push_back(std::min(size, rest));
-  pieces(n, b, x, axis, sizes);
+  setSplitResults(n, b, x, axis, sizes);
 }
 
 void unbind(Node &n, Build &b) {
@@ -112,7 +112,7 @@ void flip(Node &n, Build &b) {
   n.set(x);
 }
 
-Value rolled(Build &b, Value x, int64_t axis, int64_t shift) {
+Value rollDim(Build &b, Value x, int64_t axis, int64_t shift) {
   int64_t size = b.dim(x, axis);
   shift = size ? (shift % size + size) % size : 0;
   if (!shift)
@@ -125,16 +125,16 @@ void roll(Node &n, Build &b) {
   Value x = n.tensor("self");
   Dims shifts = n.ints("shifts"), axes = n.ints("dims");
   if (axes.empty() && shifts.size() == 1)
-    return n.set(b.reshape(rolled(b, b.flatten(x), 0, shifts[0]), b.dims(x)));
+    return n.set(b.reshape(rollDim(b, b.flatten(x), 0, shifts[0]), b.dims(x)));
   if (!b.require(axes.size() == shifts.size(), "required: a shift for each dimension"))
     return;
   for (auto [axis, shift] : llvm::zip(axes, shifts))
-    x = rolled(b, x, b.axis(axis, b.rank(x)), shift);
+    x = rollDim(b, x, b.axis(axis, b.rank(x)), shift);
   n.set(x);
 }
 
 /// Returns x with the elements of a range along an axis replaced by the tensor `part`.
-Value replaced(Build &b, Value x, Value part, int64_t axis, Range range) {
+Value replaceRange(Build &b, Value x, Value part, int64_t axis, SliceRange range) {
   if (range.count == 0)
     return x;
   int64_t size = b.dim(x, axis), after = range.start + (range.count - 1) * range.step + 1;
@@ -154,18 +154,18 @@ Value replaced(Build &b, Value x, Value part, int64_t axis, Range range) {
 void sliceScatter(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t axis = n.axis("dim", b.rank(x));
-  Range range = rangeOf(n, b, b.dim(x, axis));
+  SliceRange range = readSliceRange(n, b, b.dim(x, axis));
   Dims shape = b.dims(x);
   if (!shape.empty())
     shape[size_t(axis)] = range.count;
-  n.set(replaced(b, x, b.broadcast(b.cast(n.tensor("src"), b.elem(x)), shape), axis, range));
+  n.set(replaceRange(b, x, b.broadcast(b.cast(n.tensor("src"), b.elem(x)), shape), axis, range));
 }
 
 void selectScatter(Node &n, Build &b) {
   Value x = n.tensor("self");
-  int64_t axis = n.axis("dim", b.rank(x)), index = indexOf(n, b, b.dim(x, axis));
+  int64_t axis = n.axis("dim", b.rank(x)), index = readIndex(n, b, b.dim(x, axis));
   Value part = b.expandDims(b.cast(n.tensor("src"), b.elem(x)), axis);
-  n.set(replaced(b, x, part, axis, {index, 1, 1}));
+  n.set(replaceRange(b, x, part, axis, {index, 1, 1}));
 }
 
 /// A diagonal of x: x with its last two dimensions flattened, and the range of the diagonal's
@@ -175,10 +175,10 @@ struct Diagonal {
   /// Permutation of x that moves the dimensions `dim1` and `dim2` to the end, before they are
   /// flattened.
   Dims order;
-  Range range{0, 0, 1};
+  SliceRange range{0, 0, 1};
 };
 
-Diagonal diagonalOf(Node &n, Build &b, Value x) {
+Diagonal readDiagonal(Node &n, Build &b, Value x) {
   int64_t rank = b.rank(x), first = n.axis("dim1", rank), second = n.axis("dim2", rank),
           offset = n.integer("offset", 0);
   Diagonal d;
@@ -200,16 +200,17 @@ Diagonal diagonalOf(Node &n, Build &b, Value x) {
 }
 
 void diagonal(Node &n, Build &b) {
-  Diagonal d = diagonalOf(n, b, n.tensor("self"));
+  Diagonal d = readDiagonal(n, b, n.tensor("self"));
   n.set(b.sliceAxis(d.flat, b.rank(d.flat) - 1, d.range.start, d.range.count, d.range.step));
 }
 
 void diagonalScatter(Node &n, Build &b) {
   Value x = n.tensor("self");
-  Diagonal d = diagonalOf(n, b, x);
+  Diagonal d = readDiagonal(n, b, x);
   if (!b.ok())
     return;
-  Value flat = replaced(b, d.flat, b.cast(n.tensor("src"), b.elem(x)), b.rank(d.flat) - 1, d.range);
+  Value flat =
+      replaceRange(b, d.flat, b.cast(n.tensor("src"), b.elem(x)), b.rank(d.flat) - 1, d.range);
   Dims shape, back(d.order.size());
   for (auto [to, from] : llvm::enumerate(d.order)) {
     shape.push_back(b.dim(x, from));

@@ -11,7 +11,7 @@ namespace dlc::aten {
 namespace {
 
 /// Returns the dimensions whose size is not 1, in descending order of their strides.
-Dims byStride(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
+Dims sortDimsByStride(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
   Dims order;
   for (int64_t i = 0; i < int64_t(sizes.size()); ++i)
     if (sizes[size_t(i)] != 1)
@@ -23,7 +23,7 @@ Dims byStride(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
 
 /// Returns whether the elements are contiguous in memory if the dimensions are traversed in the
 /// given order.
-bool isDense(ArrayRef<int64_t> order, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
+bool isContiguous(ArrayRef<int64_t> order, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
   int64_t step = 1;
   for (int64_t d : llvm::reverse(order)) {
     if (strides[size_t(d)] != step)
@@ -35,7 +35,7 @@ bool isDense(ArrayRef<int64_t> order, ArrayRef<int64_t> sizes, ArrayRef<int64_t>
 
 /// Transposes x so that the dimensions in `order` are last, in that order. All other dimensions
 /// have size 1.
-Value ordered(Build &b, Value x, ArrayRef<int64_t> order) {
+Value transposeToOrder(Build &b, Value x, ArrayRef<int64_t> order) {
   Dims all;
   for (int64_t i = 0; i < b.rank(x); ++i)
     if (!llvm::is_contained(order, i))
@@ -44,9 +44,9 @@ Value ordered(Build &b, Value x, ArrayRef<int64_t> order) {
   return b.transpose(x, all);
 }
 
-/// Undoes the transpose of ordered(): returns a tensor of shape `sizes` from flat elements that are
-/// stored in the dimension order `order`.
-Value restored(Build &b, Value flat, ArrayRef<int64_t> order, ArrayRef<int64_t> sizes) {
+/// Undoes the transpose of transposeToOrder(): returns a tensor of shape `sizes` from flat elements
+/// that are stored in the dimension order `order`.
+Value undoTransposeToOrder(Build &b, Value flat, ArrayRef<int64_t> order, ArrayRef<int64_t> sizes) {
   Dims shape, back(order.size()), sorted(order);
   llvm::sort(sorted);
   for (int64_t d : order)
@@ -58,7 +58,7 @@ Value restored(Build &b, Value flat, ArrayRef<int64_t> order, ArrayRef<int64_t> 
 
 /// Operands of as_strided and of its inverse as_strided_scatter: a strided view of the elements of
 /// a contiguous tensor x.
-struct View {
+struct StridedView {
   Value x;
   /// x's elements in memory order, flattened.
   Value flat;
@@ -86,8 +86,8 @@ struct View {
   }
 };
 
-View viewOf(Node &n, Build &b) {
-  View v;
+StridedView readStridedView(Node &n, Build &b) {
+  StridedView v;
   v.x = n.tensor("self");
   Dims own = n.ints("self_stride");
   v.sizes = n.ints("size"), v.strides = n.ints("stride");
@@ -96,66 +96,67 @@ View viewOf(Node &n, Build &b) {
   if (!b.require(int64_t(own.size()) == b.rank(v.x) && v.sizes.size() == v.strides.size(),
                  "argument 'stride': required: a step for each dimension"))
     return v;
-  v.order = byStride(b.dims(v.x), own);
+  v.order = sortDimsByStride(b.dims(v.x), own);
   int64_t last = v.offset;
   for (auto [size, stride] : llvm::zip(v.sizes, v.strides))
     last += (size - 1) * stride;
-  b.require(isDense(v.order, b.dims(v.x), own), "required: a tensor that is dense in memory");
+  b.require(isContiguous(v.order, b.dims(v.x), own), "required: a tensor that is dense in memory");
   b.require(v.count() > 0 && v.offset >= 0 && last < b.count(v.x),
             "required: a view inside the tensor's elements");
-  v.flat = b.flatten(ordered(b, v.x, v.order));
+  v.flat = b.flatten(transposeToOrder(b, v.x, v.order));
   return v;
 }
 
 /// Returns the memory offsets of all elements as a constant, for a view that is not a contiguous
 /// block.
-Value placesOf(Build &b, const View &v) {
+Value computeMemoryOffsets(Build &b, const StridedView &v) {
   if (!b.require(v.count() <= Build::needLimit,
                  "the strided view has too many non-contiguous elements"))
     return {};
   return b.ints(v.places());
 }
 
-void strided(Node &n, Build &b) {
-  View v = viewOf(n, b);
+void asStrided(Node &n, Build &b) {
+  StridedView v = readStridedView(n, b);
   if (!b.ok())
     return;
   Dims block = v.sizes;
   for (auto [size, stride] : llvm::zip(block, v.strides))
     size = stride == 0 ? 1 : size;
-  Dims order = byStride(block, v.strides);
-  if (!isDense(order, block, v.strides))
-    return n.set(b.reshape(b.gather(v.flat, placesOf(b, v), 0), v.sizes));
+  Dims order = sortDimsByStride(block, v.strides);
+  if (!isContiguous(order, block, v.strides))
+    return n.set(b.reshape(b.gather(v.flat, computeMemoryOffsets(b, v), 0), v.sizes));
   int64_t count = 1;
   for (int64_t size : block)
     count *= size;
   Value part = b.sliceAxis(v.flat, 0, v.offset, count);
-  n.set(b.broadcast(restored(b, part, order, block), v.sizes));
+  n.set(b.broadcast(undoTransposeToOrder(b, part, order, block), v.sizes));
 }
 
-void stridedScatter(Node &n, Build &b) {
-  View v = viewOf(n, b);
+void asStridedScatter(Node &n, Build &b) {
+  StridedView v = readStridedView(n, b);
   if (!b.ok())
     return;
   Value source = b.cast(n.tensor("src"), b.elem(v.x)), flat;
-  Dims order = byStride(v.sizes, v.strides);
-  if (isDense(order, v.sizes, v.strides)) {
+  Dims order = sortDimsByStride(v.sizes, v.strides);
+  if (isContiguous(order, v.sizes, v.strides)) {
     int64_t end = v.offset + v.count();
-    flat = b.concat({b.sliceAxis(v.flat, 0, 0, v.offset), b.flatten(ordered(b, source, order)),
+    flat = b.concat({b.sliceAxis(v.flat, 0, 0, v.offset),
+                     b.flatten(transposeToOrder(b, source, order)),
                      b.sliceAxis(v.flat, 0, end, b.count(v.x) - end)},
                     0);
   } else {
     flat = b.op<ScatterElementsOp>(
-        {v.flat, placesOf(b, v), b.flatten(source)},
+        {v.flat, computeMemoryOffsets(b, v), b.flatten(source)},
         {b.attr("axis", int64_t(0)),
          b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::none))});
   }
-  n.set(restored(b, flat, v.order, b.dims(v.x)));
+  n.set(undoTransposeToOrder(b, flat, v.order, b.dims(v.x)));
 }
 
 /// Records the memory layout of an input that is not stored in row-major order. The layout is an
 /// attribute of the argument, because the tensor type cannot express it.
-void laid(Node &n, Build &b) {
+void recordInputLayout(Node &n, Build &b) {
   auto input = dyn_cast_if_present<BlockArgument>(n.tensor("x"));
   if (!b.require(bool(input), "required: an input"))
     return;
@@ -166,10 +167,10 @@ void laid(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"as_strided.default", strided},
-    {"as_strided_copy.default", strided},
-    {"as_strided_scatter.default", stridedScatter},
-    {"dlc::laid.default", laid},
+    {"as_strided.default", asStrided},
+    {"as_strided_copy.default", asStrided},
+    {"as_strided_scatter.default", asStridedScatter},
+    {"dlc::laid.default", recordInputLayout},
 };
 
 } // namespace

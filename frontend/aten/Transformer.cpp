@@ -18,7 +18,7 @@ Value linear(Build &b, Value x, Value weight, Value bias) {
 
 /// Returns a mask that is true for the scores that are not masked, [N, H, T, S] or broadcastable to
 /// it. PyTorch's mask is true for the masked scores. Returns null without a mask.
-Value shownBy(Node &n, Build &b) {
+Value readAttentionMask(Node &n, Build &b) {
   Value mask = n.tensor("mask");
   if (!mask)
     return {};
@@ -31,14 +31,14 @@ Value shownBy(Node &n, Build &b) {
   return shown;
 }
 
-struct Attended {
+struct AttentionResults {
   Value y, weights;
 };
 
 /// Multi-head attention: the projections of query, key and value, the attention, and the output
 /// projection.
-Attended attend(Node &n, Build &b, Value query, Value key, Value value, int64_t heads,
-                bool wantsWeights) {
+AttentionResults attend(Node &n, Build &b, Value query, Value key, Value value, int64_t heads,
+                        bool wantsWeights) {
   Value weight = n.tensor("qkv_weight"), bias = n.tensor("qkv_bias"), projected[3];
   int64_t size = b.dim(weight, 0) / 3;
   if (query == key && key == value) {
@@ -53,7 +53,8 @@ Attended attend(Node &n, Build &b, Value query, Value key, Value value, int64_t 
   }
   Value q = onnxfront::splitHeads(b, projected[0], heads),
         k = onnxfront::splitHeads(b, projected[1], heads),
-        v = onnxfront::splitHeads(b, projected[2], heads), shown = shownBy(n, b), y, weights;
+        v = onnxfront::splitHeads(b, projected[2], heads), shown = readAttentionMask(n, b), y,
+        weights;
   if (!b.ok())
     return {};
   double scale = 1 / std::sqrt(double(b.dim(q, 3)));
@@ -86,12 +87,12 @@ void attention(Node &n, Build &b) {
                                                 : weights);
 }
 
-void encoderLayer(Node &n, Build &b) {
+void transformerEncoderLayer(Node &n, Build &b) {
   Value x = n.tensor("src");
   bool isFirst = n.flag("norm_first");
   auto normalised = [&](Value v, StringRef number) {
-    return layerNormOf(b, v, n.tensor(("norm_weight_" + number).str()),
-                       n.tensor(("norm_bias_" + number).str()), b.rank(v) - 1, n.real("eps"));
+    return buildLayerNorm(b, v, n.tensor(("norm_weight_" + number).str()),
+                          n.tensor(("norm_bias_" + number).str()), b.rank(v) - 1, n.real("eps"));
   };
   Value inner = isFirst ? normalised(x, "1") : x;
   x = b.add(x, attend(n, b, inner, inner, inner, n.integer("num_heads"), false).y);
@@ -106,7 +107,7 @@ void encoderLayer(Node &n, Build &b) {
 
 const Operator table[] = {
     {"_native_multi_head_attention.default", attention},
-    {"_transformer_encoder_layer_fwd.default", encoderLayer},
+    {"_transformer_encoder_layer_fwd.default", transformerEncoderLayer},
 };
 
 } // namespace

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace dlc::aten {
 
-Type typeNamed(StringRef name, MLIRContext *context) {
+Type parseElementType(StringRef name, MLIRContext *context) {
   if (name == "bool")
     return IntegerType::get(context, 1);
   unsigned width = 0;
@@ -30,7 +30,7 @@ namespace {
 /// and -1 for no type.
 int category(Type t) { return !t ? -1 : isa<FloatType>(t) ? 2 : t.isInteger(1) ? 0 : 1; }
 
-Type meet(Type a, Type c) {
+Type promoteTypes(Type a, Type c) {
   if (!a || a == c)
     return c;
   if (!c || category(a) > category(c))
@@ -63,19 +63,19 @@ Type Node::promoted(ArrayRef<StringRef> arguments) {
     if (isTensor(name)) {
       Value v = tensor(name);
       Type &to = met[b.rank(v) == 0];
-      to = meet(to, b.elem(v));
+      to = promoteTypes(to, b.elem(v));
       continue;
     }
     const llvm::json::Value *value = find(name);
     if (!value)
       continue;
     Type number = value->getAsBoolean() ? b.i1 : value->getAsInteger() ? b.i64 : b.f32;
-    met[2] = meet(met[2], number);
+    met[2] = promoteTypes(met[2], number);
   }
   Type type = met[0];
   for (Type lower : {met[1], met[2]})
     if (category(lower) > category(type))
-      type = type ? meet(type, lower) : lower;
+      type = type ? promoteTypes(type, lower) : lower;
   return type;
 }
 

@@ -34,7 +34,7 @@ FailureOr<ImportInfo::Value> describe(func::FuncOp main, Type type, StringAttr g
 
 /// Parses an MLIR file. A module of StableHLO operations is imported as a module of dlc operations.
 /// Programs compiled from the module share the memory of the file's resources.
-OwningOpRef<ModuleOp> parse(MLIRContext &context, StringRef path) {
+OwningOpRef<ModuleOp> parseMlirFile(MLIRContext &context, StringRef path) {
   DialectRegistry registry;
   registerStablehloDialects(registry);
   context.appendDialectRegistry(registry);
@@ -97,7 +97,7 @@ FailureOr<ImportInfo> inspectModule(OwningOpRef<ModuleOp> module) {
 }
 
 FailureOr<ImportInfo> inspectMlir(MLIRContext &context, StringRef path) {
-  auto module = parse(context, path);
+  auto module = parseMlirFile(context, path);
   if (!module)
     return failure();
   return inspectModule(std::move(module));
@@ -106,7 +106,7 @@ FailureOr<ImportInfo> inspectMlir(MLIRContext &context, StringRef path) {
 FailureOr<OwningOpRef<ModuleOp>> importMlir(MLIRContext &context, StringRef path,
                                             const ImportOptions &options, ImportInfo *info) {
   bool isRead = info && info->module && (**info->module)->getContext() == &context;
-  OwningOpRef<ModuleOp> module = isRead ? (*info->module)->clone() : parse(context, path);
+  OwningOpRef<ModuleOp> module = isRead ? (*info->module)->clone() : parseMlirFile(context, path);
   if (!module || failed(specializeShapes(*module, options.shapes)))
     return failure();
   return module;

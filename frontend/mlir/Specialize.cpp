@@ -13,19 +13,19 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-bool hasDynamic(Type type) {
+bool isDynamicTensorType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && !tensor.hasStaticShape();
 }
 
 /// Infers the result types of an operation again after its operands have become static.
-LogicalResult inferAgain(Operation *op) {
+LogicalResult reinferTypes(Operation *op) {
   auto infer = dyn_cast<InferTypeOpInterface>(op);
   if (!infer) {
     // If the result of a reshape has a single dynamic dimension, its size is computed from the
     // number of elements.
     auto reshape = dyn_cast<ReshapeOp>(op);
-    if (!reshape || hasDynamic(reshape.getX().getType()))
+    if (!reshape || isDynamicTensorType(reshape.getX().getType()))
       return success();
     auto type = cast<RankedTensorType>(reshape.getY().getType());
     if (type.getNumDynamicDims() != 1)
@@ -62,7 +62,7 @@ LogicalResult inferAgain(Operation *op) {
 LogicalResult specializeShapes(ModuleOp module,
                                const std::map<std::string, std::vector<int64_t>> &shapes) {
   auto function = module.lookupSymbol<func::FuncOp>("main");
-  if (!function || !llvm::any_of(function.getArgumentTypes(), hasDynamic))
+  if (!function || !llvm::any_of(function.getArgumentTypes(), isDynamicTensorType))
     return success();
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto given = function.getArgAttrOfType<StringAttr>(i, kNameAttr);
@@ -72,8 +72,8 @@ LogicalResult specializeShapes(ModuleOp module,
       function.getArgument(i).setType(type.clone(found->second));
   }
   WalkResult walked = function.getBody().walk<WalkOrder::PreOrder>([](Operation *op) {
-    bool open = llvm::any_of(op->getResultTypes(), hasDynamic);
-    return open && failed(inferAgain(op)) ? WalkResult::interrupt() : WalkResult::advance();
+    bool open = llvm::any_of(op->getResultTypes(), isDynamicTensorType);
+    return open && failed(reinferTypes(op)) ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (walked.wasInterrupted())
     return failure();

@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-void leakyRelu(Node &n, Build &b) { n.set(0, leakyReluOf(b, n.in(0), n.real("alpha", 0.01f))); }
+void leakyRelu(Node &n, Build &b) { n.set(0, buildLeakyRelu(b, n.in(0), n.real("alpha", 0.01f))); }
 
 /// PRelu. The slope broadcasts to x. Before opset 7, the slope is a scalar or has one element per
 /// channel.
@@ -22,7 +22,7 @@ void prelu(Node &n, Build &b) {
 
 /// Elu, Selu and Celu: computes gamma * alpha * (e^(x / scale) - 1) for x <= 0, and gamma * x for x
 /// > 0.
-Value eluLike(Build &b, Value x, double alpha, double gamma, double scale) {
+Value buildScaledElu(Build &b, Value x, double alpha, double gamma, double scale) {
   Value zero = b.like(x, 0), isHigh = b.compare(Predicate::gt, x, zero);
   // The operand of the exponential is replaced by 0 for positive x, because a large x would
   // overflow the exponential and its gradient.
@@ -34,39 +34,41 @@ Value eluLike(Build &b, Value x, double alpha, double gamma, double scale) {
   return b.select(isHigh, high, low);
 }
 
-void elu(Node &n, Build &b) { n.set(0, eluOf(b, n.in(0), n.real("alpha", 1))); }
+void elu(Node &n, Build &b) { n.set(0, buildElu(b, n.in(0), n.real("alpha", 1))); }
 
 void selu(Node &n, Build &b) {
-  n.set(0, eluLike(b, n.in(0), n.real("alpha", 1.67326319217681884765625),
-                   n.real("gamma", 1.05070102214813232421875), 1));
+  n.set(0, buildScaledElu(b, n.in(0), n.real("alpha", 1.67326319217681884765625),
+                          n.real("gamma", 1.05070102214813232421875), 1));
 }
 
 void celu(Node &n, Build &b) {
   double alpha = n.real("alpha", 1);
   if (b.require(alpha != 0, "attribute 'alpha' must not be 0"))
-    n.set(0, eluLike(b, n.in(0), alpha, 1, alpha));
+    n.set(0, buildScaledElu(b, n.in(0), alpha, 1, alpha));
 }
 
 void hardSigmoid(Node &n, Build &b) {
-  n.set(0, hardSigmoidOf(b, n.in(0), n.real("alpha", 0.2f), n.real("beta", 0.5)));
+  n.set(0, buildHardSigmoid(b, n.in(0), n.real("alpha", 0.2f), n.real("beta", 0.5)));
 }
 
-void hardSwish(Node &n, Build &b) { n.set(0, hardSwishOf(b, n.in(0))); }
+void hardSwish(Node &n, Build &b) { n.set(0, buildHardSwish(b, n.in(0))); }
 
-void softplus(Node &n, Build &b) { n.set(0, softplusOf(b, n.in(0))); }
+void softplus(Node &n, Build &b) { n.set(0, buildSoftplus(b, n.in(0))); }
 
-void softsign(Node &n, Build &b) { n.set(0, softsignOf(b, n.in(0))); }
+void softsign(Node &n, Build &b) { n.set(0, buildSoftsign(b, n.in(0))); }
 
-void mish(Node &n, Build &b) { n.set(0, b.mul(n.in(0), b.unary<TanhOp>(softplusOf(b, n.in(0))))); }
+void mish(Node &n, Build &b) {
+  n.set(0, b.mul(n.in(0), b.unary<TanhOp>(buildSoftplus(b, n.in(0)))));
+}
 
-Value swishOf(Build &b, Value x, double alpha) {
+Value buildSwish(Build &b, Value x, double alpha) {
   return b.mul(x, b.sigmoid(alpha == 1 ? x : b.mul(x, alpha)));
 }
 
-void swish(Node &n, Build &b) { n.set(0, swishOf(b, n.in(0), n.real("alpha", 1))); }
+void swish(Node &n, Build &b) { n.set(0, buildSwish(b, n.in(0), n.real("alpha", 1))); }
 
 void swiGlu(Node &n, Build &b) {
-  n.set(0, b.mul(swishOf(b, n.in(0), n.real("alpha", 1)), n.in(1)));
+  n.set(0, b.mul(buildSwish(b, n.in(0), n.real("alpha", 1)), n.in(1)));
 }
 
 void thresholdedRelu(Node &n, Build &b) {
@@ -155,26 +157,26 @@ const Operator table[] = {
 
 } // namespace
 
-Value leakyReluOf(Build &b, Value x, double alpha) {
+Value buildLeakyRelu(Build &b, Value x, double alpha) {
   return b.select(b.compare(Predicate::gt, x, b.like(x, 0)), x, b.mul(x, alpha));
 }
 
-Value eluOf(Build &b, Value x, double alpha) { return eluLike(b, x, alpha, 1, 1); }
+Value buildElu(Build &b, Value x, double alpha) { return buildScaledElu(b, x, alpha, 1, 1); }
 
-Value hardSigmoidOf(Build &b, Value x, double alpha, double beta) {
+Value buildHardSigmoid(Build &b, Value x, double alpha, double beta) {
   return b.clamp(b.add(b.mul(x, alpha), beta), 0, 1);
 }
 
-Value hardSwishOf(Build &b, Value x) { return b.mul(x, hardSigmoidOf(b, x, 1.0 / 6, 0.5)); }
+Value buildHardSwish(Build &b, Value x) { return b.mul(x, buildHardSigmoid(b, x, 1.0 / 6, 0.5)); }
 
 /// Softplus: max(x, 0) + log1p(e^-|x|), which does not overflow. At 0 the gradients of the two
 /// terms are 1/2 and 0.
-Value softplusOf(Build &b, Value x) {
+Value buildSoftplus(Build &b, Value x) {
   Value tail = b.unary<Log1pOp>(b.unary<ExpOp>(b.unary<NegOp>(b.unary<AbsOp>(x))));
   return b.add(b.max(x, b.like(x, 0)), tail);
 }
 
-Value softsignOf(Build &b, Value x) { return b.div(x, b.add(b.unary<AbsOp>(x), 1.0)); }
+Value buildSoftsign(Build &b, Value x) { return b.div(x, b.add(b.unary<AbsOp>(x), 1.0)); }
 
 ArrayRef<Operator> activationOperators() { return table; }
 

@@ -32,7 +32,7 @@ Value repeatHeads(Build &b, Value x, int64_t times) {
   return b.reshape(b.broadcast(b.expandDims(x, 2), wide), merged);
 }
 
-Value rotate(Build &b, Value x, Value cosines, Value sines, bool interleaved) {
+Value applyRotaryEmbedding(Build &b, Value x, Value cosines, Value sines, bool interleaved) {
   int64_t size = b.dim(x, 3), half = b.dim(cosines, 2), step = interleaved ? 2 : 1;
   if (!b.require(2 * half <= size, "the caches of cosines and sines are wider than the heads"))
     return {};
@@ -55,7 +55,7 @@ namespace {
 /// Returns the attention mask from the attributes and the key lengths: a bool mask that broadcasts
 /// to [B, H, T, S] and is true for the keys that a query attends to. Returns null if each query
 /// attends to all keys.
-Value visible(Node &n, Build &b, int64_t T, int64_t S, int64_t past, int64_t batch) {
+Value buildVisibleKeysMask(Node &n, Build &b, int64_t T, int64_t S, int64_t past, int64_t batch) {
   bool causal = n.integer("is_causal", 0) != 0;
   int64_t left = n.integer("left_window_size", -1), right = n.integer("right_window_size", -1);
   Value result, lengths = n.in(6);
@@ -78,7 +78,7 @@ Value visible(Node &n, Build &b, int64_t T, int64_t S, int64_t past, int64_t bat
 }
 
 /// Pads the mask along its last dimension to S keys. The added keys are masked.
-Value fullMask(Build &b, Value mask, int64_t S) {
+Value padMaskToKeys(Build &b, Value mask, int64_t S) {
   int64_t rank = b.rank(mask), missing = rank ? S - b.dim(mask, -1) : 0;
   if (!mask || missing <= 0 || b.dim(mask, -1) == 1)
     return mask;
@@ -125,7 +125,8 @@ void attention(Node &n, Build &b) {
   Type element = b.elem(q), precision = element;
   if (n.hasAttr("softmax_precision"))
     precision = n.dataType("softmax_precision", 0);
-  Value mask = fullMask(b, n.in(3), S), see = visible(n, b, T, S, past, b.dim(q, 0));
+  Value mask = padMaskToKeys(b, n.in(3), S),
+        see = buildVisibleKeysMask(n, b, T, S, past, b.dim(q, 0));
   int64_t mode = n.integer("qk_matmul_output_mode", 0);
   if (!b.ok())
     return;
@@ -204,10 +205,10 @@ void flexAttention(Node &n, Build &b) {
   double scale = n.real("scale", 1 / std::sqrt(double(b.dim(q, 3))));
   auto modify = [&](StringRef name, Value x) {
     const onnx::GraphProto *graph = n.hasAttr(name) ? n.graph(name) : nullptr;
-    std::vector<Item> results;
-    if (!graph || !n.importer.graph(*graph, {Item(x)}, &n.scope, n.frame, b, results))
+    std::vector<GraphValue> results;
+    if (!graph || !n.importer.graph(*graph, {GraphValue(x)}, &n.scope, n.frame, b, results))
       return x;
-    bool fits = results.size() == 1 && results[0].kind == Item::Tensor &&
+    bool fits = results.size() == 1 && results[0].kind == GraphValue::Tensor &&
                 results[0].value.getType() == x.getType();
     return b.require(fits, "attribute '" + name + "' must give one tensor of its input's type")
                ? results[0].value
@@ -240,7 +241,7 @@ void rotaryEmbedding(Node &n, Build &b) {
                      b.dim(sines, 2) == rotated / 2,
                  "the caches must be [.., rotary_embedding_dim / 2] for each position"))
     return;
-  Value y = rotate(b, x, cosines, sines, n.integer("interleaved", 0) != 0);
+  Value y = applyRotaryEmbedding(b, x, cosines, sines, n.integer("interleaved", 0) != 0);
   n.set(0, packed ? joinHeads(b, y) : y);
 }
 

@@ -13,9 +13,9 @@ inline constexpr const char *classicDomain = "ai.onnx.ml";
 /// Casts x to the type in which classical models compute: f32 for integers and 16-bit floats.
 Value features(Build &b, Value x);
 /// Applies the attribute `post_transform` to the scores [N, C].
-Value transformed(Node &n, Build &b, Value scores);
+Value applyPostTransform(Node &n, Build &b, Value scores);
 /// Returns, for each row of scores, the index of the maximum; of equal maxima the first.
-Value bestClass(Build &b, Value scores);
+Value buildArgmaxClass(Build &b, Value scores);
 /// Returns the number of classes that the class-label attributes name. If the classes are named by
 /// strings, the node can output only scores, because labels that are strings are not supported.
 int64_t numClasses(Node &n, StringRef integers);

@@ -11,7 +11,7 @@ enum Kind { Opaque, Model, Graph, NodeMessage, Attribute, TensorMessage, SparseT
 
 /// Returns the kind of the message in a length-delimited field of a message of kind `kind`; Opaque
 /// if the field cannot contain tensors.
-Kind childOf(Kind kind, uint64_t field) {
+Kind getChildKind(Kind kind, uint64_t field) {
   switch (kind) {
   case Model:
     return field == 7 ? Graph : field == 25 ? Function : Opaque;
@@ -47,9 +47,10 @@ void appendVarint(std::string &out, uint64_t value) {
   out.push_back(char(value));
 }
 
-class Walker {
+class MessageWalker {
 public:
-  Walker(llvm::StringRef bytes, size_t threshold, std::vector<Extent> &extents, std::string &reason)
+  MessageWalker(llvm::StringRef bytes, size_t threshold, std::vector<Extent> &extents,
+                std::string &reason)
       : bytes(bytes), threshold(threshold), extents(extents), reason(reason) {}
 
   bool message(Kind kind, uint64_t begin, uint64_t end, int depth, std::string &out) {
@@ -102,7 +103,7 @@ private:
         return true;
       }
     }
-    Kind child = childOf(kind, field);
+    Kind child = getChildKind(kind, field);
     if (child == Opaque || length < threshold) {
       // A message shorter than the threshold contains no tensor that is large enough to remove. It
       // is copied without a walk unless it may contain the marker field, which a malicious file
@@ -169,7 +170,8 @@ private:
 
 bool compactModel(llvm::StringRef bytes, size_t threshold, std::string &compact,
                   std::vector<Extent> &extents, std::string &reason) {
-  return Walker(bytes, threshold, extents, reason).message(Model, 0, bytes.size(), 0, compact);
+  return MessageWalker(bytes, threshold, extents, reason)
+      .message(Model, 0, bytes.size(), 0, compact);
 }
 
 } // namespace dlc::onnxfront

@@ -9,7 +9,8 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-Value matmulNumpy(Build &b, Value a, Value c, llvm::function_ref<Value(Value, Value)> product) {
+Value buildNumpyMatmul(Build &b, Value a, Value c,
+                       llvm::function_ref<Value(Value, Value)> product) {
   if (!b.require(b.rank(a) > 0 && b.rank(c) > 0,
                  "a matrix product needs operands of rank 1 or more"))
     return {};
@@ -25,11 +26,11 @@ Value matmulNumpy(Build &b, Value a, Value c, llvm::function_ref<Value(Value, Va
   return b.reshape(y, shape);
 }
 
-Value matmulNumpy(Build &b, Value a, Value c) {
-  return matmulNumpy(b, a, c, [&](Value left, Value right) { return b.matmul(left, right); });
+Value buildNumpyMatmul(Build &b, Value a, Value c) {
+  return buildNumpyMatmul(b, a, c, [&](Value left, Value right) { return b.matmul(left, right); });
 }
 
-Value gemmOf(Node &n, Build &b) {
+Value buildGemm(Node &n, Build &b) {
   double alpha = n.real("alpha", 1), beta = n.real("beta", 1);
   if (!b.require(b.rank(n.in(0)) == 2 && b.rank(n.in(1)) == 2, "A and B must be matrices"))
     return {};
@@ -52,18 +53,18 @@ Value gemmOf(Node &n, Build &b) {
 
 namespace {
 
-void matmul(Node &n, Build &b) { n.set(0, matmulNumpy(b, n.in(0), n.in(1))); }
+void matmul(Node &n, Build &b) { n.set(0, buildNumpyMatmul(b, n.in(0), n.in(1))); }
 
-void gemm(Node &n, Build &b) { n.set(0, gemmOf(n, b)); }
+void gemm(Node &n, Build &b) { n.set(0, buildGemm(n, b)); }
 
 /// One operand of an einsum. Each dimension of the tensor has a label.
-struct Term {
+struct EinsumOperand {
   Value value;
   std::string labels;
 };
 
 /// Takes the diagonal of dimensions that have the same label, so that the labels are distinct.
-void takeDiagonals(Build &b, Term &t) {
+void takeDiagonals(Build &b, EinsumOperand &t) {
   for (size_t i = 0; i < t.labels.size() && b.ok(); ++i)
     for (size_t j = i + 1; j < t.labels.size();) {
       if (t.labels[i] != t.labels[j]) {
@@ -83,7 +84,7 @@ void takeDiagonals(Build &b, Term &t) {
     }
 }
 
-void sumAway(Build &b, Term &t, const std::string &keep) {
+void sumUnusedLabels(Build &b, EinsumOperand &t, const std::string &keep) {
   Dims axes;
   std::string left;
   for (size_t i = 0; i < t.labels.size(); ++i)
@@ -95,7 +96,7 @@ void sumAway(Build &b, Term &t, const std::string &keep) {
   t.labels = left;
 }
 
-Value arrange(Build &b, const Term &t, const std::string &order) {
+Value transposeToLabels(Build &b, const EinsumOperand &t, const std::string &order) {
   Dims permutation;
   for (char label : order)
     permutation.push_back(int64_t(t.labels.find(label)));
@@ -104,10 +105,10 @@ Value arrange(Build &b, const Term &t, const std::string &order) {
 
 /// Contracts two einsum operands by one batched matmul. Its dimensions are the labels of both
 /// operands that are kept (batch), the labels of only one operand, and the contracted labels.
-Term contractPair(Build &b, Term p, Term q, const std::string &keep) {
+EinsumOperand contractPair(Build &b, EinsumOperand p, EinsumOperand q, const std::string &keep) {
   auto has = [](const std::string &s, char c) { return s.find(c) != std::string::npos; };
-  sumAway(b, p, keep + q.labels);
-  sumAway(b, q, keep + p.labels);
+  sumUnusedLabels(b, p, keep + q.labels);
+  sumUnusedLabels(b, q, keep + p.labels);
   std::string batch, left, right, inner;
   for (char c : p.labels)
     (has(q.labels, c) ? (has(keep, c) ? batch : inner) : left) += c;
@@ -115,14 +116,14 @@ Term contractPair(Build &b, Term p, Term q, const std::string &keep) {
     if (!has(p.labels, c))
       right += c;
   std::map<char, int64_t> size;
-  for (Term *t : {&p, &q})
+  for (EinsumOperand *t : {&p, &q})
     for (size_t i = 0; i < t->labels.size() && t->value; ++i) {
       int64_t d = b.shape(t->value)[i], &known = size.try_emplace(t->labels[i], d).first->second;
       known = known == 1 ? d : known;
     }
   // Dimensions of size 1 are broadcast to the size of their label, as in NumPy.
-  auto stretched = [&](const Term &t, const std::string &order) {
-    Value v = arrange(b, t, order);
+  auto stretched = [&](const EinsumOperand &t, const std::string &order) {
+    Value v = transposeToLabels(b, t, order);
     Dims shape;
     for (char c : order)
       shape.push_back(size[c]);
@@ -154,7 +155,7 @@ void einsum(Node &n, Build &b) {
               output = arrow == std::string::npos ? "" : equation.substr(arrow + 2);
   // An ellipsis in an einsum term represents the operand's dimensions without explicit labels. They
   // get the characters 1, 2, .. as labels, from right to left.
-  std::vector<Term> terms;
+  std::vector<EinsumOperand> terms;
   std::string ellipsis;
   SmallVector<StringRef> parts;
   StringRef(left).split(parts, ',');
@@ -163,7 +164,7 @@ void einsum(Node &n, Build &b) {
                                                              Twine(n.numInputs()) + " operands"))
     return;
   for (auto [i, part] : llvm::enumerate(parts)) {
-    Term t{n.in(i), part.str()};
+    EinsumOperand t{n.in(i), part.str()};
     size_t dots = t.labels.find("...");
     if (dots != std::string::npos) {
       int64_t more = b.rank(t.value) - int64_t(t.labels.size() - 3);
@@ -189,7 +190,7 @@ void einsum(Node &n, Build &b) {
   }
   if (arrow == std::string::npos) {
     std::string all;
-    for (const Term &t : terms)
+    for (const EinsumOperand &t : terms)
       all += t.labels;
     for (int c = 0; c < 128; ++c)
       if (llvm::isAlpha(char(c)) && llvm::count(all, char(c)) == 1)
@@ -198,7 +199,7 @@ void einsum(Node &n, Build &b) {
   } else if (size_t dots = output.find("..."); dots != std::string::npos) {
     output.replace(dots, 3, ellipsis);
   }
-  Term result = terms[0];
+  EinsumOperand result = terms[0];
   for (size_t i = 1; i < terms.size() && b.ok(); ++i) {
     std::string keep = output;
     for (size_t j = i + 1; j < terms.size(); ++j)
@@ -207,12 +208,12 @@ void einsum(Node &n, Build &b) {
   }
   if (!b.ok())
     return;
-  sumAway(b, result, output);
+  sumUnusedLabels(b, result, output);
   for (char c : output)
     if (!b.require(result.labels.find(c) != std::string::npos && llvm::count(output, c) == 1,
                    "the output of the equation has a label twice, or one that no operand has"))
       return;
-  n.set(0, arrange(b, result, output));
+  n.set(0, transposeToLabels(b, result, output));
 }
 
 /// Det: determinant by unrolled Gaussian elimination. The pivot of step k is the element of column

@@ -15,22 +15,23 @@ constexpr int64_t smallLoop = 512;
 /// Maximum number of iterations of a loop that cannot be imported as dlc.loop and must be unrolled.
 constexpr int64_t maxUnrolled = 65536;
 
-int64_t nodesIn(const onnx::GraphProto &graph) {
+int64_t countNodes(const onnx::GraphProto &graph) {
   int64_t result = graph.node_size();
   for (const auto &node : graph.node())
     for (const auto &attribute : node.attribute())
       if (attribute.has_g())
-        result += nodesIn(attribute.g());
+        result += countNodes(attribute.g());
   return result;
 }
 
-bool allTensors(ArrayRef<Item> items) {
-  return llvm::all_of(items, [](const Item &item) { return item.kind == Item::Tensor; });
+bool allTensors(ArrayRef<GraphValue> items) {
+  return llvm::all_of(items,
+                      [](const GraphValue &item) { return item.kind == GraphValue::Tensor; });
 }
 
 /// Runs f with the builder in the given block. If `quiet` is set, errors are recorded without a
 /// message.
-template <typename F> bool inBlock(Build &b, Block *block, bool quiet, F f) {
+template <typename F> bool buildInBlock(Build &b, Block *block, bool quiet, F f) {
   OpBuilder::InsertionGuard guard(b.b);
   b.b.setInsertionPointToEnd(block);
   bool before = b.silent;
@@ -40,7 +41,7 @@ template <typename F> bool inBlock(Build &b, Block *block, bool quiet, F f) {
   return good;
 }
 
-void yield(Build &b, ArrayRef<Value> values) {
+void buildYield(Build &b, ArrayRef<Value> values) {
   YieldOp::create(b.b, b.getLoc(), ValueRange(values));
 }
 
@@ -48,16 +49,16 @@ void yield(Build &b, ArrayRef<Value> values) {
 /// false if the results cannot be combined.
 bool chooseResults(Node &n, Build &b, const onnx::GraphProto &thenGraph,
                    const onnx::GraphProto &elseGraph) {
-  std::vector<Item> items[2];
+  std::vector<GraphValue> items[2];
   const bool before = std::exchange(b.silent, true);
   bool good = n.importer.graph(thenGraph, {}, &n.scope, n.frame, b, items[0]) &&
               n.importer.graph(elseGraph, {}, &n.scope, n.frame, b, items[1]) &&
               items[0].size() == items[1].size();
   n.restore();
-  std::vector<Item> results;
+  std::vector<GraphValue> results;
   for (size_t i = 0; good && i < items[0].size(); ++i) {
-    results.push_back(chosenItem(b, n.in(0), items[0][i], items[1][i]));
-    good = b.ok() && results.back().kind != Item::Absent;
+    results.push_back(buildConditionalValue(b, n.in(0), items[0][i], items[1][i]));
+    good = b.ok() && results.back().kind != GraphValue::Absent;
   }
   b.silent = before;
   if (!good) {
@@ -69,7 +70,7 @@ bool chooseResults(Node &n, Build &b, const onnx::GraphProto &thenGraph,
   return true;
 }
 
-void branch(Node &n, Build &b) {
+void importIf(Node &n, Build &b) {
   const onnx::GraphProto *thenGraph = n.graph("then_branch"), *elseGraph = n.graph("else_branch");
   if (!b.ok() || !b.require(b.count(n.in(0)) == 1, "the condition must have one element"))
     return;
@@ -79,7 +80,7 @@ void branch(Node &n, Build &b) {
                        "' contradicts the node; required: " + Twine(n.numOutputs()) +
                        " outputs; found: " + Twine(each->output_size()) + "; correct the branch"))
       return;
-  std::vector<Item> results;
+  std::vector<GraphValue> results;
   auto inlined = [&](bool condition) {
     if (!n.importer.graph(condition ? *thenGraph : *elseGraph, {}, &n.scope, n.frame, b, results))
       return;
@@ -95,17 +96,17 @@ void branch(Node &n, Build &b) {
   for (int side = 0; side < 2 && good; ++side) {
     Block *block = new Block;
     regions[side].push_back(block);
-    good = inBlock(b, block, true, [&] {
-      std::vector<Item> items;
+    good = buildInBlock(b, block, true, [&] {
+      std::vector<GraphValue> items;
       if (!n.importer.graph(side == 0 ? *thenGraph : *elseGraph, {}, &n.scope, n.frame, b, items) ||
           !allTensors(items))
         return false;
       SmallVector<Value> values;
-      for (const Item &item : items) {
+      for (const GraphValue &item : items) {
         values.push_back(item.value);
         types[side].push_back(item.value.getType());
       }
-      yield(b, values);
+      buildYield(b, values);
       return true;
     });
   }
@@ -136,26 +137,26 @@ void branch(Node &n, Build &b) {
 
 /// Common form of Loop and Scan, in which body(iteration, carried) returns (condition, carried,
 /// scanned).
-struct LoopForm {
+struct LoopOperands {
   const onnx::GraphProto *body;
-  std::vector<Item> inits;
+  std::vector<GraphValue> inits;
   /// Trip count and initial condition. Null if the loop does not have them.
   Value trip, condition;
   int64_t scans = 0;
   /// Returns the values of the body's inputs for an iteration number and the carried values.
-  std::function<std::vector<Item>(Value iteration, ArrayRef<Item> carried)> arguments;
+  std::function<std::vector<GraphValue>(Value iteration, ArrayRef<GraphValue> carried)> arguments;
   /// Whether the first output of the body is the loop condition.
   bool yieldsCondition = false;
 };
 
 struct LoopResult {
-  std::vector<Item> carried;
+  std::vector<GraphValue> carried;
   std::vector<Value> scanned;
 };
 
 /// Imports the loop as one dlc.loop. If types change between iterations or if a value must be known
 /// at import, removes all new operations and returns false.
-bool asLoop(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
+bool buildLoop(Node &n, Build &b, const LoopOperands &form, LoopResult &result) {
   if (!allTensors(form.inits))
     return false;
   std::optional<int64_t> trip;
@@ -166,15 +167,15 @@ bool asLoop(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
   region.push_back(block);
   Location loc = b.getLoc();
   Value iteration = block->addArgument(RankedTensorType::get({}, b.i64), loc);
-  std::vector<Item> carried;
+  std::vector<GraphValue> carried;
   SmallVector<Type> types;
-  for (const Item &item : form.inits) {
+  for (const GraphValue &item : form.inits) {
     carried.push_back(block->addArgument(item.value.getType(), loc));
     types.push_back(item.value.getType());
   }
   bool conditional = false;
-  bool good = inBlock(b, block, true, [&] {
-    std::vector<Item> items;
+  bool good = buildInBlock(b, block, true, [&] {
+    std::vector<GraphValue> items;
     if (!n.importer.graph(*form.body, form.arguments(iteration, carried), &n.scope, n.frame, b,
                           items) ||
         !allTensors(items))
@@ -206,7 +207,7 @@ bool asLoop(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
       }
       yielded.push_back(items[i].value);
     }
-    yield(b, yielded);
+    buildYield(b, yielded);
     return b.ok();
   });
   n.restore();
@@ -217,7 +218,7 @@ bool asLoop(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
   }
   Value times = form.trip ? b.reshape(b.cast(form.trip, b.i64), {}) : Value();
   Value condition = conditional ? b.reshape(form.condition, {}) : Value();
-  auto inits = llvm::map_to_vector(form.inits, [](const Item &item) { return item.value; });
+  auto inits = llvm::map_to_vector(form.inits, [](const GraphValue &item) { return item.value; });
   auto loop = LoopOp::create(b.b, loc, types, times, condition, inits);
   loop.getBody().takeBody(region);
   for (auto [i, value] : llvm::enumerate(loop->getResults()))
@@ -228,12 +229,12 @@ bool asLoop(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
   return true;
 }
 
-bool unroll(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
+bool unrollLoop(Node &n, Build &b, const LoopOperands &form, LoopResult &result) {
   int64_t trip =
       form.trip ? b.needInt(form.trip, "the loop's trip count, since the loop must be unrolled,")
                 : INT64_MAX;
   Value condition = form.condition;
-  std::vector<Item> carried = form.inits;
+  std::vector<GraphValue> carried = form.inits;
   std::vector<std::vector<Value>> scanned(form.scans);
   for (int64_t i = 0; i < trip && b.ok(); ++i) {
     if (condition) {
@@ -244,7 +245,7 @@ bool unroll(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
     if (!b.require(i < maxUnrolled, "the loop must be unrolled, and has more than " +
                                         Twine(maxUnrolled) + " iterations"))
       break;
-    std::vector<Item> items;
+    std::vector<GraphValue> items;
     if (!n.importer.graph(*form.body, form.arguments(b.scalarInt(b.i64, i), carried), &n.scope,
                           n.frame, b, items))
       break;
@@ -274,19 +275,19 @@ bool unroll(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
   return b.ok();
 }
 
-bool run(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
+bool run(Node &n, Build &b, const LoopOperands &form, LoopResult &result) {
   auto trip = b.known(form.trip);
   bool small = trip && trip->size() == 1 && trip->getInt(0) > 0 && trip->getInt(0) <= smallLoop &&
-               trip->getInt(0) * nodesIn(*form.body) <= smallLoop;
+               trip->getInt(0) * countNodes(*form.body) <= smallLoop;
   // A loop whose body computes a condition is imported as dlc.loop if possible, because it can be
   // unrolled only if the condition turns out to be constant.
-  if (!(small && !form.condition) && asLoop(n, b, form, result))
+  if (!(small && !form.condition) && buildLoop(n, b, form, result))
     return true;
-  return b.ok() && unroll(n, b, form, result);
+  return b.ok() && unrollLoop(n, b, form, result);
 }
 
 void loop(Node &n, Build &b) {
-  LoopForm form;
+  LoopOperands form;
   form.body = n.graph("body");
   if (!form.body)
     return;
@@ -316,8 +317,8 @@ void loop(Node &n, Build &b) {
     return;
   // The body's condition argument is the constant true, because the body runs only if the condition
   // holds. If the body returns the argument unchanged, the loop needs no condition.
-  form.arguments = [&b](Value iteration, ArrayRef<Item> carried) {
-    std::vector<Item> arguments{iteration, b.scalarInt(b.i1, 1)};
+  form.arguments = [&b](Value iteration, ArrayRef<GraphValue> carried) {
+    std::vector<GraphValue> arguments{iteration, b.scalarInt(b.i1, 1)};
     arguments.insert(arguments.end(), carried.begin(), carried.end());
     return arguments;
   };
@@ -336,7 +337,7 @@ void scan(Node &n, Build &b) {
   const onnx::GraphProto *body = n.graph("body");
   int64_t scanInputs = n.integer("num_scan_inputs", 0);
   bool batched = n.opset < 9;
-  std::vector<Item> inputs(n.inputs.begin() + (batched ? 1 : 0), n.inputs.end());
+  std::vector<GraphValue> inputs(n.inputs.begin() + (batched ? 1 : 0), n.inputs.end());
   int64_t states = int64_t(inputs.size()) - scanInputs;
   if (!body ||
       !b.require(scanInputs > 0 && states >= 0 && !(batched && n.has(0)) && allTensors(inputs),
@@ -361,7 +362,7 @@ void scan(Node &n, Build &b) {
     auto part = [&](int64_t i) {
       return batched ? b.at(inputs[i].value, 0, batch) : inputs[i].value;
     };
-    LoopForm form;
+    LoopOperands form;
     form.body = body;
     form.scans = scans;
     for (int64_t i = 0; i < states; ++i)
@@ -380,8 +381,8 @@ void scan(Node &n, Build &b) {
       scanned.push_back(backward[i] ? b.reverse(x, axis) : x);
     }
     form.trip = b.scalarInt(b.i64, length);
-    form.arguments = [&](Value iteration, ArrayRef<Item> carried) {
-      std::vector<Item> arguments(carried.begin(), carried.end());
+    form.arguments = [&](Value iteration, ArrayRef<GraphValue> carried) {
+      std::vector<GraphValue> arguments(carried.begin(), carried.end());
       for (int64_t i = 0; i < scanInputs; ++i) {
         auto known = b.known(iteration);
         arguments.push_back(known ? b.at(scanned[i], axes[i], known->getInt(0))
@@ -415,7 +416,7 @@ void scan(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"If", branch},
+    {"If", importIf},
     {"Loop", loop},
     {"Scan", scan},
 };

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 
 /// Checks that a node does not specify its padding twice, by both `pads` and `auto_pad`.
-static bool hasOnePadding(Node &n, Build &b) {
+static bool checkSinglePadding(Node &n, Build &b) {
   return b.require(!n.hasAttr("pads") || n.string("auto_pad", "NOTSET") == "NOTSET",
                    "attributes 'pads' and 'auto_pad' contradict each other; required: one of them; "
                    "found: both; remove one of them");
@@ -18,10 +18,11 @@ Value convolve(Node &n, Build &b, Value x, Value w, Value bias, Value xZero, Val
   if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x),
                  "x and the weights must have the same rank, 3 or more"))
     return {};
-  WindowAttributes window = windowOf(n, b, x, Dims(b.shape(w).begin() + 2, b.shape(w).end()));
+  WindowAttributes window =
+      readWindowAttributes(n, b, x, Dims(b.shape(w).begin() + 2, b.shape(w).end()));
   int64_t groups = n.integer("group", 1);
   if (!b.ok() || !b.require(groups > 0, "attribute 'group' must be positive") ||
-      !hasOnePadding(n, b))
+      !checkSinglePadding(n, b))
     return {};
   auto attributes = window.attributes(b, false);
   attributes.push_back(b.attr("groups", groups));
@@ -41,7 +42,7 @@ void convTranspose(Node &n, Build &b) {
   Dims kernel(b.shape(w).begin() + 2, b.shape(w).end());
   if (!b.require(n.integers("kernel_shape", kernel) == kernel,
                  "attribute 'kernel_shape' does not match the shape of the weights") ||
-      !hasOnePadding(n, b))
+      !checkSinglePadding(n, b))
     return;
   Dims strides = n.integers("strides", spatial, 1), dilations = n.integers("dilations", spatial, 1);
   Dims pads = n.integers("pads", 2 * spatial, 0), extra = n.integers("output_padding", spatial, 0);
@@ -103,7 +104,8 @@ void deformConv(Node &n, Build &b) {
   if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x) && b.rank(offset) == b.rank(x),
                  "x, the weights and the offsets must have the same rank, 3 or more"))
     return;
-  WindowAttributes window = windowOf(n, b, x, Dims(b.shape(w).begin() + 2, b.shape(w).end()));
+  WindowAttributes window =
+      readWindowAttributes(n, b, x, Dims(b.shape(w).begin() + 2, b.shape(w).end()));
   int64_t groups = n.integer("group", 1), offsetGroups = n.integer("offset_group", 1),
           spatial = window.spatial();
   if (!b.ok())

@@ -10,14 +10,14 @@ namespace {
 template <typename Op> void unary(Node &n, Build &b) { n.set(0, b.unary<Op>(n.in(0))); }
 
 /// Rounding operators such as Floor leave integers unchanged.
-template <typename Op> void rounding(Node &n, Build &b) {
+template <typename Op> void roundingFunction(Node &n, Build &b) {
   n.set(0, b.isFloat(n.in(0)) ? b.unary<Op>(n.in(0)) : n.in(0));
 }
 
 /// Returns the second operand of a binary operator. Before opset 7, it broadcasts only if the
 /// attribute `broadcast` is set; its dimensions are then aligned with those of the first operand
 /// from `axis` on.
-Value second(Node &n, Build &b) {
+Value getSecondOperand(Node &n, Build &b) {
   Value v = n.in(1);
   if (n.opset >= 7 || !n.integer("broadcast", 0) || !n.hasAttr("axis"))
     return v;
@@ -29,11 +29,11 @@ Value second(Node &n, Build &b) {
 }
 
 template <typename Op> void binary(Node &n, Build &b) {
-  n.set(0, b.op<Op>({n.in(0), second(n, b)}));
+  n.set(0, b.op<Op>({n.in(0), getSecondOperand(n, b)}));
 }
 
 template <Predicate predicate> void compare(Node &n, Build &b) {
-  n.set(0, b.compare(predicate, n.in(0), second(n, b)));
+  n.set(0, b.compare(predicate, n.in(0), getSecondOperand(n, b)));
 }
 
 /// Imports operators that combine any number of operands, such as Max.
@@ -87,7 +87,7 @@ void isInf(Node &n, Build &b) {
 
 /// Casts x to `element`. Floats are rounded before they are cast to 4-bit integers, because this
 /// cast wraps (keeps the low 4 bits).
-Value converted(Build &b, Value x, Type element) {
+Value buildCast(Build &b, Value x, Type element) {
   if (element && b.isFloat(x) && ref::isPackedElement(element))
     x = b.cast(b.unary<RoundOp>(x), b.i32);
   return b.cast(x, element);
@@ -97,11 +97,12 @@ void castNode(Node &n, Build &b) {
   if (!n.hasAttr("to"))
     return (void)b.error("attribute 'to' is required");
   if (const llvm::fltSemantics *small = n.smallFloat("to"))
-    return n.set(0, roundedTo(b, b.cast(n.in(0), b.f32), *small, n.integer("saturate", 1) != 0));
-  n.set(0, converted(b, n.in(0), n.dataType("to", 0)));
+    return n.set(
+        0, roundToSmallFloat(b, b.cast(n.in(0), b.f32), *small, n.integer("saturate", 1) != 0));
+  n.set(0, buildCast(b, n.in(0), n.dataType("to", 0)));
 }
 
-void castLike(Node &n, Build &b) { n.set(0, converted(b, n.in(0), b.elem(n.in(1)))); }
+void castLike(Node &n, Build &b) { n.set(0, buildCast(b, n.in(0), b.elem(n.in(1)))); }
 
 void reciprocal(Node &n, Build &b) { n.set(0, b.div(b.like(n.in(0), 1), n.in(0))); }
 
@@ -129,9 +130,9 @@ const Operator table[] = {
 #define DLC_HANDLER_2 binary
 #define DLC_ONNX(Op, mnemonic, onnx, operands) {#onnx, DLC_HANDLER_##operands<Op>},
 #include "ir/dlc/ElementwiseTable.inc"
-    {"Ceil", rounding<CeilOp>},
-    {"Floor", rounding<FloorOp>},
-    {"Round", rounding<RoundOp>},
+    {"Ceil", roundingFunction<CeilOp>},
+    {"Floor", roundingFunction<FloorOp>},
+    {"Round", roundingFunction<RoundOp>},
     {"BitwiseNot", unary<NotOp>},
     {"IsInf", isInf},
     {"Reciprocal", reciprocal},

@@ -9,7 +9,7 @@ namespace dlc::onnxfront {
 
 Value features(Build &b, Value x) { return b.isFloat(x) ? b.widen(x) : b.cast(x, b.f32); }
 
-Value bestClass(Build &b, Value scores) {
+Value buildArgmaxClass(Build &b, Value scores) {
   return b.op<ArgReduceOp>({scores},
                            {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::max)),
                             b.attr("axis", b.rank(scores) - 1)});
@@ -29,7 +29,7 @@ void setLabels(Node &n, Build &b, StringRef integers, Value classes) {
     n.set(0, b.gather(b.ints(n.integers(integers)), classes, 0));
 }
 
-Value transformed(Node &n, Build &b, Value y) {
+Value applyPostTransform(Node &n, Build &b, Value y) {
   std::string name = n.string("post_transform", "NONE");
   if (name == "LOGISTIC")
     return b.sigmoid(y);
@@ -44,7 +44,7 @@ namespace {
 
 /// Linear model: multiplies x [N, F] by the attribute `coefficients`, which has one row per target,
 /// and adds `intercepts`.
-Value linear(Node &n, Build &b, Value x) {
+Value buildLinearModel(Node &n, Build &b, Value x) {
   std::vector<double> coefficients = n.reals("coefficients"), intercepts = n.reals("intercepts");
   int64_t F = b.rank(x) == 2 ? b.dim(x, 1) : 0, size = int64_t(coefficients.size());
   if (!b.require(F > 0, "required x [N, F]") ||
@@ -63,14 +63,14 @@ Value linear(Node &n, Build &b, Value x) {
 }
 
 void linearRegressor(Node &n, Build &b) {
-  Value y = linear(n, b, features(b, n.in(0)));
+  Value y = buildLinearModel(n, b, features(b, n.in(0)));
   if (b.ok() && b.require(b.dim(y, 1) == n.integer("targets", 1),
                           "attribute 'targets' must be the number of rows of 'coefficients'"))
-    n.set(0, b.cast(transformed(n, b, y), b.f32));
+    n.set(0, b.cast(applyPostTransform(n, b, y), b.f32));
 }
 
 void linearClassifier(Node &n, Build &b) {
-  Value scores = linear(n, b, features(b, n.in(0)));
+  Value scores = buildLinearModel(n, b, features(b, n.in(0)));
   int64_t classes = numClasses(n, "classlabels_ints");
   if (!b.ok())
     return;
@@ -86,13 +86,13 @@ void linearClassifier(Node &n, Build &b) {
   if (!b.require(classes > 1 && b.dim(scores, 1) == classes,
                  "required coefficients for each of at least two labels"))
     return;
-  setLabels(n, b, "classlabels_ints", bestClass(b, scores));
-  n.set(1, b.cast(transformed(n, b, scores), b.f32));
+  setLabels(n, b, "classlabels_ints", buildArgmaxClass(b, scores));
+  n.set(1, b.cast(applyPostTransform(n, b, scores), b.f32));
 }
 
 /// Returns the kernel function of a support vector machine for each row of x and each of the S
 /// support vectors, as [N, S].
-Value kernel(Node &n, Build &b, Value x, const std::vector<double> &vectors, int64_t S) {
+Value buildSvmKernel(Node &n, Build &b, Value x, const std::vector<double> &vectors, int64_t S) {
   std::string type = n.string("kernel_type", "LINEAR");
   std::vector<double> given = n.reals("kernel_params");
   given.resize(3, 0.0);
@@ -131,17 +131,17 @@ void svmRegressor(Node &n, Build &b) {
                  "required " + Twine(wanted) + " coefficients, and support vectors of " + Twine(F) +
                      " features"))
     return;
-  Value by = isLinear ? x : kernel(n, b, x, vectors, S);
+  Value by = isLinear ? x : buildSvmKernel(n, b, x, vectors, S);
   Value y = b.matmul(by, b.floats(coefficients, {1, wanted}, b.elem(x)), false, true);
   y = b.add(y, rho[0]);
   if (n.integer("one_class", 0))
     y = b.select(b.compare(Predicate::gt, y, b.like(y, 0)), b.like(y, 1), b.like(y, -1));
-  n.set(0, b.cast(transformed(n, b, y), b.f32));
+  n.set(0, b.cast(applyPostTransform(n, b, y), b.f32));
 }
 
 /// Returns an attribute's list of floats as a constant that broadcasts to the features of x. The
 /// list has one number per feature, or a single one.
-Value perFeature(Build &b, Value x, const std::vector<double> &values, StringRef name) {
+Value makeFeatureConstant(Build &b, Value x, const std::vector<double> &values, StringRef name) {
   auto size = int64_t(values.size());
   if (!b.require(b.rank(x) > 0 && (size == 1 || size == b.dim(x, -1)),
                  "attribute '" + name + "' must have a number for each feature, or one"))
@@ -152,9 +152,9 @@ Value perFeature(Build &b, Value x, const std::vector<double> &values, StringRef
 void scaler(Node &n, Build &b) {
   Value x = features(b, n.in(0));
   if (n.hasAttr("offset"))
-    x = b.sub(x, perFeature(b, x, n.reals("offset"), "offset"));
+    x = b.sub(x, makeFeatureConstant(b, x, n.reals("offset"), "offset"));
   if (n.hasAttr("scale"))
-    x = b.mul(x, perFeature(b, x, n.reals("scale"), "scale"));
+    x = b.mul(x, makeFeatureConstant(b, x, n.reals("scale"), "scale"));
   n.set(0, b.cast(x, b.f32));
 }
 
@@ -188,7 +188,8 @@ void imputer(Node &n, Build &b) {
       values.push_back(double(value));
   double replaced =
       isFloat ? n.real("replaced_value_float", 0) : double(n.integer("replaced_value_int64", 0));
-  Value to = perFeature(b, x, values, isFloat ? "imputed_value_floats" : "imputed_value_int64s");
+  Value to =
+      makeFeatureConstant(b, x, values, isFloat ? "imputed_value_floats" : "imputed_value_int64s");
   is =
       std::isnan(replaced) ? b.unary<IsNanOp>(x) : b.compare(Predicate::eq, x, b.like(x, replaced));
   n.set(0, b.select(is, to, x));
@@ -196,7 +197,7 @@ void imputer(Node &n, Build &b) {
 
 /// Reads a list of keys or values from the attributes `what`_int64s, `what`_floats or
 /// `what`_tensor.
-Value listed(Node &n, Build &b, StringRef what) {
+Value readKeysOrValues(Node &n, Build &b, StringRef what) {
   std::string ints = (what + "_int64s").str(), floats = (what + "_floats").str(),
               tensor = (what + "_tensor").str();
   if (n.hasAttr(ints))
@@ -212,7 +213,8 @@ Value listed(Node &n, Build &b, StringRef what) {
 }
 
 void labelEncoder(Node &n, Build &b) {
-  Value x = n.in(0), keys = listed(n, b, "keys"), values = listed(n, b, "values");
+  Value x = n.in(0), keys = readKeysOrValues(n, b, "keys"),
+        values = readKeysOrValues(n, b, "values");
   if (!b.ok() ||
       !b.require(b.count(keys) == b.count(values) && b.count(keys) > 0,
                  "the number of keys must be the number of values") ||

@@ -7,24 +7,24 @@
 namespace dlc::onnxfront {
 
 //===--- Activation -----------------------------------------------------------===//
-Value leakyReluOf(Build &b, Value x, double alpha);
-Value eluOf(Build &b, Value x, double alpha);
+Value buildLeakyRelu(Build &b, Value x, double alpha);
+Value buildElu(Build &b, Value x, double alpha);
 /// Hard sigmoid: computes alpha x + beta, clamped to [0, 1].
-Value hardSigmoidOf(Build &b, Value x, double alpha, double beta);
-Value hardSwishOf(Build &b, Value x);
+Value buildHardSigmoid(Build &b, Value x, double alpha, double beta);
+Value buildHardSwish(Build &b, Value x);
 /// Softplus: computes log(1 + e^x) without overflow.
-Value softplusOf(Build &b, Value x);
-Value softsignOf(Build &b, Value x);
+Value buildSoftplus(Build &b, Value x);
+Value buildSoftsign(Build &b, Value x);
 
 //===--- Contract -------------------------------------------------------------===//
 /// Matrix product by the rules of numpy.matmul: a vector operand is treated as a matrix of one row
 /// (or column), and that dimension is removed from the result.
-Value matmulNumpy(Build &b, Value a, Value c);
+Value buildNumpyMatmul(Build &b, Value a, Value c);
 /// Matrix product by the rules of numpy.matmul, where `product` builds the matmul of two matrices,
 /// such as a quantized matmul.
-Value matmulNumpy(Build &b, Value a, Value c, llvm::function_ref<Value(Value, Value)> product);
+Value buildNumpyMatmul(Build &b, Value a, Value c, llvm::function_ref<Value(Value, Value)> product);
 /// Computes alpha A B + beta C with the inputs and attributes of ONNX Gemm.
-Value gemmOf(Node &n, Build &b);
+Value buildGemm(Node &n, Build &b);
 
 //===--- Conv -----------------------------------------------------------------===//
 /// Builds a convolution with the attributes of ONNX Conv. The bias and the zero points of quantized
@@ -32,27 +32,27 @@ Value gemmOf(Node &n, Build &b);
 Value convolve(Node &n, Build &b, Value x, Value w, Value bias, Value xZero = {}, Value wZero = {});
 /// Builds activation(conv(x, w) + B + Z) with the attributes of FusedConv. Reads the optional bias
 /// B and addend Z from inputs 2 and 3 of the node.
-Value fusedConvOf(Node &n, Build &b, Value x, Value w);
+Value buildFusedConv(Node &n, Build &b, Value x, Value w);
 
 //===--- Pool -----------------------------------------------------------------===//
 /// Builds an average pool of x with the window attributes of ONNX AveragePool.
-Value averagePoolOf(Node &n, Build &b, Value x);
+Value buildAveragePool(Node &n, Build &b, Value x);
 
 //===--- Shape ----------------------------------------------------------------===//
 /// Transposes x [N, C, spatial..] to [N, spatial.., C].
-Value channelsLast(Build &b, Value x);
+Value moveChannelsLast(Build &b, Value x);
 /// Transposes x [N, spatial.., C] to [N, C, spatial..].
-Value channelsFirst(Build &b, Value x);
+Value moveChannelsFirst(Build &b, Value x);
 
 /// Returns the range [first, last) of dimensions that the operator Shape returns for a tensor of
 /// rank `rank` (attributes `start` and `end`).
-std::pair<int64_t, int64_t> shapeRange(Node &n, int64_t rank);
+std::pair<int64_t, int64_t> readShapeRange(Node &n, int64_t rank);
 /// Returns the permutation that the attribute `perm` of Transpose specifies; by default all
 /// dimensions are reversed.
-Dims permutationOf(Node &n, int64_t rank);
+Dims readPermutation(Node &n, int64_t rank);
 
 //===--- Reduce ---------------------------------------------------------------===//
-struct Reduction {
+struct ReductionOptions {
   Dims axes;
   bool keepdims = true;
   /// Whether the result is the input unchanged, because no axes were given and
@@ -61,7 +61,7 @@ struct Reduction {
 };
 /// Reads the axes and attributes (`keepdims`, `noop_with_empty_axes`) of ReduceSum and similar
 /// operators.
-Reduction reductionOf(Node &n, Build &b);
+ReductionOptions readReduction(Node &n, Build &b);
 
 //===--- Gather ---------------------------------------------------------------===//
 /// Gathers slices of x along one axis. Reports an error for constant indices that are out of range.
@@ -82,63 +82,66 @@ Value joinHeads(Build &b, Value x);
 Value repeatHeads(Build &b, Value x, int64_t times);
 /// Rotary embedding: rotates the first 2 * half elements of each row of x [B, heads, T, D] by
 /// angles whose cosines and sines are [B or 1, T, half].
-Value rotate(Build &b, Value x, Value cosines, Value sines, bool interleaved);
+Value applyRotaryEmbedding(Build &b, Value x, Value cosines, Value sines, bool interleaved);
 
 //===--- Quantize -------------------------------------------------------------===//
 /// Quantization parameters from a node's inputs: scale and zero point. The zero point may be null.
-struct Quantization {
+struct QuantizationParams {
   Value scale, zeroPoint;
 };
 /// Reads the quantization parameters of a tensor of the given element type from the node's inputs
 /// number `scale` and `zeroPoint`. If `perChannel` is 1, they are scalars. Otherwise they may also
 /// be vectors of `perChannel` elements.
-Quantization quantizationOf(Node &n, Build &b, int64_t scale, int64_t zeroPoint, Type element,
-                            int64_t perChannel = 1);
+QuantizationParams readQuantization(Node &n, Build &b, int64_t scale, int64_t zeroPoint,
+                                    Type element, int64_t perChannel = 1);
 /// Block quantization of a tensor: the axis that is divided into blocks, and the block size. A size
 /// of 0 means that the tensor is not quantized in blocks.
-struct Blocks {
+struct BlockQuantization {
   int64_t axis = 0, size = 0;
 };
 /// Returns the attributes of dlc.quantize and dlc.dequantize for block quantization of x.
 llvm::SmallVector<mlir::NamedAttribute> blockAttributes(Build &b, Value x, Value scale,
-                                                        Blocks blocks);
+                                                        BlockQuantization blocks);
 /// Reshapes a scale or zero point v so that it broadcasts to x: to x's rank, or to rank 0 if v has
 /// one element. v may also have one element per index of the axis, or one per block along the axis.
-Value alongAxis(Build &b, Value v, Value x, Blocks blocks);
+Value broadcastAlongAxis(Build &b, Value v, Value x, BlockQuantization blocks);
 /// Casts x to i32 and subtracts the zero point.
-Value centred(Build &b, Value x, Value zeroPoint);
+Value subtractZeroPoint(Build &b, Value x, Value zeroPoint);
 /// Dequantizes x: computes (x - zero point) * scale in the scale's type. Scale and zero point have
 /// rank 0 or x's rank.
-Value dequantized(Build &b, Value x, const Quantization &q, Blocks blocks = {});
+Value buildDequantize(Build &b, Value x, const QuantizationParams &q,
+                      BlockQuantization blocks = {});
 /// Multiplies quantized matrices by the rules of numpy.matmul and returns the i32 accumulators.
 /// Zero points may be null. A zero point of rank 1 has one element for each row of a or each column
 /// of c.
-Value integerMatmul(Build &b, Value a, Value aZero, Value c, Value cZero);
+Value buildIntegerMatmul(Build &b, Value a, Value aZero, Value c, Value cZero);
 /// Convolves quantized operands with the attributes of ONNX Conv and returns the i32 accumulators.
 /// The zero points and the bias may be null. The zero point of x has one element.
-Value integerConvolve(Node &n, Build &b, Value x, Value xZero, Value w, Value wZero, Value bias);
+Value buildIntegerConv(Node &n, Build &b, Value x, Value xZero, Value w, Value wZero, Value bias);
 /// Returns the elements of a constant of any size; nothing if v is null or not a constant.
-std::optional<ref::Tensor> storedElements(Value v);
+std::optional<ref::Tensor> getConstantElements(Value v);
 /// Rounds f32 values to an 8-bit or 4-bit float type, to nearest even. Values above the type's
 /// maximum become the maximum if `saturates` is set; otherwise they become infinity or NaN,
 /// depending on the type. Negative values are rounded symmetrically.
-Value roundedTo(Build &b, Value x, const llvm::fltSemantics &kind, bool saturates);
+Value roundToSmallFloat(Build &b, Value x, const llvm::fltSemantics &kind, bool saturates);
 /// Converts values that are already divided by the scale: rounds to nearest even, adds the zero
 /// point, and saturates to the element type.
-Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element);
+Value roundAndAddZeroPoint(Build &b, Value scaled, Value zeroPoint, Type element);
 /// Quantizes x: computes x / scale, rounds to nearest even, adds the zero point, and saturates to
 /// the element type.
-Value quantized(Build &b, Value x, const Quantization &q, Type element, Blocks blocks = {});
+Value buildQuantize(Build &b, Value x, const QuantizationParams &q, Type element,
+                    BlockQuantization blocks = {});
 /// Dynamic quantization: values quantized to u8 with a scale and zero point computed at run time
 /// from their range, which always includes 0.
-struct DynamicallyQuantized {
+struct DynamicQuantizeResult {
   Value values;
-  Quantization by;
+  QuantizationParams by;
 };
-DynamicallyQuantized quantizeDynamically(Build &b, Value x);
+DynamicQuantizeResult quantizeDynamically(Build &b, Value x);
 /// Multiplies two quantized matrices and returns f32: the exact integer sums times both scales. c
 /// may have one scale and zero point per column.
-Value quantizedProduct(Build &b, Value a, const Quantization &aq, Value c, const Quantization &cq);
+Value buildQuantizedMatmul(Build &b, Value a, const QuantizationParams &aq, Value c,
+                           const QuantizationParams &cq);
 
 } // namespace dlc::onnxfront
 

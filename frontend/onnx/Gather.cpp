@@ -8,7 +8,7 @@ namespace dlc::onnxfront {
 /// Casts indices to i32 or i64. Reports an error for constant indices that are out of range. The
 /// last dimension of the indices contains one component per entry of `extents`, the sizes of the
 /// indexed dimensions.
-static Value indexOf(Build &b, Value v, ArrayRef<int64_t> extents) {
+static Value castIndices(Build &b, Value v, ArrayRef<int64_t> extents) {
   if (auto constant = b.known(v))
     for (int64_t i = 0; i < constant->size(); ++i) {
       int64_t index = constant->getInt(i), extent = extents[size_t(i) % extents.size()];
@@ -21,26 +21,26 @@ static Value indexOf(Build &b, Value v, ArrayRef<int64_t> extents) {
 }
 
 /// Checks and casts indices into one axis of x.
-static Value along(Build &b, Value x, Value indices, int64_t axis) {
-  return b.ok() && b.rank(x) > axis ? indexOf(b, indices, {b.shape(x)[axis]}) : indices;
+static Value castAxisIndices(Build &b, Value x, Value indices, int64_t axis) {
+  return b.ok() && b.rank(x) > axis ? castIndices(b, indices, {b.shape(x)[axis]}) : indices;
 }
 
 Value gatherAlong(Build &b, Value x, Value indices, int64_t axis) {
-  return b.gather(x, along(b, x, indices, axis), axis);
+  return b.gather(x, castAxisIndices(b, x, indices, axis), axis);
 }
 
 namespace {
 
 /// Checks and casts index tuples, which are the last dimension of `indices`. They refer to the
 /// dimensions of x from `batch` on.
-Value places(Build &b, Value x, Value indices, int64_t batch) {
+Value castIndexTuples(Build &b, Value x, Value indices, int64_t batch) {
   int64_t depth = b.rank(indices) ? b.dim(indices, -1) : 0;
   if (!b.ok() || !b.require(batch >= 0 && depth > 0 && batch + depth <= b.rank(x),
                             "the indices' last dimension, " + Twine(depth) +
                                 ", must be from 1 to the number of dimensions that are left, " +
                                 Twine(b.rank(x) - batch)))
     return {};
-  return indexOf(b, indices, b.shape(x).slice(size_t(batch), size_t(depth)));
+  return castIndices(b, indices, b.shape(x).slice(size_t(batch), size_t(depth)));
 }
 
 void gather(Node &n, Build &b) {
@@ -50,16 +50,16 @@ void gather(Node &n, Build &b) {
 
 void gatherElements(Node &n, Build &b) {
   int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
-  n.set(0, b.op<GatherElementsOp>({n.in(0), along(b, n.in(0), n.in(1), axis)},
+  n.set(0, b.op<GatherElementsOp>({n.in(0), castAxisIndices(b, n.in(0), n.in(1), axis)},
                                   {b.attr("axis", axis)}));
 }
 
 void gatherNd(Node &n, Build &b) {
   int64_t batch = n.integer("batch_dims", 0);
-  n.set(0, b.gatherNd(n.in(0), places(b, n.in(0), n.in(1), batch), batch));
+  n.set(0, b.gatherNd(n.in(0), castIndexTuples(b, n.in(0), n.in(1), batch), batch));
 }
 
-std::optional<ScatterReduction> reductionOf(Node &n) {
+std::optional<ScatterReduction> readScatterReduction(Node &n) {
   std::string name = n.string("reduction", "none");
   if (auto reduction = symbolizeScatterReduction(name))
     return reduction;
@@ -75,14 +75,15 @@ void scatterElements(Node &n, Build &b) {
                        " in dimension " + Twine(i) + "; found: " + Twine(b.dim(n.in(1), i)) +
                        "; correct the indices"))
       return;
-  if (auto reduction = reductionOf(n))
-    n.set(0, b.scatter(n.in(0), along(b, n.in(0), n.in(1), axis), n.in(2), axis, *reduction));
+  if (auto reduction = readScatterReduction(n))
+    n.set(0, b.scatter(n.in(0), castAxisIndices(b, n.in(0), n.in(1), axis), n.in(2), axis,
+                       *reduction));
 }
 
 void scatterNd(Node &n, Build &b) {
-  if (auto reduction = reductionOf(n))
+  if (auto reduction = readScatterReduction(n))
     n.set(0, b.op<ScatterNdOp>(
-                 {n.in(0), places(b, n.in(0), n.in(1), 0), n.in(2)},
+                 {n.in(0), castIndexTuples(b, n.in(0), n.in(1), 0), n.in(2)},
                  {b.attr("reduction", ScatterReductionAttr::get(b.context, *reduction))}));
 }
 

@@ -8,7 +8,7 @@ namespace dlc::onnxfront {
 namespace {
 
 /// Reflects coordinates x at the borders `low` and `high` until they are inside the range.
-Value reflect(Build &b, Value x, double low, double high) {
+Value reflectCoordinates(Build &b, Value x, double low, double high) {
   double span = high - low;
   if (span <= 0)
     return b.mul(x, 0.0);
@@ -24,7 +24,7 @@ struct Tap {
   Value place, weight;
 };
 
-std::vector<Tap> tapsOf(Build &b, Value x, StringRef mode) {
+std::vector<Tap> computeInterpolationTaps(Build &b, Value x, StringRef mode) {
   if (mode == "nearest")
     return {{x, {}}};
   Value low = b.unary<FloorOp>(x), t = b.sub(x, low);
@@ -47,7 +47,7 @@ std::vector<Tap> tapsOf(Build &b, Value x, StringRef mode) {
 
 } // namespace
 
-Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
+Value sampleGrid(Build &b, Value x, Value grid, const GridSampleOptions &how) {
   const auto &[mode, padding, corners] = how;
   int64_t spatial = b.rank(x) - 2, rank = b.rank(grid);
   if (!b.require(spatial >= 1 && spatial <= 3 && rank == spatial + 2 &&
@@ -79,15 +79,16 @@ Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
     if (padding == "reflection" || (padding == "border" && mode == "nearest")) {
       Value outside = b.either(b.compare(Predicate::lt, at, b.like(at, borders[d].first)),
                                b.compare(Predicate::gt, at, b.like(at, borders[d].second)));
-      Value moved = padding == "border" ? b.clamp(at, 0, extent - 1)
-                                        : reflect(b, at, borders[d].first, borders[d].second);
+      Value moved = padding == "border"
+                        ? b.clamp(at, 0, extent - 1)
+                        : reflectCoordinates(b, at, borders[d].first, borders[d].second);
       at = b.select(outside, moved, at);
     }
     // Linear sampling clamps coordinates to the centers of the outermost pixels, outside of which
     // the result is constant and the gradient is 0.
     if (padding != "zeros" && isLinear)
       at = b.clamp(at, 0, extent - 1);
-    taps.push_back(tapsOf(b, at, mode));
+    taps.push_back(computeInterpolationTaps(b, at, mode));
   }
   if (!b.ok())
     return {};
@@ -103,7 +104,7 @@ Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
       const Tap &tap = taps[d][rest % perDim];
       Value place = tap.place;
       if (padding == "reflection")
-        place = reflect(b, place, borders[d].first, borders[d].second);
+        place = reflectCoordinates(b, place, borders[d].first, borders[d].second);
       Value index = b.cast(place, b.i64);
       Value part = tap.weight;
       if (padding == "zeros") {
@@ -131,8 +132,8 @@ Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
 namespace {
 
 void gridSample(Node &n, Build &b) {
-  GridReading how{n.string("mode", n.opset >= 20 ? "linear" : "bilinear"),
-                  n.string("padding_mode", "zeros"), n.integer("align_corners", 0) != 0};
+  GridSampleOptions how{n.string("mode", n.opset >= 20 ? "linear" : "bilinear"),
+                        n.string("padding_mode", "zeros"), n.integer("align_corners", 0) != 0};
   if (how.mode == "bilinear")
     how.mode = "linear";
   if (how.mode == "bicubic")
@@ -189,14 +190,14 @@ struct RoiSettings {
 };
 
 /// A batch of images, flattened to one row of channels per pixel: [N * height * width, C].
-struct Pixels {
+struct FlattenedImages {
   Value rows;
   int64_t height, width;
 };
 
 /// RoiAlign: averages or maximizes samples of image regions, with gh x gw samples per bin. `image`
 /// is the image index of each region, i64 [R].
-Value alignRegions(Build &b, const Pixels &x, Value image, Value start, Value bin,
+Value alignRegions(Build &b, const FlattenedImages &x, Value image, Value start, Value bin,
                    const RoiSettings &s, int64_t gh, int64_t gw) {
   const int64_t R = b.dim(start, 0), grid[2] = {gh, gw}, bins[2] = {s.height, s.width},
                 extents[2] = {x.height, x.width};
@@ -279,8 +280,8 @@ void roiAlign(Node &n, Build &b) {
     size = b.max(size, b.like(size, 1));
   Value bin = b.div(size, b.floats({double(s.height), double(s.width)}, {1, 2}, b.elem(x)));
   const int64_t N = b.dim(x, 0), C = b.dim(x, 1), height = b.dim(x, 2), width = b.dim(x, 3);
-  const Pixels pixels{b.reshape(b.transpose(x, {0, 2, 3, 1}), {N * height * width, C}), height,
-                      width};
+  const FlattenedImages pixels{b.reshape(b.transpose(x, {0, 2, 3, 1}), {N * height * width, C}),
+                               height, width};
   Value image = N == 1 ? b.splat(b.i64, b.shape(batch), 0) : b.cast(batch, b.i64);
   if (ratio > 0)
     return n.set(0, alignRegions(b, pixels, image, start, bin, s, ratio, ratio));

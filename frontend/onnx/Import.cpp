@@ -21,7 +21,7 @@ static ImportInfo::Value describeValue(const onnx::ValueInfoProto &info, MLIRCon
     return value;
   }
   const auto &tensor = type->tensor_type();
-  value.elementType = elementTypeOf(tensor.elem_type(), context);
+  value.elementType = toElementType(tensor.elem_type(), context);
   value.typeName = StringRef(dataTypeName(tensor.elem_type())).lower();
   value.hasRank = tensor.has_shape();
   for (const auto &dim : tensor.shape().dim()) {

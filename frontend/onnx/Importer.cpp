@@ -78,7 +78,7 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
     initialized.insert(tensor.name());
   for (const auto &tensor : graph.sparse_initializer())
     initialized.insert(tensor.values().name());
-  std::vector<Item> arguments;
+  std::vector<GraphValue> arguments;
   std::vector<StringRef> argumentNames;
   SmallVector<DictionaryAttr> inputAttrs;
   b.inputName = [&](BlockArgument argument) {
@@ -114,9 +114,9 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
     b.require(names.contains(name),
               "a shape was given for '" + Twine(name) + "', which is not an input of the model");
 
-  Frame frame;
+  FunctionFrame frame;
   frame.opsets = opsetsOf(model.opset_import());
-  std::vector<Item> results;
+  std::vector<GraphValue> results;
   bool imported = b.ok() && this->graph(graph, arguments, nullptr, frame, b, results);
   b.setNode(top, "");
   SmallVector<Value> values;
@@ -127,8 +127,8 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   for (int i = 0; imported && i < graph.output_size(); ++i) {
     SmallVector<NamedAttribute> attributes{
         b.attr(kNameAttr, b.b.getStringAttr(graph.output(i).name()))};
-    Item item = results[i];
-    if (item.kind == Item::Selected && item.selection->hasKnownCount() && !b.training)
+    GraphValue item = results[i];
+    if (item.kind == GraphValue::Selected && item.selection->hasKnownCount() && !b.training)
       if (auto counted = selected.take(b, item); counted.value) {
         if (selected.size() > counterNames.size())
           counterNames.push_back(graph.output(i).name() + ".size");
@@ -137,15 +137,15 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
                    b.b.getDenseI64ArrayAttr({counted.axis, outputs + int64_t(counted.counter)})));
         item = counted.value;
       }
-    item = plainItem(b, item, "output '" + Twine(graph.output(i).name()) + "'");
-    if (item.kind != Item::Tensor) {
+    item = toOrdinaryTensor(b, item, "output '" + Twine(graph.output(i).name()) + "'");
+    if (item.kind != GraphValue::Tensor) {
       b.error("output '" + Twine(graph.output(i).name()) +
               "' is not a tensor; the outputs of a program must be tensors");
       imported = false;
       break;
     }
     int32_t declared = graph.output(i).type().tensor_type().elem_type();
-    if (!b.require(!smallFloatOf(declared), "output '" + Twine(graph.output(i).name()) +
+    if (!b.require(!toSmallFloat(declared), "output '" + Twine(graph.output(i).name()) +
                                                 "' has the element type " + dataTypeName(declared) +
                                                 ", which is not supported for outputs; cast it")) {
       imported = false;
@@ -182,7 +182,7 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   return module;
 }
 
-const Item *Importer::lookup(Scope &start, StringRef name, Build &b) {
+const GraphValue *Importer::lookup(Scope &start, StringRef name, Build &b) {
   for (Scope *scope = &start; scope; scope = scope->outer) {
     if (auto it = scope->names.find(name); it != scope->names.end())
       return &it->second;
@@ -205,11 +205,11 @@ const Item *Importer::lookup(Scope &start, StringRef name, Build &b) {
 }
 
 /// Checks that a value has the element type that the graph declares for its name.
-static bool checkDeclared(StringRef what, StringRef name, int32_t declared, const Item &item,
+static bool checkDeclared(StringRef what, StringRef name, int32_t declared, const GraphValue &item,
                           Build &b) {
   if (!item.value || declared == onnx::TensorProto::UNDEFINED)
     return true;
-  const TypeMask found = typesOf(b.elem(item.value));
+  const TypeMask found = getTypeMask(b.elem(item.value));
   return b.require(found >> declared & 1, what + " '" + name +
                                               "' has another element type than the graph declares; "
                                               "required: " +
@@ -220,12 +220,12 @@ static bool checkDeclared(StringRef what, StringRef name, int32_t declared, cons
 
 /// Returns the declared element type of a tensor as a TensorProto.DataType; UNDEFINED for values
 /// that are not tensors.
-static int32_t declaredType(const onnx::ValueInfoProto &value) {
+static int32_t getDeclaredElementType(const onnx::ValueInfoProto &value) {
   return value.type().has_tensor_type() ? value.type().tensor_type().elem_type() : 0;
 }
 
-bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Scope *outer,
-                     const Frame &frame, Build &b, std::vector<Item> &results) {
+bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<GraphValue> arguments, Scope *outer,
+                     const FunctionFrame &frame, Build &b, std::vector<GraphValue> &results) {
   Scope scope;
   scope.outer = outer;
   if (!b.require(int(arguments.size()) == graph.input_size(),
@@ -237,10 +237,10 @@ bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Sc
   for (const auto &tensor : graph.sparse_initializer())
     scope.sparseTensors[tensor.values().name()] = &tensor;
   for (int i = 0; i < graph.input_size(); ++i) {
-    if (arguments[i].kind == Item::Absent)
+    if (arguments[i].kind == GraphValue::Absent)
       continue;
     const std::string &name = graph.input(i).name();
-    if (!checkDeclared("input", name, declaredType(graph.input(i)), arguments[i], b))
+    if (!checkDeclared("input", name, getDeclaredElementType(graph.input(i)), arguments[i], b))
       return false;
     // If an initializer has the name of a graph input, it is the input's default value and is
     // overridden by the argument.
@@ -249,9 +249,9 @@ bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Sc
     scope.names[name] = arguments[i];
   }
   for (const auto &value : graph.value_info())
-    scope.declaredTypes[value.name()] = declaredType(value);
+    scope.declaredTypes[value.name()] = getDeclaredElementType(value);
   for (const auto &output : graph.output())
-    scope.declaredTypes[output.name()] = declaredType(output);
+    scope.declaredTypes[output.name()] = getDeclaredElementType(output);
   std::vector<std::string> outputs;
   for (const auto &output : graph.output())
     outputs.push_back(output.name());
@@ -259,7 +259,7 @@ bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Sc
     return false;
   results.clear();
   for (const std::string &output : outputs) {
-    const Item *item = lookup(scope, output, b);
+    const GraphValue *item = lookup(scope, output, b);
     if (!b.require(item, "output '" + Twine(output) + "' of graph '" + graph.name() +
                              "' is not defined, or not supported by the importer"))
       return false;
@@ -269,13 +269,16 @@ bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Sc
 }
 
 bool Importer::nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope,
-                     ArrayRef<std::string> outputs, const Frame &frame, Build &b) {
+                     ArrayRef<std::string> outputs, const FunctionFrame &frame, Build &b) {
   if (!b.require(depth < maxDepth, "functions or graphs are nested more than " + Twine(maxDepth) +
                                        " deep: a function calls itself"))
     return false;
   auto order = orderNodes(
       nodes, outputs,
-      [&](const onnx::NodeProto &node) { return locate(node, &context, modelFile.path()); }, b);
+      [&](const onnx::NodeProto &node) {
+        return getNodeLocation(node, &context, modelFile.path());
+      },
+      b);
   ++depth;
   for (const onnx::NodeProto *proto : order)
     if (!b.ok() || !node(*proto, scope, frame, b))
@@ -284,21 +287,22 @@ bool Importer::nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &
   return b.ok();
 }
 
-bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &frame, Build &b) {
-  b.setNode(locate(proto, &context, modelFile.path()), describe(proto));
-  std::vector<Item> inputs;
+bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const FunctionFrame &frame,
+                    Build &b) {
+  b.setNode(getNodeLocation(proto, &context, modelFile.path()), describeNode(proto));
+  std::vector<GraphValue> inputs;
   for (const std::string &name : proto.input()) {
     if (name.empty()) {
       inputs.push_back({});
       continue;
     }
-    const Item *item = lookup(scope, name, b);
+    const GraphValue *item = lookup(scope, name, b);
     if (!b.require(item, "its input '" + Twine(name) +
                              "' is an optional output that the importer does not support"))
       return false;
     inputs.push_back(*item);
   }
-  std::vector<Item> results;
+  std::vector<GraphValue> results;
   auto function = functions.find(functionKey(proto.domain(), proto.op_type(), proto.overload()));
   if (function != functions.end()) {
     if (!call(*function->second, proto, inputs, frame, b, results))
@@ -327,7 +331,8 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
     return false;
   for (int i = 0; i < proto.output_size(); ++i) {
     // A missing output is reported only if another node uses it.
-    if (proto.output(i).empty() || i >= int(results.size()) || results[i].kind == Item::Absent)
+    if (proto.output(i).empty() || i >= int(results.size()) ||
+        results[i].kind == GraphValue::Absent)
       continue;
     auto declared = scope.declaredTypes.find(proto.output(i));
     if (declared != scope.declaredTypes.end() &&
@@ -339,9 +344,9 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
 }
 
 bool Importer::call(const onnx::FunctionProto &function, const onnx::NodeProto &proto,
-                    ArrayRef<Item> inputs, const Frame &frame, Build &b,
-                    std::vector<Item> &results) {
-  Frame inner;
+                    ArrayRef<GraphValue> inputs, const FunctionFrame &frame, Build &b,
+                    std::vector<GraphValue> &results) {
+  FunctionFrame inner;
   inner.caller = &frame;
   inner.opsets = opsetsOf(function.opset_import());
   for (const auto &attribute : function.attribute_proto())
@@ -358,13 +363,13 @@ bool Importer::call(const onnx::FunctionProto &function, const onnx::NodeProto &
   }
   Scope scope;
   for (int i = 0; i < function.input_size(); ++i)
-    scope.names[function.input(i)] = i < int(inputs.size()) ? inputs[i] : Item();
+    scope.names[function.input(i)] = i < int(inputs.size()) ? inputs[i] : GraphValue();
   std::vector<std::string> outputs(function.output().begin(), function.output().end());
   if (!nodes(function.node(), scope, outputs, inner, b))
     return false;
   for (const std::string &output : outputs) {
-    const Item *item = lookup(scope, output, b);
-    results.push_back(item ? *item : Item());
+    const GraphValue *item = lookup(scope, output, b);
+    results.push_back(item ? *item : GraphValue());
   }
   return b.ok();
 }

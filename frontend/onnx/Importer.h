@@ -23,18 +23,19 @@ public:
   /// Imports the nodes of a graph at the builder's insertion point. `arguments` are the values of
   /// the graph's inputs, and `outer` is the scope of the enclosing graph. `results` receives the
   /// values of the outputs. Returns false after an error.
-  bool graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Scope *outer,
-             const Frame &frame, Build &b, std::vector<Item> &results);
+  bool graph(const onnx::GraphProto &graph, ArrayRef<GraphValue> arguments, Scope *outer,
+             const FunctionFrame &frame, Build &b, std::vector<GraphValue> &results);
 
 private:
   bool nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope,
-             ArrayRef<std::string> outputs, const Frame &frame, Build &b);
-  bool node(const onnx::NodeProto &proto, Scope &scope, const Frame &frame, Build &b);
+             ArrayRef<std::string> outputs, const FunctionFrame &frame, Build &b);
+  bool node(const onnx::NodeProto &proto, Scope &scope, const FunctionFrame &frame, Build &b);
   bool call(const onnx::FunctionProto &function, const onnx::NodeProto &proto,
-            ArrayRef<Item> inputs, const Frame &frame, Build &b, std::vector<Item> &results);
+            ArrayRef<GraphValue> inputs, const FunctionFrame &frame, Build &b,
+            std::vector<GraphValue> &results);
   int64_t expandedSize(const onnx::FunctionProto &function);
   int64_t expandedSize(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes);
-  const Item *lookup(Scope &scope, StringRef name, Build &b);
+  const GraphValue *lookup(Scope &scope, StringRef name, Build &b);
   Type inputType(const onnx::ValueInfoProto &input, Build &b);
 
   mlir::MLIRContext &context;
@@ -53,7 +54,7 @@ orderNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
            llvm::function_ref<mlir::Location(const onnx::NodeProto &)> locate, Build &b);
 
 /// Formats a node for messages: "node 'conv1' (Conv): ".
-std::string describe(const onnx::NodeProto &node);
+std::string describeNode(const onnx::NodeProto &node);
 
 } // namespace dlc::onnxfront
 

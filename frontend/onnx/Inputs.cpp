@@ -16,7 +16,7 @@ Type Importer::inputType(const onnx::ValueInfoProto &input, Build &b) {
     return {};
   }
   const auto &tensor = declared->tensor_type();
-  Type element = elementTypeOf(tensor.elem_type(), &context);
+  Type element = toElementType(tensor.elem_type(), &context);
   if (!element) {
     b.error(
         what + "has the element type " + dataTypeName(tensor.elem_type()) +

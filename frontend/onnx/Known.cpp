@@ -28,7 +28,7 @@ std::optional<ref::Tensor> Build::known(Value v) {
 }
 
 /// Collects the values that are defined outside of an operation and used inside its regions.
-static void captured(Operation *op, SmallVectorImpl<Value> &values) {
+static void collectCapturedValues(Operation *op, SmallVectorImpl<Value> &values) {
   op->walk([&](Operation *inner) {
     if (inner == op)
       return;
@@ -69,7 +69,7 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
       continue;
     stack.push_back({v, true});
     SmallVector<Value> from(op->getOperands());
-    captured(op, from);
+    collectCapturedValues(op, from);
     for (Value operand : from)
       stack.push_back({operand, false});
   }

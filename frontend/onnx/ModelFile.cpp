@@ -22,7 +22,7 @@ static constexpr size_t viewThreshold = 1024;
 /// Maximum number of elements of a tensor. A larger tensor indicates a damaged file.
 static constexpr int64_t maxElements = int64_t(1) << 40;
 
-Type elementTypeOf(int32_t dataType, MLIRContext *context) {
+Type toElementType(int32_t dataType, MLIRContext *context) {
   Builder b(context);
   using T = onnx::TensorProto;
   switch (dataType) {
@@ -61,7 +61,7 @@ Type elementTypeOf(int32_t dataType, MLIRContext *context) {
   }
 }
 
-const llvm::fltSemantics *smallFloatOf(int32_t dataType) {
+const llvm::fltSemantics *toSmallFloat(int32_t dataType) {
   using F = llvm::APFloat;
   using T = onnx::TensorProto;
   switch (dataType) {
@@ -102,7 +102,7 @@ static std::shared_ptr<llvm::MemoryBuffer> mapFile(StringRef path, std::string &
     reason = buffer.getError().message();
     return nullptr;
   }
-  return ref::withFilePages(std::move(*buffer));
+  return ref::registerFilePages(std::move(*buffer));
 }
 
 FailureOr<std::unique_ptr<ModelFile>> ModelFile::open(MLIRContext &context, StringRef path) {
@@ -272,7 +272,7 @@ static std::optional<uint64_t> extentIndex(const onnx::TensorProto &tensor) {
 }
 
 /// Lists the fields of a tensor that hold elements, for example "raw_data, float_data".
-static std::string placesOf(const onnx::TensorProto &tensor) {
+static std::string listElementFields(const onnx::TensorProto &tensor) {
   std::string result;
   auto note = [&](bool used, StringRef name) {
     if (used)
@@ -290,7 +290,7 @@ static std::string placesOf(const onnx::TensorProto &tensor) {
 
 /// Unpacks 4-bit elements, which a file stores in pairs: the first of each pair is in the lower
 /// half of the byte. In the file, rows are not aligned to bytes.
-static ref::Tensor fromPacked(const ref::Tensor &bytes, RankedTensorType type) {
+static ref::Tensor unpack4Bit(const ref::Tensor &bytes, RankedTensorType type) {
   if (ref::isPackedElement(type.getElementType()) && ref::storageBytes(type) == bytes.size() &&
       (type.getRank() < 2 || type.getShape().back() % 2 == 0))
     return ref::Tensor::borrow(type, bytes.data(), bytes.owner());
@@ -324,7 +324,7 @@ FailureOr<ref::Tensor> ModelFile::elements(const onnx::TensorProto &tensor, Rank
     reason = "segmented tensors are not supported";
     return failure();
   }
-  if (std::string places = placesOf(tensor); StringRef(places).contains(',')) {
+  if (std::string places = listElementFields(tensor); StringRef(places).contains(',')) {
     reason = "its elements are given more than once, in " + places + "; remove all but one";
     return failure();
   }
@@ -353,10 +353,10 @@ FailureOr<ref::Tensor> ModelFile::elements(const onnx::TensorProto &tensor, Rank
 FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRContext *context,
                                          std::string &reason) {
   const int32_t dataType = tensor.data_type();
-  const llvm::fltSemantics *small = smallFloatOf(dataType);
+  const llvm::fltSemantics *small = toSmallFloat(dataType);
   Builder b(context);
   // 8-bit and 4-bit floats are read as u8 and decoded afterwards.
-  Type element = elementTypeOf(small ? int32_t(onnx::TensorProto::UINT8) : dataType, context);
+  Type element = toElementType(small ? int32_t(onnx::TensorProto::UINT8) : dataType, context);
   const bool packed = small ? llvm::APFloat::semanticsSizeInBits(*small) == 4
                             : element && ref::isPackedElement(element);
   if (!element) {
@@ -389,7 +389,7 @@ FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRCo
       tensor, packed ? RankedTensorType::get({(count + 1) / 2}, b.getIntegerType(8, false)) : type,
       reason);
   if (succeeded(numbers) && packed)
-    numbers = fromPacked(*numbers, type);
+    numbers = unpack4Bit(*numbers, type);
   if (succeeded(numbers) && small)
     numbers = decoded(*numbers, real, *small);
   return numbers;

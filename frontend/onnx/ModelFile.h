@@ -33,10 +33,10 @@ constexpr uint32_t extentField = 1000;
 
 /// Returns the MLIR element type of a TensorProto::DataType, or null if dlc does not support the
 /// type.
-mlir::Type elementTypeOf(int32_t dataType, mlir::MLIRContext *context);
+mlir::Type toElementType(int32_t dataType, mlir::MLIRContext *context);
 /// Returns the semantics of an 8-bit or 4-bit float type, whose values dlc stores as f32. Returns
 /// null for any other type.
-const llvm::fltSemantics *smallFloatOf(int32_t dataType);
+const llvm::fltSemantics *toSmallFloat(int32_t dataType);
 /// Returns the name of a TensorProto::DataType, such as "FLOAT" or "STRING"; the number if the type
 /// is unknown.
 std::string dataTypeName(int32_t dataType);

@@ -21,10 +21,10 @@ const onnx::TensorProto *Node::initializer(int64_t i) const {
 
 const llvm::fltSemantics *Node::smallFloat(int64_t i) const {
   const onnx::TensorProto *tensor = initializer(i);
-  return tensor ? smallFloatOf(tensor->data_type()) : nullptr;
+  return tensor ? toSmallFloat(tensor->data_type()) : nullptr;
 }
 
-void Node::set(int64_t i, Item item) {
+void Node::set(int64_t i, GraphValue item) {
   if (int64_t(outputs.size()) <= i)
     outputs.resize(i + 1);
   outputs[i] = std::move(item);
@@ -138,7 +138,7 @@ Value Node::tensor(const onnx::TensorProto &value, StringRef name) {
 
 Type Node::dataType(StringRef name, int32_t otherwise) {
   int64_t value = integer(name, otherwise);
-  Type type = value == int32_t(value) ? elementTypeOf(int32_t(value), b.context) : Type();
+  Type type = value == int32_t(value) ? toElementType(int32_t(value), b.context) : Type();
   if (!type) {
     b.error(
         "attribute '" + name + "' names the element type " + dataTypeName(int32_t(value)) +
@@ -150,7 +150,7 @@ Type Node::dataType(StringRef name, int32_t otherwise) {
 
 const llvm::fltSemantics *Node::smallFloat(StringRef name) {
   int64_t value = integer(name, 0);
-  return value == int32_t(value) ? smallFloatOf(int32_t(value)) : nullptr;
+  return value == int32_t(value) ? toSmallFloat(int32_t(value)) : nullptr;
 }
 
 void Node::unsupported(StringRef name, const Twine &value, StringRef supported) {

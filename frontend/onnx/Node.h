@@ -17,42 +17,42 @@ struct Selection;
 /// exist only at import: a sequence of tensors, an empty optional (None), a tensor with a bounded
 /// dynamic dimension (Selected), or an integer that depends on the run-time size of such a
 /// dimension (Size).
-struct Item {
+struct GraphValue {
   enum Kind { Absent, Tensor, Sequence, None, Selected, Size } kind = Absent;
   /// Selected: the tensor, padded to the capacity of the dynamic dimension. Size: the integer for a
   /// dimension at its full capacity, as a constant.
   Value value;
   /// Sequence: its tensors. Size: the integer for larger sizes of the dynamic dimension, as
   /// constants (Selected.cpp).
-  std::vector<Item> elements;
+  std::vector<GraphValue> elements;
   /// Selected slices that determine the dynamic dimension. Set only for Selected and Size.
   std::shared_ptr<const Selection> selection;
 
-  Item() = default;
-  Item(Value v) : kind(v ? Tensor : Absent), value(v) {}
-  static Item sequence(std::vector<Item> elements) {
-    Item item;
+  GraphValue() = default;
+  GraphValue(Value v) : kind(v ? Tensor : Absent), value(v) {}
+  static GraphValue sequence(std::vector<GraphValue> elements) {
+    GraphValue item;
     item.kind = Sequence;
     item.elements = std::move(elements);
     return item;
   }
-  static Item none() {
-    Item item;
+  static GraphValue none() {
+    GraphValue item;
     item.kind = None;
     return item;
   }
 };
 
 /// Attributes that a call of a model-local function passes to the nodes of the function's body.
-struct Frame {
+struct FunctionFrame {
   std::map<std::string, const onnx::AttributeProto *> attributes;
   std::map<std::string, int64_t> opsets;
-  const Frame *caller = nullptr;
+  const FunctionFrame *caller = nullptr;
 };
 
 /// Scope of the names of one graph, nested in the scope of the enclosing graph.
 struct Scope {
-  std::map<std::string, Item, std::less<>> names;
+  std::map<std::string, GraphValue, std::less<>> names;
   /// Initializers that no node has used yet, by name.
   std::map<std::string, const onnx::TensorProto *, std::less<>> tensors;
   std::map<std::string, const onnx::SparseTensorProto *, std::less<>> sparseTensors;
@@ -63,14 +63,14 @@ struct Scope {
 
 class Node {
 public:
-  Node(Importer &importer, Build &b, const onnx::NodeProto &proto, const Frame &frame, Scope &scope,
-       int64_t opset)
+  Node(Importer &importer, Build &b, const onnx::NodeProto &proto, const FunctionFrame &frame,
+       Scope &scope, int64_t opset)
       : importer(importer), proto(proto), frame(frame), scope(scope), opset(opset), b(b),
         loc(b.getLoc()), prefix(b.getPrefix()) {}
 
   Importer &importer;
   const onnx::NodeProto &proto;
-  const Frame &frame;
+  const FunctionFrame &frame;
   Scope &scope;
   int64_t opset;
 
@@ -79,19 +79,19 @@ public:
   void restore() { b.setNode(loc, prefix); }
 
   //===--- Inputs and outputs -------------------------------------------------===//
-  std::vector<Item> inputs, outputs;
+  std::vector<GraphValue> inputs, outputs;
   int64_t numInputs() const { return int64_t(inputs.size()); }
   int64_t numOutputs() const { return proto.output_size(); }
   /// Returns whether optional input i is present.
-  bool has(int64_t i) const { return i < numInputs() && inputs[i].kind != Item::Absent; }
+  bool has(int64_t i) const { return i < numInputs() && inputs[i].kind != GraphValue::Absent; }
   /// Returns the tensor of input i, or null if an optional input is absent.
   Value in(int64_t i) const { return i < numInputs() ? inputs[i].value : Value(); }
   /// Returns the 8-bit or 4-bit float type of input i if the input is an initializer of such a
   /// type, which is stored as f32. Returns null otherwise.
   const llvm::fltSemantics *smallFloat(int64_t i) const;
   bool hasOutput(int64_t i) const { return i < numOutputs() && !proto.output(i).empty(); }
-  void set(int64_t i, Item item);
-  void set(int64_t i, Value v) { set(i, Item(v)); }
+  void set(int64_t i, GraphValue item);
+  void set(int64_t i, Value v) { set(i, GraphValue(v)); }
 
   //===--- Attributes ---------------------------------------------------------===//
   const onnx::AttributeProto *find(StringRef name) const;

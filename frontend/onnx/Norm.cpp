@@ -10,7 +10,7 @@ namespace {
 
 /// Builds a normalization operation. Its scale and its bias may be null.
 template <typename Op>
-Value normalised(Build &b, Value x, Value scale, Value bias, NamedAttribute over, double eps) {
+Value buildNorm(Build &b, Value x, Value scale, Value bias, NamedAttribute over, double eps) {
   SmallVector<Value> operands{x};
   if (scale)
     operands.push_back(scale);
@@ -24,11 +24,11 @@ Value normalised(Build &b, Value x, Value scale, Value bias, NamedAttribute over
 } // namespace
 
 Value layerNorm(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps) {
-  return normalised<LayerNormOp>(b, x, scale, bias, b.attr("axis", axis), eps);
+  return buildNorm<LayerNormOp>(b, x, scale, bias, b.attr("axis", axis), eps);
 }
 
 Value groupNorm(Build &b, Value x, Value scale, Value bias, int64_t groups, double eps) {
-  return normalised<GroupNormOp>(b, x, scale, bias, b.attr("groups", groups), eps);
+  return buildNorm<GroupNormOp>(b, x, scale, bias, b.attr("groups", groups), eps);
 }
 
 Value rmsNorm(Build &b, Value x, Value scale, int64_t axis, double eps) {
@@ -39,7 +39,7 @@ Value rmsNorm(Build &b, Value x, Value scale, int64_t axis, double eps) {
 namespace {
 
 /// Returns the mean and the variance of x over `axes`. The reduced dimensions remain with size 1.
-std::pair<Value, Value> statistics(Build &b, Value x, ArrayRef<int64_t> axes) {
+std::pair<Value, Value> computeMeanAndVariance(Build &b, Value x, ArrayRef<int64_t> axes) {
   Value mean = b.reduce(ReduceKind::mean, x, axes, true), centred = b.sub(x, mean);
   return {mean, b.reduce(ReduceKind::mean, b.mul(centred, centred), axes, true)};
 }
@@ -86,7 +86,7 @@ void batchNormalization(Node &n, Build &b) {
     for (int64_t i = 0; i < b.rank(x); ++i)
       if (i != 1)
         axes.push_back(i);
-    auto [batchMean, batchVariance] = statistics(b, b.widen(x), axes);
+    auto [batchMean, batchVariance] = computeMeanAndVariance(b, b.widen(x), axes);
     batchMean = b.flatten(batchMean);
     batchVariance = b.flatten(batchVariance);
     auto mix = [&](Value running, Value batch) {
@@ -147,7 +147,7 @@ void layerNormalization(Node &n, Build &b) {
   Dims axes;
   for (int64_t i = axis; i < b.rank(x); ++i)
     axes.push_back(i);
-  auto [mean, variance] = statistics(b, b.cast(x, stashType(n, b)), axes);
+  auto [mean, variance] = computeMeanAndVariance(b, b.cast(x, stashType(n, b)), axes);
   n.set(1, mean);
   n.set(2, b.div(b.like(variance, 1), b.unary<SqrtOp>(b.add(variance, eps))));
 }
@@ -197,7 +197,7 @@ void meanVarianceNormalization(Node &n, Build &b) {
   for (int64_t &axis : axes)
     axis = b.axis(axis, b.rank(x));
   std::sort(axes.begin(), axes.end());
-  auto [mean, variance] = statistics(b, x, axes);
+  auto [mean, variance] = computeMeanAndVariance(b, x, axes);
   n.set(0, b.div(b.sub(x, mean), b.add(b.unary<SqrtOp>(variance), 1e-9)));
 }
 

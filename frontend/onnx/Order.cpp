@@ -9,7 +9,7 @@ namespace dlc::onnxfront {
 
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
-std::string describe(const onnx::NodeProto &node) {
+std::string describeNode(const onnx::NodeProto &node) {
   if (!node.name().empty())
     return "node '" + node.name() + "' (" + node.op_type() + "): ";
   if (node.output_size())
@@ -19,9 +19,9 @@ std::string describe(const onnx::NodeProto &node) {
 
 /// Collects the names of the values that a node uses: its inputs, and the outer values that its
 /// subgraphs use.
-static void usedNames(const onnx::NodeProto &node, std::vector<std::string> &names);
+static void collectUsedNames(const onnx::NodeProto &node, std::vector<std::string> &names);
 
-static void usedNames(const onnx::GraphProto &graph, std::vector<std::string> &names) {
+static void collectUsedNames(const onnx::GraphProto &graph, std::vector<std::string> &names) {
   llvm::StringSet<> defined;
   for (const auto &input : graph.input())
     defined.insert(input.name());
@@ -34,7 +34,7 @@ static void usedNames(const onnx::GraphProto &graph, std::vector<std::string> &n
       defined.insert(name);
   std::vector<std::string> used;
   for (const auto &node : graph.node())
-    usedNames(node, used);
+    collectUsedNames(node, used);
   for (const auto &output : graph.output())
     used.push_back(output.name());
   for (const std::string &name : used)
@@ -42,22 +42,23 @@ static void usedNames(const onnx::GraphProto &graph, std::vector<std::string> &n
       names.push_back(name);
 }
 
-static void usedNames(const onnx::NodeProto &node, std::vector<std::string> &names) {
+static void collectUsedNames(const onnx::NodeProto &node, std::vector<std::string> &names) {
   for (const std::string &name : node.input())
     if (!name.empty())
       names.push_back(name);
   for (const auto &attribute : node.attribute()) {
     if (attribute.has_g())
-      usedNames(attribute.g(), names);
+      collectUsedNames(attribute.g(), names);
     for (const auto &graph : attribute.graphs())
-      usedNames(graph, names);
+      collectUsedNames(graph, names);
   }
 }
 
 namespace {
-class Order {
+class TopologicalSorter {
 public:
-  Order(const Nodes &nodes, llvm::function_ref<Location(const onnx::NodeProto &)> locate, Build &b)
+  TopologicalSorter(const Nodes &nodes,
+                    llvm::function_ref<Location(const onnx::NodeProto &)> locate, Build &b)
       : nodes(nodes), locate(locate), b(b), state(nodes.size(), Unseen), used(nodes.size()) {}
 
   std::vector<const onnx::NodeProto *> run(ArrayRef<std::string> outputs) {
@@ -107,14 +108,14 @@ private:
         continue;
       }
       state[i] = Open;
-      usedNames(nodes[i], used[i]);
+      collectUsedNames(nodes[i], used[i]);
       for (const std::string &name : used[i]) {
         auto it = makers.find(name);
         // The name refers to a value that none of these nodes computes.
         if (it == makers.end())
           continue;
         if (state[it->second] == Open) {
-          b.setNode(locate(nodes[i]), describe(nodes[i]));
+          b.setNode(locate(nodes[i]), describeNode(nodes[i]));
           b.error("its input '" + name + "' depends on the node itself: the graph has a cycle");
           return false;
         }
@@ -138,7 +139,7 @@ private:
 std::vector<const onnx::NodeProto *>
 orderNodes(const Nodes &nodes, ArrayRef<std::string> outputs,
            llvm::function_ref<Location(const onnx::NodeProto &)> locate, Build &b) {
-  return Order(nodes, locate, b).run(outputs);
+  return TopologicalSorter(nodes, locate, b).run(outputs);
 }
 
 } // namespace dlc::onnxfront

@@ -7,8 +7,8 @@ using namespace mlir;
 namespace dlc::onnxfront {
 
 /// Reads the window attributes of a pool and checks that the pads are not negative.
-static WindowAttributes poolWindow(Node &n, Build &b, Value x) {
-  WindowAttributes w = windowOf(n, b, x, {});
+static WindowAttributes readPoolWindow(Node &n, Build &b, Value x) {
+  WindowAttributes w = readWindowAttributes(n, b, x, {});
   for (size_t i = 0; b.ok() && i < w.kernel.size(); ++i)
     for (int64_t pad : {w.low[i], w.high[i] - w.ceilExtra[i]})
       b.require(pad >= 0, "a pad of the pool is negative; required: 0 or more; found: " +
@@ -27,8 +27,8 @@ static Value averageOf(Build &b, Value x, const WindowAttributes &w, ArrayRef<in
   return b.op<AvgPoolOp>({x}, attributes);
 }
 
-Value averagePoolOf(Node &n, Build &b, Value x) {
-  WindowAttributes w = poolWindow(n, b, x);
+Value buildAveragePool(Node &n, Build &b, Value x) {
+  WindowAttributes w = readPoolWindow(n, b, x);
   Dims counted = w.high;
   for (size_t i = 0; b.ok() && i < counted.size(); ++i)
     counted[i] -= w.ceilExtra[i];
@@ -38,7 +38,7 @@ Value averagePoolOf(Node &n, Build &b, Value x) {
 namespace {
 
 void maxPool(Node &n, Build &b) {
-  WindowAttributes w = poolWindow(n, b, n.in(0));
+  WindowAttributes w = readPoolWindow(n, b, n.in(0));
   auto attributes = w.attributes(b, true);
   const bool isColumnMajor = n.flag("storage_order");
   if (!n.hasOutput(1))
@@ -54,31 +54,31 @@ void maxPool(Node &n, Build &b) {
 
 /// NhwcMaxPool: max pooling of x [N, spatial.., C], whose last dimension is the channels.
 void nhwcMaxPool(Node &n, Build &b) {
-  Value x = channelsFirst(b, n.in(0));
-  WindowAttributes w = windowOf(n, b, x, {});
-  n.set(0, channelsLast(b, b.op<MaxPoolOp>({x}, w.attributes(b, true))));
+  Value x = moveChannelsFirst(b, n.in(0));
+  WindowAttributes w = readWindowAttributes(n, b, x, {});
+  n.set(0, moveChannelsLast(b, b.op<MaxPoolOp>({x}, w.attributes(b, true))));
 }
 
-void averagePool(Node &n, Build &b) { n.set(0, averagePoolOf(n, b, n.in(0))); }
+void averagePool(Node &n, Build &b) { n.set(0, buildAveragePool(n, b, n.in(0))); }
 
 /// Returns the p-th root of a sum of p-th powers, (sum |x|^p)^(1/p), for LpPool.
-Value rootOfPower(Build &b, Value sum, double p) {
+Value buildRoot(Build &b, Value sum, double p) {
   return p == 1 ? sum : b.pow(sum, b.like(sum, 1 / p));
 }
-Value powerOf(Build &b, Value x, double p) {
+Value buildAbsPower(Build &b, Value x, double p) {
   Value a = b.unary<AbsOp>(x);
   return p == 1 ? a : p == 2 ? b.mul(a, a) : b.pow(a, b.like(a, p));
 }
 
 void lpPool(Node &n, Build &b) {
-  WindowAttributes w = poolWindow(n, b, n.in(0));
+  WindowAttributes w = readPoolWindow(n, b, n.in(0));
   double p = double(n.integer("p", 2)), taps = 1;
   if (!b.ok() || !b.require(p > 0, "attribute 'p' must be positive"))
     return;
   for (int64_t k : w.kernel)
     taps *= double(k);
-  Value mean = averageOf(b, powerOf(b, n.in(0), p), w, w.high, true);
-  n.set(0, rootOfPower(b, b.mul(mean, taps), p));
+  Value mean = averageOf(b, buildAbsPower(b, n.in(0), p), w, w.high, true);
+  n.set(0, buildRoot(b, b.mul(mean, taps), p));
 }
 
 Dims spatialAxes(Build &b, Value x) {
@@ -89,24 +89,24 @@ Dims spatialAxes(Build &b, Value x) {
   return axes;
 }
 
-template <ReduceKind kind> void global(Node &n, Build &b) {
+template <ReduceKind kind> void globalPool(Node &n, Build &b) {
   n.set(0, b.reduce(kind, n.in(0), spatialAxes(b, n.in(0)), true));
 }
 
 void globalLpPool(Node &n, Build &b) {
   double p = double(n.integer("p", 2));
   if (b.require(p > 0, "attribute 'p' must be positive"))
-    n.set(0,
-          rootOfPower(
-              b, b.reduce(ReduceKind::sum, powerOf(b, n.in(0), p), spatialAxes(b, n.in(0)), true),
-              p));
+    n.set(0, buildRoot(b,
+                       b.reduce(ReduceKind::sum, buildAbsPower(b, n.in(0), p),
+                                spatialAxes(b, n.in(0)), true),
+                       p));
 }
 
 /// MaxUnpool. The indices refer to the flattened tensor that was pooled. If `output_shape` is
 /// larger than that tensor, the tensor is placed at the start.
 void maxUnpool(Node &n, Build &b) {
   Value x = n.in(0), indices = n.in(1);
-  WindowAttributes w = windowOf(n, b, x, {});
+  WindowAttributes w = readWindowAttributes(n, b, x, {});
   if (!b.ok() || !b.require(b.shape(indices) == b.shape(x), "the indices must have x's shape"))
     return;
   int64_t spatial = w.spatial();
@@ -139,8 +139,8 @@ const Operator table[] = {
     {"MaxPool", maxPool},
     {"AveragePool", averagePool},
     {"LpPool", lpPool},
-    {"GlobalAveragePool", global<ReduceKind::mean>},
-    {"GlobalMaxPool", global<ReduceKind::max>},
+    {"GlobalAveragePool", globalPool<ReduceKind::mean>},
+    {"GlobalMaxPool", globalPool<ReduceKind::max>},
     {"GlobalLpPool", globalLpPool},
     {"MaxUnpool", maxUnpool},
     {"NhwcMaxPool", 1, nhwcMaxPool, "auto_pad ceil_mode dilations kernel_shape pads strides",
@@ -149,8 +149,8 @@ const Operator table[] = {
      blocked},
     {"AveragePool", 1, averagePool,
      "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides", blocked},
-    {"GlobalAveragePool", 1, global<ReduceKind::mean>, "", blocked},
-    {"GlobalMaxPool", 1, global<ReduceKind::max>, "", blocked},
+    {"GlobalAveragePool", 1, globalPool<ReduceKind::mean>, "", blocked},
+    {"GlobalMaxPool", 1, globalPool<ReduceKind::max>, "", blocked},
 };
 
 } // namespace

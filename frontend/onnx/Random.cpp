@@ -10,7 +10,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-Value random(Node &n, Build &b, RandomKind kind, ArrayRef<int64_t> shape, Type element) {
+Value buildRandom(Node &n, Build &b, RandomKind kind, ArrayRef<int64_t> shape, Type element) {
   uint64_t seed = n.proto.output_size() ? llvm::xxh3_64bits(n.proto.output(0)) : 0;
   if (n.hasAttr("seed")) {
     float given = float(n.real("seed", 0));
@@ -36,7 +36,7 @@ template <RandomKind kind, bool like> void distribution(Node &n, Build &b) {
   Type element = n.hasAttr("dtype") ? n.dataType("dtype", 0) : like ? b.elem(n.in(0)) : b.f32;
   if (!b.ok() || !b.require(isa<FloatType>(element), "random numbers must be floats"))
     return;
-  Value x = random(n, b, kind, shape, element);
+  Value x = buildRandom(n, b, kind, shape, element);
   if (kind == RandomKind::uniform) {
     double low = n.real("low", 0), high = n.real("high", 1);
     n.set(0, b.add(b.mul(x, high - low), low));
@@ -46,7 +46,7 @@ template <RandomKind kind, bool like> void distribution(Node &n, Build &b) {
 }
 
 void bernoulli(Node &n, Build &b) {
-  Value x = n.in(0), u = random(n, b, RandomKind::uniform, b.shape(x), b.f32);
+  Value x = n.in(0), u = buildRandom(n, b, RandomKind::uniform, b.shape(x), b.f32);
   Type element = n.hasAttr("dtype") ? n.dataType("dtype", 0) : b.elem(x);
   n.set(0, b.cast(b.compare(Predicate::lt, u, b.cast(x, b.f32)), element));
 }
@@ -60,7 +60,7 @@ void multinomial(Node &n, Build &b) {
       !b.require(b.rank(x) == 2 && samples > 0, "required log probabilities [batch, classes]"))
     return;
   int64_t batch = b.dim(x, 0), classes = b.dim(x, 1);
-  Value u = b.max(random(n, b, RandomKind::uniform, {batch, samples, classes}, b.f32),
+  Value u = b.max(buildRandom(n, b, RandomKind::uniform, {batch, samples, classes}, b.f32),
                   b.scalar(b.f32, 1e-30));
   Value gumbel = b.unary<NegOp>(b.unary<LogOp>(b.unary<NegOp>(b.unary<LogOp>(u))));
   Value best = b.op<ArgReduceOp>({b.add(gumbel, b.expandDims(b.cast(x, b.f32), 1))},
@@ -92,7 +92,7 @@ void dropout(Node &n, Build &b) {
     n.set(0, x);
     return n.set(1, b.splat(n.opset >= 10 ? b.i1 : b.elem(x), b.shape(x), 1));
   }
-  Value keep = b.compare(Predicate::ge, random(n, b, RandomKind::uniform, b.shape(x), b.f32),
+  Value keep = b.compare(Predicate::ge, buildRandom(n, b, RandomKind::uniform, b.shape(x), b.f32),
                          b.scalar(b.f32, ratio));
   Value scaled = ratio == 1 ? b.mul(x, 0.0) : b.mul(x, 1 / (1 - ratio));
   n.set(0, b.select(keep, scaled, b.like(x, 0)));

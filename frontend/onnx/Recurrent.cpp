@@ -11,16 +11,16 @@ namespace {
 
 enum class Cell { Lstm, Gru, Rnn };
 
-struct Activation {
+struct GateActivation {
   std::string name;
   double alpha = 0, beta = 0;
 };
 
-struct Layer {
+struct RecurrentLayer {
   Cell cell;
   int64_t gates, directions, T, N, I, H;
   std::string direction;
-  std::vector<Activation> activations;
+  std::vector<GateActivation> activations;
   bool standard = true;
   double clip = 0;
   bool inputForget = false, linearBeforeReset = false;
@@ -29,19 +29,19 @@ struct Layer {
   Value x, w, r, bias, h0, c0, peepholes, lengths;
   /// Scales and zero points of quantized w and r. Quantized weights are stored transposed: w [D, I,
   /// G*H], r [D, H, G*H]. There is one scale per direction, or one per column [D, G*H].
-  Quantization wq, rq;
+  QuantizationParams wq, rq;
 };
 
 /// Multiplies x by the transposed weights of one direction. If the weights are quantized, x is
 /// quantized dynamically.
-Value product(Build &b, Value x, Value w, const Quantization &q) {
+Value multiplyByWeights(Build &b, Value x, Value w, const QuantizationParams &q) {
   if (!q.scale)
     return b.matmul(x, w, false, true);
-  DynamicallyQuantized xq = quantizeDynamically(b, x);
-  return quantizedProduct(b, xq.values, xq.by, w, q);
+  DynamicQuantizeResult xq = quantizeDynamically(b, x);
+  return buildQuantizedMatmul(b, xq.values, xq.by, w, q);
 }
 
-Value activate(Build &b, const Activation &f, Value x) {
+Value applyActivation(Build &b, const GateActivation &f, Value x) {
   StringRef name(f.name);
   auto is = [&](StringRef other) { return name.equals_insensitive(other); };
   if (is("Sigmoid"))
@@ -53,17 +53,17 @@ Value activate(Build &b, const Activation &f, Value x) {
   if (is("Affine"))
     return b.add(b.mul(x, f.alpha), f.beta);
   if (is("HardSigmoid"))
-    return hardSigmoidOf(b, x, f.alpha, f.beta);
+    return buildHardSigmoid(b, x, f.alpha, f.beta);
   if (is("ScaledTanh"))
     return b.mul(b.unary<TanhOp>(b.mul(x, f.beta)), f.alpha);
   if (is("Softsign"))
-    return softsignOf(b, x);
+    return buildSoftsign(b, x);
   if (is("Softplus"))
     return b.unary<Log1pOp>(b.unary<ExpOp>(x));
   if (is("LeakyRelu"))
-    return leakyReluOf(b, x, f.alpha);
+    return buildLeakyRelu(b, x, f.alpha);
   if (is("Elu"))
-    return eluOf(b, x, f.alpha);
+    return buildElu(b, x, f.alpha);
   if (is("ThresholdedRelu"))
     return b.select(b.compare(Predicate::ge, x, b.like(x, f.alpha)), x, b.like(x, 0));
   return b.error("activation '" + Twine(f.name) +
@@ -71,7 +71,7 @@ Value activate(Build &b, const Activation &f, Value x) {
                  "ScaledTanh, Softsign, Softplus, LeakyRelu, Elu, ThresholdedRelu");
 }
 
-bool readActivations(Node &n, Build &b, Layer &layer, ArrayRef<StringRef> defaults) {
+bool readActivations(Node &n, Build &b, RecurrentLayer &layer, ArrayRef<StringRef> defaults) {
   std::vector<std::string> names = n.strings("activations");
   std::vector<double> alphas = n.reals("activation_alpha"), betas = n.reals("activation_beta");
   size_t number = defaults.size() * size_t(layer.directions);
@@ -80,7 +80,7 @@ bool readActivations(Node &n, Build &b, Layer &layer, ArrayRef<StringRef> defaul
     return false;
   size_t nextAlpha = 0, nextBeta = 0;
   for (size_t i = 0; i < number; ++i) {
-    Activation f{names.empty() ? defaults[i % defaults.size()].str() : names[i]};
+    GateActivation f{names.empty() ? defaults[i % defaults.size()].str() : names[i]};
     StringRef name(f.name);
     layer.standard &= name.equals_insensitive(defaults[i % defaults.size()]) ||
                       (layer.cell == Cell::Rnn && name.equals_insensitive("Relu"));
@@ -108,23 +108,25 @@ bool readActivations(Node &n, Build &b, Layer &layer, ArrayRef<StringRef> defaul
 }
 
 /// Recurrent weights and bias of one direction, which are the same in all time steps.
-struct Weights {
+struct DirectionWeights {
   /// r [G*H, H], or transposed [H, G*H] if the weights are quantized.
   Value r, bias;
-  Quantization by;
+  QuantizationParams by;
   /// Parts of r for a GRU whose reset gate is applied before the candidate's matmul
   /// (`linear_before_reset` = 0): those of the gates, and that of the candidate.
   Value gates, candidate;
   SmallVector<Value> peepholes;
 };
 
-Quantization ofDirection(Build &b, const Quantization &q, int64_t d) {
-  return q.scale ? Quantization{b.at(q.scale, 0, d), b.at(q.zeroPoint, 0, d)} : Quantization();
+QuantizationParams selectDirectionQuantization(Build &b, const QuantizationParams &q, int64_t d) {
+  return q.scale ? QuantizationParams{b.at(q.scale, 0, d), b.at(q.zeroPoint, 0, d)}
+                 : QuantizationParams();
 }
 
-Weights weightsOf(Build &b, const Layer &l, int64_t d) {
-  Weights own{b.at(l.r, 0, d), b.sliceAxis(b.at(l.bias, 0, d), 0, l.gates * l.H, l.gates * l.H)};
-  own.by = ofDirection(b, l.rq, d);
+DirectionWeights readDirectionWeights(Build &b, const RecurrentLayer &l, int64_t d) {
+  DirectionWeights own{b.at(l.r, 0, d),
+                       b.sliceAxis(b.at(l.bias, 0, d), 0, l.gates * l.H, l.gates * l.H)};
+  own.by = selectDirectionQuantization(b, l.rq, d);
   if (l.cell == Cell::Gru && !l.linearBeforeReset) {
     own.gates = b.sliceAxis(own.r, 0, 0, 2 * l.H);
     own.candidate = b.sliceAxis(own.r, 0, 2 * l.H, l.H);
@@ -139,29 +141,30 @@ using State = SmallVector<Value>;
 
 /// Computes one time step of one direction. wx is the matmul of the input and w, [N, G*H],
 /// including the biases.
-State step(Build &b, const Layer &l, int64_t d, Value wx, const State &s, const Weights &w) {
+State buildTimeStep(Build &b, const RecurrentLayer &l, int64_t d, Value wx, const State &s,
+                    const DirectionWeights &w) {
   auto clip = [&](Value v) { return l.clip > 0 ? b.clamp(v, -l.clip, l.clip) : v; };
   auto gate = [&](Value v, int64_t g) { return b.sliceAxis(v, 1, g * l.H, l.H); };
-  auto f = [&](int64_t i) -> const Activation & {
+  auto f = [&](int64_t i) -> const GateActivation & {
     return l.activations[size_t(d) * (l.activations.size() / size_t(l.directions)) + size_t(i)];
   };
   Value h = s[0];
   if (l.cell == Cell::Rnn) {
-    Value sum = b.add(b.add(wx, product(b, h, w.r, w.by)), w.bias);
-    return {activate(b, f(0), clip(sum))};
+    Value sum = b.add(b.add(wx, multiplyByWeights(b, h, w.r, w.by)), w.bias);
+    return {applyActivation(b, f(0), clip(sum))};
   }
   if (l.cell == Cell::Lstm) {
-    Value all = b.add(b.add(wx, product(b, h, w.r, w.by)), w.bias), before = s[1];
+    Value all = b.add(b.add(wx, multiplyByWeights(b, h, w.r, w.by)), w.bias), before = s[1];
     auto peep = [&](Value v, int64_t p, Value c) {
       return l.peepholes ? b.add(v, b.mul(w.peepholes[p], c)) : v;
     };
-    Value in = activate(b, f(0), clip(peep(gate(all, 0), 0, before)));
+    Value in = applyActivation(b, f(0), clip(peep(gate(all, 0), 0, before)));
     Value forget = l.inputForget ? b.sub(b.like(in, 1), in)
-                                 : activate(b, f(0), clip(peep(gate(all, 2), 2, before)));
-    Value candidate = activate(b, f(1), clip(gate(all, 3)));
+                                 : applyActivation(b, f(0), clip(peep(gate(all, 2), 2, before)));
+    Value candidate = applyActivation(b, f(1), clip(gate(all, 3)));
     Value c = b.add(b.mul(forget, before), b.mul(in, candidate));
-    Value out = activate(b, f(0), clip(peep(gate(all, 1), 1, c)));
-    return {b.mul(out, activate(b, f(2), c)), c};
+    Value out = applyActivation(b, f(0), clip(peep(gate(all, 1), 1, c)));
+    return {b.mul(out, applyActivation(b, f(2), c)), c};
   }
   // One matmul computes all gates that do not depend on the reset gate. If `linear_before_reset` is
   // 0, the bias of the candidate is included in wx.
@@ -169,27 +172,27 @@ State step(Build &b, const Layer &l, int64_t d, Value wx, const State &s, const 
   if (l.linearBeforeReset)
     fromState = b.add(fromState, w.bias);
   auto open = [&](int64_t g) {
-    return activate(b, f(0), clip(b.add(gate(wx, g), gate(fromState, g))));
+    return applyActivation(b, f(0), clip(b.add(gate(wx, g), gate(fromState, g))));
   };
   Value update = open(0), reset = open(1);
   Value inner = l.linearBeforeReset ? b.mul(reset, gate(fromState, 2))
                                     : b.matmul(b.mul(reset, h), w.candidate, false, true);
-  Value candidate = activate(b, f(1), clip(b.add(gate(wx, 2), inner)));
+  Value candidate = applyActivation(b, f(1), clip(b.add(gate(wx, 2), inner)));
   return {b.add(b.mul(b.sub(b.like(update, 1), update), candidate), b.mul(update, h))};
 }
 
 /// Result of a time step: the next state and the output.
-struct Stepped {
+struct TimeStepResult {
   State states;
   Value y;
 };
 
 /// Runs `steps` time steps and returns the final state and the outputs [T, ...]. More than one step
 /// becomes a dlc.loop.
-Stepped overTime(Build &b, int64_t steps, const State &first,
-                 llvm::function_ref<Stepped(Value iteration, const State &)> step) {
+TimeStepResult overTime(Build &b, int64_t steps, const State &first,
+                        llvm::function_ref<TimeStepResult(Value iteration, const State &)> step) {
   if (steps == 1) {
-    Stepped only = step(b.scalarInt(b.i64, 0), first);
+    TimeStepResult only = step(b.scalarInt(b.i64, 0), first);
     return {only.states, only.y ? b.expandDims(only.y, 0) : Value()};
   }
   Value trip = b.scalarInt(b.i64, steps);
@@ -208,7 +211,7 @@ Stepped overTime(Build &b, int64_t steps, const State &first,
   {
     OpBuilder::InsertionGuard guard(b.b);
     b.b.setInsertionPointToEnd(block);
-    Stepped next = step(iteration, inside);
+    TimeStepResult next = step(iteration, inside);
     if (b.ok()) {
       Dims shape = b.dims(next.y);
       shape.insert(shape.begin(), steps);
@@ -223,7 +226,7 @@ Stepped overTime(Build &b, int64_t steps, const State &first,
   }
   auto loop = LoopOp::create(b.b, b.getLoc(), types, trip, Value(), first);
   loop.getBody().takeBody(region);
-  Stepped result;
+  TimeStepResult result;
   llvm::append_range(result.states, loop->getResults().drop_back());
   result.y = loop->getResults().back();
   return result;
@@ -231,38 +234,39 @@ Stepped overTime(Build &b, int64_t steps, const State &first,
 
 /// Builds a recurrent layer as a loop over time for each direction. Returns the outputs y [T, D, N,
 /// H] and the final states h [D, N, H] and c [D, N, H].
-std::vector<Value> byLoops(Build &b, const Layer &l) {
+std::vector<Value> buildAsLoops(Build &b, const RecurrentLayer &l) {
   std::vector<Value> ys, hs, cs;
   for (int64_t d = 0; d < l.directions && b.ok(); ++d) {
     bool backward = l.direction == "reverse" || d == 1;
     Value w = b.at(l.w, 0, d);
-    Weights own = weightsOf(b, l, d);
-    Quantization wq = ofDirection(b, l.wq, d);
+    DirectionWeights own = readDirectionWeights(b, l, d);
+    QuantizationParams wq = selectDirectionQuantization(b, l.wq, d);
     Value bias = b.sliceAxis(b.at(l.bias, 0, d), 0, 0, l.gates * l.H);
     if (own.gates)
       bias = b.add(bias, own.bias);
-    Value all = b.add(product(b, l.x, wq.scale ? w : b.expandDims(w, 0), wq), bias);
+    Value all = b.add(multiplyByWeights(b, l.x, wq.scale ? w : b.expandDims(w, 0), wq), bias);
     Value end =
         l.lengths && backward ? b.sub(b.like(l.lengths, double(l.T - 1)), l.lengths) : Value();
     State first{b.at(l.h0, 0, d)};
     if (l.c0)
       first.push_back(b.at(l.c0, 0, d));
-    Stepped last = overTime(b, l.T, first, [&](Value iteration, const State &s) -> Stepped {
-      Value t = backward ? b.sub(b.scalarInt(b.i64, l.T - 1), iteration) : iteration;
-      State next = step(b, l, d, b.gather(all, t, 0), s, own);
-      Value y = next.front();
-      if (l.lengths) {
-        // After the end of a sequence, its state remains unchanged and its outputs are zeros.
-        Value now = b.cast(iteration, b.elem(l.lengths));
-        Value live = backward ? b.compare(Predicate::lt, end, now)
-                              : b.compare(Predicate::lt, now, l.lengths);
-        live = b.reshape(live, {l.N, 1});
-        y = b.select(live, y, b.like(y, 0));
-        for (auto [after, before] : llvm::zip_equal(next, s))
-          after = b.select(live, after, before);
-      }
-      return {next, y};
-    });
+    TimeStepResult last =
+        overTime(b, l.T, first, [&](Value iteration, const State &s) -> TimeStepResult {
+          Value t = backward ? b.sub(b.scalarInt(b.i64, l.T - 1), iteration) : iteration;
+          State next = buildTimeStep(b, l, d, b.gather(all, t, 0), s, own);
+          Value y = next.front();
+          if (l.lengths) {
+            // After the end of a sequence, its state remains unchanged and its outputs are zeros.
+            Value now = b.cast(iteration, b.elem(l.lengths));
+            Value live = backward ? b.compare(Predicate::lt, end, now)
+                                  : b.compare(Predicate::lt, now, l.lengths);
+            live = b.reshape(live, {l.N, 1});
+            y = b.select(live, y, b.like(y, 0));
+            for (auto [after, before] : llvm::zip_equal(next, s))
+              after = b.select(live, after, before);
+          }
+          return {next, y};
+        });
     if (!b.ok())
       return {};
     ys.push_back(backward ? b.reverse(last.y, 0) : last.y);
@@ -275,7 +279,7 @@ std::vector<Value> byLoops(Build &b, const Layer &l) {
   return {b.stack(ys, 1), b.stack(hs, 0), l.cell == Cell::Lstm ? b.stack(cs, 0) : Value()};
 }
 
-std::vector<Value> asOneOperation(Build &b, const Layer &l) {
+std::vector<Value> buildRecurrentOp(Build &b, const RecurrentLayer &l) {
   Direction direction = l.directions == 2          ? Direction::both
                         : l.direction == "reverse" ? Direction::reverse
                                                    : Direction::forward;
@@ -293,7 +297,7 @@ std::vector<Value> asOneOperation(Build &b, const Layer &l) {
   return b.ops<RnnOp>({l.x, l.w, l.r, l.bias, l.h0}, attributes);
 }
 
-template <Cell cell> void recurrent(Node &n, Build &b, Layer l) {
+template <Cell cell> void recurrent(Node &n, Build &b, RecurrentLayer l) {
   l.cell = cell;
   l.gates = cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1;
   bool batchFirst = n.flag("layout");
@@ -367,7 +371,7 @@ template <Cell cell> void recurrent(Node &n, Build &b, Layer l) {
   if (!readActivations(n, b, l, ArrayRef<StringRef>(defaults).take_front(used)) || !b.ok())
     return;
   l.standard &= !quantised && !l.peepholes && !l.lengths && l.clip <= 0 && !l.inputForget;
-  std::vector<Value> results = l.standard ? asOneOperation(b, l) : byLoops(b, l);
+  std::vector<Value> results = l.standard ? buildRecurrentOp(b, l) : buildAsLoops(b, l);
   if (!b.ok())
     return;
   n.set(0, batchFirst ? b.transpose(results[0], {2, 0, 1, 3}) : results[0]);
@@ -381,10 +385,10 @@ template <Cell cell> void recurrentNode(Node &n, Build &b) { recurrent<cell>(n, 
 /// DynamicQuantizeLSTM. The left operand of each matmul is quantized with a range computed at run
 /// time: over all time steps for the inputs, and over the whole batch at each step for the state.
 void dynamicQuantizeLstm(Node &n, Build &b) {
-  Layer l;
-  auto weights = [&](int64_t w, int64_t scale) -> Quantization {
+  RecurrentLayer l;
+  auto weights = [&](int64_t w, int64_t scale) -> QuantizationParams {
     Value x = n.in(w), zero = n.in(scale + 1);
-    Quantization q{n.in(scale), zero};
+    QuantizationParams q{n.in(scale), zero};
     if (!b.require(b.rank(x) == 3, "W and R must have rank 3"))
       return q;
     int64_t all = b.count(q.scale), directions = b.dim(x, 0);

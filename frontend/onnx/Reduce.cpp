@@ -4,8 +4,8 @@
 using namespace mlir;
 
 namespace dlc::onnxfront {
-Reduction reductionOf(Node &n, Build &b) {
-  Reduction r;
+ReductionOptions readReduction(Node &n, Build &b) {
+  ReductionOptions r;
   r.keepdims = n.integer("keepdims", 1) != 0;
   int64_t rank = b.rank(n.in(0));
   Dims axes = n.has(1) ? b.needInts(n.in(1), "the axes") : n.integers("axes");
@@ -27,11 +27,11 @@ Reduction reductionOf(Node &n, Build &b) {
 
 namespace {
 
-template <ReduceKind kind> void plain(Node &n, Build &b) {
-  Reduction r = reductionOf(n, b);
+template <ReduceKind kind> void reduceByKind(Node &n, Build &b) {
+  ReductionOptions r = readReduction(n, b);
   Value x = n.in(0);
   if (kind == ReduceKind::sum)
-    if (auto count = countOfTrue(b, x, r))
+    if (auto count = matchCountOfTrue(b, x, r))
       return n.set(0, *count);
   // Any and all of bools are reduced as bytes, because bytes have the correct identity element for
   // empty reductions.
@@ -44,19 +44,19 @@ template <ReduceKind kind> void plain(Node &n, Build &b) {
 
 /// Imports a reduction that is a sum between two elementwise functions: after(sum(before(x))).
 template <Value (*before)(Build &, Value), Value (*after)(Build &, Value)>
-void ofSum(Node &n, Build &b) {
-  Reduction r = reductionOf(n, b);
+void reduceTransformedSum(Node &n, Build &b) {
+  ReductionOptions r = readReduction(n, b);
   n.set(0, after(b, b.reduce(ReduceKind::sum, before(b, n.in(0)), r.axes, r.keepdims)));
 }
 
 Value same(Build &, Value x) { return x; }
 Value absolute(Build &b, Value x) { return b.unary<AbsOp>(x); }
 Value square(Build &b, Value x) { return b.mul(x, x); }
-Value root(Build &b, Value x) {
+Value buildSqrt(Build &b, Value x) {
   Type element = b.elem(x);
   return b.isFloat(x) ? b.unary<SqrtOp>(x) : b.cast(b.unary<SqrtOp>(b.cast(x, b.f64)), element);
 }
-Value logarithm(Build &b, Value x) {
+Value buildLog(Build &b, Value x) {
   Type element = b.elem(x);
   return b.isFloat(x) ? b.unary<LogOp>(x) : b.cast(b.unary<LogOp>(b.cast(x, b.f64)), element);
 }
@@ -64,7 +64,7 @@ Value logarithm(Build &b, Value x) {
 /// ReduceLogSumExp: max + log(sum(e^(x - max))). An infinite maximum is not subtracted, because
 /// infinity - infinity is NaN.
 void logSumExp(Node &n, Build &b) {
-  Reduction r = reductionOf(n, b);
+  ReductionOptions r = readReduction(n, b);
   Value x = n.in(0);
   Type element = b.elem(x);
   if (r.axes.empty())
@@ -101,7 +101,7 @@ template <ReduceKind kind> void arg(Node &n, Build &b) {
   n.set(0, b.op<ArgReduceOp>({x}, attributes));
 }
 
-template <ReduceKind kind> void cumulative(Node &n, Build &b) {
+template <ReduceKind kind> void cumulativeReduction(Node &n, Build &b) {
   int64_t axis = b.axis(b.needInt(n.in(1), "the axis"), b.rank(n.in(0)));
   SmallVector<NamedAttribute> attributes{b.attr("kind", ReduceKindAttr::get(b.context, kind)),
                                          b.attr("axis", axis)};
@@ -130,20 +130,20 @@ void topK(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"ReduceSum", plain<ReduceKind::sum>},
-    {"ReduceMean", plain<ReduceKind::mean>},
-    {"ReduceMax", plain<ReduceKind::max>},
-    {"ReduceMin", plain<ReduceKind::min>},
-    {"ReduceProd", plain<ReduceKind::prod>},
-    {"ReduceL1", ofSum<absolute, same>},
-    {"ReduceL2", ofSum<square, root>},
-    {"ReduceSumSquare", ofSum<square, same>},
-    {"ReduceLogSum", ofSum<same, logarithm>},
+    {"ReduceSum", reduceByKind<ReduceKind::sum>},
+    {"ReduceMean", reduceByKind<ReduceKind::mean>},
+    {"ReduceMax", reduceByKind<ReduceKind::max>},
+    {"ReduceMin", reduceByKind<ReduceKind::min>},
+    {"ReduceProd", reduceByKind<ReduceKind::prod>},
+    {"ReduceL1", reduceTransformedSum<absolute, same>},
+    {"ReduceL2", reduceTransformedSum<square, buildSqrt>},
+    {"ReduceSumSquare", reduceTransformedSum<square, same>},
+    {"ReduceLogSum", reduceTransformedSum<same, buildLog>},
     {"ReduceLogSumExp", logSumExp},
     {"ArgMax", arg<ReduceKind::max>},
     {"ArgMin", arg<ReduceKind::min>},
-    {"CumSum", cumulative<ReduceKind::sum>},
-    {"CumProd", cumulative<ReduceKind::prod>},
+    {"CumSum", cumulativeReduction<ReduceKind::sum>},
+    {"CumProd", cumulativeReduction<ReduceKind::prod>},
     {"TopK", topK},
 };
 

@@ -8,13 +8,13 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-struct Settings {
+struct ResizeOptions {
   std::string mode, coordinates, nearest;
   bool antialias = false, excludeOutside = false;
   double cubic = -0.75, extrapolation = 0;
 };
 
-struct Axis {
+struct ResizedAxis {
   int64_t axis, in, out;
   double scale;
   /// Normalized start and end of the region that tf_crop_and_resize crops along the axis.
@@ -23,7 +23,7 @@ struct Axis {
 
 /// Returns the input coordinate of the result's index i, as the attribute
 /// `coordinate_transformation_mode` specifies.
-double source(const Settings &s, const Axis &a, double i) {
+double computeSourceCoordinate(const ResizeOptions &s, const ResizedAxis &a, double i) {
   double width = a.scale * double(a.in), in = double(a.in);
   if (s.coordinates == "align_corners")
     return width == 1 ? 0 : i * (in - 1) / (width - 1);
@@ -43,7 +43,7 @@ double source(const Settings &s, const Axis &a, double i) {
   return centre;
 }
 
-int64_t nearestOf(const Settings &s, const Axis &a, double x) {
+int64_t computeNearestIndex(const ResizeOptions &s, const ResizedAxis &a, double x) {
   // Resize in opset 10 has no `nearest_mode`: it rounds down to enlarge and up to shrink.
   const bool isSimple = s.nearest == "simple";
   if (s.nearest == "floor" || (isSimple && a.scale >= 1))
@@ -53,7 +53,7 @@ int64_t nearestOf(const Settings &s, const Axis &a, double x) {
   return int64_t(s.nearest == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5));
 }
 
-double kernel(const Settings &s, double distance) {
+double interpolationKernel(const ResizeOptions &s, double distance) {
   double x = std::abs(distance), a = s.cubic;
   if (s.mode == "linear")
     return std::max(0.0, 1 - x);
@@ -62,7 +62,7 @@ double kernel(const Settings &s, double distance) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-Value alongAxis(Build &b, Value x, const Settings &s, const Axis &a) {
+Value resizeAxis(Build &b, Value x, const ResizeOptions &s, const ResizedAxis &a) {
   bool crop = s.coordinates == "tf_crop_and_resize";
   if (a.in == a.out && a.scale == 1 && !crop)
     return x;
@@ -80,11 +80,11 @@ Value alongAxis(Build &b, Value x, const Settings &s, const Axis &a) {
   std::vector<std::vector<double>> weights(taps);
   Dims outside;
   for (int64_t i = 0; i < a.out; ++i) {
-    double at = source(s, a, double(i));
+    double at = computeSourceCoordinate(s, a, double(i));
     outside.push_back(at < 0 || at > double(a.in - 1));
     auto inside = [&](int64_t place) { return std::clamp<int64_t>(place, 0, a.in - 1); };
     if (s.mode == "nearest") {
-      places[0].push_back(inside(nearestOf(s, a, at)));
+      places[0].push_back(inside(computeNearestIndex(s, a, at)));
       weights[0].push_back(1);
       continue;
     }
@@ -92,7 +92,7 @@ Value alongAxis(Build &b, Value x, const Settings &s, const Axis &a) {
     double total = 0;
     for (int64_t k = 0; k < taps; ++k) {
       int64_t place = first + k - (shrink < 1 ? 1 : 0);
-      double weight = kernel(s, (double(place) - at) * shrink);
+      double weight = interpolationKernel(s, (double(place) - at) * shrink);
       if (s.excludeOutside && (place < 0 || place >= a.in))
         weight = 0;
       places[k].push_back(inside(place));
@@ -118,7 +118,7 @@ Value alongAxis(Build &b, Value x, const Settings &s, const Axis &a) {
   return sum;
 }
 
-bool oneOf(Node &n, StringRef name, StringRef value, ArrayRef<StringRef> values) {
+bool checkOptionValue(Node &n, StringRef name, StringRef value, ArrayRef<StringRef> values) {
   if (llvm::is_contained(values, value))
     return true;
   std::string all;
@@ -135,7 +135,7 @@ void resize(Node &n, Build &b) {
   // settings are fixed.
   bool isBlocked = n.proto.domain() == blocked;
   bool old = !isBlocked && (n.proto.op_type() == "Upsample" || n.opset < 11);
-  Settings s;
+  ResizeOptions s;
   s.mode = n.string("mode", "nearest");
   s.coordinates =
       old ? "asymmetric"
@@ -147,12 +147,12 @@ void resize(Node &n, Build &b) {
   s.extrapolation = n.real("extrapolation_value", 0);
   if (s.mode == "bilinear" || s.mode == "trilinear")
     s.mode = "linear";
-  if (!oneOf(n, "mode", s.mode, {"nearest", "linear", "cubic"}) ||
-      !oneOf(n, "coordinate_transformation_mode", s.coordinates,
-             {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
-              "asymmetric", "tf_crop_and_resize"}) ||
-      (!old && !oneOf(n, "nearest_mode", s.nearest,
-                      {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})))
+  if (!checkOptionValue(n, "mode", s.mode, {"nearest", "linear", "cubic"}) ||
+      !checkOptionValue(n, "coordinate_transformation_mode", s.coordinates,
+                        {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                         "align_corners", "asymmetric", "tf_crop_and_resize"}) ||
+      (!old && !checkOptionValue(n, "nearest_mode", s.nearest,
+                                 {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})))
     return;
   Dims all;
   for (int64_t i = 0; i < rank; ++i)
@@ -188,7 +188,8 @@ void resize(Node &n, Build &b) {
                      Twine(given)))
     return;
   std::string policy = n.string("keep_aspect_ratio_policy", "stretch");
-  if (!oneOf(n, "keep_aspect_ratio_policy", policy, {"stretch", "not_larger", "not_smaller"}))
+  if (!checkOptionValue(n, "keep_aspect_ratio_policy", policy,
+                        {"stretch", "not_larger", "not_smaller"}))
     return;
   double common = 0;
   for (size_t i = 0; i < axes.size() && !scales && policy != "stretch"; ++i) {
@@ -201,7 +202,7 @@ void resize(Node &n, Build &b) {
   if (s.mode != "nearest" && !b.isFloat(x))
     x = b.cast(x, b.f32);
   for (size_t i = 0; i < axes.size() && b.ok(); ++i) {
-    Axis a;
+    ResizedAxis a;
     a.axis = axes[i];
     a.in = b.dim(x, a.axis);
     if (scales) {
@@ -220,7 +221,7 @@ void resize(Node &n, Build &b) {
     }
     if (!b.require(a.out >= 0 && a.scale >= 0, "a scale or size is negative, zero or too large"))
       return;
-    x = alongAxis(b, x, s, a);
+    x = resizeAxis(b, x, s, a);
   }
   n.set(0, b.cast(x, element));
 }

@@ -16,7 +16,7 @@ Value samplePoints(Build &b, Value x, ArrayRef<Value> places);
 Value sampleLinear(Build &b, Value x, ArrayRef<Value> places);
 
 /// Interpolation options of sampleGrid().
-struct GridReading {
+struct GridSampleOptions {
   std::string mode;    ///< interpolation: linear, nearest or cubic
   std::string padding; ///< for coordinates outside the image: zeros, border or reflection
   /// `align_corners`: whether the coordinates -1 and 1 refer to the centers of the corner elements
@@ -25,7 +25,7 @@ struct GridReading {
 };
 /// Samples images x [N, C, spatial..] at the coordinates of a grid [N, places.., spatial
 /// dimensions], which are from -1 to 1. Returns [N, C, places..].
-Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how);
+Value sampleGrid(Build &b, Value x, Value grid, const GridSampleOptions &how);
 
 /// Returns a bool mask of the integer coordinates that are in [0, extent).
 Value isInside(Build &b, Value place, int64_t extent);

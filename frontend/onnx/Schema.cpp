@@ -29,15 +29,15 @@ constexpr Row rows[] = {
 #undef ONNX_IR_VERSION
 };
 
-SmallVector<StringRef> wordsOf(StringRef text) {
+SmallVector<StringRef> splitWords(StringRef text) {
   SmallVector<StringRef> words;
   text.split(words, ' ', -1, false);
   return words;
 }
 
-std::vector<AttributeRule> attributesOf(StringRef text) {
+std::vector<AttributeRule> parseAttributes(StringRef text) {
   std::vector<AttributeRule> result;
-  for (StringRef word : wordsOf(text)) {
+  for (StringRef word : splitWords(text)) {
     AttributeRule rule;
     rule.isRequired = word.consume_back("!");
     StringRef type;
@@ -48,16 +48,17 @@ std::vector<AttributeRule> attributesOf(StringRef text) {
   return result;
 }
 
-std::vector<Parameter> parametersOf(StringRef text, const llvm::StringMap<TypeMask> &types) {
-  std::vector<Parameter> result;
-  for (StringRef word : wordsOf(text)) {
-    Parameter parameter;
+std::vector<FormalParameter> parseParameters(StringRef text,
+                                             const llvm::StringMap<TypeMask> &types) {
+  std::vector<FormalParameter> result;
+  for (StringRef word : splitWords(text)) {
+    FormalParameter parameter;
     StringRef type;
     std::tie(parameter.name, type) = word.split(':');
     if (type.consume_back("?"))
-      parameter.kind = Parameter::Optional;
+      parameter.kind = FormalParameter::Optional;
     if (size_t at = type.find_first_of("*~"); at != StringRef::npos) {
-      parameter.kind = Parameter::Variadic;
+      parameter.kind = FormalParameter::Variadic;
       parameter.isHomogeneous = type[at] == '*';
       type.drop_front(at + 1).getAsInteger(10, parameter.minimum);
       type = type.take_front(at);
@@ -69,9 +70,9 @@ std::vector<Parameter> parametersOf(StringRef text, const llvm::StringMap<TypeMa
   return result;
 }
 
-Schema schemaOf(const Row &row) {
+Schema parseSchema(const Row &row) {
   llvm::StringMap<TypeMask> types;
-  for (StringRef word : wordsOf(row.types)) {
+  for (StringRef word : splitWords(row.types)) {
     auto [name, mask] = word.split('=');
     mask.getAsInteger(16, types[name]);
   }
@@ -79,18 +80,18 @@ Schema schemaOf(const Row &row) {
           row.name,
           row.since,
           row.isRemoved,
-          attributesOf(row.attributes),
-          parametersOf(row.inputs, types),
-          parametersOf(row.outputs, types)};
+          parseAttributes(row.attributes),
+          parseParameters(row.inputs, types),
+          parseParameters(row.outputs, types)};
 }
 
-struct Table {
+struct SchemaTable {
   llvm::StringMap<std::vector<Schema>> versions;
   llvm::StringSet<> domains;
 
-  Table() {
+  SchemaTable() {
     for (const Row &row : rows) {
-      versions[fullName(row.domain, row.name)].push_back(schemaOf(row));
+      versions[fullName(row.domain, row.name)].push_back(parseSchema(row));
       domains.insert(row.domain);
     }
     for (auto &entry : versions)
@@ -98,8 +99,8 @@ struct Table {
   }
 };
 
-const Table &table() {
-  static const Table table;
+const SchemaTable &schemaTable() {
+  static const SchemaTable table;
   return table;
 }
 
@@ -109,12 +110,12 @@ std::string fullName(StringRef domain, StringRef name) {
   return ((domain.empty() ? "ai.onnx" : domain) + "." + name).str();
 }
 
-ArrayRef<Schema> schemasOf(StringRef domain, StringRef name) {
-  auto it = table().versions.find(fullName(domain, name));
-  return it == table().versions.end() ? ArrayRef<Schema>() : ArrayRef<Schema>(it->second);
+ArrayRef<Schema> findSchemas(StringRef domain, StringRef name) {
+  auto it = schemaTable().versions.find(fullName(domain, name));
+  return it == schemaTable().versions.end() ? ArrayRef<Schema>() : ArrayRef<Schema>(it->second);
 }
 
-const Schema *schemaAt(ArrayRef<Schema> versions, int64_t opset) {
+const Schema *findSchemaForOpset(ArrayRef<Schema> versions, int64_t opset) {
   const Schema *found = nullptr;
   for (const Schema &version : versions)
     if (version.since <= opset)
@@ -122,7 +123,7 @@ const Schema *schemaAt(ArrayRef<Schema> versions, int64_t opset) {
   return found;
 }
 
-bool hasSchemas(StringRef domain) { return table().domains.contains(domain); }
+bool hasSchemas(StringRef domain) { return schemaTable().domains.contains(domain); }
 
 int64_t newestIrVersion() {
 #define ONNX_IR_VERSION(version) return version;
@@ -134,11 +135,11 @@ int64_t newestIrVersion() {
 #undef ONNX_IR_VERSION
 }
 
-TypeMask typesOf(Type element) {
+TypeMask getTypeMask(Type element) {
   TypeMask result = 0;
   for (int32_t type = 1; type < 32; ++type) {
-    Type represented = elementTypeOf(type, element.getContext());
-    if (smallFloatOf(type))
+    Type represented = toElementType(type, element.getContext());
+    if (toSmallFloat(type))
       represented = Float32Type::get(element.getContext());
     if (represented == element)
       result |= TypeMask(1) << type;

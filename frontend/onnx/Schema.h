@@ -17,7 +17,7 @@ inline constexpr TypeMask sequenceType = TypeMask(1) << 32, optionalType = TypeM
                           mapType = TypeMask(1) << 34;
 
 /// Formal input or output of an operator.
-struct Parameter {
+struct FormalParameter {
   enum Kind { Single, Optional, Variadic };
   StringRef name;
   /// Name of the parameter's type parameter ("T"), or its fixed type ("int64").
@@ -44,15 +44,15 @@ struct Schema {
   /// Whether the operator was removed: it does not exist from opset `since` on.
   bool isRemoved = false;
   std::vector<AttributeRule> attributes;
-  std::vector<Parameter> inputs, outputs;
+  std::vector<FormalParameter> inputs, outputs;
 };
 
 /// Returns all versions of an operator, ordered by opset. The list is empty for an operator without
 /// schemas.
-ArrayRef<Schema> schemasOf(StringRef domain, StringRef name);
+ArrayRef<Schema> findSchemas(StringRef domain, StringRef name);
 /// Returns the version of an operator that applies in an opset. Returns null if the opset precedes
 /// the first version.
-const Schema *schemaAt(ArrayRef<Schema> versions, int64_t opset);
+const Schema *findSchemaForOpset(ArrayRef<Schema> versions, int64_t opset);
 /// Returns whether the onnx package has schemas for the operators of a domain.
 bool hasSchemas(StringRef domain);
 /// Returns the newest known IR version of the ONNX file format.
@@ -62,7 +62,7 @@ int64_t newestIrVersion();
 std::string fullName(StringRef domain, StringRef name);
 /// Returns the ONNX types that an MLIR element type may represent. f32 also represents floats of 8
 /// and 4 bits, and 8-bit integers also represent 4-bit integers.
-TypeMask typesOf(mlir::Type element);
+TypeMask getTypeMask(mlir::Type element);
 /// Formats the names of the types in a mask: "float, double".
 std::string typeNames(TypeMask types);
 

@@ -12,48 +12,48 @@ static constexpr int64_t oldestOpset = 6;
 static constexpr const char *convertHint = "; convert the model with onnx.version_converter";
 
 /// Formats an operator version: "ai.onnx.Clip in opset 13".
-static std::string versionText(StringRef domain, StringRef name, int64_t opset) {
+static std::string formatOperatorVersion(StringRef domain, StringRef name, int64_t opset) {
   return fullName(domain, name) + " in opset " + std::to_string(opset);
 }
 
 /// Lists names, as in "axis, keepdims"; "none" for an empty list.
-static std::string listed(ArrayRef<StringRef> names) {
+static std::string joinNames(ArrayRef<StringRef> names) {
   return names.empty() ? "none" : llvm::join(names, ", ");
 }
 
 /// Formats the number of values that parameters take: "1", "1 to 3" or "at least 2".
-static std::string countText(size_t low, std::optional<size_t> high) {
+static std::string formatCount(size_t low, std::optional<size_t> high) {
   if (!high)
     return "at least " + std::to_string(low);
   return std::to_string(low) + (low == *high ? "" : " to " + std::to_string(*high));
 }
 
-static size_t minimumCount(ArrayRef<Parameter> parameters) {
+static size_t minimumCount(ArrayRef<FormalParameter> parameters) {
   size_t result = 0;
   for (auto [i, parameter] : llvm::enumerate(parameters)) {
-    if (parameter.kind == Parameter::Single)
+    if (parameter.kind == FormalParameter::Single)
       result = i + 1;
-    if (parameter.kind == Parameter::Variadic && parameter.minimum > 0)
+    if (parameter.kind == FormalParameter::Variadic && parameter.minimum > 0)
       result = i + size_t(parameter.minimum);
   }
   return result;
 }
 
 static bool checkCount(const google::protobuf::RepeatedPtrField<std::string> &names,
-                       ArrayRef<Parameter> parameters, StringRef what, const std::string &version,
-                       Build &b) {
+                       ArrayRef<FormalParameter> parameters, StringRef what,
+                       const std::string &version, Build &b) {
   const size_t low = minimumCount(parameters), found = size_t(names.size());
   std::optional<size_t> high = parameters.size();
-  if (!parameters.empty() && parameters.back().kind == Parameter::Variadic)
+  if (!parameters.empty() && parameters.back().kind == FormalParameter::Variadic)
     high = std::nullopt;
   if (!b.require(found >= low && (!high || found <= *high),
                  version + " has another number of " + what +
-                     "s; required: " + countText(low, high) + "; found: " + Twine(found) +
+                     "s; required: " + formatCount(low, high) + "; found: " + Twine(found) +
                      "; give the node the " + what + "s of its opset's operator"))
     return false;
   for (auto [i, name] : llvm::enumerate(names))
     if (i < parameters.size() &&
-        !b.require(parameters[i].kind != Parameter::Single || !name.empty(),
+        !b.require(parameters[i].kind != FormalParameter::Single || !name.empty(),
                    what + " " + Twine(i) + " ('" + parameters[i].name + "') of " + version +
                        " is required and missing; give it a name"))
       return false;
@@ -62,7 +62,7 @@ static bool checkCount(const google::protobuf::RepeatedPtrField<std::string> &na
 
 /// Formats the opsets in which an operator has an attribute, for messages: ", which it has in
 /// opsets 6 to 10". Returns an empty string if no version has it.
-static std::string versionsWith(ArrayRef<Schema> versions, StringRef attribute) {
+static std::string formatOpsetsWith(ArrayRef<Schema> versions, StringRef attribute) {
   std::string result;
   for (size_t i = 0; i < versions.size(); ++i) {
     auto has = [&](const Schema &schema) {
@@ -96,8 +96,8 @@ static bool checkAttributes(const onnx::NodeProto &proto, ArrayRef<Schema> versi
       auto names = llvm::map_to_vector(schema.attributes,
                                        [](const AttributeRule &rule) { return rule.name; });
       return b.require(false, "attribute '" + name + "' is unknown to " + version +
-                                  "; required: " + listed(names) + "; found: '" + name + "'" +
-                                  versionsWith(versions, name) + convertHint);
+                                  "; required: " + joinNames(names) + "; found: '" + name + "'" +
+                                  formatOpsetsWith(versions, name) + convertHint);
     }
     if (!b.require(attribute.type() == onnx::AttributeProto::UNDEFINED ||
                        attribute.type() == rule->type,
@@ -126,14 +126,14 @@ static bool checkRowAttributes(const onnx::NodeProto &proto, const Operator &op,
     if (StringRef name = attribute.name();
         !b.require(name.starts_with("__") || llvm::is_contained(names, name),
                    "attribute '" + name + "' is unknown to " + full + "; required: " +
-                       listed(names) + "; found: '" + name + "'; remove the attribute"))
+                       joinNames(names) + "; found: '" + name + "'; remove the attribute"))
       return false;
   return true;
 }
 
 bool checkSignature(const onnx::NodeProto &proto, StringRef domain, int64_t opset, Build &b) {
   const std::string full = fullName(domain, proto.op_type()),
-                    version = versionText(domain, proto.op_type(), opset);
+                    version = formatOperatorVersion(domain, proto.op_type(), opset);
   const int64_t newest = newestOpset(domain);
   if (!b.require(!newest || opset <= newest,
                  "operator " + Twine(full) + " of opset " + Twine(opset) + " is newer than opset " +
@@ -144,11 +144,11 @@ bool checkSignature(const onnx::NodeProto &proto, StringRef domain, int64_t opse
     const Operator *op = findOperator(domain, proto.op_type());
     return !op || checkRowAttributes(proto, *op, full, b);
   }
-  ArrayRef<Schema> versions = schemasOf(domain, proto.op_type());
+  ArrayRef<Schema> versions = findSchemas(domain, proto.op_type());
   // An unknown operator is an error only if an output depends on it; the importer reports it then.
   if (versions.empty())
     return true;
-  const Schema *schema = schemaAt(versions, opset);
+  const Schema *schema = findSchemaForOpset(versions, opset);
   if (!b.require(schema, "operator " + Twine(full) + " is newer than the opset; required: opset " +
                              Twine(versions.front().since) + " or later; found: opset " +
                              Twine(opset) + convertHint) ||
@@ -158,7 +158,7 @@ bool checkSignature(const onnx::NodeProto &proto, StringRef domain, int64_t opse
                                          Twine(schema->since) + "; found: opset " + Twine(opset) +
                                          convertHint) ||
       !b.require(!domain.empty() || opset >= oldestOpset ||
-                     schema == schemaAt(versions, oldestOpset),
+                     schema == findSchemaForOpset(versions, oldestOpset),
                  "operator " + Twine(full) + " of opset " + Twine(opset) + " is older than opset " +
                      Twine(oldestOpset) + ", the oldest supported" + convertHint))
     return false;
@@ -168,20 +168,20 @@ bool checkSignature(const onnx::NodeProto &proto, StringRef domain, int64_t opse
 }
 
 /// Returns the ONNX types that an item may have.
-static TypeMask typesOf(const Item &item) {
-  if (item.kind == Item::Sequence)
+static TypeMask getTypeMask(const GraphValue &item) {
+  if (item.kind == GraphValue::Sequence)
     return sequenceType;
-  if (item.kind == Item::None)
+  if (item.kind == GraphValue::None)
     return optionalType;
-  return typesOf(cast<RankedTensorType>(item.value.getType()).getElementType());
+  return getTypeMask(cast<RankedTensorType>(item.value.getType()).getElementType());
 }
 
 /// Formats the type of an item for messages. An element type that represents several ONNX types has
 /// the name of the widest.
-static std::string typeText(const Item &item) {
-  if (item.kind == Item::None)
+static std::string formatItemType(const GraphValue &item) {
+  if (item.kind == GraphValue::None)
     return "an empty optional";
-  TypeMask types = typesOf(item);
+  TypeMask types = getTypeMask(item);
   return typeNames(types & -types);
 }
 
@@ -201,11 +201,11 @@ static bool checkRowInputs(const Node &n, const Operator &op, Build &b) {
 }
 
 bool checkInputs(const Node &n, StringRef domain, const Operator &op, Build &b) {
-  ArrayRef<Schema> versions = schemasOf(domain, op.name);
+  ArrayRef<Schema> versions = findSchemas(domain, op.name);
   if (versions.empty())
     return checkRowInputs(n, op, b);
-  const Schema &schema = *schemaAt(versions, n.opset);
-  const std::string version = versionText(domain, op.name, n.opset);
+  const Schema &schema = *findSchemaForOpset(versions, n.opset);
+  const std::string version = formatOperatorVersion(domain, op.name, n.opset);
   // Checks required attributes. In the body of a function, a node may lack one that it forwards
   // from the function's call, because the call may omit it.
   for (const AttributeRule &rule : schema.attributes)
@@ -215,28 +215,29 @@ bool checkInputs(const Node &n, StringRef domain, const Operator &op, Build &b) 
       return false;
   std::map<StringRef, int64_t> bound;
   for (int64_t i = 0; i < n.numInputs(); ++i) {
-    const Parameter &parameter = schema.inputs[std::min(size_t(i), schema.inputs.size() - 1)];
+    const FormalParameter &parameter = schema.inputs[std::min(size_t(i), schema.inputs.size() - 1)];
     if (!n.has(i)) {
-      if (!b.require(parameter.kind != Parameter::Single,
+      if (!b.require(parameter.kind != FormalParameter::Single,
                      "input " + Twine(i) + " ('" + parameter.name + "') of " + version +
                          " is required and missing; give it a value"))
         return false;
       continue;
     }
-    const Item &item = n.inputs[i];
-    if (!b.require(typesOf(item) & parameter.types,
+    const GraphValue &item = n.inputs[i];
+    if (!b.require(getTypeMask(item) & parameter.types,
                    "input " + Twine(i) + " ('" + parameter.name + "') of " + version +
                        " has the wrong type; required: " + typeNames(parameter.types) +
-                       "; found: " + typeText(item) + "; insert a Cast node"))
+                       "; found: " + formatItemType(item) + "; insert a Cast node"))
       return false;
     if (!item.value || !parameter.isHomogeneous)
       continue;
     auto [first, isFirst] = bound.try_emplace(parameter.type, i);
-    const Item &other = n.inputs[first->second];
-    if (!b.require(isFirst || b.elem(other.value) == b.elem(item.value),
-                   "inputs " + Twine(first->second) + " and " + Twine(i) + " of " + version +
-                       " have different types; required: one type; found: " + typeText(other) +
-                       " and " + typeText(item) + "; insert a Cast node"))
+    const GraphValue &other = n.inputs[first->second];
+    if (!b.require(
+            isFirst || b.elem(other.value) == b.elem(item.value),
+            "inputs " + Twine(first->second) + " and " + Twine(i) + " of " + version +
+                " have different types; required: one type; found: " + formatItemType(other) +
+                " and " + formatItemType(item) + "; insert a Cast node"))
       return false;
   }
   return true;

@@ -18,11 +18,13 @@ bool Selection::hasKnownCount() const {
   return !uniform || llvm::any_of(pieces, [](const Piece &piece) { return bool(piece.condition); });
 }
 
-bool isSelected(const Item &item) { return item.kind == Item::Selected || item.kind == Item::Size; }
+bool isSelected(const GraphValue &item) {
+  return item.kind == GraphValue::Selected || item.kind == GraphValue::Size;
+}
 
 //===--- Conditions -----------------------------------------------------------===//
 
-Value unshaped(Value v) {
+Value skipReshapes(Value v) {
   while (auto reshape = v ? v.getDefiningOp<ReshapeOp>() : ReshapeOp())
     v = reshape.getX();
   return v;
@@ -30,10 +32,10 @@ Value unshaped(Value v) {
 
 /// Returns true if two values have the same elements in order, because the same operations compute
 /// them. Reshapes are ignored.
-static bool sameValue(Value a, Value c, int depth = 0) {
+static bool isSameValue(Value a, Value c, int depth = 0) {
   constexpr int deepest = 8;
-  a = unshaped(a);
-  c = unshaped(c);
+  a = skipReshapes(a);
+  c = skipReshapes(c);
   if (a == c || !a || !c)
     return a == c;
   Operation *from = a.getDefiningOp(), *other = c.getDefiningOp();
@@ -42,23 +44,23 @@ static bool sameValue(Value a, Value c, int depth = 0) {
   return OperationEquivalence::isEquivalentTo(
       from, other,
       [&](Value x, Value y) {
-        return success(x.getType() == y.getType() && sameValue(x, y, depth + 1));
+        return success(x.getType() == y.getType() && isSameValue(x, y, depth + 1));
       },
       nullptr, OperationEquivalence::IgnoreLocations);
 }
 
-bool sameSlices(const Selection &a, const Selection &c) {
+bool haveSameSlices(const Selection &a, const Selection &c) {
   return std::equal(a.pieces.begin(), a.pieces.end(), c.pieces.begin(), c.pieces.end(),
                     [](const auto &p, const auto &q) {
-                      return p.length == q.length && sameValue(p.condition, q.condition);
+                      return p.length == q.length && isSameValue(p.condition, q.condition);
                     });
 }
 
-Value isTrue(Build &b, Value x) {
+Value convertToBool(Build &b, Value x) {
   return b.isBool(x) ? x : b.compare(Predicate::ne, x, b.like(x, 0));
 }
 
-Value maskOf(Build &b, const Selection &s) {
+Value buildSelectionMask(Build &b, const Selection &s) {
   std::vector<Value> parts;
   for (const Selection::Piece &piece : s.pieces)
     parts.push_back(piece.condition ? b.flatten(piece.condition)
@@ -69,61 +71,61 @@ Value maskOf(Build &b, const Selection &s) {
 Value broadcastMask(Build &b, const Selection &s, Value x, int64_t axis) {
   Dims shape(b.rank(x), 1);
   shape[axis] = s.capacity();
-  return b.reshape(maskOf(b, s), shape);
+  return b.reshape(buildSelectionMask(b, s), shape);
 }
 
-Value filled(Build &b, const Selection &s, Value x, double number) {
+Value fillUnselectedSlices(Build &b, const Selection &s, Value x, double number) {
   return b.select(broadcastMask(b, s, x, s.axis), x, b.like(x, number));
 }
 
-Value withFiniteSlices(Build &b, const Selection &s, Value x) {
-  return b.training && b.isFloat(x) ? filled(b, s, x, 1) : x;
+Value makeUnselectedSlicesFinite(Build &b, const Selection &s, Value x) {
+  return b.training && b.isFloat(x) ? fillUnselectedSlices(b, s, x, 1) : x;
 }
 
-Item selectedItem(Value v, Selection s) {
-  Item item(v);
+GraphValue makeSelectedValue(Value v, Selection s) {
+  GraphValue item(v);
   if (v) {
-    item.kind = Item::Selected;
+    item.kind = GraphValue::Selected;
     item.selection = std::make_shared<const Selection>(std::move(s));
   }
   return item;
 }
 
-Item nonZeroItem(Build &b, Value condition, ArrayRef<int64_t> shape,
-                 std::shared_ptr<const Selection> within) {
+GraphValue nonZeroItem(Build &b, Value condition, ArrayRef<int64_t> shape,
+                       std::shared_ptr<const Selection> within) {
   std::vector<Value> coordinates;
   const int64_t capacity = b.count(condition);
   for (size_t d = 0; d < shape.size(); ++d)
     coordinates.push_back(b.reshape(b.iota(b.i64, shape, int64_t(d)), {1, capacity}));
   Selection s;
-  s.pieces = {{unshaped(condition), capacity}};
+  s.pieces = {{skipReshapes(condition), capacity}};
   s.axis = 1;
   s.places = shape.vec();
   s.within = std::move(within);
   Value all = coordinates.size() == 1 ? coordinates[0] : b.concat(coordinates, 0);
-  return selectedItem(all, std::move(s));
+  return makeSelectedValue(all, std::move(s));
 }
 
-Item nonZeroSelected(Build &b, Value x) {
+GraphValue buildDynamicNonZero(Build &b, Value x) {
   if (!b.require(
           b.rank(x) > 0,
           "the value of a scalar operand of NonZero must be known when the model is imported"))
     return {};
-  return nonZeroItem(b, isTrue(b, x), b.shape(x), nullptr);
+  return nonZeroItem(b, convertToBool(b, x), b.shape(x), nullptr);
 }
 
-Item compressSelected(Build &b, Value x, Value condition, int64_t axis) {
+GraphValue buildDynamicCompress(Build &b, Value x, Value condition, int64_t axis) {
   const int64_t length = b.dim(condition, 0);
   if (!b.require(length <= b.dim(x, axis), "the condition is longer than the axis"))
     return {};
   Selection s;
-  s.pieces = {{unshaped(condition), length}};
+  s.pieces = {{skipReshapes(condition), length}};
   s.axis = axis;
-  Value all = withFiniteSlices(b, s, b.sliceAxis(x, axis, 0, length));
-  return selectedItem(all, std::move(s));
+  Value all = makeUnselectedSlicesFinite(b, s, b.sliceAxis(x, axis, 0, length));
+  return makeSelectedValue(all, std::move(s));
 }
 
-Selection slicesOf(const Selection &s) {
+Selection copySelectedSlices(const Selection &s) {
   Selection other;
   other.pieces = s.pieces;
   return other;
@@ -132,10 +134,11 @@ Selection slicesOf(const Selection &s) {
 /// Returns the only dimension in which two items may differ: the dimension of their selected slices
 /// or, without any, the dimension in which their sizes differ. Returns nullopt if there are several
 /// or none.
-static std::optional<int64_t> differingAxis(Build &b, const Item &one, const Item &other) {
+static std::optional<int64_t> findDifferingAxis(Build &b, const GraphValue &one,
+                                                const GraphValue &other) {
   ArrayRef<int64_t> shape = b.shape(one.value), to = b.shape(other.value);
   std::optional<int64_t> axis;
-  for (const Item *item : {&one, &other})
+  for (const GraphValue *item : {&one, &other})
     if (const Selection *s = item->selection.get()) {
       if (axis && *axis != s->axis)
         return std::nullopt;
@@ -149,10 +152,11 @@ static std::optional<int64_t> differingAxis(Build &b, const Item &one, const Ite
   return shape.size() == to.size() ? axis : std::nullopt;
 }
 
-Item chosenItem(Build &b, Value condition, const Item &one, const Item &other) {
-  const Item *items[] = {&one, &other};
-  for (const Item *item : items)
-    if ((item->kind != Item::Tensor && item->kind != Item::Selected) ||
+GraphValue buildConditionalValue(Build &b, Value condition, const GraphValue &one,
+                                 const GraphValue &other) {
+  const GraphValue *items[] = {&one, &other};
+  for (const GraphValue *item : items)
+    if ((item->kind != GraphValue::Tensor && item->kind != GraphValue::Selected) ||
         b.elem(item->value) != b.elem(one.value) ||
         (item->selection && (!item->selection->hasKnownCount() || item->selection->within)))
       return {};
@@ -161,9 +165,9 @@ Item chosenItem(Build &b, Value condition, const Item &one, const Item &other) {
     return b.select(condition, one.value, other.value);
   // An item without elements, of any shape, has no selected slice.
   const bool isEmpty[] = {b.count(one.value) == 0, b.count(other.value) == 0};
-  std::optional<int64_t> axis = differingAxis(b, one, other);
+  std::optional<int64_t> axis = findDifferingAxis(b, one, other);
   if (!axis && isEmpty[0] != isEmpty[1]) {
-    const Item &full = *items[isEmpty[0]];
+    const GraphValue &full = *items[isEmpty[0]];
     axis = full.selection ? full.selection->axis : 0;
   }
   if (!axis || (isEmpty[0] && isEmpty[1]))
@@ -179,11 +183,11 @@ Item chosenItem(Build &b, Value condition, const Item &one, const Item &other) {
       return {};
     const int64_t length = b.dim(v, *axis);
     const Selection *own = items[side]->selection.get();
-    chosen = own ? b.both(chosen, maskOf(b, *own)) : b.broadcast(chosen, {length});
-    s.pieces.push_back({unshaped(chosen), length});
+    chosen = own ? b.both(chosen, buildSelectionMask(b, *own)) : b.broadcast(chosen, {length});
+    s.pieces.push_back({skipReshapes(chosen), length});
     parts.push_back(v);
   }
-  return selectedItem(parts.size() == 1 ? parts[0] : b.concat(parts, *axis), s);
+  return makeSelectedValue(parts.size() == 1 ? parts[0] : b.concat(parts, *axis), s);
 }
 
 //===--- Sizes ----------------------------------------------------------------===//
@@ -193,10 +197,10 @@ Item chosenItem(Build &b, Value condition, const Item &one, const Item &other) {
 
 constexpr int64_t sizeStep = 7919;
 
-Item sizeItem(Build &b, ArrayRef<int64_t> values, ArrayRef<int64_t> times, ArrayRef<int64_t> shape,
-              const Selection &s) {
-  Item item(b.ints(values, shape, b.i64));
-  item.kind = Item::Size;
+GraphValue makeSizeValue(Build &b, ArrayRef<int64_t> values, ArrayRef<int64_t> times,
+                         ArrayRef<int64_t> shape, const Selection &s) {
+  GraphValue item(b.ints(values, shape, b.i64));
+  item.kind = GraphValue::Size;
   item.selection = std::make_shared<const Selection>(s);
   for (int64_t other = 1; other <= otherSizes; ++other) {
     Dims more(values);
@@ -207,15 +211,15 @@ Item sizeItem(Build &b, ArrayRef<int64_t> values, ArrayRef<int64_t> times, Array
   return item;
 }
 
-Item countItem(Build &b, ArrayRef<int64_t> shape, Type element, const Selection &s) {
-  Item item = sizeItem(b, {s.capacity()}, {1}, shape, s);
+GraphValue makeCountValue(Build &b, ArrayRef<int64_t> shape, Type element, const Selection &s) {
+  GraphValue item = makeSizeValue(b, {s.capacity()}, {1}, shape, s);
   item.value = b.cast(item.value, element);
-  for (Item &other : item.elements)
+  for (GraphValue &other : item.elements)
     other.value = b.cast(other.value, element);
   return item;
 }
 
-std::optional<std::vector<double>> timesOf(Build &b, const Item &size) {
+std::optional<std::vector<double>> computeCountMultiples(Build &b, const GraphValue &size) {
   std::optional<ref::Tensor> all = b.known(size.value), other[otherSizes];
   for (int64_t i = 0; i < otherSizes; ++i)
     other[i] = b.known(size.elements[i].value);
@@ -233,13 +237,13 @@ std::optional<std::vector<double>> timesOf(Build &b, const Item &size) {
 }
 
 /// Returns a Size item as a value computed at run time from the slice count.
-static Value computedSize(Build &b, const Item &size) {
-  auto times = timesOf(b, size);
+static Value buildSizeComputation(Build &b, const GraphValue &size) {
+  auto times = computeCountMultiples(b, size);
   if (!b.require(times.has_value(), "a shape depends on the product of several dynamic sizes"))
     return {};
   Value v = size.value;
   Type element = b.isFloat(v) ? b.elem(v) : b.i64;
-  Value number = countOf(b, *size.selection);
+  Value number = countSelectedSlices(b, *size.selection);
   std::vector<double> rest;
   auto all = b.known(v);
   for (size_t i = 0; i < times->size(); ++i)
@@ -248,10 +252,10 @@ static Value computedSize(Build &b, const Item &size) {
   return b.cast(b.add(counted, b.floats(rest, b.shape(v), element)), b.elem(v));
 }
 
-Item plainItem(Build &b, const Item &item, const Twine &what) {
-  if (item.kind == Item::Size)
-    return computedSize(b, item);
-  if (item.kind == Item::Selected) {
+GraphValue toOrdinaryTensor(Build &b, const GraphValue &item, const Twine &what) {
+  if (item.kind == GraphValue::Size)
+    return buildSizeComputation(b, item);
+  if (item.kind == GraphValue::Selected) {
     for (const Selection::Piece &piece : item.selection->pieces)
       if (piece.condition)
         b.need(piece.condition, "the condition that gives the size of " + what);
@@ -261,19 +265,19 @@ Item plainItem(Build &b, const Item &item, const Twine &what) {
   return item;
 }
 
-Value countedCondition(Build &b, Value x) {
-  auto cast = x ? unshaped(x).getDefiningOp<CastOp>() : CastOp();
+Value getCountedCondition(Build &b, Value x) {
+  auto cast = x ? skipReshapes(x).getDefiningOp<CastOp>() : CastOp();
   return cast && !b.isFloat(x) && b.isBool(cast.getX()) ? cast.getX() : Value();
 }
 
-std::optional<Item> countOfTrue(Build &b, Value x, const Reduction &r) {
-  Value condition = countedCondition(b, x);
+std::optional<GraphValue> matchCountOfTrue(Build &b, Value x, const ReductionOptions &r) {
+  Value condition = getCountedCondition(b, x);
   if (!b.ok() || !condition || b.known(x) || r.identity || b.rank(x) == 0 ||
       int64_t(r.axes.size()) != b.rank(x))
     return std::nullopt;
   Selection s;
-  s.pieces = {{unshaped(condition), b.count(x)}};
-  return countItem(b, Dims(r.keepdims ? size_t(b.rank(x)) : 0, 1), b.elem(x), s);
+  s.pieces = {{skipReshapes(condition), b.count(x)}};
+  return makeCountValue(b, Dims(r.keepdims ? size_t(b.rank(x)) : 0, 1), b.elem(x), s);
 }
 
 } // namespace dlc::onnxfront

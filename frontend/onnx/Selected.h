@@ -41,28 +41,29 @@ struct Selection {
 
 /// Returns the result of NonZero for an operand that is not a constant, as an item with a bounded
 /// dynamic dimension.
-Item nonZeroSelected(Build &b, Value x);
+GraphValue buildDynamicNonZero(Build &b, Value x);
 /// Compress: selects the slices of x along an axis whose element of `condition` (type i1) is true.
 /// Returns an item with a bounded dynamic dimension.
-Item compressSelected(Build &b, Value x, Value condition, int64_t axis);
+GraphValue buildDynamicCompress(Build &b, Value x, Value condition, int64_t axis);
 
 /// Returns the result of NonMaxSuppression. `among` is the selection of boxes and scores; null
 /// means that all boxes are selected.
-Item suppressedItem(Node &n, Build &b, const Selection *among);
+GraphValue buildNonMaxSuppression(Node &n, Build &b, const Selection *among);
 
 /// Returns one of two items, depending on a condition known only at run time. The result contains
 /// the slices of both items along the only dimension in which the items differ; the slices of the
 /// chosen item are selected. Returns an absent item if the shapes are incompatible.
-Item chosenItem(Build &b, Value condition, const Item &one, const Item &other);
+GraphValue buildConditionalValue(Build &b, Value condition, const GraphValue &one,
+                                 const GraphValue &other);
 
 /// Imports a node with an input that has a bounded dynamic dimension or that is the size of such a
 /// dimension.
 void importSelected(Node &n, Build &b, const Operator &op);
 /// Returns the number of true elements of a condition as a Size item if the sum of x over all axes
 /// is that number. Returns nullopt otherwise.
-std::optional<Item> countOfTrue(Build &b, Value x, const Reduction &r);
+std::optional<GraphValue> matchCountOfTrue(Build &b, Value x, const ReductionOptions &r);
 /// Returns true if an item has a bounded dynamic dimension or is the size of one.
-bool isSelected(const Item &item);
+bool isSelected(const GraphValue &item);
 
 /// Converts program outputs with a bounded dynamic dimension. The selected slices are moved to the
 /// front, and an additional output contains their number.
@@ -74,7 +75,7 @@ public:
     int64_t axis = 0;
     size_t counter = 0;
   };
-  BoundedOutput take(Build &b, const Item &item);
+  BoundedOutput take(Build &b, const GraphValue &item);
   size_t size() const { return taken.size(); }
   Value count(size_t counter) const { return taken[counter].count; }
 
@@ -89,7 +90,7 @@ private:
 /// Converts an item to an ordinary tensor. A Size item is computed at run time. For an item with a
 /// bounded dynamic dimension, reports an error that its condition must be constant. Returns any
 /// other item unchanged.
-Item plainItem(Build &b, const Item &item, const llvm::Twine &what);
+GraphValue toOrdinaryTensor(Build &b, const GraphValue &item, const llvm::Twine &what);
 
 } // namespace dlc::onnxfront
 

@@ -6,13 +6,13 @@ using namespace mlir;
 namespace dlc::onnxfront {
 
 /// Converts boxes (x center, y center, width, height) to two opposite corners (y, x).
-static Value cornersOf(Build &b, Value boxes) {
+static Value convertBoxesToCorners(Build &b, Value boxes) {
   Value centre = b.reverse(b.sliceAxis(boxes, 2, 0, 2), 2),
         half = b.mul(b.reverse(b.sliceAxis(boxes, 2, 2, 2), 2), 0.5);
   return b.concat({b.sub(centre, half), b.add(centre, half)}, 2);
 }
 
-Item suppressedItem(Node &n, Build &b, const Selection *among) {
+GraphValue buildNonMaxSuppression(Node &n, Build &b, const Selection *among) {
   Value boxes = n.in(0), scores = n.in(1);
   if (!b.ok() ||
       !b.require(b.rank(boxes) == 3 && b.rank(scores) == 3 && b.dim(boxes, 2) == 4 &&
@@ -31,8 +31,8 @@ Item suppressedItem(Node &n, Build &b, const Selection *among) {
     candidates = b.both(candidates, broadcastMask(b, *among, scores, 2));
   auto most = b.attempt(limit);
   const int64_t k = most ? std::clamp<int64_t>(most->getInt(0), 0, all) : all;
-  auto both = b.ops<NmsOp>({n.flag("center_point_box") ? cornersOf(b, boxes) : boxes, scores,
-                            candidates, number(3, b.f32)},
+  auto both = b.ops<NmsOp>({n.flag("center_point_box") ? convertBoxesToCorners(b, boxes) : boxes,
+                            scores, candidates, number(3, b.f32)},
                            {b.attr("k", k)});
   if (both.size() != 2)
     return {};
@@ -47,7 +47,7 @@ Item suppressedItem(Node &n, Build &b, const Selection *among) {
                          {batches * classes * k, 3});
   auto known = b.known(there);
   if (!known)
-    return compressSelected(b, rows, b.flatten(there), 0);
+    return buildDynamicCompress(b, rows, b.flatten(there), 0);
   Dims chosen;
   for (int64_t i = 0; i < known->size(); ++i)
     if (known->getInt(i))
@@ -65,7 +65,7 @@ bool SelectedNode::nonMaxSuppression() {
   for (int64_t i = 2; i < n.numInputs(); ++i)
     if (selection(i))
       return false;
-  n.set(0, suppressedItem(n, b, s));
+  n.set(0, buildNonMaxSuppression(n, b, s));
   return true;
 }
 
@@ -73,9 +73,9 @@ bool SelectedNode::roiAlign() {
   const Selection *rois = selection(1), *batch = selection(2), *s = sharedSelection(1, 2);
   if (!s || selection(0) || s->within || (rois && rois->axis != 0) || (batch && batch->axis != 0))
     return false;
-  std::vector<Item> inputs = n.inputs;
-  inputs[1] = rois ? filled(b, *s, n.in(1), 0) : n.in(1);
-  inputs[2] = batch ? filled(b, *s, n.in(2), 0) : n.in(2);
+  std::vector<GraphValue> inputs = n.inputs;
+  inputs[1] = rois ? fillUnselectedSlices(b, *s, n.in(1), 0) : n.in(1);
+  inputs[2] = batch ? fillUnselectedSlices(b, *s, n.in(2), 0) : n.in(2);
   return setOutputs(run(std::move(inputs)), *s, 0);
 }
 

@@ -14,17 +14,17 @@ const Selection *SelectedNode::sharedSelection(int64_t i, int64_t j) const {
     return one ? one : other;
   if (one->uniform || other->uniform)
     return one->uniform ? other : one;
-  return sameSlices(*one, *other) ? one : nullptr;
+  return haveSameSlices(*one, *other) ? one : nullptr;
 }
 
-std::vector<Item> SelectedNode::run(std::vector<Item> inputs) {
+std::vector<GraphValue> SelectedNode::run(std::vector<GraphValue> inputs) {
   Node inner(n.importer, b, n.proto, n.frame, n.scope, n.opset);
   inner.inputs = std::move(inputs);
   op.handler(inner, b);
   return std::move(inner.outputs);
 }
 
-bool SelectedNode::setOutputs(std::vector<Item> results, const Selection &s, int64_t axis,
+bool SelectedNode::setOutputs(std::vector<GraphValue> results, const Selection &s, int64_t axis,
                               bool keepsPlaces) {
   // Indices of selected slices that also count unselected slices cannot be used as values.
   if (s.within && !keepsPlaces)
@@ -34,8 +34,8 @@ bool SelectedNode::setOutputs(std::vector<Item> results, const Selection &s, int
   if (!keepsPlaces)
     next.places.reset();
   for (size_t i = 0; i < results.size(); ++i)
-    if (results[i].kind == Item::Tensor)
-      n.set(int64_t(i), selectedItem(results[i].value, next));
+    if (results[i].kind == GraphValue::Tensor)
+      n.set(int64_t(i), makeSelectedValue(results[i].value, next));
   return true;
 }
 
@@ -58,7 +58,7 @@ bool SelectedNode::elementwise() {
       continue;
     int64_t place = b.rank(n.in(i)) - own->axis;
     if (own->within || (s && (place != fromEnd || own->capacity() != s->capacity())) ||
-        (s && !s->uniform && !own->uniform && !sameSlices(*s, *own)))
+        (s && !s->uniform && !own->uniform && !haveSameSlices(*s, *own)))
       return false;
     fromEnd = place;
     if (!s || s->uniform)
@@ -68,7 +68,7 @@ bool SelectedNode::elementwise() {
     if (n.has(i) && !selection(i) && b.rank(n.in(i)) >= fromEnd && b.dim(n.in(i), -fromEnd) != 1)
       return false;
   bool keepsPlaces = op.name == StringRef("Cast") && s->places;
-  std::vector<Item> results = runAll();
+  std::vector<GraphValue> results = runAll();
   keepsPlaces = keepsPlaces && !results.empty() && results[0].value &&
                 !b.isFloat(results[0].value) && !b.isBool(results[0].value);
   return setOutputs(std::move(results), *s, rank - fromEnd, keepsPlaces);
@@ -76,12 +76,12 @@ bool SelectedNode::elementwise() {
 
 bool SelectedNode::transpose() {
   const Selection &s = *selection(0);
-  Dims order = permutationOf(n, b.rank(n.in(0)));
+  Dims order = readPermutation(n, b.rank(n.in(0)));
   auto place = llvm::find(order, s.axis);
   return place != order.end() && setOutputs(runAll(), s, place - order.begin(), true);
 }
 
-Selection eachSlice(Build &b, const Selection &s, ArrayRef<int64_t> inner) {
+Selection splitSelectedSlices(Build &b, const Selection &s, ArrayRef<int64_t> inner) {
   Selection more;
   more.uniform = s.uniform;
   for (const Selection::Piece &piece : s.pieces) {
@@ -93,7 +93,7 @@ Selection eachSlice(Build &b, const Selection &s, ArrayRef<int64_t> inner) {
       Dims column = b.dims(condition), whole = column;
       column.resize(column.size() + inner.size(), 1);
       whole.insert(whole.end(), inner.begin(), inner.end());
-      condition = unshaped(b.broadcast(b.reshape(condition, column), whole));
+      condition = skipReshapes(b.broadcast(b.reshape(condition, column), whole));
     }
     more.pieces.push_back({condition, length});
   }
@@ -106,7 +106,7 @@ bool SelectedNode::reshape() {
   if (!s)
     return false;
   Dims from = b.dims(n.in(0));
-  std::vector<Item> results = runAll();
+  std::vector<GraphValue> results = runAll();
   if (!b.ok() || results.empty())
     return true;
   auto before = [](ArrayRef<int64_t> shape, int64_t axis) {
@@ -129,16 +129,16 @@ bool SelectedNode::reshape() {
       inner = inner.drop_back();
     const int64_t each = before(inner, int64_t(inner.size()));
     if (to[axis] == s->capacity() * each && before(to, axis) == before(from, s->axis))
-      return setOutputs(std::move(results), eachSlice(b, *s, inner), axis);
+      return setOutputs(std::move(results), splitSelectedSlices(b, *s, inner), axis);
   }
   return false;
 }
 
 /// Returns the only element of a Size item that depends on the slice count, as a position from the
 /// end (1 is the last). Returns 0 if there is no such element or several.
-static int64_t openDimension(Build &b, const Item &size) {
+static int64_t findDynamicDimension(Build &b, const GraphValue &size) {
   int64_t found = 0;
-  auto times = timesOf(b, size);
+  auto times = computeCountMultiples(b, size);
   if (!times)
     return 0;
   for (size_t i = 0; i < times->size(); ++i)
@@ -152,8 +152,9 @@ static int64_t openDimension(Build &b, const Item &size) {
 
 /// Returns a selection of equal slices along a dimension whose size is an element of a Size item.
 /// `open` is the position of the element from the end.
-static Selection uniformSelection(Build &b, const Item &size, int64_t open, int64_t capacity) {
-  auto times = timesOf(b, size);
+static Selection makeUniformSelection(Build &b, const GraphValue &size, int64_t open,
+                                      int64_t capacity) {
+  auto times = computeCountMultiples(b, size);
   Selection s;
   if (times && (*times)[times->size() - size_t(open)] == 1 &&
       capacity == size.selection->capacity())
@@ -169,7 +170,7 @@ bool SelectedNode::expand() {
   const bool isOpen = isSize(1);
   if (selection(1) || isSize(0) || (!s && !isOpen))
     return false;
-  const int64_t open = isOpen ? openDimension(b, n.inputs[1]) : 0;
+  const int64_t open = isOpen ? findDynamicDimension(b, n.inputs[1]) : 0;
   if (isOpen && open == 0)
     return false;
   const int64_t rank = b.rank(n.in(0)), fromEnd = s ? rank - s->axis : open;
@@ -184,7 +185,7 @@ bool SelectedNode::expand() {
   if (s ? extent != 1 && !(isOpen && extent == s->capacity())
         : rank >= fromEnd && b.dim(n.in(0), -fromEnd) != 1)
     return false;
-  std::vector<Item> results = runAll();
+  std::vector<GraphValue> results = runAll();
   if (!b.ok() || results.empty())
     return true;
   const int64_t axis = b.rank(results[0].value) - fromEnd;
@@ -192,7 +193,7 @@ bool SelectedNode::expand() {
   // also after the expansion.
   const bool same =
       s && (b.shape(results[0].value) == b.shape(n.in(0)) || (s->places && s->places->size() == 1));
-  return setOutputs(std::move(results), s ? *s : uniformSelection(b, n.inputs[1], open, extent),
+  return setOutputs(std::move(results), s ? *s : makeUniformSelection(b, n.inputs[1], open, extent),
                     axis, same);
 }
 
@@ -206,10 +207,10 @@ bool SelectedNode::shape() {
     if (!s->hasKnownCount() || s->capacity() == 0)
       return false;
     const int64_t all = b.count(n.in(0));
-    n.set(0, sizeItem(b, {all}, {all / s->capacity()}, {}, *s));
+    n.set(0, makeSizeValue(b, {all}, {all / s->capacity()}, {}, *s));
     return true;
   }
-  auto [start, end] = shapeRange(n, int64_t(dims.size()));
+  auto [start, end] = readShapeRange(n, int64_t(dims.size()));
   size_t number = size_t(end - start);
   ArrayRef<int64_t> some = ArrayRef<int64_t>(dims).slice(size_t(start), number),
                     open = ArrayRef<int64_t>(times).slice(size_t(start), number);
@@ -218,19 +219,19 @@ bool SelectedNode::shape() {
   else if (!s->hasKnownCount())
     return false;
   else
-    n.set(0, sizeItem(b, some, open, {int64_t(number)}, *s));
+    n.set(0, makeSizeValue(b, some, open, {int64_t(number)}, *s));
   return true;
 }
 
 bool SelectedNode::constantOfShape() {
-  const int64_t open = isSize(0) ? openDimension(b, n.inputs[0]) : 0;
+  const int64_t open = isSize(0) ? findDynamicDimension(b, n.inputs[0]) : 0;
   if (open == 0)
     return false;
-  std::vector<Item> results = runAll();
+  std::vector<GraphValue> results = runAll();
   if (!b.ok() || results.empty())
     return true;
   const int64_t axis = b.rank(results[0].value) - open;
-  Selection s = uniformSelection(b, n.inputs[0], open, b.dim(results[0].value, axis));
+  Selection s = makeUniformSelection(b, n.inputs[0], open, b.dim(results[0].value, axis));
   return setOutputs(std::move(results), s, axis);
 }
 
@@ -241,12 +242,12 @@ bool SelectedNode::slice() {
     return false;
   if (!s)
     return sliceToCount();
-  if (isSize(2) && !sameSlices(*s, *n.inputs[2].selection))
+  if (isSize(2) && !haveSameSlices(*s, *n.inputs[2].selection))
     return false;
   Dims steps = n.opset >= 10 && n.has(4) ? b.needInts(n.in(4), "the steps") : Dims();
   if (llvm::any_of(steps, [](int64_t step) { return step < 0; }))
     return sliceByNumber();
-  std::vector<Item> results = runAll();
+  std::vector<GraphValue> results = runAll();
   if (!b.ok() || results.empty())
     return true;
   const bool isWhole = b.shape(results[0].value) == b.shape(n.in(0));
@@ -261,7 +262,7 @@ bool SelectedNode::sliceToCount() {
   if (!isSize(2) || isSize(0) || isSize(1) || b.count(n.in(2)) != 1)
     return false;
   const Selection &of = *n.inputs[2].selection;
-  auto times = timesOf(b, n.inputs[2]);
+  auto times = computeCountMultiples(b, n.inputs[2]);
   Dims starts = b.needInts(n.in(1), "the starts"), ends = b.needInts(n.in(2), "the ends"),
        axes = n.has(3) ? b.needInts(n.in(3), "the axes") : Dims{0},
        steps = n.has(4) ? b.needInts(n.in(4), "the steps") : Dims{1};
@@ -272,9 +273,9 @@ bool SelectedNode::sliceToCount() {
   if (!b.ok() || b.dim(n.in(0), axis) == 0)
     return !b.ok();
   Value number = b.clamp(compactIndices(b, of), 0, double(b.dim(n.in(0), axis) - 1));
-  Selection s = slicesOf(of);
+  Selection s = copySelectedSlices(of);
   s.axis = axis;
-  n.set(0, selectedItem(b.gather(n.in(0), number, axis), s));
+  n.set(0, makeSelectedValue(b.gather(n.in(0), number, axis), s));
   return true;
 }
 
@@ -286,14 +287,15 @@ bool SelectedNode::concat() {
     const Selection *own = selection(i);
     if (own && (!own->hasKnownCount() || own->within || (first && own->axis != first->axis)))
       return false;
-    if (own && own->axis != axis && first && !sameSlices(*own, *first))
+    if (own && own->axis != axis && first && !haveSameSlices(*own, *first))
       return false;
     first = own ? own : first;
   }
   if (!b.ok())
     return true;
   if (first->axis != axis)
-    return llvm::all_of(n.inputs, [](const Item &i) { return i.kind == Item::Selected; }) &&
+    return llvm::all_of(n.inputs,
+                        [](const GraphValue &i) { return i.kind == GraphValue::Selected; }) &&
            setOutputs(runAll(), *first, first->axis);
   for (int64_t i = 0; i < n.numInputs(); ++i) {
     if (const Selection *own = selection(i))
@@ -313,7 +315,7 @@ bool SelectedNode::other() {
     return false;
   const bool dropsAxis =
       StringRef(op.name).starts_with("Arg") && n.integer("keepdims", 1) == 0 && axis < s->axis;
-  std::vector<Item> results = runAll();
+  std::vector<GraphValue> results = runAll();
   const bool isWhole = results.size() == 1 && b.ok() && op.name == StringRef("Split");
   return setOutputs(std::move(results), *s, s->axis - dropsAxis, isWhole);
 }
@@ -326,7 +328,7 @@ bool SelectedNode::batched() {
                          (b.training || n.integer("training_mode", 0) != 0)))
     return false;
   for (int64_t i = 1; i < n.numInputs(); ++i)
-    if (n.has(i) && n.inputs[i].kind != Item::Tensor)
+    if (n.has(i) && n.inputs[i].kind != GraphValue::Tensor)
       return false;
   return s && s->axis == 0 && setOutputs(runAll(), *s, 0);
 }
@@ -336,8 +338,8 @@ bool SelectedNode::batched() {
 bool SelectedNode::isLinear() const {
   StringRef name = op.name;
   if (name == "Equal") // a size is not negative and never equals a negative number
-    return llvm::any_of(n.inputs, [&](const Item &item) {
-      auto elements = item.kind == Item::Tensor ? b.known(item.value) : std::nullopt;
+    return llvm::any_of(n.inputs, [&](const GraphValue &item) {
+      auto elements = item.kind == GraphValue::Tensor ? b.known(item.value) : std::nullopt;
       for (int64_t i = 0; elements && i < elements->size(); ++i)
         if (elements->getDouble(i) >= 0)
           return false;
@@ -360,24 +362,25 @@ bool SelectedNode::isLinear() const {
 bool SelectedNode::sizes() {
   if (!isLinear())
     return false;
-  Item result;
+  GraphValue result;
   std::shared_ptr<const Selection> of;
-  for (const Item &item : n.inputs) {
-    if (item.kind != Item::Size) {
-      if (item.kind != Item::Absent && (item.kind != Item::Tensor || !b.known(item.value)))
+  for (const GraphValue &item : n.inputs) {
+    if (item.kind != GraphValue::Size) {
+      if (item.kind != GraphValue::Absent &&
+          (item.kind != GraphValue::Tensor || !b.known(item.value)))
         return false;
       continue;
     }
-    if (of && !sameSlices(*of, *item.selection))
+    if (of && !haveSameSlices(*of, *item.selection))
       return false;
     of = item.selection;
   }
   for (int64_t other = 0; other <= otherSizes; ++other) {
-    std::vector<Item> inputs = n.inputs;
-    for (Item &item : inputs)
-      if (item.kind == Item::Size)
-        item = other ? Item(item.elements[size_t(other - 1)]) : Item(item.value);
-    std::vector<Item> outputs;
+    std::vector<GraphValue> inputs = n.inputs;
+    for (GraphValue &item : inputs)
+      if (item.kind == GraphValue::Size)
+        item = other ? GraphValue(item.elements[size_t(other - 1)]) : GraphValue(item.value);
+    std::vector<GraphValue> outputs;
     {
       llvm::SaveAndRestore quiet(b.silent, true);
       outputs = run(std::move(inputs));
@@ -394,13 +397,13 @@ bool SelectedNode::sizes() {
     else
       result = outputs[0];
   }
-  result.kind = Item::Size;
+  result.kind = GraphValue::Size;
   result.selection = of;
-  auto times = timesOf(b, result);
+  auto times = computeCountMultiples(b, result);
   if (!times)
     return false;
   if (llvm::all_of(*times, [](double t) { return t == 0; }))
-    result = Item(result.value);
+    result = GraphValue(result.value);
   n.set(0, result);
   return true;
 }
@@ -476,8 +479,8 @@ void SelectedNode::import() {
                           return a.has_g() || a.graphs_size() > 0;
                         });
   Rule rule = standard ? find(op.name, op) : nullptr;
-  const bool onlySizes =
-      llvm::none_of(n.inputs, [](const Item &item) { return item.kind == Item::Selected; });
+  const bool onlySizes = llvm::none_of(
+      n.inputs, [](const GraphValue &item) { return item.kind == GraphValue::Selected; });
   if (onlySizes && standard && sizes())
     return;
   static constexpr Rule ofSizes[] = {&SelectedNode::expand, &SelectedNode::reshape,
@@ -486,18 +489,18 @@ void SelectedNode::import() {
                                      &SelectedNode::pad};
   const bool takesSizes = llvm::is_contained(ofSizes, rule);
   // Converts inputs of one kind to ordinary tensors, computed at run time.
-  auto makePlain = [&](Item::Kind kind) {
+  auto makePlain = [&](GraphValue::Kind kind) {
     for (size_t i = 0; b.ok() && i < n.inputs.size(); ++i)
       if (n.inputs[i].kind == kind)
-        n.inputs[i] = plainItem(b, n.inputs[i], "input " + Twine(i));
+        n.inputs[i] = toOrdinaryTensor(b, n.inputs[i], "input " + Twine(i));
     return b.ok();
   };
-  if (!takesSizes && !makePlain(Item::Size))
+  if (!takesSizes && !makePlain(GraphValue::Size))
     return;
   if (rule && (!onlySizes || takesSizes) && ((this->*rule)() || !b.ok()))
     return;
-  makePlain(Item::Size);
-  makePlain(Item::Selected);
+  makePlain(GraphValue::Size);
+  makePlain(GraphValue::Selected);
   if (b.ok())
     op.handler(n, b);
 }

@@ -10,16 +10,16 @@ namespace dlc::onnxfront {
 
 //===--- Compaction -----------------------------------------------------------===//
 
-Value countOf(Build &b, const Selection &s) {
-  return b.reduce(ReduceKind::sum, b.cast(maskOf(b, s), b.i64), {0}, false);
+Value countSelectedSlices(Build &b, const Selection &s) {
+  return b.reduce(ReduceKind::sum, b.cast(buildSelectionMask(b, s), b.i64), {0}, false);
 }
 
 Value compactIndices(Build &b, const Selection &s) {
-  return b.sub(b.runningSum(b.cast(maskOf(b, s), b.i64), 0), 1);
+  return b.sub(b.runningSum(b.cast(buildSelectionMask(b, s), b.i64), 0), 1);
 }
 
 /// Returns a selection of the first `number` slices of a dimension.
-static Selection firstSlices(Build &b, Value number, int64_t capacity, int64_t axis) {
+static Selection selectFirstSlices(Build &b, Value number, int64_t capacity, int64_t axis) {
   Selection s;
   s.pieces = {{b.compare(Predicate::lt, b.iota(b.i64, {capacity}, 0), number), capacity}};
   s.axis = axis;
@@ -28,11 +28,11 @@ static Selection firstSlices(Build &b, Value number, int64_t capacity, int64_t a
 
 /// Returns true if the selected slices precede all others, because the condition compares their
 /// indices to a number.
-static bool areFirst(Build &b, const Selection &s) {
+static bool areSelectedSlicesFirst(Build &b, const Selection &s) {
   if (s.pieces.size() != 1 || !s.pieces[0].condition)
     return s.hasKnownCount() &&
            llvm::none_of(s.pieces, [](auto &piece) { return piece.condition; });
-  auto compare = unshaped(s.pieces[0].condition).getDefiningOp<CompareOp>();
+  auto compare = skipReshapes(s.pieces[0].condition).getDefiningOp<CompareOp>();
   if (!compare || compare.getPredicate() != Predicate::lt || b.count(compare.getB()) != 1)
     return false;
   auto places = b.known(compare.getA());
@@ -46,10 +46,10 @@ static bool areFirst(Build &b, const Selection &s) {
 
 /// Returns i64 [capacity]: the indices of the selected slices in order. The remaining elements are
 /// `beyond`.
-static Value orderOf(Build &b, const Selection &s, int64_t beyond) {
+static Value buildSelectedIndices(Build &b, const Selection &s, int64_t beyond) {
   const int64_t capacity = s.capacity();
-  Value place = b.iota(b.i64, {capacity}, 0), mask = maskOf(b, s);
-  if (areFirst(b, s))
+  Value place = b.iota(b.i64, {capacity}, 0), mask = buildSelectionMask(b, s);
+  if (areSelectedSlicesFirst(b, s))
     return beyond == 0 ? place : b.select(mask, place, b.scalarInt(b.i64, beyond));
   Value to = b.select(mask, compactIndices(b, s), b.scalarInt(b.i64, capacity));
   Value order = b.scatter(b.splat(b.i64, {capacity + 1}, double(beyond)), to, place, 0);
@@ -57,8 +57,8 @@ static Value orderOf(Build &b, const Selection &s, int64_t beyond) {
 }
 
 /// Returns x [.., capacity, ..] with the selected slices moved to the front.
-static Value compacted(Build &b, const Selection &s, Value x) {
-  return areFirst(b, s) ? x : b.gather(x, orderOf(b, s, 0), s.axis);
+static Value moveSelectedSlicesFirst(Build &b, const Selection &s, Value x) {
+  return areSelectedSlicesFirst(b, s) ? x : b.gather(x, buildSelectedIndices(b, s, 0), s.axis);
 }
 
 //===--- Operators ------------------------------------------------------------===//
@@ -66,19 +66,21 @@ static Value compacted(Build &b, const Selection &s, Value x) {
 /// Maps indices among the selected slices of `data` to positions in the whole dimension. Indices
 /// below 0 count from the end. An index out of range is an error at run time unless `indices` is
 /// given and its slice is unselected.
-static Value placesOf(Build &b, const Selection &data, Value numbers, const Selection *indices) {
+static Value mapSelectedIndices(Build &b, const Selection &data, Value numbers,
+                                const Selection *indices) {
   Value at = b.cast(numbers, b.i64);
-  at = b.select(b.compare(Predicate::lt, at, b.like(at, 0)), b.add(at, countOf(b, data)), at);
+  at = b.select(b.compare(Predicate::lt, at, b.like(at, 0)),
+                b.add(at, countSelectedSlices(b, data)), at);
   if (indices)
-    at = filled(b, *indices, at, 0);
-  return b.gather(orderOf(b, data, indices ? 0 : data.capacity()), at, 0);
+    at = fillUnselectedSlices(b, *indices, at, 0);
+  return b.gather(buildSelectedIndices(b, data, indices ? 0 : data.capacity()), at, 0);
 }
 
 bool SelectedNode::gatherByNumber(int64_t axis) {
   const Selection &data = *selection(0), *indices = selection(1);
   if (!data.hasKnownCount() || data.within || data.capacity() == 0 || (indices && indices->within))
     return false;
-  Value found = b.gather(n.in(0), placesOf(b, data, n.in(1), indices), axis);
+  Value found = b.gather(n.in(0), mapSelectedIndices(b, data, n.in(1), indices), axis);
   if (indices)
     return setReadOutput(found, *indices, axis + indices->axis);
   n.set(0, found);
@@ -94,8 +96,8 @@ bool SelectedNode::gatherNdByNumber() {
   std::vector<Value> columns;
   for (int64_t d = 0; d < depth; ++d) {
     Value column = b.sliceAxis(b.cast(n.in(1), b.i64), last, d, 1);
-    columns.push_back(d == data.axis ? placesOf(b, data, column, indices)
-                      : indices      ? filled(b, *indices, column, 0)
+    columns.push_back(d == data.axis ? mapSelectedIndices(b, data, column, indices)
+                      : indices      ? fillUnselectedSlices(b, *indices, column, 0)
                                      : column);
   }
   auto results = run({n.inputs[0].value, b.concat(columns, last)});
@@ -112,7 +114,7 @@ bool SelectedNode::range() {
   if (!isSize(1) || isSize(0) || isSize(2))
     return false;
   const Selection &of = *n.inputs[1].selection;
-  auto times = timesOf(b, n.inputs[1]);
+  auto times = computeCountMultiples(b, n.inputs[1]);
   auto start = b.attempt(n.in(0)), limit = b.known(n.in(1));
   auto step = n.has(2) ? b.attempt(n.in(2)) : std::nullopt;
   if (!b.ok() || !of.hasKnownCount() || !times || times->size() != 1 || (*times)[0] != 1 ||
@@ -120,23 +122,23 @@ bool SelectedNode::range() {
       start->getDouble(0) != 0 || (n.has(2) && (!step || step->getDouble(0) != 1)))
     return !b.ok();
   Value numbers = b.max(compactIndices(b, of), b.scalarInt(b.i64, 0));
-  return setOutputs({b.cast(numbers, b.elem(n.in(0)))}, slicesOf(of), 0);
+  return setOutputs({b.cast(numbers, b.elem(n.in(0)))}, copySelectedSlices(of), 0);
 }
 
 /// Handles Resize of a batch whose examples are the slices. The output shape may contain the slice
 /// count.
 bool SelectedNode::resize() {
   const Selection *s = selection(0);
-  std::vector<Item> inputs = n.inputs;
+  std::vector<GraphValue> inputs = n.inputs;
   for (size_t i = 1; i < inputs.size(); ++i)
-    if (inputs[i].kind == Item::Size && s && sameSlices(*s, *inputs[i].selection))
+    if (inputs[i].kind == GraphValue::Size && s && haveSameSlices(*s, *inputs[i].selection))
       inputs[i] = inputs[i].value;
-    else if (inputs[i].kind != Item::Tensor && inputs[i].kind != Item::Absent)
+    else if (inputs[i].kind != GraphValue::Tensor && inputs[i].kind != GraphValue::Absent)
       return false;
   if (!s || s->axis != 0)
     return false;
   inputs[0] = n.in(0);
-  std::vector<Item> results = run(std::move(inputs));
+  std::vector<GraphValue> results = run(std::move(inputs));
   return !b.ok() || results.empty() ||
          (b.dim(results[0].value, 0) == s->capacity() && setOutputs(std::move(results), *s, 0));
 }
@@ -160,14 +162,14 @@ bool SelectedNode::sliceByNumber() {
   // A bound above the capacity means all slices, also if it counts from the end.
   const int64_t from = std::clamp(*start, -capacity - 1, capacity),
                 to = std::clamp(*end, -capacity - 1, capacity);
-  Value number = countOf(b, s);
+  Value number = countSelectedSlices(b, s);
   auto taken = [&](Value numbers) {
     Value at = b.clamp(numbers, 0, double(capacity - 1));
-    return b.gather(n.in(0), b.gather(orderOf(b, s, 0), at, 0), s.axis);
+    return b.gather(n.in(0), b.gather(buildSelectedIndices(b, s, 0), at, 0), s.axis);
   };
   if (*step == -1 && (from == -1 || from == capacity) && to == -capacity - 1) {
     Value numbers = b.sub(b.sub(number, 1), b.iota(b.i64, {capacity}, 0));
-    return setReadOutput(taken(numbers), firstSlices(b, number, capacity, s.axis), s.axis);
+    return setReadOutput(taken(numbers), selectFirstSlices(b, number, capacity, s.axis), s.axis);
   }
   if (*step != 1)
     return false;
@@ -181,9 +183,9 @@ bool SelectedNode::sliceByNumber() {
                                            : to < 0  ? to - from
                                                      : std::min(-from, to),
                                            0, capacity);
-  Value x = from >= 0 ? b.sliceAxis(compacted(b, s, n.in(0)), s.axis, from, most)
+  Value x = from >= 0 ? b.sliceAxis(moveSelectedSlicesFirst(b, s, n.in(0)), s.axis, from, most)
                       : taken(b.add(first, b.iota(b.i64, {most}, 0)));
-  return setReadOutput(x, firstSlices(b, length, most, s.axis), s.axis);
+  return setReadOutput(x, selectFirstSlices(b, length, most, s.axis), s.axis);
 }
 
 /// Handles Tile: all selected slices are repeated several times.
@@ -197,7 +199,7 @@ bool SelectedNode::tile() {
     return setOutputs(runAll(), *s, s->axis);
   if (!s->hasKnownCount() || s->within || times < 1)
     return false;
-  Selection more = slicesOf(*s);
+  Selection more = copySelectedSlices(*s);
   for (int64_t i = 1; i < times; ++i)
     more.pieces.insert(more.pieces.end(), s->pieces.begin(), s->pieces.end());
   return setOutputs(runAll(), more, s->axis);
@@ -215,14 +217,14 @@ bool SelectedNode::pad() {
       return false;
   if (!s || !pads)
     return false;
-  std::vector<Item> results = runAll();
+  std::vector<GraphValue> results = runAll();
   if (!b.ok() || results.empty() || b.dim(results[0].value, s->axis) == s->capacity())
     return !b.ok() || results.empty() || setOutputs(std::move(results), *s, s->axis);
   const int64_t rank = b.rank(n.in(0));
   if (!s->hasKnownCount() || s->within || n.has(3) || pads->size() != 2 * rank ||
       n.string("mode", "constant") != "constant")
     return false;
-  Selection more = slicesOf(*s);
+  Selection more = copySelectedSlices(*s);
   more.pieces.insert(more.pieces.begin(), {Value(), pads->getInt(s->axis)});
   more.pieces.push_back({Value(), pads->getInt(rank + s->axis)});
   llvm::erase_if(more.pieces, [](const Selection::Piece &piece) { return piece.length == 0; });
@@ -233,7 +235,7 @@ bool SelectedNode::pad() {
 /// number of slices and the result has a static shape.
 bool SelectedNode::padToSize() {
   const Selection *s = selection(0), &of = *n.inputs[1].selection;
-  auto times = timesOf(b, n.inputs[1]);
+  auto times = computeCountMultiples(b, n.inputs[1]);
   auto all = b.known(n.in(1));
   const int64_t rank = b.rank(n.in(0));
   if (!s || !s->hasKnownCount() || s->within || !times || !all || n.has(3) ||
@@ -242,7 +244,8 @@ bool SelectedNode::padToSize() {
   // Each of the slices that the padding counts may have been split into `each` slices.
   const int64_t end = rank + s->axis, each = s->capacity() / std::max<int64_t>(1, of.capacity());
   if (s->capacity() != each * of.capacity() ||
-      !(each == 1 ? sameSlices(*s, of) : sameSlices(*s, eachSlice(b, of, {each}))))
+      !(each == 1 ? haveSameSlices(*s, of)
+                  : haveSameSlices(*s, splitSelectedSlices(b, of, {each}))))
     return false;
   Dims pads;
   for (int64_t i = 0; i < 2 * rank; ++i) {
@@ -251,8 +254,9 @@ bool SelectedNode::padToSize() {
     pads.push_back(int64_t(all->getDouble(i)));
   }
   Value fill = n.has(2) ? b.reshape(n.in(2), {}) : b.like(n.in(0), 0);
-  Selection first = firstSlices(b, countOf(b, *s), s->capacity(), s->axis);
-  Value x = b.select(broadcastMask(b, first, n.in(0), s->axis), compacted(b, *s, n.in(0)), fill);
+  Selection first = selectFirstSlices(b, countSelectedSlices(b, *s), s->capacity(), s->axis);
+  Value x = b.select(broadcastMask(b, first, n.in(0), s->axis),
+                     moveSelectedSlicesFirst(b, *s, n.in(0)), fill);
   if (pads[size_t(end)] < 0) {
     x = b.sliceAxis(x, s->axis, 0, s->capacity() + pads[size_t(end)]);
     pads[size_t(end)] = 0;
@@ -309,7 +313,7 @@ static std::vector<double> upperBounds(Build &b, Value v, int depth = 0) {
 
 /// Returns x with the selected slices first, followed by a value that any element precedes in a
 /// search. Equal elements precede it, too.
-static Value searchable(Build &b, const Selection &s, Value x, bool largest) {
+static Value prepareForSearch(Build &b, const Selection &s, Value x, bool largest) {
   Type element = b.elem(x);
   Value last;
   if (b.isFloat(x)) {
@@ -320,8 +324,8 @@ static Value searchable(Build &b, const Selection &s, Value x, bool largest) {
     const int64_t low = isSigned ? -(int64_t(1) << (width - 1)) : 0;
     last = b.scalarInt(element, largest ? low : isSigned ? ~low : ~int64_t(0));
   }
-  Selection all = firstSlices(b, countOf(b, s), s.capacity(), s.axis);
-  return b.select(broadcastMask(b, all, x, s.axis), compacted(b, s, x), last);
+  Selection all = selectFirstSlices(b, countSelectedSlices(b, s), s.capacity(), s.axis);
+  return b.select(broadcastMask(b, all, x, s.axis), moveSelectedSlicesFirst(b, s, x), last);
 }
 
 /// Handles ArgMax and ArgMin along the slice dimension.
@@ -333,7 +337,7 @@ bool SelectedNode::search() {
   if (!s->hasKnownCount() || s->within || s->capacity() == 0 ||
       n.integer("select_last_index", 0) != 0)
     return false;
-  auto results = run({searchable(b, *s, n.in(0), op.name == StringRef("ArgMax"))});
+  auto results = run({prepareForSearch(b, *s, n.in(0), op.name == StringRef("ArgMax"))});
   if (b.ok() && !results.empty())
     n.set(0, results[0]);
   return true;
@@ -352,19 +356,20 @@ bool SelectedNode::topK() {
   if (!b.ok())
     return true;
   const int64_t most = int64_t(std::clamp<double>(upperBounds(b, k)[0], 0, double(s->capacity())));
-  x = searchable(b, *s, x, largest);
+  x = prepareForSearch(b, *s, x, largest);
   auto both = b.ops<TopKOp>({x}, {b.attr("k", most), b.attr("axis", axis),
                                   b.attr("largest", b.b.getBoolAttr(largest)),
                                   b.attr("sorted", b.b.getBoolAttr(true))});
   return both.size() != 2 ||
-         setOutputs({both[0], both[1]}, firstSlices(b, b.min(countOf(b, *s), k), most, axis), axis);
+         setOutputs({both[0], both[1]},
+                    selectFirstSlices(b, b.min(countSelectedSlices(b, *s), k), most, axis), axis);
 }
 
 //===--- Outputs --------------------------------------------------------------===//
 
 /// Returns x [.., capacity, ..] with the elements of its first `count` slices along an axis moved
 /// to the start of its memory.
-static Value compact(Build &b, Value x, int64_t axis, Value count) {
+static Value compactMemory(Build &b, Value x, int64_t axis, Value count) {
   int64_t outer = 1;
   for (int64_t d : b.shape(x).take_front(size_t(axis)))
     outer *= d;
@@ -380,7 +385,7 @@ static Value compact(Build &b, Value x, int64_t axis, Value count) {
   return b.reshape(b.gather(b.reshape(x, lines), from, 0), b.shape(x));
 }
 
-SelectedOutputs::BoundedOutput SelectedOutputs::take(Build &b, const Item &item) {
+SelectedOutputs::BoundedOutput SelectedOutputs::take(Build &b, const GraphValue &item) {
   const Selection &s = *item.selection;
   Value x = item.value;
   if (s.within && !s.within->within && s.places && s.places->size() == 1) {
@@ -390,12 +395,12 @@ SelectedOutputs::BoundedOutput SelectedOutputs::take(Build &b, const Item &item)
   } else if (s.within) {
     return {};
   }
-  auto known = llvm::find_if(taken, [&](const Taken &t) { return sameSlices(t.slices, s); });
+  auto known = llvm::find_if(taken, [&](const Taken &t) { return haveSameSlices(t.slices, s); });
   if (known == taken.end()) {
-    taken.push_back({slicesOf(s), countOf(b, s)});
+    taken.push_back({copySelectedSlices(s), countSelectedSlices(b, s)});
     known = taken.end() - 1;
   }
-  return {compact(b, compacted(b, s, x), s.axis, known->count), s.axis,
+  return {compactMemory(b, moveSelectedSlicesFirst(b, s, x), s.axis, known->count), s.axis,
           size_t(known - taken.begin())};
 }
 

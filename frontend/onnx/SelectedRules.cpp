@@ -8,9 +8,9 @@ namespace dlc::onnxfront {
 /// Sets the output to v, with the slices of s selected along the axis: the result of a gather whose
 /// indices or data are selected slices.
 bool SelectedNode::setReadOutput(Value v, const Selection &s, int64_t axis) {
-  Selection slices = slicesOf(s);
+  Selection slices = copySelectedSlices(s);
   slices.axis = axis;
-  return setOutputs({withFiniteSlices(b, slices, v)}, slices, axis);
+  return setOutputs({makeUnselectedSlicesFinite(b, slices, v)}, slices, axis);
 }
 
 bool SelectedNode::gather() {
@@ -21,7 +21,7 @@ bool SelectedNode::gather() {
   if (!b.ok())
     return true;
   if (data && indices && data->axis == axis && indices->within && b.rank(n.in(1)) == 1 &&
-      sameSlices(*data, *indices->within))
+      haveSameSlices(*data, *indices->within))
     // Gather of selected slices by the indices of selected slices: the result has all slices of the
     // data, and those that both conditions select are selected.
     return setReadOutput(n.in(0), *indices, axis);
@@ -38,7 +38,7 @@ bool SelectedNode::gather() {
   if (indices->places && indices->places->size() == 1 && b.rank(n.in(1)) == 1 &&
       b.dim(n.in(0), axis) == indices->capacity())
     return setReadOutput(n.in(0), *indices, axis);
-  auto results = run({n.inputs[0], filled(b, *indices, n.in(1), 0)});
+  auto results = run({n.inputs[0], fillUnselectedSlices(b, *indices, n.in(1), 0)});
   return !b.ok() || results.empty() ||
          setReadOutput(results[0].value, *indices, axis + indices->axis);
 }
@@ -49,7 +49,8 @@ static bool areOwnPlaces(Build &b, const Selection &indices, Value at, Value x,
                          const Selection *xSlices) {
   if (!indices.places || indices.axis != 0 || b.rank(at) != 2 || (xSlices && xSlices->axis != 0))
     return false;
-  if (xSlices ? !indices.within || !sameSlices(*xSlices, *indices.within) : bool(indices.within))
+  if (xSlices ? !indices.within || !haveSameSlices(*xSlices, *indices.within)
+              : bool(indices.within))
     return false;
   const Dims &places = *indices.places;
   return b.dim(at, 1) == int64_t(places.size()) && b.rank(x) >= int64_t(places.size()) &&
@@ -58,7 +59,7 @@ static bool areOwnPlaces(Build &b, const Selection &indices, Value at, Value x,
 
 /// Returns the shape of x with the indexed dimensions merged: from [indexed dimensions.., rest..]
 /// to [capacity, rest..].
-static Dims inTurn(Build &b, const Selection &indices, Value x) {
+static Dims mergeIndexedDims(Build &b, const Selection &indices, Value x) {
   Dims shape{indices.capacity()};
   ArrayRef<int64_t> rest = b.shape(x).drop_front(indices.places->size());
   shape.insert(shape.end(), rest.begin(), rest.end());
@@ -72,17 +73,18 @@ bool SelectedNode::gatherNd() {
     // slice is gathered with its own indices.
     return data && indices && data->axis == indices->axis && data->axis < batch && !data->within &&
            !indices->within && data->hasKnownCount() &&
-           (indices->uniform || sameSlices(*data, *indices)) &&
-           setOutputs(run({n.inputs[0].value, filled(b, *data, n.in(1), 0)}), *data, data->axis);
+           (indices->uniform || haveSameSlices(*data, *indices)) &&
+           setOutputs(run({n.inputs[0].value, fillUnselectedSlices(b, *data, n.in(1), 0)}), *data,
+                      data->axis);
   if (indices && indices->uniform)
     return false;
   if (indices && areOwnPlaces(b, *indices, n.in(1), n.in(0), data))
-    return setReadOutput(b.reshape(n.in(0), inTurn(b, *indices, n.in(0))), *indices, 0);
+    return setReadOutput(b.reshape(n.in(0), mergeIndexedDims(b, *indices, n.in(0))), *indices, 0);
   if (data)
     return gatherNdByNumber();
   if (indices->within || indices->axis == b.rank(n.in(1)) - 1)
     return false;
-  auto results = run({n.inputs[0], filled(b, *indices, n.in(1), 0)});
+  auto results = run({n.inputs[0], fillUnselectedSlices(b, *indices, n.in(1), 0)});
   return !b.ok() || results.empty() || setReadOutput(results[0].value, *indices, indices->axis);
 }
 
@@ -93,15 +95,16 @@ bool SelectedNode::gatherElements() {
   int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
   if (!data || !indices || data->axis != indices->axis || axis == data->axis || data->within ||
       indices->within || data->capacity() != indices->capacity() ||
-      (!data->uniform && !indices->uniform && !sameSlices(*data, *indices)))
+      (!data->uniform && !indices->uniform && !haveSameSlices(*data, *indices)))
     return false;
   const Selection &s = data->uniform ? *indices : *data;
-  return setOutputs(run({n.inputs[0].value, filled(b, *indices, n.in(1), 0)}), s, s.axis);
+  return setOutputs(run({n.inputs[0].value, fillUnselectedSlices(b, *indices, n.in(1), 0)}), s,
+                    s.axis);
 }
 
 /// Returns the identity element of a scatter's reduction for the type of x; nullopt if there is
 /// none.
-static std::optional<double> neutral(Build &b, StringRef reduction, Value x) {
+static std::optional<double> getReductionIdentity(Build &b, StringRef reduction, Value x) {
   if (reduction == "add")
     return 0;
   if (reduction == "mul")
@@ -119,12 +122,13 @@ bool SelectedNode::scatter(int64_t axis, bool byPlace) {
   const int64_t rank = b.rank(n.in(0));
   if (selection(0) || !indices || !updates || indices->within || indices->uniform ||
       indices->axis != updates->axis || indices->capacity() != updates->capacity() ||
-      (!updates->uniform && !sameSlices(*indices, *updates)))
+      (!updates->uniform && !haveSameSlices(*indices, *updates)))
     return false;
   Selection s = *indices;
   Value x = n.in(0), at = n.in(1), with = n.in(2);
-  if (auto none = neutral(b, n.string("reduction", "none"), with)) {
-    auto results = run({x, filled(b, s, at, 0), filled(b, s, with, *none)});
+  if (auto none = getReductionIdentity(b, n.string("reduction", "none"), with)) {
+    auto results =
+        run({x, fillUnselectedSlices(b, s, at, 0), fillUnselectedSlices(b, s, with, *none)});
     if (b.ok() && !results.empty())
       n.set(0, results[0]);
     return true;
@@ -160,13 +164,14 @@ bool SelectedNode::scatterElements() {
   // mask.
   if (data && indices && updates && data->axis == axis && indices->axis == axis &&
       updates->axis == axis && indices->places && indices->places->size() == 1 && indices->within &&
-      sameSlices(*data, *indices->within) && (updates->uniform || sameSlices(*indices, *updates)) &&
+      haveSameSlices(*data, *indices->within) &&
+      (updates->uniform || haveSameSlices(*indices, *updates)) &&
       n.string("reduction", "none") == "none" && b.shape(n.in(0)) == b.shape(n.in(1)) &&
       b.shape(n.in(0)) == b.shape(n.in(2))) {
     Value chosen = b.select(broadcastMask(b, *indices, n.in(0), axis), n.in(2), n.in(0));
-    Selection all = slicesOf(*indices->within);
+    Selection all = copySelectedSlices(*indices->within);
     all.axis = axis;
-    n.set(0, selectedItem(chosen, all));
+    n.set(0, makeSelectedValue(chosen, all));
     return true;
   }
   return scatter(axis, false);
@@ -179,15 +184,15 @@ bool SelectedNode::scatterNd() {
   if (n.string("reduction", "none") == "none" &&
       areOwnPlaces(b, *indices, n.in(1), n.in(0), data) && updates->axis == 0 &&
       updates->capacity() == indices->capacity() &&
-      (updates->uniform || sameSlices(*indices, *updates))) {
+      (updates->uniform || haveSameSlices(*indices, *updates))) {
     // Selected slices that are written back to their own indices: an assignment by a mask.
     Value x = n.in(0);
     Dims shape = b.dims(x);
     for (size_t d = indices->places->size(); d < shape.size(); ++d)
       shape[d] = 1;
-    Value chosen =
-        b.select(b.reshape(maskOf(b, *indices), shape), b.reshape(n.in(2), b.shape(x)), x);
-    n.set(0, data ? selectedItem(chosen, *data) : Item(chosen));
+    Value chosen = b.select(b.reshape(buildSelectionMask(b, *indices), shape),
+                            b.reshape(n.in(2), b.shape(x)), x);
+    n.set(0, data ? makeSelectedValue(chosen, *data) : GraphValue(chosen));
     return true;
   }
   return indices->axis < b.rank(n.in(1)) - 1 && scatter(0, true);
@@ -205,14 +210,14 @@ bool SelectedNode::trailing() {
     return !b.ok() || setOutputs(runAll(), *s, s->axis);
   if (!isOne || !s->hasKnownCount())
     return false;
-  return setOutputs(run({filled(b, *s, n.in(0), -INFINITY)}), *s, s->axis);
+  return setOutputs(run({fillUnselectedSlices(b, *s, n.in(0), -INFINITY)}), *s, s->axis);
 }
 
 bool SelectedNode::reduce() {
   const Selection *s = selection(0);
   if (!s || selection(1) || isSize(1))
     return false;
-  Reduction r = reductionOf(n, b);
+  ReductionOptions r = readReduction(n, b);
   if (!b.ok())
     return true;
   if (r.identity)
@@ -227,11 +232,11 @@ bool SelectedNode::reduce() {
   StringRef name = op.name;
   // The sum of a condition over the selected slices is the number of slices that are selected and
   // true, a Size item.
-  Value condition = countedCondition(b, x);
+  Value condition = getCountedCondition(b, x);
   if (name == "ReduceSum" && b.rank(x) == 1 && condition) {
     Selection both;
-    both.pieces = {{b.both(maskOf(b, *s), b.flatten(condition)), s->capacity()}};
-    n.set(0, countItem(b, Dims(r.keepdims ? 1 : 0, 1), b.elem(x), both));
+    both.pieces = {{b.both(buildSelectionMask(b, *s), b.flatten(condition)), s->capacity()}};
+    n.set(0, makeCountValue(b, Dims(r.keepdims ? 1 : 0, 1), b.elem(x), both));
     return true;
   }
   std::optional<double> none;
@@ -242,19 +247,19 @@ bool SelectedNode::reduce() {
   else if (name == "ReduceProd")
     none = 1;
   else if (name == "ReduceMax" || name == "ReduceMin")
-    none = neutral(b, name == "ReduceMax" ? "max" : "min", x);
+    none = getReductionIdentity(b, name == "ReduceMax" ? "max" : "min", x);
   else if (name == "ReduceLogSumExp" && b.isFloat(x))
     none = -INFINITY;
   if (!none || (name == "ReduceMean" && !b.isFloat(x)))
     return false;
-  std::vector<Item> inputs = n.inputs;
-  inputs[0] = filled(b, *s, x, *none);
-  std::vector<Item> results = run(std::move(inputs));
+  std::vector<GraphValue> inputs = n.inputs;
+  inputs[0] = fillUnselectedSlices(b, *s, x, *none);
+  std::vector<GraphValue> results = run(std::move(inputs));
   if (!b.ok() || results.empty())
     return true;
   Value result = results[0].value;
   if (name == "ReduceMean") {
-    Value there = b.reduce(ReduceKind::sum, b.cast(maskOf(b, *s), b.f32), {0}, false);
+    Value there = b.reduce(ReduceKind::sum, b.cast(buildSelectionMask(b, *s), b.f32), {0}, false);
     result = b.mul(result, b.cast(b.div(b.scalar(b.f32, double(s->capacity())), there), b.elem(x)));
   }
   n.set(0, result);
@@ -270,7 +275,7 @@ bool SelectedNode::running() {
   if (!b.ok() || axis != s->axis)
     return !b.ok() || setOutputs(runAll(), *s, s->axis);
   double none = op.name == StringRef("CumProd") ? 1 : 0;
-  return setOutputs(run({filled(b, *s, n.in(0), none), n.inputs[1]}), *s, axis);
+  return setOutputs(run({fillUnselectedSlices(b, *s, n.in(0), none), n.inputs[1]}), *s, axis);
 }
 
 /// Handles matmuls. Rows of A or columns of B may be selected slices. If the reduction (K)
@@ -283,9 +288,10 @@ bool SelectedNode::matmul() {
   const int64_t rank = std::max(ranks[0], ranks[1]);
   if (left && right) {
     if (left->axis != ranks[0] - 1 || right->axis != ranks[1] - 2 || left->uniform ||
-        right->uniform || left->within || right->within || !sameSlices(*left, *right))
+        right->uniform || left->within || right->within || !haveSameSlices(*left, *right))
       return false;
-    auto results = run({filled(b, *left, n.in(0), 0), filled(b, *right, n.in(1), 0)});
+    auto results = run(
+        {fillUnselectedSlices(b, *left, n.in(0), 0), fillUnselectedSlices(b, *right, n.in(1), 0)});
     if (b.ok() && !results.empty())
       n.set(0, results[0]);
     return true;
@@ -312,8 +318,8 @@ bool SelectedNode::nonZero() {
   const Selection *s = selection(0);
   if (!s || b.rank(n.in(0)) != 1 || s->uniform || s->within)
     return false;
-  auto within = std::make_shared<Selection>(slicesOf(*s));
-  Value condition = b.both(maskOf(b, *s), isTrue(b, n.in(0)));
+  auto within = std::make_shared<Selection>(copySelectedSlices(*s));
+  Value condition = b.both(buildSelectionMask(b, *s), convertToBool(b, n.in(0)));
   n.set(0, nonZeroItem(b, condition, b.shape(n.in(0)), within));
   return true;
 }

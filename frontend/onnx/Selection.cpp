@@ -13,7 +13,7 @@ namespace {
 void nonZero(Node &n, Build &b) {
   auto x = b.attempt(n.in(0));
   if (!x)
-    return n.set(0, nonZeroSelected(b, n.in(0)));
+    return n.set(0, buildDynamicNonZero(b, n.in(0)));
   Dims found;
   for (int64_t i = 0; i < x->size(); ++i)
     if (x->getDouble(i) != 0)
@@ -36,7 +36,7 @@ void compress(Node &n, Build &b) {
   if (!b.ok())
     return;
   if (!condition)
-    return n.set(0, compressSelected(b, x, n.in(1), axis));
+    return n.set(0, buildDynamicCompress(b, x, n.in(1), axis));
   Dims chosen;
   for (int64_t i = 0; i < condition->size(); ++i)
     if (condition->getInt(i) &&
@@ -46,7 +46,7 @@ void compress(Node &n, Build &b) {
 }
 
 /// Total order of the elements of a constant tensor: exact for 64-bit integers, and NaN is last.
-struct Less {
+struct ElementLess {
   const ref::Tensor &x;
   int compare(int64_t i, int64_t j) const {
     if (!x.isFloat()) {
@@ -64,7 +64,7 @@ struct Less {
 
 /// Handles Unique of values computed at run time: the values are sorted, and the first of equal
 /// ones is selected.
-void uniqueSelected(Node &n, Build &b) {
+void importDynamicUnique(Node &n, Build &b) {
   Value x = b.flatten(n.in(0));
   const int64_t size = b.count(x);
   auto both = b.ops<TopKOp>({x}, {b.attr("k", size), b.attr("axis", int64_t(0)),
@@ -79,19 +79,19 @@ void uniqueSelected(Node &n, Build &b) {
                0);
   Value group = b.sub(b.runningSum(b.cast(isNew, b.i64), 0), 1);
   Value zeros = b.splat(b.i64, {size}, 0);
-  n.set(0, compressSelected(b, sorted, isNew, 0));
-  n.set(1, compressSelected(b, places, isNew, 0));
+  n.set(0, buildDynamicCompress(b, sorted, isNew, 0));
+  n.set(1, buildDynamicCompress(b, places, isNew, 0));
   n.set(2, b.scatter(zeros, places, group, 0));
   if (n.hasOutput(3)) {
     Value members = b.scatter(zeros, group, b.splat(b.i64, {size}, 1), 0, ScatterReduction::add);
-    n.set(3, compressSelected(b, b.gather(members, group, 0), isNew, 0));
+    n.set(3, buildDynamicCompress(b, b.gather(members, group, 0), isNew, 0));
   }
 }
 
 void unique(Node &n, Build &b) {
   if (b.ok() && !n.hasAttr("axis") && n.integer("sorted", 1) && b.count(n.in(0)) > 1 &&
       !b.attempt(n.in(0)) && b.ok())
-    return uniqueSelected(n, b);
+    return importDynamicUnique(n, b);
   auto x = b.need(n.in(0), "the operand, whose unique elements give the result's shape,");
   if (!x)
     return;
@@ -107,7 +107,7 @@ void unique(Node &n, Build &b) {
   int64_t extent = b.dim(source, axis), inner = 1, outer = 1;
   for (int64_t d = 0; d < b.rank(source); ++d)
     (d < axis ? outer : d > axis ? inner : extent) *= d == axis ? 1 : b.shape(source)[d];
-  Less less{*x};
+  ElementLess less{*x};
   auto order = [&](int64_t s, int64_t t) {
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < inner; ++i)
@@ -149,7 +149,7 @@ void unique(Node &n, Build &b) {
   n.set(3, b.ints(counts));
 }
 
-void nonMaxSuppression(Node &n, Build &b) { n.set(0, suppressedItem(n, b, nullptr)); }
+void nonMaxSuppression(Node &n, Build &b) { n.set(0, buildNonMaxSuppression(n, b, nullptr)); }
 
 const Operator table[] = {
     {"NonZero", nonZero},

@@ -8,14 +8,14 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-bool isSequence(Node &n, Build &b, int64_t i) {
-  return b.require(n.has(i) && n.inputs[i].kind == Item::Sequence,
+bool checkSequence(Node &n, Build &b, int64_t i) {
+  return b.require(n.has(i) && n.inputs[i].kind == GraphValue::Sequence,
                    "input " + Twine(i) + " must be a sequence");
 }
 
 /// Reads an index into a sequence of `size` elements. If `end` is set, the index after the last
 /// element is also allowed.
-int64_t position(Node &n, Build &b, int64_t input, int64_t size, bool end) {
+int64_t readPosition(Node &n, Build &b, int64_t input, int64_t size, bool end) {
   int64_t at = b.needInt(n.in(input), "the position"), from = at;
   if (at < 0)
     at += size;
@@ -24,45 +24,45 @@ int64_t position(Node &n, Build &b, int64_t input, int64_t size, bool end) {
   return at;
 }
 
-void construct(Node &n, Build &b) { n.set(0, Item::sequence(n.inputs)); }
+void construct(Node &n, Build &b) { n.set(0, GraphValue::sequence(n.inputs)); }
 
-void empty(Node &n, Build &b) { n.set(0, Item::sequence({})); }
+void empty(Node &n, Build &b) { n.set(0, GraphValue::sequence({})); }
 
 void at(Node &n, Build &b) {
-  if (!isSequence(n, b, 0))
+  if (!checkSequence(n, b, 0))
     return;
-  int64_t i = position(n, b, 1, int64_t(n.inputs[0].elements.size()), false);
+  int64_t i = readPosition(n, b, 1, int64_t(n.inputs[0].elements.size()), false);
   if (b.ok())
     n.set(0, n.inputs[0].elements[size_t(i)]);
 }
 
-void insert(Node &n, Build &b) {
-  if (!isSequence(n, b, 0))
+void sequenceInsert(Node &n, Build &b) {
+  if (!checkSequence(n, b, 0))
     return;
   auto elements = n.inputs[0].elements;
   int64_t i =
-      n.has(2) ? position(n, b, 2, int64_t(elements.size()), true) : int64_t(elements.size());
+      n.has(2) ? readPosition(n, b, 2, int64_t(elements.size()), true) : int64_t(elements.size());
   if (!b.ok())
     return;
   elements.insert(elements.begin() + i, n.inputs[1]);
-  n.set(0, Item::sequence(std::move(elements)));
+  n.set(0, GraphValue::sequence(std::move(elements)));
 }
 
-void erase(Node &n, Build &b) {
-  if (!isSequence(n, b, 0))
+void sequenceErase(Node &n, Build &b) {
+  if (!checkSequence(n, b, 0))
     return;
   auto elements = n.inputs[0].elements;
-  int64_t i =
-      n.has(1) ? position(n, b, 1, int64_t(elements.size()), false) : int64_t(elements.size()) - 1;
+  int64_t i = n.has(1) ? readPosition(n, b, 1, int64_t(elements.size()), false)
+                       : int64_t(elements.size()) - 1;
   if (!b.ok() ||
       !b.require(!elements.empty(), "the sequence is empty, so that no element can be erased"))
     return;
   elements.erase(elements.begin() + i);
-  n.set(0, Item::sequence(std::move(elements)));
+  n.set(0, GraphValue::sequence(std::move(elements)));
 }
 
-void length(Node &n, Build &b) {
-  if (isSequence(n, b, 0))
+void sequenceLength(Node &n, Build &b) {
+  if (checkSequence(n, b, 0))
     n.set(0, b.scalarInt(b.i64, int64_t(n.inputs[0].elements.size())));
 }
 
@@ -86,7 +86,7 @@ void splitToSequence(Node &n, Build &b) {
     sizes = b.needInts(n.in(1), "the sizes of the parts");
   }
   int64_t done = 0;
-  std::vector<Item> parts;
+  std::vector<GraphValue> parts;
   for (int64_t size : sizes) {
     if (!b.require(size >= 0 && size <= extent - done, "the parts are longer than the axis"))
       return;
@@ -100,14 +100,14 @@ void splitToSequence(Node &n, Build &b) {
     parts.push_back(part);
   }
   if (b.require(done == extent, "the sizes of the parts do not add up to the size of the axis"))
-    n.set(0, Item::sequence(std::move(parts)));
+    n.set(0, GraphValue::sequence(std::move(parts)));
 }
 
 void concatFromSequence(Node &n, Build &b) {
-  if (!isSequence(n, b, 0))
+  if (!checkSequence(n, b, 0))
     return;
   std::vector<Value> parts;
-  for (const Item &item : n.inputs[0].elements)
+  for (const GraphValue &item : n.inputs[0].elements)
     parts.push_back(item.value);
   if (!b.require(!parts.empty() && llvm::all_of(parts, [](Value v) { return bool(v); }),
                  "required a sequence of at least one tensor"))
@@ -120,14 +120,14 @@ void concatFromSequence(Node &n, Build &b) {
 
 void sequenceMap(Node &n, Build &b) {
   const onnx::GraphProto *body = n.graph("body");
-  if (!body || !isSequence(n, b, 0))
+  if (!body || !checkSequence(n, b, 0))
     return;
   size_t size = n.inputs[0].elements.size();
-  std::vector<std::vector<Item>> outputs(body->output_size());
+  std::vector<std::vector<GraphValue>> outputs(body->output_size());
   for (size_t i = 0; i < size && b.ok(); ++i) {
-    std::vector<Item> arguments, results;
-    for (const Item &input : n.inputs) {
-      bool sequence = input.kind == Item::Sequence;
+    std::vector<GraphValue> arguments, results;
+    for (const GraphValue &input : n.inputs) {
+      bool sequence = input.kind == GraphValue::Sequence;
       if (!b.require(!sequence || input.elements.size() == size,
                      "the sequences must have one length"))
         return;
@@ -140,33 +140,33 @@ void sequenceMap(Node &n, Build &b) {
       outputs[k].push_back(results[k]);
   }
   for (size_t k = 0; k < outputs.size(); ++k)
-    n.set(int64_t(k), Item::sequence(outputs[k]));
+    n.set(int64_t(k), GraphValue::sequence(outputs[k]));
 }
 
-void optional(Node &n, Build &b) { n.set(0, n.has(0) ? n.inputs[0] : Item::none()); }
+void optional(Node &n, Build &b) { n.set(0, n.has(0) ? n.inputs[0] : GraphValue::none()); }
 
-void getElement(Node &n, Build &b) {
-  if (b.require(n.inputs[0].kind != Item::None, "the optional is empty, and has no element"))
+void optionalGetElement(Node &n, Build &b) {
+  if (b.require(n.inputs[0].kind != GraphValue::None, "the optional is empty, and has no element"))
     n.set(0, n.inputs[0]);
 }
 
-void hasElement(Node &n, Build &b) {
-  n.set(0, b.scalarInt(b.i1, n.has(0) && n.inputs[0].kind != Item::None ? 1 : 0));
+void optionalHasElement(Node &n, Build &b) {
+  n.set(0, b.scalarInt(b.i1, n.has(0) && n.inputs[0].kind != GraphValue::None ? 1 : 0));
 }
 
 const Operator table[] = {
     {"SequenceConstruct", construct},
     {"SequenceEmpty", empty},
     {"SequenceAt", at},
-    {"SequenceInsert", insert},
-    {"SequenceErase", erase},
-    {"SequenceLength", length},
+    {"SequenceInsert", sequenceInsert},
+    {"SequenceErase", sequenceErase},
+    {"SequenceLength", sequenceLength},
     {"SplitToSequence", splitToSequence},
     {"ConcatFromSequence", concatFromSequence},
     {"SequenceMap", sequenceMap},
     {"Optional", optional},
-    {"OptionalGetElement", getElement},
-    {"OptionalHasElement", hasElement},
+    {"OptionalGetElement", optionalGetElement},
+    {"OptionalHasElement", optionalHasElement},
 };
 
 } // namespace

@@ -16,23 +16,23 @@ static Value moveAxis(Build &b, Value x, int64_t from, int64_t to) {
   return b.transpose(x, order);
 }
 
-Value channelsLast(Build &b, Value x) {
+Value moveChannelsLast(Build &b, Value x) {
   return b.require(b.rank(x) >= 2, "required rank 2 or more") ? moveAxis(b, x, 1, b.rank(x) - 1)
                                                               : Value();
 }
 
-Value channelsFirst(Build &b, Value x) {
+Value moveChannelsFirst(Build &b, Value x) {
   return b.require(b.rank(x) >= 2, "required rank 2 or more") ? moveAxis(b, x, b.rank(x) - 1, 1)
                                                               : Value();
 }
 
-std::pair<int64_t, int64_t> shapeRange(Node &n, int64_t rank) {
+std::pair<int64_t, int64_t> readShapeRange(Node &n, int64_t rank) {
   auto clampTo = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
   const int64_t start = clampTo(n.integer("start", 0)), end = clampTo(n.integer("end", rank));
   return {start, std::max(start, end)};
 }
 
-Dims permutationOf(Node &n, int64_t rank) {
+Dims readPermutation(Node &n, int64_t rank) {
   Dims reversed;
   for (int64_t i = rank; i-- > 0;)
     reversed.push_back(i);
@@ -78,13 +78,13 @@ void reshape(Node &n, Build &b) {
 }
 
 /// Reads the axes from input 1 (opset 13 and later) or from the attribute `axes` (earlier opsets).
-Dims axesOf(Node &n, Build &b) {
+Dims readAxes(Node &n, Build &b) {
   return n.has(1) ? b.needInts(n.in(1), "the axes") : n.integers("axes");
 }
 
 void squeeze(Node &n, Build &b) {
   Value x = n.in(0);
-  Dims axes = axesOf(n, b), target;
+  Dims axes = readAxes(n, b), target;
   int64_t rank = b.rank(x);
   std::vector<bool> drop(rank, axes.empty());
   for (int64_t axis : axes) {
@@ -107,7 +107,7 @@ void unsqueeze(Node &n, Build &b) {
   if (!b.require(n.opset < 13 || n.has(1),
                  "the axes are required, and the node does not have that input"))
     return;
-  Dims axes = axesOf(n, b), target;
+  Dims axes = readAxes(n, b), target;
   int64_t rank = b.rank(x) + int64_t(axes.size());
   std::vector<bool> fresh(rank, false);
   for (int64_t axis : axes) {
@@ -134,9 +134,9 @@ void flatten(Node &n, Build &b) {
   n.set(0, b.reshape(x, {rows, columns}));
 }
 
-void shapeOf(Node &n, Build &b) {
+void importShape(Node &n, Build &b) {
   Dims dims = b.dims(n.in(0));
-  auto [start, end] = shapeRange(n, int64_t(dims.size()));
+  auto [start, end] = readShapeRange(n, int64_t(dims.size()));
   n.set(0, b.ints(ArrayRef<int64_t>(dims).slice(size_t(start), size_t(end - start))));
 }
 
@@ -209,7 +209,7 @@ void expand(Node &n, Build &b) {
 }
 
 void transpose(Node &n, Build &b) {
-  n.set(0, b.transpose(n.in(0), permutationOf(n, b.rank(n.in(0)))));
+  n.set(0, b.transpose(n.in(0), readPermutation(n, b.rank(n.in(0)))));
 }
 
 void eyeLike(Node &n, Build &b) {
@@ -242,7 +242,7 @@ const Operator table[] = {
     {"Squeeze", squeeze},
     {"Unsqueeze", unsqueeze},
     {"Flatten", flatten},
-    {"Shape", shapeOf},
+    {"Shape", importShape},
     {"Size", size},
     {"Constant", constant},
     {"ConstantOfShape", constantOfShape},

@@ -25,13 +25,13 @@ std::pair<Value, Value> twiddles(Build &b, int64_t in, int64_t out, int64_t leng
   return {b.floats(cosines, {in, out}, element), b.floats(sines, {in, out}, element)};
 }
 
-struct Complex {
+struct ComplexValue {
   Value real, imaginary;
 };
 
 /// Discrete Fourier transform of the last dimension, which is truncated to `length` if it is
 /// larger. The imaginary part of x may be null.
-Complex transform(Build &b, Complex x, int64_t length, int64_t out, bool inverse) {
+ComplexValue buildDft(Build &b, ComplexValue x, int64_t length, int64_t out, bool inverse) {
   int64_t in = b.dim(x.real, -1);
   if (in > length) {
     int64_t last = b.rank(x.real) - 1;
@@ -58,7 +58,7 @@ Complex transform(Build &b, Complex x, int64_t length, int64_t out, bool inverse
 
 /// Splits x [.., 1 or 2] into the real and the imaginary part. With a last dimension of 1, the
 /// imaginary part is null.
-Complex split(Build &b, Value x) {
+ComplexValue splitComplex(Build &b, Value x) {
   int64_t last = b.rank(x) - 1;
   return {b.at(x, last, 0), b.dim(x, last) == 2 ? b.at(x, last, 1) : Value()};
 }
@@ -86,7 +86,7 @@ void dft(Node &n, Build &b) {
     if (i != axis)
       permutation.push_back(i);
   permutation.push_back(axis);
-  Complex z = split(b, x);
+  ComplexValue z = splitComplex(b, x);
   z.real = b.transpose(z.real, permutation);
   if (z.imaginary)
     z.imaginary = b.transpose(z.imaginary, permutation);
@@ -113,12 +113,12 @@ void dft(Node &n, Build &b) {
       Value tail = b.reverse(b.sliceAxis(v, last, 1, mirrored), last);
       return b.concat({v, conjugate ? b.unary<NegOp>(tail) : tail}, last);
     };
-    Complex full{fit(z.real, false), fit(z.imaginary, true)};
-    Complex y = transform(b, full, length, length, true);
+    ComplexValue full{fit(z.real, false), fit(z.imaginary, true)};
+    ComplexValue y = buildDft(b, full, length, length, true);
     return n.set(0, b.expandDims(b.transpose(y.real, back), rank - 1));
   }
   int64_t out = onesided ? length / 2 + 1 : length;
-  Complex y = transform(b, z, length, out, inverse);
+  ComplexValue y = buildDft(b, z, length, out, inverse);
   n.set(0, b.stack({b.transpose(y.real, back), b.transpose(y.imaginary, back)}, rank - 1));
 }
 
@@ -150,12 +150,12 @@ void stft(Node &n, Build &b) {
     Value framed = b.gather(v, places, 1);
     return window ? b.mul(framed, b.cast(window, b.elem(v))) : framed;
   };
-  Complex z = split(b, x);
+  ComplexValue z = splitComplex(b, x);
   z.real = cut(z.real);
   if (z.imaginary)
     z.imaginary = cut(z.imaginary);
   int64_t out = n.integer("onesided", 1) ? size / 2 + 1 : size;
-  Complex y = transform(b, z, size, out, false);
+  ComplexValue y = buildDft(b, z, size, out, false);
   n.set(0, b.stack({y.real, y.imaginary}, 3));
 }
 
@@ -223,7 +223,7 @@ void melWeightMatrix(Node &n, Build &b) {
 
 /// Checks that the attributes specify a one-dimensional, one-sided transform without normalization.
 /// Its spectrum has real and imaginary parts in the last dimension.
-bool isPlainTransform(Node &n, Build &b) {
+bool checkPlainTransform(Node &n, Build &b) {
   return b.require(n.integer("signal_ndim", 1) == 1 && n.integer("onesided", 1) == 1 &&
                        n.integer("normalized", 0) == 0,
                    "transforms of one dimension that are one-sided and not normalised are "
@@ -232,10 +232,10 @@ bool isPlainTransform(Node &n, Build &b) {
 
 void rfft(Node &n, Build &b) {
   Value x = n.in(0);
-  if (!isPlainTransform(n, b) || !b.require(b.rank(x) >= 1, "required rank 1 or more"))
+  if (!checkPlainTransform(n, b) || !b.require(b.rank(x) >= 1, "required rank 1 or more"))
     return;
   int64_t length = b.dim(x, -1);
-  Complex y = transform(b, {x, {}}, length, length / 2 + 1, false);
+  ComplexValue y = buildDft(b, {x, {}}, length, length / 2 + 1, false);
   n.set(0, b.stack({y.real, y.imaginary}, b.rank(x)));
 }
 
@@ -243,7 +243,7 @@ void rfft(Node &n, Build &b) {
 /// half of the spectrum counts twice.
 void irfft(Node &n, Build &b) {
   Value x = n.in(0);
-  if (!isPlainTransform(n, b) ||
+  if (!checkPlainTransform(n, b) ||
       !b.require(b.rank(x) >= 2 && b.dim(x, -1) == 2 && b.dim(x, -2) >= 2 && b.dim(x, -2) <= 8193,
                  "required a spectrum [.., 2 to 8193, 2]"))
     return;
@@ -251,9 +251,9 @@ void irfft(Node &n, Build &b) {
   std::vector<double> weights(size_t(half), 2);
   weights.front() = weights.back() = 1;
   Value weight = b.floats(weights, {half}, b.elem(x));
-  Complex z = split(b, x);
+  ComplexValue z = splitComplex(b, x);
   z = {b.mul(z.real, weight), b.mul(z.imaginary, weight)};
-  n.set(0, transform(b, z, length, length, true).real);
+  n.set(0, buildDft(b, z, length, length, true).real);
 }
 
 const Operator table[] = {

@@ -99,7 +99,7 @@ void concat(Node &n, Build &b) {
 
 /// Crops the elements that negative pads remove, and sets these pads to 0. Pad modes other than
 /// constant read only the remaining elements, as in ONNX Runtime.
-Value cropped(Build &b, Value x, Dims &low, Dims &high) {
+Value cropNegativePads(Build &b, Value x, Dims &low, Dims &high) {
   Dims start(low.size(), 0), size = b.dims(x);
   for (size_t i = 0; i < low.size(); ++i) {
     start[i] = std::max<int64_t>(-low[i], 0);
@@ -155,7 +155,7 @@ void pad(Node &n, Build &b) {
   else if (mode != "constant")
     return n.unsupported("mode", mode, "constant, reflect, edge, wrap");
   if (kind != PadMode::constant)
-    x = cropped(b, x, low, high);
+    x = cropNegativePads(b, x, low, high);
   n.set(0, b.pad(x, value, kind, low, high));
 }
 

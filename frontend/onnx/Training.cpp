@@ -12,7 +12,7 @@ constexpr const char *domain = "ai.onnx.preview.training";
 
 /// Returns the number of parameters of an optimizer node, which has `perParameter` tensors for each
 /// parameter.
-int64_t groupsOf(Node &n, Build &b, int64_t perParameter) {
+int64_t countParameters(Node &n, Build &b, int64_t perParameter) {
   int64_t tensors = n.numInputs() - 2;
   if (!b.require(tensors > 0 && tensors % perParameter == 0, "required the rate, the step and " +
                                                                  Twine(perParameter) +
@@ -21,22 +21,24 @@ int64_t groupsOf(Node &n, Build &b, int64_t perParameter) {
   return tensors / perParameter;
 }
 
-struct Step {
+struct OptimizerStep {
   Value rate, step;
 };
 
-Step stepOf(Node &n, Build &b) { return {b.reshape(n.in(0), {}), b.reshape(n.in(1), {})}; }
+OptimizerStep readOptimizerStep(Node &n, Build &b) {
+  return {b.reshape(n.in(0), {}), b.reshape(n.in(1), {})};
+}
 
-Value regularised(Node &n, Build &b, Value x, Value g) {
+Value addL2Penalty(Node &n, Build &b, Value x, Value g) {
   double norm = n.real("norm_coefficient", 0);
   return norm == 0 ? g : b.add(b.mul(x, norm), g);
 }
 
 void adagrad(Node &n, Build &b) {
-  int64_t number = groupsOf(n, b, 3);
-  Step s = stepOf(n, b);
+  int64_t number = countParameters(n, b, 3);
+  OptimizerStep s = readOptimizerStep(n, b);
   for (int64_t i = 0; i < number; ++i) {
-    Value x = n.in(2 + i), g = regularised(n, b, x, n.in(2 + number + i)),
+    Value x = n.in(2 + i), g = addL2Penalty(n, b, x, n.in(2 + number + i)),
           h = n.in(2 + 2 * number + i);
     Type element = b.elem(x);
     Value rate = b.div(b.cast(s.rate, element),
@@ -49,12 +51,12 @@ void adagrad(Node &n, Build &b) {
 }
 
 void adam(Node &n, Build &b) {
-  int64_t number = groupsOf(n, b, 4);
-  Step s = stepOf(n, b);
+  int64_t number = countParameters(n, b, 4);
+  OptimizerStep s = readOptimizerStep(n, b);
   double alpha = n.real("alpha", 0.9f), beta = n.real("beta", 0.999f),
          after = n.real("norm_coefficient_post", 0);
   for (int64_t i = 0; i < number; ++i) {
-    Value x = n.in(2 + i), g = regularised(n, b, x, n.in(2 + number + i));
+    Value x = n.in(2 + i), g = addL2Penalty(n, b, x, n.in(2 + number + i));
     Value v = n.in(2 + 2 * number + i), h = n.in(2 + 3 * number + i);
     Type element = b.elem(x);
     v = b.add(b.mul(v, alpha), b.mul(g, 1 - alpha));
@@ -74,14 +76,14 @@ void adam(Node &n, Build &b) {
 }
 
 void momentum(Node &n, Build &b) {
-  int64_t number = groupsOf(n, b, 3);
-  Step s = stepOf(n, b);
+  int64_t number = countParameters(n, b, 3);
+  OptimizerStep s = readOptimizerStep(n, b);
   std::string mode = n.string("mode", "standard");
   double alpha = n.real("alpha", 0.9f), beta = n.real("beta", 1);
   if (mode != "standard" && mode != "nesterov")
     return n.unsupported("mode", mode, "standard, nesterov");
   for (int64_t i = 0; i < number; ++i) {
-    Value x = n.in(2 + i), g = regularised(n, b, x, n.in(2 + number + i)),
+    Value x = n.in(2 + i), g = addL2Penalty(n, b, x, n.in(2 + number + i)),
           v = n.in(2 + 2 * number + i);
     Type element = b.elem(x);
     Value later = b.compare(Predicate::gt, s.step, b.like(s.step, 0));

@@ -34,17 +34,17 @@ struct Forest {
   std::vector<std::vector<double>> members;
 };
 
-enum class Aggregate { Average, Sum, Min, Max };
+enum class Aggregation { Average, Sum, Min, Max };
 
 /// Returns the contribution of a leaf to targets for which it has no weight: the identity element
 /// of the aggregation.
-double neutral(Aggregate how) {
-  return how == Aggregate::Min ? INFINITY : how == Aggregate::Max ? -INFINITY : 0;
+double getAggregationIdentity(Aggregation how) {
+  return how == Aggregation::Min ? INFINITY : how == Aggregation::Max ? -INFINITY : 0;
 }
 
 /// Computes the depth of the trees by a breadth-first walk, level by level. More levels than nodes
 /// indicate a cycle.
-bool findDepth(Build &b, Forest &f) {
+bool computeDepth(Build &b, Forest &f) {
   Dims level;
   for (int64_t root : f.roots)
     if (root < f.nodes)
@@ -66,7 +66,7 @@ bool findDepth(Build &b, Forest &f) {
 }
 
 /// Returns the elements of a tensor attribute as floats; an empty list if the attribute is missing.
-std::vector<double> numbers(Node &n, Build &b, StringRef name) {
+std::vector<double> readTensorAttribute(Node &n, Build &b, StringRef name) {
   std::vector<double> values;
   if (auto tensor =
           n.hasAttr(name) ? b.need(n.tensor(name), "attribute '" + name + "'") : std::nullopt)
@@ -75,10 +75,11 @@ std::vector<double> numbers(Node &n, Build &b, StringRef name) {
   return values;
 }
 
-bool readForest(Node &n, Build &b, Forest &f, Aggregate how) {
-  f.splits = numbers(n, b, "nodes_splits");
-  std::vector<double> weights = numbers(n, b, "leaf_weights"), modes = numbers(n, b, "nodes_modes"),
-                      members = numbers(n, b, "membership_values");
+bool readForest(Node &n, Build &b, Forest &f, Aggregation how) {
+  f.splits = readTensorAttribute(n, b, "nodes_splits");
+  std::vector<double> weights = readTensorAttribute(n, b, "leaf_weights"),
+                      modes = readTensorAttribute(n, b, "nodes_modes"),
+                      members = readTensorAttribute(n, b, "membership_values");
   f.nodes = int64_t(f.splits.size());
   f.leaves = int64_t(weights.size());
   f.feature = n.integers("nodes_featureids");
@@ -119,23 +120,23 @@ bool readForest(Node &n, Build &b, Forest &f, Aggregate how) {
   for (int64_t root : f.roots)
     if (!b.require(root >= 0 && root < f.nodes, "attribute 'tree_roots' has an index out of range"))
       return false;
-  f.weights.assign(size_t(f.leaves * f.targets), neutral(how));
+  f.weights.assign(size_t(f.leaves * f.targets), getAggregationIdentity(how));
   for (int64_t i = 0; i < f.leaves; ++i)
     if (targets[i] >= 0 && targets[i] < f.targets)
       f.weights[size_t(i * f.targets + targets[i])] = weights[i];
-  return findDepth(b, f);
+  return computeDepth(b, f);
 }
 
 /// Reads a list of floats from an attribute: the f32 attribute `name`, or its f64 variant
 /// `name`_as_tensor.
-std::vector<double> realsOf(Node &n, Build &b, const Twine &name) {
+std::vector<double> readFloats(Node &n, Build &b, const Twine &name) {
   std::string single = name.str(), wide = single + "_as_tensor";
-  return n.hasAttr(wide) ? numbers(n, b, wide) : n.reals(single);
+  return n.hasAttr(wide) ? readTensorAttribute(n, b, wide) : n.reals(single);
 }
 
 /// Reads the attributes of TreeEnsembleRegressor and TreeEnsembleClassifier. `leaf` is the prefix
 /// of the leaves' attributes. `given` receives the targets to which leaves contribute.
-bool readNamedForest(Node &n, Build &b, Forest &f, Aggregate how, StringRef leaf,
+bool readNamedForest(Node &n, Build &b, Forest &f, Aggregation how, StringRef leaf,
                      std::set<int64_t> &given) {
   Dims trees = n.integers("nodes_treeids"), ids = n.integers("nodes_nodeids");
   size_t count = trees.size();
@@ -143,7 +144,7 @@ bool readNamedForest(Node &n, Build &b, Forest &f, Aggregate how, StringRef leaf
        no = n.integers("nodes_falsenodeids"),
        missing = n.integers("nodes_missing_value_tracks_true", Dims(count, 0));
   std::vector<std::string> modes = n.strings("nodes_modes");
-  std::vector<double> values = realsOf(n, b, "nodes_values");
+  std::vector<double> values = readFloats(n, b, "nodes_values");
   if (missing.empty())
     missing.assign(count, 0);
   for (size_t length : {ids.size(), feature.size(), yes.size(), no.size(), missing.size(),
@@ -191,13 +192,13 @@ bool readNamedForest(Node &n, Build &b, Forest &f, Aggregate how, StringRef leaf
     return false;
   Dims leafTrees = n.integers((leaf + "_treeids").str()),
        leafIds = n.integers((leaf + "_nodeids").str()), targets = n.integers((leaf + "_ids").str());
-  std::vector<double> weights = realsOf(n, b, leaf + "_weights");
+  std::vector<double> weights = readFloats(n, b, leaf + "_weights");
   if (!b.require(leafIds.size() == leafTrees.size() && targets.size() == leafTrees.size() &&
                      weights.size() == leafTrees.size() && f.leaves > 0,
                  "the attributes '" + leaf +
                      "_*' must have the same length, and the trees must have leaves"))
     return false;
-  f.weights.assign(size_t(f.leaves * f.targets), neutral(how));
+  f.weights.assign(size_t(f.leaves * f.targets), getAggregationIdentity(how));
   for (size_t i = 0; i < weights.size(); ++i) {
     auto found = at.find({leafTrees[i], leafIds[i]});
     if (!b.require(found != at.end() && found->second >= f.nodes && targets[i] >= 0 &&
@@ -210,12 +211,13 @@ bool readNamedForest(Node &n, Build &b, Forest &f, Aggregate how, StringRef leaf
     weight = (std::isinf(weight) ? 0 : weight) + weights[i];
     given.insert(targets[i]);
   }
-  return findDepth(b, f);
+  return computeDepth(b, f);
 }
 
 /// Evaluates the tests of the nodes `at`: compares the feature values v with the split values or
 /// the sets of the nodes.
-Value holds(Build &b, const Forest &f, Value v, Value split, Value mode, Value at, Value sets) {
+Value evaluateNodeTests(Build &b, const Forest &f, Value v, Value split, Value mode, Value at,
+                        Value sets) {
   Value yes;
   for (int64_t k : std::set<int64_t>(f.modes.begin(), f.modes.end())) {
     Value test;
@@ -235,7 +237,7 @@ Value holds(Build &b, const Forest &f, Value v, Value split, Value mode, Value a
 
 /// Returns the leaf that each row reaches in each tree, as [N, trees]. All trees descend one level
 /// per step.
-Value descend(Build &b, const Forest &f, Value x) {
+Value findLeaves(Build &b, const Forest &f, Value x) {
   Type element = b.elem(x);
   int64_t N = b.dim(x, 0), F = b.dim(x, 1), total = f.nodes + f.leaves,
           trees = int64_t(f.roots.size());
@@ -274,7 +276,7 @@ Value descend(Build &b, const Forest &f, Value x) {
   Value at = b.broadcast(b.ints(f.roots, {1, trees}, b.i32), {N, trees});
   for (int64_t level = 0; level < f.depth && b.ok(); ++level) {
     Value v = b.op<GatherElementsOp>({x, b.gather(feature, at, 0)}, {b.attr("axis", int64_t(1))});
-    Value yes = holds(b, f, v, split, mode, at, sets);
+    Value yes = evaluateNodeTests(b, f, v, split, mode, at, sets);
     if (asksMissing)
       yes = b.either(yes, b.both(b.unary<IsNanOp>(v), b.cast(b.gather(missing, at, 0), b.i1)));
     at = b.gather(children, b.add(b.add(at, at), b.cast(yes, b.i32)), 0);
@@ -283,15 +285,15 @@ Value descend(Build &b, const Forest &f, Value x) {
 }
 
 /// Evaluates all trees and aggregates their contributions for each target, as [N, targets].
-Value aggregated(Build &b, const Forest &f, Value x, Aggregate how) {
-  Value leaf = descend(b, f, x);
+Value evaluateForest(Build &b, const Forest &f, Value x, Aggregation how) {
+  Value leaf = findLeaves(b, f, x);
   if (!b.ok())
     return {};
   Value table = b.floats(f.weights, {f.leaves, f.targets}, b.elem(x));
   constexpr ReduceKind kinds[] = {ReduceKind::sum, ReduceKind::sum, ReduceKind::min,
                                   ReduceKind::max};
   Value y = b.reduce(kinds[int(how)], b.gather(table, leaf, 0), {1}, false);
-  return how == Aggregate::Average ? b.div(y, double(f.roots.size())) : y;
+  return how == Aggregation::Average ? b.div(y, double(f.roots.size())) : y;
 }
 
 bool checkTargets(Build &b, Value x, int64_t targets) {
@@ -307,10 +309,10 @@ void treeEnsemble(Node &n, Build &b) {
   if (!b.require(aggregate >= 0 && aggregate <= 3,
                  "attribute 'aggregate_function' must be from 0 to 3"))
     return;
-  auto how = Aggregate(aggregate);
+  auto how = Aggregation(aggregate);
   if (!checkTargets(b, x, f.targets) || !readForest(n, b, f, how))
     return;
-  Value y = aggregated(b, f, x, how);
+  Value y = evaluateForest(b, f, x, how);
   if (post == 1)
     y = b.softmax(y, 1);
   else if (post == 2)
@@ -329,18 +331,18 @@ void treeRegressor(Node &n, Build &b) {
   const auto *found = llvm::find(names, name);
   if (found == std::end(names))
     return n.unsupported("aggregate_function", name, "SUM, AVERAGE, MIN, MAX");
-  auto how = Aggregate(found - std::begin(names));
+  auto how = Aggregation(found - std::begin(names));
   std::set<int64_t> given;
   if (!checkTargets(b, x, f.targets) || !readNamedForest(n, b, f, how, "target", given))
     return;
-  Value y = aggregated(b, f, x, how);
-  std::vector<double> base = realsOf(n, b, "base_values");
+  Value y = evaluateForest(b, f, x, how);
+  std::vector<double> base = readFloats(n, b, "base_values");
   if (!b.require(base.empty() || base.size() == 1 || int64_t(base.size()) == f.targets,
                  "attribute 'base_values' must have a number for each target"))
     return;
   if (!base.empty())
     y = b.add(y, b.floats(base, {int64_t(base.size())}, b.elem(x)));
-  n.set(0, b.cast(transformed(n, b, y), b.f32));
+  n.set(0, b.cast(applyPostTransform(n, b, y), b.f32));
 }
 
 void treeClassifier(Node &n, Build &b) {
@@ -348,10 +350,11 @@ void treeClassifier(Node &n, Build &b) {
   Forest f;
   f.targets = numClasses(n, "classlabels_int64s");
   std::set<int64_t> given;
-  if (!checkTargets(b, x, f.targets) || !readNamedForest(n, b, f, Aggregate::Sum, "class", given))
+  if (!checkTargets(b, x, f.targets) || !readNamedForest(n, b, f, Aggregation::Sum, "class", given))
     return;
-  Value scores = aggregated(b, f, x, Aggregate::Sum);
-  std::vector<double> base = realsOf(n, b, "base_values"), weights = realsOf(n, b, "class_weights");
+  Value scores = evaluateForest(b, f, x, Aggregation::Sum);
+  std::vector<double> base = readFloats(n, b, "base_values"),
+                      weights = readFloats(n, b, "class_weights");
   bool ofOne = f.targets == 2 && given.size() == 1;
   if (!b.require(base.empty() || int64_t(base.size()) == f.targets || (ofOne && base.size() == 1),
                  "attribute 'base_values' must have a number for each class"))
@@ -359,8 +362,8 @@ void treeClassifier(Node &n, Build &b) {
   if (!ofOne) {
     if (!base.empty())
       scores = b.add(scores, b.floats(base, {f.targets}, b.elem(x)));
-    setLabels(n, b, "classlabels_int64s", bestClass(b, scores));
-    return n.set(1, b.cast(transformed(n, b, scores), b.f32));
+    setLabels(n, b, "classlabels_int64s", buildArgmaxClass(b, scores));
+    return n.set(1, b.cast(applyPostTransform(n, b, scores), b.f32));
   }
   // Binary classifier whose leaves have weights for one class only: they are scores of the second
   // class. If all weights are non-negative, the score is a probability. Otherwise the sign of the

@@ -22,7 +22,7 @@ opsetsOf(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imp
   return result;
 }
 
-Location locate(const onnx::NodeProto &node, MLIRContext *context, StringRef path) {
+Location getNodeLocation(const onnx::NodeProto &node, MLIRContext *context, StringRef path) {
   StringRef name = !node.name().empty()     ? StringRef(node.name())
                    : node.output_size() > 0 ? StringRef(node.output(0))
                                             : StringRef(node.op_type());
@@ -35,22 +35,22 @@ using google::protobuf::RepeatedPtrField;
 
 /// Names of the values that are defined in one graph or function, nested in those of the enclosing
 /// graph.
-struct Names {
+struct DefinedNames {
   /// Names of all values that the graph or function defines.
   llvm::StringSet<> all;
   /// Names of the values that are defined before the node that is being checked, in the file's
   /// order.
   llvm::StringSet<> before;
-  const Names *outer = nullptr;
+  const DefinedNames *outer = nullptr;
 
   bool isDefined(StringRef name) const {
-    for (const Names *names = this; names; names = names->outer)
+    for (const DefinedNames *names = this; names; names = names->outer)
       if (names->all.contains(name))
         return true;
     return false;
   }
   bool isShadowing(StringRef name) const {
-    for (const Names *names = outer; names; names = names->outer)
+    for (const DefinedNames *names = outer; names; names = names->outer)
       if (names->before.contains(name))
         return true;
     return false;
@@ -58,7 +58,7 @@ struct Names {
 };
 
 /// Context of the checks: the opsets that apply, and whether a function is being checked.
-struct Place {
+struct CheckContext {
   std::map<std::string, int64_t> opsets;
   bool isFunction = false;
 };
@@ -74,13 +74,14 @@ private:
   bool version();
   bool opsets(const RepeatedPtrField<onnx::OperatorSetIdProto> &imports, const Twine &of);
   bool function(const onnx::FunctionProto &function);
-  bool graph(const onnx::GraphProto &graph, const Names *outer, const Place &place);
+  bool graph(const onnx::GraphProto &graph, const DefinedNames *outer, const CheckContext &place);
   bool initializer(StringRef name, const onnx::TensorProto &tensor);
   bool matchesInput(const onnx::ValueInfoProto &input, int32_t type, ArrayRef<int64_t> dims);
-  bool nodes(const RepeatedPtrField<onnx::NodeProto> &nodes, Names &names, const Place &place);
-  bool node(const onnx::NodeProto &node, const Names &names, const Place &place);
-  bool attributes(const onnx::NodeProto &node, const Place &place);
-  bool attribute(const onnx::AttributeProto &attribute, const Place &place);
+  bool nodes(const RepeatedPtrField<onnx::NodeProto> &nodes, DefinedNames &names,
+             const CheckContext &place);
+  bool node(const onnx::NodeProto &node, const DefinedNames &names, const CheckContext &place);
+  bool attributes(const onnx::NodeProto &node, const CheckContext &place);
+  bool attribute(const onnx::AttributeProto &attribute, const CheckContext &place);
   bool call(const onnx::FunctionProto &function, const onnx::NodeProto &node);
   /// Sets the location of further errors to the whole file instead of a node.
   void atTop() { b.setNode(top, ""); }
@@ -94,7 +95,7 @@ private:
 
 bool Validator::run() {
   atTop();
-  Place place{opsetsOf(model.opset_import())};
+  CheckContext place{opsetsOf(model.opset_import())};
   if (!version() || !opsets(model.opset_import(), "the model"))
     return false;
   for (const auto &function : model.functions()) {
@@ -141,10 +142,10 @@ bool Validator::opsets(const RepeatedPtrField<onnx::OperatorSetIdProto> &imports
 
 bool Validator::function(const onnx::FunctionProto &function) {
   const std::string what = "function '" + function.domain() + "." + function.name() + "'";
-  Place place{opsetsOf(function.opset_import()), true};
+  CheckContext place{opsetsOf(function.opset_import()), true};
   if (!opsets(function.opset_import(), what))
     return false;
-  Names names;
+  DefinedNames names;
   for (const std::string &input : function.input())
     if (!b.require(!input.empty() && names.all.insert(input).second,
                    what + " has an unnamed input or two of the name '" + input +
@@ -205,9 +206,10 @@ bool Validator::matchesInput(const onnx::ValueInfoProto &input, int32_t type,
                              "; found: " + typeText(type, dims) + "; correct the input's type");
 }
 
-bool Validator::graph(const onnx::GraphProto &graph, const Names *outer, const Place &place) {
+bool Validator::graph(const onnx::GraphProto &graph, const DefinedNames *outer,
+                      const CheckContext &place) {
   atTop();
-  Names names;
+  DefinedNames names;
   names.outer = outer;
   llvm::StringMap<const onnx::ValueInfoProto *> inputs;
   for (const auto &input : graph.input())
@@ -252,11 +254,11 @@ bool Validator::graph(const onnx::GraphProto &graph, const Names *outer, const P
   return true;
 }
 
-bool Validator::nodes(const RepeatedPtrField<onnx::NodeProto> &nodes, Names &names,
-                      const Place &place) {
+bool Validator::nodes(const RepeatedPtrField<onnx::NodeProto> &nodes, DefinedNames &names,
+                      const CheckContext &place) {
   names.before = names.all;
   for (const auto &each : nodes) {
-    b.setNode(locate(each, b.context, path), describe(each));
+    b.setNode(getNodeLocation(each, b.context, path), describeNode(each));
     for (const std::string &name : each.output())
       if (!b.require(name.empty() || names.all.insert(name).second,
                      "the name '" + Twine(name) +
@@ -265,7 +267,7 @@ bool Validator::nodes(const RepeatedPtrField<onnx::NodeProto> &nodes, Names &nam
         return false;
   }
   for (const auto &each : nodes) {
-    b.setNode(locate(each, b.context, path), describe(each));
+    b.setNode(getNodeLocation(each, b.context, path), describeNode(each));
     for (const std::string &name : each.output())
       if (!b.require(name.empty() || !names.isShadowing(name),
                      "the output name '" + Twine(name) +
@@ -280,7 +282,8 @@ bool Validator::nodes(const RepeatedPtrField<onnx::NodeProto> &nodes, Names &nam
   return true;
 }
 
-bool Validator::node(const onnx::NodeProto &node, const Names &names, const Place &place) {
+bool Validator::node(const onnx::NodeProto &node, const DefinedNames &names,
+                     const CheckContext &place) {
   if (!b.require(!node.op_type().empty(), "the node has no op_type; name its operator"))
     return false;
   for (const std::string &name : node.input())
@@ -323,7 +326,7 @@ bool Validator::call(const onnx::FunctionProto &function, const onnx::NodeProto 
          fits(node.output_size(), function.output_size(), "outputs");
 }
 
-bool Validator::attributes(const onnx::NodeProto &node, const Place &place) {
+bool Validator::attributes(const onnx::NodeProto &node, const CheckContext &place) {
   llvm::StringSet<> seen;
   for (const auto &each : node.attribute())
     if (!b.require(!each.name().empty(), "an attribute has no name; give it one") ||
@@ -335,7 +338,8 @@ bool Validator::attributes(const onnx::NodeProto &node, const Place &place) {
 }
 
 /// Returns the types of the attribute's fields that hold a value. A valid attribute has one.
-static std::vector<onnx::AttributeProto::AttributeType> usedFields(const onnx::AttributeProto &a) {
+static std::vector<onnx::AttributeProto::AttributeType>
+getUsedFields(const onnx::AttributeProto &a) {
   using A = onnx::AttributeProto;
   const std::pair<bool, A::AttributeType> fields[] = {
       {a.has_f(), A::FLOAT},
@@ -359,10 +363,10 @@ static std::vector<onnx::AttributeProto::AttributeType> usedFields(const onnx::A
   return result;
 }
 
-bool Validator::attribute(const onnx::AttributeProto &attribute, const Place &place) {
+bool Validator::attribute(const onnx::AttributeProto &attribute, const CheckContext &place) {
   const std::string what = "attribute '" + attribute.name() + "'";
   const bool isReference = !attribute.ref_attr_name().empty();
-  auto used = usedFields(attribute);
+  auto used = getUsedFields(attribute);
   std::string found;
   for (auto type : used)
     found += (found.empty() ? "" : ", ") + onnx::AttributeProto::AttributeType_Name(type);

@@ -12,7 +12,8 @@ std::string functionKey(StringRef domain, StringRef name, StringRef overload);
 std::map<std::string, int64_t>
 opsetsOf(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports);
 /// Returns the location of the operations that are built for a node.
-mlir::Location locate(const onnx::NodeProto &node, mlir::MLIRContext *context, StringRef path);
+mlir::Location getNodeLocation(const onnx::NodeProto &node, mlir::MLIRContext *context,
+                               StringRef path);
 
 /// Checks every node, graph and function of a model against ONNX's rules, including those that no
 /// output depends on: versions, unique and defined names, attributes, declared types, and

@@ -13,7 +13,7 @@ std::vector<NamedAttribute> WindowAttributes::attributes(Build &b, bool withKern
   return result;
 }
 
-WindowAttributes windowOf(Node &n, Build &b, Value x, Dims kernel) {
+WindowAttributes readWindowAttributes(Node &n, Build &b, Value x, Dims kernel) {
   int64_t spatial = b.rank(x) - 2;
   WindowAttributes w;
   if (!b.require(spatial >= 1, "required x [N, C, spatial..], found rank " + Twine(b.rank(x))))

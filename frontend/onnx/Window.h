@@ -16,7 +16,7 @@ struct WindowAttributes {
 
 /// Reads the window attributes kernel_shape, strides, dilations, pads, auto_pad and ceil_mode of a
 /// node for x [N, C, spatial..]. `kernel` is the default of kernel_shape.
-WindowAttributes windowOf(Node &n, Build &b, Value x, Dims kernel);
+WindowAttributes readWindowAttributes(Node &n, Build &b, Value x, Dims kernel);
 
 } // namespace dlc::onnxfront
 

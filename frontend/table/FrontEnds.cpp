@@ -19,7 +19,7 @@ const std::vector<FrontEnd> &frontEnds() {
   return table;
 }
 
-const FrontEnd *frontEndOf(llvm::StringRef path) {
+const FrontEnd *findFrontEnd(llvm::StringRef path) {
   llvm::StringRef extension = llvm::sys::path::extension(path);
   for (const FrontEnd &row : frontEnds())
     if (llvm::is_contained(row.extensions, extension))
@@ -27,7 +27,7 @@ const FrontEnd *frontEndOf(llvm::StringRef path) {
   return nullptr;
 }
 
-std::string extensionsText(llvm::StringRef last) {
+std::string formatExtensions(llvm::StringRef last) {
   std::vector<llvm::StringRef> all;
   for (const FrontEnd &row : frontEnds())
     all.insert(all.end(), row.extensions.begin(), row.extensions.end());

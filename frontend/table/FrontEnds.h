@@ -13,11 +13,11 @@ namespace dlc {
 const std::vector<FrontEnd> &frontEnds();
 
 /// Returns the front end for the extension of a file name; null if there is none.
-const FrontEnd *frontEndOf(llvm::StringRef path);
+const FrontEnd *findFrontEnd(llvm::StringRef path);
 
 /// Lists the supported file extensions, for example ".onnx or .mlir". `last` is appended to the
 /// list if it is not empty.
-std::string extensionsText(llvm::StringRef last = "");
+std::string formatExtensions(llvm::StringRef last = "");
 
 } // namespace dlc
 

@@ -11,7 +11,7 @@ namespace dlc::trace {
 namespace {
 /// Encodes a value as a 16-bit float with the given number of fraction bits, rounded to nearest
 /// even.
-uint16_t packSmall(double value, int fractionBits) {
+uint16_t encodeFloat16Bits(double value, int fractionBits) {
   int exponentBits = 15 - fractionBits, bias = (1 << (exponentBits - 1)) - 1;
   uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   uint16_t infinity = uint16_t(((1 << exponentBits) - 1) << fractionBits);
@@ -31,7 +31,7 @@ uint16_t packSmall(double value, int fractionBits) {
   return packed >= infinity ? uint16_t(sign | infinity) : uint16_t(sign | uint16_t(packed));
 }
 
-double unpackSmall(uint16_t bits, int fractionBits) {
+double decodeFloat16Bits(uint16_t bits, int fractionBits) {
   int exponentBits = 15 - fractionBits, bias = (1 << (exponentBits - 1)) - 1;
   int exponent = (bits & 0x7fff) >> fractionBits, fraction = bits & ((1 << fractionBits) - 1);
   double value;
@@ -48,14 +48,14 @@ template <typename T> double load(const void *data, int64_t index) {
   return static_cast<double>(static_cast<const T *>(data)[index]);
 }
 
-double loadAs(DType dtype, const void *data, int64_t i) {
+double loadElement(DType dtype, const void *data, int64_t i) {
   switch (dtype) {
   case DType::F32:
     return load<float>(data, i);
   case DType::F64:
     return load<double>(data, i);
   case DType::F16:
-    return unpackSmall(static_cast<const uint16_t *>(data)[i], 10);
+    return decodeFloat16Bits(static_cast<const uint16_t *>(data)[i], 10);
   case DType::BF16:
     return std::bit_cast<float>(uint32_t(static_cast<const uint16_t *>(data)[i]) << 16);
   case DType::I8:
@@ -100,17 +100,17 @@ template <typename T> void store(void *data, int64_t index, double value) {
   }
 }
 
-void storeAs(DType dtype, void *data, int64_t i, double value) {
+void storeElement(DType dtype, void *data, int64_t i, double value) {
   switch (dtype) {
   case DType::F32:
     return store<float>(data, i, value);
   case DType::F64:
     return store<double>(data, i, value);
   case DType::F16:
-    static_cast<uint16_t *>(data)[i] = packSmall(value, 10);
+    static_cast<uint16_t *>(data)[i] = encodeFloat16Bits(value, 10);
     return;
   case DType::BF16:
-    static_cast<uint16_t *>(data)[i] = packSmall(value, 7);
+    static_cast<uint16_t *>(data)[i] = encodeFloat16Bits(value, 7);
     return;
   case DType::I8:
     return store<int8_t>(data, i, value);
@@ -162,7 +162,8 @@ Array Array::zeros(DType dtype, Shape shape, void **elements) {
   return array;
 }
 
-template <typename T> static Array copied(DType dtype, Shape shape, const std::vector<T> &values) {
+template <typename T>
+static Array makeArrayFrom(DType dtype, Shape shape, const std::vector<T> &values) {
   void *elements;
   Array array = Array::zeros(dtype, std::move(shape), &elements);
   if (array.size() != static_cast<int64_t>(values.size()))
@@ -175,13 +176,13 @@ template <typename T> static Array copied(DType dtype, Shape shape, const std::v
 }
 
 Array Array::of(Shape shape, const std::vector<float> &values) {
-  return copied(DType::F32, std::move(shape), values);
+  return makeArrayFrom(DType::F32, std::move(shape), values);
 }
 Array Array::ints(Shape shape, const std::vector<int64_t> &values) {
-  return copied(DType::I64, std::move(shape), values);
+  return makeArrayFrom(DType::I64, std::move(shape), values);
 }
 
-double Array::at(int64_t index) const { return loadAs(dtype, data.get(), index); }
+double Array::at(int64_t index) const { return loadElement(dtype, data.get(), index); }
 
 Array Array::to(DType other) const {
   if (other == dtype)
@@ -189,7 +190,7 @@ Array Array::to(DType other) const {
   void *elements;
   Array result = zeros(other, shape, &elements);
   for (int64_t i = 0, n = size(); i < n; ++i)
-    storeAs(other, elements, i, loadAs(dtype, data.get(), i));
+    storeElement(other, elements, i, loadElement(dtype, data.get(), i));
   return result;
 }
 

@@ -9,7 +9,7 @@ namespace dlc::trace {
 
 Tensor attention(const Operand &q, const Operand &k, const Operand &v, const Operand &mask,
                  bool causal, double scale) {
-  Call call("attention", {&q, &k, &v, &mask});
+  ApiCall call("attention", {&q, &k, &v, &mask});
   RankedTensorType type = call.type(q);
   if (type.getRank() < 3)
     call.fail("q must be [.., T, D] of rank 3 or more; found ", type);

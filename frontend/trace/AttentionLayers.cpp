@@ -5,7 +5,7 @@
 
 namespace dlc::nn {
 
-using trace::Call;
+using trace::ApiCall;
 
 MultiheadAttention::MultiheadAttention(int64_t width, int64_t heads, bool withBias)
     : outProj(width, width, withBias), width(width), heads(heads) {
@@ -23,7 +23,7 @@ MultiheadAttention::MultiheadAttention(int64_t width, int64_t heads, bool withBi
 
 namespace {
 /// Splits the heads: transposes x [N, T, W] to [N, heads, T, W / heads].
-Tensor headsOf(const Tensor &x, int64_t heads) {
+Tensor splitHeads(const Tensor &x, int64_t heads) {
   return permute(reshape(x, {x.dim(0), x.dim(1), heads, x.dim(2) / heads}), {0, 2, 1, 3});
 }
 } // namespace
@@ -31,7 +31,7 @@ Tensor headsOf(const Tensor &x, int64_t heads) {
 Tensor MultiheadAttention::attend(const Operand &query, const Operand &key, const Operand &value,
                                   const Tensor &mask, bool causal) {
   Scope scope(*this, query);
-  Call call("MultiheadAttention", {&query, &key, &value});
+  ApiCall call("MultiheadAttention", {&query, &key, &value});
   for (const Operand *x : {&query, &key, &value}) {
     mlir::RankedTensorType type = call.type(*x);
     if (type.getRank() != 3 || type.getDimSize(2) != width)
@@ -52,7 +52,7 @@ Tensor MultiheadAttention::attend(const Operand &query, const Operand &key, cons
     Tensor *to[] = {&q, &k, &v};
     for (int64_t i = 0; i < 3; ++i) {
       Tensor bias = inProjBias ? trace::narrow(inProjBias, 0, i * width, width) : Tensor();
-      *to[i] = headsOf(
+      *to[i] = splitHeads(
           trace::linear(*from[i], trace::narrow(inProjWeight, 0, i * width, width), bias), heads);
     }
   }

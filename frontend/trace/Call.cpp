@@ -11,24 +11,24 @@ using namespace mlir;
 
 namespace dlc::trace {
 
-Call::Call(StringRef what, std::initializer_list<const Operand *> operands) : what(what) {
+ApiCall::ApiCall(StringRef what, std::initializer_list<const Operand *> operands) : what(what) {
   enter(ArrayRef<const Operand *>(operands.begin(), operands.size()));
 }
 
-Call::Call(StringRef what, const Operands &operands) : what(what) {
+ApiCall::ApiCall(StringRef what, const Operands &operands) : what(what) {
   SmallVector<const Operand *> pointers;
   for (const Operand &operand : operands)
     pointers.push_back(&operand);
   enter(pointers);
 }
 
-Call::Call(StringRef what, const Location &location) : what(what) {
+ApiCall::ApiCall(StringRef what, const Location &location) : what(what) {
   Operand place(0, location);
   const Operand *one = &place;
   enter(one);
 }
 
-void Call::enter(ArrayRef<const Operand *> operands) {
+void ApiCall::enter(ArrayRef<const Operand *> operands) {
   // Composite functions call other functions. Their operations get the location of the outermost
   // call.
   location = operands.empty() ? Location() : operands.front()->location;
@@ -59,17 +59,17 @@ void Call::enter(ArrayRef<const Operand *> operands) {
   }
 }
 
-Call::~Call() {
+ApiCall::~ApiCall() {
   if (pushed)
     active->locations.pop_back();
 }
 
-void Call::raise(const std::string &text) const {
+void ApiCall::raise(const std::string &text) const {
   std::string inside = active ? active->modulePath() : std::string();
-  throw Error(whereText(location) + text + (inside.empty() ? "" : " (in '" + inside + "')"));
+  throw Error(formatLocation(location) + text + (inside.empty() ? "" : " (in '" + inside + "')"));
 }
 
-void Call::numbersLike(std::initializer_list<const Operand *> operands) {
+void ApiCall::numbersLike(std::initializer_list<const Operand *> operands) {
   for (const Operand *operand : operands) {
     if (operand->kind == Operand::Kind::Tensor)
       numberType =
@@ -88,7 +88,7 @@ void Call::numbersLike(std::initializer_list<const Operand *> operands) {
     numberType = builder().getI64Type();
 }
 
-Value Call::value(const Operand &operand) {
+Value ApiCall::value(const Operand &operand) {
   switch (operand.kind) {
   case Operand::Kind::None:
     fail("an operand is a Tensor without a value; assign it first");
@@ -112,7 +112,7 @@ Value Call::value(const Operand &operand) {
                                              : integerNumber(numberType, operand.integer);
 }
 
-SmallVector<Value> Call::values(std::initializer_list<const Operand *> operands) {
+SmallVector<Value> ApiCall::values(std::initializer_list<const Operand *> operands) {
   SmallVector<Value> result;
   for (const Operand *operand : operands)
     if (*operand)
@@ -120,7 +120,7 @@ SmallVector<Value> Call::values(std::initializer_list<const Operand *> operands)
   return result;
 }
 
-Value Call::number(Type element, double value) {
+Value ApiCall::number(Type element, double value) {
   if (!isa<FloatType>(element)) {
     if (value != std::trunc(value) || std::abs(value) > 0x1p62)
       fail("the number ", llvm::format("%g", value), " cannot be represented in the element type ",
@@ -134,7 +134,7 @@ Value Call::number(Type element, double value) {
       .getResult();
 }
 
-Value Call::integerNumber(Type element, int64_t value) {
+Value ApiCall::integerNumber(Type element, int64_t value) {
   if (isa<FloatType>(element))
     return number(element, double(value));
   auto integer = cast<IntegerType>(element);
@@ -155,14 +155,14 @@ Value Call::integerNumber(Type element, int64_t value) {
       .getResult();
 }
 
-int64_t Call::dimension(int64_t dim, int64_t rank) const {
+int64_t ApiCall::dimension(int64_t dim, int64_t rank) const {
   if (dim < -rank || dim >= rank)
     fail("a dimension must be from -", rank, " to ", rank - 1, " for a tensor of rank ", rank,
          "; found ", dim);
   return dim < 0 ? dim + rank : dim;
 }
 
-SmallVector<int64_t> Call::dimensions(const Dims &dims, int64_t rank) const {
+SmallVector<int64_t> ApiCall::dimensions(const Dims &dims, int64_t rank) const {
   SmallVector<int64_t> result;
   if (dims.empty())
     for (int64_t i = 0; i < rank; ++i)
@@ -176,7 +176,7 @@ SmallVector<int64_t> Call::dimensions(const Dims &dims, int64_t rank) const {
   return result;
 }
 
-std::vector<int64_t> Call::spread(const char *name, const Dims &dims, size_t count) const {
+std::vector<int64_t> ApiCall::spread(const char *name, const Dims &dims, size_t count) const {
   if (dims.size() == 1)
     return std::vector<int64_t>(count, dims[0]);
   if (dims.size() != count)
@@ -185,13 +185,13 @@ std::vector<int64_t> Call::spread(const char *name, const Dims &dims, size_t cou
   return dims;
 }
 
-void Call::requireStatic(RankedTensorType type, const char *why) const {
+void ApiCall::requireStatic(RankedTensorType type, const char *why) const {
   if (!type.hasStaticShape())
     fail("all sizes must be known ", why, "; found ", type,
          "; give the traced inputs static shapes");
 }
 
-SmallVector<Value> Call::checked(Operation *op, Capture &capture) {
+SmallVector<Value> ApiCall::checked(Operation *op, DiagnosticCapture &capture) {
   if (!active->precisions.empty())
     op->setAttr(kPrecisionAttr, builder().getStringAttr(active->precisions.back()));
   if (succeeded(op->getName().verifyInvariants(op)))

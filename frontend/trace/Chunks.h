@@ -13,14 +13,15 @@ namespace dlc {
 
 /// Results of one part (micro-batch or chunk) of a rank's batch: the loss, the metrics, and the
 /// gradients.
-struct PartResults {
+struct BatchPartResults {
   std::vector<trace::Tensor> figures;
   optim::Gradients gradients;
 };
 
 /// Returns the mean of the results over all chunks of all ranks, added in chunk order. `own`
 /// contains the results of this rank's chunks.
-PartResults meanInOrder(const std::vector<PartResults> &own, int64_t chunks, int64_t world);
+BatchPartResults averageChunksInOrder(const std::vector<BatchPartResults> &own, int64_t chunks,
+                                      int64_t world);
 
 } // namespace dlc
 

@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::trace {
 
 Tensor matmul(const Operand &a, const Operand &b, bool transposeA, bool transposeB) {
-  Call call("matmul", {&a, &b});
+  ApiCall call("matmul", {&a, &b});
   MatmulOp::Adaptor::Properties properties{};
   properties.transpose_a = call.flag(transposeA);
   properties.transpose_b = call.flag(transposeB);
@@ -14,7 +14,7 @@ Tensor matmul(const Operand &a, const Operand &b, bool transposeA, bool transpos
 }
 
 Tensor linear(const Operand &x, const Operand &weight, const Operand &bias) {
-  Call call("linear", {&x, &weight, &bias});
+  ApiCall call("linear", {&x, &weight, &bias});
   RankedTensorType type = call.type(x), w = call.type(weight);
   if (w.getRank() != 2)
     call.fail("the weight must be [out, in]; found ", w);

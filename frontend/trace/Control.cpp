@@ -9,7 +9,7 @@ namespace dlc::trace {
 
 namespace {
 /// Traces a function into a new region that ends with dlc.yield.
-std::unique_ptr<Region> region(Call &call, TypeRange arguments,
+std::unique_ptr<Region> region(ApiCall &call, TypeRange arguments,
                                llvm::function_ref<std::vector<Tensor>(Block &)> trace,
                                SmallVectorImpl<Type> &types) {
   State &state = call.state();
@@ -37,7 +37,7 @@ std::unique_ptr<Region> region(Call &call, TypeRange arguments,
   return region;
 }
 
-std::string typesText(ArrayRef<Type> types) {
+std::string formatTypes(ArrayRef<Type> types) {
   std::string text = "(";
   llvm::raw_string_ostream stream(text);
   llvm::interleaveComma(types, stream);
@@ -45,8 +45,8 @@ std::string typesText(ArrayRef<Type> types) {
   return text;
 }
 
-std::vector<Tensor> finish(Call &call, OperationState &opState) {
-  Capture capture(call.context());
+std::vector<Tensor> createCheckedOperation(ApiCall &call, OperationState &opState) {
+  DiagnosticCapture capture(call.context());
   Operation *op = call.builder().create(opState);
   if (failed(op->getName().verifyInvariants(op))) {
     std::string text = capture.text;
@@ -62,7 +62,7 @@ std::vector<Tensor> finish(Call &call, OperationState &opState) {
 
 std::vector<Tensor> cond(const Operand &condition, const std::function<std::vector<Tensor>()> &then,
                          const std::function<std::vector<Tensor>()> &otherwise) {
-  Call call("cond", {&condition});
+  ApiCall call("cond", {&condition});
   Value value = call.value(condition);
   SmallVector<Type> thenTypes, elseTypes;
   auto thenRegion = region(
@@ -73,20 +73,20 @@ std::vector<Tensor> cond(const Operand &condition, const std::function<std::vect
     for (Type &type : *types)
       type = call.state().placed(type);
   if (thenTypes != elseTypes)
-    call.fail("both branches must return tensors of the same types; found ", typesText(thenTypes),
-              " and ", typesText(elseTypes), "; cast or reshape one");
+    call.fail("both branches must return tensors of the same types; found ", formatTypes(thenTypes),
+              " and ", formatTypes(elseTypes), "; cast or reshape one");
   OperationState opState(call.loc(), IfOp::getOperationName());
   opState.addOperands(value);
   opState.addTypes(thenTypes);
   opState.addRegion(std::move(thenRegion));
   opState.addRegion(std::move(elseRegion));
-  return finish(call, opState);
+  return createCheckedOperation(call, opState);
 }
 
 std::vector<Tensor>
 repeat(const Operand &trips, const Operands &carried,
        const std::function<std::vector<Tensor>(Tensor, std::vector<Tensor>)> &body) {
-  Call call("repeat", {&trips});
+  ApiCall call("repeat", {&trips});
   call.numbersLike({}); // numbers become i64 constants
   SmallVector<Value> operands = {call.value(trips)};
   auto count = RankedTensorType::get({}, call.builder().getI64Type());
@@ -112,15 +112,15 @@ repeat(const Operand &trips, const Operands &carried,
     for (Type &type : *each)
       type = call.state().placed(type);
   if (types != yielded)
-    call.fail("the body must return values of the carried types; found ", typesText(yielded),
-              " for ", typesText(types), "; cast or reshape the returned values");
+    call.fail("the body must return values of the carried types; found ", formatTypes(yielded),
+              " for ", formatTypes(types), "; cast or reshape the returned values");
   OperationState opState(call.loc(), LoopOp::getOperationName());
   opState.addOperands(operands);
   opState.addTypes(types);
   opState.getOrAddProperties<LoopOp::Properties>().operandSegmentSizes = {1, 0,
                                                                           int32_t(types.size())};
   opState.addRegion(std::move(bodyRegion));
-  return finish(call, opState);
+  return createCheckedOperation(call, opState);
 }
 
 } // namespace dlc::trace

@@ -9,7 +9,7 @@ namespace {
 /// Returns the attributes that forward and transposed convolutions share, such as strides and
 /// padding. `low` receives the padding at the start.
 template <typename Properties>
-Properties windowed(Call &call, const Operand &x, const ConvOptions &options,
+Properties windowed(ApiCall &call, const Operand &x, const ConvOptions &options,
                     std::vector<int64_t> &low) {
   int64_t rank = call.type(x).getRank();
   if (rank < 3 || rank > 5)
@@ -30,7 +30,7 @@ Properties windowed(Call &call, const Operand &x, const ConvOptions &options,
 
 Tensor conv(const Operand &x, const Operand &weight, const Operand &bias,
             const ConvOptions &options) {
-  Call call("conv", {&x, &weight, &bias});
+  ApiCall call("conv", {&x, &weight, &bias});
   std::vector<int64_t> low;
   auto properties = windowed<ConvOp::Adaptor::Properties>(call, x, options, low);
   return call.tensor(call.make<ConvOp>(call.values({&x, &weight, &bias}), properties));
@@ -38,7 +38,7 @@ Tensor conv(const Operand &x, const Operand &weight, const Operand &bias,
 
 Tensor conv2d(const Operand &x, const Operand &weight, const Operand &bias,
               const ConvOptions &options) {
-  Call call("conv2d", {&x, &weight, &bias});
+  ApiCall call("conv2d", {&x, &weight, &bias});
   if (call.type(x).getRank() != 4)
     call.fail("x must be [N, C, H, W]; found ", call.type(x));
   return conv(x, weight, bias, options);
@@ -46,7 +46,7 @@ Tensor conv2d(const Operand &x, const Operand &weight, const Operand &bias,
 
 Tensor conv_transpose(const Operand &x, const Operand &weight, const Operand &bias,
                       const ConvOptions &options, Dims extra) {
-  Call call("conv_transpose", {&x, &weight, &bias});
+  ApiCall call("conv_transpose", {&x, &weight, &bias});
   std::vector<int64_t> low;
   auto properties = windowed<ConvTransposeOp::Adaptor::Properties>(call, x, options, low);
   properties.extra = call.list(call.spread("extra", extra, low.size()));

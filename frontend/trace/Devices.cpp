@@ -9,12 +9,12 @@ using namespace mlir;
 namespace dlc::trace {
 
 namespace {
-RankedTensorType onDevice(Type type, OnAttr device) {
+RankedTensorType withDevice(Type type, OnAttr device) {
   auto tensor = cast<RankedTensorType>(type);
   return RankedTensorType::get(tensor.getShape(), tensor.getElementType(), device);
 }
 
-OnAttr deviceOf(Value value) {
+OnAttr getDevice(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type ? dyn_cast_or_null<OnAttr>(type.getEncoding()) : OnAttr();
 }
@@ -28,7 +28,7 @@ bool isScalar(Value value) {
 void placeConstant(ConstantOp constant, OnAttr device) {
   if (!device)
     return;
-  RankedTensorType type = onDevice(constant.getType(), device);
+  RankedTensorType type = withDevice(constant.getType(), device);
   ElementsAttr value = constant.getValue();
   // Changes the type of the constant. Its elements or its blob are shared, not copied.
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
@@ -44,7 +44,7 @@ OnAttr State::placeOf(const Device &device) const {
 
 Type State::placed(Type type) const {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return onHome && tensor && !tensor.getEncoding() ? onDevice(type, onHome) : type;
+  return onHome && tensor && !tensor.getEncoding() ? withDevice(type, onHome) : type;
 }
 
 void State::usePlaces() {
@@ -72,13 +72,13 @@ void State::usePlaces() {
 void State::putOn(Value value, const Device &device) {
   if (auto constant = value.getDefiningOp<ConstantOp>())
     return placeConstant(constant, placeOf(device));
-  value.setType(onDevice(value.getType(), placeOf(device)));
+  value.setType(withDevice(value.getType(), placeOf(device)));
 }
 
 Value State::moved(Value value, OnAttr device, mlir::Location location) {
-  if (deviceOf(value).sameDevice(device))
+  if (getDevice(value).sameDevice(device))
     return value;
-  return TransferOp::create(builder, location, onDevice(value.getType(), device), value)
+  return TransferOp::create(builder, location, withDevice(value.getType(), device), value)
       .getResult();
 }
 
@@ -106,7 +106,7 @@ bool State::isFree(Value value) {
 Value State::remade(Value value, OnAttr device) {
   if (!isFree(value))
     return {};
-  if (deviceOf(value).sameDevice(device))
+  if (getDevice(value).sameDevice(device))
     return value;
   if (Value known = remadeValues.lookup({value, device}))
     return known;
@@ -125,7 +125,7 @@ Value State::remade(Value value, OnAttr device) {
     if (auto constant = dyn_cast<ConstantOp>(copy))
       placeConstant(constant, device);
     made = copy->getResult(0);
-    made.setType(onDevice(made.getType(), device));
+    made.setType(withDevice(made.getType(), device));
   }
   remadeValues[{value, device}] = made;
   knownFree[made] = true;
@@ -151,7 +151,7 @@ std::string State::describe(Value value) const {
   return op ? "the result of " + op->getName().stripDialect().str() : "a tensor";
 }
 
-SmallVector<Value> Call::together(ValueRange operands, SmallVectorImpl<Type> &types) {
+SmallVector<Value> ApiCall::together(ValueRange operands, SmallVectorImpl<Type> &types) {
   SmallVector<Value> result(operands);
   if (!active->hasPlaces())
     return result;
@@ -163,12 +163,12 @@ SmallVector<Value> Call::together(ValueRange operands, SmallVectorImpl<Type> &ty
       if (!leader && counts(operand))
         leader = operand;
   };
-  look([&](Value each) { return !isScalar(each) && !active->remade(each, deviceOf(each)); });
+  look([&](Value each) { return !isScalar(each) && !active->remade(each, getDevice(each)); });
   look([](Value each) { return !isScalar(each); });
   look([](Value) { return true; });
-  OnAttr device = leader ? deviceOf(leader) : active->placeOf(active->home());
+  OnAttr device = leader ? getDevice(leader) : active->placeOf(active->home());
   for (Value &operand : result) {
-    OnAttr own = deviceOf(operand);
+    OnAttr own = getDevice(operand);
     if (isScalar(operand) || own.sameDevice(device))
       continue;
     if (Value there = active->remade(operand, device)) {
@@ -187,7 +187,7 @@ SmallVector<Value> Call::together(ValueRange operands, SmallVectorImpl<Type> &ty
   }
   for (Type &type : types)
     if (auto tensor = cast<RankedTensorType>(type); !tensor.getEncoding() || leader)
-      type = onDevice(type, device);
+      type = withDevice(type, device);
   return result;
 }
 
@@ -195,13 +195,13 @@ Device Tensor::device() const {
   State *owner = State::ownerOf(*this);
   if (!value)
     throw Error("this dlc::trace::Tensor has no value, and so no device; assign it first");
-  OnAttr on = deviceOf(State::valueOf(*this));
+  OnAttr on = getDevice(State::valueOf(*this));
   return on ? Device(on.getDeviceName()) : owner->home();
 }
 
 Tensor Tensor::to(Device device, Location location) const {
   Operand operand(*this, location);
-  Call call("to", {&operand});
+  ApiCall call("to", {&operand});
   call.value(operand);
   call.state().usePlaces();
   return call.tensor(

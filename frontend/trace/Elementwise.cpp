@@ -11,17 +11,17 @@ namespace dlc::trace {
 
 namespace {
 template <typename Op> Tensor unary(const char *name, const Operand &x) {
-  Call call(name, {&x});
+  ApiCall call(name, {&x});
   return call.tensor(call.make<Op>(call.value(x)));
 }
 
 template <typename Op> Tensor binary(const char *name, const Operand &a, const Operand &b) {
-  Call call(name, {&a, &b});
+  ApiCall call(name, {&a, &b});
   return call.tensor(call.make<Op>({call.value(a), call.value(b)}));
 }
 
 Tensor compare(const char *name, Predicate predicate, const Operand &a, const Operand &b) {
-  Call call(name, {&a, &b});
+  ApiCall call(name, {&a, &b});
   CompareOp::Adaptor::Properties properties;
   properties.predicate = PredicateAttr::get(call.context(), predicate);
   return call.tensor(call.make<CompareOp>({call.value(a), call.value(b)}, properties));
@@ -64,14 +64,14 @@ Tensor operator-(const Operand &x) { return unary<NegOp>("operator -", x); }
 Tensor operator~(const Operand &x) { return unary<NotOp>("operator ~", x); }
 
 Tensor fmod(const Operand &a, const Operand &b) {
-  Call call("fmod", {&a, &b});
+  ApiCall call("fmod", {&a, &b});
   RemOp::Adaptor::Properties properties;
   properties.truncated = call.flag(true);
   return call.tensor(call.make<RemOp>({call.value(a), call.value(b)}, properties));
 }
 
 Tensor where(const Operand &condition, const Operand &a, const Operand &b) {
-  Call call("where", {&condition, &a, &b});
+  ApiCall call("where", {&condition, &a, &b});
   Value c = call.value(condition);
   if (!getElementTypeOrSelf(c.getType()).isInteger(1))
     call.fail("the condition must have element type bool; found ",
@@ -82,25 +82,25 @@ Tensor where(const Operand &condition, const Operand &a, const Operand &b) {
 }
 
 /// Returns the maximum or minimum of x and a bound. If x equals the bound, x gets no gradient.
-template <typename Op> static Tensor bounded(const Operand &x, double bound) {
+template <typename Op> static Tensor clampToBound(const Operand &x, double bound) {
   Operand limit(bound, x.location);
-  Call call("clamp", {&x, &limit});
+  ApiCall call("clamp", {&x, &limit});
   typename Op::Adaptor::Properties properties;
   properties.strict = call.flag(true);
   return call.tensor(call.make<Op>({call.value(x), call.value(limit)}, properties));
 }
 
 Tensor clamp(const Operand &x, double low, double high) {
-  Call call("clamp", {&x});
+  ApiCall call("clamp", {&x});
   if (!(low <= high))
     call.fail("the lower bound must not be above the upper one; found ", llvm::format("%g", low),
               " and ", llvm::format("%g", high));
-  Tensor y = std::isinf(low) ? call.tensor(call.value(x)) : bounded<MaxOp>(x, low);
-  return std::isinf(high) ? y : bounded<MinOp>(y, high);
+  Tensor y = std::isinf(low) ? call.tensor(call.value(x)) : clampToBound<MaxOp>(x, low);
+  return std::isinf(high) ? y : clampToBound<MinOp>(y, high);
 }
 
 Tensor cast(const Operand &x, DType dtype) {
-  Call call("cast", {&x});
+  ApiCall call("cast", {&x});
   Value value = call.value(x);
   Type to = elementTypeOf(dtype, call.context());
   if (getElementTypeOrSelf(value.getType()) == to)
@@ -116,7 +116,7 @@ Tensor reciprocal(const Operand &x) {
 }
 
 Tensor gelu(const Operand &x, bool approximate) {
-  Call call("gelu", {&x});
+  ApiCall call("gelu", {&x});
   GeluOp::Adaptor::Properties properties;
   properties.approximate = call.flag(approximate);
   return call.tensor(call.make<GeluOp>(call.value(x), properties));
@@ -125,12 +125,12 @@ Tensor gelu(const Operand &x, bool approximate) {
 Tensor relu6(const Operand &x) { return clamp(x, 0, 6); }
 
 Tensor leaky_relu(const Operand &x, double slope) {
-  Call call("leaky_relu", {&x});
+  ApiCall call("leaky_relu", {&x});
   return where(x > 0, x, x * slope);
 }
 
 Tensor elu(const Operand &x, double alpha) {
-  Call call("elu", {&x});
+  ApiCall call("elu", {&x});
   Tensor positive = x > 0;
   // The operand of the exponential is replaced by 0 for positive x, because a large x would
   // overflow the exponential and its gradient.
@@ -138,22 +138,22 @@ Tensor elu(const Operand &x, double alpha) {
 }
 
 Tensor silu(const Operand &x) {
-  Call call("silu", {&x});
+  ApiCall call("silu", {&x});
   return x * sigmoid(x);
 }
 
 Tensor hardsigmoid(const Operand &x) {
-  Call call("hardsigmoid", {&x});
+  ApiCall call("hardsigmoid", {&x});
   return clamp(x + 3, 0, 6) * (1.0 / 6);
 }
 
 Tensor hardswish(const Operand &x) {
-  Call call("hardswish", {&x});
+  ApiCall call("hardswish", {&x});
   return x * hardsigmoid(x);
 }
 
 Tensor softplus(const Operand &x) {
-  Call call("softplus", {&x});
+  ApiCall call("softplus", {&x});
   // Softplus: log(1 + e^x) without overflow. Both selects use the same comparison, so that the
   // gradient at 0 is 1/2.
   Tensor positive = x > 0;

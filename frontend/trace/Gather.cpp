@@ -5,14 +5,14 @@ using namespace mlir;
 
 namespace dlc::trace {
 
-static ScatterReductionAttr reduction(Call &call, ScatterMode mode) {
+static ScatterReductionAttr toScatterReduction(ApiCall &call, ScatterMode mode) {
   static constexpr ScatterReduction kinds[] = {ScatterReduction::none, ScatterReduction::add,
                                                ScatterReduction::mul, ScatterReduction::max,
                                                ScatterReduction::min};
   return ScatterReductionAttr::get(call.context(), kinds[int(mode)]);
 }
 
-static void wantIndices(Call &call, const Operand &indices) {
+static void checkIndexType(ApiCall &call, const Operand &indices) {
   Type element = call.type(indices).getElementType();
   if (!element.isSignlessInteger(32) && !element.isSignlessInteger(64))
     call.fail("indices must have element type i32 or i64; found ", dtypeName(dtypeOf(element)),
@@ -20,29 +20,29 @@ static void wantIndices(Call &call, const Operand &indices) {
 }
 
 Tensor index_select(const Operand &x, int64_t dim, const Operand &indices) {
-  Call call("index_select", {&x, &indices});
-  wantIndices(call, indices);
+  ApiCall call("index_select", {&x, &indices});
+  checkIndexType(call, indices);
   GatherOp::Adaptor::Properties properties;
   properties.axis = call.integer(call.dimension(dim, call.type(x).getRank()));
   return call.tensor(call.make<GatherOp>({call.value(x), call.value(indices)}, properties));
 }
 
 Tensor embedding(const Operand &indices, const Operand &table) {
-  Call call("embedding", {&indices, &table});
+  ApiCall call("embedding", {&indices, &table});
   return index_select(table, 0, indices);
 }
 
 Tensor gather(const Operand &x, int64_t dim, const Operand &indices) {
-  Call call("gather", {&x, &indices});
-  wantIndices(call, indices);
+  ApiCall call("gather", {&x, &indices});
+  checkIndexType(call, indices);
   GatherElementsOp::Adaptor::Properties properties;
   properties.axis = call.integer(call.dimension(dim, call.type(x).getRank()));
   return call.tensor(call.make<GatherElementsOp>({call.value(x), call.value(indices)}, properties));
 }
 
 Tensor gather_nd(const Operand &x, const Operand &indices, int64_t batchDims) {
-  Call call("gather_nd", {&x, &indices});
-  wantIndices(call, indices);
+  ApiCall call("gather_nd", {&x, &indices});
+  checkIndexType(call, indices);
   GatherNdOp::Adaptor::Properties properties;
   properties.batch_dims = call.integer(batchDims);
   return call.tensor(call.make<GatherNdOp>({call.value(x), call.value(indices)}, properties));
@@ -50,21 +50,21 @@ Tensor gather_nd(const Operand &x, const Operand &indices, int64_t batchDims) {
 
 Tensor scatter(const Operand &x, int64_t dim, const Operand &indices, const Operand &updates,
                ScatterMode mode) {
-  Call call("scatter", {&x, &indices, &updates});
-  wantIndices(call, indices);
+  ApiCall call("scatter", {&x, &indices, &updates});
+  checkIndexType(call, indices);
   ScatterElementsOp::Adaptor::Properties properties;
   properties.axis = call.integer(call.dimension(dim, call.type(x).getRank()));
-  properties.reduction = reduction(call, mode);
+  properties.reduction = toScatterReduction(call, mode);
   return call.tensor(call.make<ScatterElementsOp>(
       {call.value(x), call.value(indices), call.value(updates)}, properties));
 }
 
 Tensor scatter_nd(const Operand &x, const Operand &indices, const Operand &updates,
                   ScatterMode mode) {
-  Call call("scatter_nd", {&x, &indices, &updates});
-  wantIndices(call, indices);
+  ApiCall call("scatter_nd", {&x, &indices, &updates});
+  checkIndexType(call, indices);
   ScatterNdOp::Adaptor::Properties properties;
-  properties.reduction = reduction(call, mode);
+  properties.reduction = toScatterReduction(call, mode);
   return call.tensor(call.make<ScatterNdOp>(
       {call.value(x), call.value(indices), call.value(updates)}, properties));
 }

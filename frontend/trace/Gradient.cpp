@@ -10,7 +10,7 @@ using namespace mlir;
 namespace dlc::trace {
 
 namespace {
-std::vector<Tensor> gradient(Call &call, ArrayRef<Value> ys, ArrayRef<Value> seeds,
+std::vector<Tensor> gradient(ApiCall &call, ArrayRef<Value> ys, ArrayRef<Value> seeds,
                              const Operands &xs, bool allowUnused) {
   SmallVector<Value> operands(ys), targets;
   llvm::append_range(operands, seeds);
@@ -33,7 +33,7 @@ std::vector<Tensor> gradient(Call &call, ArrayRef<Value> ys, ArrayRef<Value> see
 } // namespace
 
 std::vector<Tensor> grad(const Operand &loss, const Operands &xs, bool allowUnused) {
-  Call call("grad", {&loss});
+  ApiCall call("grad", {&loss});
   RankedTensorType type = call.type(loss);
   if (!type.hasStaticShape() || type.getNumElements() != 1)
     call.fail("the loss must have one element; found ", type,
@@ -43,7 +43,7 @@ std::vector<Tensor> grad(const Operand &loss, const Operands &xs, bool allowUnus
 
 std::vector<Tensor> grad(const Operands &ys, const Operands &seeds, const Operands &xs,
                          bool allowUnused) {
-  Call call("grad", ys);
+  ApiCall call("grad", ys);
   if (ys.size() != seeds.size())
     call.fail("required: one seed for each value; found ", seeds.size(), " for ", ys.size());
   SmallVector<Value> values, weights;
@@ -55,7 +55,7 @@ std::vector<Tensor> grad(const Operands &ys, const Operands &seeds, const Operan
 }
 
 std::vector<Parameter> parametersOf(const Operand &value) {
-  Call call("parametersOf", {&value});
+  ApiCall call("parametersOf", {&value});
   // Values to which gradients flow from `value`. Gradients flow only through floating-point values.
   llvm::SetVector<Value> reached;
   auto reach = [&](Value operand) {

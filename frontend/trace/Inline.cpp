@@ -14,7 +14,7 @@ namespace {
 
 constexpr char inlinedName[] = "inlined";
 
-Array arrayOf(ElementsAttr attr, const std::string &name) {
+Array toArray(ElementsAttr attr, const std::string &name) {
   FailureOr<ref::Tensor> tensor = ref::Tensor::fromAttr(attr);
   if (failed(tensor))
     throw Error("the initial value of '" + name +
@@ -25,7 +25,7 @@ Array arrayOf(ElementsAttr attr, const std::string &name) {
           std::shared_ptr<const void>(keep, keep->data())};
 }
 
-std::string nameOf(func::FuncOp function, unsigned argument) {
+std::string getArgumentName(func::FuncOp function, unsigned argument) {
   auto name = function.getArgAttrOfType<StringAttr>(argument, kNameAttr);
   return name ? name.str() : "arg" + std::to_string(argument);
 }
@@ -34,7 +34,7 @@ bool isState(func::FuncOp function, unsigned argument) {
   return function.getArgAttr(argument, kStateAttr) || function.getArgAttr(argument, kParameterAttr);
 }
 
-bool isCounter(const std::string &name, RankedTensorType type) {
+bool isStepCounter(const std::string &name, RankedTensorType type) {
   return name == "step" && type.getRank() == 0 && type.getElementType().isInteger(64);
 }
 
@@ -57,14 +57,14 @@ InlinedModule::InlinedModule(OwningOpRef<ModuleOp> module) {
   State::current()->function->getParentOfType<ModuleOp>().push_back(function);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto type = cast<RankedTensorType>(function.getArgument(i).getType());
-    std::string name = nameOf(function, i);
-    if (!isState(function, i) || isCounter(name, type))
+    std::string name = getArgumentName(function, i);
+    if (!isState(function, i) || isStepCounter(name, type))
       continue;
     Parameter parameter(name, Shape(type.getShape().begin(), type.getShape().end()),
                         Init::constant(0), dtypeOf(type.getElementType()),
                         !function.getArgAttr(i, kParameterAttr));
     if (auto start = function.getArgAttrOfType<ElementsAttr>(i, kInitAttr))
-      parameter.set(arrayOf(start, name));
+      parameter.set(toArray(start, name));
     state[name] = parameter;
   }
 }
@@ -72,13 +72,13 @@ InlinedModule::InlinedModule(OwningOpRef<ModuleOp> module) {
 std::vector<Tensor> InlinedModule::operator()(const std::vector<Tensor> &inputs,
                                               Location location) {
   Operands operands(inputs, location);
-  Call call("the model", operands);
+  ApiCall call("the model", operands);
   IRMapping mapping;
   Value step, draws;
   size_t taken = 0;
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     BlockArgument argument = function.getArgument(i);
-    std::string name = nameOf(function, i);
+    std::string name = getArgumentName(function, i);
     Value value;
     if (auto known = state.find(name); known != state.end())
       value = call.value(Operand(known->second, location));
@@ -116,7 +116,7 @@ std::vector<Tensor> InlinedModule::operator()(const std::vector<Tensor> &inputs,
   return results;
 }
 
-void eraseInlined(ModuleOp traced) {
+void eraseInlinedFunctions(ModuleOp traced) {
   SmallVector<func::FuncOp> functions;
   for (auto function : traced.getOps<func::FuncOp>())
     if (function.getName() != "main")

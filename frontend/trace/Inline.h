@@ -21,8 +21,8 @@ mlir::MLIRContext &currentContext();
 /// keep their locations.
 class InlinedModule {
 public:
-  /// Moves the function into the traced module, which then owns it. eraseInlined() removes it when
-  /// the trace has ended.
+  /// Moves the function into the traced module, which then owns it. eraseInlinedFunctions() removes
+  /// it when the trace has ended.
   explicit InlinedModule(mlir::OwningOpRef<mlir::ModuleOp> module);
 
   /// Clones the body of @main into the trace. `inputs` and the returned tensors are the arguments
@@ -35,7 +35,7 @@ private:
   std::map<std::string, Parameter> state;
 };
 
-void eraseInlined(mlir::ModuleOp traced);
+void eraseInlinedFunctions(mlir::ModuleOp traced);
 
 } // namespace dlc::trace
 

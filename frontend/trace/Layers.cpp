@@ -5,7 +5,7 @@ namespace dlc::nn {
 
 namespace {
 /// Returns a window option with `count` entries. A single entry is repeated.
-Dims spread(const char *layer, Dims dims, size_t count) {
+Dims repeatWindowOption(const char *layer, Dims dims, size_t count) {
   if (dims.size() == 1)
     dims.resize(count, dims[0]);
   if (dims.size() != count)
@@ -15,13 +15,13 @@ Dims spread(const char *layer, Dims dims, size_t count) {
   return dims;
 }
 
-void wantPositive(const char *layer, std::initializer_list<int64_t> sizes) {
+void checkPositive(const char *layer, std::initializer_list<int64_t> sizes) {
   for (int64_t size : sizes)
     if (size < 1)
       throw Error(std::string(layer) + ": sizes must be 1 or more; found " + std::to_string(size));
 }
 
-int64_t productOf(const Dims &dims) {
+int64_t multiplySizes(const Dims &dims) {
   int64_t product = 1;
   for (int64_t dim : dims)
     product *= dim;
@@ -31,7 +31,7 @@ int64_t productOf(const Dims &dims) {
 
 Linear::Linear(int64_t in, int64_t out, bool withBias) {
   markLayer();
-  wantPositive("Linear", {in, out});
+  checkPositive("Linear", {in, out});
   weight = parameter("weight", {out, in}, Init::fanIn(in));
   if (withBias)
     bias = parameter("bias", {out}, Init::fanIn(in));
@@ -42,16 +42,16 @@ ConvNd::ConvNd(int64_t rank, int64_t in, int64_t out, Dims window, ConvOptions o
                bool withBias)
     : options(std::move(options)) {
   markLayer();
-  window = spread("Conv", std::move(window), size_t(rank));
+  window = repeatWindowOption("Conv", std::move(window), size_t(rank));
   int64_t groups = this->options.groups;
-  wantPositive("Conv", {in, out, groups, *std::min_element(window.begin(), window.end())});
+  checkPositive("Conv", {in, out, groups, *std::min_element(window.begin(), window.end())});
   if (in % groups != 0 || out % groups != 0)
     throw Error("Conv: the number of groups must divide the channels; found " +
                 std::to_string(groups) + " groups for " + std::to_string(in) + " and " +
                 std::to_string(out) + " channels");
   Shape shape = {out, in / groups};
   shape.insert(shape.end(), window.begin(), window.end());
-  int64_t fanIn = in / groups * productOf(window);
+  int64_t fanIn = in / groups * multiplySizes(window);
   weight = parameter("weight", shape, Init::fanIn(fanIn));
   if (withBias)
     bias = parameter("bias", {out}, Init::fanIn(fanIn));
@@ -62,13 +62,13 @@ ConvTranspose2d::ConvTranspose2d(int64_t in, int64_t out, Dims window, ConvOptio
                                  Dims outputPadding, bool withBias)
     : options(std::move(options)), outputPadding(std::move(outputPadding)) {
   markLayer();
-  window = spread("ConvTranspose2d", std::move(window), 2);
+  window = repeatWindowOption("ConvTranspose2d", std::move(window), 2);
   int64_t groups = this->options.groups;
-  wantPositive("ConvTranspose2d", {in, out, groups, window[0], window[1]});
+  checkPositive("ConvTranspose2d", {in, out, groups, window[0], window[1]});
   if (in % groups != 0 || out % groups != 0)
     throw Error("ConvTranspose2d: the number of groups must divide the channels; found " +
                 std::to_string(groups));
-  int64_t fanIn = out / groups * productOf(window);
+  int64_t fanIn = out / groups * multiplySizes(window);
   weight = parameter("weight", {in, out / groups, window[0], window[1]}, Init::fanIn(fanIn));
   if (withBias)
     bias = parameter("bias", {out}, Init::fanIn(fanIn));
@@ -79,7 +79,7 @@ Tensor ConvTranspose2d::forward(Tensor x) {
 
 BatchNorm::BatchNorm(int64_t features, double eps, double momentum) : eps(eps), momentum(momentum) {
   markLayer();
-  wantPositive("BatchNorm", {features});
+  checkPositive("BatchNorm", {features});
   weight = parameter("weight", {features}, Init::constant(1));
   bias = parameter("bias", {features}, Init::constant(0));
   runningMean = buffer("running_mean", {features}, Init::constant(0));
@@ -96,12 +96,12 @@ Tensor BatchNorm::forward(Tensor x) {
     count *= i == 1 ? 1 : shape[i];
   // The product of the sizes is negative or 0 if a size is dynamic (-1).
   if (count < 2)
-    trace::Call("BatchNorm", {trace::Operand(x)})
+    trace::ApiCall("BatchNorm", {trace::Operand(x)})
         .fail("in training all sizes must be known, with more than one element per channel; found ",
               trace::shapeText(shape), "; give a larger batch, or call eval() on the layer");
   assign(runningMean, runningMean * (1 - momentum) + mean * momentum);
   trace::Operand unbiased(momentum * double(count) / double(count - 1));
-  trace::RankPart *rankPart = trace::State::current()->rankPart;
+  trace::BatchPartScope *rankPart = trace::State::current()->rankPart;
   if (Tensor batches = rankPart ? rankPart->batches() : Tensor())
     unbiased = momentum * (batches * count / (batches * count - 1));
   assign(runningVar, runningVar * (1 - momentum) + variance * unbiased);
@@ -126,7 +126,7 @@ Tensor RMSNorm::forward(Tensor x) { return trace::rms_norm(x, weight, eps, dims)
 
 GroupNorm::GroupNorm(int64_t groups, int64_t features, double eps) : groups(groups), eps(eps) {
   markLayer();
-  wantPositive("GroupNorm", {groups, features});
+  checkPositive("GroupNorm", {groups, features});
   weight = parameter("weight", {features}, Init::constant(1));
   bias = parameter("bias", {features}, Init::constant(0));
 }
@@ -134,7 +134,7 @@ Tensor GroupNorm::forward(Tensor x) { return trace::group_norm(x, groups, weight
 
 Embedding::Embedding(int64_t count, int64_t width) {
   markLayer();
-  wantPositive("Embedding", {count, width});
+  checkPositive("Embedding", {count, width});
   weight = parameter("weight", {count, width}, Init::normal());
 }
 Tensor Embedding::forward(Tensor indices) { return trace::embedding(indices, weight); }

@@ -15,11 +15,12 @@ using namespace trace;
 namespace {
 /// Scores x [.., C, ..] and class indices, validated. cross_entropy and nll_loss share these
 /// operands.
-struct Classes {
+struct ClassLossOperands {
   Tensor x, target;
   int64_t dim, count;
 
-  Classes(Call &call, const Operand &given, const Operand &wanted, std::optional<int64_t> ignored) {
+  ClassLossOperands(ApiCall &call, const Operand &given, const Operand &wanted,
+                    std::optional<int64_t> ignored) {
     x = call.tensor(call.value(given));
     target = call.tensor(call.value(wanted));
     Shape shape = x.shape();
@@ -42,7 +43,7 @@ struct Classes {
   /// Returns the elements of `values` at the target's class, of shape [.., 1, ..]. Computed by
   /// comparison with an iota instead of a gather, so that the selection and its gradient fuse with
   /// the other reductions of the row.
-  Tensor picked(Call &call, const Operand &values) const {
+  Tensor picked(ApiCall &call, const Operand &values) const {
     IotaOp::Adaptor::Properties properties;
     properties.axis = call.integer(dim);
     auto type = RankedTensorType::get(line(), elementTypeOf(target.dtype(), call.context()));
@@ -68,7 +69,7 @@ Tensor weightedMean(const Tensor &sum, const Tensor &total) {
 
 /// Multiplies each loss by its weight and reduces the losses. Without weights, the divisor of the
 /// mean is a constant.
-Tensor reduced(Tensor each, const Tensor &weight, Reduction reduction, int64_t dim) {
+Tensor reduceLosses(Tensor each, const Tensor &weight, Reduction reduction, int64_t dim) {
   if (weight)
     each = each * weight;
   if (reduction == Reduction::None)
@@ -80,7 +81,7 @@ Tensor reduced(Tensor each, const Tensor &weight, Reduction reduction, int64_t d
 
 /// Returns the weight of each target: that of its class, or 0 if the target is ignored. Returns an
 /// absent tensor if all targets have equal weight.
-Tensor weightOf(Call &call, const Classes &classes, std::optional<int64_t> ignored,
+Tensor weightOf(ApiCall &call, const ClassLossOperands &classes, std::optional<int64_t> ignored,
                 const Tensor &weight) {
   Tensor result;
   if (weight)
@@ -93,12 +94,13 @@ Tensor weightOf(Call &call, const Classes &classes, std::optional<int64_t> ignor
 
 /// Replaces the losses of ignored targets by 0. They cannot be multiplied by 0, because they may be
 /// infinite or NaN.
-Tensor withoutIgnored(const Tensor &each, const Classes &classes, std::optional<int64_t> ignored) {
+Tensor zeroIgnoredLosses(const Tensor &each, const ClassLossOperands &classes,
+                         std::optional<int64_t> ignored) {
   return ignored ? where(classes.target != *ignored, each, 0) : each;
 }
 
 /// Cross entropy with class probabilities instead of class indices as the target.
-Tensor softCrossEntropy(Call &call, const Operand &logits, const Operand &target,
+Tensor softCrossEntropy(ApiCall &call, const Operand &logits, const Operand &target,
                         const CrossEntropyOptions &options) {
   Tensor t = call.tensor(call.value(target));
   int64_t dim = t.rank() > 1 ? 1 : 0;
@@ -111,51 +113,52 @@ Tensor softCrossEntropy(Call &call, const Operand &logits, const Operand &target
     line[size_t(dim)] = t.dim(dim);
     t = t * reshape(options.weight, line);
   }
-  return reduced(-sum(log_softmax(logits, dim) * t, dim, true), Tensor(), options.reduction, dim);
+  return reduceLosses(-sum(log_softmax(logits, dim) * t, dim, true), Tensor(), options.reduction,
+                      dim);
 }
 } // namespace
 
 Tensor cross_entropy(const Operand &logits, const Operand &target,
                      const CrossEntropyOptions &options) {
-  Call call("cross_entropy", {&logits, &target});
+  ApiCall call("cross_entropy", {&logits, &target});
   if (!(options.labelSmoothing >= 0 && options.labelSmoothing <= 1))
     call.fail("label smoothing must be from 0 to 1; found ",
               std::to_string(options.labelSmoothing));
   if (isa<FloatType>(call.type(target).getElementType()) &&
       call.type(target).getShape() == call.type(logits).getShape())
     return softCrossEntropy(call, logits, target, options);
-  Classes classes(call, logits, target, options.ignoreIndex);
+  ClassLossOperands classes(call, logits, target, options.ignoreIndex);
   const Tensor &x = classes.x;
   int64_t dim = classes.dim;
   // The maximum of the logits cancels out of the log-sum-exp, so no gradient is computed for it.
   Tensor top = max(x, dim, true);
   State::valueOf(top).getDefiningOp()->setAttr(kNoGradientAttr, call.builder().getUnitAttr());
   Tensor whole = top + log(sum(exp(x - top), dim, true));
-  Tensor each = withoutIgnored(whole - classes.picked(call, x), classes, options.ignoreIndex);
+  Tensor each = zeroIgnoredLosses(whole - classes.picked(call, x), classes, options.ignoreIndex);
   Tensor weight = weightOf(call, classes, options.ignoreIndex, options.weight);
   if (options.labelSmoothing == 0)
-    return reduced(each, weight, options.reduction, dim);
+    return reduceLosses(each, weight, options.reduction, dim);
 
   // Label smoothing term: the sum over all classes c of weight[c] * (whole - x[c]), where `whole`
   // is the log-sum-exp. It is 0 for ignored targets.
   Tensor spread = options.weight ? sum((whole - x) * classes.perClass(options.weight), dim, true)
                                  : whole * double(classes.count) - sum(x, dim, true);
-  spread = withoutIgnored(spread, classes, options.ignoreIndex);
+  spread = zeroIgnoredLosses(spread, classes, options.ignoreIndex);
   if (weight)
     each = each * weight;
   each = each * (1 - options.labelSmoothing) +
          spread * (options.labelSmoothing / double(classes.count));
   if (options.reduction == Reduction::Mean && weight)
     return weightedMean(sum(each), sum(weight));
-  return reduced(each, Tensor(), options.reduction, dim);
+  return reduceLosses(each, Tensor(), options.reduction, dim);
 }
 
 Tensor nll_loss(const Operand &x, const Operand &target, const ClassOptions &options) {
-  Call call("nll_loss", {&x, &target});
-  Classes classes(call, x, target, options.ignoreIndex);
-  return reduced(withoutIgnored(-classes.picked(call, classes.x), classes, options.ignoreIndex),
-                 weightOf(call, classes, options.ignoreIndex, options.weight), options.reduction,
-                 classes.dim);
+  ApiCall call("nll_loss", {&x, &target});
+  ClassLossOperands classes(call, x, target, options.ignoreIndex);
+  return reduceLosses(
+      zeroIgnoredLosses(-classes.picked(call, classes.x), classes, options.ignoreIndex),
+      weightOf(call, classes, options.ignoreIndex, options.weight), options.reduction, classes.dim);
 }
 
 Tensor cross_entropy(const Operand &logits, const Operand &target) {
@@ -168,7 +171,7 @@ Tensor nll_loss(const Operand &x, const Operand &target) { return nll_loss(x, ta
 namespace dlc::metric {
 
 trace::Tensor accuracy(const trace::Operand &logits, const trace::Operand &target) {
-  trace::Call call("accuracy", {&logits, &target});
+  trace::ApiCall call("accuracy", {&logits, &target});
   trace::Tensor named = argmax(logits, call.type(logits).getRank() > 1 ? 1 : 0);
   if (named.shape() != call.tensor(call.value(target)).shape())
     call.fail("the targets must be class indices of the shape ", trace::shapeText(named.shape()),

@@ -8,13 +8,13 @@ namespace dlc::loss {
 using namespace trace;
 
 namespace {
-Tensor reduced(const Tensor &each, Reduction reduction) {
+Tensor reduceLosses(const Tensor &each, Reduction reduction) {
   return reduction == Reduction::Mean ? mean(each) : reduction == Reduction::Sum ? sum(each) : each;
 }
 
 /// Reports an error for operands of different shapes, because broadcasting in a loss is nearly
 /// always a mistake.
-void wantSameShape(Call &call, const Operand &x, const Operand &target) {
+void checkSameShape(ApiCall &call, const Operand &x, const Operand &target) {
   if (call.type(x).getShape() != call.type(target).getShape())
     call.fail("the result and its target must have the same shape; found ", call.type(x), " and ",
               call.type(target), "; reshape one");
@@ -22,36 +22,36 @@ void wantSameShape(Call &call, const Operand &x, const Operand &target) {
 } // namespace
 
 Tensor mse_loss(const Operand &x, const Operand &target, Reduction reduction) {
-  Call call("mse_loss", {&x, &target});
-  wantSameShape(call, x, target);
-  return reduced(square(x - target), reduction);
+  ApiCall call("mse_loss", {&x, &target});
+  checkSameShape(call, x, target);
+  return reduceLosses(square(x - target), reduction);
 }
 
 Tensor l1_loss(const Operand &x, const Operand &target, Reduction reduction) {
-  Call call("l1_loss", {&x, &target});
-  wantSameShape(call, x, target);
-  return reduced(abs(x - target), reduction);
+  ApiCall call("l1_loss", {&x, &target});
+  checkSameShape(call, x, target);
+  return reduceLosses(abs(x - target), reduction);
 }
 
 Tensor bce_with_logits(const Operand &x, const Operand &target, Reduction reduction,
                        const Operand &positiveWeight) {
-  Call call("bce_with_logits", {&x, &target, &positiveWeight});
-  wantSameShape(call, x, target);
+  ApiCall call("bce_with_logits", {&x, &target, &positiveWeight});
+  checkSameShape(call, x, target);
   // Binary cross entropy: t softplus(-x) + (1 - t) softplus(x), where softplus(x) = x +
   // softplus(-x).
   Tensor negative = softplus(-x);
   if (!positiveWeight)
-    return reduced((1 - target) * x + negative, reduction);
+    return reduceLosses((1 - target) * x + negative, reduction);
   Tensor factor = 1 + target * (positiveWeight - 1);
-  return reduced((1 - target) * x + factor * negative, reduction);
+  return reduceLosses((1 - target) * x + factor * negative, reduction);
 }
 
 Tensor kl_div(const Operand &x, const Operand &target, Reduction reduction) {
-  Call call("kl_div", {&x, &target});
-  wantSameShape(call, x, target);
+  ApiCall call("kl_div", {&x, &target});
+  checkSameShape(call, x, target);
   // 0 log 0 is defined as 0. The select also avoids computing the logarithm of 0.
   Tensor some = target > 0;
-  return reduced(where(some, target * (log(where(some, target, 1)) - x), 0), reduction);
+  return reduceLosses(where(some, target * (log(where(some, target, 1)) - x), 0), reduction);
 }
 
 Tensor mse_loss(const Operand &x, const Operand &target) {

@@ -10,7 +10,7 @@
 namespace dlc::trace {
 
 void State::keepUnless(mlir::Value condition) {
-  Call call("keepUnless", Location());
+  ApiCall call("keepUnless", Location());
   for (const Parameter &parameter : std::vector<Parameter>(assigned)) {
     mlir::Value next = this->parameter(parameter), before = start(parameter);
     if (next != before)
@@ -37,7 +37,7 @@ LossScaler::LossScaler(const LossScale &options)
     : options(options), scale(variable("loss_scale", {}, DType::F32, options.start)),
       good(variable("loss_scale.good", {}, DType::I64)) {
   Operand operand(scale);
-  Call call("LossScale", {&operand});
+  ApiCall call("LossScale", {&operand});
   now = call.tensor(call.value(operand));
 }
 
@@ -54,12 +54,12 @@ optim::Gradients LossScaler::unscaled(const optim::Gradients &gradients) {
     Tensor part = sum(abs(cast(value, DType::F32)));
     total = total ? total + part : part;
   }
-  isFinite = optim::overRanks(gradients, total) <= double(std::numeric_limits<float>::max());
+  isFinite = optim::sumOverRanks(gradients, total) <= double(std::numeric_limits<float>::max());
   return result;
 }
 
 void LossScaler::finish() {
-  Call call("LossScale", Location());
+  ApiCall call("LossScale", Location());
   call.state().keepUnless(State::valueOf(isFinite));
   Tensor next = where(isFinite, good + 1, 0);
   Tensor grows = next >= options.interval;

@@ -50,7 +50,7 @@ Module::~Module() = default;
 
 Tensor Module::operator()(const Operand &x) {
   Tensor input = [&] {
-    trace::Call call("a module's input", {&x});
+    trace::ApiCall call("a module's input", {&x});
     return call.tensor(call.value(x));
   }();
   Scope scope(*this, x);

@@ -35,7 +35,7 @@ Tensor Update::count() {
   // Number of updates. Skipped steps do not count.
   Parameter counter = variable("optimizer.updates", {}, DType::I64);
   Operand operand(counter);
-  Call call("Update::count", {&operand});
+  ApiCall call("Update::count", {&operand});
   call.value(operand);
   Tensor before = call.tensor(call.state().start(counter));
   Tensor next = before + 1;
@@ -49,13 +49,13 @@ Parameter Update::slot(const std::string &name) {
   if (parameter.device())
     slot.to(*parameter.device());
   if (bucket)
-    keepShare(slot, *bucket, prefix + name + ".");
+    recordShareLayout(slot, *bucket, prefix + name + ".");
   return slot;
 }
 
 Tensor Update::get(const std::string &name) {
   Operand operand(slot(name));
-  Call call("Update::get", {&operand});
+  ApiCall call("Update::get", {&operand});
   return call.tensor(call.value(operand));
 }
 
@@ -94,7 +94,8 @@ size_t Optimizer::groupOf(const Parameter &parameter) const {
 
 void Optimizer::update(const Parameter &parameter, const Tensor &gradient, const Operand &rate,
                        const Tensor &finite) const {
-  Update update(parameter, valueOf(parameter), gradient, rate, "optimizer." + name + ".", finite);
+  Update update(parameter, getParameterValue(parameter), gradient, rate, "optimizer." + name + ".",
+                finite);
   Tensor value = next(update);
   assign(parameter, finite ? where(finite, value, update.value) : value);
 }
@@ -105,12 +106,12 @@ void Optimizer::updateShare(const Bucket &bucket, const std::string &share, cons
   Parameter standIn = Parameter::variable(share, {bucket.share}, 0, first.dtype());
   if (first.device())
     standIn.to(*first.device());
-  Update update(standIn, ownShare(bucket), gradient, rate, "optimizer." + name + ".", finite);
+  Update update(standIn, getOwnShare(bucket), gradient, rate, "optimizer." + name + ".", finite);
   update.bucket = &bucket;
-  ElementsOnly check(bucket, name);
+  ElementwiseCheck check(bucket, name);
   Tensor value = next(update);
   check.require();
-  assignGathered(bucket, finite ? where(finite, value, update.value) : value);
+  allGatherAndAssign(bucket, finite ? where(finite, value, update.value) : value);
 }
 
 void Optimizer::apply(const Gradients &gradients, const Tensor &finite) const {
@@ -148,22 +149,22 @@ Gradients Optimizer::sharded(const Gradients &gradients, int64_t world, bool ave
   for (const Parameter &parameter : gradients.parameters)
     rules.push_back(groupOf(parameter));
   Gradients result;
-  for (const std::vector<size_t> &members : bucketsOf(gradients.parameters, rules)) {
+  for (const std::vector<size_t> &members : makeBuckets(gradients.parameters, rules)) {
     Bucket bucket{.parameters = {}, .world = world};
     std::vector<Tensor> values;
     for (size_t i : members) {
       bucket.parameters.push_back(gradients.parameters[i]);
       values.push_back(gradients.values[i]);
     }
-    bucket.share = shareOf(bucket);
-    result.values.push_back(scattered(bucket, values, averaged));
+    bucket.share = computeShareSize(bucket);
+    result.values.push_back(reduceScatterGradients(bucket, values, averaged));
     result.buckets.push_back(std::move(bucket));
   }
   return result;
 }
 
 Gradients gradients(const Operand &loss) {
-  Call call("gradients", {&loss});
+  ApiCall call("gradients", {&loss});
   Gradients result;
   result.parameters = parametersOf(loss);
   if (result.parameters.empty())
@@ -181,7 +182,7 @@ Tensor globalNorm(const Gradients &gradients) {
   }
   if (!total)
     throw Error("globalNorm: there are no gradients");
-  return sqrt(overRanks(gradients, total));
+  return sqrt(sumOverRanks(gradients, total));
 }
 
 Gradients clipByNorm(const Gradients &gradients, double limit) {
@@ -201,7 +202,7 @@ Gradients clipByValue(const Gradients &gradients, double limit) {
 }
 
 void minimize(const Operand &loss, const Optimizer &optimizer, const MinimizeOptions &options) {
-  Call call("minimize", {&loss});
+  ApiCall call("minimize", {&loss});
   Gradients all = gradients(loss);
   if (options.clipValue > 0)
     all = clipByValue(all, options.clipValue);

@@ -10,17 +10,19 @@ using namespace trace;
 namespace {
 /// Returns the gradient for the descent: that of the loss or, if the loss is maximized, of the
 /// negated loss.
-Tensor downhill(const Update &u, bool maximize) { return maximize ? -u.gradient : u.gradient; }
+Tensor gradientToMinimize(const Update &u, bool maximize) {
+  return maximize ? -u.gradient : u.gradient;
+}
 
 /// L2 penalty: returns the gradient plus weightDecay * value, the gradient of weightDecay / 2 *
 /// |value|^2.
-Tensor decayed(const Update &u, double weightDecay, bool maximize) {
-  Tensor gradient = downhill(u, maximize);
+Tensor addWeightDecay(const Update &u, double weightDecay, bool maximize) {
+  Tensor gradient = gradientToMinimize(u, maximize);
   return weightDecay == 0 ? gradient : gradient + u.value * weightDecay;
 }
 
 /// Bias correction of Adam: returns 1 - beta^count, accurately even if it is small.
-Tensor correction(Update &u, double beta) {
+Tensor biasCorrection(Update &u, double beta) {
   return beta == 0 ? u.count() * 0 + 1 : -expm1(u.count() * std::log(beta));
 }
 
@@ -37,15 +39,15 @@ Tensor adamStep(Update &u, const Tensor &value, const Tensor &gradient,
   }
   // The scalars are combined first, so that each element needs only one square root, one division
   // and few multiplications.
-  Tensor rate = u.rate / correction(u, options.beta1);
-  Tensor scale = rsqrt(correction(u, options.beta2));
+  Tensor rate = u.rate / biasCorrection(u, options.beta1);
+  Tensor scale = rsqrt(biasCorrection(u, options.beta2));
   return value - rate * m / (sqrt(v) * scale + options.eps);
 }
 } // namespace
 
 Optimizer sgd(const SgdOptions &options) {
   return Optimizer("sgd", options.lr, [options](Update &u) {
-    Tensor g = decayed(u, options.weightDecay, options.maximize);
+    Tensor g = addWeightDecay(u, options.weightDecay, options.maximize);
     if (options.momentum != 0) {
       Tensor fresh = options.dampening == 0 ? g : g * (1 - options.dampening);
       Tensor momentum = u.get("momentum") * options.momentum + fresh;
@@ -61,7 +63,7 @@ Optimizer sgd(const SgdOptions &options) {
 
 Optimizer adam(const AdamOptions &options) {
   return Optimizer("adam", options.lr, [options](Update &u) {
-    return adamStep(u, u.value, decayed(u, options.weightDecay, options.maximize), options);
+    return adamStep(u, u.value, addWeightDecay(u, options.weightDecay, options.maximize), options);
   });
 }
 
@@ -74,13 +76,13 @@ Optimizer adamw(const AdamWOptions &options) {
                       .maximize = options.maximize};
   return Optimizer("adamw", options.lr, [rest, decay = options.weightDecay](Update &u) {
     Tensor value = decay == 0 ? u.value : u.value * (1 - u.rate * decay);
-    return adamStep(u, value, downhill(u, rest.maximize), rest);
+    return adamStep(u, value, gradientToMinimize(u, rest.maximize), rest);
   });
 }
 
 Optimizer rmsprop(const RmspropOptions &options) {
   return Optimizer("rmsprop", options.lr, [options](Update &u) {
-    Tensor g = decayed(u, options.weightDecay, options.maximize);
+    Tensor g = addWeightDecay(u, options.weightDecay, options.maximize);
     Tensor squares = u.get("square") * options.alpha + square(g) * (1 - options.alpha);
     u.set("square", squares);
     if (options.centered) {

@@ -9,13 +9,13 @@ namespace dlc {
 
 namespace {
 /// Scope of a data-parallel replica, during which parameters are read on the given device.
-class OnReplica {
+class ReplicaScope {
 public:
-  OnReplica(const Device &device, bool isFirst) : state(*trace::State::current()) {
+  ReplicaScope(const Device &device, bool isFirst) : state(*trace::State::current()) {
     state.replicas.push_back({device, isFirst});
   }
-  ~OnReplica() { state.replicas.pop_back(); }
-  OnReplica(const OnReplica &) = delete;
+  ~ReplicaScope() { state.replicas.pop_back(); }
+  ReplicaScope(const ReplicaScope &) = delete;
 
 private:
   trace::State &state;
@@ -40,7 +40,7 @@ trace::Tensor Parts::forward(Tensor x) {
   trace::Shape shape = x.shape();
   if (shape.empty() || shape[0] == trace::kDynamic || shape[0] < 1) {
     trace::Operand operand(x);
-    trace::Call(devices.empty() ? "micro_batches" : "data_parallel", {&operand})
+    trace::ApiCall(devices.empty() ? "micro_batches" : "data_parallel", {&operand})
         .fail("the first size must be known, and 1 or more, for the batch to be split; found ",
               trace::shapeText(shape), "; give the traced inputs static shapes");
   }
@@ -57,7 +57,7 @@ trace::Tensor Parts::forward(Tensor x) {
     }
     const Device &device = devices[size_t(part)];
     mine = mine.to(device);
-    OnReplica replica(device, part == 0);
+    ReplicaScope replica(device, part == 0);
     results.push_back(call(mine).to(devices[0]));
   }
   return trace::cat(results, 0);

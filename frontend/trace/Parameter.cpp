@@ -19,7 +19,7 @@ uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-uint64_t keyOf(uint64_t seed, const std::string &name) {
+uint64_t hashSeedAndName(uint64_t seed, const std::string &name) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (unsigned char c : name)
     hash = (hash ^ c) * 0x100000001b3u;
@@ -54,7 +54,7 @@ double normalQuantile(double p) {
          (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
 }
 
-Array start(const Parameter::State &p) {
+Array computeInitialValue(const Parameter::State &p) {
   bool integers = !isFloat(p.dtype);
   void *memory;
   Array array = Array::zeros(integers ? DType::F64 : DType::F32, p.shape, &memory);
@@ -65,7 +65,7 @@ Array start(const Parameter::State &p) {
   }
   float *x = static_cast<float *>(memory);
   double v = p.init.value;
-  uint64_t key = keyOf(p.seed, p.name);
+  uint64_t key = hashSeedAndName(p.seed, p.name);
   // Probability that a standard normal number is below -2, at which TruncatedNormal is truncated.
   constexpr double cut = 0.022750131948179207;
   switch (p.init.kind) {
@@ -118,30 +118,30 @@ Parameter Parameter::variable(std::string name, Shape shape, double start, DType
   return made;
 }
 
-static const Parameter::State &known(const std::shared_ptr<Parameter::State> &state) {
+static const Parameter::State &requireState(const std::shared_ptr<Parameter::State> &state) {
   if (!state)
     throw Error(
         "this parameter does not exist (the layer has no bias, or no module has this path)");
   return *state;
 }
 
-const std::string &Parameter::name() const { return known(state).name; }
-const Shape &Parameter::shape() const { return known(state).shape; }
-DType Parameter::dtype() const { return known(state).dtype; }
-bool Parameter::isBuffer() const { return known(state).buffer; }
-bool Parameter::isVariable() const { return known(state).variable; }
+const std::string &Parameter::name() const { return requireState(state).name; }
+const Shape &Parameter::shape() const { return requireState(state).shape; }
+DType Parameter::dtype() const { return requireState(state).dtype; }
+bool Parameter::isBuffer() const { return requireState(state).buffer; }
+bool Parameter::isVariable() const { return requireState(state).variable; }
 
 Array Parameter::value() const {
-  known(state);
+  requireState(state);
   std::lock_guard lock(state->mutex);
   if (state->home)
     return state->home();
   if (!state->elements.data)
-    state->elements = start(*state);
+    state->elements = computeInitialValue(*state);
   return state->elements;
 }
 
-std::optional<double> startNumber(const Parameter &parameter) {
+std::optional<double> getConstantInit(const Parameter &parameter) {
   const Parameter::State &state = *parameter.identity();
   std::lock_guard lock(state.mutex);
   if (state.elements.data || state.home || state.init.kind != Init::Kind::Constant)
@@ -150,7 +150,7 @@ std::optional<double> startNumber(const Parameter &parameter) {
 }
 
 void Parameter::set(Array value) {
-  known(state);
+  requireState(state);
   auto text = [](DType dtype, const Shape &shape) {
     std::string dims;
     for (int64_t dim : shape)
@@ -168,14 +168,14 @@ void Parameter::set(Array value) {
 }
 
 void Parameter::moveTo(std::function<Array()> home) {
-  known(state);
+  requireState(state);
   std::lock_guard lock(state->mutex);
   state->home = std::move(home);
   state->elements = {};
 }
 
 void Parameter::to(DType dtype) {
-  if (!isFloat(known(state).dtype))
+  if (!isFloat(requireState(state).dtype))
     return;
   if (!isFloat(dtype))
     throw Error("parameters can only be converted between floating-point types; found " +
@@ -191,14 +191,14 @@ void Parameter::to(DType dtype) {
 }
 
 void Parameter::to(const Device &device) {
-  known(state);
+  requireState(state);
   state->device = device;
 }
 
-std::optional<Device> Parameter::device() const { return known(state).device; }
+std::optional<Device> Parameter::device() const { return requireState(state).device; }
 
 void Parameter::reset(uint64_t seed) {
-  known(state);
+  requireState(state);
   std::lock_guard lock(state->mutex);
   state->seed = seed;
   state->elements = {};

@@ -28,7 +28,7 @@ struct Parameter::State {
 
 /// Returns the initial value of the elements if all of them have the same and they are not
 /// initialized yet. Returns nothing otherwise.
-std::optional<double> startNumber(const Parameter &parameter);
+std::optional<double> getConstantInit(const Parameter &parameter);
 
 } // namespace dlc::trace
 

@@ -6,17 +6,18 @@ using namespace mlir;
 namespace dlc::trace {
 
 namespace {
-struct Sizes {
+struct WindowSizes {
   std::vector<int64_t> window, stride, dilation, low, high, counted;
 };
 
-Sizes sizesOf(Call &call, const Operand &x, const Dims &window, const PoolOptions &options) {
+WindowSizes checkWindowSizes(ApiCall &call, const Operand &x, const Dims &window,
+                             const PoolOptions &options) {
   RankedTensorType type = call.type(x);
   if (type.getRank() < 3)
     call.fail("x must be [N, C, spatial..]; found ", type,
               "; add a batch dimension with unsqueeze(x, 0)");
   size_t spatial = size_t(type.getRank() - 2);
-  Sizes sizes;
+  WindowSizes sizes;
   sizes.window = call.spread("window", window, spatial);
   sizes.stride =
       options.stride.empty() ? sizes.window : call.spread("stride", options.stride, spatial);
@@ -45,7 +46,8 @@ Sizes sizesOf(Call &call, const Operand &x, const Dims &window, const PoolOption
   return sizes;
 }
 
-template <typename Op> typename Op::Adaptor::Properties properties(Call &call, const Sizes &sizes) {
+template <typename Op>
+typename Op::Adaptor::Properties makePoolProperties(ApiCall &call, const WindowSizes &sizes) {
   typename Op::Adaptor::Properties properties;
   properties.window = call.list(sizes.window);
   properties.strides = call.list(sizes.stride);
@@ -57,15 +59,16 @@ template <typename Op> typename Op::Adaptor::Properties properties(Call &call, c
 } // namespace
 
 Tensor max_pool(const Operand &x, Dims window, const PoolOptions &options) {
-  Call call("max_pool", {&x});
+  ApiCall call("max_pool", {&x});
   return call.tensor(call.make<MaxPoolOp>(
-      call.value(x), properties<MaxPoolOp>(call, sizesOf(call, x, window, options))));
+      call.value(x),
+      makePoolProperties<MaxPoolOp>(call, checkWindowSizes(call, x, window, options))));
 }
 
 Tensor avg_pool(const Operand &x, Dims window, const PoolOptions &options) {
-  Call call("avg_pool", {&x});
-  Sizes sizes = sizesOf(call, x, window, options);
-  auto all = properties<AvgPoolOp>(call, sizes);
+  ApiCall call("avg_pool", {&x});
+  WindowSizes sizes = checkWindowSizes(call, x, window, options);
+  auto all = makePoolProperties<AvgPoolOp>(call, sizes);
   // Padding that `ceil_mode` adds never counts as elements. Explicit padding counts if
   // `countPadding` is set (`count_include_pad`).
   all.counted_high = call.list(sizes.counted);
@@ -74,21 +77,21 @@ Tensor avg_pool(const Operand &x, Dims window, const PoolOptions &options) {
 }
 
 Tensor max_pool2d(const Operand &x, Dims window, const PoolOptions &options) {
-  Call call("max_pool2d", {&x});
+  ApiCall call("max_pool2d", {&x});
   if (call.type(x).getRank() != 4)
     call.fail("x must be [N, C, H, W]; found ", call.type(x));
   return max_pool(x, std::move(window), options);
 }
 
 Tensor avg_pool2d(const Operand &x, Dims window, const PoolOptions &options) {
-  Call call("avg_pool2d", {&x});
+  ApiCall call("avg_pool2d", {&x});
   if (call.type(x).getRank() != 4)
     call.fail("x must be [N, C, H, W]; found ", call.type(x));
   return avg_pool(x, std::move(window), options);
 }
 
 Tensor adaptive_avg_pool2d(const Operand &x, Dims size) {
-  Call call("adaptive_avg_pool2d", {&x});
+  ApiCall call("adaptive_avg_pool2d", {&x});
   RankedTensorType type = call.type(x);
   if (type.getRank() != 4)
     call.fail("x must be [N, C, H, W]; found ", type);

@@ -4,7 +4,7 @@
 namespace dlc::trace {
 
 Precision::Precision(DType dtype, Location location) {
-  Call call("Precision", location);
+  ApiCall call("Precision", location);
   if (dtype != DType::F32 && dtype != DType::BF16 && dtype != DType::F16)
     call.fail("the precision must be f32, bf16 or f16; found ", dtypeName(dtype),
               "; cast the tensors to other types");

@@ -25,7 +25,7 @@ Tensor State::drawCount(const Location &location) {
 
 static Tensor random(const char *name, RandomKind kind, const Shape &shape, const Operand &counter,
                      int64_t seed, DType dtype) {
-  Call call(name, {&counter});
+  ApiCall call(name, {&counter});
   call.numbersLike({}); // numbers become i64 constants
   RandomOp::Adaptor::Properties properties;
   properties.kind = RandomKindAttr::get(call.context(), kind);
@@ -45,7 +45,7 @@ Tensor random_normal(Shape shape, const Operand &counter, int64_t seed, DType dt
 }
 
 Tensor dropout(const Operand &x, double probability) {
-  Call call("dropout", {&x});
+  ApiCall call("dropout", {&x});
   if (!(probability >= 0 && probability <= 1))
     call.fail("the probability must be from 0 to 1; found ", std::to_string(probability));
   RankedTensorType type = call.type(x);

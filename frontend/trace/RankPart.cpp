@@ -23,9 +23,9 @@ constexpr int64_t kStreamLength = int64_t(1) << 40;
 
 /// Scope in which new operations are inserted at the function's entry, so that all later operations
 /// can use their results.
-class AtEntry {
+class EntryInsertionScope {
 public:
-  explicit AtEntry(State &state) : guard(state.builder) {
+  explicit EntryInsertionScope(State &state) : guard(state.builder) {
     state.builder.setInsertionPointToStart(&state.function.front());
   }
 
@@ -36,7 +36,7 @@ private:
 /// Corrects the unbiased variance that a front end computes from the statistics of one batch. The
 /// front end multiplies the variance by n / (n - 1) with the sample count n of one batch. Replaces
 /// this factor by that for the samples of all batches.
-void unbiasOverAll(BatchNormTrainOp norm, RankPart &part, State &state) {
+void correctUnbiasedVariance(BatchNormTrainOp norm, BatchPartScope &part, State &state) {
   auto x = mlir::cast<RankedTensorType>(norm.getX().getType());
   const double own = double(x.getNumElements()) / double(x.getDimSize(1));
   for (OpOperand &use : norm.getVariance().getUses()) {
@@ -51,14 +51,14 @@ void unbiasOverAll(BatchNormTrainOp norm, RankPart &part, State &state) {
     Tensor samples = part.batches() * own;
     Operand now(trace::cast(samples / (samples - 1),
                             dtypeOf(getElementTypeOrSelf(mul->getOperand(other).getType()))));
-    Call call("batch_norm", {&now});
+    ApiCall call("batch_norm", {&now});
     mul->setOperand(other, call.value(now));
   }
 }
 
 } // namespace
 
-RankPart::RankPart(const StepOptions &options, int64_t part)
+BatchPartScope::BatchPartScope(const StepOptions &options, int64_t part)
     : state(*State::current()), options(options), part(part) {
   Block &block = state.function.front();
   before = block.empty() ? nullptr : &block.back();
@@ -69,16 +69,16 @@ RankPart::RankPart(const StepOptions &options, int64_t part)
   state.rankPart = this;
 }
 
-RankPart::~RankPart() {
+BatchPartScope::~BatchPartScope() {
   state.rankPart = nullptr;
   if (isChunk())
     state.calls = callsBefore;
 }
 
-Tensor RankPart::stream() {
+Tensor BatchPartScope::stream() {
   if (!options.dataParallel || knownStream)
     return knownStream;
-  AtEntry here(state);
+  EntryInsertionScope here(state);
   const int64_t all = isChunk() ? options.chunks : options.world ? options.world : kMaxRanks;
   Tensor numbers = own_rows({arange(all)}, options.world);
   if (isChunk())
@@ -86,22 +86,22 @@ Tensor RankPart::stream() {
   return knownStream = reshape(numbers, {}) * kStreamLength;
 }
 
-Tensor RankPart::batches() {
+Tensor BatchPartScope::batches() {
   if (!options.syncBatchNorm || knownBatches)
     return knownBatches;
-  AtEntry here(state);
+  EntryInsertionScope here(state);
   const int64_t known = isChunk() ? options.chunks : options.world;
   Tensor one = full({}, known ? double(known) : 1.0);
   return knownBatches = known ? one : all_reduce(one, Reduction::Sum);
 }
 
-void RankPart::finish() {
+void BatchPartScope::finish() {
   if (!options.syncBatchNorm)
     return;
   OpBuilder &b = state.builder;
   auto mark = [&](BatchNormTrainOp norm) {
     if (norm->getParentOp() != state.function)
-      Call("batch_norm", Location())
+      ApiCall("batch_norm", Location())
           .fail("synchronized statistics are not supported inside a branch or loop; move the batch "
                 "norm out, or use the statistics of each rank");
     // callsOf() numbers the batch norm layers. With chunks, the numbers start again for each chunk.
@@ -112,7 +112,7 @@ void RankPart::finish() {
       over.push_back(b.getNamedAttr("ranks", b.getI64IntegerAttr(options.world)));
     }
     norm->setAttr(kOverRanksAttr, b.getDictionaryAttr(over));
-    unbiasOverAll(norm, *this, state);
+    correctUnbiasedVariance(norm, *this, state);
   };
   Block &block = state.function.front();
   for (auto op = before ? std::next(before->getIterator()) : block.begin(); op != block.end(); ++op)

@@ -15,11 +15,11 @@ namespace dlc::trace {
 
 /// Scope in which one part of a rank's batch (the whole batch, a micro-batch or a chunk) is traced.
 /// Registers itself with the active trace for its lifetime.
-class RankPart {
+class BatchPartScope {
 public:
-  RankPart(const StepOptions &options, int64_t part);
-  ~RankPart();
-  RankPart(const RankPart &) = delete;
+  BatchPartScope(const StepOptions &options, int64_t part);
+  ~BatchPartScope();
+  BatchPartScope(const BatchPartScope &) = delete;
 
   /// Returns the offset added to the counter of random numbers. It differs for each rank or, with
   /// StepOptions::chunks, for each chunk no matter which rank computes the chunk. Absent if the

@@ -5,7 +5,7 @@
 
 namespace dlc::nn {
 
-using trace::Call;
+using trace::ApiCall;
 using trace::RecurrentResult;
 using trace::State;
 
@@ -33,7 +33,7 @@ std::vector<std::pair<std::string, Shape>> namedShapes(int64_t in, int64_t hidde
 
 /// Concatenates parameters [G*H, ..] into one array [1, parts*G*H, ..] and reorders the gates from
 /// PyTorch's to the dialect's order.
-Array reordered(llvm::ArrayRef<Array> parts, llvm::ArrayRef<int64_t> order) {
+Array reorderGates(llvm::ArrayRef<Array> parts, llvm::ArrayRef<int64_t> order) {
   Shape shape = parts[0].shape;
   size_t block = parts[0].bytes() / order.size();
   shape[0] *= int64_t(parts.size());
@@ -51,7 +51,7 @@ Array reordered(llvm::ArrayRef<Array> parts, llvm::ArrayRef<int64_t> order) {
 
 /// Concatenates parameters and reorders their gates by traced operations. Used if parameters are
 /// function arguments, whose elements are not known when the function is traced.
-Tensor reorderedInside(llvm::ArrayRef<Parameter> parts, llvm::ArrayRef<int64_t> order) {
+Tensor traceGateReorder(llvm::ArrayRef<Parameter> parts, llvm::ArrayRef<int64_t> order) {
   int64_t hidden = parts[0].shape()[0] / int64_t(order.size());
   std::vector<Tensor> blocks;
   for (const Parameter &part : parts)
@@ -60,12 +60,13 @@ Tensor reorderedInside(llvm::ArrayRef<Parameter> parts, llvm::ArrayRef<int64_t> 
   return trace::unsqueeze(trace::cat(blocks, 0), 0);
 }
 
-Tensor gates(Call &call, llvm::ArrayRef<Parameter> parts, llvm::ArrayRef<int64_t> order) {
+Tensor stackGateParameters(ApiCall &call, llvm::ArrayRef<Parameter> parts,
+                           llvm::ArrayRef<int64_t> order) {
   State &state = call.state();
   if (state.parametersAsArguments)
-    return reorderedInside(parts, order);
+    return traceGateReorder(parts, order);
   return state.tensor(state.derived(
-      parts, ".gates", [&](llvm::ArrayRef<Array> arrays) { return reordered(arrays, order); }));
+      parts, ".gates", [&](llvm::ArrayRef<Array> arrays) { return reorderGates(arrays, order); }));
 }
 
 /// Builds all layers of a recurrent network. `cell` builds one layer in one direction from x, w, r,
@@ -75,7 +76,7 @@ template <typename Cell>
 RecurrentResult stacked(const char *name, const Operand &given, const Tensor &h0, const Tensor &c0,
                         const std::vector<Parameter> &weights, const RecurrentOptions &options,
                         int64_t hidden, llvm::ArrayRef<int64_t> order, bool training, Cell cell) {
-  Call call(name, {&given});
+  ApiCall call(name, {&given});
   Tensor x = call.tensor(call.value(given));
   if (x.rank() != 3)
     call.fail("x must be ", options.batchFirst ? "[N, T, I]" : "[T, N, I]", "; found ",
@@ -99,8 +100,9 @@ RecurrentResult stacked(const char *name, const Operand &given, const Tensor &h0
     std::vector<Tensor> results;
     for (int64_t d = 0; d < directions; ++d, ++index) {
       const Parameter *at = &weights[size_t(index) * each];
-      Tensor w = gates(call, at[0], order), r = gates(call, at[1], order);
-      Tensor b = options.bias ? gates(call, llvm::ArrayRef(at + 2, 2), order)
+      Tensor w = stackGateParameters(call, at[0], order),
+             r = stackGateParameters(call, at[1], order);
+      Tensor b = options.bias ? stackGateParameters(call, llvm::ArrayRef(at + 2, 2), order)
                               : trace::zeros({1, 2 * int64_t(order.size()) * hidden}, x.dtype());
       auto start = [&](const Tensor &states) {
         return states ? trace::narrow(states, 0, index, 1)

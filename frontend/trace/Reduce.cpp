@@ -8,7 +8,7 @@ namespace dlc::trace {
 namespace {
 Tensor reduce(const char *name, ReduceKind kind, const Operand &x, const Dims &dims,
               bool keepdims) {
-  Call call(name, {&x});
+  ApiCall call(name, {&x});
   ReduceOp::Adaptor::Properties properties;
   properties.kind = ReduceKindAttr::get(call.context(), kind);
   properties.axes = call.list(call.dimensions(dims, call.type(x).getRank()));
@@ -17,7 +17,7 @@ Tensor reduce(const char *name, ReduceKind kind, const Operand &x, const Dims &d
 }
 
 Tensor argReduce(const char *name, ReduceKind kind, const Operand &x, int64_t dim, bool keepdims) {
-  Call call(name, {&x});
+  ApiCall call(name, {&x});
   ArgReduceOp::Adaptor::Properties properties;
   properties.kind = ReduceKindAttr::get(call.context(), kind);
   properties.axis = call.integer(call.dimension(dim, call.type(x).getRank()));
@@ -25,8 +25,8 @@ Tensor argReduce(const char *name, ReduceKind kind, const Operand &x, int64_t di
   return call.tensor(call.make<ArgReduceOp>(call.value(x), properties));
 }
 
-Tensor cumulative(const char *name, ReduceKind kind, const Operand &x, int64_t dim) {
-  Call call(name, {&x});
+Tensor buildCumulative(const char *name, ReduceKind kind, const Operand &x, int64_t dim) {
+  ApiCall call(name, {&x});
   CumulativeOp::Adaptor::Properties properties;
   properties.kind = ReduceKindAttr::get(call.context(), kind);
   properties.axis = call.integer(call.dimension(dim, call.type(x).getRank()));
@@ -51,7 +51,7 @@ Tensor prod(const Operand &x, Dims dims, bool keepdims) {
 }
 
 Tensor variance(const Operand &x, Dims dims, bool keepdims) {
-  Call call("variance", {&x});
+  ApiCall call("variance", {&x});
   return mean(square(x - mean(x, dims, true)), dims, keepdims);
 }
 
@@ -62,14 +62,14 @@ Tensor argmin(const Operand &x, int64_t dim, bool keepdims) {
   return argReduce("argmin", ReduceKind::min, x, dim, keepdims);
 }
 Tensor cumsum(const Operand &x, int64_t dim) {
-  return cumulative("cumsum", ReduceKind::sum, x, dim);
+  return buildCumulative("cumsum", ReduceKind::sum, x, dim);
 }
 Tensor cumprod(const Operand &x, int64_t dim) {
-  return cumulative("cumprod", ReduceKind::prod, x, dim);
+  return buildCumulative("cumprod", ReduceKind::prod, x, dim);
 }
 
 TopK topk(const Operand &x, int64_t k, int64_t dim, bool largest) {
-  Call call("topk", {&x});
+  ApiCall call("topk", {&x});
   TopKOp::Adaptor::Properties properties;
   properties.k = call.integer(k);
   properties.axis = call.integer(call.dimension(dim, call.type(x).getRank()));

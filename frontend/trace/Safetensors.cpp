@@ -5,9 +5,9 @@
 
 namespace dlc::safetensors {
 
-File read(const std::string &path) {
+SafetensorsFile read(const std::string &path) {
   runtime::TensorFile found = runtime::readSafetensors(path);
-  File file;
+  SafetensorsFile file;
   file.metadata = std::move(found.metadata);
   for (auto &[name, tensor] : found.tensors)
     file.tensors[name] = {tensor.dtype, tensor.shape,

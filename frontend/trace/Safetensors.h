@@ -11,14 +11,14 @@ namespace dlc::safetensors {
 using Tensors = std::map<std::string, trace::Array>;
 using Metadata = std::map<std::string, std::string>;
 
-struct File {
+struct SafetensorsFile {
   Tensors tensors;
   Metadata metadata;
 };
 
 /// Maps a .safetensors file into memory. The returned arrays are views that keep the mapping alive.
 /// Checks the whole header against the file before using it. Throws dlc::Error.
-File read(const std::string &path);
+SafetensorsFile read(const std::string &path);
 
 /// Writes a complete .safetensors file. If that fails, throws dlc::Error and leaves an existing
 /// file unchanged.

@@ -9,28 +9,28 @@ namespace dlc::trace {
 
 namespace {
 /// Returns a tensor type of the given shape. Reports an error if a size is dynamic.
-RankedTensorType staticType(Call &call, const Shape &shape, Type element) {
+RankedTensorType staticType(ApiCall &call, const Shape &shape, Type element) {
   for (int64_t dim : shape)
     if (dim < 0)
       call.fail("sizes must be 0 or more; found ", shapeText(shape));
   return RankedTensorType::get(shape, element);
 }
 
-int64_t countOf(ArrayRef<int64_t> shape) {
+int64_t multiplyDims(ArrayRef<int64_t> shape) {
   int64_t count = 1;
   for (int64_t dim : shape)
     count *= dim;
   return count;
 }
 
-Value reshaped(Call &call, Value x, ArrayRef<int64_t> shape) {
+Value buildReshape(ApiCall &call, Value x, ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(x.getType());
   if (type.getShape() == shape)
     return x;
   return call.makeAs<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), x);
 }
 
-Value sliced(Call &call, Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> size,
+Value sliced(ApiCall &call, Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> size,
              ArrayRef<int64_t> stride) {
   SliceOp::Adaptor::Properties properties;
   properties.start = call.list(start);
@@ -40,7 +40,7 @@ Value sliced(Call &call, Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> siz
 }
 
 /// Slices `size` elements of x along one dimension, from index `start` on with the given stride.
-Value slicedAlong(Call &call, Value x, int64_t dim, int64_t start, int64_t size,
+Value slicedAlong(ApiCall &call, Value x, int64_t dim, int64_t start, int64_t size,
                   int64_t stride = 1) {
   auto type = cast<RankedTensorType>(x.getType());
   call.requireStatic(type, "to take a part of a tensor");
@@ -54,7 +54,7 @@ Value slicedAlong(Call &call, Value x, int64_t dim, int64_t start, int64_t size,
 } // namespace
 
 Tensor full(Shape shape, double value, DType dtype, Location location) {
-  Call call("full", location);
+  ApiCall call("full", location);
   RankedTensorType type = staticType(call, shape, elementTypeOf(dtype, call.context()));
   Value number = call.number(type.getElementType(), value);
   auto dense = cast<DenseElementsAttr>(number.getDefiningOp<ConstantOp>().getValue());
@@ -72,7 +72,7 @@ Tensor ones(Shape shape, DType dtype, Location location) {
 }
 
 Tensor arange(int64_t size, DType dtype, Location location) {
-  Call call("arange", location);
+  ApiCall call("arange", location);
   IotaOp::Adaptor::Properties properties;
   properties.axis = call.integer(0);
   return call.tensor(call.makeAs<IotaOp>(
@@ -80,7 +80,7 @@ Tensor arange(int64_t size, DType dtype, Location location) {
 }
 
 Tensor constant(Array value, std::string_view name, Location location) {
-  Call call("constant", location);
+  ApiCall call("constant", location);
   staticType(call, value.shape, elementTypeOf(value.dtype, call.context()));
   if (!value.data && value.size() != 0)
     call.fail(
@@ -90,7 +90,7 @@ Tensor constant(Array value, std::string_view name, Location location) {
 }
 
 Tensor reshape(const Operand &x, Shape shape) {
-  Call call("reshape", {&x});
+  ApiCall call("reshape", {&x});
   Value value = call.value(x);
   auto type = cast<RankedTensorType>(value.getType());
   auto open = std::find(shape.begin(), shape.end(), -1);
@@ -101,7 +101,7 @@ Tensor reshape(const Operand &x, Shape shape) {
         shapeText(shape));
   if (open != shape.end() && type.hasStaticShape()) {
     *open = 1;
-    int64_t known = countOf(shape), total = type.getNumElements();
+    int64_t known = multiplyDims(shape), total = type.getNumElements();
     if (known == 0 || total % known != 0) {
       *open = -1;
       call.fail("the ", total, " elements of ", type, " cannot be reshaped to ", shapeText(shape),
@@ -110,16 +110,16 @@ Tensor reshape(const Operand &x, Shape shape) {
     *open = total / known;
   } else if (open != shape.end()) {
     *open = ShapedType::kDynamic;
-  } else if (type.hasStaticShape() && countOf(shape) != type.getNumElements()) {
+  } else if (type.hasStaticShape() && multiplyDims(shape) != type.getNumElements()) {
     call.fail("the number of elements must not change; found ", type.getNumElements(), " in ", type,
-              " and ", countOf(shape), " in ", shapeText(shape),
+              " and ", multiplyDims(shape), " in ", shapeText(shape),
               "; write -1 for a size that is derived from the others");
   }
-  return call.tensor(reshaped(call, value, shape));
+  return call.tensor(buildReshape(call, value, shape));
 }
 
 Tensor flatten(const Operand &x, int64_t start, int64_t end) {
-  Call call("flatten", {&x});
+  ApiCall call("flatten", {&x});
   RankedTensorType type = call.type(x);
   if (type.getRank() == 0)
     return reshape(x, {1});
@@ -130,33 +130,33 @@ Tensor flatten(const Operand &x, int64_t start, int64_t end) {
   SmallVector<int64_t> shape(type.getShape().take_front(start));
   auto middle = type.getShape().slice(start, end - start + 1);
   shape.push_back(llvm::any_of(middle, ShapedType::isDynamic) ? ShapedType::kDynamic
-                                                              : countOf(middle));
+                                                              : multiplyDims(middle));
   llvm::append_range(shape, type.getShape().drop_front(end + 1));
-  return call.tensor(reshaped(call, call.value(x), shape));
+  return call.tensor(buildReshape(call, call.value(x), shape));
 }
 
 Tensor squeeze(const Operand &x, int64_t dim) {
-  Call call("squeeze", {&x});
+  ApiCall call("squeeze", {&x});
   RankedTensorType type = call.type(x);
   dim = call.dimension(dim, type.getRank());
   if (type.getDimSize(dim) != 1)
     call.fail("dimension ", dim, " must have size 1; found ", type);
   SmallVector<int64_t> shape(type.getShape());
   shape.erase(shape.begin() + dim);
-  return call.tensor(reshaped(call, call.value(x), shape));
+  return call.tensor(buildReshape(call, call.value(x), shape));
 }
 
 Tensor unsqueeze(const Operand &x, int64_t dim) {
-  Call call("unsqueeze", {&x});
+  ApiCall call("unsqueeze", {&x});
   RankedTensorType type = call.type(x);
   dim = call.dimension(dim, type.getRank() + 1);
   SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin() + dim, 1);
-  return call.tensor(reshaped(call, call.value(x), shape));
+  return call.tensor(buildReshape(call, call.value(x), shape));
 }
 
 Tensor permute(const Operand &x, Dims permutation) {
-  Call call("permute", {&x});
+  ApiCall call("permute", {&x});
   int64_t rank = call.type(x).getRank();
   if (int64_t(permutation.size()) != rank)
     call.fail("the permutation must name each of the ", rank, " dimensions once; found ",
@@ -170,7 +170,7 @@ Tensor permute(const Operand &x, Dims permutation) {
 }
 
 Tensor transpose(const Operand &x, int64_t a, int64_t b) {
-  Call call("transpose", {&x});
+  ApiCall call("transpose", {&x});
   int64_t rank = call.type(x).getRank();
   std::vector<int64_t> permutation;
   for (int64_t i = 0; i < rank; ++i)
@@ -180,7 +180,7 @@ Tensor transpose(const Operand &x, int64_t a, int64_t b) {
 }
 
 Tensor broadcast_to(const Operand &x, Shape shape) {
-  Call call("broadcast_to", {&x});
+  ApiCall call("broadcast_to", {&x});
   RankedTensorType type = call.type(x);
   auto result = staticType(call, shape, type.getElementType());
   return call.tensor(type.getShape() == result.getShape()
@@ -189,7 +189,7 @@ Tensor broadcast_to(const Operand &x, Shape shape) {
 }
 
 Tensor cat(const Operands &xs, int64_t dim) {
-  Call call("cat", xs);
+  ApiCall call("cat", xs);
   if (xs.empty())
     call.fail("at least one tensor is required; found none");
   SmallVector<Value> values;
@@ -204,7 +204,7 @@ Tensor cat(const Operands &xs, int64_t dim) {
 }
 
 Tensor stack(const Operands &xs, int64_t dim) {
-  Call call("stack", xs);
+  ApiCall call("stack", xs);
   std::vector<Tensor> parts;
   for (const Operand &x : xs)
     parts.push_back(unsqueeze(x, dim));
@@ -212,7 +212,7 @@ Tensor stack(const Operands &xs, int64_t dim) {
 }
 
 Tensor slice(const Operand &x, int64_t dim, int64_t start, int64_t stop, int64_t step) {
-  Call call("slice", {&x});
+  ApiCall call("slice", {&x});
   RankedTensorType type = call.type(x);
   dim = call.dimension(dim, type.getRank());
   call.requireStatic(type, "to take a part of a tensor");
@@ -227,7 +227,7 @@ Tensor slice(const Operand &x, int64_t dim, int64_t start, int64_t stop, int64_t
 }
 
 Tensor narrow(const Operand &x, int64_t dim, int64_t start, int64_t length) {
-  Call call("narrow", {&x});
+  ApiCall call("narrow", {&x});
   RankedTensorType type = call.type(x);
   dim = call.dimension(dim, type.getRank());
   call.requireStatic(type, "to take a part of a tensor");
@@ -241,14 +241,14 @@ Tensor narrow(const Operand &x, int64_t dim, int64_t start, int64_t length) {
 }
 
 Tensor select(const Operand &x, int64_t dim, int64_t index) {
-  Call call("select", {&x});
+  ApiCall call("select", {&x});
   int64_t rank = call.type(x).getRank();
   dim = call.dimension(dim, rank);
   return squeeze(narrow(x, dim, index, 1), dim);
 }
 
 std::vector<Tensor> chunk(const Operand &x, int64_t chunks, int64_t dim) {
-  Call call("chunk", {&x});
+  ApiCall call("chunk", {&x});
   RankedTensorType type = call.type(x);
   dim = call.dimension(dim, type.getRank());
   call.requireStatic(type, "to divide a tensor");
@@ -263,7 +263,7 @@ std::vector<Tensor> chunk(const Operand &x, int64_t chunks, int64_t dim) {
 }
 
 Tensor flip(const Operand &x, int64_t dim) {
-  Call call("flip", {&x});
+  ApiCall call("flip", {&x});
   RankedTensorType type = call.type(x);
   dim = call.dimension(dim, type.getRank());
   int64_t size = type.getDimSize(dim);
@@ -271,7 +271,7 @@ Tensor flip(const Operand &x, int64_t dim) {
 }
 
 Tensor pad(const Operand &x, Dims low, Dims high, const Operand &value, PadMode mode) {
-  Call call("pad", {&x});
+  ApiCall call("pad", {&x});
   static constexpr dlc::PadMode modes[] = {dlc::PadMode::constant, dlc::PadMode::reflect,
                                            dlc::PadMode::edge, dlc::PadMode::wrap};
   PadOp::Adaptor::Properties properties;

@@ -21,7 +21,7 @@ constexpr int64_t kFirstBytes = int64_t(1) << 20, kBytes = int64_t(25) << 20;
 
 /// Returns, for each parameter, the index of the operation that uses it first. The backward pass
 /// runs in reverse order, so a parameter that is used earlier has its complete gradient later.
-std::vector<int64_t> firstUses(const std::vector<Parameter> &parameters) {
+std::vector<int64_t> findFirstUses(const std::vector<Parameter> &parameters) {
   State &state = *State::current();
   mlir::Block &block = state.function.front();
   llvm::DenseMap<Operation *, int64_t> places;
@@ -38,33 +38,33 @@ std::vector<int64_t> firstUses(const std::vector<Parameter> &parameters) {
   return uses;
 }
 
-int64_t elementsIn(const Bucket &bucket) {
+int64_t countBucketElements(const Bucket &bucket) {
   int64_t count = 0;
   for (const Parameter &parameter : bucket.parameters)
-    count += elementsOf(parameter.shape());
+    count += countElements(parameter.shape());
   return count;
 }
 
 /// Flattens the tensors of a bucket and appends a tensor of zeros (padding) that makes the number
 /// of elements divisible by the number of ranks.
-std::vector<Tensor> padded(const Bucket &bucket, const std::vector<Tensor> &values) {
+std::vector<Tensor> flattenAndPad(const Bucket &bucket, const std::vector<Tensor> &values) {
   std::vector<Tensor> parts;
   for (const Tensor &value : values)
-    parts.push_back(reshape(value, {elementsOf(value.shape())}));
-  if (int64_t rest = bucket.share * bucket.world - elementsIn(bucket); rest > 0)
+    parts.push_back(reshape(value, {countElements(value.shape())}));
+  if (int64_t rest = bucket.share * bucket.world - countBucketElements(bucket); rest > 0)
     parts.push_back(zeros({rest}, values.front().dtype()));
   return parts;
 }
 
 } // namespace
 
-int64_t elementsOf(const Shape &shape) {
+int64_t countElements(const Shape &shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
 }
 
-std::vector<std::vector<size_t>> bucketsOf(const std::vector<Parameter> &parameters,
-                                           const std::vector<size_t> &rules) {
-  std::vector<int64_t> uses = firstUses(parameters);
+std::vector<std::vector<size_t>> makeBuckets(const std::vector<Parameter> &parameters,
+                                             const std::vector<size_t> &rules) {
+  std::vector<int64_t> uses = findFirstUses(parameters);
   std::vector<size_t> order(parameters.size());
   std::iota(order.begin(), order.end(), size_t(0));
   std::stable_sort(order.begin(), order.end(),
@@ -78,7 +78,7 @@ std::vector<std::vector<size_t>> bucketsOf(const std::vector<Parameter> &paramet
   std::vector<std::vector<size_t>> buckets;
   for (size_t i : order) {
     const Parameter &parameter = parameters[i];
-    const int64_t bytes = elementsOf(parameter.shape()) * int64_t(dtypeBytes(parameter.dtype()));
+    const int64_t bytes = countElements(parameter.shape()) * int64_t(dtypeBytes(parameter.dtype()));
     auto kind = std::ranges::find_if(kinds, [&](const Open &open) {
       const Parameter &other = parameters[open.like];
       return rules[i] == rules[open.like] && parameter.dtype() == other.dtype() &&
@@ -102,68 +102,69 @@ std::vector<std::vector<size_t>> bucketsOf(const std::vector<Parameter> &paramet
   return buckets;
 }
 
-int64_t shareOf(const Bucket &bucket) {
-  return (elementsIn(bucket) + bucket.world - 1) / bucket.world;
+int64_t computeShareSize(const Bucket &bucket) {
+  return (countBucketElements(bucket) + bucket.world - 1) / bucket.world;
 }
 
-Tensor valueOf(const Parameter &parameter) {
+Tensor getParameterValue(const Parameter &parameter) {
   Operand operand(parameter);
-  Call call("Update", {&operand});
+  ApiCall call("Update", {&operand});
   return call.tensor(call.value(operand));
 }
 
-Tensor flattened(const std::vector<Tensor> &values) {
+Tensor flattenAndConcat(const std::vector<Tensor> &values) {
   std::vector<Tensor> parts;
   for (const Tensor &value : values)
-    parts.push_back(reshape(value, {elementsOf(value.shape())}));
+    parts.push_back(reshape(value, {countElements(value.shape())}));
   return cat(parts);
 }
 
-Tensor partOf(const Tensor &flat, int64_t begin, const Shape &shape) {
-  return reshape(narrow(flat, 0, begin, elementsOf(shape)), shape);
+Tensor sliceAndReshape(const Tensor &flat, int64_t begin, const Shape &shape) {
+  return reshape(narrow(flat, 0, begin, countElements(shape)), shape);
 }
 
-Tensor scattered(const Bucket &bucket, const std::vector<Tensor> &gradients, bool averaged) {
-  std::vector<Tensor> parts = padded(bucket, gradients);
+Tensor reduceScatterGradients(const Bucket &bucket, const std::vector<Tensor> &gradients,
+                              bool averaged) {
+  std::vector<Tensor> parts = flattenAndPad(bucket, gradients);
   if (averaged)
     return own_rows(parts, bucket.world);
   return reduce_scatter(cat(parts), bucket.world, Reduction::Mean);
 }
 
-Tensor ownShare(const Bucket &bucket) {
+Tensor getOwnShare(const Bucket &bucket) {
   std::vector<Tensor> values;
   for (const Parameter &parameter : bucket.parameters)
-    values.push_back(valueOf(parameter));
-  return own_rows(padded(bucket, values), bucket.world);
+    values.push_back(getParameterValue(parameter));
+  return own_rows(flattenAndPad(bucket, values), bucket.world);
 }
 
-void assignGathered(const Bucket &bucket, const Tensor &share) {
+void allGatherAndAssign(const Bucket &bucket, const Tensor &share) {
   Tensor all = all_gather(share, bucket.world);
   int64_t begin = 0;
   for (const Parameter &parameter : bucket.parameters) {
-    assign(parameter, partOf(all, begin, parameter.shape()));
-    begin += elementsOf(parameter.shape());
+    assign(parameter, sliceAndReshape(all, begin, parameter.shape()));
+    begin += countElements(parameter.shape());
   }
 }
 
-void keepShare(const Parameter &slot, const Bucket &bucket, const std::string &prefix) {
+void recordShareLayout(const Parameter &slot, const Bucket &bucket, const std::string &prefix) {
   State::Shares shares{.of = bucket.world, .parts = {}};
   for (const Parameter &parameter : bucket.parameters)
     shares.parts.emplace_back(prefix + parameter.name(), parameter.shape());
   State::current()->shares[slot.name()] = std::move(shares);
 }
 
-Tensor overRanks(const Gradients &gradients, const Tensor &sum) {
+Tensor sumOverRanks(const Gradients &gradients, const Tensor &sum) {
   return gradients.buckets.empty() ? sum : all_reduce(sum, Reduction::Sum);
 }
 
-ElementsOnly::ElementsOnly(const Bucket &bucket, std::string rule)
+ElementwiseCheck::ElementwiseCheck(const Bucket &bucket, std::string rule)
     : share(bucket.share), rule(std::move(rule)) {
   mlir::Block &block = State::current()->function.front();
   before = block.empty() ? nullptr : &block.back();
 }
 
-void ElementsOnly::require() const {
+void ElementwiseCheck::require() const {
   mlir::Block &block = State::current()->function.front();
   for (auto op = before ? std::next(before->getIterator()) : block.begin(); op != block.end();
        ++op) {

@@ -86,12 +86,12 @@ std::string shapeText(const Shape &shape) {
   return text + "]";
 }
 
-std::string whereText(const Location &location) {
+std::string formatLocation(const Location &location) {
   return std::string(location.file_name()) + ":" + std::to_string(location.line()) + ":" +
          std::to_string(location.column()) + ": ";
 }
 
-Capture::Capture(MLIRContext *context)
+DiagnosticCapture::DiagnosticCapture(MLIRContext *context)
     : handler(context, [this](Diagnostic &diagnostic) {
         if (!text.empty())
           text += "; ";

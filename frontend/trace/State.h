@@ -21,21 +21,21 @@ DType dtypeOf(mlir::Type element);
 /// Formats a shape, for example `[2, ?, 3]`, where `?` is kDynamic.
 std::string shapeText(const Shape &shape);
 /// Formats a location as `file:line:column: `.
-std::string whereText(const Location &location);
+std::string formatLocation(const Location &location);
 /// Changes the device of a constant; its elements or blob remain. Does nothing if the device is
 /// null.
 void placeConstant(ConstantOp constant, OnAttr device);
 /// Captures diagnostics as text during its lifetime, instead of printing them.
-class Capture {
+class DiagnosticCapture {
 public:
-  explicit Capture(mlir::MLIRContext *context);
+  explicit DiagnosticCapture(mlir::MLIRContext *context);
   std::string text;
 
 private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-class RankPart;
+class BatchPartScope;
 
 /// A program that is being traced. Each thread has at most one active trace; activations nest.
 class State : public std::enable_shared_from_this<State> {
@@ -114,7 +114,7 @@ public:
   /// stream if there is one.
   Tensor drawCount(const Location &location);
   /// Scope of the part of a rank's batch that is being traced (RankPart.h); null if there is none.
-  RankPart *rankPart = nullptr;
+  BatchPartScope *rankPart = nullptr;
 
   // Devices (Devices.cpp). If a trace never names a device, its types carry no device.
   /// Assigns the default device to every tensor type that has no device, of both existing and
@@ -187,15 +187,15 @@ private:
 
 /// A call of a public function such as matmul(). Resolves the operands, creates operations at the
 /// location of the call, and reports errors.
-class Call {
+class ApiCall {
 public:
-  Call(llvm::StringRef what, std::initializer_list<const Operand *> operands);
-  Call(llvm::StringRef what, const Operands &operands);
+  ApiCall(llvm::StringRef what, std::initializer_list<const Operand *> operands);
+  ApiCall(llvm::StringRef what, const Operands &operands);
   /// Constructs the call of a function without operands.
-  Call(llvm::StringRef what, const Location &location);
-  ~Call();
-  Call(const Call &) = delete;
-  Call &operator=(const Call &) = delete;
+  ApiCall(llvm::StringRef what, const Location &location);
+  ~ApiCall();
+  ApiCall(const ApiCall &) = delete;
+  ApiCall &operator=(const ApiCall &) = delete;
 
   State &state() const { return *active; }
   mlir::MLIRContext *context() const { return active->context; }
@@ -222,7 +222,7 @@ public:
       if (llvm::all_of(properties.operandSegmentSizes, [](int32_t size) { return size == 0; }))
         omitLastOperands(properties, operands.size());
     mlir::OpaqueProperties opaque(&properties);
-    Capture capture(context());
+    DiagnosticCapture capture(context());
     if (failed(Op::inferReturnTypes(context(), loc(), operands, mlir::DictionaryAttr(), opaque,
                                     mlir::RegionRange(), types)))
       raise(capture.text);
@@ -233,7 +233,7 @@ public:
   template <typename Op>
   llvm::SmallVector<mlir::Value> makeAllAs(mlir::TypeRange given, mlir::ValueRange values,
                                            typename Op::Adaptor::Properties properties = {}) {
-    Capture capture(context());
+    DiagnosticCapture capture(context());
     llvm::SmallVector<mlir::Type> types(given);
     // Gradient operations accept operands on different devices, so that their operands are not
     // moved.
@@ -287,7 +287,7 @@ private:
   template <typename Op>
   llvm::SmallVector<mlir::Value> create(mlir::ValueRange operands, mlir::TypeRange types,
                                         typename Op::Adaptor::Properties properties,
-                                        Capture &capture) {
+                                        DiagnosticCapture &capture) {
     mlir::OperationState opState(loc(), Op::getOperationName());
     opState.addOperands(operands);
     opState.addTypes(types);
@@ -295,7 +295,7 @@ private:
       opState.getOrAddProperties<typename Op::Adaptor::Properties>() = std::move(properties);
     return checked(builder().create(opState), capture);
   }
-  llvm::SmallVector<mlir::Value> checked(mlir::Operation *op, Capture &capture);
+  llvm::SmallVector<mlir::Value> checked(mlir::Operation *op, DiagnosticCapture &capture);
   /// If types carry devices, brings all operands to one device: recreates operands that depend on
   /// no input or parameter, and reports an error for other operands on a different device. Result
   /// `types` without a device get that device.

@@ -8,7 +8,7 @@ namespace dlc::nn {
 
 namespace {
 /// Formats a list of names for messages. Only the first names of a long list are included.
-std::string firstNames(const std::vector<std::string> &names) {
+std::string formatFirstNames(const std::vector<std::string> &names) {
   std::string text;
   for (size_t i = 0; i < names.size() && i < 5; ++i)
     text += (i ? ", '" : "'") + names[i] + "'";
@@ -26,7 +26,7 @@ std::string shapeText(const Shape &shape) {
 } // namespace
 
 void Module::load(const std::string &path, const LoadOptions &options) {
-  safetensors::File file = safetensors::read(path);
+  safetensors::SafetensorsFile file = safetensors::read(path);
   std::vector<Parameter> all = parameters();
   std::vector<std::string> missing, extra;
   std::set<std::string> names;
@@ -64,10 +64,11 @@ void Module::load(const std::string &path, const LoadOptions &options) {
   std::erase_if(missing,
                 [](const std::string &name) { return name.ends_with("num_batches_tracked"); });
   if (!missing.empty() && !options.allowMissing)
-    throw Error(path + ": must contain all of the module's parameters; " + firstNames(missing) +
+    throw Error(path + ": must contain all of the module's parameters; " +
+                formatFirstNames(missing) +
                 " not found; set LoadOptions::allowMissing to leave them as they are");
   if (!extra.empty() && !options.allowExtra)
-    throw Error(path + ": the module has no parameter for " + firstNames(extra) +
+    throw Error(path + ": the module has no parameter for " + formatFirstNames(extra) +
                 "; set LoadOptions::allowExtra to ignore them");
   // The parameters are assigned only after all checks, so that an invalid file changes nothing.
   for (auto &[parameter, array] : found)

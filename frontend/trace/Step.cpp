@@ -26,7 +26,7 @@ std::vector<Tensor> figuresOf(const Network &network, const TensorFunction &loss
 
 /// Returns part number `part` of the batch, which is split into `parts` equal parts along its first
 /// dimension.
-std::vector<Tensor> partOf(const std::vector<Tensor> &inputs, int64_t part, int64_t parts) {
+std::vector<Tensor> sliceBatch(const std::vector<Tensor> &inputs, int64_t part, int64_t parts) {
   std::vector<Tensor> result;
   for (const Tensor &input : inputs) {
     int64_t size = input.dim(0) / parts;
@@ -37,21 +37,21 @@ std::vector<Tensor> partOf(const std::vector<Tensor> &inputs, int64_t part, int6
 
 /// Traces each part (micro-batch or chunk) of the batch and returns its loss, metrics and
 /// gradients. The loss of a micro-batch is scaled to its share of the mean. The loss of a chunk is
-/// not scaled, because meanInOrder() averages the chunks. The parts are unrolled into one program
-/// instead of accumulated over several runs. So the step counter, the schedule and the update do
-/// not depend on the number of parts, and no accumulator outlives the step.
-std::vector<PartResults> inParts(const Network &network, const TensorFunction &loss,
-                                 const std::vector<Tensor> &inputs, const StepOptions &options,
-                                 const LossScaler *scaler, const Location &location) {
+/// not scaled, because averageChunksInOrder() averages the chunks. The parts are unrolled into one
+/// program instead of accumulated over several runs. So the step counter, the schedule and the
+/// update do not depend on the number of parts, and no accumulator outlives the step.
+std::vector<BatchPartResults> inParts(const Network &network, const TensorFunction &loss,
+                                      const std::vector<Tensor> &inputs, const StepOptions &options,
+                                      const LossScaler *scaler, const Location &location) {
   const int64_t parts = partsOf(options);
-  std::vector<PartResults> results;
+  std::vector<BatchPartResults> results;
   for (int64_t part = 0; part < parts; ++part) {
-    RankPart rankPart(options, part);
+    BatchPartScope rankPart(options, part);
     std::vector<Tensor> figures =
         parts == 1 ? figuresOf(network, loss, inputs, options)
-                   : figuresOf(network, loss, partOf(inputs, part, parts), options);
+                   : figuresOf(network, loss, sliceBatch(inputs, part, parts), options);
     // The operations of the gradients get the location of the call that requested the step.
-    Call call("train", location);
+    ApiCall call("train", location);
     rankPart.finish();
     if (parts > 1 && options.chunks == 0)
       for (Tensor &figure : figures)
@@ -63,8 +63,8 @@ std::vector<PartResults> inParts(const Network &network, const TensorFunction &l
 }
 
 /// Returns the sum of the losses, metrics and gradients over all parts.
-PartResults sumOf(std::vector<PartResults> parts) {
-  PartResults sum = std::move(parts[0]);
+BatchPartResults sumParts(std::vector<BatchPartResults> parts) {
+  BatchPartResults sum = std::move(parts[0]);
   for (size_t part = 1; part < parts.size(); ++part) {
     for (size_t i = 0; i < sum.figures.size(); ++i)
       sum.figures[i] = sum.figures[i] + parts[part].figures[i];
@@ -75,7 +75,7 @@ PartResults sumOf(std::vector<PartResults> parts) {
 }
 
 /// Casts f32 gradients to the type in which ranks exchange them (StepOptions::gradients).
-optim::Gradients toTravel(optim::Gradients gradients, DType type) {
+optim::Gradients castForExchange(optim::Gradients gradients, DType type) {
   for (Tensor &value : gradients.values)
     if (value.dtype() == DType::F32)
       value = cast(value, type);
@@ -83,7 +83,7 @@ optim::Gradients toTravel(optim::Gradients gradients, DType type) {
 }
 
 /// Casts the exchanged gradients back to the types of their parameters.
-optim::Gradients asParameters(optim::Gradients gradients) {
+optim::Gradients castToParameterTypes(optim::Gradients gradients) {
   for (size_t i = 0; i < gradients.values.size(); ++i) {
     const Parameter &like = gradients.buckets.empty() ? gradients.parameters[i]
                                                       : gradients.buckets[i].parameters.front();
@@ -94,7 +94,7 @@ optim::Gradients asParameters(optim::Gradients gradients) {
 
 /// Stores the loss and the metrics in the log [steps, number of losses and metrics], in the row of
 /// this step.
-void keep(const std::vector<Tensor> &figures, int64_t steps) {
+void storeInLog(const std::vector<Tensor> &figures, int64_t steps) {
   Parameter log = variable("log", {steps, int64_t(figures.size())});
   std::vector<Tensor> line;
   for (const Tensor &figure : figures)
@@ -154,7 +154,9 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
                 const StepOptions &given, Location location) {
   StepOptions options = given;
   options.dataParallel |= network.overProcesses;
-  auto fail = [&](const std::string &text) { throw Error(whereText(location) + "train: " + text); };
+  auto fail = [&](const std::string &text) {
+    throw Error(formatLocation(location) + "train: " + text);
+  };
   size_t rest = inputs.size() - std::min(inputs.size(), network.arity);
   if (network.arity == 0 || network.arity > inputs.size())
     fail("the network takes " + std::to_string(network.arity) + " tensors; found " +
@@ -197,19 +199,19 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
         std::optional<LossScaler> scaler;
         if (options.lossScale)
           scaler.emplace(*options.lossScale);
-        std::vector<PartResults> results =
+        std::vector<BatchPartResults> results =
             inParts(network, loss, xs, options, scaler ? &*scaler : nullptr, location);
-        Call call("train", location);
-        auto [figures, gradients] = options.chunks
-                                        ? meanInOrder(results, options.chunks, options.world)
-                                        : sumOf(std::move(results));
+        ApiCall call("train", location);
+        auto [figures, gradients] =
+            options.chunks ? averageChunksInOrder(results, options.chunks, options.world)
+                           : sumParts(std::move(results));
         if (options.dataParallel && options.chunks == 0) {
           // Gradients are averaged over the ranks before unscaling, so that all ranks agree on
           // whether they are finite.
-          gradients = toTravel(gradients, options.gradients);
-          gradients =
-              asParameters(options.shardOptimizer ? optimizer.sharded(gradients, options.world)
-                                                  : optim::averaged(gradients));
+          gradients = castForExchange(gradients, options.gradients);
+          gradients = castToParameterTypes(options.shardOptimizer
+                                               ? optimizer.sharded(gradients, options.world)
+                                               : optim::averaged(gradients));
           for (Tensor &figure : figures)
             figure = all_reduce(figure, Reduction::Mean);
         }
@@ -231,7 +233,7 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
         optimizer.apply(gradients, scaler ? scaler->finite() : Tensor());
         if (options.log == 0)
           return figures;
-        keep(figures, options.log);
+        storeInLog(figures, options.log);
         return std::vector<Tensor>();
       },
       inputs, traceOptions, location);

@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace dlc::trace {
 
-static RankedTensorType typeOf(const Tensor &tensor) {
+static RankedTensorType getTensorType(const Tensor &tensor) {
   if (!tensor)
     throw Error(
         "this dlc::trace::Tensor has no value, and so no shape or element type; assign it first");
@@ -16,7 +16,7 @@ static RankedTensorType typeOf(const Tensor &tensor) {
 }
 
 Shape Tensor::shape() const {
-  ArrayRef<int64_t> dims = typeOf(*this).getShape();
+  ArrayRef<int64_t> dims = getTensorType(*this).getShape();
   Shape shape(dims.begin(), dims.end());
   std::replace(shape.begin(), shape.end(), ShapedType::kDynamic, kDynamic);
   return shape;
@@ -32,7 +32,7 @@ int64_t Tensor::dim(int64_t dimension) const {
   return dims[dimension < 0 ? dimension + rank : dimension];
 }
 
-DType Tensor::dtype() const { return dtypeOf(typeOf(*this).getElementType()); }
+DType Tensor::dtype() const { return dtypeOf(getTensorType(*this).getElementType()); }
 
 Operand::Operand(const Parameter &given, Location location)
     : kind(given ? Kind::Parameter : Kind::None), location(location) {

@@ -17,7 +17,7 @@ SmallVector<Type> inputTypes(MLIRContext &context, const std::vector<Spec> &inpu
   SmallVector<Type> types;
   std::set<std::string> names;
   for (const Spec &input : inputs) {
-    std::string where = whereText(location) + "trace: input '" + input.name + "' ";
+    std::string where = formatLocation(location) + "trace: input '" + input.name + "' ";
     if (input.name.empty() || !names.insert(input.name).second)
       throw Error(where + "must have a name that no other input has");
     SmallVector<int64_t> shape;
@@ -36,7 +36,7 @@ SmallVector<Type> inputTypes(MLIRContext &context, const std::vector<Spec> &inpu
   return types;
 }
 
-std::string outputName(const TraceOptions &options, size_t index, size_t count) {
+std::string getOutputName(const TraceOptions &options, size_t index, size_t count) {
   if (!options.outputs.empty())
     return options.outputs[index];
   return count == 1 ? "y" : "y" + std::to_string(index);
@@ -79,7 +79,7 @@ OwningOpRef<ModuleOp> traceInto(MLIRContext &context, const Function &function,
   {
     State::Activate active(*state);
     results = function(arguments);
-    Call call("trace", location);
+    ApiCall call("trace", location);
     if (!options.outputs.empty() && options.outputs.size() != results.size())
       call.fail("the options must name every result; found ", options.outputs.size(), " names for ",
                 results.size(), " results");
@@ -87,7 +87,7 @@ OwningOpRef<ModuleOp> traceInto(MLIRContext &context, const Function &function,
       if (result && State::ownerOf(result) != state.get())
         call.fail("a result belongs to another trace; return what was computed from this "
                   "function's tensors");
-      names.push_back(outputName(options, values.size(), results.size()));
+      names.push_back(getOutputName(options, values.size(), results.size()));
       values.push_back(call.value(Operand(result, location)));
     }
     state->finish(values, names);
@@ -103,9 +103,9 @@ OwningOpRef<ModuleOp> traceInto(MLIRContext &context, const Function &function,
     if (i >= results.size())
       main.setResultAttr(i, kStateAttr, builder.getUnitAttr());
   }
-  Capture capture(&context);
+  DiagnosticCapture capture(&context);
   if (failed(mlir::verify(*module)))
-    throw Error(whereText(location) + "trace: " + capture.text);
+    throw Error(formatLocation(location) + "trace: " + capture.text);
   if (parameters)
     *parameters = std::move(state->argumentParameters);
   return module;
@@ -141,7 +141,7 @@ std::string Graph::text(bool locations) const {
 }
 
 void Graph::verify() const {
-  Capture capture(impl->traced.context.get());
+  DiagnosticCapture capture(impl->traced.context.get());
   if (failed(mlir::verify(*impl->traced.module)))
     throw Error("the traced program is not valid: " + capture.text);
 }
@@ -149,7 +149,7 @@ void Graph::verify() const {
 std::vector<Parameter> Graph::parameters() const { return impl->parameters; }
 
 void detail::wrongArity(size_t takes, size_t inputs, Location location) {
-  throw Error(whereText(location) + "trace: the function takes " + std::to_string(takes) +
+  throw Error(formatLocation(location) + "trace: the function takes " + std::to_string(takes) +
               " tensors; found " + std::to_string(inputs) + " inputs; describe one input for each");
 }
 

@@ -21,7 +21,7 @@ Value State::argument(Type type, const std::string &name, mlir::Location locatio
 ElementsAttr State::startOf(const Parameter &parameter, RankedTensorType type) {
   // If all elements have the same initial value, it becomes a splat and the elements are never
   // allocated.
-  std::optional<double> number = startNumber(parameter);
+  std::optional<double> number = getConstantInit(parameter);
   if (!number)
     return elements(parameter.value(), parameter.name());
   if (*number == 0)
@@ -68,7 +68,7 @@ void State::finish(SmallVectorImpl<Value> &results, SmallVectorImpl<std::string>
       counter && llvm::none_of(assigned, [&](const Parameter &each) {
         return each.identity() == counter.identity();
       })) {
-    Call call("step_count", Location());
+    ApiCall call("step_count", Location());
     Operand before(counter);
     assign(counter,
            call.make<AddOp>({call.value(before), call.integerNumber(builder.getI64Type(), 1)}));
@@ -113,7 +113,7 @@ void State::describeArguments() {
 
 void assign(const Parameter &parameter, const Operand &value) {
   Operand target(parameter, value.location);
-  Call call("assign", {&target, &value});
+  ApiCall call("assign", {&target, &value});
   State &state = call.state();
   if (!state.hasState)
     call.fail("parameter '", parameter.name(),
@@ -138,7 +138,7 @@ void assign(const Parameter &parameter, const Operand &value) {
 
 Parameter variable(const std::string &name, Shape shape, DType dtype, double start,
                    Location location) {
-  Call call("variable", location);
+  ApiCall call("variable", location);
   if (!call.state().hasState)
     call.fail("'", name, "' is state that runs share; trace with the option {.state = true}");
   Parameter &known = call.state().variable(name);
@@ -151,13 +151,13 @@ Parameter variable(const std::string &name, Shape shape, DType dtype, double sta
 }
 
 Tensor step_count(Location location) {
-  Call call("step_count", location);
+  ApiCall call("step_count", location);
   Operand counter(variable(counterName, {}, DType::I64, 0, location), location);
   return call.tensor(call.value(counter));
 }
 
 Tensor input(const Spec &spec, Location location) {
-  Call call("input", location);
+  ApiCall call("input", location);
   SmallVector<int64_t> shape;
   for (int64_t dim : spec.shape)
     shape.push_back(dim == kDynamic ? ShapedType::kDynamic : dim);

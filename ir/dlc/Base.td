@@ -197,7 +197,7 @@ class Dlc_InferBy<string call> {
   string definition = [{
     llvm::LogicalResult $cppClass::inferReturnTypes(mlir::MLIRContext *context, std::optional<mlir::Location> location,
                                                     Adaptor adaptor, llvm::SmallVectorImpl<mlir::Type> &types) {
-      ::dlc::Site site{location, getOperationName()};
+      ::dlc::InferenceSite site{location, getOperationName()};
       return }] # call # [{;
     }
   }];

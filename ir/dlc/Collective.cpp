@@ -18,7 +18,7 @@ void dlc::registerCollectives(DlcDialect &dialect) {
 }
 
 namespace {
-LogicalResult checkKind(const Site &site, ReduceKind kind, Operand x) {
+LogicalResult checkReduceKind(const InferenceSite &site, ReduceKind kind, NamedOperand x) {
   const bool isFloat = isa<FloatType>(x.type().getElementType());
   if (kind == ReduceKind::sum || kind == ReduceKind::max || (kind == ReduceKind::mean && isFloat))
     return success();
@@ -27,7 +27,8 @@ LogicalResult checkKind(const Site &site, ReduceKind kind, Operand x) {
                    "; combine otherwise after dlc.all_gather, or cast before");
 }
 
-LogicalResult checkSize(const Site &site, StringRef constraint, std::optional<int64_t> size) {
+LogicalResult checkGroupSize(const InferenceSite &site, StringRef constraint,
+                             std::optional<int64_t> size) {
   if (!size || *size >= 1)
     return success();
   return site.fail(constraint, ": the size of the group must be 1 or more; found ", *size,
@@ -36,15 +37,16 @@ LogicalResult checkSize(const Site &site, StringRef constraint, std::optional<in
 
 /// Checks that the attribute `size` (number of ranks) is set, because the shape of the result
 /// depends on it.
-LogicalResult wantSize(const Site &site, StringRef constraint, std::optional<int64_t> size) {
+LogicalResult requireGroupSize(const InferenceSite &site, StringRef constraint,
+                               std::optional<int64_t> size) {
   if (size)
-    return checkSize(site, constraint, size);
+    return checkGroupSize(site, constraint, size);
   return site.fail(constraint, ": the size of the group must be given, since the result's shape "
                                "depends on it; found none; add `of` and the number of ranks");
 }
 
-LogicalResult checkRank(const Site &site, StringRef constraint, StringRef name, int64_t rank,
-                        std::optional<int64_t> size) {
+LogicalResult checkRank(const InferenceSite &site, StringRef constraint, StringRef name,
+                        int64_t rank, std::optional<int64_t> size) {
   if (rank >= 0 && (!size || rank < *size))
     return success();
   return site.fail(constraint, ": `", name, "` must be a rank, 0 or more",
@@ -52,89 +54,91 @@ LogicalResult checkRank(const Site &site, StringRef constraint, StringRef name, 
                    rank, "; name one that there is");
 }
 
-LogicalResult wantRows(const Site &site, StringRef constraint, Operand x) {
+LogicalResult checkHasFirstDim(const InferenceSite &site, StringRef constraint, NamedOperand x) {
   if (x.type().getRank() > 0)
     return success();
   return site.fail(constraint, ": '", x.name, "' must have a first dimension; found ", x.type(),
                    "; reshape it to [1]");
 }
 
-LogicalResult inferLike(const Site &site, Operand x, Types &types) {
+LogicalResult inferSameType(const InferenceSite &site, NamedOperand x, Types &types) {
   return addResult(site, types, x.type().getShape(), x.type().getElementType(),
                    *commonDevice(site, "", x));
 }
 
-LogicalResult inferRows(const Site &site, Operand x, int64_t rows, Types &types) {
+LogicalResult inferWithRowCount(const InferenceSite &site, NamedOperand x, int64_t rows,
+                                Types &types) {
   Shape shape(x.type().getShape());
   shape[0] = rows;
   return addResult(site, types, shape, x.type().getElementType(), *commonDevice(site, "", x));
 }
 /// Infers a result type with 1 / `size` of the rows of x: each rank gets an equal shard.
-LogicalResult inferShare(const Site &site, StringRef constraint, Operand x, int64_t size,
-                         Types &types) {
-  if (failed(wantRows(site, constraint, x)))
+LogicalResult inferShare(const InferenceSite &site, StringRef constraint, NamedOperand x,
+                         int64_t size, Types &types) {
+  if (failed(checkHasFirstDim(site, constraint, x)))
     return failure();
   int64_t rows = x.type().getDimSize(0);
   if (ShapedType::isDynamic(rows))
-    return inferRows(site, x, rows, types);
+    return inferWithRowCount(site, x, rows, types);
   if (rows % size != 0)
     return site.fail(constraint, ": the first dimension of 'x' must divide into ", size,
                      " shares; found ", rows, " rows; pad it");
-  return inferRows(site, x, rows / size, types);
+  return inferWithRowCount(site, x, rows / size, types);
 }
 } // namespace
 
 LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                             Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
-  if (failed(checkKind(site, adaptor.getKind(), x)) ||
-      failed(checkSize(site, "C2", adaptor.getSize())))
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
+  if (failed(checkReduceKind(site, adaptor.getKind(), x)) ||
+      failed(checkGroupSize(site, "C2", adaptor.getSize())))
     return failure();
   if (adaptor.getTo() && failed(checkRank(site, "C3", "to", *adaptor.getTo(), adaptor.getSize())))
     return failure();
   if (adaptor.getTo() && adaptor.getKind() != ReduceKind::sum)
     return site.fail("C4: with `to`, the kind must be sum; found ",
                      stringifyReduceKind(adaptor.getKind()), "; combine on all ranks");
-  return inferLike(site, x, types);
+  return inferSameType(site, x, types);
 }
 
 LogicalResult AllGatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                             Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
-  if (failed(wantSize(site, "C1", adaptor.getSize())) || failed(wantRows(site, "C2", x)))
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
+  if (failed(requireGroupSize(site, "C1", adaptor.getSize())) ||
+      failed(checkHasFirstDim(site, "C2", x)))
     return failure();
   int64_t rows = x.type().getDimSize(0);
-  return inferRows(site, x, ShapedType::isDynamic(rows) ? rows : rows * int64_t(*adaptor.getSize()),
-                   types);
+  return inferWithRowCount(
+      site, x, ShapedType::isDynamic(rows) ? rows : rows * int64_t(*adaptor.getSize()), types);
 }
 
 LogicalResult ReduceScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                 Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
-  if (failed(checkKind(site, adaptor.getKind(), x)) ||
-      failed(wantSize(site, "C2", adaptor.getSize())))
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
+  if (failed(checkReduceKind(site, adaptor.getKind(), x)) ||
+      failed(requireGroupSize(site, "C2", adaptor.getSize())))
     return failure();
   return inferShare(site, "C3", x, int64_t(*adaptor.getSize()), types);
 }
 
 LogicalResult OwnRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                           Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  if (failed(checkSize(site, "C1", adaptor.getSize())))
+  InferenceSite site{location, getOperationName()};
+  if (failed(checkGroupSize(site, "C1", adaptor.getSize())))
     return failure();
   if (adaptor.getXs().empty())
     return site.fail("C2: required: at least one operand; found none");
-  const Operands named("xs", adaptor.getXs());
-  ArrayRef<Operand> operands = named;
+  const NamedOperands named("xs", adaptor.getXs());
+  ArrayRef<NamedOperand> operands = named;
   if (failed(sameElementType(site, "C2", operands)))
     return failure();
   int64_t rows = 0;
   ArrayRef<int64_t> shape = operands[0].type().getShape();
-  for (const Operand &x : operands) {
-    if (failed(wantRows(site, "C2", x)))
+  for (const NamedOperand &x : operands) {
+    if (failed(checkHasFirstDim(site, "C2", x)))
       return failure();
     ArrayRef<int64_t> other = x.type().getShape();
     if (other.drop_front() != shape.drop_front())
@@ -162,10 +166,10 @@ LogicalResult OwnRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 
 LogicalResult BroadcastRanksOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                  Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
-  if (failed(checkSize(site, "C1", adaptor.getSize())) ||
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
+  if (failed(checkGroupSize(site, "C1", adaptor.getSize())) ||
       failed(checkRank(site, "C2", "root", int64_t(adaptor.getRoot()), adaptor.getSize())))
     return failure();
-  return inferLike(site, x, types);
+  return inferSameType(site, x, types);
 }

@@ -58,8 +58,8 @@ Value dlc::biasOf(Operation *contraction) {
 
 LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                          Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand a{"a", adaptor.getA()}, b{"b", adaptor.getB()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand a{"a", adaptor.getA()}, b{"b", adaptor.getB()};
   ArrayRef<int64_t> left = a.type().getShape(), right = b.type().getShape();
   if (left.size() < 2 || right.size() < 2)
     return site.fail("C1: both ranks must be 2 or more; found ", left.size(), " and ", right.size(),
@@ -70,7 +70,7 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
     std::swap(m, k);
   if (adaptor.getTransposeB())
     std::swap(n, other);
-  if (!dimsAgree(k, other))
+  if (!areDimsCompatible(k, other))
     return site.fail("C2: the contracted dimensions must agree; found ", k, " in 'a' and ", other,
                      " in 'b'; transpose one operand or correct the shape");
   // The batch dimensions of a and b broadcast by NumPy's rules.
@@ -79,13 +79,13 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   for (size_t i = 0; i < shape.size(); ++i) {
     int64_t one = i < batchA.size() ? batchA[batchA.size() - 1 - i] : 1;
     int64_t two = i < batchB.size() ? batchB[batchB.size() - 1 - i] : 1;
-    if (one != 1 && two != 1 && !dimsAgree(one, two))
+    if (one != 1 && two != 1 && !areDimsCompatible(one, two))
       return site.fail("C3: the batch dimensions must broadcast together; found ",
                        shapeText(batchA), " in 'a' and ", shapeText(batchB),
                        " in 'b'; make them equal, or 1");
     shape[shape.size() - 1 - i] = one == 1 ? two : two == 1 ? one : mergeDims(one, two);
   }
-  Operand zeroA{"a_zero_point", adaptor.getAZeroPoint()},
+  NamedOperand zeroA{"a_zero_point", adaptor.getAZeroPoint()},
       zeroB{"b_zero_point", adaptor.getBZeroPoint()};
   FailureOr<Type> element = contractionElement(site, "C4", "C5", a, b, {}, zeroA, zeroB);
   FailureOr<OnAttr> device;
@@ -93,7 +93,7 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
     return failure();
   // A zero point has rank 0, or the operand's shape with size 1 along the reduction (K) dimension:
   // one value for each row of a or column of b.
-  auto fits = [&](Operand zero, Operand operand, bool contractsLast) -> LogicalResult {
+  auto fits = [&](NamedOperand zero, NamedOperand operand, bool contractsLast) -> LogicalResult {
     if (!zero.value || zero.type().getRank() == 0)
       return success();
     Shape wanted(operand.type().getShape());
@@ -133,8 +133,8 @@ void MatmulOp::mapIndices(IndexMap &map) {
 
 LogicalResult GroupedMatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                 Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand a{"a", adaptor.getA()}, b{"b", adaptor.getB()}, ends{"ends", adaptor.getEnds()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand a{"a", adaptor.getA()}, b{"b", adaptor.getB()}, ends{"ends", adaptor.getEnds()};
   ArrayRef<int64_t> rows = a.type().getShape(), matrices = b.type().getShape();
   if (rows.size() != 2 || matrices.size() != 3 || ends.type().getRank() != 1)
     return site.fail("C1: 'a' must have rank 2, 'b' rank 3 and 'ends' rank 1; found ", rows.size(),
@@ -142,10 +142,10 @@ LogicalResult GroupedMatmulOp::inferReturnTypes(MLIRContext *, std::optional<Loc
                      "; join the dimensions of rows with dlc.reshape");
   bool transposed = adaptor.getTransposeB();
   int64_t k = matrices[transposed ? 2 : 1], n = matrices[transposed ? 1 : 2];
-  if (!dimsAgree(rows[1], k))
+  if (!areDimsCompatible(rows[1], k))
     return site.fail("C2: the contracted dimensions must agree; found ", rows[1], " in 'a' and ", k,
                      " in 'b'; set or drop transpose_b, or correct the shape");
-  if (!dimsAgree(matrices[0], ends.type().getDimSize(0)))
+  if (!areDimsCompatible(matrices[0], ends.type().getDimSize(0)))
     return site.fail("C3: 'b' must have a matrix for each of 'ends'; found ", matrices[0], " and ",
                      ends.type().getDimSize(0),
                      "; give each group an end, where it has no rows too");
@@ -158,14 +158,14 @@ LogicalResult GroupedMatmulOp::inferReturnTypes(MLIRContext *, std::optional<Loc
 
 LogicalResult GroupedWeightGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                     Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand a{"a", adaptor.getA()}, dy{"dy", adaptor.getDy()}, ends{"ends", adaptor.getEnds()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand a{"a", adaptor.getA()}, dy{"dy", adaptor.getDy()}, ends{"ends", adaptor.getEnds()};
   ArrayRef<int64_t> left = a.type().getShape(), right = dy.type().getShape();
   if (left.size() != 2 || right.size() != 2 || ends.type().getRank() != 1)
     return site.fail("C1: 'a' and 'dy' must have rank 2 and 'ends' rank 1; found ", left.size(),
                      ", ", right.size(), " and ", ends.type().getRank(),
                      "; join the dimensions of rows with dlc.reshape");
-  if (!dimsAgree(left[0], right[0]))
+  if (!areDimsCompatible(left[0], right[0]))
     return site.fail("C2: 'a' and 'dy' must have as many rows; found ", left[0], " and ", right[0],
                      "; correct the shape");
   FailureOr<OnAttr> device;

@@ -21,8 +21,9 @@ namespace {
 /// Checks the constraints that conv and conv_transpose share: ranks (C1), attribute sizes (C2) and
 /// one device for all operands (C4).
 template <typename Adaptor>
-LogicalResult checkOperands(const Site &site, Adaptor adaptor, FailureOr<OnAttr> &device) {
-  Operand x{"x", adaptor.getX()}, w{"w", adaptor.getW()}, bias{"bias", adaptor.getBias()};
+LogicalResult checkConvOperands(const InferenceSite &site, Adaptor adaptor,
+                                FailureOr<OnAttr> &device) {
+  NamedOperand x{"x", adaptor.getX()}, w{"w", adaptor.getW()}, bias{"bias", adaptor.getBias()};
   int64_t rank = x.type().getRank();
   if (rank < 3 || rank > 5)
     return site.fail("C1: 'x' must be [N, C, spatial..] with 1 to 3 spatial dimensions; found ",
@@ -40,7 +41,7 @@ LogicalResult checkOperands(const Site &site, Adaptor adaptor, FailureOr<OnAttr>
   return device;
 }
 
-template <typename Adaptor> WindowedDim windowOf(Adaptor adaptor, size_t i) {
+template <typename Adaptor> WindowedDim makeWindowedDim(Adaptor adaptor, size_t i) {
   return {tensorType(adaptor.getX()).getDimSize(i + 2),
           tensorType(adaptor.getW()).getDimSize(i + 2),
           adaptor.getStrides()[i],
@@ -49,7 +50,7 @@ template <typename Adaptor> WindowedDim windowOf(Adaptor adaptor, size_t i) {
           adaptor.getHigh()[i]};
 }
 
-LogicalResult wrongChannels(const Site &site, int64_t channels, ArrayRef<int64_t> weights,
+LogicalResult wrongChannels(const InferenceSite &site, int64_t channels, ArrayRef<int64_t> weights,
                             int64_t groups) {
   return site.fail("C3: channels must agree under `groups`, which divides both; found ",
                    dimText(channels), " channels in 'x', weights ", shapeText(weights),
@@ -63,17 +64,17 @@ bool divides(int64_t groups, int64_t dim) {
 
 LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                        Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
+  InferenceSite site{location, getOperationName()};
   FailureOr<OnAttr> device;
-  if (failed(checkOperands(site, adaptor, device)))
+  if (failed(checkConvOperands(site, adaptor, device)))
     return failure();
   RankedTensorType x = tensorType(adaptor.getX());
   ArrayRef<int64_t> w = tensorType(adaptor.getW()).getShape();
   int64_t groups = adaptor.getGroups(), channels = x.getDimSize(1);
   if (groups < 1 || !divides(groups, channels) || !divides(groups, w[0]) ||
-      (!ShapedType::isDynamic(channels) && !dimsAgree(channels / groups, w[1])))
+      (!ShapedType::isDynamic(channels) && !areDimsCompatible(channels / groups, w[1])))
     return wrongChannels(site, channels, w, groups);
-  Operand zeroX{"x_zero_point", adaptor.getXZeroPoint()},
+  NamedOperand zeroX{"x_zero_point", adaptor.getXZeroPoint()},
       zeroW{"w_zero_point", adaptor.getWZeroPoint()};
   FailureOr<Type> element =
       contractionElement(site, "C4", "C7", {"x", adaptor.getX()}, {"w", adaptor.getW()},
@@ -89,7 +90,7 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
     return failure();
   Shape shape{x.getDimSize(0), w[0]};
   for (int64_t i = 0; i < x.getRank() - 2; ++i) {
-    FailureOr<int64_t> dim = windowedDim(site, "C5", i, windowOf(adaptor, i));
+    FailureOr<int64_t> dim = windowedDim(site, "C5", i, makeWindowedDim(adaptor, i));
     if (failed(dim))
       return failure();
     shape.push_back(*dim);
@@ -99,9 +100,9 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
 
 LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                 Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
+  InferenceSite site{location, getOperationName()};
   FailureOr<OnAttr> device;
-  if (failed(checkOperands(site, adaptor, device)) ||
+  if (failed(checkConvOperands(site, adaptor, device)) ||
       failed(sameElementType(
           site, "C4", {{"x", adaptor.getX()}, {"w", adaptor.getW()}, {"bias", adaptor.getBias()}})))
     return failure();
@@ -111,7 +112,8 @@ LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   if (failed(checkEntries(site, "C2", "extra", adaptor.getExtra(), spatial, 0)))
     return failure();
   int64_t groups = adaptor.getGroups(), channels = x.getDimSize(1);
-  if (groups < 1 || !dimsAgree(channels, w[0]) || !divides(groups, mergeDims(channels, w[0])))
+  if (groups < 1 || !areDimsCompatible(channels, w[0]) ||
+      !divides(groups, mergeDims(channels, w[0])))
     return wrongChannels(site, channels, w, groups);
   int64_t outputs = ShapedType::isDynamic(w[1]) ? w[1] : 0;
   if (!ShapedType::isDynamic(w[1]) && llvm::MulOverflow(w[1], groups, outputs))
@@ -121,7 +123,7 @@ LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   Shape shape{x.getDimSize(0), outputs};
   for (size_t i = 0; i < spatial; ++i) {
     FailureOr<int64_t> dim =
-        transposedDim(site, "C5", i, windowOf(adaptor, i), adaptor.getExtra()[i]);
+        transposedDim(site, "C5", i, makeWindowedDim(adaptor, i), adaptor.getExtra()[i]);
     if (failed(dim))
       return failure();
     shape.push_back(*dim);
@@ -131,11 +133,11 @@ LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Loc
 
 LogicalResult ConvWeightGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                  Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()}, dy{"dy", adaptor.getDy()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()}, dy{"dy", adaptor.getDy()};
   ArrayRef<int64_t> image = x.type().getShape(), result = dy.type().getShape();
   if (image.size() < 3 || image.size() > 5 || result.size() != image.size() ||
-      !dimsAgree(image[0], result[0]))
+      !areDimsCompatible(image[0], result[0]))
     return site.fail(
         "C1: 'x' and 'dy' must be [N, channels, spatial..] of one rank, 3 to 5, and one N; found ",
         shapeText(image), " and ", shapeText(result), "; reshape one");
@@ -184,10 +186,10 @@ SmallVector<int64_t> ConvOp::foldedExtents() {
 void ConvOp::mapIndices(IndexMap &map) {
   ArrayRef<int64_t> x = getX().getType().getShape(), w = getW().getType().getShape();
   IndexExpr group = map.x.divide(map.at[1], w[0] / int64_t(getGroups()));
-  Read &image = map.read(0, {map.at[0], map.x.add(group * w[1], map.over[0])});
-  Sliding{getStrides(), getDilations(), getLow()}.from(map.at.drop_front(2), map.over.drop_front(),
-                                                       x.drop_front(2), image);
-  Read &weight = map.read(1, {map.at[1]});
+  OperandRead &image = map.read(0, {map.at[0], map.x.add(group * w[1], map.over[0])});
+  SlidingWindow{getStrides(), getDilations(), getLow()}.from(
+      map.at.drop_front(2), map.over.drop_front(), x.drop_front(2), image);
+  OperandRead &weight = map.read(1, {map.at[1]});
   llvm::append_range(weight.at, map.over);
 }
 
@@ -202,10 +204,10 @@ void ConvTransposeOp::mapIndices(IndexMap &map) {
   ArrayRef<int64_t> x = getX().getType().getShape(), w = getW().getType().getShape();
   IndexExpr group = map.x.divide(map.at[1], w[1]);
   IndexExpr channel = map.x.add(group * (w[0] / int64_t(getGroups())), map.over[0]);
-  Read &image = map.read(0, {map.at[0], channel});
-  Sliding{getStrides(), getDilations(), getLow()}.back(map.at.drop_front(2), map.over.drop_front(),
-                                                       x.drop_front(2), map.x, image);
-  Read &weight = map.read(1, {channel, map.x.remainder(map.at[1], w[1])});
+  OperandRead &image = map.read(0, {map.at[0], channel});
+  SlidingWindow{getStrides(), getDilations(), getLow()}.back(
+      map.at.drop_front(2), map.over.drop_front(), x.drop_front(2), map.x, image);
+  OperandRead &weight = map.read(1, {channel, map.x.remainder(map.at[1], w[1])});
   llvm::append_range(weight.at, map.over.drop_front());
 }
 
@@ -219,10 +221,10 @@ SmallVector<int64_t> ConvWeightGradOp::foldedExtents() {
 void ConvWeightGradOp::mapIndices(IndexMap &map) {
   ArrayRef<int64_t> x = getX().getType().getShape(), dy = getDy().getType().getShape();
   IndexExpr group = map.x.divide(map.at[0], dy[1] / int64_t(getGroups()));
-  Read &image =
+  OperandRead &image =
       map.read(0, {map.over[0], map.x.add(group * (x[1] / int64_t(getGroups())), map.at[1])});
-  Sliding{getStrides(), getDilations(), getLow()}.from(map.over.drop_front(), map.at.drop_front(2),
-                                                       x.drop_front(2), image);
-  Read &gradient = map.read(1, {map.over[0], map.at[0]});
+  SlidingWindow{getStrides(), getDilations(), getLow()}.from(
+      map.over.drop_front(), map.at.drop_front(2), x.drop_front(2), image);
+  OperandRead &gradient = map.read(1, {map.over[0], map.at[0]});
   llvm::append_range(gradient.at, map.over.drop_front());
 }

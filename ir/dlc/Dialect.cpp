@@ -25,7 +25,7 @@ using namespace dlc;
 namespace {
 /// Allows the inlining of functions of dlc operations at every call site: no dlc operation depends
 /// on its context.
-struct InlineAnywhere : DialectInlinerInterface {
+struct DlcInlinerInterface : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override { return true; }
   bool isLegalToInline(Region *, Region *, bool, IRMapping &) const override { return true; }
@@ -33,7 +33,7 @@ struct InlineAnywhere : DialectInlinerInterface {
 } // namespace
 
 void DlcDialect::initialize() {
-  addInterfaces<InlineAnywhere, ref::BlobOwners>();
+  addInterfaces<DlcInlinerInterface, ref::BlobOwners>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "ir/dlc/Attrs.cpp.inc"
@@ -67,7 +67,7 @@ Operation *DlcDialect::materializeConstant(OpBuilder &builder, Attribute value, 
 namespace {
 bool isState(DictionaryAttr attributes) { return attributes && attributes.contains(kStateAttr); }
 
-StringAttr nameIn(DictionaryAttr attributes) {
+StringAttr getDlcName(DictionaryAttr attributes) {
   return attributes ? attributes.getAs<StringAttr>(kNameAttr) : StringAttr();
 }
 
@@ -76,26 +76,26 @@ StringAttr nameIn(DictionaryAttr attributes) {
 /// `at` is the index of the one to check.
 LogicalResult checkStateName(Operation *op, StringRef what, Type type, Attribute value,
                              ArrayRef<DictionaryAttr> all, unsigned at) {
-  StringAttr name = nameIn(all[at]);
+  StringAttr name = getDlcName(all[at]);
   if (!isa<UnitAttr>(value) || !isa<RankedTensorType>(type) || !name)
     return op->emitError() << "C1: `dlc.state` must be a unit attribute of a tensor that also has "
                               "a `dlc.name`; found "
                            << value << " on " << what << " " << at << " of type " << type
                            << (name ? "" : ", which has no name") << "; correct the attributes";
   for (unsigned i = 0; i < at; ++i)
-    if (isState(all[i]) && nameIn(all[i]) == name)
+    if (isState(all[i]) && getDlcName(all[i]) == name)
       return op->emitError() << "C2: the names of states must differ; found '" << name.getValue()
                              << "' on " << what << "s " << i << " and " << at << "; rename one";
   return success();
 }
 
-bool isShared(NamedAttribute attribute) {
+bool isSplitAttribute(NamedAttribute attribute) {
   return attribute.getName() == kSplitAttr || attribute.getName() == kPartAttr;
 }
 
 /// Checks constraint C5 of `dlc.split`, which is set on a whole tensor, and `dlc.part`, which is
 /// set on the shard of one rank: the number of shards divides the dimension.
-LogicalResult checkPart(Operation *op, Type type, NamedAttribute attribute) {
+LogicalResult checkSplitAttribute(Operation *op, Type type, NamedAttribute attribute) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto part = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
   const bool isWhole = attribute.getName() == kSplitAttr;
@@ -115,7 +115,7 @@ LogicalResult checkPart(Operation *op, Type type, NamedAttribute attribute) {
 
 /// Checks constraint C6 of `dlc.counted`: the dimension exists, and its counter is an i64 result of
 /// rank 0.
-LogicalResult checkCounted(FunctionOpInterface function, Type type, Attribute value) {
+LogicalResult checkCountedDimension(FunctionOpInterface function, Type type, Attribute value) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto counted = dyn_cast<DenseI64ArrayAttr>(value);
   if (tensor && counted && counted.size() == 2 && counted[0] >= 0 &&
@@ -134,12 +134,12 @@ LogicalResult checkCounted(FunctionOpInterface function, Type type, Attribute va
 }
 
 /// Checks constraint C7 of `dlc.packed`: the tensor has the bytes of the packed 4-bit type.
-LogicalResult checkPacked(Operation *op, Type type, Attribute value) {
+LogicalResult checkPackedType(Operation *op, Type type, Attribute value) {
   auto given = dyn_cast<TypeAttr>(value);
   auto packed = given ? dyn_cast<RankedTensorType>(given.getValue()) : RankedTensorType();
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (packed && tensor && ref::isPackedElement(packed.getElementType())) {
-    RankedTensorType bytes = ref::bytesType(packed);
+    RankedTensorType bytes = ref::getPackedBytesType(packed);
     if (bytes.getShape() == tensor.getShape() && bytes.getElementType() == tensor.getElementType())
       return success();
   }
@@ -150,22 +150,24 @@ LogicalResult checkPacked(Operation *op, Type type, Attribute value) {
          << "; write tensor<2x5xi4> for a tensor<2x3xui8>";
 }
 
-RankedTensorType wholeOf(RankedTensorType type, DenseI64ArrayAttr part) {
+RankedTensorType getUnsplitType(RankedTensorType type, DenseI64ArrayAttr part) {
   SmallVector<int64_t> shape(type.getShape());
   if (part.size() == 3 && part[0] >= 0 && part[0] < type.getRank())
     shape[size_t(part[0])] *= part[1];
   return type.clone(shape);
 }
 
-template <typename F> SmallVector<DictionaryAttr> gather(unsigned count, F attributesOf) {
+template <typename F>
+SmallVector<DictionaryAttr> collectAttributes(unsigned count, F attributesOf) {
   SmallVector<DictionaryAttr> all;
   for (unsigned i = 0; i < count; ++i)
     all.push_back(attributesOf(i));
   return all;
 }
 
-SmallVector<DictionaryAttr> argumentsOf(FunctionOpInterface function) {
-  return gather(function.getNumArguments(), [&](unsigned i) { return function.getArgAttrDict(i); });
+SmallVector<DictionaryAttr> getArgumentAttributes(FunctionOpInterface function) {
+  return collectAttributes(function.getNumArguments(),
+                           [&](unsigned i) { return function.getArgAttrDict(i); });
 }
 } // namespace
 
@@ -179,18 +181,18 @@ LogicalResult DlcDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsi
   if (!function)
     return verifyAttribute(op, attribute);
   Type type = function.getArgumentTypes()[argument];
-  SmallVector<DictionaryAttr> all = argumentsOf(function);
+  SmallVector<DictionaryAttr> all = getArgumentAttributes(function);
   if (attribute.getName() == kStateAttr)
     return checkStateName(op, "argument", type, attribute.getValue(), all, argument);
-  if (isShared(attribute))
-    return checkPart(op, type, attribute);
+  if (isSplitAttribute(attribute))
+    return checkSplitAttribute(op, type, attribute);
   if (attribute.getName() == kPackedAttr)
-    return checkPacked(op, type, attribute.getValue());
+    return checkPackedType(op, type, attribute.getValue());
   if (attribute.getName() != kInitAttr)
     return verifyAttribute(op, attribute);
   auto wanted = dyn_cast<RankedTensorType>(type);
   if (auto part = all[argument].getAs<DenseI64ArrayAttr>(kPartAttr); part && wanted)
-    wanted = wholeOf(wanted, part);
+    wanted = getUnsplitType(wanted, part);
   auto value = dyn_cast<ElementsAttr>(attribute.getValue());
   Type found = value ? value.getType() : Type();
   auto tensor = dyn_cast_or_null<RankedTensorType>(found);
@@ -214,22 +216,22 @@ LogicalResult DlcDialect::verifyRegionResultAttribute(Operation *op, unsigned, u
   if (!function)
     return verifyAttribute(op, attribute);
   Type type = function.getResultTypes()[result];
-  if (isShared(attribute))
-    return checkPart(op, type, attribute);
+  if (isSplitAttribute(attribute))
+    return checkSplitAttribute(op, type, attribute);
   if (attribute.getName() == kPackedAttr)
-    return checkPacked(op, type, attribute.getValue());
+    return checkPackedType(op, type, attribute.getValue());
   if (attribute.getName() == kCountedAttr)
-    return checkCounted(function, type, attribute.getValue());
+    return checkCountedDimension(function, type, attribute.getValue());
   if (attribute.getName() != kStateAttr)
     return verifyAttribute(op, attribute);
-  SmallVector<DictionaryAttr> all =
-      gather(function.getNumResults(), [&](unsigned i) { return function.getResultAttrDict(i); });
+  SmallVector<DictionaryAttr> all = collectAttributes(
+      function.getNumResults(), [&](unsigned i) { return function.getResultAttrDict(i); });
   if (failed(checkStateName(op, "result", type, attribute.getValue(), all, result)))
     return failure();
-  SmallVector<DictionaryAttr> arguments = argumentsOf(function);
-  StringAttr name = nameIn(all[result]);
+  SmallVector<DictionaryAttr> arguments = getArgumentAttributes(function);
+  StringAttr name = getDlcName(all[result]);
   for (auto [i, attributes] : llvm::enumerate(arguments)) {
-    if (!isState(attributes) || nameIn(attributes) != name)
+    if (!isState(attributes) || getDlcName(attributes) != name)
       continue;
     if (function.getArgumentTypes()[i] == type)
       return success();

@@ -21,7 +21,7 @@ namespace {
 Type boolType(MLIRContext *context) { return IntegerType::get(context, 1); }
 
 /// Infers a result type with the shape and encoding of x and the given element type.
-LogicalResult inferElement(Value x, Type element, Types &types) {
+LogicalResult inferWithElementType(Value x, Type element, Types &types) {
   RankedTensorType type = tensorType(x);
   types.push_back(RankedTensorType::get(type.getShape(), element, type.getEncoding()));
   return success();
@@ -29,7 +29,7 @@ LogicalResult inferElement(Value x, Type element, Types &types) {
 
 /// Returns whether a cast from `from` to `to` is lossless, so that casting back returns the same
 /// value.
-bool keepsValues(Type from, Type to) {
+bool isLosslessCast(Type from, Type to) {
   if (from == to)
     return true;
   if (auto a = dyn_cast<FloatType>(from)) {
@@ -52,7 +52,7 @@ bool keepsValues(Type from, Type to) {
 
 /// Returns the operand if its type equals the type of the result, so that it can replace the
 /// result.
-OpFoldResult foldTo(Value operand, Value result) {
+OpFoldResult foldIfSameType(Value operand, Value result) {
   return operand.getType() == result.getType() ? OpFoldResult(operand) : OpFoldResult();
 }
 } // namespace
@@ -64,22 +64,22 @@ LogicalResult GeluOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
 
 LogicalResult IsNanOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
                                         Adaptor adaptor, Types &types) {
-  return inferElement(adaptor.getX(), boolType(context), types);
+  return inferWithElementType(adaptor.getX(), boolType(context), types);
 }
 
 LogicalResult IsInfOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
                                         Adaptor adaptor, Types &types) {
-  return inferElement(adaptor.getX(), boolType(context), types);
+  return inferWithElementType(adaptor.getX(), boolType(context), types);
 }
 
 LogicalResult CastOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                        Adaptor adaptor, Types &types) {
-  return inferElement(adaptor.getX(), adaptor.getTo(), types);
+  return inferWithElementType(adaptor.getX(), adaptor.getTo(), types);
 }
 
 LogicalResult LookupOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                          Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
+  InferenceSite site{location, getOperationName()};
   auto isByte = [](Type type) { return type.isInteger(8); };
   Type element = tensorType(adaptor.getX()).getElementType();
   if (!isByte(element))
@@ -87,12 +87,12 @@ LogicalResult LookupOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   ShapedType table = adaptor.getTable().getShapedType();
   if (table.getRank() != 1 || table.getDimSize(0) != 256 || !isByte(table.getElementType()))
     return site.fail("C2: the table must be 256 integers of 8 bits, found ", table);
-  return inferElement(adaptor.getX(), table.getElementType(), types);
+  return inferWithElementType(adaptor.getX(), table.getElementType(), types);
 }
 
 LogicalResult PowOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                       Adaptor adaptor, Types &types) {
-  Operand operands[] = {{"a", adaptor.getA()}, {"b", adaptor.getB()}};
+  NamedOperand operands[] = {{"a", adaptor.getA()}, {"b", adaptor.getB()}};
   return inferBroadcast({location, getOperationName()}, operands, types);
 }
 
@@ -103,8 +103,8 @@ LogicalResult RemOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
 
 LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
                                           Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand operands[] = {{"a", adaptor.getA()}, {"b", adaptor.getB()}};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand operands[] = {{"a", adaptor.getA()}, {"b", adaptor.getB()}};
   if (failed(sameElementType(site, "C1", operands)))
     return failure();
   return inferBroadcast(site, operands, types, boolType(context));
@@ -112,8 +112,8 @@ LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
 
 LogicalResult SelectOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                          Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand operands[] = {
+  InferenceSite site{location, getOperationName()};
+  NamedOperand operands[] = {
       {"condition", adaptor.getCondition()}, {"a", adaptor.getA()}, {"b", adaptor.getB()}};
   if (failed(sameElementType(site, "C1", ArrayRef(operands).drop_front())))
     return failure();
@@ -132,32 +132,32 @@ OpFoldResult AddOp::fold(FoldAdaptor) {
            (std::signbit(number) || isa<IntegerType>(tensorType(value).getElementType()));
   };
   if (neutral(getB()))
-    return foldTo(getA(), getResult());
-  return neutral(getA()) ? foldTo(getB(), getResult()) : OpFoldResult();
+    return foldIfSameType(getA(), getResult());
+  return neutral(getA()) ? foldIfSameType(getB(), getResult()) : OpFoldResult();
 }
 
 OpFoldResult SubOp::fold(FoldAdaptor) {
   double number;
   if (isSplat(getB(), number) && number == 0 && !std::signbit(number))
-    return foldTo(getA(), getResult());
+    return foldIfSameType(getA(), getResult());
   return {};
 }
 
 OpFoldResult MulOp::fold(FoldAdaptor) {
   if (isOne(getB()))
-    return foldTo(getA(), getResult());
-  return isOne(getA()) ? foldTo(getB(), getResult()) : OpFoldResult();
+    return foldIfSameType(getA(), getResult());
+  return isOne(getA()) ? foldIfSameType(getB(), getResult()) : OpFoldResult();
 }
 
 OpFoldResult DivOp::fold(FoldAdaptor) {
-  return isOne(getB()) ? foldTo(getA(), getResult()) : OpFoldResult();
+  return isOne(getB()) ? foldIfSameType(getA(), getResult()) : OpFoldResult();
 }
 
 OpFoldResult CastOp::fold(FoldAdaptor) {
   if (getX().getType() == getType())
     return getX();
   auto inner = getX().getDefiningOp<CastOp>();
-  if (!inner || !keepsValues(inner.getX().getType().getElementType(), inner.getTo()))
+  if (!inner || !isLosslessCast(inner.getX().getType().getElementType(), inner.getTo()))
     return {};
   setOperand(inner.getX());
   return getResult();

@@ -17,8 +17,8 @@ void DlcDialect::registerGather() {
 
 LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                          Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()};
   int64_t axis = adaptor.getAxis();
   FailureOr<OnAttr> device;
   if (failed(checkAxis(site, "C1", axis, x)) ||
@@ -37,8 +37,8 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
 
 LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                  Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()};
   int64_t axis = adaptor.getAxis();
   if (failed(checkAxis(site, "C1", axis, x)))
     return failure();
@@ -60,8 +60,8 @@ LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Lo
 
 LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                            Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()};
   ArrayRef<int64_t> dims = x.type().getShape(), taken = indices.type().getShape();
   int64_t batch = adaptor.getBatchDims();
   if (taken.empty())
@@ -72,7 +72,7 @@ LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *, std::optional<Location
                      "'indices'; found ",
                      batch, " for ranks ", dims.size(), " and ", taken.size(), "; correct it");
   for (int64_t d = 0; d < batch; ++d)
-    if (!dimsAgree(dims[d], taken[d]))
+    if (!areDimsCompatible(dims[d], taken[d]))
       return site.fail("C1: the first `batch_dims` dimensions must agree; dimension ", d, " is ",
                        dims[d], " in 'x' and ", taken[d],
                        " in 'indices'; correct one of the shapes");
@@ -90,12 +90,12 @@ LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *, std::optional<Location
 
 LogicalResult ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                   Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()},
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()},
       updates{"updates", adaptor.getUpdates()};
   if (failed(checkAxis(site, "C1", adaptor.getAxis(), x)))
     return failure();
-  for (const Operand &other : {indices, updates})
+  for (const NamedOperand &other : {indices, updates})
     if (other.type().getRank() != x.type().getRank())
       return site.fail("C1: all ranks must agree; 'x' has rank ", x.type().getRank(), ", '",
                        other.name, "' rank ", other.type().getRank(), "; reshape one");
@@ -110,8 +110,8 @@ LogicalResult ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<L
 
 LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                             Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()},
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()},
       updates{"updates", adaptor.getUpdates()};
   ArrayRef<int64_t> dims = x.type().getShape(), taken = indices.type().getShape();
   int64_t tuple = taken.empty() ? ShapedType::kDynamic : taken.back();

@@ -35,7 +35,7 @@ bool IndexExpr::uses(const IndexAtom *atom) const {
   });
 }
 
-static std::string textOf(const IndexAtom &atom) {
+static std::string formatAtom(const IndexAtom &atom) {
   if (atom.kind == IndexAtom::Variable)
     return atom.name;
   std::string inner = atom.inner.text(true), other = atom.other.text(true);
@@ -57,7 +57,7 @@ std::string IndexExpr::text(bool paren) const {
   };
   for (auto [atom, c] : terms) {
     int64_t size = c < 0 ? -c : c;
-    join(c < 0, size == 1 ? textOf(*atom) : textOf(*atom) + " * " + std::to_string(size));
+    join(c < 0, size == 1 ? formatAtom(*atom) : formatAtom(*atom) + " * " + std::to_string(size));
   }
   if (constant != 0 || terms.empty())
     join(constant < 0, std::to_string(constant < 0 ? -constant : constant));
@@ -92,19 +92,19 @@ IndexExpr operator*(const IndexExpr &a, int64_t factor) {
 
 IndexExpr operator-(const IndexExpr &a, const IndexExpr &b) { return a + b * -1; }
 
-static IndexExpr single(const IndexAtom *atom) {
+static IndexExpr makeSingleTerm(const IndexAtom *atom) {
   IndexExpr e;
   e.terms.push_back({atom, 1});
   return e;
 }
 
 IndexExpr IndexContext::make(IndexAtom atom) {
-  auto &slot = atoms[textOf(atom)];
+  auto &slot = atoms[formatAtom(atom)];
   if (!slot) {
     atom.order = atoms.size();
     slot = std::make_unique<IndexAtom>(std::move(atom));
   }
-  return single(slot.get());
+  return makeSingleTerm(slot.get());
 }
 
 IndexExpr IndexContext::variable(const std::string &name, int64_t low, int64_t high,
@@ -133,7 +133,7 @@ Coordinates IndexContext::variables(const std::string &prefix, ArrayRef<int64_t>
 
 /// Splits `e` into the sum of the terms whose coefficients are multiples of `by`, and the sum of
 /// the other terms.
-static std::pair<IndexExpr, IndexExpr> splitBy(const IndexExpr &e, int64_t by) {
+static std::pair<IndexExpr, IndexExpr> splitMultiples(const IndexExpr &e, int64_t by) {
   IndexExpr whole, rest;
   int64_t low = e.constant % by;
   if (low < 0)
@@ -145,7 +145,7 @@ static std::pair<IndexExpr, IndexExpr> splitBy(const IndexExpr &e, int64_t by) {
   return {whole, rest};
 }
 
-static IndexExpr exactly(const IndexExpr &e, int64_t by) {
+static IndexExpr divideExactly(const IndexExpr &e, int64_t by) {
   IndexExpr result = e;
   result.constant /= by;
   for (auto &term : result.terms)
@@ -155,7 +155,7 @@ static IndexExpr exactly(const IndexExpr &e, int64_t by) {
 
 /// Returns the largest divisor g of `by` such that the terms of `e` that are not multiples of g
 /// have a sum in [0, g).
-static int64_t commonPart(const IndexExpr &e, int64_t by) {
+static int64_t findCommonDivisor(const IndexExpr &e, int64_t by) {
   int64_t best = 1;
   llvm::SmallVector<int64_t, 4> candidates;
   for (auto [atom, c] : e.terms)
@@ -163,7 +163,7 @@ static int64_t commonPart(const IndexExpr &e, int64_t by) {
   for (int64_t g : candidates) {
     if (g <= best)
       continue;
-    auto [whole, rest] = splitBy(e, g);
+    auto [whole, rest] = splitMultiples(e, g);
     if (rest.low() >= 0 && rest.high() < g)
       best = g;
   }
@@ -173,14 +173,14 @@ static int64_t commonPart(const IndexExpr &e, int64_t by) {
 IndexExpr IndexContext::divide(const IndexExpr &e, int64_t by) {
   if (by == 1)
     return e;
-  auto [whole, rest] = splitBy(e, by);
+  auto [whole, rest] = splitMultiples(e, by);
   if (rest.low() >= 0 && rest.high() < by)
-    return exactly(whole, by);
+    return divideExactly(whole, by);
   if (!whole.terms.empty() || whole.constant != 0)
     if (rest.low() >= 0)
-      return add(exactly(whole, by), divide(rest, by));
-  if (int64_t g = commonPart(e, by); g > 1)
-    return divide(exactly(splitBy(e, g).first, g), by / g);
+      return add(divideExactly(whole, by), divide(rest, by));
+  if (int64_t g = findCommonDivisor(e, by); g > 1)
+    return divide(divideExactly(splitMultiples(e, g).first, g), by / g);
   // Merges nested divisions: (x / a) / b = x / (a * b).
   if (e.terms.size() == 1 && e.constant == 0 && e.terms[0].second == 1 &&
       e.terms[0].first->kind == IndexAtom::Quotient)
@@ -197,14 +197,14 @@ IndexExpr IndexContext::divide(const IndexExpr &e, int64_t by) {
 IndexExpr IndexContext::remainder(const IndexExpr &e, int64_t by) {
   if (by == 1)
     return 0;
-  auto [whole, rest] = splitBy(e, by);
+  auto [whole, rest] = splitMultiples(e, by);
   if (rest.low() >= 0 && rest.high() < by)
     return rest;
   if ((!whole.terms.empty() || whole.constant != 0) && rest.low() >= 0)
     return remainder(rest, by);
-  if (int64_t g = commonPart(e, by); g > 1) {
-    auto [parts, small] = splitBy(e, g);
-    return add(remainder(exactly(parts, g), by / g) * g, small);
+  if (int64_t g = findCommonDivisor(e, by); g > 1) {
+    auto [parts, small] = splitMultiples(e, g);
+    return add(remainder(divideExactly(parts, g), by / g) * g, small);
   }
   IndexAtom atom;
   atom.kind = IndexAtom::Remainder;
@@ -256,7 +256,7 @@ IndexExpr IndexContext::add(const IndexExpr &a, const IndexExpr &b) {
     int64_t found = sum.coefficient(quotient.terms[0].first);
     if (found != c * atom->other.constant)
       continue;
-    IndexExpr rest = sum - single(atom) * c - quotient * found;
+    IndexExpr rest = sum - makeSingleTerm(atom) * c - quotient * found;
     return add(rest, atom->inner * c);
   }
   // Merges two remainders: c * n * ((e / n) % m) + c * (e % n) = c * (e % (n * m)).
@@ -267,7 +267,7 @@ IndexExpr IndexContext::add(const IndexExpr &a, const IndexExpr &b) {
     IndexExpr quotient = divide(atom->inner, by);
     for (auto [outer, found] : sum.terms)
       if (outer->kind == IndexAtom::Remainder && found == c * by && outer->inner == quotient) {
-        IndexExpr rest = sum - single(atom) * c - single(outer) * found;
+        IndexExpr rest = sum - makeSingleTerm(atom) * c - makeSingleTerm(outer) * found;
         return add(rest, remainder(atom->inner, by * outer->other.constant) * c);
       }
   }
@@ -317,14 +317,14 @@ Coordinates IndexContext::reshape(ArrayRef<int64_t> from, ArrayRef<int64_t> to,
   return result;
 }
 
-unsigned depthOf(const IndexExpr &e, const IndexAtom *without) {
+unsigned computeDepth(const IndexExpr &e, const IndexAtom *without) {
   unsigned depth = 0;
   for (auto [atom, c] : e.terms)
     if (atom != without)
-      depth = std::max(
-          depth, atom->kind == IndexAtom::Variable
-                     ? atom->depth
-                     : std::max(depthOf(atom->inner, without), depthOf(atom->other, without)));
+      depth = std::max(depth, atom->kind == IndexAtom::Variable
+                                  ? atom->depth
+                                  : std::max(computeDepth(atom->inner, without),
+                                             computeDepth(atom->other, without)));
   return depth;
 }
 

@@ -100,7 +100,7 @@ private:
 };
 
 /// Returns the maximum scope depth of the variables in the expression, ignoring the atom `without`.
-unsigned depthOf(const IndexExpr &e, const IndexAtom *without = nullptr);
+unsigned computeDepth(const IndexExpr &e, const IndexAtom *without = nullptr);
 
 /// Returns the coordinates in an operand of `shape` that NumPy broadcasting reads for the element
 /// at `at`.

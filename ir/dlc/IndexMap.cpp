@@ -5,21 +5,21 @@ using namespace mlir;
 
 namespace dlc {
 
-void Read::guard(const IndexExpr &place, int64_t size, int64_t by) {
+void OperandRead::guard(const IndexExpr &place, int64_t size, int64_t by) {
   if (by > 1 || !place.isWithin(size))
     guards.push_back({place, size, by});
 }
 
-void Sliding::from(ArrayRef<IndexExpr> p, ArrayRef<IndexExpr> k, ArrayRef<int64_t> image,
-                   Read &read) const {
+void SlidingWindow::from(ArrayRef<IndexExpr> p, ArrayRef<IndexExpr> k, ArrayRef<int64_t> image,
+                         OperandRead &read) const {
   for (size_t d = 0; d < image.size(); ++d) {
     read.at.push_back(p[d] * strides[d] + k[d] * dilations[d] - low[d]);
     read.guard(read.at.back(), image[d]);
   }
 }
 
-void Sliding::back(ArrayRef<IndexExpr> y, ArrayRef<IndexExpr> k, ArrayRef<int64_t> positions,
-                   IndexContext &x, Read &read) const {
+void SlidingWindow::back(ArrayRef<IndexExpr> y, ArrayRef<IndexExpr> k, ArrayRef<int64_t> positions,
+                         IndexContext &x, OperandRead &read) const {
   for (size_t d = 0; d < positions.size(); ++d) {
     // Solves y + low = stride * p + dilation * k for the output position p = q / stride. The guard
     // holds only if the stride divides q.
@@ -34,8 +34,8 @@ SmallVector<int64_t> foldedExtents(Operation *op) {
   return mapped ? mapped.foldedExtents() : SmallVector<int64_t>();
 }
 
-SmallVector<Read, 2> readsOf(Operation *op, IndexContext &x, ArrayRef<IndexExpr> at,
-                             ArrayRef<IndexExpr> over, IndexMap::Load load) {
+SmallVector<OperandRead, 2> readsOf(Operation *op, IndexContext &x, ArrayRef<IndexExpr> at,
+                                    ArrayRef<IndexExpr> over, IndexMap::Load load) {
   IndexMap map{x, at, over, load, {}};
   if (op->hasTrait<Elementwise>()) {
     for (OpOperand &operand : op->getOpOperands())
@@ -49,9 +49,9 @@ SmallVector<Read, 2> readsOf(Operation *op, IndexContext &x, ArrayRef<IndexExpr>
     return map.reads;
   // Drops the reads whose guards never hold, and all reads after the first read without guards,
   // which always applies.
-  SmallVector<Read, 2> reads;
-  for (Read &read : map.reads) {
-    bool never = llvm::any_of(read.guards, [](const Guard &guard) {
+  SmallVector<OperandRead, 2> reads;
+  for (OperandRead &read : map.reads) {
+    bool never = llvm::any_of(read.guards, [](const IndexGuard &guard) {
       return guard.place.high() < 0 || guard.place.low() >= guard.size * guard.by;
     });
     if (!never)
@@ -62,7 +62,7 @@ SmallVector<Read, 2> readsOf(Operation *op, IndexContext &x, ArrayRef<IndexExpr>
   return reads;
 }
 
-std::optional<Coordinates> movedIndex(Operation *op, IndexContext &x, ArrayRef<IndexExpr> at) {
+std::optional<Coordinates> getSourceIndex(Operation *op, IndexContext &x, ArrayRef<IndexExpr> at) {
   if (!op->hasTrait<ElementMove>())
     return std::nullopt;
   bool loads = false;
@@ -76,7 +76,7 @@ std::optional<Coordinates> movedIndex(Operation *op, IndexContext &x, ArrayRef<I
   return reads.front().at;
 }
 
-std::optional<int64_t> runOf(Operation *op) {
+std::optional<int64_t> getContiguousOffset(Operation *op) {
   if (!op->hasTrait<ElementMove>())
     return std::nullopt;
   auto shapeOf = [](Value v) { return cast<RankedTensorType>(v.getType()).getShape(); };
@@ -85,7 +85,7 @@ std::optional<int64_t> runOf(Operation *op) {
     return std::nullopt;
   IndexContext x;
   Coordinates at = x.variables("d", shapeOf(op->getResult(0)));
-  auto moved = movedIndex(op, x, at);
+  auto moved = getSourceIndex(op, x, at);
   if (!moved)
     return std::nullopt;
   IndexExpr distance =

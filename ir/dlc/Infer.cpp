@@ -37,7 +37,7 @@ std::string dlc::shapeText(ArrayRef<int64_t> shape) {
   return text + "]";
 }
 
-Operands::Operands(StringRef name, ValueRange values) {
+NamedOperands::NamedOperands(StringRef name, ValueRange values) {
   for (size_t i = 0; i < values.size(); ++i)
     names.push_back((name + "[" + Twine(i) + "]").str());
   for (auto [own, value] : llvm::zip_equal(names, values))
@@ -52,7 +52,7 @@ bool dlc::areCompatible(TypeRange inferred, TypeRange declared) {
     if (!a || !b || a.getElementType() != b.getElementType() || a.getRank() != b.getRank())
       return false;
     for (auto [x, y] : llvm::zip_equal(a.getShape(), b.getShape()))
-      if (!dimsAgree(x, y))
+      if (!areDimsCompatible(x, y))
         return false;
     OnAttr p = getPlace(a), q = getPlace(b);
     if (bool(p) != bool(q) || (p && !p.sameDevice(q)))
@@ -65,7 +65,7 @@ bool dlc::broadcastsTo(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   if (from.size() > to.size())
     return false;
   for (auto [x, y] : llvm::zip_equal(from, to.take_back(from.size())))
-    if (x != 1 && !dimsAgree(x, y))
+    if (x != 1 && !areDimsCompatible(x, y))
       return false;
   return true;
 }
@@ -82,10 +82,10 @@ std::optional<int64_t> dlc::countElements(ArrayRef<int64_t> shape) {
   return count;
 }
 
-FailureOr<OnAttr> dlc::commonDevice(const Site &site, StringRef constraint,
-                                    ArrayRef<Operand> operands) {
-  const Operand *first = nullptr;
-  for (const Operand &operand : operands) {
+FailureOr<OnAttr> dlc::commonDevice(const InferenceSite &site, StringRef constraint,
+                                    ArrayRef<NamedOperand> operands) {
+  const NamedOperand *first = nullptr;
+  for (const NamedOperand &operand : operands) {
     if (!operand.value || operand.type().getRank() == 0)
       continue;
     if (!first) {
@@ -102,7 +102,7 @@ FailureOr<OnAttr> dlc::commonDevice(const Site &site, StringRef constraint,
   if (first)
     place = getPlace(first->type());
   else
-    for (const Operand &operand : operands)
+    for (const NamedOperand &operand : operands)
       if (operand.value && !place)
         place = getPlace(operand.type());
   return place && !place.getLayout().empty() ? place.withLayout("") : place;
@@ -126,15 +126,16 @@ std::pair<int64_t, int64_t> dlc::integerRange(IntegerType type) {
                            : std::pair<int64_t, int64_t>(-size / 2, size / 2 - 1);
 }
 
-FailureOr<Type> dlc::contractionElement(const Site &site, StringRef typesConstraint,
-                                        StringRef zeroConstraint, Operand left, Operand right,
-                                        Operand bias, Operand leftZero, Operand rightZero) {
+FailureOr<Type> dlc::contractionElement(const InferenceSite &site, StringRef typesConstraint,
+                                        StringRef zeroConstraint, NamedOperand left,
+                                        NamedOperand right, NamedOperand bias,
+                                        NamedOperand leftZero, NamedOperand rightZero) {
   Type element = left.type().getElementType();
   bool isNarrow = isNarrowInteger(element) && isNarrowInteger(right.type().getElementType());
   if (!isNarrow) {
     if (failed(sameElementType(site, typesConstraint, {left, right, bias})))
       return failure();
-    for (const Operand &zero : {leftZero, rightZero})
+    for (const NamedOperand &zero : {leftZero, rightZero})
       if (zero.value)
         return site.fail(zeroConstraint, ": '", zero.name,
                          "' needs operands of 4 or 8 bits; found ", element,
@@ -155,10 +156,10 @@ FailureOr<Type> dlc::contractionElement(const Site &site, StringRef typesConstra
   return i32;
 }
 
-LogicalResult dlc::sameElementType(const Site &site, StringRef constraint,
-                                   ArrayRef<Operand> operands) {
-  const Operand *first = nullptr;
-  for (const Operand &operand : operands) {
+LogicalResult dlc::sameElementType(const InferenceSite &site, StringRef constraint,
+                                   ArrayRef<NamedOperand> operands) {
+  const NamedOperand *first = nullptr;
+  for (const NamedOperand &operand : operands) {
     if (!operand.value)
       continue;
     if (!first)
@@ -171,13 +172,13 @@ LogicalResult dlc::sameElementType(const Site &site, StringRef constraint,
   return success();
 }
 
-LogicalResult dlc::broadcastShapes(const Site &site, StringRef constraint,
-                                   ArrayRef<Operand> operands, Shape &shape) {
+LogicalResult dlc::broadcastShapes(const InferenceSite &site, StringRef constraint,
+                                   ArrayRef<NamedOperand> operands, Shape &shape) {
   size_t rank = 0;
-  for (const Operand &operand : operands)
+  for (const NamedOperand &operand : operands)
     rank = std::max<size_t>(rank, operand.type().getRank());
   shape.assign(rank, 1);
-  for (const Operand &operand : operands) {
+  for (const NamedOperand &operand : operands) {
     ArrayRef<int64_t> dims = operand.type().getShape();
     size_t offset = rank - dims.size();
     for (auto [i, dim] : llvm::enumerate(dims)) {
@@ -193,7 +194,7 @@ LogicalResult dlc::broadcastShapes(const Site &site, StringRef constraint,
       }
       if (sofar != 1 && !ShapedType::isDynamic(sofar)) {
         std::string shapes;
-        for (const Operand &each : operands)
+        for (const NamedOperand &each : operands)
           shapes += (shapes.empty() ? "'" : ", '") + each.name.str() + "' " +
                     shapeText(each.type().getShape());
         return site.fail(constraint, ": shapes must broadcast together; found ", sofar, " against ",
@@ -206,7 +207,8 @@ LogicalResult dlc::broadcastShapes(const Site &site, StringRef constraint,
   return success();
 }
 
-LogicalResult dlc::checkAxis(const Site &site, StringRef constraint, int64_t axis, Operand x) {
+LogicalResult dlc::checkAxis(const InferenceSite &site, StringRef constraint, int64_t axis,
+                             NamedOperand x) {
   int64_t rank = x.type().getRank();
   if (axis >= 0 && axis < rank)
     return success();
@@ -214,21 +216,21 @@ LogicalResult dlc::checkAxis(const Site &site, StringRef constraint, int64_t axi
                    " for rank ", rank, "; give 0 to rank - 1");
 }
 
-LogicalResult dlc::checkShape(const Site &site, StringRef constraint, Operand x,
+LogicalResult dlc::checkShape(const InferenceSite &site, StringRef constraint, NamedOperand x,
                               ArrayRef<int64_t> wanted, StringRef meaning) {
   if (!x.value)
     return success();
   ArrayRef<int64_t> found = x.type().getShape();
   if (found.size() == wanted.size() && llvm::all_of(llvm::zip_equal(found, wanted), [](auto p) {
-        return dimsAgree(std::get<0>(p), std::get<1>(p));
+        return areDimsCompatible(std::get<0>(p), std::get<1>(p));
       }))
     return success();
   return site.fail(constraint, ": '", x.name, "' must be ", meaning, ", here ", shapeText(wanted),
                    "; found ", shapeText(found), "; correct the shape");
 }
 
-LogicalResult dlc::addResult(const Site &site, Types &types, ArrayRef<int64_t> shape, Type element,
-                             OnAttr place) {
+LogicalResult dlc::addResult(const InferenceSite &site, Types &types, ArrayRef<int64_t> shape,
+                             Type element, OnAttr place) {
   int64_t count = 1;
   for (int64_t dim : shape)
     if (!ShapedType::isDynamic(dim) && dim != 0 &&
@@ -240,7 +242,7 @@ LogicalResult dlc::addResult(const Site &site, Types &types, ArrayRef<int64_t> s
 }
 
 namespace {
-FailureOr<int64_t> boundedDim(const Site &site, StringRef constraint, unsigned dimension,
+FailureOr<int64_t> boundedDim(const InferenceSite &site, StringRef constraint, unsigned dimension,
                               __int128 size, const WindowedDim &w) {
   if (size >= 0 && size <= maxElements)
     return int64_t(size);
@@ -255,8 +257,8 @@ FailureOr<int64_t> boundedDim(const Site &site, StringRef constraint, unsigned d
 }
 } // namespace
 
-FailureOr<int64_t> dlc::windowedDim(const Site &site, StringRef constraint, unsigned dimension,
-                                    WindowedDim w) {
+FailureOr<int64_t> dlc::windowedDim(const InferenceSite &site, StringRef constraint,
+                                    unsigned dimension, WindowedDim w) {
   if (ShapedType::isDynamic(w.input) || ShapedType::isDynamic(w.window))
     return ShapedType::kDynamic;
   __int128 extent = __int128(w.dilation) * (w.window - 1) + 1;
@@ -266,8 +268,8 @@ FailureOr<int64_t> dlc::windowedDim(const Site &site, StringRef constraint, unsi
   return boundedDim(site, constraint, dimension, steps + 1, w);
 }
 
-FailureOr<int64_t> dlc::transposedDim(const Site &site, StringRef constraint, unsigned dimension,
-                                      WindowedDim w, int64_t extra) {
+FailureOr<int64_t> dlc::transposedDim(const InferenceSite &site, StringRef constraint,
+                                      unsigned dimension, WindowedDim w, int64_t extra) {
   if (ShapedType::isDynamic(w.input) || ShapedType::isDynamic(w.window))
     return ShapedType::kDynamic;
   __int128 extent = __int128(w.dilation) * (w.window - 1) + 1;
@@ -275,7 +277,7 @@ FailureOr<int64_t> dlc::transposedDim(const Site &site, StringRef constraint, un
   return boundedDim(site, constraint, dimension, size, w);
 }
 
-LogicalResult dlc::checkEntries(const Site &site, StringRef constraint, StringRef name,
+LogicalResult dlc::checkEntries(const InferenceSite &site, StringRef constraint, StringRef name,
                                 ArrayRef<int64_t> entries, size_t count, int64_t least) {
   if (entries.size() != count)
     return site.fail(constraint, ": `", name, "` must have ", count,
@@ -288,11 +290,12 @@ LogicalResult dlc::checkEntries(const Site &site, StringRef constraint, StringRe
   return success();
 }
 
-OnAttr dlc::elementwisePlace(OnAttr device, ArrayRef<int64_t> shape, ArrayRef<Operand> operands) {
+OnAttr dlc::elementwisePlace(OnAttr device, ArrayRef<int64_t> shape,
+                             ArrayRef<NamedOperand> operands) {
   if (!device)
     return device;
   std::optional<StringRef> layout;
-  for (const Operand &operand : operands) {
+  for (const NamedOperand &operand : operands) {
     if (operand.type().getShape() != shape)
       continue;
     StringRef found = layoutOf(operand.type());
@@ -303,13 +306,13 @@ OnAttr dlc::elementwisePlace(OnAttr device, ArrayRef<int64_t> shape, ArrayRef<Op
   return layout && !layout->empty() ? device.withLayout(*layout) : device;
 }
 
-LogicalResult dlc::inferUnary(const Site &site, Value x, Types &types) {
+LogicalResult dlc::inferUnary(const InferenceSite &site, Value x, Types &types) {
   types.push_back(x.getType());
   return success();
 }
 
-LogicalResult dlc::inferBroadcast(const Site &site, ArrayRef<Operand> operands, Types &types,
-                                  Type element) {
+LogicalResult dlc::inferBroadcast(const InferenceSite &site, ArrayRef<NamedOperand> operands,
+                                  Types &types, Type element) {
   FailureOr<OnAttr> device = commonDevice(site, "C2", operands);
   Shape shape;
   if (failed(device) || failed(broadcastShapes(site, "C3", operands, shape)))
@@ -318,8 +321,8 @@ LogicalResult dlc::inferBroadcast(const Site &site, ArrayRef<Operand> operands, 
                    elementwisePlace(*device, shape, operands));
 }
 
-LogicalResult dlc::inferBinary(const Site &site, Value a, Value b, Types &types) {
-  Operand operands[] = {{"a", a}, {"b", b}};
+LogicalResult dlc::inferBinary(const InferenceSite &site, Value a, Value b, Types &types) {
+  NamedOperand operands[] = {{"a", a}, {"b", b}};
   if (failed(sameElementType(site, "C1", operands)))
     return failure();
   return inferBroadcast(site, operands, types);

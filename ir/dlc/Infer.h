@@ -8,7 +8,7 @@
 namespace dlc {
 
 /// Location and name of the operation whose types are inferred, for error messages.
-struct Site {
+struct InferenceSite {
   std::optional<mlir::Location> location;
   llvm::StringRef op;
 
@@ -19,7 +19,7 @@ struct Site {
 
 /// Operand and its name in the operation's definition. The value is null if an optional operand is
 /// absent.
-struct Operand {
+struct NamedOperand {
   llvm::StringRef name;
   mlir::Value value;
 
@@ -29,15 +29,15 @@ struct Operand {
 };
 
 /// Variadic operands. Error messages call them NAME[0], NAME[1] and so on.
-class Operands {
+class NamedOperands {
 public:
-  Operands(llvm::StringRef name, mlir::ValueRange values);
-  Operands(const Operands &) = delete;
-  operator llvm::ArrayRef<Operand>() const { return all; }
+  NamedOperands(llvm::StringRef name, mlir::ValueRange values);
+  NamedOperands(const NamedOperands &) = delete;
+  operator llvm::ArrayRef<NamedOperand>() const { return all; }
 
 private:
   llvm::SmallVector<std::string> names;
-  llvm::SmallVector<Operand> all;
+  llvm::SmallVector<NamedOperand> all;
 };
 
 using Shape = llvm::SmallVector<int64_t, 6>;
@@ -51,11 +51,11 @@ std::string dimText(int64_t dim);
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
 /// Returns whether two dimensions are equal or one of them is dynamic.
-inline bool dimsAgree(int64_t a, int64_t b) {
+inline bool areDimsCompatible(int64_t a, int64_t b) {
   return a == b || mlir::ShapedType::isDynamic(a) || mlir::ShapedType::isDynamic(b);
 }
-/// Returns the static size of two compatible dimensions (see dimsAgree), or dynamic if both are
-/// dynamic.
+/// Returns the static size of two compatible dimensions (see areDimsCompatible), or dynamic if both
+/// are dynamic.
 inline int64_t mergeDims(int64_t a, int64_t b) { return mlir::ShapedType::isDynamic(a) ? b : a; }
 
 /// Returns whether shape `from` broadcasts to `to` by NumPy's rules. Dynamic dimensions match every
@@ -69,8 +69,8 @@ std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
 /// Returns the common device of the operands, without a layout, or null if they have no placement.
 /// Rank-0 operands may be on any device; their device is used only if there is no operand of higher
 /// rank. Fails if the devices differ.
-mlir::FailureOr<OnAttr> commonDevice(const Site &site, llvm::StringRef constraint,
-                                     llvm::ArrayRef<Operand> operands);
+mlir::FailureOr<OnAttr> commonDevice(const InferenceSite &site, llvm::StringRef constraint,
+                                     llvm::ArrayRef<NamedOperand> operands);
 
 /// Returns whether this is a 4-bit or 8-bit integer type, which operands of quantized contractions
 /// may have.
@@ -83,28 +83,30 @@ std::pair<int64_t, int64_t> integerRange(mlir::IntegerType type);
 /// Checks the element types of a contraction's operands, and returns the element type of the
 /// result. Either all types are equal, or the operands are 4-bit or 8-bit integers and an optional
 /// bias is i32. Zero points are allowed only for such integers.
-mlir::FailureOr<mlir::Type> contractionElement(const Site &site, llvm::StringRef typesConstraint,
-                                               llvm::StringRef zeroConstraint, Operand left,
-                                               Operand right, Operand bias, Operand leftZero,
-                                               Operand rightZero);
+mlir::FailureOr<mlir::Type> contractionElement(const InferenceSite &site,
+                                               llvm::StringRef typesConstraint,
+                                               llvm::StringRef zeroConstraint, NamedOperand left,
+                                               NamedOperand right, NamedOperand bias,
+                                               NamedOperand leftZero, NamedOperand rightZero);
 
-llvm::LogicalResult sameElementType(const Site &site, llvm::StringRef constraint,
-                                    llvm::ArrayRef<Operand> operands);
+llvm::LogicalResult sameElementType(const InferenceSite &site, llvm::StringRef constraint,
+                                    llvm::ArrayRef<NamedOperand> operands);
 
-llvm::LogicalResult broadcastShapes(const Site &site, llvm::StringRef constraint,
-                                    llvm::ArrayRef<Operand> operands, Shape &shape);
+llvm::LogicalResult broadcastShapes(const InferenceSite &site, llvm::StringRef constraint,
+                                    llvm::ArrayRef<NamedOperand> operands, Shape &shape);
 
 /// Checks that `axis` is a valid dimension index of the operand.
-llvm::LogicalResult checkAxis(const Site &site, llvm::StringRef constraint, int64_t axis,
-                              Operand x);
+llvm::LogicalResult checkAxis(const InferenceSite &site, llvm::StringRef constraint, int64_t axis,
+                              NamedOperand x);
 
 /// Checks that an operand has the given shape. A dynamic dimension matches every size.
-llvm::LogicalResult checkShape(const Site &site, llvm::StringRef constraint, Operand x,
-                               llvm::ArrayRef<int64_t> wanted, llvm::StringRef meaning);
+llvm::LogicalResult checkShape(const InferenceSite &site, llvm::StringRef constraint,
+                               NamedOperand x, llvm::ArrayRef<int64_t> wanted,
+                               llvm::StringRef meaning);
 
 /// Appends a result type with the given shape. Fails if it has more than 2^46 elements.
-llvm::LogicalResult addResult(const Site &site, Types &types, llvm::ArrayRef<int64_t> shape,
-                              mlir::Type element, OnAttr place);
+llvm::LogicalResult addResult(const InferenceSite &site, Types &types,
+                              llvm::ArrayRef<int64_t> shape, mlir::Type element, OnAttr place);
 
 /// Sizes and attributes of one spatial dimension of a convolution or pool.
 struct WindowedDim {
@@ -113,29 +115,30 @@ struct WindowedDim {
 
 /// Returns the size of a convolution's or pool's result along this dimension. Fails if the size
 /// would be negative.
-mlir::FailureOr<int64_t> windowedDim(const Site &site, llvm::StringRef constraint,
+mlir::FailureOr<int64_t> windowedDim(const InferenceSite &site, llvm::StringRef constraint,
                                      unsigned dimension, WindowedDim w);
 /// Returns the size of a transposed convolution's result along this dimension, the inverse of
 /// `windowedDim`.
-mlir::FailureOr<int64_t> transposedDim(const Site &site, llvm::StringRef constraint,
+mlir::FailureOr<int64_t> transposedDim(const InferenceSite &site, llvm::StringRef constraint,
                                        unsigned dimension, WindowedDim w, int64_t extra);
 
 /// Checks that an attribute has `count` entries, each at least `least`.
-llvm::LogicalResult checkEntries(const Site &site, llvm::StringRef constraint, llvm::StringRef name,
-                                 llvm::ArrayRef<int64_t> entries, size_t count,
-                                 int64_t least = INT64_MIN);
+llvm::LogicalResult checkEntries(const InferenceSite &site, llvm::StringRef constraint,
+                                 llvm::StringRef name, llvm::ArrayRef<int64_t> entries,
+                                 size_t count, int64_t least = INT64_MIN);
 
 /// Returns the placement of an elementwise result: the common device, and the layout of the
 /// operands that have the result's shape, if these layouts are equal.
 OnAttr elementwisePlace(OnAttr device, llvm::ArrayRef<int64_t> shape,
-                        llvm::ArrayRef<Operand> operands);
+                        llvm::ArrayRef<NamedOperand> operands);
 
-llvm::LogicalResult inferUnary(const Site &site, mlir::Value x, Types &types);
+llvm::LogicalResult inferUnary(const InferenceSite &site, mlir::Value x, Types &types);
 /// Infers the type of an elementwise result with NumPy broadcasting. Its element type is `element`,
 /// or that of the first operand if `element` is null.
-llvm::LogicalResult inferBroadcast(const Site &site, llvm::ArrayRef<Operand> operands, Types &types,
-                                   mlir::Type element = {});
-llvm::LogicalResult inferBinary(const Site &site, mlir::Value a, mlir::Value b, Types &types);
+llvm::LogicalResult inferBroadcast(const InferenceSite &site, llvm::ArrayRef<NamedOperand> operands,
+                                   Types &types, mlir::Type element = {});
+llvm::LogicalResult inferBinary(const InferenceSite &site, mlir::Value a, mlir::Value b,
+                                Types &types);
 
 } // namespace dlc
 

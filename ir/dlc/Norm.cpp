@@ -15,26 +15,27 @@ void DlcDialect::registerNorm() {
 }
 
 namespace {
-LogicalResult inferLike(const Site &site, Operand x, OnAttr device, Types &types) {
+LogicalResult inferSameShape(const InferenceSite &site, NamedOperand x, OnAttr device,
+                             Types &types) {
   return addResult(site, types, x.type().getShape(), x.type().getElementType(), device);
 }
 
-LogicalResult inferSoftmax(const Site &site, Value value, int64_t axis, Types &types) {
-  Operand x{"x", value};
+LogicalResult inferSoftmax(const InferenceSite &site, Value value, int64_t axis, Types &types) {
+  NamedOperand x{"x", value};
   if (failed(checkAxis(site, "C1", axis, x)))
     return failure();
   // The softmax result has no blocked layout, because `axis` may be the blocked dimension.
-  return inferLike(site, x, *commonDevice(site, "", x), types);
+  return inferSameShape(site, x, *commonDevice(site, "", x), types);
 }
 
 /// Infers layer_norm and rms_norm. Their parameters broadcast to x's dimensions from `axis` on.
-LogicalResult inferTrailingNorm(const Site &site, ArrayRef<Operand> operands, int64_t axis,
-                                Types &types) {
-  Operand x = operands[0];
+LogicalResult inferTrailingNorm(const InferenceSite &site, ArrayRef<NamedOperand> operands,
+                                int64_t axis, Types &types) {
+  NamedOperand x = operands[0];
   if (failed(checkAxis(site, "C1", axis, x)))
     return failure();
   ArrayRef<int64_t> normalised = x.type().getShape().drop_front(axis);
-  for (const Operand &parameter : operands.drop_front())
+  for (const NamedOperand &parameter : operands.drop_front())
     if (parameter.value && !broadcastsTo(parameter.type().getShape(), normalised))
       return site.fail("C2: '", parameter.name,
                        "' must broadcast to x's dimensions from the axis on, ",
@@ -44,25 +45,25 @@ LogicalResult inferTrailingNorm(const Site &site, ArrayRef<Operand> operands, in
   if (failed(sameElementType(site, "C3", operands)) ||
       failed(device = commonDevice(site, "C3", operands)))
     return failure();
-  return inferLike(site, x, *device, types);
+  return inferSameShape(site, x, *device, types);
 }
 
 /// Checks constraints C1 to C3 of batch_norm and similar operations: the first operand is x with
 /// rank 2 or more, the other operands are [C], and all are on one device.
-FailureOr<OnAttr> inferPerChannel(const Site &site, ArrayRef<Operand> operands) {
+FailureOr<OnAttr> inferPerChannel(const InferenceSite &site, ArrayRef<NamedOperand> operands) {
   RankedTensorType x = operands.front().type();
   if (x.getRank() < 2)
     return site.fail("C1: x's rank must be 2 or more; found ", x.getRank(),
                      "; reshape it to [N, C, ..]");
-  for (const Operand &parameter : operands.drop_front())
+  for (const NamedOperand &parameter : operands.drop_front())
     if (parameter.value && failed(checkShape(site, "C2", parameter, x.getDimSize(1), "[C]")))
       return failure();
   return commonDevice(site, "C3", operands);
 }
 
 /// Appends two result types of shape [channels]: for the mean and for the variance.
-LogicalResult addStatistics(const Site &site, int64_t channels, Operand like, OnAttr device,
-                            Types &types) {
+LogicalResult addStatistics(const InferenceSite &site, int64_t channels, NamedOperand like,
+                            OnAttr device, Types &types) {
   Type element = like.type().getElementType();
   if (failed(addResult(site, types, channels, element, device)))
     return failure();
@@ -97,9 +98,9 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 
 LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                             Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
-  SmallVector<Operand> operands{x, {"scale", adaptor.getScale()}, {"bias", adaptor.getBias()}};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
+  SmallVector<NamedOperand> operands{x, {"scale", adaptor.getScale()}, {"bias", adaptor.getBias()}};
   FailureOr<OnAttr> device = inferPerChannel(site, operands);
   if (failed(device) || failed(sameElementType(site, "C3", operands)))
     return failure();
@@ -107,12 +108,12 @@ LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   if (groups < 1 || (!ShapedType::isDynamic(channels) && channels % groups != 0))
     return site.fail("C4: groups must be 1 or more and divide the channels; found ", groups,
                      " groups of ", dimText(channels), " channels; correct one of them");
-  return inferLike(site, x, *device, types);
+  return inferSameShape(site, x, *device, types);
 }
 
 LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                             Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
+  InferenceSite site{location, getOperationName()};
   FailureOr<OnAttr> device = inferPerChannel(site, {{"x", adaptor.getX()},
                                                     {"scale", adaptor.getScale()},
                                                     {"bias", adaptor.getBias()},
@@ -120,13 +121,13 @@ LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
                                                     {"variance", adaptor.getVariance()}});
   if (failed(device))
     return failure();
-  return inferLike(site, {"x", adaptor.getX()}, *device, types);
+  return inferSameShape(site, {"x", adaptor.getX()}, *device, types);
 }
 
 LogicalResult BatchNormTrainOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                  Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()}, scale{"scale", adaptor.getScale()},
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()}, scale{"scale", adaptor.getScale()},
       bias{"bias", adaptor.getBias()};
   FailureOr<OnAttr> device = inferPerChannel(site, {x, scale, bias});
   if (failed(device))
@@ -137,31 +138,32 @@ LogicalResult BatchNormTrainOp::inferReturnTypes(MLIRContext *, std::optional<Lo
   if (shape[1] != 0 && llvm::is_contained(others, 0))
     return site.fail("C4: a channel must have at least one element; found ", shapeText(shape),
                      "; give a batch that is not empty");
-  if (failed(inferLike(site, x, *device, types)))
+  if (failed(inferSameShape(site, x, *device, types)))
     return failure();
   return addStatistics(site, shape[1], scale, *device, types);
 }
 
 LogicalResult BatchNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                 Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()}, dy{"dy", adaptor.getDy()}, scale{"scale", adaptor.getScale()};
-  Operand mean{"mean", adaptor.getMean()}, variance{"variance", adaptor.getVariance()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()}, dy{"dy", adaptor.getDy()},
+      scale{"scale", adaptor.getScale()};
+  NamedOperand mean{"mean", adaptor.getMean()}, variance{"variance", adaptor.getVariance()};
   FailureOr<OnAttr> device = inferPerChannel(site, {x, scale, mean, variance});
   if (failed(device) || failed(checkShape(site, "C1", dy, x.type().getShape(), "of x's shape")) ||
       failed(sameElementType(site, "C1", {x, dy})) || failed(commonDevice(site, "C3", {x, dy})) ||
-      failed(inferLike(site, x, *device, types)))
+      failed(inferSameShape(site, x, *device, types)))
     return failure();
   return addStatistics(site, x.type().getDimSize(1), scale, *device, types);
 }
 
 LogicalResult LrnOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                       Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
   int64_t size = adaptor.getSize();
   if (x.type().getRank() < 2 || size < 1)
     return site.fail("C1: x's rank must be 2 or more and size 1 or more; found rank ",
                      x.type().getRank(), " and size ", size, "; correct them");
-  return inferLike(site, x, *commonDevice(site, "", x), types);
+  return inferSameShape(site, x, *commonDevice(site, "", x), types);
 }

@@ -19,7 +19,7 @@ namespace {
 /// Checks constraints C1 to C3 of a pool (rank, attribute sizes, window sizes) and computes the
 /// shape of its result.
 template <typename Adaptor>
-LogicalResult pooledShape(const Site &site, Adaptor adaptor, Shape &shape) {
+LogicalResult inferPooledShape(const InferenceSite &site, Adaptor adaptor, Shape &shape) {
   RankedTensorType x = tensorType(adaptor.getX());
   if (x.getRank() < 3)
     return site.fail("C1: 'x' must be [N, C, spatial..] with at least 1 spatial dimension; found ",
@@ -47,8 +47,8 @@ LogicalResult pooledShape(const Site &site, Adaptor adaptor, Shape &shape) {
 /// Checks constraints C1 to C3 of a pool's gradient (rank, attribute sizes, shape of dy) and
 /// appends its result type.
 template <typename Adaptor>
-LogicalResult inferPoolGrad(const Site &site, Adaptor adaptor, Types &types) {
-  Operand dy{"dy", adaptor.getDy()};
+LogicalResult inferPoolGrad(const InferenceSite &site, Adaptor adaptor, Types &types) {
+  NamedOperand dy{"dy", adaptor.getDy()};
   ArrayRef<int64_t> found = dy.type().getShape();
   if (found.size() < 3)
     return site.fail("C1: 'dy' must be [N, C, spatial..] with at least 1 spatial dimension; found ",
@@ -77,17 +77,17 @@ LogicalResult inferPoolGrad(const Site &site, Adaptor adaptor, Types &types) {
   return addResult(site, types, shape, dy.type().getElementType(), *commonDevice(site, "", dy));
 }
 
-Type positionType(MLIRContext *context) {
+Type getPositionType(MLIRContext *context) {
   return IntegerType::get(context, 8, IntegerType::Unsigned);
 }
 } // namespace
 
 LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                           Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
   Shape shape;
-  if (failed(pooledShape(site, adaptor, shape)))
+  if (failed(inferPooledShape(site, adaptor, shape)))
     return failure();
   return addResult(site, types, shape, x.type().getElementType(), *commonDevice(site, "", x));
 }
@@ -95,10 +95,10 @@ LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 LogicalResult MaxPoolIndicesOp::inferReturnTypes(MLIRContext *context,
                                                  std::optional<Location> location, Adaptor adaptor,
                                                  Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
   Shape shape;
-  if (failed(pooledShape(site, adaptor, shape)))
+  if (failed(inferPooledShape(site, adaptor, shape)))
     return failure();
   OnAttr device = *commonDevice(site, "", x);
   if (failed(addResult(site, types, shape, x.type().getElementType(), device)))
@@ -108,10 +108,10 @@ LogicalResult MaxPoolIndicesOp::inferReturnTypes(MLIRContext *context,
 
 LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                           Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
   Shape shape;
-  if (failed(pooledShape(site, adaptor, shape)) ||
+  if (failed(inferPooledShape(site, adaptor, shape)) ||
       failed(checkEntries(site, "C2", "counted_high", adaptor.getCountedHigh(), shape.size() - 2)))
     return failure();
   return addResult(site, types, shape, x.type().getElementType(), *commonDevice(site, "", x));
@@ -120,10 +120,10 @@ LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 LogicalResult MaxPoolPositionsOp::inferReturnTypes(MLIRContext *context,
                                                    std::optional<Location> location,
                                                    Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
   Shape shape;
-  if (failed(pooledShape(site, adaptor, shape)))
+  if (failed(inferPooledShape(site, adaptor, shape)))
     return failure();
   std::optional<int64_t> places = countElements(adaptor.getWindow());
   if (!places || *places > 256)
@@ -133,18 +133,18 @@ LogicalResult MaxPoolPositionsOp::inferReturnTypes(MLIRContext *context,
   OnAttr device = *commonDevice(site, "", x);
   if (failed(addResult(site, types, shape, x.type().getElementType(), device)))
     return failure();
-  return addResult(site, types, shape, positionType(context), device);
+  return addResult(site, types, shape, getPositionType(context), device);
 }
 
 LogicalResult MaxPoolGradOp::inferReturnTypes(MLIRContext *context,
                                               std::optional<Location> location, Adaptor adaptor,
                                               Types &types) {
-  Site site{location, getOperationName()};
-  Operand dy{"dy", adaptor.getDy()}, position{"position", adaptor.getPosition()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand dy{"dy", adaptor.getDy()}, position{"position", adaptor.getPosition()};
   if (failed(inferPoolGrad(site, adaptor, types)) ||
       failed(checkShape(site, "C4", position, dy.type().getShape(), "of dy's shape")))
     return failure();
-  if (Type found = position.type().getElementType(); found != positionType(context))
+  if (Type found = position.type().getElementType(); found != getPositionType(context))
     return site.fail("C4: 'position' must be ui8; found ", found,
                      "; take it from dlc.max_pool_positions");
   return failed(commonDevice(site, "C5", {dy, position})) ? failure() : success();
@@ -152,7 +152,7 @@ LogicalResult MaxPoolGradOp::inferReturnTypes(MLIRContext *context,
 
 LogicalResult AvgPoolGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                               Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
+  InferenceSite site{location, getOperationName()};
   if (failed(inferPoolGrad(site, adaptor, types)))
     return failure();
   return checkEntries(site, "C2", "counted_high", adaptor.getCountedHigh(),
@@ -165,16 +165,16 @@ LogicalResult AvgPoolGradOp::inferReturnTypes(MLIRContext *, std::optional<Locat
 
 /// Adds to `map` the access to the input element at the current output position and window offset.
 template <typename Op> static void mapWindow(Op op, IndexMap &map) {
-  Read &read = map.read(0, Coordinates(map.at.take_front(2)));
-  Sliding{op.getStrides(), op.getDilations(), op.getLow()}.from(
+  OperandRead &read = map.read(0, Coordinates(map.at.take_front(2)));
+  SlidingWindow{op.getStrides(), op.getDilations(), op.getLow()}.from(
       map.at.drop_front(2), map.over, op.getX().getType().getShape().drop_front(2), read);
 }
 
 /// Adds to `map` the accesses of a pool's gradient: an element of dx reads dy (and the other
 /// operands of dy's shape) at the position of each window that contains the element.
-template <typename Op> static void mapWindowsOf(Op op, IndexMap &map) {
-  Read read{0, Coordinates(map.at.take_front(2)), {}};
-  Sliding{op.getStrides(), op.getDilations(), op.getLow()}.back(
+template <typename Op> static void mapPoolGradient(Op op, IndexMap &map) {
+  OperandRead read{0, Coordinates(map.at.take_front(2)), {}};
+  SlidingWindow{op.getStrides(), op.getDilations(), op.getLow()}.back(
       map.at.drop_front(2), map.over, op.getDy().getType().getShape().drop_front(2), map.x, read);
   for (; read.operand < op->getNumOperands(); ++read.operand)
     map.reads.push_back(read);
@@ -193,5 +193,5 @@ void MaxPoolOp::mapIndices(IndexMap &map) { mapWindow(*this, map); }
 void MaxPoolIndicesOp::mapIndices(IndexMap &map) { mapWindow(*this, map); }
 void MaxPoolPositionsOp::mapIndices(IndexMap &map) { mapWindow(*this, map); }
 void AvgPoolOp::mapIndices(IndexMap &map) { mapWindow(*this, map); }
-void MaxPoolGradOp::mapIndices(IndexMap &map) { mapWindowsOf(*this, map); }
-void AvgPoolGradOp::mapIndices(IndexMap &map) { mapWindowsOf(*this, map); }
+void MaxPoolGradOp::mapIndices(IndexMap &map) { mapPoolGradient(*this, map); }
+void AvgPoolGradOp::mapIndices(IndexMap &map) { mapPoolGradient(*this, map); }

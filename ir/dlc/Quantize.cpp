@@ -21,8 +21,9 @@ namespace {
 /// Checks constraints C1 to C3 of quantize and dequantize: shapes of scale and zero point, `axis`
 /// and `block_size`, and one device.
 template <typename Adaptor>
-LogicalResult checkQuantization(const Site &site, Adaptor adaptor, FailureOr<OnAttr> &device) {
-  Operand x{"x", adaptor.getX()}, scale{"scale", adaptor.getScale()},
+LogicalResult checkQuantization(const InferenceSite &site, Adaptor adaptor,
+                                FailureOr<OnAttr> &device) {
+  NamedOperand x{"x", adaptor.getX()}, scale{"scale", adaptor.getScale()},
       zero{"zero_point", adaptor.getZeroPoint()};
   std::optional<uint64_t> axis = adaptor.getAxis(), block = adaptor.getBlockSize();
   if (axis && failed(checkAxis(site, "C2", int64_t(*axis), x)))
@@ -33,7 +34,7 @@ LogicalResult checkQuantization(const Site &site, Adaptor adaptor, FailureOr<OnA
   Shape wanted(x.type().getShape());
   if (block && !ShapedType::isDynamic(wanted[*axis]))
     wanted[*axis] = llvm::divideCeil(uint64_t(wanted[*axis]), *block);
-  for (const Operand &each : {scale, zero})
+  for (const NamedOperand &each : {scale, zero})
     if (each.value && each.type().getRank() != 0 &&
         (each.type().getRank() != x.type().getRank() ||
          !broadcastsTo(each.type().getShape(), wanted)))
@@ -57,7 +58,7 @@ template <typename Op> void mapQuantization(Op op, IndexMap &map) {
 
 LogicalResult QuantizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                            Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
+  InferenceSite site{location, getOperationName()};
   FailureOr<OnAttr> device;
   if (failed(checkQuantization(site, adaptor, device)))
     return failure();
@@ -85,7 +86,7 @@ void QuantizeOp::mapIndices(IndexMap &map) { mapQuantization(*this, map); }
 
 LogicalResult DequantizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                              Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
+  InferenceSite site{location, getOperationName()};
   FailureOr<OnAttr> device;
   if (failed(checkQuantization(site, adaptor, device)))
     return failure();
@@ -105,8 +106,8 @@ void DequantizeOp::mapIndices(IndexMap &map) { mapQuantization(*this, map); }
 LogicalResult DynamicQuantizeOp::inferReturnTypes(MLIRContext *context,
                                                   std::optional<Location> location, Adaptor adaptor,
                                                   Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
   FailureOr<OnAttr> device = commonDevice(site, "C1", {x});
   if (failed(device))
     return failure();

@@ -19,12 +19,12 @@ void DlcDialect::registerRecurrent() {
 namespace {
 /// Infers the results of lstm, gru and rnn, which differ in the number of gates per unit and in
 /// whether they have a cell state.
-LogicalResult inferLayer(const Site &site, ArrayRef<Operand> operands, int64_t gates,
+LogicalResult inferLayer(const InferenceSite &site, ArrayRef<NamedOperand> operands, int64_t gates,
                          Direction direction, Types &types) {
-  Operand x = operands[0], w = operands[1], r = operands[2], b = operands[3];
-  ArrayRef<Operand> states = operands.drop_front(4);
+  NamedOperand x = operands[0], w = operands[1], r = operands[2], b = operands[3];
+  ArrayRef<NamedOperand> states = operands.drop_front(4);
   int64_t directions = direction == Direction::both ? 2 : 1;
-  auto rankIs = [&](Operand operand, int64_t rank, StringRef meaning) -> LogicalResult {
+  auto rankIs = [&](NamedOperand operand, int64_t rank, StringRef meaning) -> LogicalResult {
     if (operand.type().getRank() == rank)
       return success();
     return site.fail("C1: '", operand.name, "' must be ", meaning, "; found ",
@@ -44,7 +44,7 @@ LogicalResult inferLayer(const Site &site, ArrayRef<Operand> operands, int64_t g
       failed(checkShape(site, "C1", r, {directions, gated, hidden}, "[D, G*H, H]")) ||
       failed(checkShape(site, "C1", b, {directions, biases}, "[D, 2*G*H]")))
     return failure();
-  for (const Operand &state : states)
+  for (const NamedOperand &state : states)
     if (failed(checkShape(site, "C1", state, {directions, batch, hidden}, "[D, N, H]")))
       return failure();
   FailureOr<OnAttr> device;

@@ -16,7 +16,7 @@ void DlcDialect::registerReduce() {
 }
 
 namespace {
-Shape reducedShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes, bool keepDims) {
+Shape inferReducedShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes, bool keepDims) {
   Shape result;
   for (auto [d, dim] : llvm::enumerate(shape)) {
     if (!llvm::is_contained(axes, int64_t(d)))
@@ -27,7 +27,8 @@ Shape reducedShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes, bool keepDim
   return result;
 }
 
-LogicalResult checkKind(const Site &site, ReduceKind kind, ReduceKind one, ReduceKind other) {
+LogicalResult checkReduceKind(const InferenceSite &site, ReduceKind kind, ReduceKind one,
+                              ReduceKind other) {
   if (kind == one || kind == other)
     return success();
   return site.fail("C2: the kind must be ", stringifyReduceKind(one), " or ",
@@ -37,15 +38,15 @@ LogicalResult checkKind(const Site &site, ReduceKind kind, ReduceKind one, Reduc
 
 LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                          Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
   ArrayRef<int64_t> axes = adaptor.getAxes();
   for (auto [i, axis] : llvm::enumerate(axes))
     if (axis < 0 || axis >= x.type().getRank() || (i && axis <= axes[i - 1]))
       return site.fail("C1: `axes` must be distinct dimensions of 'x', ascending; found ",
                        shapeText(axes), " for rank ", x.type().getRank(),
                        "; sort them, and count from 0");
-  return addResult(site, types, reducedShape(x.type().getShape(), axes, adaptor.getKeepdims()),
+  return addResult(site, types, inferReducedShape(x.type().getShape(), axes, adaptor.getKeepdims()),
                    x.type().getElementType(), *commonDevice(site, "", x));
 }
 
@@ -57,22 +58,22 @@ OpFoldResult ReduceOp::fold(FoldAdaptor) {
 
 LogicalResult ArgReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
                                             Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
   int64_t axis = adaptor.getAxis();
   if (failed(checkAxis(site, "C1", axis, x)) ||
-      failed(checkKind(site, adaptor.getKind(), ReduceKind::max, ReduceKind::min)))
+      failed(checkReduceKind(site, adaptor.getKind(), ReduceKind::max, ReduceKind::min)))
     return failure();
-  return addResult(site, types, reducedShape(x.type().getShape(), axis, adaptor.getKeepdims()),
+  return addResult(site, types, inferReducedShape(x.type().getShape(), axis, adaptor.getKeepdims()),
                    IntegerType::get(context, 64), *commonDevice(site, "", x));
 }
 
 LogicalResult CumulativeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                              Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
   if (failed(checkAxis(site, "C1", adaptor.getAxis(), x)) ||
-      failed(checkKind(site, adaptor.getKind(), ReduceKind::sum, ReduceKind::prod)))
+      failed(checkReduceKind(site, adaptor.getKind(), ReduceKind::sum, ReduceKind::prod)))
     return failure();
   return addResult(site, types, x.type().getShape(), x.type().getElementType(),
                    *commonDevice(site, "", x));
@@ -80,8 +81,8 @@ LogicalResult CumulativeOp::inferReturnTypes(MLIRContext *, std::optional<Locati
 
 LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
                                        Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
   int64_t axis = adaptor.getAxis(), k = adaptor.getK();
   if (failed(checkAxis(site, "C1", axis, x)))
     return failure();
@@ -98,8 +99,8 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
 
 LogicalResult NmsOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
                                       Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand boxes{"boxes", adaptor.getBoxes()}, scores{"scores", adaptor.getScores()},
+  InferenceSite site{location, getOperationName()};
+  NamedOperand boxes{"boxes", adaptor.getBoxes()}, scores{"scores", adaptor.getScores()},
       candidates{"candidates", adaptor.getCandidates()}, overlap{"overlap", adaptor.getOverlap()};
   ArrayRef<int64_t> rows = scores.type().getShape();
   if (rows.size() != 3)

@@ -36,7 +36,7 @@ LogicalResult verifyKept(Operation *op, StringRef constraint, RankedTensorType x
   return success();
 }
 
-bool isIdentity(ArrayRef<int64_t> permutation) {
+bool isIdentityOrder(ArrayRef<int64_t> permutation) {
   for (auto [i, dim] : llvm::enumerate(permutation))
     if (dim != int64_t(i))
       return false;
@@ -118,8 +118,8 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor) {
 
 LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                             Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
   ArrayRef<int64_t> permutation = adaptor.getPermutation();
   int64_t rank = x.type().getRank();
   SmallVector<bool> seen(rank, false);
@@ -139,7 +139,7 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
 }
 
 OpFoldResult TransposeOp::fold(FoldAdaptor) {
-  if (isIdentity(getPermutation()) && getX().getType() == getType())
+  if (isIdentityOrder(getPermutation()) && getX().getType() == getType())
     return getX();
   return {};
 }
@@ -172,8 +172,8 @@ void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRC
 
 LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                         Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()};
   size_t rank = x.type().getRank();
   ArrayRef<int64_t> start = adaptor.getStart(), size = adaptor.getSize(),
                     stride = adaptor.getStride();
@@ -210,8 +210,8 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
 
 LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                       Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()}, value{"value", adaptor.getValue()};
+  InferenceSite site{location, getOperationName()};
+  NamedOperand x{"x", adaptor.getX()}, value{"value", adaptor.getValue()};
   size_t rank = x.type().getRank();
   ArrayRef<int64_t> low = adaptor.getLow(), high = adaptor.getHigh();
   if (failed(checkEntries(site, "C1", "low", low, rank)) ||
@@ -256,16 +256,16 @@ OpFoldResult PadOp::fold(FoldAdaptor) {
 
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                          Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  const Operands named("xs", adaptor.getXs());
-  ArrayRef<Operand> operands = named;
+  InferenceSite site{location, getOperationName()};
+  const NamedOperands named("xs", adaptor.getXs());
+  ArrayRef<NamedOperand> operands = named;
   if (operands.empty())
     return site.fail("C1: required: at least one operand; found none");
   int64_t axis = adaptor.getAxis();
   if (failed(checkAxis(site, "C1", axis, operands[0])))
     return failure();
   Shape shape(operands[0].type().getShape());
-  for (const Operand &operand : ArrayRef(operands).drop_front()) {
+  for (const NamedOperand &operand : ArrayRef(operands).drop_front()) {
     ArrayRef<int64_t> dims = operand.type().getShape();
     if (dims.size() != shape.size())
       return site.fail("C1: all ranks must agree; '", operands[0].name, "' has rank ", shape.size(),
@@ -279,7 +279,7 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
           return site.fail("C2: the size of the result along the axis exceeds 63 bits");
         continue;
       }
-      if (!dimsAgree(dim, shape[d]))
+      if (!areDimsCompatible(dim, shape[d]))
         return site.fail("C2: dimensions other than the axis must agree; dimension ", d, " is ",
                          shape[d], " in '", operands[0].name, "' and ", dim, " in '", operand.name,
                          "'; correct one of the shapes");
@@ -326,7 +326,8 @@ void SliceOp::mapIndices(IndexMap &map) {
 
 /// Returns the operand index that dlc.pad reads at `i`, a result index minus the leading padding,
 /// in a dimension of `size` elements.
-static IndexExpr paddedIndex(IndexContext &x, PadMode mode, const IndexExpr &i, int64_t size) {
+static IndexExpr getPadSourceIndex(IndexContext &x, PadMode mode, const IndexExpr &i,
+                                   int64_t size) {
   if (mode == PadMode::constant || i.isWithin(size))
     return i;
   if (size == 1)
@@ -345,9 +346,9 @@ static IndexExpr paddedIndex(IndexContext &x, PadMode mode, const IndexExpr &i, 
 void PadOp::mapIndices(IndexMap &map) {
   ArrayRef<int64_t> shape = getX().getType().getShape();
   if (!llvm::is_contained(shape, 0)) {
-    Read &read = map.read(0, {});
+    OperandRead &read = map.read(0, {});
     for (auto [d, size] : llvm::enumerate(shape)) {
-      read.at.push_back(paddedIndex(map.x, getMode(), map.at[d] - getLow()[d], size));
+      read.at.push_back(getPadSourceIndex(map.x, getMode(), map.at[d] - getLow()[d], size));
       if (getMode() == PadMode::constant)
         read.guard(read.at.back(), size);
     }
@@ -360,7 +361,7 @@ void ConcatOp::mapIndices(IndexMap &map) {
   int64_t whole = getType().getDimSize(getAxis()), start = 0;
   for (auto [number, part] : llvm::enumerate(getXs())) {
     int64_t size = cast<RankedTensorType>(part.getType()).getDimSize(getAxis());
-    Read &read = map.read(number, Coordinates(map.at));
+    OperandRead &read = map.read(number, Coordinates(map.at));
     read.at[getAxis()] = place - start;
     start += size;
     // A lower bound of the position is not needed: the first operand whose guard holds is read, so

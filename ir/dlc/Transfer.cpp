@@ -23,7 +23,7 @@ LogicalResult verifySameTensor(Operation *op, RankedTensorType x, RankedTensorTy
                              << " to " << y.getElementType() << "; convert with dlc.cast";
   bool same = x.getRank() == y.getRank() &&
               llvm::all_of(llvm::zip_equal(x.getShape(), y.getShape()), [](auto dims) {
-                return dimsAgree(std::get<0>(dims), std::get<1>(dims));
+                return areDimsCompatible(std::get<0>(dims), std::get<1>(dims));
               });
   if (!same)
     return op->emitOpError() << "C1: the shape must not change; found " << shapeText(x.getShape())

@@ -63,7 +63,7 @@ LogicalResult ViewOp::verify() {
   return success();
 }
 
-template <typename Op> static LogicalResult verifyPositions(Op op) {
+template <typename Op> static LogicalResult verifyBufferPositions(Op op) {
   for (ArrayRef<int64_t> list : {op.getWrites(), op.getInplace()})
     for (int64_t position : list)
       if (position < 0 || position >= int64_t(op.getBuffers().size()))
@@ -73,7 +73,7 @@ template <typename Op> static LogicalResult verifyPositions(Op op) {
 }
 
 LogicalResult LaunchOp::verify() {
-  if (failed(verifyPositions(*this)))
+  if (failed(verifyBufferPositions(*this)))
     return failure();
   auto sizes = [](std::optional<ArrayRef<int32_t>> list) {
     return list && list->size() == 3 && llvm::all_of(*list, [](int32_t size) { return size > 0; });
@@ -82,7 +82,7 @@ LogicalResult LaunchOp::verify() {
     return emitOpError("C2: grid and block must be given together, with three positive sizes each");
   return success();
 }
-LogicalResult LibraryOp::verify() { return verifyPositions(*this); }
+LogicalResult LibraryOp::verify() { return verifyBufferPositions(*this); }
 
 LogicalResult CopyOp::verify() {
   int64_t bytes = getBytes();

@@ -36,7 +36,7 @@ constexpr llvm::StringRef kHost = runtime::kHostName;
 bool isDeviceName(llvm::StringRef name);
 
 /// Returns the stream number of a command, or nullopt if the operation is not a command.
-std::optional<unsigned> streamOf(mlir::Operation *op);
+std::optional<unsigned> getStreamNumber(mlir::Operation *op);
 
 /// Assigns a stream to a command and to all commands nested in its regions.
 void setStream(mlir::Operation *op, unsigned stream);
@@ -46,7 +46,7 @@ void setStream(mlir::Operation *op, unsigned stream);
 llvm::SmallVector<llvm::SmallVector<LoopOp>> concurrentLoops(ProgramOp program);
 
 /// Returns the operand indices of the buffers that the command writes.
-llvm::SmallVector<unsigned> writtenOperands(mlir::Operation *op);
+llvm::SmallVector<unsigned> getWrittenOperands(mlir::Operation *op);
 
 } // namespace dlc::exec
 

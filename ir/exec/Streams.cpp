@@ -15,7 +15,7 @@ bool isDeviceName(StringRef name) {
   return parsed && parsed->text() == name;
 }
 
-std::optional<unsigned> streamOf(Operation *op) {
+std::optional<unsigned> getStreamNumber(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<unsigned>>(op)
       .Case<LaunchOp, LibraryOp, CopyOp, FillOp, IfOp, LoopOp, RecordOp, WaitOp>(
           [](auto command) { return unsigned(command.getStream()); })
@@ -30,7 +30,7 @@ void setStream(Operation *op, unsigned stream) {
   });
 }
 
-SmallVector<unsigned> writtenOperands(Operation *op) {
+SmallVector<unsigned> getWrittenOperands(Operation *op) {
   return llvm::TypeSwitch<Operation *, SmallVector<unsigned>>(op)
       .Case<LaunchOp, LibraryOp>([](auto command) {
         return SmallVector<unsigned>(command.getWrites().begin(), command.getWrites().end());
@@ -132,7 +132,7 @@ LogicalResult verifyList(Block &block, ArrayRef<StringRef> devices, std::optiona
                          Recorded &recorded) {
   Operation *last = nullptr;
   for (Operation &op : block) {
-    auto stream = streamOf(&op);
+    auto stream = getStreamNumber(&op);
     if (!stream)
       continue;
     Operation *previous = std::exchange(last, &op);

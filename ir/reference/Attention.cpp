@@ -13,14 +13,14 @@ using namespace ref;
 namespace {
 
 /// Sizes of the operands of attention.
-struct Sizes {
+struct AttentionSizes {
   int64_t batches, T, S, D, E;
 };
 
-struct Scores {
+struct ScoreOperands {
   std::vector<double> queries, keys;
   std::vector<double> mask; ///< additive mask, broadcast to [batch.., T, S]
-  Sizes size;
+  AttentionSizes size;
   double scale;
   bool causal;
 
@@ -39,11 +39,11 @@ struct Scores {
   }
 };
 
-Scores scoresOf(const Tensor &q, const Tensor &k, const Tensor &v, const Tensor *given,
-                double scale, bool causal) {
+ScoreOperands readScoreOperands(const Tensor &q, const Tensor &k, const Tensor &v,
+                                const Tensor *given, double scale, bool causal) {
   ArrayRef<int64_t> batch = q.getShape().drop_back(2);
-  Sizes size{product(batch), q.getShape().drop_back().back(), k.getShape().drop_back().back(),
-             q.getShape().back(), v.getShape().back()};
+  AttentionSizes size{multiplyDims(batch), q.getShape().drop_back().back(),
+                      k.getShape().drop_back().back(), q.getShape().back(), v.getShape().back()};
   std::vector<double> mask(size.batches * size.T * size.S, 0.0);
   if (given) {
     Shape scores(batch);
@@ -76,8 +76,9 @@ double softmaxInPlace(std::vector<double> &scores) {
 }
 
 /// Returns the attention result y, and appends the logsumexp of each query row to `lse`.
-Tensor attend(const Scores &from, const Tensor &v, Value declared, std::vector<double> &lse) {
-  const Sizes &size = from.size;
+Tensor computeAttention(const ScoreOperands &from, const Tensor &v, Value declared,
+                        std::vector<double> &lse) {
+  const AttentionSizes &size = from.size;
   Shape shape(v.getShape());
   shape[shape.size() - 2] = size.T;
   Tensor y = makeResult(declared, shape, v.getElementType());
@@ -98,7 +99,8 @@ Tensor attend(const Scores &from, const Tensor &v, Value declared, std::vector<d
 
 /// Checks the static sizes of k and v against q at evaluation, because inference skips dynamic
 /// dimensions.
-template <typename Op> LogicalResult checkSizes(Op op, const Sizes &size, Inputs inputs) {
+template <typename Op>
+LogicalResult checkAttentionSizes(Op op, const AttentionSizes &size, Inputs inputs) {
   if (inputs[1].size() != size.batches * size.S * size.D ||
       inputs[2].size() != size.batches * size.S * size.E)
     return op.emitOpError("(C2) q and k have different D, or k and v different S");
@@ -108,22 +110,24 @@ template <typename Op> LogicalResult checkSizes(Op op, const Sizes &size, Inputs
 } // namespace
 
 LogicalResult AttentionOp::evaluate(Inputs inputs, Outputs outputs) {
-  Scores scores = scoresOf(inputs[0], inputs[1], inputs[2], getMask() ? &inputs[3] : nullptr,
-                           getScale().convertToDouble(), getCausal());
-  if (failed(checkSizes(*this, scores.size, inputs)))
+  ScoreOperands scores =
+      readScoreOperands(inputs[0], inputs[1], inputs[2], getMask() ? &inputs[3] : nullptr,
+                        getScale().convertToDouble(), getCausal());
+  if (failed(checkAttentionSizes(*this, scores.size, inputs)))
     return failure();
   std::vector<double> lse;
-  outputs.push_back(attend(scores, inputs[2], getY(), lse));
+  outputs.push_back(computeAttention(scores, inputs[2], getY(), lse));
   return success();
 }
 
 LogicalResult AttentionTrainOp::evaluate(Inputs inputs, Outputs outputs) {
-  Scores scores = scoresOf(inputs[0], inputs[1], inputs[2], getMask() ? &inputs[3] : nullptr,
-                           getScale().convertToDouble(), getCausal());
-  if (failed(checkSizes(*this, scores.size, inputs)))
+  ScoreOperands scores =
+      readScoreOperands(inputs[0], inputs[1], inputs[2], getMask() ? &inputs[3] : nullptr,
+                        getScale().convertToDouble(), getCausal());
+  if (failed(checkAttentionSizes(*this, scores.size, inputs)))
     return failure();
   std::vector<double> lse;
-  outputs.push_back(attend(scores, inputs[2], getY(), lse));
+  outputs.push_back(computeAttention(scores, inputs[2], getY(), lse));
   Tensor sums =
       makeResult(getLse(), inputs[0].getShape().drop_back(), getLse().getType().getElementType());
   storeAll<double>(sums, lse);
@@ -133,10 +137,11 @@ LogicalResult AttentionTrainOp::evaluate(Inputs inputs, Outputs outputs) {
 
 LogicalResult AttentionGradOp::evaluate(Inputs inputs, Outputs outputs) {
   enum { Q, K, V, Y, Lse, Dy, Mask };
-  const Scores from = scoresOf(inputs[Q], inputs[K], inputs[V], getMask() ? &inputs[Mask] : nullptr,
-                               getScale().convertToDouble(), getCausal());
-  const Sizes &size = from.size;
-  if (failed(checkSizes(*this, size, inputs)))
+  const ScoreOperands from =
+      readScoreOperands(inputs[Q], inputs[K], inputs[V], getMask() ? &inputs[Mask] : nullptr,
+                        getScale().convertToDouble(), getCausal());
+  const AttentionSizes &size = from.size;
+  if (failed(checkAttentionSizes(*this, size, inputs)))
     return failure();
   const std::vector<double> values = loadAll<double>(inputs[V]), y = loadAll<double>(inputs[Y]);
   const std::vector<double> lse = loadAll<double>(inputs[Lse]), dy = loadAll<double>(inputs[Dy]);

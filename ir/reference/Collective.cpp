@@ -12,7 +12,7 @@ using namespace ref;
 
 namespace {
 
-LogicalResult checkSize(Operation *op, std::optional<int64_t> size) {
+LogicalResult checkWorldSize(Operation *op, std::optional<int64_t> size) {
   if (!size || *size == World::currentSize())
     return success();
   return op->emitOpError("requires a world of ")
@@ -23,7 +23,7 @@ LogicalResult checkSize(Operation *op, std::optional<int64_t> size) {
 /// differ or if a rank has failed.
 std::optional<std::vector<Tensor>> meet(Operation *op, std::optional<int64_t> size,
                                         const Tensor &mine) {
-  if (failed(checkSize(op, size)))
+  if (failed(checkWorldSize(op, size)))
     return std::nullopt;
   auto all = World::meet(mine);
   if (!all) {
@@ -43,7 +43,7 @@ template <typename T> T greater(T a, T b) { return a > b || a != a ? a : b; }
 
 /// Reduces element `from` over the tensors of all ranks, and stores the result in element `to` of
 /// y.
-void combine(ReduceKind kind, ArrayRef<Tensor> all, int64_t from, Tensor &y, int64_t to) {
+void reduceElement(ReduceKind kind, ArrayRef<Tensor> all, int64_t from, Tensor &y, int64_t to) {
   if (!y.isFloat()) {
     int64_t value = all[0].getInt(from);
     for (const Tensor &other : all.drop_front())
@@ -59,7 +59,7 @@ void combine(ReduceKind kind, ArrayRef<Tensor> all, int64_t from, Tensor &y, int
   y.setDouble(to, kind == ReduceKind::mean ? value / double(all.size()) : value);
 }
 
-Tensor rowsOf(const Tensor &x, int64_t rows) {
+Tensor makeRowsResult(const Tensor &x, int64_t rows) {
   SmallVector<int64_t> shape(x.getShape());
   shape[0] = rows;
   return Tensor::empty(RankedTensorType::get(shape, x.getElementType(), x.getType().getEncoding()));
@@ -74,7 +74,7 @@ LogicalResult AllReduceOp::evaluate(Inputs inputs, Outputs outputs) {
   Tensor y = Tensor::empty(inputs[0].getType());
   if (!getTo() || int64_t(*getTo()) == World::currentRank())
     for (int64_t i = 0; i < y.size(); ++i)
-      combine(getKind(), *all, i, y, i);
+      reduceElement(getKind(), *all, i, y, i);
   outputs.push_back(y);
   return success();
 }
@@ -83,7 +83,7 @@ LogicalResult AllGatherOp::evaluate(Inputs inputs, Outputs outputs) {
   auto all = meet(*this, getSize(), inputs[0]);
   if (!all)
     return failure();
-  Tensor y = rowsOf(inputs[0], inputs[0].getShape()[0] * int64_t(all->size()));
+  Tensor y = makeRowsResult(inputs[0], inputs[0].getShape()[0] * int64_t(all->size()));
   char *to = y.mutableData();
   for (const Tensor &part : *all)
     to = std::copy_n(part.data(), part.bytes(), to);
@@ -95,15 +95,15 @@ LogicalResult ReduceScatterOp::evaluate(Inputs inputs, Outputs outputs) {
   auto all = meet(*this, getSize(), inputs[0]);
   if (!all)
     return failure();
-  Tensor y = rowsOf(inputs[0], inputs[0].getShape()[0] / int64_t(all->size()));
+  Tensor y = makeRowsResult(inputs[0], inputs[0].getShape()[0] / int64_t(all->size()));
   for (int64_t i = 0; i < y.size(); ++i)
-    combine(getKind(), *all, World::currentRank() * y.size() + i, y, i);
+    reduceElement(getKind(), *all, World::currentRank() * y.size() + i, y, i);
   outputs.push_back(y);
   return success();
 }
 
 LogicalResult OwnRowsOp::evaluate(Inputs inputs, Outputs outputs) {
-  if (failed(checkSize(*this, getSize())))
+  if (failed(checkWorldSize(*this, getSize())))
     return failure();
   Tensor y = Tensor::empty(cast<RankedTensorType>(getY().getType()));
   int64_t bytes = 0, at = 0;

@@ -13,8 +13,8 @@ LogicalResult MatmulOp::evaluate(Inputs inputs, Outputs outputs) {
     return emitOpError("(C1) needs ranks of 2 or more");
   if (isNarrowInteger(a.getElementType())) {
     const Tensor *zero = inputs.begin() + 2;
-    a = centered(a, getAZeroPoint() ? zero++ : nullptr);
-    b = centered(b, getBZeroPoint() ? zero : nullptr);
+    a = subtractZeroPoint(a, getAZeroPoint() ? zero++ : nullptr);
+    b = subtractZeroPoint(b, getBZeroPoint() ? zero : nullptr);
   }
   ArrayRef<int64_t> matrixA = a.getShape().take_back(2), matrixB = b.getShape().take_back(2);
   const bool transposeA = getTransposeA(), transposeB = getTransposeB();
@@ -35,7 +35,7 @@ LogicalResult MatmulOp::evaluate(Inputs inputs, Outputs outputs) {
   const int64_t stepKB = transposeB ? 1 : n, stepN = transposeB ? k : 1;
   std::vector<int64_t> stridesA = broadcastStrides(batchA, *batch);
   std::vector<int64_t> stridesB = broadcastStrides(batchB, *batch);
-  withCompute(y.getElement(), [&](auto zero) {
+  dispatchComputeType(y.getElement(), [&](auto zero) {
     using C = decltype(zero);
     const std::vector<C> left = loadAll<C>(a), right = loadAll<C>(b);
     std::vector<C> sums(n);
@@ -100,7 +100,7 @@ LogicalResult GroupedMatmulOp::evaluate(Inputs inputs, Outputs outputs) {
            << b.getShape()[0] << " matrices for " << ends.size() << " groups";
   Tensor y = makeResult(getY(), {rows, n}, a.getElementType());
   const std::vector<int64_t> borders = groupBorders(ends, rows);
-  withCompute(y.getElement(), [&](auto zero) {
+  dispatchComputeType(y.getElement(), [&](auto zero) {
     using C = decltype(zero);
     const std::vector<C> left = loadAll<C>(a), right = loadAll<C>(b);
     std::vector<C> sums(y.size(), C(0));
@@ -126,7 +126,7 @@ LogicalResult GroupedWeightGradOp::evaluate(Inputs inputs, Outputs outputs) {
     return emitOpError("(C2) has ") << rows << " rows of a and another number of rows of dy";
   Tensor db = makeResult(getDb(), {ends.size(), k, n}, a.getElementType());
   const std::vector<int64_t> borders = groupBorders(ends, rows);
-  withCompute(db.getElement(), [&](auto zero) {
+  dispatchComputeType(db.getElement(), [&](auto zero) {
     using C = decltype(zero);
     const std::vector<C> left = loadAll<C>(a), right = loadAll<C>(dy);
     std::vector<C> sums(db.size(), C(0));

@@ -25,7 +25,7 @@ LogicalResult ref::evaluateIf(IfOp op, Inputs inputs, function_ref<Tensor(Value)
 }
 
 /// Stacks the result tensors of all loop iterations along a new first dimension.
-static Tensor stack(Value declared, ArrayRef<Tensor> parts, Type yielded) {
+static Tensor stackIterations(Value declared, ArrayRef<Tensor> parts, Type yielded) {
   // Without an iteration, there is no tensor to stack, so the shape of an element is taken from the
   // yielded type.
   auto part = parts.empty() ? cast<RankedTensorType>(yielded) : parts.front().getType();
@@ -83,7 +83,7 @@ LogicalResult ref::evaluateLoop(LoopOp op, Inputs inputs, function_ref<Tensor(Va
   outputs.append(state);
   OperandRange yields = body.getTerminator()->getOperands().drop_front(conditional + carried);
   for (auto [i, all] : llvm::enumerate(stacked))
-    outputs.push_back(stack(op.getResult(carried + i), all, yields[i].getType()));
+    outputs.push_back(stackIterations(op.getResult(carried + i), all, yields[i].getType()));
   return success();
 }
 

@@ -34,7 +34,7 @@ LogicalResult ConvOp::evaluate(Inputs inputs, Outputs outputs) {
   ArrayRef<Tensor> bias = inputs.slice(2, getBias() ? 1 : 0);
   if (isNarrowInteger(x.getElementType())) {
     const Tensor *zero = bias.end();
-    x = centered(x, getXZeroPoint() ? zero++ : nullptr);
+    x = subtractZeroPoint(x, getXZeroPoint() ? zero++ : nullptr);
     std::optional<Tensor> ofWeights;
     if (getWZeroPoint()) {
       // A zero point of the weights is per tensor, or per output channel, which is the first
@@ -42,10 +42,10 @@ LogicalResult ConvOp::evaluate(Inputs inputs, Outputs outputs) {
       Shape shape(zero->getRank() ? w.getRank() : 0, 1);
       if (!shape.empty())
         shape[0] = zero->size();
-      const Tensor wide = centered(*zero, nullptr);
+      const Tensor wide = subtractZeroPoint(*zero, nullptr);
       ofWeights = wide.withType(wide.getType().clone(shape));
     }
-    w = centered(w, ofWeights ? &*ofWeights : nullptr);
+    w = subtractZeroPoint(w, ofWeights ? &*ofWeights : nullptr);
   }
   ArrayRef<int64_t> image = x.getShape().drop_front(2);
   const Window window{w.getShape().drop_front(2), getStrides(), getDilations(), getLow(),
@@ -55,8 +55,9 @@ LogicalResult ConvOp::evaluate(Inputs inputs, Outputs outputs) {
     if (size < 0)
       return emitOpError("(C5) has a window larger than the padded operand");
   const int64_t groups = getGroups(), batches = x.getShape()[0], channels = x.getShape()[1];
-  const int64_t features = w.getShape()[0], pixels = product(image), positions = product(spatial);
-  const int64_t places = product(window.size);
+  const int64_t features = w.getShape()[0], pixels = multiplyDims(image),
+                positions = multiplyDims(spatial);
+  const int64_t places = multiplyDims(window.size);
   if (groups < 1 || channels % groups || features % groups || w.getShape()[1] != channels / groups)
     return emitOpError("(C3) the channels of x and of the weights do not match with ")
            << groups << " groups";
@@ -65,7 +66,7 @@ LogicalResult ConvOp::evaluate(Inputs inputs, Outputs outputs) {
   shape.append(spatial);
   Tensor y = makeResult(getY(), shape, x.getElementType());
 
-  withCompute(y.getElement(), [&](auto zero) {
+  dispatchComputeType(y.getElement(), [&](auto zero) {
     using C = decltype(zero);
     const std::vector<C> values = loadAll<C>(x), weights = loadAll<C>(w);
     // Weights in the order [group][window element][channel][feature], so that the innermost loop
@@ -117,10 +118,10 @@ LogicalResult ConvTransposeOp::evaluate(Inputs inputs, Outputs outputs) {
   Shape shape{batches, features};
   shape.append(spatial);
   Tensor y = makeResult(getY(), shape, x.getElementType());
-  const int64_t pixels = product(image), positions = product(spatial),
-                places = product(window.size);
+  const int64_t pixels = multiplyDims(image), positions = multiplyDims(spatial),
+                places = multiplyDims(window.size);
 
-  withCompute(y.getElement(), [&](auto zero) {
+  dispatchComputeType(y.getElement(), [&](auto zero) {
     using C = decltype(zero);
     const std::vector<C> values = loadAll<C>(x), weights = loadAll<C>(w);
     // Weights in the order [window element][channel][feature within the group], so that the
@@ -159,8 +160,8 @@ LogicalResult ConvWeightGradOp::evaluate(Inputs inputs, Outputs outputs) {
     return emitOpError("(C3) the channels of x and of dy do not match with ")
            << groups << " groups";
   const int64_t channelsPer = channels / groups, featuresPer = features / groups;
-  const int64_t pixels = product(image), positions = product(spatial);
-  const int64_t places = product(window.size);
+  const int64_t pixels = multiplyDims(image), positions = multiplyDims(spatial);
+  const int64_t places = multiplyDims(window.size);
   Shape shape{features, channelsPer};
   llvm::append_range(shape, window.size);
   Tensor dw = makeResult(getDw(), shape, x.getElementType());

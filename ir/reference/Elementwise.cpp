@@ -15,7 +15,7 @@ using namespace ref;
 static constexpr int64_t chunk = 512;
 
 /// Computes y[i] = f(x[i]), with x converted to the compute type C.
-template <typename C, typename F> static void mapOne(const Tensor &x, Tensor &y, F f) {
+template <typename C, typename F> static void mapUnary(const Tensor &x, Tensor &y, F f) {
   using R = decltype(f(C()));
   std::array<C, chunk> in;
   std::array<R, chunk> out;
@@ -30,7 +30,7 @@ template <typename C, typename F> static void mapOne(const Tensor &x, Tensor &y,
 /// Computes f(a, b) for each element of the broadcast result. Elements of a are converted to A,
 /// elements of b to B.
 template <typename A, typename B, typename F>
-static void mapTwo(const Tensor &a, const Tensor &b, Tensor &y, F f) {
+static void mapBinary(const Tensor &a, const Tensor &b, Tensor &y, F f) {
   using R = decltype(f(A(), B()));
   std::array<A, chunk> left;
   std::array<B, chunk> right;
@@ -52,12 +52,12 @@ static void mapTwo(const Tensor &a, const Tensor &b, Tensor &y, F f) {
 
 /// Returns a result tensor with the operand's shape. Its element type is `element`, or the
 /// operand's if `element` is null.
-static Tensor likeOperand(Operation *op, const Tensor &x, Type element = {}) {
+static Tensor makeResultLike(Operation *op, const Tensor &x, Type element = {}) {
   return makeResult(op->getResult(0), x.getShape(), element ? element : x.getElementType());
 }
 
 /// Returns a result tensor of the shape that the operands broadcast to.
-static FailureOr<Tensor> broadcastResult(Operation *op, Inputs inputs, Type element) {
+static FailureOr<Tensor> makeBroadcastResult(Operation *op, Inputs inputs, Type element) {
   SmallVector<ArrayRef<int64_t>> shapes;
   for (const Tensor &input : inputs)
     shapes.push_back(input.getShape());
@@ -68,52 +68,53 @@ static FailureOr<Tensor> broadcastResult(Operation *op, Inputs inputs, Type elem
 }
 
 template <typename F>
-static LogicalResult unary(Operation *op, Inputs inputs, Outputs outputs, F f) {
-  Tensor y = likeOperand(op, inputs[0]);
-  withCompute(y.getElement(), [&](auto zero) { mapOne<decltype(zero)>(inputs[0], y, f); });
+static LogicalResult evaluateUnary(Operation *op, Inputs inputs, Outputs outputs, F f) {
+  Tensor y = makeResultLike(op, inputs[0]);
+  dispatchComputeType(y.getElement(),
+                      [&](auto zero) { mapUnary<decltype(zero)>(inputs[0], y, f); });
   outputs.push_back(y);
   return success();
 }
 
 template <typename F>
-static LogicalResult floatUnary(Operation *op, Inputs inputs, Outputs outputs, F f) {
-  Tensor y = likeOperand(op, inputs[0]);
-  mapOne<double>(inputs[0], y, [f](double x) -> double { return f(x); });
+static LogicalResult evaluateFloatUnary(Operation *op, Inputs inputs, Outputs outputs, F f) {
+  Tensor y = makeResultLike(op, inputs[0]);
+  mapUnary<double>(inputs[0], y, [f](double x) -> double { return f(x); });
   outputs.push_back(y);
   return success();
 }
 
 /// Evaluates a floating-point operation of one or two operands in double precision.
 template <typename F>
-static LogicalResult function(Operation *op, Inputs inputs, Outputs outputs, F f) {
+static LogicalResult evaluateFunction(Operation *op, Inputs inputs, Outputs outputs, F f) {
   if constexpr (std::is_invocable_v<F, double>) {
-    return floatUnary(op, inputs, outputs, f);
+    return evaluateFloatUnary(op, inputs, outputs, f);
   } else {
-    FailureOr<Tensor> y = broadcastResult(op, inputs, inputs[0].getElementType());
+    FailureOr<Tensor> y = makeBroadcastResult(op, inputs, inputs[0].getElementType());
     if (failed(y))
       return failure();
-    mapTwo<double, double>(inputs[0], inputs[1], *y, f);
+    mapBinary<double, double>(inputs[0], inputs[1], *y, f);
     outputs.push_back(*y);
     return success();
   }
 }
 
 template <typename F>
-static LogicalResult floatTest(Operation *op, Inputs inputs, Outputs outputs, F f) {
-  Tensor y = likeOperand(op, inputs[0], IntegerType::get(op->getContext(), 1));
-  mapOne<double>(inputs[0], y, [f](double x) -> int64_t { return f(x); });
+static LogicalResult evaluateFloatPredicate(Operation *op, Inputs inputs, Outputs outputs, F f) {
+  Tensor y = makeResultLike(op, inputs[0], IntegerType::get(op->getContext(), 1));
+  mapUnary<double>(inputs[0], y, [f](double x) -> int64_t { return f(x); });
   outputs.push_back(y);
   return success();
 }
 
 template <typename F>
-static LogicalResult binary(Operation *op, Inputs inputs, Outputs outputs, F f) {
-  FailureOr<Tensor> y = broadcastResult(op, inputs, inputs[0].getElementType());
+static LogicalResult evaluateBinary(Operation *op, Inputs inputs, Outputs outputs, F f) {
+  FailureOr<Tensor> y = makeBroadcastResult(op, inputs, inputs[0].getElementType());
   if (failed(y))
     return failure();
-  withCompute(y->getElement(), [&](auto zero) {
+  dispatchComputeType(y->getElement(), [&](auto zero) {
     using C = decltype(zero);
-    mapTwo<C, C>(inputs[0], inputs[1], *y, f);
+    mapBinary<C, C>(inputs[0], inputs[1], *y, f);
   });
   outputs.push_back(*y);
   return success();
@@ -121,16 +122,16 @@ static LogicalResult binary(Operation *op, Inputs inputs, Outputs outputs, F f) 
 
 /// Evaluates a bitwise operation of two operands. Float operands are an error.
 template <typename F>
-static LogicalResult bitwise(Operation *op, Inputs inputs, Outputs outputs, F f) {
+static LogicalResult evaluateBitwise(Operation *op, Inputs inputs, Outputs outputs, F f) {
   if (inputs[0].isFloat())
     return op->emitOpError("needs bool or integer operands, found ") << inputs[0].getElementType();
-  FailureOr<Tensor> y = broadcastResult(op, inputs, inputs[0].getElementType());
+  FailureOr<Tensor> y = makeBroadcastResult(op, inputs, inputs[0].getElementType());
   if (failed(y))
     return failure();
   if (isUnsigned(y->getElement()))
-    mapTwo<uint64_t, uint64_t>(inputs[0], inputs[1], *y, f);
+    mapBinary<uint64_t, uint64_t>(inputs[0], inputs[1], *y, f);
   else
-    mapTwo<int64_t, int64_t>(inputs[0], inputs[1], *y, f);
+    mapBinary<int64_t, int64_t>(inputs[0], inputs[1], *y, f);
   outputs.push_back(*y);
   return success();
 }
@@ -138,7 +139,7 @@ static LogicalResult bitwise(Operation *op, Inputs inputs, Outputs outputs, F f)
 //===- One operand --------------------------------------------------------===//
 
 LogicalResult AbsOp::evaluate(Inputs in, Outputs out) {
-  return unary(*this, in, out, [](auto x) {
+  return evaluateUnary(*this, in, out, [](auto x) {
     if constexpr (std::is_floating_point_v<decltype(x)>)
       return std::fabs(x);
     else
@@ -146,7 +147,7 @@ LogicalResult AbsOp::evaluate(Inputs in, Outputs out) {
   });
 }
 LogicalResult NegOp::evaluate(Inputs in, Outputs out) {
-  return unary(*this, in, out, [](auto x) {
+  return evaluateUnary(*this, in, out, [](auto x) {
     if constexpr (std::is_floating_point_v<decltype(x)>)
       return -x;
     else
@@ -154,34 +155,34 @@ LogicalResult NegOp::evaluate(Inputs in, Outputs out) {
   });
 }
 LogicalResult SignOp::evaluate(Inputs in, Outputs out) {
-  return unary(*this, in, out, [](auto x) {
+  return evaluateUnary(*this, in, out, [](auto x) {
     using C = decltype(x);
     return x != x ? x : x > 0 ? C(1) : x < 0 ? C(-1) : C(0);
   });
 }
 LogicalResult ReluOp::evaluate(Inputs in, Outputs out) {
-  return unary(*this, in, out, [](auto x) { return x <= 0 ? decltype(x)(0) : x; });
+  return evaluateUnary(*this, in, out, [](auto x) { return x <= 0 ? decltype(x)(0) : x; });
 }
 LogicalResult NotOp::evaluate(Inputs in, Outputs out) {
   if (in[0].isFloat())
     return emitOpError("needs a bool or integer operand, found ") << in[0].getElementType();
   const bool logical = in[0].getElement() == Element::Bool;
-  Tensor y = likeOperand(*this, in[0]);
-  mapOne<int64_t>(in[0], y, [=](int64_t x) -> int64_t { return logical ? !x : ~x; });
+  Tensor y = makeResultLike(*this, in[0]);
+  mapUnary<int64_t>(in[0], y, [=](int64_t x) -> int64_t { return logical ? !x : ~x; });
   out.push_back(y);
   return success();
 }
 
 LogicalResult RsqrtOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return 1 / std::sqrt(x); });
+  return evaluateFloatUnary(*this, in, out, [](double x) { return 1 / std::sqrt(x); });
 }
 LogicalResult SigmoidOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return 1 / (1 + std::exp(-x)); });
+  return evaluateFloatUnary(*this, in, out, [](double x) { return 1 / (1 + std::exp(-x)); });
 }
 
 LogicalResult ErfinvOp::evaluate(Inputs in, Outputs out) {
   using namespace std::numbers;
-  return floatUnary(*this, in, out, [](double x) {
+  return evaluateFloatUnary(*this, in, out, [](double x) {
     const double a = std::fabs(x), infinity = std::numeric_limits<double>::infinity();
     if (!(a < 1))
       return a == 1 ? std::copysign(infinity, x) : std::numeric_limits<double>::quiet_NaN();
@@ -201,7 +202,7 @@ LogicalResult ErfinvOp::evaluate(Inputs in, Outputs out) {
 LogicalResult GeluOp::evaluate(Inputs in, Outputs out) {
   using namespace std::numbers;
   if (getApproximate())
-    return floatUnary(*this, in, out, [](double x) {
+    return evaluateFloatUnary(*this, in, out, [](double x) {
       // Tanh approximation of GELU: (1 + tanh u) / 2 is computed as 1 / (1 + e^-2u), which does not
       // lose digits to cancellation.
       const double u = std::sqrt(2 / pi) * (x + 0.044715 * x * x * x);
@@ -210,25 +211,27 @@ LogicalResult GeluOp::evaluate(Inputs in, Outputs out) {
     });
   // Exact GELU uses erfc, because 1 + erf loses digits to cancellation. A zero probability is a
   // special case, because -inf * 0 would be NaN.
-  return floatUnary(*this, in, out, [](double x) {
+  return evaluateFloatUnary(*this, in, out, [](double x) {
     const double probability = 0.5 * std::erfc(-x / sqrt2);
     return probability == 0 ? -0.0 : x * probability;
   });
 }
 
 LogicalResult IsNanOp::evaluate(Inputs in, Outputs out) {
-  return floatTest(*this, in, out, [](double x) { return std::isnan(x); });
+  return evaluateFloatPredicate(*this, in, out, [](double x) { return std::isnan(x); });
 }
 LogicalResult IsInfOp::evaluate(Inputs in, Outputs out) {
-  return floatTest(*this, in, out, [positive = getPositive(), negative = getNegative()](double x) {
-    return std::isinf(x) && (x > 0 ? positive : negative);
-  });
+  return evaluateFloatPredicate(*this, in, out,
+                                [positive = getPositive(), negative = getNegative()](double x) {
+                                  return std::isinf(x) && (x > 0 ? positive : negative);
+                                });
 }
 
 LogicalResult CastOp::evaluate(Inputs in, Outputs out) {
-  Tensor y = likeOperand(*this, in[0], getTo());
-  withCompute(in[0].getElement(),
-              [&](auto zero) { mapOne<decltype(zero)>(in[0], y, [](auto x) { return x; }); });
+  Tensor y = makeResultLike(*this, in[0], getTo());
+  dispatchComputeType(in[0].getElement(), [&](auto zero) {
+    mapUnary<decltype(zero)>(in[0], y, [](auto x) { return x; });
+  });
   out.push_back(y);
   return success();
 }
@@ -236,9 +239,10 @@ LogicalResult CastOp::evaluate(Inputs in, Outputs out) {
 LogicalResult LookupOp::evaluate(Inputs in, Outputs out) {
   FailureOr<Tensor> table = Tensor::fromAttr(getTable());
   if (failed(table))
-    return emitOpError("the table's elements cannot be read");
-  Tensor y = likeOperand(*this, in[0], table->getElementType());
-  mapOne<int64_t>(in[0], y, [&](int64_t x) { return table->getInt(x & 255); });
+    return emitOpError("the values of attribute 'table' are not available; required: a dense "
+                       "attribute, or a dense resource whose data is in the module");
+  Tensor y = makeResultLike(*this, in[0], table->getElementType());
+  mapUnary<int64_t>(in[0], y, [&](int64_t x) { return table->getInt(x & 255); });
   out.push_back(y);
   return success();
 }
@@ -246,17 +250,17 @@ LogicalResult LookupOp::evaluate(Inputs in, Outputs out) {
 //===- Two operands -------------------------------------------------------===//
 
 LogicalResult AddOp::evaluate(Inputs in, Outputs out) {
-  return binary(*this, in, out, [](auto a, auto b) { return wrapAdd(a, b); });
+  return evaluateBinary(*this, in, out, [](auto a, auto b) { return wrapAdd(a, b); });
 }
 LogicalResult SubOp::evaluate(Inputs in, Outputs out) {
-  return binary(*this, in, out, [](auto a, auto b) { return wrapSub(a, b); });
+  return evaluateBinary(*this, in, out, [](auto a, auto b) { return wrapSub(a, b); });
 }
 LogicalResult MulOp::evaluate(Inputs in, Outputs out) {
-  return binary(*this, in, out, [](auto a, auto b) { return wrapMul(a, b); });
+  return evaluateBinary(*this, in, out, [](auto a, auto b) { return wrapMul(a, b); });
 }
 
 LogicalResult DivOp::evaluate(Inputs in, Outputs out) {
-  return binary(*this, in, out, [](auto a, auto b) {
+  return evaluateBinary(*this, in, out, [](auto a, auto b) {
     using C = decltype(a);
     if constexpr (std::is_floating_point_v<C>)
       return a / b;
@@ -282,21 +286,21 @@ template <typename C> static C integerPower(C a, int64_t b) {
 }
 
 LogicalResult PowOp::evaluate(Inputs in, Outputs out) {
-  FailureOr<Tensor> y = broadcastResult(*this, in, in[0].getElementType());
+  FailureOr<Tensor> y = makeBroadcastResult(*this, in, in[0].getElementType());
   if (failed(y))
     return failure();
   if (in[0].isFloat() || in[1].isFloat())
-    mapTwo<double, double>(in[0], in[1], *y, [](double a, double b) { return std::pow(a, b); });
+    mapBinary<double, double>(in[0], in[1], *y, [](double a, double b) { return std::pow(a, b); });
   else if (isUnsigned(in[0].getElement()))
-    mapTwo<uint64_t, int64_t>(in[0], in[1], *y, integerPower<uint64_t>);
+    mapBinary<uint64_t, int64_t>(in[0], in[1], *y, integerPower<uint64_t>);
   else
-    mapTwo<int64_t, int64_t>(in[0], in[1], *y, integerPower<int64_t>);
+    mapBinary<int64_t, int64_t>(in[0], in[1], *y, integerPower<int64_t>);
   out.push_back(*y);
   return success();
 }
 
 LogicalResult RemOp::evaluate(Inputs in, Outputs out) {
-  return binary(*this, in, out, [truncated = getTruncated()](auto a, auto b) {
+  return evaluateBinary(*this, in, out, [truncated = getTruncated()](auto a, auto b) {
     using C = decltype(a);
     C r;
     if constexpr (std::is_floating_point_v<C>) {
@@ -315,44 +319,44 @@ LogicalResult RemOp::evaluate(Inputs in, Outputs out) {
 }
 
 LogicalResult MaxOp::evaluate(Inputs in, Outputs out) {
-  return binary(*this, in, out, [](auto a, auto b) { return maxOf(a, b); });
+  return evaluateBinary(*this, in, out, [](auto a, auto b) { return maxOf(a, b); });
 }
 LogicalResult MinOp::evaluate(Inputs in, Outputs out) {
-  return binary(*this, in, out, [](auto a, auto b) { return minOf(a, b); });
+  return evaluateBinary(*this, in, out, [](auto a, auto b) { return minOf(a, b); });
 }
 LogicalResult AndOp::evaluate(Inputs in, Outputs out) {
-  return bitwise(*this, in, out, [](auto a, auto b) { return decltype(a)(a & b); });
+  return evaluateBitwise(*this, in, out, [](auto a, auto b) { return decltype(a)(a & b); });
 }
 LogicalResult OrOp::evaluate(Inputs in, Outputs out) {
-  return bitwise(*this, in, out, [](auto a, auto b) { return decltype(a)(a | b); });
+  return evaluateBitwise(*this, in, out, [](auto a, auto b) { return decltype(a)(a | b); });
 }
 LogicalResult XorOp::evaluate(Inputs in, Outputs out) {
-  return bitwise(*this, in, out, [](auto a, auto b) { return decltype(a)(a ^ b); });
+  return evaluateBitwise(*this, in, out, [](auto a, auto b) { return decltype(a)(a ^ b); });
 }
 
 LogicalResult ShiftLeftOp::evaluate(Inputs in, Outputs out) {
   const uint64_t width = in[0].getElementType().getIntOrFloatBitWidth();
-  return bitwise(*this, in, out, [=](auto a, auto b) {
+  return evaluateBitwise(*this, in, out, [=](auto a, auto b) {
     using C = decltype(a);
     return uint64_t(b) >= width ? C(0) : C(uint64_t(a) << b);
   });
 }
 LogicalResult ShiftRightOp::evaluate(Inputs in, Outputs out) {
   const uint64_t width = in[0].getElementType().getIntOrFloatBitWidth();
-  return bitwise(*this, in, out, [=](auto a, auto b) {
+  return evaluateBitwise(*this, in, out, [=](auto a, auto b) {
     using C = decltype(a);
     return uint64_t(b) >= width ? C(a < 0 ? -1 : 0) : C(a >> b);
   });
 }
 
 LogicalResult CompareOp::evaluate(Inputs in, Outputs out) {
-  FailureOr<Tensor> y = broadcastResult(*this, in, IntegerType::get(getContext(), 1));
+  FailureOr<Tensor> y = makeBroadcastResult(*this, in, IntegerType::get(getContext(), 1));
   if (failed(y))
     return failure();
   auto compare = [&](auto test) {
-    withCompute(in[0].getElement(), [&](auto zero) {
+    dispatchComputeType(in[0].getElement(), [&](auto zero) {
       using C = decltype(zero);
-      mapTwo<C, C>(in[0], in[1], *y, [test](C a, C b) -> int64_t { return test(a, b); });
+      mapBinary<C, C>(in[0], in[1], *y, [test](C a, C b) -> int64_t { return test(a, b); });
     });
   };
   switch (getPredicate()) {
@@ -380,12 +384,12 @@ LogicalResult CompareOp::evaluate(Inputs in, Outputs out) {
 }
 
 LogicalResult SelectOp::evaluate(Inputs in, Outputs out) {
-  FailureOr<Tensor> y = broadcastResult(*this, in, in[1].getElementType());
+  FailureOr<Tensor> y = makeBroadcastResult(*this, in, in[1].getElementType());
   if (failed(y))
     return failure();
   ArrayRef<int64_t> shape = y->getShape();
   const Bool *condition = reinterpret_cast<const Bool *>(in[0].data());
-  withStorage(y->getElement(), [&](auto zero) {
+  dispatchStorageType(y->getElement(), [&](auto zero) {
     using T = decltype(zero);
     const T *a = reinterpret_cast<const T *>(in[1].data());
     const T *b = reinterpret_cast<const T *>(in[2].data());
@@ -412,8 +416,8 @@ LogicalResult SelectOp::evaluate(Inputs in, Outputs out) {
 #define DLC_VALUES_2 a, b
 #define DLC_LIBM(Op, mnemonic, libm, operands)                                                     \
   LogicalResult Op::evaluate(Inputs in, Outputs out) {                                             \
-    return function(*this, in, out,                                                                \
-                    [](DLC_OPERANDS_##operands) { return std::libm(DLC_VALUES_##operands); });     \
+    return evaluateFunction(                                                                       \
+        *this, in, out, [](DLC_OPERANDS_##operands) { return std::libm(DLC_VALUES_##operands); }); \
   }
 #include "ir/dlc/ElementwiseTable.inc"
 

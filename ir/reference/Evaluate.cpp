@@ -15,7 +15,7 @@ namespace dlc::ref {
 static constexpr int64_t largestResultBytes = int64_t(1) << 36;
 
 /// Checks that the declared size of each result is below the limit of 64 GiB.
-static LogicalResult checkSize(Operation *op) {
+static LogicalResult checkResultSizes(Operation *op) {
   for (Type result : op->getResultTypes()) {
     auto type = dyn_cast<RankedTensorType>(result);
     if (!type || !type.hasStaticShape() || !findElement(type.getElementType()))
@@ -51,7 +51,7 @@ static LogicalResult checkResults(Operation *op, ArrayRef<Tensor> outputs) {
 
 LogicalResult evaluateOp(Operation *op, ArrayRef<Tensor> inputs, function_ref<Tensor(Value)> outer,
                          SmallVectorImpl<Tensor> &outputs) {
-  if (failed(checkSize(op)))
+  if (failed(checkResultSizes(op)))
     return failure();
   LogicalResult done = failure();
   if (auto branch = dyn_cast<IfOp>(op))
@@ -69,9 +69,9 @@ LogicalResult evaluateOp(Operation *op, ArrayRef<Tensor> inputs, function_ref<Te
 
 namespace {
 /// Values of one block during its evaluation. Each tensor is released after its last use.
-class Scope {
+class BlockValues {
 public:
-  Scope(Block &block, function_ref<Tensor(Value)> outer) : block(block), outer(outer) {}
+  BlockValues(Block &block, function_ref<Tensor(Value)> outer) : block(block), outer(outer) {}
 
   void define(Value value, const Tensor &tensor) {
     if (value.use_empty())
@@ -113,7 +113,7 @@ LogicalResult evaluateBlock(Block &block, ArrayRef<Tensor> arguments,
     return parent->emitOpError("has a region of ")
            << block.getNumArguments() << " arguments; found: " << arguments.size() << " values";
   }
-  Scope scope(block, outer);
+  BlockValues scope(block, outer);
   for (auto [argument, tensor] : llvm::zip(block.getArguments(), arguments))
     scope.define(argument, tensor);
   for (Operation &op : block) {
@@ -160,7 +160,7 @@ LogicalResult evaluate(FunctionOpInterface function, ArrayRef<Tensor> inputs,
   return evaluateBlock(function.getFunctionBody().front(), inputs, nullptr, outputs);
 }
 
-void takeFound(FunctionOpInterface function, SmallVectorImpl<Tensor> &results) {
+void truncateDynamicResults(FunctionOpInterface function, SmallVectorImpl<Tensor> &results) {
   SmallVector<bool> counts(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     auto counted =

@@ -14,7 +14,8 @@ mlir::LogicalResult evaluate(mlir::FunctionOpInterface function, llvm::ArrayRef<
 /// Removes the results that users do not see. Results with `dlc.counted` (bounded dynamic
 /// dimensions) are truncated to the sizes in their counter results, and the counter results are
 /// removed.
-void takeFound(mlir::FunctionOpInterface function, llvm::SmallVectorImpl<Tensor> &results);
+void truncateDynamicResults(mlir::FunctionOpInterface function,
+                            llvm::SmallVectorImpl<Tensor> &results);
 
 /// Evaluates one block with the given argument values. The callback `outer` returns the tensors of
 /// values that are defined outside the block.

@@ -12,13 +12,13 @@ using namespace ref;
 
 /// Clamps an index of a gather: negative indices count from the end, and an index out of range
 /// reads the nearest element.
-static int64_t nearestPlace(int64_t index, int64_t size) {
+static int64_t clampIndex(int64_t index, int64_t size) {
   return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size - 1);
 }
 
 /// Checks an index of a scatter: negative indices count from the end, and an index out of range is
 /// an error.
-static FailureOr<int64_t> exactPlace(Operation *op, int64_t index, int64_t size) {
+static FailureOr<int64_t> checkScatterIndex(Operation *op, int64_t index, int64_t size) {
   const int64_t place = index < 0 ? index + size : index;
   if (place < 0 || place >= size)
     return op->emitOpError("needs indices from ")
@@ -26,7 +26,7 @@ static FailureOr<int64_t> exactPlace(Operation *op, int64_t index, int64_t size)
   return place;
 }
 
-static LogicalResult nothingToRead(Operation *op) {
+static LogicalResult reportEmptyDimension(Operation *op) {
   return op->emitOpError("reads from a dimension of size 0");
 }
 
@@ -39,14 +39,14 @@ LogicalResult GatherOp::evaluate(Inputs inputs, Outputs outputs) {
   Tensor y = makeResult(getY(), shape, x.getElementType());
   const AxisView view(x.getShape(), axis);
   if (y.size() && view.size == 0)
-    return nothingToRead(*this);
+    return reportEmptyDimension(*this);
   const int64_t bytes =
       storageBytes(RankedTensorType::get(x.getShape().drop_front(axis + 1), x.getElementType()));
   const std::vector<int64_t> places = loadAll<int64_t>(indices);
   char *result = y.mutableData();
   for (int64_t o = 0; o < view.outer && y.size(); ++o)
     for (int64_t index : places) {
-      const int64_t place = nearestPlace(index, view.size);
+      const int64_t place = clampIndex(index, view.size);
       std::memcpy(result, x.data() + (o * view.size + place) * bytes, bytes);
       result += bytes;
     }
@@ -60,18 +60,18 @@ LogicalResult GatherElementsOp::evaluate(Inputs inputs, Outputs outputs) {
   Tensor y = makeResult(getY(), indices.getShape(), x.getElementType());
   const int64_t size = x.getShape()[axis];
   if (y.size() && x.size() == 0)
-    return nothingToRead(*this);
+    return reportEmptyDimension(*this);
   const std::vector<int64_t> places = loadAll<int64_t>(indices);
   std::vector<int64_t> strides = rowMajorStrides(x.getShape());
   const int64_t step = std::exchange(strides[axis], 0);
-  withStorage(y.getElement(), [&](auto zero) {
+  dispatchStorageType(y.getElement(), [&](auto zero) {
     using T = decltype(zero);
     const T *in = reinterpret_cast<const T *>(x.data());
     T *result = reinterpret_cast<T *>(y.mutableData());
     forEachRow(y.getShape(), {rowMajorStrides(y.getShape()), strides},
                [&](ArrayRef<int64_t> at, ArrayRef<int64_t> steps, int64_t count) {
                  for (int64_t i = 0; i < count; ++i) {
-                   const int64_t place = nearestPlace(places[at[0] + i], size);
+                   const int64_t place = clampIndex(places[at[0] + i], size);
                    result[at[0] + i] = in[at[1] + i * steps[1] + place * step];
                  }
                });
@@ -87,25 +87,25 @@ LogicalResult GatherNdOp::evaluate(Inputs inputs, Outputs outputs) {
   llvm::append_range(shape, x.getShape().drop_front(batchDims + depth));
   Tensor y = makeResult(getY(), shape, x.getElementType());
   if (y.size() && x.size() == 0)
-    return nothingToRead(*this);
-  const int64_t batches = product(x.getShape().take_front(batchDims));
-  const int64_t tuples = product(indices.getShape().drop_back());
+    return reportEmptyDimension(*this);
+  const int64_t batches = multiplyDims(x.getShape().take_front(batchDims));
+  const int64_t tuples = multiplyDims(indices.getShape().drop_back());
   const int64_t perBatch = batches ? tuples / batches : 0;
   ArrayRef<int64_t> dims = x.getShape().slice(batchDims, depth);
   const int64_t bytes =
-      product(x.getShape().drop_front(batchDims + depth)) * elementBytes(x.getElementType());
+      multiplyDims(x.getShape().drop_front(batchDims + depth)) * elementBytes(x.getElementType());
   const std::vector<int64_t> values = loadAll<int64_t>(indices);
   for (int64_t t = 0; t < tuples && y.size(); ++t) {
     int64_t place = t / perBatch;
     for (int64_t d = 0; d < depth; ++d)
-      place = place * dims[d] + nearestPlace(values[t * depth + d], dims[d]);
+      place = place * dims[d] + clampIndex(values[t * depth + d], dims[d]);
     std::memcpy(y.mutableData() + t * bytes, x.data() + place * bytes, bytes);
   }
   outputs.push_back(y);
   return success();
 }
 
-template <typename C> static C combine(ScatterReduction reduction, C old, C update) {
+template <typename C> static C applyReduction(ScatterReduction reduction, C old, C update) {
   switch (reduction) {
   case ScatterReduction::none:
     return update;
@@ -126,12 +126,12 @@ template <typename C> static C combine(ScatterReduction reduction, C old, C upda
 static Tensor scatter(Operation *op, const Tensor &x, const Tensor &updates,
                       ArrayRef<int64_t> places, int64_t length, ScatterReduction reduction) {
   Tensor y = makeResult(op->getResult(0), x.getShape(), x.getElementType());
-  withCompute(y.getElement(), [&](auto zero) {
+  dispatchComputeType(y.getElement(), [&](auto zero) {
     using C = decltype(zero);
     std::vector<C> values = loadAll<C>(x), news = loadAll<C>(updates);
     for (auto [u, place] : llvm::enumerate(places))
       for (int64_t i = 0; i < length; ++i)
-        values[place + i] = combine(reduction, values[place + i], news[u * length + i]);
+        values[place + i] = applyReduction(reduction, values[place + i], news[u * length + i]);
     storeAll<C>(y, values);
   });
   return y;
@@ -149,7 +149,7 @@ LogicalResult ScatterElementsOp::evaluate(Inputs inputs, Outputs outputs) {
     int64_t place = 0;
     for (int64_t d = 0; d < x.getRank() && succeeded(result); ++d) {
       const int64_t wanted = d == axis ? values[places.size()] : index[d];
-      FailureOr<int64_t> at = exactPlace(*this, wanted, x.getShape()[d]);
+      FailureOr<int64_t> at = checkScatterIndex(*this, wanted, x.getShape()[d]);
       if (failed(at))
         result = failure();
       else
@@ -166,14 +166,14 @@ LogicalResult ScatterElementsOp::evaluate(Inputs inputs, Outputs outputs) {
 LogicalResult ScatterNdOp::evaluate(Inputs inputs, Outputs outputs) {
   const Tensor &x = inputs[0], &indices = inputs[1], &updates = inputs[2];
   const int64_t depth = indices.getShape().back();
-  const int64_t tuples = product(indices.getShape().drop_back());
-  const int64_t length = product(x.getShape().drop_front(depth));
+  const int64_t tuples = multiplyDims(indices.getShape().drop_back());
+  const int64_t length = multiplyDims(x.getShape().drop_front(depth));
   const std::vector<int64_t> values = loadAll<int64_t>(indices);
   std::vector<int64_t> places;
   for (int64_t t = 0; t < tuples; ++t) {
     int64_t place = 0;
     for (int64_t d = 0; d < depth; ++d) {
-      FailureOr<int64_t> at = exactPlace(*this, values[t * depth + d], x.getShape()[d]);
+      FailureOr<int64_t> at = checkScatterIndex(*this, values[t * depth + d], x.getShape()[d]);
       if (failed(at))
         return failure();
       place = place * x.getShape()[d] + *at;

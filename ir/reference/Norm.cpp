@@ -11,7 +11,7 @@ namespace dlc {
 using namespace ref;
 
 /// Computes the softmax, or the log-softmax if `logarithm` is set, along one axis.
-static Tensor softmax(Operation *op, const Tensor &x, int64_t axis, bool logarithm) {
+static Tensor computeSoftmax(Operation *op, const Tensor &x, int64_t axis, bool logarithm) {
   Tensor y = makeResult(op->getResult(0), x.getShape(), x.getElementType());
   const AxisView view(x.getShape(), axis);
   std::vector<double> values = loadAll<double>(x);
@@ -33,11 +33,11 @@ static Tensor softmax(Operation *op, const Tensor &x, int64_t axis, bool logarit
 }
 
 LogicalResult SoftmaxOp::evaluate(Inputs inputs, Outputs outputs) {
-  outputs.push_back(softmax(*this, inputs[0], getAxis(), false));
+  outputs.push_back(computeSoftmax(*this, inputs[0], getAxis(), false));
   return success();
 }
 LogicalResult LogSoftmaxOp::evaluate(Inputs inputs, Outputs outputs) {
-  outputs.push_back(softmax(*this, inputs[0], getAxis(), true));
+  outputs.push_back(computeSoftmax(*this, inputs[0], getAxis(), true));
   return success();
 }
 
@@ -49,7 +49,7 @@ static constexpr double kNoOffset = -0.0;
 static std::vector<double> stretched(const Tensor &parameter, ArrayRef<int64_t> shape,
                                      double otherwise) {
   if (!parameter)
-    return std::vector<double>(size_t(product(shape)), otherwise);
+    return std::vector<double>(size_t(multiplyDims(shape)), otherwise);
   Tensor wide = Tensor::empty(RankedTensorType::get(shape, parameter.getElementType()));
   copyStrided(parameter, 0, broadcastStrides(parameter.getShape(), shape), wide);
   return loadAll<double>(wide);
@@ -57,7 +57,7 @@ static std::vector<double> stretched(const Tensor &parameter, ArrayRef<int64_t> 
 
 /// Returns the scale and bias that follow x in the inputs. An absent operand has no input, and is
 /// returned as a null tensor.
-template <typename Op> static std::pair<Tensor, Tensor> scaleAndBias(Op op, Inputs inputs) {
+template <typename Op> static std::pair<Tensor, Tensor> getScaleAndBias(Op op, Inputs inputs) {
   Inputs rest = inputs.drop_front();
   Tensor scale, bias;
   if (op.getScale())
@@ -101,7 +101,7 @@ static Tensor normaliseFrom(Operation *op, int64_t axis, const Tensor &x, const 
 }
 
 LogicalResult LayerNormOp::evaluate(Inputs inputs, Outputs outputs) {
-  auto [scale, bias] = scaleAndBias(*this, inputs);
+  auto [scale, bias] = getScaleAndBias(*this, inputs);
   outputs.push_back(normaliseFrom(*this, getAxis(), inputs[0], scale, bias,
                                   getEps().convertToDouble(), /*centred=*/true));
   return success();
@@ -114,7 +114,7 @@ LogicalResult RmsNormOp::evaluate(Inputs inputs, Outputs outputs) {
 }
 
 LogicalResult GroupNormOp::evaluate(Inputs inputs, Outputs outputs) {
-  auto [scale, bias] = scaleAndBias(*this, inputs);
+  auto [scale, bias] = getScaleAndBias(*this, inputs);
   const AxisView view(inputs[0].getShape(), 1);
   auto ofImage = [&](const Tensor &parameter, double otherwise) {
     std::vector<double> all;

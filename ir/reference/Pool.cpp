@@ -8,7 +8,7 @@ namespace dlc {
 using namespace ref;
 
 /// Returns the shape of a pool's result. Fails if a window is larger than the padded operand.
-static FailureOr<Shape> pooledShape(Operation *op, const Tensor &x, const Window &window) {
+static FailureOr<Shape> computePooledShape(Operation *op, const Tensor &x, const Window &window) {
   Shape shape(x.getShape().take_front(2));
   shape.append(window.outputShape(x.getShape().drop_front(2)));
   for (int64_t size : shape)
@@ -22,12 +22,12 @@ static FailureOr<Shape> pooledShape(Operation *op, const Tensor &x, const Window
 static void maxima(const Tensor &x, const Window &window, Tensor &y, int64_t *indices,
                    uint8_t *places = nullptr) {
   ArrayRef<int64_t> image = x.getShape().drop_front(2), spatial = y.getShape().drop_front(2);
-  const int64_t pixels = product(image), positions = product(spatial);
-  const int64_t planes = product(x.getShape().take_front(2));
-  withCompute(x.getElement(), [&](auto zero) {
+  const int64_t pixels = multiplyDims(image), positions = multiplyDims(spatial);
+  const int64_t planes = multiplyDims(x.getShape().take_front(2));
+  dispatchComputeType(x.getElement(), [&](auto zero) {
     using C = decltype(zero);
     const std::vector<C> values = loadAll<C>(x);
-    std::vector<C> best(y.size(), lowestOf<C>(x.getElement()));
+    std::vector<C> best(y.size(), getLowest<C>(x.getElement()));
     window.forEachOutput(image, spatial, [&](int64_t position, ArrayRef<Window::Tap> taps) {
       for (int64_t plane = 0; plane < planes; ++plane) {
         int64_t where = -1, place = 0;
@@ -55,7 +55,7 @@ static void maxima(const Tensor &x, const Window &window, Tensor &y, int64_t *in
 LogicalResult MaxPoolOp::evaluate(Inputs inputs, Outputs outputs) {
   const Tensor &x = inputs[0];
   const Window window{getWindow(), getStrides(), getDilations(), getLow(), getHigh()};
-  FailureOr<Shape> shape = pooledShape(*this, x, window);
+  FailureOr<Shape> shape = computePooledShape(*this, x, window);
   if (failed(shape))
     return failure();
   Tensor y = makeResult(getY(), *shape, x.getElementType());
@@ -67,7 +67,7 @@ LogicalResult MaxPoolOp::evaluate(Inputs inputs, Outputs outputs) {
 LogicalResult MaxPoolPositionsOp::evaluate(Inputs inputs, Outputs outputs) {
   const Tensor &x = inputs[0];
   const Window window{getWindow(), getStrides(), getDilations(), getLow(), getHigh()};
-  FailureOr<Shape> shape = pooledShape(*this, x, window);
+  FailureOr<Shape> shape = computePooledShape(*this, x, window);
   if (failed(shape))
     return failure();
   Tensor y = makeResult(getY(), *shape, x.getElementType());
@@ -82,7 +82,7 @@ LogicalResult MaxPoolPositionsOp::evaluate(Inputs inputs, Outputs outputs) {
 LogicalResult MaxPoolIndicesOp::evaluate(Inputs inputs, Outputs outputs) {
   const Tensor &x = inputs[0];
   const Window window{getWindow(), getStrides(), getDilations(), getLow(), getHigh()};
-  FailureOr<Shape> shape = pooledShape(*this, x, window);
+  FailureOr<Shape> shape = computePooledShape(*this, x, window);
   if (failed(shape))
     return failure();
   Tensor y = makeResult(getY(), *shape, x.getElementType());
@@ -91,7 +91,7 @@ LogicalResult MaxPoolIndicesOp::evaluate(Inputs inputs, Outputs outputs) {
   maxima(x, window, y, places);
   if (getColumnMajor()) {
     ArrayRef<int64_t> image = x.getShape().drop_front(2);
-    const int64_t pixels = product(image);
+    const int64_t pixels = multiplyDims(image);
     for (int64_t i = 0; i < indices.size(); ++i) {
       if (places[i] < 0)
         continue;
@@ -115,7 +115,7 @@ LogicalResult MaxPoolIndicesOp::evaluate(Inputs inputs, Outputs outputs) {
 static std::vector<int64_t> countsOf(const Window &window, ArrayRef<int64_t> image,
                                      ArrayRef<int64_t> spatial, bool includePad,
                                      ArrayRef<int64_t> countedHigh) {
-  std::vector<int64_t> counts(product(spatial));
+  std::vector<int64_t> counts(multiplyDims(spatial));
   Shape counted(image), offset(window.low);
   for (size_t d = 0; d < counted.size() && includePad; ++d) {
     counted[d] += window.low[d] + countedHigh[d];
@@ -132,13 +132,13 @@ static std::vector<int64_t> countsOf(const Window &window, ArrayRef<int64_t> ima
 LogicalResult AvgPoolOp::evaluate(Inputs inputs, Outputs outputs) {
   const Tensor &x = inputs[0];
   const Window window{getWindow(), getStrides(), getDilations(), getLow(), getHigh()};
-  FailureOr<Shape> shape = pooledShape(*this, x, window);
+  FailureOr<Shape> shape = computePooledShape(*this, x, window);
   if (failed(shape))
     return failure();
   Tensor y = makeResult(getY(), *shape, x.getElementType());
   ArrayRef<int64_t> image = x.getShape().drop_front(2), spatial = y.getShape().drop_front(2);
-  const int64_t pixels = product(image), positions = product(spatial);
-  const int64_t planes = product(x.getShape().take_front(2));
+  const int64_t pixels = multiplyDims(image), positions = multiplyDims(spatial);
+  const int64_t planes = multiplyDims(x.getShape().take_front(2));
 
   const std::vector<int64_t> counts =
       countsOf(window, image, spatial, getIncludePad(), getCountedHigh());
@@ -168,8 +168,8 @@ static FailureOr<Tensor> spread(Operation *op, const Tensor &dy, const Window &w
     return op->emitOpError("(C3) does not match dy's spatial dimensions");
   shape.append(image.begin(), image.end());
   Tensor dx = makeResult(op->getResult(0), shape, dy.getElementType());
-  const int64_t pixels = product(image), positions = product(forward);
-  const int64_t planes = product(dy.getShape().take_front(2));
+  const int64_t pixels = multiplyDims(image), positions = multiplyDims(forward);
+  const int64_t planes = multiplyDims(dy.getShape().take_front(2));
   std::vector<double> sums(dx.size());
   window.forEachOutput(image, forward, [&](int64_t position, ArrayRef<Window::Tap> taps) {
     for (int64_t plane = 0; plane < planes; ++plane)

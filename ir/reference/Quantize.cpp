@@ -11,7 +11,7 @@ using namespace ref;
 
 /// Returns, for each element of x, the index of its scale (or zero point) in the scale's tensor.
 template <typename Op>
-static std::vector<int64_t> indicesOf(Op op, const Tensor &x, const Tensor &scale) {
+static std::vector<int64_t> computeScaleIndices(Op op, const Tensor &x, const Tensor &scale) {
   std::vector<int64_t> indices;
   auto block = op.getBlockSize();
   // Row-major strides of the scales, with stride 0 in dimensions of size 1, which broadcast.
@@ -32,9 +32,9 @@ static std::vector<int64_t> indicesOf(Op op, const Tensor &x, const Tensor &scal
 }
 
 /// Rounds a double to a floating-point element type, and returns it as a double.
-static double roundedTo(double value, Element element) {
-  return withStorage(element,
-                     [&](auto zero) { return convert<double>(convert<decltype(zero)>(value)); });
+static double roundToElement(double value, Element element) {
+  return dispatchStorageType(
+      element, [&](auto zero) { return convert<double>(convert<decltype(zero)>(value)); });
 }
 
 LogicalResult QuantizeOp::evaluate(Inputs inputs, Outputs outputs) {
@@ -42,21 +42,22 @@ LogicalResult QuantizeOp::evaluate(Inputs inputs, Outputs outputs) {
   const Tensor *zero = getZeroPoint() ? &inputs[2] : nullptr;
   auto integer = cast<IntegerType>(getTo());
   Tensor y = makeResult(getY(), x.getShape(), integer);
-  const std::vector<int64_t> scales = indicesOf(*this, x, scale),
-                             zeros = zero ? indicesOf(*this, x, *zero) : std::vector<int64_t>();
+  const std::vector<int64_t> scales = computeScaleIndices(*this, x, scale),
+                             zeros = zero ? computeScaleIndices(*this, x, *zero)
+                                          : std::vector<int64_t>();
   auto [least, most] = integerRange(integer);
   const auto low = double(int64_t(getLow().value_or(uint64_t(least)))),
              high = double(int64_t(getHigh().value_or(uint64_t(most))));
   const Element wide = x.getElement() == Element::F64 ? Element::F64 : Element::F32;
   for (int64_t i = 0; i < x.size(); ++i) {
     const double s = scale.getDouble(scales[i]);
-    double v = getReciprocal()
-                   ? x.getDouble(i) * roundedTo(roundedTo(1 / s, scale.getElement()), wide)
-                   : x.getDouble(i) / roundedTo(s, wide);
-    v = roundedTo(v, wide);
-    const double z = zero ? roundedTo(zero->getDouble(zeros[i]), wide) : 0;
-    v = getZeroPointFirst() ? std::nearbyint(roundedTo(v + z, wide))
-                            : roundedTo(std::nearbyint(v) + z, wide);
+    double v = getReciprocal() ? x.getDouble(i) *
+                                     roundToElement(roundToElement(1 / s, scale.getElement()), wide)
+                               : x.getDouble(i) / roundToElement(s, wide);
+    v = roundToElement(v, wide);
+    const double z = zero ? roundToElement(zero->getDouble(zeros[i]), wide) : 0;
+    v = getZeroPointFirst() ? std::nearbyint(roundToElement(v + z, wide))
+                            : roundToElement(std::nearbyint(v) + z, wide);
     y.setDouble(i, std::isnan(v) ? 0 : std::clamp(v, low, high));
   }
   outputs.push_back(y);
@@ -68,16 +69,17 @@ LogicalResult DequantizeOp::evaluate(Inputs inputs, Outputs outputs) {
   const Tensor *zero = getZeroPoint() ? &inputs[2] : nullptr;
   const Element element = scale.getElement();
   Tensor y = makeResult(getY(), x.getShape(), scale.getElementType());
-  const std::vector<int64_t> scales = indicesOf(*this, x, scale),
-                             zeros = zero ? indicesOf(*this, x, *zero) : std::vector<int64_t>();
+  const std::vector<int64_t> scales = computeScaleIndices(*this, x, scale),
+                             zeros = zero ? computeScaleIndices(*this, x, *zero)
+                                          : std::vector<int64_t>();
   const bool isFloatZero = zero && zero->isFloat();
   for (int64_t i = 0; i < x.size(); ++i) {
     double v = 0;
     if (isFloatZero)
-      v = roundedTo(x.getDouble(i), element) - zero->getDouble(zeros[i]);
+      v = roundToElement(x.getDouble(i), element) - zero->getDouble(zeros[i]);
     else
       v = double(int32_t(uint32_t(x.getInt(i)) - uint32_t(zero ? zero->getInt(zeros[i]) : 0)));
-    y.setDouble(i, roundedTo(v, element) * scale.getDouble(scales[i]));
+    y.setDouble(i, roundToElement(v, element) * scale.getDouble(scales[i]));
   }
   outputs.push_back(y);
   return success();
@@ -111,15 +113,15 @@ LogicalResult DynamicQuantizeOp::evaluate(Inputs inputs, Outputs outputs) {
     high[index[i]] = maxOf(high[index[i]], x.getDouble(i));
   }
   for (int64_t i = 0; i < scale.size(); ++i) {
-    scale.setDouble(i, roundedTo(roundedTo(high[i] - low[i], element) / 255.0, element));
+    scale.setDouble(i, roundToElement(roundToElement(high[i] - low[i], element) / 255.0, element));
     safe[i] = scale.getDouble(i) == 0 ? 1 : scale.getDouble(i);
-    const double least = roundedTo(0 - roundedTo(low[i] / safe[i], element), element);
+    const double least = roundToElement(0 - roundToElement(low[i] / safe[i], element), element);
     zero.setDouble(i, std::nearbyint(std::isnan(least) ? least : std::clamp(least, 0.0, 255.0)));
   }
   const Element wide = element == Element::F64 ? Element::F64 : Element::F32;
   for (int64_t i = 0; i < x.size(); ++i) {
-    const double v =
-        std::nearbyint(roundedTo(x.getDouble(i) / safe[index[i]], wide)) + zero.getDouble(index[i]);
+    const double v = std::nearbyint(roundToElement(x.getDouble(i) / safe[index[i]], wide)) +
+                     zero.getDouble(index[i]);
     y.setDouble(i, std::isnan(v) ? 0 : std::clamp(v, 0.0, 255.0));
   }
   outputs.push_back(y);

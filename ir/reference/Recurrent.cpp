@@ -13,8 +13,8 @@ static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 namespace {
 /// Operands of a recurrent layer as doubles, and the sizes of the layer.
-struct Layer {
-  Layer(Inputs inputs, int64_t gates, Direction direction)
+struct RecurrentOperands {
+  RecurrentOperands(Inputs inputs, int64_t gates, Direction direction)
       : steps(inputs[0].getShape()[0]), batches(inputs[0].getShape()[1]),
         features(inputs[0].getShape()[2]), directions(inputs[1].getShape()[0]),
         hidden(inputs[2].getShape()[2]), gates(gates), direction(direction),
@@ -83,7 +83,7 @@ struct Layer {
 
 LogicalResult LstmOp::evaluate(Inputs inputs, Outputs outputs) {
   enum { Input, Output, Forget, Cell };
-  Layer layer(inputs, 4, getDirection());
+  RecurrentOperands layer(inputs, 4, getDirection());
   std::vector<double> cells = loadAll<double>(inputs[5]);
   layer.run(*this, inputs, outputs,
             [&](int64_t d, int64_t t, int64_t n, const double *h, double *next) {
@@ -104,7 +104,7 @@ LogicalResult LstmOp::evaluate(Inputs inputs, Outputs outputs) {
 
 LogicalResult GruOp::evaluate(Inputs inputs, Outputs outputs) {
   enum { Update, Reset, Candidate };
-  Layer layer(inputs, 3, getDirection());
+  RecurrentOperands layer(inputs, 3, getDirection());
   const bool linearBeforeReset = getLinearBeforeReset();
   std::vector<double> resets(layer.hidden), kept(layer.hidden);
   layer.run(*this, inputs, outputs,
@@ -127,7 +127,7 @@ LogicalResult GruOp::evaluate(Inputs inputs, Outputs outputs) {
 }
 
 LogicalResult RnnOp::evaluate(Inputs inputs, Outputs outputs) {
-  Layer layer(inputs, 1, getDirection());
+  RecurrentOperands layer(inputs, 1, getDirection());
   const bool relu = getRelu();
   layer.run(*this, inputs, outputs,
             [&](int64_t d, int64_t t, int64_t n, const double *h, double *next) {

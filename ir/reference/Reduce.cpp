@@ -15,7 +15,7 @@ static constexpr int64_t chunk = 4096;
 
 /// Returns the shape after a reduction over `axes`. If `keepdims` is set, reduced dimensions have
 /// size 1.
-static Shape reducedShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes, bool keepdims) {
+static Shape computeReducedShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes, bool keepdims) {
   Shape result;
   for (auto [d, size] : llvm::enumerate(shape))
     if (!llvm::is_contained(axes, int64_t(d)))
@@ -25,7 +25,7 @@ static Shape reducedShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes, bool 
   return result;
 }
 
-template <typename C> static C initial(ReduceKind kind, Element element) {
+template <typename C> static C getInitialValue(ReduceKind kind, Element element) {
   switch (kind) {
   case ReduceKind::sum:
   case ReduceKind::mean:
@@ -33,9 +33,9 @@ template <typename C> static C initial(ReduceKind kind, Element element) {
   case ReduceKind::prod:
     return 1;
   case ReduceKind::max:
-    return lowestOf<C>(element);
+    return getLowest<C>(element);
   case ReduceKind::min:
-    return highestOf<C>(element);
+    return getHighest<C>(element);
   }
   return 0;
 }
@@ -58,14 +58,14 @@ template <typename C, typename F> static void withCombiner(ReduceKind kind, F f)
 LogicalResult ReduceOp::evaluate(Inputs inputs, Outputs outputs) {
   const Tensor &x = inputs[0];
   const ReduceKind kind = getKind();
-  Tensor y =
-      makeResult(getY(), reducedShape(x.getShape(), getAxes(), getKeepdims()), x.getElementType());
+  Tensor y = makeResult(getY(), computeReducedShape(x.getShape(), getAxes(), getKeepdims()),
+                        x.getElementType());
   // Strides of the result along the dimensions of x, with stride 0 along reduced dimensions.
-  const Shape kept = reducedShape(x.getShape(), getAxes(), true);
+  const Shape kept = computeReducedShape(x.getShape(), getAxes(), true);
   const std::vector<int64_t> strides = broadcastStrides(kept, x.getShape());
-  withCompute(x.getElement(), [&](auto zero) {
+  dispatchComputeType(x.getElement(), [&](auto zero) {
     using C = decltype(zero);
-    std::vector<C> sums(y.size(), initial<C>(kind, x.getElement())), row;
+    std::vector<C> sums(y.size(), getInitialValue<C>(kind, x.getElement())), row;
     withCombiner<C>(kind, [&](auto combine) {
       forEachRow(x.getShape(), {rowMajorStrides(x.getShape()), strides},
                  [&](ArrayRef<int64_t> at, ArrayRef<int64_t> step, int64_t count) {
@@ -99,12 +99,12 @@ LogicalResult ArgReduceOp::evaluate(Inputs inputs, Outputs outputs) {
   const int64_t axis = getAxis();
   const bool wantMax = getKind() == ReduceKind::max, last = getLast();
   const AxisView view(x.getShape(), axis);
-  Tensor y = makeResult(getY(), reducedShape(x.getShape(), {axis}, getKeepdims()),
+  Tensor y = makeResult(getY(), computeReducedShape(x.getShape(), {axis}, getKeepdims()),
                         IntegerType::get(getContext(), 64));
   if (view.size == 0 && y.size())
     return emitOpError("needs at least one element along axis ") << axis;
   int64_t *result = reinterpret_cast<int64_t *>(y.mutableData());
-  withCompute(x.getElement(), [&](auto zero) {
+  dispatchComputeType(x.getElement(), [&](auto zero) {
     using C = decltype(zero);
     // argmax and argmin: NaN is preferred to every number, and the first of equal elements is kept.
     auto better = [&](C a, C b) { return a != a ? b == b : wantMax ? a > b : a < b; };
@@ -131,13 +131,13 @@ LogicalResult CumulativeOp::evaluate(Inputs inputs, Outputs outputs) {
   const AxisView view(x.getShape(), getAxis());
   const bool reverse = getReverse(), exclusive = getExclusive();
   Tensor y = makeResult(getY(), x.getShape(), x.getElementType());
-  withCompute(x.getElement(), [&](auto zero) {
+  dispatchComputeType(x.getElement(), [&](auto zero) {
     using C = decltype(zero);
     std::vector<C> values = loadAll<C>(x);
     withCombiner<C>(getKind(), [&](auto combine) {
       for (int64_t o = 0; o < view.outer; ++o)
         for (int64_t i = 0; i < view.inner; ++i) {
-          C running = initial<C>(getKind(), x.getElement());
+          C running = getInitialValue<C>(getKind(), x.getElement());
           for (int64_t k = 0; k < view.size; ++k) {
             const int64_t place = reverse ? view.size - 1 - k : k;
             C &value = values[(o * view.size + place) * view.inner + i];
@@ -165,7 +165,7 @@ LogicalResult TopKOp::evaluate(Inputs inputs, Outputs outputs) {
   Tensor best = makeResult(getValues(), shape, x.getElementType());
   Tensor places = makeResult(getIndices(), shape, IntegerType::get(getContext(), 64));
   int64_t *indices = reinterpret_cast<int64_t *>(places.mutableData());
-  withCompute(x.getElement(), [&](auto zero) {
+  dispatchComputeType(x.getElement(), [&](auto zero) {
     using C = decltype(zero);
     const std::vector<C> values = loadAll<C>(x);
     std::vector<C> chosen(best.size());

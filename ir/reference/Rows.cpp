@@ -20,7 +20,7 @@ void loadRow(const Tensor &from, int64_t offset, int64_t stride, int64_t count, 
       to[i] = C(from.getInt(offset + i * stride));
     return;
   }
-  withStorage(from.getElement(), [&](auto zero) {
+  dispatchStorageType(from.getElement(), [&](auto zero) {
     using T = decltype(zero);
     const T *data = reinterpret_cast<const T *>(from.data()) + offset;
     if (stride == 0)
@@ -43,7 +43,7 @@ template <typename C> void storeRow(Tensor &to, int64_t offset, int64_t count, c
     }
     return;
   }
-  withStorage(to.getElement(), [&](auto zero) {
+  dispatchStorageType(to.getElement(), [&](auto zero) {
     using T = decltype(zero);
     T *data = reinterpret_cast<T *>(to.mutableData()) + offset;
     std::transform(from, from + count, data, [](C v) { return convert<T>(v); });
@@ -163,17 +163,18 @@ void copyStrided(const Tensor &from, int64_t start, std::vector<int64_t> strides
 AxisView::AxisView(llvm::ArrayRef<int64_t> shape, int64_t axis) : AxisView(shape, axis, axis + 1) {}
 
 AxisView::AxisView(llvm::ArrayRef<int64_t> shape, int64_t axis, int64_t end)
-    : outer(product(shape.take_front(axis))), size(product(shape.slice(axis, end - axis))),
-      inner(product(shape.drop_front(end))) {}
+    : outer(multiplyDims(shape.take_front(axis))),
+      size(multiplyDims(shape.slice(axis, end - axis))),
+      inner(multiplyDims(shape.drop_front(end))) {}
 
-int64_t product(llvm::ArrayRef<int64_t> shape) {
+int64_t multiplyDims(llvm::ArrayRef<int64_t> shape) {
   int64_t count = 1;
   for (int64_t d : shape)
     count *= d;
   return count;
 }
 
-Tensor centered(const Tensor &x, const Tensor *zeroPoint) {
+Tensor subtractZeroPoint(const Tensor &x, const Tensor *zeroPoint) {
   mlir::Type i32 = mlir::IntegerType::get(x.getType().getContext(), 32);
   Tensor y = Tensor::empty(mlir::RankedTensorType::get(x.getShape(), i32));
   std::vector<int64_t> values = loadAll<int64_t>(x);

@@ -54,7 +54,7 @@ std::optional<Shape> broadcastShapes(llvm::ArrayRef<llvm::ArrayRef<int64_t>> sha
 
 /// Returns x - zeroPoint in i32, where the zero point broadcasts to x. A null zeroPoint means a
 /// zero point of 0.
-Tensor centered(const Tensor &x, const Tensor *zeroPoint);
+Tensor subtractZeroPoint(const Tensor &x, const Tensor *zeroPoint);
 
 /// Copies the elements of `from` at offsets `start + strides * index` into `to`, in row-major order
 /// of `index`.
@@ -73,7 +73,7 @@ struct AxisView {
 std::vector<int64_t> groupBorders(const Tensor &ends, int64_t rows);
 
 /// Returns the product of the sizes, which is the number of elements.
-int64_t product(llvm::ArrayRef<int64_t> shape);
+int64_t multiplyDims(llvm::ArrayRef<int64_t> shape);
 
 /// Addition that wraps on overflow for integers, and ordinary addition for doubles.
 template <typename C> C wrapAdd(C a, C b) {
@@ -100,8 +100,8 @@ template <typename C> C minOf(C a, C b) { return a != a ? a : (b != b || b < a) 
 
 /// Returns the maximum over no elements: the lowest value of the element type, minus infinity for
 /// floats.
-template <typename C> C lowestOf(Element element) {
-  return withStorage(element, [](auto zero) -> C {
+template <typename C> C getLowest(Element element) {
+  return dispatchStorageType(element, [](auto zero) -> C {
     using T = decltype(zero);
     if constexpr (std::is_same_v<C, double>)
       return -std::numeric_limits<double>::infinity();
@@ -111,8 +111,8 @@ template <typename C> C lowestOf(Element element) {
       return 0;
   });
 }
-template <typename C> C highestOf(Element element) {
-  return withStorage(element, [](auto zero) -> C {
+template <typename C> C getHighest(Element element) {
+  return dispatchStorageType(element, [](auto zero) -> C {
     using T = decltype(zero);
     if constexpr (std::is_same_v<C, double>)
       return std::numeric_limits<double>::infinity();

@@ -11,7 +11,7 @@ using namespace ref;
 
 /// Returns the declared result type, which must be static because no operand determines the shape
 /// of the result.
-static FailureOr<RankedTensorType> staticResult(Operation *op) {
+static FailureOr<RankedTensorType> getStaticResultType(Operation *op) {
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   if (!type || !type.hasStaticShape())
     return op->emitOpError("needs a static result type to be evaluated, found ")
@@ -29,7 +29,7 @@ LogicalResult ConstantOp::evaluate(Inputs inputs, Outputs outputs) {
 }
 
 LogicalResult IotaOp::evaluate(Inputs inputs, Outputs outputs) {
-  FailureOr<RankedTensorType> type = staticResult(*this);
+  FailureOr<RankedTensorType> type = getStaticResultType(*this);
   if (failed(type))
     return failure();
   Tensor y = Tensor::empty(*type);
@@ -55,7 +55,7 @@ LogicalResult ReshapeOp::evaluate(Inputs inputs, Outputs outputs) {
     for (int64_t &d : shape)
       if (ShapedType::isDynamic(d))
         d = inputs[0].size() / known;
-  if (unknown > 1 || product(shape) != inputs[0].size())
+  if (unknown > 1 || multiplyDims(shape) != inputs[0].size())
     return emitOpError("(C1) needs a result of ")
            << inputs[0].size() << " elements, found " << declared;
   outputs.push_back(inputs[0].withType(
@@ -86,7 +86,7 @@ LogicalResult TransposedViewOp::evaluate(Inputs inputs, Outputs outputs) {
 }
 
 LogicalResult BroadcastOp::evaluate(Inputs inputs, Outputs outputs) {
-  FailureOr<RankedTensorType> type = staticResult(*this);
+  FailureOr<RankedTensorType> type = getStaticResultType(*this);
   if (failed(type))
     return failure();
   std::optional<Shape> shape = broadcastShapes({inputs[0].getShape(), type->getShape()});
@@ -120,7 +120,7 @@ LogicalResult SliceOp::evaluate(Inputs inputs, Outputs outputs) {
 
 /// Returns the operand index that dlc.pad reads at `i`, a result index minus the leading padding,
 /// in a dimension of `size` elements. Returns -1 for the constant padding value.
-static int64_t paddedIndex(PadMode mode, int64_t i, int64_t size) {
+static int64_t getPadSourceIndex(PadMode mode, int64_t i, int64_t size) {
   if (i >= 0 && i < size)
     return i;
   switch (mode) {
@@ -155,12 +155,12 @@ LogicalResult PadOp::evaluate(Inputs inputs, Outputs outputs) {
     if (size == 0 && shape[d] > 0 && getMode() != PadMode::constant)
       return emitOpError("(C3) has no element with which to pad dimension ") << d;
     for (int64_t i = 0; i < shape[d]; ++i) {
-      const int64_t from = paddedIndex(getMode(), i - low, size);
+      const int64_t from = getPadSourceIndex(getMode(), i - low, size);
       places[d].push_back(from < 0 ? -1 : from * strides[d]);
     }
   }
   Tensor y = makeResult(getY(), shape, x.getElementType());
-  withStorage(y.getElement(), [&](auto zero) {
+  dispatchStorageType(y.getElement(), [&](auto zero) {
     using T = decltype(zero);
     const T *in = reinterpret_cast<const T *>(x.data());
     const T value = *reinterpret_cast<const T *>(inputs[1].data());

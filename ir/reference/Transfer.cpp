@@ -12,17 +12,17 @@ namespace dlc {
 using namespace ref;
 
 /// Returns the elements of x with the device and layout (encoding) of the declared type.
-static Tensor moved(Value declared, const Tensor &x) {
+static Tensor withDeclaredEncoding(Value declared, const Tensor &x) {
   auto type = cast<RankedTensorType>(declared.getType());
   return x.withType(RankedTensorType::get(x.getShape(), x.getElementType(), type.getEncoding()));
 }
 
 LogicalResult TransferOp::evaluate(Inputs inputs, Outputs outputs) {
-  outputs.push_back(moved(getY(), inputs[0]));
+  outputs.push_back(withDeclaredEncoding(getY(), inputs[0]));
   return success();
 }
 LogicalResult ReorderOp::evaluate(Inputs inputs, Outputs outputs) {
-  outputs.push_back(moved(getY(), inputs[0]));
+  outputs.push_back(withDeclaredEncoding(getY(), inputs[0]));
   return success();
 }
 

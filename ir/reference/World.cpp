@@ -8,11 +8,11 @@ using namespace mlir;
 namespace dlc::ref {
 
 namespace {
-struct Current {
+struct CurrentRank {
   World *world = nullptr;
   int rank = 0;
 };
-thread_local Current current;
+thread_local CurrentRank current;
 } // namespace
 
 World::Rank::Rank(World &world, int rank) { current = {&world, rank}; }

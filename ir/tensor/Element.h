@@ -39,7 +39,7 @@ inline bool isPacked(Element e) { return e == Element::I4 || e == Element::U4; }
 /// Returns the element type of a tensor of the dlc dialect, or nullopt for any other type.
 std::optional<Element> findElement(mlir::Type type);
 /// Returns the element type of a tensor whose type the verifier of the dlc dialect has accepted.
-Element elementOf(mlir::Type type);
+Element toElement(mlir::Type type);
 
 /// Storage type of f16; the types below store bf16 and bool.
 struct Half {
@@ -53,7 +53,7 @@ struct Bool {
 };
 
 /// Calls `f` with a zero of the C++ storage type of an element type. The type must not be packed.
-template <typename F> decltype(auto) withStorage(Element element, F f) {
+template <typename F> decltype(auto) dispatchStorageType(Element element, F f) {
   switch (element) {
   case Element::F16:
     return f(Half());
@@ -93,7 +93,7 @@ inline bool isUnsigned(Element e) { return e >= Element::U4; }
 
 /// Calls `f` with a zero of the C++ compute type of an element type: double, int64_t (also for
 /// bool) or uint64_t.
-template <typename F> decltype(auto) withCompute(Element element, F f) {
+template <typename F> decltype(auto) dispatchComputeType(Element element, F f) {
   if (isFloat(element))
     return f(double());
   if (isUnsigned(element))
@@ -103,7 +103,7 @@ template <typename F> decltype(auto) withCompute(Element element, F f) {
 
 /// Rounds a double to a 16-bit float format, ties to even. Values that are too large become
 /// infinite.
-template <int exponentBits, int fractionBits> uint16_t roundTo16(double value) {
+template <int exponentBits, int fractionBits> uint16_t encodeFloat16(double value) {
   constexpr int bias = (1 << (exponentBits - 1)) - 1;
   constexpr uint16_t infinity = ((1 << exponentBits) - 1) << fractionBits;
   const uint64_t bits = std::bit_cast<uint64_t>(value);
@@ -134,7 +134,7 @@ template <int exponentBits, int fractionBits> uint16_t roundTo16(double value) {
   return sign | (result >= infinity ? infinity : uint16_t(result));
 }
 
-template <int exponentBits, int fractionBits> double from16(uint16_t bits) {
+template <int exponentBits, int fractionBits> double decodeFloat16(uint16_t bits) {
   constexpr int bias = (1 << (exponentBits - 1)) - 1;
   const uint64_t sign = uint64_t(bits >> 15) << 63;
   const uint64_t fraction = bits & ((1 << fractionBits) - 1);
@@ -152,7 +152,7 @@ template <int exponentBits, int fractionBits> double from16(uint16_t bits) {
 /// Converts an integer to a double such that rounding the double to any smaller float type equals
 /// rounding the integer. If bits are lost, the last bit is set ("round to odd"), so that the second
 /// rounding has no false tie.
-inline double oddDouble(uint64_t value) {
+inline double convertRoundToOdd(uint64_t value) {
   const int extra = 11 - std::countl_zero(value);
   if (value == 0 || extra <= 0)
     return double(value);
@@ -166,18 +166,18 @@ inline double oddDouble(uint64_t value) {
 /// `x != 0`.
 template <typename To, typename From> To convert(From value) {
   if constexpr (std::is_same_v<From, Half>) {
-    return convert<To>(from16<5, 10>(value.bits));
+    return convert<To>(decodeFloat16<5, 10>(value.bits));
   } else if constexpr (std::is_same_v<From, BFloat>) {
-    return convert<To>(from16<8, 7>(value.bits));
+    return convert<To>(decodeFloat16<8, 7>(value.bits));
   } else if constexpr (std::is_same_v<From, Bool>) {
     return convert<To>(int64_t(value.value != 0));
   } else if constexpr (std::is_same_v<To, Bool>) {
     return Bool{uint8_t(value != 0)};
   } else if constexpr (std::is_floating_point_v<From>) {
     if constexpr (std::is_same_v<To, Half>) {
-      return Half{roundTo16<5, 10>(value)};
+      return Half{encodeFloat16<5, 10>(value)};
     } else if constexpr (std::is_same_v<To, BFloat>) {
-      return BFloat{roundTo16<8, 7>(value)};
+      return BFloat{encodeFloat16<8, 7>(value)};
     } else if constexpr (std::is_floating_point_v<To>) {
       return To(value);
     } else {
@@ -198,8 +198,8 @@ template <typename To, typename From> To convert(From value) {
   } else {
     if constexpr (std::is_signed_v<From>)
       if (value < 0)
-        return convert<To>(-oddDouble(-uint64_t(value)));
-    return convert<To>(oddDouble(uint64_t(value)));
+        return convert<To>(-convertRoundToOdd(-uint64_t(value)));
+    return convert<To>(convertRoundToOdd(uint64_t(value)));
   }
 }
 

@@ -13,7 +13,7 @@ namespace dlc::ref {
 namespace {
 
 /// Address ranges of the memory-mapped files.
-class Mappings {
+class MappedRanges {
 public:
   void add(uintptr_t first, uintptr_t end) {
     std::lock_guard lock(mutex);
@@ -37,8 +37,8 @@ private:
   std::map<uintptr_t, uintptr_t> ends;
 };
 
-Mappings &mappings() {
-  static auto *known = new Mappings; // never destroyed: buffers may outlive static objects
+MappedRanges &mappedRanges() {
+  static auto *known = new MappedRanges; // never destroyed: buffers may outlive static objects
   return *known;
 }
 
@@ -46,13 +46,13 @@ uintptr_t addressOf(const void *data) { return reinterpret_cast<uintptr_t>(data)
 
 } // namespace
 
-std::shared_ptr<llvm::MemoryBuffer> withFilePages(std::unique_ptr<llvm::MemoryBuffer> buffer) {
+std::shared_ptr<llvm::MemoryBuffer> registerFilePages(std::unique_ptr<llvm::MemoryBuffer> buffer) {
   if (buffer->getBufferKind() != llvm::MemoryBuffer::MemoryBuffer_MMap)
     return buffer;
   uintptr_t first = addressOf(buffer->getBufferStart());
-  mappings().add(first, addressOf(buffer->getBufferEnd()));
+  mappedRanges().add(first, addressOf(buffer->getBufferEnd()));
   return {buffer.release(), [first](llvm::MemoryBuffer *mapped) {
-            mappings().remove(first);
+            mappedRanges().remove(first);
             delete mapped;
           }};
 }
@@ -62,7 +62,7 @@ void dropFilePages(const void *data, size_t bytes) {
   uintptr_t first = llvm::alignTo(addressOf(data), page),
             end = (addressOf(data) + bytes) & ~uintptr_t(page.value() - 1);
   if (first < end)
-    mappings().drop(first, end);
+    mappedRanges().drop(first, end);
 }
 
 } // namespace dlc::ref

@@ -9,7 +9,7 @@
 namespace dlc::ref {
 
 /// Registers the buffer if it is a memory-mapped file, so that dropFilePages can release its pages.
-std::shared_ptr<llvm::MemoryBuffer> withFilePages(std::unique_ptr<llvm::MemoryBuffer> buffer);
+std::shared_ptr<llvm::MemoryBuffer> registerFilePages(std::unique_ptr<llvm::MemoryBuffer> buffer);
 
 /// Releases the resident pages of a registered mapped file that are entirely inside the given byte
 /// range. The operating system reads the pages from the file again on the next access. Without

@@ -56,7 +56,7 @@ std::optional<Element> findElement(mlir::Type type) {
   }
 }
 
-Element elementOf(mlir::Type type) {
+Element toElement(mlir::Type type) {
   if (std::optional<Element> element = findElement(type))
     return *element;
   llvm::report_fatal_error(
@@ -64,10 +64,10 @@ Element elementOf(mlir::Type type) {
 }
 
 static int64_t elementBytes(Element element) {
-  return withStorage(element, [](auto zero) { return int64_t(sizeof(zero)); });
+  return dispatchStorageType(element, [](auto zero) { return int64_t(sizeof(zero)); });
 }
 
-int64_t elementBytes(mlir::Type element) { return elementBytes(elementOf(element)); }
+int64_t elementBytes(mlir::Type element) { return elementBytes(toElement(element)); }
 
 void failOnPacked() {
   llvm::report_fatal_error("4-bit integers have no bytes of their own: use storageBytes()");
@@ -90,7 +90,7 @@ int64_t storageBytes(mlir::RankedTensorType type) {
   return count == 0 ? 0 : count / rowSize(type) * packedRowBytes(rowSize(type));
 }
 
-mlir::RankedTensorType bytesType(mlir::RankedTensorType packed) {
+mlir::RankedTensorType getPackedBytesType(mlir::RankedTensorType packed) {
   llvm::SmallVector<int64_t> shape(packed.getShape());
   if (!shape.empty())
     shape.back() = packedRowBytes(shape.back());
@@ -106,11 +106,11 @@ std::vector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape) {
 }
 
 Tensor::Tensor(mlir::RankedTensorType type, const char *data, std::shared_ptr<const void> keep)
-    : type(type), element(elementOf(type.getElementType())), count(type.getNumElements()),
+    : type(type), element(toElement(type.getElementType())), count(type.getNumElements()),
       bytesPtr(data), keep(std::move(keep)) {}
 
 /// Lazily made aligned copy of a tensor's elements, created by the first thread that accesses them.
-struct Tensor::Unaligned {
+struct Tensor::AlignedCopy {
   std::once_flag once;
   std::atomic<const char *> made = nullptr;
   Tensor copy;
@@ -202,7 +202,7 @@ void Tensor::setPacked(int64_t index, int64_t value) {
 double Tensor::getDouble(int64_t index) const {
   if (isPacked(element))
     return double(getPacked(index));
-  return withStorage(element, [&](auto zero) {
+  return dispatchStorageType(element, [&](auto zero) {
     return convert<double>(reinterpret_cast<const decltype(zero) *>(data())[index]);
   });
 }
@@ -210,7 +210,7 @@ double Tensor::getDouble(int64_t index) const {
 int64_t Tensor::getInt(int64_t index) const {
   if (isPacked(element))
     return getPacked(index);
-  return withStorage(element, [&](auto zero) {
+  return dispatchStorageType(element, [&](auto zero) {
     return convert<int64_t>(reinterpret_cast<const decltype(zero) *>(data())[index]);
   });
 }
@@ -220,7 +220,7 @@ void Tensor::setDouble(int64_t index, double value) {
     const double low = element == Element::I4 ? -8 : 0;
     return setPacked(index, std::isnan(value) ? 0 : int64_t(std::clamp(value, low, low + 15)));
   }
-  withStorage(element, [&](auto zero) {
+  dispatchStorageType(element, [&](auto zero) {
     using T = decltype(zero);
     reinterpret_cast<T *>(mutableData())[index] = convert<T>(value);
   });
@@ -229,14 +229,14 @@ void Tensor::setDouble(int64_t index, double value) {
 void Tensor::setInt(int64_t index, int64_t value) {
   if (isPacked(element))
     return setPacked(index, value);
-  withStorage(element, [&](auto zero) {
+  dispatchStorageType(element, [&](auto zero) {
     using T = decltype(zero);
     reinterpret_cast<T *>(mutableData())[index] = convert<T>(value);
   });
 }
 
 Tensor Tensor::withType(mlir::RankedTensorType other) const {
-  assert(other.getNumElements() == count && elementOf(other.getElementType()) == element &&
+  assert(other.getNumElements() == count && toElement(other.getElementType()) == element &&
          (!isPacked(element) || rowSize(other) == rowSize(type)));
   Tensor result = *this;
   result.type = other;
@@ -261,7 +261,7 @@ mlir::FailureOr<Tensor> Tensor::fromBlob(mlir::RankedTensorType type,
   // Files store weights at any address, but elements are read at their natural alignment, so
   // misaligned elements are copied.
   if (reinterpret_cast<uintptr_t>(bytes.data()) % width != 0)
-    view.unaligned = std::make_shared<Unaligned>();
+    view.unaligned = std::make_shared<AlignedCopy>();
   return view;
 }
 

@@ -69,7 +69,7 @@ public:
   Tensor withType(mlir::RankedTensorType other) const;
 
 private:
-  struct Unaligned;
+  struct AlignedCopy;
   Tensor(mlir::RankedTensorType type, const char *data, std::shared_ptr<const void> keep);
   static Tensor uninitialised(mlir::RankedTensorType type);
   int64_t getPacked(int64_t index) const;
@@ -85,7 +85,7 @@ private:
   std::shared_ptr<const void> keep;
   /// Aligned copy of elements whose address is not a multiple of the element size. It is made on
   /// first access because most users of a tensor only read its type.
-  std::shared_ptr<Unaligned> unaligned;
+  std::shared_ptr<AlignedCopy> unaligned;
 };
 
 /// Returns the size of one element in bytes (bool: 1). The element type must not be packed.
@@ -96,7 +96,7 @@ int64_t storageBytes(mlir::RankedTensorType type);
 bool isPackedElement(mlir::Type element);
 /// Returns the ui8 tensor type that stores a packed tensor: its last dimension is the number of
 /// bytes.
-mlir::RankedTensorType bytesType(mlir::RankedTensorType packed);
+mlir::RankedTensorType getPackedBytesType(mlir::RankedTensorType packed);
 /// Returns the size in bytes of one row (the last dimension) of packed 4-bit integers.
 inline int64_t packedRowBytes(int64_t elements) { return (elements + 1) / 2; }
 

@@ -13,7 +13,7 @@ namespace {
 
 /// Returns whether the rows of the view are contiguous, so that the attention kernel reads and
 /// writes them in vectors.
-bool hasWholeRows(const StridedView &view) {
+bool hasContiguousRows(const StridedView &view) {
   return view.shape.back() == 1 || view.strides.back() == 1;
 }
 
@@ -32,9 +32,9 @@ void absorbViews(Grouping &grouping, Operation *anchor, OpOperand &operand, bool
     // the group.
     if (isAlias(chain.back()))
       continue;
-    auto view =
-        asStrided(operand.get(), [&](Operation *op) { return llvm::is_contained(chain, op); });
-    if (view && (isMask || hasWholeRows(*view)))
+    auto view = matchStridedView(operand.get(),
+                                 [&](Operation *op) { return llvm::is_contained(chain, op); });
+    if (view && (isMask || hasContiguousRows(*view)))
       break;
   }
   if (chain.empty())
@@ -51,7 +51,7 @@ void absorbViews(Grouping &grouping, Operation *anchor, OpOperand &operand, bool
 
 /// Groups a transposition that is the only user of a result with the attention, whose kernel then
 /// writes the result in transposed order.
-void absorbDestination(Grouping &grouping, Value result, SmallVectorImpl<Operation *> &members) {
+void fuseResultTranspose(Grouping &grouping, Value result, SmallVectorImpl<Operation *> &members) {
   SmallVector<Operation *> trial;
   size_t taken = 0;
   for (Value value = result; value.hasOneUse() && trial.size() < 4;
@@ -61,8 +61,8 @@ void absorbDestination(Grouping &grouping, Value result, SmallVectorImpl<Operati
         !grouping.isFree(user))
       break;
     trial.push_back(user);
-    auto view = asStridedDestination(result, user->getResult(0));
-    if (isa<TransposeOp>(user) && view && hasWholeRows(*view))
+    auto view = matchStridedDestination(result, user->getResult(0));
+    if (isa<TransposeOp>(user) && view && hasContiguousRows(*view))
       taken = trial.size();
   }
   members.append(trial.begin(), trial.begin() + taken);
@@ -73,7 +73,7 @@ void absorbDestination(Grouping &grouping, Value result, SmallVectorImpl<Operati
 void groupAttention(Grouping &grouping) {
   SmallVector<Operation *> anchors;
   for (Operation &op : grouping.getBlock())
-    if (isAttention(&op) && staysFused(&op))
+    if (isAttention(&op) && shouldKeepFused(&op))
       anchors.push_back(&op);
   for (Operation *anchor : anchors) {
     anchor->removeAttr(kKeepFusedAttr);
@@ -82,7 +82,7 @@ void groupAttention(Grouping &grouping) {
     for (OpOperand &operand : anchor->getOpOperands())
       absorbViews(grouping, anchor, operand, operand.getOperandNumber() >= plain, members);
     for (Value result : anchor->getResults())
-      absorbDestination(grouping, result, members);
+      fuseResultTranspose(grouping, result, members);
     grouping.create(members, /*closed=*/true);
   }
 }

@@ -9,7 +9,7 @@ namespace dlc {
 
 /// Matches a multiplication by a scalar: if `value` is x * c or x / c with a constant c and has a
 /// single user, returns x and the factor. Otherwise returns `value` and 1.
-static std::pair<Value, double> scaled(Value value) {
+static std::pair<Value, double> matchScalarFactor(Value value) {
   Operation *op = value.getDefiningOp();
   if (!isa_and_nonnull<MulOp, DivOp>(op) || !value.hasOneUse())
     return {value, 1};
@@ -19,7 +19,7 @@ static std::pair<Value, double> scaled(Value value) {
     if (!number || from.getType() != value.getType() || (isa<DivOp>(op) && side == 1))
       continue;
     if (isa<DivOp>(op) &&
-        !isAllowed(
+        !isRewriteAllowed(
             {ConstantRewrite::Kind::ReplaceDivision, typeOf(value).getElementType(), {*number}},
             op))
       break;
@@ -48,11 +48,11 @@ std::optional<AttentionPattern> AttentionPattern::match(SoftmaxOp softmax) {
   if (auto add = value.getDefiningOp<AddOp>())
     for (auto [from, mask] : {std::pair(add.getA(), add.getB()), std::pair(add.getB(), add.getA())})
       if (!found.mask && from.getType() == type && from.hasOneUse() &&
-          scaled(from).first.getDefiningOp<MatmulOp>()) {
+          matchScalarFactor(from).first.getDefiningOp<MatmulOp>()) {
         stepTo(from);
         found.mask = mask;
       }
-  auto [product, scale] = scaled(value);
+  auto [product, scale] = matchScalarFactor(value);
   stepTo(product);
   found.scale = scale;
   auto scores = product.getDefiningOp<MatmulOp>();

@@ -14,7 +14,7 @@ namespace dlc {
 namespace {
 
 /// Returns the size of the innermost dimension whose size is not 1, or 1 if there is none.
-int64_t innermost(ArrayRef<int64_t> shape) {
+int64_t innermostSize(ArrayRef<int64_t> shape) {
   for (int64_t d : llvm::reverse(shape))
     if (d != 1)
       return d;
@@ -30,7 +30,7 @@ int64_t innermostDim(RankedTensorType type) {
 }
 
 /// Returns whether the shorter list of values is a contiguous part of the longer list.
-bool areTogether(ValueRange a, ValueRange b) {
+bool isContiguousSublist(ValueRange a, ValueRange b) {
   if (a.size() > b.size())
     std::swap(a, b);
   for (size_t first = 0; first + a.size() <= b.size(); ++first)
@@ -44,10 +44,10 @@ bool areTogether(ValueRange a, ValueRange b) {
 bool isContiguousConcat(ConcatOp op) {
   StringRef tag = layoutOf(op.getY().getType());
   return isOutermost(typeOf(op.getY()), op.getAxis()) &&
-         llvm::none_of(op.getXs(), [&](Value part) { return padsBlocks(shapeOf(part), tag); });
+         llvm::none_of(op.getXs(), [&](Value part) { return hasPartialBlock(shapeOf(part), tag); });
 }
 
-bool isWrittenInPlace(ConcatOp op) {
+bool isInPlaceConcat(ConcatOp op) {
   if (!isContiguousConcat(op))
     return false;
   if (layoutOf(op.getY().getType()).empty())
@@ -59,7 +59,7 @@ bool isWrittenInPlace(ConcatOp op) {
                     !isa<ConstantOp, SliceOp>(maker) &&
                     llvm::all_of(part.getUsers(), [&](Operation *user) {
                       auto other = dyn_cast<ConcatOp>(user);
-                      return !other || areTogether(op.getXs(), other.getXs());
+                      return !other || isContiguousSublist(op.getXs(), other.getXs());
                     });
     inPlace += isPlaced ? bytesOf(part.getType()) : 0;
   }
@@ -70,29 +70,29 @@ bool isAlias(Operation *op) {
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return layoutOf(reshape.getX().getType()).empty();
   if (auto slice = dyn_cast<SliceOp>(op))
-    return runStart(slice) || isReversedStack(slice);
+    return contiguousSliceOffset(slice) || isReversedLoopOutput(slice);
   if (auto concat = dyn_cast<ConcatOp>(op))
-    return isWrittenInPlace(concat);
-  return isStepIndex(op) || stepSliceOf(op);
+    return isInPlaceConcat(concat);
+  return isIterationIndex(op) || matchStepSlice(op);
 }
 
 bool isElementwise(Operation *op) { return op->hasTrait<Elementwise>(); }
 
 bool isMovement(Operation *op) { return op->hasTrait<Movement>(); }
 
-bool joinsInnermost(ConcatOp op) {
+bool concatenatesInnermostDim(ConcatOp op) {
   auto tag = Tag::parse(layoutOf(op.getY().getType()));
   return int64_t(op.getAxis()) == innermostDim(typeOf(op.getY())) && (!tag || tag->blockedDim < 0);
 }
 
-bool interleavesElements(ConcatOp op) {
+bool isInterleavingConcat(ConcatOp op) {
   int64_t axis = op.getAxis();
   auto isUnit = [&](Value part) { return shapeOf(part)[axis] == 1; };
   return axis > 0 && axis + 1 == typeOf(op.getY()).getRank() && op.getXs().size() > 1 &&
          llvm::isPowerOf2_64(op.getXs().size()) && llvm::all_of(op.getXs(), isUnit);
 }
 
-bool keepsInnermost(Operation *op) {
+bool preservesInnermostDim(Operation *op) {
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
     // Unit dimensions are ignored: a transposition keeps the innermost dimension if the last
     // dimension of more than one element stays last.
@@ -107,7 +107,7 @@ bool keepsInnermost(Operation *op) {
     return last == lastOfResult;
   }
   if (auto reshape = dyn_cast<ReshapeOp>(op))
-    return innermost(shapeOf(reshape.getX())) == innermost(shapeOf(reshape.getY()));
+    return innermostSize(shapeOf(reshape.getX())) == innermostSize(shapeOf(reshape.getY()));
   if (auto gather = dyn_cast<GatherOp>(op)) {
     return isMonotonic(gather) || int64_t(gather.getAxis()) != innermostDim(typeOf(gather.getX()));
   }
@@ -116,8 +116,8 @@ bool keepsInnermost(Operation *op) {
   return true;
 }
 
-bool preservesVectors(Operation *op) {
-  if (keepsInnermost(op))
+bool preservesVectorization(Operation *op) {
+  if (preservesInnermostDim(op))
     return true;
   if (auto slice = dyn_cast<SliceOp>(op))
     return std::abs(slice.getStride().back()) <= kNearStep;
@@ -127,7 +127,7 @@ bool preservesVectors(Operation *op) {
   auto reshape = dyn_cast<ReshapeOp>(op);
   if (reshape && typeOf(reshape.getX()).getRank() > 0 &&
       typeOf(reshape.getX()).getNumElements() > 0) {
-    int64_t run = shapeOf(reshape.getX()).back(), row = innermost(shapeOf(reshape.getY()));
+    int64_t run = shapeOf(reshape.getX()).back(), row = innermostSize(shapeOf(reshape.getY()));
     // On GPUs, a reshape is fused if it splits rows into parts of whole vectors, because threads
     // iterate over parts of rows.
     if (can(deviceOf(reshape.getX().getType()), DLC_DEVICE_GPU_CODE) && run % row == 0 &&

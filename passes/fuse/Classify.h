@@ -28,15 +28,15 @@ bool isContiguousConcat(ConcatOp op);
 /// Returns whether the operands of a concatenation are written in place into the result. If the
 /// result is not row-major, they are written in place only if their producers write at least half
 /// of its bytes directly, because the concatenation then cannot be fused with other operations.
-bool isWrittenInPlace(ConcatOp op);
+bool isInPlaceConcat(ConcatOp op);
 
 /// Returns whether the concatenation has several operands along the innermost dimension, so that
 /// elements that are adjacent in memory may be from different operands.
-bool joinsInnermost(ConcatOp op);
+bool concatenatesInnermostDim(ConcatOp op);
 /// Returns whether the concatenation interleaves single elements of its operands along the
 /// innermost dimension, and the number of operands is a power of two. Generated code then computes
 /// a vector along the preceding dimension for each operand, and interleaves these vectors.
-bool interleavesElements(ConcatOp op);
+bool isInterleavingConcat(ConcatOp op);
 
 /// Returns whether the operation only moves elements and computes nothing.
 bool isMovement(mlir::Operation *op);
@@ -45,14 +45,14 @@ bool isMovement(mlir::Operation *op);
 bool isElementwise(mlir::Operation *op);
 /// Returns whether each vector along the result's innermost dimension is a vector along the
 /// operand's innermost dimension, or a splat.
-bool keepsInnermost(mlir::Operation *op);
+bool preservesInnermostDim(mlir::Operation *op);
 /// Largest stride for which strided elements are loaded as contiguous vectors and selected by
 /// shuffles. Elements at larger strides are loaded one by one.
 constexpr int64_t kNearStep = 4;
 /// Returns whether vectors along the result's innermost dimension are computed from few vectors of
 /// the operand: vectors along its innermost dimension, vectors that contain the elements of a small
 /// stride, or runs of vector lanes along two dimensions.
-bool preservesVectors(mlir::Operation *op);
+bool preservesVectorization(mlir::Operation *op);
 
 /// Returns the size in bytes of a static tensor, or a large number for a dynamic one.
 int64_t bytesOf(mlir::Type type);

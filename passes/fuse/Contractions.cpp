@@ -35,13 +35,13 @@ void takeIn(Grouping &grouping, ArrayRef<Operation *> chain, OpOperand &operand,
 /// Returns whether no two elements of one matrix of the operand share a cache line, because
 /// elements that are adjacent in memory belong to different matrices of the batch. A matmul that
 /// reads this view would load each cache line once for each of its elements.
-bool scattersMatrices(Operation *anchor, Value operand, ArrayRef<Operation *> chain) {
+bool hasInterleavedMatrices(Operation *anchor, Value operand, ArrayRef<Operation *> chain) {
   constexpr int64_t kLine = 64, kNear = 32 << 10;
   if (!isa<MatmulOp>(anchor) || !can(deviceOf(operand.getType()), DLC_DEVICE_HOST_CODE) ||
       typeOf(operand).getRank() < 3 || bytesOf(operand.getType()) <= kNear)
     return false;
   std::optional<StridedView> view =
-      asStrided(operand, [&](Operation *op) { return llvm::is_contained(chain, op); });
+      matchStridedView(operand, [&](Operation *op) { return llvm::is_contained(chain, op); });
   if (!view)
     return false;
   const int64_t apart = kLine * 8 / typeOf(operand).getElementTypeBitWidth();
@@ -77,17 +77,17 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
       break;
     chain.pop_back();
   }
-  if (chain.empty() || scattersMatrices(anchor, operand.get(), chain))
+  if (chain.empty() || hasInterleavedMatrices(anchor, operand.get(), chain))
     return;
   takeIn(grouping, chain, operand, members);
 }
 
 /// Returns the operations that follow `value` and must be grouped together: those that compose an
 /// activation, or the only user of `value`.
-SmallVector<Operation *> nextOps(Value value, Block &block) {
+SmallVector<Operation *> nextEpilogueOps(Value value, Block &block) {
   auto here = [&](Operation *op) { return op->getBlock() == &block; };
-  bool exact = value.getDefiningOp() && keepsBits(value.getDefiningOp());
-  if (std::optional<Step> step = matchEltwise(value, here, exact))
+  bool exact = value.getDefiningOp() && requiresStrictAccuracy(value.getDefiningOp());
+  if (std::optional<PostOpMatch> step = matchEltwise(value, here, exact))
     return SmallVector<Operation *>(step->ops.begin(), step->ops.end());
   if (!value.hasOneUse() || !here(*value.getUsers().begin()))
     return {};
@@ -97,7 +97,7 @@ SmallVector<Operation *> nextOps(Value value, Block &block) {
 /// On a GPU, adds the casts from 16 bits to f32 of tensors that are added to `value`, because a
 /// separate cast kernel would write twice the bytes that it reads. A cast with other users is
 /// cloned.
-void addWidenings(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &ops) {
+void addWideningCasts(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &ops) {
   if (ops.size() != 1 || !isa<AddOp>(ops.front()) ||
       !can(deviceOf(value.getType()), DLC_DEVICE_GPU_CODE))
     return;
@@ -119,7 +119,7 @@ void addWidenings(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
 
 /// Returns the state if `value` is a multiple of a state (a persistent buffer such as a parameter)
 /// and has a single user, otherwise null.
-Value stateOf(Value value) {
+Value matchScaledState(Value value) {
   auto mul = value.getDefiningOp<MulOp>();
   if (!mul || !mul.getY().hasOneUse())
     return {};
@@ -145,7 +145,8 @@ SmallVector<Operation *> updateChain(Grouping &grouping, Value value,
     for (Value operand : user->getOperands()) {
       if (operand == value)
         continue;
-      if (Value multiple = stateOf(operand); multiple && grouping.isFree(operand.getDefiningOp())) {
+      if (Value multiple = matchScaledState(operand);
+          multiple && grouping.isFree(operand.getDefiningOp())) {
         chain.push_back(operand.getDefiningOp());
         state = multiple;
       } else if (isState(operand)) {
@@ -159,7 +160,7 @@ SmallVector<Operation *> updateChain(Grouping &grouping, Value value,
     SmallVector<Operation *> trial = llvm::to_vector(members);
     trial.append(chain);
     std::optional<Epilogue> epilogue = matchEpilogue(trial, value);
-    if (epilogue && foldUpdate(*epilogue))
+    if (epilogue && foldStateUpdate(*epilogue))
       return chain;
     break;
   }
@@ -170,7 +171,7 @@ SmallVector<Operation *> updateChain(Grouping &grouping, Value value,
 /// value that was rounded to 8 bits is not combined with another full-size tensor, because a
 /// generated kernel reads one byte per element of each tensor, whereas the library would read the
 /// other tensor in f32.
-Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
+Value addPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
   // oneDNN applies post-ops of a transposed convolution one by one, which takes a hundred times
   // longer than a separate kernel. A transposed convolution without post-ops runs as the data
   // gradient of a convolution.
@@ -185,7 +186,7 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
       rounded = value;
       membersOfRounded = members.size();
     }
-    SmallVector<Operation *> next = nextOps(value, block);
+    SmallVector<Operation *> next = nextEpilogueOps(value, block);
     if (next.empty() || isa<TransposeOp, ReshapeOp>(next.front()) ||
         next.front()->getNumResults() != 1 || int(members.size() + next.size()) > maxFusionOps)
       return value;
@@ -195,10 +196,10 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
       // A multiple of a state is not an epilogue operand here: it is added by the kernel that
       // computes the new value of the state.
       for (Value operand : op->getOperands())
-        if (stateOf(operand))
+        if (matchScaledState(operand))
           return value;
     }
-    addWidenings(grouping, value, next);
+    addWideningCasts(grouping, value, next);
     SmallVector<Operation *> trial = llvm::to_vector(members);
     trial.append(next);
     Value result = next.back()->getResult(0);
@@ -219,7 +220,7 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
 /// libraries support few epilogue ops, and a 16-bit result has half the bytes of f32 sums. (Not
 /// used for i32 results of integer contractions, which have more bytes than the values derived from
 /// them.)
-bool isTakenByReaders(Grouping &grouping, Value value) {
+bool canFuseIntoReaders(Grouping &grouping, Value value) {
   if (!can(deviceOf(value.getType()), DLC_DEVICE_GPU_CODE) || value.use_empty())
     return false;
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
@@ -229,15 +230,15 @@ bool isTakenByReaders(Grouping &grouping, Value value) {
     // each.
     NodeClass kind = classify(user);
     if (kind == NodeClass::Alias && value.hasOneUse() && user->getResult(0).hasOneUse() &&
-        preservesVectors(user))
-      return isTakenByReaders(grouping, user->getResult(0));
+        preservesVectorization(user))
+      return canFuseIntoReaders(grouping, user->getResult(0));
     return kind == NodeClass::Map || kind == NodeClass::Reduce;
   });
 }
 
 /// Adds a transposition of the contraction's result to the group if the library can write the
 /// result in transposed order.
-void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
+void addResultTranspose(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
   SmallVector<Operation *> trial = llvm::to_vector(members);
   for (int i = 0; i < 4 && value.hasOneUse(); ++i) {
     Operation *user = *value.getUsers().begin();
@@ -256,7 +257,7 @@ void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation 
 /// Returns the cast to f32 that is the only user of a 16-bit weight gradient, or null. The kernel
 /// accumulates in f32 and stores the sums unrounded. On a GPU the fast library kernels store 16
 /// bits, and the cast is fused with its readers.
-Operation *soleWidening(const Grouping &grouping, Operation *anchor, Block &block) {
+Operation *findWideningCast(const Grouping &grouping, Operation *anchor, Block &block) {
   Value gradient = anchor->getResult(0);
   if (!isa<ConvWeightGradOp>(anchor) || !gradient.hasOneUse() || !hasExcessPrecision(gradient) ||
       typeOf(gradient).getElementTypeBitWidth() != 16 ||
@@ -271,7 +272,7 @@ Operation *soleWidening(const Grouping &grouping, Operation *anchor, Block &bloc
 
 /// Returns the cast to f32 of constant matmul weights that are stored in fewer bits, or null. The
 /// kernel of the matmul reads the stored weights.
-Operation *castOfWeights(Operation *anchor, Block &block) {
+Operation *findWeightCast(Operation *anchor, Block &block) {
   auto product = dyn_cast<MatmulOp>(anchor);
   OnAttr device = product ? deviceOf(product.getB().getType()) : OnAttr();
   auto cast = product ? product.getB().getDefiningOp<CastOp>() : CastOp();
@@ -288,8 +289,9 @@ Operation *castOfWeights(Operation *anchor, Block &block) {
 }
 
 /// Groups the dequantization of weights with the matmul, whose kernel reads the quantized values.
-void absorbWeights(Grouping &grouping, MatmulOp product, SmallVectorImpl<Operation *> &members) {
-  DequantizeOp weights = quantizedWeightsOf(product);
+void addWeightDequantization(Grouping &grouping, MatmulOp product,
+                             SmallVectorImpl<Operation *> &members) {
+  DequantizeOp weights = getQuantizedWeights(product);
   if (weights && weights->getBlock() == &grouping.getBlock() && grouping.isFree(weights))
     takeIn(grouping, weights.getOperation(), product.getBMutable(), members);
 }
@@ -311,7 +313,7 @@ void groupContractions(Grouping &grouping) {
     SmallVector<Operation *> ops{anchor};
     if (isa<MatmulOp>(anchor) && matchEpilogue(ops, anchor->getResult(0)))
       for (OpOperand &operand : anchor->getOpOperands().take_front(2))
-        if (operand.getOperandNumber() == 0 || !quantizedWeightsOf(anchor))
+        if (operand.getOperandNumber() == 0 || !getQuantizedWeights(anchor))
           absorbOperandViews(grouping, anchor, operand, ops);
     groups.push_back(grouping.create(ops, /*closed=*/true));
   }
@@ -327,20 +329,20 @@ void groupContractions(Grouping &grouping) {
       ops.append(update);
       if (update.empty()) {
         SmallVector<Operation *> alone(ops);
-        Value value = growPostOps(grouping, anchor->getResult(0), ops);
-        if (!isInt32(anchor->getResult(0).getType()) && isTakenByReaders(grouping, value)) {
+        Value value = addPostOps(grouping, anchor->getResult(0), ops);
+        if (!isInt32(anchor->getResult(0).getType()) && canFuseIntoReaders(grouping, value)) {
           ops = alone;
           value = anchor->getResult(0);
         }
         if (isa<MatmulOp>(anchor))
-          growDestination(grouping, value, ops);
+          addResultTranspose(grouping, value, ops);
       }
     }
-    if (Operation *weights = castOfWeights(anchor, grouping.getBlock()))
+    if (Operation *weights = findWeightCast(anchor, grouping.getBlock()))
       ops.push_back(weights);
     if (auto product = dyn_cast<MatmulOp>(anchor))
-      absorbWeights(grouping, product, ops);
-    if (Operation *widening = soleWidening(grouping, anchor, grouping.getBlock()))
+      addWeightDequantization(grouping, product, ops);
+    if (Operation *widening = findWideningCast(grouping, anchor, grouping.getBlock()))
       ops.push_back(widening);
     for (Operation *op : ArrayRef(ops).drop_front(grouping[group].ops.size()))
       grouping.add(group, op);

@@ -42,7 +42,7 @@ struct DecomposePass : PassWrapper<DecomposePass, OperationPass<>> {
     addBatchNormDecompositions(patterns);
     addRecurrentDecompositions(patterns);
     addSearchDecompositions(patterns);
-    addGroupedProducts(patterns);
+    addGroupedMatmulPatterns(patterns);
     addConstantCasts(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

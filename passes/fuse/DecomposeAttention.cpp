@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-LogicalResult keep(Operation *op, PatternRewriter &rewriter) {
+LogicalResult keepFusedAttention(Operation *op, PatternRewriter &rewriter) {
   return rewriter.notifyMatchFailure(op, "a single kernel computes the attention");
 }
 
@@ -16,10 +16,10 @@ LogicalResult keep(Operation *op, PatternRewriter &rewriter) {
 struct Attention : OpRewritePattern<AttentionOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
-    if (staysFused(op))
-      return keep(op, rewriter);
+    if (shouldKeepFused(op))
+      return keepFusedAttention(op, rewriter);
     TensorBuilder b(rewriter, op.getLoc());
-    Value weights = attentionWeights(b, op);
+    Value weights = buildAttentionWeights(b, op);
     rewriter.replaceOp(op, b.make<MatmulOp>(weights, op.getV(), false, false));
     return success();
   }
@@ -30,20 +30,21 @@ struct Attention : OpRewritePattern<AttentionOp> {
 struct AttentionTrain : OpRewritePattern<AttentionTrainOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttentionTrainOp op, PatternRewriter &rewriter) const override {
-    if (staysFused(op))
-      return keep(op, rewriter);
+    if (shouldKeepFused(op))
+      return keepFusedAttention(op, rewriter);
     TensorBuilder b(rewriter, op.getLoc());
     // The log-sum-exp result lse is f32, and so are the scores from which it is computed.
-    AttentionScores wide = scoresOf(op);
+    AttentionScoreOperands wide = getScoreOperands(op);
     wide.q = b.cast(wide.q, statisticsType(wide.q));
     wide.k = b.cast(wide.k, statisticsType(wide.k));
-    Value weights = attentionWeights(b, scoresOf(op)), scores = attentionScores(b, wide);
+    Value weights = buildAttentionWeights(b, getScoreOperands(op)),
+          scores = buildAttentionScores(b, wide);
     Value y = b.make<MatmulOp>(weights, op.getV(), false, false);
     int64_t last = typeOf(scores).getRank() - 1;
     Value largest = b.reduce(ReduceKind::max, scores, last);
     // For a row in which all positions are masked, the maximum is replaced by a finite number, so
     // that exp(-inf) = 0 and lse = log(0) = -inf instead of NaN.
-    largest = aboveNegativeInfinity(b, largest);
+    largest = clampNegativeInfinity(b, largest);
     Value e = b.make<ExpOp>(b.make<SubOp>(scores, largest));
     Value sum = b.reduce(ReduceKind::sum, e, last);
     Value lse = b.make<AddOp>(largest, b.make<LogOp>(sum));
@@ -57,14 +58,14 @@ struct AttentionTrain : OpRewritePattern<AttentionTrainOp> {
 struct AttentionGrad : OpRewritePattern<AttentionGradOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttentionGradOp op, PatternRewriter &rewriter) const override {
-    if (staysFused(op))
-      return keep(op, rewriter);
+    if (shouldKeepFused(op))
+      return keepFusedAttention(op, rewriter);
     TensorBuilder b(rewriter, op.getLoc());
-    Value scores = attentionScores(b, scoresOf(op)), dy = op.getDy();
+    Value scores = buildAttentionScores(b, getScoreOperands(op)), dy = op.getDy();
     Type wide = typeOf(scores).getElementType(), narrow = typeOf(dy).getElementType();
     SmallVector<int64_t> rows(shapeOf(op.getLse()));
     rows.push_back(1);
-    Value lse = aboveNegativeInfinity(b, b.reshape(op.getLse(), rows));
+    Value lse = clampNegativeInfinity(b, b.reshape(op.getLse(), rows));
     Value p = b.make<ExpOp>(b.make<SubOp>(scores, lse));
     auto product = [&](Value x, Value y, bool turnX, bool turnY) {
       return b.make<MatmulOp>(x, y, turnX, turnY);

@@ -14,9 +14,9 @@ namespace dlc {
 namespace {
 
 /// Builder for an image x [N, C, ..] and values that are computed for each of its channels.
-class Channels {
+class ChannelBuilder {
 public:
-  Channels(TensorBuilder &b, Value input)
+  ChannelBuilder(TensorBuilder &b, Value input)
       : b(b), input(input), type(statisticsType(input)), shape(typeOf(input).getRank(), 1) {
     shape[1] = shapeOf(input)[1];
     for (int64_t d = 0; d < typeOf(input).getRank(); ++d)
@@ -84,7 +84,7 @@ struct BatchNormTrain : OpRewritePattern<BatchNormTrainOp> {
       return success();
     }
     TensorBuilder b(rewriter, op.getLoc());
-    Channels c(b, x);
+    ChannelBuilder c(b, x);
     Value first = c.first(), wide = c.wide(x);
     // The difference x - k is computed separately for each of the two sums, so that no kernel
     // stores it: both sums are fused into one kernel.
@@ -112,7 +112,7 @@ struct BatchNormGrad : OpRewritePattern<BatchNormGradOp> {
     if (!typeOf(x).hasStaticShape())
       return rewriter.notifyMatchFailure(op, "the number of elements of a channel is unknown");
     TensorBuilder b(rewriter, op.getLoc());
-    Channels c(b, x);
+    ChannelBuilder c(b, x);
     Value dy = c.wide(op.getDy());
     // The difference d = x - mean is computed separately for each use, so that no kernel stores it
     // for another kernel.

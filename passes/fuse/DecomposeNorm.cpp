@@ -19,7 +19,7 @@ struct Softmax : OpRewritePattern<SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SoftmaxOp op, PatternRewriter &rewriter) const override {
     TensorBuilder b(rewriter, op.getLoc());
-    rewriter.replaceOp(op, softmaxOf(b, op.getX(), op.getAxis(), /*hidden=*/false));
+    rewriter.replaceOp(op, buildSoftmax(b, op.getX(), op.getAxis(), /*hidden=*/false));
     return success();
   }
 };
@@ -82,14 +82,14 @@ struct GroupNorm : OpRewritePattern<GroupNormOp> {
       Value c = b.make<SubOp>(x, mean);
       variance = b.reduce(ReduceKind::mean, b.make<MulOp>(c, c), {2, 3});
     } else {
-      GroupStatistics found = groupStatistics(b, x, groups);
+      GroupStatistics found = buildGroupStatistics(b, x, groups);
       mean = found.mean;
       variance = found.variance;
     }
     auto parameter = [&](Value vector) {
       vector = b.cast(vector, type);
       return isPlain ? b.reshape(vector, {groups, shape[1] / groups, 1})
-                     : perChannel(b, vector, int64_t(shape.size()));
+                     : reshapeToChannels(b, vector, int64_t(shape.size()));
     };
     double eps = op.getEps().convertToDouble();
     Value factor = b.make<RsqrtOp>(b.make<AddOp>(variance, b.scalar(eps, x)));
@@ -137,9 +137,9 @@ struct BatchNorm : OpRewritePattern<BatchNormOp> {
     double eps = op.getEps().convertToDouble();
     Value factor = b.make<MulOp>(b.cast(op.getScale(), type),
                                  b.make<RsqrtOp>(b.make<AddOp>(variance, b.scalar(eps, x))));
-    Value centred = b.make<SubOp>(x, perChannel(b, b.cast(op.getMean(), type), rank));
-    Value y = b.make<AddOp>(b.make<MulOp>(centred, perChannel(b, factor, rank)),
-                            perChannel(b, b.cast(op.getBias(), type), rank));
+    Value centred = b.make<SubOp>(x, reshapeToChannels(b, b.cast(op.getMean(), type), rank));
+    Value y = b.make<AddOp>(b.make<MulOp>(centred, reshapeToChannels(b, factor, rank)),
+                            reshapeToChannels(b, b.cast(op.getBias(), type), rank));
     y = b.cast(y, typeOf(op.getX()).getElementType());
     // All operations of a rematerialized batch norm get the attribute that marks rematerialized
     // copies.
@@ -160,7 +160,7 @@ struct Lrn : OpRewritePattern<LrnOp> {
     Value x = b.cast(op.getX(), statisticsType(op.getX()));
     if (op.getSize() > 16)
       return rewriter.notifyMatchFailure(op, "the window would become too many slices");
-    Value base = lrnBase(b, op, x);
+    Value base = buildLrnDenominator(b, op, x);
     Value y = b.make<DivOp>(x, b.make<PowOp>(base, b.scalar(op.getBeta().convertToDouble(), x)));
     rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
     return success();

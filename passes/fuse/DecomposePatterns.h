@@ -31,7 +31,7 @@ void addSearchDecompositions(mlir::RewritePatternSet &patterns);
 
 /// Adds a pattern for matmuls whose right operand repeats matrices that several attention heads
 /// share (grouped-query attention): removes the repetition.
-void addGroupedProducts(mlir::RewritePatternSet &patterns);
+void addGroupedMatmulPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace dlc
 

@@ -23,7 +23,7 @@ enum { X, W, R, B, H0, C0 };
 
 /// Evaluates the operation that defines `value` if its operands are constants, because a library
 /// packs only constant weights. Otherwise returns `value`.
-Value known(Value value, PatternRewriter &rewriter) {
+Value foldConstantOp(Value value, PatternRewriter &rewriter) {
   Operation *op = value.getDefiningOp();
   SmallVector<ref::Tensor> inputs, outputs;
   for (Value operand : op->getOperands()) {
@@ -42,7 +42,7 @@ Value known(Value value, PatternRewriter &rewriter) {
 }
 
 /// Creates the slice [from, from + size) of dimension `axis`.
-Value part(TensorBuilder &b, Value x, int64_t axis, int64_t from, int64_t size) {
+Value sliceAxis(TensorBuilder &b, Value x, int64_t axis, int64_t from, int64_t size) {
   SmallVector<int64_t> start(typeOf(x).getRank(), 0), sizes(shapeOf(x)),
       stride(typeOf(x).getRank(), 1);
   start[axis] = from;
@@ -50,9 +50,9 @@ Value part(TensorBuilder &b, Value x, int64_t axis, int64_t from, int64_t size) 
   return b.make<SliceOp>(x, start, sizes, stride);
 }
 
-Value knownReshape(TensorBuilder &b, PatternRewriter &rewriter, Value x, ArrayRef<int64_t> shape) {
+Value foldedReshape(TensorBuilder &b, PatternRewriter &rewriter, Value x, ArrayRef<int64_t> shape) {
   Value reshaped = b.reshape(x, shape);
-  return reshaped == x ? x : known(reshaped, rewriter);
+  return reshaped == x ? x : foldConstantOp(reshaped, rewriter);
 }
 
 bool isSixteenBits(Value x) {
@@ -68,13 +68,13 @@ template <typename Layer> bool hasStaticShapes(Layer op) {
 /// Returns whether each time step multiplies only a few vectors by a matrix. Matmul kernels are
 /// faster at this than oneDNN's layer: they take 0.75 of its time for an LSTM of 32 or 256 units
 /// and one vector on a Zen 5, and 0.67 to 1.05 for GRUs.
-template <typename Layer> bool isStepOfVectors(Layer op) {
+template <typename Layer> bool hasFewVectorsPerStep(Layer op) {
   constexpr int64_t kVectors = 2;
   return shapeOf(op.getH0())[1] <= kVectors;
 }
 
 /// Returns whether a CPU library has a kernel for the layer with its attributes and types.
-template <typename Layer> bool isLibraryLayer(Layer op) {
+template <typename Layer> bool isSupportedByLibrary(Layer op) {
   if (op.getDirection() == Direction::both || !typeOf(op.getX()).getElementType().isF32())
     return false;
   if (OnAttr on = deviceOf(op.getX().getType()); on && !can(on, DLC_DEVICE_HOST_CODE))
@@ -82,7 +82,7 @@ template <typename Layer> bool isLibraryLayer(Layer op) {
   for (Value operand : op->getOperands())
     if (typeOf(operand).getNumElements() == 0)
       return false;
-  if (isStepOfVectors(op))
+  if (hasFewVectorsPerStep(op))
     return false;
   return llvm::all_of(ArrayRef<Value>{op.getW(), op.getR(), op.getB()},
                       [](Value v) { return constantTensor(v).has_value(); });
@@ -108,7 +108,8 @@ template <typename Layer> struct SplitDirections : OpRewritePattern<Layer> {
     for (Direction direction : {Direction::forward, Direction::reverse}) {
       SmallVector<Value> operands{op.getX()};
       for (Value both : op->getOperands().drop_front())
-        operands.push_back(known(part(b, both, 0, int64_t(layers.size()), 1), rewriter));
+        operands.push_back(
+            foldConstantOp(sliceAxis(b, both, 0, int64_t(layers.size()), 1), rewriter));
       layers.push_back(createLayer(rewriter, op, direction, operands));
     }
     SmallVector<Value> results;
@@ -132,7 +133,7 @@ template <typename Layer> struct Widen : OpRewritePattern<Layer> {
     Type narrow = typeOf(op.getX()).getElementType();
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(known(b.cast(operand, rewriter.getF32Type()), rewriter));
+      operands.push_back(foldConstantOp(b.cast(operand, rewriter.getF32Type()), rewriter));
     Operation *layer = createLayer(rewriter, op, op.getDirection(), operands);
     SmallVector<Value> results;
     for (Value result : layer->getResults())
@@ -143,8 +144,8 @@ template <typename Layer> struct Widen : OpRewritePattern<Layer> {
 };
 
 /// Dimension sizes of the operands of a unidirectional layer.
-struct Sizes {
-  explicit Sizes(Operation *op)
+struct LayerSizes {
+  explicit LayerSizes(Operation *op)
       : steps(shapeOf(op->getOperand(X))[0]), batch(shapeOf(op->getOperand(X))[1]),
         features(shapeOf(op->getOperand(X))[2]), gated(shapeOf(op->getOperand(R))[1]),
         hidden(shapeOf(op->getOperand(R))[2]) {}
@@ -157,22 +158,23 @@ struct Sizes {
 using Step = llvm::function_ref<SmallVector<Value>(TensorBuilder &, Value, ValueRange)>;
 
 /// Returns the slice of gate `g` from the values of all gates, [N, G*H].
-Value gate(TensorBuilder &b, Value gates, int64_t g, int64_t hidden) {
-  return part(b, gates, 1, g * hidden, hidden);
+Value sliceGate(TensorBuilder &b, Value gates, int64_t g, int64_t hidden) {
+  return sliceAxis(b, gates, 1, g * hidden, hidden);
 }
 
 /// Returns the recurrent weights r as a matrix [G*H, H].
 Value recurrentWeights(TensorBuilder &b, PatternRewriter &rewriter, Operation *op) {
-  Sizes size(op);
-  return knownReshape(b, rewriter, op->getOperand(R), {size.gated, size.hidden});
+  LayerSizes size(op);
+  return foldedReshape(b, rewriter, op->getOperand(R), {size.gated, size.hidden});
 }
 
 /// Returns the biases of the input weights (if `which` is 0) or of the recurrent weights (if 1), as
 /// [G*H].
-Value bias(TensorBuilder &b, PatternRewriter &rewriter, Operation *op, int64_t which) {
-  Sizes size(op);
-  Value half = known(part(b, op->getOperand(B), 1, which * size.gated, size.gated), rewriter);
-  return knownReshape(b, rewriter, half, {size.gated});
+Value sliceBias(TensorBuilder &b, PatternRewriter &rewriter, Operation *op, int64_t which) {
+  LayerSizes size(op);
+  Value half =
+      foldConstantOp(sliceAxis(b, op->getOperand(B), 1, which * size.gated, size.gated), rewriter);
+  return foldedReshape(b, rewriter, half, {size.gated});
 }
 
 /// Rewrites the layer as a loop over time steps. `added` is the bias that is added to the input's
@@ -181,11 +183,11 @@ void rewriteAsLoop(Operation *op, Direction direction, Value added, PatternRewri
                    Step step) {
   Location loc = op->getLoc();
   TensorBuilder b(rewriter, loc);
-  Sizes size(op);
+  LayerSizes size(op);
   bool reverse = direction == Direction::reverse;
   // One matmul before the loop computes the input's contribution to the gates of all time steps.
   Value x = b.reshape(op->getOperand(X), {size.steps * size.batch, size.features});
-  Value w = knownReshape(b, rewriter, op->getOperand(W), {size.gated, size.features});
+  Value w = foldedReshape(b, rewriter, op->getOperand(W), {size.gated, size.features});
   Value fromInput = b.make<AddOp>(b.make<MatmulOp>(x, w, false, true), added);
   fromInput = b.reshape(fromInput, {size.steps, size.batch, size.gated});
 
@@ -229,7 +231,7 @@ void rewriteAsLoop(Operation *op, Direction direction, Value added, PatternRewri
 
 template <typename Layer> bool needsLoop(Layer op) {
   return hasStaticShapes(op) && op.getDirection() != Direction::both && !isSixteenBits(op.getX()) &&
-         !isLibraryLayer(op);
+         !isSupportedByLibrary(op);
 }
 
 // LSTM time step: c' = f c + i tanh(g), h' = o tanh(c')
@@ -239,19 +241,19 @@ struct LstmLoop : OpRewritePattern<LstmOp> {
     if (!needsLoop(op))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
-    int64_t hidden = Sizes(op).hidden;
+    int64_t hidden = LayerSizes(op).hidden;
     Value r = recurrentWeights(b, rewriter, op);
-    Value added =
-        known(b.make<AddOp>(bias(b, rewriter, op, 0), bias(b, rewriter, op, 1)), rewriter);
+    Value added = foldConstantOp(
+        b.make<AddOp>(sliceBias(b, rewriter, op, 0), sliceBias(b, rewriter, op, 1)), rewriter);
     rewriteAsLoop(op, op.getDirection(), added, rewriter,
                   [&](TensorBuilder &b, Value now, ValueRange states) -> SmallVector<Value> {
                     enum { Input, Output, Forget, Cell };
                     Value gates = b.make<AddOp>(b.make<MatmulOp>(states[0], r, false, true), now);
                     auto open = [&](int64_t g) {
-                      return b.make<SigmoidOp>(gate(b, gates, g, hidden));
+                      return b.make<SigmoidOp>(sliceGate(b, gates, g, hidden));
                     };
                     Value kept = b.make<MulOp>(open(Forget), states[1]);
-                    Value candidate = b.make<TanhOp>(gate(b, gates, Cell, hidden));
+                    Value candidate = b.make<TanhOp>(sliceGate(b, gates, Cell, hidden));
                     Value c = b.make<AddOp>(kept, b.make<MulOp>(open(Input), candidate));
                     return {b.make<MulOp>(open(Output), b.make<TanhOp>(c)), c};
                   });
@@ -267,33 +269,33 @@ struct GruLoop : OpRewritePattern<GruOp> {
       return failure();
     enum { Update, Reset, Candidate };
     TensorBuilder b(rewriter, op.getLoc());
-    int64_t hidden = Sizes(op).hidden;
+    int64_t hidden = LayerSizes(op).hidden;
     bool late = op.getLinearBeforeReset();
     Value r = recurrentWeights(b, rewriter, op);
-    Value inputBias = bias(b, rewriter, op, 0), hiddenBias = bias(b, rewriter, op, 1);
+    Value inputBias = sliceBias(b, rewriter, op, 0), hiddenBias = sliceBias(b, rewriter, op, 1);
     // If the reset gate is applied after the recurrent matmul (`linear_before_reset`), it also
     // scales the recurrent bias of the candidate.
-    Value added = late ? inputBias : known(b.make<AddOp>(inputBias, hiddenBias), rewriter);
-    Value early = late ? r : known(part(b, r, 0, 0, 2 * hidden), rewriter);
-    Value rest = late ? Value() : known(part(b, r, 0, 2 * hidden, hidden), rewriter);
-    rewriteAsLoop(op, op.getDirection(), added, rewriter,
-                  [&](TensorBuilder &b, Value now, ValueRange states) -> SmallVector<Value> {
-                    Value h = states[0], gates = b.make<MatmulOp>(h, early, false, true);
-                    if (late)
-                      gates = b.make<AddOp>(gates, hiddenBias);
-                    auto open = [&](int64_t g) {
-                      return b.make<SigmoidOp>(
-                          b.make<AddOp>(gate(b, gates, g, hidden), gate(b, now, g, hidden)));
-                    };
-                    Value z = open(Update), opened = open(Reset);
-                    Value recurrent =
-                        late ? b.make<MulOp>(opened, gate(b, gates, Candidate, hidden))
-                             : b.make<MatmulOp>(b.make<MulOp>(opened, h), rest, false, true);
-                    Value value =
-                        b.make<TanhOp>(b.make<AddOp>(recurrent, gate(b, now, Candidate, hidden)));
-                    Value fresh = b.make<MulOp>(b.make<SubOp>(b.scalar(1, z), z), value);
-                    return {b.make<AddOp>(fresh, b.make<MulOp>(z, h))};
-                  });
+    Value added = late ? inputBias : foldConstantOp(b.make<AddOp>(inputBias, hiddenBias), rewriter);
+    Value early = late ? r : foldConstantOp(sliceAxis(b, r, 0, 0, 2 * hidden), rewriter);
+    Value rest = late ? Value() : foldConstantOp(sliceAxis(b, r, 0, 2 * hidden, hidden), rewriter);
+    rewriteAsLoop(
+        op, op.getDirection(), added, rewriter,
+        [&](TensorBuilder &b, Value now, ValueRange states) -> SmallVector<Value> {
+          Value h = states[0], gates = b.make<MatmulOp>(h, early, false, true);
+          if (late)
+            gates = b.make<AddOp>(gates, hiddenBias);
+          auto open = [&](int64_t g) {
+            return b.make<SigmoidOp>(
+                b.make<AddOp>(sliceGate(b, gates, g, hidden), sliceGate(b, now, g, hidden)));
+          };
+          Value z = open(Update), opened = open(Reset);
+          Value recurrent = late ? b.make<MulOp>(opened, sliceGate(b, gates, Candidate, hidden))
+                                 : b.make<MatmulOp>(b.make<MulOp>(opened, h), rest, false, true);
+          Value value =
+              b.make<TanhOp>(b.make<AddOp>(recurrent, sliceGate(b, now, Candidate, hidden)));
+          Value fresh = b.make<MulOp>(b.make<SubOp>(b.scalar(1, z), z), value);
+          return {b.make<AddOp>(fresh, b.make<MulOp>(z, h))};
+        });
     return success();
   }
 };
@@ -307,8 +309,8 @@ struct RnnLoop : OpRewritePattern<RnnOp> {
     TensorBuilder b(rewriter, op.getLoc());
     bool relu = op.getRelu();
     Value r = recurrentWeights(b, rewriter, op);
-    Value added =
-        known(b.make<AddOp>(bias(b, rewriter, op, 0), bias(b, rewriter, op, 1)), rewriter);
+    Value added = foldConstantOp(
+        b.make<AddOp>(sliceBias(b, rewriter, op, 0), sliceBias(b, rewriter, op, 1)), rewriter);
     rewriteAsLoop(op, op.getDirection(), added, rewriter,
                   [&](TensorBuilder &b, Value now, ValueRange states) -> SmallVector<Value> {
                     Value sum = b.make<AddOp>(b.make<MatmulOp>(states[0], r, false, true), now);

@@ -13,7 +13,7 @@ constexpr int64_t kCountable = 1 << 24;
 
 /// Returns whether arg_reduce along the dimension is decomposed into vectorized reductions. On a
 /// GPU this requires the innermost dimension, which the threads of a row reduce together.
-bool isSearched(Value x, int64_t axis) {
+bool canDecomposeArgReduce(Value x, int64_t axis) {
   RankedTensorType type = typeOf(x);
   OnAttr device = deviceOf(type);
   bool isRow = axis + 1 == type.getRank() && can(device, DLC_DEVICE_GPU_CODE);
@@ -23,13 +23,13 @@ bool isSearched(Value x, int64_t axis) {
 }
 
 // topk(x, 1) -> max(x), arg_max(x)
-struct LargestOne : OpRewritePattern<TopKOp> {
+struct TopOneToArgMax : OpRewritePattern<TopKOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TopKOp op, PatternRewriter &rewriter) const override {
     // Only the largest element is supported, not the smallest: topk orders NaN above all numbers,
     // whereas a minimum propagates NaN.
     int64_t axis = op.getAxis();
-    if (op.getK() != 1 || !op.getLargest() || !isSearched(op.getX(), axis))
+    if (op.getK() != 1 || !op.getLargest() || !canDecomposeArgReduce(op.getX(), axis))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
     Value values = b.reduce(ReduceKind::max, op.getX(), axis);
@@ -48,7 +48,7 @@ struct ArgReduce : OpRewritePattern<ArgReduceOp> {
   LogicalResult matchAndRewrite(ArgReduceOp op, PatternRewriter &rewriter) const override {
     RankedTensorType type = typeOf(op.getX());
     int64_t axis = op.getAxis();
-    if (!isSearched(op.getX(), axis))
+    if (!canDecomposeArgReduce(op.getX(), axis))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
     SmallVector<int64_t> line(type.getRank(), 1);
@@ -70,7 +70,7 @@ struct ArgReduce : OpRewritePattern<ArgReduceOp> {
 } // namespace
 
 void addSearchDecompositions(RewritePatternSet &patterns) {
-  patterns.add<ArgReduce, LargestOne>(patterns.getContext());
+  patterns.add<ArgReduce, TopOneToArgMax>(patterns.getContext());
 }
 
 } // namespace dlc

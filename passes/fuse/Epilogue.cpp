@@ -25,7 +25,7 @@ bool isLibraryFloat(Type type) {
   return element.isF32() || element.isBF16() || element.isF16();
 }
 
-bool isAnchor(Operation *op) {
+bool isEpilogueAnchor(Operation *op) {
   NodeClass kind = classify(op);
   return !op->hasTrait<StandaloneOp>() &&
          (kind == NodeClass::Contraction || kind == NodeClass::Pool);
@@ -49,7 +49,7 @@ bool isPerChannel(Value operand, ArrayRef<int64_t> shape, int64_t channel) {
 }
 
 /// Returns whether the cast converts a 16-bit float to f32.
-bool widens(CastOp cast) {
+bool isWideningCast(CastOp cast) {
   return isLibraryFloat(cast.getX().getType()) &&
          typeOf(cast.getX()).getElementTypeBitWidth() == 16 &&
          typeOf(cast.getY()).getElementType().isF32();
@@ -58,7 +58,7 @@ bool widens(CastOp cast) {
 /// If an operand of `mul` is a splat constant, returns this constant and sets `x` to the other
 /// operand. Returns nullopt if neither operand is a splat constant, or if the multiplication
 /// broadcasts `x`.
-std::optional<double> factorOf(MulOp mul, Value &x) {
+std::optional<double> matchConstantFactor(MulOp mul, Value &x) {
   for (int i : {0, 1})
     if (std::optional<double> c = splatValue(mul->getOperand(i))) {
       x = mul->getOperand(1 - i);
@@ -83,7 +83,7 @@ std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, O
   PostOp postOp;
   postOp.operand = op->getOperand(first ? 1 : 0);
   Operation *def = postOp.operand.getDefiningOp();
-  if (auto wide = dyn_cast_or_null<CastOp>(def); wide && inside(def) && widens(wide)) {
+  if (auto wide = dyn_cast_or_null<CastOp>(def); wide && inside(def) && isWideningCast(wide)) {
     // The operand of the post-op is the 16-bit tensor before the cast, which the library reads
     // directly.
     postOp.operand = wide.getX();
@@ -95,7 +95,7 @@ std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, O
     auto mul = dyn_cast<MulOp>(def);
     if (exact || !mul || !mul.getY().hasOneUse() || !(negated || isa<AddOp>(op)))
       return std::nullopt;
-    std::optional<double> factor = factorOf(mul, postOp.operand);
+    std::optional<double> factor = matchConstantFactor(mul, postOp.operand);
     Operation *base = factor ? postOp.operand.getDefiningOp() : nullptr;
     if (!factor || (base && inside(base)))
       return std::nullopt;
@@ -111,7 +111,7 @@ std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, O
   if (!full && postOp.scale != 1)
     return std::nullopt;
   if (full ? layoutOf(postOp.operand.getType()) != layoutOf(type)
-           : !isScalarLike(typeOf(postOp.operand)) &&
+           : !hasOneElement(typeOf(postOp.operand)) &&
                  !isPerChannel(postOp.operand, type.getShape(), channel))
     return std::nullopt;
   postOp.kind = PostOp::Kind::Binary;
@@ -134,7 +134,7 @@ bool isLibraryMatrix(const StridedView &view) {
 } // namespace
 
 std::optional<StridedView> matrixView(Value value, bool transpose, OpFilter inside) {
-  std::optional<StridedView> view = asStrided(value, inside);
+  std::optional<StridedView> view = matchStridedView(value, inside);
   if (!view)
     return std::nullopt;
   if (transpose)
@@ -151,15 +151,15 @@ namespace {
 
 /// Marks the view operations between the contraction's operands and values from outside of the
 /// fusion as used.
-void collectViews(Value value, OpFilter inside, llvm::DenseSet<Operation *> &used) {
+void markOperandViews(Value value, OpFilter inside, llvm::DenseSet<Operation *> &used) {
   Operation *op = value.getDefiningOp();
   if (!op || !inside(op) || !op->hasTrait<ViewLike>())
     return;
   used.insert(op);
-  collectViews(op->getOperand(0), inside, used);
+  markOperandViews(op->getOperand(0), inside, used);
 }
 
-PostOp linear(double factor) {
+PostOp makeLinearPostOp(double factor) {
   PostOp postOp;
   postOp.alg = "linear";
   postOp.alpha = factor;
@@ -189,8 +189,9 @@ bool matchOperands(Epilogue &epilogue, OpFilter inside) {
       return false;
   } else {
     auto none = [](Operation *) { return false; };
-    lhs = asStrided(anchor->getOperand(0), none);
-    rhs = anchor->getNumOperands() > 1 ? asStrided(anchor->getOperand(1), none) : StridedView();
+    lhs = matchStridedView(anchor->getOperand(0), none);
+    rhs = anchor->getNumOperands() > 1 ? matchStridedView(anchor->getOperand(1), none)
+                                       : StridedView();
   }
   epilogue.lhs = *lhs;
   epilogue.rhs = *rhs;
@@ -200,7 +201,7 @@ bool matchOperands(Epilogue &epilogue, OpFilter inside) {
 
 /// Returns whether the epilogue clips its result to the range of the 8-bit integer type, so that
 /// the library may convert the result to this type.
-bool isClippedTo(Type element, ArrayRef<PostOp> steps) {
+bool isClippedToType(Type element, ArrayRef<PostOp> steps) {
   if (!element.isInteger(8))
     return false;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -221,7 +222,7 @@ bool isClippedTo(Type element, ArrayRef<PostOp> steps) {
 
 /// Returns whether the library can store the contraction's result in this type. An f32 convolution
 /// can only store the element type of its own result.
-bool roundsTo(const Epilogue &epilogue, Type type) {
+bool canStoreAs(const Epilogue &epilogue, Type type) {
   bool isSingle = isa<ConvOp, ConvTransposeOp>(epilogue.anchor) &&
                   typeOf(epilogue.anchor->getOperand(0)).getElementType().isF32();
   return isSingle ? typeOf(epilogue.anchor->getResult(0)).getElementType() ==
@@ -256,14 +257,14 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
   Value value = epilogue.anchor->getResult(0);
   int64_t channel = channelDim(epilogue.anchor);
   ArrayRef<int64_t> shape = shapeOf(value);
-  const bool exact = keepsBits(epilogue.anchor);
+  const bool exact = requiresStrictAccuracy(epilogue.anchor);
   while (value != result) {
     if (epilogue.postOps.size() > maxPostOps)
       return false;
     // Eltwise epilogue ops are computed in f32, so that they are not matched on i32 sums of integer
     // contractions.
     bool isSum = isInt32(value.getType());
-    std::optional<Step> step = isSum ? std::nullopt : matchEltwise(value, inside, exact);
+    std::optional<PostOpMatch> step = isSum ? std::nullopt : matchEltwise(value, inside, exact);
     if (!step && gradients && !isSum)
       step = matchGradient(value, inside);
     if (step) {
@@ -287,7 +288,7 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
         isSum ? std::nullopt : matchBinary(user, value, channel, inside, exact, negated, used);
     if (binary) {
       if (negated)
-        appendPostOp(epilogue.postOps, linear(-1), epilogue.anchor);
+        appendPostOp(epilogue.postOps, makeLinearPostOp(-1), epilogue.anchor);
       if (binary->alg == "add" && !epilogue.bias && epilogue.postOps.empty() &&
           !epilogue.isInteger() && isPerChannel(binary->operand, shape, channel))
         epilogue.bias = binary->operand;
@@ -299,16 +300,16 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
       epilogue.postOps.push_back(round);
     } else if (isa<TransposeOp, ReshapeOp>(user)) {
       break;
-    } else if (!isa<CastOp>(user) ||
-               !(roundsTo(epilogue, user->getResult(0).getType()) ||
-                 (epilogue.isInteger() &&
-                  isClippedTo(typeOf(user->getResult(0)).getElementType(), epilogue.postOps)))) {
+    } else if (!isa<CastOp>(user) || !(canStoreAs(epilogue, user->getResult(0).getType()) ||
+                                       (epilogue.isInteger() &&
+                                        isClippedToType(typeOf(user->getResult(0)).getElementType(),
+                                                        epilogue.postOps)))) {
       return false;
     }
     used.insert(user);
     value = user->getResult(0);
   }
-  std::optional<StridedView> destination = asStridedDestination(value, result);
+  std::optional<StridedView> destination = matchStridedDestination(value, result);
   if (!destination || (isa<MatmulOp>(epilogue.anchor) && !isLibraryMatrix(*destination)))
     return false;
   for (Value v = result; v != value; v = v.getDefiningOp()->getOperand(0)) {
@@ -322,25 +323,26 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
 
 /// Returns whether the library, which computes the epilogue in f32, would skip a rounding of
 /// `value` to 16 bits that the IR requires.
-bool skipsRounding(Value value, Operation *anchor, const llvm::DenseSet<Operation *> &members) {
+bool wouldSkipRounding(Value value, Operation *anchor, const llvm::DenseSet<Operation *> &members) {
   Operation *op = value.getDefiningOp();
   if (!op || !members.contains(op) || !isSixteenBitFloat(value.getType()))
     return false;
   bool isComputed = op == anchor || isElementwise(op);
-  return (isComputed && statesRounding(value)) ||
+  return (isComputed && isRoundedTo16Bits(value)) ||
          (op != anchor && commutesWithRounding(op) && llvm::any_of(op->getOperands(), [&](Value x) {
-            return skipsRounding(x, anchor, members);
+            return wouldSkipRounding(x, anchor, members);
           }));
 }
 
 /// Returns whether the library returns the same result as the members with all roundings to 16 bits
 /// that the IR requires. This is so if a value whose rounding is skipped is read only by operations
 /// that commute with rounding.
-bool keepsRoundings(Operation *anchor, const llvm::DenseSet<Operation *> &members) {
+bool preservesRoundings(Operation *anchor, const llvm::DenseSet<Operation *> &members) {
   return llvm::all_of(members, [&](Operation *op) {
     return op == anchor || commutesWithRounding(op) ||
-           llvm::none_of(op->getOperands(),
-                         [&](Value operand) { return skipsRounding(operand, anchor, members); });
+           llvm::none_of(op->getOperands(), [&](Value operand) {
+             return wouldSkipRounding(operand, anchor, members);
+           });
   });
 }
 
@@ -353,7 +355,7 @@ std::optional<Epilogue> matchEpilogue(ArrayRef<Operation *> ops, Value result, b
   auto inside = [&](Operation *op) { return members.contains(op); };
   Epilogue epilogue;
   for (Operation *op : ops) {
-    if (!isAnchor(op))
+    if (!isEpilogueAnchor(op))
       continue;
     if (epilogue.anchor)
       return std::nullopt;
@@ -372,12 +374,12 @@ std::optional<Epilogue> matchEpilogue(ArrayRef<Operation *> ops, Value result, b
   if (!matchOperands(epilogue, inside))
     return std::nullopt;
   for (Value operand : epilogue.anchor->getOperands().take_front(2))
-    collectViews(operand, inside, used);
+    markOperandViews(operand, inside, used);
   if (!matchSteps(epilogue, result, inside, gradients, used))
     return std::nullopt;
   bool isPool = classify(epilogue.anchor) == NodeClass::Pool;
   if (used.size() != members.size() || (isPool && members.size() > 1) ||
-      !keepsRoundings(epilogue.anchor, members))
+      !preservesRoundings(epilogue.anchor, members))
     return std::nullopt;
   return epilogue;
 }

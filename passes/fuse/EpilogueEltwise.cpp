@@ -11,7 +11,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-PostOp eltwise(StringRef alg, double alpha = 0, double beta = 0) {
+PostOp makeEltwisePostOp(StringRef alg, double alpha = 0, double beta = 0) {
   PostOp postOp;
   postOp.alg = alg.str();
   postOp.alpha = alpha;
@@ -21,7 +21,7 @@ PostOp eltwise(StringRef alg, double alpha = 0, double beta = 0) {
 
 /// Returns the operand of a binary operation that is not `value`, or null if both or neither are
 /// `value`.
-Value other(Operation *op, Value value) {
+Value otherOperand(Operation *op, Value value) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   if ((a == value) == (b == value))
     return {};
@@ -35,8 +35,8 @@ using Kind = ConstantRewrite::Kind;
 
 /// Returns whether a rewrite with these constants may replace `op`. The rewrite is checked for f32,
 /// the type in which libraries compute epilogues.
-bool allows(Operation *op, Kind kind, std::initializer_list<double> constants) {
-  return isAllowed({kind, Float32Type::get(op->getContext()), constants}, op);
+bool allowsRewrite(Operation *op, Kind kind, std::initializer_list<double> constants) {
+  return isRewriteAllowed({kind, Float32Type::get(op->getContext()), constants}, op);
 }
 
 /// Returns whether `c` is a finite bound of a clip op. -FLT_MAX and FLT_MAX represent missing
@@ -46,47 +46,48 @@ bool isBound(double c) { return std::fabs(c) < FLT_MAX; }
 /// Matches one operation on `value` whose other operands are constants, as an eltwise post-op.
 /// `exact` excludes two cases that change bits: linear ops add 0, which converts -0.0 to 0, and
 /// libraries flush subnormal exponentials to 0.
-std::optional<PostOp> matchSimple(Operation *op, Value value, bool exact) {
+std::optional<PostOp> matchUnaryEltwise(Operation *op, Value value, bool exact) {
   if (isa<ReluOp>(op))
-    return eltwise("relu");
+    return makeEltwisePostOp("relu");
   if (isa<TanhOp>(op))
-    return eltwise("tanh");
+    return makeEltwisePostOp("tanh");
   if (isa<SigmoidOp>(op) && !exact)
-    return eltwise("logistic");
+    return makeEltwisePostOp("logistic");
   if (isa<ExpOp>(op) && !exact)
-    return eltwise("exp");
+    return makeEltwisePostOp("exp");
   if (isa<AbsOp>(op))
-    return eltwise("abs");
+    return makeEltwisePostOp("abs");
   if (isa<SqrtOp>(op))
-    return eltwise("sqrt");
+    return makeEltwisePostOp("sqrt");
   if (isa<NegOp>(op) && !exact)
-    return eltwise("linear", -1, 0);
+    return makeEltwisePostOp("linear", -1, 0);
   if (auto gelu = dyn_cast<GeluOp>(op))
-    return eltwise(gelu.getApproximate() ? "gelu_tanh" : "gelu_erf");
+    return makeEltwisePostOp(gelu.getApproximate() ? "gelu_tanh" : "gelu_erf");
   if (!isa<AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp>(op) || !keepsShape(op, value))
     return std::nullopt;
   if (isa<MulOp>(op) && op->getOperand(0) == value && op->getOperand(1) == value)
-    return eltwise("square");
-  Value operand = other(op, value);
+    return makeEltwisePostOp("square");
+  Value operand = otherOperand(op, value);
   std::optional<double> c = operand ? splatValue(operand) : std::nullopt;
   if (!c)
     return std::nullopt;
   bool first = op->getOperand(0) == value;
   if (isa<AddOp>(op))
-    return eltwise("linear", 1, *c);
+    return makeEltwisePostOp("linear", 1, *c);
   if (isa<SubOp>(op))
-    return first ? eltwise("linear", 1, -*c) : eltwise("linear", -1, *c);
+    return first ? makeEltwisePostOp("linear", 1, -*c) : makeEltwisePostOp("linear", -1, *c);
   if (isa<MulOp, DivOp>(op) && exact)
     return std::nullopt;
   if (isa<MulOp>(op))
-    return eltwise("linear", *c, 0);
+    return makeEltwisePostOp("linear", *c, 0);
   if (isa<DivOp>(op))
-    return first && allows(op, Kind::ReplaceDivision, {*c})
-               ? std::optional(eltwise("linear", 1 / *c, 0))
+    return first && allowsRewrite(op, Kind::ReplaceDivision, {*c})
+               ? std::optional(makeEltwisePostOp("linear", 1 / *c, 0))
                : std::nullopt;
   if (!isBound(*c))
     return std::nullopt;
-  return isa<MaxOp>(op) ? eltwise("clip", *c, FLT_MAX) : eltwise("clip", -FLT_MAX, *c);
+  return isa<MaxOp>(op) ? makeEltwisePostOp("clip", *c, FLT_MAX)
+                        : makeEltwisePostOp("clip", -FLT_MAX, *c);
 }
 
 /// Matches a chain of operations from `from` to `to` as eltwise post-ops, and appends the matched
@@ -111,7 +112,7 @@ std::optional<SmallVector<PostOp>> matchChain(Value from, Value to, OpFilter ins
   SmallVector<PostOp> steps;
   value = from;
   for (Operation *op : llvm::reverse(chain)) {
-    std::optional<PostOp> step = matchSimple(op, value, /*exact=*/false);
+    std::optional<PostOp> step = matchUnaryEltwise(op, value, /*exact=*/false);
     // An intermediate result with other users must remain in the program, so that the operation
     // cannot be replaced by a post-op.
     if (!step || (op->getResult(0) != to && !op->getResult(0).hasOneUse()))
@@ -125,37 +126,38 @@ std::optional<SmallVector<PostOp>> matchChain(Value from, Value to, OpFilter ins
 
 /// Matches x * gate, where `gate` is clip(f x + b, 0, h) * s, as hard swish: sets the post-ops to
 /// (h * s) * hardswish(x). A following multiplication or division by a constant is included.
-bool appendHardSwish(Step &step, ArrayRef<PostOp> gate, OpFilter inside) {
+bool appendHardSwish(PostOpMatch &step, ArrayRef<PostOp> gate, OpFilter inside) {
   bool isScaled = gate.size() == 3 && gate[2].alg == "linear" && gate[2].beta == 0;
   if ((gate.size() != 2 && !isScaled) || gate[0].alg != "linear" || gate[1].alg != "clip" ||
       gate[1].alpha != 0 || !(gate[1].beta > 0) || gate[1].beta >= FLT_MAX)
     return false;
   double h = gate[1].beta, scale = isScaled ? gate[2].alpha : 1;
   Operation *mul = step.ops.back();
-  if (!allows(mul, Kind::MoveFactors, {h, scale}))
+  if (!allowsRewrite(mul, Kind::MoveFactors, {h, scale}))
     return false;
-  step.postOps = {eltwise("hardswish", gate[0].alpha / h, gate[0].beta / h)};
+  step.postOps = {makeEltwisePostOp("hardswish", gate[0].alpha / h, gate[0].beta / h)};
   Operation *next = step.result.hasOneUse() ? *step.result.getUsers().begin() : nullptr;
   auto after = isa_and_nonnull<MulOp, DivOp>(next) && inside(next)
-                   ? matchSimple(next, step.result, /*exact=*/false)
+                   ? matchUnaryEltwise(next, step.result, /*exact=*/false)
                    : std::nullopt;
-  if (after && after->alg == "linear" && allows(mul, Kind::MoveFactors, {h, scale, after->alpha})) {
+  if (after && after->alg == "linear" &&
+      allowsRewrite(mul, Kind::MoveFactors, {h, scale, after->alpha})) {
     scale *= after->alpha;
     step.ops.push_back(next);
     step.result = next->getResult(0);
   }
   // The scale h * s is omitted if it is 1 up to rounding, as for s = 1 / h rounded to f32.
   if (std::fabs(h * scale - 1) > 1e-7)
-    step.postOps.push_back(eltwise("linear", h * scale, 0));
+    step.postOps.push_back(makeEltwisePostOp("linear", h * scale, 0));
   return true;
 }
 
 // Matches x * f(x) as swish or hardswish.
-std::optional<Step> matchSelfProduct(Value x, MulOp mul, OpFilter inside) {
-  Value gate = other(mul, x);
+std::optional<PostOpMatch> matchSwish(Value x, MulOp mul, OpFilter inside) {
+  Value gate = otherOperand(mul, x);
   if (!gate || !gate.hasOneUse() || shapeOf(gate) != shapeOf(x))
     return std::nullopt;
-  Step step;
+  PostOpMatch step;
   step.result = mul.getY();
   auto chain = matchChain(x, gate, inside, step.ops);
   if (!chain)
@@ -165,9 +167,9 @@ std::optional<Step> matchSelfProduct(Value x, MulOp mul, OpFilter inside) {
   bool isGated = !f.empty() && f.back().alg == "logistic";
   // swish: x * logistic(alpha * x)
   if (isGated && f.size() == 1)
-    step.postOps = {eltwise("swish", 1)};
+    step.postOps = {makeEltwisePostOp("swish", 1)};
   else if (isGated && f.size() == 2 && f[0].alg == "linear" && f[0].beta == 0)
-    step.postOps = {eltwise("swish", f[0].alpha)};
+    step.postOps = {makeEltwisePostOp("swish", f[0].alpha)};
   else if (!appendHardSwish(step, f, inside))
     return std::nullopt;
   return step;
@@ -175,30 +177,30 @@ std::optional<Step> matchSelfProduct(Value x, MulOp mul, OpFilter inside) {
 
 /// Matches `scaled` as x * c with a constant c. Returns c and sets `mul` to the multiplication, or
 /// returns nullopt.
-std::optional<double> matchScaled(Value x, Value scaled, Operation *&mul) {
+std::optional<double> matchConstantMultiple(Value x, Value scaled, Operation *&mul) {
   mul = scaled.getDefiningOp<MulOp>();
   if (!mul || !scaled.hasOneUse() || !keepsShape(mul, x))
     return std::nullopt;
-  Value factor = other(mul, x);
+  Value factor = otherOperand(mul, x);
   return factor ? splatValue(factor) : std::nullopt;
 }
 
 // Matches max(x, c x) with 0 < c <= 1 as leaky ReLU. c = 0 is excluded: 0 * infinity is NaN,
 // whereas the ReLU of a library returns infinity.
-std::optional<Step> matchLeakyMax(Value x, MaxOp max) {
-  Value scaled = other(max, x);
+std::optional<PostOpMatch> matchLeakyReluMax(Value x, MaxOp max) {
+  Value scaled = otherOperand(max, x);
   Operation *mul = nullptr;
-  std::optional<double> slope = scaled ? matchScaled(x, scaled, mul) : std::nullopt;
+  std::optional<double> slope = scaled ? matchConstantMultiple(x, scaled, mul) : std::nullopt;
   if (!slope || !(*slope > 0) || *slope > 1)
     return std::nullopt;
-  return Step{max.getY(), {eltwise("relu", *slope)}, {mul, max}};
+  return PostOpMatch{max.getY(), {makeEltwisePostOp("relu", *slope)}, {mul, max}};
 }
 
 // Matches select(x > 0, x, c x) and select(x < 0, c x, x) as leaky ReLU.
-std::optional<Step> matchLeakySelect(Value x, SelectOp select) {
+std::optional<PostOpMatch> matchLeakyReluSelect(Value x, SelectOp select) {
   auto compare = select.getCondition().getDefiningOp<CompareOp>();
   if (!compare || !compare.getY().hasOneUse() || compare.getA() != x ||
-      !isSplatOf(compare.getB(), 0))
+      !isSplatWithValue(compare.getB(), 0))
     return std::nullopt;
   Predicate predicate = compare.getPredicate();
   bool positive = predicate == Predicate::gt || predicate == Predicate::ge;
@@ -207,15 +209,15 @@ std::optional<Step> matchLeakySelect(Value x, SelectOp select) {
   Value kept = positive ? select.getA() : select.getB();
   Value scaled = positive ? select.getB() : select.getA();
   Operation *mul = nullptr;
-  std::optional<double> slope = matchScaled(x, scaled, mul);
+  std::optional<double> slope = matchConstantMultiple(x, scaled, mul);
   if (kept != x || !slope || *slope == 0)
     return std::nullopt;
-  return Step{select.getY(), {eltwise("relu", *slope)}, {compare, mul, select}};
+  return PostOpMatch{select.getY(), {makeEltwisePostOp("relu", *slope)}, {compare, mul, select}};
 }
 
 } // namespace
 
-bool isClosed(Value from, const Step &step) {
+bool hasNoOtherUsers(Value from, const PostOpMatch &step) {
   auto contains = [&](Operation *op) { return llvm::is_contained(step.ops, op); };
   if (!llvm::all_of(from.getUsers(), contains))
     return false;
@@ -224,25 +226,25 @@ bool isClosed(Value from, const Step &step) {
   });
 }
 
-std::optional<Step> matchEltwise(Value value, OpFilter inside, bool exact) {
+std::optional<PostOpMatch> matchEltwise(Value value, OpFilter inside, bool exact) {
   for (Operation *user : value.getUsers()) {
     if (!inside(user))
       continue;
-    std::optional<Step> step;
+    std::optional<PostOpMatch> step;
     if (auto mul = dyn_cast<MulOp>(user); mul && !exact)
-      step = matchSelfProduct(value, mul, inside);
+      step = matchSwish(value, mul, inside);
     else if (auto max = dyn_cast<MaxOp>(user))
-      step = matchLeakyMax(value, max);
+      step = matchLeakyReluMax(value, max);
     else if (auto select = dyn_cast<SelectOp>(user))
-      step = matchLeakySelect(value, select);
-    if (step && llvm::all_of(step->ops, inside) && isClosed(value, *step))
+      step = matchLeakyReluSelect(value, select);
+    if (step && llvm::all_of(step->ops, inside) && hasNoOtherUsers(value, *step))
       return step;
     // Post-ops require finite constants, so that operations with infinite or NaN constants are not
     // matched.
-    if (auto simple = matchSimple(user, value, exact);
+    if (auto simple = matchUnaryEltwise(user, value, exact);
         simple && std::isfinite(simple->alpha) && std::isfinite(simple->beta)) {
-      Step one{user->getResult(0), {*simple}, {user}};
-      if (isClosed(value, one))
+      PostOpMatch one{user->getResult(0), {*simple}, {user}};
+      if (hasNoOtherUsers(value, one))
         return one;
     }
   }
@@ -250,14 +252,14 @@ std::optional<Step> matchEltwise(Value value, OpFilter inside, bool exact) {
 }
 
 /// Merges a linear op into the preceding one if merging their constants is allowed.
-static bool mergeLinear(PostOp &last, const PostOp &next, Operation *op) {
+static bool mergeLinearPostOps(PostOp &last, const PostOp &next, Operation *op) {
   // Adds an offset to a scale: a x + 0, followed by + d, is a x + d
-  if (next.alpha == 1 && last.beta == 0 && allows(op, Kind::ChangeRounding, {})) {
+  if (next.alpha == 1 && last.beta == 0 && allowsRewrite(op, Kind::ChangeRounding, {})) {
     last.beta = next.beta;
     return true;
   }
   bool onlyScales = next.beta == 0 && (last.beta == 0 || std::fabs(next.alpha) == 1);
-  if (!onlyScales || !allows(op, Kind::MergeFactors, {last.alpha, next.alpha}))
+  if (!onlyScales || !allowsRewrite(op, Kind::MergeFactors, {last.alpha, next.alpha}))
     return false;
   last.alpha *= next.alpha;
   last.beta *= next.alpha;
@@ -282,7 +284,7 @@ void appendPostOp(SmallVectorImpl<PostOp> &postOps, PostOp postOp, Operation *op
   if (!postOps.empty() && postOps.back().kind == PostOp::Kind::Eltwise && isEltwise &&
       postOps.back().alg == postOp.alg) {
     PostOp &last = postOps.back();
-    if (postOp.alg == "linear" && mergeLinear(last, postOp, op)) {
+    if (postOp.alg == "linear" && mergeLinearPostOps(last, postOp, op)) {
       if (isIdentity(last))
         postOps.pop_back();
       return;

@@ -6,10 +6,10 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-struct Matcher {
+struct GradientMatcher {
   Value value;
   OpFilter inside;
-  Step step;
+  PostOpMatch step;
 
   bool isInside(Value v) const {
     Operation *op = v.getDefiningOp();
@@ -44,10 +44,10 @@ struct Matcher {
       for (int i : {0, 1}) {
         Value y = product->getOperand(1 - i);
         auto rest = product->getOperand(i).getDefiningOp<SubOp>();
-        if (rest && isSplatOf(rest.getA(), 1) && rest.getB() == y)
+        if (rest && isSplatWithValue(rest.getA(), 1) && rest.getB() == y)
           return is("logistic_gradient", y, {rest, product, mul});
       }
-    if (auto rest = factor.getDefiningOp<SubOp>(); rest && isSplatOf(rest.getA(), 1))
+    if (auto rest = factor.getDefiningOp<SubOp>(); rest && isSplatWithValue(rest.getA(), 1))
       if (auto square = rest.getB().getDefiningOp<MulOp>();
           square && square.getA() == square.getB())
         return is("tanh_gradient", square.getA(), {square, rest, mul});
@@ -57,24 +57,24 @@ struct Matcher {
   /// Matches the gradient of ReLU, select(y > 0, value, 0), with y the result of the ReLU.
   bool matchChoice(SelectOp select) {
     auto compare = select.getCondition().getDefiningOp<CompareOp>();
-    return compare && select.getA() == value && isSplatOf(select.getB(), 0) &&
-           compare.getPredicate() == Predicate::gt && isSplatOf(compare.getB(), 0) &&
+    return compare && select.getA() == value && isSplatWithValue(select.getB(), 0) &&
+           compare.getPredicate() == Predicate::gt && isSplatWithValue(compare.getB(), 0) &&
            is("relu_gradient", compare.getA(), {compare, select});
   }
 };
 
 } // namespace
 
-std::optional<Step> matchGradient(Value value, OpFilter inside) {
+std::optional<PostOpMatch> matchGradient(Value value, OpFilter inside) {
   if (!typeOf(value).getElementType().isF32())
     return std::nullopt;
   for (Operation *user : value.getUsers()) {
-    Matcher matcher{value, inside, {}};
+    GradientMatcher matcher{value, inside, {}};
     auto mul = dyn_cast<MulOp>(user);
     auto select = dyn_cast<SelectOp>(user);
     if (((mul && matcher.matchFactor(mul)) || (select && matcher.matchChoice(select))) &&
         shapeOf(matcher.step.result) == shapeOf(value) && llvm::all_of(matcher.step.ops, inside) &&
-        isClosed(value, matcher.step))
+        hasNoOtherUsers(value, matcher.step))
       return matcher.step;
   }
   return std::nullopt;

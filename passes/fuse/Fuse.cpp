@@ -35,7 +35,7 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
     // use are known when the outer blocks are grouped.
     for (Block *block : llvm::reverse(blocks)) {
       sinkScatters(*block);
-      transposeReordersOfGpus(*block);
+      convertGpuReordersToTransposes(*block);
       markMonotonicGathers(*block);
       Grouping(*block).eraseDead();
       Grouping grouping(*block);
@@ -46,10 +46,10 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
       mergeSiblings(grouping);
       mergeSmallUpdates(grouping);
       outlineGroups(grouping);
-      joinParts(*block);
+      fuseIntoSlicingReaders(*block);
       reorderPaddedFusions(*block);
-      transposeReorders(*block);
-      markUpdates(*block);
+      convertReordersToTransposes(*block);
+      markStateUpdates(*block);
       grouping.eraseDead();
     }
   }

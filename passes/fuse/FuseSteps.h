@@ -49,18 +49,18 @@ void outlineGroups(Grouping &grouping);
 
 /// On GPUs, fuses a producer into the kernel that reads its result in slices, if each element is
 /// read at most once. Example: the gates of a recurrent layer are slices of one sum.
-void joinParts(mlir::Block &block);
+void fuseIntoSlicingReaders(mlir::Block &block);
 
 /// Step 5 of the fuse pass: inserts reorders to row-major around generated kernels with blocked
 /// layouts whose last block is padded, because generated code does not support such layouts.
 void reorderPaddedFusions(mlir::Block &block);
 
 /// Step 6 of the fuse pass: rewrites reorders between layouts without blocks as transpositions.
-void transposeReorders(mlir::Block &block);
+void convertReordersToTransposes(mlir::Block &block);
 
 /// On GPUs, rewrites reorders as transpositions before operations are grouped: no library kernel is
 /// faster on GPUs, and a transposition can be fused with the producer or the readers of the value.
-void transposeReordersOfGpus(mlir::Block &block);
+void convertGpuReordersToTransposes(mlir::Block &block);
 
 } // namespace dlc
 

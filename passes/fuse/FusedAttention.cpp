@@ -10,7 +10,7 @@ namespace dlc {
 bool isAttention(Operation *op) { return isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op); }
 
 /// Returns the value from which `value` is derived by view operations.
-static Value sourceOf(Value value) {
+static Value stripViews(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!op->hasTrait<ViewLike>())
       break;
@@ -35,12 +35,12 @@ bool canFuseAttention(Operation *op, std::string *why) {
   if (shapeOf(k).back() > maxHeadSize || shapeOf(v).back() > maxHeadSize)
     return no("heads of at most " + Twine(maxHeadSize) + " elements");
   for (Value operand : op->getOperands())
-    if (splatValue(sourceOf(operand)))
+    if (splatValue(stripViews(operand)))
       return no("operands that are not splat constants");
   return true;
 }
 
-bool staysFused(Operation *op) {
+bool shouldKeepFused(Operation *op) {
   OnAttr device = deviceOf(op->getResult(0).getType());
   bool isAsked = can(device, DLC_DEVICE_GPU_CODE) || op->hasAttr(kKeepFusedAttr);
   return isAsked && canFuseAttention(op);

@@ -18,7 +18,7 @@ bool canFuseAttention(mlir::Operation *op, std::string *why = nullptr);
 
 /// Returns whether the attention is not decomposed: a fused kernel supports it, and its device is a
 /// GPU or the operation has kKeepFusedAttr.
-bool staysFused(mlir::Operation *op);
+bool shouldKeepFused(mlir::Operation *op);
 
 } // namespace dlc
 

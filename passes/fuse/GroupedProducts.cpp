@@ -10,7 +10,7 @@ namespace {
 
 /// Returns x if `value` repeats each matrix of x several times in a row, otherwise null. Matches
 /// reshape(broadcast(reshape(x: [.., H, K, N]): [.., H, 1, K, N]): [.., H, times, K, N]).
-Value repeatedMatrices(Value value) {
+Value matchRepeatedMatrices(Value value) {
   auto merged = value.getDefiningOp<ReshapeOp>();
   auto broadcast = merged ? merged.getX().getDefiningOp<BroadcastOp>() : BroadcastOp();
   auto split = broadcast ? broadcast.getX().getDefiningOp<ReshapeOp>() : ReshapeOp();
@@ -36,13 +36,13 @@ Value repeatedMatrices(Value value) {
 
 // matmul(a, repeated(x)) -> matmul(a', x), where a' stacks the rows of all attention heads that
 // share a matrix of x
-struct GroupedProduct : OpRewritePattern<MatmulOp> {
+struct MergeGroupedMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
     if (op.getTransposeA() || !typeOf(op.getB()).hasStaticShape() ||
         !typeOf(op.getY()).hasStaticShape() || !hasSingleZeroPoints(op))
       return failure();
-    Value shared = repeatedMatrices(op.getB());
+    Value shared = matchRepeatedMatrices(op.getB());
     ArrayRef<int64_t> a = shapeOf(op.getA()), b = shapeOf(op.getB());
     if (!shared || a.drop_back(2) != b.drop_back(2))
       return failure();
@@ -61,8 +61,8 @@ struct GroupedProduct : OpRewritePattern<MatmulOp> {
 
 } // namespace
 
-void addGroupedProducts(RewritePatternSet &patterns) {
-  patterns.add<GroupedProduct>(patterns.getContext());
+void addGroupedMatmulPatterns(RewritePatternSet &patterns) {
+  patterns.add<MergeGroupedMatmul>(patterns.getContext());
 }
 
 } // namespace dlc

@@ -20,7 +20,7 @@ int64_t elements(Value value) { return typeOf(value).getNumElements(); }
 /// Returns whether each element is reduced from one contiguous run of memory, so that further
 /// operations on this row find it in the cache. Returns false for a few long rows, which exceed the
 /// cache and occupy few cores.
-bool reducesRuns(ReduceOp op) {
+bool reducesContiguousRuns(ReduceOp op) {
   constexpr int64_t few = 4, longRow = 32768;
   ArrayRef<int64_t> shape = shapeOf(op.getX());
   int64_t rows = elements(op.getY());
@@ -143,7 +143,8 @@ IndexSpace::Place IndexSpace::placeOf(Operation *op, ArrayRef<Operation *> users
 
 bool IndexSpace::acceptsReduce(ReduceOp op, const Place &place) const {
   Shape full = toVector(shapeOf(op.getX())), row = toVector(shapeOf(op.getY()));
-  if (!op.getKeepdims() || place.maps.size() != 1 || (place.stretched && !reducesRuns(op)))
+  if (!op.getKeepdims() || place.maps.size() != 1 ||
+      (place.stretched && !reducesContiguousRuns(op)))
     return false;
   int map = place.maps.front();
   if (hasReduce)
@@ -162,7 +163,7 @@ ReduceOp IndexSpace::upcomingReduce(Operation *op, const Place &place) const {
   for (int steps = 0; !work.empty() && steps < 16; ++steps) {
     Operation *next = work.pop_back_val();
     auto reduce = dyn_cast<ReduceOp>(next);
-    if (reduce && reduce.getKeepdims() && reducesRuns(reduce) &&
+    if (reduce && reduce.getKeepdims() && reducesContiguousRuns(reduce) &&
         shapeOf(reduce.getX()) == ArrayRef<int64_t>(rootShape))
       return reduce;
     if (!isElementwise(next))

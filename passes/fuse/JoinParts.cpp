@@ -14,7 +14,7 @@ Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
 
 /// Returns whether the fusion is a GPU kernel that computes each element from a few operand
 /// elements, and all tensors are row-major.
-bool isMap(FusionOp fusion) {
+bool isElementwiseGpuFusion(FusionOp fusion) {
   auto isPlain = [](Type type) { return layoutOf(type).empty(); };
   return can(deviceOf(fusion->getResult(0).getType()), DLC_DEVICE_GPU_CODE) &&
          llvm::all_of(fusion->getOperandTypes(), isPlain) &&
@@ -27,12 +27,12 @@ bool isMap(FusionOp fusion) {
 
 /// Returns the fusion that is the only reader of the single result of `made`, or null. It must read
 /// this result in slices, which together have at most as many elements as the result.
-FusionOp readerOf(FusionOp made) {
-  if (made.getNumResults() != 1 || !made->getResult(0).hasOneUse() || !isMap(made))
+FusionOp findSlicingReader(FusionOp made) {
+  if (made.getNumResults() != 1 || !made->getResult(0).hasOneUse() || !isElementwiseGpuFusion(made))
     return nullptr;
   OpOperand &use = *made->getResult(0).use_begin();
   auto reader = dyn_cast<FusionOp>(use.getOwner());
-  if (!reader || reader->getBlock() != made->getBlock() || !isMap(reader))
+  if (!reader || reader->getBlock() != made->getBlock() || !isElementwiseGpuFusion(reader))
     return nullptr;
   int64_t elements = 0;
   for (Operation *user : bodyOf(reader).getArgument(use.getOperandNumber()).getUsers()) {
@@ -47,7 +47,7 @@ FusionOp readerOf(FusionOp made) {
   return fits ? reader : nullptr;
 }
 
-void join(FusionOp made, FusionOp reader) {
+void fuseIntoReader(FusionOp made, FusionOp reader) {
   Block &body = bodyOf(reader);
   const unsigned number = made->getResult(0).use_begin()->getOperandNumber();
   IRMapping map;
@@ -74,10 +74,10 @@ void join(FusionOp made, FusionOp reader) {
 
 } // namespace
 
-void joinParts(Block &block) {
+void fuseIntoSlicingReaders(Block &block) {
   for (FusionOp made : llvm::make_early_inc_range(block.getOps<FusionOp>()))
-    if (FusionOp reader = readerOf(made))
-      join(made, reader);
+    if (FusionOp reader = findSlicingReader(made))
+      fuseIntoReader(made, reader);
 }
 
 } // namespace dlc

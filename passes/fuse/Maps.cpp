@@ -45,7 +45,8 @@ public:
   static bool walkParts(ArrayRef<Operation *> ops) {
     return llvm::none_of(ops, [&](Operation *op) {
       auto concat = dyn_cast<ConcatOp>(op);
-      return concat && joinsInnermost(concat) && bytesOf(concat.getY().getType()) > smallBytes &&
+      return concat && concatenatesInnermostDim(concat) &&
+             bytesOf(concat.getY().getType()) > smallBytes &&
              llvm::any_of(ops, [&](Operation *other) { return needsWhole(other, concat); });
     });
   }
@@ -98,7 +99,7 @@ private:
   /// Returns whether a kernel with this operation is vectorized. Large operations that move the
   /// innermost dimension are not fused; a library runs them.
   static bool isVectorFriendly(Operation *op) {
-    return preservesVectors(op) || bytesOf(op->getResult(0).getType()) <= smallBytes ||
+    return preservesVectorization(op) || bytesOf(op->getResult(0).getType()) <= smallBytes ||
            isTransposedOnGpu(op);
   }
 
@@ -110,7 +111,7 @@ private:
 
   static bool turnsAlike(ArrayRef<Operation *> ops) {
     auto isLarge = [](Operation *op) {
-      return isTransposedOnGpu(op) && !preservesVectors(op) &&
+      return isTransposedOnGpu(op) && !preservesVectorization(op) &&
              bytesOf(op->getResult(0).getType()) > smallBytes;
     };
     return llvm::none_of(ops, isLarge) || llvm::all_of(ops, [](Operation *op) {
@@ -133,7 +134,8 @@ private:
       return layoutOf(gather.getX().getType()) == tag && gathersBlocks(gather, tag);
     auto parsed = Tag::parse(tag);
     auto slice = dyn_cast<SliceOp>(op);
-    if (slice ? !parsed || !(slicesWhole(slice, parsed->blockedDim) || slicesBlocks(slice, tag))
+    if (slice ? !parsed ||
+                    !(slicesWholeUnits(slice, parsed->blockedDim) || slicesAlongBlocks(slice, tag))
               : !isElementwise(op) && !isa<ReduceOp, BroadcastOp, ConcatOp>(op))
       return false;
     return parsed &&
@@ -261,7 +263,7 @@ private:
     Operation *producer = reshape ? reshape.getX().getDefiningOp() : nullptr;
     if (!producer || producer->getBlock() != op->getBlock() || !reshape.getX().hasOneUse() ||
         classify(producer) != NodeClass::Map || !isVectorFriendly(producer) ||
-        grouping.groupOf(producer) >= 0 || !preservesVectors(op))
+        grouping.groupOf(producer) >= 0 || !preservesVectorization(op))
       return;
     Consumers consumers = consumersOf(op);
     if (consumers.others || consumers.open.size() != 1)

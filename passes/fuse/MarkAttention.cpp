@@ -17,7 +17,7 @@ namespace {
 
 /// Returns the size in bytes of the scores that the gradient of decomposed attention would retain,
 /// or 0 if no fused kernel supports the attention.
-double scoreBytes(Operation *op) {
+double savedScoreBytes(Operation *op) {
   if (!canFuseAttention(op))
     return 0;
   auto q = typeOf(op->getOperand(0)), k = typeOf(op->getOperand(1));
@@ -27,7 +27,7 @@ double scoreBytes(Operation *op) {
 
 /// Returns whether the operation's device has the capabilities. The device is that of its result
 /// type, otherwise that of the attribute `dlc.device`, otherwise the default device `most`.
-bool canThere(Operation *op, StringRef most, uint32_t capabilities) {
+bool hasDeviceCapabilities(Operation *op, StringRef most, uint32_t capabilities) {
   if (OnAttr on = deviceOf(op->getResult(0).getType()))
     return can(on, capabilities);
   auto asked = op->getAttrOfType<StringAttr>(kDeviceAttr);
@@ -68,10 +68,10 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
     constexpr double kPart = 0.125;
     double bytes = 0;
     for (Operation *op : found)
-      bytes += scoreBytes(op);
+      bytes += savedScoreBytes(op);
     bool isTight = options.maxMemory > 0 && bytes > kPart * double(options.maxMemory);
     for (Operation *op : found)
-      if (staysFused(op, options.device, isTight, *costs))
+      if (shouldKeepFused(op, options.device, isTight, *costs))
         op->setAttr(kKeepFusedAttr, UnitAttr::get(op->getContext()));
     for (AttentionPattern &attention : spelled)
       makeWhole(attention, options.device, *costs);
@@ -79,11 +79,11 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
   }
 
 private:
-  bool staysFused(Operation *op, StringRef most, bool isTight, Costs &costs) {
+  bool shouldKeepFused(Operation *op, StringRef most, bool isTight, Costs &costs) {
     // On GPUs, all attention that fused kernels support is fused. It is marked only before
     // gradients are computed.
-    if (!canThere(op, most, DLC_DEVICE_HOST_CODE))
-      return gradients && canThere(op, most, DLC_DEVICE_GPU_CODE);
+    if (!hasDeviceCapabilities(op, most, DLC_DEVICE_HOST_CODE))
+      return gradients && hasDeviceCapabilities(op, most, DLC_DEVICE_GPU_CODE);
     // The fused kernel is preferred for attention_train and attention_grad, because these were
     // derived from each other, and for attention with an accuracy level that was set by name,
     // because this level is known only for attention that is not decomposed.
@@ -96,7 +96,7 @@ private:
   void makeWhole(AttentionPattern &spelled, StringRef most, Costs &costs) {
     OpBuilder builder(&getContext());
     AttentionOp whole = spelled.make(builder);
-    if (!staysFused(whole, most, /*isTight=*/false, costs)) {
+    if (!shouldKeepFused(whole, most, /*isTight=*/false, costs)) {
       SmallVector<Operation *> transposed;
       for (Value operand : whole->getOperands())
         if (auto transpose = operand.getDefiningOp<TransposeOp>(); transpose && operand.hasOneUse())

@@ -11,7 +11,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-void outline(Grouping &grouping, int group) {
+void outlineGroup(Grouping &grouping, int group) {
   SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   // The inputs of a fusion are in the order of their first use, so that the printed IR is
@@ -62,7 +62,7 @@ void outlineGroups(Grouping &grouping) {
   bool copies = hasCopies(grouping.getBlock());
   for (int group = 0; group < grouping.size(); ++group)
     if (!grouping[group].ops.empty())
-      outline(grouping, group);
+      outlineGroup(grouping, group);
   // A fusion is inserted at the position of its last member, which may follow users of its other
   // results, so that the block is sorted. If there are rematerialized copies, sortByUse() is used,
   // because a topological sort would move the copies to the first point at which their operands are

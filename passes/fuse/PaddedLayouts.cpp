@@ -9,56 +9,56 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-bool isPadded(Value value) {
+bool hasPaddedBlocks(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && padsBlocks(type.getShape(), layoutOf(type));
+  return type && hasPartialBlock(type.getShape(), layoutOf(type));
 }
 
-RankedTensorType plain(RankedTensorType type) {
+RankedTensorType toRowMajorType(RankedTensorType type) {
   return RankedTensorType::get(type.getShape(), type.getElementType(), deviceOf(type));
 }
 
-void makePlain(Value value) {
+void setRowMajorType(Value value) {
   if (!layoutOf(value.getType()).empty())
-    value.setType(plain(typeOf(value)));
+    value.setType(toRowMajorType(typeOf(value)));
 }
 
 /// Inserts reorders to and from row-major around the fusion, and makes all values inside of it
 /// row-major.
-void unblock(FusionOp fusion) {
+void convertToRowMajor(FusionOp fusion) {
   OpBuilder builder(fusion);
   for (OpOperand &operand : fusion->getOpOperands())
     if (!layoutOf(operand.get().getType()).empty())
-      operand.set(
-          ReorderOp::create(builder, fusion.getLoc(), plain(typeOf(operand.get())), operand.get()));
+      operand.set(ReorderOp::create(builder, fusion.getLoc(), toRowMajorType(typeOf(operand.get())),
+                                    operand.get()));
   builder.setInsertionPointAfter(fusion);
   for (Value result : fusion->getResults()) {
     RankedTensorType type = typeOf(result);
     if (layoutOf(type).empty())
       continue;
-    result.setType(plain(type));
+    result.setType(toRowMajorType(type));
     auto back = ReorderOp::create(builder, fusion.getLoc(), type, result);
     result.replaceAllUsesExcept(back.getResult(), back);
   }
   Block &body = fusion.getBody().front();
   for (BlockArgument argument : body.getArguments())
-    makePlain(argument);
+    setRowMajorType(argument);
   for (Operation &op : body)
     for (Value result : op.getResults())
-      makePlain(result);
+      setRowMajorType(result);
 }
 
 } // namespace
 
 void reorderPaddedFusions(Block &block) {
   for (auto fusion : llvm::make_early_inc_range(block.getOps<FusionOp>())) {
-    bool padded = llvm::any_of(fusion->getOperands(), isPadded) ||
-                  llvm::any_of(fusion->getResults(), isPadded);
+    bool padded = llvm::any_of(fusion->getOperands(), hasPaddedBlocks) ||
+                  llvm::any_of(fusion->getResults(), hasPaddedBlocks);
     // Only generated kernels need row-major tensors, because library kernels maintain the padding
     // of blocked layouts themselves.
     if (padded && !matchEpilogue(fusion) &&
         !fusion.getBody().front().front().hasTrait<StandaloneOp>())
-      unblock(fusion);
+      convertToRowMajor(fusion);
   }
 }
 

@@ -25,7 +25,7 @@ bool isZero(Value value) {
 
 /// Scalar factors by which the result of a scatter is multiplied before it is added to another
 /// tensor, in program order.
-struct Factors {
+struct ScalarFactors {
   SmallVector<std::pair<Value, bool>> scalars; // the scalar, and whether it is a divisor
   bool negative = false;
 
@@ -55,8 +55,8 @@ struct Factors {
   static bool mayMove(Operation *op, std::optional<double> constant) {
     using Kind = ConstantRewrite::Kind;
     Type element = typeOf(op->getResult(0)).getElementType();
-    return constant ? isAllowed({Kind::FoldFactor, element, {*constant, 1}}, op)
-                    : isAllowed({Kind::ChangeRounding, element, {}}, op);
+    return constant ? isRewriteAllowed({Kind::FoldFactor, element, {*constant, 1}}, op)
+                    : isRewriteAllowed({Kind::ChangeRounding, element, {}}, op);
   }
 
   Value apply(TensorBuilder &b, Value x) const {
@@ -72,24 +72,24 @@ struct Factors {
 
 /// Returns whether a scatter-add can accumulate in the memory of `into`: `into` is a state whose
 /// new value is `sum`, or a matmul or another scatter without other users.
-bool isInPlace(Value into, Value sum) {
+bool canAccumulateInPlace(Value into, Value sum) {
   if (isStateUpdate(into, sum))
     return true;
   Operation *maker = into.getDefiningOp();
   return maker && into.hasOneUse() && isa<MatmulOp, ScatterNdOp, ScatterElementsOp>(maker);
 }
 
-Value scattered(ScatterNdOp op, TensorBuilder &b, Value into, Value updates) {
+Value createScatter(ScatterNdOp op, TensorBuilder &b, Value into, Value updates) {
   return b.make<ScatterNdOp>(into, op.getIndices(), updates, op.getReduction());
 }
-Value scattered(ScatterElementsOp op, TensorBuilder &b, Value into, Value updates) {
+Value createScatter(ScatterElementsOp op, TensorBuilder &b, Value into, Value updates) {
   return b.make<ScatterElementsOp>(into, op.getIndices(), updates, op.getAxis(), op.getReduction());
 }
 
 /// Follows one use of a scatter into zeros to the addition of its result to another tensor, and
 /// replaces that addition by a scatter into this tensor.
-template <typename Op> void sinkInto(Op scatter, OpOperand &use) {
-  Factors factors;
+template <typename Op> void sinkIntoAddition(Op scatter, OpOperand &use) {
+  ScalarFactors factors;
   Value value = scatter.getY();
   Operation *user = use.getOwner();
   while (user->getBlock() == scatter->getBlock()) {
@@ -106,13 +106,13 @@ template <typename Op> void sinkInto(Op scatter, OpOperand &use) {
     unsigned number = user->getOperand(0) == value ? 1 : 0;
     Value into = user->getOperand(number), sum = user->getResult(0);
     if (into == value || (isSub && number == 1) || into.getType() != value.getType() ||
-        sum.getType() != value.getType() || !isInPlace(into, sum))
+        sum.getType() != value.getType() || !canAccumulateInPlace(into, sum))
       return;
     factors.negative ^= isSub;
     OpBuilder builder(user);
     TensorBuilder b(builder, scatter.getLoc());
     Value updates = factors.apply(b, scatter.getUpdates());
-    sum.replaceAllUsesWith(scattered(scatter, b, into, updates));
+    sum.replaceAllUsesWith(createScatter(scatter, b, into, updates));
     user->erase();
     return;
   }
@@ -135,7 +135,7 @@ template <typename Op> void sinkScatter(Op scatter) {
   for (OpOperand &use : scatter.getY().getUses())
     uses.push_back(&use);
   for (OpOperand *use : uses)
-    sinkInto(scatter, *use);
+    sinkIntoAddition(scatter, *use);
 }
 
 } // namespace

@@ -22,7 +22,7 @@ constexpr int64_t maxElements = 1 << 12;
 /// registers at the same time.
 constexpr int64_t maxInputs = 64;
 
-bool replacesState(Value value) {
+bool isNewStateValue(Value value) {
   for (Operation *op : value.getUsers())
     if (op->hasTrait<OpTrait::IsTerminator>())
       for (Value argument : op->getBlock()->getArguments())
@@ -33,7 +33,7 @@ bool replacesState(Value value) {
 
 /// Returns the type of the states that the group updates by elementwise operations, or null for
 /// other groups.
-RankedTensorType updatedType(const Grouping &grouping, int number) {
+RankedTensorType getUpdatedStateType(const Grouping &grouping, int number) {
   const Grouping::Group &group = grouping[number];
   SmallVector<Value> outputs = grouping.outputsOf(number);
   if (group.closed || group.ops.empty() || outputs.empty())
@@ -51,7 +51,7 @@ RankedTensorType updatedType(const Grouping &grouping, int number) {
         (!shapeOf(op->getResult(0)).empty() && shapeOf(op->getResult(0)) != type.getShape()))
       return {};
   for (Value output : outputs)
-    if (output.getType() != type || !replacesState(output))
+    if (output.getType() != type || !isNewStateValue(output))
       return {};
   return type;
 }
@@ -69,9 +69,11 @@ bool fit(Grouping &grouping, int group, int other) {
 } // namespace
 
 void mergeSmallUpdates(Grouping &grouping) {
-  SmallVector<std::pair<RankedTensorType, int>> open; // groups that may be merged with later groups
+  // For each type of state, the number of the last group that updates states of this type and may
+  // absorb later groups.
+  SmallVector<std::pair<RankedTensorType, int>> open;
   for (int number = 0; number < grouping.size(); ++number) {
-    RankedTensorType type = updatedType(grouping, number);
+    RankedTensorType type = getUpdatedStateType(grouping, number);
     if (!type)
       continue;
     auto found = llvm::find_if(open, [&](auto &each) { return each.first == type; });

@@ -9,7 +9,7 @@ using namespace mlir;
 namespace dlc {
 
 /// Returns the function of the block argument if the argument is a state, otherwise null.
-static func::FuncOp functionOf(BlockArgument argument) {
+static func::FuncOp getStateFunction(BlockArgument argument) {
   auto function =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
   if (!function || !argument.getOwner()->isEntryBlock() ||
@@ -18,11 +18,11 @@ static func::FuncOp functionOf(BlockArgument argument) {
   return function;
 }
 
-bool isState(Value value) { return bool(functionOf(dyn_cast<BlockArgument>(value))); }
+bool isState(Value value) { return bool(getStateFunction(dyn_cast<BlockArgument>(value))); }
 
 bool isStateUpdate(Value old, Value fresh) {
   auto argument = dyn_cast<BlockArgument>(old);
-  func::FuncOp function = functionOf(argument);
+  func::FuncOp function = getStateFunction(argument);
   if (!function || old.getType() != fresh.getType())
     return false;
   Attribute name = function.getArgAttr(argument.getArgNumber(), kNameAttr);
@@ -34,7 +34,7 @@ bool isStateUpdate(Value old, Value fresh) {
   return false;
 }
 
-bool foldUpdate(Epilogue &epilogue) {
+bool foldStateUpdate(Epilogue &epilogue) {
   SmallVector<PostOp> &steps = epilogue.postOps;
   if (steps.empty() || steps.back().kind != PostOp::Kind::Binary || steps.back().alg != "add" ||
       !epilogue.destination.isContiguous())
@@ -65,11 +65,11 @@ bool foldUpdate(Epilogue &epilogue) {
   return true;
 }
 
-void markUpdates(Block &block) {
+void markStateUpdates(Block &block) {
   for (auto fusion : block.getOps<FusionOp>()) {
     std::optional<Epilogue> epilogue =
         fusion.getNumResults() == 1 ? matchEpilogue(fusion) : std::nullopt;
-    if (!epilogue || !foldUpdate(*epilogue))
+    if (!epilogue || !foldStateUpdate(*epilogue))
       continue;
     auto operand = dyn_cast<BlockArgument>(epilogue->postOps.back().operand);
     if (operand && isStateUpdate(fusion.getInputs()[operand.getArgNumber()], fusion.getResult(0)))

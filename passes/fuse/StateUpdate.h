@@ -15,10 +15,10 @@ bool isStateUpdate(mlir::Value old, mlir::Value fresh);
 /// Returns whether the last epilogue op adds a full-size operand that the kernel reads nowhere
 /// else, in the element order of the result. If so, multiples of this operand that earlier epilogue
 /// ops add are folded into the factor of the last one.
-bool foldUpdate(Epilogue &epilogue);
+bool foldStateUpdate(Epilogue &epilogue);
 
 /// Sets kUpdatesAttr on those fusions of a block that add the result of a contraction to a state.
-void markUpdates(mlir::Block &block);
+void markStateUpdates(mlir::Block &block);
 
 } // namespace dlc
 

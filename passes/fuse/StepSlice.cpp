@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace dlc {
 
-std::optional<int64_t> tripsOf(LoopOp loop) {
+std::optional<int64_t> getTripCount(LoopOp loop) {
   double trips = 0;
   if (loop.getCondition() || !loop.getTrip() || !isSplat(loop.getTrip(), trips))
     return std::nullopt;
@@ -20,9 +20,9 @@ bool isInnermost(LoopOp loop) {
 }
 
 /// Matches the index as first + step * iteration, or returns nullopt.
-static std::optional<StepSlice> stepOf(Value index, Value iteration) {
+static std::optional<IterationSlice> matchStep(Value index, Value iteration) {
   if (index == iteration)
-    return StepSlice{};
+    return IterationSlice{};
   Operation *op = index.getDefiningOp();
   double constant = 0;
   if (!isa_and_nonnull<AddOp, SubOp>(op) || typeOf(index).getRank() != 0)
@@ -30,22 +30,22 @@ static std::optional<StepSlice> stepOf(Value index, Value iteration) {
   Value left = op->getOperand(0), right = op->getOperand(1);
   bool subtracts = isa<SubOp>(op);
   if (right == iteration && isSplat(left, constant))
-    return StepSlice{int64_t(constant), subtracts ? -1 : 1};
+    return IterationSlice{int64_t(constant), subtracts ? -1 : 1};
   if (left == iteration && isSplat(right, constant))
-    return StepSlice{subtracts ? -int64_t(constant) : int64_t(constant), 1};
+    return IterationSlice{subtracts ? -int64_t(constant) : int64_t(constant), 1};
   return std::nullopt;
 }
 
 /// Matches a gather whose index advances with the loop's iteration, even if the index has other
 /// readers.
-static std::optional<StepSlice> stepOf(Operation *op) {
+static std::optional<IterationSlice> matchStep(Operation *op) {
   auto gather = dyn_cast<GatherOp>(op);
   auto loop = gather ? dyn_cast<LoopOp>(op->getParentOp()) : LoopOp();
   if (!loop || gather.getAxis() != 0 || !layoutOf(gather.getX().getType()).empty() ||
       !typeOf(gather.getX()).hasStaticShape() || typeOf(gather.getIndices()).getRank() != 0)
     return std::nullopt;
-  auto slice = stepOf(gather.getIndices(), loop.getBody().getArgument(0));
-  auto trips = tripsOf(loop);
+  auto slice = matchStep(gather.getIndices(), loop.getBody().getArgument(0));
+  auto trips = getTripCount(loop);
   if (!slice || !trips || *trips == 0 || !isInnermost(loop))
     return std::nullopt;
   int64_t last = slice->first + slice->step * (*trips - 1), rows = shapeOf(gather.getX())[0];
@@ -54,29 +54,30 @@ static std::optional<StepSlice> stepOf(Operation *op) {
   return slice;
 }
 
-bool isStepIndex(Operation *op) {
+bool isIterationIndex(Operation *op) {
   return isa<AddOp, SubOp>(op) && isa<LoopOp>(op->getParentOp()) && !op->use_empty() &&
          llvm::all_of(op->getUses(), [](OpOperand &use) {
-           return use.getOperandNumber() == 1 && stepOf(use.getOwner());
+           return use.getOperandNumber() == 1 && matchStep(use.getOwner());
          });
 }
 
-std::optional<StepSlice> stepSliceOf(Operation *op) {
-  auto slice = stepOf(op);
+std::optional<IterationSlice> matchStepSlice(Operation *op) {
+  auto slice = matchStep(op);
   if (!slice)
     return std::nullopt;
   // Index arithmetic with other readers needs a kernel, so that the gather is matched only if its
   // index has no other readers.
   Operation *index = cast<GatherOp>(op).getIndices().getDefiningOp();
-  return !index || isStepIndex(index) ? slice : std::nullopt;
+  return !index || isIterationIndex(index) ? slice : std::nullopt;
 }
 
-bool isReversedStack(Operation *op) {
+bool isReversedLoopOutput(Operation *op) {
   auto slice = dyn_cast<SliceOp>(op);
   auto loop = slice ? slice.getX().getDefiningOp<LoopOp>() : LoopOp();
   if (!loop || !slice.getX().hasOneUse() || !layoutOf(slice.getX().getType()).empty())
     return false;
-  if (cast<OpResult>(slice.getX()).getResultNumber() < loop.getInits().size() || !tripsOf(loop))
+  if (cast<OpResult>(slice.getX()).getResultNumber() < loop.getInits().size() ||
+      !getTripCount(loop))
     return false;
   ArrayRef<int64_t> shape = shapeOf(slice.getX());
   for (auto [d, size] : llvm::enumerate(shape)) {

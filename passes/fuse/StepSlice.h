@@ -9,14 +9,14 @@
 namespace dlc {
 
 /// Returns the trip count of the loop, or nullopt if it is not a constant.
-std::optional<int64_t> tripsOf(LoopOp loop);
+std::optional<int64_t> getTripCount(LoopOp loop);
 
 /// Returns whether the loop contains no other loop. Memory addresses in its commands may then
 /// depend on its iteration.
 bool isInnermost(LoopOp loop);
 
 /// Row that a gather selects in each iteration of a loop: first + step * iteration.
-struct StepSlice {
+struct IterationSlice {
   int64_t first = 0, step = 1;
 };
 
@@ -24,15 +24,15 @@ struct StepSlice {
 /// loop, or the sum or difference of this number and a constant. The index must be in bounds in all
 /// iterations. Such a gather needs no kernel, only an address that advances. Returns nullopt for
 /// other operations.
-std::optional<StepSlice> stepSliceOf(mlir::Operation *op);
+std::optional<IterationSlice> matchStepSlice(mlir::Operation *op);
 
-/// Returns whether the operation is index arithmetic that only gathers matched by stepSliceOf()
+/// Returns whether the operation is index arithmetic that only gathers matched by matchStepSlice()
 /// read, so that it needs no kernel.
-bool isStepIndex(mlir::Operation *op);
+bool isIterationIndex(mlir::Operation *op);
 
 /// Returns whether the operation is a slice that reverses the rows that a loop has stacked, and is
 /// their only reader. The loop can then store its rows in reverse order instead.
-bool isReversedStack(mlir::Operation *op);
+bool isReversedLoopOutput(mlir::Operation *op);
 
 } // namespace dlc
 

@@ -53,20 +53,20 @@ void StridedView::swapLastTwo() {
   std::swap(strides[rank - 1], strides[rank - 2]);
 }
 
-std::optional<StridedView> asStrided(Value value, OpFilter inside) {
+std::optional<StridedView> matchStridedView(Value value, OpFilter inside) {
   IndexContext x;
   Coordinates dims = x.variables("d", shapeOf(value), /*units=*/true), at = dims;
   Value base = value;
   for (Operation *op = base.getDefiningOp(); op && layoutOf(base.getType()).empty() &&
                                              op->hasTrait<ViewLike>() && (!inside || inside(op));
        op = base.getDefiningOp()) {
-    at = *movedIndex(op, x, at);
+    at = *getSourceIndex(op, x, at);
     base = op->getOperand(0);
   }
   return viewAt(base, shapeOf(value), x, dims, at);
 }
 
-std::optional<StridedView> asStridedDestination(Value inner, Value yielded) {
+std::optional<StridedView> matchStridedDestination(Value inner, Value yielded) {
   SmallVector<Operation *> chain;
   for (Value value = yielded; value != inner; value = chain.back()->getOperand(0)) {
     Operation *op = value.getDefiningOp();

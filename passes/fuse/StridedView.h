@@ -27,12 +27,12 @@ using OpFilter = llvm::function_ref<bool(mlir::Operation *)>;
 /// Returns `value` as a strided view of the first value that is defined by an operation other than
 /// a reshape, transpose, slice or broadcast, or by an operation that `inside` rejects. Returns
 /// nullopt if strides cannot express the view.
-std::optional<StridedView> asStrided(mlir::Value value, OpFilter inside = nullptr);
+std::optional<StridedView> matchStridedView(mlir::Value value, OpFilter inside = nullptr);
 
 /// Returns the strided view through which `inner` can be written directly into the buffer of
 /// `yielded`, which is the base of the view. Returns nullopt unless `yielded` is derived from
 /// `inner` by transposes and reshapes only.
-std::optional<StridedView> asStridedDestination(mlir::Value inner, mlir::Value yielded);
+std::optional<StridedView> matchStridedDestination(mlir::Value inner, mlir::Value yielded);
 
 } // namespace dlc
 

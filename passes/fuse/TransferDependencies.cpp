@@ -14,7 +14,7 @@ namespace {
 /// delay of so little work costs nothing.
 constexpr int64_t littleBytes = 16 << 10;
 
-bool isLittleWork(Operation *op) {
+bool isCheapOp(Operation *op) {
   NodeClass kind = classify(op);
   return (kind == NodeClass::Map || kind == NodeClass::Reduce || kind == NodeClass::Alias) &&
          llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
@@ -74,7 +74,7 @@ bool TransferDependencies::dependOnSameTransfers(ArrayRef<Operation *> ops) {
     all = std::move(both);
   }
   unsigned whole = numberOf(std::move(all));
-  return llvm::all_of(ops, [&](Operation *op) { return setOf(op) == whole || isLittleWork(op); });
+  return llvm::all_of(ops, [&](Operation *op) { return setOf(op) == whole || isCheapOp(op); });
 }
 
 void TransferDependencies::copyOf(Operation *copy, Operation *op) {

@@ -17,7 +17,7 @@ static RankedTensorType typeInMemory(RankedTensorType type, ArrayRef<int64_t> or
   return RankedTensorType::get(shape, type.getElementType(), deviceOf(type));
 }
 
-Value transposeReorder(OpBuilder &builder, ReorderOp op, bool alone) {
+Value reorderToTranspose(OpBuilder &builder, ReorderOp op, bool alone) {
   RankedTensorType from = typeOf(op.getX()), to = typeOf(op.getY());
   auto fromOrder = memoryOrder(from), toOrder = memoryOrder(to);
   if (!fromOrder || !toOrder || *fromOrder == *toOrder || !from.hasStaticShape() ||
@@ -30,7 +30,7 @@ Value transposeReorder(OpBuilder &builder, ReorderOp op, bool alone) {
                                     llvm::to_vector(llvm::seq<int64_t>(0, from.getRank())));
   if (!layoutOf(from).empty())
     x = TransposedViewOp::create(builder, loc, typeInMemory(from, *fromOrder), x, *fromOrder);
-  SmallVector<int64_t> inFrom = inverseOf(*fromOrder);
+  SmallVector<int64_t> inFrom = invertPermutation(*fromOrder);
   auto permutation = llvm::map_to_vector(*toOrder, [&](int64_t d) { return inFrom[d]; });
   RankedTensorType moved = typeInMemory(to, *toOrder);
   Value y;
@@ -48,29 +48,30 @@ Value transposeReorder(OpBuilder &builder, ReorderOp op, bool alone) {
     y = b.make<TransposeOp>(x, permutation);
   }
   if (!layoutOf(to).empty())
-    y = TransposedViewOp::create(builder, loc, to, y, inverseOf(*toOrder));
+    y = TransposedViewOp::create(builder, loc, to, y, invertPermutation(*toOrder));
   return y;
 }
 
-static void transposeReorders(Block &block, bool alone, function_ref<bool(ReorderOp)> which) {
+static void convertReordersToTransposes(Block &block, bool alone,
+                                        function_ref<bool(ReorderOp)> which) {
   for (ReorderOp op : llvm::make_early_inc_range(block.getOps<ReorderOp>()))
     if (which(op)) {
       OpBuilder builder(op);
-      if (Value moved = transposeReorder(builder, op, alone)) {
+      if (Value moved = reorderToTranspose(builder, op, alone)) {
         op.getY().replaceAllUsesWith(moved);
         op.erase();
       }
     }
 }
 
-void transposeReorders(Block &block) {
+void convertReordersToTransposes(Block &block) {
   // Reorders of constants are not rewritten, because they are evaluated at compile time.
-  transposeReorders(block, /*alone=*/true,
-                    [](ReorderOp op) { return !op.getX().getDefiningOp<ConstantOp>(); });
+  convertReordersToTransposes(block, /*alone=*/true,
+                              [](ReorderOp op) { return !op.getX().getDefiningOp<ConstantOp>(); });
 }
 
-void transposeReordersOfGpus(Block &block) {
-  transposeReorders(block, /*alone=*/false, [](ReorderOp op) {
+void convertGpuReordersToTransposes(Block &block) {
+  convertReordersToTransposes(block, /*alone=*/false, [](ReorderOp op) {
     return can(deviceOf(op.getY().getType()), DLC_DEVICE_GPU_CODE);
   });
 }

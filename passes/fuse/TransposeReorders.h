@@ -10,7 +10,7 @@ namespace dlc {
 /// move no data. The result is a view only if the transposition moves no data either. Returns null
 /// if a layout has blocks. With `alone`, the transposition becomes a separate dlc.fusion, for which
 /// generated code and libraries are candidates.
-mlir::Value transposeReorder(mlir::OpBuilder &builder, ReorderOp op, bool alone = true);
+mlir::Value reorderToTranspose(mlir::OpBuilder &builder, ReorderOp op, bool alone = true);
 
 } // namespace dlc
 

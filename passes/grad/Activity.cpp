@@ -14,13 +14,14 @@ static bool isFloat(Value value) {
 }
 
 /// Returns the operands through which gradients of the operation flow.
-static OperandRange differentiated(Operation *op) {
+static OperandRange getDifferentiableOperands(Operation *op) {
   if (auto custom = dyn_cast<CustomGradientOp>(op))
     return custom.getXs();
   return op->getOperands();
 }
 
-Activity::Activity(const Rules &rules, ArrayRef<Operation *> ops, ValueRange ys, ValueRange xs)
+ActivityAnalysis::ActivityAnalysis(const GradientRules &rules, ArrayRef<Operation *> ops,
+                                   ValueRange ys, ValueRange xs)
     : rules(rules) {
   for (Value x : xs)
     setVaried(x);
@@ -32,25 +33,29 @@ Activity::Activity(const Rules &rules, ArrayRef<Operation *> ops, ValueRange ys,
     need(op);
 }
 
-bool Activity::isActive(Operation *op) const {
+bool ActivityAnalysis::isActive(Operation *op) const {
   return llvm::any_of(op->getResults(), [&](Value v) { return isActive(v); }) &&
          !rules.isConstant(op);
 }
 
-bool Activity::setVaried(Value value) { return isFloat(value) && varied.insert(value).second; }
-bool Activity::setNeeded(Value value) { return isFloat(value) && needed.insert(value).second; }
+bool ActivityAnalysis::setVaried(Value value) {
+  return isFloat(value) && varied.insert(value).second;
+}
+bool ActivityAnalysis::setNeeded(Value value) {
+  return isFloat(value) && needed.insert(value).second;
+}
 
-void Activity::vary(Block &block) {
+void ActivityAnalysis::vary(Block &block) {
   for (Operation &op : block.without_terminator())
     vary(&op);
 }
 
-void Activity::need(Block &block) {
+void ActivityAnalysis::need(Block &block) {
   for (Operation &op : llvm::reverse(block.without_terminator()))
     need(&op);
 }
 
-void Activity::vary(Operation *op) {
+void ActivityAnalysis::vary(Operation *op) {
   if (auto branch = dyn_cast<IfOp>(op)) {
     for (Region &region : op->getRegions()) {
       vary(region.front());
@@ -84,12 +89,12 @@ void Activity::vary(Operation *op) {
     return;
   }
   if (!rules.isConstant(op) &&
-      llvm::any_of(differentiated(op), [&](Value v) { return isVaried(v); }))
+      llvm::any_of(getDifferentiableOperands(op), [&](Value v) { return isVaried(v); }))
     for (Value result : op->getResults())
       setVaried(result);
 }
 
-void Activity::need(Operation *op) {
+void ActivityAnalysis::need(Operation *op) {
   if (auto branch = dyn_cast<IfOp>(op)) {
     for (Region &region : op->getRegions()) {
       for (auto [value, result] :
@@ -120,7 +125,7 @@ void Activity::need(Operation *op) {
     return;
   }
   if (!rules.isConstant(op) && llvm::any_of(op->getResults(), [&](Value v) { return isNeeded(v); }))
-    for (Value operand : differentiated(op))
+    for (Value operand : getDifferentiableOperands(op))
       setNeeded(operand);
 }
 

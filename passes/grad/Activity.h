@@ -7,15 +7,15 @@
 
 namespace dlc::grad {
 
-class Rules;
+class GradientRules;
 
 /// Determines the active values of reverse-mode differentiation: those that depend on some x, and
 /// on which some y depends, through floating-point values only.
-class Activity {
+class ActivityAnalysis {
 public:
   /// `ops` are the operations to analyze, in execution order.
-  Activity(const Rules &rules, llvm::ArrayRef<mlir::Operation *> ops, mlir::ValueRange ys,
-           mlir::ValueRange xs);
+  ActivityAnalysis(const GradientRules &rules, llvm::ArrayRef<mlir::Operation *> ops,
+                   mlir::ValueRange ys, mlir::ValueRange xs);
 
   bool isActive(mlir::Value value) const {
     return varied.contains(value) && needed.contains(value);
@@ -34,7 +34,7 @@ private:
   bool setVaried(mlir::Value value);
   bool setNeeded(mlir::Value value);
 
-  const Rules &rules;
+  const GradientRules &rules;
   llvm::DenseSet<mlir::Value> varied, needed;
 };
 

@@ -12,10 +12,10 @@ namespace dlc::grad {
 // are a value: s = scale q k^T + mask, p = softmax(s), y = p v. The gradients are dv = p^T dy, dp =
 // dy v^T, ds = p (dp - sum of dp p), dq = scale ds k, dk = scale ds^T q, dmask = ds. Masked
 // positions have p = 0 and need no special treatment.
-static void differentiate(AttentionOp op, Backward &g) {
+static void differentiate(AttentionOp op, BackwardPass &g) {
   OpBuilder here(op);
   TensorBuilder forward(here, op.getLoc());
-  Expr weights(forward, attentionWeights(forward, op));
+  Expr weights(forward, buildAttentionWeights(forward, op));
   Expr y = matmul(weights, Expr(forward, op.getV()));
   Expr dy = g.of(op.getY()), p = g(weights), q = g(op.getQ()), k = g(op.getK()), v = g(op.getV());
   g.add(v, [&] { return matmul(p, dy, true, false); });
@@ -35,13 +35,13 @@ static void differentiate(AttentionOp op, Backward &g) {
 
 /// Replaces -inf in row maxima by the lowest finite number. In a row that is masked entirely, -inf
 /// would be subtracted from -inf, which is NaN.
-static Expr lowestInstead(Expr x) { return {x.builder(), aboveNegativeInfinity(x.builder(), x)}; }
+static Expr lowestInstead(Expr x) { return {x.builder(), clampNegativeInfinity(x.builder(), x)}; }
 
 // Differentiates fused attention, which does not store its scores: the forward operation saves one
 // number per row (lse, the log-sum-exp), from which the backward operation recomputes the scores.
 // The gradient of a mask needs stored scores, so that it is not supported. Returns false if the
 // attention is not fused.
-static bool differentiateWhole(AttentionOp op, Backward &g) {
+static bool differentiateFused(AttentionOp op, BackwardPass &g) {
   if (!op->hasAttr(kKeepFusedAttr) || (op.getMask() && g.needsGradient(op.getMask())))
     return false;
   OpBuilder here(op);
@@ -60,16 +60,17 @@ static bool differentiateWhole(AttentionOp op, Backward &g) {
 
 // Decompositions of attention_train and attention_grad, which are used if a gradient of these
 // operations is needed.
-static SmallVector<Value> spellOut(AttentionTrainOp op, TensorBuilder &b) {
-  Expr weights(b, attentionWeights(b, scoresOf(op))), scores(b, attentionScores(b, scoresOf(op)));
+static SmallVector<Value> decompose(AttentionTrainOp op, TensorBuilder &b) {
+  Expr weights(b, buildAttentionWeights(b, getScoreOperands(op))),
+      scores(b, buildAttentionScores(b, getScoreOperands(op)));
   SmallVector<int64_t> last{scores.rank() - 1};
   Expr largest = lowestInstead(Expr(b, b.reduce(ReduceKind::max, scores, last)));
   Expr lse = largest + (scores - largest).as<ExpOp>().sum(last).as<LogOp>();
   return {matmul(weights, Expr(b, op.getV())), lse.reshape(shapeOf(op.getLse()))};
 }
 
-static SmallVector<Value> spellOut(AttentionGradOp op, TensorBuilder &b) {
-  Expr scores(b, attentionScores(b, scoresOf(op))), dy(b, op.getDy()), y(b, op.getY());
+static SmallVector<Value> decompose(AttentionGradOp op, TensorBuilder &b) {
+  Expr scores(b, buildAttentionScores(b, getScoreOperands(op))), dy(b, op.getDy()), y(b, op.getY());
   SmallVector<int64_t> rows(shapeOf(op.getLse()));
   rows.push_back(1);
   Expr p = (scores - lowestInstead(Expr(b, op.getLse()).reshape(rows))).as<ExpOp>();
@@ -81,14 +82,15 @@ static SmallVector<Value> spellOut(AttentionGradOp op, TensorBuilder &b) {
           matmul(p.cast(narrow), dy, true, false)};
 }
 
-void addAttention(Rules &rules) {
-  rules.add<AttentionOp>([](AttentionOp op, Backward &g) {
-    if (!differentiateWhole(op, g))
+void addAttentionGradients(GradientRules &rules) {
+  rules.add<AttentionOp>([](AttentionOp op, BackwardPass &g) {
+    if (!differentiateFused(op, g))
       differentiate(op, g);
   });
   rules.open<AttentionTrainOp>(
-      [](AttentionTrainOp op, TensorBuilder &b) { return spellOut(op, b); });
-  rules.open<AttentionGradOp>([](AttentionGradOp op, TensorBuilder &b) { return spellOut(op, b); });
+      [](AttentionTrainOp op, TensorBuilder &b) { return decompose(op, b); });
+  rules.open<AttentionGradOp>(
+      [](AttentionGradOp op, TensorBuilder &b) { return decompose(op, b); });
 }
 
 } // namespace dlc::grad

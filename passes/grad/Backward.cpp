@@ -54,7 +54,7 @@ static LogicalResult requireStaticShapes(Operation *op) {
   return success();
 }
 
-SmallVector<Operation *> Backward::operations(Block *within) const {
+SmallVector<Operation *> BackwardPass::operations(Block *within) const {
   SmallVector<Operation *> ops;
   Block *block = builder.getInsertionBlock();
   Block::iterator end = builder.getInsertionPoint();
@@ -70,13 +70,13 @@ SmallVector<Operation *> Backward::operations(Block *within) const {
   return llvm::to_vector(llvm::reverse(ops));
 }
 
-Value Backward::latest(Value value) const {
+Value BackwardPass::latest(Value value) const {
   for (auto it = replaced.find(value); it != replaced.end(); it = replaced.find(value))
     value = it->second;
   return value;
 }
 
-void Backward::replace(Operation *op, ValueRange values) {
+void BackwardPass::replace(Operation *op, ValueRange values) {
   for (auto [before, after] : llvm::zip_equal(op->getResults(), values)) {
     if (!after)
       continue;
@@ -90,10 +90,10 @@ void Backward::replace(Operation *op, ValueRange values) {
   dead.push_back(op);
 }
 
-bool Backward::open(ArrayRef<Operation *> ops) {
+bool BackwardPass::open(ArrayRef<Operation *> ops) {
   bool opened = false;
   for (Operation *op : ops) {
-    const Rules::Opening *opening = rules.findOpening(op);
+    const GradientRules::Opening *opening = rules.findOpening(op);
     if (!opening || !activity->isActive(op) || llvm::is_contained(dead, op))
       continue;
     OpBuilder here(op);
@@ -108,12 +108,12 @@ bool Backward::open(ArrayRef<Operation *> ops) {
   return opened;
 }
 
-void Backward::moveTo(Location loc) {
+void BackwardPass::moveTo(Location loc) {
   where = loc;
   tensors.emplace(builder, loc);
 }
 
-FailureOr<SmallVector<Value>> Backward::run(const Question &question) {
+FailureOr<SmallVector<Value>> BackwardPass::run(const GradientRequest &question) {
   SmallVector<Value> ys(question.ys), xs(question.xs);
   SmallVector<Operation *> ops;
   do {
@@ -143,13 +143,13 @@ FailureOr<SmallVector<Value>> Backward::run(const Question &question) {
   return results;
 }
 
-LogicalResult Backward::apply(Operation *op) {
+LogicalResult BackwardPass::apply(Operation *op) {
   moveTo(backwardLocation(op->getLoc()));
   // If the gradients of all results are 0 (null), the gradients of the operands are 0, too, and no
   // rule is applied.
   if (llvm::none_of(op->getResults(), [&](Value result) { return bool(of(result)); }))
     return success();
-  const Rules::Rule *rule = rules.find(op);
+  const GradientRules::Rule *rule = rules.find(op);
   if (!rule)
     return op->emitError("'")
            << op->getName()
@@ -161,7 +161,7 @@ LogicalResult Backward::apply(Operation *op) {
   return (*rule)(op, *this);
 }
 
-Expr Backward::of(Value result) {
+Expr BackwardPass::of(Value result) {
   if (auto it = partial.find(result); it != partial.end()) {
     SmallVector<Part> parts = std::move(it->second);
     partial.erase(it);
@@ -170,12 +170,12 @@ Expr Backward::of(Value result) {
   return {*tensors, gradients.lookup(result)};
 }
 
-void Backward::accumulate(Value value, Value gradient) {
+void BackwardPass::accumulate(Value value, Value gradient) {
   Value &sum = gradients[value];
   sum = sum ? tensors->make<AddOp>(sum, gradient) : gradient;
 }
 
-void Backward::add(Value operand, function_ref<Value()> gradient) {
+void BackwardPass::add(Value operand, function_ref<Value()> gradient) {
   if (!needsGradient(operand))
     return;
   if (Value value = gradient()) {
@@ -184,14 +184,14 @@ void Backward::add(Value operand, function_ref<Value()> gradient) {
   }
 }
 
-void Backward::addPart(Value operand, ArrayRef<int64_t> start, function_ref<Value()> gradient) {
+void BackwardPass::addPart(Value operand, ArrayRef<int64_t> start, function_ref<Value()> gradient) {
   if (needsGradient(operand))
     partial[operand].push_back({SmallVector<int64_t>(start), gradient()});
 }
 
 /// Returns the only dimension in which a slice of shape `part` is smaller than the whole tensor, or
 /// -1 if there is no such single dimension.
-static int64_t splitAxis(ArrayRef<int64_t> part, ArrayRef<int64_t> whole) {
+static int64_t findSlicedAxis(ArrayRef<int64_t> part, ArrayRef<int64_t> whole) {
   int64_t axis = -1;
   for (auto [d, size] : llvm::enumerate(part)) {
     if (size == whole[d])
@@ -203,17 +203,18 @@ static int64_t splitAxis(ArrayRef<int64_t> part, ArrayRef<int64_t> whole) {
   return axis;
 }
 
-Expr Backward::joined(Value value, SmallVector<Part> parts) {
+Expr BackwardPass::joined(Value value, SmallVector<Part> parts) {
   ArrayRef<int64_t> whole = shapeOf(value);
   // Slices that cover one dimension without gaps are concatenated. Other slices are padded to the
   // whole shape and added.
-  int64_t axis = splitAxis(shapeOf(parts.front().gradient), whole), end = 0;
+  int64_t axis = findSlicedAxis(shapeOf(parts.front().gradient), whole), end = 0;
   bool tiles = axis >= 0;
   if (tiles)
     llvm::stable_sort(parts,
                       [&](const Part &a, const Part &b) { return a.start[axis] < b.start[axis]; });
   for (const Part &part : parts) {
-    tiles = tiles && splitAxis(shapeOf(part.gradient), whole) == axis && part.start[axis] == end;
+    tiles =
+        tiles && findSlicedAxis(shapeOf(part.gradient), whole) == axis && part.start[axis] == end;
     end += tiles ? shapeOf(part.gradient)[axis] : 0;
   }
   if (tiles && end == whole[axis]) {

@@ -7,11 +7,11 @@
 
 namespace dlc::grad {
 
-class Rules;
+class GradientRules;
 
 /// Inputs of a reverse-mode pass: the gradients of `xs` are computed from the gradients `seeds` of
 /// `ys`.
-struct Question {
+struct GradientRequest {
   mlir::ValueRange ys, seeds, xs;
   /// Location of the dlc.gradient operation that requests the gradients.
   mlir::Location location;
@@ -22,13 +22,14 @@ struct Question {
 
 /// A reverse-mode pass (backpropagation). Gradient rules use it to read the gradients of an
 /// operation's results and to add to those of its operands.
-class Backward {
+class BackwardPass {
 public:
-  Backward(const Rules &rules, mlir::OpBuilder &builder) : rules(rules), builder(builder) {}
+  BackwardPass(const GradientRules &rules, mlir::OpBuilder &builder)
+      : rules(rules), builder(builder) {}
 
   /// Builds the backward pass at the insertion point of the builder, and returns the gradients of
   /// the xs. A null gradient represents 0.
-  mlir::FailureOr<llvm::SmallVector<mlir::Value>> run(const Question &question);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> run(const GradientRequest &question);
 
   /// Returns the gradient of a forward operation's result. Null represents a gradient of 0.
   Expr of(mlir::Value result);
@@ -47,7 +48,7 @@ public:
   TensorBuilder &build() { return *tensors; }
   mlir::OpBuilder &place() { return builder; }
   mlir::Location location() const { return *where; }
-  const Rules &allRules() const { return rules; }
+  const GradientRules &allRules() const { return rules; }
 
   /// Replaces the results of a forward operation by the given values.
   void replace(mlir::Operation *op, mlir::ValueRange values);
@@ -68,11 +69,11 @@ private:
   void accumulate(mlir::Value value, mlir::Value gradient);
   Expr joined(mlir::Value value, llvm::SmallVector<Part> parts);
 
-  const Rules &rules;
+  const GradientRules &rules;
   mlir::OpBuilder &builder;
   std::optional<mlir::Location> where;
   std::optional<TensorBuilder> tensors;
-  std::optional<Activity> activity;
+  std::optional<ActivityAnalysis> activity;
   llvm::DenseMap<mlir::Value, mlir::Value> gradients, replaced;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Part>> partial;
   llvm::SmallVector<mlir::Operation *> dead;

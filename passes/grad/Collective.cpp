@@ -10,10 +10,10 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-void addCollective(Rules &rules) {
+void addCollectiveGradients(GradientRules &rules) {
   // All-reduce. Sum, y = sum of x over ranks: dx = sum of dy over ranks. Mean, y = mean of x: dx =
   // mean of dy. If only one rank has y, its dy is broadcast to all ranks.
-  rules.add<AllReduceOp>([](AllReduceOp op, Backward &g) -> LogicalResult {
+  rules.add<AllReduceOp>([](AllReduceOp op, BackwardPass &g) -> LogicalResult {
     if (op.getKind() == ReduceKind::max)
       return op.emitError("dlc.all_reduce max has no gradient; take the maximum after "
                           "dlc.all_gather, or mark it dlc.no_gradient");
@@ -28,7 +28,7 @@ void addCollective(Rules &rules) {
   });
   // All-gather: y contains the rows of all ranks, so that dx = this rank's rows of the sum of dy
   // over ranks.
-  rules.add<AllGatherOp>([](AllGatherOp op, Backward &g) {
+  rules.add<AllGatherOp>([](AllGatherOp op, BackwardPass &g) {
     Expr dy = g.of(op.getY());
     auto sum = ReduceKindAttr::get(op.getContext(), ReduceKind::sum);
     g.add(op.getX(), [&]() -> Value {
@@ -37,7 +37,7 @@ void addCollective(Rules &rules) {
   });
   // Reduce-scatter: y is this rank's part of the sum over all ranks, so that dx = the dy of all
   // ranks, concatenated.
-  rules.add<ReduceScatterOp>([](ReduceScatterOp op, Backward &g) -> LogicalResult {
+  rules.add<ReduceScatterOp>([](ReduceScatterOp op, BackwardPass &g) -> LogicalResult {
     if (op.getKind() == ReduceKind::max)
       return op.emitError("dlc.reduce_scatter max has no gradient; take the maximum after "
                           "dlc.all_gather, or mark it dlc.no_gradient");
@@ -51,7 +51,7 @@ void addCollective(Rules &rules) {
   });
   // y is this rank's part of the rows of xs, and the parts differ between ranks: dx = dy at this
   // rank's rows, and 0 at the rows of other ranks.
-  rules.add<OwnRowsOp>([](OwnRowsOp op, Backward &g) {
+  rules.add<OwnRowsOp>([](OwnRowsOp op, BackwardPass &g) {
     Expr dy = g.of(op.getY());
     TensorBuilder &b = g.build();
     int64_t all = 0;
@@ -72,7 +72,7 @@ void addCollective(Rules &rules) {
     }
   });
   // Broadcast: y of every rank is x of the root, so that dx = sum of dy over ranks, on the root.
-  rules.add<BroadcastRanksOp>([](BroadcastRanksOp op, Backward &g) {
+  rules.add<BroadcastRanksOp>([](BroadcastRanksOp op, BackwardPass &g) {
     Expr dy = g.of(op.getY());
     auto sum = ReduceKindAttr::get(op.getContext(), ReduceKind::sum);
     g.add(op.getX(), [&]() -> Value {

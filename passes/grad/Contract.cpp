@@ -10,7 +10,7 @@ static Expr rows(Expr x) { return x.reshape({product(x.shape().drop_back()), x.s
 
 // Gradient of y = A B, where A and B are a and b or their transposes: dA = dy B^T, dB = A^T dy,
 // expressed by transpose flags so that nothing is transposed in memory.
-static void differentiate(MatmulOp op, Backward &g) {
+static void differentiate(MatmulOp op, BackwardPass &g) {
   Expr dy = g.of(op.getY()), a = g(op.getA()), b = g(op.getB());
   bool ta = op.getTransposeA(), tb = op.getTransposeB();
   g.add(a, [&] { return ta ? matmul(b, dy, tb, true) : matmul(dy, b, false, !tb); });
@@ -25,11 +25,11 @@ static void differentiate(MatmulOp op, Backward &g) {
   });
 }
 
-void addContract(Rules &rules) {
-  rules.add<MatmulOp>([](MatmulOp op, Backward &g) { differentiate(op, g); });
+void addMatmulGradients(GradientRules &rules) {
+  rules.add<MatmulOp>([](MatmulOp op, BackwardPass &g) { differentiate(op, g); });
   // Gradient of grouped_matmul, y[rows of g] = a[rows of g] b[g] for each group g: da[rows of g] =
   // dy[rows of g] b[g]^T, db[g] = a[rows of g]^T dy[rows of g]
-  rules.add<GroupedMatmulOp>([](GroupedMatmulOp op, Backward &g) {
+  rules.add<GroupedMatmulOp>([](GroupedMatmulOp op, BackwardPass &g) {
     Expr dy = g.of(op.getY());
     bool transposed = op.getTransposeB();
     TensorBuilder &b = g.build();
@@ -42,7 +42,7 @@ void addContract(Rules &rules) {
   });
   // Gradient of grouped_weight_grad, z[g] = a[rows of g]^T y[rows of g] for each group g: da[rows
   // of g] = y[rows of g] dz[g]^T, dy[rows of g] = a[rows of g] dz[g]
-  rules.add<GroupedWeightGradOp>([](GroupedWeightGradOp op, Backward &g) {
+  rules.add<GroupedWeightGradOp>([](GroupedWeightGradOp op, BackwardPass &g) {
     Expr dz = g.of(op.getDb());
     TensorBuilder &b = g.build();
     g.add(op.getA(), [&] {

@@ -18,7 +18,7 @@ namespace dlc::grad {
 
 /// Returns the values defined outside of the operation that its regions use and whose gradients are
 /// needed.
-static SmallVector<Value> captured(Operation *op, Backward &g) {
+static SmallVector<Value> findCapturedValues(Operation *op, BackwardPass &g) {
   llvm::SetVector<Value> values;
   for (Region &region : op->getRegions())
     getUsedValuesDefinedAbove(region, values);
@@ -26,7 +26,7 @@ static SmallVector<Value> captured(Operation *op, Backward &g) {
       llvm::make_filter_range(values, [&](Value v) { return g.needsGradient(v); }));
 }
 
-static void eraseDead(Block &block) {
+static void eraseDeadOps(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op))
       op.erase();
@@ -34,7 +34,7 @@ static void eraseDead(Block &block) {
 
 /// Clones the operations of a block at the insertion point, and differentiates the block's yielded
 /// values there.
-static FailureOr<SmallVector<Value>> runBack(Backward &g, Block &block, IRMapping &map,
+static FailureOr<SmallVector<Value>> runBack(BackwardPass &g, Block &block, IRMapping &map,
                                              ArrayRef<std::pair<Value, Value>> yieldsAndSeeds,
                                              ArrayRef<Value> xs) {
   OpBuilder &here = g.place();
@@ -47,13 +47,13 @@ static FailureOr<SmallVector<Value>> runBack(Backward &g, Block &block, IRMappin
   }
   for (Value x : xs)
     inside.push_back(map.lookupOrDefault(x));
-  Backward inner(g.allRules(), here);
+  BackwardPass inner(g.allRules(), here);
   return inner.run({ys, seeds, inside, g.location(), here.getInsertionBlock()});
 }
 
 // Gradient of a branch: if (c) f(v) else g(v) has dv = if (c) df(v) else dg(v)
-static LogicalResult differentiate(IfOp op, Backward &g) {
-  SmallVector<Value> outside = captured(op, g);
+static LogicalResult differentiate(IfOp op, BackwardPass &g) {
+  SmallVector<Value> outside = findCapturedValues(op, g);
   SmallVector<Type> types{ValueRange(outside).getTypes()};
   SmallVector<Value> seeds;
   for (Value result : op.getResults())
@@ -76,7 +76,7 @@ static LogicalResult differentiate(IfOp op, Backward &g) {
       if (!gradient)
         gradient = zeros(b, type);
     YieldOp::create(g.place(), g.location(), *gradients);
-    eraseDead(to.front());
+    eraseDeadOps(to.front());
   }
   for (auto [value, gradient] : llvm::zip(outside, backward.getResults()))
     g.add(value, [&, gradient = gradient] { return gradient; });
@@ -85,11 +85,11 @@ static LogicalResult differentiate(IfOp op, Backward &g) {
 
 namespace {
 /// Builds the backward pass of one loop, which is a loop in reverse order.
-struct LoopBack {
-  LoopBack(LoopOp op, Backward &g) : op(op), g(g) {}
+struct LoopGradient {
+  LoopGradient(LoopOp op, BackwardPass &g) : op(op), g(g) {}
 
   LoopOp op;
-  Backward &g;
+  BackwardPass &g;
   /// Numbers of the carried values, and values from outside of the loop, whose gradients are
   /// needed.
   SmallVector<unsigned> states;
@@ -103,7 +103,7 @@ struct LoopBack {
 
 // Builds the backward loop. With s[i + 1], y[i] = f(i, s[i], v) in the forward loop, a loop over i
 // in reverse order computes ds[i] and accumulates dv from ds[i + 1] and dy[i].
-LogicalResult LoopBack::run() {
+LogicalResult LoopGradient::run() {
   if (op.getCondition())
     return op.emitError("has no gradient: the trip count of a loop with a condition is not known "
                         "in advance; use only a trip count, and select its values with dlc.select");
@@ -121,7 +121,7 @@ LogicalResult LoopBack::run() {
     if (g.needsGradient(argument) || g.needsGradient(op.getResult(i)) ||
         g.needsGradient(op.getInits()[i]))
       states.push_back(unsigned(i));
-  outside = captured(op, g);
+  outside = findCapturedValues(op, g);
   SmallVector<Value> inits;
   for (Value result : op->getResults())
     seeds.push_back(g.of(result));
@@ -132,12 +132,12 @@ LogicalResult LoopBack::run() {
 
   unsigned first = op->getNumResults();
   OpBuilder here(op);
-  LoopOp kept = keepStates(op, int64_t(trips), here);
+  LoopOp kept = stackLoopStates(op, int64_t(trips), here);
   auto backward = LoopOp::create(g.place(), g.location(), ValueRange(inits).getTypes(),
                                  kept.getTrip(), Value(), inits);
   if (failed(fill(backward, kept)))
     return failure();
-  kept = dropUnused(kept, first);
+  kept = dropUnusedLoopResults(kept, first);
   for (auto [i, state] : llvm::enumerate(states))
     g.add(kept.getInits()[state], [&, i = i] { return backward->getResult(i); });
   for (auto [i, value] : llvm::enumerate(outside))
@@ -146,7 +146,7 @@ LogicalResult LoopBack::run() {
   return success();
 }
 
-LogicalResult LoopBack::fill(LoopOp backward, LoopOp kept) {
+LogicalResult LoopGradient::fill(LoopOp backward, LoopOp kept) {
   OpBuilder &here = g.place();
   Block &forward = kept.getBody().front();
   auto yield = llvm::cast<YieldOp>(forward.getTerminator());
@@ -186,13 +186,13 @@ LogicalResult LoopBack::fill(LoopOp backward, LoopOp kept) {
       gradient = zeros(b, before.getType());
   }
   YieldOp::create(here, g.location(), *gradients);
-  eraseDead(*body);
+  eraseDeadOps(*body);
   return success();
 }
 
-void addControl(Rules &rules) {
-  rules.add<IfOp>([](IfOp op, Backward &g) { return differentiate(op, g); });
-  rules.add<LoopOp>([](LoopOp op, Backward &g) { return LoopBack(op, g).run(); });
+void addControlFlowGradients(GradientRules &rules) {
+  rules.add<IfOp>([](IfOp op, BackwardPass &g) { return differentiate(op, g); });
+  rules.add<LoopOp>([](LoopOp op, BackwardPass &g) { return LoopGradient(op, g).run(); });
 }
 
 } // namespace dlc::grad

@@ -20,7 +20,7 @@ static SmallVector<int64_t> extraFor(ArrayRef<int64_t> wanted, ArrayRef<int64_t>
 
 /// Returns the padding at the end of each dimension for the convolution that is the adjoint of the
 /// conv_transpose.
-static SmallVector<int64_t> highFor(ConvTransposeOp op) {
+static SmallVector<int64_t> computeHighPadding(ConvTransposeOp op) {
   SmallVector<int64_t> high;
   for (auto [before, extra, stride] : llvm::zip(op.getHigh(), op.getExtra(), op.getStrides()))
     high.push_back(extra < stride ? before : before - extra);
@@ -29,7 +29,8 @@ static SmallVector<int64_t> highFor(ConvTransposeOp op) {
 
 /// Builds the gradient of a convolution's input: conv_transpose(dy, w), with the spatial sizes of
 /// x.
-template <typename Op> static Value dataGradient(Backward &g, Op op, Value dy, Value w, Value x) {
+template <typename Op>
+static Value buildInputGradient(BackwardPass &g, Op op, Value dy, Value w, Value x) {
   SmallVector<int64_t> extra =
       extraFor(shapeOf(x).drop_front(2), shapeOf(dy).drop_front(2), shapeOf(w).drop_front(2),
                op.getStrides(), op.getDilations(), op.getLow(), op.getHigh());
@@ -38,11 +39,11 @@ template <typename Op> static Value dataGradient(Backward &g, Op op, Value dy, V
                                          op.getGroups());
 }
 
-void addConv(Rules &rules) {
+void addConvGradients(GradientRules &rules) {
   // Gradient of conv: dx = conv_transpose(dy, w), dw = conv_weight_grad(x, dy), dbias = sum of dy
-  rules.add<ConvOp>([](ConvOp op, Backward &g) {
+  rules.add<ConvOp>([](ConvOp op, BackwardPass &g) {
     Expr dy = g.of(op.getY());
-    g.add(op.getX(), [&] { return dataGradient(g, op, dy, op.getW(), op.getX()); });
+    g.add(op.getX(), [&] { return buildInputGradient(g, op, dy, op.getW(), op.getX()); });
     g.add(op.getW(), [&] {
       return g.build().make<ConvWeightGradOp>(
           op.getX(), Value(dy), shapeOf(op.getW()).drop_front(2), op.getStrides(),
@@ -52,9 +53,9 @@ void addConv(Rules &rules) {
       g.add(op.getBias(), [&] { return channelSums(dy); });
   });
   // Gradient of conv_transpose: dx = conv(dy, w), dw = conv_weight_grad(dy, x), dbias = sum of dy
-  rules.add<ConvTransposeOp>([](ConvTransposeOp op, Backward &g) {
+  rules.add<ConvTransposeOp>([](ConvTransposeOp op, BackwardPass &g) {
     Expr dy = g.of(op.getY());
-    SmallVector<int64_t> high = highFor(op);
+    SmallVector<int64_t> high = computeHighPadding(op);
     g.add(op.getX(), [&] {
       return g.build().make<ConvOp>(Value(dy), op.getW(), /*bias=*/Value(), op.getStrides(),
                                     op.getDilations(), op.getLow(), high, op.getGroups());
@@ -69,9 +70,9 @@ void addConv(Rules &rules) {
   });
   // Second derivative: for dw = conv_weight_grad(x, dy) with v the gradient of dw: dx =
   // conv_transpose(dy, v), ddy = conv(x, v)
-  rules.add<ConvWeightGradOp>([](ConvWeightGradOp op, Backward &g) {
+  rules.add<ConvWeightGradOp>([](ConvWeightGradOp op, BackwardPass &g) {
     Expr v = g.of(op.getDw());
-    g.add(op.getX(), [&] { return dataGradient(g, op, op.getDy(), v, op.getX()); });
+    g.add(op.getX(), [&] { return buildInputGradient(g, op, op.getDy(), v, op.getX()); });
     g.add(op.getDy(), [&] {
       return g.build().make<ConvOp>(op.getX(), Value(v), /*bias=*/Value(), op.getStrides(),
                                     op.getDilations(), op.getLow(), op.getHigh(), op.getGroups());

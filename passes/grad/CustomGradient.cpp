@@ -17,7 +17,7 @@ namespace dlc::grad {
 
 /// Returns the operations of the block that depend on the cotangents and precede `op`, in program
 /// order.
-static SmallVector<Operation *> dependent(CustomGradientOp op) {
+static SmallVector<Operation *> findCotangentDependents(CustomGradientOp op) {
   llvm::DenseSet<Value> reached(op.getCotangents().begin(), op.getCotangents().end());
   SmallVector<Operation *> found;
   for (Operation &each : llvm::make_range(op->getBlock()->begin(), op->getIterator())) {
@@ -32,17 +32,17 @@ static SmallVector<Operation *> dependent(CustomGradientOp op) {
   return found;
 }
 
-void addCustomGradient(Rules &rules) {
+void addCustomGradientRule(GradientRules &rules) {
   // custom_gradient(xs, ys) -> zs with zs = ys in the forward pass. The backward pass clones the
   // operations that compute the operands dxs from the cotangents, and adds each dxs to the gradient
   // of its x.
-  rules.add<CustomGradientOp>([](CustomGradientOp op, Backward &g) {
+  rules.add<CustomGradientOp>([](CustomGradientOp op, BackwardPass &g) {
     IRMapping map;
     for (auto [cotangent, result] : llvm::zip_equal(op.getCotangents(), op.getZs())) {
       Expr dz = g.of(result);
       map.map(cotangent, dz ? Value(dz) : Value(zeros(g.build(), cotangent.getType())));
     }
-    for (Operation *each : dependent(op))
+    for (Operation *each : findCotangentDependents(op))
       g.place().clone(*each, map);
     for (auto [x, dx] : llvm::zip_equal(op.getXs(), op.getDxs()))
       g.add(x, [&, dx = dx] { return map.lookupOrDefault(dx); });

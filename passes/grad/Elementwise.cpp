@@ -93,7 +93,7 @@ Expr geluDerivative(Expr x, bool approximate) {
 }
 
 // da = dy, db = dy
-void backward(AddOp op, Backward &g) {
+void backward(AddOp op, BackwardPass &g) {
   Expr dy = g.of(op.getY());
   g.add(op.getA(), [&] { return dy; });
   g.add(op.getB(), [&] { return dy; });
@@ -104,11 +104,11 @@ bool isEvenPower(double exponent) { return exponent > 0 && std::fmod(exponent, 2
 /// Returns whether a value is a sum of even powers, or of powers of absolute values, with or
 /// without factors. Norms and standard deviations are roots of such sums. If such a sum is 0, all
 /// of its terms and their gradients are 0. Expressions deeper than `depth` are not searched.
-bool isSumOfPowers(Value value, int depth = 16) {
+bool isSumOfEvenPowers(Value value, int depth = 16) {
   Operation *op = value.getDefiningOp();
   if (!op || depth == 0)
     return false;
-  auto isInside = [&](unsigned i) { return isSumOfPowers(op->getOperand(i), depth - 1); };
+  auto isInside = [&](unsigned i) { return isSumOfEvenPowers(op->getOperand(i), depth - 1); };
   if (auto pow = dyn_cast<PowOp>(op)) {
     double exponent = splatValue(pow.getB()).value_or(0);
     return isEvenPower(exponent) || (exponent > 0 && isInside(0));
@@ -129,55 +129,55 @@ bool isSumOfPowers(Value value, int depth = 16) {
 
 /// Returns the slope (derivative) of a root of x. For a sum of powers, such as a norm, the slope at
 /// 0 is set to 0: otherwise infinity times the gradient of the powers, which is 0, would be NaN.
-Expr rootSlope(Value root, Expr x, Expr slope) {
-  return isSumOfPowers(root) ? drop(compare(Predicate::eq, x, x.scalar(0)), slope) : slope;
+Expr rootDerivative(Value root, Expr x, Expr slope) {
+  return isSumOfEvenPowers(root) ? drop(compare(Predicate::eq, x, x.scalar(0)), slope) : slope;
 }
 
 // dx = dy / 2 / y
-void backward(SqrtOp op, Backward &g) {
+void backward(SqrtOp op, BackwardPass &g) {
   Expr dy = g.of(op.getY()), y = g(op.getY());
-  g.add(op.getX(), [&] { return dy * rootSlope(op.getX(), y, 0.5 / y); });
+  g.add(op.getX(), [&] { return dy * rootDerivative(op.getX(), y, 0.5 / y); });
 }
 
 // da = dy, db = -dy
-void backward(SubOp op, Backward &g) {
+void backward(SubOp op, BackwardPass &g) {
   Expr dy = g.of(op.getY());
   g.add(op.getA(), [&] { return dy; });
   g.add(op.getB(), [&] { return -dy.fit(shapeOf(op.getB())); });
 }
 
 // da = dy b, db = dy a
-void backward(MulOp op, Backward &g) {
+void backward(MulOp op, BackwardPass &g) {
   Expr dy = g.of(op.getY());
   g.add(op.getA(), [&] { return dy * g(op.getB()); });
   g.add(op.getB(), [&] { return dy * g(op.getA()); });
 }
 
 // da = dy / b, db = -dy y / b
-void backward(DivOp op, Backward &g) {
+void backward(DivOp op, BackwardPass &g) {
   Expr dy = g.of(op.getY()), b = g(op.getB());
   g.add(op.getA(), [&] { return dy / b; });
   g.add(op.getB(), [&] { return -(dy * g(op.getY()) / b); });
 }
 
 /// Returns the derivative of a^b with respect to a: b a^(b - 1), or 0 if b is 0.
-Expr powerSlope(PowOp op, Expr a, Expr b) {
+Expr powerBaseDerivative(PowOp op, Expr a, Expr b) {
   std::optional<double> exponent = splatValue(op.getB());
   if (!exponent) {
     b = b.cast(a.element());
     return drop(compare(Predicate::eq, b, b.scalar(0)), b * a.with<PowOp>(b - 1));
   }
   Expr slope = *exponent * a.with<PowOp>(a.scalar(*exponent - 1));
-  return *exponent < 1 ? rootSlope(op.getA(), a, slope) : slope;
+  return *exponent < 1 ? rootDerivative(op.getA(), a, slope) : slope;
 }
 
 // da = dy b a^(b - 1), db = dy y log(a). db is set to 0 where a is 0 and b is not negative.
-void backward(PowOp op, Backward &g) {
+void backward(PowOp op, BackwardPass &g) {
   Expr dy = g.of(op.getY()), a = g(op.getA()), b = g(op.getB());
   g.add(op.getA(), [&]() -> Value {
     if (splatValue(op.getB()) == 0.0)
       return zeros(g.build(), op.getA().getType());
-    return dy * powerSlope(op, a, b).fit(dy.shape());
+    return dy * powerBaseDerivative(op, a, b).fit(dy.shape());
   });
   g.add(op.getB(), [&] {
     Expr isZero = compare(Predicate::eq, a, a.scalar(0));
@@ -187,7 +187,7 @@ void backward(PowOp op, Backward &g) {
 }
 
 // da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2). Both are set to 0 at (0, 0).
-void backward(Atan2Op op, Backward &g) {
+void backward(Atan2Op op, BackwardPass &g) {
   Expr dy = g.of(op.getY()), a = g(op.getA()), b = g(op.getB());
   Expr square = a * a + b * b;
   Expr share = drop(compare(Predicate::eq, square, square.scalar(0)), dy / square);
@@ -196,7 +196,7 @@ void backward(Atan2Op op, Backward &g) {
 }
 
 // The remainder is y = a - n b with an integer n: da = dy, db = -dy n
-void backward(RemOp op, Backward &g) {
+void backward(RemOp op, BackwardPass &g) {
   Expr dy = g.of(op.getY()), b = g(op.getB());
   g.add(op.getA(), [&] { return dy; });
   g.add(op.getB(),
@@ -205,7 +205,8 @@ void backward(RemOp op, Backward &g) {
 
 /// Gradient of max and min: da = dy where `aWins` holds for (a, b), db = dy where `bWins` holds.
 /// Equal operands get half of dy each, or nothing if the attribute `strict` is set.
-template <typename Op> void extremeBackward(Op op, Backward &g, Predicate aWins, Predicate bWins) {
+template <typename Op>
+void minMaxBackward(Op op, BackwardPass &g, Predicate aWins, Predicate bWins) {
   Expr dy = g.of(op.getY()), a = g(op.getA()), b = g(op.getB());
   if (op.getStrict()) {
     g.add(op.getA(), [&] { return keep(compare(aWins, a, b), dy); });
@@ -216,11 +217,11 @@ template <typename Op> void extremeBackward(Op op, Backward &g, Predicate aWins,
   g.add(op.getA(), [&] { return drop(compare(bWins, a, b), share); });
   g.add(op.getB(), [&] { return drop(compare(aWins, a, b), share); });
 }
-void backward(MaxOp op, Backward &g) { extremeBackward(op, g, Predicate::gt, Predicate::lt); }
-void backward(MinOp op, Backward &g) { extremeBackward(op, g, Predicate::lt, Predicate::gt); }
+void backward(MaxOp op, BackwardPass &g) { minMaxBackward(op, g, Predicate::gt, Predicate::lt); }
+void backward(MinOp op, BackwardPass &g) { minMaxBackward(op, g, Predicate::lt, Predicate::gt); }
 
 // dx = dy gelu'(x)
-void backward(GeluOp op, Backward &g) {
+void backward(GeluOp op, BackwardPass &g) {
   Expr dy = g.of(op.getY());
   g.add(op.getX(), [&] { return dy * geluDerivative(g(op.getX()), op.getApproximate()); });
 }
@@ -229,7 +230,7 @@ void backward(GeluOp op, Backward &g) {
 Expr derivative(CastOp, Expr dy, Expr x, Expr) { return dy.cast(x.element()); }
 
 // da = dy where the condition holds, db = dy elsewhere
-void backward(SelectOp op, Backward &g) {
+void backward(SelectOp op, BackwardPass &g) {
   Expr dy = g.of(op.getY()), condition = g(op.getCondition());
   g.add(op.getA(), [&] { return keep(condition, dy); });
   g.add(op.getB(), [&] { return drop(condition, dy); });
@@ -240,25 +241,25 @@ concept HasDerivative = requires(Op op, Expr e) {
   derivative(op, e, e, e);
 };
 template <typename Op>
-concept HasBackward = requires(Op op, Backward &g) {
+concept HasBackward = requires(Op op, BackwardPass &g) {
   backward(op, g);
 };
 template <typename Op>
 concept HasGradient = HasDerivative<Op> || HasBackward<Op> || Op::template hasTrait<NoGradient>();
 
-template <typename Op> void addRule(Rules &rules) {
+template <typename Op> void addElementwiseRule(GradientRules &rules) {
   if constexpr (HasDerivative<Op>)
     rules.unary<Op>([](Expr dy, Expr x, Expr y) { return derivative(Op(), dy, x, y); });
   else if constexpr (HasBackward<Op>)
-    rules.add<Op>([](Op op, Backward &g) { backward(op, g); });
+    rules.add<Op>([](Op op, BackwardPass &g) { backward(op, g); });
 }
 
 } // namespace
 
-void addElementwise(Rules &rules) {
+void addElementwiseGradients(GradientRules &rules) {
 #define DLC_ELEMENTWISE(Op, mnemonic, value, operands)                                             \
   static_assert(HasGradient<Op>, "no gradient of " #mnemonic);                                     \
-  addRule<Op>(rules);
+  addElementwiseRule<Op>(rules);
 #include "ir/dlc/ElementwiseTable.inc"
 }
 

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-Expr scatterAlong(Expr x, Expr indices, ArrayRef<int64_t> shape, int64_t axis) {
+Expr scatterAddAlongAxis(Expr x, Expr indices, ArrayRef<int64_t> shape, int64_t axis) {
   TensorBuilder &b = x.builder();
   int64_t taken = indices.rank(), rank = int64_t(shape.size());
   // scatter_nd adds slices along the first dimension. Another axis is transposed to the front, and
@@ -28,7 +28,7 @@ Expr scatterAlong(Expr x, Expr indices, ArrayRef<int64_t> shape, int64_t axis) {
 }
 
 /// Prepends the indices of the batch dimensions to each of the index tuples [b.., i.., k].
-static Expr withBatch(Expr indices, int64_t batch) {
+static Expr prependBatchIndices(Expr indices, int64_t batch) {
   SmallVector<int64_t> shape(indices.shape());
   shape.back() = 1;
   SmallVector<Value> parts;
@@ -41,7 +41,7 @@ static Expr withBatch(Expr indices, int64_t batch) {
 /// Gradient of scatter_elements and scatter_nd. `read` gathers elements at the indices, and `write`
 /// scatters elements to the indices.
 template <typename Op, typename Read, typename Write>
-static void differentiateScatter(Op op, Backward &g, Read read, Write write) {
+static void differentiateScatter(Op op, BackwardPass &g, Read read, Write write) {
   Expr dy = g.of(op.getY()), x = g(op.getX()), y = g(op.getY()), updates = g(op.getUpdates());
   switch (op.getReduction()) {
   case ScatterReduction::none:
@@ -82,15 +82,16 @@ static void differentiateScatter(Op op, Backward &g, Read read, Write write) {
   }
 }
 
-void addGather(Rules &rules) {
+void addGatherGradients(GradientRules &rules) {
   // gather: dx = slices of dy added to zeros at the indices
-  rules.add<GatherOp>([](GatherOp op, Backward &g) {
+  rules.add<GatherOp>([](GatherOp op, BackwardPass &g) {
     g.add(op.getX(), [&] {
-      return scatterAlong(g.of(op.getY()), g(op.getIndices()), shapeOf(op.getX()), op.getAxis());
+      return scatterAddAlongAxis(g.of(op.getY()), g(op.getIndices()), shapeOf(op.getX()),
+                                 op.getAxis());
     });
   });
   // gather_elements: dx = elements of dy added to zeros at the indices
-  rules.add<GatherElementsOp>([](GatherElementsOp op, Backward &g) {
+  rules.add<GatherElementsOp>([](GatherElementsOp op, BackwardPass &g) {
     g.add(op.getX(), [&] {
       return g.build().make<ScatterElementsOp>(Value(zeros(g.build(), op.getX().getType())),
                                                op.getIndices(), Value(g.of(op.getY())),
@@ -98,15 +99,15 @@ void addGather(Rules &rules) {
     });
   });
   // gather_nd: dx = slices of dy added to zeros at the index tuples
-  rules.add<GatherNdOp>([](GatherNdOp op, Backward &g) {
+  rules.add<GatherNdOp>([](GatherNdOp op, BackwardPass &g) {
     g.add(op.getX(), [&] {
-      Expr tuples = withBatch(g(op.getIndices()), op.getBatchDims());
+      Expr tuples = prependBatchIndices(g(op.getIndices()), op.getBatchDims());
       return g.build().make<ScatterNdOp>(Value(zeros(g.build(), op.getX().getType())),
                                          Value(tuples), Value(g.of(op.getY())),
                                          ScatterReduction::add);
     });
   });
-  rules.add<ScatterElementsOp>([](ScatterElementsOp op, Backward &g) {
+  rules.add<ScatterElementsOp>([](ScatterElementsOp op, BackwardPass &g) {
     TensorBuilder &b = g.build();
     differentiateScatter(
         op, g,
@@ -118,7 +119,7 @@ void addGather(Rules &rules) {
                                                reduction)};
         });
   });
-  rules.add<ScatterNdOp>([](ScatterNdOp op, Backward &g) {
+  rules.add<ScatterNdOp>([](ScatterNdOp op, BackwardPass &g) {
     TensorBuilder &b = g.build();
     differentiateScatter(
         op, g,

@@ -13,23 +13,23 @@ namespace dlc {
 namespace grad {
 namespace {
 
-const Rules &allRules() {
-  static const Rules rules = [] {
-    Rules all;
-    addElementwise(all);
-    addShape(all);
-    addGather(all);
-    addReduce(all);
-    addContract(all);
-    addConv(all);
-    addPool(all);
-    addNorm(all);
-    addAttention(all);
-    addRecurrent(all);
-    addControl(all);
-    addTransfer(all);
-    addCollective(all);
-    addCustomGradient(all);
+const GradientRules &allRules() {
+  static const GradientRules rules = [] {
+    GradientRules all;
+    addElementwiseGradients(all);
+    addShapeOpGradients(all);
+    addGatherGradients(all);
+    addReduceGradients(all);
+    addMatmulGradients(all);
+    addConvGradients(all);
+    addPoolGradients(all);
+    addNormGradients(all);
+    addAttentionGradients(all);
+    addRecurrentGradients(all);
+    addControlFlowGradients(all);
+    addTransferGradients(all);
+    addCollectiveGradients(all);
+    addCustomGradientRule(all);
     return all;
   }();
   return rules;
@@ -50,7 +50,7 @@ std::string nameOf(Value value) {
   return text;
 }
 
-LogicalResult independent(GradientOp op, Value x) {
+LogicalResult emitIndependentError(GradientOp op, Value x) {
   InFlightDiagnostic error =
       op.emitError("the loss does not depend on '")
       << nameOf(x) << "'; do not differentiate by it, use it in the loss, or allow it to be unused";
@@ -58,7 +58,7 @@ LogicalResult independent(GradientOp op, Value x) {
   return error;
 }
 
-LogicalResult expand(GradientOp op) {
+LogicalResult expandGradientOp(GradientOp op) {
   OpBuilder builder(op);
   TensorBuilder b(builder, op.getLoc());
   SmallVector<Value> seeds(op.getSeeds());
@@ -74,7 +74,7 @@ LogicalResult expand(GradientOp op) {
         diagnostic.attachNote(op.getLoc()) << "the gradient is requested here";
       return failure();
     });
-    Backward backward(allRules(), builder);
+    BackwardPass backward(allRules(), builder);
     gradients = backward.run({op.getYs(), seeds, op.getXs(), op.getLoc()});
   }
   if (failed(gradients))
@@ -82,7 +82,7 @@ LogicalResult expand(GradientOp op) {
   LogicalResult found = success();
   for (auto [x, gradient] : llvm::zip_equal(op.getXs(), *gradients)) {
     if (!gradient && !op.getAllowUnused())
-      found = independent(op, x);
+      found = emitIndependentError(op, x);
     else if (!gradient)
       gradient = zeros(b, x.getType());
   }
@@ -107,7 +107,7 @@ struct GradPass : PassWrapper<GradPass, OperationPass<>> {
     SmallVector<GradientOp> ops;
     getOperation()->walk<WalkOrder::PostOrder>([&](GradientOp op) { ops.push_back(op); });
     for (GradientOp op : ops)
-      if (failed(expand(op)))
+      if (failed(expandGradientOp(op)))
         return signalPassFailure();
     eraseCustomGradients(getOperation());
     getOperation()->walk([](Operation *op) { op->removeAttr(kKeepFusedAttr); });

@@ -16,14 +16,14 @@ int64_t tensorBytes(Type type) {
   return tensor && tensor.hasStaticShape() ? ref::storageBytes(tensor) : 0;
 }
 
-Value Lifetimes::rootOf(Value value) {
+Value MemoryEstimator::rootOf(Value value) {
   while (auto reshape = value.getDefiningOp<ReshapeOp>())
     value = reshape.getX();
   return value;
 }
 
 /// Returns the operation of the block that contains the use, directly or in a region.
-static Operation *userIn(Block &block, OpOperand &use) {
+static Operation *findUserInBlock(Block &block, OpOperand &use) {
   return block.findAncestorOpInBlock(*use.getOwner());
 }
 
@@ -31,7 +31,7 @@ static bool isElementwise(Operation *op) { return op->hasTrait<Elementwise>(); }
 
 /// Returns whether the result is passed in registers: the operation is elementwise, a broadcast or
 /// an iota, and its only user can be fused with it.
-bool Lifetimes::passesInRegisters(Operation *op) const {
+bool MemoryEstimator::passesInRegisters(Operation *op) const {
   if (!isElementwise(op) && !isa<BroadcastOp, IotaOp>(op))
     return false;
   if (!op->getResult(0).hasOneUse())
@@ -42,7 +42,7 @@ bool Lifetimes::passesInRegisters(Operation *op) const {
 
 /// Collects the updates of a block: operations on which no result of the function depends except
 /// states.
-static void findUpdates(Block &block, llvm::DenseSet<Operation *> &updates) {
+static void findStateUpdates(Block &block, llvm::DenseSet<Operation *> &updates) {
   auto function = dyn_cast<func::FuncOp>(block.getParentOp());
   if (!function)
     return;
@@ -75,7 +75,8 @@ static void findUpdates(Block &block, llvm::DenseSet<Operation *> &updates) {
 /// Returns the operations in program order, except that an update of a state runs as soon as its
 /// operands are available and it frees as much memory as it allocates. Commands will be ordered in
 /// the same way.
-static SmallVector<Operation *> orderOf(Block &block, const llvm::DenseSet<Operation *> &updates) {
+static SmallVector<Operation *> computeExecutionOrder(Block &block,
+                                                      const llvm::DenseSet<Operation *> &updates) {
   constexpr int64_t tiny = 4096;
   llvm::DenseMap<Operation *, int64_t> index, waits;
   llvm::DenseMap<Operation *, SmallVector<Value>> reads;
@@ -83,7 +84,7 @@ static SmallVector<Operation *> orderOf(Block &block, const llvm::DenseSet<Opera
   llvm::DenseMap<Operation *, SmallVector<Operation *>> next;
   llvm::DenseSet<Value> given;
   for (Value value : block.getTerminator()->getOperands())
-    given.insert(Lifetimes::rootOf(value));
+    given.insert(MemoryEstimator::rootOf(value));
   int64_t count = 0;
   for (Operation &op : block) {
     index[&op] = count++;
@@ -93,7 +94,7 @@ static SmallVector<Operation *> orderOf(Block &block, const llvm::DenseSet<Opera
       for (Value operand : inner->getOperands())
         if (Operation *def = operand.getDefiningOp(); def && def->getBlock() == &block) {
           before.insert(def);
-          roots.insert(Lifetimes::rootOf(operand));
+          roots.insert(MemoryEstimator::rootOf(operand));
         }
     });
     waits[&op] = int64_t(before.size());
@@ -146,8 +147,8 @@ static SmallVector<Operation *> orderOf(Block &block, const llvm::DenseSet<Opera
 
 /// Assigns each operation its position in execution order. Operations whose result is passed in
 /// registers get the position of their user.
-void Lifetimes::place(Block &block) {
-  order = orderOf(block, updates);
+void MemoryEstimator::place(Block &block) {
+  order = computeExecutionOrder(block, updates);
   for (auto [at, op] : llvm::enumerate(order))
     positions[op] = int64_t(at);
   for (Operation *op : llvm::reverse(order))
@@ -155,7 +156,7 @@ void Lifetimes::place(Block &block) {
       positions[op] = positions.lookup(*op->getResult(0).getUsers().begin());
 }
 
-void Lifetimes::measure(Block &block) {
+void MemoryEstimator::measure(Block &block) {
   llvm::DenseSet<Value> given;
   Operation *end = block.getTerminator();
   for (Value value : end->getOperands())
@@ -177,7 +178,7 @@ void Lifetimes::measure(Block &block) {
   }
   std::function<void(Value, Value)> extend = [&](Value root, Value value) {
     for (OpOperand &use : value.getUses()) {
-      Operation *user = userIn(block, use);
+      Operation *user = findUserInBlock(block, use);
       if (!user)
         continue;
       if (isa<ReshapeOp>(user)) {
@@ -211,12 +212,12 @@ void Lifetimes::measure(Block &block) {
   }
 }
 
-Lifetimes::Lifetimes(func::FuncOp function) {
+MemoryEstimator::MemoryEstimator(func::FuncOp function) {
   Block &block = function.getBody().front();
   for (BlockArgument argument : block.getArguments())
     if (function.getArgAttr(argument.getArgNumber(), kStateAttr))
       fixed += tensorBytes(argument.getType());
-  findUpdates(block, updates);
+  findStateUpdates(block, updates);
   place(block);
   measure(block);
   // The memory of a region is estimated by its upper bound, the sum of all values that the region
@@ -246,12 +247,12 @@ Lifetimes::Lifetimes(func::FuncOp function) {
     peakAt = order[size_t(peakPosition)];
 }
 
-int64_t Lifetimes::bytesOf(Value value) const {
+int64_t MemoryEstimator::bytesOf(Value value) const {
   auto it = lives.find(value);
   return it == lives.end() ? 0 : it->second.bytes;
 }
 
-bool Lifetimes::idlesAtPeak(Value value) const {
+bool MemoryEstimator::idlesAtPeak(Value value) const {
   auto it = lives.find(value);
   if (it == lives.end() || it->second.first >= peakPosition || it->second.last <= peakPosition)
     return false;

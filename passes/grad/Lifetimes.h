@@ -15,9 +15,9 @@ namespace dlc::grad {
 /// phases: a value whose only reader is an elementwise operation or a reduction is passed in
 /// registers; views take no memory; an elementwise result may reuse the memory of an operand; a
 /// state is updated in place, as soon as its gradient is available.
-class Lifetimes {
+class MemoryEstimator {
 public:
-  explicit Lifetimes(mlir::func::FuncOp function);
+  explicit MemoryEstimator(mlir::func::FuncOp function);
 
   /// Returns the estimated memory: the size of the states and constants, plus the peak size of live
   /// values.

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-LoopOp keepStates(LoopOp op, int64_t trips, OpBuilder &here) {
+LoopOp stackLoopStates(LoopOp op, int64_t trips, OpBuilder &here) {
   SmallVector<Type> types(op->getResultTypes());
   for (Value state : op.getBody().getArguments().drop_front()) {
     SmallVector<int64_t> shape{trips};
@@ -25,7 +25,7 @@ LoopOp keepStates(LoopOp op, int64_t trips, OpBuilder &here) {
   return kept;
 }
 
-LoopOp dropUnused(LoopOp op, unsigned first) {
+LoopOp dropUnusedLoopResults(LoopOp op, unsigned first) {
   OpBuilder here(op);
   auto yield = llvm::cast<YieldOp>(op.getBody().front().getTerminator());
   SmallVector<Value> results, values;

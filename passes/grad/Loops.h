@@ -8,10 +8,10 @@ namespace dlc::grad {
 
 /// Creates a copy of a loop with `trips` iterations that saves the carried values for the backward
 /// pass: additional results stack the carried values at the start of each iteration.
-LoopOp keepStates(LoopOp op, int64_t trips, mlir::OpBuilder &here);
+LoopOp stackLoopStates(LoopOp op, int64_t trips, mlir::OpBuilder &here);
 
 /// Removes those results of the loop, from number `first` on, that have no users.
-LoopOp dropUnused(LoopOp op, unsigned first);
+LoopOp dropUnusedLoopResults(LoopOp op, unsigned first);
 
 } // namespace dlc::grad
 

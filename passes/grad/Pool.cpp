@@ -9,20 +9,21 @@ namespace dlc::grad {
 /// window.
 static constexpr int64_t largestWindow = 256;
 
-template <typename Op> static Operation *positionsOf(OpBuilder &here, Op op) {
+template <typename Op> static Operation *createMaxPoolPositions(OpBuilder &here, Op op) {
   return MaxPoolPositionsOp::create(here, op.getLoc(), op.getX(), op.getWindow(), op.getStrides(),
                                     op.getDilations(), op.getLow(), op.getHigh());
 }
 
 template <typename Op>
-static Value maxPoolGrad(Backward &g, Op op, Value dy, Value position, ArrayRef<int64_t> spatial) {
+static Value maxPoolGrad(BackwardPass &g, Op op, Value dy, Value position,
+                         ArrayRef<int64_t> spatial) {
   return g.build().make<MaxPoolGradOp>(dy, position, spatial, op.getWindow(), op.getStrides(),
                                        op.getDilations(), op.getLow(), op.getHigh());
 }
 
 /// Builds dx of a max pool by adding dy at the flat indices of the maxima. A window that contains
 /// only padding has a negative index and adds nothing.
-static Value scatterFlat(Backward &g, Expr dy, Expr indices, Value x) {
+static Value scatterToMaxima(BackwardPass &g, Expr dy, Expr indices, Value x) {
   int64_t count = product(dy.shape());
   Expr places = indices.reshape(count);
   Expr values = drop(compare(Predicate::lt, places, places.scalar(0)), dy.reshape(count));
@@ -34,7 +35,7 @@ static Value scatterFlat(Backward &g, Expr dy, Expr indices, Value x) {
 
 // Gradient of a max pool. The forward operation is replaced by one that saves the position of each
 // maximum: dx = dy at these positions
-template <typename Op> static void differentiateMax(Op op, Backward &g) {
+template <typename Op> static void differentiateMaxPool(Op op, BackwardPass &g) {
   Expr dy = g.of(op->getResult(0));
   if (!g.needsGradient(op.getX()))
     return;
@@ -43,10 +44,10 @@ template <typename Op> static void differentiateMax(Op op, Backward &g) {
     auto whole = MaxPoolIndicesOp::create(here, op.getLoc(), op.getX(), op.getWindow(),
                                           op.getStrides(), op.getDilations(), op.getLow(),
                                           op.getHigh(), /*column_major=*/false);
-    g.add(op.getX(), [&] { return scatterFlat(g, dy, g(whole.getIndices()), op.getX()); });
+    g.add(op.getX(), [&] { return scatterToMaxima(g, dy, g(whole.getIndices()), op.getX()); });
     return;
   }
-  Operation *positions = positionsOf(here, op);
+  Operation *positions = createMaxPoolPositions(here, op);
   g.add(op.getX(), [&] {
     return maxPoolGrad(g, op, dy, positions->getResult(1), shapeOf(op.getX()).drop_front(2));
   });
@@ -56,7 +57,7 @@ template <typename Op> static void differentiateMax(Op op, Backward &g) {
 }
 
 /// Returns, for each element of dy, the flat spatial index of its maximum in x, [N, C, pixels].
-static Expr pixelOf(Backward &g, MaxPoolGradOp op) {
+static Expr computeMaxPixelIndex(BackwardPass &g, MaxPoolGradOp op) {
   Expr position = g(op.getPosition()).cast(IntegerType::get(op.getContext(), 64));
   ArrayRef<int64_t> window = op.getWindow(), spatial = op.getSpatial();
   Expr pixel;
@@ -75,9 +76,9 @@ static Expr pixelOf(Backward &g, MaxPoolGradOp op) {
 
 // Second derivative of a max pool: for dx = max_pool_grad(dy) with v the gradient of dx: ddy = v at
 // the positions of the maxima
-static void differentiate(MaxPoolGradOp op, Backward &g) {
+static void differentiate(MaxPoolGradOp op, BackwardPass &g) {
   g.add(op.getDy(), [&] {
-    Expr v = g.of(op.getDx()), pixel = pixelOf(g, op);
+    Expr v = g.of(op.getDx()), pixel = computeMaxPixelIndex(g, op);
     SmallVector<int64_t> planes{v.dim(0), v.dim(1), product(op.getSpatial())};
     SmallVector<int64_t> places{v.dim(0), v.dim(1), product(pixel.shape().drop_front(2))};
     Value taken = g.build().make<GatherElementsOp>(Value(v.reshape(planes)),
@@ -86,19 +87,20 @@ static void differentiate(MaxPoolGradOp op, Backward &g) {
   });
 }
 
-void addPool(Rules &rules) {
-  rules.add<MaxPoolOp>([](MaxPoolOp op, Backward &g) { differentiateMax(op, g); });
-  rules.add<MaxPoolIndicesOp>([](MaxPoolIndicesOp op, Backward &g) { differentiateMax(op, g); });
-  rules.add<MaxPoolPositionsOp>([](MaxPoolPositionsOp op, Backward &g) {
+void addPoolGradients(GradientRules &rules) {
+  rules.add<MaxPoolOp>([](MaxPoolOp op, BackwardPass &g) { differentiateMaxPool(op, g); });
+  rules.add<MaxPoolIndicesOp>(
+      [](MaxPoolIndicesOp op, BackwardPass &g) { differentiateMaxPool(op, g); });
+  rules.add<MaxPoolPositionsOp>([](MaxPoolPositionsOp op, BackwardPass &g) {
     // max_pool_positions: dx = dy at the positions of the maxima
     g.add(op.getX(), [&] {
       return maxPoolGrad(g, op, g.of(op.getY()), op.getPosition(),
                          shapeOf(op.getX()).drop_front(2));
     });
   });
-  rules.add<MaxPoolGradOp>([](MaxPoolGradOp op, Backward &g) { differentiate(op, g); });
+  rules.add<MaxPoolGradOp>([](MaxPoolGradOp op, BackwardPass &g) { differentiate(op, g); });
   // avg_pool: dx = dy / count at all positions of the window
-  rules.add<AvgPoolOp>([](AvgPoolOp op, Backward &g) {
+  rules.add<AvgPoolOp>([](AvgPoolOp op, BackwardPass &g) {
     g.add(op.getX(), [&] {
       return g.build().make<AvgPoolGradOp>(
           Value(g.of(op.getY())), shapeOf(op.getX()).drop_front(2), op.getWindow(), op.getStrides(),
@@ -107,7 +109,7 @@ void addPool(Rules &rules) {
   });
   // Second derivative of avg_pool: for dx = avg_pool_grad(dy) with v the gradient of dx: ddy =
   // avg_pool(v)
-  rules.add<AvgPoolGradOp>([](AvgPoolGradOp op, Backward &g) {
+  rules.add<AvgPoolGradOp>([](AvgPoolGradOp op, BackwardPass &g) {
     g.add(op.getDy(), [&] {
       return g.build().make<AvgPoolOp>(Value(g.of(op.getDx())), op.getWindow(), op.getStrides(),
                                        op.getDilations(), op.getLow(), op.getHigh(),

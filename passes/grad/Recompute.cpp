@@ -11,7 +11,7 @@ using namespace mlir;
 namespace dlc {
 namespace grad {
 
-Operation *copyOf(Operation *op, OpBuilder &builder, IRMapping &mapping) {
+Operation *cloneForRecompute(Operation *op, OpBuilder &builder, IRMapping &mapping) {
   auto at = [&](Value value) { return mapping.lookupOrDefault(value); };
   if (auto pool = dyn_cast<MaxPoolPositionsOp>(op)) {
     auto again = MaxPoolOp::create(builder, op->getLoc(), pool.getY().getType(), at(pool.getX()),
@@ -33,7 +33,7 @@ Operation *copyOf(Operation *op, OpBuilder &builder, IRMapping &mapping) {
 namespace {
 
 /// Returns whether the function is a training step: it returns new values of states.
-bool isStep(func::FuncOp function) {
+bool isTrainingStep(func::FuncOp function) {
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     if (function.getResultAttr(i, kStateAttr))
       return true;
@@ -52,12 +52,12 @@ struct RecomputePass : OptionPass<RecomputePass> {
 
   LogicalResult run(ModuleOp module, const ModelOptions &options) {
     for (auto function : module.getOps<func::FuncOp>()) {
-      if (function.isExternal() || !isStep(function))
+      if (function.isExternal() || !isTrainingStep(function))
         continue;
       recomputeCheap(function);
       if (options.maxMemory <= 0)
         continue;
-      int64_t estimate = recomputeUntil(function, options.maxMemory);
+      int64_t estimate = recomputeToMemoryLimit(function, options.maxMemory);
       module->setAttr(kEstimateAttr, Builder(&getContext()).getI64IntegerAttr(estimate));
       if (estimate > options.maxMemory && !mayFail)
         return function.emitError("required: at most ")

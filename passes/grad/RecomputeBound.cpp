@@ -27,7 +27,7 @@ constexpr size_t maxChain = 24;
 /// to one cost.
 constexpr double operationsPerByte = 16;
 
-double costOf(Operation *op) {
+double estimateRecomputeCost(Operation *op) {
   double cost = 0;
   for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
     cost += double(tensorBytes(value.getType()));
@@ -47,22 +47,23 @@ double costOf(Operation *op) {
   return cost + 2 * sum * double(typeOf(op->getResult(0)).getNumElements()) / operationsPerByte;
 }
 
-bool mayRepeat(Operation *op) {
+bool canRecompute(Operation *op) {
   // Collectives are not rematerialized, because all other ranks would have to repeat them as well.
   return op->getNumRegions() == 0 && isMemoryEffectFree(op) && !isa<ConstantOp>(op) &&
          !isCollective(op);
 }
 
-struct Choice {
+struct RecomputeCandidate {
   Value value;
   SmallVector<Operation *> chain;
   Operation *place = nullptr;
   double score = 0;
 };
 
-class Bound {
+class MemoryLimitRecompute {
 public:
-  explicit Bound(func::FuncOp function) : function(function), block(function.getBody().front()) {}
+  explicit MemoryLimitRecompute(func::FuncOp function)
+      : function(function), block(function.getBody().front()) {}
 
   /// Returns the number of greedy choices after which the estimated memory is at most `limit` or,
   /// if it never is, after which it is lowest.
@@ -70,7 +71,7 @@ public:
     int64_t least = std::numeric_limits<int64_t>::max();
     int choices = 0;
     for (int made = 0, most = int(block.getOperations().size()); made < most; ++made) {
-      Lifetimes lifetimes(function);
+      MemoryEstimator lifetimes(function);
       if (lifetimes.total() < least) {
         least = lifetimes.total();
         choices = made;
@@ -83,32 +84,32 @@ public:
 
   int64_t run(int choices) {
     for (int made = 0; made < choices; ++made)
-      choose(Lifetimes(function));
-    return Lifetimes(function).total();
+      choose(MemoryEstimator(function));
+    return MemoryEstimator(function).total();
   }
 
 private:
-  bool choose(const Lifetimes &lifetimes) {
-    std::optional<Choice> choice = best(lifetimes);
+  bool choose(const MemoryEstimator &lifetimes) {
+    std::optional<RecomputeCandidate> choice = best(lifetimes);
     if (choice)
       apply(*choice);
     return choice.has_value();
   }
 
-  std::optional<Choice> best(const Lifetimes &lifetimes) {
+  std::optional<RecomputeCandidate> best(const MemoryEstimator &lifetimes) {
     number();
     Operation *peak = lifetimes.peakOp();
-    std::optional<Choice> found;
+    std::optional<RecomputeCandidate> found;
     for (Operation &op : block) {
       if (&op == peak)
         break;
-      if (!mayRepeat(&op) || isa<ReshapeOp>(op))
+      if (!canRecompute(&op) || isa<ReshapeOp>(op))
         continue;
       for (Value value : op.getResults()) {
         if (lifetimes.bytesOf(value) < smallBytes || done.contains(value) ||
             !lifetimes.idlesAtPeak(value))
           continue;
-        std::optional<Choice> choice = weigh(value, peak, lifetimes);
+        std::optional<RecomputeCandidate> choice = weigh(value, peak, lifetimes);
         if (choice && (!found || choice->score > found->score))
           found = choice;
       }
@@ -116,10 +117,11 @@ private:
     return found;
   }
 
-  std::optional<Choice> weigh(Value value, Operation *peak, const Lifetimes &lifetimes) {
+  std::optional<RecomputeCandidate> weigh(Value value, Operation *peak,
+                                          const MemoryEstimator &lifetimes) {
     // Rematerialized copies of the value do not read the value itself, so that they are not among
     // its readers.
-    Choice choice{value, {}, nextReader(value, peak), 0};
+    RecomputeCandidate choice{value, {}, nextReader(value, peak), 0};
     if (!choice.place)
       return std::nullopt;
     llvm::SetVector<Operation *> chain;
@@ -129,7 +131,7 @@ private:
     choice.chain = chain.takeVector();
     double cost = 1;
     for (Operation *op : choice.chain)
-      cost += costOf(op);
+      cost += estimateRecomputeCost(op);
     int64_t gain = lifetimes.bytesOf(value) - extended;
     if (gain <= 0)
       return std::nullopt;
@@ -142,7 +144,7 @@ private:
   /// `extended`. Returns false if the value cannot be recomputed.
   bool link(Value value, Operation *place, llvm::SetVector<Operation *> &chain, int64_t &extended) {
     Operation *op = value.getDefiningOp();
-    if (!mayRepeat(op) || op->getBlock() != &block || chain.size() > maxChain)
+    if (!canRecompute(op) || op->getBlock() != &block || chain.size() > maxChain)
       return false;
     // The statistics of batch norm and the positions of max pools are retained instead of being
     // recomputed.
@@ -235,7 +237,7 @@ private:
     return next && !next->hasTrait<OpTrait::IsTerminator>() ? next : nullptr;
   }
 
-  void apply(const Choice &choice) {
+  void apply(const RecomputeCandidate &choice) {
     number();
     OpBuilder builder(choice.place);
     IRMapping mapping;
@@ -250,7 +252,7 @@ private:
           mapping.map(operand, copy);
         }
       }
-      Operation *copy = copyOf(op, builder, mapping);
+      Operation *copy = cloneForRecompute(op, builder, mapping);
       copy->setAttr(kRecomputedAttr, builder.getUnitAttr());
       for (Value result : op->getResults())
         if (Value again = mapping.lookupOrNull(result))
@@ -275,13 +277,13 @@ private:
 
 } // namespace
 
-int64_t recomputeUntil(func::FuncOp function, int64_t limit) {
+int64_t recomputeToMemoryLimit(func::FuncOp function, int64_t limit) {
   // One choice may pay off only together with the next one, and the last choices may have no
   // effect. The number of choices is therefore determined on a clone of the function.
   auto trial = cast<func::FuncOp>(function->clone());
-  int choices = Bound(trial).choicesFor(limit);
+  int choices = MemoryLimitRecompute(trial).choicesFor(limit);
   trial->erase();
-  return Bound(function).run(choices);
+  return MemoryLimitRecompute(function).run(choices);
 }
 
 } // namespace dlc::grad

@@ -25,7 +25,7 @@ constexpr int maxRow = 4;
 
 /// Returns whether recomputing the result costs no more than reading the operands, and can be fused
 /// with its reader.
-bool isCheap(Operation *op) {
+bool isCheapToRecompute(Operation *op) {
   return isCheapMath(op) || isa<BroadcastOp, IotaOp, ReshapeOp>(op) ||
          // RandomOp is a function of a counter, so that recomputing it returns the same bits again.
          isa<RandomOp>(op) ||
@@ -38,12 +38,12 @@ bool isNorm(Operation *op) { return isa<BatchNormOp, BatchNormTrainOp>(op); }
 /// Returns whether the operation casts a parameter. Such a cast is computed once for the forward
 /// and the backward pass, and not rematerialized.
 bool isParameterCast(Operation *op) {
-  return isa<CastOp>(op) && isa<BlockArgument>(Lifetimes::rootOf(op->getOperand(0)));
+  return isa<CastOp>(op) && isa<BlockArgument>(MemoryEstimator::rootOf(op->getOperand(0)));
 }
 
-class Cheap {
+class CheapRecompute {
 public:
-  explicit Cheap(func::FuncOp function) : block(function.getBody().front()) {
+  explicit CheapRecompute(func::FuncOp function) : block(function.getBody().front()) {
     number();
     findForward(function);
   }
@@ -67,7 +67,7 @@ private:
     for (Operation &op : block) {
       order[&op] = next++;
       heavyBefore[&op] = heavy;
-      heavy += isHeavy(&op);
+      heavy += isExpensiveOp(&op);
     }
   }
 
@@ -111,7 +111,7 @@ private:
   /// position `at` anyway. Returns false if this requires operations that are not cheap.
   bool chainFor(Value value, int64_t at, llvm::SetVector<Operation *> &chain, int depth) {
     Operation *op = value.getDefiningOp();
-    if (!op || op->getBlock() != &block || !isCheap(op) || depth > maxDepth ||
+    if (!op || op->getBlock() != &block || !isCheapToRecompute(op) || depth > maxDepth ||
         isParameterCast(op) || value != op->getResult(0))
       return false;
     for (Value operand : op->getOperands()) {
@@ -137,7 +137,7 @@ private:
     SmallVector<Operation *> late = lateReaders(value);
     if (late.empty())
       return;
-    if (isCheap(op) && !isa<ReshapeOp>(op) && !isParameterCast(op))
+    if (isCheapToRecompute(op) && !isa<ReshapeOp>(op) && !isParameterCast(op))
       recompute(value, late);
     keepAnswers(value);
   }
@@ -146,7 +146,7 @@ private:
   /// operations, in program order.
   SmallVector<Operation *> lateReaders(Value value) {
     Operation *def = value.getDefiningOp();
-    int64_t made = heavyBefore.lookup(def) + isHeavy(def);
+    int64_t made = heavyBefore.lookup(def) + isExpensiveOp(def);
     llvm::SetVector<Operation *> late;
     for (OpOperand &use : value.getUses())
       if (Operation *user = readerOf(use); heavyBefore.lookup(user) > made &&
@@ -185,7 +185,7 @@ private:
     OpBuilder builder(reader);
     IRMapping mapping;
     for (Operation *link : chain) {
-      Operation *copy = copyOf(link, builder, mapping);
+      Operation *copy = cloneForRecompute(link, builder, mapping);
       copy->setAttr(kRecomputedAttr, builder.getUnitAttr());
       order[copy] = order.lookup(reader);
       heavyBefore[copy] = heavyBefore.lookup(reader);
@@ -227,11 +227,11 @@ private:
 
 } // namespace
 
-bool isHeavy(Operation *op) {
+bool isExpensiveOp(Operation *op) {
   return !op->hasTrait<Elementwise>() && !op->hasTrait<Movement>() &&
          !isa<ConstantOp, ReduceOp, RandomOp>(op) && !op->hasTrait<OpTrait::IsTerminator>();
 }
 
-void recomputeCheap(func::FuncOp function) { Cheap(function).run(); }
+void recomputeCheap(func::FuncOp function) { CheapRecompute(function).run(); }
 
 } // namespace dlc::grad

@@ -22,7 +22,8 @@ enum { X, W, R, B, H0 };
 /// the next states, then the values that the loop stacks.
 using Body = llvm::function_ref<SmallVector<Value>(TensorBuilder &, Expr, ArrayRef<Value>)>;
 
-LoopOp timeLoop(OpBuilder &here, Location loc, int64_t steps, ArrayRef<Value> inits, Body fill) {
+LoopOp createTimeLoop(OpBuilder &here, Location loc, int64_t steps, ArrayRef<Value> inits,
+                      Body fill) {
   TensorBuilder b(here, loc);
   Expr trip = index(b, steps, inits.front());
   SmallVector<Type> types{Value(trip).getType()}, results;
@@ -49,8 +50,8 @@ LoopOp timeLoop(OpBuilder &here, Location loc, int64_t steps, ArrayRef<Value> in
 
 /// One direction of a recurrent layer, with its operands reshaped without the dimension of
 /// directions.
-struct Layer {
-  Layer(Operation *op, TensorBuilder &b, bool reverse, bool lateReset)
+struct RecurrentLayer {
+  RecurrentLayer(Operation *op, TensorBuilder &b, bool reverse, bool lateReset)
       : steps(shapeOf(op->getOperand(X))[0]), batch(shapeOf(op->getOperand(X))[1]),
         features(shapeOf(op->getOperand(X))[2]), gated(shapeOf(op->getOperand(R))[1]),
         hidden(shapeOf(op->getOperand(R))[2]), reverse(reverse) {
@@ -78,8 +79,8 @@ struct Layer {
 
 /// Adds the gradients of all operands of the layer, derived from the gradients of the gates before
 /// activation in all time steps.
-void addGradients(Operation *op, Backward &g, const Layer &layer, const Cell &cell, LoopOp backward,
-                  ArrayRef<Value> kept) {
+void addGradients(Operation *op, BackwardPass &g, const RecurrentLayer &layer,
+                  const RecurrentCell &cell, LoopOp backward, ArrayRef<Value> kept) {
   int64_t rows = layer.steps * layer.batch;
   size_t states = layer.states.size();
   auto flat = [&](Value v) { return g(v).reshape({rows, shapeOf(v).back()}); };
@@ -111,27 +112,28 @@ void addGradients(Operation *op, Backward &g, const Layer &layer, const Cell &ce
     });
 }
 
-void differentiate(Operation *op, Backward &g, bool reverse, bool lateReset, const Cell &cell) {
+void differentiate(Operation *op, BackwardPass &g, bool reverse, bool lateReset,
+                   const RecurrentCell &cell) {
   OpBuilder here(op);
   TensorBuilder b(here, op->getLoc());
-  Layer layer(op, b, reverse, lateReset);
+  RecurrentLayer layer(op, b, reverse, lateReset);
   size_t states = layer.states.size();
-  Weights weights{layer.r, layer.second, {}, {}, layer.hidden};
+  RecurrentWeights weights{layer.r, layer.second, {}, {}, layer.hidden};
   if (cell.wantsApart) {
     weights.gates = layer.r.part(0, 0, layer.gated - layer.hidden);
     weights.candidate = layer.r.part(0, layer.gated - layer.hidden, layer.hidden);
   }
   LoopOp forward =
-      timeLoop(here, op->getLoc(), layer.steps, layer.states,
-               [&](TensorBuilder &b, Expr step, ArrayRef<Value> before) {
-                 Expr now = Expr(b, layer.fromInput).at(layer.time(step));
-                 SmallVector<Value> values = cell.forward(b, weights, now, before);
-                 // The first state of each step is an element of the layer's result. The states
-                 // before each step are saved for the backward pass.
-                 values.insert(values.begin() + states, values.front());
-                 values.insert(values.begin() + states + 1, before.begin(), before.end());
-                 return values;
-               });
+      createTimeLoop(here, op->getLoc(), layer.steps, layer.states,
+                     [&](TensorBuilder &b, Expr step, ArrayRef<Value> before) {
+                       Expr now = Expr(b, layer.fromInput).at(layer.time(step));
+                       SmallVector<Value> values = cell.forward(b, weights, now, before);
+                       // The first state of each step is an element of the layer's result. The
+                       // states before each step are saved for the backward pass.
+                       values.insert(values.begin() + states, values.front());
+                       values.insert(values.begin() + states + 1, before.begin(), before.end());
+                       return values;
+                     });
   ArrayRef<int64_t> stateShape = shapeOf(layer.states.front());
   Expr y(b, forward->getResult(states));
   SmallVector<Value> results{
@@ -147,19 +149,19 @@ void differentiate(Operation *op, Backward &g, bool reverse, bool lateReset, con
   Value dy = g.of(op->getResult(0));
   if (dy)
     dy = g.build().reshape(dy, {layer.steps, layer.batch, layer.hidden});
-  LoopOp backward = timeLoop(g.place(), g.location(), layer.steps, inits,
-                             [&](TensorBuilder &b, Expr number, ArrayRef<Value> gradients) {
-                               Expr step = double(layer.steps - 1) - number;
-                               SmallVector<Value> all(gradients), saved;
-                               if (dy)
-                                 all[0] = Expr(b, all[0]) + Expr(b, dy).at(layer.time(step));
-                               for (Value value : kept)
-                                 saved.push_back(Expr(b, value).at(step));
-                               return cell.backward(b, weights, all, saved);
-                             });
+  LoopOp backward = createTimeLoop(g.place(), g.location(), layer.steps, inits,
+                                   [&](TensorBuilder &b, Expr number, ArrayRef<Value> gradients) {
+                                     Expr step = double(layer.steps - 1) - number;
+                                     SmallVector<Value> all(gradients), saved;
+                                     if (dy)
+                                       all[0] = Expr(b, all[0]) + Expr(b, dy).at(layer.time(step));
+                                     for (Value value : kept)
+                                       saved.push_back(Expr(b, value).at(step));
+                                     return cell.backward(b, weights, all, saved);
+                                   });
   addGradients(op, g, layer, cell, backward, kept);
   g.replace(op, results);
-  dropUnused(forward, states);
+  dropUnusedLoopResults(forward, states);
 }
 
 /// Creates a recurrent layer with the attributes of `op`, but another direction.
@@ -172,7 +174,7 @@ Operation *createLayer(L op, TensorBuilder &b, Direction direction, ArrayRef<Val
 
 // Splits a bidirectional layer, and computes a 16-bit layer in f32: layer(both) =
 // concat(layer(forward), layer(reverse)); layer(x: f16) = cast(layer(cast(x): f32))
-template <typename L> SmallVector<Value> simpler(L op, TensorBuilder &b) {
+template <typename L> SmallVector<Value> decomposeLayer(L op, TensorBuilder &b) {
   Type narrow = typeOf(op.getX()).getElementType();
   SmallVector<Value> results;
   if (op.getDirection() == Direction::both) {
@@ -198,18 +200,18 @@ template <typename L> SmallVector<Value> simpler(L op, TensorBuilder &b) {
 
 } // namespace
 
-void addRecurrent(Rules &rules) {
-  rules.open<LstmOp>([](LstmOp op, TensorBuilder &b) { return simpler(op, b); });
-  rules.open<GruOp>([](GruOp op, TensorBuilder &b) { return simpler(op, b); });
-  rules.open<RnnOp>([](RnnOp op, TensorBuilder &b) { return simpler(op, b); });
-  rules.add<LstmOp>([](LstmOp op, Backward &g) {
+void addRecurrentGradients(GradientRules &rules) {
+  rules.open<LstmOp>([](LstmOp op, TensorBuilder &b) { return decomposeLayer(op, b); });
+  rules.open<GruOp>([](GruOp op, TensorBuilder &b) { return decomposeLayer(op, b); });
+  rules.open<RnnOp>([](RnnOp op, TensorBuilder &b) { return decomposeLayer(op, b); });
+  rules.add<LstmOp>([](LstmOp op, BackwardPass &g) {
     differentiate(op, g, op.getDirection() == Direction::reverse, false, lstmCell());
   });
-  rules.add<GruOp>([](GruOp op, Backward &g) {
+  rules.add<GruOp>([](GruOp op, BackwardPass &g) {
     bool late = op.getLinearBeforeReset();
     differentiate(op, g, op.getDirection() == Direction::reverse, late, gruCell(late));
   });
-  rules.add<RnnOp>([](RnnOp op, Backward &g) {
+  rules.add<RnnOp>([](RnnOp op, BackwardPass &g) {
     differentiate(op, g, op.getDirection() == Direction::reverse, false, rnnCell(op.getRelu()));
   });
 }

@@ -12,9 +12,9 @@
 namespace dlc::grad {
 
 /// Registry of gradient rules and decompositions, by operation type.
-class Rules {
+class GradientRules {
 public:
-  using Rule = std::function<llvm::LogicalResult(mlir::Operation *, Backward &)>;
+  using Rule = std::function<llvm::LogicalResult(mlir::Operation *, BackwardPass &)>;
   /// Decomposition: returns replacements for the results of an operation, or an empty list if the
   /// operation is not decomposed.
   using Opening = std::function<llvm::SmallVector<mlir::Value>(mlir::Operation *, TensorBuilder &)>;
@@ -22,7 +22,7 @@ public:
   /// Registers a gradient rule for the operation type `Op`. `rule(op, backward)` adds to the
   /// gradients of the operands, given those of the results.
   template <typename Op, typename F> void add(F rule) {
-    rules[mlir::TypeID::get<Op>()] = [rule](mlir::Operation *op, Backward &g) {
+    rules[mlir::TypeID::get<Op>()] = [rule](mlir::Operation *op, BackwardPass &g) {
       if constexpr (std::is_void_v<decltype(rule(llvm::cast<Op>(op), g))>) {
         rule(llvm::cast<Op>(op), g);
         return llvm::success();
@@ -34,7 +34,7 @@ public:
   /// Registers a gradient rule for the unary operation type `Op`: the rule returns dx from dy, x
   /// and y.
   template <typename Op, typename F> void unary(F derivative) {
-    add<Op>([derivative](Op op, Backward &g) {
+    add<Op>([derivative](Op op, BackwardPass &g) {
       Expr dy = g.of(op->getResult(0)), x = g(op->getOperand(0)), y = g(op->getResult(0));
       g.add(x, [&] { return derivative(dy, x, y); });
     });
@@ -63,20 +63,20 @@ private:
   llvm::DenseMap<mlir::TypeID, Opening> openings;
 };
 
-void addElementwise(Rules &rules);
-void addShape(Rules &rules);
-void addGather(Rules &rules);
-void addReduce(Rules &rules);
-void addContract(Rules &rules);
-void addConv(Rules &rules);
-void addPool(Rules &rules);
-void addNorm(Rules &rules);
-void addAttention(Rules &rules);
-void addRecurrent(Rules &rules);
-void addControl(Rules &rules);
-void addTransfer(Rules &rules);
-void addCollective(Rules &rules);
-void addCustomGradient(Rules &rules);
+void addElementwiseGradients(GradientRules &rules);
+void addShapeOpGradients(GradientRules &rules);
+void addGatherGradients(GradientRules &rules);
+void addReduceGradients(GradientRules &rules);
+void addMatmulGradients(GradientRules &rules);
+void addConvGradients(GradientRules &rules);
+void addPoolGradients(GradientRules &rules);
+void addNormGradients(GradientRules &rules);
+void addAttentionGradients(GradientRules &rules);
+void addRecurrentGradients(GradientRules &rules);
+void addControlFlowGradients(GradientRules &rules);
+void addTransferGradients(GradientRules &rules);
+void addCollectiveGradients(GradientRules &rules);
+void addCustomGradientRule(GradientRules &rules);
 
 /// Replaces the results of all custom_gradient operations in `root` by the values whose gradients
 /// they define.

@@ -8,7 +8,7 @@ namespace dlc::grad {
 
 /// Computes the adjoint of gather: zeros of the given shape, to which the slices of x, [.., i..,
 /// ..], are added along `axis` at indices[i..].
-Expr scatterAlong(Expr x, Expr indices, llvm::ArrayRef<int64_t> shape, int64_t axis);
+Expr scatterAddAlongAxis(Expr x, Expr indices, llvm::ArrayRef<int64_t> shape, int64_t axis);
 
 } // namespace dlc::grad
 

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dlc::grad {
 
 /// Dilates x: inserts stride - 1 zeros after each element along the axis.
-static Expr spread(Expr x, int64_t axis, int64_t stride) {
+static Expr dilateWithZeros(Expr x, int64_t axis, int64_t stride) {
   if (stride == 1)
     return x;
   SmallVector<int64_t> split(x.shape()), joined(x.shape());
@@ -20,7 +20,7 @@ static Expr spread(Expr x, int64_t axis, int64_t stride) {
 }
 
 // slice: dx = dy at the elements that the slice selects, 0 elsewhere
-static void differentiate(SliceOp op, Backward &g) {
+static void differentiate(SliceOp op, BackwardPass &g) {
   Expr dy = g.of(op.getY());
   ArrayRef<int64_t> whole = shapeOf(op.getX());
   SmallVector<int64_t> start(op.getStart());
@@ -36,7 +36,7 @@ static void differentiate(SliceOp op, Backward &g) {
         start[d] += (dy.dim(d) - 1) * stride;
         dx = dx.reversed(d);
       }
-      dx = spread(dx, d, std::abs(stride));
+      dx = dilateWithZeros(dx, d, std::abs(stride));
       high.push_back(whole[d] - start[d] - dx.dim(d));
     }
     return dx.pad(start, high);
@@ -44,7 +44,8 @@ static void differentiate(SliceOp op, Backward &g) {
 }
 
 /// Returns, for each index along an axis of a pad's result, the index of the operand's element.
-static SmallVector<int64_t> paddedFrom(PadMode mode, int64_t size, int64_t low, int64_t high) {
+static SmallVector<int64_t> computePadSourceIndices(PadMode mode, int64_t size, int64_t low,
+                                                    int64_t high) {
   SmallVector<int64_t> from;
   for (int64_t i = -low; i < size + high; ++i) {
     int64_t at = i;
@@ -59,7 +60,7 @@ static SmallVector<int64_t> paddedFrom(PadMode mode, int64_t size, int64_t low, 
   return from;
 }
 
-static void differentiate(PadOp op, Backward &g) {
+static void differentiate(PadOp op, BackwardPass &g) {
   Expr dy = g.of(op.getY());
   ArrayRef<int64_t> low = op.getLow(), high = op.getHigh();
   auto negative = [](ArrayRef<int64_t> sizes) {
@@ -81,7 +82,7 @@ static void differentiate(PadOp op, Backward &g) {
     for (auto [d, size] : llvm::enumerate(shapeOf(op.getX()))) {
       if (low[d] == 0 && high[d] == 0)
         continue;
-      SmallVector<int64_t> from = paddedFrom(op.getMode(), size, low[d], high[d]);
+      SmallVector<int64_t> from = computePadSourceIndices(op.getMode(), size, low[d], high[d]);
       Builder attributes(op.getContext());
       auto type = RankedTensorType::get({int64_t(from.size())}, attributes.getI64Type(),
                                         deviceOf(op.getX().getType()));
@@ -89,25 +90,26 @@ static void differentiate(PadOp op, Backward &g) {
       Value indices = g.build().make<ConstantOp>(llvm::cast<ElementsAttr>(attr));
       SmallVector<int64_t> shape(dx.shape());
       shape[d] = size;
-      dx = scatterAlong(dx, g(indices), shape, d);
+      dx = scatterAddAlongAxis(dx, g(indices), shape, d);
     }
     return dx;
   });
 }
 
-void addShape(Rules &rules) {
+void addShapeOpGradients(GradientRules &rules) {
   // reshape: dx = dy in x's shape
   rules.unary<ReshapeOp>([](Expr dy, Expr x, Expr) { return dy.reshape(x.shape()); });
   // broadcast: dx = dy summed over the broadcast dimensions
   rules.unary<BroadcastOp>([](Expr dy, Expr x, Expr) { return dy.fit(x.shape()); });
   // transpose: dx = dy, transposed by the inverse permutation
-  rules.add<TransposeOp>([](TransposeOp op, Backward &g) {
-    g.add(op.getX(), [&] { return g.of(op.getY()).transpose(inverseOf(op.getPermutation())); });
+  rules.add<TransposeOp>([](TransposeOp op, BackwardPass &g) {
+    g.add(op.getX(),
+          [&] { return g.of(op.getY()).transpose(invertPermutation(op.getPermutation())); });
   });
-  rules.add<SliceOp>([](SliceOp op, Backward &g) { differentiate(op, g); });
-  rules.add<PadOp>([](PadOp op, Backward &g) { differentiate(op, g); });
+  rules.add<SliceOp>([](SliceOp op, BackwardPass &g) { differentiate(op, g); });
+  rules.add<PadOp>([](PadOp op, BackwardPass &g) { differentiate(op, g); });
   // concat: the gradient of each operand is the corresponding slice of dy
-  rules.add<ConcatOp>([](ConcatOp op, Backward &g) {
+  rules.add<ConcatOp>([](ConcatOp op, BackwardPass &g) {
     Expr dy = g.of(op.getY());
     int64_t axis = op.getAxis(), from = 0;
     for (Value x : op.getXs()) {

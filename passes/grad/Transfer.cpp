@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-void addTransfer(Rules &rules) {
+void addTransferGradients(GradientRules &rules) {
   // transfer: dx = dy, transferred to x's device
   rules.unary<TransferOp>([](Expr dy, Expr x, Expr) {
     return Expr(dy.builder(), dy.builder().make<TransferOp>(Value(x).getType(), Value(dy)));

@@ -31,7 +31,7 @@ Value AlternativeBuilder::constant(Value value) {
   return folded;
 }
 
-Value once(Value made) {
+Value deduplicateOp(Value made) {
   Operation *op = made.getDefiningOp();
   if (isa<ConstantOp>(op))
     return made;
@@ -72,7 +72,7 @@ std::optional<double> minCost(Operation *op, LayoutOracle &oracle, Costs &costs,
       least = cost;
   };
   consider("", "");
-  StringRef last = channelsLast(typeOf(op->getOperand(0)).getRank());
+  StringRef last = getChannelsLastTag(typeOf(op->getOperand(0)).getRank());
   bool isPool = op->hasTrait<Pooling>();
   if (!can(deviceOf(op->getResult(0).getType()), DLC_DEVICE_HOST_CODE)) {
     if (shapeOf(op->getOperand(0)).size() > 2)
@@ -92,7 +92,8 @@ std::optional<double> minCost(Operation *op, LayoutOracle &oracle, Costs &costs,
   return least;
 }
 
-std::optional<double> costOf(const Alternative &alternative, LayoutOracle &oracle, Costs &costs) {
+std::optional<double> computeAlternativeCost(const Alternative &alternative, LayoutOracle &oracle,
+                                             Costs &costs) {
   double sum = 0;
   for (Operation *op : alternative.work) {
     std::optional<double> cost = minCost(op, oracle, costs);
@@ -101,25 +102,26 @@ std::optional<double> costOf(const Alternative &alternative, LayoutOracle &oracl
     sum += *cost;
   }
   for (Value value : alternative.moved)
-    sum += costs.reorder(withLayout(typeOf(value), channelsLast(typeOf(value).getRank())),
+    sum += costs.reorder(withLayout(typeOf(value), getChannelsLastTag(typeOf(value).getRank())),
                          typeOf(value));
   return sum;
 }
 
-std::optional<Alternative> alternativeTo(Operation *op, AlternativeBuilder &b) {
+std::optional<Alternative> findAlternative(Operation *op, AlternativeBuilder &b) {
   if (auto transposed = dyn_cast<ConvTransposeOp>(op))
-    if (auto alternative = subPixels(transposed, b))
+    if (auto alternative = convTransposeToSubPixelConv(transposed, b))
       return alternative;
   if (shapeOf(op->getOperand(0)).size() == 3)
-    return flatPlanes(op, b);
+    return expand1dTo2d(op, b);
   if (auto conv = dyn_cast<ConvOp>(op))
-    return shapeOf(conv.getX()).size() == 5 ? summedPlanes(conv, b) : repeatedChannels(conv, b);
+    return shapeOf(conv.getX()).size() == 5 ? decompose3dDepthwiseConv(conv, b)
+                                            : repeatDepthwiseChannels(conv, b);
   return std::nullopt;
 }
 
 } // namespace
 
-std::optional<Alternative> inSinglePrecision(Operation *op, AlternativeBuilder &b) {
+std::optional<Alternative> computeInF32(Operation *op, AlternativeBuilder &b) {
   Type half = typeOf(op->getResult(0)).getElementType();
   if ((!half.isF16() && !half.isBF16()) || !isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op))
     return std::nullopt;
@@ -136,9 +138,9 @@ std::optional<Alternative> inSinglePrecision(Operation *op, AlternativeBuilder &
 
 namespace {
 
-std::optional<Alternative> fewChannels(Operation *op, AlternativeBuilder &b) {
+std::optional<Alternative> buildFewChannelConv(Operation *op, AlternativeBuilder &b) {
   auto conv = dyn_cast<ConvOp>(op);
-  return conv ? shiftedProducts(conv, b) : std::nullopt;
+  return conv ? convToShiftedMatmuls(conv, b) : std::nullopt;
 }
 
 using Maker = std::optional<Alternative>(Operation *, AlternativeBuilder &);
@@ -146,18 +148,20 @@ using Maker = std::optional<Alternative>(Operation *, AlternativeBuilder &);
 /// Returns whether the operation may have a replacement. Operations on integers have one only if
 /// libraries have no kernels for them: transposed convolutions, and depthwise convolutions with a
 /// channel multiplier.
-bool mayHaveOther(Operation *op) {
+bool mayHaveAlternative(Operation *op) {
   Type element = typeOf(op->getResult(0)).getElementType();
   auto conv = dyn_cast<ConvOp>(op);
   return isa<FloatType>(element) ||
-         (element.isInteger(32) && (isa<ConvTransposeOp>(op) || (conv && multiplierOf(conv) > 1)));
+         (element.isInteger(32) &&
+          (isa<ConvTransposeOp>(op) || (conv && getChannelMultiplier(conv) > 1)));
 }
 
-void take(Block &block, uint32_t capability, Maker &make, LayoutOracle &oracle, Costs &costs) {
+void applyCheaperAlternatives(Block &block, uint32_t capability, Maker &make, LayoutOracle &oracle,
+                              Costs &costs) {
   for (Operation &each : llvm::make_early_inc_range(block)) {
     Operation *op = &each;
     if ((!isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op) && !op->hasTrait<Pooling>()) ||
-        !can(deviceOf(op->getResult(0).getType()), capability) || !mayHaveOther(op) ||
+        !can(deviceOf(op->getResult(0).getType()), capability) || !mayHaveAlternative(op) ||
         !typeOf(op->getResult(0)).hasStaticShape() ||
         typeOf(op->getResult(0)).getNumElements() == 0)
       continue;
@@ -168,7 +172,7 @@ void take(Block &block, uint32_t capability, Maker &make, LayoutOracle &oracle, 
       continue;
     for (Operation *made : alternative->work)
       made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    std::optional<double> other = costOf(*alternative, oracle, costs),
+    std::optional<double> other = computeAlternativeCost(*alternative, oracle, costs),
                           own = minCost(op, oracle, costs, other);
     bool isBetter = other && (!own || *other < *own);
     if (isBetter)
@@ -188,13 +192,13 @@ void take(Block &block, uint32_t capability, Maker &make, LayoutOracle &oracle, 
 
 } // namespace
 
-void takeAlternatives(Block &block, LayoutOracle &oracle, Costs &costs) {
-  take(block, DLC_DEVICE_HOST_CODE, inSinglePrecision, oracle, costs);
-  take(block, DLC_DEVICE_HOST_CODE, alternativeTo, oracle, costs);
-  take(block, DLC_DEVICE_HOST_CODE, fewChannels, oracle, costs);
-  take(block, DLC_DEVICE_GPU_CODE, patchProducts, oracle, costs);
-  take(block, DLC_DEVICE_GPU_CODE, phasesAsChannels, oracle, costs);
-  take(block, DLC_DEVICE_GPU_CODE, wholeChannels, oracle, costs);
+void applyAlternatives(Block &block, LayoutOracle &oracle, Costs &costs) {
+  applyCheaperAlternatives(block, DLC_DEVICE_HOST_CODE, computeInF32, oracle, costs);
+  applyCheaperAlternatives(block, DLC_DEVICE_HOST_CODE, findAlternative, oracle, costs);
+  applyCheaperAlternatives(block, DLC_DEVICE_HOST_CODE, buildFewChannelConv, oracle, costs);
+  applyCheaperAlternatives(block, DLC_DEVICE_GPU_CODE, convToPatchMatmul, oracle, costs);
+  applyCheaperAlternatives(block, DLC_DEVICE_GPU_CODE, convToSpaceToDepth, oracle, costs);
+  applyCheaperAlternatives(block, DLC_DEVICE_GPU_CODE, padChannelsToVector, oracle, costs);
 }
 
 } // namespace dlc

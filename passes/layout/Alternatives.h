@@ -60,11 +60,11 @@ struct Alternative {
 /// Reuses common subexpressions: if an equivalent operation precedes the one that defines `made`,
 /// erases the latter and returns the earlier value, otherwise returns `made`. A convolution and its
 /// gradient then read the same transformed image.
-mlir::Value once(mlir::Value made);
+mlir::Value deduplicateOp(mlir::Value made);
 
 /// Returns the channel multiplier of a depthwise convolution (output channels per input channel),
 /// or 0 if the convolution is not depthwise.
-int64_t multiplierOf(ConvOp op);
+int64_t getChannelMultiplier(ConvOp op);
 
 /// Returns whether the operation is a depthwise convolution, transposed convolution or weight
 /// gradient, with a channel multiplier of 1.
@@ -72,37 +72,37 @@ bool isDepthwise(mlir::Operation *op);
 
 /// Computes a transposed convolution as a convolution with additional output channels for each
 /// phase, whose results are interleaved (sub-pixel convolution). Returns nullopt if not applicable.
-std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b);
+std::optional<Alternative> convTransposeToSubPixelConv(ConvTransposeOp op, AlternativeBuilder &b);
 /// Computes a depthwise convolution or pool with one spatial dimension, or its gradient, as one
 /// with two spatial dimensions. Returns nullopt if not applicable.
-std::optional<Alternative> flatPlanes(mlir::Operation *op, AlternativeBuilder &b);
+std::optional<Alternative> expand1dTo2d(mlir::Operation *op, AlternativeBuilder &b);
 /// Computes a depthwise convolution with three spatial dimensions as a sum of two-dimensional
 /// depthwise convolutions, one for each plane of the window. Returns nullopt if not applicable.
-std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b);
+std::optional<Alternative> decompose3dDepthwiseConv(ConvOp op, AlternativeBuilder &b);
 /// Computes a depthwise convolution with a channel multiplier as one without, on repeated input
 /// channels. Returns nullopt if not applicable.
-std::optional<Alternative> repeatedChannels(ConvOp op, AlternativeBuilder &b);
+std::optional<Alternative> repeatDepthwiseChannels(ConvOp op, AlternativeBuilder &b);
 
 /// Computes a convolution with few output channels as one matmul for all elements of the window,
 /// whose results are shifted and added. Returns nullopt if not applicable.
-std::optional<Alternative> shiftedProducts(ConvOp op, AlternativeBuilder &b);
+std::optional<Alternative> convToShiftedMatmuls(ConvOp op, AlternativeBuilder &b);
 
 /// On GPUs, computes a convolution with adjacent, non-overlapping windows (patch embedding), or its
 /// gradient, as a matmul with one row per window. Returns nullopt if not applicable.
-std::optional<Alternative> patchProducts(mlir::Operation *op, AlternativeBuilder &b);
+std::optional<Alternative> convToPatchMatmul(mlir::Operation *op, AlternativeBuilder &b);
 /// On GPUs, computes a strided convolution of few channels, or its gradient, on the phases of the
 /// image as channels (space-to-depth). Returns nullopt if not applicable.
-std::optional<Alternative> phasesAsChannels(mlir::Operation *op, AlternativeBuilder &b);
+std::optional<Alternative> convToSpaceToDepth(mlir::Operation *op, AlternativeBuilder &b);
 /// On GPUs, computes a convolution, or its gradient, with the input channels padded with zeros to
 /// the size of a vector. Returns nullopt if not applicable.
-std::optional<Alternative> wholeChannels(mlir::Operation *op, AlternativeBuilder &b);
+std::optional<Alternative> padChannelsToVector(mlir::Operation *op, AlternativeBuilder &b);
 
 /// Computes an operation on 16-bit floats in f32, and rounds its result. Returns nullopt if not
 /// applicable.
-std::optional<Alternative> inSinglePrecision(mlir::Operation *op, AlternativeBuilder &b);
+std::optional<Alternative> computeInF32(mlir::Operation *op, AlternativeBuilder &b);
 
 /// Replaces each operation of a block by an alternative if the alternative costs less.
-void takeAlternatives(mlir::Block &block, LayoutOracle &oracle, Costs &costs);
+void applyAlternatives(mlir::Block &block, LayoutOracle &oracle, Costs &costs);
 
 } // namespace dlc
 

@@ -11,10 +11,10 @@ namespace dlc {
 
 constexpr llvm::StringLiteral kAny = "any";
 
-static bool canLie(RankedTensorType type, StringRef layout) {
+static bool isSupportedBoundaryLayout(RankedTensorType type, StringRef layout) {
   auto tag = Tag::parse(layout);
   return tag && int64_t(tag->order.size()) == type.getRank() && tag->blockedDim < type.getRank() &&
-         !padsBlocks(type.getShape(), layout);
+         !hasPartialBlock(type.getShape(), layout);
 }
 
 LogicalResult applyArgumentLayouts(func::FuncOp function) {
@@ -25,18 +25,18 @@ LogicalResult applyArgumentLayouts(func::FuncOp function) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     auto layout = dyn_cast<StringAttr>(asked);
     if (!type || !layout || !can(deviceOf(type), DLC_DEVICE_HOST_CODE) ||
-        !canLie(type, layout.getValue()))
+        !isSupportedBoundaryLayout(type, layout.getValue()))
       return function.emitError()
              << "`dlc.layout` of argument " << argument.getArgNumber()
              << ": required: a layout without padding, of a tensor on a CPU device; found " << asked
              << " for " << argument.getType()
              << "; remove it if the elements are in row-major order";
-    argument.setType(withLayout(type, normalTag(layout.getValue())));
+    argument.setType(withLayout(type, normalizeTag(layout.getValue())));
   }
   return success();
 }
 
-bool isFree(OpOperand &returned) {
+bool hasFreeResultLayout(OpOperand &returned) {
   auto function = dyn_cast<func::FuncOp>(returned.getOwner()->getParentOp());
   auto asked =
       function ? function.getResultAttrOfType<StringAttr>(returned.getOperandNumber(), kLayoutAttr)
@@ -44,11 +44,11 @@ bool isFree(OpOperand &returned) {
   return asked && asked.getValue() == kAny;
 }
 
-bool mayLeave(OpOperand &returned) {
+bool mayReturnLayout(OpOperand &returned) {
   auto type = dyn_cast<RankedTensorType>(returned.get().getType());
   return !type || layoutOf(type).empty() ||
-         (isFree(returned) && can(deviceOf(type), DLC_DEVICE_HOST_CODE) &&
-          canLie(type, layoutOf(type)));
+         (hasFreeResultLayout(returned) && can(deviceOf(type), DLC_DEVICE_HOST_CODE) &&
+          isSupportedBoundaryLayout(type, layoutOf(type)));
 }
 
 void updateFunctionType(func::FuncOp function) {

@@ -17,11 +17,12 @@ namespace dlc {
 mlir::LogicalResult applyArgumentLayouts(mlir::func::FuncOp function);
 
 /// Returns whether the function may return this operand in any layout (attribute "any").
-bool isFree(mlir::OpOperand &returned);
+bool hasFreeResultLayout(mlir::OpOperand &returned);
 
 /// Returns whether the function may return the operand in its current layout: row-major, or any
-/// layout without padding if isFree(). Buffers of callers have no capacity for padding.
-bool mayLeave(mlir::OpOperand &returned);
+/// layout without padding if hasFreeResultLayout(). Buffers of callers have no capacity for
+/// padding.
+bool mayReturnLayout(mlir::OpOperand &returned);
 
 /// Updates the function type to the current types of the function's arguments and results.
 void updateFunctionType(mlir::func::FuncOp function);

@@ -17,19 +17,20 @@ namespace {
 /// Set of layouts in which a value is available, as a bit set.
 using Mask = uint32_t;
 
-struct Partial {
+struct PartialAssignment {
   std::vector<Mask> alive; ///< masks of the live values, in order
   double cost = 0;
   uint32_t from = 0, option = 0; ///< indices of the previous choice and of the option
 };
 
-class Chooser {
+class LayoutChooser {
 public:
-  Chooser(Block &block, const LayoutCosts &layoutCosts) : block(block), layoutCosts(layoutCosts) {}
+  LayoutChooser(Block &block, const LayoutCosts &layoutCosts)
+      : block(block), layoutCosts(layoutCosts) {}
 
   llvm::DenseMap<Operation *, LayoutOption> run() {
     findLastUses();
-    Partial first;
+    PartialAssignment first;
     for (BlockArgument argument : block.getArguments())
       if (isTensor(argument))
         first.alive.push_back(born(argument, layoutOf(argument.getType()).str()));
@@ -78,7 +79,7 @@ private:
 
   /// Makes a value available in a layout, and returns the cost of the reorder (0 if the value is
   /// already available in the layout).
-  double bring(Partial &partial, Value value, const std::string &layout) {
+  double bring(PartialAssignment &partial, Value value, const std::string &layout) {
     auto place = places.find(value);
     if (place == places.end())
       return 0;
@@ -123,10 +124,10 @@ private:
     bool hasSay = !step.layoutOptions.empty();
     if (!hasSay)
       step.layoutOptions.push_back(rowMajorOption(op));
-    std::vector<Partial> next;
+    std::vector<PartialAssignment> next;
     for (uint32_t from = 0; from < front.size(); ++from)
       for (uint32_t option = 0; option < step.layoutOptions.size(); ++option) {
-        Partial partial = front[from];
+        PartialAssignment partial = front[from];
         partial.from = from;
         partial.option = option;
         partial.cost += step.layoutOptions[option].cost;
@@ -151,13 +152,13 @@ private:
         born(result);
     bury(op, next);
     keepBest(next);
-    for (const Partial &partial : front)
+    for (const PartialAssignment &partial : front)
       step.back.push_back({partial.from, partial.option});
     steps.push_back(std::move(step));
   }
 
   /// Removes values that have no users after this operation from the live values.
-  void bury(Operation *op, std::vector<Partial> &partials) {
+  void bury(Operation *op, std::vector<PartialAssignment> &partials) {
     SmallVector<size_t> gone;
     for (size_t i = 0; i < order.size(); ++i) {
       auto last = lastUse.find(order[i]);
@@ -175,18 +176,19 @@ private:
     leave(order);
     for (size_t i = gone.front(); i < order.size(); ++i)
       places[order[i]] = i;
-    for (Partial &partial : partials)
+    for (PartialAssignment &partial : partials)
       leave(partial.alive);
   }
 
   static bool isBefore(Operation *a, Operation *b) { return a->isBeforeInBlock(b); }
 
-  void keepBest(std::vector<Partial> &partials) {
-    std::stable_sort(partials.begin(), partials.end(),
-                     [](const Partial &a, const Partial &b) { return a.cost < b.cost; });
+  void keepBest(std::vector<PartialAssignment> &partials) {
+    std::stable_sort(
+        partials.begin(), partials.end(),
+        [](const PartialAssignment &a, const PartialAssignment &b) { return a.cost < b.cost; });
     front.clear();
     llvm::DenseSet<uint64_t> seen;
-    for (Partial &partial : partials) {
+    for (PartialAssignment &partial : partials) {
       if (front.size() == kMaxAlive)
         break;
       // Partial solutions are compared by a 63-bit hash of the layouts of all live values.
@@ -218,7 +220,7 @@ private:
   /// the layouts in which it is available and of the required layout.
   llvm::DenseMap<std::pair<Value, uint64_t>, double> brought;
   std::vector<Value> order;
-  std::vector<Partial> front;
+  std::vector<PartialAssignment> front;
   std::vector<Step> steps;
 };
 
@@ -226,7 +228,7 @@ private:
 
 llvm::DenseMap<Operation *, LayoutOption> chooseLayouts(Block &block,
                                                         const LayoutCosts &layoutCosts) {
-  return Chooser(block, layoutCosts).run();
+  return LayoutChooser(block, layoutCosts).run();
 }
 
 } // namespace dlc

@@ -10,7 +10,7 @@ namespace {
 
 using Shape = SmallVector<int64_t>;
 
-Shape withHeight(ArrayRef<int64_t> shape) {
+Shape insertUnitHeight(ArrayRef<int64_t> shape) {
   Shape result(shape);
   result.insert(result.end() - 1, 1);
   return result;
@@ -18,14 +18,14 @@ Shape withHeight(ArrayRef<int64_t> shape) {
 
 } // namespace
 
-int64_t multiplierOf(ConvOp op) {
+int64_t getChannelMultiplier(ConvOp op) {
   int64_t channels = shapeOf(op.getX())[1], groups = op.getGroups();
   return groups == channels && groups > 1 ? shapeOf(op.getW())[0] / groups : 0;
 }
 
 bool isDepthwise(Operation *op) {
   if (auto conv = dyn_cast<ConvOp>(op))
-    return multiplierOf(conv) == 1;
+    return getChannelMultiplier(conv) == 1;
   int64_t channels = shapeOf(op->getOperand(0))[1];
   if (auto transposed = dyn_cast<ConvTransposeOp>(op))
     return channels > 1 && int64_t(transposed.getGroups()) == channels &&
@@ -35,7 +35,7 @@ bool isDepthwise(Operation *op) {
          shapeOf(gradient.getDy())[1] == channels;
 }
 
-std::optional<Alternative> flatPlanes(Operation *op, AlternativeBuilder &b) {
+std::optional<Alternative> expand1dTo2d(Operation *op, AlternativeBuilder &b) {
   bool isPool = op->hasTrait<Pooling>();
   if (!isPool && !isDepthwise(op))
     return std::nullopt;
@@ -43,7 +43,7 @@ std::optional<Alternative> flatPlanes(Operation *op, AlternativeBuilder &b) {
   // operands of a convolution, whose bias is not an image.
   SmallVector<Value> operands(op->getOperands());
   for (Value &operand : MutableArrayRef(operands).take_front(isPool ? operands.size() : 2))
-    operand = b.reshape(operand, withHeight(shapeOf(operand)));
+    operand = b.reshape(operand, insertUnitHeight(shapeOf(operand)));
   Operation *flat = b.builder.clone(*op);
   flat->setOperands(operands);
   for (NamedAttribute attribute : op->getAttrs())
@@ -57,15 +57,15 @@ std::optional<Alternative> flatPlanes(Operation *op, AlternativeBuilder &b) {
   Alternative alternative;
   for (auto [before, after] : llvm::zip(op->getResults(), flat->getResults())) {
     auto type = typeOf(before);
-    after.setType(type.clone(withHeight(type.getShape())));
+    after.setType(type.clone(insertUnitHeight(type.getShape())));
     alternative.results.push_back(b.reshape(after, type.getShape()));
   }
   alternative.work = {flat};
   return alternative;
 }
 
-std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b) {
-  if (multiplierOf(op) != 1)
+std::optional<Alternative> decompose3dDepthwiseConv(ConvOp op, AlternativeBuilder &b) {
+  if (getChannelMultiplier(op) != 1)
     return std::nullopt;
   auto tail = [](ArrayRef<int64_t> list) { return Shape(list.drop_front()); };
   ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
@@ -96,8 +96,8 @@ std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b) {
   return alternative;
 }
 
-std::optional<Alternative> repeatedChannels(ConvOp op, AlternativeBuilder &b) {
-  int64_t times = multiplierOf(op);
+std::optional<Alternative> repeatDepthwiseChannels(ConvOp op, AlternativeBuilder &b) {
+  int64_t times = getChannelMultiplier(op);
   if (times < 2)
     return std::nullopt;
   Shape each(shapeOf(op.getX())), all(each);

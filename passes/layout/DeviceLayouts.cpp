@@ -13,9 +13,9 @@ namespace dlc {
 namespace {
 
 /// Layouts that kernels of oneDNN and dlc's own kernels support on CPUs.
-class OnProcessors : public DeviceLayouts {
+class CpuLayouts : public DeviceLayouts {
 public:
-  explicit OnProcessors(LayoutOracle &oracle) : oracle(oracle) {}
+  explicit CpuLayouts(LayoutOracle &oracle) : oracle(oracle) {}
 
   std::vector<std::string> preferred(Operation *product) override {
     std::optional<LayoutPair> free = freely(product);
@@ -31,8 +31,8 @@ public:
                        : ArrayRef<const char *>();
   }
 
-  std::vector<Offer> offers(Operation *product, ArrayRef<std::string> tags) override {
-    std::vector<Offer> list;
+  std::vector<ConvLayouts> offers(Operation *product, ArrayRef<std::string> tags) override {
+    std::vector<ConvLayouts> list;
     auto add = [&](const std::optional<LayoutPair> &preferred) {
       if (preferred)
         list.push_back({preferred->source, preferred->destination});
@@ -72,18 +72,18 @@ private:
 
 /// Layouts on GPUs: channels last for images and weights, the order in which vendor libraries for
 /// tensor cores read them. Generated kernels, including pools, support any order of dimensions.
-class OnGpus : public DeviceLayouts {
+class GpuLayouts : public DeviceLayouts {
 public:
   std::vector<std::string> preferred(Operation *product) override {
     if (!isForTensorCores(product))
       return {};
-    return {channelsLast(typeOf(product->getOperand(0)).getRank()).str()};
+    return {getChannelsLastTag(typeOf(product->getOperand(0)).getRank()).str()};
   }
 
   ArrayRef<const char *> ownTags(int64_t) const override { return {}; }
 
-  std::vector<Offer> offers(Operation *product, ArrayRef<std::string>) override {
-    std::vector<Offer> list;
+  std::vector<ConvLayouts> offers(Operation *product, ArrayRef<std::string>) override {
+    std::vector<ConvLayouts> list;
     for (const std::string &tag : preferred(product)) {
       RankedTensorType weights =
           typeOf(isa<ConvWeightGradOp>(product) ? product->getResult(0) : product->getOperand(1));
@@ -114,19 +114,19 @@ private:
 
 } // namespace
 
-LayoutsOfDevices::LayoutsOfDevices(LayoutOracle &oracle) {
-  rows.push_back({DLC_DEVICE_HOST_CODE, std::make_unique<OnProcessors>(oracle)});
-  rows.push_back({DLC_DEVICE_GPU_CODE, std::make_unique<OnGpus>()});
+DeviceLayoutsRegistry::DeviceLayoutsRegistry(LayoutOracle &oracle) {
+  rows.push_back({DLC_DEVICE_HOST_CODE, std::make_unique<CpuLayouts>(oracle)});
+  rows.push_back({DLC_DEVICE_GPU_CODE, std::make_unique<GpuLayouts>()});
 }
 
-DeviceLayouts *LayoutsOfDevices::of(OnAttr device) const {
+DeviceLayouts *DeviceLayoutsRegistry::of(OnAttr device) const {
   for (const Row &row : rows)
     if (can(device, row.capability))
       return row.layouts.get();
   return nullptr;
 }
 
-DeviceLayouts *LayoutsOfDevices::of(Operation *op) const {
+DeviceLayouts *DeviceLayoutsRegistry::of(Operation *op) const {
   return op->getNumResults() ? of(deviceOf(op->getResult(0).getType())) : nullptr;
 }
 

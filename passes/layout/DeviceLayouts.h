@@ -12,7 +12,7 @@ namespace dlc {
 
 /// Combination of layouts for which a convolution or its gradient may have a kernel. An empty tag
 /// means row-major.
-struct Offer {
+struct ConvLayouts {
   std::string source, destination;
   std::string weights = {}; ///< layout of the weights, or of the weight gradient
 };
@@ -29,15 +29,16 @@ public:
   virtual llvm::ArrayRef<const char *> ownTags(int64_t rank) const = 0;
   /// Returns the layouts other than row-major for which the convolution (or gradient) may have a
   /// kernel. `tags` has the layouts that occur in the block.
-  virtual std::vector<Offer> offers(mlir::Operation *product, llvm::ArrayRef<std::string> tags) = 0;
+  virtual std::vector<ConvLayouts> offers(mlir::Operation *product,
+                                          llvm::ArrayRef<std::string> tags) = 0;
   /// Returns whether the kernel of a pool, or of a pool's gradient, supports the layout.
   virtual bool pools(mlir::Operation *op, llvm::StringRef tag) = 0;
 };
 
 /// Supported layouts of all kinds of devices.
-class LayoutsOfDevices {
+class DeviceLayoutsRegistry {
 public:
-  explicit LayoutsOfDevices(LayoutOracle &oracle);
+  explicit DeviceLayoutsRegistry(LayoutOracle &oracle);
   /// Returns the layouts of this device, or null if the device supports only row-major tensors.
   DeviceLayouts *of(OnAttr device) const;
   /// Returns the layouts of the device on which the operation's first result is placed.

@@ -20,7 +20,7 @@ using Shape = SmallVector<int64_t>;
 /// Returns the contribution of the window element `tap` to the convolution's result: its slice of
 /// `products` [N, taps, O, ..], shifted to the positions of the result. Returns null if the window
 /// element only reads padding.
-Value shifted(ConvOp op, Value products, int64_t tap, AlternativeBuilder &b) {
+Value shiftTapProducts(ConvOp op, Value products, int64_t tap, AlternativeBuilder &b) {
   ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
   Shape start{0, tap, 0}, size{x[0], 1, y[1]}, part{x[0], y[1]}, low{0, 0}, high{0, 0};
   for (size_t d = w.size(), rest = size_t(tap); d-- > 2; rest /= size_t(w[d])) {
@@ -43,7 +43,7 @@ Value shifted(ConvOp op, Value products, int64_t tap, AlternativeBuilder &b) {
 
 } // namespace
 
-std::optional<Alternative> shiftedProducts(ConvOp op, AlternativeBuilder &b) {
+std::optional<Alternative> convToShiftedMatmuls(ConvOp op, AlternativeBuilder &b) {
   constexpr int64_t maxTaps = 12, maxResults = 8;
   ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
   int64_t taps = ShapedType::getNumElements(w.drop_front(2));
@@ -60,7 +60,7 @@ std::optional<Alternative> shiftedProducts(ConvOp op, AlternativeBuilder &b) {
   Value product = b.make<MatmulOp>(weights, pixels, false, false);
   Value products = b.reshape(product, image), sum;
   for (int64_t tap = 0; tap < taps; ++tap)
-    if (Value part = shifted(op, products, tap, b))
+    if (Value part = shiftTapProducts(op, products, tap, b))
       sum = sum ? b.make<AddOp>(sum, part) : part;
   if (!sum)
     return std::nullopt;

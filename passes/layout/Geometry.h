@@ -20,7 +20,7 @@ inline std::vector<int64_t> list(llvm::ArrayRef<int64_t> values) {
 
 /// Adds the parameters that all operations with a sliding window have (strides, dilations, padding)
 /// to a oneDNN description. oneDNN counts a dilation of 1 as 0.
-template <typename Op> void addGeometry(json &desc, Op op) {
+template <typename Op> void addWindowParameters(json &desc, Op op) {
   std::vector<int64_t> dilations = list(op.getDilations());
   for (int64_t &dilation : dilations)
     --dilation;
@@ -32,8 +32,8 @@ template <typename Op> void addGeometry(json &desc, Op op) {
 
 /// Adds the parameters of a pool to a oneDNN description. Returns false if padding is as wide as
 /// the window: such windows contain no element, which oneDNN does not support.
-template <typename Op> bool addPoolGeometry(json &desc, Op op) {
-  addGeometry(desc, op);
+template <typename Op> bool addPoolParameters(json &desc, Op op) {
+  addWindowParameters(desc, op);
   desc["kernel"] = list(op.getWindow());
   for (auto [low, high, window] : llvm::zip(op.getLow(), op.getHigh(), op.getWindow()))
     if (low >= window || high >= window)
@@ -43,7 +43,7 @@ template <typename Op> bool addPoolGeometry(json &desc, Op op) {
 
 /// Returns oneDNN's algorithm for an average pool (including or excluding padding), or nullopt if
 /// only a part of the padding is counted in the average.
-template <typename Op> std::optional<std::string> averageOf(Op op) {
+template <typename Op> std::optional<std::string> getAvgPoolAlgorithm(Op op) {
   auto isZero = [](int64_t size) { return size == 0; };
   // Padding that only completes the last window (`ceil_mode`) is not counted in the average.
   bool countsNone = !op.getIncludePad() || (llvm::all_of(op.getLow(), isZero) &&

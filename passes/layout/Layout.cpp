@@ -27,7 +27,7 @@ bool isProduct(Operation *op) { return isa<ConvOp, ConvTransposeOp, ConvWeightGr
 /// all operands are already assigned when an operation is visited.
 class BlockLayouts {
 public:
-  BlockLayouts(Block &block, const LayoutsOfDevices &devices, Costs &costs)
+  BlockLayouts(Block &block, const DeviceLayoutsRegistry &devices, Costs &costs)
       : block(block), devices(devices), costs(costs) {}
 
   LogicalResult run() {
@@ -35,8 +35,8 @@ public:
     if (llvm::any_of(block, [](Operation &op) { return isProduct(&op); })) {
       std::map<int64_t, std::vector<std::string>> all = collectTags();
       for (const auto &[rank, list] : all) {
-        mergeImagesLast(block, rank);
-        transposeImagesFirst(block, list, rank);
+        sinkImageReshapes(block, rank);
+        hoistImageTransposes(block, list, rank);
       }
       // transposeMatmuls() runs after the functions that move transpositions, because the
       // transpositions that it creates must not be moved before undoTransposes(). Higher ranks are
@@ -78,7 +78,7 @@ public:
   void report(SmallVectorImpl<std::string> &lines) {
     for (const auto &[op, layoutOptions] : asked) {
       SmallVector<StringRef> names;
-      namesIn(op->getLoc(), names);
+      collectLocationNames(op->getLoc(), names);
       std::string name = names.empty() ? op->getName().stripDialect().str() : names.front().str();
       const LayoutOption &best = chosen[op];
       std::string text = name + ": " + textOf(best), rest;
@@ -195,14 +195,14 @@ private:
   LayoutOption optionOfReturn(Operation *op) {
     LayoutOption option;
     for (OpOperand &operand : op->getOpOperands())
-      if (!isFree(operand))
+      if (!hasFreeResultLayout(operand))
         option.operandLayouts.push_back({operand.getOperandNumber(), ""});
     return option;
   }
 
   void leave(Operation *op) {
     for (OpOperand &operand : op->getOpOperands())
-      if (!mayLeave(operand))
+      if (!mayReturnLayout(operand))
         give(operand, "");
   }
 
@@ -300,10 +300,10 @@ private:
     // The per-channel statistics of group_norm are row-major. If images have one element per
     // channel, they have the same shape as the statistics and must be row-major, too.
     if (isa<GroupNormOp>(op))
-      return !padsBlocks(shapeOf(x), tag) &&
+      return !hasPartialBlock(shapeOf(x), tag) &&
              llvm::any_of(shapeOf(x).drop_front(2), [](int64_t size) { return size != 1; });
     if (isa<BatchNormOp, BatchNormTrainOp, BatchNormGradOp>(op))
-      return !padsBlocks(shapeOf(x), tag);
+      return !hasPartialBlock(shapeOf(x), tag);
     if (op->hasTrait<Elementwise>()) {
       RankedTensorType type = typeOf(op->getResult(0));
       return llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -313,15 +313,15 @@ private:
     }
     if (isa<ConcatOp>(op))
       return llvm::all_of(op->getOperands(),
-                          [&](Value part) { return !padsBlocks(shapeOf(part), tag); });
+                          [&](Value part) { return !hasPartialBlock(shapeOf(part), tag); });
     if (auto slice = dyn_cast<SliceOp>(op))
-      return slicesBlocks(slice, tag);
+      return slicesAlongBlocks(slice, tag);
     if (auto reduce = dyn_cast<ReduceOp>(op))
-      return !padsBlocks(shapeOf(x), tag) && reducesImages(reduce, rankOf(x));
+      return !hasPartialBlock(shapeOf(x), tag) && reducesSpatialDims(reduce, rankOf(x));
     // A transfer between devices of the same kind keeps the layout of an image, unless the layout
     // has padding.
     if (auto transfer = dyn_cast<TransferOp>(op))
-      return devices.of(deviceOf(typeOf(x))) == devices.of(op) && !padsBlocks(shapeOf(x), tag);
+      return devices.of(deviceOf(typeOf(x))) == devices.of(op) && !hasPartialBlock(shapeOf(x), tag);
     return false;
   }
 
@@ -351,7 +351,7 @@ private:
   std::vector<LayoutOption> queryLayoutOptions(Operation *op) {
     bool isGradient = isa<ConvWeightGradOp>(op);
     std::vector<LayoutOption> layoutOptions;
-    auto add = [&](const Offer &offer) {
+    auto add = [&](const ConvLayouts &offer) {
       LayoutOption option;
       option.operandLayouts = {{0, offer.source}};
       if (isGradient)
@@ -370,7 +370,7 @@ private:
       }
     };
     DeviceLayouts *device = devices.of(op);
-    for (const Offer &offer : device->offers(op, tags[{device, rankOf(op->getOperand(0))}]))
+    for (const ConvLayouts &offer : device->offers(op, tags[{device, rankOf(op->getOperand(0))}]))
       add(offer);
     add({"", ""});
     if (layoutOptions.empty())
@@ -402,8 +402,8 @@ private:
     auto transpose = dyn_cast<TransposeOp>(op);
     if (transpose && (!layouts.front().empty() || !option.resultLayouts.front().empty())) {
       llvm::erase_if(transposed, [&](TransposedMatmul &t) { return t.transpose == op; });
-      return makeView(transpose,
-                      withLayout(typeOf(transpose.getY()), option.resultLayouts.front()));
+      return replaceByView(transpose,
+                           withLayout(typeOf(transpose.getY()), option.resultLayouts.front()));
     }
     for (auto [result, tag] : llvm::zip(op->getResults(), option.resultLayouts))
       if (layoutOf(result.getType()) != tag)
@@ -455,7 +455,7 @@ private:
   };
 
   Block &block;
-  const LayoutsOfDevices &devices;
+  const DeviceLayoutsRegistry &devices;
   Costs &costs;
   std::map<std::pair<DeviceLayouts *, int64_t>, std::vector<std::string>> tags; ///< by device, rank
   SmallVector<TransposedMatmul> transposed;
@@ -481,11 +481,11 @@ struct LayoutPass : OptionPass<LayoutPass> {
     if (!costs)
       return failure();
     LayoutOracle oracle(options.threads);
-    LayoutsOfDevices devices(oracle);
+    DeviceLayoutsRegistry devices(oracle);
     SmallVector<std::string> lines;
     for (auto function : module.getOps<func::FuncOp>())
       for (Block &block : function.getBody()) {
-        takeAlternatives(block, oracle, *costs);
+        applyAlternatives(block, oracle, *costs);
         BlockLayouts layouts(block, devices, *costs);
         if (failed(layouts.run()))
           return failure();

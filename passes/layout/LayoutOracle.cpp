@@ -26,19 +26,19 @@ std::optional<std::string> typeName(Type element) {
   return std::nullopt;
 }
 
-json argument(ArrayRef<int64_t> dims, const std::string &type, StringRef tag) {
+json describeArgument(ArrayRef<int64_t> dims, const std::string &type, StringRef tag) {
   return {{"dims", list(dims)}, {"dtype", type}, {"tag", tag.str()}};
 }
 
 std::string plainTag(size_t rank) { return std::string("abcdefgh").substr(0, rank); }
 
-std::string narrowName(Value value) {
+std::string int8TypeName(Value value) {
   return typeOf(value).getElementType().isUnsignedInteger() ? "u8" : "i8";
 }
 
 /// Returns whether both values are non-empty static images of rank 3 to 5 with the same supported
 /// element type.
-bool isFollowable(Value from, Value to, bool isInteger = false) {
+bool canPropagateLayout(Value from, Value to, bool isInteger = false) {
   RankedTensorType x = typeOf(from), y = typeOf(to);
   return x.hasStaticShape() && y.hasStaticShape() && x.getNumElements() > 0 &&
          y.getNumElements() > 0 && x.getRank() >= 3 && x.getRank() <= 5 &&
@@ -47,18 +47,19 @@ bool isFollowable(Value from, Value to, bool isInteger = false) {
 
 /// Adds to the oneDNN description the rounding of operands that `--matmul-precision` permits for
 /// the operation (fpmath mode).
-void addMath(json &desc, Operation *op) {
+void addMathMode(json &desc, Operation *op) {
   if (auto math = op->getAttrOfType<StringAttr>(kMathAttr); math && math == "bf16")
     desc["math"] = math.str();
 }
 
 /// Returns the layout of an argument in oneDNN's description, or nullopt if the passes do not
 /// support this layout.
-std::optional<std::string> followable(const onednn::Described &described, const char *name) {
+std::optional<std::string> getSupportedLayout(const onednn::OperationDescription &described,
+                                              const char *name) {
   const onednn::Argument *found = described.find(name);
   if (!found)
     return std::nullopt;
-  std::string tag = normalTag(found->tag);
+  std::string tag = normalizeTag(found->tag);
   if (!tag.empty() && !Tag::parse(tag))
     return std::nullopt;
   return tag;
@@ -66,7 +67,7 @@ std::optional<std::string> followable(const onednn::Described &described, const 
 
 std::optional<LayoutPair> ask(const json &desc, const char *sourceName, const char *destinationName,
                               int threads) {
-  std::shared_ptr<const onednn::Described> described = onednn::ask(desc, threads);
+  std::shared_ptr<const onednn::OperationDescription> described = onednn::ask(desc, threads);
   if (!described->ok)
     return std::nullopt;
   // Excludes oneDNN's reference kernels, and its kernels that run a GEMM over unfolded images
@@ -74,8 +75,8 @@ std::optional<LayoutPair> ask(const json &desc, const char *sourceName, const ch
   StringRef name = described->implementation;
   if (onednn::isReference(name.str()) || name.contains("gemm:") || name.contains("gemm_"))
     return std::nullopt;
-  auto source = followable(*described, sourceName),
-       destination = followable(*described, destinationName);
+  auto source = getSupportedLayout(*described, sourceName),
+       destination = getSupportedLayout(*described, destinationName);
   if (!source || !destination)
     return std::nullopt;
   return LayoutPair{*source, *destination};
@@ -111,7 +112,7 @@ std::optional<LayoutPair> LayoutOracle::answer(const json &desc, const char *sou
 std::optional<LayoutPair> LayoutOracle::queryConv(Operation *op, StringRef source,
                                                   StringRef destination) {
   bool isInteger = isIntegerContraction(op);
-  if (!isFollowable(op->getOperand(0), op->getResult(0), isInteger))
+  if (!canPropagateLayout(op->getOperand(0), op->getResult(0), isInteger))
     return std::nullopt;
   auto conv = dyn_cast<ConvOp>(op);
   auto transposed = dyn_cast<ConvTransposeOp>(op);
@@ -119,8 +120,8 @@ std::optional<LayoutPair> LayoutOracle::queryConv(Operation *op, StringRef sourc
   if (isInteger && (!conv || !libraryHasExactSums()))
     return std::nullopt;
   std::string type = isInteger ? "i32" : *typeName(typeOf(op->getResult(0)).getElementType());
-  json from = argument(shapeOf(read), isInteger ? narrowName(read) : type, source);
-  json to = argument(shapeOf(op->getResult(0)), type, destination);
+  json from = describeArgument(shapeOf(read), isInteger ? int8TypeName(read) : type, source);
+  json to = describeArgument(shapeOf(op->getResult(0)), type, destination);
   int64_t groups = conv ? conv.getGroups() : transposed.getGroups();
   auto grouped = [&](SmallVector<int64_t> weights, bool swapped) {
     weights[0] /= groups;
@@ -128,16 +129,16 @@ std::optional<LayoutPair> LayoutOracle::queryConv(Operation *op, StringRef sourc
       std::swap(weights[0], weights[1]);
     if (groups > 1)
       weights.insert(weights.begin(), groups);
-    return argument(weights, isInteger ? "i8" : type, "any");
+    return describeArgument(weights, isInteger ? "i8" : type, "any");
   };
   ArrayRef<int64_t> weights = shapeOf(op->getOperand(1));
   Value bias = biasOf(op);
   json desc;
-  addMath(desc, op);
+  addMathMode(desc, op);
   if (conv)
-    addGeometry(desc, conv);
+    addWindowParameters(desc, conv);
   else
-    addGeometry(desc, transposed);
+    addWindowParameters(desc, transposed);
   if (transposed && !bias) {
     // As in kernel selection, a transposed convolution is queried as the data gradient of a
     // convolution if oneDNN has a kernel for it.
@@ -159,7 +160,7 @@ std::optional<LayoutPair> LayoutOracle::queryConv(Operation *op, StringRef sourc
   // are swapped.
   desc["weights"] = grouped(SmallVector<int64_t>(weights), /*swapped=*/bool(transposed));
   if (bias)
-    desc["bias"] = argument(shapeOf(bias), type, "a");
+    desc["bias"] = describeArgument(shapeOf(bias), type, "a");
   return answer(desc, "src", "dst");
 }
 
@@ -176,7 +177,7 @@ std::optional<LayoutPair> LayoutOracle::offerForWeightGrad(ConvWeightGradOp op, 
 
 std::optional<LayoutPair> LayoutOracle::queryWeightGrad(ConvWeightGradOp op, StringRef source,
                                                         StringRef destination) {
-  if (!isFollowable(op.getX(), op.getDy()))
+  if (!canPropagateLayout(op.getX(), op.getDy()))
     return std::nullopt;
   std::string type = *typeName(typeOf(op.getDw()).getElementType());
   SmallVector<int64_t> weights(shapeOf(op.getDw()));
@@ -185,23 +186,23 @@ std::optional<LayoutPair> LayoutOracle::queryWeightGrad(ConvWeightGradOp op, Str
     weights.insert(weights.begin(), groups);
   }
   json desc;
-  addMath(desc, op);
-  addGeometry(desc, op);
+  addMathMode(desc, op);
+  addWindowParameters(desc, op);
   desc["kind"] = "convolution_backward_weights";
-  desc["src"] = argument(shapeOf(op.getX()), type, source);
-  desc["diff_dst"] = argument(shapeOf(op.getDy()), type, destination);
-  desc["diff_weights"] = argument(weights, type, "any");
+  desc["src"] = describeArgument(shapeOf(op.getX()), type, source);
+  desc["diff_dst"] = describeArgument(shapeOf(op.getDy()), type, destination);
+  desc["diff_weights"] = describeArgument(weights, type, "any");
   return answer(desc, "src", "diff_dst");
 }
 
 std::optional<LayoutPair> LayoutOracle::preferredByPool(Operation *op, StringRef source) {
   bool isBytes = isa<MaxPoolOp>(op) && isInt8(op->getOperand(0).getType());
-  if (!isFollowable(op->getOperand(0), op->getResult(0), isBytes))
+  if (!canPropagateLayout(op->getOperand(0), op->getResult(0), isBytes))
     return std::nullopt;
   json desc;
-  auto common = [&](auto pool) { return addPoolGeometry(desc, pool); };
+  auto common = [&](auto pool) { return addPoolParameters(desc, pool); };
   auto average = [&](auto pool) {
-    std::optional<std::string> algorithm = averageOf(pool);
+    std::optional<std::string> algorithm = getAvgPoolAlgorithm(pool);
     if (algorithm)
       desc["alg"] = *algorithm;
     return algorithm && common(pool);
@@ -213,18 +214,18 @@ std::optional<LayoutPair> LayoutOracle::preferredByPool(Operation *op, StringRef
   if (!fits)
     return std::nullopt;
   ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
-  std::string type = isBytes ? narrowName(op->getOperand(0))
+  std::string type = isBytes ? int8TypeName(op->getOperand(0))
                              : *typeName(typeOf(op->getResult(0)).getElementType());
   std::string tag = source.empty() ? plainTag(shape.size()) : source.str();
   bool isGradient = isa<MaxPoolGradOp, AvgPoolGradOp>(op);
   const char *from = isGradient ? "diff_dst" : "src", *to = isGradient ? "diff_src" : "dst";
   desc["kind"] = isGradient ? "pooling_backward" : "pooling";
-  desc[from] = argument(shape, type, tag);
-  desc[to] = argument(shapeOf(op->getResult(0)), type, tag);
+  desc[from] = describeArgument(shape, type, tag);
+  desc[to] = describeArgument(shapeOf(op->getResult(0)), type, tag);
   if (auto pool = dyn_cast<MaxPoolPositionsOp>(op))
-    desc["workspace"] = argument(shapeOf(pool.getPosition()), "u8", tag);
+    desc["workspace"] = describeArgument(shapeOf(pool.getPosition()), "u8", tag);
   if (isa<MaxPoolGradOp>(op))
-    desc["workspace"] = argument(shape, "u8", tag);
+    desc["workspace"] = describeArgument(shape, "u8", tag);
   return answer(desc, from, to);
 }
 

@@ -22,7 +22,8 @@ bool all(ArrayRef<int64_t> values, int64_t wanted) {
 
 /// Rearranges an image [N, C, h * kh, w * kw] to a matrix [N * h * w, C * kh * kw], with one row
 /// for each window.
-Value rowsOf(Value x, ArrayRef<int64_t> window, ArrayRef<int64_t> places, AlternativeBuilder &b) {
+Value patchesToRows(Value x, ArrayRef<int64_t> window, ArrayRef<int64_t> places,
+                    AlternativeBuilder &b) {
   ArrayRef<int64_t> shape = shapeOf(x);
   Shape parts{shape[0], shape[1]}, order{0};
   for (auto [k, place] : llvm::zip(window, places))
@@ -67,13 +68,13 @@ bool isOfPatches(Conv op, ArrayRef<int64_t> image, ArrayRef<int64_t> window,
 
 } // namespace
 
-std::optional<Alternative> patchProducts(Operation *op, AlternativeBuilder &b) {
+std::optional<Alternative> convToPatchMatmul(Operation *op, AlternativeBuilder &b) {
   if (auto conv = dyn_cast<ConvOp>(op)) {
     ArrayRef<int64_t> w = shapeOf(conv.getW()), y = shapeOf(conv.getY());
     ArrayRef<int64_t> window = w.drop_front(2), places = y.drop_front(2);
     if (!isOfPatches(conv, shapeOf(conv.getX()).drop_front(2), window, places))
       return std::nullopt;
-    Value rows = rowsOf(conv.getX(), window, places, b);
+    Value rows = patchesToRows(conv.getX(), window, places, b);
     Value weights = b.reshape(conv.getW(), {w[0], shapeOf(rows)[1]});
     Value product = b.make<MatmulOp>(rows, weights, false, true), sum = product;
     if (conv.getBias())
@@ -91,14 +92,14 @@ std::optional<Alternative> patchProducts(Operation *op, AlternativeBuilder &b) {
   ArrayRef<int64_t> window = w.drop_front(2), places = y.drop_front(2);
   if (!isOfPatches(gradient, shapeOf(gradient.getX()).drop_front(2), window, places))
     return std::nullopt;
-  Value rows = rowsOf(gradient.getX(), window, places, b);
+  Value rows = patchesToRows(gradient.getX(), window, places, b);
   Value dy = b.reshape(b.make<TransposeOp>(gradient.getDy(), channelsLastOrder(y.size())),
                        {shapeOf(rows)[0], y[1]});
   Value product = b.make<MatmulOp>(dy, rows, true, false);
   return Alternative{{b.reshape(product, w)}, {product.getDefiningOp()}, {gradient.getX()}};
 }
 
-std::optional<Alternative> wholeChannels(Operation *op, AlternativeBuilder &b) {
+std::optional<Alternative> padChannelsToVector(Operation *op, AlternativeBuilder &b) {
   constexpr unsigned kVector = 128; // vector size in bits
   if (!isa<ConvOp, ConvWeightGradOp>(op))
     return std::nullopt;
@@ -116,8 +117,9 @@ std::optional<Alternative> wholeChannels(Operation *op, AlternativeBuilder &b) {
   // The channels are padded in channels-last order. In the channels-last layout, the transposition
   // back to [N, C, ..] is then a view.
   size_t rank = shapeOf(x).size();
-  Value last = once(padded(once(b.make<TransposeOp>(x, channelsLastOrder(rank))), rank - 1));
-  Value images = once(b.make<TransposeOp>(last, channelsFirstOrder(rank)));
+  Value last = deduplicateOp(
+      padded(deduplicateOp(b.make<TransposeOp>(x, channelsLastOrder(rank))), rank - 1));
+  Value images = deduplicateOp(b.make<TransposeOp>(last, channelsFirstOrder(rank)));
   Operation *wide = b.builder.clone(*op);
   wide->setOperand(0, images);
   Value result = wide->getResult(0);

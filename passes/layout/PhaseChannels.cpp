@@ -21,12 +21,12 @@ namespace {
 
 using Shape = SmallVector<int64_t>;
 
-class Phases {
+class SpaceToDepth {
 public:
   /// Creates the phases (space-to-depth) for a convolution of images x, [N, C, ..], whose result
   /// has the spatial sizes `results`.
-  Phases(AlternativeBuilder &b, Value x, ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
-         ArrayRef<int64_t> low, ArrayRef<int64_t> results)
+  SpaceToDepth(AlternativeBuilder &b, Value x, ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
+               ArrayRef<int64_t> low, ArrayRef<int64_t> results)
       : b(b), x(x), sizes(window), strides(strides), low(low) {
     // Number of channels that tensor cores process together, to which the channels are padded.
     const int64_t together = typeOf(x).getElementType().isF32() ? 4 : 8;
@@ -86,7 +86,7 @@ private:
     auto isZero = [](int64_t n) { return n == 0; };
     if (llvm::all_of(before, isZero) && llvm::all_of(after, isZero))
       return value;
-    return once(b.make<PadOp>(value, b.zero(value), PadMode::constant, before, after));
+    return deduplicateOp(b.make<PadOp>(value, b.zero(value), PadMode::constant, before, after));
   }
 
   /// Rearranges the phases to channels (space-to-depth): [N, C, parts * strides ..] to [N, strides
@@ -102,8 +102,9 @@ private:
     for (size_t d = 0; d < parts.size(); ++d)
       order.push_back(int64_t(2 + 2 * d));
     llvm::append_range(whole, parts);
-    Value transposed = once(b.make<TransposeOp>(once(b.reshape(value, split)), order));
-    return once(b.reshape(transposed, whole));
+    Value transposed =
+        deduplicateOp(b.make<TransposeOp>(deduplicateOp(b.reshape(value, split)), order));
+    return deduplicateOp(b.reshape(transposed, whole));
   }
 
   /// Pads the channels with zeros to the number of channels `filled`.
@@ -121,7 +122,7 @@ private:
 
 /// Returns whether the convolution runs on tensor cores and has few input channels, no groups and
 /// no dilation.
-template <typename Conv> bool hasFewInputs(Conv op) {
+template <typename Conv> bool hasFewInputChannels(Conv op) {
   Type element = typeOf(op.getX()).getElementType();
   bool isForTensorCores = element.isF16() || element.isBF16() ||
                           (element.isF32() && op->template getAttrOfType<StringAttr>(kMathAttr));
@@ -131,17 +132,18 @@ template <typename Conv> bool hasFewInputs(Conv op) {
 
 } // namespace
 
-std::optional<Alternative> phasesAsChannels(Operation *op, AlternativeBuilder &b) {
+std::optional<Alternative> convToSpaceToDepth(Operation *op, AlternativeBuilder &b) {
   auto conv = dyn_cast<ConvOp>(op);
   auto gradient = dyn_cast<ConvWeightGradOp>(op);
-  if (conv ? !hasFewInputs(conv) : !gradient || !hasFewInputs(gradient))
+  if (conv ? !hasFewInputChannels(conv) : !gradient || !hasFewInputChannels(gradient))
     return std::nullopt;
   Shape ones(shapeOf(op->getOperand(0)).size() - 2, 1), none(ones.size(), 0);
   auto phasesOf = [&](auto of, Value image, ArrayRef<int64_t> window) {
-    return Phases(b, of.getX(), window, of.getStrides(), of.getLow(), shapeOf(image).drop_front(2));
+    return SpaceToDepth(b, of.getX(), window, of.getStrides(), of.getLow(),
+                        shapeOf(image).drop_front(2));
   };
-  Phases phases = conv ? phasesOf(conv, conv.getY(), shapeOf(conv.getW()).drop_front(2))
-                       : phasesOf(gradient, gradient.getDy(), gradient.getWindow());
+  SpaceToDepth phases = conv ? phasesOf(conv, conv.getY(), shapeOf(conv.getW()).drop_front(2))
+                             : phasesOf(gradient, gradient.getDy(), gradient.getWindow());
   if (phases.isOne())
     return std::nullopt;
   Value image = phases.image();

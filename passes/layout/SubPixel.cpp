@@ -6,13 +6,13 @@ using namespace mlir;
 
 namespace dlc {
 
-std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b) {
+std::optional<Alternative> convTransposeToSubPixelConv(ConvTransposeOp op, AlternativeBuilder &b) {
   // Not applied with stride 1, because libraries have fast kernels for transposed convolutions with
   // stride 1, except of integers.
   if (isa<FloatType>(typeOf(op.getY()).getElementType()) &&
       llvm::all_of(op.getStrides(), [](int64_t stride) { return stride == 1; }))
     return std::nullopt;
-  std::optional<SmallVector<Phase>> phases = phasesOf(op);
+  std::optional<SmallVector<SubPixelPhase>> phases = computeSubPixelPhases(op);
   if (!phases)
     return std::nullopt;
   SubPixels made(op, *phases, b);
@@ -24,7 +24,7 @@ std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b) 
   // The phases of a depthwise transposed convolution form a depthwise convolution with a channel
   // multiplier, for which libraries have no fast kernels. Its input channels are therefore repeated
   // instead.
-  if (auto repeated = repeatedChannels(phased.getDefiningOp<ConvOp>(), b)) {
+  if (auto repeated = repeatDepthwiseChannels(phased.getDefiningOp<ConvOp>(), b)) {
     phased = repeated->results[0];
     alternative.moved = {repeated->moved[0], phased};
   }

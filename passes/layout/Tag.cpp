@@ -34,14 +34,14 @@ RankedTensorType withLayout(RankedTensorType type, StringRef tag) {
                                deviceOf(type).withLayout(tag));
 }
 
-std::string normalTag(StringRef tag) {
+std::string normalizeTag(StringRef tag) {
   for (auto [i, letter] : llvm::enumerate(tag))
     if (letter != char('a' + i))
       return tag.str();
   return "";
 }
 
-bool padsBlocks(ArrayRef<int64_t> shape, StringRef tag) {
+bool hasPartialBlock(ArrayRef<int64_t> shape, StringRef tag) {
   auto parsed = Tag::parse(tag);
   return parsed && parsed->blockedDim >= 0 && parsed->blockedDim < int64_t(shape.size()) &&
          shape[parsed->blockedDim] % parsed->block != 0;
@@ -100,12 +100,12 @@ bool isSameInMemory(RankedTensorType from, RankedTensorType to) {
   return preservesMemoryOrder(from, llvm::to_vector(llvm::seq<int64_t>(0, from.getRank())), to);
 }
 
-StringRef channelsLast(int64_t rank) {
+StringRef getChannelsLastTag(int64_t rank) {
   static constexpr const char *tags[] = {"acb", "acdb", "acdeb"};
   return rank >= 3 && rank <= 5 ? tags[rank - 3] : "";
 }
 
-bool slicesWhole(SliceOp op, int64_t blockedDim) {
+bool slicesWholeUnits(SliceOp op, int64_t blockedDim) {
   ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getY());
   for (int64_t d = 0; d < int64_t(from.size()); ++d)
     if (to[d] != 1 ? to[d] != from[d] || op.getStride()[d] != 1 : d == blockedDim && from[d] != 1)
@@ -113,11 +113,12 @@ bool slicesWhole(SliceOp op, int64_t blockedDim) {
   return true;
 }
 
-bool slicesBlocks(SliceOp op, StringRef tag) {
+bool slicesAlongBlocks(SliceOp op, StringRef tag) {
   auto parsed = Tag::parse(tag);
   ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getY());
-  if (!parsed || parsed->order.size() != from.size() || padsBlocks(from, tag) ||
-      padsBlocks(to, tag) || llvm::any_of(op.getStride(), [](int64_t step) { return step != 1; }))
+  if (!parsed || parsed->order.size() != from.size() || hasPartialBlock(from, tag) ||
+      hasPartialBlock(to, tag) ||
+      llvm::any_of(op.getStride(), [](int64_t step) { return step != 1; }))
     return false;
   int64_t blocked = parsed->blockedDim;
   return blocked < 0 || from[blocked] == to[blocked] ||
@@ -128,7 +129,7 @@ bool gathersBlocks(GatherOp op, StringRef tag) {
   auto parsed = Tag::parse(tag);
   ArrayRef<int64_t> from = shapeOf(op.getX());
   return parsed && parsed->order.size() == from.size() && typeOf(op.getIndices()).getRank() == 1 &&
-         int64_t(op.getAxis()) != parsed->blockedDim && !padsBlocks(from, tag);
+         int64_t(op.getAxis()) != parsed->blockedDim && !hasPartialBlock(from, tag);
 }
 
 bool isOutermost(RankedTensorType type, int64_t axis) {
@@ -143,14 +144,14 @@ bool isOutermost(RankedTensorType type, int64_t axis) {
   return false;
 }
 
-std::optional<int64_t> runStart(SliceOp op) {
+std::optional<int64_t> contiguousSliceOffset(SliceOp op) {
   auto from = typeOf(op.getX()), to = typeOf(op.getY());
   StringRef tag = layoutOf(from);
   if (!from.hasStaticShape())
     return std::nullopt;
   if (tag.empty())
-    return runOf(op);
-  if (layoutOf(to) != tag || !slicesBlocks(op, tag) || to.getNumElements() == 0)
+    return getContiguousOffset(op);
+  if (layoutOf(to) != tag || !slicesAlongBlocks(op, tag) || to.getNumElements() == 0)
     return std::nullopt;
   std::optional<int64_t> start;
   for (auto [d, size] : llvm::enumerate(from.getShape()))
@@ -162,7 +163,7 @@ std::optional<int64_t> runStart(SliceOp op) {
   return start.value_or(0);
 }
 
-bool reducesImages(ReduceOp op, int64_t rank) {
+bool reducesSpatialDims(ReduceOp op, int64_t rank) {
   ArrayRef<int64_t> axes = op.getAxes();
   if (int64_t(axes.size()) == rank)
     return true;

@@ -20,11 +20,11 @@ mlir::RankedTensorType withLayout(mlir::RankedTensorType type, llvm::StringRef t
 
 /// Normalizes a layout tag: returns an empty string for the row-major order, such as "abcd", and
 /// `tag` otherwise.
-std::string normalTag(llvm::StringRef tag);
+std::string normalizeTag(llvm::StringRef tag);
 
 /// Returns whether the layout adds padding to a tensor of this shape, because the blocked dimension
 /// is not a multiple of the block size.
-bool padsBlocks(llvm::ArrayRef<int64_t> shape, llvm::StringRef tag);
+bool hasPartialBlock(llvm::ArrayRef<int64_t> shape, llvm::StringRef tag);
 
 /// Returns whether a row-major tensor that broadcasts against a tensor of `rank` dimensions has the
 /// same memory order in the layout `tag`. Examples: scalars, per-channel values, and [N, C, 1, 1]
@@ -46,15 +46,15 @@ bool isSameInMemory(mlir::RankedTensorType from, mlir::RankedTensorType to);
 
 /// Returns the layout of [N, C, spatial..] that stores the channels last, for 3 to 5 dimensions.
 /// Tensors of another rank have the row-major layout.
-llvm::StringRef channelsLast(int64_t rank);
+llvm::StringRef getChannelsLastTag(int64_t rank);
 
 /// Returns whether the slice selects, of each dimension, either one index or all indices, and all
 /// indices of the blocked dimension. Such a slice does not depend on the layout.
-bool slicesWhole(SliceOp op, int64_t blockedDim);
+bool slicesWholeUnits(SliceOp op, int64_t blockedDim);
 
 /// Returns whether a slice of a tensor in this layout selects contiguous indices and whole blocks.
 /// Such a slice copies whole blocks in memory order, and its result has the same layout.
-bool slicesBlocks(SliceOp op, llvm::StringRef tag);
+bool slicesAlongBlocks(SliceOp op, llvm::StringRef tag);
 
 /// Returns whether a gather selects indices of a dimension that is not blocked, in a tensor without
 /// padding. Its result then has the same layout.
@@ -66,11 +66,11 @@ bool isOutermost(mlir::RankedTensorType type, int64_t axis);
 
 /// Returns the offset of the slice's first element in x if the slice is one contiguous run of
 /// memory, otherwise nullopt.
-std::optional<int64_t> runStart(SliceOp op);
+std::optional<int64_t> contiguousSliceOffset(SliceOp op);
 
 /// Returns whether a reduction of [N, C, spatial..] covers all spatial dimensions and optionally N,
 /// or all dimensions.
-bool reducesImages(ReduceOp op, int64_t rank);
+bool reducesSpatialDims(ReduceOp op, int64_t rank);
 
 } // namespace dlc
 

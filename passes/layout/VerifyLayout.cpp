@@ -28,7 +28,7 @@ LogicalResult checkElementwise(Operation *op) {
   return success();
 }
 
-LogicalResult check(Operation *op) {
+LogicalResult checkOpLayouts(Operation *op) {
   bool anyBlocked = false;
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     if (!layoutOf(type).empty()) {
@@ -48,7 +48,7 @@ LogicalResult check(Operation *op) {
   if (!anyBlocked || op->hasTrait<AnyLayout>() ||
       (isa<YieldOp>(op) && isa<FusionOp>(op->getParentOp())))
     return success();
-  if (isa<func::ReturnOp>(op) && llvm::all_of(op->getOpOperands(), mayLeave))
+  if (isa<func::ReturnOp>(op) && llvm::all_of(op->getOpOperands(), mayReturnLayout))
     return success();
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     if (StringRef tag = layoutOf(type); !Tag::parse(tag))
@@ -64,15 +64,16 @@ LogicalResult check(Operation *op) {
     return success();
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
-    if (reducesImages(reduce, typeOf(reduce.getX()).getRank()) &&
+    if (reducesSpatialDims(reduce, typeOf(reduce.getX()).getRank()) &&
         layoutOf(reduce.getType()).empty())
       return success();
   if (auto slice = dyn_cast<SliceOp>(op)) {
     StringRef own = layoutOf(slice.getX().getType());
-    if (own == layoutOf(slice.getY().getType()) && slicesBlocks(slice, own))
+    if (own == layoutOf(slice.getY().getType()) && slicesAlongBlocks(slice, own))
       return success();
     auto tag = Tag::parse(layoutOf(slice.getX().getType()));
-    if (tag && layoutOf(slice.getY().getType()).empty() && slicesWhole(slice, tag->blockedDim) &&
+    if (tag && layoutOf(slice.getY().getType()).empty() &&
+        slicesWholeUnits(slice, tag->blockedDim) &&
         hasSameMemoryOrder(shapeOf(slice.getY()), typeOf(slice.getX()).getRank(),
                            layoutOf(slice.getX().getType())))
       return success();
@@ -101,7 +102,7 @@ struct VerifyLayoutPass : PassWrapper<VerifyLayoutPass, OperationPass<ModuleOp>>
 
   void runOnOperation() final {
     bool ok = true;
-    getOperation().walk([&](Operation *op) { ok &= succeeded(check(op)); });
+    getOperation().walk([&](Operation *op) { ok &= succeeded(checkOpLayouts(op)); });
     if (!ok)
       signalPassFailure();
     markAllAnalysesPreserved();

@@ -12,23 +12,23 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-RankedTensorType permuted(RankedTensorType type, ArrayRef<int64_t> permutation) {
-  return RankedTensorType::get(permutedAlike(type.getShape(), permutation), type.getElementType(),
-                               deviceOf(type));
+RankedTensorType permuteType(RankedTensorType type, ArrayRef<int64_t> permutation) {
+  return RankedTensorType::get(permuteBroadcastShape(type.getShape(), permutation),
+                               type.getElementType(), deviceOf(type));
 }
 
 /// Returns the TransposedViewOp that defines the value, if it is a view of a row-major tensor,
 /// otherwise null.
-TransposedViewOp viewOfPlain(Value value) {
+TransposedViewOp matchRowMajorView(Value value) {
   auto view = value.getDefiningOp<TransposedViewOp>();
   return view && layoutOf(view.getX().getType()).empty() ? view : TransposedViewOp();
 }
 
 /// Matches an elementwise operation whose full-size operands are views of row-major tensors, or
 /// values that are stored in memory in any case, and moves it to the row-major tensors.
-class OnViews {
+class SinkViewsPattern {
 public:
-  explicit OnViews(Operation *op) : op(op), type(typeOf(op->getResult(0))) {}
+  explicit SinkViewsPattern(Operation *op) : op(op), type(typeOf(op->getResult(0))) {}
 
   bool matches() {
     for (Value operand : op->getOperands()) {
@@ -37,7 +37,7 @@ public:
           return false;
         continue;
       }
-      TransposedViewOp view = viewOfPlain(operand);
+      TransposedViewOp view = matchRowMajorView(operand);
       if (view && (permutation.empty() || permutation == view.getPermutation()))
         permutation = view.getPermutation();
       // A value that has a single user may be fused with its producer and then not be stored, so
@@ -50,13 +50,13 @@ public:
 
   void rewrite() {
     AlternativeBuilder b(op);
-    SmallVector<int64_t> inverse = inverseOf(permutation);
+    SmallVector<int64_t> inverse = invertPermutation(permutation);
     IRMapping mapping;
     for (Value operand : op->getOperands())
       if (Value plain = plainOf(operand, inverse, b))
         mapping.map(operand, plain);
     Operation *inner = b.builder.clone(*op, mapping);
-    inner->getResult(0).setType(permuted(type, inverse));
+    inner->getResult(0).setType(permuteType(type, inverse));
     op->getResult(0).replaceAllUsesWith(
         b.make<TransposedViewOp>(type, inner->getResult(0), permutation));
     op->erase();
@@ -68,13 +68,13 @@ private:
   Value plainOf(Value operand, ArrayRef<int64_t> inverse, AlternativeBuilder &b) {
     ArrayRef<int64_t> own = shapeOf(operand);
     if (own == type.getShape()) {
-      if (TransposedViewOp view = viewOfPlain(operand))
+      if (TransposedViewOp view = matchRowMajorView(operand))
         return view.getX();
-      return b.make<TransposedViewOp>(permuted(typeOf(operand), inverse), operand, inverse);
+      return b.make<TransposedViewOp>(permuteType(typeOf(operand), inverse), operand, inverse);
     }
     if (llvm::all_of(own, [](int64_t d) { return d == 1; }))
       return {};
-    return b.reshape(operand, permutedAlike(own, inverse));
+    return b.reshape(operand, permuteBroadcastShape(own, inverse));
   }
 
   Operation *op;
@@ -108,7 +108,7 @@ struct ImageTranspose {
     RankedTensorType type = typeOf(found.image);
     bool isView = type.getRank() == rank && llvm::any_of(tags, [&](StringRef tag) {
                     return preservesMemoryOrder(withLayout(type, tag), found.permutation,
-                                                permuted(type, found.permutation));
+                                                permuteType(type, found.permutation));
                   });
     return isView ? std::optional(found) : std::nullopt;
   }
@@ -122,7 +122,7 @@ struct ImageTranspose {
 
 /// Returns whether the value is the result of a convolution, directly or through elementwise
 /// operations.
-static bool isOfConv(Value value) {
+static bool isConvResult(Value value) {
   constexpr int kFar = 8;
   for (int step = 0; step < kFar; ++step) {
     Operation *op = value.getDefiningOp();
@@ -141,7 +141,7 @@ static bool isOfConv(Value value) {
 
 /// Returns the reshape of a convolution's image that is the only full-size, non-constant operand of
 /// an elementwise operation, or null if there is none.
-static ReshapeOp mergedOperand(Operation *op, int64_t rank) {
+static ReshapeOp findMergingReshape(Operation *op, int64_t rank) {
   if (!op->hasTrait<Elementwise>() || op->getNumResults() != 1 ||
       !typeOf(op->getResult(0)).hasStaticShape())
     return {};
@@ -151,16 +151,16 @@ static ReshapeOp mergedOperand(Operation *op, int64_t rank) {
       continue;
     auto reshape = operand.getDefiningOp<ReshapeOp>();
     if (found || !reshape || !operand.hasOneUse() || typeOf(operand).getRank() >= rank ||
-        typeOf(reshape.getX()).getRank() != rank || !isOfConv(reshape.getX()))
+        typeOf(reshape.getX()).getRank() != rank || !isConvResult(reshape.getX()))
       return {};
     found = reshape;
   }
   return found;
 }
 
-void mergeImagesLast(Block &block, int64_t rank) {
+void sinkImageReshapes(Block &block, int64_t rank) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    ReshapeOp reshape = mergedOperand(&op, rank);
+    ReshapeOp reshape = findMergingReshape(&op, rank);
     auto groups =
         reshape ? splitGroups(shapeOf(reshape.getY()), shapeOf(reshape.getX())) : std::nullopt;
     if (!groups)
@@ -191,7 +191,7 @@ void mergeImagesLast(Block &block, int64_t rank) {
   }
 }
 
-void transposeImagesFirst(Block &block, ArrayRef<std::string> tags, int64_t rank) {
+void hoistImageTransposes(Block &block, ArrayRef<std::string> tags, int64_t rank) {
   for (TransposeOp op : llvm::make_early_inc_range(block.getOps<TransposeOp>())) {
     auto reshape = op.getX().getDefiningOp<ReshapeOp>();
     auto found =
@@ -223,8 +223,8 @@ SmallVector<TransposedMatmul> transposeMatmuls(Block &block, ArrayRef<std::strin
     OpBuilder builder(op);
     TransposeOp transposed = found->make(builder, op.getLoc());
     result.push_back({op, transposed, op.getA()});
-    op.getAMutable().assign(
-        TensorBuilder(builder, op.getLoc()).reshape(transposed.getY(), permutedAlike(shape, swap)));
+    op.getAMutable().assign(TensorBuilder(builder, op.getLoc())
+                                .reshape(transposed.getY(), permuteBroadcastShape(shape, swap)));
     op.setTransposeA(false);
   }
   return result;
@@ -239,7 +239,7 @@ void undoTransposes(TransposedMatmul &transposed) {
   transposed.transpose.erase();
 }
 
-void makeView(TransposeOp op, Type result) {
+void replaceByView(TransposeOp op, Type result) {
   OpBuilder builder(op);
   op.getY().replaceAllUsesWith(
       TransposedViewOp::create(builder, op.getLoc(), result, op.getX(), op.getPermutation()));
@@ -251,7 +251,7 @@ void sinkViews(Block &block) {
     if (!op.hasTrait<Elementwise>() || op.getNumResults() != 1 ||
         layoutOf(op.getResult(0).getType()).empty())
       continue;
-    OnViews sunk(&op);
+    SinkViewsPattern sunk(&op);
     if (sunk.matches())
       sunk.rewrite();
   }

@@ -12,11 +12,11 @@ namespace dlc {
 
 /// Moves elementwise operations on a convolution's result before the reshape that merges its
 /// dimensions: gelu(reshape(x)) = reshape(gelu(x)). The reshape is then last.
-void mergeImagesLast(mlir::Block &block, int64_t rank);
+void sinkImageReshapes(mlir::Block &block, int64_t rank);
 
 /// Moves transpositions before the reshape that merges an image's dimensions, if one of the layouts
 /// `tags` then makes the transposition a view: transpose(reshape(x)) = reshape(transpose(x)).
-void transposeImagesFirst(mlir::Block &block, llvm::ArrayRef<std::string> tags, int64_t rank);
+void hoistImageTransposes(mlir::Block &block, llvm::ArrayRef<std::string> tags, int64_t rank);
 
 /// A matmul whose first operand was transposed by its transpose flag, and is now transposed by a
 /// separate operation.
@@ -36,7 +36,7 @@ void undoTransposes(TransposedMatmul &transposed);
 
 /// Replaces a transposition by a view of the same memory. The layout of the type `result` must make
 /// the transposition a view.
-void makeView(TransposeOp op, mlir::Type result);
+void replaceByView(TransposeOp op, mlir::Type result);
 
 /// Moves elementwise operations from views to the row-major tensors that the views refer to, so
 /// that the operations are adjacent to matmuls and row-wise operations: add(view(x), y) =

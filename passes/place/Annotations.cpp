@@ -18,18 +18,21 @@ namespace {
 
 /// Returns a hint with examples of device names. If the device kind is not available, the hint
 /// includes the paths where its plugin was searched for.
-std::string helpFor(FailureOr<OnAttr> device) {
-  std::string why = succeeded(device) ? kindOf(*device).why : "";
+std::string deviceHint(FailureOr<OnAttr> device) {
+  std::string why = succeeded(device) ? getDeviceKind(*device).why : "";
   return "write for example cpu, cpu:1 or cuda:0" + (why.empty() ? "" : "; " + why);
 }
 
-bool isDevice(FailureOr<OnAttr> device) { return succeeded(device) && kindOf(*device).table; }
+bool isDevice(FailureOr<OnAttr> device) {
+  return succeeded(device) && getDeviceKind(*device).table;
+}
 
 FailureOr<OnAttr> parseDevice(ModuleOp module, StringRef name, const Twine &where) {
   FailureOr<OnAttr> device = OnAttr::fromName(module.getContext(), name);
   if (isDevice(device))
     return device;
-  return module.emitError() << where << ": '" << name << "' is not a device; " << helpFor(device);
+  return module.emitError() << where << ": '" << name << "' is not a device; "
+                            << deviceHint(device);
 }
 
 /// Parses a size such as "64MiB", "2GiB" or "1000" into bytes. Returns nullopt if the text is not a
@@ -48,7 +51,7 @@ std::optional<int64_t> parseBytes(StringRef text) {
   return int64_t(value * unit);
 }
 
-PlacementRequest byTypes(TypeRange types) {
+PlacementRequest requestFromTypes(TypeRange types) {
   OnAttr scalar;
   for (Type type : types) {
     OnAttr device = deviceOf(type);
@@ -59,7 +62,7 @@ PlacementRequest byTypes(TypeRange types) {
   return scalar ? PlacementRequest{scalar, "set by its type", true} : PlacementRequest{};
 }
 
-FailureOr<PlacementRequest> byAttribute(Operation *op, Attribute attribute) {
+FailureOr<PlacementRequest> requestFromAttribute(Operation *op, Attribute attribute) {
   if (!attribute)
     return PlacementRequest{};
   auto name = dyn_cast<StringAttr>(attribute);
@@ -68,7 +71,7 @@ FailureOr<PlacementRequest> byAttribute(Operation *op, Attribute attribute) {
     device = OnAttr::fromName(op->getContext(), name.getValue());
   if (!isDevice(device))
     return op->emitError() << "`" << kDeviceAttr << "` must name a device; found " << attribute
-                           << "; " << helpFor(device);
+                           << "; " << deviceHint(device);
   return PlacementRequest{*device, "set by dlc.device"};
 }
 
@@ -76,7 +79,7 @@ FailureOr<PlacementRequest> byAttribute(Operation *op, Attribute attribute) {
 
 std::string nameOf(Operation *op) {
   SmallVector<StringRef> names;
-  namesIn(op->getLoc(), names);
+  collectLocationNames(op->getLoc(), names);
   if (names.empty())
     return op->getName().getStringRef().str();
   return ("'" + names.front() + "'").str();
@@ -92,12 +95,12 @@ std::string nameOf(Value value) {
   return "argument " + std::to_string(argument.getArgNumber());
 }
 
-LogicalResult Annotations::addCandidates(ModuleOp module, StringRef text) {
+LogicalResult PlacementOptions::addCandidates(ModuleOp module, StringRef text) {
   StringRef list = text;
-  Mode wanted = list.consume_front("auto:") ? Mode::Auto : Mode::Split;
-  if (wanted == Mode::Split)
+  PlacementMode wanted = list.consume_front("auto:") ? PlacementMode::Auto : PlacementMode::Split;
+  if (wanted == PlacementMode::Split)
     list.consume_front("split:");
-  if (mode != Mode::Bytes)
+  if (mode != PlacementMode::Bytes)
     return module.emitError()
            << "--place '" << text
            << "': required: `auto:` or `split:` once; found: twice; put all devices into one list";
@@ -118,14 +121,15 @@ LogicalResult Annotations::addCandidates(ModuleOp module, StringRef text) {
     if (!capacity || (part.contains('=') && size.empty()))
       return module.emitError() << "--place '" << text << "': required: bytes, as in " << name
                                 << "=2GiB; found '" << size << "'";
-    if (llvm::any_of(candidates, [&](const Candidate &c) { return c.device.sameDevice(*device); }))
+    if (llvm::any_of(candidates,
+                     [&](const DeviceCandidate &c) { return c.device.sameDevice(*device); }))
       return module.emitError() << "--place '" << text << "': " << name << " is listed twice";
     candidates.push_back({*device, *capacity});
   }
   return success();
 }
 
-LogicalResult Annotations::addPattern(ModuleOp module, StringRef text) {
+LogicalResult PlacementOptions::addPattern(ModuleOp module, StringRef text) {
   Pattern added;
   added.text = text.str();
   // PATTERN ends at the last '=', because names may contain '='.
@@ -148,8 +152,8 @@ LogicalResult Annotations::addPattern(ModuleOp module, StringRef text) {
   return success();
 }
 
-FailureOr<Annotations> Annotations::parse(ModuleOp module, const ModelOptions &options) {
-  Annotations result;
+FailureOr<PlacementOptions> PlacementOptions::parse(ModuleOp module, const ModelOptions &options) {
+  PlacementOptions result;
   FailureOr<OnAttr> home = parseDevice(module, options.device, "--device");
   if (failed(home))
     return failure();
@@ -162,7 +166,7 @@ FailureOr<Annotations> Annotations::parse(ModuleOp module, const ModelOptions &o
   return result;
 }
 
-PlacementRequest Annotations::byPattern(Pattern::Kind kind, ArrayRef<StringRef> names) {
+PlacementRequest PlacementOptions::byPattern(Pattern::Kind kind, ArrayRef<StringRef> names) {
   PlacementRequest request;
   for (Pattern &each : patterns) {
     if (each.kind != kind ||
@@ -179,7 +183,7 @@ PlacementRequest Annotations::byPattern(Pattern::Kind kind, ArrayRef<StringRef> 
 
 /// Returns the device that the operations inside a branch or loop request. The whole branch or loop
 /// is placed on this device.
-FailureOr<PlacementRequest> Annotations::ofRegions(Operation *op) {
+FailureOr<PlacementRequest> PlacementOptions::ofRegions(Operation *op) {
   PlacementRequest found;
   Operation *first = nullptr;
   for (Region &region : op->getRegions())
@@ -204,14 +208,14 @@ FailureOr<PlacementRequest> Annotations::ofRegions(Operation *op) {
   return found;
 }
 
-FailureOr<PlacementRequest> Annotations::of(Operation *op) {
+FailureOr<PlacementRequest> PlacementOptions::of(Operation *op) {
   SmallVector<StringRef> names;
-  namesIn(op->getLoc(), names);
+  collectLocationNames(op->getLoc(), names);
   PlacementRequest own = byPattern(Pattern::Operations, names);
   SmallVector<Type> types(op->getResultTypes());
   for (Region &region : op->getRegions())
     llvm::append_range(types, region.getArgumentTypes());
-  if (PlacementRequest typed = byTypes(types); typed.device) {
+  if (PlacementRequest typed = requestFromTypes(types); typed.device) {
     if (own.device && !own.device.sameDevice(typed.device))
       return op->emitError() << "is on " << typed.device.getDeviceName()
                              << " by its type, and requested on " << own.device.getDeviceName()
@@ -219,13 +223,13 @@ FailureOr<PlacementRequest> Annotations::of(Operation *op) {
     return typed;
   }
   if (!own.device) {
-    FailureOr<PlacementRequest> asked = byAttribute(op, op->getAttr(kDeviceAttr));
+    FailureOr<PlacementRequest> asked = requestFromAttribute(op, op->getAttr(kDeviceAttr));
     if (failed(asked))
       return failure();
     own = *asked;
   }
   if (!own.device)
-    if (OnAttr device = rememberedDevice(op->getLoc()))
+    if (OnAttr device = getLocationDevice(op->getLoc()))
       own = {device, "set by dlc.device"};
   if (!isa<IfOp, LoopOp>(op))
     return own;
@@ -240,29 +244,29 @@ FailureOr<PlacementRequest> Annotations::of(Operation *op) {
   return own.device ? own : *inner;
 }
 
-FailureOr<PlacementRequest> Annotations::ofValue(func::FuncOp function, Pattern::Kind kind,
-                                                 Type type, DictionaryAttr attributes) {
-  if (PlacementRequest request = byTypes(type); request.device)
+FailureOr<PlacementRequest> PlacementOptions::ofValue(func::FuncOp function, Pattern::Kind kind,
+                                                      Type type, DictionaryAttr attributes) {
+  if (PlacementRequest request = requestFromTypes(type); request.device)
     return request;
   SmallVector<StringRef> names;
   if (auto name = attributes ? attributes.getAs<StringAttr>(kNameAttr) : StringAttr())
     names.push_back(name.getValue());
   if (PlacementRequest request = byPattern(kind, names); request.device)
     return request;
-  return byAttribute(function, attributes ? attributes.get(kDeviceAttr) : Attribute());
+  return requestFromAttribute(function, attributes ? attributes.get(kDeviceAttr) : Attribute());
 }
 
-FailureOr<PlacementRequest> Annotations::ofInput(func::FuncOp function, unsigned argument) {
+FailureOr<PlacementRequest> PlacementOptions::ofInput(func::FuncOp function, unsigned argument) {
   return ofValue(function, Pattern::Inputs, function.getArgumentTypes()[argument],
                  function.getArgAttrDict(argument));
 }
 
-FailureOr<PlacementRequest> Annotations::ofOutput(func::FuncOp function, unsigned result) {
+FailureOr<PlacementRequest> PlacementOptions::ofOutput(func::FuncOp function, unsigned result) {
   return ofValue(function, Pattern::Outputs, function.getResultTypes()[result],
                  function.getResultAttrDict(result));
 }
 
-LogicalResult Annotations::checkAllMatched(ModuleOp module) const {
+LogicalResult PlacementOptions::checkAllMatched(ModuleOp module) const {
   for (const Pattern &each : patterns) {
     if (each.matched)
       continue;
@@ -270,7 +274,7 @@ LogicalResult Annotations::checkAllMatched(ModuleOp module) const {
     module.walk([&](Operation *op) {
       SmallVector<StringRef> own;
       if (each.kind == Pattern::Operations && !isa<ConstantOp, YieldOp, func::FuncOp, ModuleOp>(op))
-        namesIn(op->getLoc(), own);
+        collectLocationNames(op->getLoc(), own);
       auto function = dyn_cast<func::FuncOp>(op);
       auto add = [&](DictionaryAttr attributes) {
         if (auto name = attributes ? attributes.getAs<StringAttr>(kNameAttr) : StringAttr())

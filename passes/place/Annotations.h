@@ -19,21 +19,22 @@ struct PlacementRequest {
 };
 
 /// Objective by which devices are chosen for operations without a requested device.
-enum class Mode {
+enum class PlacementMode {
   Bytes, ///< minimize the bytes transferred between devices
   Auto,  ///< minimize the total time of computation and transfers
   Split  ///< run parallel branches concurrently
 };
 
-struct Candidate {
+struct DeviceCandidate {
   OnAttr device;
   int64_t capacity = 0; ///< memory limit in bytes; 0: unlimited
 };
 
-class Annotations {
+class PlacementOptions {
 public:
   /// Parses the options `--device` and `--place`. Fails with a diagnostic on the module.
-  static mlir::FailureOr<Annotations> parse(mlir::ModuleOp module, const ModelOptions &options);
+  static mlir::FailureOr<PlacementOptions> parse(mlir::ModuleOp module,
+                                                 const ModelOptions &options);
 
   mlir::FailureOr<PlacementRequest> of(mlir::Operation *op);
   mlir::FailureOr<PlacementRequest> ofInput(mlir::func::FuncOp function, unsigned argument);
@@ -43,10 +44,10 @@ public:
   llvm::LogicalResult checkAllMatched(mlir::ModuleOp module) const;
 
   OnAttr home;
-  Mode mode = Mode::Bytes;
+  PlacementMode mode = PlacementMode::Bytes;
   /// Devices that operations without a requested device may be placed on. If empty, all devices
   /// that are named anywhere are allowed.
-  llvm::SmallVector<Candidate> candidates;
+  llvm::SmallVector<DeviceCandidate> candidates;
 
 private:
   struct Pattern {

@@ -12,7 +12,7 @@ using namespace mlir;
 namespace dlc::place {
 namespace {
 
-Type placed(Type type, OnAttr device) {
+Type assignDevice(Type type, OnAttr device) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || tensor.getEncoding())
     return type;
@@ -20,14 +20,14 @@ Type placed(Type type, OnAttr device) {
 }
 
 /// Returns the same type on another device, with the same layout.
-RankedTensorType movedTo(RankedTensorType type, OnAttr device) {
+RankedTensorType changeDevice(RankedTensorType type, OnAttr device) {
   return RankedTensorType::get(type.getShape(), type.getElementType(),
                                device.withLayout(layoutOf(type)));
 }
 
 /// Returns an attribute with the same elements and another type, or null if the kind of attribute
 /// is not supported. Blobs are shared, never copied.
-ElementsAttr withType(ElementsAttr value, ShapedType type) {
+ElementsAttr changeElementsType(ElementsAttr value, ShapedType type) {
   if (type == value.getShapedType())
     return value;
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
@@ -37,9 +37,9 @@ ElementsAttr withType(ElementsAttr value, ShapedType type) {
   return {};
 }
 
-class Applier {
+class PlacementApplier {
 public:
-  Applier(FunctionProblem &placement, const Labels &at, StringRef forbidden)
+  PlacementApplier(FunctionPlacement &placement, const Labels &at, StringRef forbidden)
       : placement(placement), at(at), forbidden(forbidden),
         block(placement.function.getBody().front()) {}
 
@@ -78,11 +78,11 @@ private:
     return placement.deviceAt(at, placement.inputs[argument]);
   }
 
-  void place(Value value, OnAttr device) { value.setType(placed(value.getType(), device)); }
+  void place(Value value, OnAttr device) { value.setType(assignDevice(value.getType(), device)); }
 
   void placeConstant(ConstantOp constant, OnAttr device) {
-    ElementsAttr value =
-        withType(constant.getValue(), cast<ShapedType>(placed(constant.getType(), device)));
+    ElementsAttr value = changeElementsType(
+        constant.getValue(), cast<ShapedType>(assignDevice(constant.getType(), device)));
     if (!value) {
       constant.emitError("cannot place a constant of this attribute type on a device; required: "
                          "dense or dense_resource");
@@ -133,8 +133,8 @@ private:
     OpBuilder builder(constant->getContext());
     builder.setInsertionPointAfter(constant);
     auto copy = cast<ConstantOp>(builder.clone(*constant));
-    RankedTensorType type = movedTo(cast<RankedTensorType>(constant.getType()), device);
-    ElementsAttr value = withType(constant.getValue(), type);
+    RankedTensorType type = changeDevice(cast<RankedTensorType>(constant.getType()), device);
+    ElementsAttr value = changeElementsType(constant.getValue(), type);
     if (!value) {
       constant.emitError("cannot copy a constant of this attribute type to a device; required: "
                          "dense or dense_resource");
@@ -155,7 +155,8 @@ private:
     }
     OpBuilder builder(user->getContext());
     builder.setInsertionPointAfterValue(value);
-    return TransferOp::create(builder, value.getLoc(), movedTo(type, device), value).getResult();
+    return TransferOp::create(builder, value.getLoc(), changeDevice(type, device), value)
+        .getResult();
   }
 
   void checkAllowed(Value value, const InsertedTransfer &crossing, Operation *user) {
@@ -163,14 +164,14 @@ private:
       return;
     SmallVector<StringRef> names{StringRef(crossing.value).trim('\''),
                                  StringRef(crossing.user).trim('\'')};
-    namesIn(value.getLoc(), names);
-    namesIn(user->getLoc(), names);
+    collectLocationNames(value.getLoc(), names);
+    collectLocationNames(user->getLoc(), names);
     if (llvm::none_of(names, [&](StringRef name) { return matchesPattern(forbidden, name); }))
       return;
     isWrong = true;
     bool isReturn = user == block.getTerminator();
     SmallVector<StringRef> own;
-    namesIn(user->getLoc(), own);
+    collectLocationNames(user->getLoc(), own);
     std::string mend = (isReturn ? "output:NAME" : own.empty() ? "NAME" : own.front()).str();
     InFlightDiagnostic error = emitError(value.getLoc());
     error << "no transfer is allowed here (--forbid-transfers), but " << crossing.value << " ("
@@ -193,7 +194,7 @@ private:
     function.walk([&](Operation *op) { op->removeAttr(kDeviceAttr); });
   }
 
-  FunctionProblem &placement;
+  FunctionPlacement &placement;
   const Labels &at;
   StringRef forbidden;
   Block &block;
@@ -204,9 +205,9 @@ private:
 
 } // namespace
 
-FailureOr<std::vector<InsertedTransfer>> applyPlacement(FunctionProblem &placement,
+FailureOr<std::vector<InsertedTransfer>> applyPlacement(FunctionPlacement &placement,
                                                         const Labels &at, StringRef forbidden) {
-  return Applier(placement, at, forbidden).run();
+  return PlacementApplier(placement, at, forbidden).run();
 }
 
 } // namespace dlc::place

@@ -18,7 +18,7 @@ struct InsertedTransfer {
 /// definition. Fails, with a diagnostic for each transfer, if the pattern `forbidden` (empty: none)
 /// matches a name of the transferred value or of its user.
 mlir::FailureOr<std::vector<InsertedTransfer>>
-applyPlacement(FunctionProblem &placement, const Labels &at, llvm::StringRef forbidden);
+applyPlacement(FunctionPlacement &placement, const Labels &at, llvm::StringRef forbidden);
 
 /// Folds chains of transfers into one transfer, merges equal transfers, and moves each transfer to
 /// immediately after the definition of its operand.
@@ -26,9 +26,10 @@ void simplifyTransfers(mlir::func::FuncOp function);
 
 /// Returns the value of the module attribute kPlacementAttr: the device of each operation with the
 /// reason, and the inserted transfers.
-mlir::DictionaryAttr describePlacement(const FunctionProblem &placement, const Labels &at,
+mlir::DictionaryAttr describePlacement(const FunctionPlacement &placement, const Labels &at,
                                        llvm::ArrayRef<InsertedTransfer> crossings,
-                                       const Annotations &annotations, const CostTable &costs);
+                                       const PlacementOptions &annotations,
+                                       const PlacementCostModel &costs);
 
 } // namespace dlc::place
 

@@ -16,21 +16,22 @@ namespace {
 
 bool isData(Value value) { return isa<RankedTensorType>(value.getType()); }
 
-bool isStateName(DictionaryAttr attributes, StringAttr &name) {
+bool getStateName(DictionaryAttr attributes, StringAttr &name) {
   if (!attributes || !attributes.contains(kStateAttr))
     return false;
   name = attributes.getAs<StringAttr>(kNameAttr);
   return bool(name);
 }
 
-class Builder {
+class ProblemBuilder {
 public:
-  Builder(func::FuncOp function, Annotations &annotations, const CostTable &costs)
+  ProblemBuilder(func::FuncOp function, PlacementOptions &annotations,
+                 const PlacementCostModel &costs)
       : annotations(annotations), costs(costs), block(function.getBody().front()) {
     result.function = function;
   }
 
-  FailureOr<FunctionProblem> run() {
+  FailureOr<FunctionPlacement> run() {
     if (failed(collectDevices()) || failed(addInputs()) || failed(addOperations()) ||
         failed(addOutputs()))
       return failure();
@@ -54,13 +55,13 @@ private:
   /// devices in the order in which the program names them.
   LogicalResult collectDevices() {
     labelOf(annotations.home);
-    for (const Candidate &candidate : annotations.candidates)
+    for (const DeviceCandidate &candidate : annotations.candidates)
       labelOf(candidate.device);
     return success();
   }
 
   unsigned addNode(const PlacementRequest &request, unsigned position) {
-    Node node;
+    PlacementNode node;
     node.position = position;
     if (request.device)
       node.fixed = int(labelOf(request.device));
@@ -124,13 +125,13 @@ private:
         return failure();
       StringAttr name, other;
       int state = -1;
-      if (isStateName(result.function.getResultAttrDict(i), name))
+      if (getStateName(result.function.getResultAttrDict(i), name))
         for (unsigned a = 0; a < nodeOfInput.size(); ++a)
-          if (isStateName(result.function.getArgAttrDict(a), other) && other == name)
+          if (getStateName(result.function.getArgAttrDict(a), other) && other == name)
             state = int(a);
       if (state >= 0) {
         unsigned node = nodeOfInput[unsigned(state)];
-        Node &argument = result.problem.nodes[node];
+        PlacementNode &argument = result.problem.nodes[node];
         if (request->device && argument.fixed < 0) {
           argument.fixed = int(labelOf(request->device));
           result.why[node] = request->why;
@@ -172,7 +173,7 @@ private:
 
   /// Merges each equivalence class of tied nodes into one node. The nodes remain in program order.
   void compress() {
-    std::vector<Node> old = std::move(result.problem.nodes);
+    std::vector<PlacementNode> old = std::move(result.problem.nodes);
     std::vector<std::string> why = std::move(result.why);
     result.problem.nodes.clear();
     result.why.clear();
@@ -186,7 +187,7 @@ private:
         result.why.push_back(why[node]);
         continue;
       }
-      Node &whole = result.problem.nodes[now[node]];
+      PlacementNode &whole = result.problem.nodes[now[node]];
       whole.position = std::max(whole.position, old[node].position);
       if (whole.fixed < 0 && old[node].fixed >= 0) {
         whole.fixed = old[node].fixed;
@@ -259,20 +260,20 @@ private:
   }
 
   void addFigures() {
-    Problem &problem = result.problem;
+    PlacementProblem &problem = result.problem;
     problem.labels = unsigned(result.devices.size());
     problem.allowed.assign(problem.labels, annotations.candidates.empty());
     problem.capacity.assign(problem.labels, 0);
-    for (const Candidate &candidate : annotations.candidates) {
+    for (const DeviceCandidate &candidate : annotations.candidates) {
       problem.allowed[labelOf(candidate.device)] = true;
       problem.capacity[labelOf(candidate.device)] = candidate.capacity;
     }
     while (!problem.allowed[size_t(problem.preferred)])
       ++problem.preferred;
-    bool timed = annotations.mode != Mode::Bytes;
+    bool timed = annotations.mode != PlacementMode::Bytes;
     for (OnAttr from : result.devices)
       for (OnAttr to : result.devices) {
-        LinkFigures link = costs.linkOf(from.getDeviceName(), to.getDeviceName());
+        LinkParameters link = costs.linkOf(from.getDeviceName(), to.getDeviceName());
         problem.perByte.push_back(timed ? std::max<int64_t>(1, int64_t(1e3 / link.gigabytes)) : 1);
         problem.perMove.push_back(timed ? int64_t(link.latency * 1e6) : 0);
       }
@@ -289,10 +290,10 @@ private:
     }
   }
 
-  Annotations &annotations;
-  const CostTable &costs;
+  PlacementOptions &annotations;
+  const PlacementCostModel &costs;
   Block &block;
-  FunctionProblem result;
+  FunctionPlacement result;
   llvm::EquivalenceClasses<unsigned> tied;
   llvm::DenseMap<Operation *, unsigned> nodeOf;
   SmallVector<unsigned> nodeOfInput, nodeOfOutput;
@@ -302,9 +303,9 @@ private:
 
 } // namespace
 
-FailureOr<FunctionProblem> buildProblem(func::FuncOp function, Annotations &annotations,
-                                        const CostTable &costs) {
-  return Builder(function, annotations, costs).run();
+FailureOr<FunctionPlacement> buildProblem(func::FuncOp function, PlacementOptions &annotations,
+                                          const PlacementCostModel &costs) {
+  return ProblemBuilder(function, annotations, costs).run();
 }
 
 } // namespace dlc::place

@@ -11,9 +11,9 @@
 
 namespace dlc::place {
 
-struct FunctionProblem {
+struct FunctionPlacement {
   mlir::func::FuncOp function;
-  Problem problem;
+  PlacementProblem problem;
   llvm::SmallVector<OnAttr> devices; ///< device of each label
   /// Nodes of the operations in the function's outermost block, except for constants and the
   /// return.
@@ -30,8 +30,9 @@ struct FunctionProblem {
 
 /// Builds the placement problem of a function. Fails with a diagnostic if annotations contradict
 /// each other.
-mlir::FailureOr<FunctionProblem> buildProblem(mlir::func::FuncOp function, Annotations &annotations,
-                                              const CostTable &costs);
+mlir::FailureOr<FunctionPlacement> buildProblem(mlir::func::FuncOp function,
+                                                PlacementOptions &annotations,
+                                                const PlacementCostModel &costs);
 
 /// Calls f with each operand of the operation, or of an operation in its regions, whose value is
 /// defined in `block`.

@@ -8,9 +8,9 @@ namespace {
 
 /// Assigns contiguous ranges of the program to the devices in turn, within their memory capacities,
 /// and then moves single nodes while that lowers the energy.
-class Fill {
+class CapacityFill {
 public:
-  explicit Fill(const Problem &problem) : problem(problem) {
+  explicit CapacityFill(const PlacementProblem &problem) : problem(problem) {
     for (unsigned node = 0; node < problem.nodes.size(); ++node)
       if (problem.nodes[node].fixed < 0)
         order.push_back(node);
@@ -106,18 +106,18 @@ private:
       }
   }
 
-  const Problem &problem;
+  const PlacementProblem &problem;
   std::vector<unsigned> order;
   std::vector<int> devices;
 };
 
 } // namespace
 
-std::optional<Labels> solveWithin(const Problem &problem) {
-  Labels best = solve(problem);
+std::optional<Labels> solveWithinCapacity(const PlacementProblem &problem) {
+  Labels best = solvePlacement(problem);
   if (problem.fits(best))
     return best;
-  return Fill(problem).run();
+  return CapacityFill(problem).run();
 }
 
 } // namespace dlc::place

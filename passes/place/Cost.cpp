@@ -22,7 +22,7 @@ double elementsOf(Value value) {
   return count;
 }
 
-double sizeAt(Value value, int64_t dim) {
+double getStaticSize(Value value, int64_t dim) {
   auto type = typeOf(value);
   int64_t at = dim < 0 ? type.getRank() + dim : dim;
   if (at < 0 || at >= type.getRank() || type.isDynamicDim(unsigned(at)))
@@ -34,22 +34,22 @@ double bodyFlops(Region &region) {
   double sum = 0;
   for (Block &block : region)
     for (Operation &op : block.without_terminator())
-      sum += flopsOf(&op);
+      sum += estimateFlops(&op);
   return sum;
 }
 
-double windowFlops(Operation *op) {
+double convAndPoolFlops(Operation *op) {
   // FLOPs of a convolution: each element of `many` is multiplied by every weight of its channel,
   // and a multiply-add counts as two FLOPs.
   auto product = [](Value many, Value weights, double outputs) {
     return 2 * elementsOf(many) * elementsOf(weights) / std::max(1.0, outputs);
   };
   if (auto conv = dyn_cast<ConvOp>(op))
-    return product(conv.getResult(), conv.getW(), sizeAt(conv.getW(), 0));
+    return product(conv.getResult(), conv.getW(), getStaticSize(conv.getW(), 0));
   if (auto conv = dyn_cast<ConvTransposeOp>(op))
-    return product(conv.getX(), conv.getW(), sizeAt(conv.getW(), 0));
+    return product(conv.getX(), conv.getW(), getStaticSize(conv.getW(), 0));
   if (auto gradient = dyn_cast<ConvWeightGradOp>(op))
-    return product(gradient.getDy(), gradient.getDw(), sizeAt(gradient.getDw(), 0));
+    return product(gradient.getDy(), gradient.getDw(), getStaticSize(gradient.getDw(), 0));
   return 0;
 }
 
@@ -64,7 +64,7 @@ int64_t tensorBytes(Type type) {
   return ref::storageBytes(tensor.clone(shape));
 }
 
-double trafficOf(Operation *op) {
+double estimateMemoryTraffic(Operation *op) {
   double bytes = 0;
   for (Value operand : op->getOperands())
     bytes += double(tensorBytes(operand.getType()));
@@ -73,32 +73,33 @@ double trafficOf(Operation *op) {
   return bytes;
 }
 
-double flopsOf(Operation *op) {
-  if (double flops = windowFlops(op); flops > 0)
+double estimateFlops(Operation *op) {
+  if (double flops = convAndPoolFlops(op); flops > 0)
     return flops;
   return llvm::TypeSwitch<Operation *, double>(op)
       .Case([](MatmulOp matmul) {
         return 2 * elementsOf(matmul.getResult()) *
-               sizeAt(matmul.getA(), matmul.getTransposeA() ? -2 : -1);
+               getStaticSize(matmul.getA(), matmul.getTransposeA() ? -2 : -1);
       })
       .Case([](GroupedMatmulOp product) {
-        return 2 * elementsOf(product.getResult()) * sizeAt(product.getA(), -1);
+        return 2 * elementsOf(product.getResult()) * getStaticSize(product.getA(), -1);
       })
       .Case([](GroupedWeightGradOp gradient) {
-        return 2 * elementsOf(gradient.getDy()) * sizeAt(gradient.getA(), -1);
+        return 2 * elementsOf(gradient.getDy()) * getStaticSize(gradient.getA(), -1);
       })
       .Case([](AttentionOp attention) {
         // FLOPs of attention, which has two matmuls: the scores, and the weighted sum of the
         // values.
-        return 4 * elementsOf(attention->getResult(0)) * sizeAt(attention->getOperand(1), -2);
+        return 4 * elementsOf(attention->getResult(0)) *
+               getStaticSize(attention->getOperand(1), -2);
       })
       .Case([](AttentionTrainOp attention) {
-        return 4 * elementsOf(attention.getY()) * sizeAt(attention.getK(), -2);
+        return 4 * elementsOf(attention.getY()) * getStaticSize(attention.getK(), -2);
       })
       .Case([](AttentionGradOp attention) {
         // FLOPs of attention's gradient, which has five matmuls: the scores are recomputed, and
         // there are four gradient matmuls.
-        return 10 * elementsOf(attention.getY()) * sizeAt(attention.getK(), -2);
+        return 10 * elementsOf(attention.getY()) * getStaticSize(attention.getK(), -2);
       })
       .Case([](LoopOp loop) {
         double trips = 1;
@@ -119,7 +120,8 @@ double flopsOf(Operation *op) {
         for (Value value : other->getResults())
           flops = std::max(flops, elementsOf(value));
         if (isa<LstmOp, GruOp, RnnOp>(other) && other->getNumOperands() > 2) {
-          double rows = sizeAt(other->getOperand(0), 0) * sizeAt(other->getOperand(0), 1);
+          double rows =
+              getStaticSize(other->getOperand(0), 0) * getStaticSize(other->getOperand(0), 1);
           flops += 2 * rows * (elementsOf(other->getOperand(1)) + elementsOf(other->getOperand(2)));
         }
         return flops;
@@ -131,21 +133,22 @@ namespace {
 /// Cost-model parameters of a device kind that is not available: those of a typical CPU.
 constexpr dlc_device_figures kUnknown = {400, 30, 1, 10, 10, 10, 10};
 
-const dlc_device_figures &figuresOfKind(const runtime::DeviceKind &kind) {
+const dlc_device_figures &getDeviceKindParameters(const runtime::DeviceKind &kind) {
   return kind.table ? kind.table->figures : kUnknown;
 }
 
 } // namespace
 
-DeviceFigures CostTable::figuresOf(OnAttr device) {
-  const dlc_device_figures &kind = figuresOfKind(kindOf(device));
+DeviceParameters PlacementCostModel::figuresOf(OnAttr device) {
+  const dlc_device_figures &kind = getDeviceKindParameters(getDeviceKind(device));
   return {kind.gigaflops, kind.gigabytes, kind.launch};
 }
 
-LinkFigures CostTable::linkOf(StringRef from, StringRef to) {
+LinkParameters PlacementCostModel::linkOf(StringRef from, StringRef to) {
   const auto &a = runtime::deviceKind(std::string_view(from.split(':').first));
   const auto &b = runtime::deviceKind(std::string_view(to.split(':').first));
-  const dlc_device_figures &source = figuresOfKind(a), &target = figuresOfKind(b);
+  const dlc_device_figures &source = getDeviceKindParameters(a),
+                           &target = getDeviceKindParameters(b);
   if (&a == &b)
     return {source.peer_gigabytes, source.peer_latency};
   if (a.can(DLC_DEVICE_HOST_MEMORY))
@@ -157,18 +160,19 @@ LinkFigures CostTable::linkOf(StringRef from, StringRef to) {
           source.host_latency + target.host_latency};
 }
 
-double CostTable::operation(Operation *op, OnAttr device) const {
+double PlacementCostModel::operation(Operation *op, OnAttr device) const {
   if (measured)
     if (std::optional<double> known = measured(op, device))
       return *known;
-  DeviceFigures figures = figuresOf(device);
-  double microseconds =
-      std::max(flopsOf(op) / figures.gigaflops, trafficOf(op) / figures.gigabytes) * 1e-3;
+  DeviceParameters figures = figuresOf(device);
+  double microseconds = std::max(estimateFlops(op) / figures.gigaflops,
+                                 estimateMemoryTraffic(op) / figures.gigabytes) *
+                        1e-3;
   return microseconds + figures.launch;
 }
 
-double CostTable::transfer(double bytes, StringRef from, StringRef to) {
-  LinkFigures link = linkOf(from, to);
+double PlacementCostModel::transfer(double bytes, StringRef from, StringRef to) {
+  LinkParameters link = linkOf(from, to);
   return link.latency + bytes / link.gigabytes * 1e-3;
 }
 

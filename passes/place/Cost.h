@@ -9,24 +9,24 @@
 
 namespace dlc {
 
-struct DeviceFigures {
+struct DeviceParameters {
   double gigaflops, gigabytes; ///< compute rate and memory bandwidth per second
   double launch;               ///< microseconds to launch an empty kernel
 };
-struct LinkFigures {
+struct LinkParameters {
   double gigabytes; ///< bandwidth of copies per second
   double latency;   ///< microseconds for an empty copy
 };
 
 /// Cost model of the placement. Each device kind reports its own parameters.
-struct CostTable {
+struct PlacementCostModel {
   /// Returns the measured time of an operation on a device in microseconds, or nullopt if there is
   /// no measurement.
   std::function<std::optional<double>(mlir::Operation *, OnAttr)> measured;
 
-  static DeviceFigures figuresOf(OnAttr device);
+  static DeviceParameters figuresOf(OnAttr device);
   /// Returns the bandwidth and latency of the link between two devices, given by name.
-  static LinkFigures linkOf(llvm::StringRef from, llvm::StringRef to);
+  static LinkParameters linkOf(llvm::StringRef from, llvm::StringRef to);
   /// Estimate the time in microseconds of an operation on a device, or of a transfer of `bytes`
   /// bytes between two devices.
   double operation(mlir::Operation *op, OnAttr device) const;
@@ -35,9 +35,9 @@ struct CostTable {
 
 /// Returns the number of floating-point operations, computed from the operands' shapes. The body of
 /// a loop is counted once per iteration if the trip count is a constant.
-double flopsOf(mlir::Operation *op);
+double estimateFlops(mlir::Operation *op);
 /// Returns the number of bytes that the operation reads and writes if it runs as a separate kernel.
-double trafficOf(mlir::Operation *op);
+double estimateMemoryTraffic(mlir::Operation *op);
 /// Returns the size of a tensor in bytes. A dynamic dimension counts as 1.
 int64_t tensorBytes(mlir::Type type);
 

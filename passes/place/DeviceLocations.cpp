@@ -15,12 +15,12 @@ namespace dlc {
 
 namespace place {
 
-OnAttr rememberedDevice(Location loc) {
+OnAttr getLocationDevice(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
-    return rememberedDevice(name.getChildLoc());
+    return getLocationDevice(name.getChildLoc());
   if (auto call = dyn_cast<CallSiteLoc>(loc)) {
-    OnAttr device = rememberedDevice(call.getCallee());
-    return device ? device : rememberedDevice(call.getCaller());
+    OnAttr device = getLocationDevice(call.getCallee());
+    return device ? device : getLocationDevice(call.getCaller());
   }
   auto fused = dyn_cast<FusedLoc>(loc);
   if (!fused)
@@ -28,15 +28,15 @@ OnAttr rememberedDevice(Location loc) {
   if (auto device = dyn_cast_or_null<OnAttr>(fused.getMetadata()))
     return device;
   for (Location part : fused.getLocations())
-    if (OnAttr device = rememberedDevice(part))
+    if (OnAttr device = getLocationDevice(part))
       return device;
   return {};
 }
 
 /// Attaches the device to the location as metadata. The name remains the outermost location.
-static Location withDevice(Location loc, OnAttr device) {
+static Location attachDevice(Location loc, OnAttr device) {
   if (auto name = dyn_cast<NameLoc>(loc))
-    return NameLoc::get(name.getName(), withDevice(name.getChildLoc(), device));
+    return NameLoc::get(name.getName(), attachDevice(name.getChildLoc(), device));
   return FusedLoc::get(loc.getContext(), {loc}, device);
 }
 
@@ -59,7 +59,7 @@ struct RememberDevicesPass : PassWrapper<RememberDevicesPass, OperationPass<Modu
       // Invalid device names are ignored here, because the placement pass reports them.
       FailureOr<OnAttr> device = OnAttr::fromName(&getContext(), name.getValue());
       if (succeeded(device))
-        op->setLoc(place::withDevice(op->getLoc(), *device));
+        op->setLoc(place::attachDevice(op->getLoc(), *device));
     });
   }
 };

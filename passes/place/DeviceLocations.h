@@ -8,7 +8,7 @@ namespace dlc::place {
 
 /// Returns the device that a `dlc.device` attribute requested for the operation at this location,
 /// or for the operation from which it was rewritten. Returns null if there is no request.
-OnAttr rememberedDevice(mlir::Location loc);
+OnAttr getLocationDevice(mlir::Location loc);
 
 } // namespace dlc::place
 

@@ -22,22 +22,22 @@ struct PlacePass : OptionPass<PlacePass> {
                    {"device", "place", "forbid-transfers"}, options) {}
 
   LogicalResult run(ModuleOp module, const ModelOptions &options) {
-    CostTable table;
-    FailureOr<Annotations> annotations = Annotations::parse(module, options);
+    PlacementCostModel table;
+    FailureOr<PlacementOptions> annotations = PlacementOptions::parse(module, options);
     if (failed(annotations))
       return failure();
-    std::vector<FunctionProblem> problems;
+    std::vector<FunctionPlacement> problems;
     for (auto function : module.getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;
-      FailureOr<FunctionProblem> problem = buildProblem(function, *annotations, table);
+      FailureOr<FunctionPlacement> problem = buildProblem(function, *annotations, table);
       if (failed(problem) || failed(checkUsable(*problem)))
         return failure();
       problems.push_back(std::move(*problem));
     }
     if (failed(annotations->checkAllMatched(module)))
       return failure();
-    for (FunctionProblem &problem : problems) {
+    for (FunctionPlacement &problem : problems) {
       std::optional<Labels> at = choose(problem, annotations->mode);
       if (!at)
         return failure();
@@ -53,10 +53,10 @@ struct PlacePass : OptionPass<PlacePass> {
     return success();
   }
 
-  static LogicalResult checkUsable(const FunctionProblem &problem) {
+  static LogicalResult checkUsable(const FunctionPlacement &problem) {
     func::FuncOp function = problem.function;
     for (OnAttr device : problem.devices)
-      if (const runtime::DeviceKind &kind = kindOf(device); !kind.table)
+      if (const runtime::DeviceKind &kind = getDeviceKind(device); !kind.table)
         return function.emitError()
                << "'" << device.getDeviceName() << "' is not a device; " << kind.why;
     if (problem.devices.size() > kMaxLabels)
@@ -71,20 +71,20 @@ struct PlacePass : OptionPass<PlacePass> {
     return failure(calls.wasInterrupted());
   }
 
-  static std::optional<Labels> choose(const FunctionProblem &problem, Mode mode) {
+  static std::optional<Labels> choose(const FunctionPlacement &problem, PlacementMode mode) {
     if (Labels only = problem.problem.allAt(0);
         problem.devices.size() == 1 && problem.problem.fits(only))
       return only;
-    if (mode == Mode::Split)
+    if (mode == PlacementMode::Split)
       if (Labels at = split(problem.problem); problem.problem.fits(at))
         return at;
-    std::optional<Labels> at = solveWithin(problem.problem);
+    std::optional<Labels> at = solveWithinCapacity(problem.problem);
     if (!at)
       reportTooLittle(problem);
     return at;
   }
 
-  static void reportTooLittle(const FunctionProblem &problem) {
+  static void reportTooLittle(const FunctionPlacement &problem) {
     func::FuncOp function = problem.function;
     std::vector<int64_t> needed =
         problem.problem.memory(problem.problem.allAt(problem.problem.preferred));

@@ -5,7 +5,7 @@
 
 namespace dlc::place {
 
-int64_t Problem::moving(const Net &net, int from, int to) const {
+int64_t PlacementProblem::moving(const Net &net, int from, int to) const {
   if (net.kind != Net::Data || from == to)
     return 0;
   size_t way = size_t(from) * labels + size_t(to);
@@ -14,7 +14,7 @@ int64_t Problem::moving(const Net &net, int from, int to) const {
 
 // Encodes a lexicographic cost in one integer: first bytes or time, then the number of transfers,
 // then the number of nodes that are not on the preferred device.
-Cost Problem::edge(const Net &net, int from, int to) const {
+Cost PlacementProblem::edge(const Net &net, int from, int to) const {
   if (net.kind == Net::Constant || from == to)
     return 0;
   Cost transfer = Cost(nodes.size()) + 1;
@@ -22,7 +22,7 @@ Cost Problem::edge(const Net &net, int from, int to) const {
   return Cost(moving(net, from, to)) * unit + transfer;
 }
 
-Cost Problem::unary(unsigned node, int label) const {
+Cost PlacementProblem::unary(unsigned node, int label) const {
   if (nodes[node].fixed < 0 && !allowed[size_t(label)])
     return kInfinite;
   Cost transfer = Cost(nodes.size()) + 1;
@@ -32,27 +32,27 @@ Cost Problem::unary(unsigned node, int label) const {
   return own + (label != preferred ? 1 : 0);
 }
 
-Cost Problem::energy(const Labels &at) const {
+Cost PlacementProblem::energy(const Labels &at) const {
   Cost sum = 0;
   for (unsigned node = 0; node < nodes.size(); ++node)
     if (nodes[node].fixed < 0)
       sum += unary(node, at[node]);
   for (const Net &net : nets)
-    forEachDestination(*this, net, at, [&](int to) { sum += edge(net, at[net.def], to); });
+    forEachTransferTarget(*this, net, at, [&](int to) { sum += edge(net, at[net.def], to); });
   return sum;
 }
 
-int64_t Problem::crossing(const Labels &at) const {
+int64_t PlacementProblem::crossing(const Labels &at) const {
   int64_t sum = 0;
   for (const Net &net : nets)
     if (net.kind == Net::Data)
-      forEachDestination(*this, net, at, [&](int) { sum += net.bytes; });
+      forEachTransferTarget(*this, net, at, [&](int) { sum += net.bytes; });
   return sum;
 }
 
-std::vector<int64_t> Problem::memory(const Labels &at) const {
+std::vector<int64_t> PlacementProblem::memory(const Labels &at) const {
   unsigned end = 0;
-  for (const Node &node : nodes)
+  for (const PlacementNode &node : nodes)
     end = std::max(end, node.position);
   for (const Net &net : nets)
     end = std::max(end, net.last);
@@ -77,7 +77,8 @@ std::vector<int64_t> Problem::memory(const Labels &at) const {
       continue;
     }
     hold(at[net.def], from, std::max(from, net.last));
-    forEachDestination(*this, net, at, [&](int to) { hold(to, from, std::max(from, net.last)); });
+    forEachTransferTarget(*this, net, at,
+                          [&](int to) { hold(to, from, std::max(from, net.last)); });
   }
   std::vector<int64_t> most(labels, 0);
   for (unsigned label = 0; label < labels; ++label) {
@@ -88,7 +89,7 @@ std::vector<int64_t> Problem::memory(const Labels &at) const {
   return most;
 }
 
-bool Problem::fits(const Labels &at) const {
+bool PlacementProblem::fits(const Labels &at) const {
   if (std::all_of(capacity.begin(), capacity.end(), [](int64_t bytes) { return bytes == 0; }))
     return true;
   std::vector<int64_t> most = memory(at);
@@ -98,14 +99,14 @@ bool Problem::fits(const Labels &at) const {
   return true;
 }
 
-Labels Problem::allAt(int label) const {
+Labels PlacementProblem::allAt(int label) const {
   Labels at(nodes.size());
   for (size_t node = 0; node < nodes.size(); ++node)
     at[node] = nodes[node].fixed >= 0 ? nodes[node].fixed : label;
   return at;
 }
 
-Labels Problem::naive() const {
+Labels PlacementProblem::naive() const {
   Labels at = allAt(preferred);
   std::vector<unsigned> order(nodes.size());
   for (unsigned node = 0; node < nodes.size(); ++node)

@@ -10,7 +10,7 @@ namespace dlc::place {
 
 /// Unit of placement, which gets one label (device): an operation, an argument, or a device on
 /// which outputs are returned.
-struct Node {
+struct PlacementNode {
   int fixed = -1; ///< required label; -1: the node is free
   /// Index of the node's operation in program order; 0 for arguments.
   unsigned position = 0;
@@ -42,9 +42,9 @@ struct Net {
 /// Assignment of labels (device indices), by node.
 using Labels = std::vector<int>;
 
-struct Problem {
+struct PlacementProblem {
   unsigned labels = 1;
-  std::vector<Node> nodes;
+  std::vector<PlacementNode> nodes;
   std::vector<Net> nets;
   std::vector<bool> allowed;     ///< whether free nodes may have the label
   int preferred = 0;             ///< label that is preferred at equal cost
@@ -74,7 +74,7 @@ struct Problem {
 /// Calls f(label) once for each label that uses the net, other than the label of the net's
 /// definition.
 template <typename F>
-void forEachDestination(const Problem &problem, const Net &net, const Labels &at, F f) {
+void forEachTransferTarget(const PlacementProblem &problem, const Net &net, const Labels &at, F f) {
   uint64_t seen = uint64_t(1) << at[net.def];
   for (unsigned user : net.users)
     if (uint64_t bit = uint64_t(1) << at[user]; !(seen & bit)) {

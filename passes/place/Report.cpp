@@ -17,9 +17,9 @@ std::string bytesText(int64_t bytes) {
 }
 
 /// Computes the cost of a free node on the other allowed devices, to explain the chosen device.
-class Alternatives {
+class DeviceAlternatives {
 public:
-  Alternatives(const FunctionProblem &placement, const Labels &at, Mode mode)
+  DeviceAlternatives(const FunctionPlacement &placement, const Labels &at, PlacementMode mode)
       : placement(placement), problem(placement.problem), at(at), mode(mode),
         nets(problem.nodes.size()) {
     for (unsigned net = 0; net < problem.nets.size(); ++net) {
@@ -46,13 +46,13 @@ public:
     if (other < 0)
       return "the only device";
     std::string name = placement.devices[size_t(other)].getDeviceName();
-    if (mode == Mode::Split && least <= 0)
+    if (mode == PlacementMode::Split && least <= 0)
       return "ends earliest here, given the other work";
     if (least == 0)
       return "same cost as on " + name;
     if (least < 0)
       return "on the device of adjacent operations: by itself it would cost less on " + name;
-    if (mode == Mode::Bytes)
+    if (mode == PlacementMode::Bytes)
       return "on " + name + " " + bytesText(least) + " more would be transferred";
     return llvm::formatv("on {0} {1:F2} us more", name, double(least) * 1e-6);
   }
@@ -66,28 +66,29 @@ private:
     const std::vector<int64_t> &work = problem.nodes[node].work;
     int64_t sum = work.empty() ? 0 : work[size_t(label)];
     for (unsigned net : nets[node])
-      forEachDestination(problem, problem.nets[net], at, [&](int to) {
+      forEachTransferTarget(problem, problem.nets[net], at, [&](int to) {
         sum += problem.moving(problem.nets[net], at[problem.nets[net].def], to);
       });
     at[node] = before;
     return sum;
   }
 
-  const FunctionProblem &placement;
-  const Problem &problem;
+  const FunctionPlacement &placement;
+  const PlacementProblem &problem;
   Labels at;
-  Mode mode;
+  PlacementMode mode;
   std::vector<std::vector<unsigned>> nets; // indices of adjacent nets, by node
 };
 
 } // namespace
 
-DictionaryAttr describePlacement(const FunctionProblem &placement, const Labels &at,
+DictionaryAttr describePlacement(const FunctionPlacement &placement, const Labels &at,
                                  ArrayRef<InsertedTransfer> crossings,
-                                 const Annotations &annotations, const CostTable &costs) {
+                                 const PlacementOptions &annotations,
+                                 const PlacementCostModel &costs) {
   func::FuncOp function = placement.function;
   Builder b(function.getContext());
-  Alternatives alternatives(placement, at, annotations.mode);
+  DeviceAlternatives alternatives(placement, at, annotations.mode);
   std::vector<std::string> why = placement.why;
   auto entry = [&](StringRef name, StringRef op, unsigned node) {
     if (why[node].empty())

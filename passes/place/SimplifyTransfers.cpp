@@ -11,7 +11,7 @@ namespace {
 /// Folds a transfer: transfer(x) to x's own device becomes x, transfer(transfer(x)) becomes
 /// transfer(x), and transfer(constant) becomes a constant on the target device. Returns true if the
 /// operation was erased.
-bool foldWhole(TransferOp transfer) {
+bool foldTransferFully(TransferOp transfer) {
   while (true) {
     Attribute constant;
     if (auto made = transfer.getX().getDefiningOp<ConstantOp>())
@@ -40,7 +40,7 @@ void simplifyTransfers(func::FuncOp function) {
   SmallVector<TransferOp> transfers, kept;
   function.walk([&](TransferOp transfer) { transfers.push_back(transfer); });
   for (TransferOp transfer : transfers)
-    if (!foldWhole(transfer))
+    if (!foldTransferFully(transfer))
       kept.push_back(transfer);
   // After chains of transfers were folded, inner transfers without users are erased.
   for (TransferOp &transfer : llvm::reverse(kept))

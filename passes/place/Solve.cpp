@@ -8,9 +8,9 @@ namespace {
 
 /// One alpha-expansion move, solved as a minimum cut: each free node takes the label `alpha` or
 /// keeps its label. A node on the sink's side of the cut takes alpha.
-class Expansion {
+class AlphaExpansion {
 public:
-  Expansion(const Problem &problem, const Labels &at, int alpha)
+  AlphaExpansion(const PlacementProblem &problem, const Labels &at, int alpha)
       : problem(problem), at(at), alpha(alpha), vertex(problem.nodes.size()) {
     for (unsigned node = 0; node < vertex.size(); ++node) {
       bool isFree = problem.nodes[node].fixed < 0;
@@ -93,7 +93,7 @@ private:
     }
   }
 
-  const Problem &problem;
+  const PlacementProblem &problem;
   const Labels &at;
   int alpha;
   MinCut cut;
@@ -101,14 +101,14 @@ private:
 };
 
 /// Applies alpha-expansion moves until no label lowers the energy.
-Labels expand(const Problem &problem, Labels at) {
+Labels applyAlphaExpansions(const PlacementProblem &problem, Labels at) {
   Cost energy = problem.energy(at);
   int idle = 0;
   for (int alpha = 0; idle < int(problem.labels); alpha = (alpha + 1) % int(problem.labels)) {
     ++idle;
     if (!problem.allowed[size_t(alpha)])
       continue;
-    Labels next = Expansion(problem, at, alpha).run();
+    Labels next = AlphaExpansion(problem, at, alpha).run();
     if (Cost found = problem.energy(next); found < energy) {
       at = std::move(next);
       energy = found;
@@ -120,7 +120,7 @@ Labels expand(const Problem &problem, Labels at) {
 
 } // namespace
 
-Labels solve(const Problem &problem) {
+Labels solvePlacement(const PlacementProblem &problem) {
   // Starts from the naive assignment and from each assignment with a single label. If there are two
   // labels and all free nodes start at one of them, the expansion of the other label is exact.
   std::vector<Labels> starts{problem.naive()};
@@ -130,7 +130,7 @@ Labels solve(const Problem &problem) {
   Labels best;
   Cost least = 0;
   for (Labels &start : starts) {
-    Labels found = expand(problem, std::move(start));
+    Labels found = applyAlphaExpansions(problem, std::move(start));
     Cost energy = problem.energy(found);
     if (best.empty() || energy < least) {
       least = energy;

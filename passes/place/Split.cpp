@@ -9,9 +9,9 @@ namespace {
 /// List scheduler that assigns labels for concurrent branches. Resident values (parameters and
 /// states) are in memory from the beginning. The first reader determines the device of such a
 /// value. Other readers, and the operation that updates a state, are charged for the transfer.
-class Schedule {
+class BranchScheduler {
 public:
-  explicit Schedule(const Problem &problem)
+  explicit BranchScheduler(const PlacementProblem &problem)
       : problem(problem), at(problem.allAt(problem.preferred)), inputs(problem.nodes.size()),
         outputs(problem.nodes.size()), kept(problem.nodes.size()), home(problem.nets.size(), -1),
         rank(problem.nodes.size(), 0), ended(problem.nodes.size(), 0), idle(problem.labels, 0) {
@@ -108,7 +108,7 @@ private:
       idle[size_t(best)] = earliest;
   }
 
-  const Problem &problem;
+  const PlacementProblem &problem;
   Labels at;
   std::vector<std::vector<unsigned>> inputs, outputs, kept; // net indices, by node
   std::vector<int> home;                                    // label of resident values, by net
@@ -119,6 +119,6 @@ private:
 
 } // namespace
 
-Labels split(const Problem &problem) { return Schedule(problem).run(); }
+Labels split(const PlacementProblem &problem) { return BranchScheduler(problem).run(); }
 
 } // namespace dlc::place

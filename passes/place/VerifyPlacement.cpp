@@ -11,12 +11,12 @@ namespace dlc {
 namespace {
 
 /// Device and description of an operation's first tensor that is not of rank 0.
-struct Seen {
+struct TensorPlacement {
   OnAttr device;
   std::string what;
 };
 
-LogicalResult checkPlaced(Operation *op, Value value, const Twine &what) {
+LogicalResult checkHasDevice(Operation *op, Value value, const Twine &what) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || deviceOf(type))
     return success();
@@ -26,19 +26,19 @@ LogicalResult checkPlaced(Operation *op, Value value, const Twine &what) {
 
 /// Checks that all tensors of one operation are on one device. For a branch or loop, these include
 /// all tensors in its regions.
-class OneDevice {
+class SameDeviceChecker {
 public:
-  explicit OneDevice(Operation *op, StringRef who = "an operation") : op(op), who(who) {}
+  explicit SameDeviceChecker(Operation *op, StringRef who = "an operation") : op(op), who(who) {}
 
   LogicalResult check(Operation *at, Value value, const Twine &what) {
-    if (failed(checkPlaced(at, value, what)))
+    if (failed(checkHasDevice(at, value, what)))
       return failure();
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type || type.getRank() == 0)
       return success();
     OnAttr device = deviceOf(type);
     if (!seen) {
-      seen = Seen{device, what.str()};
+      seen = TensorPlacement{device, what.str()};
       return success();
     }
     if (device.sameDevice(seen->device))
@@ -80,7 +80,7 @@ public:
 private:
   Operation *op;
   StringRef who;
-  std::optional<Seen> seen;
+  std::optional<TensorPlacement> seen;
 };
 
 struct VerifyPlacementPass : PassWrapper<VerifyPlacementPass, OperationPass<ModuleOp>> {
@@ -95,15 +95,17 @@ struct VerifyPlacementPass : PassWrapper<VerifyPlacementPass, OperationPass<Modu
     for (Region &region : op->getRegions())
       for (Block &block : region)
         for (auto [i, argument] : llvm::enumerate(block.getArguments()))
-          ok &= succeeded(checkPlaced(op, argument, "argument " + Twine(i)));
+          ok &= succeeded(checkHasDevice(op, argument, "argument " + Twine(i)));
     if (!isa_and_nonnull<DlcDialect>(op->getDialect()))
       return WalkResult::advance();
     if (isa<TransferOp>(op)) {
-      ok &= succeeded(checkPlaced(op, op->getOperand(0), "operand 0")) &&
-            succeeded(checkPlaced(op, op->getResult(0), "result 0"));
+      ok &= succeeded(checkHasDevice(op, op->getOperand(0), "operand 0")) &&
+            succeeded(checkHasDevice(op, op->getResult(0), "result 0"));
       return WalkResult::advance();
     }
-    OneDevice one(op, isa<LoopOp>(op) ? "a loop" : isa<IfOp>(op) ? "a branch" : "an operation");
+    SameDeviceChecker one(op, isa<LoopOp>(op) ? "a loop"
+                              : isa<IfOp>(op) ? "a branch"
+                                              : "an operation");
     if (!one.checkValues().succeeded()) {
       ok = false;
       return WalkResult::skip();

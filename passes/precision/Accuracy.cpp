@@ -13,13 +13,13 @@ namespace dlc {
 
 namespace {
 
-struct Rule {
+struct AccuracyRule {
   StringRef pattern, level;
   bool fits = false; ///< whether any operation's name matched the pattern
 };
 
 /// Sets the attribute that permits rounding of operands, according to the accuracy level.
-void applyMath(Operation *op, StringRef level, const ModelOptions &options) {
+void setMathMode(Operation *op, StringRef level, const ModelOptions &options) {
   auto isF32 = [](Type type) { return getElementTypeOrSelf(type).isF32(); };
   if (level == "fast" && llvm::all_of(op->getOperandTypes(), isF32))
     op->setAttr(kMathAttr, StringAttr::get(op->getContext(), "bf16"));
@@ -41,7 +41,7 @@ struct AccuracyPass : OptionPass<AccuracyPass> {
 
   LogicalResult run(ModuleOp module, const ModelOptions &options) {
     setAccuracy(module, options.accuracy);
-    SmallVector<Rule> rules;
+    SmallVector<AccuracyRule> rules;
     for (const std::string &text : options.accuracyOf) {
       auto [pattern, level] = StringRef(text).rsplit('=');
       rules.push_back({pattern, level});
@@ -52,7 +52,7 @@ struct AccuracyPass : OptionPass<AccuracyPass> {
       if (precision::classOf(op) == NumericClass::Product)
         apply(op, rules, options);
     });
-    for (const Rule &rule : rules)
+    for (const AccuracyRule &rule : rules)
       if (!rule.fits && !beforeSimplify)
         module.emitWarning("accuracy '") << rule.pattern << "=" << rule.level
                                          << "': no matmul or convolution has a name that matches";
@@ -60,10 +60,11 @@ struct AccuracyPass : OptionPass<AccuracyPass> {
   }
 
 private:
-  void apply(Operation *product, MutableArrayRef<Rule> rules, const ModelOptions &options) const {
+  void apply(Operation *product, MutableArrayRef<AccuracyRule> rules,
+             const ModelOptions &options) const {
     SmallVector<StringRef> names;
-    namesIn(product->getLoc(), names);
-    auto rule = llvm::find_if(rules, [&](const Rule &each) {
+    collectLocationNames(product->getLoc(), names);
+    auto rule = llvm::find_if(rules, [&](const AccuracyRule &each) {
       return llvm::any_of(names,
                           [&](StringRef name) { return matchesPattern(each.pattern, name); });
     });
@@ -77,7 +78,7 @@ private:
       return;
     product->setAttr(kAccuracyAttr, level);
     if (!beforeSimplify)
-      applyMath(product, rule->level, options);
+      setMathMode(product, rule->level, options);
   }
 
   bool beforeSimplify;

@@ -20,12 +20,12 @@ SmallVector<OpOperand *> dataOperands(Operation *op) {
   return data;
 }
 
-bool staysInF32(const OpOperand &operand) {
+bool mustStayInF32(const OpOperand &operand) {
   auto gradient = dyn_cast<AttentionGradOp>(operand.getOwner());
   return gradient && operand.get() == gradient.getLse();
 }
 
-bool staysInF32(OpResult result) {
+bool mustStayInF32(OpResult result) {
   auto forward = dyn_cast<AttentionTrainOp>(result.getOwner());
   return forward && result == forward.getLse();
 }

@@ -16,8 +16,8 @@ llvm::SmallVector<mlir::OpOperand *> dataOperands(mlir::Operation *op);
 
 /// Returns whether an operand or result of an operation of class Product stays in f32, because it
 /// is not part of a matmul (for example `lse`, the log-sum-exp of attention).
-bool staysInF32(const mlir::OpOperand &operand);
-bool staysInF32(mlir::OpResult result);
+bool mustStayInF32(const mlir::OpOperand &operand);
+bool mustStayInF32(mlir::OpResult result);
 
 /// Returns whether the operation only rearranges elements, so that it may read a narrow (16-bit)
 /// copy of a parameter.

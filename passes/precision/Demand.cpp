@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace dlc::precision {
 
-bool isWide(Value value) {
+bool isF32Tensor(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.getElementType().isF32();
 }
@@ -23,18 +23,19 @@ NumericClass PrecisionRequest::classOf(Operation *op) const {
   // An override by name also applies to operations of class Full (f32 throughout), if all of their
   // results are f32.
   if (asked && numeric == NumericClass::Full && op->getNumRegions() == 0 &&
-      llvm::all_of(op->getResults(), isWide))
+      llvm::all_of(op->getResults(), isF32Tensor))
     return NumericClass::Product;
   return numeric;
 }
 
-Demand::Demand(Operation *root, const PrecisionRequest &request) : request(request) {
+PrecisionDemand::PrecisionDemand(Operation *root, const PrecisionRequest &request)
+    : request(request) {
   for (Region &region : root->getRegions())
     for (Block &block : region)
       visit(block);
 }
 
-void Demand::visit(Block &block) {
+void PrecisionDemand::visit(Block &block) {
   // Operations are visited in reverse order, so that the demand of all users is known before their
   // operands are visited.
   for (Operation &op : llvm::reverse(block)) {
@@ -48,8 +49,8 @@ void Demand::visit(Block &block) {
     decide(argument);
 }
 
-void Demand::decide(Value value) {
-  if (!isWide(value))
+void PrecisionDemand::decide(Value value) {
+  if (!isF32Tensor(value))
     return;
   for (OpOperand &use : value.getUses())
     if (FloatType type = wantedBy(use)) {
@@ -60,7 +61,7 @@ void Demand::decide(Value value) {
 
 /// Returns whether the operand has the shape of the result, so that no element is broadcast. The
 /// user must be of class Exact or Smooth (elementwise and similar operations).
-static bool isFullSize(OpOperand &use, Value result) {
+static bool isNotBroadcast(OpOperand &use, Value result) {
   auto from = cast<RankedTensorType>(use.get().getType());
   auto to = cast<RankedTensorType>(result.getType());
   if (isa<PadOp>(use.getOwner()))
@@ -69,13 +70,13 @@ static bool isFullSize(OpOperand &use, Value result) {
   return !stretches || from.getShape() == to.getShape();
 }
 
-FloatType Demand::wantedBy(OpOperand &use) const {
+FloatType PrecisionDemand::wantedBy(OpOperand &use) const {
   Operation *user = use.getOwner();
   switch (request.classOf(user)) {
   case NumericClass::Full:
     return {};
   case NumericClass::Product:
-    return staysInF32(use) ? FloatType() : request.typeOf(user);
+    return mustStayInF32(use) ? FloatType() : request.typeOf(user);
   case NumericClass::Layer:
     return llvm::is_contained(dataOperands(user), &use) ? of(user->getResult(0)) : FloatType();
   case NumericClass::Exact:
@@ -83,10 +84,10 @@ FloatType Demand::wantedBy(OpOperand &use) const {
     break;
   }
   Value result = user->getResult(0);
-  return of(result) && isFullSize(use, result) ? of(result) : FloatType();
+  return of(result) && isNotBroadcast(use, result) ? of(result) : FloatType();
 }
 
-bool Demand::isStored(Value value) const {
+bool PrecisionDemand::isStored(Value value) const {
   return of(value) && llvm::none_of(value.getUsers(), [](Operation *user) {
            return user->hasTrait<OpTrait::IsTerminator>();
          });

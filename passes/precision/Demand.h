@@ -12,7 +12,7 @@ namespace dlc::precision {
 struct PrecisionRequest {
   /// 16-bit type of products. If null, products stay in f32, except those that an override names.
   mlir::FloatType narrow;
-  Overrides overrides;
+  PrecisionOverrides overrides;
 
   /// Return the numeric class of an operation, and the 16-bit type of a product's operands (null if
   /// they stay in f32). An override to f32 makes the class Full (f32 throughout).
@@ -22,15 +22,15 @@ struct PrecisionRequest {
 
 /// Returns whether the value is a tensor of f32. Other element types were chosen by the model and
 /// are not changed.
-bool isWide(mlir::Value value);
+bool isF32Tensor(mlir::Value value);
 
 /// Determines the values that are needed in a narrow (16-bit) type: those that a product (matmul,
 /// convolution or attention) reads, and those from which such values are computed elementwise.
 /// Small operands in between (means, scales, biases) are excluded, because their rounding error
 /// would affect every element of the result.
-class Demand {
+class PrecisionDemand {
 public:
-  Demand(mlir::Operation *root, const PrecisionRequest &request);
+  PrecisionDemand(mlir::Operation *root, const PrecisionRequest &request);
 
   /// Returns the 16-bit type in which the value is needed, or null if it is not needed in a 16-bit
   /// type.

@@ -25,7 +25,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-bool hidesRounding(Value value);
+bool isRoundingUnobservable(Value value);
 
 bool isProduct(Operation *op) { return op && precision::classOf(op) == NumericClass::Product; }
 
@@ -39,7 +39,7 @@ bool isSmoothReader(Operation *user, Value operand) {
       !isa<FloatType>(getElementTypeOrSelf(user->getResult(0).getType())))
     return false;
   if (user->hasTrait<ElementMove>() || user->hasTrait<View>())
-    return hidesRounding(user->getResult(0));
+    return isRoundingUnobservable(user->getResult(0));
   if (isa<CastOp>(user))
     return isProduct(operand.getDefiningOp());
   return user->hasTrait<Elementwise>() && !user->hasTrait<NoGradient>() && !isa<RemOp>(user);
@@ -50,7 +50,7 @@ bool returnsElements(Operation *user) { return commutesWithRounding(user) || isa
 
 /// Returns whether no reader of the value can observe if it was rounded to 16 bits, and all readers
 /// get the same precision.
-bool hidesRounding(Value value) {
+bool isRoundingUnobservable(Value value) {
   llvm::SmallSetVector<Operation *, 4> users;
   for (Operation *user : value.getUsers()) {
     if (!isSmoothReader(user, value))
@@ -76,7 +76,7 @@ bool isComputedInF32(Operation *op) {
     return false; // a cast requests rounding
   if (isa<ReduceOp, AvgPoolOp>(op) || op->hasTrait<Elementwise>())
     return true;
-  return isProduct(op) && !precision::isStrict(op);
+  return isProduct(op) && !precision::isStrictAccuracy(op);
 }
 
 struct ExcessPrecisionPass : OptionPass<ExcessPrecisionPass> {
@@ -88,7 +88,7 @@ struct ExcessPrecisionPass : OptionPass<ExcessPrecisionPass> {
     module.walk([&](Operation *op) {
       bool isMarked = options.accuracy != "strict" && op->getNumResults() == 1 &&
                       isSixteenBitFloat(op->getResult(0).getType()) && isComputedInF32(op) &&
-                      hidesRounding(op->getResult(0));
+                      isRoundingUnobservable(op->getResult(0));
       if (isMarked)
         op->setAttr(kExcessPrecisionAttr, UnitAttr::get(op->getContext()));
       else

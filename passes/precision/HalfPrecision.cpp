@@ -37,7 +37,7 @@ namespace {
 Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
 
 /// Returns the table of the f32 values of all 65,536 bit patterns of the 16-bit type.
-const std::vector<float> &meanings(FloatType half) {
+const std::vector<float> &getHalfToFloatTable(FloatType half) {
   auto made = [](const llvm::fltSemantics &semantics) {
     std::vector<float> all(size_t(1) << 16);
     for (size_t bits = 0; bits < all.size(); ++bits) {
@@ -56,10 +56,10 @@ const std::vector<float> &meanings(FloatType half) {
   return all;
 }
 
-ref::Tensor inSingle(const ref::Tensor &halves) {
+ref::Tensor convertHalfToFloat(const ref::Tensor &halves) {
   auto type = halves.getType();
   ref::Tensor wide = ref::Tensor::empty(type.clone(Float32Type::get(type.getContext())));
-  const std::vector<float> &means = meanings(cast<FloatType>(type.getElementType()));
+  const std::vector<float> &means = getHalfToFloatTable(cast<FloatType>(type.getElementType()));
   auto *from = reinterpret_cast<const uint16_t *>(halves.data());
   auto *to = reinterpret_cast<float *>(wide.mutableData());
   for (int64_t i = 0; i < halves.size(); ++i)
@@ -69,9 +69,9 @@ ref::Tensor inSingle(const ref::Tensor &halves) {
 
 /// Returns whether the matmul or attention has so few rows that it is bound by reading its second
 /// operand.
-bool hasFewRows(Operation *product) {
+bool isBoundByRightOperand(Operation *product) {
   if (auto matmul = dyn_cast<MatmulOp>(product))
-    return isBoundByWeights(matmul);
+    return isWeightBandwidthBound(matmul);
   if (!isa<AttentionOp, GroupedMatmulOp>(product))
     return false;
   ArrayRef<int64_t> shape = shapeOf(product->getResult(0));
@@ -85,9 +85,10 @@ public:
   void run(FunctionOpInterface function) {
     bool hasProducts = function
                            ->walk([&](Operation *op) {
-                             bool isOne = precision::classOf(op) == NumericClass::Product &&
-                                          hasSlowResults(op) && !precision::isStrict(op) &&
-                                          !(hasFewRows(op) && isStored(op->getOperand(1)));
+                             bool isOne =
+                                 precision::classOf(op) == NumericClass::Product &&
+                                 hasSlowResults(op) && !precision::isStrictAccuracy(op) &&
+                                 !(isBoundByRightOperand(op) && isStored(op->getOperand(1)));
                              return isOne ? WalkResult::interrupt() : WalkResult::advance();
                            })
                            .wasInterrupted();
@@ -136,7 +137,8 @@ private:
       return false;
     switch (precision::classOf(op)) {
     case NumericClass::Product:
-      return !precision::isStrict(op) && !(hasFewRows(op) && !isMadeWide(op->getOperand(1)));
+      return !precision::isStrictAccuracy(op) &&
+             !(isBoundByRightOperand(op) && !isMadeWide(op->getOperand(1)));
     case NumericClass::Layer:
       return true;
     case NumericClass::Smooth:
@@ -240,7 +242,8 @@ private:
     OpBuilder builder = after(value);
     auto constant = value.getDefiningOp<ConstantOp>();
     if (auto halves = constant ? constantTensor(value) : std::nullopt) {
-      return form = makeConstant(builder, value.getLoc(), inSingle(*halves), single(typeOf(value)));
+      return form = makeConstant(builder, value.getLoc(), convertHalfToFloat(*halves),
+                                 single(typeOf(value)));
     }
     return form = TensorBuilder(builder, value.getLoc()).cast(value, builder.getF32Type());
   }

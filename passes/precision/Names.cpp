@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace dlc::precision {
 
-FloatType typeNamed(StringRef word, MLIRContext *context) {
+FloatType parseFloatType(StringRef word, MLIRContext *context) {
   if (word == "f32")
     return Float32Type::get(context);
   if (word == "bf16")
@@ -20,12 +20,12 @@ FloatType typeNamed(StringRef word, MLIRContext *context) {
   return {};
 }
 
-std::optional<Overrides> Overrides::parse(ArrayRef<std::string> texts, MLIRContext *context,
-                                          std::string &wrong) {
-  Overrides overrides;
+std::optional<PrecisionOverrides>
+PrecisionOverrides::parse(ArrayRef<std::string> texts, MLIRContext *context, std::string &wrong) {
+  PrecisionOverrides overrides;
   for (const std::string &text : texts) {
     auto [pattern, word] = StringRef(text).rsplit('=');
-    FloatType type = typeNamed(word, context);
+    FloatType type = parseFloatType(word, context);
     if (pattern.empty() || !type) {
       wrong = text;
       return std::nullopt;
@@ -35,13 +35,13 @@ std::optional<Overrides> Overrides::parse(ArrayRef<std::string> texts, MLIRConte
   return overrides;
 }
 
-FloatType Overrides::of(Operation *op) const {
+FloatType PrecisionOverrides::of(Operation *op) const {
   if (auto word = op->getAttrOfType<StringAttr>(kPrecisionAttr))
-    return typeNamed(word.getValue(), op->getContext());
+    return parseFloatType(word.getValue(), op->getContext());
   if (patterns.empty())
     return {};
   SmallVector<StringRef> names;
-  namesIn(op->getLoc(), names);
+  collectLocationNames(op->getLoc(), names);
   if (names.empty())
     names.push_back("");
   for (const auto &[pattern, type] : patterns)

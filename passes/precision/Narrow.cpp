@@ -16,7 +16,7 @@ static Value castTo(OpBuilder &builder, Value value, Type element) {
 
 /// Returns whether the splat constant has the same value in the 16-bit type. Overflow to infinity
 /// is accepted.
-static bool isExactIn(Value constant, FloatType type) {
+static bool isSplatExactInType(Value constant, FloatType type) {
   std::optional<double> number = splatValue(constant);
   if (!number)
     return false;
@@ -26,12 +26,12 @@ static bool isExactIn(Value constant, FloatType type) {
   return !loses || !narrow.isFinite();
 }
 
-FloatType Narrowing::narrowTypeOf(Value value) const {
+FloatType PrecisionNarrowing::narrowTypeOf(Value value) const {
   FloatType type = converted.lookup(value);
   return type ? type : kept.lookup(value);
 }
 
-Value Narrowing::narrow(Value value, FloatType type, Operation *user) {
+Value PrecisionNarrowing::narrow(Value value, FloatType type, Operation *user) {
   if (converted.lookup(value) == type)
     return value;
   Value &form = casts[{value, type}];
@@ -45,7 +45,7 @@ Value Narrowing::narrow(Value value, FloatType type, Operation *user) {
   return form = castTo(builder, value, type);
 }
 
-void Narrowing::widen(OpOperand &operand) {
+void PrecisionNarrowing::widen(OpOperand &operand) {
   Value value = operand.get();
   FloatType type = narrowTypeOf(value);
   if (!type)
@@ -59,17 +59,17 @@ void Narrowing::widen(OpOperand &operand) {
   operand.set(castTo(builder, form, builder.getF32Type()));
 }
 
-void Narrowing::convert(Value result, FloatType type) {
+void PrecisionNarrowing::convert(Value result, FloatType type) {
   result.setType(withElement(result.getType(), type));
   converted[result] = type;
 }
 
-void Narrowing::run(Block &block) {
+void PrecisionNarrowing::run(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block))
     visit(&op);
 }
 
-void Narrowing::visit(Operation *op) {
+void PrecisionNarrowing::visit(Operation *op) {
   NumericClass numeric = request.classOf(op);
   if (numeric == NumericClass::Product && request.typeOf(op))
     return visitProduct(op, request.typeOf(op));
@@ -82,16 +82,16 @@ void Narrowing::visit(Operation *op) {
       run(block);
 }
 
-void Narrowing::visitProduct(Operation *op, FloatType type) {
+void PrecisionNarrowing::visitProduct(Operation *op, FloatType type) {
   for (OpOperand &operand : op->getOpOperands())
-    if (staysInF32(operand))
+    if (mustStayInF32(operand))
       widen(operand);
-    else if (isWide(operand.get()) || narrowTypeOf(operand.get()))
+    else if (isF32Tensor(operand.get()) || narrowTypeOf(operand.get()))
       operand.set(narrow(operand.get(), type, op));
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   for (OpResult result : op->getResults()) {
-    if (!isWide(result) || staysInF32(result))
+    if (!isF32Tensor(result) || mustStayInF32(result))
       continue;
     convert(result, type);
     if (!demand.isStored(result) && !result.use_empty())
@@ -99,10 +99,10 @@ void Narrowing::visitProduct(Operation *op, FloatType type) {
   }
 }
 
-bool Narrowing::visitLayer(Operation *op) {
+bool PrecisionNarrowing::visitLayer(Operation *op) {
   SmallVector<OpOperand *> data = dataOperands(op);
   FloatType type = narrowTypeOf(data.front()->get());
-  if (!type || !isWide(op->getResult(0)))
+  if (!type || !isF32Tensor(op->getResult(0)))
     return false;
   for (OpOperand &operand : op->getOpOperands()) {
     if (llvm::is_contained(data, &operand))
@@ -116,20 +116,20 @@ bool Narrowing::visitLayer(Operation *op) {
 
 /// Returns whether reading the operand in the 16-bit type adds no rounding that the operation would
 /// not have otherwise.
-bool Narrowing::mayJoin(OpOperand &operand, FloatType type) const {
+bool PrecisionNarrowing::mayJoin(OpOperand &operand, FloatType type) const {
   Value value = operand.get();
   if (FloatType own = narrowTypeOf(value))
     return own == type && !sums.contains(value);
-  return !isWide(value) || isExactIn(value, type);
+  return !isF32Tensor(value) || isSplatExactInType(value, type);
 }
 
-bool Narrowing::visitExact(Operation *op) {
+bool PrecisionNarrowing::visitExact(Operation *op) {
   FloatType type;
   for (Value operand : op->getOperands())
     if (FloatType own = narrowTypeOf(operand); own && !type)
       type = own;
   Value first = op->getOperand(0);
-  if (!type && isViewLike(op) && demand.of(op->getResult(0)) && isWide(first) &&
+  if (!type && isViewLike(op) && demand.of(op->getResult(0)) && isF32Tensor(first) &&
       (isa<BlockArgument>(first) || first.getDefiningOp<ConstantOp>())) {
     // The operand is a parameter or constant that products read through this view.
     type = demand.of(op->getResult(0));
@@ -139,15 +139,15 @@ bool Narrowing::visitExact(Operation *op) {
     return false;
   }
   for (OpOperand &operand : op->getOpOperands())
-    if (isWide(operand.get()) || narrowTypeOf(operand.get()))
+    if (isF32Tensor(operand.get()) || narrowTypeOf(operand.get()))
       operand.set(narrow(operand.get(), type, op));
   for (Value result : op->getResults())
-    if (isWide(result))
+    if (isF32Tensor(result))
       convert(result, type);
   return true;
 }
 
-void Narrowing::visitWide(Operation *op) {
+void PrecisionNarrowing::visitWide(Operation *op) {
   for (OpOperand &operand : op->getOpOperands())
     widen(operand);
   NumericClass numeric = request.classOf(op);

@@ -15,9 +15,9 @@ namespace dlc::precision {
 /// stays
 ///   live.
 /// - A value that only one operation reads is passed on in f32.
-class Narrowing {
+class PrecisionNarrowing {
 public:
-  Narrowing(const PrecisionRequest &request, const Demand &demand)
+  PrecisionNarrowing(const PrecisionRequest &request, const PrecisionDemand &demand)
       : request(request), demand(demand) {}
 
   void run(mlir::Block &block);
@@ -39,7 +39,7 @@ private:
   bool mayJoin(mlir::OpOperand &operand, mlir::FloatType type) const;
 
   const PrecisionRequest &request;
-  const Demand &demand;
+  const PrecisionDemand &demand;
   /// Values whose own type was changed to a 16-bit type, with this type.
   llvm::DenseMap<mlir::Value, mlir::FloatType> converted;
   /// Casts from f32 values to 16-bit types, which all users share.

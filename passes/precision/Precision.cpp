@@ -33,8 +33,8 @@ struct PrecisionPass : OptionPass<PrecisionPass> {
     module->walk([&](FunctionOpInterface function) {
       if (function.isExternal() || !hasWork(function, *request))
         return;
-      Demand demand(function, *request);
-      Narrowing narrowing(*request, demand);
+      PrecisionDemand demand(function, *request);
+      PrecisionNarrowing narrowing(*request, demand);
       for (Block &block : function.getFunctionBody())
         narrowing.run(block);
       dropDead(function);
@@ -43,7 +43,7 @@ struct PrecisionPass : OptionPass<PrecisionPass> {
       config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
       (void)applyPatternsGreedily(function.getFunctionBody(), patterns, config);
     });
-    std::string matmul = matmulPrecisionOf(options);
+    std::string matmul = getMatmulPrecision(options);
     if (matmul != "highest")
       module->walk(
           [&](Operation *op) { allowMath(op, *request, matmul == "medium" ? "bf16" : "tf32"); });
@@ -52,13 +52,14 @@ struct PrecisionPass : OptionPass<PrecisionPass> {
 
   std::optional<PrecisionRequest> asked(ModuleOp module, const ModelOptions &options) {
     std::string wrong;
-    std::optional<Overrides> parsed = Overrides::parse(options.precisionOf, &getContext(), wrong);
+    std::optional<PrecisionOverrides> parsed =
+        PrecisionOverrides::parse(options.precisionOf, &getContext(), wrong);
     if (!parsed)
       return module.emitError("precision by name: required: PATTERN=f32, PATTERN=bf16 or "
                               "PATTERN=f16; found '")
                  << wrong << "'",
              std::nullopt;
-    return PrecisionRequest{typeNamed(options.precision, &getContext()), *parsed};
+    return PrecisionRequest{parseFloatType(options.precision, &getContext()), *parsed};
   }
 
   /// Returns whether any product (matmul, convolution or attention) of the function gets 16-bit
@@ -87,7 +88,7 @@ struct PrecisionPass : OptionPass<PrecisionPass> {
     FloatType asked = request.overrides.of(op);
     if ((asked && asked.isF32()) || precision::classOf(op) != NumericClass::Product ||
         !llvm::all_of(op->getOperands(), [](Value operand) {
-          return isWide(operand) || getElementTypeOrSelf(operand.getType()).isInteger(1);
+          return isF32Tensor(operand) || getElementTypeOrSelf(operand.getType()).isInteger(1);
         }))
       return;
     op->setAttr(kMathAttr, StringAttr::get(op->getContext(), math));

@@ -32,7 +32,7 @@ namespace {
 /// because reading them takes no significant time.
 constexpr int64_t kMin = 4096;
 
-uint16_t rounded(float x) {
+uint16_t roundToBF16(float x) {
   uint32_t bits = llvm::bit_cast<uint32_t>(x);
   if (std::isnan(x))
     return uint16_t(bits >> 16 | 0x40);
@@ -42,11 +42,11 @@ float widened(uint16_t x) { return llvm::bit_cast<float>(uint32_t(x) << 16); }
 
 /// Return the bits of the number in bf16 (f16), or nullopt if the type does not represent the
 /// number exactly.
-std::optional<uint16_t> exactBF16(float x) {
+std::optional<uint16_t> toExactBF16(float x) {
   auto bits = llvm::bit_cast<uint32_t>(x);
   return std::isfinite(x) && !(bits & 0xffff) ? std::optional(uint16_t(bits >> 16)) : std::nullopt;
 }
-std::optional<uint16_t> exactF16(float x) {
+std::optional<uint16_t> toExactF16(float x) {
   constexpr float kNormal = 0x1p-14f, kUnit = 0x1p-24f, kLargest = 65504;
   constexpr uint32_t kDropped = 13, kBias = 127 - 15, kSign = 0x8000;
   auto bits = llvm::bit_cast<uint32_t>(x);
@@ -84,10 +84,10 @@ struct RoundingErrors {
 
 /// Sizes and strides of one or several matrices, whose columns are those of the matmul's right
 /// operand after its transpose flag is applied.
-struct Columns {
+struct WeightColumns {
   int64_t matrices, columns, rows, columnStep, rowStep;
 
-  Columns(ArrayRef<int64_t> shape, bool transposed) {
+  WeightColumns(ArrayRef<int64_t> shape, bool transposed) {
     size_t rank = shape.size();
     columns = shape[transposed ? rank - 2 : rank - 1];
     rows = shape[transposed ? rank - 1 : rank - 2];
@@ -139,7 +139,8 @@ private:
       auto product = dyn_cast<MatmulOp>(use.getOwner());
       if (!product || use.getOperandNumber() != 1)
         return false;
-      if ((form == WeightType::Exact ? !isBoundByWeights(product) : precision::isStrict(product)) ||
+      if ((form == WeightType::Exact ? !isWeightBandwidthBound(product)
+                                     : precision::isStrictAccuracy(product)) ||
           transposed.value_or(product.getTransposeB()) != product.getTransposeB())
         return false;
       transposed = product.getTransposeB();
@@ -161,7 +162,7 @@ private:
     OpBuilder builder(constant);
     TensorBuilder b(builder, constant.getLoc());
     auto type = typeOf(constant.getResult());
-    Columns columns(type.getShape(), transposed);
+    WeightColumns columns(type.getShape(), transposed);
     return form == WeightType::Int8 ? inBytes(b, type, from, columns)
                                     : inHalves(b, type, from, columns);
   }
@@ -178,19 +179,19 @@ private:
       OpBuilder builder(constant);
       return TensorBuilder(builder, constant.getLoc()).make<ConstantOp>(halves.toAttr());
     };
-    Value bits = held(BFloat16Type::get(type.getContext()), exactBF16);
-    return {bits ? bits : held(Float16Type::get(type.getContext()), exactF16), {}};
+    Value bits = held(BFloat16Type::get(type.getContext()), toExactBF16);
+    return {bits ? bits : held(Float16Type::get(type.getContext()), toExactF16), {}};
   }
 
   NarrowWeights inHalves(TensorBuilder &b, RankedTensorType type, const float *from,
-                         const Columns &) {
+                         const WeightColumns &) {
     ref::Tensor halves = ref::Tensor::empty(type.clone(BFloat16Type::get(type.getContext())));
     auto *to = reinterpret_cast<uint16_t *>(halves.mutableData());
     double most = 0;
     for (int64_t i = 0; i < type.getNumElements(); ++i)
       most = std::max(most, double(std::abs(from[i])));
     for (int64_t i = 0; i < type.getNumElements(); ++i) {
-      to[i] = rounded(from[i]);
+      to[i] = roundToBF16(from[i]);
       losses.count(from[i], widened(to[i]), most);
     }
     losses.bytes += halves.bytes();
@@ -198,7 +199,7 @@ private:
   }
 
   NarrowWeights inBytes(TensorBuilder &b, RankedTensorType type, const float *from,
-                        const Columns &c) {
+                        const WeightColumns &c) {
     SmallVector<int64_t> shape(type.getShape().drop_back(2));
     if (!shape.empty())
       shape.push_back(1);
@@ -241,11 +242,11 @@ private:
 };
 
 /// Returns whether the weights of matmuls with few rows together exceed the caches of a core.
-bool areFar(ArrayRef<MatmulOp> products) {
+bool exceedCaches(ArrayRef<MatmulOp> products) {
   constexpr int64_t kBytes = 8 << 20;
   int64_t bytes = 0;
   for (MatmulOp product : products)
-    if (isBoundByWeights(product) && product.getB().getDefiningOp<ConstantOp>())
+    if (isWeightBandwidthBound(product) && product.getB().getDefiningOp<ConstantOp>())
       bytes += typeOf(product.getB()).getNumElements() * int64_t(sizeof(float));
   return bytes >= kBytes;
 }
@@ -260,8 +261,8 @@ struct WeightsPass : OptionPass<WeightsPass> {
     SmallVector<MatmulOp> products;
     module.walk([&](MatmulOp op) { products.push_back(op); });
     bool isExact = weights == "f32";
-    if (isExact &&
-        (!options.place.empty() || can(options.device, DLC_DEVICE_GPU_CODE) || !areFar(products)))
+    if (isExact && (!options.place.empty() || can(options.device, DLC_DEVICE_GPU_CODE) ||
+                    !exceedCaches(products)))
       return success();
     RoundingErrors losses;
     WeightNarrower narrower(isExact             ? WeightType::Exact

@@ -20,13 +20,13 @@ using namespace mlir;
 namespace dlc::quantize {
 namespace {
 
-std::optional<ref::Tensor> constantOf(Value v) {
-  return isOfConstants(v) ? evaluated(v) : std::nullopt;
+std::optional<ref::Tensor> evaluateIfConstant(Value v) {
+  return isComputedFromConstants(v) ? evaluateConstant(v) : std::nullopt;
 }
 
 /// Returns the dequantization that defines the weights of a matmul, or null. A transposition
 /// between them is replaced by the matmul's transpose flag.
-DequantizeOp weightsOf(MatmulOp product) {
+DequantizeOp findWeightDequantization(MatmulOp product) {
   Value w = product.getB();
   if (typeOf(w).getRank() != 2)
     return {};
@@ -42,24 +42,24 @@ DequantizeOp weightsOf(MatmulOp product) {
 
 /// Checks whether a dequantization has a scale or a zero point for each of several blocks along the
 /// reduction dimension of the matmul.
-bool isInBlocks(MatmulOp product, DequantizeOp op) {
-  return hasBlocks(op) && int64_t(*op.getAxis()) == int64_t(product.getTransposeB());
+bool isBlockQuantized(MatmulOp product, DequantizeOp op) {
+  return hasBlockParameters(op) && int64_t(*op.getAxis()) == int64_t(product.getTransposeB());
 }
 
 /// Makes the operands of the dequantization constants, and marks the matmul so that its kernel
 /// reads the quantized values. Returns false if the kernel does not support them.
-bool keepQuantized(MatmulOp product) {
+bool markQuantizedWeights(MatmulOp product) {
   // A matmul of two constants is evaluated at compile time and needs no kernel.
-  if (precision::isStrict(product) || isOfConstants(product.getA()) ||
-      !QuantizedWeights::read(product, constantOf))
+  if (precision::isStrictAccuracy(product) || isComputedFromConstants(product.getA()) ||
+      !QuantizedWeights::read(product, evaluateIfConstant))
     return false;
   OpBuilder builder(product);
   Operation *own = builder.clone(*product.getB().getDefiningOp());
   builder.setInsertionPoint(own);
   for (OpOperand &operand : own->getOpOperands())
     if (!operand.get().getDefiningOp<ConstantOp>())
-      operand.set(
-          makeConstant(builder, own->getLoc(), *constantOf(operand.get()), typeOf(operand.get())));
+      operand.set(makeConstant(builder, own->getLoc(), *evaluateIfConstant(operand.get()),
+                               typeOf(operand.get())));
   product.getBMutable().assign(own->getResult(0));
   product->setAttr(kQuantizedWeightsAttr, builder.getUnitAttr());
   product->setAttr(kPrecisionAttr, builder.getStringAttr("f32"));
@@ -69,13 +69,13 @@ bool keepQuantized(MatmulOp product) {
 /// Rewrites the matmul as one matmul of x for each block, whose results are scaled and summed over
 /// the blocks. For many rows the intermediate results would be larger than the weights. Returns
 /// null unless the quantized values minus their zero points are in the range of i8.
-Value byBlocks(MatmulOp product, DequantizeOp op) {
+Value splitMatmulByBlocks(MatmulOp product, DequantizeOp op) {
   OpBuilder builder(product);
   TensorBuilder b(builder, product.getLoc());
   const int64_t axis = product.getTransposeB(), depth = int64_t(*op.getBlockSize());
   Value x = product.getA(), zero = op.getZeroPoint();
   const int64_t n = shapeOf(op.getY())[1 - axis], k = shapeOf(op.getY())[axis], blocks = k / depth;
-  if (k % depth || product.getTransposeA() || (zero && !isOfConstants(zero)) ||
+  if (k % depth || product.getTransposeA() || (zero && !isComputedFromConstants(zero)) ||
       (zero && isa<FloatType>(typeOf(zero).getElementType())))
     return {};
   // Splits the reduction dimension into blocks: the result is [blocks, depth, n] for weights, or
@@ -92,9 +92,9 @@ Value byBlocks(MatmulOp product, DequantizeOp op) {
     return split(shapeOf(v) == ArrayRef(shape) ? v : b.broadcast(v, shape));
   };
   Value numbers = split(unpacked(builder, op.getX()));
-  numbers =
-      centered(builder, op.getLoc(), numbers, zero ? perBlock(unpacked(builder, zero)) : zero);
-  auto all = constantOf(numbers), narrow = all ? narrowed(*all) : std::nullopt;
+  numbers = subtractZeroPoint(builder, op.getLoc(), numbers,
+                              zero ? perBlock(unpacked(builder, zero)) : zero);
+  auto all = evaluateIfConstant(numbers), narrow = all ? narrowToInt8(*all) : std::nullopt;
   if (!narrow)
     return {};
   numbers = makeConstant(builder, op.getLoc(), *narrow, typeOf(numbers).clone(builder.getI8Type()));
@@ -107,22 +107,22 @@ Value byBlocks(MatmulOp product, DequantizeOp op) {
 
 } // namespace
 
-bool hasBlocks(DequantizeOp op) {
+bool hasBlockParameters(DequantizeOp op) {
   return op.getBlockSize() && llvm::any_of(op->getOperands().drop_front(), [&](Value each) {
            return typeOf(each).getRank() != 0 && shapeOf(each)[*op.getAxis()] != 1;
          });
 }
 
-bool keepBlocks(MatmulOp product, Costs *costs) {
+bool keepBlockQuantizedWeights(MatmulOp product, Costs *costs) {
   constexpr int64_t kMaxWeightBoundRows = 4, kMin = 4096;
-  DequantizeOp op = weightsOf(product);
-  if (!op || !isInBlocks(product, op) || typeOf(op.getY()).getNumElements() < kMin ||
-      !isOfConstants(op.getX()) || !isOfConstants(op.getScale()))
+  DequantizeOp op = findWeightDequantization(product);
+  if (!op || !isBlockQuantized(product, op) || typeOf(op.getY()).getNumElements() < kMin ||
+      !isComputedFromConstants(op.getX()) || !isComputedFromConstants(op.getScale()))
     return false;
-  if (costs && costs->maxBlockScaledRows() > 0 && keepQuantized(product))
+  if (costs && costs->maxBlockScaledRows() > 0 && markQuantizedWeights(product))
     return true;
   const int64_t rows = typeOf(product.getA()).getNumElements() / shapeOf(product.getA()).back();
-  Value y = rows <= kMaxWeightBoundRows ? byBlocks(product, op) : Value();
+  Value y = rows <= kMaxWeightBoundRows ? splitMatmulByBlocks(product, op) : Value();
   if (!y)
     return false;
   product.getY().replaceAllUsesWith(y);
@@ -130,9 +130,10 @@ bool keepBlocks(MatmulOp product, Costs *costs) {
   return true;
 }
 
-bool keepChannels(MatmulOp product, Costs &costs) {
-  DequantizeOp op = weightsOf(product);
-  return op && !isInBlocks(product, op) && costs.maxBlockScaledRows() && keepQuantized(product);
+bool keepChannelQuantizedWeights(MatmulOp product, Costs &costs) {
+  DequantizeOp op = findWeightDequantization(product);
+  return op && !isBlockQuantized(product, op) && costs.maxBlockScaledRows() &&
+         markQuantizedWeights(product);
 }
 
 } // namespace dlc::quantize

@@ -29,17 +29,17 @@ namespace {
 
 bool isFloat(Value v) { return isa<FloatType>(typeOf(v).getElementType()); }
 
-class Expander {
+class QuantizeExpander {
 public:
-  explicit Expander(Operation *op) : Expander(OpBuilder(op), op->getLoc()) {}
-  Expander(const OpBuilder &at, Location loc) : builder(at), b(builder, loc) {}
+  explicit QuantizeExpander(Operation *op) : QuantizeExpander(OpBuilder(op), op->getLoc()) {}
+  QuantizeExpander(const OpBuilder &at, Location loc) : builder(at), b(builder, loc) {}
 
   void expand(DequantizeOp op) {
     Value scale = perBlock(op, op.getScale()), zero = perBlock(op, op.getZeroPoint());
     Type element = typeOf(scale).getElementType();
     Value x = split(op, unpacked(op.getX()));
     x = zero && isFloat(zero) ? b.make<SubOp>(b.cast(x, element), zero)
-                              : b.cast(centered(x, zero), element);
+                              : b.cast(subtractZeroPoint(x, zero), element);
     replace(op, merged(op, b.make<MulOp>(x, scale)));
   }
 
@@ -95,11 +95,11 @@ public:
     auto quantize = y.getDefiningOp<QuantizeOp>();
     op.replaceAllUsesWith(ValueRange{y, scale, zero});
     op.erase();
-    Expander(quantize).expand(quantize);
+    QuantizeExpander(quantize).expand(quantize);
   }
 
   /// Returns x in i32 minus the zero point (null means 0).
-  Value centered(Value x, Value zero) {
+  Value subtractZeroPoint(Value x, Value zero) {
     Type i32 = builder.getI32Type();
     x = b.cast(unpacked(x), i32);
     return zero ? b.make<SubOp>(x, folded(b.cast(unpacked(zero), i32))) : x;
@@ -120,7 +120,7 @@ private:
   }
 
   Value constant(Value value) {
-    Value made = foldedConstant(builder, value);
+    Value made = foldToConstant(builder, value);
     Operation *op = value.getDefiningOp();
     if (made != value && op->use_empty())
       op->erase();
@@ -198,7 +198,7 @@ struct ExpandQuantizedPass : PassWrapper<ExpandQuantizedPass, OperationPass<Modu
     });
     for (Operation *op : ops)
       llvm::TypeSwitch<Operation *>(op).Case<QuantizeOp, DequantizeOp, DynamicQuantizeOp>(
-          [](auto each) { Expander(each).expand(each); });
+          [](auto each) { QuantizeExpander(each).expand(each); });
   }
 };
 
@@ -209,7 +209,7 @@ Value quantize::unpacked(OpBuilder &builder, Value x) {
   if (!ref::isPackedElement(element))
     return x;
   Value wide = TensorBuilder(builder, x.getLoc()).cast(x, withEightBits(element));
-  Value made = foldedConstant(builder, wide);
+  Value made = foldToConstant(builder, wide);
   if (made != wide)
     wide.getDefiningOp()->erase();
   return made;
@@ -221,11 +221,11 @@ void quantize::unpackOperands(Operation *contraction) {
     operand.set(unpacked(builder, operand.get()));
 }
 
-Value quantize::centered(OpBuilder &builder, Location loc, Value x, Value zeroPoint) {
-  return Expander(builder, loc).centered(x, zeroPoint);
+Value quantize::subtractZeroPoint(OpBuilder &builder, Location loc, Value x, Value zeroPoint) {
+  return QuantizeExpander(builder, loc).subtractZeroPoint(x, zeroPoint);
 }
 
-Value quantize::roundedValues(QuantizeOp op) { return Expander(op).rounded(op); }
+Value quantize::roundedValues(QuantizeOp op) { return QuantizeExpander(op).rounded(op); }
 
 std::unique_ptr<Pass> createExpandQuantizedPass() {
   return std::make_unique<ExpandQuantizedPass>();

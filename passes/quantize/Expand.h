@@ -14,8 +14,8 @@ mlir::Value unpacked(mlir::OpBuilder &builder, mlir::Value x);
 void unpackOperands(mlir::Operation *contraction);
 
 /// Returns x in i32 minus the zero point (null means 0). 4-bit integers are first cast to 8 bits.
-mlir::Value centered(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
-                     mlir::Value zeroPoint);
+mlir::Value subtractZeroPoint(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
+                              mlir::Value zeroPoint);
 
 /// Returns the rounded and clamped values of a quantization before the cast to integers, in f32 (in
 /// f64 if x is f64).

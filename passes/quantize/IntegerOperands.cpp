@@ -15,14 +15,14 @@ namespace dlc::quantize {
 
 /// Returns the range of a value's integers: that of its type if it has at most 8 bits, that of the
 /// operand of a cast, or that of a constant's elements. Returns nullopt for other values.
-static std::optional<std::pair<int64_t, int64_t>> rangeOf(Value value) {
+static std::optional<std::pair<int64_t, int64_t>> getIntegerRange(Value value) {
   auto type = dyn_cast<IntegerType>(typeOf(value).getElementType());
   if (type && type.getWidth() <= 8)
     return integerRange(type);
   if (auto cast = value.getDefiningOp<CastOp>())
-    return isa<IntegerType>(typeOf(cast.getX()).getElementType()) ? rangeOf(cast.getX())
+    return isa<IntegerType>(typeOf(cast.getX()).getElementType()) ? getIntegerRange(cast.getX())
                                                                   : std::nullopt;
-  auto tensor = isOfConstants(value) ? evaluated(value) : std::nullopt;
+  auto tensor = isComputedFromConstants(value) ? evaluateConstant(value) : std::nullopt;
   if (!tensor || !type || tensor->size() == 0)
     return std::nullopt;
   std::pair range(tensor->getInt(0), tensor->getInt(0));
@@ -31,20 +31,20 @@ static std::optional<std::pair<int64_t, int64_t>> rangeOf(Value value) {
   return range;
 }
 
-bool isZeroPointOfBytes(Value zero) {
-  auto range = rangeOf(zero);
+bool isInt8ZeroPoint(Value zero) {
+  auto range = getIntegerRange(zero);
   return range && range->first >= -128 && range->second <= 255;
 }
 
-std::optional<double> boundOf(const Integers &of) {
-  auto x = rangeOf(of.x),
-       zero = of.zeroPoint ? rangeOf(of.zeroPoint) : std::pair<int64_t, int64_t>();
+std::optional<double> getMagnitudeBound(const IntegerOperand &of) {
+  auto x = getIntegerRange(of.x),
+       zero = of.zeroPoint ? getIntegerRange(of.zeroPoint) : std::pair<int64_t, int64_t>();
   if (!x || !zero)
     return std::nullopt;
   return double(std::max<int64_t>({zero->second - x->first, x->second - zero->first, 1}));
 }
 
-std::optional<ref::Tensor> narrowed(const ref::Tensor &integers) {
+std::optional<ref::Tensor> narrowToInt8(const ref::Tensor &integers) {
   auto type = integers.getType();
   auto narrow = ref::Tensor::empty(type.clone(IntegerType::get(type.getContext(), 8)));
   for (int64_t i = 0; i < integers.size(); ++i) {
@@ -55,18 +55,18 @@ std::optional<ref::Tensor> narrowed(const ref::Tensor &integers) {
   return narrow;
 }
 
-Integers integersOf(Operation *op, unsigned operand) {
+IntegerOperand getIntegerOperand(Operation *op, unsigned operand) {
   return {op->getOperand(operand), zeroPointOf(op, operand)};
 }
 
-Value centered(OpBuilder &builder, Operation *op, unsigned operand) {
-  Integers of = integersOf(op, operand);
+Value subtractZeroPoint(OpBuilder &builder, Operation *op, unsigned operand) {
+  IntegerOperand of = getIntegerOperand(op, operand);
   if (of.zeroPoint && isa<ConvOp>(op) && typeOf(of.zeroPoint).getRank() == 1) {
     SmallVector<int64_t> shape(typeOf(of.x).getRank(), 1);
     shape[0] = shapeOf(of.zeroPoint)[0];
     of.zeroPoint = TensorBuilder(builder, op->getLoc()).reshape(of.zeroPoint, shape);
   }
-  return centered(builder, op->getLoc(), of.x, of.zeroPoint);
+  return subtractZeroPoint(builder, op->getLoc(), of.x, of.zeroPoint);
 }
 
 int64_t channelAxis(Operation *op) {
@@ -84,15 +84,15 @@ SmallVector<int64_t> channelShape(Operation *op) {
   return shape;
 }
 
-bool hasSmallSums(ConvOp conv) {
-  auto most = boundOf(integersOf(conv, 0));
+bool hasExactF32Sums(ConvOp conv) {
+  auto most = getMagnitudeBound(getIntegerOperand(conv, 0));
   return most &&
          *most * double(ShapedType::getNumElements(shapeOf(conv.getW()).drop_front())) < kExact;
 }
 
-std::optional<Weights> weightsOf(OpBuilder &builder, Operation *op) {
+std::optional<Int8Weights> convertToInt8Weights(OpBuilder &builder, Operation *op) {
   auto conv = dyn_cast<ConvOp>(op);
-  auto wide = evaluated(centered(builder, op, 1));
+  auto wide = evaluateConstant(subtractZeroPoint(builder, op, 1));
   if (!wide)
     return std::nullopt;
   const bool isLast = channelAxis(op) == wide->getRank() - 1;
@@ -112,7 +112,7 @@ std::optional<Weights> weightsOf(OpBuilder &builder, Operation *op) {
   for (auto [low, high] : ranges)
     least = std::min(least, low), most = std::max(most, high);
   auto fits = [](int64_t low, int64_t high) { return low >= -128 && high <= 127; };
-  Weights weights{
+  Int8Weights weights{
       ref::Tensor::empty(RankedTensorType::get(shape, builder.getIntegerType(8))), 0, {}};
   std::vector<int64_t> shifts(channels, 0);
   // oneDNN's matmul supports one weight zero point for all channels; its convolution supports none.
@@ -120,7 +120,7 @@ std::optional<Weights> weightsOf(OpBuilder &builder, Operation *op) {
     weights.zeroPoint = -std::clamp<int64_t>(0, most - 127, least + 128);
     std::fill(shifts.begin(), shifts.end(), -weights.zeroPoint);
   } else if (!fits(least, most)) {
-    if (conv ? conv.getGroups() != 1 || !hasSmallSums(conv) : shape.size() != 2)
+    if (conv ? conv.getGroups() != 1 || !hasExactF32Sums(conv) : shape.size() != 2)
       return std::nullopt;
     auto each = ref::Tensor::empty(RankedTensorType::get(channelShape(op), builder.getI32Type()));
     for (auto [c, range] : llvm::enumerate(ranges)) {

@@ -10,30 +10,31 @@ namespace dlc::quantize {
 constexpr double kExact = 1 << 24; ///< all integers up to 2^24 are exact in f32
 
 /// 8-bit integers, and the zero point that is subtracted from them.
-struct Integers {
+struct IntegerOperand {
   mlir::Value x;
   mlir::Value zeroPoint; ///< in x's type or i32; null means 0
 };
 
 /// Returns the integers as i8 if all of them are in the range of i8, otherwise nullopt.
-std::optional<ref::Tensor> narrowed(const ref::Tensor &integers);
+std::optional<ref::Tensor> narrowToInt8(const ref::Tensor &integers);
 
 /// Returns the integers and zero point of an operand of an integer contraction.
-Integers integersOf(mlir::Operation *contraction, unsigned operand);
+IntegerOperand getIntegerOperand(mlir::Operation *contraction, unsigned operand);
 
 /// Returns an operand of an integer contraction in i32, minus its zero point.
-mlir::Value centered(mlir::OpBuilder &builder, mlir::Operation *contraction, unsigned operand);
+mlir::Value subtractZeroPoint(mlir::OpBuilder &builder, mlir::Operation *contraction,
+                              unsigned operand);
 
 /// Checks that a zero point is at least -128 and at most 255, the values that generated kernels
 /// support.
-bool isZeroPointOfBytes(mlir::Value zero);
+bool isInt8ZeroPoint(mlir::Value zero);
 
 /// Returns the maximum of |x - zero point|, or nullopt if the range of one of the two is not known
 /// at compile time.
-std::optional<double> boundOf(const Integers &of);
+std::optional<double> getMagnitudeBound(const IntegerOperand &of);
 
 /// Checks that f32 represents the sum over each window of a convolution's input exactly.
-bool hasSmallSums(ConvOp conv);
+bool hasExactF32Sums(ConvOp conv);
 
 /// Returns the axis of the output channels in weights of the shape [O, I, ..], [K, N], or [N, K]
 /// for transpose_b.
@@ -45,7 +46,7 @@ llvm::SmallVector<int64_t> channelShape(mlir::Operation *contraction);
 
 /// Constant weights in the form that kernels read: numbers - zeroPoint + shift of the output
 /// channel.
-struct Weights {
+struct Int8Weights {
   ref::Tensor numbers; ///< integers of type i8
   int64_t zeroPoint = 0;
   std::optional<ref::Tensor> shifts;
@@ -53,7 +54,8 @@ struct Weights {
 
 /// Returns constant weights minus their zero points in the form that kernels read, or nullopt if
 /// they have no such form.
-std::optional<Weights> weightsOf(mlir::OpBuilder &builder, mlir::Operation *contraction);
+std::optional<Int8Weights> convertToInt8Weights(mlir::OpBuilder &builder,
+                                                mlir::Operation *contraction);
 
 } // namespace dlc::quantize
 

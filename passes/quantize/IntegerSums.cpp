@@ -53,25 +53,26 @@ using namespace quantize;
 namespace {
 
 /// A dequantized operand: (integers - their zero point - zeros) * scale.
-struct Dequantized {
-  Integers integers;
+struct DequantizedOperand {
+  IntegerOperand integers;
   Value scale;  ///< scale in f32, broadcasts to the integers
   Value zeros;  ///< zero points in f32 that a contraction cannot subtract; null: none
   Value floats; ///< rounded floats, perhaps NaN, from which the integers are cast; null: none
 };
 
-bool isZeroOrNone(Value zeroPoint) { return !zeroPoint || isSplatOf(zeroPoint, 0); }
+bool isZeroOrNone(Value zeroPoint) { return !zeroPoint || isSplatWithValue(zeroPoint, 0); }
 
 bool isSignedByte(Value x) { return typeOf(x).getElementType().isSignlessInteger(8); }
 
 /// Matches a dequantization of 4- or 8-bit integers to f32, or view operations on one with a single
 /// scale. With `byRows`, float zero points and zero points of several elements are returned in
 /// `zeros`.
-std::optional<Dequantized> dequantized(Value value, OpBuilder &builder, bool byRows = false) {
+std::optional<DequantizedOperand> matchDequantized(Value value, OpBuilder &builder,
+                                                   bool byRows = false) {
   // A view operation can be moved before a dequantization that has a single scale.
   if (Operation *op = value.getDefiningOp();
       op && op->hasTrait<ViewLike>() && op->getNumOperands() == 1) {
-    auto inner = dequantized(op->getOperand(0), builder);
+    auto inner = matchDequantized(op->getOperand(0), builder);
     Value zero = inner ? inner->integers.zeroPoint : Value();
     if (!inner || typeOf(inner->scale).getNumElements() != 1 ||
         (zero && typeOf(zero).getNumElements() != 1))
@@ -79,10 +80,10 @@ std::optional<Dequantized> dequantized(Value value, OpBuilder &builder, bool byR
     Operation *view = builder.clone(*op);
     view->setOperand(0, inner->integers.x);
     view->getResult(0).setType(typeOf(value).clone(typeOf(inner->integers.x).getElementType()));
-    return Dequantized{{view->getResult(0), zero}, inner->scale, Value(), Value()};
+    return DequantizedOperand{{view->getResult(0), zero}, inner->scale, Value(), Value()};
   }
   auto op = value.getDefiningOp<DequantizeOp>();
-  if (!op || !typeOf(value).getElementType().isF32() || hasBlocks(op) ||
+  if (!op || !typeOf(value).getElementType().isF32() || hasBlockParameters(op) ||
       !isNarrowInteger(typeOf(op.getX()).getElementType()))
     return std::nullopt;
   // New operations are inserted before the dequantization, so that all contractions that read it
@@ -90,23 +91,23 @@ std::optional<Dequantized> dequantized(Value value, OpBuilder &builder, bool byR
   OpBuilder at(op);
   Value x = unpacked(at, op.getX()), zero = op.getZeroPoint();
   if (isZeroOrNone(zero))
-    return Dequantized{{x, Value()}, op.getScale(), Value(), Value()};
+    return DequantizedOperand{{x, Value()}, op.getScale(), Value(), Value()};
   const bool isFloat = isa<FloatType>(typeOf(zero).getElementType());
   if (!isFloat)
     zero = unpacked(at, zero);
   if (!isFloat && !(byRows && typeOf(zero).getNumElements() != 1))
-    return Dequantized{{x, zero}, op.getScale(), Value(), Value()};
+    return DequantizedOperand{{x, zero}, op.getScale(), Value(), Value()};
   if (!byRows)
     return std::nullopt;
   TensorBuilder b(at, op.getLoc());
   if (!isFloat)
     zero = b.cast(b.cast(zero, builder.getI32Type()), builder.getF32Type());
-  return Dequantized{{x, Value()}, op.getScale(), zero, Value()};
+  return DequantizedOperand{{x, Value()}, op.getScale(), zero, Value()};
 }
 
 /// Casts floats that are rounded and clamped to the range of an 8-bit type to this type. The result
 /// for NaN is undefined. Returns null for other floats.
-Value roundedIntegers(Value floats, OpBuilder &builder) {
+Value castRoundedToInteger(Value floats, OpBuilder &builder) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double low = -kInfinity, high = kInfinity;
   Value value = floats;
@@ -132,24 +133,24 @@ Value roundedIntegers(Value floats, OpBuilder &builder) {
   return b.cast(floats, IntegerType::get(builder.getContext(), 8, sign));
 }
 
-/// Matches a dequantization like dequantized(), and also one that is composed of float operations
-/// and may have a scale and zero point for each row.
-std::optional<Dequantized> dequantizedRows(Value value, OpBuilder &builder) {
+/// Matches a dequantization like matchDequantized(), and also one that is composed of float
+/// operations and may have a scale and zero point for each row.
+std::optional<DequantizedOperand> matchDequantizedRows(Value value, OpBuilder &builder) {
   auto mul = value.getDefiningOp<MulOp>();
   auto sub = mul ? mul.getA().getDefiningOp<SubOp>() : SubOp();
   Value floats = sub ? sub.getA() : mul ? mul.getA() : Value();
-  Value integers = floats ? roundedIntegers(floats, builder) : Value();
+  Value integers = floats ? castRoundedToInteger(floats, builder) : Value();
   if (!integers)
-    return dequantized(value, builder, /*byRows=*/true);
+    return matchDequantized(value, builder, /*byRows=*/true);
   if (shapeOf(integers) != shapeOf(value))
     return std::nullopt;
-  return Dequantized{{integers, Value()}, mul.getB(), sub ? sub.getB() : Value(), floats};
+  return DequantizedOperand{{integers, Value()}, mul.getB(), sub ? sub.getB() : Value(), floats};
 }
 
-class Rewriter {
+class IntegerSumsRewriter {
 public:
   /// `isHost` or `isGpu` is set if the whole program runs on a CPU or on a GPU.
-  Rewriter(ModuleOp module, Costs &costs, bool isHost, bool isGpu)
+  IntegerSumsRewriter(ModuleOp module, Costs &costs, bool isHost, bool isGpu)
       : builder(module.getContext()), costs(costs), isHost(isHost), isGpu(isGpu) {
     module.walk([&](GradientOp) { isTraining = true; });
   }
@@ -167,7 +168,7 @@ public:
       return;
     }
     auto product = dyn_cast<MatmulOp>(op);
-    if (product && keepBlocks(product, isHost && !isTraining ? &costs : nullptr))
+    if (product && keepBlockQuantizedWeights(product, isHost && !isTraining ? &costs : nullptr))
       return;
     if (isFloat && (isHost || isGpu)) {
       if (!asIntegers(op) && isHost)
@@ -193,19 +194,19 @@ private:
   /// Creates, before the contraction, an equivalent integer contraction in a form for which there
   /// is a kernel. Returns nullopt and creates nothing if there is no kernel.
   std::optional<Sums> sumsOf(Operation *op) {
-    Integers x = integersOf(op, 0), w = integersOf(op, 1);
+    IntegerOperand x = getIntegerOperand(op, 0), w = getIntegerOperand(op, 1);
     auto left = kernelZeroPoint(x.zeroPoint);
     if (!left || (!isHost && !isGpu))
       return std::nullopt;
     TensorBuilder b(builder, op->getLoc());
     Sums sums;
     auto right = kernelZeroPoint(w.zeroPoint);
-    if (!isOfConstants(w.x) || (w.zeroPoint && !isOfConstants(w.zeroPoint))) {
+    if (!isComputedFromConstants(w.x) || (w.zeroPoint && !isComputedFromConstants(w.zeroPoint))) {
       const bool takesAny = isHost ? costs.usesGeneratedIntegerSums() : isGpu;
       if (!right || !(takesAny || (isa<MatmulOp>(op) && isSignedByte(w.x))))
         return std::nullopt;
     } else if (!right || (isHost && (*right || !isSignedByte(w.x)))) {
-      auto weights = weightsOf(builder, op);
+      auto weights = convertToInt8Weights(builder, op);
       if (!weights)
         return std::nullopt;
       w.x = b.make<ConstantOp>(weights->numbers.toAttr());
@@ -224,9 +225,9 @@ private:
       return sums;
     }
     sums.isUnfolded = conv && isHost && costs.usesGeneratedIntegerSums() && !*right &&
-                      !sums.shifts && isOfConstants(w.x) && canUnfold(conv, x.zeroPoint);
+                      !sums.shifts && isComputedFromConstants(w.x) && canUnfold(conv, x.zeroPoint);
     if (sums.isUnfolded) {
-      sums.op = unfolded(conv, x.zeroPoint, b).getDefiningOp();
+      sums.op = convToIm2colMatmul(conv, x.zeroPoint, b).getDefiningOp();
       conv.erase();
       return sums;
     }
@@ -250,7 +251,7 @@ private:
     op->getResult(0).replaceAllUsesWith(y);
     op->erase();
     if (sums.isUnfolded)
-      keepInRows(sums.op->getResult(0));
+      sinkTransposeToPlanes(sums.op->getResult(0));
   }
 
   /// Returns a zero point in the form that kernels of the target read: a single element, in i32 on
@@ -259,12 +260,12 @@ private:
     if (isZeroOrNone(zero))
       return Value();
     if (typeOf(zero).getNumElements() != 1 ||
-        (isHost && costs.usesGeneratedIntegerSums() && !isZeroPointOfBytes(zero)))
+        (isHost && costs.usesGeneratedIntegerSums() && !isInt8ZeroPoint(zero)))
       return std::nullopt;
     TensorBuilder b(builder, zero.getLoc());
     if (isHost)
-      zero = foldedConstant(builder, b.cast(zero, builder.getI32Type()));
-    return foldedConstant(builder, b.reshape(zero, {}));
+      zero = foldToConstant(builder, b.cast(zero, builder.getI32Type()));
+    return foldToConstant(builder, b.reshape(zero, {}));
   }
 
   /// Stores constant weights with the reduction dimension last, because tensor cores read 8-bit
@@ -272,12 +273,12 @@ private:
   void transposeWeights(Operation *op) {
     auto product = dyn_cast<MatmulOp>(op);
     if (!product || product.getTransposeB() || typeOf(product.getB()).getRank() != 2 ||
-        !isOfConstants(product.getB()))
+        !isComputedFromConstants(product.getB()))
       return;
     OpBuilder at(op);
     Value transposed =
         TensorBuilder(at, op->getLoc()).make<TransposeOp>(product.getB(), ArrayRef<int64_t>{1, 0});
-    product.getBMutable().assign(foldedConstant(at, transposed));
+    product.getBMutable().assign(foldToConstant(at, transposed));
     product.setTransposeB(true);
   }
 
@@ -286,14 +287,14 @@ private:
   void readNarrow(Operation *op) {
     auto product = dyn_cast<MatmulOp>(op);
     if (!product || typeOf(product.getB()).getRank() != 2 ||
-        !isBoundByWeights(product, std::max(kMaxWeightBoundRows, costs.maxBlockScaledRows())))
+        !isWeightBandwidthBound(product, std::max(kMaxWeightBoundRows, costs.maxBlockScaledRows())))
       return;
-    if (keepChannels(product, costs))
+    if (keepChannelQuantizedWeights(product, costs))
       return;
     auto w = product.getB().getDefiningOp<DequantizeOp>();
     auto factors = w && !w.getZeroPoint() ? perChannel(op, w.getScale()) : std::nullopt;
-    if (!factors || hasBlocks(w) || !isInt8(w.getX().getType()) || !isOfConstants(w.getX()) ||
-        !isBoundByWeights(product, kMaxWeightBoundRows))
+    if (!factors || hasBlockParameters(w) || !isInt8(w.getX().getType()) ||
+        !isComputedFromConstants(w.getX()) || !isWeightBandwidthBound(product, kMaxWeightBoundRows))
       return;
     TensorBuilder b(builder, op->getLoc());
     Value bits = b.cast(w.getX(), builder.getF32Type());
@@ -326,8 +327,8 @@ private:
   /// Rewrites a contraction of dequantized operands as an integer contraction. Returns whether
   /// there is a kernel for the integer contraction.
   bool asIntegers(Operation *op) {
-    auto x = dequantizedRows(op->getOperand(0), builder);
-    auto w = x ? dequantized(op->getOperand(1), builder) : std::nullopt;
+    auto x = matchDequantizedRows(op->getOperand(0), builder);
+    auto w = x ? matchDequantized(op->getOperand(1), builder) : std::nullopt;
     auto factors = w ? perChannel(op, w->scale) : std::nullopt,
          rows = w ? perRow(op, x->scale) : std::nullopt,
          zeros = w && x->zeros ? perRow(op, x->zeros) : std::nullopt,
@@ -336,7 +337,7 @@ private:
     if (rows && x->floats)
       rows = withNaN(op, *rows, x->floats);
     if (!factors || !rows || !right || (left && typeOf(left).getNumElements() != 1) ||
-        (x->zeros && (!zeros || !isa<MatmulOp>(op) || !isOfConstants(w->integers.x))))
+        (x->zeros && (!zeros || !isa<MatmulOp>(op) || !isComputedFromConstants(w->integers.x))))
       return false;
     TensorBuilder b(builder, op->getLoc());
     Operation *integers = withOperands(op, x->integers.x, w->integers.x);
@@ -381,14 +382,14 @@ private:
   /// Checks that the products of constant scales are normal numbers (neither subnormal nor
   /// infinite).
   static bool mayMergeScales(Operation *op, Value ofWeights, Value ofX) {
-    if (!isOfConstants(ofWeights) || !isOfConstants(ofX))
+    if (!isComputedFromConstants(ofWeights) || !isComputedFromConstants(ofX))
       return true;
-    auto all = evaluated(ofWeights), one = evaluated(ofX);
+    auto all = evaluateConstant(ofWeights), one = evaluateConstant(ofX);
     if (!all || !one)
       return false;
     Type element = typeOf(ofX).getElementType();
     for (int64_t i = 0; i < all->size(); ++i)
-      if (!isAllowed(
+      if (!isRewriteAllowed(
               {ConstantRewrite::Kind::MergeScales, element, {all->getDouble(i), one->getDouble(0)}},
               op))
         return false;
@@ -431,7 +432,7 @@ private:
   /// output channel.
   Value channelSums(Operation *op) {
     TensorBuilder b(builder, op->getLoc());
-    Value weights = centered(builder, op, 1);
+    Value weights = subtractZeroPoint(builder, op, 1);
     int64_t rank = typeOf(weights).getRank();
     int64_t depth = rank - (cast<MatmulOp>(op).getTransposeB() ? 1 : 2);
     SmallVector<int64_t> shape(shapeOf(weights));
@@ -445,21 +446,22 @@ private:
   /// Rewrites a transposed convolution of dequantized operands as one integer convolution that
   /// computes all phases (passes/SubPixels.h), if there is a kernel for that convolution.
   void sumTransposed(ConvTransposeOp op) {
-    auto phases = phasesOf(op);
-    auto x = dequantized(op.getX(), builder), w = dequantized(op.getW(), builder);
+    auto phases = computeSubPixelPhases(op);
+    auto x = matchDequantized(op.getX(), builder), w = matchDequantized(op.getW(), builder);
     constexpr int64_t kOutputs = 1; // axis of output channels in weights [C, O, ..]
     auto isSingle = [](Value each) { return !each || typeOf(each).getNumElements() == 1; };
     if (!phases || !x || !w || op.getGroups() != 1 || !isSingle(x->scale) ||
-        !isSingle(x->integers.zeroPoint) || !isOfConstants(w->integers.x) ||
+        !isSingle(x->integers.zeroPoint) || !isComputedFromConstants(w->integers.x) ||
         !isPerIndex(op.getW(), kOutputs, w->scale))
       return;
-    auto weights = evaluated(centered(builder, op.getLoc(), w->integers.x, w->integers.zeroPoint));
-    auto narrow = weights ? narrowed(*weights) : std::nullopt;
+    auto weights = evaluateConstant(
+        subtractZeroPoint(builder, op.getLoc(), w->integers.x, w->integers.zeroPoint));
+    auto narrow = weights ? narrowToInt8(*weights) : std::nullopt;
     if (!narrow)
       return;
     TensorBuilder b(builder, op.getLoc());
     SubPixels phased(op, *phases, b);
-    Value arranged = foldedConstant(builder, phased.weights(b.make<ConstantOp>(narrow->toAttr())));
+    Value arranged = foldToConstant(builder, phased.weights(b.make<ConstantOp>(narrow->toAttr())));
     Operation *conv = phased.convolution(x->integers.x, arranged, Value()).getDefiningOp();
     if (Value zero = x->integers.zeroPoint)
       setZeroPoints(conv, b.reshape(zero, {}), Value());
@@ -495,7 +497,7 @@ private:
   Value inputSums(Operation *op, TensorBuilder &b) {
     if (auto conv = dyn_cast<ConvOp>(op))
       return windowSums(b, conv);
-    Value x = centered(builder, op, 0);
+    Value x = subtractZeroPoint(builder, op, 0);
     int64_t rank = typeOf(x).getRank(), depth = rank - (cast<MatmulOp>(op).getTransposeA() ? 2 : 1);
     SmallVector<int64_t> sizes(shapeOf(x));
     sizes.erase(sizes.begin() + depth);
@@ -505,7 +507,7 @@ private:
 
   /// Returns Σx, the sum of the inputs, over each window of a convolution. A 1x1 convolution sums
   /// the channels in any layout; a convolution of one channel in f32 then sums the window. The f32
-  /// sums are exact if hasSmallSums() holds.
+  /// sums are exact if hasExactF32Sums() holds.
   Value windowSums(TensorBuilder &b, ConvOp conv) {
     auto ones = [&](ArrayRef<int64_t> shape, Type element) {
       auto all = ref::Tensor::empty(RankedTensorType::get(shape, element));
@@ -544,8 +546,9 @@ private:
   /// sum exceeds kExact (2^24). If the range of an operand is not known at compile time, only casts
   /// the operands to i32.
   void asFloats(Operation *op) {
-    auto x = boundOf(integersOf(op, 0)), w = boundOf(integersOf(op, 1));
-    Value wideX = centered(builder, op, 0), wideW = centered(builder, op, 1);
+    auto x = getMagnitudeBound(getIntegerOperand(op, 0)),
+         w = getMagnitudeBound(getIntegerOperand(op, 1));
+    Value wideX = subtractZeroPoint(builder, op, 0), wideW = subtractZeroPoint(builder, op, 1);
     if (!x || !w) {
       op->setOperand(0, wideX);
       op->setOperand(1, wideW);
@@ -651,8 +654,8 @@ struct IntegerSumsPass : OptionPass<IntegerSumsPass> {
     if (!costs)
       return failure();
     bool isGpu = can(options.device, DLC_DEVICE_GPU_CODE), isOnePlace = options.place.empty();
-    requantize(module);
-    Rewriter rewriter(module, *costs, isOnePlace && !isGpu, isOnePlace && isGpu);
+    simplifyRequantization(module);
+    IntegerSumsRewriter rewriter(module, *costs, isOnePlace && !isGpu, isOnePlace && isGpu);
     SmallVector<Operation *> contractions;
     module.walk([&](Operation *op) {
       if (isa<ConvOp, ConvTransposeOp, MatmulOp>(op))

@@ -29,22 +29,22 @@ bool isPacked(Type type) {
   return tensor && ref::isPackedElement(tensor.getElementType());
 }
 
-Type bytesOf(Type type) {
-  return isPacked(type) ? ref::bytesType(cast<RankedTensorType>(type)) : type;
+Type toPackedBytes(Type type) {
+  return isPacked(type) ? ref::getPackedBytesType(cast<RankedTensorType>(type)) : type;
 }
 
-ElementsAttr bytesOf(ElementsAttr value) {
+ElementsAttr toPackedBytes(ElementsAttr value) {
   auto tensor = ref::Tensor::fromAttr(value);
   if (failed(tensor))
     return {};
-  auto type = cast<RankedTensorType>(bytesOf(value.getShapedType()));
+  auto type = cast<RankedTensorType>(toPackedBytes(value.getShapedType()));
   return constantAttr(ref::Tensor::borrow(type, tensor->data(), tensor->owner()), type);
 }
 
 /// Builder of conversions between the 4-bit elements of a tensor and its packed bytes.
-class Packer {
+class Int4Packer {
 public:
-  Packer(CastOp op, RankedTensorType packed)
+  Int4Packer(CastOp op, RankedTensorType packed)
       : builder(op), b(builder, op.getLoc()), shape(packed.getShape()), rows(shape) {
     // A scalar is stored as a row of one element.
     if (rows.empty())
@@ -133,7 +133,7 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
     return "stores 4-bit integers in bytes, and spells casts from and to them out as shifts";
   }
 
-  static void retype(Value value) { value.setType(bytesOf(value.getType())); }
+  static void retype(Value value) { value.setType(toPackedBytes(value.getType())); }
 
   /// A cast, and the original packed 4-bit types of its operand and result; null for a type that is
   /// not packed.
@@ -148,10 +148,10 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
     Value y = op.getX();
     if (cast.from) {
       Value known = inEightBits.lookup(y);
-      y = known ? known : Packer(op, cast.from).unpack(y);
+      y = known ? known : Int4Packer(op, cast.from).unpack(y);
     }
     if (cast.to) {
-      Packer packer(op, cast.to);
+      Int4Packer packer(op, cast.to);
       Value narrow = packer.narrow(y);
       y = packer.pack(narrow);
       inEightBits[y] = narrow;
@@ -166,19 +166,19 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
     auto keep = [](Type type) { return TypeAttr::get(cast<RankedTensorType>(type)); };
     SmallVector<Type> arguments, results;
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
-      arguments.push_back(bytesOf(type));
+      arguments.push_back(toPackedBytes(type));
       if (!isPacked(type))
         continue;
       function.setArgAttr(unsigned(i), kPackedAttr, keep(type));
       if (auto init = function.getArgAttrOfType<ElementsAttr>(unsigned(i), kInitAttr)) {
-        ElementsAttr bytes = bytesOf(init);
+        ElementsAttr bytes = toPackedBytes(init);
         if (!bytes)
           return function.emitError("the data of a constant is missing in the module");
         function.setArgAttr(unsigned(i), kInitAttr, bytes);
       }
     }
     for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
-      results.push_back(bytesOf(type));
+      results.push_back(toPackedBytes(type));
       if (isPacked(type))
         function.setResultAttr(unsigned(i), kPackedAttr, keep(type));
     }
@@ -218,7 +218,7 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
           llvm::for_each(block.getArguments(), retype);
       auto constant = dyn_cast<ConstantOp>(op);
       if (constant && isPacked(constant.getType())) {
-        ElementsAttr bytes = bytesOf(constant.getValue());
+        ElementsAttr bytes = toPackedBytes(constant.getValue());
         if (!bytes)
           return WalkResult(op->emitError("the data of a constant is missing in the module"));
         constant.setValueAttr(bytes);

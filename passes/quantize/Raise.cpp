@@ -29,21 +29,23 @@ namespace dlc {
 namespace {
 
 /// Returns the width of a signed, unsigned or signless integer type, or 0 for other types.
-unsigned widthOf(Value value) {
+unsigned getIntegerWidth(Value value) {
   auto type = dyn_cast<IntegerType>(typeOf(value).getElementType());
   return type ? type.getWidth() : 0;
 }
 
-bool isQuantized(Value value) { return widthOf(value) >= 4 && widthOf(value) <= 16; }
+bool isQuantized(Value value) {
+  return getIntegerWidth(value) >= 4 && getIntegerWidth(value) <= 16;
+}
 
-struct Difference {
+struct ZeroPointDifference {
   Value x, zeroPoint; ///< zeroPoint is null for 0
 };
 
 /// Matches x, or x minus a zero point, in a signed integer type that is wide enough for every
 /// difference.
-std::optional<Difference> integerDifference(Value value) {
-  Difference found;
+std::optional<ZeroPointDifference> matchIntegerDifference(Value value) {
+  ZeroPointDifference found;
   if (auto sub = value.getDefiningOp<SubOp>()) {
     if (shapeOf(sub.getA()) != shapeOf(value))
       return std::nullopt;
@@ -51,7 +53,8 @@ std::optional<Difference> integerDifference(Value value) {
     value = sub.getA();
   }
   auto cast = value.getDefiningOp<CastOp>();
-  if (!cast || !isQuantized(cast.getX()) || widthOf(value) < widthOf(cast.getX()) + 2 ||
+  if (!cast || !isQuantized(cast.getX()) ||
+      getIntegerWidth(value) < getIntegerWidth(cast.getX()) + 2 ||
       typeOf(value).getElementType().isUnsignedInteger())
     return std::nullopt;
   found.x = cast.getX();
@@ -60,7 +63,7 @@ std::optional<Difference> integerDifference(Value value) {
 
 /// Matches (x - zero point) in a float type, where the difference is computed either in integers or
 /// in the float type.
-std::optional<Difference> difference(Value value) {
+std::optional<ZeroPointDifference> matchZeroPointDifference(Value value) {
   Value zeroPoint;
   if (auto sub = value.getDefiningOp<SubOp>()) {
     if (shapeOf(sub.getA()) != shapeOf(value))
@@ -69,21 +72,21 @@ std::optional<Difference> difference(Value value) {
     value = sub.getA();
   }
   auto cast = value.getDefiningOp<CastOp>();
-  if (!cast || widthOf(cast.getX()) == 0)
+  if (!cast || getIntegerWidth(cast.getX()) == 0)
     return std::nullopt;
-  auto found = integerDifference(cast.getX());
+  auto found = matchIntegerDifference(cast.getX());
   if (found && !(zeroPoint && found->zeroPoint)) {
     if (zeroPoint)
       found->zeroPoint = zeroPoint;
     return found;
   }
-  return isQuantized(cast.getX()) ? std::optional(Difference{cast.getX(), zeroPoint})
+  return isQuantized(cast.getX()) ? std::optional(ZeroPointDifference{cast.getX(), zeroPoint})
                                   : std::nullopt;
 }
 
 /// Reshapes a scale or zero point to a rank that dlc.dequantize supports: 0, or the rank of the
 /// quantized tensor.
-Value withRank(OpBuilder &builder, Value value, int64_t rank) {
+Value reshapeToRank(OpBuilder &builder, Value value, int64_t rank) {
   if (!value)
     return value;
   SmallVector<int64_t> shape;
@@ -93,12 +96,12 @@ Value withRank(OpBuilder &builder, Value value, int64_t rank) {
   }
   if (shapeOf(value) == ArrayRef(shape))
     return value;
-  return foldedConstant(builder, TensorBuilder(builder, value.getLoc()).reshape(value, shape));
+  return foldToConstant(builder, TensorBuilder(builder, value.getLoc()).reshape(value, shape));
 }
 
 /// Returns the zero point in a type that dlc.dequantize supports: x's type, i32, or the scale's
 /// type.
-Value zeroPointFor(TensorBuilder &b, const Difference &from, Type scale) {
+Value convertZeroPoint(TensorBuilder &b, const ZeroPointDifference &from, Type scale) {
   Value zero = from.zeroPoint;
   if (!zero)
     return zero;
@@ -122,14 +125,15 @@ struct RaiseDequantize : OpRewritePattern<MulOp> {
     for (auto [value, scale] : {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())}) {
       if (!typeOf(scale).hasStaticShape() || shapeOf(value) != shapeOf(op.getY()))
         continue;
-      auto found = difference(value);
+      auto found = matchZeroPointDifference(value);
       if (!found || (found->zeroPoint && !typeOf(found->zeroPoint).hasStaticShape()))
         continue;
       TensorBuilder b(rewriter, op.getLoc());
       const int64_t rank = typeOf(found->x).getRank();
-      Value zero = zeroPointFor(b, *found, typeOf(scale).getElementType());
-      Value y = b.make<DequantizeOp>(found->x, withRank(rewriter, scale, rank),
-                                     withRank(rewriter, zero, rank), IntegerAttr(), IntegerAttr());
+      Value zero = convertZeroPoint(b, *found, typeOf(scale).getElementType());
+      Value y =
+          b.make<DequantizeOp>(found->x, reshapeToRank(rewriter, scale, rank),
+                               reshapeToRank(rewriter, zero, rank), IntegerAttr(), IntegerAttr());
       y.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
       rewriter.replaceOp(op, y);
       return success();
@@ -141,7 +145,7 @@ struct RaiseDequantize : OpRewritePattern<MulOp> {
 /// Operand of an integer contraction that consists of 4- or 8-bit integers, perhaps after view
 /// operations.
 struct NarrowOperand {
-  Difference integers;                 ///< integers of 4 or 8 bits
+  ZeroPointDifference integers;        ///< integers of 4 or 8 bits
   std::optional<ref::Tensor> constant; ///< i8 constant, instead of `integers`
   RankedTensorType constantType;
   SmallVector<Operation *> views;      ///< views of the integers, from the contraction
@@ -179,11 +183,11 @@ std::optional<NarrowOperand> matchNarrowOperand(Operation *contraction, unsigned
   }
   if (auto constant = constantTensor(value)) {
     found.constant =
-        constant->getElementType().isInteger(32) ? quantize::narrowed(*constant) : std::nullopt;
+        constant->getElementType().isInteger(32) ? quantize::narrowToInt8(*constant) : std::nullopt;
     found.constantType = typeOf(value).clone(IntegerType::get(value.getContext(), 8));
     return found.constant ? std::optional(found) : std::nullopt;
   }
-  auto integers = integerDifference(value);
+  auto integers = matchIntegerDifference(value);
   if (!integers || !isNarrowInteger(typeOf(integers->x).getElementType()) ||
       (!found.views.empty() && ref::isPackedElement(typeOf(integers->x).getElementType())))
     return std::nullopt;
@@ -199,8 +203,8 @@ std::optional<NarrowOperand> matchNarrowOperand(Operation *contraction, unsigned
 
 /// Applies the view operations of an operand to its integers, and returns the result with the
 /// operand's zero point.
-Difference build(OpBuilder &builder, Location loc, const NarrowOperand &operand) {
-  Difference made = operand.integers;
+ZeroPointDifference applyViews(OpBuilder &builder, Location loc, const NarrowOperand &operand) {
+  ZeroPointDifference made = operand.integers;
   if (operand.constant)
     made.x = makeConstant(builder, loc, *operand.constant, operand.constantType);
   for (Operation *view : llvm::reverse(operand.views)) {
@@ -223,7 +227,8 @@ template <typename Op> struct RaiseContraction : OpRewritePattern<Op> {
     auto right = left ? matchNarrowOperand(op, 1) : std::nullopt;
     if (!right || (left->constant && right->constant))
       return failure();
-    Difference a = build(rewriter, op.getLoc(), *left), b = build(rewriter, op.getLoc(), *right);
+    ZeroPointDifference a = applyViews(rewriter, op.getLoc(), *left),
+                        b = applyViews(rewriter, op.getLoc(), *right);
     rewriter.modifyOpInPlace(op, [&] {
       op->setOperand(0, a.x);
       op->setOperand(1, b.x);
@@ -252,10 +257,10 @@ struct RaiseBlocks : OpRewritePattern<ReshapeOp> {
     TensorBuilder b(rewriter, op.getLoc());
     auto perBlock = [&](Value each) {
       return each && typeOf(each).getRank() != 0
-                 ? foldedConstant(rewriter, b.reshape(each, shapeOf(each).drop_back()))
+                 ? foldToConstant(rewriter, b.reshape(each, shapeOf(each).drop_back()))
                  : each;
     };
-    Value y = b.make<DequantizeOp>(foldedConstant(rewriter, b.reshape(from.getX(), merged)),
+    Value y = b.make<DequantizeOp>(foldToConstant(rewriter, b.reshape(from.getX(), merged)),
                                    perBlock(from.getScale()), perBlock(from.getZeroPoint()),
                                    rewriter.getI64IntegerAttr(int64_t(merged.size()) - 1),
                                    rewriter.getI64IntegerAttr(shape.back()));
@@ -283,7 +288,7 @@ struct RaiseShortBlocks : OpRewritePattern<SliceOp> {
     if (llvm::divideCeil(sliced[axis], block) != llvm::divideCeil(shape[axis], block))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
-    Value x = foldedConstant(rewriter,
+    Value x = foldToConstant(rewriter,
                              b.make<SliceOp>(from.getX(), op.getStart(), sliced, op.getStride()));
     Value y = b.make<DequantizeOp>(x, from.getScale(), from.getZeroPoint(), from.getAxisAttr(),
                                    from.getBlockSizeAttr());

@@ -22,13 +22,13 @@ namespace dlc::quantize {
 namespace {
 
 /// A value, and the reshapes and transposes that are applied to it, the last one first.
-struct Moved {
+struct MovedValue {
   Value value;
   SmallVector<Operation *> moves;
 };
 
-Moved beforeMoves(Value value) {
-  Moved found{value, {}};
+MovedValue stripMoves(Value value) {
+  MovedValue found{value, {}};
   while (isa_and_nonnull<ReshapeOp, TransposeOp>(found.value.getDefiningOp())) {
     found.moves.push_back(found.value.getDefiningOp());
     found.value = found.moves.back()->getOperand(0);
@@ -37,7 +37,7 @@ Moved beforeMoves(Value value) {
 }
 
 /// Applies the reshapes and transposes in `moves` to another value of the same shape.
-Value moved(ArrayRef<Operation *> moves, Value value, OpBuilder &builder) {
+Value applyMoves(ArrayRef<Operation *> moves, Value value, OpBuilder &builder) {
   for (Operation *move : llvm::reverse(moves)) {
     Operation *copy = builder.clone(*move);
     copy->setOperand(0, value);
@@ -49,14 +49,14 @@ Value moved(ArrayRef<Operation *> moves, Value value, OpBuilder &builder) {
 
 bool isF32(Value value) { return typeOf(value).getElementType().isF32(); }
 
-std::optional<double> numberOf(Value zeroPoint) {
+std::optional<double> getZeroPointValue(Value zeroPoint) {
   return zeroPoint ? splatValue(zeroPoint) : std::optional<double>(0);
 }
 
 /// Returns whether quantizing dequantized values to their original type returns the original
 /// quantized values. The scale and zero point must be the same. In f32, x * scale / scale rounds to
 /// the same integer of up to 17 bits if the scale is neither subnormal nor huge.
-bool givesBack(QuantizeOp quantize, DequantizeOp dequantize) {
+bool isInverse(QuantizeOp quantize, DequantizeOp dequantize) {
   constexpr double kTiny = 1e-30;
   auto type = cast<IntegerType>(typeOf(dequantize.getX()).getElementType());
   if (type != quantize.getTo() || type.getWidth() > 16 || !isF32(dequantize.getY()) ||
@@ -67,34 +67,35 @@ bool givesBack(QuantizeOp quantize, DequantizeOp dequantize) {
       int64_t(quantize.getHigh().value_or(uint64_t(high))) < high)
     return false;
   auto scale = splatValue(dequantize.getScale()), again = splatValue(quantize.getScale()),
-       zero = numberOf(dequantize.getZeroPoint()), zeroAgain = numberOf(quantize.getZeroPoint());
+       zero = getZeroPointValue(dequantize.getZeroPoint()),
+       zeroAgain = getZeroPointValue(quantize.getZeroPoint());
   return scale && scale == again && std::abs(*scale) > kTiny && std::abs(*scale) < 1 / kTiny &&
          zero && zero == zeroAgain && *zero == std::trunc(*zero);
 }
 
-void removeIfGivenBack(QuantizeOp op) {
-  Moved x = beforeMoves(op.getX());
+void removeIfRoundTrip(QuantizeOp op) {
+  MovedValue x = stripMoves(op.getX());
   auto dequantize = x.value.getDefiningOp<DequantizeOp>();
-  if (!dequantize || !givesBack(op, dequantize) ||
+  if (!dequantize || !isInverse(op, dequantize) ||
       (!x.moves.empty() && ref::isPackedElement(typeOf(dequantize.getX()).getElementType())))
     return;
   OpBuilder builder(op);
-  op.getY().replaceAllUsesWith(moved(x.moves, dequantize.getX(), builder));
+  op.getY().replaceAllUsesWith(applyMoves(x.moves, dequantize.getX(), builder));
   op.erase();
 }
 
-void keepInFloats(DequantizeOp op) {
+void replaceInt16RoundTrip(DequantizeOp op) {
   constexpr double kExact = 1 << 20;
-  Moved x = beforeMoves(op.getX());
+  MovedValue x = stripMoves(op.getX());
   auto quantize = x.value.getDefiningOp<QuantizeOp>();
-  auto zero = numberOf(op.getZeroPoint());
+  auto zero = getZeroPointValue(op.getZeroPoint());
   if (!quantize || cast<IntegerType>(quantize.getTo()).getWidth() != 16 ||
       !isF32(quantize.getX()) || !isF32(op.getScale()) || op.getBlockSize() || !zero ||
       std::abs(*zero) > kExact)
     return;
   OpBuilder builder(op);
   Value y = roundedValues(quantize);
-  y = moved(x.moves, y, builder);
+  y = applyMoves(x.moves, y, builder);
   TensorBuilder b(builder, op.getLoc());
   if (*zero != 0)
     y = b.make<SubOp>(y, b.scalar(*zero, y));
@@ -104,15 +105,15 @@ void keepInFloats(DequantizeOp op) {
 
 } // namespace
 
-void requantize(ModuleOp module) {
+void simplifyRequantization(ModuleOp module) {
   SmallVector<QuantizeOp> quantizations;
   SmallVector<DequantizeOp> dequantizations;
   module.walk([&](QuantizeOp op) { quantizations.push_back(op); });
   for (QuantizeOp op : quantizations)
-    removeIfGivenBack(op);
+    removeIfRoundTrip(op);
   module.walk([&](DequantizeOp op) { dequantizations.push_back(op); });
   for (DequantizeOp op : dequantizations)
-    keepInFloats(op);
+    replaceInt16RoundTrip(op);
 }
 
 } // namespace dlc::quantize

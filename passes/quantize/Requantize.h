@@ -8,7 +8,7 @@ namespace dlc::quantize {
 
 /// Removes quantizations that return the quantized values from which their operand was dequantized.
 /// Keeps 16-bit quantized values in f32, because no kernel accumulates products of 16-bit integers.
-void requantize(mlir::ModuleOp module);
+void simplifyRequantization(mlir::ModuleOp module);
 
 } // namespace dlc::quantize
 

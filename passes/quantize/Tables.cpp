@@ -28,7 +28,7 @@ namespace {
 constexpr int kMinWork = 6;
 
 /// Returns a splat constant as a 0-d tensor.
-std::optional<ref::Tensor> numberOf(Value value) {
+std::optional<ref::Tensor> getSplatTensor(Value value) {
   auto splat = splatValue(value);
   if (!splat)
     return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<ref::Tensor> numberOf(Value value) {
   return number;
 }
 
-bool isOfBytes(Value value) {
+bool isNonConstantInt8(Value value) {
   return isInt8(value.getType()) && !value.getDefiningOp<ConstantOp>();
 }
 
@@ -52,7 +52,7 @@ bool hasFullWindows(MaxPoolOp pool) {
 
 /// Returns the operands from which the result's elements are taken unchanged (concatenations,
 /// views, gathers, max pools); empty for operations that compute new elements.
-OperandRange carriedBy(Operation *op) {
+OperandRange getCarriedOperands(Operation *op) {
   auto pool = dyn_cast<MaxPoolOp>(op);
   bool carriesAll = (pool && hasFullWindows(pool)) || isa<ConcatOp>(op) ||
                     (op->hasTrait<ViewLike>() && op->getNumOperands() == 1);
@@ -61,7 +61,7 @@ OperandRange carriedBy(Operation *op) {
                                                           : 0);
 }
 
-bool isIdentity(const ref::Tensor &table, Type of) {
+bool isIdentityTable(const ref::Tensor &table, Type of) {
   if (table.getElementType() != of)
     return false;
   for (int64_t i = 0; i < table.size(); ++i)
@@ -72,7 +72,7 @@ bool isIdentity(const ref::Tensor &table, Type of) {
 
 /// Checks that the table is monotonically increasing (not strictly) over the values of the type
 /// `of`.
-bool ascends(const ref::Tensor &table, Type of) {
+bool isMonotonicTable(const ref::Tensor &table, Type of) {
   int64_t least = of.isUnsignedInteger() ? 0 : -128;
   for (int64_t x = least; x < least + 255; ++x)
     if (!(table.getDouble(x & 255) <= table.getDouble((x + 1) & 255)))
@@ -81,24 +81,24 @@ bool ascends(const ref::Tensor &table, Type of) {
 }
 
 /// A chain of elementwise operations that compute one value from another.
-struct Segment {
+struct OpChain {
   Value from, to;
   SmallVector<Operation *> ops;
 };
 
 /// Plan to compute an 8-bit value: by a lookup of `x` in a table, or by an operation (`carrier`)
 /// that moves elements of planned operands.
-struct Plan {
+struct LookupPlan {
   Value x;
   ref::Tensor table;
   bool ascends = true; ///< whether the tables of all intermediate values ascend
   Operation *carrier = nullptr;
-  std::vector<Plan> operands;
+  std::vector<LookupPlan> operands;
 };
 
-class Chains {
+class LookupTableBuilder {
 public:
-  explicit Chains(Block &block) {
+  explicit LookupTableBuilder(Block &block) {
     for (Operation &op : block)
       if (op.getNumResults() == 1) {
         find(&op);
@@ -124,7 +124,7 @@ private:
       work += cast<FactsInterface>(each).getWeight();
     if (!carriers.contains(x) && work < kMinWork)
       return;
-    std::optional<Plan> plan = planFor(y, nullptr, {});
+    std::optional<LookupPlan> plan = planFor(y, nullptr, {});
     if (!plan)
       return;
     OpBuilder builder(op);
@@ -139,9 +139,9 @@ private:
     Value y = op->getResult(0), x;
     if (!isa<RankedTensorType>(y.getType()))
       return;
-    if (isOfBytes(y)) {
+    if (isNonConstantInt8(y)) {
       sources[y] = y;
-    } else if (OperandRange carried = carriedBy(op);
+    } else if (OperandRange carried = getCarriedOperands(op);
                !carried.empty() &&
                llvm::all_of(carried, [&](Value x) { return bool(sources.lookup(x)); })) {
       sources[y] = y;
@@ -150,10 +150,10 @@ private:
     }
     bool isChain = op->hasTrait<Elementwise>() && !isa<LookupOp>(op);
     for (Value operand : op->getOperands()) {
-      if (!isChain || numberOf(operand))
+      if (!isChain || getSplatTensor(operand))
         continue;
       Value source = sources.lookup(operand);
-      if (!source && isOfBytes(operand))
+      if (!source && isNonConstantInt8(operand))
         source = operand; // the operand is defined in another block
       isChain = source && (!x || x == source);
       x = source;
@@ -171,7 +171,7 @@ private:
   }
   static void collect(Value y, Value x, llvm::SetVector<Operation *> &chain) {
     Operation *op = y.getDefiningOp();
-    if (y == x || numberOf(y) || chain.contains(op))
+    if (y == x || getSplatTensor(y) || chain.contains(op))
       return;
     for (Value operand : op->getOperands())
       collect(operand, x, chain);
@@ -180,15 +180,15 @@ private:
 
   /// Returns a plan for the 8-bit value that the chains of operations `rest` compute from `value`,
   /// which only `user` reads. Returns nullopt if there is none.
-  std::optional<Plan> planFor(Value value, Operation *user, ArrayRef<Segment> rest) {
+  std::optional<LookupPlan> planFor(Value value, Operation *user, ArrayRef<OpChain> rest) {
     Value x = sources.lookup(value);
-    if (!x && isOfBytes(value))
+    if (!x && isNonConstantInt8(value))
       x = value;
     if (!x)
       return std::nullopt;
-    SmallVector<Segment> all{{x, value, chainOf(value, x)}};
+    SmallVector<OpChain> all{{x, value, chainOf(value, x)}};
     all.append(rest.begin(), rest.end());
-    Plan plan;
+    LookupPlan plan;
     if (!carriers.contains(x)) {
       plan.x = x;
       return fill(plan, all) ? std::optional(plan) : std::nullopt;
@@ -200,8 +200,8 @@ private:
         }))
       return std::nullopt;
     plan.carrier = x.getDefiningOp();
-    for (Value operand : carriedBy(plan.carrier)) {
-      std::optional<Plan> inner = planFor(operand, plan.carrier, all);
+    for (Value operand : getCarriedOperands(plan.carrier)) {
+      std::optional<LookupPlan> inner = planFor(operand, plan.carrier, all);
       if (!inner)
         return std::nullopt;
       plan.ascends &= inner->ascends;
@@ -212,11 +212,11 @@ private:
     return plan;
   }
 
-  Value make(const Plan &plan, OpBuilder &builder) {
-    if (const Plan *source = onlySource(plan))
+  Value make(const LookupPlan &plan, OpBuilder &builder) {
+    if (const LookupPlan *source = onlySource(plan))
       return lookedUp(moved(plan, builder), source->table, builder);
     SmallVector<Value> operands;
-    for (const Plan &each : plan.operands)
+    for (const LookupPlan &each : plan.operands)
       operands.push_back(make(each, builder));
     return carried(plan, operands, builder);
   }
@@ -224,7 +224,7 @@ private:
   /// Returns the plan with the table if there is only one table and no operation in between
   /// increases the number of elements, otherwise null. The lookup is then done last, so that
   /// several readers share the moved 8-bit values.
-  static const Plan *onlySource(const Plan &plan) {
+  static const LookupPlan *onlySource(const LookupPlan &plan) {
     if (!plan.carrier)
       return &plan;
     auto from = typeOf(plan.carrier->getOperand(0)), to = typeOf(plan.carrier->getResult(0));
@@ -235,16 +235,16 @@ private:
   }
 
   static Value lookedUp(Value x, const ref::Tensor &table, OpBuilder &builder) {
-    return isIdentity(table, typeOf(x).getElementType())
+    return isIdentityTable(table, typeOf(x).getElementType())
                ? x
                : LookupOp::create(builder, x.getLoc(), x, table.toAttr()).getY();
   }
 
-  static Value moved(const Plan &plan, OpBuilder &builder) {
+  static Value moved(const LookupPlan &plan, OpBuilder &builder) {
     return plan.carrier ? carried(plan, moved(plan.operands.front(), builder), builder) : plan.x;
   }
 
-  static Value carried(const Plan &plan, ValueRange operands, OpBuilder &builder) {
+  static Value carried(const LookupPlan &plan, ValueRange operands, OpBuilder &builder) {
     Operation *moved = builder.clone(*plan.carrier);
     for (auto [i, operand] : llvm::enumerate(operands))
       moved->setOperand(i, operand);
@@ -271,18 +271,18 @@ private:
 
   /// Computes the plan's table by evaluating the operations of the segments on all 256 values.
   /// Returns false if an operation cannot be evaluated.
-  static bool fill(Plan &plan, ArrayRef<Segment> segments) {
+  static bool fill(LookupPlan &plan, ArrayRef<OpChain> segments) {
     auto all = [](Type element) { return RankedTensorType::get({256}, element); };
     Type element = typeOf(plan.x).getElementType();
     plan.table = ref::Tensor::empty(all(element));
     for (int64_t i = 0; i < plan.table.size(); ++i)
       plan.table.setInt(i, i);
-    for (const Segment &segment : segments) {
+    for (const OpChain &segment : segments) {
       DenseMap<Value, ref::Tensor> values{{segment.from, plan.table}};
       for (Operation *op : segment.ops) {
         SmallVector<ref::Tensor> inputs, outputs;
         for (Value operand : op->getOperands()) {
-          auto number = numberOf(operand);
+          auto number = getSplatTensor(operand);
           inputs.push_back(number ? *number : values.lookup(operand));
         }
         // The operation is cloned with a result type of 256 elements, to evaluate it on all values
@@ -296,7 +296,7 @@ private:
         values[op->getResult(0)] = outputs.front();
       }
       plan.table = values.lookup(segment.to);
-      plan.ascends &= ascends(plan.table, element);
+      plan.ascends &= isMonotonicTable(plan.table, element);
     }
     return true;
   }
@@ -318,7 +318,7 @@ struct TablesPass : PassWrapper<TablesPass, OperationPass<ModuleOp>> {
     SmallVector<Block *> blocks;
     getOperation().walk([&](Block *block) { blocks.push_back(block); });
     for (Block *block : blocks) {
-      Chains chains(*block);
+      LookupTableBuilder chains(*block);
       chains.rewrite();
     }
     // CSE merges the equal data movements that were created for several readers.

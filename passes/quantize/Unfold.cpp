@@ -22,16 +22,16 @@ namespace {
 
 using Shape = SmallVector<int64_t>;
 
-int64_t tapsOf(ConvOp conv) {
+int64_t countWindowElements(ConvOp conv) {
   return ShapedType::getNumElements(shapeOf(conv.getW()).drop_front(2));
 }
 
-int64_t positionsOf(ConvOp conv) {
+int64_t countOutputPositions(ConvOp conv) {
   return ShapedType::getNumElements(shapeOf(conv.getY()).drop_front(2));
 }
 
 /// Permutes constant weights [O, C, taps..] to [O, taps C], in the order of the unfolded images.
-ref::Tensor transposed(const ref::Tensor &weights, int64_t taps) {
+ref::Tensor permuteWeights(const ref::Tensor &weights, int64_t taps) {
   int64_t outputs = weights.getShape()[0], channels = weights.getShape()[1];
   Type i8 = IntegerType::get(weights.getType().getContext(), 8);
   auto made = ref::Tensor::empty(RankedTensorType::get({outputs, taps * channels}, i8));
@@ -45,7 +45,7 @@ ref::Tensor transposed(const ref::Tensor &weights, int64_t taps) {
 
 /// Checks that a zero point is representable in the 8-bit type of x, so that it can be used as
 /// padding.
-bool isElement(Value x, Value zeroPoint) {
+bool isRepresentableAsPadding(Value x, Value zeroPoint) {
   Type element = typeOf(x).getElementType();
   if (!zeroPoint || typeOf(zeroPoint).getElementType() == element)
     return true;
@@ -55,14 +55,14 @@ bool isElement(Value x, Value zeroPoint) {
 }
 
 /// Returns the zero point as a value of rank 0 in the type of x, for padding.
-Value elementOf(Value x, Value zeroPoint, TensorBuilder &b) {
+Value getPaddingValue(Value x, Value zeroPoint, TensorBuilder &b) {
   if (auto constant = zeroPoint ? splatValue(zeroPoint) : std::optional(0.0))
     return b.scalar(*constant, x);
   return b.reshape(zeroPoint, {});
 }
 
 /// Unfolds images [N, C, image..] to [N, taps C, positions] (im2col).
-Value windows(ConvOp conv, Value x, Value zero, TensorBuilder &b) {
+Value buildIm2col(ConvOp conv, Value x, Value zero, TensorBuilder &b) {
   ArrayRef<int64_t> window = shapeOf(conv.getW()).drop_front(2),
                     result = shapeOf(conv.getY()).drop_front(2);
   Shape low{0, 0}, high{0, 0}, stride{1, 1}, size(shapeOf(x).take_front(2));
@@ -74,7 +74,7 @@ Value windows(ConvOp conv, Value x, Value zero, TensorBuilder &b) {
   if (!llvm::all_of(low, isZero) || !llvm::all_of(high, isZero))
     x = b.make<PadOp>(x, zero, PadMode::constant, low, high);
   SmallVector<Value> parts;
-  for (int64_t tap = 0, taps = tapsOf(conv); tap < taps; ++tap) {
+  for (int64_t tap = 0, taps = countWindowElements(conv); tap < taps; ++tap) {
     Shape start(size.size(), 0);
     for (int64_t rest = tap, d = int64_t(window.size()); d-- > 0; rest /= window[d])
       start[d + 2] = rest % window[d] * conv.getDilations()[d];
@@ -82,7 +82,7 @@ Value windows(ConvOp conv, Value x, Value zero, TensorBuilder &b) {
     parts.push_back(isAll ? x : b.make<SliceOp>(x, start, size, stride));
   }
   Value all = parts.size() == 1 ? parts[0] : b.make<ConcatOp>(parts, 1);
-  return b.reshape(all, {size[0], int64_t(parts.size()) * size[1], positionsOf(conv)});
+  return b.reshape(all, {size[0], int64_t(parts.size()) * size[1], countOutputPositions(conv)});
 }
 
 } // namespace
@@ -98,28 +98,30 @@ bool canUnfold(ConvOp conv, Value zeroPoint) {
       typeOf(conv.getY()).getNumElements() == 0)
     return false;
   ArrayRef<int64_t> shape = shapeOf(conv.getX());
-  return shape[0] * shape[1] * tapsOf(conv) * positionsOf(conv) <= kMaxBytes &&
-         isElement(conv.getX(), zeroPoint);
+  return shape[0] * shape[1] * countWindowElements(conv) * countOutputPositions(conv) <=
+             kMaxBytes &&
+         isRepresentableAsPadding(conv.getX(), zeroPoint);
 }
 
 /// Transposes a matmul result [N, positions, O] to [N, O, image..].
-static Value inPlanes(Value rows, ArrayRef<int64_t> shape, TensorBuilder &b) {
+static Value rowsToPlanes(Value rows, ArrayRef<int64_t> shape, TensorBuilder &b) {
   return b.reshape(b.make<TransposeOp>(rows, ArrayRef<int64_t>{0, 2, 1}), shape);
 }
 
-Value unfolded(ConvOp conv, Value zeroPoint, TensorBuilder &b) {
-  Value images = windows(conv, conv.getX(), elementOf(conv.getX(), zeroPoint, b), b);
-  Value weights = b.make<ConstantOp>(transposed(*evaluated(conv.getW()), tapsOf(conv)).toAttr());
+Value convToIm2colMatmul(ConvOp conv, Value zeroPoint, TensorBuilder &b) {
+  Value images = buildIm2col(conv, conv.getX(), getPaddingValue(conv.getX(), zeroPoint, b), b);
+  Value weights = b.make<ConstantOp>(
+      permuteWeights(*evaluateConstant(conv.getW()), countWindowElements(conv)).toAttr());
   Value y = b.make<MatmulOp>(images, weights, /*transpose_a=*/true, /*transpose_b=*/true);
   setZeroPoints(y.getDefiningOp(), conv.getXZeroPoint(), Value());
   if (conv.getBias())
     y = b.make<AddOp>(y, conv.getBias());
-  return inPlanes(y, shapeOf(conv.getY()), b);
+  return rowsToPlanes(y, shapeOf(conv.getY()), b);
 }
 
 /// Rearranges an operand that broadcasts to [N, O, image..] so that it broadcasts to [N, positions,
 /// O]. Returns null unless it has one element, one for each channel, or the full shape.
-static Value inRows(Value operand, ArrayRef<int64_t> planes, TensorBuilder &b) {
+static Value planesToRows(Value operand, ArrayRef<int64_t> planes, TensorBuilder &b) {
   ArrayRef<int64_t> shape = shapeOf(operand);
   if (typeOf(operand).getNumElements() == 1)
     return b.reshape(operand, {});
@@ -144,7 +146,7 @@ static bool isElementwise(Operation *op) {
                        [](Value each) { return typeOf(each).getNumElements() == 1; }));
 }
 
-void keepInRows(Value planes) {
+void sinkTransposeToPlanes(Value planes) {
   while (planes.hasOneUse() && !isInt8(planes.getType())) {
     Operation *user = *planes.user_begin();
     if (!isElementwise(user) || user->getNumResults() != 1 ||
@@ -157,14 +159,14 @@ void keepInRows(Value planes) {
     SmallVector<Value> operands;
     for (Value operand : user->getOperands()) {
       operands.push_back(operand == planes ? transpose.getX()
-                                           : inRows(operand, shapeOf(planes), b));
+                                           : planesToRows(operand, shapeOf(planes), b));
       if (!operands.back())
         return;
     }
     Operation *rows = builder.clone(*user);
     rows->setOperands(operands);
     rows->getResult(0).setType(typeOf(user->getResult(0)).clone(shapeOf(transpose.getX())));
-    planes = inPlanes(rows->getResult(0), shapeOf(planes), b);
+    planes = rowsToPlanes(rows->getResult(0), shapeOf(planes), b);
     user->getResult(0).replaceAllUsesWith(planes);
     user->erase();
     reshape.erase();

@@ -13,12 +13,12 @@ bool canUnfold(ConvOp conv, mlir::Value zeroPoint);
 
 /// Builds the matmul of unfolded images [N, taps C, positions] by constant i8 weights [O, taps C].
 /// Returns a transpose and reshape of its result, with the shape of the convolution's result.
-mlir::Value unfolded(ConvOp conv, mlir::Value zeroPoint, TensorBuilder &b);
+mlir::Value convToIm2colMatmul(ConvOp conv, mlir::Value zeroPoint, TensorBuilder &b);
 
 /// Moves elementwise operations on the transposed and reshaped matmul result before the transpose,
 /// up to the first operation with an 8-bit result, as long as each value has one user. These
 /// operations then directly follow the matmul and can be fused with it.
-void keepInRows(mlir::Value unfolded);
+void sinkTransposeToPlanes(mlir::Value unfolded);
 
 } // namespace dlc::quantize
 

@@ -19,24 +19,24 @@ namespace dlc::share {
 
 namespace {
 
-DenseI64ArrayAttr splitIn(DictionaryAttr attributes) {
+DenseI64ArrayAttr getSplitAttr(DictionaryAttr attributes) {
   return attributes ? attributes.getAs<DenseI64ArrayAttr>(kSplitAttr) : DenseI64ArrayAttr();
 }
 
 bool isState(DictionaryAttr attributes) { return attributes && attributes.contains(kStateAttr); }
 
-class Analysis {
+class ShareAnalysis {
 public:
-  Analysis(func::FuncOp function, int64_t ranks) : function(function), body(function.front()) {
+  ShareAnalysis(func::FuncOp function, int64_t ranks) : function(function), body(function.front()) {
     made.ranks = ranks;
     for (BlockArgument argument : body.getArguments()) {
       arguments.emplace_back();
-      if (auto split = splitIn(function.getArgAttrDict(argument.getArgNumber())))
+      if (auto split = getSplitAttr(function.getArgAttrDict(argument.getArgNumber())))
         arguments.back() = Share::split(split[0], split[2], argument);
     }
   }
 
-  FailureOr<Shares> run() {
+  FailureOr<ProgramShares> run() {
     // Fixed-point iteration: each iteration splits at least one more state or intermediate result,
     // or is the last one.
     do {
@@ -66,12 +66,12 @@ private:
         if (Share share = made.values.lookup(value); share.isSplit())
           return op.emitError()
                  << op.getName() << " in a split program: a value used inside is "
-                 << becauseOf(share)
+                 << describeShare(share)
                  << ", but the operation needs all of it; do not split that parameter";
     }
     auto choice = op.getNumResults() ? chosen.find(op.getResult(0)) : chosen.end();
     FailureOr<OpShares> shares =
-        sharesOf(&op, given, choice == chosen.end() ? nullptr : &choice->second, made.ranks);
+        computeShares(&op, given, choice == chosen.end() ? nullptr : &choice->second, made.ranks);
     if (failed(shares))
       return failure();
     for (auto [operand, needed] : llvm::zip(op.getOperands(), shares->operands))
@@ -89,7 +89,7 @@ private:
     Operation *op = value.getDefiningOp();
     if (!op || !made.values.lookup(value).isWhole())
       return;
-    if (canChoose(op, wanted)) {
+    if (canSplitScatter(op, wanted)) {
       changed |= chosen.insert({value, wanted}).second;
     } else if (op->hasTrait<Elementwise>()) {
       for (Value operand : op->getOperands())
@@ -113,9 +113,9 @@ private:
         if (found.isSplit() && !found.isLike(wanted))
           return function.emitError()
                  << "the new value of " << nameOf(body.getArgument(state)) << " is "
-                 << becauseOf(found) << ", and the state itself is split along dimension "
+                 << describeShare(found) << ", and the state itself is split along dimension "
                  << wanted.dimension << "; split both the same way";
-      } else if (auto split = splitIn(attributes)) {
+      } else if (auto split = getSplitAttr(attributes)) {
         wanted = Share::split(split[0], split[2], value);
       }
       if (wanted.isSplit())
@@ -140,16 +140,16 @@ private:
   SmallVector<Share> arguments;
   /// Requested distribution of results that are computed in parts from whole operands.
   DenseMap<Value, Share> chosen;
-  Shares made;
+  ProgramShares made;
   bool changed = false;
 };
 
 } // namespace
 
-FailureOr<int64_t> ranksOf(func::FuncOp function) {
+FailureOr<int64_t> getRankCount(func::FuncOp function) {
   int64_t ranks = 0;
   auto take = [&](DictionaryAttr attributes) -> LogicalResult {
-    auto split = splitIn(attributes);
+    auto split = getSplitAttr(attributes);
     if (!split)
       return success();
     if (ranks != 0 && ranks != split[1])
@@ -168,8 +168,8 @@ FailureOr<int64_t> ranksOf(func::FuncOp function) {
   return ranks;
 }
 
-FailureOr<Shares> sharesOf(func::FuncOp function, int64_t ranks) {
-  return Analysis(function, ranks).run();
+FailureOr<ProgramShares> computeShares(func::FuncOp function, int64_t ranks) {
+  return ShareAnalysis(function, ranks).run();
 }
 
 } // namespace dlc::share

@@ -9,7 +9,7 @@
 
 namespace dlc::share {
 
-struct Shares {
+struct ProgramShares {
   llvm::DenseMap<mlir::Value, Share> values;
   llvm::DenseMap<mlir::Operation *, OpShares> operations;
   /// Required distribution over the ranks of each function result.
@@ -19,11 +19,11 @@ struct Shares {
 
 /// Returns the number of ranks in the function's split annotations, 0 if there are none, or an
 /// error if they differ.
-mlir::FailureOr<int64_t> ranksOf(mlir::func::FuncOp function);
+mlir::FailureOr<int64_t> getRankCount(mlir::func::FuncOp function);
 
 /// Determines how each value is distributed over the ranks, by propagation from the annotated
 /// arguments. A state whose new value is split is split in the same way.
-mlir::FailureOr<Shares> sharesOf(mlir::func::FuncOp function, int64_t ranks);
+mlir::FailureOr<ProgramShares> computeShares(mlir::func::FuncOp function, int64_t ranks);
 
 } // namespace dlc::share
 

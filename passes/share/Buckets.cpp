@@ -30,7 +30,7 @@ constexpr int64_t kBucketBytes = int64_t(512) << 10, kRangeBytes = int64_t(25) <
 
 /// Moves a cast that changes the element type for the all-reduce to immediately after the producer
 /// of its operand, so that the bucket does not wait for the last cast.
-void castEarly(AllReduceOp op) {
+void moveCastToProducer(AllReduceOp op) {
   auto cast = op.getX().getDefiningOp<CastOp>();
   Operation *writer = cast ? cast.getX().getDefiningOp() : nullptr;
   if (writer && writer->getBlock() == cast->getBlock() && cast->hasOneUse())
@@ -39,15 +39,15 @@ void castEarly(AllReduceOp op) {
 
 /// All-reduces of one kind whose operands are stored contiguously, in the order in which the
 /// operands are produced.
-struct Range {
+struct ReduceRange {
   SmallVector<AllReduceOp> members;
   int64_t bytes = 0;
   Operation *last = nullptr; ///< producer of the last member's operand
 };
 
-class Joiner {
+class BucketBuilder {
 public:
-  Joiner(Block &block, int64_t bucketBytes, int64_t rangeBytes)
+  BucketBuilder(Block &block, int64_t bucketBytes, int64_t rangeBytes)
       : block(block), bucketBytes(bucketBytes), rangeBytes(rangeBytes) {
     for (Operation &op : block)
       positions[&op] = positions.size();
@@ -97,7 +97,7 @@ private:
   void divide(SmallVector<AllReduceOp> &members) {
     llvm::stable_sort(members,
                       [&](AllReduceOp a, AllReduceOp b) { return written(a) < written(b); });
-    Range range;
+    ReduceRange range;
     for (AllReduceOp op : members) {
       Operation *last = op.getX().getDefiningOp();
       bool fits = range.bytes + bytesOf(op) <= rangeBytes &&
@@ -119,7 +119,7 @@ private:
            ref::elementBytes(typeOf(op.getX()).getElementType());
   }
 
-  void join(const Range &range) {
+  void join(const ReduceRange &range) {
     if (range.members.empty())
       return;
     if (range.members.size() == 1) {
@@ -205,8 +205,8 @@ struct BucketsPass : PassWrapper<BucketsPass, OperationPass<ModuleOp>> {
         continue;
       Block &block = function.getBody().front();
       for (auto op : block.getOps<AllReduceOp>())
-        castEarly(op);
-      Joiner(block, bucketBytes, rangeBytes).run();
+        moveCastToProducer(op);
+      BucketBuilder(block, bucketBytes, rangeBytes).run();
     }
   }
 };

@@ -25,7 +25,7 @@ struct OperandProducers {
   Operation *last = nullptr;
 };
 
-OperandProducers producersOf(Operation *collective) {
+OperandProducers findOperandProducers(Operation *collective) {
   OperandProducers written;
   SmallVector<Operation *> work{collective};
   while (!work.empty())
@@ -43,8 +43,8 @@ OperandProducers producersOf(Operation *collective) {
   return written;
 }
 
-void moveUp(Operation *collective) {
-  OperandProducers written = producersOf(collective);
+void hoistCollective(Operation *collective) {
+  OperandProducers written = findOperandProducers(collective);
   if (!written.last)
     return;
   SmallVector<Operation *> moved = written.between.takeVector();
@@ -74,7 +74,7 @@ struct HoistCollectivesPass : PassWrapper<HoistCollectivesPass, OperationPass<Mo
           if (isa<ReduceScatterOp, AllGatherOp>(op))
             collectives.push_back(&op);
     for (Operation *op : collectives)
-      moveUp(op);
+      hoistCollective(op);
   }
 };
 

@@ -11,8 +11,8 @@ namespace {
 
 /// Shape of a rank's part of a tensor as [count, elements], with one run of `elements` contiguous
 /// elements for each block and outer index.
-struct Runs {
-  Runs(ArrayRef<int64_t> part, const Share &share) {
+struct ContiguousRuns {
+  ContiguousRuns(ArrayRef<int64_t> part, const Share &share) {
     count = share.blocks;
     for (int64_t size : part.take_front(size_t(share.dimension)))
       count *= size;
@@ -40,14 +40,14 @@ Value PartBuilder::shareOfRank(Value rows) {
 
 Value PartBuilder::part(Value whole, const Share &share) {
   RankedTensorType type = partType(typeOf(whole), share, ranks);
-  Runs runs(type.getShape(), share);
+  ContiguousRuns runs(type.getShape(), share);
   Value byRank = transpose(b.reshape(whole, {runs.count, ranks, runs.elements}));
   return b.reshape(shareOfRank(byRank), type.getShape());
 }
 
 Value PartBuilder::gather(Value part, const Share &share) {
   SmallVector<int64_t> whole(shapeOf(part));
-  Runs runs(whole, share);
+  ContiguousRuns runs(whole, share);
   whole[size_t(share.dimension)] *= ranks;
   Value all = b.make<AllGatherOp>(b.reshape(part, {1, runs.count, runs.elements}), world(builder),
                                   builder.getI64IntegerAttr(ranks));

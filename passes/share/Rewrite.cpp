@@ -14,9 +14,9 @@ namespace dlc::share {
 
 namespace {
 
-class Rewriter {
+class RankRewriter {
 public:
-  Rewriter(func::FuncOp function, const Shares &shares)
+  RankRewriter(func::FuncOp function, const ProgramShares &shares)
       : function(function), shares(shares), old(function.front()), ranks(shares.ranks),
         builder(function.getContext()) {}
 
@@ -144,17 +144,17 @@ private:
     } else {
       SmallVector<Type> types;
       for (auto [result, share] : llvm::zip(op.getResults(), how.results))
-        types.push_back(
-            partType(typeOf(result), how.after == After::Gather ? how.gathered : share, ranks));
+        types.push_back(partType(typeOf(result),
+                                 how.after == Completion::Gather ? how.gathered : share, ranks));
       Operation *local = clone(op, operands, types);
       fitSizes(local, op);
       llvm::append_range(results, local->getResults());
     }
-    if (how.after == After::Divide)
+    if (how.after == Completion::Divide)
       results[0] = parts.divide(results[0]);
-    else if (how.after == After::Greatest)
+    else if (how.after == Completion::Greatest)
       results[0] = parts.reduce(ReduceKind::max, results[0]);
-    else if (how.after == After::Gather)
+    else if (how.after == Completion::Gather)
       results[0] = parts.gather(results[0], how.gathered);
     for (auto [result, share, value] : llvm::zip(op.getResults(), how.results, results))
       made[result].push_back({share, value});
@@ -204,7 +204,7 @@ private:
   }
 
   func::FuncOp function;
-  const Shares &shares;
+  const ProgramShares &shares;
   Block &old;
   int64_t ranks;
   OpBuilder builder;
@@ -213,8 +213,8 @@ private:
 
 } // namespace
 
-void rewriteForRanks(func::FuncOp function, const Shares &shares) {
-  Rewriter(function, shares).run();
+void rewriteForRanks(func::FuncOp function, const ProgramShares &shares) {
+  RankRewriter(function, shares).run();
 }
 
 } // namespace dlc::share

@@ -8,7 +8,7 @@ namespace dlc::share {
 
 /// Rewrites the function for execution on each rank: changes types to those of one rank's parts,
 /// and inserts collectives where partial sums are added up or parts are gathered.
-void rewriteForRanks(mlir::func::FuncOp function, const Shares &shares);
+void rewriteForRanks(mlir::func::FuncOp function, const ProgramShares &shares);
 
 } // namespace dlc::share
 

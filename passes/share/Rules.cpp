@@ -34,7 +34,7 @@ std::string nameOf(Value value) {
   return "argument " + std::to_string(argument.getArgNumber());
 }
 
-std::string becauseOf(const Share &share) {
+std::string describeShare(const Share &share) {
   return (share.isSplit() ? "split along dimension " + std::to_string(share.dimension)
                           : std::string("a sum of the ranks' terms")) +
          " since " + nameOf(share.origin) + " is split";
@@ -45,14 +45,14 @@ namespace {
 constexpr StringLiteral kMend = "do not split that parameter, or split the parameter of the next "
                                 "matmul by rows, whose result is complete on all ranks";
 
-InFlightDiagnostic refuse(Operation *op, unsigned operand, const Share &share) {
+InFlightDiagnostic emitUnsupported(Operation *op, unsigned operand, const Share &share) {
   return op->emitError() << op->getName() << " in a split program: operand " << operand
                          << " of type " << shapeText(shapeOf(op->getOperand(operand))) << " is "
-                         << becauseOf(share);
+                         << describeShare(share);
 }
 
 /// Returns the distribution in which all operands and results of the operation are whole.
-OpShares whole(Operation *op) {
+OpShares makeWholeShares(Operation *op) {
   OpShares made;
   made.operands.resize(op->getNumOperands());
   made.results.resize(op->getNumResults());
@@ -60,7 +60,7 @@ OpShares whole(Operation *op) {
 }
 
 /// Returns the number of elements along the split dimension that one rank has of each block.
-int64_t partSize(Value value, const Share &share, int64_t ranks) {
+int64_t blockPartSize(Value value, const Share &share, int64_t ranks) {
   return shapeOf(value)[size_t(share.dimension)] / (share.blocks * ranks);
 }
 
@@ -70,9 +70,9 @@ int64_t partSize(Value value, const Share &share, int64_t ranks) {
 
 /// Distributes a reshape: finds a result dimension in which each rank's part consists of contiguous
 /// runs of the same number of elements as in the operand.
-FailureOr<OpShares> reshape(ReshapeOp op, const Share &given, int64_t ranks) {
+FailureOr<OpShares> distributeReshape(ReshapeOp op, const Share &given, int64_t ranks) {
   ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getY());
-  int64_t run = partSize(op.getX(), given, ranks);
+  int64_t run = blockPartSize(op.getX(), given, ranks);
   for (int64_t size : from.drop_front(size_t(given.dimension) + 1))
     run *= size;
   int64_t after = 1;
@@ -80,14 +80,14 @@ FailureOr<OpShares> reshape(ReshapeOp op, const Share &given, int64_t ranks) {
     int64_t size = to[size_t(d)];
     if (run % after != 0 || size % (ranks * (run / after)) != 0)
       continue;
-    OpShares made = whole(op);
+    OpShares made = makeWholeShares(op);
     made.operands[0] = given;
     made.results[0] = Share::split(d, size / (ranks * (run / after)), given.origin);
     return made;
   }
-  return refuse(op, 0, given) << "; in " << shapeText(to)
-                              << " no dimension can be split into the parts of " << ranks
-                              << " ranks (the number of heads must be a multiple of it); " << kMend,
+  return emitUnsupported(op, 0, given)
+             << "; in " << shapeText(to) << " no dimension can be split into the parts of " << ranks
+             << " ranks (the number of heads must be a multiple of it); " << kMend,
          failure();
 }
 
@@ -97,15 +97,16 @@ bool areBlocks(int64_t size, int64_t block) { return size % block == 0; }
 
 FailureOr<OpShares> cut(SliceOp op, const Share &given, int64_t ranks) {
   size_t d = size_t(given.dimension);
-  int64_t block = partSize(op.getX(), given, ranks) * ranks;
+  int64_t block = blockPartSize(op.getX(), given, ranks) * ranks;
   if (op.getStride()[d] != 1 || !areBlocks(op.getStart()[d], block) ||
       !areBlocks(op.getSize()[d], block))
-    return refuse(op, 0, given) << ", in blocks of " << block << "; elements " << op.getStart()[d]
-                                << " to " << op.getStart()[d] + op.getSize()[d]
-                                << " are not complete blocks; if a parameter contains several "
-                                   "blocks (q, k and v), specify their number, as in columns:3",
+    return emitUnsupported(op, 0, given)
+               << ", in blocks of " << block << "; elements " << op.getStart()[d] << " to "
+               << op.getStart()[d] + op.getSize()[d]
+               << " are not complete blocks; if a parameter contains several "
+                  "blocks (q, k and v), specify their number, as in columns:3",
            failure();
-  OpShares made = whole(op);
+  OpShares made = makeWholeShares(op);
   made.operands[0] = given;
   made.results[0] = Share::split(given.dimension, op.getSize()[d] / block, given.origin);
   return made;
@@ -113,13 +114,13 @@ FailureOr<OpShares> cut(SliceOp op, const Share &given, int64_t ranks) {
 
 FailureOr<OpShares> pad(PadOp op, const Share &given, int64_t ranks) {
   size_t d = size_t(given.dimension);
-  int64_t block = partSize(op.getX(), given, ranks) * ranks;
+  int64_t block = blockPartSize(op.getX(), given, ranks) * ranks;
   int64_t low = op.getLow()[d], high = op.getHigh()[d];
   if (op.getMode() != PadMode::constant || !areBlocks(low, block) || !areBlocks(high, block))
-    return refuse(op, 0, given) << ", and the padding is not a multiple of the part of a rank; "
-                                << kMend,
+    return emitUnsupported(op, 0, given)
+               << ", and the padding is not a multiple of the part of a rank; " << kMend,
            failure();
-  OpShares made = whole(op);
+  OpShares made = makeWholeShares(op);
   made.operands[0] = given;
   made.results[0] =
       Share::split(given.dimension, given.blocks + (low + high) / block, given.origin);
@@ -128,15 +129,16 @@ FailureOr<OpShares> pad(PadOp op, const Share &given, int64_t ranks) {
 
 /// Distributes a concatenation along the split dimension: the result has the blocks of all operands
 /// in order.
-FailureOr<OpShares> join(ConcatOp op, ArrayRef<Share> given, unsigned first, int64_t ranks) {
+FailureOr<OpShares> distributeConcat(ConcatOp op, ArrayRef<Share> given, unsigned first,
+                                     int64_t ranks) {
   size_t axis = op.getAxis();
-  int64_t block = partSize(op.getXs()[first], given[first], ranks) * ranks, blocks = 0;
-  OpShares made = whole(op);
+  int64_t block = blockPartSize(op.getXs()[first], given[first], ranks) * ranks, blocks = 0;
+  OpShares made = makeWholeShares(op);
   for (auto [i, x] : llvm::enumerate(op.getXs())) {
     int64_t size = shapeOf(x)[axis];
     Share share = Share::split(int64_t(axis), size / block, given[first].origin);
     if (!areBlocks(size, block) || (!given[i].isWhole() && !given[i].isLike(share)))
-      return refuse(op, first, given[first])
+      return emitUnsupported(op, first, given[first])
                  << ", in blocks of " << block << "; operand " << i << " is not; " << kMend,
              failure();
     made.operands[i] = share;
@@ -152,26 +154,26 @@ FailureOr<OpShares> join(ConcatOp op, ArrayRef<Share> given, unsigned first, int
 
 /// Distributes a gather from a table that is split by rows: each rank gathers the rows that it has,
 /// and zeros for all other rows. The results are partial sums.
-FailureOr<OpShares> lookUp(GatherOp op, const Share &given) {
+FailureOr<OpShares> distributeGather(GatherOp op, const Share &given) {
   if (given.blocks != 1)
-    return refuse(op, 0, given) << " in " << given.blocks
-                                << " blocks; required for a table: one block; write =rows",
+    return emitUnsupported(op, 0, given)
+               << " in " << given.blocks << " blocks; required for a table: one block; write =rows",
            failure();
-  OpShares made = whole(op);
+  OpShares made = makeWholeShares(op);
   made.operands[0] = given;
   made.results[0] = Share::terms(given.origin);
   made.byRows = true;
   return made;
 }
 
-bool isParameter(Value value) {
+bool isFunctionArgument(Value value) {
   while (auto cast = value.getDefiningOp<CastOp>())
     value = cast.getX();
   return isa<BlockArgument>(value);
 }
 
 /// Returns the name of the dimension that users write in `--split`.
-std::string whereOf(int64_t dimension, int64_t rank) {
+std::string dimensionName(int64_t dimension, int64_t rank) {
   return dimension == 0 ? "rows" : dimension + 1 == rank ? "columns" : std::to_string(dimension);
 }
 
@@ -179,7 +181,7 @@ std::string whereOf(int64_t dimension, int64_t rank) {
 // Operations with a signature
 //===----------------------------------------------------------------------===//
 
-Value maskOf(Operation *op) {
+Value getAttentionMask(Operation *op) {
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<AttentionOp, AttentionTrainOp, AttentionGradOp>([](auto o) { return o.getMask(); })
       .Default([](Operation *) { return Value(); });
@@ -187,18 +189,19 @@ Value maskOf(Operation *op) {
 
 /// Returns whether a whole operand may implicitly be split. For operands of a contraction this is
 /// an error, because the user probably forgot to split the other operand.
-bool takesParts(Operation *op, Value operand) {
+bool mayImplicitlySplit(Operation *op, Value operand) {
   const bool isProduct =
       op->hasTrait<Contraction>() || isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op);
-  return !isProduct || operand == maskOf(op);
+  return !isProduct || operand == getAttentionMask(op);
 }
 
-class BySignature {
+class SignatureDistributor {
 public:
-  BySignature(Operation *op, ArrayRef<Share> given) : op(op), given(given), made(whole(op)) {}
+  SignatureDistributor(Operation *op, ArrayRef<Share> given)
+      : op(op), given(given), made(makeWholeShares(op)) {}
 
   FailureOr<OpShares> run(const Share *wanted) {
-    signature = signatureOf(op);
+    signature = getSignature(op);
     for (unsigned i = 0; i < given.size(); ++i)
       if (given[i].isSplit() && failed(take(i)))
         return failure();
@@ -213,14 +216,14 @@ public:
       if (failed(give(unsigned(i), operand)))
         return failure();
     if (signature->isFolded(label)) {
-      made.after = signature->folded == Folded::Mean  ? After::Divide
-                   : signature->folded == Folded::Max ? After::Greatest
-                                                      : After::Nothing;
-      if (made.after != After::Greatest)
+      made.after = signature->folded == PartialReduction::Mean  ? Completion::Divide
+                   : signature->folded == PartialReduction::Max ? Completion::Greatest
+                                                                : Completion::Nothing;
+      if (made.after != Completion::Greatest)
         made.results[0] = Share::terms(share.origin);
-      made.divided = biasOf(op);
+      made.divided = findBiasOperand(op);
       if (made.divided && !isa<FloatType>(typeOf(op->getResult(0)).getElementType()))
-        return refuse(op, source, share)
+        return emitUnsupported(op, source, share)
                    << ", and integers cannot be divided into the ranks' shares of a bias; "
                    << kMend,
                failure();
@@ -229,7 +232,7 @@ public:
     for (auto [result, labels] : llvm::zip(made.results, signature->results)) {
       auto at = llvm::find(labels, label);
       if (at == labels.end())
-        return refuse(op, source, share)
+        return emitUnsupported(op, source, share)
                    << ", a dimension that not all of its results have; " << kMend,
                failure();
       result = Share::split(at - labels.begin(), share.blocks, share.origin);
@@ -243,12 +246,13 @@ private:
   LogicalResult take(unsigned i) {
     int found = signature ? signature->operands[i][size_t(given[i].dimension)] : kWhole;
     if (found == kWhole)
-      return refuse(op, i, given[i]) << ", but the operation needs all of it; " << kMend, failure();
+      return emitUnsupported(op, i, given[i]) << ", but the operation needs all of it; " << kMend,
+             failure();
     if (label >= 0 && (found != label || given[i].blocks != share.blocks))
-      return refuse(op, i, given[i])
+      return emitUnsupported(op, i, given[i])
                  << (given[i].blocks > 1 ? " in " + std::to_string(given[i].blocks) + " blocks"
                                          : std::string())
-                 << ", and operand " << source << " is " << becauseOf(share)
+                 << ", and operand " << source << " is " << describeShare(share)
                  << "; the two are incompatible: split one of them differently",
              failure();
     if (label < 0) {
@@ -266,13 +270,13 @@ private:
       return success();
     int64_t d = at - labels.begin();
     made.operands[i] = Share::split(d, share.blocks, share.origin);
-    if (given[i].isWhole() && !takesParts(op, operand) && given[source].isSplit())
-      return refuse(op, source, share)
+    if (given[i].isWhole() && !mayImplicitlySplit(op, operand) && given[source].isSplit())
+      return emitUnsupported(op, source, share)
                  << ", which requires a part of " << nameOf(operand) << " along dimension " << d
                  << " on each rank, but it is not split; "
-                 << (isParameter(operand)
-                         ? "split that parameter too (" + whereOf(d, typeOf(operand).getRank()) +
-                               ")"
+                 << (isFunctionArgument(operand)
+                         ? "split that parameter too (" +
+                               dimensionName(d, typeOf(operand).getRank()) + ")"
                          : std::string("split the parameter from which it is computed, too"))
                  << ", or do not split " << nameOf(share.origin),
              failure();
@@ -281,7 +285,7 @@ private:
 
   Operation *op;
   ArrayRef<Share> given;
-  std::optional<Signature> signature;
+  std::optional<SplitSignature> signature;
   OpShares made;
   int label = -1;
   Share share;
@@ -290,7 +294,7 @@ private:
 
 /// Returns whether the operation can be applied to partial sums before they are added up: sums of
 /// partial sums, reshapes and transposes.
-bool keepsTerms(Operation *op, ArrayRef<Share> given) {
+bool preservesPartialSums(Operation *op, ArrayRef<Share> given) {
   if (!llvm::all_of(given, [](const Share &share) { return share.isTerms(); }))
     return false;
   return isa<AddOp, SubOp>(op) ? typeOf(op->getOperand(0)) == typeOf(op->getOperand(1))
@@ -299,7 +303,7 @@ bool keepsTerms(Operation *op, ArrayRef<Share> given) {
 
 } // namespace
 
-bool canChoose(Operation *op, const Share &wanted) {
+bool canSplitScatter(Operation *op, const Share &wanted) {
   auto scatter = dyn_cast<ScatterNdOp>(op);
   if (!scatter || scatter.getReduction() != ScatterReduction::add)
     return false;
@@ -307,9 +311,9 @@ bool canChoose(Operation *op, const Share &wanted) {
   return wanted.dimension >= chosen || (chosen == 1 && wanted.blocks == 1);
 }
 
-FailureOr<OpShares> sharesOf(Operation *op, ArrayRef<Share> before, const Share *wanted,
-                             int64_t ranks) {
-  if (!before.empty() && keepsTerms(op, before)) {
+FailureOr<OpShares> computeShares(Operation *op, ArrayRef<Share> before, const Share *wanted,
+                                  int64_t ranks) {
+  if (!before.empty() && preservesPartialSums(op, before)) {
     OpShares made;
     made.operands.assign(before.begin(), before.end());
     made.results.push_back(before[0]);
@@ -322,7 +326,7 @@ FailureOr<OpShares> sharesOf(Operation *op, ArrayRef<Share> before, const Share 
       share = {};
   auto split = llvm::find_if(given, [](const Share &share) { return share.isSplit(); });
   if (split == given.end() && !wanted)
-    return whole(op);
+    return makeWholeShares(op);
   const unsigned first = split == given.end() ? 0 : unsigned(split - given.begin());
   auto isStatic = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -332,23 +336,23 @@ FailureOr<OpShares> sharesOf(Operation *op, ArrayRef<Share> before, const Share 
                     isStatic))
     return op->emitError() << op->getName()
                            << " in a split program: required: static shapes for a value that is "
-                           << becauseOf(split == given.end() ? *wanted : *split)
+                           << describeShare(split == given.end() ? *wanted : *split)
                            << "; compile it for given shapes",
            failure();
   if (op->getNumRegions() > 0 || isa<CallOpInterface>(op) || dependsOnRank(op))
-    return refuse(op, first, *split)
+    return emitUnsupported(op, first, *split)
                << "; control flow, calls and collectives require values that are not split; "
                << kMend,
            failure();
   if (auto scatter = dyn_cast<ScatterNdOp>(op);
       scatter && wanted && wanted->dimension < shapeOf(scatter.getIndices()).back()) {
-    OpShares made = whole(op);
+    OpShares made = makeWholeShares(op);
     made.operands[0] = made.results[0] = *wanted;
     made.byRows = true;
     return made;
   }
   if (auto reshaped = dyn_cast<ReshapeOp>(op))
-    return reshape(reshaped, given[0], ranks);
+    return distributeReshape(reshaped, given[0], ranks);
   const auto isCut = [&](ArrayRef<int64_t> from) {
     return shapeOf(op->getResult(0))[size_t(split->dimension)] != from[size_t(split->dimension)];
   };
@@ -358,15 +362,15 @@ FailureOr<OpShares> sharesOf(Operation *op, ArrayRef<Share> before, const Share 
     return pad(padded, given[0], ranks);
   if (auto concat = dyn_cast<ConcatOp>(op);
       concat && concat.getAxis() == uint64_t(split->dimension))
-    return join(concat, given, first, ranks);
+    return distributeConcat(concat, given, first, ranks);
   auto gather = dyn_cast<GatherOp>(op);
   if (gather && first == 0 && int64_t(gather.getAxis()) == given[0].dimension)
-    return lookUp(gather, given[0]);
-  FailureOr<OpShares> made = BySignature(op, given).run(wanted);
+    return distributeGather(gather, given[0]);
+  FailureOr<OpShares> made = SignatureDistributor(op, given).run(wanted);
   // If a table is split by columns, the gathered rows are all-gathered, because all ranks need them
   // in full.
-  if (succeeded(made) && gather && first == 0 && isParameter(gather.getX())) {
-    made->after = After::Gather;
+  if (succeeded(made) && gather && first == 0 && isFunctionArgument(gather.getX())) {
+    made->after = Completion::Gather;
     made->gathered = made->results[0];
     made->results[0] = {};
   }

@@ -9,7 +9,7 @@
 namespace dlc::share {
 
 /// Operation that must follow the local computation on each rank.
-enum class After {
+enum class Completion {
   Nothing,
   Divide,   ///< divide a mean over a part by the number of ranks
   Greatest, ///< all-reduce with the maximum
@@ -21,7 +21,7 @@ enum class After {
 struct OpShares {
   /// Required distributions of the operands, and distributions of the results.
   llvm::SmallVector<Share, 4> operands, results;
-  After after = After::Nothing;
+  Completion after = Completion::Nothing;
   Share gathered;
   /// Number of the operand (a bias) that is divided by the number of ranks, so that the sum of all
   /// ranks' partial sums contains it once.
@@ -34,12 +34,12 @@ struct OpShares {
 /// Returns the distributions over ranks for an operation whose operands have the distributions
 /// `given`. `wanted` is the preferred distribution of the first result, or null if there is no
 /// preference. Fails with an error that names the parameter, the dimension and a fix.
-mlir::FailureOr<OpShares> sharesOf(mlir::Operation *op, llvm::ArrayRef<Share> given,
-                                   const Share *wanted, int64_t ranks);
+mlir::FailureOr<OpShares> computeShares(mlir::Operation *op, llvm::ArrayRef<Share> given,
+                                        const Share *wanted, int64_t ranks);
 
 /// Returns whether the operation can compute only this rank's part of its result from whole
 /// operands. This saves work if the result updates a tensor that is split.
-bool canChoose(mlir::Operation *op, const Share &wanted);
+bool canSplitScatter(mlir::Operation *op, const Share &wanted);
 
 } // namespace dlc::share
 

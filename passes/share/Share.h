@@ -49,7 +49,7 @@ inline mlir::RankedTensorType partType(mlir::RankedTensorType whole, const Share
 std::string nameOf(mlir::Value value);
 /// Returns the reason for a distribution as text, such as "split along dimension 1 since
 /// 'fc1.weight' is split".
-std::string becauseOf(const Share &share);
+std::string describeShare(const Share &share);
 
 } // namespace dlc::share
 

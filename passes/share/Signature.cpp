@@ -12,7 +12,7 @@ namespace dlc::share {
 
 namespace {
 
-using Labels = Signature::Labels;
+using Labels = SplitSignature::Labels;
 
 //===----------------------------------------------------------------------===//
 // Signatures derived from index maps
@@ -20,9 +20,9 @@ using Labels = Signature::Labels;
 
 /// Derives the labels of an operation from its index map. An operand's dimension has the label of
 /// an index variable if every read of the operand uses exactly that variable as its index.
-class Mapped {
+class IndexMapLabels {
 public:
-  explicit Mapped(Operation *op) : op(op) {
+  explicit IndexMapLabels(Operation *op) : op(op) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
     at = x.variables("d", shape, /*units=*/true);
     over = x.variables("k", foldedExtents(op), /*units=*/true);
@@ -36,7 +36,7 @@ public:
     taken.assign(at.size() + over.size(), true);
   }
 
-  std::optional<Signature> run() {
+  std::optional<SplitSignature> run() {
     if (!setFolded())
       for (size_t label = at.size(); label < taken.size(); ++label)
         taken[label] = false;
@@ -46,12 +46,12 @@ public:
           read(operand.getOperandNumber(), from);
       return x.variable("loaded" + std::to_string(loads++), 0, size - 1);
     };
-    for (const Read &each : readsOf(op, x, at, over, load)) {
+    for (const OperandRead &each : readsOf(op, x, at, over, load)) {
       read(each.operand, each.at);
-      for (const Guard &guard : each.guards)
+      for (const IndexGuard &guard : each.guards)
         spoil(guard.place);
     }
-    if (std::optional<unsigned> bias = biasOf(op))
+    if (std::optional<unsigned> bias = findBiasOperand(op))
       made.operands[*bias] = {1};
     // An operand that the index map does not read prevents a split of the operation.
     for (const Labels &labels : made.operands)
@@ -74,9 +74,9 @@ private:
 
   bool setFolded() {
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      made.folded = reduce.getKind() == ReduceKind::mean  ? Folded::Mean
-                    : reduce.getKind() == ReduceKind::max ? Folded::Max
-                                                          : Folded::Sum;
+      made.folded = reduce.getKind() == ReduceKind::mean  ? PartialReduction::Mean
+                    : reduce.getKind() == ReduceKind::max ? PartialReduction::Max
+                                                          : PartialReduction::Sum;
       return reduce.getKind() != ReduceKind::min && reduce.getKind() != ReduceKind::prod;
     }
     return op->hasTrait<Contraction>();
@@ -117,7 +117,7 @@ private:
   Operation *op;
   IndexContext x;
   Coordinates at, over;
-  Signature made;
+  SplitSignature made;
   std::vector<bool> taken;
   int loads = 0;
 };
@@ -128,7 +128,7 @@ private:
 
 /// Returns labels in which dimension i has the label i for all i below `count`. The dimension
 /// `axis` and all dimensions from `count` on must be whole.
-Labels inOrder(Value value, int64_t count, int64_t axis = -1) {
+Labels makeOrderedLabels(Value value, int64_t count, int64_t axis = -1) {
   Labels labels(typeOf(value).getRank(), kWhole);
   for (int64_t d = 0; d < std::min<int64_t>(count, typeOf(value).getRank()); ++d)
     labels[d] = d == axis ? kWhole : int(d);
@@ -137,32 +137,33 @@ Labels inOrder(Value value, int64_t count, int64_t axis = -1) {
 
 /// Returns the signature of operations on tensors of one shape, which can be split along all
 /// dimensions except `axis`.
-Signature rowsBut(Operation *op, int64_t axis) {
-  Signature made;
+SplitSignature signatureExceptAxis(Operation *op, int64_t axis) {
+  SplitSignature made;
   for (Value operand : op->getOperands())
-    made.operands.push_back(inOrder(operand, typeOf(operand).getRank(), axis));
+    made.operands.push_back(makeOrderedLabels(operand, typeOf(operand).getRank(), axis));
   for (Value result : op->getResults())
-    made.results.push_back(inOrder(result, typeOf(result).getRank(), axis));
+    made.results.push_back(makeOrderedLabels(result, typeOf(result).getRank(), axis));
   return made;
 }
 
 /// Returns the signature of normalizations, which can be split along the dimensions before `axis`.
 /// The operands after the first are parameters that all rows share, and must be whole.
-Signature rowsUpTo(Operation *op, int64_t axis) {
-  Signature made;
+SplitSignature signatureBeforeAxis(Operation *op, int64_t axis) {
+  SplitSignature made;
   for (OpOperand &operand : op->getOpOperands())
-    made.operands.push_back(inOrder(operand.get(), operand.getOperandNumber() == 0 ? axis : 0));
-  made.results.push_back(inOrder(op->getResult(0), axis));
+    made.operands.push_back(
+        makeOrderedLabels(operand.get(), operand.getOperandNumber() == 0 ? axis : 0));
+  made.results.push_back(makeOrderedLabels(op->getResult(0), axis));
   return made;
 }
 
 /// Returns the signature of attention, which can be split along batch dimensions, including heads.
 /// The last two dimensions of q, k and v must be whole.
-Signature ofAttention(Operation *op, Value mask) {
+SplitSignature attentionSignature(Operation *op, Value mask) {
   int64_t rank = typeOf(op->getOperand(0)).getRank();
-  Signature made;
+  SplitSignature made;
   for (Value operand : op->getOperands()) {
-    made.operands.push_back(inOrder(operand, operand == mask ? 0 : rank - 2));
+    made.operands.push_back(makeOrderedLabels(operand, operand == mask ? 0 : rank - 2));
     if (operand != mask)
       continue;
     // The mask broadcasts against the scores, aligned at the last dimension.
@@ -172,14 +173,14 @@ Signature ofAttention(Operation *op, Value mask) {
         made.operands.back()[size_t(d)] = int(d + missing);
   }
   for (Value result : op->getResults())
-    made.results.push_back(inOrder(result, rank - 2));
+    made.results.push_back(makeOrderedLabels(result, rank - 2));
   return made;
 }
 
 /// Returns the signature of batch normalization, which can be split by channels: the second
 /// dimension of images, and the only dimension of per-channel vectors.
-Signature byChannel(Operation *op) {
-  Signature made;
+SplitSignature batchNormSignature(Operation *op) {
+  SplitSignature made;
   auto labels = [](Value value) {
     Labels all(typeOf(value).getRank(), kWhole);
     all[all.size() > 1 ? 1 : 0] = 0;
@@ -194,7 +195,7 @@ Signature byChannel(Operation *op) {
 
 /// Returns the signature of scatter_nd, which can be split along the dimensions of the scattered
 /// slices. The dimensions from which the index tuples select must be whole.
-Signature ofScatter(ScatterNdOp op) {
+SplitSignature scatterSignature(ScatterNdOp op) {
   int64_t chosen = shapeOf(op.getIndices()).back(), outer = typeOf(op.getIndices()).getRank() - 1;
   Labels whole(typeOf(op.getX()).getRank(), kWhole),
       updates(typeOf(op.getUpdates()).getRank(), kWhole);
@@ -202,7 +203,7 @@ Signature ofScatter(ScatterNdOp op) {
     whole[size_t(d)] = int(d);
     updates[size_t(outer + d - chosen)] = int(d);
   }
-  Signature made;
+  SplitSignature made;
   made.operands = {whole, Labels(size_t(outer) + 1, kWhole), updates};
   made.results = {whole};
   return made;
@@ -210,7 +211,7 @@ Signature ofScatter(ScatterNdOp op) {
 
 } // namespace
 
-std::optional<unsigned> biasOf(Operation *op) {
+std::optional<unsigned> findBiasOperand(Operation *op) {
   auto found = [&](Value bias) {
     return bias ? std::optional<unsigned>(op->getNumOperands() - 1) : std::nullopt;
   };
@@ -219,21 +220,21 @@ std::optional<unsigned> biasOf(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-std::optional<Signature> signatureOf(Operation *op) {
-  using Found = std::optional<Signature>;
+std::optional<SplitSignature> getSignature(Operation *op) {
+  using Found = std::optional<SplitSignature>;
   return llvm::TypeSwitch<Operation *, Found>(op)
       .Case<SoftmaxOp, LogSoftmaxOp, CumulativeOp>(
-          [](auto o) -> Found { return rowsBut(o, int64_t(o.getAxis())); })
-      .Case<TopKOp>([](TopKOp o) -> Found { return rowsBut(o, int64_t(o.getAxis())); })
+          [](auto o) -> Found { return signatureExceptAxis(o, int64_t(o.getAxis())); })
+      .Case<TopKOp>([](TopKOp o) -> Found { return signatureExceptAxis(o, int64_t(o.getAxis())); })
       .Case<LayerNormOp, RmsNormOp>(
-          [](auto o) -> Found { return rowsUpTo(o, int64_t(o.getAxis())); })
-      .Case<GroupNormOp>([](GroupNormOp o) -> Found { return rowsUpTo(o, 1); })
+          [](auto o) -> Found { return signatureBeforeAxis(o, int64_t(o.getAxis())); })
+      .Case<GroupNormOp>([](GroupNormOp o) -> Found { return signatureBeforeAxis(o, 1); })
       .Case<AttentionOp, AttentionTrainOp, AttentionGradOp>(
-          [](auto o) -> Found { return ofAttention(o, o.getMask()); })
+          [](auto o) -> Found { return attentionSignature(o, o.getMask()); })
       .Case<BatchNormOp, BatchNormTrainOp, BatchNormGradOp>(
-          [](auto o) -> Found { return byChannel(o); })
-      .Case<ScatterNdOp>([](ScatterNdOp o) -> Found { return ofScatter(o); })
-      .Case<TransferOp>([](TransferOp o) -> Found { return rowsBut(o, -1); })
+          [](auto o) -> Found { return batchNormSignature(o); })
+      .Case<ScatterNdOp>([](ScatterNdOp o) -> Found { return scatterSignature(o); })
+      .Case<TransferOp>([](TransferOp o) -> Found { return signatureExceptAxis(o, -1); })
       .Default([](Operation *o) -> Found {
         const bool isMapped = o->hasTrait<Elementwise>() || isa<IndexMapped>(o);
         const bool isOneShape = llvm::all_of(o->getResults(), [&](Value result) {
@@ -244,7 +245,7 @@ std::optional<Signature> signatureOf(Operation *op) {
         if (!isMapped || !isOneShape || o->getNumOperands() == 0 ||
             isa<ReshapeOp, MaxPoolIndicesOp>(o))
           return std::nullopt;
-        return Mapped(o).run();
+        return IndexMapLabels(o).run();
       });
 }
 

@@ -26,19 +26,19 @@ struct SplitPass : OptionPass<SplitPass> {
                    {"split", "world"}, options) {}
 
   LogicalResult run(ModuleOp module, const ModelOptions &options) {
-    if (failed(share::annotate(module, options)))
+    if (failed(share::annotateSplitParameters(module, options)))
       return failure();
     for (auto function : module.getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;
-      FailureOr<int64_t> ranks = share::ranksOf(function);
+      FailureOr<int64_t> ranks = share::getRankCount(function);
       if (failed(ranks))
         return failure();
       if (*ranks == 0)
         continue;
       if (failed(checkForm(function)))
         return failure();
-      FailureOr<share::Shares> shares = share::sharesOf(function, *ranks);
+      FailureOr<share::ProgramShares> shares = share::computeShares(function, *ranks);
       if (failed(shares))
         return failure();
       share::rewriteForRanks(function, *shares);

@@ -22,11 +22,11 @@ struct SplitRequest {
   bool matched = false;
 };
 
-InFlightDiagnostic wrong(ModuleOp module, StringRef text) {
+InFlightDiagnostic emitInvalidSplit(ModuleOp module, StringRef text) {
   return module.emitError() << "--split '" << text << "': ";
 }
 
-FailureOr<SplitRequest> parse(ModuleOp module, StringRef text) {
+FailureOr<SplitRequest> parseSplitRequest(ModuleOp module, StringRef text) {
   SplitRequest request{text, {}, {}};
   // PATTERN ends at the last '=', because names may contain '='.
   std::tie(request.pattern, request.where) = text.rsplit('=');
@@ -38,15 +38,16 @@ FailureOr<SplitRequest> parse(ModuleOp module, StringRef text) {
   const bool isBlocks =
       !hasBlocks || (!blocks.getAsInteger(10, request.blocks) && request.blocks >= 1);
   if (!text.contains('=') || request.pattern.empty() || !isWhere || !isBlocks)
-    return wrong(module, text) << "required: PATTERN=rows, PATTERN=columns, PATTERN=DIMENSION, or "
-                                  "one of these with a number of blocks, as in PATTERN=columns:3",
+    return emitInvalidSplit(module, text)
+               << "required: PATTERN=rows, PATTERN=columns, PATTERN=DIMENSION, or "
+                  "one of these with a number of blocks, as in PATTERN=columns:3",
            failure();
   return request;
 }
 
 /// Returns the dimension that `where` ("rows", "columns" or a number) selects for a parameter of
 /// this rank, or nullopt if there is no such dimension.
-std::optional<int64_t> dimensionOf(StringRef where, int64_t rank) {
+std::optional<int64_t> parseDimension(StringRef where, int64_t rank) {
   int64_t dimension = 0;
   if (where == "columns")
     dimension = rank - 1;
@@ -60,16 +61,16 @@ LogicalResult split(func::FuncOp function, unsigned argument, StringRef name,
   auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[argument]);
   if (!type || !type.hasStaticShape())
     return success();
-  std::optional<int64_t> dimension = dimensionOf(request.where, type.getRank());
+  std::optional<int64_t> dimension = parseDimension(request.where, type.getRank());
   auto module = function->getParentOfType<ModuleOp>();
   if (!dimension)
-    return wrong(module, request.text)
+    return emitInvalidSplit(module, request.text)
            << "'" << name << "' has shape " << shapeText(type.getShape())
            << ", which has no dimension " << request.where << "; choose one from 0 to "
            << type.getRank() - 1;
   int64_t size = type.getDimSize(unsigned(*dimension)), shares = ranks * request.blocks;
   if (size % shares != 0)
-    return wrong(module, request.text)
+    return emitInvalidSplit(module, request.text)
            << "'" << name << "' has " << size << " along dimension " << *dimension << ", which "
            << ranks << " ranks" << (request.blocks > 1 ? " and the blocks" : "")
            << " do not divide; required: a multiple of " << shares
@@ -82,7 +83,7 @@ LogicalResult split(func::FuncOp function, unsigned argument, StringRef name,
 
 /// Adds known names to the error about a pattern that matches none of them, the names that are most
 /// similar to the pattern first.
-void addKnown(InFlightDiagnostic &error, SmallVector<StringRef> names, StringRef pattern) {
+void addKnownNames(InFlightDiagnostic &error, SmallVector<StringRef> names, StringRef pattern) {
   if (names.empty()) {
     error << "it has none";
     return;
@@ -105,7 +106,7 @@ bool isSplit(const ModelOptions &options, StringRef parameter) {
   });
 }
 
-LogicalResult annotate(ModuleOp module, const ModelOptions &options) {
+LogicalResult annotateSplitParameters(ModuleOp module, const ModelOptions &options) {
   if (options.split.empty())
     return success();
   if (options.world < 1)
@@ -115,7 +116,7 @@ LogicalResult annotate(ModuleOp module, const ModelOptions &options) {
     return success();
   std::vector<SplitRequest> requests;
   for (StringRef text : options.split) {
-    FailureOr<SplitRequest> request = parse(module, text);
+    FailureOr<SplitRequest> request = parseSplitRequest(module, text);
     if (failed(request))
       return failure();
     requests.push_back(*request);
@@ -141,9 +142,9 @@ LogicalResult annotate(ModuleOp module, const ModelOptions &options) {
   for (const SplitRequest &request : requests) {
     if (request.matched)
       continue;
-    InFlightDiagnostic error = wrong(module, request.text);
+    InFlightDiagnostic error = emitInvalidSplit(module, request.text);
     error << "no parameter has a name that matches; ";
-    addKnown(error, names, request.pattern);
+    addKnownNames(error, names, request.pattern);
     return error;
   }
   return success();

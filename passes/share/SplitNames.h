@@ -13,7 +13,7 @@ bool isSplit(const ModelOptions &options, llvm::StringRef parameter);
 
 /// Sets the split attributes that the options request on the parameters of @main. Fails with a
 /// diagnostic if an option cannot be parsed, or if a parameter or a dimension does not exist.
-llvm::LogicalResult annotate(mlir::ModuleOp module, const ModelOptions &options);
+llvm::LogicalResult annotateSplitParameters(mlir::ModuleOp module, const ModelOptions &options);
 
 } // namespace dlc::share
 

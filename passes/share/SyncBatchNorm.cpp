@@ -34,7 +34,7 @@ namespace {
 
 /// Batch norm operations that share statistics: one operation, or one for each chunk of this rank's
 /// batch.
-struct Layer {
+struct BatchNormLayer {
   DictionaryAttr over;
   SmallVector<Operation *> ops;
 
@@ -47,9 +47,9 @@ struct Layer {
 };
 
 /// Builder of arithmetic on the statistics of batch norm.
-class Numbers {
+class StatisticsBuilder {
 public:
-  Numbers(OpBuilder &builder, Location loc) : builder(builder), b(builder, loc) {}
+  StatisticsBuilder(OpBuilder &builder, Location loc) : builder(builder), b(builder, loc) {}
 
   Value add(Value x, Value y) { return b.make<AddOp>(x, y); }
   Value sub(Value x, Value y) { return b.make<SubOp>(x, y); }
@@ -73,7 +73,7 @@ public:
 
   /// Averages the vectors in `own`, one for each of the layer's operations, over the batches of all
   /// ranks. Returns the two halves of the mean vector, which are two statistics.
-  std::pair<Value, Value> means(const Layer &layer, ArrayRef<Value> own) {
+  std::pair<Value, Value> means(const BatchNormLayer &layer, ArrayRef<Value> own) {
     const int64_t size = shapeOf(own.front())[0];
     StringAttr world = builder.getStringAttr("world");
     Value mean;
@@ -99,23 +99,23 @@ private:
 };
 
 /// Clones the operation without kOverRanksAttr, so that the clone uses this rank's batch alone.
-template <typename Op> Op alone(OpBuilder &builder, Op op) {
+template <typename Op> Op cloneAsLocal(OpBuilder &builder, Op op) {
   builder.setInsertionPoint(op);
   Operation *copy = builder.clone(*op.getOperation());
   copy->removeAttr(kOverRanksAttr);
   return cast<Op>(copy);
 }
 
-void normalise(const Layer &layer) {
+void rewriteForward(const BatchNormLayer &layer) {
   OpBuilder builder(layer.ops.back()->getContext());
   SmallVector<Value> own;
   for (Operation *op : layer.ops) {
-    auto norm = alone(builder, cast<BatchNormTrainOp>(op));
-    Numbers n(builder, op->getLoc());
+    auto norm = cloneAsLocal(builder, cast<BatchNormTrainOp>(op));
+    StatisticsBuilder n(builder, op->getLoc());
     Value m = n.inF64(norm.getMean()), v = n.inF64(norm.getVariance());
     own.push_back(n.together({m, n.add(v, n.mul(m, m))}));
   }
-  Numbers n(builder, layer.ops.back()->getLoc());
+  StatisticsBuilder n(builder, layer.ops.back()->getLoc());
   auto [mean, square] = n.means(layer, own);
   Value variance = n.notNegative(n.sub(square, n.mul(mean, mean)));
   for (Operation *op : layer.ops) {
@@ -129,17 +129,17 @@ void normalise(const Layer &layer) {
   }
 }
 
-void differentiate(const Layer &layer) {
+void rewriteGradient(const BatchNormLayer &layer) {
   OpBuilder builder(layer.ops.back()->getContext());
   SmallVector<Value> own;
   for (Operation *op : layer.ops) {
-    auto grad = alone(builder, cast<BatchNormGradOp>(op));
-    Numbers n(builder, op->getLoc());
+    auto grad = cloneAsLocal(builder, cast<BatchNormGradOp>(op));
+    StatisticsBuilder n(builder, op->getLoc());
     own.push_back(n.together({n.inF64(grad.getDscale()), n.inF64(grad.getDbias())}));
     op->getResult(1).replaceAllUsesWith(grad.getDscale());
     op->getResult(2).replaceAllUsesWith(grad.getDbias());
   }
-  Numbers n(builder, layer.ops.back()->getLoc());
+  StatisticsBuilder n(builder, layer.ops.back()->getLoc());
   auto [dscale, dbias] = n.means(layer, own);
   for (Operation *op : layer.ops) {
     auto grad = cast<BatchNormGradOp>(op);
@@ -162,8 +162,8 @@ void differentiate(const Layer &layer) {
 /// users.
 bool isNeeded(Operation *op) { return isa<BatchNormTrainOp>(op) || !op->getResult(0).use_empty(); }
 
-SmallVector<Layer> layersOf(Block &block) {
-  SmallVector<Layer> layers;
+SmallVector<BatchNormLayer> collectLayers(Block &block) {
+  SmallVector<BatchNormLayer> layers;
   for (Operation &op : block) {
     auto over = op.getAttrOfType<DictionaryAttr>(kOverRanksAttr);
     if (!over || !isa<BatchNormTrainOp, BatchNormGradOp>(op))
@@ -172,7 +172,7 @@ SmallVector<Layer> layersOf(Block &block) {
       op.removeAttr(kOverRanksAttr);
       continue;
     }
-    auto known = llvm::find_if(layers, [&](const Layer &layer) {
+    auto known = llvm::find_if(layers, [&](const BatchNormLayer &layer) {
       return layer.chunks() > 0 && layer.over == over &&
              layer.ops.front()->getName() == op.getName();
     });
@@ -202,7 +202,7 @@ struct SyncBatchNormPass : PassWrapper<SyncBatchNormPass, OperationPass<ModuleOp
 private:
   static LogicalResult run(Block &block) {
     bool inChunks = false;
-    for (const Layer &layer : layersOf(block)) {
+    for (const BatchNormLayer &layer : collectLayers(block)) {
       Operation *op = layer.ops.front();
       if (layer.chunks() > 0 && int64_t(layer.ops.size()) * layer.ranks() != layer.chunks())
         return op->emitError("its statistics cover ")
@@ -211,9 +211,9 @@ private:
                << layer.ops.size();
       inChunks |= layer.chunks() > 0;
       if (isa<BatchNormTrainOp>(op))
-        normalise(layer);
+        rewriteForward(layer);
       else
-        differentiate(layer);
+        rewriteGradient(layer);
     }
     // The statistics of a layer need all chunks, so that operations of different chunks must be
     // interleaved in the block.

@@ -17,7 +17,7 @@ bool near(double a, double b) { return std::fabs(a - b) <= 2e-4 * std::fabs(b); 
 
 /// Flattened product of a tree of multiplications: the constant factors, their product, and all
 /// other factors.
-struct Product {
+struct FactorProduct {
   double constant = 1;
   SmallVector<double, 4> constants;
   SmallVector<Value> factors;
@@ -28,7 +28,7 @@ struct Product {
   }
 };
 
-void collectFactors(Value value, Value x, Product &product) {
+void collectFactors(Value value, Value x, FactorProduct &product) {
   if (value == x)
     return product.factors.push_back(value);
   if (std::optional<double> c = splatValue(value))
@@ -54,52 +54,52 @@ void collectFactors(Value value, Value x, Product &product) {
 }
 
 /// Flattens a tree of multiplications. `x` is kept as a factor even if it is a product itself.
-Product productOf(Value value, Value x = {}) {
-  Product product;
+FactorProduct flattenProduct(Value value, Value x = {}) {
+  FactorProduct product;
   collectFactors(value, x, product);
   return product;
 }
 
 /// Returns x if the value is 1 + x or x + 1, otherwise null.
-Value plusOne(Value value) {
+Value matchPlusOne(Value value) {
   auto add = value.getDefiningOp<AddOp>();
   if (!add)
     return {};
-  if (isSplatOf(add.getA(), 1))
+  if (isSplatWithValue(add.getA(), 1))
     return add.getB();
-  return isSplatOf(add.getB(), 1) ? add.getA() : Value();
+  return isSplatWithValue(add.getB(), 1) ? add.getA() : Value();
 }
 
-bool isOnly(const Product &product, Value x, size_t power) {
+bool isPowerOf(const FactorProduct &product, Value x, size_t power) {
   return product.factors.size() == power &&
          llvm::all_of(product.factors, [&](Value v) { return v == x; });
 }
 
 /// Returns whether c x (1 + f(x)) may be rewritten to 2 c gelu(x), which rounds differently.
-bool mayBecomeGelu(MulOp op, const Product &product) {
+bool canRewriteToGelu(MulOp op, const FactorProduct &product) {
   Type element = typeOf(op.getY()).getElementType();
   SmallVector<double, 4> factors = product.constants;
   if (std::fabs(product.constant) > 1)
     factors.push_back(2);
-  return isAllowed({ConstantRewrite::Kind::ChangeRounding, element, {}}, op) &&
-         isAllowed({ConstantRewrite::Kind::MergeFactors, element, factors}, op);
+  return isRewriteAllowed({ConstantRewrite::Kind::ChangeRounding, element, {}}, op) &&
+         isRewriteAllowed({ConstantRewrite::Kind::MergeFactors, element, factors}, op);
 }
 
 /// Matches the argument of erf in GELU: x / sqrt(2).
 bool isErfArgument(Value value, Value x) {
-  Product product = productOf(value, x);
-  return near(product.constant, sqrtHalf) && isOnly(product, x, 1);
+  FactorProduct product = flattenProduct(value, x);
+  return near(product.constant, sqrtHalf) && isPowerOf(product, x, 1);
 }
 
 /// Matches the argument of tanh in GELU: sqrt(2 / pi) * (x + 0.044715 x^3), also with x factored
 /// out of the sum.
 bool isTanhArgument(Value value, Value x) {
-  Product product = productOf(value, x);
+  FactorProduct product = flattenProduct(value, x);
   if (!near(product.constant, sqrtTwoOverPi))
     return false;
   auto isCube = [&](Value cube, size_t power) {
-    Product p = productOf(cube, x);
-    return near(p.constant, 0.044715) && isOnly(p, x, power);
+    FactorProduct p = flattenProduct(cube, x);
+    return near(p.constant, 0.044715) && isPowerOf(p, x, power);
   };
   if (product.factors.size() == 1) {
     auto sum = product.factors[0].getDefiningOp<AddOp>();
@@ -109,7 +109,7 @@ bool isTanhArgument(Value value, Value x) {
   if (product.factors.size() != 2)
     return false;
   for (int i : {0, 1}) {
-    Value square = plusOne(product.factors[i]);
+    Value square = matchPlusOne(product.factors[i]);
     if (square && product.factors[1 - i] == x && isCube(square, 2))
       return true;
   }
@@ -118,13 +118,13 @@ bool isTanhArgument(Value value, Value x) {
 
 /// Returns the values that may be the x of GELU, given the argument of its erf or tanh, which is a
 /// scaled form of x.
-SmallVector<Value> candidates(Value argument) {
+SmallVector<Value> geluArgumentCandidates(Value argument) {
   SmallVector<Value> found;
   if (auto mul = argument.getDefiningOp<MulOp>())
     found.append({mul.getA(), mul.getB()});
   if (auto div = argument.getDefiningOp<DivOp>())
     found.push_back(div.getA());
-  for (Value factor : productOf(argument).factors) {
+  for (Value factor : flattenProduct(argument).factors) {
     found.push_back(factor);
     if (auto sum = factor.getDefiningOp<AddOp>())
       found.append({sum.getA(), sum.getB()});
@@ -134,7 +134,7 @@ SmallVector<Value> candidates(Value argument) {
 
 /// Returns whether the product has no constant factor, but its only user multiplies or divides it
 /// by a constant. In that case GELU is matched from that user.
-bool isScaledNext(MulOp op, const Product &product) {
+bool isScaledByUser(MulOp op, const FactorProduct &product) {
   if (!product.constants.empty() || !op.getY().hasOneUse())
     return false;
   Operation *user = *op.getY().user_begin();
@@ -150,25 +150,25 @@ struct RecogniseGelu : OpRewritePattern<MulOp> {
   LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
     if (!isa<FloatType>(typeOf(op.getY()).getElementType()))
       return failure();
-    Product all = productOf(op.getY());
-    if (isScaledNext(op, all))
+    FactorProduct all = flattenProduct(op.getY());
+    if (isScaledByUser(op, all))
       return failure();
     for (Value factor : all.factors) {
-      Value inner = plusOne(factor);
+      Value inner = matchPlusOne(factor);
       if (!inner || !isa_and_nonnull<ErfOp, TanhOp>(inner.getDefiningOp()))
         continue;
       Value argument = inner.getDefiningOp()->getOperand(0);
       bool approximate = isa<TanhOp>(inner.getDefiningOp());
-      for (Value x : candidates(argument)) {
+      for (Value x : geluArgumentCandidates(argument)) {
         if (x.getType() != op.getY().getType() || splatValue(x))
           continue;
-        Product product = productOf(op.getY(), x);
+        FactorProduct product = flattenProduct(op.getY(), x);
         if (product.factors.size() != 2 || !llvm::is_contained(product.factors, x) ||
             !llvm::is_contained(product.factors, factor))
           continue;
         if (approximate ? !isTanhArgument(argument, x) : !isErfArgument(argument, x))
           continue;
-        if (!mayBecomeGelu(op, product))
+        if (!canRewriteToGelu(op, product))
           continue;
         TensorBuilder b(rewriter, op.getLoc());
         Value y = b.make<GeluOp>(x, approximate);
@@ -184,12 +184,12 @@ struct RecogniseGelu : OpRewritePattern<MulOp> {
 
 /// Matches softplus: returns the x of log(1 + exp(x)), also written as max(x, 0) +
 /// log1p(exp(-|x|)), or null.
-Value softplusArgument(Value value) {
+Value matchSoftplus(Value value) {
   auto exponentialIn = [](Value v) {
     if (auto log1p = v.getDefiningOp<Log1pOp>())
       return log1p.getX().getDefiningOp<ExpOp>();
     auto log = v.getDefiningOp<LogOp>();
-    Value rest = log ? plusOne(log.getX()) : Value();
+    Value rest = log ? matchPlusOne(log.getX()) : Value();
     return rest ? rest.getDefiningOp<ExpOp>() : ExpOp();
   };
   if (ExpOp exponential = exponentialIn(value))
@@ -204,8 +204,8 @@ Value softplusArgument(Value value) {
     Value x = distance.getX(), most = add->getOperand(positive);
     auto relu = most.getDefiningOp<ReluOp>();
     auto max = most.getDefiningOp<MaxOp>();
-    if ((relu && relu.getX() == x) || (max && max.getA() == x && isSplatOf(max.getB(), 0)) ||
-        (max && max.getB() == x && isSplatOf(max.getA(), 0)))
+    if ((relu && relu.getX() == x) || (max && max.getA() == x && isSplatWithValue(max.getB(), 0)) ||
+        (max && max.getB() == x && isSplatWithValue(max.getA(), 0)))
       return x;
   }
   return {};
@@ -218,11 +218,12 @@ struct TanhOfSoftplus : OpRewritePattern<TanhOp> {
     // Upper bound to which x is clamped. For larger x the result rounds to 1, and the clamp keeps p
     // finite.
     constexpr double most = 20;
-    Value x = softplusArgument(op.getX());
+    Value x = matchSoftplus(op.getX());
     // 16-bit types are not supported: each step would be rounded to fewer bits, and f16 cannot
     // represent such a p.
     if (!x || typeOf(x).getElementTypeBitWidth() < 32 ||
-        !isAllowed({ConstantRewrite::Kind::ChangeRounding, typeOf(x).getElementType(), {}}, op))
+        !isRewriteAllowed({ConstantRewrite::Kind::ChangeRounding, typeOf(x).getElementType(), {}},
+                          op))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
     Value two = b.scalar(2, x), n = b.make<ExpOp>(b.make<MinOp>(x, b.scalar(most, x)));

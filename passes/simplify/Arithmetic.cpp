@@ -16,14 +16,14 @@ bool sameShape(Value a, Value b) { return shapeOf(a) == shapeOf(b); }
 Type elementOf(Value value) { return typeOf(value).getElementType(); }
 
 /// Returns whether each element is +0, positive, infinite or NaN, so that none is negative or -0.
-bool isPositive(Value value, int depth = 0) {
+bool isNeverNegative(Value value, int depth = 0) {
   constexpr int maxDepth = 6;
   Operation *op = value.getDefiningOp();
   if (!op || depth == maxDepth || !isFloat(value))
     return false;
   if (std::optional<double> c = splatValue(value))
     return !std::signbit(*c);
-  auto isPositiveOperand = [&](Value operand) { return isPositive(operand, depth + 1); };
+  auto isPositiveOperand = [&](Value operand) { return isNeverNegative(operand, depth + 1); };
   if (isa<AbsOp, ExpOp, SigmoidOp, SoftmaxOp>(op))
     return true;
   if (auto mul = dyn_cast<MulOp>(op); mul && mul.getA() == mul.getB())
@@ -39,8 +39,9 @@ bool isPositive(Value value, int depth = 0) {
 }
 
 /// Returns x to the constant power `exponent`, computed by simpler operations, or null if there are
-/// none. A form that only approximates `pow` is used only if isAllowed() permits another rounding.
-Value powerOf(TensorBuilder &b, PowOp op, double exponent) {
+/// none. A form that only approximates `pow` is used only if isRewriteAllowed() permits another
+/// rounding.
+Value expandPower(TensorBuilder &b, PowOp op, double exponent) {
   Value x = op.getA();
   if (exponent == 1)
     return x;
@@ -50,13 +51,13 @@ Value powerOf(TensorBuilder &b, PowOp op, double exponent) {
     return b.make<DivOp>(b.scalar(1, x), x);
   // sqrt(x) is used only if x is never negative or -0.0: pow(-inf, 0.5) is inf and pow(-0.0, 0.5)
   // is 0, in contrast to sqrt.
-  if (exponent == 0.5 && isFloat(x) && isPositive(x))
+  if (exponent == 0.5 && isFloat(x) && isNeverNegative(x))
     return b.make<SqrtOp>(x);
-  if (!isAllowed({ConstantRewrite::Kind::ChangeRounding, elementOf(x), {}}, op))
+  if (!isRewriteAllowed({ConstantRewrite::Kind::ChangeRounding, elementOf(x), {}}, op))
     return {};
   if (exponent == 3)
     return b.make<MulOp>(b.make<MulOp>(x, x), x);
-  if (exponent == -0.5 && isFloat(x) && isPositive(x))
+  if (exponent == -0.5 && isFloat(x) && isNeverNegative(x))
     return b.make<RsqrtOp>(x);
   return {};
 }
@@ -70,7 +71,7 @@ struct SimplifyPow : OpRewritePattern<PowOp> {
     if (!exponent || op.getA().getType() != op.getY().getType())
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
-    Value y = powerOf(b, op, *exponent);
+    Value y = expandPower(b, op, *exponent);
     if (!y)
       return failure();
     rewriter.replaceOp(op, y);
@@ -98,10 +99,10 @@ struct SimplifyDiv : OpRewritePattern<DivOp> {
     }
     auto root = op.getB().getDefiningOp<SqrtOp>();
     if (!root || !root.getY().hasOneUse() ||
-        !isAllowed({ConstantRewrite::Kind::ChangeRounding, element, {}}, op))
+        !isRewriteAllowed({ConstantRewrite::Kind::ChangeRounding, element, {}}, op))
       return failure();
     Value inverse = b.make<RsqrtOp>(root.getX());
-    if (isSplatOf(op.getA(), 1) && inverse.getType() == op.getY().getType())
+    if (isSplatWithValue(op.getA(), 1) && inverse.getType() == op.getY().getType())
       rewriter.replaceOp(op, inverse);
     else
       rewriter.replaceOpWithNewOp<MulOp>(op, op.getA(), inverse);
@@ -134,7 +135,7 @@ template <typename Op> struct MergeConstants : OpRewritePattern<Op> {
     constexpr auto kind = std::is_same_v<Op, MulOp> ? ConstantRewrite::Kind::MergeFactors
                                                     : ConstantRewrite::Kind::MergeTerms;
     if (!inner ||
-        !isAllowed(
+        !isRewriteAllowed(
             {kind, elementOf(op.getY()), {*splatValue(inner->second), *splatValue(outer->second)}},
             op))
       return failure();
@@ -147,19 +148,19 @@ template <typename Op> struct MergeConstants : OpRewritePattern<Op> {
 
 // max(x, 0) -> relu(x); the subgradients are equal only if the maximum is strict
 struct MaxToRelu : OpRewritePattern<MaxOp> {
-  MaxToRelu(MLIRContext *context, Preserves preserves)
-      : OpRewritePattern(context), preserves(preserves) {}
+  MaxToRelu(MLIRContext *context, Exactness exactness)
+      : OpRewritePattern(context), exactness(exactness) {}
   LogicalResult matchAndRewrite(MaxOp op, PatternRewriter &rewriter) const override {
     auto split = splitConstant(op);
     std::optional<double> bound = split ? splatValue(split->second) : std::nullopt;
     // max(x, -0.0) is excluded, because it preserves -0.0 and relu does not.
     if (bound != 0.0 || std::signbit(*bound) ||
-        (preserves == Preserves::Subgradients && !op.getStrict()))
+        (exactness == Exactness::Subgradients && !op.getStrict()))
       return failure();
     rewriter.replaceOpWithNewOp<ReluOp>(op, split->first);
     return success();
   }
-  Preserves preserves;
+  Exactness exactness;
 };
 
 // max(a, b) strict -> max(a, b): `strict` affects only gradients
@@ -190,12 +191,12 @@ struct ConstantSelect : OpRewritePattern<SelectOp> {
 
 } // namespace
 
-void addArithmetic(RewritePatternSet &patterns, Preserves preserves) {
+void addArithmetic(RewritePatternSet &patterns, Exactness exactness) {
   patterns
       .add<SimplifyPow, SimplifyDiv, MergeConstants<AddOp>, MergeConstants<MulOp>, ConstantSelect>(
           patterns.getContext());
-  patterns.add<MaxToRelu>(patterns.getContext(), preserves);
-  if (preserves == Preserves::Values)
+  patterns.add<MaxToRelu>(patterns.getContext(), exactness);
+  if (exactness == Exactness::Values)
     patterns.add<DropStrict<MaxOp>, DropStrict<MinOp>>(patterns.getContext());
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 /// Integer tensor that counts along one dimension: its elements are `first` plus their index along
 /// the dimension `dim`, or are all equal to `first` if there is no `dim`.
-struct Count {
+struct IotaPattern {
   int64_t first = 0;
   std::optional<int64_t> dim;
 };
@@ -24,8 +24,8 @@ struct Count {
 /// Matches a constant whose elements count along one dimension. The constant may be large because
 /// exporters fold whole grids. If `only` is given, only this index of the last dimension is read,
 /// and the last dimension is treated as a dimension of size 1.
-std::optional<Count> countIn(const ref::Tensor &tensor, ArrayRef<int64_t> shape,
-                             std::optional<int64_t> only) {
+std::optional<IotaPattern> countIn(const ref::Tensor &tensor, ArrayRef<int64_t> shape,
+                                   std::optional<int64_t> only) {
   SmallVector<int64_t> seen(shape);
   int64_t last = only ? seen.back() : 1, at = only.value_or(0);
   if (only)
@@ -33,7 +33,7 @@ std::optional<Count> countIn(const ref::Tensor &tensor, ArrayRef<int64_t> shape,
   auto strides = ref::rowMajorStrides(seen);
   int64_t elements = tensor.size() / last;
   auto element = [&](int64_t i) { return tensor.getInt(i * last + at); };
-  Count count{element(0), std::nullopt};
+  IotaPattern count{element(0), std::nullopt};
   for (auto [d, size] : llvm::enumerate(seen))
     if (size > 1 && element(strides[d]) != count.first)
       count.dim = count.dim ? -1 : int64_t(d);
@@ -49,7 +49,7 @@ std::optional<Count> countIn(const ref::Tensor &tensor, ArrayRef<int64_t> shape,
 
 /// Returns the dimension of a reshape's result that has the size and the stride of dimension `dim`
 /// of its operand, or nullopt if there is none.
-std::optional<int64_t> reshapedDim(ArrayRef<int64_t> from, int64_t dim, ArrayRef<int64_t> to) {
+std::optional<int64_t> findReshapedDim(ArrayRef<int64_t> from, int64_t dim, ArrayRef<int64_t> to) {
   auto after = [](ArrayRef<int64_t> shape, int64_t d) {
     int64_t elements = 1;
     for (int64_t size : shape.drop_front(d + 1))
@@ -62,12 +62,12 @@ std::optional<int64_t> reshapedDim(ArrayRef<int64_t> from, int64_t dim, ArrayRef
   return std::nullopt;
 }
 
-std::optional<Count> countOf(Value value) {
+std::optional<IotaPattern> matchIotaPattern(Value value) {
   RankedTensorType type = typeOf(value);
   if (!type.hasStaticShape() || type.getNumElements() == 0)
     return std::nullopt;
   if (std::optional<double> splat = splatValue(value))
-    return Count{int64_t(*splat), std::nullopt};
+    return IotaPattern{int64_t(*splat), std::nullopt};
   Operation *op = value.getDefiningOp();
   if (!op)
     return std::nullopt;
@@ -76,20 +76,20 @@ std::optional<Count> countOf(Value value) {
     return tensor ? countIn(*tensor, type.getShape(), std::nullopt) : std::nullopt;
   }
   if (auto iota = dyn_cast<IotaOp>(op))
-    return Count{0, int64_t(iota.getAxis())};
+    return IotaPattern{0, int64_t(iota.getAxis())};
   if (auto cast = dyn_cast<CastOp>(op))
-    return isa<IntegerType>(typeOf(cast.getX()).getElementType()) ? countOf(cast.getX())
+    return isa<IntegerType>(typeOf(cast.getX()).getElementType()) ? matchIotaPattern(cast.getX())
                                                                   : std::nullopt;
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    std::optional<Count> count = countOf(broadcast.getX());
+    std::optional<IotaPattern> count = matchIotaPattern(broadcast.getX());
     if (count && count->dim)
       *count->dim += type.getRank() - typeOf(broadcast.getX()).getRank();
     return count;
   }
   if (auto reshape = dyn_cast<ReshapeOp>(op)) {
-    std::optional<Count> count = countOf(reshape.getX());
+    std::optional<IotaPattern> count = matchIotaPattern(reshape.getX());
     if (count && count->dim) {
-      count->dim = reshapedDim(shapeOf(reshape.getX()), *count->dim, type.getShape());
+      count->dim = findReshapedDim(shapeOf(reshape.getX()), *count->dim, type.getShape());
       if (!count->dim)
         return std::nullopt;
     }
@@ -105,22 +105,22 @@ struct Box {
 
 /// Returns the box in a tensor of `shape` that the index tuples cover, or nullopt if they do not
 /// cover a box in row-major order.
-std::optional<Box> boxOf(Value indices, ArrayRef<int64_t> shape) {
+std::optional<Box> matchIndexBox(Value indices, ArrayRef<int64_t> shape) {
   RankedTensorType type = typeOf(indices);
   if (!type.hasStaticShape() || type.getRank() == 0 || type.getNumElements() == 0)
     return std::nullopt;
   ArrayRef<int64_t> grid = type.getShape().drop_back();
   int64_t components = type.getShape().back();
-  std::vector<std::optional<Count>> counts;
+  std::vector<std::optional<IotaPattern>> counts;
   auto concat = indices.getDefiningOp<ConcatOp>();
   if (concat && int64_t(concat.getAxis()) == type.getRank() - 1) {
     for (Value part : concat.getXs()) {
       if (shapeOf(part).back() != 1)
         return std::nullopt;
-      counts.push_back(countOf(part));
+      counts.push_back(matchIotaPattern(part));
     }
   } else if (components == 1) {
-    counts.push_back(countOf(indices));
+    counts.push_back(matchIotaPattern(indices));
   } else if (std::optional<ref::Tensor> tensor = constantTensor(indices)) {
     for (int64_t k = 0; k < components; ++k) {
       counts.push_back(countIn(*tensor, type.getShape(), k));
@@ -162,14 +162,14 @@ std::optional<Box> boxOf(Value indices, ArrayRef<int64_t> shape) {
   return box;
 }
 
-Value slice(TensorBuilder &b, Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> size) {
+Value createSlice(TensorBuilder &b, Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> size) {
   SmallVector<int64_t> stride(start.size(), 1);
   return b.make<SliceOp>(x, start, size, stride);
 }
 
 /// Returns x with the box replaced by `inside`, by concatenations along one dimension after the
 /// other, from the last to the first.
-Value joined(TensorBuilder &b, Value x, Value inside, const Box &box) {
+Value replaceBox(TensorBuilder &b, Value x, Value inside, const Box &box) {
   ArrayRef<int64_t> shape = shapeOf(x);
   SmallVector<int64_t> start(box.start), size(box.size);
   for (int64_t d = int64_t(shape.size()) - 1; d >= 0; --d) {
@@ -180,7 +180,7 @@ Value joined(TensorBuilder &b, Value x, Value inside, const Box &box) {
         return;
       start[d] = from;
       size[d] = count;
-      parts.push_back(slice(b, x, start, size));
+      parts.push_back(createSlice(b, x, start, size));
     };
     keep(0, box.start[d]);
     parts.push_back(inside);
@@ -214,8 +214,8 @@ Value scattered(OpBuilder &builder, Location loc, Value x, Value updates, Scatte
   TensorBuilder b(builder, loc);
   Value update = b.reshape(updates, box.size);
   if (how != ScatterReduction::none)
-    update = met(b, how, slice(b, x, box.start, box.size), update);
-  return joined(b, x, update, box);
+    update = met(b, how, createSlice(b, x, box.start, box.size), update);
+  return replaceBox(b, x, update, box);
 }
 
 // scatter_nd(x, all indices of a box, u) -> x with the box replaced by u
@@ -224,7 +224,7 @@ struct ScatterNdToBox : OpRewritePattern<ScatterNdOp> {
   LogicalResult matchAndRewrite(ScatterNdOp op, PatternRewriter &rewriter) const override {
     if (!typeOf(op.getX()).hasStaticShape() || !typeOf(op.getUpdates()).hasStaticShape())
       return failure();
-    std::optional<Box> box = boxOf(op.getIndices(), shapeOf(op.getX()));
+    std::optional<Box> box = matchIndexBox(op.getIndices(), shapeOf(op.getX()));
     if (!box)
       return failure();
     rewriter.replaceOp(
@@ -240,7 +240,7 @@ struct ScatterElementsToBox : OpRewritePattern<ScatterElementsOp> {
     auto axis = int64_t(op.getAxis());
     if (!typeOf(op.getX()).hasStaticShape() || !typeOf(op.getUpdates()).hasStaticShape())
       return failure();
-    std::optional<Count> count = countOf(op.getIndices());
+    std::optional<IotaPattern> count = matchIotaPattern(op.getIndices());
     ArrayRef<int64_t> shape = shapeOf(op.getX()), size = shapeOf(op.getUpdates());
     if (!count || (count->dim ? *count->dim != axis : size[axis] != 1))
       return failure();
@@ -261,19 +261,19 @@ struct GatherNdToBox : OpRewritePattern<GatherNdOp> {
     if (op.getBatchDims() != 0 || !typeOf(op.getX()).hasStaticShape() ||
         !typeOf(op.getY()).hasStaticShape())
       return failure();
-    std::optional<Box> box = boxOf(op.getIndices(), shapeOf(op.getX()));
+    std::optional<Box> box = matchIndexBox(op.getIndices(), shapeOf(op.getX()));
     if (!box)
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
-    rewriter.replaceOp(op,
-                       b.reshape(slice(b, op.getX(), box->start, box->size), shapeOf(op.getY())));
+    rewriter.replaceOp(
+        op, b.reshape(createSlice(b, op.getX(), box->start, box->size), shapeOf(op.getY())));
     return success();
   }
 };
 
 } // namespace
 
-void addBoxes(RewritePatternSet &patterns) {
+void addBoxPatterns(RewritePatternSet &patterns) {
   patterns.add<ScatterNdToBox, ScatterElementsToBox, GatherNdToBox>(patterns.getContext());
 }
 

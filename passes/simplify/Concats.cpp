@@ -38,7 +38,7 @@ struct SliceOfConcat : OpRewritePattern<SliceOp> {
 // reshape(stack(a, b, ..)) -> concat(reshape(a), reshape(b), ..) if the reshape merges the new
 // dimension with those after it. A kernel computes all operands of one concatenation in a single
 // loop.
-struct MergeStack : OpRewritePattern<ReshapeOp> {
+struct MergeStackReshape : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
     auto concat = op.getX().getDefiningOp<ConcatOp>();
@@ -68,17 +68,17 @@ struct MergeStack : OpRewritePattern<ReshapeOp> {
 };
 
 /// Combines two partial results of a reduction of this kind.
-Value combine(TensorBuilder &b, ReduceKind kind, Value x, Value y) {
+Value combineReductions(TensorBuilder &b, ReduceKind kind, Value x, Value y) {
   if (kind == ReduceKind::sum)
     return b.make<AddOp>(x, y);
   return kind == ReduceKind::max ? b.make<MaxOp>(x, y) : b.make<MinOp>(x, y);
 }
 
-// reduce(op(concat(a, b, ..), y)) -> combine(reduce(op(a, slice(y))), reduce(op(b, slice(y))), ..)
-// if the reduction includes the concatenated dimension; op is elementwise or absent
-struct ReduceParts : OpRewritePattern<ReduceOp> {
-  ReduceParts(MLIRContext *context, Preserves preserves)
-      : OpRewritePattern(context), preserves(preserves) {}
+// reduce(op(concat(a, b, ..), y)) -> combineReductions(reduce(op(a, slice(y))), reduce(op(b,
+// slice(y))), ..) if the reduction includes the concatenated dimension; op is elementwise or absent
+struct SplitReduceOfConcat : OpRewritePattern<ReduceOp> {
+  SplitReduceOfConcat(MLIRContext *context, Exactness exactness)
+      : OpRewritePattern(context), exactness(exactness) {}
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
     // Maximum number of concatenated operands, which limits the operands of the kernel that
     // combines the partial results.
@@ -105,7 +105,7 @@ struct ReduceParts : OpRewritePattern<ReduceOp> {
       Value x = made == concat ? part : partOf(b, rewriter, made, concat, part, offset);
       Value reduced =
           b.make<ReduceOp>(op.getY().getType(), op.getKind(), x, op.getAxes(), op.getKeepdims());
-      all = all ? combine(b, op.getKind(), all, reduced) : reduced;
+      all = all ? combineReductions(b, op.getKind(), all, reduced) : reduced;
       offset += size;
     }
     if (!all)
@@ -115,14 +115,14 @@ struct ReduceParts : OpRewritePattern<ReduceOp> {
   }
 
 private:
-  Preserves preserves;
+  Exactness exactness;
 
   /// Returns whether the reduction can be computed from partial results of the concatenated
   /// operands. Partial sums in 16 bits would be rounded twice. At ties, partial maxima and minima
   /// would divide the gradient among operands and not among elements.
   bool combines(ReduceOp op) const {
     if (op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min)
-      return preserves == Preserves::Values;
+      return exactness == Exactness::Values;
     return op.getKind() == ReduceKind::sum && typeOf(op.getX()).getElementTypeBitWidth() >= 32;
   }
 
@@ -151,9 +151,9 @@ private:
 
 } // namespace
 
-void addConcats(RewritePatternSet &patterns, Preserves preserves) {
-  patterns.add<SliceOfConcat, MergeStack>(patterns.getContext());
-  patterns.add<ReduceParts>(patterns.getContext(), preserves);
+void addConcats(RewritePatternSet &patterns, Exactness exactness) {
+  patterns.add<SliceOfConcat, MergeStackReshape>(patterns.getContext());
+  patterns.add<SplitReduceOfConcat>(patterns.getContext(), exactness);
 }
 
 } // namespace dlc

@@ -18,20 +18,20 @@ std::optional<ref::Tensor> constantTensor(Value value) {
   return ref::Tensor::fromAttr(constant.getValue());
 }
 
-bool isOfConstants(Value value) {
+bool isComputedFromConstants(Value value) {
   Operation *op = value.getDefiningOp();
   return op && op->getNumRegions() == 0 &&
          (isa<ConstantOp>(op) ||
-          (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isOfConstants)));
+          (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isComputedFromConstants)));
 }
 
-std::optional<ref::Tensor> evaluated(Value value) {
+std::optional<ref::Tensor> evaluateConstant(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<ConstantOp>(op))
     return constantTensor(value);
   SmallVector<ref::Tensor> inputs, outputs;
   for (Value operand : op->getOperands()) {
-    std::optional<ref::Tensor> input = evaluated(operand);
+    std::optional<ref::Tensor> input = evaluateConstant(operand);
     if (!input)
       return std::nullopt;
     inputs.push_back(std::move(*input));
@@ -70,7 +70,8 @@ Value makeConstant(OpBuilder &builder, Location loc, const ref::Tensor &tensor,
   return ConstantOp::create(builder, loc, constantAttr(tensor, type)).getY();
 }
 
-std::optional<std::vector<double>> perChannelConstant(Value value, int64_t rank, int64_t channels) {
+std::optional<std::vector<double>> getPerChannelConstant(Value value, int64_t rank,
+                                                         int64_t channels) {
   RankedTensorType type = typeOf(value);
   if (!isa<FloatType>(type.getElementType()) || !type.hasStaticShape() || type.getRank() > rank)
     return std::nullopt;
@@ -88,13 +89,13 @@ std::optional<std::vector<double>> perChannelConstant(Value value, int64_t rank,
   return elements;
 }
 
-Value foldedConstant(OpBuilder &builder, Value value) {
+Value foldToConstant(OpBuilder &builder, Value value) {
   Operation *op = value.getDefiningOp();
-  bool isOfConstants =
+  bool isComputedFromConstants =
       op && !isa<ConstantOp>(op) && llvm::all_of(op->getOperands(), [](Value operand) {
         return operand.getDefiningOp<ConstantOp>() != nullptr;
       });
-  auto tensor = isOfConstants ? evaluated(value) : std::optional<ref::Tensor>();
+  auto tensor = isComputedFromConstants ? evaluateConstant(value) : std::optional<ref::Tensor>();
   return tensor ? makeConstant(builder, value.getLoc(), *tensor, typeOf(value)) : value;
 }
 

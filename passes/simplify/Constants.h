@@ -11,13 +11,13 @@ namespace dlc {
 std::optional<ref::Tensor> constantTensor(mlir::Value value);
 
 /// Returns whether the value is computed only from constants.
-bool isOfConstants(mlir::Value value);
+bool isComputedFromConstants(mlir::Value value);
 /// Evaluates a value that is computed only from constants. Returns nullopt if that fails.
-std::optional<ref::Tensor> evaluated(mlir::Value value);
+std::optional<ref::Tensor> evaluateConstant(mlir::Value value);
 /// Evaluates the operation that defines the value if all of its operands are constants, and returns
 /// the resulting constant. Returns the value itself if there is no such operation, or if it cannot
 /// be evaluated.
-mlir::Value foldedConstant(mlir::OpBuilder &builder, mlir::Value value);
+mlir::Value foldToConstant(mlir::OpBuilder &builder, mlir::Value value);
 
 /// Creates a constant with the tensor's elements. `type` has the same shape and element type, but
 /// its encoding may differ. If all elements are equal, the constant is a splat.
@@ -30,8 +30,8 @@ mlir::ElementsAttr constantAttr(const ref::Tensor &tensor, mlir::RankedTensorTyp
 /// Returns the elements of a float constant as one value per channel of [N, C, ..]. The constant's
 /// shape may be [C, 1, 1], [1, C, 1, 1] or similar, or have one element. `rank` is the rank of the
 /// tensor that the constant broadcasts against. Returns nullopt for other shapes.
-std::optional<std::vector<double>> perChannelConstant(mlir::Value value, int64_t rank,
-                                                      int64_t channels);
+std::optional<std::vector<double>> getPerChannelConstant(mlir::Value value, int64_t rank,
+                                                         int64_t channels);
 
 /// Returns whether the reference evaluator can compute the operation and the results depend on the
 /// operands alone.
@@ -39,7 +39,7 @@ bool isEvaluable(mlir::Operation *op);
 
 /// Returns the number of elements that the reference evaluator reads to compute the results.
 /// Evaluation is limited to kMaxEvaluated reads, which take a fraction of a second.
-int64_t readsOfEvaluator(mlir::Operation *op);
+int64_t countEvaluatorReads(mlir::Operation *op);
 constexpr int64_t kMaxEvaluated = 100'000'000;
 
 } // namespace dlc

@@ -22,19 +22,19 @@ static int64_t elementsOf(ValueRange values) {
 /// Returns whether the operation widens weights that should remain narrow (4 or 8 bits) in memory:
 /// quantized weights that a kernel reads, and 8-bit weights of matmuls that are bound by weight
 /// bandwidth.
-static bool isReadNarrow(Operation *op) {
+static bool isWideningOfWeights(Operation *op) {
   auto cast = dyn_cast<CastOp>(op);
   if (isa<DequantizeOp>(op) && isQuantizedWeights(op->getResult(0)))
     return true;
   return cast && isInt8(cast.getX().getType()) && typeOf(cast.getY()).getElementType().isF32() &&
          llvm::all_of(cast.getY().getUsers(), [&](Operation *user) {
            auto product = dyn_cast<MatmulOp>(user);
-           return product && product.getA() != cast.getY() && isBoundByWeights(product);
+           return product && product.getA() != cast.getY() && isWeightBandwidthBound(product);
          });
 }
 
 bool isEvaluable(Operation *op) {
-  if (!op || isReadNarrow(op) || !isa<ReferenceInterface>(op) || op->getNumRegions() != 0 ||
+  if (!op || isWideningOfWeights(op) || !isa<ReferenceInterface>(op) || op->getNumRegions() != 0 ||
       op->getNumResults() == 0 || dependsOnRank(op) ||
       isa<RandomOp, TransferOp, ReorderOp, TransposedViewOp>(op))
     return false;
@@ -45,7 +45,7 @@ bool isEvaluable(Operation *op) {
                       });
 }
 
-int64_t readsOfEvaluator(Operation *op) {
+int64_t countEvaluatorReads(Operation *op) {
   int64_t reads = elementsOf(op->getResults());
   if (auto mapped = dyn_cast<IndexMapped>(op))
     for (int64_t extent : mapped.foldedExtents())
@@ -65,14 +65,14 @@ constexpr int64_t smallElements = 4096, largeElements = 4 << 20;
 
 /// Returns whether the kernel of the result's user can compute the result while reading the inputs,
 /// at about the cost of reading the result.
-bool isMadeOnTheWay(Operation *op) {
+bool canComputeWhileReading(Operation *op) {
   constexpr double heavy = 4; // powers and sines cost much more than a load
   return (op->hasTrait<Elementwise>() && cast<FactsInterface>(op).getWeight() <= heavy) ||
          op->hasTrait<Movement>() || op->hasTrait<ElementMove>() || op->hasTrait<View>();
 }
 
 /// Cache of constants and of values that are computed from constants.
-class Known {
+class ConstantCache {
 public:
   /// Returns whether the value is computed only from constants.
   bool isConstant(Value value) {
@@ -124,14 +124,15 @@ private:
   DenseMap<Operation *, SmallVector<ref::Tensor>> values;
 };
 
-bool isWorthIt(Operation *op) {
+bool isFoldingProfitable(Operation *op) {
   int64_t read = 0, written = elementsOf(op->getResults());
   for (Value operand : op->getOperands())
     read += splatValue(operand) ? 1 : typeOf(operand).getNumElements();
   // Results are limited in size, because constants are stored in the compiled program, which
   // folding must not enlarge much.
-  return readsOfEvaluator(op) <= kMaxEvaluated && written <= maxElements &&
-         (written <= (isMadeOnTheWay(op) ? smallElements : largeElements) || written <= 2 * read);
+  return countEvaluatorReads(op) <= kMaxEvaluated && written <= maxElements &&
+         (written <= (canComputeWhileReading(op) ? smallElements : largeElements) ||
+          written <= 2 * read);
 }
 
 // op(constants) -> constant
@@ -140,15 +141,15 @@ struct FoldConstants : RewritePattern {
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isEvaluable(op) || isa<ConstantOp>(op) || op->use_empty() || !isWorthIt(op))
+    if (!isEvaluable(op) || isa<ConstantOp>(op) || op->use_empty() || !isFoldingProfitable(op))
       return failure();
     // An operation that its user's kernel can compute is folded only if its operands are constants.
     // Any other operation is folded together with the chain of operations that computes its
     // operands.
-    Known known;
+    ConstantCache known;
     if (!llvm::all_of(op->getOperands(), [&](Value value) {
-          return isMadeOnTheWay(op) ? value.getDefiningOp<ConstantOp>() != nullptr
-                                    : known.isConstant(value);
+          return canComputeWhileReading(op) ? value.getDefiningOp<ConstantOp>() != nullptr
+                                            : known.isConstant(value);
         }))
       return failure();
     SmallVector<ref::Tensor> outputs;

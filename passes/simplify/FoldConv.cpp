@@ -72,7 +72,7 @@ ref::Tensor scaleWeights(const ConstantConv &conv, const ref::Tensor &weights,
 }
 
 /// Scale and offset for each channel (an affine map), as of a batch normalization.
-struct Affine {
+struct ChannelAffine {
   std::vector<double> scale, shift;
   /// Mean and standard deviation of each channel before the scale is applied; empty if they are not
   /// available.
@@ -83,14 +83,14 @@ struct Affine {
 
   /// Returns the scale and offset of a batch normalization whose statistics are constants, or
   /// nullopt for others.
-  static std::optional<Affine> of(BatchNormOp op) {
+  static std::optional<ChannelAffine> of(BatchNormOp op) {
     int64_t channels = shapeOf(op.getX())[1];
     std::array<std::optional<ref::Tensor>, 4> values = {
         constantTensor(op.getScale()), constantTensor(op.getBias()), constantTensor(op.getMean()),
         constantTensor(op.getVariance())};
     if (llvm::any_of(values, [](auto &value) { return !value; }))
       return std::nullopt;
-    Affine affine;
+    ChannelAffine affine;
     affine.isOneOperation = true;
     for (int64_t c = 0; c < channels; ++c) {
       double deviation = std::sqrt(values[3]->getDouble(c) + op.getEps().convertToDouble());
@@ -109,11 +109,11 @@ using Kind = ConstantRewrite::Kind;
 /// Returns whether the weights and the bias of each channel may be multiplied by the channel's
 /// scale, and the offset be added to the bias.
 bool mayFold(const ConstantConv &conv, Operation *root, const ref::Tensor &weights,
-             ArrayRef<double> bias, const Affine &affine) {
+             ArrayRef<double> bias, const ChannelAffine &affine) {
   Type element = weights.getElementType();
   auto allows = [&](Kind kind, SmallVector<double, 4> constants) {
     ConstantRewrite rewrite{kind, element, std::move(constants)};
-    return isAllowed(rewrite, conv.op) && isAllowed(rewrite, root);
+    return isRewriteAllowed(rewrite, conv.op) && isRewriteAllowed(rewrite, root);
   };
   if (affine.isOneOperation && !allows(Kind::ChangeRounding, {}))
     return false;
@@ -144,7 +144,7 @@ bool mayFold(const ConstantConv &conv, Operation *root, const ref::Tensor &weigh
 }
 
 /// Replaces `root` by the convolution with the scale and offset folded into its weights and bias.
-LogicalResult foldInto(ConstantConv conv, Operation *root, const Affine &affine,
+LogicalResult foldInto(ConstantConv conv, Operation *root, const ChannelAffine &affine,
                        PatternRewriter &rewriter) {
   std::optional<ref::Tensor> weights = constantTensor(conv.weights);
   if (!weights)
@@ -190,14 +190,14 @@ LogicalResult foldInto(ConstantConv conv, Operation *root, const Affine &affine,
 
 /// Returns whether a batch normalization may be computed as x s + t with a scale s and an offset t
 /// for each channel, which loses accuracy if its mean is large.
-bool mayBecomeAffine(BatchNormOp op, const Affine &affine) {
+bool canComputeAsAffine(BatchNormOp op, const ChannelAffine &affine) {
   Type element = typeOf(op.getX()).getElementType();
-  if (!isAllowed({Kind::ChangeRounding, element, {}}, op))
+  if (!isRewriteAllowed({Kind::ChangeRounding, element, {}}, op))
     return false;
   for (auto [scale, shift, mean, deviation] :
        llvm::zip(affine.scale, affine.shift, affine.mean, affine.deviation))
-    if (!std::isfinite(shift) || !isAllowed({Kind::FoldFactor, element, {scale, 1}}, op) ||
-        !isAllowed({Kind::DistributeFactor, element, {mean, scale, deviation}}, op))
+    if (!std::isfinite(shift) || !isRewriteAllowed({Kind::FoldFactor, element, {scale, 1}}, op) ||
+        !isRewriteAllowed({Kind::DistributeFactor, element, {mean, scale, deviation}}, op))
       return false;
   return true;
 }
@@ -209,7 +209,7 @@ struct FoldBatchNorm : OpRewritePattern<BatchNormOp> {
   LogicalResult matchAndRewrite(BatchNormOp op, PatternRewriter &rewriter) const override {
     if (!typeOf(op.getX()).hasStaticShape())
       return failure();
-    std::optional<Affine> affine = Affine::of(op);
+    std::optional<ChannelAffine> affine = ChannelAffine::of(op);
     if (!affine)
       return failure();
     if (auto conv = ConstantConv::match(op.getX()))
@@ -217,7 +217,7 @@ struct FoldBatchNorm : OpRewritePattern<BatchNormOp> {
     RankedTensorType type = typeOf(op.getX());
     if (type.getElementType().isF16() || type.getElementType().isBF16())
       return failure(); // sums of 16-bit types are kept in f32, see the decomposition of batch_norm
-    if (!mayBecomeAffine(op, *affine))
+    if (!canComputeAsAffine(op, *affine))
       return failure();
     SmallVector<int64_t> shape(type.getRank() - 1, 1);
     shape[0] = type.getDimSize(1);
@@ -248,10 +248,10 @@ template <typename Op> struct FoldPerChannel : OpRewritePattern<Op> {
       auto conv = ConstantConv::match(x);
       if (!conv || x.getType() != op.getY().getType())
         continue;
-      auto numbers = perChannelConstant(c, typeOf(x).getRank(), conv->channels);
+      auto numbers = getPerChannelConstant(c, typeOf(x).getRank(), conv->channels);
       if (!numbers)
         continue;
-      Affine affine;
+      ChannelAffine affine;
       affine.scale.assign(conv->channels, 1);
       affine.shift.assign(conv->channels, 0);
       for (int64_t i = 0; i < conv->channels; ++i) {
@@ -263,7 +263,8 @@ template <typename Op> struct FoldPerChannel : OpRewritePattern<Op> {
         else
           affine.shift[i] = std::is_same_v<Op, AddOp> ? number : -number;
         Type element = typeOf(x).getElementType();
-        if (std::is_same_v<Op, DivOp> && !isAllowed({Kind::ReplaceDivision, element, {number}}, op))
+        if (std::is_same_v<Op, DivOp> &&
+            !isRewriteAllowed({Kind::ReplaceDivision, element, {number}}, op))
           return failure();
       }
       return foldInto(*conv, op, affine, rewriter);

@@ -14,7 +14,7 @@ struct SpatialPad {
   SmallVector<int64_t> low, high;
 };
 
-std::optional<SpatialPad> matchPad(PadOp pad, bool (*acceptsValue)(double)) {
+std::optional<SpatialPad> matchSpatialPad(PadOp pad, bool (*acceptsValue)(double)) {
   std::optional<double> value = pad ? splatValue(pad.getValue()) : std::nullopt;
   if (!value || pad.getMode() != PadMode::constant || !acceptsValue(*value) ||
       pad.getLow().size() < 3)
@@ -28,7 +28,7 @@ std::optional<SpatialPad> matchPad(PadOp pad, bool (*acceptsValue)(double)) {
                     llvm::to_vector(pad.getHigh().drop_front(2))};
 }
 
-SmallVector<int64_t> plus(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+SmallVector<int64_t> sumPadding(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   SmallVector<int64_t> sum(a);
   for (auto [s, other] : llvm::zip(sum, b))
     s += other;
@@ -40,12 +40,12 @@ struct PadIntoConv : OpRewritePattern<ConvOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
     auto pad = op.getX().getDefiningOp<PadOp>();
-    auto spatial = matchPad(pad, [](double value) { return value == 0; });
+    auto spatial = matchSpatialPad(pad, [](double value) { return value == 0; });
     if (!spatial || op.getXZeroPoint())
       return failure();
     rewriter.modifyOpInPlace(op, [&] {
-      op.setLow(plus(op.getLow(), spatial->low));
-      op.setHigh(plus(op.getHigh(), spatial->high));
+      op.setLow(sumPadding(op.getLow(), spatial->low));
+      op.setHigh(sumPadding(op.getHigh(), spatial->high));
       op.getXMutable().assign(pad.getX());
     });
     return success();
@@ -57,11 +57,12 @@ struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MaxPoolOp op, PatternRewriter &rewriter) const override {
     auto pad = op.getX().getDefiningOp<PadOp>();
-    auto spatial = matchPad(pad, [](double value) { return std::isinf(value) && value < 0; });
+    auto spatial =
+        matchSpatialPad(pad, [](double value) { return std::isinf(value) && value < 0; });
     if (!spatial)
       return failure();
-    SmallVector<int64_t> low = plus(op.getLow(), spatial->low);
-    SmallVector<int64_t> high = plus(op.getHigh(), spatial->high);
+    SmallVector<int64_t> low = sumPadding(op.getLow(), spatial->low);
+    SmallVector<int64_t> high = sumPadding(op.getHigh(), spatial->high);
     // Not applied if a window contains only padding, because libraries then leave the maximum
     // undefined instead of -inf.
     for (auto [l, h, w, d] : llvm::zip(low, high, op.getWindow(), op.getDilations()))

@@ -79,7 +79,7 @@ struct DropBroadcast : OpTraitRewritePattern<Elementwise> {
 };
 
 // op(broadcast(x)) -> broadcast(op(x)) for unary operations: fewer elements are computed
-struct BroadcastLast : OpTraitRewritePattern<Elementwise> {
+struct SinkBroadcast : OpTraitRewritePattern<Elementwise> {
   using OpTraitRewritePattern::OpTraitRewritePattern;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (op->getNumOperands() != 1 || op->getNumResults() != 1)
@@ -100,7 +100,7 @@ struct BroadcastLast : OpTraitRewritePattern<Elementwise> {
 
 /// If the indices are constant along the dimensions after `axis`, returns them without these
 /// dimensions, otherwise returns null.
-Value indicesOfRows(TensorBuilder &b, Value indices, int64_t axis) {
+Value matchRowIndices(TensorBuilder &b, Value indices, int64_t axis) {
   auto broadcast = indices.getDefiningOp<BroadcastOp>();
   if (!broadcast)
     return {};
@@ -124,7 +124,7 @@ struct ScatterRows : OpRewritePattern<ScatterElementsOp> {
         type.getShape().drop_front(axis + 1) != updates.getShape().drop_front(axis + 1))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
-    Value rows = indicesOfRows(b, op.getIndices(), axis);
+    Value rows = matchRowIndices(b, op.getIndices(), axis);
     if (!rows)
       return failure();
     // The index tuples of scatter_nd have one component for each dimension up to the axis.
@@ -145,7 +145,7 @@ struct ScatterRows : OpRewritePattern<ScatterElementsOp> {
 
 // gather_elements(x, arg_reduce(x)) -> reduce(x). At ties, the gather passes the gradient to the
 // element at the index, but the reduction distributes the gradient over all equal elements.
-struct GatherOfExtreme : OpRewritePattern<GatherElementsOp> {
+struct GatherOfArgReduce : OpRewritePattern<GatherElementsOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GatherElementsOp op, PatternRewriter &rewriter) const override {
     auto index = op.getIndices().getDefiningOp<ArgReduceOp>();
@@ -160,10 +160,10 @@ struct GatherOfExtreme : OpRewritePattern<GatherElementsOp> {
 
 } // namespace
 
-void addIndexing(RewritePatternSet &patterns, Preserves preserves) {
-  patterns.add<GatherToSlice, DropBroadcast, BroadcastLast, ScatterRows>(patterns.getContext());
-  if (preserves == Preserves::Values)
-    patterns.add<GatherOfExtreme>(patterns.getContext());
+void addIndexing(RewritePatternSet &patterns, Exactness exactness) {
+  patterns.add<GatherToSlice, DropBroadcast, SinkBroadcast, ScatterRows>(patterns.getContext());
+  if (exactness == Exactness::Values)
+    patterns.add<GatherOfArgReduce>(patterns.getContext());
 }
 
 } // namespace dlc

@@ -30,7 +30,7 @@ struct ScaledOperand {
   }
 };
 
-std::optional<ScaledOperand> matchScale(Value operand) {
+std::optional<ScaledOperand> matchScaledOperand(Value operand) {
   ScaledOperand found;
   Value value = operand;
   for (int depth = 0; depth < 6; ++depth) {
@@ -68,11 +68,12 @@ struct ScaleAfterMatmul : OpRewritePattern<MatmulOp> {
       return failure();
     // Matmuls with quantized weights are excluded, because their kernels read the weights together
     // with the scales.
-    if (quantizedWeightsOf(op))
+    if (getQuantizedWeights(op))
       return failure();
-    auto a = matchScale(op.getA()), b = matchScale(op.getB());
+    auto a = matchScaledOperand(op.getA()), b = matchScaledOperand(op.getB());
     double ofA = a ? a->factor : 1, ofB = b ? b->factor : 1;
-    if ((!a && !b) || !isAllowed({ConstantRewrite::Kind::MoveFactors, element, {ofA, ofB}}, op))
+    if ((!a && !b) ||
+        !isRewriteAllowed({ConstantRewrite::Kind::MoveFactors, element, {ofA, ofB}}, op))
       return failure();
     TensorBuilder builder(rewriter, op.getLoc());
     Value y = builder.make<MatmulOp>(a ? a->rebuild(rewriter) : op.getA(),

@@ -7,13 +7,13 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-Value withParameters(TensorBuilder &b, GroupNormOp op, Value x, Value scale, Value bias) {
+Value createGroupNorm(TensorBuilder &b, GroupNormOp op, Value x, Value scale, Value bias) {
   return b.make<GroupNormOp>(x, scale, bias, op.getGroups(), op.getEps());
 }
 
 /// Returns a value that broadcasts along the channels of [N, C, ..] as a vector [C], or null if the
 /// value does not broadcast in this way.
-Value perChannelVector(TensorBuilder &b, Value value, Value x) {
+Value toChannelVector(TensorBuilder &b, Value value, Value x) {
   int64_t rank = typeOf(x).getRank(), missing = rank - typeOf(value).getRank();
   if (missing > 1 || typeOf(value).getElementType() != typeOf(x).getElementType())
     return {};
@@ -24,7 +24,7 @@ Value perChannelVector(TensorBuilder &b, Value value, Value x) {
 }
 
 /// Repeats each element of a [G] vector for all channels of its group, which gives [C].
-Value repeated(TensorBuilder &b, Value ofGroups, int64_t channels) {
+Value repeatGroups(TensorBuilder &b, Value ofGroups, int64_t channels) {
   if (!ofGroups)
     return {};
   int64_t groups = shapeOf(ofGroups)[0];
@@ -62,8 +62,8 @@ struct RaiseGroupNorm : OpRewritePattern<ReshapeOp> {
         image[0] != grouped[0] || grouped[1] == 0 || image[1] % grouped[1] != 0)
       return failure();
     TensorBuilder b(rewriter, op.getX().getLoc());
-    rewriter.replaceOp(op, b.make<GroupNormOp>(x, repeated(b, rows->scale, image[1]),
-                                               repeated(b, rows->bias, image[1]),
+    rewriter.replaceOp(op, b.make<GroupNormOp>(x, repeatGroups(b, rows->scale, image[1]),
+                                               repeatGroups(b, rows->bias, image[1]),
                                                uint64_t(grouped[1]), rows->eps));
     return success();
   }
@@ -76,12 +76,12 @@ struct DropParameters : OpRewritePattern<GroupNormOp> {
     Value scale = op.getScale(), bias = op.getBias();
     if (scale && splatValue(scale) == 1.0)
       scale = {};
-    if (bias && isSplatOf(bias, 0))
+    if (bias && isSplatWithValue(bias, 0))
       bias = {};
     if (scale == op.getScale() && bias == op.getBias())
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
-    rewriter.replaceOp(op, withParameters(b, op, op.getX(), scale, bias));
+    rewriter.replaceOp(op, createGroupNorm(b, op, op.getX(), scale, bias));
     return success();
   }
 };
@@ -98,12 +98,12 @@ template <typename Op> struct TakeParameter : OpRewritePattern<Op> {
         continue;
       TensorBuilder b(rewriter, op.getLoc());
       rewriter.setInsertionPoint(op);
-      Value vector = perChannelVector(b, other, y);
+      Value vector = toChannelVector(b, other, y);
       if (!vector)
         continue;
       rewriter.replaceOp(op,
-                         withParameters(b, norm, norm.getX(), isScale ? vector : norm.getScale(),
-                                        isScale ? Value() : vector));
+                         createGroupNorm(b, norm, norm.getX(), isScale ? vector : norm.getScale(),
+                                         isScale ? Value() : vector));
       return success();
     }
     return failure();

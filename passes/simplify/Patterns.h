@@ -9,13 +9,13 @@ namespace dlc {
 /// What rewrites must preserve: values only, or also subgradients. With `Subgradients`, operations
 /// that a later dlc.gradient differentiates keep their values and also their gradients at ties,
 /// kinks and bounds.
-enum class Preserves { Values, Subgradients };
+enum class Exactness { Values, Subgradients };
 
 /// Adds a pattern that evaluates operations whose operands are all constants.
 void addConstantFolding(mlir::RewritePatternSet &patterns);
 /// Adds patterns that simplify powers, square roots, chains of constant operands, and maxima with
 /// 0.
-void addArithmetic(mlir::RewritePatternSet &patterns, Preserves preserves);
+void addArithmetic(mlir::RewritePatternSet &patterns, Exactness exactness);
 /// Adds patterns that recognize GELU and Mish in the operations that exporters write.
 void addActivations(mlir::RewritePatternSet &patterns);
 /// Adds patterns that fold batch normalization and per-channel scales and offsets into the weights
@@ -27,13 +27,13 @@ void addPadFolding(mlir::RewritePatternSet &patterns);
 void addTaps(mlir::RewritePatternSet &patterns);
 /// Adds patterns that rewrite gathers at constant indices to slices, gathers of extrema to
 /// reductions, and scatters of whole rows to scatter_nd, and that remove redundant broadcasts.
-void addIndexing(mlir::RewritePatternSet &patterns, Preserves preserves);
+void addIndexing(mlir::RewritePatternSet &patterns, Exactness exactness);
 /// Adds patterns that push slices, dimension merges and reductions into the operands of
 /// concatenations.
-void addConcats(mlir::RewritePatternSet &patterns, Preserves preserves);
+void addConcats(mlir::RewritePatternSet &patterns, Exactness exactness);
 /// Adds patterns that rewrite scatters and gathers at all indices of a box (hyperrectangle) to
 /// slices and concatenations.
-void addBoxes(mlir::RewritePatternSet &patterns);
+void addBoxPatterns(mlir::RewritePatternSet &patterns);
 /// Adds patterns that sink transposes until they meet their inverse or a matmul, and hoist reshapes
 /// that split dimensions.
 void addTransposes(mlir::RewritePatternSet &patterns);

@@ -21,8 +21,8 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
   }
 
   LogicalResult initialize(MLIRContext *context) final {
-    subgradientPatterns = patternsFor(context, Preserves::Subgradients);
-    valuePatterns = patternsFor(context, Preserves::Values);
+    subgradientPatterns = patternsFor(context, Exactness::Subgradients);
+    valuePatterns = patternsFor(context, Exactness::Values);
     RewritePatternSet set(context);
     addConstantFolding(set);
     addActivations(set);
@@ -30,20 +30,20 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
     return success();
   }
 
-  static FrozenRewritePatternSet patternsFor(MLIRContext *context, Preserves preserves) {
+  static FrozenRewritePatternSet patternsFor(MLIRContext *context, Exactness exactness) {
     RewritePatternSet set(context);
     for (RegisteredOperationName op : context->getRegisteredOperations())
       if (op.getDialectNamespace() == "dlc")
         op.getCanonicalizationPatterns(set, context);
     addConstantFolding(set);
-    addArithmetic(set, preserves);
+    addArithmetic(set, exactness);
     addActivations(set);
     addConvFolding(set);
     addPadFolding(set);
     addTaps(set);
-    addIndexing(set, preserves);
-    addConcats(set, preserves);
-    addBoxes(set);
+    addIndexing(set, exactness);
+    addConcats(set, exactness);
+    addBoxPatterns(set);
     addTransposes(set);
     addNorms(set);
     addMatmuls(set);

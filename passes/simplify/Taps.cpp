@@ -19,7 +19,7 @@ bool meetsImage(int64_t tap, int64_t results, int64_t size, int64_t stride, int6
 // conv(x, w) -> conv(x, slice(w)) without the outer window elements that only ever read padding.
 // Networks for large images have such window elements if they are applied to small images, because
 // a dilation may be as large as the image.
-struct DropPaddedTaps : OpRewritePattern<ConvOp> {
+struct DropPaddingOnlyTaps : OpRewritePattern<ConvOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
     RankedTensorType x = typeOf(op.getX()), w = typeOf(op.getW()), y = typeOf(op.getY());
@@ -63,6 +63,8 @@ struct DropPaddedTaps : OpRewritePattern<ConvOp> {
 
 } // namespace
 
-void addTaps(RewritePatternSet &patterns) { patterns.add<DropPaddedTaps>(patterns.getContext()); }
+void addTaps(RewritePatternSet &patterns) {
+  patterns.add<DropPaddingOnlyTaps>(patterns.getContext());
+}
 
 } // namespace dlc

@@ -21,7 +21,7 @@ namespace {
 bool isStatic(Value value) { return typeOf(value).hasStaticShape(); }
 
 // transpose(x) -> reshape(x) if only dimensions of size 1 are permuted
-struct UnitTranspose : OpRewritePattern<TransposeOp> {
+struct UnitTransposeToReshape : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
     if (!isStatic(op.getX()))
@@ -52,7 +52,7 @@ struct SplitBeforeTranspose : OpRewritePattern<ReshapeOp> {
     // Dimension d of the transposed value is dimension permutation[d] of x, which the new reshape
     // splits in the same way.
     ArrayRef<int64_t> permutation = transpose.getPermutation();
-    SmallVector<int64_t> inverse = inverseOf(permutation), shape,
+    SmallVector<int64_t> inverse = invertPermutation(permutation), shape,
                          position(shapeOf(op.getY()).size());
     for (int64_t d = 0, rank = permutation.size(); d < rank; ++d)
       for (int64_t part : (*groups)[inverse[d]]) {
@@ -100,7 +100,7 @@ struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
         return failure();
     }
     TensorBuilder b(rewriter, op->getLoc());
-    SmallVector<int64_t> inverse = inverseOf(permutation);
+    SmallVector<int64_t> inverse = invertPermutation(permutation);
     IRMapping mapping;
     for (Value operand : op->getOperands()) {
       ArrayRef<int64_t> own = shapeOf(operand);
@@ -112,11 +112,12 @@ struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
       }
       if (llvm::all_of(own, [](int64_t d) { return d == 1; }))
         continue;
-      mapping.map(operand, b.reshape(operand, permutedAlike(own, inverse)));
+      mapping.map(operand, b.reshape(operand, permuteBroadcastShape(own, inverse)));
     }
     Operation *inner = rewriter.clone(*op, mapping);
-    inner->getResult(0).setType(RankedTensorType::get(permutedAlike(type.getShape(), inverse),
-                                                      type.getElementType(), type.getEncoding()));
+    inner->getResult(0).setType(
+        RankedTensorType::get(permuteBroadcastShape(type.getShape(), inverse),
+                              type.getElementType(), type.getEncoding()));
     rewriter.replaceOpWithNewOp<TransposeOp>(op, type, inner->getResult(0), permutation);
     return success();
   }
@@ -126,7 +127,7 @@ struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
   }
 };
 
-bool swapsLastTwo(TransposeOp transpose) {
+bool swapsLastTwoDims(TransposeOp transpose) {
   if (!transpose)
     return false;
   ArrayRef<int64_t> p = transpose.getPermutation();
@@ -144,14 +145,14 @@ struct TransposeIntoMatmul : OpRewritePattern<MatmulOp> {
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
     auto a = op.getA().getDefiningOp<TransposeOp>();
     auto b = op.getB().getDefiningOp<TransposeOp>();
-    if ((!swapsLastTwo(a) && !swapsLastTwo(b)) || !hasSingleZeroPoints(op))
+    if ((!swapsLastTwoDims(a) && !swapsLastTwoDims(b)) || !hasSingleZeroPoints(op))
       return failure();
     rewriter.modifyOpInPlace(op, [&] {
-      if (swapsLastTwo(a)) {
+      if (swapsLastTwoDims(a)) {
         op.setTransposeA(!op.getTransposeA());
         op.getAMutable().assign(a.getX());
       }
-      if (swapsLastTwo(b)) {
+      if (swapsLastTwoDims(b)) {
         op.setTransposeB(!op.getTransposeB());
         op.getBMutable().assign(b.getX());
       }
@@ -165,7 +166,7 @@ struct TransposeIntoGroupedMatmul : OpRewritePattern<GroupedMatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GroupedMatmulOp op, PatternRewriter &rewriter) const override {
     auto b = op.getB().getDefiningOp<TransposeOp>();
-    if (!swapsLastTwo(b))
+    if (!swapsLastTwoDims(b))
       return failure();
     rewriter.modifyOpInPlace(op, [&] {
       op.setTransposeB(!op.getTransposeB());
@@ -180,7 +181,7 @@ struct TransposedGroupedWeightGrad : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
     auto gradient = op.getX().getDefiningOp<GroupedWeightGradOp>();
-    if (!gradient || !gradient.getDb().hasOneUse() || !swapsLastTwo(op))
+    if (!gradient || !gradient.getDb().hasOneUse() || !swapsLastTwoDims(op))
       return failure();
     auto transposed = rewriter.replaceOpWithNewOp<GroupedWeightGradOp>(
         op, op.getType(), gradient.getDy(), gradient.getA(), gradient.getEnds());
@@ -216,7 +217,7 @@ struct SinkThroughMatmul : OpRewritePattern<MatmulOp> {
 
 /// Returns whether a reshape from `from` to `to` splits only dimensions other than the last one,
 /// and keeps the last one.
-bool splitsRowsOnly(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+bool splitsLeadingDimsOnly(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   if (from.empty() || to.size() < from.size() || from.back() != to.back())
     return false;
   auto groups = splitGroups(from.drop_back(), to.drop_back());
@@ -230,7 +231,8 @@ struct SplitRowsBeforeMatmul : OpRewritePattern<ReshapeOp> {
     auto matmul = op.getX().getDefiningOp<MatmulOp>();
     if (!matmul || !matmul.getY().hasOneUse() || matmul.getTransposeA() || !isStatic(op.getY()) ||
         !isStatic(matmul.getA()) || typeOf(matmul.getB()).getRank() != 2 ||
-        !splitsRowsOnly(shapeOf(op.getX()), shapeOf(op.getY())) || !hasSingleZeroPoints(matmul))
+        !splitsLeadingDimsOnly(shapeOf(op.getX()), shapeOf(op.getY())) ||
+        !hasSingleZeroPoints(matmul))
       return failure();
     // The matmul is applied to the reshaped rows, so that users of the reshape, such as a residual
     // addition, directly follow the matmul and can be fused with it.
@@ -254,7 +256,7 @@ struct SplitRowsBeforeElementwise : OpRewritePattern<ReshapeOp> {
     Operation *inner = op.getX().getDefiningOp();
     if (!inner || !inner->hasTrait<Elementwise>() || inner->getNumResults() != 1 ||
         !op.getX().hasOneUse() || !isStatic(op.getX()) || !isStatic(op.getY()) ||
-        !splitsRowsOnly(shapeOf(op.getX()), shapeOf(op.getY())))
+        !splitsLeadingDimsOnly(shapeOf(op.getX()), shapeOf(op.getY())))
       return failure();
     ArrayRef<int64_t> shape = shapeOf(op.getX());
     Value full;
@@ -300,8 +302,9 @@ struct SplitRowsBeforeElementwise : OpRewritePattern<ReshapeOp> {
 } // namespace
 
 void addTransposes(RewritePatternSet &patterns) {
-  patterns.add<UnitTranspose, SplitBeforeTranspose, SinkThroughElementwise, SinkThroughMatmul,
-               SplitRowsBeforeMatmul, SplitRowsBeforeElementwise>(patterns.getContext());
+  patterns.add<UnitTransposeToReshape, SplitBeforeTranspose, SinkThroughElementwise,
+               SinkThroughMatmul, SplitRowsBeforeMatmul, SplitRowsBeforeElementwise>(
+      patterns.getContext());
   patterns.add<TransposeIntoMatmul, TransposeIntoGroupedMatmul, TransposedGroupedWeightGrad>(
       patterns.getContext(), /*benefit=*/2);
 }

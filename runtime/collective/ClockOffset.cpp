@@ -7,7 +7,7 @@
 
 namespace dlc::runtime {
 
-ClockOffset clockOffset(World &world, const std::function<int64_t()> &now) {
+ClockOffset measureClockOffset(World &world, const std::function<int64_t()> &now) {
   constexpr int kRounds = 8;
   if (world.size() == 1)
     return {};

@@ -16,7 +16,8 @@ struct ClockOffset {
 
 /// Measures the offset of this rank's clock. All ranks must call it together. `now` reads the
 /// clock; null: std::chrono::steady_clock.
-DLC_EXPORT ClockOffset clockOffset(World &world, const std::function<int64_t()> &now = nullptr);
+DLC_EXPORT ClockOffset measureClockOffset(World &world,
+                                          const std::function<int64_t()> &now = nullptr);
 
 } // namespace dlc::runtime
 

@@ -10,7 +10,7 @@ namespace dlc::runtime {
 
 namespace {
 
-template <typename Body> void withElement(DType type, Body body) {
+template <typename Body> void dispatchElementType(DType type, Body body) {
   switch (type) {
   case DType::F32:
     return body(float{});
@@ -55,7 +55,7 @@ template <typename T> Compute<T> sum(Compute<T> a, Compute<T> b) {
     return a + b;
 }
 
-template <typename T> Compute<T> greater(Compute<T> a, Compute<T> b) {
+template <typename T> Compute<T> maxPropagatingNan(Compute<T> a, Compute<T> b) {
   // `a != a` is true for NaN, which is thus propagated.
   return a > b || a != a ? a : b;
 }
@@ -63,7 +63,7 @@ template <typename T> Compute<T> greater(Compute<T> a, Compute<T> b) {
 } // namespace
 
 void combine(Reduction how, DType type, void *into, const void *from, uint64_t count) {
-  withElement(type, [&](auto element) {
+  dispatchElementType(type, [&](auto element) {
     using T = decltype(element);
     auto *to = static_cast<T *>(into);
     const auto *other = static_cast<const T *>(from);
@@ -72,12 +72,12 @@ void combine(Reduction how, DType type, void *into, const void *from, uint64_t c
         to[i] = store<T>(sum<T>(load(to[i]), load(other[i])));
     else
       for (uint64_t i = 0; i < count; ++i)
-        to[i] = store<T>(greater<T>(load(to[i]), load(other[i])));
+        to[i] = store<T>(maxPropagatingNan<T>(load(to[i]), load(other[i])));
   });
 }
 
 void sumInOrder(DType type, void *to, const void *parts, uint64_t partCount, uint64_t count) {
-  withElement(type, [&](auto element) {
+  dispatchElementType(type, [&](auto element) {
     using T = decltype(element);
     const auto *from = static_cast<const T *>(parts);
     // Compute the sums of a block in a buffer before writing it, so that `to` may be one of the

@@ -14,7 +14,7 @@ namespace dlc::runtime {
 
 namespace {
 
-int topology(int processor, const char *what) {
+int readTopologyId(int processor, const char *what) {
   int number = 0;
   std::ifstream("/sys/devices/system/cpu/cpu" + std::to_string(processor) + "/topology/" + what) >>
       number;
@@ -23,12 +23,12 @@ int topology(int processor, const char *what) {
 
 /// Returns the CPUs of a set, sorted by package and core, so that the hardware threads of a core
 /// are adjacent.
-std::vector<int> inOrder(const cpu_set_t &set) {
+std::vector<int> sortByCore(const cpu_set_t &set) {
   std::vector<std::tuple<int, int, int>> found;
   for (int processor = 0; processor < CPU_SETSIZE; ++processor)
     if (CPU_ISSET(processor, &set))
-      found.emplace_back(topology(processor, "physical_package_id"), topology(processor, "core_id"),
-                         processor);
+      found.emplace_back(readTopologyId(processor, "physical_package_id"),
+                         readTopologyId(processor, "core_id"), processor);
   std::sort(found.begin(), found.end());
   std::vector<int> processors;
   processors.reserve(found.size());
@@ -38,14 +38,14 @@ std::vector<int> inOrder(const cpu_set_t &set) {
 }
 
 /// CPUs that a rank may use, and an ID of the rank's machine.
-struct Place {
+struct RankProcessors {
   uint64_t machine = 0;
   cpu_set_t processors;
 };
 
 } // namespace
 
-cpu_set_t shareOf(const std::vector<int> &processors, int index, int count) {
+cpu_set_t selectRankProcessors(const std::vector<int> &processors, int index, int count) {
   auto all = static_cast<int>(processors.size());
   int first = index % all, end = first + 1;
   if (count <= all) {
@@ -59,11 +59,11 @@ cpu_set_t shareOf(const std::vector<int> &processors, int index, int count) {
   return share;
 }
 
-void shareProcessors(World &world) {
-  Place mine{.machine = machineOfProcess(), .processors = {}};
+void bindRankProcessors(World &world) {
+  RankProcessors mine{.machine = getMachineId(), .processors = {}};
   if (sched_getaffinity(0, sizeof mine.processors, &mine.processors) != 0)
     mine.machine = 0;
-  std::vector<Place> places(static_cast<size_t>(world.size()));
+  std::vector<RankProcessors> places(static_cast<size_t>(world.size()));
   world.run({.collective = Collective::AllGather,
              .type = DType::U8,
              .from = &mine,
@@ -81,7 +81,7 @@ void shareProcessors(World &world) {
   if (count == 1)
     return;
   // Ignore an error of sched_setaffinity: a rank also works if it is not bound to CPUs.
-  cpu_set_t share = shareOf(inOrder(mine.processors), index, count);
+  cpu_set_t share = selectRankProcessors(sortByCore(mine.processors), index, count);
   sched_setaffinity(0, sizeof share, &share);
 }
 

@@ -38,11 +38,11 @@ double timeoutSeconds() {
   return seconds;
 }
 
-double secondsOf(Clock::time_point when) {
+double toSeconds(Clock::time_point when) {
   return std::chrono::duration<double>(when.time_since_epoch()).count();
 }
 
-void combineFor(int reduction, int type, void *into, const void *from, uint64_t count) {
+void combineForEngine(int reduction, int type, void *into, const void *from, uint64_t count) {
   combine(static_cast<Reduction>(reduction), static_cast<DType>(type), into, from, count);
 }
 
@@ -114,14 +114,14 @@ void Driver::abort(const std::string &message) {
   changed.wait(lock, [&] { return aborted; });
 }
 
-void Driver::watchCarrier(Carrier &carrier) {
+void Driver::watchExecutor(CollectiveExecutor &carrier) {
   std::lock_guard lock(carriersMutex);
   carriers.push_back(&carrier);
   if (!ended.empty())
     carrier.end(ended);
 }
 
-void Driver::forgetCarrier(Carrier &carrier) {
+void Driver::forgetExecutor(CollectiveExecutor &carrier) {
   std::lock_guard lock(carriersMutex);
   carriers.erase(std::remove(carriers.begin(), carriers.end(), &carrier), carriers.end());
 }
@@ -144,7 +144,7 @@ void Driver::loop(const void *argument) {
   // Reduce the timer slack, because sleeps are as short as 20 us.
   prctl(PR_SET_TIMERSLACK, 1000UL);
   char error[1024] = "";
-  int result = engine.open(argument, combineFor, &world, &place, error, sizeof error);
+  int result = engine.open(argument, combineForEngine, &world, &place, error, sizeof error);
   {
     std::lock_guard lock(mutex);
     if (result != 0)
@@ -154,9 +154,9 @@ void Driver::loop(const void *argument) {
   changed.notify_all();
   if (result != 0)
     return;
-  machine = machineOfProcess();
+  machine = getMachineId();
   if (engine.send && engine.receive && place.size > 1)
-    watch.emplace((place.rank + place.size - 1) % place.size, timeout, secondsOf(Clock::now()));
+    watch.emplace((place.rank + place.size - 1) % place.size, timeout, toSeconds(Clock::now()));
 
   for (auto idleSince = Clock::now();;) {
     std::deque<State> fresh;
@@ -289,7 +289,7 @@ void Driver::sendHeartbeat(bool leaving) {
 void Driver::showWork() {
   if (watch->lastHeartbeat().process == getpid())
     return;
-  const bool busy = life == lifeShown && isBusy();
+  const bool busy = life == lifeShown && hasRunningThread();
   if (busy && wasBusy)
     ++life;
   wasBusy = busy;
@@ -301,8 +301,8 @@ void Driver::exchangeHeartbeats() {
   if (!watch || now < nextHeartbeat || !broken.empty())
     return;
   if (nextHeartbeat != Clock::time_point() &&
-      secondsOf(now) - secondsOf(nextHeartbeat) > timeout / 4)
-    watch->restartTimeouts(secondsOf(now));
+      toSeconds(now) - toSeconds(nextHeartbeat) > timeout / 4)
+    watch->restartTimeouts(toSeconds(now));
   // Send several heartbeats per timeout, so that a late heartbeat is not mistaken for a failure.
   nextHeartbeat = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                             std::min(kHeartbeatSeconds, timeout / 8)));
@@ -319,7 +319,7 @@ void Driver::exchangeHeartbeats() {
     if (bytes != sizeof heartbeat)
       continue;
     std::memcpy(&heartbeat, text, sizeof heartbeat);
-    watch->take(heartbeat, secondsOf(now));
+    watch->take(heartbeat, toSeconds(now));
   }
   if (std::string what = fault(); broken.empty() && !what.empty())
     breakWorld(what);
@@ -329,7 +329,7 @@ void Driver::exchangeHeartbeats() {
 
 std::string Driver::carriersFault() {
   std::lock_guard lock(carriersMutex);
-  for (Carrier *carrier : carriers)
+  for (CollectiveExecutor *carrier : carriers)
     if (std::string what = carrier->fault(); !what.empty())
       return what;
   return "";
@@ -337,7 +337,7 @@ std::string Driver::carriersFault() {
 
 std::string Driver::fault() {
   uint64_t waitingFor = 0;
-  double now = secondsOf(Clock::now()), since = now;
+  double now = toSeconds(Clock::now()), since = now;
   const Heartbeat &last = watch->lastHeartbeat();
   // Finds the first collective that the other rank has not started.
   auto waits = [&](uint64_t number, int64_t startNs) {
@@ -353,7 +353,7 @@ std::string Driver::fault() {
     for (const auto &[number, startNs] : carried)
       waits(number, startNs);
   }
-  bool gone = machine != 0 && last.machine == machine && isGone(last.process);
+  bool gone = machine != 0 && last.machine == machine && isProcessGone(last.process);
   return watch->fault(waitingFor, since, now, gone);
 }
 
@@ -370,7 +370,7 @@ void Driver::breakWorld(const std::string &what) {
 void Driver::endCarriers() {
   std::lock_guard lock(carriersMutex);
   ended = broken;
-  for (Carrier *carrier : carriers)
+  for (CollectiveExecutor *carrier : carriers)
     carrier->end(broken);
 }
 

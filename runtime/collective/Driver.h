@@ -57,8 +57,8 @@ public:
   void leave();
 
   // World's functions watch(), forget(), carriedStarts() and carriedEnds() call these.
-  void watchCarrier(Carrier &carrier);
-  void forgetCarrier(Carrier &carrier);
+  void watchExecutor(CollectiveExecutor &carrier);
+  void forgetExecutor(CollectiveExecutor &carrier);
   uint64_t carriedStarts();
   void carriedEnds(uint64_t number);
 
@@ -92,7 +92,7 @@ private:
 
   /// Protects `carriers` and is held while functions of carriers are called.
   std::mutex carriersMutex;
-  std::vector<Carrier *> carriers;
+  std::vector<CollectiveExecutor *> carriers;
   std::string ended; ///< reason that was reported to the carriers; empty if the world has not ended
 
   // Used by the driver's thread only.
@@ -103,7 +103,7 @@ private:
   double timeout = 0;
   std::chrono::steady_clock::time_point nextHeartbeat;
   uint64_t machine = 0;
-  std::optional<Watch> watch;
+  std::optional<HeartbeatMonitor> watch;
   uint64_t lifeShown = 0;
   bool wasBusy = false;
   std::chrono::microseconds nap{0};

@@ -12,15 +12,15 @@ namespace {
 
 /// A launcher of ranks: the environment variable with its number of ranks, and the name of its
 /// engine.
-struct Launcher {
+struct LauncherVariables {
   const char *size;
   const char *engine;
 };
 
-constexpr Launcher kLaunchers[] = {
+constexpr LauncherVariables kLaunchers[] = {
     {"OMPI_COMM_WORLD_SIZE", "mpi"}, {"PMI_SIZE", "mpi"}, {"SLURM_STEP_NUM_TASKS", "mpi"}};
 
-const dlc_engine_table *load(const std::string &name, const Launcher &launcher) {
+const dlc_engine_table *loadEngine(const std::string &name, const LauncherVariables &launcher) {
   Plugin plugin = openPlugin(name, "dlc_" + name + "_engine_table");
   std::string started = message("this process was started as one of several ($", launcher.size,
                                 " is ", std::getenv(launcher.size), "), but ");
@@ -43,10 +43,10 @@ void requireVersion(const dlc_engine_table &table, const std::string &whose) {
          DLC_ENGINE_TABLE_VERSION, "; build it with the headers of this dlc");
 }
 
-Launched launchedEngine() {
-  for (const Launcher &launcher : kLaunchers)
+LaunchedEngine findLaunchedEngine() {
+  for (const LauncherVariables &launcher : kLaunchers)
     if (const char *size = std::getenv(launcher.size); size && std::atoi(size) > 1)
-      return {load(launcher.engine, launcher), launcher.size, std::atoi(size)};
+      return {loadEngine(launcher.engine, launcher), launcher.size, std::atoi(size)};
   return {};
 }
 

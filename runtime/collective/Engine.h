@@ -8,7 +8,7 @@
 
 namespace dlc::runtime {
 
-struct Launched {
+struct LaunchedEngine {
   /// Null if no launcher started the process, or if it started a single process.
   const dlc_engine_table *engine = nullptr;
   /// Environment variable of the launcher with the number of ranks.
@@ -17,7 +17,7 @@ struct Launched {
 };
 
 /// Detects the launcher and loads its engine. Throws dlc::Error if the engine cannot be loaded.
-Launched launchedEngine();
+LaunchedEngine findLaunchedEngine();
 
 /// Throws dlc::Error if the table has another version; `whose` is the beginning of the message.
 void requireVersion(const dlc_engine_table &table, const std::string &whose);

@@ -35,7 +35,7 @@ struct Hub {
   std::string broken;
 };
 
-struct Member {
+struct LoopbackRank {
   std::shared_ptr<Hub> hub;
   dlc_engine_combine combine;
   int rank;
@@ -46,12 +46,12 @@ struct OpenArguments {
   int rank;
 };
 
-int failWith(char *error, size_t size, const std::string &text) {
+int setError(char *error, size_t size, const std::string &text) {
   std::snprintf(error, size, "%s", text.c_str());
   return 1;
 }
 
-uint64_t bytesOf(const dlc_engine_call &call) {
+uint64_t getShareBytes(const dlc_engine_call &call) {
   return call.share * dtypeBytes(static_cast<DType>(call.type));
 }
 
@@ -60,9 +60,9 @@ char *to(const dlc_engine_call &call) { return static_cast<char *>(call.to); }
 
 /// Executes a collective after all ranks have started it. Reads all operands before it writes
 /// results, because source and destination may be the same memory. Sums are added in rank order.
-void carryOut(const std::vector<dlc_engine_call> &calls, dlc_engine_combine combine) {
+void executeCollective(const std::vector<dlc_engine_call> &calls, dlc_engine_combine combine) {
   const dlc_engine_call &first = calls.front();
-  uint64_t share = bytesOf(first);
+  uint64_t share = getShareBytes(first);
   size_t count = calls.size();
   std::vector<char> whole;
   auto reduce = [&](uint64_t elements) {
@@ -98,19 +98,19 @@ void carryOut(const std::vector<dlc_engine_call> &calls, dlc_engine_combine comb
 int openMember(const void *argument, dlc_engine_combine combine, void **world,
                dlc_engine_place *place, char *, size_t) {
   const auto &opened = *static_cast<const OpenArguments *>(argument);
-  *world = new Member{opened.hub, combine, opened.rank};
+  *world = new LoopbackRank{opened.hub, combine, opened.rank};
   *place = {opened.rank, opened.hub->size, opened.rank, opened.hub->size};
   return 0;
 }
 
-void closeMember(void *world) { delete static_cast<Member *>(world); }
+void closeMember(void *world) { delete static_cast<LoopbackRank *>(world); }
 
 int startCall(void *world, const dlc_engine_call *call, void **request, char *error, size_t size) {
-  auto &member = *static_cast<Member *>(world);
+  auto &member = *static_cast<LoopbackRank *>(world);
   Hub &hub = *member.hub;
   std::lock_guard lock(hub.mutex);
   if (!hub.broken.empty())
-    return failWith(error, size, hub.broken);
+    return setError(error, size, hub.broken);
   uint64_t number = hub.next[member.rank]++;
   while (number >= hub.base + hub.rounds.size())
     hub.rounds.push_back(std::make_shared<Hub::Round>());
@@ -126,9 +126,9 @@ int startCall(void *world, const dlc_engine_call *call, void **request, char *er
         continue;
       hub.broken = "ranks " + std::to_string(member.rank) + " and " + std::to_string(rank) +
                    " started different collectives at position " + std::to_string(number + 1);
-      return failWith(error, size, hub.broken);
+      return setError(error, size, hub.broken);
     }
-    carryOut(round->calls, member.combine);
+    executeCollective(round->calls, member.combine);
     round->carriedOut = true;
   }
   while (!hub.rounds.empty() && hub.rounds.front()->carriedOut) {
@@ -140,18 +140,18 @@ int startCall(void *world, const dlc_engine_call *call, void **request, char *er
 }
 
 int testCall(void *world, void *request, int *done, char *error, size_t size) {
-  Hub &hub = *static_cast<Member *>(world)->hub;
+  Hub &hub = *static_cast<LoopbackRank *>(world)->hub;
   auto *round = static_cast<std::shared_ptr<Hub::Round> *>(request);
   std::lock_guard lock(hub.mutex);
   *done = (*round)->carriedOut;
   bool failed = !*done && !hub.broken.empty();
   if (*done || failed)
     delete round;
-  return failed ? failWith(error, size, hub.broken) : 0;
+  return failed ? setError(error, size, hub.broken) : 0;
 }
 
 int sendMessage(void *world, int to, const void *data, uint32_t bytes, char *, size_t) {
-  auto &member = *static_cast<Member *>(world);
+  auto &member = *static_cast<LoopbackRank *>(world);
   const char *text = static_cast<const char *>(data);
   std::lock_guard lock(member.hub->mutex);
   member.hub->messages[to].push_back({member.rank, {text, text + bytes}});
@@ -159,11 +159,11 @@ int sendMessage(void *world, int to, const void *data, uint32_t bytes, char *, s
 }
 
 int receiveMessage(void *world, int *from, void *data, uint32_t *bytes, char *error, size_t size) {
-  auto &member = *static_cast<Member *>(world);
+  auto &member = *static_cast<LoopbackRank *>(world);
   std::lock_guard lock(member.hub->mutex);
   // Report a failure of the world also to ranks that have no pending collective.
   if (!member.hub->broken.empty())
-    return failWith(error, size, member.hub->broken);
+    return setError(error, size, member.hub->broken);
   std::deque<Hub::PeerMessage> &mine = member.hub->messages[member.rank];
   *from = -1;
   if (mine.empty())
@@ -176,7 +176,7 @@ int receiveMessage(void *world, int *from, void *data, uint32_t *bytes, char *er
 }
 
 void abortAll(void *world, const char *message) {
-  Hub &hub = *static_cast<Member *>(world)->hub;
+  Hub &hub = *static_cast<LoopbackRank *>(world)->hub;
   std::lock_guard lock(hub.mutex);
   if (hub.broken.empty())
     hub.broken = message;
@@ -188,7 +188,7 @@ constexpr dlc_engine_table kLoopback = {
 
 } // namespace
 
-std::vector<std::unique_ptr<World>> loopbackWorlds(int size) {
+std::vector<std::unique_ptr<World>> createLoopbackWorlds(int size) {
   auto hub = std::make_shared<Hub>(size);
   std::vector<std::unique_ptr<World>> worlds;
   for (int rank = 0; rank < size; ++rank) {

@@ -10,7 +10,7 @@ namespace {
 
 double levels(int ranks) { return std::ceil(std::log2(ranks)); }
 
-double ring(const MessageCost &link, Collective what, double bytes, int ranks) {
+double computeRingSeconds(const MessageCost &link, Collective what, double bytes, int ranks) {
   double n = ranks, piece = link.latency + bytes / n * link.secondsPerByte;
   switch (what) {
   case Collective::AllReduce: // a reduce-scatter and an all-gather
@@ -26,7 +26,7 @@ double ring(const MessageCost &link, Collective what, double bytes, int ranks) {
   return 0;
 }
 
-double tree(const MessageCost &link, Collective what, double bytes, int ranks) {
+double computeTreeSeconds(const MessageCost &link, Collective what, double bytes, int ranks) {
   double n = ranks;
   switch (what) {
   case Collective::AllReduce:
@@ -40,15 +40,15 @@ double tree(const MessageCost &link, Collective what, double bytes, int ranks) {
   return 0;
 }
 
-CollectiveCost cheaper(const CollectiveCost &a, const CollectiveCost &b) {
+CollectiveCost selectCheaper(const CollectiveCost &a, const CollectiveCost &b) {
   return b.seconds < a.seconds ? b : a;
 }
 
-CollectiveCost flat(const MessageCost &link, Collective what, double bytes, int ranks) {
+CollectiveCost computeFlatCost(const MessageCost &link, Collective what, double bytes, int ranks) {
   if (ranks < 2)
     return {};
-  return cheaper({tree(link, what, bytes, ranks), "tree"},
-                 {ring(link, what, bytes, ranks), "ring"});
+  return selectCheaper({computeTreeSeconds(link, what, bytes, ranks), "tree"},
+                       {computeRingSeconds(link, what, bytes, ranks), "ring"});
 }
 
 } // namespace
@@ -57,22 +57,23 @@ int Network::machines(int ranks) const {
   return perMachine > 0 ? (ranks + perMachine - 1) / perMachine : 1;
 }
 
-CollectiveCost collectiveCost(const Network &network, Collective what, double bytes, int ranks) {
+CollectiveCost computeCollectiveCost(const Network &network, Collective what, double bytes,
+                                     int ranks) {
   const int machines = network.machines(ranks);
   if (machines == 1)
-    return flat(network.inside, what, bytes, ranks);
+    return computeFlatCost(network.inside, what, bytes, ranks);
   const MessageCost between = network.between.value_or(network.inside);
   if (network.perMachine == 1)
-    return flat(between, what, bytes, ranks);
+    return computeFlatCost(between, what, bytes, ranks);
   // Each rank of a machine exchanges its piece of the data with other machines. All of them
   // communicate concurrently over the machine's single link.
-  CollectiveCost levels{ring(network.inside, what, bytes, network.perMachine) +
-                            flat(between, what, bytes, machines).seconds,
+  CollectiveCost levels{computeRingSeconds(network.inside, what, bytes, network.perMachine) +
+                            computeFlatCost(between, what, bytes, machines).seconds,
                         "two levels"};
-  return cheaper(levels, {ring(between, what, bytes, ranks), "ring"});
+  return selectCheaper(levels, {computeRingSeconds(between, what, bytes, ranks), "ring"});
 }
 
-MessageCost messageCost(const WorldLink &allReduce, int ranks) {
+MessageCost computeMessageCost(const WorldLink &allReduce, int ranks) {
   if (ranks < 2)
     return {};
   double n = ranks;

@@ -34,12 +34,12 @@ struct CollectiveCost {
 /// - tree: pairs of ranks at distance 1, 2, 4, ..; latency is logarithmic in the number of ranks;
 /// - two levels, for several machines: a ring within each machine, and between machines one of the
 ///   other algorithms over the single link of each machine.
-DLC_EXPORT CollectiveCost collectiveCost(const Network &network, Collective what, double bytes,
-                                         int ranks);
+DLC_EXPORT CollectiveCost computeCollectiveCost(const Network &network, Collective what,
+                                                double bytes, int ranks);
 
 /// Derives the cost of a message between two ranks from the measured cost of an all-reduce with
 /// `ranks` ranks. Assumes that small all-reduces use a tree and large ones a ring.
-DLC_EXPORT MessageCost messageCost(const WorldLink &allReduce, int ranks);
+DLC_EXPORT MessageCost computeMessageCost(const WorldLink &allReduce, int ranks);
 
 } // namespace dlc::runtime
 

@@ -12,7 +12,7 @@
 
 namespace dlc::runtime {
 
-uint64_t machineOfProcess() {
+uint64_t getMachineId() {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
   char room[64];
@@ -22,11 +22,11 @@ uint64_t machineOfProcess() {
   return std::hash<std::string>()(boot.append(room, static_cast<size_t>(length)));
 }
 
-bool isGone(int64_t process) {
+bool isProcessGone(int64_t process) {
   return process > 0 && kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
 }
 
-bool isBusy() {
+bool hasRunningThread() {
   const std::string self = std::to_string(syscall(SYS_gettid));
   std::error_code none;
   for (const auto &thread : std::filesystem::directory_iterator("/proc/self/task", none)) {

@@ -11,23 +11,23 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Line {
-  WaitingWorld how;
+struct SimulatedNetwork {
+  SimulatedWorldOptions how;
   Clock::time_point free; ///< time at which the last started collective completes
 };
 
-int openLine(const void *argument, dlc_engine_combine, void **world, dlc_engine_place *place,
-             char *, size_t) {
-  const auto &how = *static_cast<const WaitingWorld *>(argument);
-  *world = new Line{how, Clock::now()};
+int openSimulatedWorld(const void *argument, dlc_engine_combine, void **world,
+                       dlc_engine_place *place, char *, size_t) {
+  const auto &how = *static_cast<const SimulatedWorldOptions *>(argument);
+  *world = new SimulatedNetwork{how, Clock::now()};
   *place = {0, how.size, 0, how.size};
   return 0;
 }
 
-void closeLine(void *world) { delete static_cast<Line *>(world); }
+void closeSimulatedWorld(void *world) { delete static_cast<SimulatedNetwork *>(world); }
 
-int startWait(void *world, const dlc_engine_call *call, void **request, char *, size_t) {
-  auto &line = *static_cast<Line *>(world);
+int startSimulatedCall(void *world, const dlc_engine_call *call, void **request, char *, size_t) {
+  auto &line = *static_cast<SimulatedNetwork *>(world);
   uint64_t share = call->share * dtypeBytes(static_cast<DType>(call->type));
   bool wide = call->collective == DLC_COLLECTIVE_ALL_GATHER ||
               call->collective == DLC_COLLECTIVE_REDUCE_SCATTER;
@@ -46,7 +46,7 @@ int startWait(void *world, const dlc_engine_call *call, void **request, char *, 
   return 0;
 }
 
-int testWait(void *, void *request, int *done, char *, size_t) {
+int testSimulatedCall(void *, void *request, int *done, char *, size_t) {
   auto *until = static_cast<Clock::time_point *>(request);
   *done = Clock::now() >= *until;
   if (*done)
@@ -58,17 +58,17 @@ void abortNothing(void *, const char *) {}
 
 constexpr dlc_engine_table kWaiting = {DLC_ENGINE_TABLE_VERSION,
                                        "waiting",
-                                       openLine,
-                                       closeLine,
-                                       startWait,
-                                       testWait,
+                                       openSimulatedWorld,
+                                       closeSimulatedWorld,
+                                       startSimulatedCall,
+                                       testSimulatedCall,
                                        nullptr,
                                        nullptr,
                                        abortNothing};
 
 } // namespace
 
-std::unique_ptr<World> waitingWorld(const WaitingWorld &how) {
+std::unique_ptr<World> createSimulatedWorld(const SimulatedWorldOptions &how) {
   return std::make_unique<World>(kWaiting, &how);
 }
 

@@ -5,7 +5,7 @@
 
 namespace dlc::runtime {
 
-void Watch::take(const Heartbeat &heartbeat, double now) {
+void HeartbeatMonitor::take(const Heartbeat &heartbeat, double now) {
   heard = now;
   if (heartbeat.life != last.life || heartbeat.started != last.started ||
       heartbeat.step != last.step)
@@ -13,7 +13,8 @@ void Watch::take(const Heartbeat &heartbeat, double now) {
   last = heartbeat;
 }
 
-std::string Watch::fault(uint64_t waitingFor, double since, double now, bool gone) const {
+std::string HeartbeatMonitor::fault(uint64_t waitingFor, double since, double now,
+                                    bool gone) const {
   if (last.leaving)
     return waitingFor > last.started
                ? message("rank ", rank, " left in step ", last.step, " after ", last.started,

@@ -20,10 +20,10 @@ struct Heartbeat {
 /// Monitors the previous rank. Signs of life in its heartbeats distinguish the causes: a slow rank
 /// sends heartbeats with signs of life and is not faulty, a hanging rank sends heartbeats without
 /// signs of life, and a stopped rank sends no heartbeats.
-class Watch {
+class HeartbeatMonitor {
 public:
   /// `now` and all later times are in seconds with an arbitrary origin.
-  Watch(int watchedRank, double timeoutSeconds, double now)
+  HeartbeatMonitor(int watchedRank, double timeoutSeconds, double now)
       : rank(watchedRank), timeout(timeoutSeconds), heard(now), lived(now) {}
 
   void take(const Heartbeat &heartbeat, double now);

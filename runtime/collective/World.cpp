@@ -42,20 +42,20 @@ struct ProcessWorld {
   pid_t process = getpid();
 };
 
-ProcessWorld &ofThisProcess() {
+ProcessWorld &getProcessWorld() {
   static ProcessWorld one;
   return one;
 }
 
 /// Does the setup that all ranks must do together, when the world is formed: CPU binding and
 /// measurement of the network.
-void settle(World &world) {
-  shareProcessors(world);
+void initializeWorld(World &world) {
+  bindRankProcessors(world);
   world.link();
 }
 
-std::unique_ptr<World> launchedWorld() {
-  Launched launched = launchedEngine();
+std::unique_ptr<World> openLaunchedWorld() {
+  LaunchedEngine launched = findLaunchedEngine();
   if (!launched.engine)
     return std::make_unique<World>();
   auto formed = std::make_unique<World>(*launched.engine);
@@ -63,22 +63,22 @@ std::unique_ptr<World> launchedWorld() {
     fail("$", launched.variable, " is set to ", launched.size, " ranks, but ",
          launched.engine->name, " reports ", formed->size(),
          "; start the ranks with the launcher of that library (srun: --mpi=pmix)");
-  settle(*formed);
+  initializeWorld(*formed);
   return formed;
 }
 
 } // namespace
 
 World &World::ofProcess() {
-  ProcessWorld &own = ofThisProcess();
+  ProcessWorld &own = getProcessWorld();
   std::lock_guard lock(own.mutex);
   if (!own.world)
-    own.world = launchedWorld();
+    own.world = openLaunchedWorld();
   return *own.world;
 }
 
 World &World::formOfProcess(const dlc_engine_table &engine, const void *argument) {
-  ProcessWorld &own = ofThisProcess();
+  ProcessWorld &own = getProcessWorld();
   std::lock_guard lock(own.mutex);
   if (own.world)
     fail(
@@ -88,7 +88,7 @@ World &World::formOfProcess(const dlc_engine_table &engine, const void *argument
         "collectives");
   requireVersion(engine, std::string("the engine ") + engine.name);
   auto formed = std::make_unique<World>(engine, argument);
-  settle(*formed);
+  initializeWorld(*formed);
   own.world = std::move(formed);
   return *own.world;
 }
@@ -106,7 +106,7 @@ std::string_view World::engine() const { return impl ? impl->driver.engine.name 
 
 namespace {
 
-void check(const CollectiveCall &call, int size) {
+void checkCollectiveCall(const CollectiveCall &call, int size) {
   auto name = collectiveName(call.collective);
   if (call.share > 0 && (!call.from || !call.to))
     fail(name, ": required: memory for input and output; found: a null pointer");
@@ -118,7 +118,7 @@ void check(const CollectiveCall &call, int size) {
          " ranks; start a number of ranks that divides the number of chunks");
 }
 
-void alone(const CollectiveCall &call) {
+void executeOnSingleRank(const CollectiveCall &call) {
   if (call.collective == Collective::OrderedSum)
     sumInOrder(call.type, call.to, call.from, static_cast<uint64_t>(call.chunks), call.share);
   else if (call.to != call.from)
@@ -128,11 +128,11 @@ void alone(const CollectiveCall &call) {
 } // namespace
 
 Ticket World::start(const CollectiveCall &call) {
-  check(call, size());
+  checkCollectiveCall(call, size());
   if (call.share == 0)
     return {};
   if (!impl) {
-    alone(call);
+    executeOnSingleRank(call);
     return {};
   }
   auto state = std::make_shared<Ticket::State>();
@@ -170,7 +170,7 @@ namespace {
 
 /// Returns whether all ranks have the same text, by comparing the minimum and the maximum of its
 /// hashes.
-bool areAlike(World &world, const std::string &text) {
+bool isSameOnAllRanks(World &world, const std::string &text) {
   const auto hash =
       static_cast<int64_t>(format::hashBytes(text.data(), text.size()) & uint64_t(INT64_MAX));
   std::array<int64_t, 2> greatest{hash, INT64_MAX - hash};
@@ -191,7 +191,7 @@ void World::agree(std::string_view what, std::span<const std::string> lines,
   std::string mine;
   for (const std::string &line : lines)
     mine += line + '\n';
-  if (areAlike(*this, mine))
+  if (isSameOnAllRanks(*this, mine))
     return;
   auto ranks = static_cast<size_t>(size());
   uint64_t length = mine.size();
@@ -229,7 +229,7 @@ void World::agree(std::string_view what, std::span<const std::string> lines,
     return text.empty() ? std::string("nothing") : message("'", text, "'");
   };
   fail("all ranks must have the same ", what, "; rank", others.size() > 1 ? "s " : " ",
-       listed(others), others.size() > 1 ? " have" : " has",
+       formatList(others), others.size() > 1 ? " have" : " has",
        " a different one than rank 0: ", lineOf(other), "; rank 0 has ", lineOf(first), "; ", hint);
 }
 
@@ -268,14 +268,14 @@ const WorldLink &World::link() {
   return *impl->link;
 }
 
-void World::watch(Carrier &carrier) {
+void World::watch(CollectiveExecutor &carrier) {
   if (impl)
-    impl->driver.watchCarrier(carrier);
+    impl->driver.watchExecutor(carrier);
 }
 
-void World::forget(Carrier &carrier) {
+void World::forget(CollectiveExecutor &carrier) {
   if (impl)
-    impl->driver.forgetCarrier(carrier);
+    impl->driver.forgetExecutor(carrier);
 }
 
 uint64_t World::carriedStarts() { return impl ? impl->driver.carriedStarts() : 0; }

@@ -69,9 +69,9 @@ struct WorldLink {
 /// Interface of an executor of collectives outside the engine, such as a device for operands in its
 /// memory. The world also monitors ranks that wait in a carrier. All functions are called by a
 /// thread of the world.
-class Carrier {
+class CollectiveExecutor {
 public:
-  virtual ~Carrier() = default;
+  virtual ~CollectiveExecutor() = default;
   /// Returns an error that has occurred in the carrier, or an empty string. Polled several times a
   /// second.
   virtual std::string fault() = 0;
@@ -130,8 +130,8 @@ public:
 
   /// Registers a carrier, which the world monitors until forget(). If the world has already ended,
   /// the carrier's end() is called at once.
-  void watch(Carrier &carrier);
-  void forget(Carrier &carrier);
+  void watch(CollectiveExecutor &carrier);
+  void forget(CollectiveExecutor &carrier);
   /// carriedStarts() and carriedEnds() report the start and the end of a carrier's collective,
   /// during which this rank waits for others. carriedStarts() returns the number of the collective.
   uint64_t carriedStarts();
@@ -158,16 +158,16 @@ private:
 
 /// Creates a world of `size` ranks for as many threads of this process. Each thread must destroy
 /// its own world.
-DLC_EXPORT std::vector<std::unique_ptr<World>> loopbackWorlds(int size);
+DLC_EXPORT std::vector<std::unique_ptr<World>> createLoopbackWorlds(int size);
 
 /// Parameters of a simulated world, which measures the overlap of collectives with computation.
 /// Collectives are executed one after the other and take latency + bytes / bandwidth. The other
 /// ranks contribute zeros and cause no load.
-struct WaitingWorld {
+struct SimulatedWorldOptions {
   int size = 2;
   double latencySeconds = 0, bytesPerSecond = 0;
 };
-DLC_EXPORT std::unique_ptr<World> waitingWorld(const WaitingWorld &how);
+DLC_EXPORT std::unique_ptr<World> createSimulatedWorld(const SimulatedWorldOptions &how);
 
 } // namespace dlc::runtime
 

@@ -10,12 +10,12 @@
 namespace dlc::data {
 
 using runtime::fail;
-using runtime::listed;
+using runtime::formatList;
 using runtime::NpyArray;
 
 namespace {
 
-struct Arrays : Dataset::Source {
+struct ArraySource : Dataset::Source {
   std::vector<runtime::Span> spans;
   std::vector<size_t> bytes; // bytes of one sample, by field
 
@@ -30,7 +30,7 @@ struct Arrays : Dataset::Source {
 
 Dataset arraysOf(const std::vector<std::pair<std::string, NpyArray>> &arrays,
                  const std::string &where) {
-  auto source = std::make_shared<Arrays>();
+  auto source = std::make_shared<ArraySource>();
   if (arrays.empty())
     fail(where, "required: at least one array in the dataset; found none");
   for (const auto &[name, array] : arrays) {
@@ -50,10 +50,10 @@ Dataset arraysOf(const std::vector<std::pair<std::string, NpyArray>> &arrays,
 
 /// Returns a tensor that uses the array's memory; copies it if it is not aligned for the element
 /// type.
-Tensor tensorOf(const NpyArray &array) {
+Tensor toTensor(const NpyArray &array) {
   runtime::Span span = array.data;
   if (reinterpret_cast<uintptr_t>(span.data) % dtypeBytes(array.dtype) != 0)
-    span = runtime::copyToSpan(span.data, span.bytes);
+    span = runtime::copyToOwnedSpan(span.data, span.bytes);
   return Tensor::view(const_cast<void *>(span.data), array.dtype, array.shape,
                       std::const_pointer_cast<void>(span.owner));
 }
@@ -96,7 +96,7 @@ Dataset npz(const std::string &path, const std::vector<std::string> &names) {
       known.reserve(all.size());
       for (auto &array : all)
         known.push_back(array.first);
-      fail(where, "there is no array '", name, "'; the arrays are: ", listed(known));
+      fail(where, "there is no array '", name, "'; the arrays are: ", formatList(known));
     }
     chosen.push_back(*found);
   }
@@ -106,10 +106,10 @@ Dataset npz(const std::string &path, const std::vector<std::string> &names) {
 NamedTensors readNpz(const std::string &path) {
   NamedTensors tensors;
   for (const auto &[name, array] : runtime::readNpz(path))
-    tensors.emplace_back(name, tensorOf(array));
+    tensors.emplace_back(name, toTensor(array));
   return tensors;
 }
 
-Tensor readNpy(const std::string &path) { return tensorOf(runtime::readNpy(path)); }
+Tensor readNpy(const std::string &path) { return toTensor(runtime::readNpy(path)); }
 
 } // namespace dlc::data

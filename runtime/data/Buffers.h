@@ -9,7 +9,7 @@
 namespace dlc::data {
 
 /// Memory for one full batch: one tensor per field.
-struct Buffers {
+struct BatchBuffers {
   std::vector<Tensor> tensors;
 };
 
@@ -20,8 +20,8 @@ public:
 
   /// Returns free or newly allocated buffers. They return to the pool when the last copy of the
   /// pointer is destroyed.
-  std::shared_ptr<Buffers> take() {
-    std::unique_ptr<Buffers> buffers;
+  std::shared_ptr<BatchBuffers> take() {
+    std::unique_ptr<BatchBuffers> buffers;
     {
       std::lock_guard lock(mutex);
       if (!free.empty()) {
@@ -34,7 +34,7 @@ public:
     if (!buffers)
       buffers = make();
     return {buffers.release(),
-            [pool = shared_from_this()](Buffers *back) { pool->giveBack(back); }};
+            [pool = shared_from_this()](BatchBuffers *back) { pool->giveBack(back); }};
   }
   size_t made() const {
     std::lock_guard lock(mutex);
@@ -42,8 +42,8 @@ public:
   }
 
 private:
-  std::unique_ptr<Buffers> make() const {
-    auto buffers = std::make_unique<Buffers>();
+  std::unique_ptr<BatchBuffers> make() const {
+    auto buffers = std::make_unique<BatchBuffers>();
     for (const TensorSpec &field : fields) {
       std::vector<int64_t> shape = {batch};
       shape.insert(shape.end(), field.shape.begin(), field.shape.end());
@@ -51,8 +51,8 @@ private:
     }
     return buffers;
   }
-  void giveBack(Buffers *back) {
-    std::unique_ptr<Buffers> owned(back);
+  void giveBack(BatchBuffers *back) {
+    std::unique_ptr<BatchBuffers> owned(back);
     std::lock_guard lock(mutex);
     free.push_back(std::move(owned));
   }
@@ -60,7 +60,7 @@ private:
   const std::vector<TensorSpec> fields;
   const int64_t batch;
   mutable std::mutex mutex;
-  std::vector<std::unique_ptr<Buffers>> free;
+  std::vector<std::unique_ptr<BatchBuffers>> free;
   size_t madeCount = 0;
 };
 

@@ -8,11 +8,11 @@
 namespace dlc::data {
 
 using runtime::fail;
-using runtime::listed;
+using runtime::formatList;
 using runtime::message;
 
-std::string specText(DType dtype, const std::vector<int64_t> &shape) {
-  return message(dtypeName(dtype), listed(shape));
+std::string formatSpec(DType dtype, const std::vector<int64_t> &shape) {
+  return message(dtypeName(dtype), formatList(shape));
 }
 
 void checkSample(const std::vector<TensorSpec> &fields, const Sample &sample) {
@@ -20,8 +20,8 @@ void checkSample(const std::vector<TensorSpec> &fields, const Sample &sample) {
     fail("required: ", fields.size(), " tensors in each sample; found: ", sample.size());
   for (size_t i = 0; i < fields.size(); ++i)
     if (sample[i].dtype() != fields[i].dtype || sample[i].shape() != fields[i].shape)
-      fail("field '", fields[i].name, "': required: ", specText(fields[i].dtype, fields[i].shape),
-           "; found: ", specText(sample[i].dtype(), sample[i].shape()),
+      fail("field '", fields[i].name, "': required: ", formatSpec(fields[i].dtype, fields[i].shape),
+           "; found: ", formatSpec(sample[i].dtype(), sample[i].shape()),
            "; all samples must have one type and shape");
 }
 
@@ -31,19 +31,19 @@ static void checkFields(const std::vector<TensorSpec> &fields) {
   for (const TensorSpec &field : fields)
     for (int64_t dim : field.shape)
       if (dim < 0)
-        fail("field '", field.name, "': the shape ", listed(field.shape),
+        fail("field '", field.name, "': the shape ", formatList(field.shape),
              " has a negative dimension");
 }
 
 namespace {
 
-struct Slice : Dataset::Source {
+struct SliceSource : Dataset::Source {
   std::shared_ptr<const Source> whole;
   int64_t begin = 0;
   void read(int64_t index, void *const *to) const override { whole->read(begin + index, to); }
 };
 
-struct Function : Dataset::Source {
+struct FunctionSource : Dataset::Source {
   std::function<Sample(int64_t)> sample;
   void read(int64_t index, void *const *to) const override {
     Sample made = sample(index);
@@ -54,7 +54,7 @@ struct Function : Dataset::Source {
   }
 };
 
-struct Stream : Dataset::Source {
+struct StreamSource : Dataset::Source {
   std::function<Generator(uint64_t)> begin;
   void read(int64_t, void *const *) const override {
     fail("the samples of a generator can only be read in sequence; use an indexed dataset for "
@@ -93,7 +93,7 @@ Dataset Dataset::slice(int64_t begin, int64_t end) const {
     fail("slices of a generator are not supported; use an indexed dataset");
   if (begin < 0 || end < begin || end > held->size)
     fail("required: a slice of the samples [0, ", held->size, "); found: [", begin, ", ", end, ")");
-  auto slice = std::make_shared<Slice>();
+  auto slice = std::make_shared<SliceSource>();
   slice->fields = held->fields;
   slice->classes = held->classes;
   slice->size = end - begin;
@@ -115,7 +115,7 @@ Dataset function(int64_t size, std::function<Sample(int64_t)> sample,
       fields.push_back({name, tensor.dtype(), tensor.shape()});
     }
   }
-  auto source = std::make_shared<Function>();
+  auto source = std::make_shared<FunctionSource>();
   source->fields = std::move(fields);
   source->size = size;
   source->sample = std::move(sample);
@@ -125,7 +125,7 @@ Dataset function(int64_t size, std::function<Sample(int64_t)> sample,
 Dataset generator(std::function<Generator(uint64_t)> start, std::vector<TensorSpec> fields) {
   if (!start)
     fail("required: a function that returns a new generator of samples; found: an empty function");
-  auto source = std::make_shared<Stream>();
+  auto source = std::make_shared<StreamSource>();
   source->fields = std::move(fields);
   source->size = -1;
   source->begin = std::move(start);

@@ -16,13 +16,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Images : Dataset::Source {
+struct ImageSource : Dataset::Source {
   ImageOptions options;
   std::vector<std::pair<std::string, int64_t>> files; // path and class index of each image
 
   void read(int64_t index, void *const *to) const override {
     const auto &[path, label] = files[static_cast<size_t>(index)];
-    Picture picture = resized(readPicture(path), options.height, options.width, options.crop);
+    Picture picture = resizePicture(readPicture(path), options.height, options.width, options.crop);
     float *out = static_cast<float *>(to[0]);
     size_t pixels = static_cast<size_t>(options.height * options.width);
     for (size_t c = 0; c < static_cast<size_t>(options.channels); ++c) {
@@ -46,7 +46,7 @@ bool isImage(const fs::path &path) {
 }
 
 /// Expands a single normalization value to one per channel.
-void expand(std::vector<float> &values, int64_t channels, const char *what) {
+void expandPerChannel(std::vector<float> &values, int64_t channels, const char *what) {
   if (values.size() == 1)
     values.resize(static_cast<size_t>(channels), values[0]);
   if (values.size() != static_cast<size_t>(channels))
@@ -57,7 +57,7 @@ void expand(std::vector<float> &values, int64_t channels, const char *what) {
 } // namespace
 
 Dataset images(const std::string &folder, const ImageOptions &given) {
-  auto source = std::make_shared<Images>();
+  auto source = std::make_shared<ImageSource>();
   ImageOptions &options = source->options;
   options = given;
   constexpr int64_t most = 1 << 15;
@@ -66,8 +66,8 @@ Dataset images(const std::string &folder, const ImageOptions &given) {
          " x ", options.width);
   if (options.channels != 1 && options.channels != 3)
     fail("images: required: 1 or 3 channels; found: ", options.channels);
-  expand(options.mean, options.channels, "mean");
-  expand(options.deviation, options.channels, "deviation");
+  expandPerChannel(options.mean, options.channels, "mean");
+  expandPerChannel(options.deviation, options.channels, "deviation");
   for (float deviation : options.deviation)
     if (!(deviation > 0))
       fail("images: required: standard deviations above 0; found: ", deviation);

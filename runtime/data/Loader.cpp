@@ -26,8 +26,8 @@ using runtime::message;
 namespace {
 
 /// Result of a worker thread: a batch, an error, or the end of a generator.
-struct Made {
-  std::shared_ptr<Buffers> buffers;
+struct WorkerResult {
+  std::shared_ptr<BatchBuffers> buffers;
   int64_t samples = 0;
   std::string error;
   bool atEnd = false;
@@ -35,13 +35,13 @@ struct Made {
 
 /// State of an epoch that the workers share. Immutable except `stream`, which only one thread uses.
 struct Epoch {
-  Order order;
+  SampleOrder order;
   int64_t share = 0;
   Generator stream;
   int64_t skip = 0; // number of generator samples to skip: those before the position of a seek
 };
 
-std::string causeOf(const std::exception_ptr &exception) {
+std::string getExceptionMessage(const std::exception_ptr &exception) {
   try {
     std::rethrow_exception(exception);
   } catch (const std::exception &error) {
@@ -58,7 +58,7 @@ struct Loader::Impl {
       : dataset(std::move(given)), options(o),
         specs(std::make_shared<const std::vector<TensorSpec>>(dataset.fields())),
         pool(std::make_shared<BufferPool>(dataset.fields(), o.batch)),
-        total(isStream() ? -1 : batchesOf(dataset.size(), o)) {
+        total(isStream() ? -1 : countBatches(dataset.size(), o)) {
     for (const TensorSpec &field : dataset.fields())
       sampleBytes.push_back(Tensor::view(nullptr, field.dtype, field.shape).bytes());
   }
@@ -77,9 +77,9 @@ struct Loader::Impl {
   void close();
   void startThreads();
   void work();
-  Made make(Epoch &epoch, uint64_t number, int64_t batch) const;
-  Made makeOfStream(Epoch &epoch) const;
-  Batch finish(Made &&made, Position at) const;
+  WorkerResult make(Epoch &epoch, uint64_t number, int64_t batch) const;
+  WorkerResult makeOfStream(Epoch &epoch) const;
+  Batch finish(WorkerResult &&made, Position at) const;
 
   const Dataset dataset;
   const LoaderOptions options;
@@ -101,12 +101,12 @@ struct Loader::Impl {
   int64_t begun = 0;            // number of the next batch that a worker takes
   int64_t limit = 0;            // batch number from which workers must wait for the consumer
   bool ended = false;           // whether the generator has ended
-  std::map<int64_t, Made> made;
+  std::map<int64_t, WorkerResult> made;
   std::vector<std::thread> threads;
 };
 
-Made Loader::Impl::makeOfStream(Epoch &epoch) const {
-  Made made;
+WorkerResult Loader::Impl::makeOfStream(Epoch &epoch) const {
+  WorkerResult made;
   made.buffers = pool->take();
   int64_t drawn = 0;
   try {
@@ -143,21 +143,21 @@ Made Loader::Impl::makeOfStream(Epoch &epoch) const {
   } catch (...) {
     epoch.stream = nullptr;
     made.error = message("sample ", made.samples, " of this batch, after ", drawn,
-                         " draws: ", causeOf(std::current_exception()));
+                         " draws: ", getExceptionMessage(std::current_exception()));
     return made;
   }
   made.atEnd = made.samples == 0 || (options.dropLast && made.samples < options.batch);
   return made;
 }
 
-Made Loader::Impl::make(Epoch &epoch, uint64_t number, int64_t batch) const {
+WorkerResult Loader::Impl::make(Epoch &epoch, uint64_t number, int64_t batch) const {
   if (isStream()) {
-    Made made = makeOfStream(epoch);
+    WorkerResult made = makeOfStream(epoch);
     if (!made.error.empty())
       made.error = message("epoch ", number, ", batch ", batch, ", ", made.error);
     return made;
   }
-  Made made;
+  WorkerResult made;
   made.buffers = pool->take();
   int64_t first = batch * options.batch;
   made.samples = std::min(options.batch, epoch.share - first);
@@ -171,7 +171,7 @@ Made Loader::Impl::make(Epoch &epoch, uint64_t number, int64_t batch) const {
       dataset.source().read(sample, to.data());
     } catch (...) {
       made.error = message("sample ", sample, " (epoch ", number, ", batch ", batch,
-                           "): ", causeOf(std::current_exception()));
+                           "): ", getExceptionMessage(std::current_exception()));
       return made;
     }
   }
@@ -190,12 +190,12 @@ void Loader::Impl::work() {
     uint64_t mine = round, which = position.epoch;
     std::shared_ptr<Epoch> current = epoch;
     lock.unlock();
-    Made result;
+    WorkerResult result;
     try {
       result = make(*current, which, number);
     } catch (...) { // for example, out of memory for the buffers
-      result.error =
-          message("epoch ", which, ", batch ", number, ": ", causeOf(std::current_exception()));
+      result.error = message("epoch ", which, ", batch ", number, ": ",
+                             getExceptionMessage(std::current_exception()));
     }
     // Destroy the epoch without holding the lock, because its destructor may run user code.
     current.reset();
@@ -225,8 +225,8 @@ void Loader::Impl::open() {
     opened->stream = dataset.source().start(position.epoch);
     opened->skip = position.batch * options.batch * options.world;
   } else {
-    opened->order = Order(dataset.size(), options, position.epoch);
-    opened->share = shareOf(dataset.size(), options);
+    opened->order = SampleOrder(dataset.size(), options, position.epoch);
+    opened->share = countRankSamples(dataset.size(), options);
   }
   {
     std::lock_guard lock(mutex);
@@ -240,7 +240,7 @@ void Loader::Impl::open() {
 }
 
 void Loader::Impl::close() {
-  std::map<int64_t, Made> dropped;
+  std::map<int64_t, WorkerResult> dropped;
   std::shared_ptr<Epoch> closed;
   std::lock_guard lock(mutex);
   ++round;
@@ -248,7 +248,7 @@ void Loader::Impl::close() {
   closed.swap(epoch);
 }
 
-Batch Loader::Impl::finish(Made &&made, Position at) const {
+Batch Loader::Impl::finish(WorkerResult &&made, Position at) const {
   Batch batch;
   batch.specs = specs;
   batch.position = at;
@@ -291,7 +291,7 @@ std::optional<Batch> Loader::next() {
   // Only the consumer's thread opens and closes epochs, so no lock is needed to test `epoch`.
   if (!s.epoch)
     s.open();
-  Made made;
+  WorkerResult made;
   if (s.options.workers == 0) {
     made = s.make(*s.epoch, s.position.epoch, s.position.batch);
   } else {

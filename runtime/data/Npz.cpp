@@ -30,13 +30,13 @@ struct Archive {
   unzFile file;
 };
 
-struct Member {
+struct ArchiveMember {
   std::string name;
   unz_file_info64 info;
 };
 
-Member currentMember(Archive &archive, const std::string &path) {
-  Member member;
+ArchiveMember readCurrentMember(Archive &archive, const std::string &path) {
+  ArchiveMember member;
   char name[1024];
   if (unzGetCurrentFileInfo64(archive.file, &member.info, name, sizeof name - 1, nullptr, 0,
                               nullptr, 0) != UNZ_OK)
@@ -48,7 +48,7 @@ Member currentMember(Archive &archive, const std::string &path) {
   return member;
 }
 
-Span stored(Archive &archive, const Member &member, const MappedFile &mapped) {
+Span mapStoredMember(Archive &archive, const ArchiveMember &member, const MappedFile &mapped) {
   uint64_t begin = unzGetCurrentFileZStreamPos64(archive.file);
   if (member.info.compressed_size != member.info.uncompressed_size)
     fail("'", mapped.path(), "': member '", member.name,
@@ -61,7 +61,7 @@ Span stored(Archive &archive, const Member &member, const MappedFile &mapped) {
   return span;
 }
 
-Span inflated(Archive &archive, const Member &member, const MappedFile &mapped) {
+Span inflateMember(Archive &archive, const ArchiveMember &member, const MappedFile &mapped) {
   uint64_t bytes = member.info.uncompressed_size;
   if (member.info.compressed_size > mapped.size() ||
       bytes > (member.info.compressed_size + 1) * kDeflateRatio)
@@ -82,7 +82,7 @@ Span inflated(Archive &archive, const Member &member, const MappedFile &mapped) 
   return {memory.get(), bytes, memory};
 }
 
-NpyArray readMember(Archive &archive, const Member &member, const MappedFile &mapped) {
+NpyArray readMember(Archive &archive, const ArchiveMember &member, const MappedFile &mapped) {
   const std::string where = mapped.path() + ":" + member.name;
   if (member.info.flag & 1)
     fail("'", where, "' is encrypted; required: a plain .npz");
@@ -91,8 +91,8 @@ NpyArray readMember(Archive &archive, const Member &member, const MappedFile &ma
          "; required: none or deflate (numpy.savez, numpy.savez_compressed)");
   if (unzOpenCurrentFile(archive.file) != UNZ_OK)
     fail("'", where, "': its local header contradicts the directory: the file is damaged");
-  Span bytes = member.info.compression_method == kStored ? stored(archive, member, mapped)
-                                                         : inflated(archive, member, mapped);
+  Span bytes = member.info.compression_method == kStored ? mapStoredMember(archive, member, mapped)
+                                                         : inflateMember(archive, member, mapped);
   if (unzCloseCurrentFile(archive.file) == UNZ_CRCERROR)
     fail("'", where, "' does not match its checksum: the file is damaged");
   return parseNpy(bytes, where);
@@ -112,7 +112,7 @@ std::vector<std::pair<std::string, NpyArray>> readNpz(const std::string &path) {
   std::set<std::string> names;
   int status = unzGoToFirstFile(archive.file);
   for (; status == UNZ_OK; status = unzGoToNextFile(archive.file)) {
-    Member member = currentMember(archive, path);
+    ArchiveMember member = readCurrentMember(archive, path);
     if (!member.name.ends_with(".npy"))
       fail("'", path, "': member '", member.name,
            "' is not an array; required: names that end in .npy");

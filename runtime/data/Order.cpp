@@ -45,18 +45,18 @@ std::vector<int64_t> shuffled(int64_t size, uint64_t seed, uint64_t epoch) {
   return order;
 }
 
-Order::Order(int64_t size, const LoaderOptions &options, uint64_t epoch)
+SampleOrder::SampleOrder(int64_t size, const LoaderOptions &options, uint64_t epoch)
     : size(size), batch(options.batch), rank(options.rank), world(options.world) {
   if (options.shuffle)
     permutation = shuffled(size, options.seed, epoch);
 }
 
-int64_t shareOf(int64_t size, const LoaderOptions &options) {
+int64_t countRankSamples(int64_t size, const LoaderOptions &options) {
   return size / options.world + (!options.dropLast && size % options.world != 0);
 }
 
-int64_t batchesOf(int64_t size, const LoaderOptions &options) {
-  int64_t share = shareOf(size, options);
+int64_t countBatches(int64_t size, const LoaderOptions &options) {
+  int64_t share = countRankSamples(size, options);
   return share / options.batch + (!options.dropLast && share % options.batch != 0);
 }
 

@@ -7,10 +7,10 @@
 namespace dlc::data {
 
 /// Order of one rank's samples in one epoch.
-class Order {
+class SampleOrder {
 public:
-  Order() = default;
-  Order(int64_t size, const LoaderOptions &options, uint64_t epoch);
+  SampleOrder() = default;
+  SampleOrder(int64_t size, const LoaderOptions &options, uint64_t epoch);
 
   /// Returns the sample at an index of this rank's share.
   int64_t operator[](int64_t place) const {
@@ -32,8 +32,8 @@ private:
 };
 
 /// Returns the number of samples in a rank's share of an epoch; it is the same for all ranks.
-int64_t shareOf(int64_t size, const LoaderOptions &options);
-int64_t batchesOf(int64_t size, const LoaderOptions &options);
+int64_t countRankSamples(int64_t size, const LoaderOptions &options);
+int64_t countBatches(int64_t size, const LoaderOptions &options);
 
 } // namespace dlc::data
 

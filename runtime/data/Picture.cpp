@@ -23,7 +23,7 @@ namespace {
 /// allocated.
 constexpr int64_t kMaxPixels = int64_t(1) << 28;
 
-Bytes sized(int64_t height, int64_t width, const std::string &path) {
+Bytes allocateImage(int64_t height, int64_t width, const std::string &path) {
   if (height < 1 || width < 1 || height > kMaxPixels / width)
     fail("'", path, "': an image of ", width, " x ", height, " pixels; required: at most ",
          kMaxPixels, " pixels");
@@ -45,7 +45,7 @@ Bytes readJpeg(const MappedFile &file) {
   int width = 0, height = 0, sampling = 0, space = 0;
   check(tjDecompressHeader3(handle.get(), file.data(), file.size(), &width, &height, &sampling,
                             &space));
-  Bytes picture = sized(height, width, file.path());
+  Bytes picture = allocateImage(height, width, file.path());
   check(tjDecompress2(handle.get(), file.data(), file.size(), picture.pixels.data(), width, 0,
                       height, TJPF_RGB, TJFLAG_ACCURATEDCT));
   return picture;
@@ -60,7 +60,7 @@ Bytes readPng(const MappedFile &file) {
       fail("'", file.path(), "': not a usable PNG file: ", image.message);
   };
   check(png_image_begin_read_from_memory(&image, file.data(), file.size()));
-  Bytes picture = sized(image.height, image.width, file.path());
+  Bytes picture = allocateImage(image.height, image.width, file.path());
   // Read with alpha and drop it, because libpng would otherwise blend with a background.
   image.format = PNG_FORMAT_RGBA;
   std::vector<uint8_t> rgba(PNG_IMAGE_SIZE(image));
@@ -78,7 +78,7 @@ struct Tap {
 
 /// Returns the filter taps of the resized pixels [skip, skip + count) of a dimension that is
 /// resized from `from` to `full` pixels.
-std::vector<Tap> tapsOf(int64_t from, double full, double skip, int64_t count) {
+std::vector<Tap> computeFilterTaps(int64_t from, double full, double skip, int64_t count) {
   double step = double(from) / full, reach = std::max(step, 1.0);
   std::vector<Tap> taps;
   for (int64_t i = 0; i < count; ++i) {
@@ -111,7 +111,7 @@ Bytes readPicture(const std::string &path) {
        " bytes that begin with neither signature");
 }
 
-Picture resized(const Bytes &picture, int64_t height, int64_t width, bool crop) {
+Picture resizePicture(const Bytes &picture, int64_t height, int64_t width, bool crop) {
   double fullHeight = double(height), fullWidth = double(width);
   if (crop) {
     double scale = std::max(fullHeight / double(picture.height), fullWidth / double(picture.width));
@@ -119,9 +119,9 @@ Picture resized(const Bytes &picture, int64_t height, int64_t width, bool crop) 
     fullWidth = scale * double(picture.width);
   }
   std::vector<Tap> columns =
-      tapsOf(picture.width, fullWidth, (fullWidth - double(width)) / 2, width);
+      computeFilterTaps(picture.width, fullWidth, (fullWidth - double(width)) / 2, width);
   std::vector<Tap> rows =
-      tapsOf(picture.height, fullHeight, (fullHeight - double(height)) / 2, height);
+      computeFilterTaps(picture.height, fullHeight, (fullHeight - double(height)) / 2, height);
   // The filter is separable: first resize the needed source rows horizontally, then combine rows
   // vertically.
   std::vector<float> narrow(static_cast<size_t>(picture.height * width * 3));

@@ -24,8 +24,8 @@ PictureOf<uint8_t> readPicture(const std::string &path);
 /// Resizes a picture with linear interpolation; when shrinking, a triangle filter as wide as the
 /// step between new pixels prevents aliasing. With `crop`, the picture is scaled to cover the new
 /// size, keeping its aspect ratio, and cropped at the center.
-DLC_EXPORT Picture resized(const PictureOf<uint8_t> &picture, int64_t height, int64_t width,
-                           bool crop);
+DLC_EXPORT Picture resizePicture(const PictureOf<uint8_t> &picture, int64_t height, int64_t width,
+                                 bool crop);
 
 } // namespace dlc::data
 

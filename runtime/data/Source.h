@@ -23,7 +23,7 @@ struct Dataset::Source {
 void checkSample(const std::vector<TensorSpec> &fields, const Sample &sample);
 
 /// Formats a tensor type as "f32[3, 224, 224]".
-std::string specText(DType dtype, const std::vector<int64_t> &shape);
+std::string formatSpec(DType dtype, const std::vector<int64_t> &shape);
 
 } // namespace dlc::data
 

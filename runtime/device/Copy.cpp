@@ -13,9 +13,9 @@ namespace dlc::runtime {
 namespace {
 
 /// Worker thread that executes tasks in order. It is never joined and lives as long as the process.
-class Worker {
+class CopyWorker {
 public:
-  Worker() {
+  CopyWorker() {
     std::thread([this] { work(); }).detach();
   }
 
@@ -44,17 +44,17 @@ private:
   std::deque<std::packaged_task<void()>> tasks;
 };
 
-Worker &workerOf(const Device &device) {
+CopyWorker &getCopyWorker(const Device &device) {
   static std::mutex mutex;
   // Never destroyed: the threads of the workers may still wait when the process ends.
-  static auto &workers = *new std::map<const Device *, Worker>;
+  static auto &workers = *new std::map<const Device *, CopyWorker>;
   std::lock_guard lock(mutex);
   return workers[&device];
 }
 
 /// Returns the device's stream for asynchronous copies. It is separate from Device::copyStream(),
 /// on which a synchronous copy would have to wait for pending copies.
-void *streamOf(const Device &device) {
+void *getCopyStream(const Device &device) {
   static std::mutex mutex;
   static auto &streams = *new std::map<const Device *, void *>;
   std::lock_guard lock(mutex);
@@ -71,15 +71,15 @@ PendingCopy::PendingCopy(void *to, Device &toDevice, const void *from, Device &f
   if (bytes == 0 || to == from)
     return;
   if ((toDevice.hasHostMemory() && fromDevice.hasHostMemory()) ||
-      !areNeighbours(toDevice, fromDevice)) {
-    done = workerOf(toDevice).add(std::packaged_task<void()>(
+      !canCopyDirectly(toDevice, fromDevice)) {
+    done = getCopyWorker(toDevice).add(std::packaged_task<void()>(
         [=, &toDevice, &fromDevice] { copyBytes(to, toDevice, from, fromDevice, bytes); }));
     return;
   }
   worker = toDevice.hasHostMemory() ? &fromDevice : &toDevice;
   int direction = copyDirection(toDevice, fromDevice);
   void *peer = direction == DLC_COPY_FROM_PEER ? fromDevice.handle : nullptr;
-  void *stream = streamOf(*worker);
+  void *stream = getCopyStream(*worker);
   worker->call(worker->table.event_create, &event);
   try {
     worker->call(worker->table.copy, stream, to, from, bytes, direction, peer);

@@ -85,7 +85,7 @@ int copyDirection(const Device &to, const Device &from) {
                                 : DLC_COPY_FROM_PEER;
 }
 
-bool areNeighbours(const Device &to, const Device &from) {
+bool canCopyDirectly(const Device &to, const Device &from) {
   return to.hasHostMemory() || from.hasHostMemory() || &to.kind == &from.kind;
 }
 
@@ -96,7 +96,7 @@ void copyBytes(void *to, Device &toDevice, const void *from, Device &fromDevice,
     std::memmove(to, from, bytes);
     return;
   }
-  if (!areNeighbours(toDevice, fromDevice)) {
+  if (!canCopyDirectly(toDevice, fromDevice)) {
     std::vector<char> between(bytes);
     copyBytes(between.data(), hostDevice(), from, fromDevice, bytes);
     return copyBytes(to, toDevice, between.data(), hostDevice(), bytes);

@@ -61,10 +61,10 @@ DLC_EXPORT int deviceCount(const std::string &kind, std::string *why = nullptr);
 DLC_EXPORT std::string describeLibraries(const std::string &kind);
 
 /// Returns whether bytes can be copied between the devices without a staging copy on the host.
-bool areNeighbours(const Device &to, const Device &from);
+bool canCopyDirectly(const Device &to, const Device &from);
 
 /// Returns the direction (DLC_COPY_...) for the `copy` function of a device table. The devices must
-/// be neighbors (areNeighbours).
+/// be neighbors (canCopyDirectly).
 int copyDirection(const Device &to, const Device &from);
 
 /// Copies bytes synchronously between any two devices.

@@ -33,7 +33,7 @@ constexpr Row kRows[] = {{"cpu", kDLCPU, kDLCPU, dlc_cpu_device_table},
 /// is in the high bits.
 constexpr int kNumberBits = 16;
 
-const Row *rowOf(std::string_view kind) {
+const Row *findRow(std::string_view kind) {
   for (const Row &row : kRows)
     if (kind == row.name)
       return &row;
@@ -42,7 +42,7 @@ const Row *rowOf(std::string_view kind) {
 
 /// Returns the name of the first function that is null although the table's capabilities require
 /// it; null if there is none.
-const char *missingFunction(const dlc_device_table &table) {
+const char *findMissingFunction(const dlc_device_table &table) {
   struct Required {
     const char *name;
     bool given;
@@ -96,7 +96,7 @@ const char *missingFunction(const dlc_device_table &table) {
 }
 
 /// Sets the kind's device table if `table` is valid; otherwise sets `kind.why` to the reason.
-void take(DeviceKind &kind, const dlc_device_table *table) {
+void setDeviceTable(DeviceKind &kind, const dlc_device_table *table) {
   std::string plugin = "the plugin " + kind.path;
   if (table->version != DLC_DEVICE_TABLE_VERSION)
     kind.why = plugin + " has version " + std::to_string(table->version) +
@@ -107,7 +107,7 @@ void take(DeviceKind &kind, const dlc_device_table *table) {
                kind.name + "'; rename the file or the kind";
   else if (table->capabilities == 0)
     kind.why = plugin + " has no capabilities; required: host code or GPU code";
-  else if (const char *missing = missingFunction(*table))
+  else if (const char *missing = findMissingFunction(*table))
     kind.why = plugin + " has no function '" + missing + "', which its capabilities require";
   else
     kind.table = table;
@@ -123,20 +123,20 @@ void loadPlugin(DeviceKind &kind) {
     kind.why = plugin.why;
   else if (const dlc_device_table *table =
                reinterpret_cast<dlc_device_table_function>(plugin.function)(error, sizeof error))
-    take(kind, table);
+    setDeviceTable(kind, table);
   else
     kind.why = "the plugin " + kind.path + " cannot be used: " + error;
 }
 
 /// Registry of the device kinds that were requested so far. Never destroyed: devices may outlive
 /// every static object.
-struct Known {
+struct KindRegistry {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<DeviceKind>, std::less<>> kinds;
   std::vector<const DeviceKind *> numbered;
 
-  static Known &get() {
-    static auto &known = *new Known;
+  static KindRegistry &get() {
+    static auto &known = *new KindRegistry;
     return known;
   }
 };
@@ -144,15 +144,15 @@ struct Known {
 } // namespace
 
 const DeviceKind &deviceKind(std::string_view name) {
-  Known &known = Known::get();
+  KindRegistry &known = KindRegistry::get();
   std::lock_guard lock(known.mutex);
   if (auto found = known.kinds.find(name); found != known.kinds.end())
     return *found->second;
   auto made = std::make_unique<DeviceKind>();
   made->name = name;
-  const Row *row = rowOf(name);
+  const Row *row = findRow(name);
   if (row && row->table)
-    take(*made, row->table(nullptr, 0));
+    setDeviceTable(*made, row->table(nullptr, 0));
   else if (isKindName(name))
     loadPlugin(*made);
   else
@@ -183,7 +183,7 @@ std::vector<std::string> deviceKinds() {
             !file.ends_with(kAfter))
           continue;
         file = file.substr(kBefore.size(), file.size() - kBefore.size() - kAfter.size());
-        if (isKindName(file) && !rowOf(file))
+        if (isKindName(file) && !findRow(file))
           found.emplace(file);
       }
       closedir(open);
@@ -192,7 +192,7 @@ std::vector<std::string> deviceKinds() {
   return kinds;
 }
 
-DeviceName deviceNamed(std::string_view text) {
+DeviceName requireDeviceName(std::string_view text) {
   auto name = parseDeviceName(text);
   std::string why = name ? deviceKind(name->kind).why : "";
   if (!name || !why.empty())
@@ -206,7 +206,7 @@ std::optional<DeviceName> deviceName(DLDevice device) {
   for (const Row &row : kRows)
     if (device.device_type == row.dlpack)
       return DeviceName{row.name, device.device_type == kDLCPU ? 0 : device.device_id};
-  if (pinnedFor(device))
+  if (getPinnedDeviceName(device))
     return DeviceName{};
   if (device.device_type != kDLExtDev || device.device_id < 0)
     return std::nullopt;
@@ -214,22 +214,22 @@ std::optional<DeviceName> deviceName(DLDevice device) {
   int ordinal = device.device_id & ((1 << kNumberBits) - 1);
   if (number == 0)
     return DeviceName{std::string(kHostName), ordinal};
-  Known &known = Known::get();
+  KindRegistry &known = KindRegistry::get();
   std::lock_guard lock(known.mutex);
   if (number > known.numbered.size())
     return std::nullopt;
   return DeviceName{known.numbered[number - 1]->name, ordinal};
 }
 
-DLDevice dlpackDevice(const DeviceName &name) {
+DLDevice toDlpackDevice(const DeviceName &name) {
   if (name.isHost())
     return {kDLCPU, 0};
-  if (const Row *row = rowOf(name.kind); row && row->dlpack != kDLCPU)
+  if (const Row *row = findRow(name.kind); row && row->dlpack != kDLCPU)
     return {row->dlpack, name.ordinal};
   return {kDLExtDev, (deviceKind(name.kind).number << kNumberBits) | name.ordinal};
 }
 
-std::optional<DeviceName> pinnedFor(DLDevice device) {
+std::optional<DeviceName> getPinnedDeviceName(DLDevice device) {
   for (const Row &row : kRows)
     if (row.pinned != kDLCPU && device.device_type == row.pinned)
       return DeviceName{row.name, device.device_id};

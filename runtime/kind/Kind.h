@@ -44,16 +44,16 @@ DLC_EXPORT std::vector<std::string> deviceKinds();
 
 /// Parses a device name and checks that its kind is available. Otherwise throws dlc::Error with the
 /// syntax of device names and the folders that were searched.
-DLC_EXPORT DeviceName deviceNamed(std::string_view text);
+DLC_EXPORT DeviceName requireDeviceName(std::string_view text);
 
-/// deviceName() and dlpackDevice() convert between device names and DLPack device IDs. Virtual CPU
-/// devices and plugin devices are not part of DLPack; dlc maps them to kDLExtDev. deviceName()
+/// deviceName() and toDlpackDevice() convert between device names and DLPack device IDs. Virtual
+/// CPU devices and plugin devices are not part of DLPack; dlc maps them to kDLExtDev. deviceName()
 /// returns std::nullopt for a device ID that the runtime does not know.
 DLC_EXPORT std::optional<DeviceName> deviceName(DLDevice device);
-DLC_EXPORT DLDevice dlpackDevice(const DeviceName &name);
+DLC_EXPORT DLDevice toDlpackDevice(const DeviceName &name);
 /// Returns the device for which memory of `device` is pinned host memory; std::nullopt if it is not
 /// pinned memory.
-std::optional<DeviceName> pinnedFor(DLDevice device);
+std::optional<DeviceName> getPinnedDeviceName(DLDevice device);
 
 } // namespace dlc::runtime
 

@@ -46,7 +46,7 @@ DLC_EXPORT std::unique_ptr<LibraryCall> createCall(std::string_view library,
                                                    int threads);
 
 /// Weights that are packed once into a library's own layout.
-struct Packed {
+struct PackedWeights {
   std::shared_ptr<void> data; ///< packed bytes, aligned to 64 bytes; null on failure
   uint64_t bytes = 0;
   std::string error;

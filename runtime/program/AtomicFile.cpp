@@ -44,7 +44,7 @@ void removeLeftovers(const std::string &target) {
 /// Locks a new temporary file. Returns whether the writer still owns it: another writer may have
 /// removed it before it was locked. If the file system does not support locks, no writer removes
 /// temporary files, so the result is true.
-bool keep(int file) {
+bool lockTemporary(int file) {
   struct stat status;
   if (flock(file, LOCK_EX | LOCK_NB) != 0)
     return errno != EWOULDBLOCK;
@@ -75,7 +75,7 @@ AtomicFile::AtomicFile(const std::string &path) : target(path) {
     for (int attempt = 0; attempt < 100 && descriptor < 0; ++attempt) {
       std::string candidate = message(path, ".", getpid(), "-", counter++, ".tmp");
       descriptor = open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (descriptor >= 0 && keep(descriptor))
+      if (descriptor >= 0 && lockTemporary(descriptor))
         temporary = candidate;
       else if (descriptor >= 0)
         close(std::exchange(descriptor, -1));

@@ -19,7 +19,7 @@ template <typename... Parts> [[noreturn]] void fail(const Parts &...parts) {
   throw Error(message(parts...));
 }
 
-template <typename Range> std::string listed(const Range &values) {
+template <typename Range> std::string formatList(const Range &values) {
   std::ostringstream out;
   const char *separator = "[";
   for (const auto &value : values) {

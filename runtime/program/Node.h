@@ -18,8 +18,8 @@ constexpr uint64_t kMaxBytes = uint64_t(1) << 46;
 
 /// Position of a value in the manifest, as a linked list of keys and indices. Its text is built
 /// only for error messages.
-struct Where {
-  const Where *parent = nullptr;
+struct ManifestPosition {
+  const ManifestPosition *parent = nullptr;
   const char *key = nullptr;
   size_t index = 0;
 
@@ -33,18 +33,19 @@ struct Where {
   }
 };
 
-template <typename... Parts> [[noreturn]] void failAt(const Where &where, const Parts &...parts) {
+template <typename... Parts>
+[[noreturn]] void failAt(const ManifestPosition &where, const Parts &...parts) {
   std::string place = where.text();
   fail("program manifest: ", place, place.empty() ? "" : ": ", parts...,
        "; the program is damaged, or another version of dlc made it; compile the model again");
 }
 
 /// A JSON value with its position in the manifest.
-struct Node {
+struct ManifestNode {
   const json &value;
-  Where where;
+  ManifestPosition where;
 
-  Node member(const char *key) const {
+  ManifestNode member(const char *key) const {
     if (!value.is_object())
       failAt(where, "required: an object; found: ", value.type_name());
     auto found = value.find(key);
@@ -52,7 +53,7 @@ struct Node {
     return {found == value.end() ? null : *found, {&where, key, 0}};
   }
   bool absent() const { return value.is_null(); }
-  Node at(size_t index) const { return {value[index], {&where, nullptr, index}}; }
+  ManifestNode at(size_t index) const { return {value[index], {&where, nullptr, index}}; }
 
   template <typename Fn> void forEach(Fn &&each) const {
     if (absent())
@@ -60,7 +61,7 @@ struct Node {
     if (!value.is_array())
       failAt(where, "required: an array; found: ", value.type_name());
     for (size_t i = 0; i < value.size(); ++i)
-      each(Node{value[i], {&where, nullptr, i}});
+      each(ManifestNode{value[i], {&where, nullptr, i}});
   }
 
   uint64_t unsignedUpTo(uint64_t limit) const {

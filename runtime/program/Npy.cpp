@@ -164,7 +164,7 @@ private:
 
 Span toRowMajor(const NpyArray &array, size_t count) {
   size_t bytes = dtypeBytes(array.dtype);
-  Span result = copyToSpan(array.data.data, array.data.bytes);
+  Span result = copyToOwnedSpan(array.data.data, array.data.bytes);
   uint8_t *to = static_cast<uint8_t *>(const_cast<void *>(result.data));
   const uint8_t *from = static_cast<const uint8_t *>(array.data.data);
   size_t rank = array.shape.size();
@@ -190,10 +190,10 @@ Span toRowMajor(const NpyArray &array, size_t count) {
 }
 
 /// Packs an array of 4-bit elements that are stored one per byte.
-Span packedSpan(const NpyArray &array) {
+Span packToSpan(const NpyArray &array) {
   std::vector<char> packed(tensorBytes(DType::U4, array.shape));
   pack(array.shape, array.data.data, packed.data());
-  return copyToSpan(packed.data(), packed.size());
+  return copyToOwnedSpan(packed.data(), packed.size());
 }
 
 } // namespace
@@ -223,20 +223,20 @@ NpyArray parseNpy(const Span &file, const std::string &name) {
   uint64_t bytes = dtypeBytes(array.dtype);
   for (int64_t dim : array.shape)
     if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes))
-      fail("'", name, "': shape ", listed(array.shape), " is too large");
+      fail("'", name, "': shape ", formatList(array.shape), " is too large");
   uint64_t present = file.bytes - start - length;
   if (bytes != present)
-    fail("'", name, "': shape ", listed(array.shape), " of ", dtypeName(array.dtype), " needs ",
+    fail("'", name, "': shape ", formatList(array.shape), " of ", dtypeName(array.dtype), " needs ",
          bytes, " bytes of data; the file has ", present);
   array.data = {data + start + length, bytes, file.owner};
   if (fortran && array.shape.size() > 1 && bytes > 0)
     array.data = toRowMajor(array, bytes / dtypeBytes(array.dtype));
   if (isPacked(array.dtype))
-    array.data = packedSpan(array);
+    array.data = packToSpan(array);
   return array;
 }
 
-NpyArray packedArray(const NpyArray &array, DType dtype, const std::string &name) {
+NpyArray packArray(const NpyArray &array, DType dtype, const std::string &name) {
   const bool isBits = array.dtype == DType::U4;
   if (!isPacked(dtype) || (!isBits && array.dtype != unpackedType(dtype)))
     return array;
@@ -247,7 +247,7 @@ NpyArray packedArray(const NpyArray &array, DType dtype, const std::string &name
     fail("'", name, "': required: ", dtypeName(dtype),
          "; found: ", dtype == DType::I4 ? int(int8_t(values[at])) : int(values[at]), " (element ",
          at, "); give integers from ", packedRange(dtype));
-  return {dtype, array.shape, packedSpan(array)};
+  return {dtype, array.shape, packToSpan(array)};
 }
 
 NpyArray readNpy(const std::string &path) {

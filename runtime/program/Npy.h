@@ -5,7 +5,7 @@
 // order are transposed to C order when read.
 //
 // 4-bit integers occupy one byte each in files. They are written as int8 or uint8, which NumPy can
-// read. '<V1', which ml_dtypes uses for int4 and uint4, is read as u4. packedArray() converts each
+// read. '<V1', which ml_dtypes uses for int4 and uint4, is read as u4. packArray() converts each
 // of these to an array of i4 or u4.
 //
 //===---------------------------------------------------------------------------===//
@@ -34,7 +34,7 @@ DLC_EXPORT NpyArray readNpy(const std::string &path);
 DLC_EXPORT NpyArray parseNpy(const Span &file, const std::string &name);
 /// Converts an array of 8-bit integers, or of unpacked 4-bit integers, to packed i4 or u4. Throws
 /// dlc::Error if an element is out of range. Returns other arrays unchanged.
-DLC_EXPORT NpyArray packedArray(const NpyArray &array, DType dtype, const std::string &name);
+DLC_EXPORT NpyArray packArray(const NpyArray &array, DType dtype, const std::string &name);
 /// Writes an .npy file atomically. `data` is contiguous in C order.
 DLC_EXPORT void writeNpy(const std::string &path, DType dtype, const std::vector<int64_t> &shape,
                          const void *data);

@@ -42,7 +42,7 @@ struct SharedTensor {
 
 /// Sharding of a whole tensor over ranks. Dimension `dimension` consists of `blocks` blocks, each
 /// of which is split into one part per rank, in rank order.
-struct RankPart {
+struct RankSharding {
   uint32_t dimension = 0;
   int64_t ranks = 1, blocks = 1;
 };
@@ -53,7 +53,7 @@ struct StateInfo : TensorInfo {
   bool parameter = false;
   /// Sharding of the state over ranks. If `part.ranks` > 1, the shape is that of one rank's part,
   /// while `init` holds the whole tensor.
-  RankPart part;
+  RankSharding part;
   /// Index of the constant with the initial value, or -1 for zeros.
   int64_t init = -1;
   /// If the state is one rank's shard of a padded concatenation of tensors: the number of ranks and
@@ -87,10 +87,10 @@ struct DeviceInfo {
   bool isWalked() const { return can(DLC_DEVICE_HOST_CODE | DLC_DEVICE_HOST_MEMORY); }
 };
 
-enum class Space : uint8_t { Arena, Constant, Input, Output, State };
+enum class MemorySpace : uint8_t { Arena, Constant, Input, Output, State };
 
 struct Buffer {
-  Space space = Space::Arena;
+  MemorySpace space = MemorySpace::Arena;
   /// For a state buffer: whether it denotes the new value (`new` in the manifest).
   bool fresh = false;
   uint32_t index = 0;

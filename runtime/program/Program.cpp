@@ -9,7 +9,7 @@
 
 namespace dlc::runtime {
 
-Span copyToSpan(const void *data, size_t bytes) {
+Span copyToOwnedSpan(const void *data, size_t bytes) {
   size_t allocated = format::alignUp(bytes ? bytes : 1, 64);
   void *memory = std::aligned_alloc(64, allocated);
   if (!memory)

@@ -51,7 +51,7 @@ struct Program {
 };
 
 /// Returns a Span that owns a copy of `bytes` bytes at `data`, aligned to 64 bytes.
-DLC_EXPORT Span copyToSpan(const void *data, size_t bytes);
+DLC_EXPORT Span copyToOwnedSpan(const void *data, size_t bytes);
 
 } // namespace dlc::runtime
 

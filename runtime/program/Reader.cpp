@@ -19,7 +19,7 @@ struct Sections {
   Section manifest{}, constants{}, code{}, ir{};
 };
 
-const char *kindName(uint32_t kind) {
+const char *getSectionName(uint32_t kind) {
   switch (kind) {
   case Manifest:
     return "manifest";
@@ -88,7 +88,7 @@ Sections checkTable(const uint8_t *data, size_t size, std::vector<Section> table
   Sections found;
   uint64_t end = sizeof(Header) + table.size() * sizeof(Section);
   for (const Section &section : table) {
-    const char *kind = kindName(section.kind);
+    const char *kind = getSectionName(section.kind);
     if (section.offset < end || section.offset > size || section.bytes > size - section.offset)
       fail("'", name, "': section '", kind, "' at ", section.offset, " with ", section.bytes,
            " bytes overlaps another section or exceeds the file of ", size, " bytes");
@@ -196,7 +196,7 @@ Program readProgram(const std::string &path) {
 }
 
 Program readProgram(const void *bytes, size_t size, const std::string &name) {
-  Span copy = copyToSpan(bytes, size);
+  Span copy = copyToOwnedSpan(bytes, size);
   const uint8_t *data = static_cast<const uint8_t *>(copy.data);
   Header header = readHeader(data, size, name);
   std::vector<Section> table = readTable(data, size, header, name);

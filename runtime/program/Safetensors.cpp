@@ -19,22 +19,22 @@ namespace {
 /// Maximum header size in bytes, as in the reference implementation of safetensors.
 constexpr uint64_t maxHeader = 100'000'000;
 
-struct Name {
+struct TypeName {
   DType dtype;
   const char *text;
 };
-constexpr Name names[] = {{DType::F32, "F32"},  {DType::F16, "F16"}, {DType::BF16, "BF16"},
-                          {DType::F64, "F64"},  {DType::I8, "I8"},   {DType::U8, "U8"},
-                          {DType::I16, "I16"},  {DType::U16, "U16"}, {DType::I32, "I32"},
-                          {DType::U32, "U32"},  {DType::I64, "I64"}, {DType::U64, "U64"},
-                          {DType::Bool, "BOOL"}};
+constexpr TypeName names[] = {{DType::F32, "F32"},  {DType::F16, "F16"}, {DType::BF16, "BF16"},
+                              {DType::F64, "F64"},  {DType::I8, "I8"},   {DType::U8, "U8"},
+                              {DType::I16, "I16"},  {DType::U16, "U16"}, {DType::I32, "I32"},
+                              {DType::U32, "U32"},  {DType::I64, "I64"}, {DType::U64, "U64"},
+                              {DType::Bool, "BOOL"}};
 
 [[noreturn]] void failFile(const std::string &path, const std::string &text) {
   throw Error(path + ": not a usable .safetensors file: " + text);
 }
 
 /// Quotes a text of the header for a message: shortened and printable.
-std::string quotedText(const std::string &text) {
+std::string formatQuoted(const std::string &text) {
   std::string shown;
   for (char c : text.substr(0, 80))
     shown += c >= ' ' && c != 0x7f ? c : '?';
@@ -47,7 +47,7 @@ json parseHeader(const std::string &path, const char *begin, const char *end) {
     if (event == json::parse_event_t::key && depth == 1 &&
         !keys.insert(value.get<std::string>()).second)
       failFile(path, "each name must occur once in the header; " +
-                         quotedText(value.get<std::string>()) + " occurs twice");
+                         formatQuoted(value.get<std::string>()) + " occurs twice");
     if (depth > 3)
       failFile(path, "the header must hold objects with element type, shape and byte range; found "
                      "deeper nesting");
@@ -60,10 +60,10 @@ json parseHeader(const std::string &path, const char *begin, const char *end) {
   }
 }
 
-uint64_t unsignedOf(const json &value, const std::string &path, const std::string &what) {
+uint64_t readUnsigned(const json &value, const std::string &path, const std::string &what) {
   if (!value.is_number_unsigned())
     failFile(path, what + " must be whole numbers of 0 or more; found " +
-                       quotedText(value.dump(-1, ' ', false, json::error_handler_t::replace)));
+                       formatQuoted(value.dump(-1, ' ', false, json::error_handler_t::replace)));
   return value.get<uint64_t>();
 }
 
@@ -75,25 +75,25 @@ const json &fieldOf(const json &entry, const char *field, const std::string &pat
   return *at;
 }
 
-struct Entry {
+struct HeaderEntry {
   std::string name;
   FileTensor tensor;
   uint64_t begin, end;
 };
 
-Entry parseEntry(const std::string &path, const std::string &name, const json &entry) {
-  std::string what = "tensor " + quotedText(name);
+HeaderEntry parseEntry(const std::string &path, const std::string &name, const json &entry) {
+  std::string what = "tensor " + formatQuoted(name);
   if (!entry.is_object())
     failFile(path, what + " must be described by an object");
-  Entry result{name, {}, 0, 0};
+  HeaderEntry result{name, {}, 0, 0};
   const json &dtype = fieldOf(entry, "dtype", path, what);
   if (!dtype.is_string())
     failFile(path, what + " must have its element type as a string");
-  auto known = std::find_if(std::begin(names), std::end(names), [&](const Name &n) {
+  auto known = std::find_if(std::begin(names), std::end(names), [&](const TypeName &n) {
     return dtype.get_ref<const std::string &>() == n.text;
   });
   if (known == std::end(names))
-    failFile(path, what + " has the element type " + quotedText(dtype.get<std::string>()) +
+    failFile(path, what + " has the element type " + formatQuoted(dtype.get<std::string>()) +
                        ", which dlc does not support; save it as F32, F16, BF16, F64, BOOL or an "
                        "integer type");
   result.tensor.dtype = known->dtype;
@@ -103,7 +103,7 @@ Entry parseEntry(const std::string &path, const std::string &name, const json &e
   unsigned __int128 bytes = dtypeBytes(known->dtype);
   bool empty = false;
   for (const json &dim : shape) {
-    uint64_t size = unsignedOf(dim, path, "the sizes of " + what);
+    uint64_t size = readUnsigned(dim, path, "the sizes of " + what);
     if (size > uint64_t(INT64_MAX))
       failFile(path, what + " has a size beyond 2^63");
     result.tensor.shape.push_back(static_cast<int64_t>(size));
@@ -117,8 +117,8 @@ Entry parseEntry(const std::string &path, const std::string &name, const json &e
   if (!offsets.is_array() || offsets.size() != 2)
     failFile(path,
              what + " must have two data_offsets: the first byte, and the byte after the last");
-  result.begin = unsignedOf(offsets[0], path, "the data_offsets of " + what);
-  result.end = unsignedOf(offsets[1], path, "the data_offsets of " + what);
+  result.begin = readUnsigned(offsets[0], path, "the data_offsets of " + what);
+  result.end = readUnsigned(offsets[1], path, "the data_offsets of " + what);
   uint64_t wanted = empty ? 0 : uint64_t(bytes);
   if (result.end < result.begin || result.end - result.begin != wanted)
     failFile(path, what + " must have " + std::to_string(wanted) +
@@ -147,7 +147,7 @@ TensorFile readSafetensors(const std::string &path) {
     failFile(path, "the header must be a JSON object");
 
   TensorFile file;
-  std::vector<Entry> entries;
+  std::vector<HeaderEntry> entries;
   for (const auto &[name, value] : header.items()) {
     if (name != "__metadata__") {
       entries.push_back(parseEntry(path, name, value));
@@ -157,37 +157,37 @@ TensorFile readSafetensors(const std::string &path) {
       failFile(path, "__metadata__ must be an object of strings");
     for (const auto &[key, word] : value.items()) {
       if (!word.is_string())
-        failFile(path, "__metadata__ must be an object of strings; " + quotedText(key) +
+        failFile(path, "__metadata__ must be an object of strings; " + formatQuoted(key) +
                            " is not a string");
       file.metadata[key] = word.get<std::string>();
     }
   }
   // Check that tensors follow one another without gaps or overlaps, as the format requires. This
   // also validates every offset.
-  std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+  std::sort(entries.begin(), entries.end(), [](const HeaderEntry &a, const HeaderEntry &b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
   });
   uint64_t at = 0, data = 8 + length;
-  for (Entry &entry : entries) {
+  for (HeaderEntry &entry : entries) {
     if (entry.begin != at)
-      failFile(path, "the bytes of tensors must be adjacent; " + quotedText(entry.name) +
+      failFile(path, "the bytes of tensors must be adjacent; " + formatQuoted(entry.name) +
                          " begins at " + std::to_string(entry.begin) +
                          "; required: " + std::to_string(at));
     at = entry.end;
     if (at > mapped.size() - data)
-      failFile(path, "tensor " + quotedText(entry.name) + " ends at byte " + std::to_string(at) +
+      failFile(path, "tensor " + formatQuoted(entry.name) + " ends at byte " + std::to_string(at) +
                          " of the data, which has " + std::to_string(mapped.size() - data) +
                          "; the file is truncated");
   }
   if (at != mapped.size() - data)
     failFile(path, "the tensors must cover all bytes of the file; found " +
                        std::to_string(mapped.size() - data - at) + " bytes after the last tensor");
-  for (Entry &entry : entries) {
+  for (HeaderEntry &entry : entries) {
     Span span = mapped.slice(data + entry.begin, entry.end - entry.begin);
     // Copy the tensors of files that are not aligned, which are rare, because readers access
     // elements in place.
     if (reinterpret_cast<uintptr_t>(span.data) % dtypeBytes(entry.tensor.dtype) != 0 || !span.data)
-      span = copyToSpan(span.data, span.bytes);
+      span = copyToOwnedSpan(span.data, span.bytes);
     entry.tensor.data = std::move(span);
     file.tensors.emplace(std::move(entry.name), std::move(entry.tensor));
   }
@@ -223,7 +223,7 @@ void writeSafetensors(const std::string &path, const TensorViews &given) {
     if (!array.data && array.bytes)
       throw Error(path + ": tensor '" + tensor->first + "' has no elements in memory");
     auto name = std::find_if(std::begin(names), std::end(names),
-                             [&](const Name &n) { return n.dtype == array.dtype; });
+                             [&](const TypeName &n) { return n.dtype == array.dtype; });
     if (name == std::end(names))
       throw Error(path + ": tensor '" + tensor->first + "' is of " +
                   std::string(dtypeName(array.dtype)) +

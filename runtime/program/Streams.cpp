@@ -9,7 +9,7 @@
 
 namespace dlc::runtime {
 
-std::vector<BufferUse> buffersOf(const Command &command) {
+std::vector<BufferUse> collectBufferUses(const Command &command) {
   std::vector<BufferUse> uses;
   uses.reserve(command.buffers.size());
   for (uint32_t buffer : command.buffers)
@@ -46,12 +46,12 @@ struct AccessedRange {
 };
 
 /// Memory that commands share: a space, its device and its index.
-using Memory = std::tuple<Space, uint32_t, uint32_t>;
+using Memory = std::tuple<MemorySpace, uint32_t, uint32_t>;
 
 /// Bytes of a memory that a buffer refers to. In a loop, the address of a buffer with a step may be
 /// anywhere within the buffer's range.
-struct Extent {
-  explicit Extent(const Buffer &buffer)
+struct MemoryRange {
+  explicit MemoryRange(const Buffer &buffer)
       : memory(buffer.space, buffer.device, buffer.index),
         start(buffer.step ? buffer.begin : buffer.offset),
         end(buffer.step ? buffer.end : buffer.offset + buffer.bytes) {}
@@ -61,7 +61,8 @@ struct Extent {
 
 /// Returns whether commands can write the buffer. Buffers without bytes count as constant.
 bool isWritable(const Buffer &buffer) {
-  return buffer.bytes > 0 && buffer.space != Space::Constant && buffer.space != Space::Input;
+  return buffer.bytes > 0 && buffer.space != MemorySpace::Constant &&
+         buffer.space != MemorySpace::Input;
 }
 
 /// Checks a group of concurrent loops: a loop and the concurrent loops that follow it.
@@ -87,13 +88,13 @@ public:
 
 private:
   struct Use {
-    Extent extent;
+    MemoryRange extent;
     bool written;
     size_t loop;
   };
 
   void touchAll(const Command &command, size_t loop) {
-    for (const BufferUse &use : buffersOf(command))
+    for (const BufferUse &use : collectBufferUses(command))
       touch(use, loop);
     // A library call writes its scratch memory.
     if (command.workspace >= 0)
@@ -106,7 +107,7 @@ private:
   void touch(const BufferUse &use, size_t loop) {
     if (!isWritable(plan.buffers[use.buffer]))
       return;
-    Use now{Extent(plan.buffers[use.buffer]), use.written, loop};
+    Use now{MemoryRange(plan.buffers[use.buffer]), use.written, loop};
     for (const Use &other : uses)
       if (other.loop != loop && (other.written || now.written) &&
           other.extent.memory == now.extent.memory && other.extent.start < now.extent.end &&
@@ -187,7 +188,7 @@ private:
       failHere("is on stream ", command.stream, ", but the enclosing command is on stream ",
                now.stream);
     checkDevices(command);
-    std::vector<BufferUse> uses = buffersOf(command);
+    std::vector<BufferUse> uses = collectBufferUses(command);
     for (const BufferUse &use : uses)
       mark(use, now);
     bodies(command.body, command.op == Op::If ? "then" : "body", now);
@@ -215,7 +216,7 @@ private:
   void checkDevices(const Command &command) const {
     uint32_t device = plan.streams[command.stream];
     bool isCopy = command.op == Op::Copy, any = false;
-    for (const BufferUse &use : buffersOf(command)) {
+    for (const BufferUse &use : collectBufferUses(command)) {
       const Buffer &buffer = plan.buffers[use.buffer];
       any |= buffer.device == device;
       if (!isCopy && buffer.device != device)
@@ -231,7 +232,7 @@ private:
     const Buffer &buffer = plan.buffers[use.buffer];
     if (plan.streams.size() == 1 || !isWritable(buffer))
       return;
-    auto [memory, start, end] = Extent(buffer);
+    auto [memory, start, end] = MemoryRange(buffer);
     auto &runs = memories[memory];
     cut(runs, start);
     cut(runs, end);
@@ -300,7 +301,7 @@ void checkStreams(const Plan &plan) {
   LoopChecker(plan).run();
 }
 
-std::vector<std::vector<bool>> concurrentStreams(const Plan &plan) {
+std::vector<std::vector<bool>> findConcurrentStreams(const Plan &plan) {
   size_t count = plan.streams.size();
   std::vector<std::vector<bool>> result(count, std::vector<bool>(count));
   std::vector<Clock> known(count, Clock(count)), recorded(plan.events);

@@ -18,10 +18,10 @@ struct BufferUse {
   uint32_t buffer;
   bool written;
 };
-std::vector<BufferUse> buffersOf(const Command &command);
+std::vector<BufferUse> collectBufferUses(const Command &command);
 
 /// Returns for each pair of streams whether they may run concurrently.
-std::vector<std::vector<bool>> concurrentStreams(const Plan &plan);
+std::vector<std::vector<bool>> findConcurrentStreams(const Plan &plan);
 
 } // namespace dlc::runtime
 

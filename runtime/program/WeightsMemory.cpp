@@ -10,13 +10,13 @@
 
 namespace dlc::runtime {
 
-static thread_local const WeightsPlace::Place *current = nullptr;
+static thread_local const WeightsMemoryScope::Place *current = nullptr;
 
-WeightsPlace::WeightsPlace(Place wanted) : place(std::move(wanted)), before(current) {
+WeightsMemoryScope::WeightsMemoryScope(Place wanted) : place(std::move(wanted)), before(current) {
   current = &place;
 }
 
-WeightsPlace::~WeightsPlace() { current = before; }
+WeightsMemoryScope::~WeightsMemoryScope() { current = before; }
 
 std::shared_ptr<void> allocateWeights(uint64_t bytes) {
   if (current)

@@ -18,12 +18,12 @@ DLC_EXPORT std::shared_ptr<void> allocateWeights(uint64_t bytes);
 /// During the lifetime of the object, allocateWeights() in this thread returns the memory that
 /// `place` returns for the size, unless this is null. Weights are thus packed directly into their
 /// final memory.
-class DLC_EXPORT WeightsPlace {
+class DLC_EXPORT WeightsMemoryScope {
 public:
   using Place = std::function<std::shared_ptr<void>(uint64_t bytes)>;
-  explicit WeightsPlace(Place place);
-  ~WeightsPlace();
-  WeightsPlace(const WeightsPlace &) = delete;
+  explicit WeightsMemoryScope(Place place);
+  ~WeightsMemoryScope();
+  WeightsMemoryScope(const WeightsMemoryScope &) = delete;
 
 private:
   Place place;

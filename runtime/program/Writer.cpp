@@ -13,7 +13,7 @@ namespace dlc::runtime {
 using namespace format;
 
 /// Sets the offsets of the constants in the manifest and returns the size of the constants section.
-static uint64_t placeConstants(const Program &program, nlohmann::json &manifest) {
+static uint64_t assignConstantOffsets(const Program &program, nlohmann::json &manifest) {
   uint64_t end = 0;
   for (size_t i = 0; i < program.constants.size(); ++i) {
     end = alignUp(end, kConstantAlignment);
@@ -38,7 +38,7 @@ static uint64_t hashConstants(const Program &program, const nlohmann::json &mani
 void writeProgram(const Program &program, const std::string &path) {
   checkProgram(program);
   nlohmann::json manifest = program.manifest;
-  uint64_t constantBytes = placeConstants(program, manifest);
+  uint64_t constantBytes = assignConstantOffsets(program, manifest);
   std::string text;
   try {
     text = manifest.dump();

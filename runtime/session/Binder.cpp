@@ -58,7 +58,7 @@ char *Binder::constantOn(uint32_t constant, uint32_t device) {
 
 const void *Binder::constantValue(uint32_t index) const {
   const Buffer &buffer = plan.buffers[index];
-  return buffer.space == Space::Constant
+  return buffer.space == MemorySpace::Constant
              ? static_cast<const char *>(program.constants[buffer.index].data) + buffer.offset
              : nullptr;
 }
@@ -66,21 +66,21 @@ const void *Binder::constantValue(uint32_t index) const {
 void Binder::bind(void **slot, uint32_t index) {
   const Buffer &buffer = plan.buffers[index];
   switch (buffer.space) {
-  case Space::Arena: {
+  case MemorySpace::Arena: {
     char *arena = devices[buffer.device] ? arenas[buffer.device].data() : hostArena.data();
     *slot = arena + buffer.offset;
     break;
   }
-  case Space::Constant:
+  case MemorySpace::Constant:
     *slot = constantOn(buffer.index, buffer.device) + buffer.offset;
     break;
-  case Space::Input:
+  case MemorySpace::Input:
     inputPatches.push_back({slot, buffer.index, buffer.offset});
     break;
-  case Space::Output:
+  case MemorySpace::Output:
     outputPatches.push_back({slot, buffer.index, buffer.offset});
     break;
-  case Space::State:
+  case MemorySpace::State:
     *slot = states.data(buffer.index) + buffer.offset;
     statePatches.push_back({slot, buffer.index, buffer.offset});
     break;
@@ -115,11 +115,12 @@ void *Binder::staged(std::vector<DeviceMemory> &memory, const TensorInfo &info, 
   return memory[index].data();
 }
 
-void Binder::bindArguments(std::span<const Argument> inputs, std::span<const Argument> outputs) {
+void Binder::bindArguments(std::span<const BoundArray> inputs,
+                           std::span<const BoundArray> outputs) {
   // If the whole program is on the host, no device is open yet.
   if (!devices[0])
     devices[0] = &hostDevice();
-  auto isThere = [&](const Argument &argument, const TensorInfo &info) {
+  auto isThere = [&](const BoundArray &argument, const TensorInfo &info) {
     Device *wanted = devices[info.device], *found = argument.device ? argument.device : devices[0];
     // GPU kernels use 16-byte vector loads, so data of GPUs must be aligned to 16 bytes.
     bool aligned = wanted->kind.can(DLC_DEVICE_HOST_CODE) ||
@@ -150,7 +151,7 @@ void Binder::bindArguments(std::span<const Argument> inputs, std::span<const Arg
   bindOutputs(to);
 }
 
-void Binder::collectOutputs(std::span<const Argument> outputs) {
+void Binder::collectOutputs(std::span<const BoundArray> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i)
     if (const TensorInfo &info = plan.outputs[i]; lastOutputs[i] != outputs[i].data)
       copyBytes(outputs[i].data, outputs[i].device ? *outputs[i].device : *devices[0],

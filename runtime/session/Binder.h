@@ -16,7 +16,7 @@ namespace dlc::runtime {
 class StateSet;
 
 /// Address of a caller's input or output array, and its device.
-struct Argument {
+struct BoundArray {
   void *data = nullptr;
   Device *device = nullptr; ///< null: the host
 };
@@ -46,8 +46,8 @@ public:
   /// Updates the address slots of inputs and outputs that may be on any device. Arrays on another
   /// device than the program requires are staged through memory of the session. After the run,
   /// collectOutputs copies staged outputs to the caller's arrays.
-  void bindArguments(std::span<const Argument> inputs, std::span<const Argument> outputs);
-  void collectOutputs(std::span<const Argument> outputs);
+  void bindArguments(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs);
+  void collectOutputs(std::span<const BoundArray> outputs);
 
   uint64_t arenaBytes() const;
   /// Returns the session's memory blocks by device index. Only commands of a device may access its

@@ -15,9 +15,9 @@ namespace {
 /// Ratio of the time of a full bucket's all-reduce to the network latency.
 constexpr double kParts = 10;
 
-class Joiner {
+class BucketMerger {
 public:
-  Joiner(Plan &plan, double enough) : plan(plan), enough(enough) {}
+  BucketMerger(Plan &plan, double enough) : plan(plan), enough(enough) {}
 
   void run() {
     std::vector<size_t> members;
@@ -55,7 +55,7 @@ private:
     const Command &command = plan.commands[at];
     const Buffer &from = plan.buffers[command.buffers[0]], &to = plan.buffers[command.buffers[1]];
     return command.desc.value("kind", std::string()) == "all_reduce" &&
-           !command.desc.contains("root") && from.space == Space::Arena && from.step == 0 &&
+           !command.desc.contains("root") && from.space == MemorySpace::Arena && from.step == 0 &&
            isSame(from, to) && from.bytes > 0;
   }
 
@@ -132,13 +132,13 @@ private:
 
 } // namespace
 
-double bucketBytes(const WorldLink &link) {
+double computeBucketBytes(const WorldLink &link) {
   // Maximum bucket size. 512 MiB is larger than any group of adjacent gradients in practice.
   constexpr double kMax = 1 << 29;
   return link.secondsPerByte > 0 ? std::min(kMax, (kParts - 1) * link.latency / link.secondsPerByte)
                                  : kMax;
 }
 
-void joinBuckets(Plan &plan, double bytes) { Joiner(plan, bytes).run(); }
+void joinBuckets(Plan &plan, double bytes) { BucketMerger(plan, bytes).run(); }
 
 } // namespace dlc::runtime

@@ -9,7 +9,7 @@ namespace dlc::runtime {
 
 /// Returns a bucket size in bytes for which the latency is a small part (1/10) of an all-reduce's
 /// time.
-DLC_EXPORT double bucketBytes(const WorldLink &link);
+DLC_EXPORT double computeBucketBytes(const WorldLink &link);
 
 /// Merges in-place all-reduces of adjacent memory into buckets of about `bytes` bytes. Each merged
 /// all-reduce is executed at the position of the bucket's last one. All-reduces are not merged if a

@@ -68,7 +68,7 @@ const char *dlc_error_message(const dlc_error *error) {
 void dlc_error_free(dlc_error *error) { delete error; }
 
 dlc_error *dlc_program_load(const char *path, dlc_program **program) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_program_load", {{"path", path}, {"program", program}});
     *program = nullptr;
     *program = makeProgram(std::make_shared<const Program>(readProgram(path)));
@@ -76,7 +76,7 @@ dlc_error *dlc_program_load(const char *path, dlc_program **program) {
 }
 
 dlc_error *dlc_program_load_memory(const void *data, size_t size, dlc_program **program) {
-  return guarded([&] {
+  return catchErrors([&] {
     if (size > 0)
       requireArguments("dlc_program_load_memory", {{"data", data}});
     requireArguments("dlc_program_load_memory", {{"program", program}});
@@ -99,18 +99,18 @@ static void describe(const std::vector<Info> &tensors, size_t index, dlc_tensor_
     fail(what, " ", index, " does not exist: the program has ", tensors.size(),
          "; give an index below this number");
   const TensorInfo &tensor = tensors[index];
-  *info = {tensor.name.c_str(), dlpackType(tensor.dtype), static_cast<int32_t>(tensor.shape.size()),
-           tensor.shape.data(), tensor.bytes};
+  *info = {tensor.name.c_str(), toDlpackType(tensor.dtype),
+           static_cast<int32_t>(tensor.shape.size()), tensor.shape.data(), tensor.bytes};
 }
 
 dlc_error *dlc_program_input(const dlc_program *program, size_t index, dlc_tensor_info *info) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_program_input", {{"program", program}, {"info", info}});
     describe(program->plan->inputs, index, info, "input");
   });
 }
 dlc_error *dlc_program_output(const dlc_program *program, size_t index, dlc_tensor_info *info) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_program_output", {{"program", program}, {"info", info}});
     describe(program->plan->outputs, index, info, "output");
   });
@@ -130,7 +130,7 @@ int dlc_program_output_counter(const dlc_program *program, size_t index, int32_t
 
 size_t dlc_program_state_count(const dlc_program *program) { return program->plan->states.size(); }
 dlc_error *dlc_program_state(const dlc_program *program, size_t index, dlc_tensor_info *info) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_program_state", {{"program", program}, {"info", info}});
     describe(program->plan->states, index, info, "state");
   });
@@ -141,7 +141,7 @@ int dlc_program_state_is_parameter(const dlc_program *program, size_t index) {
 
 dlc_error *dlc_session_create(const dlc_program *program, const dlc_session_options *options,
                               dlc_session **session) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_session_create", {{"program", program}, {"session", session}});
     *session = nullptr;
     SessionOptions converted;
@@ -159,7 +159,7 @@ dlc_error *dlc_session_create(const dlc_program *program, const dlc_session_opti
   });
 }
 
-static std::pair<int64_t, uint32_t> countOf(const TensorInfo &info) {
+static std::pair<int64_t, uint32_t> getDynamicDimension(const TensorInfo &info) {
   return {info.counter, info.countedDim};
 }
 
@@ -172,15 +172,16 @@ static void requireAlike(const std::vector<Info> &now, const std::vector<Info> &
     fail("a program with ", then.size(), " ", what, "s cannot replace one with ", now.size());
   for (size_t i = 0; i < now.size(); ++i)
     if (now[i].name != then[i].name || now[i].dtype != then[i].dtype ||
-        now[i].shape != then[i].shape || countOf(now[i]) != countOf(then[i]))
+        now[i].shape != then[i].shape ||
+        getDynamicDimension(now[i]) != getDynamicDimension(then[i]))
       fail(what, " ", i, " is '", then[i].name, "' (", dtypeName(then[i].dtype), " ",
-           listed(then[i].shape), ") in the new program and '", now[i].name, "' (",
-           dtypeName(now[i].dtype), " ", listed(now[i].shape),
+           formatList(then[i].shape), ") in the new program and '", now[i].name, "' (",
+           dtypeName(now[i].dtype), " ", formatList(now[i].shape),
            ") in the running program; required: another compilation of the same model");
 }
 
 dlc_error *dlc_session_replace(dlc_session *session, const dlc_program *program) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_session_replace", {{"session", session}, {"program", program}});
     std::shared_ptr<Session> now = session->now();
     requireAlike(now->plan().inputs, program->plan->inputs, "input");
@@ -230,7 +231,7 @@ private:
 
 using Copies = std::vector<std::vector<uint8_t>>;
 
-void collectInputs(const Plan &plan, const DLTensor *inputs, size_t count, Argument *arguments,
+void collectInputs(const Plan &plan, const DLTensor *inputs, size_t count, BoundArray *arguments,
                    Copies &copies) {
   if (count != plan.inputs.size())
     fail("required: ", plan.inputs.size(), " inputs of the program; found: ", count,
@@ -256,9 +257,9 @@ void checkOutputs(const Plan &plan, const void *outputs, size_t count) {
 
 /// Runs the session on arrays on any device; skips all device handling if all arrays are on the
 /// host.
-void runArguments(Session &session, std::span<const Argument> inputs,
-                  std::span<const Argument> outputs) {
-  auto isElsewhere = [](const Argument &argument) { return argument.device != nullptr; };
+void runArguments(Session &session, std::span<const BoundArray> inputs,
+                  std::span<const BoundArray> outputs) {
+  auto isElsewhere = [](const BoundArray &argument) { return argument.device != nullptr; };
   if (std::any_of(inputs.begin(), inputs.end(), isElsewhere) ||
       std::any_of(outputs.begin(), outputs.end(), isElsewhere))
     return session.runOn(inputs, outputs);
@@ -275,11 +276,11 @@ void runArguments(Session &session, std::span<const Argument> inputs,
 
 dlc_error *dlc_session_run(dlc_session *session, const DLTensor *inputs, size_t input_count,
                            const DLTensor *outputs, size_t output_count) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_session_run", {{"session", session}});
     std::shared_ptr<Session> now = session->now();
     const Plan &plan = now->plan();
-    Addresses<Argument> from(input_count), to(output_count);
+    Addresses<BoundArray> from(input_count), to(output_count);
     Copies copies;
     collectInputs(plan, inputs, input_count, from.data(), copies);
     checkOutputs(plan, outputs, output_count);
@@ -293,11 +294,11 @@ dlc_error *dlc_session_run(dlc_session *session, const DLTensor *inputs, size_t 
 
 dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs, size_t input_count,
                                  DLManagedTensor **outputs, size_t output_count) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_session_run_alloc", {{"session", session}});
     std::shared_ptr<Session> now = session->now();
     const Plan &plan = now->plan();
-    Addresses<Argument> from(input_count), to(output_count);
+    Addresses<BoundArray> from(input_count), to(output_count);
     Copies copies;
     collectInputs(plan, inputs, input_count, from.data(), copies);
     checkOutputs(plan, outputs, output_count);
@@ -326,7 +327,7 @@ dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs, s
 
 dlc_error *dlc_session_get_state(const dlc_session *session, const char *name,
                                  const DLTensor *value) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_session_get_state",
                      {{"session", session}, {"name", name}, {"value", value}});
     std::shared_ptr<Session> now = session->now();
@@ -344,7 +345,7 @@ dlc_error *dlc_session_get_state(const dlc_session *session, const char *name,
 }
 
 dlc_error *dlc_session_set_state(dlc_session *session, const char *name, const DLTensor *value) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_session_set_state",
                      {{"session", session}, {"name", name}, {"value", value}});
     std::shared_ptr<Session> now = session->now();
@@ -363,59 +364,59 @@ dlc_error *dlc_session_set_state(dlc_session *session, const char *name, const D
 }
 
 dlc_error *dlc_session_reset_state(dlc_session *session) {
-  return guarded([&] { session->now()->states().reset(); });
+  return catchErrors([&] { session->now()->states().reset(); });
 }
 
 dlc_error *dlc_session_save_state(const dlc_session *session, const char *path) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_session_save_state", {{"session", session}, {"path", path}});
     session->now()->states().save(path);
   });
 }
 
 dlc_error *dlc_session_load_state(dlc_session *session, const char *path, unsigned flags) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_session_load_state", {{"session", session}, {"path", path}});
     session->now()->states().load(path, flags & DLC_STATE_ALLOW_MISSING,
                                   flags & DLC_STATE_ALLOW_EXTRA);
   });
 }
 
-static void tellPlace(const World &world, dlc_engine_place *place) {
+static void setPlace(const World &world, dlc_engine_place *place) {
   *place = {world.rank(), world.size(), world.localRank(), world.localSize()};
 }
 
 dlc_error *dlc_world(dlc_engine_place *place) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_world", {{"place", place}});
-    tellPlace(World::ofProcess(), place);
+    setPlace(World::ofProcess(), place);
   });
 }
 
 dlc_error *dlc_world_form(const dlc_engine_table *engine, const void *argument,
                           dlc_engine_place *place) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_world_form", {{"engine", engine}, {"place", place}});
-    tellPlace(World::formOfProcess(*engine, argument), place);
+    setPlace(World::formOfProcess(*engine, argument), place);
   });
 }
 
 dlc_error *dlc_world_abort(const char *message) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_world_abort", {{"message", message}});
     World::ofProcess().abort(message);
   });
 }
 
 dlc_error *dlc_session_join_world(dlc_session *session) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_session_join_world", {{"session", session}});
     std::shared_ptr<Session> now = session->now();
     World *world = now->world();
     if (!world)
       return;
-    world->agree("program", programLines(*now->program(), now->plan()));
-    shareStates(*world, now->states(), now->plan());
+    world->agree("program", describeProgram(*now->program(), now->plan()));
+    broadcastStates(*world, now->states(), now->plan());
   });
 }
 
@@ -424,5 +425,5 @@ void dlc_session_set_trace(dlc_session *session, int enabled) {
 }
 
 dlc_error *dlc_session_write_trace(dlc_session *session, const char *path) {
-  return guarded([&] { session->now()->writeTrace(path); });
+  return catchErrors([&] { session->now()->writeTrace(path); });
 }

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-uint64_t countOf(const std::vector<int64_t> &shape) {
+uint64_t countElements(const std::vector<int64_t> &shape) {
   uint64_t count = 1;
   for (int64_t size : shape)
     count *= static_cast<uint64_t>(size);
@@ -49,7 +49,7 @@ SharedMetadata parseShared(const std::string &path, const std::string &text) {
   }
 }
 
-void addPart(const std::string &path, const SharedMetadata &shared, Checkpoint &into) {
+void addPartFile(const std::string &path, const SharedMetadata &shared, Checkpoint &into) {
   TensorFile part = readSafetensors(path);
   for (auto &[name, piece] : part.tensors) {
     auto known = shared.tensors.find(name);
@@ -62,7 +62,7 @@ void addPart(const std::string &path, const SharedMetadata &shared, Checkpoint &
     if (auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), begin);
         error != std::errc() || end != text.data() + text.size())
       fail(path, ": the offset of '", name, "' is '", text, "'; required: a number");
-    into.tensors[name].pieces.push_back({begin, countOf(piece.shape), std::move(piece.data)});
+    into.tensors[name].pieces.push_back({begin, countElements(piece.shape), std::move(piece.data)});
   }
 }
 
@@ -92,7 +92,7 @@ Checkpoint readCheckpoint(const std::string &path) {
   result.metadata = std::move(file.metadata);
   for (auto &[name, tensor] : file.tensors)
     result.tensors[name] = {
-        tensor.dtype, tensor.shape, {{0, countOf(tensor.shape), std::move(tensor.data)}}};
+        tensor.dtype, tensor.shape, {{0, countElements(tensor.shape), std::move(tensor.data)}}};
   auto said = result.metadata.find(kSharedKey);
   if (said == result.metadata.end())
     return result;
@@ -102,7 +102,7 @@ Checkpoint readCheckpoint(const std::string &path) {
       fail(path, ": contains '", name, "' both directly and in its parts");
   const auto folder = std::filesystem::path(path).parent_path();
   for (const std::string &name : shared.files)
-    addPart((folder / name).string(), shared, result);
+    addPartFile((folder / name).string(), shared, result);
   for (const auto &[name, tensor] : shared.tensors) {
     auto &pieces = result.tensors[name].pieces;
     std::sort(pieces.begin(), pieces.end(),
@@ -110,9 +110,9 @@ Checkpoint readCheckpoint(const std::string &path) {
     uint64_t at = 0;
     for (const auto &piece : pieces)
       at = piece.begin == at ? at + piece.count : UINT64_MAX;
-    if (at != countOf(tensor.shape))
+    if (at != countElements(tensor.shape))
       fail(path, ": its parts do not contain all of '", name,
-           "'; required in the same folder: ", listed(shared.files));
+           "'; required in the same folder: ", formatList(shared.files));
   }
   return result;
 }

@@ -33,7 +33,7 @@ template <typename T> void divideAll(void *data, uint64_t count, int by) {
     values[i] /= T(by);
 }
 
-template <typename T> void divideHalves(void *data, uint64_t count, int by) {
+template <typename T> void divideHalfFloats(void *data, uint64_t count, int by) {
   T *values = static_cast<T *>(data);
   for (uint64_t i = 0; i < count; ++i)
     values[i] = T::from(float(values[i]) / float(by));
@@ -44,8 +44,8 @@ constexpr struct {
   void (*divide)(void *data, uint64_t count, int by);
 } kMeans[] = {{DType::F32, divideAll<float>},
               {DType::F64, divideAll<double>},
-              {DType::F16, divideHalves<Float16>},
-              {DType::BF16, divideHalves<BFloat16>}};
+              {DType::F16, divideHalfFloats<Float16>},
+              {DType::BF16, divideHalfFloats<BFloat16>}};
 
 void readReduction(const json &desc, const std::string &dtype, CollectiveDesc &to) {
   CollectiveCall &call = to.call;
@@ -90,7 +90,8 @@ void checkBuffers(const CollectiveDesc &desc, std::span<const BufferInfo> buffer
          buffers[1].writable ? "" : " (read-only)");
 }
 
-CollectiveDesc read(const json &desc, std::span<const BufferInfo> buffers, const World &world) {
+CollectiveDesc parseCollective(const json &desc, std::span<const BufferInfo> buffers,
+                               const World &world) {
   CollectiveDesc result;
   result.kind = desc.at("kind").get<std::string>();
   bool isKnown = false;
@@ -114,9 +115,10 @@ CollectiveDesc read(const json &desc, std::span<const BufferInfo> buffers, const
   return result;
 }
 
-class Call : public LibraryCall {
+class CollectiveLibraryCall : public LibraryCall {
 public:
-  Call(CollectiveDesc described, World &world) : desc(std::move(described)), world(world) {
+  CollectiveLibraryCall(CollectiveDesc described, World &world)
+      : desc(std::move(described)), world(world) {
     for (const auto &row : kMeans)
       if (desc.isMean && row.type == desc.call.type)
         divide = row.divide;
@@ -156,18 +158,18 @@ bool hasCollectives(const std::vector<Command> &commands) {
   return false;
 }
 
-void addLines(const std::vector<Command> &commands, std::vector<std::string> &lines) {
+void appendCollectiveLines(const std::vector<Command> &commands, std::vector<std::string> &lines) {
   for (const Command &command : commands) {
     if (command.op == Op::Library && command.library == kCollectiveLibrary)
       lines.push_back(command.desc.dump());
-    addLines(command.body, lines);
-    addLines(command.orElse, lines);
+    appendCollectiveLines(command.body, lines);
+    appendCollectiveLines(command.orElse, lines);
   }
 }
 
-int ranksOf(const std::vector<Command> &commands) {
+int findRankCount(const std::vector<Command> &commands) {
   for (const Command &command : commands) {
-    int ranks = std::max(ranksOf(command.body), ranksOf(command.orElse));
+    int ranks = std::max(findRankCount(command.body), findRankCount(command.orElse));
     if (command.op == Op::Library &&
         (command.library == kCollectiveLibrary || command.library == kShardCopyLibrary))
       ranks = std::max(ranks, command.desc.value("size", 0));
@@ -179,11 +181,11 @@ int ranksOf(const std::vector<Command> &commands) {
 
 } // namespace
 
-int ranksOf(const Plan &plan) {
+int findRankCount(const Plan &plan) {
   for (const StateInfo &info : plan.states)
     if (info.part.ranks > 1)
       return int(info.part.ranks);
-  return ranksOf(plan.commands);
+  return findRankCount(plan.commands);
 }
 
 void requireSize(std::string_view who, int size, const World &world) {
@@ -196,7 +198,7 @@ void requireSize(std::string_view who, int size, const World &world) {
 CollectiveDesc readCollective(const json &desc, std::span<const BufferInfo> buffers,
                               const World &world) {
   try {
-    return read(desc, buffers, world);
+    return parseCollective(desc, buffers, world);
   } catch (const json::exception &error) {
     fail(kCollectiveLibrary, ": invalid description: ", error.what());
   }
@@ -205,14 +207,14 @@ CollectiveDesc readCollective(const json &desc, std::span<const BufferInfo> buff
 std::unique_ptr<LibraryCall> collectiveCall(const json &desc, std::span<const BufferInfo> buffers,
                                             World *given) {
   World &world = given ? *given : World::ofProcess();
-  return std::make_unique<Call>(readCollective(desc, buffers, world), world);
+  return std::make_unique<CollectiveLibraryCall>(readCollective(desc, buffers, world), world);
 }
 
 bool hasCollectives(const Plan &plan) { return hasCollectives(plan.commands); }
 
-std::vector<std::string> collectiveLines(const Plan &plan) {
+std::vector<std::string> describeCollectives(const Plan &plan) {
   std::vector<std::string> lines;
-  addLines(plan.commands, lines);
+  appendCollectiveLines(plan.commands, lines);
   return lines;
 }
 

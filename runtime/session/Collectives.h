@@ -47,13 +47,13 @@ void requireSize(std::string_view who, int size, const World &world);
 
 /// Returns the world size for which the program was compiled, according to its sharded states and
 /// collectives; 0: any size.
-DLC_EXPORT int ranksOf(const Plan &plan);
+DLC_EXPORT int findRankCount(const Plan &plan);
 
 bool hasCollectives(const Plan &plan);
 
 /// Returns one line per collective of the program, in order, to be compared between ranks by
 /// World::agree.
-DLC_EXPORT std::vector<std::string> collectiveLines(const Plan &plan);
+DLC_EXPORT std::vector<std::string> describeCollectives(const Plan &plan);
 
 } // namespace dlc::runtime
 

@@ -19,7 +19,7 @@ template <typename Wide> struct FourBits { Wide value; };
 template <typename T> constexpr bool isFourBits = false;
 template <typename Wide> constexpr bool isFourBits<FourBits<Wide>> = true;
 
-template <typename Body> void withType(DType type, const Body &body) {
+template <typename Body> void dispatchType(DType type, const Body &body) {
   switch (type) {
   case DType::F32:
     return body(Type<float>());
@@ -74,13 +74,13 @@ template <typename To> To toInteger(double value) {
   return static_cast<To>(value);
 }
 
-template <typename To, typename From> To converted(From value) {
+template <typename To, typename From> To convertValue(From value) {
   if constexpr (std::is_same_v<From, Boolean>)
-    return converted<To>(static_cast<uint8_t>(value.byte != 0));
+    return convertValue<To>(static_cast<uint8_t>(value.byte != 0));
   else if constexpr (std::is_same_v<From, Float16> || std::is_same_v<From, BFloat16>)
-    return converted<To>(static_cast<float>(value));
+    return convertValue<To>(static_cast<float>(value));
   else if constexpr (isFourBits<From>)
-    return converted<To>(value.value);
+    return convertValue<To>(value.value);
   else if constexpr (isFourBits<To>)
     return toFourBits<decltype(To::value)>(value);
   else if constexpr (std::is_same_v<To, Boolean>)
@@ -111,14 +111,14 @@ void convertElements(void *to, DType toType, const void *from, DType fromType,
     made.resize(count);
     values = made.data();
   }
-  withType(toType, [&](auto target) {
-    withType(fromType, [&](auto source) {
+  dispatchType(toType, [&](auto target) {
+    dispatchType(fromType, [&](auto source) {
       using To = typename decltype(target)::Element;
       using From = typename decltype(source)::Element;
       auto *out = static_cast<To *>(values);
       auto *in = static_cast<const From *>(from);
       for (uint64_t i = 0; i < count; ++i)
-        out[i] = converted<To>(in[i]);
+        out[i] = convertValue<To>(in[i]);
     });
   });
   if (isPacked(toType))

@@ -14,7 +14,7 @@
 
 using namespace dlc::runtime;
 
-static DeviceName nameOf(DLDevice device) {
+static DeviceName toDeviceName(DLDevice device) {
   auto name = deviceName(device);
   if (!name)
     fail("DLPack device type ", int(device.device_type),
@@ -25,23 +25,23 @@ static DeviceName nameOf(DLDevice device) {
 
 /// Returns the device for which memory of this kind is pinned; null if `device` is not pinned
 /// memory or the device does not exist.
-static Device *pinningDevice(DLDevice device) {
-  auto name = pinnedFor(device);
+static Device *findPinningDevice(DLDevice device) {
+  auto name = getPinnedDeviceName(device);
   bool isThere = name && name->ordinal < deviceCount(name->kind);
   return isThere ? &openDevice(*name) : nullptr;
 }
 
 dlc_error *dlc_device_parse(const char *name, DLDevice *device) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_device_parse", {{"name", name}, {"device", device}});
-    *device = dlpackDevice(deviceNamed(name));
+    *device = toDlpackDevice(requireDeviceName(name));
   });
 }
 
 dlc_error *dlc_device_name(DLDevice device, char *name, size_t size) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_device_name", {{"name", name}});
-    std::string text = nameOf(device).text();
+    std::string text = toDeviceName(device).text();
     if (text.size() >= size)
       fail("the name of device ", text, " needs ", text.size() + 1, " bytes; found: ", size);
     std::memcpy(name, text.c_str(), text.size() + 1);
@@ -51,9 +51,9 @@ dlc_error *dlc_device_name(DLDevice device, char *name, size_t size) {
 int dlc_device_count(const char *kind) { return kind ? deviceCount(kind) : 0; }
 
 dlc_error *dlc_device_describe(DLDevice device, dlc_device_info *info) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_device_describe", {{"info", info}});
-    dlc_device_properties found = openDevice(nameOf(device)).properties();
+    dlc_device_properties found = openDevice(toDeviceName(device)).properties();
     static_assert(sizeof info->name == sizeof found.name);
     std::memcpy(info->name, found.name, sizeof found.name);
     info->total_bytes = found.total_bytes;
@@ -65,11 +65,11 @@ dlc_error *dlc_device_describe(DLDevice device, dlc_device_info *info) {
 }
 
 dlc_error *dlc_memory_allocate(DLDevice device, uint64_t bytes, void **address) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_memory_allocate", {{"address", address}});
     *address = nullptr;
-    DeviceName name = nameOf(device);
-    if (Device *by = pinningDevice(device)) {
+    DeviceName name = toDeviceName(device);
+    if (Device *by = findPinningDevice(device)) {
       by->call(by->table.allocate_pinned, bytes, address);
     } else if (name.isHost()) {
       *address = std::aligned_alloc(64, (std::max<uint64_t>(bytes, 1) + 63) / 64 * 64);
@@ -87,7 +87,7 @@ void dlc_memory_free(DLDevice device, void *address) {
   if (!name || !address)
     return;
   // The pinning device exists, because the memory was allocated on it.
-  if (Device *by = pinningDevice(device)) {
+  if (Device *by = findPinningDevice(device)) {
     by->table.release_pinned(by->handle, address);
   } else if (name->isHost()) {
     std::free(address);
@@ -100,38 +100,38 @@ void dlc_memory_free(DLDevice device, void *address) {
 namespace {
 
 /// A compact tensor as source or destination of a copy.
-struct Side {
+struct CopyTensor {
   TensorInfo info;
   Device *device;
   char *data;
 };
 
-dlc::DType typeOf(DLDataType type) {
+dlc::DType fromDlpackType(DLDataType type) {
   for (int i = 0; i < dlc::kDTypeCount; ++i) {
-    DLDataType known = dlpackType(static_cast<dlc::DType>(i));
+    DLDataType known = toDlpackType(static_cast<dlc::DType>(i));
     if (known.code == type.code && known.bits == type.bits && type.lanes == 1)
       return static_cast<dlc::DType>(i);
   }
   fail("DLPack type ", int(type.code), " of ", int(type.bits), " bits is not supported");
 }
 
-Side sideOf(const DLTensor &tensor, const char *name) {
-  Side side;
+CopyTensor readCopyTensor(const DLTensor &tensor, const char *name) {
+  CopyTensor side;
   side.info.name = name;
-  side.info.dtype = typeOf(tensor.dtype);
+  side.info.dtype = fromDlpackType(tensor.dtype);
   side.info.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
   side.info.bytes = dlc::tensorBytes(side.info.dtype, side.info.shape);
   side.data = static_cast<char *>(outputData(tensor, side.info, "tensor"));
-  side.device = &openDevice(nameOf(tensor.device));
+  side.device = &openDevice(toDeviceName(tensor.device));
   return side;
 }
 
 } // namespace
 
-static void requireSameShape(const Side &to, const Side &from) {
+static void requireSameShape(const CopyTensor &to, const CopyTensor &from) {
   if (to.info.shape != from.info.shape)
-    fail("a tensor of shape ", listed(from.info.shape), " cannot be copied to one of shape ",
-         listed(to.info.shape), "; give them the same shape");
+    fail("a tensor of shape ", formatList(from.info.shape), " cannot be copied to one of shape ",
+         formatList(to.info.shape), "; give them the same shape");
 }
 
 struct dlc_copy {
@@ -140,10 +140,10 @@ struct dlc_copy {
 
 dlc_error *dlc_tensor_copy_begin(const DLTensor *to, const DLTensor *from, dlc_copy **copy) {
   bool converts = false;
-  dlc_error *error = guarded([&] {
+  dlc_error *error = catchErrors([&] {
     requireArguments("dlc_tensor_copy_begin", {{"to", to}, {"from", from}, {"copy", copy}});
     *copy = nullptr;
-    Side target = sideOf(*to, "to"), source = sideOf(*from, "from");
+    CopyTensor target = readCopyTensor(*to, "to"), source = readCopyTensor(*from, "from");
     requireSameShape(target, source);
     converts = target.info.dtype != source.info.dtype;
     if (!converts)
@@ -154,7 +154,7 @@ dlc_error *dlc_tensor_copy_begin(const DLTensor *to, const DLTensor *from, dlc_c
 }
 
 dlc_error *dlc_copy_end(dlc_copy *copy) {
-  dlc_error *error = guarded([&] {
+  dlc_error *error = catchErrors([&] {
     if (copy)
       copy->pending.wait();
   });
@@ -163,9 +163,9 @@ dlc_error *dlc_copy_end(dlc_copy *copy) {
 }
 
 dlc_error *dlc_tensor_copy(const DLTensor *to, const DLTensor *from) {
-  return guarded([&] {
+  return catchErrors([&] {
     requireArguments("dlc_tensor_copy", {{"to", to}, {"from", from}});
-    Side target = sideOf(*to, "to"), source = sideOf(*from, "from");
+    CopyTensor target = readCopyTensor(*to, "to"), source = readCopyTensor(*from, "from");
     requireSameShape(target, source);
     if (target.info.bytes == 0)
       return;

@@ -139,10 +139,10 @@ std::unique_ptr<DeviceExecutor::Step> DeviceExecutor::prepare(const Command &com
 
 /// Returns whether any of the commands, including those in their bodies, accesses bytes of the
 /// buffer.
-static bool uses(const Plan &plan, const std::vector<Command> &commands, uint32_t index) {
+static bool accessesBuffer(const Plan &plan, const std::vector<Command> &commands, uint32_t index) {
   const Buffer &buffer = plan.buffers[index];
   return std::any_of(commands.begin(), commands.end(), [&](const Command &command) {
-    for (const BufferUse &use : buffersOf(command)) {
+    for (const BufferUse &use : collectBufferUses(command)) {
       const Buffer &other = plan.buffers[use.buffer];
       const uint64_t begin = other.step ? other.begin : other.offset;
       const uint64_t end = other.step ? other.end : other.offset + other.bytes;
@@ -151,7 +151,7 @@ static bool uses(const Plan &plan, const std::vector<Command> &commands, uint32_
           buffer.offset < end)
         return true;
     }
-    return uses(plan, command.body, index) || uses(plan, command.orElse, index);
+    return accessesBuffer(plan, command.body, index) || accessesBuffer(plan, command.orElse, index);
   });
 }
 
@@ -160,7 +160,8 @@ void DeviceExecutor::prepareLoop(const Command &command, Step &step) {
     if (const void *value = binder.constantValue(static_cast<uint32_t>(command.trip)))
       std::memcpy(&step.trips, value, sizeof step.trips);
   // Do not write the loop index to memory if no command of the body reads it.
-  if (command.index >= 0 && !uses(plan, command.body, static_cast<uint32_t>(command.index)))
+  if (command.index >= 0 &&
+      !accessesBuffer(plan, command.body, static_cast<uint32_t>(command.index)))
     step.index = -1;
 }
 
@@ -177,7 +178,7 @@ void DeviceExecutor::prepareLibrary(const Command &command, Step &step) {
     device.call(device.table.library_make, command.library.c_str(), command.desc.dump().c_str(),
                 bytes.data(), writable.data(), bytes.size(), &step.call, &wanted);
   } catch (const Error &error) {
-    failIn(infos[step.number], step.number, error.what());
+    failInCommand(infos[step.number], step.number, error.what());
   }
   calls.push_back(step.call);
   workspaceBytes = std::max(workspaceBytes, wanted);
@@ -197,7 +198,7 @@ void DeviceExecutor::prepareCollective(const Command &command, Step &step) {
            command.name, "' on ", kHostName);
     needsGroup = true;
   } catch (const Error &error) {
-    failIn(info, step.number, error.what());
+    failInCommand(info, step.number, error.what());
   }
   info.implementation += "/" + device.name.kind;
 }
@@ -206,7 +207,7 @@ void DeviceExecutor::prepareShardCopy(const Command &command, Step &step) {
   try {
     step.own = shardPieces(command.desc, bufferInfos(plan, command), world);
   } catch (const Error &error) {
-    failIn(infos[step.number], step.number, error.what());
+    failInCommand(infos[step.number], step.number, error.what());
   }
   infos[step.number].implementation = command.library;
 }
@@ -234,13 +235,13 @@ void DeviceExecutor::runCollective(const Step &step) {
 void DeviceExecutor::prepareHostWork(const Command &command, Step &step) {
   CommandInfo &info = infos[step.number];
   if (command.op == Op::Launch) {
-    step.work = hostLaunch(plan, command, code);
+    step.work = makeHostLaunch(plan, command, code);
     info.implementation = plan.kernels[command.kernel].name;
   } else {
     try {
       hostCalls.push_back(hostCall(plan, command, threads, world));
     } catch (const Error &error) {
-      failIn(info, step.number, error.what());
+      failInCommand(info, step.number, error.what());
     }
     step.work.call = hostCalls.back().get();
     info.implementation = step.work.call->implementation();
@@ -264,10 +265,10 @@ int DeviceExecutor::runHostWork(void *context, void *const *addresses, char *err
 void DeviceExecutor::prepareCopy(const Command &command, Step &step) {
   Device *from = binder.device(plan.buffers[command.buffers[0]].device);
   Device *to = binder.device(plan.buffers[command.buffers[1]].device);
-  if (!areNeighbours(*to, *from))
-    failIn(infos[step.number], step.number,
-           message("copies from ", from->name.text(), " to ", to->name.text(),
-                   " are not supported; copy through ", kHostName));
+  if (!canCopyDirectly(*to, *from))
+    failInCommand(infos[step.number], step.number,
+                  message("copies from ", from->name.text(), " to ", to->name.text(),
+                          " are not supported; copy through ", kHostName));
   step.direction = copyDirection(*to, *from);
   step.peer = step.direction == DLC_COPY_FROM_PEER ? from : nullptr;
 }
@@ -379,7 +380,7 @@ void DeviceExecutor::runTimed(Step &step) {
     bool named = std::string(error.what()).find("command ") != std::string::npos;
     if (named || step.command->op == Op::Wait)
       throw;
-    failIn(infos[step.number], step.number, error.what());
+    failInCommand(infos[step.number], step.number, error.what());
   }
   if (tracing)
     device.call(device.table.event_record, timed[at].to, stream);

@@ -16,15 +16,15 @@ namespace dlc::runtime {
 namespace {
 
 /// Message of a rank in the rendezvous of a device group: its machine and its device.
-struct MemberInfo {
+struct RendezvousMessage {
   uint64_t machine = 0;
   dlc_device_member member{};
 };
 
 /// Throws dlc::Error if the ranks cannot form a device group.
-void checkMembers(const std::vector<MemberInfo> &cards) {
+void checkMembers(const std::vector<RendezvousMessage> &cards) {
   for (size_t rank = 1; rank < cards.size(); ++rank) {
-    const MemberInfo &card = cards[rank];
+    const RendezvousMessage &card = cards[rank];
     if (std::strcmp(card.member.carrier, cards[0].member.carrier) != 0)
       fail("collectives on devices require the same library on all ranks: rank ", rank, " has ",
            card.member.carrier, ", and rank 0 has ", cards[0].member.carrier,
@@ -72,9 +72,9 @@ DeviceGroup::DeviceGroup(World &given, Device &on) : world(given), device(on) {
 
 void DeviceGroup::meet() {
   const auto ranks = static_cast<size_t>(world.size());
-  MemberInfo mine{.machine = machineOfProcess()};
+  RendezvousMessage mine{.machine = getMachineId()};
   device.call(device.table.group_member, &mine.member);
-  std::vector<MemberInfo> cards(ranks);
+  std::vector<RendezvousMessage> cards(ranks);
   world.run({.collective = Collective::AllGather,
              .type = DType::U8,
              .from = &mine,

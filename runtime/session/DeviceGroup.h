@@ -17,7 +17,7 @@ namespace dlc::runtime {
 /// Collectives are submitted to streams of the device; the world's engine is used only for the
 /// rendezvous of the ranks. The world monitors the ranks that wait in the group, and ends the group
 /// if a rank fails.
-class DeviceGroup : Carrier {
+class DeviceGroup : CollectiveExecutor {
 public:
   /// Returns the device group of a world and a device; it must not outlive the world. The first
   /// call forms the group, by all ranks together. Throws dlc::Error if the collective library is

@@ -17,7 +17,7 @@ namespace dlc::runtime {
 
 /// Runs `body` and converts its exception to a dlc_error; returns NULL on success. No exception may
 /// leave the C interface.
-template <typename Body> dlc_error *guarded(Body &&body) {
+template <typename Body> dlc_error *catchErrors(Body &&body) {
   try {
     body();
     return nullptr;

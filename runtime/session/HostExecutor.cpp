@@ -11,13 +11,13 @@
 
 namespace dlc::runtime {
 
-int64_t nowNs() {
+int64_t getNowNs() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
-void failIn(const CommandInfo &info, uint32_t number, const std::string &what) {
+void failInCommand(const CommandInfo &info, uint32_t number, const std::string &what) {
   fail(info.loc.empty() ? "" : info.loc + ": ", "command ", number, " '", info.name, "' (", info.op,
        "): ", what);
 }
@@ -39,21 +39,21 @@ const char *opName(Op op) {
   return names[static_cast<int>(op)];
 }
 
-size_t slotCount(const Command &command) {
+size_t countAddressSlots(const Command &command) {
   size_t count = command.buffers.size() + 4;
   for (const std::vector<Command> *body : {&command.body, &command.orElse})
     for (const Command &inner : *body)
-      count += slotCount(inner);
+      count += countAddressSlots(inner);
   return count;
 }
 
 } // namespace
 
-uint32_t commandCount(const Command &command) {
+uint32_t countCommands(const Command &command) {
   uint32_t count = 1;
   for (const std::vector<Command> *body : {&command.body, &command.orElse})
     for (const Command &inner : *body)
-      count += commandCount(inner);
+      count += countCommands(inner);
   return count;
 }
 
@@ -76,7 +76,7 @@ HostExecutor::HostExecutor(const Plan &plan, Binder &binder, const Span &code,
       eventSink(events), stepThreads(threads) {
   size_t count = 0;
   for (const NumberedCommand &numbered : commands)
-    count += slotCount(*numbered.command);
+    count += countAddressSlots(*numbered.command);
   slots.resize(count);
   uint64_t scratchBytes = 0;
   for (const NumberedCommand *at = commands.data(), *last = at + commands.size(); at != last;) {
@@ -198,13 +198,13 @@ void HostExecutor::prepareGroup(const NumberedCommand *first, const NumberedComm
 void HostExecutor::prepareWork(const Command &command, Step &step, uint64_t &scratchBytes) {
   CommandInfo &info = infos[step.command];
   if (command.op == Op::Launch) {
-    step.work = hostLaunch(plan, command, code);
+    step.work = makeHostLaunch(plan, command, code);
     info.implementation = plan.kernels[command.kernel].name;
   } else {
     try {
       calls.push_back(hostCall(plan, command, stepThreads, world));
     } catch (const Error &error) {
-      failIn(info, step.command, error.what());
+      failInCommand(info, step.command, error.what());
     }
     step.work.call = calls.back().get();
     info.implementation = step.work.call->implementation();
@@ -227,8 +227,8 @@ void HostExecutor::runLoop(uint32_t at, std::vector<TraceEvent> &trace) {
   for (; wanted(); ++iteration) {
     if (step.max >= 0 && iteration >= step.max) {
       if (step.overflowIsError)
-        failIn(infos[step.command], step.command,
-               message("the loop exceeds its maximum of ", step.max, " iterations"));
+        failInCommand(infos[step.command], step.command,
+                      message("the loop exceeds its maximum of ", step.max, " iterations"));
       break;
     }
     if (step.index >= 0)
@@ -236,7 +236,7 @@ void HostExecutor::runLoop(uint32_t at, std::vector<TraceEvent> &trace) {
     try {
       step.loopAddresses->moveTo(iteration);
     } catch (const Error &error) {
-      failIn(infos[step.command], step.command, error.what());
+      failInCommand(infos[step.command], step.command, error.what());
     }
     runRange(at + 1, step.bodyEnd, trace);
   }
@@ -250,14 +250,14 @@ void HostExecutor::runGroup(uint32_t at, std::vector<TraceEvent> &trace) {
     ThreadScope scope(1);
     for (int64_t i = begin; i < end; ++i) {
       ConcurrentLoop &loop = loops[size_t(i)];
-      int64_t start = tracing ? nowNs() : 0;
+      int64_t start = tracing ? getNowNs() : 0;
       try {
         runLoop(loop.at, loop.events);
       } catch (...) {
         loop.error = std::current_exception();
       }
       if (tracing)
-        loop.events.push_back({steps[loop.at].command, start, nowNs(), stream});
+        loop.events.push_back({steps[loop.at].command, start, getNowNs(), stream});
     }
   });
   std::exception_ptr error;
@@ -278,7 +278,7 @@ void HostExecutor::runRange(uint32_t begin, uint32_t end, std::vector<TraceEvent
       continue;
     }
     const Step &step = steps[at];
-    int64_t start = tracing ? nowNs() : 0;
+    int64_t start = tracing ? getNowNs() : 0;
     // Report a sign of life, because other ranks may wait for this rank.
     if (world)
       world->alive();
@@ -313,7 +313,7 @@ void HostExecutor::runRange(uint32_t begin, uint32_t end, std::vector<TraceEvent
       break;
     }
     if (tracing)
-      trace.push_back({step.command, start, nowNs(), stream});
+      trace.push_back({step.command, start, getNowNs(), stream});
   }
 }
 
@@ -323,7 +323,7 @@ void HostExecutor::runWork(const Step &step) {
   try {
     step.work.run(step.buffers, memory, step.threads);
   } catch (const Error &error) {
-    failIn(infos[step.command], step.command, error.what());
+    failInCommand(infos[step.command], step.command, error.what());
   }
 }
 

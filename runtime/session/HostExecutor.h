@@ -23,16 +23,16 @@ struct NumberedCommand {
 };
 
 /// Returns the number of commands in a command: itself plus all commands of its bodies.
-uint32_t commandCount(const Command &command);
+uint32_t countCommands(const Command &command);
 
 /// Appends to `infos` the descriptions (Session::commands()) of the commands and of those in their
 /// bodies, in order.
 void describeCommands(const Plan &plan, const std::vector<Command> &commands,
                       std::vector<CommandInfo> &infos);
 
-int64_t nowNs();
+int64_t getNowNs();
 
-[[noreturn]] void failIn(const CommandInfo &info, uint32_t number, const std::string &what);
+[[noreturn]] void failInCommand(const CommandInfo &info, uint32_t number, const std::string &what);
 
 /// Receiver of a stream's record and wait commands.
 class EventSink {

@@ -10,7 +10,7 @@
 
 namespace dlc::runtime {
 
-HostWork hostLaunch(const Plan &plan, const Command &command, const Span &code) {
+HostWork makeHostLaunch(const Plan &plan, const Command &command, const Span &code) {
   const char *address = static_cast<const char *>(code.data) + plan.kernels[command.kernel].offset;
   HostWork work;
   work.kernel = reinterpret_cast<KernelFn>(const_cast<char *>(address));
@@ -23,9 +23,9 @@ HostWork hostLaunch(const Plan &plan, const Command &command, const Span &code) 
 namespace {
 /// Runs a library call on one thread, for reproducible programs: the summation order of a library
 /// often depends on its number of threads.
-class OnOneThread : public LibraryCall {
+class SingleThreadCall : public LibraryCall {
 public:
-  explicit OnOneThread(std::unique_ptr<LibraryCall> given) : inner(std::move(given)) {}
+  explicit SingleThreadCall(std::unique_ptr<LibraryCall> given) : inner(std::move(given)) {}
   void execute(void *const *buffers, const CallContext &context) override {
     ThreadScope scope(1);
     inner->execute(buffers, {context.scratch, 1});
@@ -42,9 +42,9 @@ std::vector<BufferInfo> bufferInfos(const Plan &plan, const Command &command) {
   std::vector<BufferInfo> buffers;
   for (uint32_t index : command.buffers) {
     const Buffer &buffer = plan.buffers[index];
-    buffers.push_back({buffer.bytes, buffer.space == Space::Arena ||
-                                         buffer.space == Space::Output ||
-                                         (buffer.space == Space::State && buffer.fresh)});
+    buffers.push_back({buffer.bytes, buffer.space == MemorySpace::Arena ||
+                                         buffer.space == MemorySpace::Output ||
+                                         (buffer.space == MemorySpace::State && buffer.fresh)});
   }
   return buffers;
 }
@@ -57,7 +57,8 @@ std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, 
   if (command.library == kShardCopyLibrary)
     return shardCopyCall(command.desc, buffers, world);
   if (plan.reproducible)
-    return std::make_unique<OnOneThread>(createCall(command.library, command.desc, buffers, 1));
+    return std::make_unique<SingleThreadCall>(
+        createCall(command.library, command.desc, buffers, 1));
   return createCall(command.library, command.desc, buffers, threads);
 }
 

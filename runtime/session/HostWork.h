@@ -34,7 +34,7 @@ struct HostWork {
 std::vector<BufferInfo> bufferInfos(const Plan &plan, const Command &command);
 
 /// Returns the host work of a launch command, whose kernel is in `code`.
-HostWork hostLaunch(const Plan &plan, const Command &command, const Span &code);
+HostWork makeHostLaunch(const Plan &plan, const Command &command, const Span &code);
 /// Creates the library call of a command. Throws the library's error. Collectives use `world`, or
 /// the process's world if it is null.
 std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, int threads,

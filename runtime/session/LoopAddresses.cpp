@@ -5,7 +5,7 @@
 
 namespace dlc::runtime {
 
-static int64_t lastInside(const Buffer &buffer) {
+static int64_t computeLastIteration(const Buffer &buffer) {
   uint64_t space =
       buffer.step < 0 ? buffer.offset - buffer.begin : buffer.end - buffer.offset - buffer.bytes;
   uint64_t step =
@@ -15,7 +15,7 @@ static int64_t lastInside(const Buffer &buffer) {
 
 void LoopAddresses::add(const Plan &plan, Binder &binder, void **slot, uint32_t index) {
   const Buffer &buffer = plan.buffers[index];
-  Slot &added = slots.emplace_back(Slot{slot, nullptr, buffer.step, lastInside(buffer)});
+  Slot &added = slots.emplace_back(Slot{slot, nullptr, buffer.step, computeLastIteration(buffer)});
   binder.bind(&added.first, index);
 }
 

@@ -14,18 +14,18 @@ namespace {
 using Moment = Timeline::Moment;
 using Intervals = std::vector<Moment>; ///< sorted and disjoint
 
-bool ordersOnly(const Command &command) {
+bool isSynchronization(const Command &command) {
   return command.op == Op::Record || command.op == Op::Wait;
 }
 
-double lengthIn(const Intervals &intervals, const Moment &within) {
+double measureOverlap(const Intervals &intervals, const Moment &within) {
   double sum = 0;
   for (const Moment &each : intervals)
     sum += std::max(0.0, std::min(each.end, within.end) - std::max(each.start, within.start));
   return sum;
 }
 
-Intervals inBoth(const Intervals &a, const Intervals &b) {
+Intervals intersectIntervals(const Intervals &a, const Intervals &b) {
   Intervals both;
   for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     Moment each{std::max(a[i].start, b[j].start), std::min(a[i].end, b[j].end)};
@@ -38,7 +38,7 @@ Intervals inBoth(const Intervals &a, const Intervals &b) {
 
 /// Returns the time intervals in which no stream works: each stream waits for an event or has
 /// finished.
-Intervals idleTimes(const Plan &plan, const Timeline &timeline) {
+Intervals findIdleIntervals(const Plan &plan, const Timeline &timeline) {
   std::vector<Intervals> waits(plan.streams.size());
   std::vector<double> through(plan.streams.size());
   std::vector<bool> works(plan.streams.size());
@@ -49,19 +49,19 @@ Intervals idleTimes(const Plan &plan, const Timeline &timeline) {
     if (command.op == Op::Wait && moment.start < moment.end)
       waits[command.stream].push_back(moment);
     works[command.stream] =
-        works[command.stream] || (!ordersOnly(command) && !isCollective(command));
+        works[command.stream] || (!isSynchronization(command) && !isCollective(command));
   }
   Intervals idle{{0, timeline.end}};
   for (size_t s = 0; s < works.size(); ++s) {
     if (!works[s])
       continue;
     waits[s].push_back({through[s], timeline.end});
-    idle = inBoth(idle, waits[s]);
+    idle = intersectIntervals(idle, waits[s]);
   }
   return idle;
 }
 
-bool meet(const Buffer &a, const Buffer &b) {
+bool buffersOverlap(const Buffer &a, const Buffer &b) {
   auto extent = [](const Buffer &buffer) {
     return buffer.step ? std::pair(buffer.begin, buffer.end)
                        : std::pair(buffer.offset, buffer.offset + buffer.bytes);
@@ -72,19 +72,22 @@ bool meet(const Buffer &a, const Buffer &b) {
          startB < endA;
 }
 
-bool touches(const Plan &plan, const Command &command, const Buffer &buffer, bool mustWrite) {
-  for (const BufferUse &use : buffersOf(command))
-    if ((use.written || !mustWrite) && meet(plan.buffers[use.buffer], buffer))
+bool accessesBuffer(const Plan &plan, const Command &command, const Buffer &buffer,
+                    bool mustWrite) {
+  for (const BufferUse &use : collectBufferUses(command))
+    if ((use.written || !mustWrite) && buffersOverlap(plan.buffers[use.buffer], buffer))
       return true;
-  auto inside = [&](const Command &inner) { return touches(plan, inner, buffer, mustWrite); };
+  auto inside = [&](const Command &inner) {
+    return accessesBuffer(plan, inner, buffer, mustWrite);
+  };
   return std::any_of(command.body.begin(), command.body.end(), inside) ||
          std::any_of(command.orElse.begin(), command.orElse.end(), inside);
 }
 
-SharedTimes timesOf(const Plan &plan, const Timeline &timeline, size_t at) {
+CollectiveTimes computeCollectiveTimes(const Plan &plan, const Timeline &timeline, size_t at) {
   const Command &command = plan.commands[at];
   const Buffer &from = plan.buffers[command.buffers[0]], &to = plan.buffers[command.buffers[1]];
-  SharedTimes times{at, sharedBytes(plan, command)};
+  CollectiveTimes times{at, getCollectiveBytes(plan, command)};
   times.start = timeline.commands[at].start;
   times.reduced = timeline.commands[at].end;
   times.needed = timeline.end;
@@ -93,11 +96,11 @@ SharedTimes timesOf(const Plan &plan, const Timeline &timeline, size_t at) {
   bool isNeeded = false;
   for (size_t i = 0; i < plan.commands.size() && !isNeeded; ++i) {
     const Command &other = plan.commands[i];
-    if (ordersOnly(other))
+    if (isSynchronization(other))
       continue;
-    if (i < at && touches(plan, other, from, /*mustWrite=*/true))
+    if (i < at && accessesBuffer(plan, other, from, /*mustWrite=*/true))
       times.written = std::max(times.written, timeline.commands[i].end);
-    isNeeded = i > at && touches(plan, other, to, /*mustWrite=*/false);
+    isNeeded = i > at && accessesBuffer(plan, other, to, /*mustWrite=*/false);
     if (isNeeded)
       times.needed = reached[other.stream];
     reached[other.stream] = timeline.commands[i].end;
@@ -111,16 +114,16 @@ bool isCollective(const Command &command) {
   return command.op == Op::Library && command.library == kCollectiveLibrary;
 }
 
-double sharedBytes(const Plan &plan, const Command &command) {
+double getCollectiveBytes(const Plan &plan, const Command &command) {
   return static_cast<double>(
       std::max(plan.buffers[command.buffers[0]].bytes, plan.buffers[command.buffers[1]].bytes));
 }
 
-Timeline timelineOf(const Plan &plan, std::span<const TraceEvent> events) {
+Timeline buildTimeline(const Plan &plan, std::span<const TraceEvent> events) {
   std::vector<size_t> placeOf; // index in Plan::commands by command number
   for (size_t i = 0; i < plan.commands.size(); ++i) {
     placeOf.push_back(i);
-    placeOf.resize(placeOf.size() + commandCount(plan.commands[i]) - 1, SIZE_MAX);
+    placeOf.resize(placeOf.size() + countCommands(plan.commands[i]) - 1, SIZE_MAX);
   }
   Timeline timeline;
   timeline.commands.resize(plan.commands.size());
@@ -136,7 +139,7 @@ Timeline timelineOf(const Plan &plan, std::span<const TraceEvent> events) {
   return timeline;
 }
 
-Timeline timelineOf(const Plan &plan, std::span<const double> seconds) {
+Timeline buildTimeline(const Plan &plan, std::span<const double> seconds) {
   Timeline timeline;
   std::vector<double> now(plan.streams.size()), recorded(plan.events);
   for (size_t i = 0; i < plan.commands.size(); ++i) {
@@ -154,16 +157,16 @@ Timeline timelineOf(const Plan &plan, std::span<const double> seconds) {
   return timeline;
 }
 
-Overlap overlapOf(const Plan &plan, const Timeline &timeline) {
+Overlap computeOverlap(const Plan &plan, const Timeline &timeline) {
   Overlap overlap;
-  Intervals idle = idleTimes(plan, timeline);
+  Intervals idle = findIdleIntervals(plan, timeline);
   for (size_t i = 0; i < plan.commands.size(); ++i) {
     if (!isCollective(plan.commands[i]))
       continue;
     overlap.secondsBefore = overlap.seconds;
     overlap.exposedBefore = overlap.exposed;
-    SharedTimes times = timesOf(plan, timeline, i);
-    times.exposed = lengthIn(idle, {times.start, times.reduced});
+    CollectiveTimes times = computeCollectiveTimes(plan, timeline, i);
+    times.exposed = measureOverlap(idle, {times.start, times.reduced});
     overlap.seconds += times.reduced - times.start;
     overlap.exposed += times.exposed;
     overlap.collectives.push_back(times);

@@ -20,13 +20,13 @@ struct Timeline {
 };
 
 /// Returns the timeline of a traced run.
-DLC_EXPORT Timeline timelineOf(const Plan &plan, std::span<const TraceEvent> events);
+DLC_EXPORT Timeline buildTimeline(const Plan &plan, std::span<const TraceEvent> events);
 /// Returns the estimated timeline if each top-level command takes the given number of seconds:
 /// streams run concurrently, subject to events.
-DLC_EXPORT Timeline timelineOf(const Plan &plan, std::span<const double> seconds);
+DLC_EXPORT Timeline buildTimeline(const Plan &plan, std::span<const double> seconds);
 
 /// Times of one collective, in seconds since the start of the run.
-struct SharedTimes {
+struct CollectiveTimes {
   size_t command = 0; ///< index in the command list
   double bytes = 0;
   double written = 0; ///< when the last byte of the operand was written
@@ -36,17 +36,17 @@ struct SharedTimes {
 };
 
 struct Overlap {
-  std::vector<SharedTimes> collectives; ///< in program order
-  double seconds = 0, exposed = 0;      ///< sums over all collectives
+  std::vector<CollectiveTimes> collectives; ///< in program order
+  double seconds = 0, exposed = 0;          ///< sums over all collectives
   /// The sums without the last collective, which no later computation can overlap.
   double secondsBefore = 0, exposedBefore = 0;
 };
 
 /// Returns the bytes of a collective: the larger of its two buffers.
-DLC_EXPORT double sharedBytes(const Plan &plan, const Command &command);
+DLC_EXPORT double getCollectiveBytes(const Plan &plan, const Command &command);
 DLC_EXPORT bool isCollective(const Command &command);
 
-DLC_EXPORT Overlap overlapOf(const Plan &plan, const Timeline &timeline);
+DLC_EXPORT Overlap computeOverlap(const Plan &plan, const Timeline &timeline);
 
 } // namespace dlc::runtime
 

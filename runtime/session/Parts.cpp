@@ -11,8 +11,8 @@ namespace {
 
 /// Divides the whole tensor into `count` contiguous runs, each of which consists of one part of
 /// `bytes` bytes per rank.
-struct Runs {
-  explicit Runs(const StateInfo &info) {
+struct PartRuns {
+  explicit PartRuns(const StateInfo &info) {
     uint64_t inner = dtypeBytes(info.dtype);
     const uint32_t dimension = info.part.dimension;
     for (size_t d = dimension + 1; d < info.shape.size(); ++d)
@@ -26,28 +26,28 @@ struct Runs {
 
 } // namespace
 
-std::vector<int64_t> wholeShape(const StateInfo &info) {
+std::vector<int64_t> getUnshardedShape(const StateInfo &info) {
   std::vector<int64_t> shape = info.shape;
   if (isPart(info))
     shape[info.part.dimension] *= info.part.ranks;
   return shape;
 }
 
-void takePart(const StateInfo &info, int rank, const char *whole, char *part) {
-  const Runs runs(info);
+void extractRankPart(const StateInfo &info, int rank, const char *whole, char *part) {
+  const PartRuns runs(info);
   for (uint64_t i = 0; i < runs.count; ++i)
     std::memcpy(part + i * runs.bytes, whole + i * runs.stride + uint64_t(rank) * runs.bytes,
                 runs.bytes);
 }
 
-void putPart(const StateInfo &info, int rank, const char *part, char *whole) {
-  const Runs runs(info);
+void insertRankPart(const StateInfo &info, int rank, const char *part, char *whole) {
+  const PartRuns runs(info);
   for (uint64_t i = 0; i < runs.count; ++i)
     std::memcpy(whole + i * runs.stride + uint64_t(rank) * runs.bytes, part + i * runs.bytes,
                 runs.bytes);
 }
 
-Span gatherParts(const StateInfo &info, World &world, const char *part) {
+Span gatherRankParts(const StateInfo &info, World &world, const char *part) {
   const size_t ranks = size_t(world.size());
   std::vector<char> parts(info.bytes * ranks);
   world.run({.collective = Collective::AllGather,
@@ -57,11 +57,11 @@ Span gatherParts(const StateInfo &info, World &world, const char *part) {
              .share = info.bytes});
   auto whole = std::make_shared<std::vector<char>>(parts.size());
   for (size_t rank = 0; rank < ranks; ++rank)
-    putPart(info, int(rank), parts.data() + rank * info.bytes, whole->data());
+    insertRankPart(info, int(rank), parts.data() + rank * info.bytes, whole->data());
   return {whole->data(), whole->size(), whole};
 }
 
-World *worldOfParts(const Plan &plan, World *given) {
+World *findShardWorld(const Plan &plan, World *given) {
   for (const StateInfo &info : plan.states) {
     if (!isPart(info))
       continue;

@@ -11,20 +11,20 @@ namespace dlc::runtime {
 inline bool isPart(const StateInfo &info) { return info.part.ranks > 1; }
 
 /// Returns the shape of the whole tensor that the state is a part of.
-std::vector<int64_t> wholeShape(const StateInfo &info);
+std::vector<int64_t> getUnshardedShape(const StateInfo &info);
 
-/// takePart() copies a rank's elements from the whole tensor to the rank's part; putPart() copies
-/// them back.
-void takePart(const StateInfo &info, int rank, const char *whole, char *part);
-void putPart(const StateInfo &info, int rank, const char *part, char *whole);
+/// extractRankPart() copies a rank's elements from the whole tensor to the rank's part;
+/// insertRankPart() copies them back.
+void extractRankPart(const StateInfo &info, int rank, const char *whole, char *part);
+void insertRankPart(const StateInfo &info, int rank, const char *part, char *whole);
 
 /// Gathers a state's whole tensor from the parts of all ranks. All ranks call it together.
-Span gatherParts(const StateInfo &info, World &world, const char *part);
+Span gatherRankParts(const StateInfo &info, World &world, const char *part);
 
 /// Returns the world over which states are sharded: `given`, or the process's world if it is null.
 /// Returns null if no state is sharded. Throws dlc::Error if the world's size is not the one for
 /// which the program was compiled.
-World *worldOfParts(const Plan &plan, World *given);
+World *findShardWorld(const Plan &plan, World *given);
 
 } // namespace dlc::runtime
 

@@ -36,24 +36,25 @@ StreamOrder streamOrder(const SessionOptions &options) {
 }
 
 /// Returns the plan for execution in the world, in which all-reduces are merged into buckets.
-Plan planFor(const Program &program, const SessionOptions &options) {
+Plan makePlan(const Program &program, const SessionOptions &options) {
   Plan plan = checkProgram(program);
   if (std::none_of(plan.commands.begin(), plan.commands.end(), isCollective))
     return plan;
   World &world = options.world ? *options.world : World::ofProcess();
   if (options.bucketBytes || world.size() > 1)
-    joinBuckets(plan, options.bucketBytes ? *options.bucketBytes : bucketBytes(world.link()));
+    joinBuckets(plan,
+                options.bucketBytes ? *options.bucketBytes : computeBucketBytes(world.link()));
   return plan;
 }
 
-bool plainLaunches(const SessionOptions &options) {
+bool usesPlainLaunches(const SessionOptions &options) {
   const char *asked = std::getenv("DLC_PLAIN_LAUNCHES");
   return options.plainLaunches || (asked && *asked && *asked != '0');
 }
 
 /// Returns the world for the program's collectives: the one of the options, else the process's.
 /// Returns null if there are no collectives and the options have no world.
-World *worldFor(const Plan &plan, const SessionOptions &options) {
+World *selectWorld(const Plan &plan, const SessionOptions &options) {
   return options.world || !hasCollectives(plan) ? options.world : &World::ofProcess();
 }
 
@@ -79,7 +80,8 @@ struct Session::Impl {
   std::vector<TraceEvent> events;
 
   Impl(std::shared_ptr<const Program> given, const SessionOptions &options)
-      : program(std::move(given)), plan(planFor(*program, options)), world(worldFor(plan, options)),
+      : program(std::move(given)), plan(makePlan(*program, options)),
+        world(selectWorld(plan, options)),
         states(onOwnDevices(), *program,
                options.shareState ? &options.shareState->states() : nullptr, world),
         binder(plan, *program, states) {
@@ -96,12 +98,13 @@ struct Session::Impl {
       uint32_t number = 0;
       for (const Command &command : plan.commands) {
         list.push_back({&command, number});
-        number += commandCount(command);
+        number += countCommands(command);
       }
       executor = std::make_unique<HostExecutor>(plan, binder, code, infos, list, threads, world);
     } else {
-      runner = std::make_unique<StreamRunner>(plan, *program, binder, code, infos, threads,
-                                              streamOrder(options), plainLaunches(options), world);
+      runner =
+          std::make_unique<StreamRunner>(plan, *program, binder, code, infos, threads,
+                                         streamOrder(options), usesPlainLaunches(options), world);
     }
     for (size_t i = 0; i < plan.inputs.size(); ++i)
       if (int64_t value = plan.inputs[i].value; value >= 0)
@@ -128,7 +131,7 @@ struct Session::Impl {
       fail("program '", plan.name,
            "' was compiled for CPU features that this processor lacks: ", missing,
            "; compile the model on this machine");
-    if (tiles && !enableTiles())
+    if (tiles && !requestTilePermission())
       fail("program '", plan.name, "' needs AMX tiles, which the operating system does not permit");
   }
 
@@ -157,14 +160,15 @@ struct Session::Impl {
   }
 
   /// Checks the arguments of runOn(), whose arrays may be on any device.
-  void checkArguments(std::span<const Argument> inputs, std::span<const Argument> outputs) const {
+  void checkArguments(std::span<const BoundArray> inputs,
+                      std::span<const BoundArray> outputs) const {
     checkCounts(inputs.size(), outputs.size());
     for (size_t i = 0; i < inputs.size(); ++i)
       checkInput(i, inputs[i].data);
     for (size_t i = 0; i < outputs.size(); ++i)
       checkOutput(i, outputs[i].data);
     for (const FixedInput &fixed : fixedInputs) {
-      const Argument &given = inputs[fixed.input];
+      const BoundArray &given = inputs[fixed.input];
       if (!given.device || given.device->hasHostMemory()) {
         checkFixed(fixed, given.data);
         continue;
@@ -265,7 +269,7 @@ void Session::run(std::span<const void *const> inputs, std::span<void *const> ou
 }
 
 void Session::runOnHost(std::span<const void *const> inputs, std::span<void *const> outputs) {
-  std::vector<Argument> from, to;
+  std::vector<BoundArray> from, to;
   for (const void *input : inputs)
     from.push_back({const_cast<void *>(input), nullptr});
   for (void *output : outputs)
@@ -273,7 +277,7 @@ void Session::runOnHost(std::span<const void *const> inputs, std::span<void *con
   runOn(from, to);
 }
 
-void Session::runOn(std::span<const Argument> inputs, std::span<const Argument> outputs) {
+void Session::runOn(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs) {
   std::lock_guard lock(impl->mutex);
   impl->checkArguments(inputs, outputs);
   impl->binder.bindArguments(inputs, outputs);

@@ -16,7 +16,7 @@ namespace dlc::runtime {
 class Session;
 class World;
 class StateSet;
-struct Argument;
+struct BoundArray;
 
 struct SessionOptions {
   /// Number of threads. 0: the number for which the program was compiled, at most the number of
@@ -85,7 +85,7 @@ public:
   /// error ends all ranks.
   void run(std::span<const void *const> inputs, std::span<void *const> outputs);
   /// Runs the program as run() does, on arrays that may be on any device (Binder.h).
-  void runOn(std::span<const Argument> inputs, std::span<const Argument> outputs);
+  void runOn(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs);
 
   /// Returns the states: tensors that persist between runs.
   StateSet &states() const;

@@ -50,9 +50,9 @@ std::vector<ShardPiece> read(const json &desc, std::span<const BufferInfo> buffe
   return pieces;
 }
 
-class Call : public LibraryCall {
+class ShardCopyCall : public LibraryCall {
 public:
-  explicit Call(std::vector<ShardPiece> given) : pieces(std::move(given)) {}
+  explicit ShardCopyCall(std::vector<ShardPiece> given) : pieces(std::move(given)) {}
 
   void execute(void *const *buffers, const CallContext &) override {
     for (const ShardPiece &piece : pieces)
@@ -79,7 +79,7 @@ std::vector<ShardPiece> shardPieces(const json &desc, std::span<const BufferInfo
 
 std::unique_ptr<LibraryCall> shardCopyCall(const json &desc, std::span<const BufferInfo> buffers,
                                            World *world) {
-  return std::make_unique<Call>(shardPieces(desc, buffers, world));
+  return std::make_unique<ShardCopyCall>(shardPieces(desc, buffers, world));
 }
 
 } // namespace dlc::runtime

@@ -15,13 +15,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string partName(const std::string &path, int64_t number, int rank, int size) {
+std::string formatPartName(const std::string &path, int64_t number, int rank, int size) {
   return message(path, ".", number, "-", rank, "of", size, ".part");
 }
 
 /// Returns the checkpoint number of the parts that the main file `path` lists; -1 if there are
 /// none.
-int64_t numberInUse(const std::string &path) {
+int64_t readCheckpointNumber(const std::string &path) {
   std::error_code none;
   if (!fs::is_regular_file(path, none))
     return -1;
@@ -36,7 +36,7 @@ int64_t numberInUse(const std::string &path) {
 
 } // namespace
 
-bool hasShares(const Plan &plan) {
+bool hasShardedStates(const Plan &plan) {
   return std::any_of(plan.states.begin(), plan.states.end(),
                      [](const StateInfo &info) { return info.sharers > 0; });
 }
@@ -70,7 +70,7 @@ void saveShared(World &world, const StateSet &states, const Plan &plan, const st
                 std::map<std::string, std::string> metadata) {
   int64_t number = 0;
   if (world.rank() == 0) {
-    int64_t used = numberInUse(path);
+    int64_t used = readCheckpointNumber(path);
     number = std::max(used, removeParts(path, used)) + 1;
   }
   world.run({.collective = Collective::Broadcast,
@@ -78,13 +78,13 @@ void saveShared(World &world, const StateSet &states, const Plan &plan, const st
              .from = &number,
              .to = &number,
              .share = 1});
-  states.savePart(partName(path, number, world.rank(), world.size()));
+  states.savePart(formatPartName(path, number, world.rank(), world.size()));
   world.barrier();
   if (world.rank() != 0)
     return;
   SharedMetadata shared;
   for (int rank = 0; rank < world.size(); ++rank) {
-    const std::string part = partName(path, number, rank, world.size());
+    const std::string part = formatPartName(path, number, rank, world.size());
     if (!fs::exists(part))
       fail("rank ", rank, " wrote ", part,
            ", which rank 0 cannot find; required: a folder that all ranks share");

@@ -12,7 +12,7 @@
 namespace dlc::runtime {
 
 /// Returns whether some state is sharded, so that a checkpoint needs the shards of all ranks.
-DLC_EXPORT bool hasShares(const Plan &plan);
+DLC_EXPORT bool hasShardedStates(const Plan &plan);
 
 /// Saves a checkpoint of sharded states. All ranks call it together: each writes its part, then
 /// rank 0 writes the main file, which commits the checkpoint (Checkpoint.h). Temporary files of

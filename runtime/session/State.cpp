@@ -15,14 +15,14 @@ namespace dlc::runtime {
 
 /// Returns this rank's number for sharded states; 0 if the program has none. The world is formed
 /// only if the program has shards.
-static int rankOf(const Plan &plan, const World *given) {
-  if (!hasShares(plan))
+static int getRank(const Plan &plan, const World *given) {
+  if (!hasShardedStates(plan))
     return 0;
   return given ? given->rank() : World::ofProcess().rank();
 }
 
 StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *lender, World *given)
-    : plan(plan), program(program), rank(rankOf(plan, given)), world(worldOfParts(plan, given)),
+    : plan(plan), program(program), rank(getRank(plan, given)), world(findShardWorld(plan, given)),
       bound(plan.states.size()) {
   uint64_t bytes = 0;
   std::vector<uint64_t> offsets(bound.size());
@@ -35,8 +35,8 @@ StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *len
       if (other.name != info.name)
         continue;
       if (other.dtype != info.dtype || other.shape != info.shape)
-        fail("state '", info.name, "' is ", typeText(info.dtype, info.shape), " in program '",
-             plan.name, "' and ", typeText(other.dtype, other.shape), " in '", lender->plan.name,
+        fail("state '", info.name, "' is ", formatType(info.dtype, info.shape), " in program '",
+             plan.name, "' and ", formatType(other.dtype, other.shape), " in '", lender->plan.name,
              "', which shares it; give both the same type and shape, or different names");
       if (lender->plan.devices[other.device].name != plan.devices[info.device].name)
         fail("state '", info.name, "' is on ", plan.devices[info.device].name, " in program '",
@@ -85,8 +85,8 @@ void StateSet::initialise(size_t index) {
     return;
   if (info.init >= 0 && isPart(info)) {
     std::vector<char> part(info.bytes);
-    takePart(info, world->rank(), static_cast<const char *>(program.constants[info.init].data),
-             part.data());
+    extractRankPart(info, world->rank(),
+                    static_cast<const char *>(program.constants[info.init].data), part.data());
     write(bound[index], part.data(), info.bytes);
   } else if (info.init >= 0)
     write(bound[index], program.constants[info.init].data, info.bytes);
@@ -157,7 +157,7 @@ size_t StateSet::indexOf(const std::string &name) const {
     known.push_back(plan.states[i].name);
   }
   fail("program '", plan.name, "' has no state '", name, "'; ",
-       known.empty() ? "the program has no state" : "the states are " + firstNames(known));
+       known.empty() ? "the program has no state" : "the states are " + formatFirstNames(known));
 }
 
 void StateSet::get(size_t index, void *to) const {
@@ -180,7 +180,7 @@ void StateSet::take(size_t index, void *from) {
   for (uint64_t done = 0; done < bytes; done += kPart) {
     uint64_t part = std::min(kPart, bytes - done);
     std::memcpy(bound[index].data + done, source + done, part);
-    givePagesBack(source + done, part);
+    releasePages(source + done, part);
   }
 }
 
@@ -226,7 +226,7 @@ Program StateSet::started() const {
       continue;
     result.manifest["state"][i]["init"] = result.constants.size();
     result.manifest["constants"].push_back({{"bytes", whole.bytes}});
-    result.constants.push_back(copyToSpan(whole.data, whole.bytes));
+    result.constants.push_back(copyToOwnedSpan(whole.data, whole.bytes));
   }
   return result;
 }

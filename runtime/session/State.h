@@ -115,7 +115,7 @@ private:
   struct Overlap {
     uint64_t inTensor, inShare, count;
   };
-  Overlap overlapOf(const StateInfo &info, const SharedTensor &tensor) const;
+  Overlap computeOverlap(const StateInfo &info, const SharedTensor &tensor) const;
   /// Adds this rank's shards of all sharded states to a file, and the owners of their data to
   /// `held`.
   void addShares(TensorViews &file, std::vector<Contents> &held) const;

@@ -20,11 +20,12 @@ StateSet::Contents StateSet::contents(size_t index) const {
   }
   if (!isPart(info))
     return own;
-  Span whole = gatherParts(info, *world, own.data);
+  Span whole = gatherRankParts(info, *world, own.data);
   return {static_cast<const char *>(whole.data), whole.bytes, whole.owner};
 }
 
-StateSet::Overlap StateSet::overlapOf(const StateInfo &info, const SharedTensor &tensor) const {
+StateSet::Overlap StateSet::computeOverlap(const StateInfo &info,
+                                           const SharedTensor &tensor) const {
   const uint64_t share = info.bytes / dtypeBytes(info.dtype),
                  begin = share * static_cast<uint64_t>(rank);
   const uint64_t first = std::max(begin, tensor.begin),
@@ -42,7 +43,7 @@ void StateSet::addShares(TensorViews &file, std::vector<Contents> &held) const {
       continue;
     const Contents &all = held.emplace_back(contents(i));
     for (const SharedTensor &tensor : info.sharedTensors) {
-      Overlap here = overlapOf(info, tensor);
+      Overlap here = computeOverlap(info, tensor);
       if (here.count == 0)
         continue;
       file.tensors[tensor.name] = {info.dtype,
@@ -92,7 +93,7 @@ void StateSet::saveRest(const std::string &path,
       Contents all = contents(i);
       if (!writes)
         continue;
-      file.tensors[info.name] = {info.dtype, wholeShape(info), all.data, all.bytes};
+      file.tensors[info.name] = {info.dtype, getUnshardedShape(info), all.data, all.bytes};
       held.push_back(std::move(all));
     }
   if (writes)
@@ -126,25 +127,25 @@ void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra)
     }
     const SavedTensor &tensor = at->second;
     if (tensor.dtype != dtype || tensor.shape != shape)
-      fail(other(), "tensor '", name, "' must be ", typeText(dtype, shape), " as in program '",
-           plan.name, "'; found: ", typeText(tensor.dtype, tensor.shape));
+      fail(other(), "tensor '", name, "' must be ", formatType(dtype, shape), " as in program '",
+           plan.name, "'; found: ", formatType(tensor.dtype, tensor.shape));
     found.push_back({state, &tensor, where});
   };
   for (size_t i = 0; i < bound.size(); ++i) {
     const StateInfo &info = plan.states[i];
     if (info.sharers == 0)
-      find(i, info.name, wholeShape(info), {0, 0, info.bytes / dtypeBytes(info.dtype)});
+      find(i, info.name, getUnshardedShape(info), {0, 0, info.bytes / dtypeBytes(info.dtype)});
     for (const SharedTensor &tensor : info.sharedTensors)
-      find(i, tensor.name, tensor.shape, overlapOf(info, tensor));
+      find(i, tensor.name, tensor.shape, computeOverlap(info, tensor));
   }
   for (const auto &[name, tensor] : file.tensors)
     if (!names.count(name))
       extra.push_back(name);
   if (!missing.empty() && !allowMissing)
-    fail(other(), "it lacks ", firstNames(missing), " of program '", plan.name,
+    fail(other(), "it lacks ", formatFirstNames(missing), " of program '", plan.name,
          "'; give a checkpoint of this program, or allow missing states, which keep their values");
   if (!extra.empty() && !allowExtra)
-    fail(other(), "program '", plan.name, "' has no state for its ", firstNames(extra),
+    fail(other(), "program '", plan.name, "' has no state for its ", formatFirstNames(extra),
          "; give a checkpoint of this program, or allow extra tensors, which are ignored");
   // States are changed only after all checks, so that an invalid file changes nothing.
   Lock lock(*this);
@@ -160,7 +161,7 @@ void StateSet::place(size_t state, const SavedTensor &tensor, const Overlap &whe
   if (const StateInfo &info = plan.states[state]; isPart(info)) {
     std::vector<char> whole(info.bytes * static_cast<uint64_t>(info.part.ranks)), part(info.bytes);
     tensor.read(0, whole.size() / size, whole.data());
-    takePart(info, world->rank(), whole.data(), part.data());
+    extractRankPart(info, world->rank(), whole.data(), part.data());
     return write(to, part.data(), info.bytes);
   }
   if (!to.device)

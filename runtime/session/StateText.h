@@ -10,12 +10,12 @@
 
 namespace dlc::runtime {
 
-inline std::string typeText(DType dtype, const std::vector<int64_t> &shape) {
-  return message(dtypeName(dtype), " ", listed(shape));
+inline std::string formatType(DType dtype, const std::vector<int64_t> &shape) {
+  return message(dtypeName(dtype), " ", formatList(shape));
 }
 
 /// Formats the first five names of a list and the number of the remaining ones.
-inline std::string firstNames(const std::vector<std::string> &names) {
+inline std::string formatFirstNames(const std::vector<std::string> &names) {
   std::string text;
   for (size_t i = 0; i < names.size() && i < 5; ++i)
     text += (i ? ", '" : "'") + names[i] + "'";

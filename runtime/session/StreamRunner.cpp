@@ -70,7 +70,7 @@ std::vector<int> divideThreads(const Plan &plan, int threads) {
         !(command.op == Op::Library && command.library == kCollectiveLibrary))
       computes[command.stream] =
           plan.devices[plan.streams[command.stream]].can(DLC_DEVICE_HOST_CODE);
-  auto atOnce = concurrentStreams(plan);
+  auto atOnce = findConcurrentStreams(plan);
   std::vector<int> result(count, 1);
   for (size_t s = 0; s < count; ++s) {
     int working = 1;
@@ -110,7 +110,7 @@ struct StreamRunner::Impl {
     uint32_t number = 0;
     for (const Command &command : plan.commands) {
       lists[command.stream].push_back({&command, number});
-      number += commandCount(command);
+      number += countCommands(command);
     }
     std::vector<int> share = divideThreads(plan, threads);
     for (uint32_t s = 0; s < lists.size(); ++s) {
@@ -320,7 +320,7 @@ struct StreamRunner::Impl {
       device.call(device.table.event_create, &base);
       device.call(device.table.event_record, base, stream->deviceExecutor->handle());
       device.call(device.table.event_synchronize, base);
-      ns = nowNs();
+      ns = getNowNs();
     }
     if (atOnce && streams.size() == 1) {
       attempt(*streams.front(), [&] { runWhole(*streams.front()); });

@@ -11,7 +11,7 @@
 
 namespace dlc::runtime {
 
-DLDataType dlpackType(DType type) {
+DLDataType toDlpackType(DType type) {
   uint8_t bits = static_cast<uint8_t>(dtypeBits(type));
   switch (type) {
   case DType::F32:
@@ -33,9 +33,9 @@ DLDataType dlpackType(DType type) {
   }
 }
 
-static std::string typeText(DLDataType type) {
+static std::string formatType(DLDataType type) {
   for (int i = 0; i < kDTypeCount; ++i) {
-    DLDataType known = dlpackType(static_cast<DType>(i));
+    DLDataType known = toDlpackType(static_cast<DType>(i));
     if (known.code == type.code && known.bits == type.bits && known.lanes == type.lanes)
       return std::string(dtypeName(static_cast<DType>(i)));
   }
@@ -46,21 +46,21 @@ static void checkTensor(const DLTensor &tensor, const TensorInfo &info, const ch
   if (!deviceName(tensor.device))
     fail(what, " '", info.name, "' is on DLPack device type ", int(tensor.device.device_type),
          "; required: cpu, CUDA, or (as extensions) virtual CPU devices and devices of plugins");
-  DLDataType wanted = dlpackType(info.dtype);
+  DLDataType wanted = toDlpackType(info.dtype);
   // Accept bytes for booleans: NumPy with older DLPack versions exports booleans as bytes.
   bool byteForBool =
       info.dtype == DType::Bool && tensor.dtype.code == kDLUInt && tensor.dtype.bits == 8;
   if (!byteForBool && (tensor.dtype.code != wanted.code || tensor.dtype.bits != wanted.bits ||
                        tensor.dtype.lanes != 1))
     fail(what, " '", info.name, "' must be of type ", dtypeName(info.dtype),
-         "; found: ", typeText(tensor.dtype), "; convert it");
+         "; found: ", formatType(tensor.dtype), "; convert it");
   bool sameShape = tensor.ndim == static_cast<int32_t>(info.shape.size());
   for (int32_t d = 0; sameShape && d < tensor.ndim; ++d)
     sameShape = tensor.shape[d] == info.shape[d];
   if (!sameShape) {
     std::vector<int64_t> found(tensor.shape, tensor.shape + std::max(0, tensor.ndim));
-    fail(what, " '", info.name, "' must have shape ", listed(info.shape),
-         "; found: ", listed(found), "; give a tensor of this shape");
+    fail(what, " '", info.name, "' must have shape ", formatList(info.shape),
+         "; found: ", formatList(found), "; give a tensor of this shape");
   }
   if (!tensor.data && info.bytes > 0)
     fail(what, " '", info.name, "' has no data; set the tensor's data pointer");
@@ -144,7 +144,7 @@ DLManagedTensor *allocateTensor(const TensorInfo &info) {
   tensor.data = owned->memory;
   tensor.device = {kDLCPU, 0};
   tensor.ndim = static_cast<int32_t>(info.shape.size());
-  tensor.dtype = dlpackType(info.dtype);
+  tensor.dtype = toDlpackType(info.dtype);
   tensor.shape = owned->shape.data();
   owned->managed.manager_ctx = owned.get();
   owned->managed.deleter = [](DLManagedTensor *self) {

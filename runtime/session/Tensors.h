@@ -10,7 +10,7 @@
 
 namespace dlc::runtime {
 
-DLDataType dlpackType(DType type);
+DLDataType toDlpackType(DType type);
 
 /// Returns the device of a tensor that inputData or outputData has validated; null for the host.
 Device *deviceOf(const DLTensor &tensor);

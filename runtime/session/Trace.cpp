@@ -10,12 +10,12 @@ namespace dlc::runtime {
 
 namespace {
 
-nlohmann::json metadata(const char *what, int group, size_t row, const std::string &name) {
+nlohmann::json makeMetadataEvent(const char *what, int group, size_t row, const std::string &name) {
   return {{"name", what}, {"ph", "M"}, {"pid", group}, {"tid", row}, {"args", {{"name", name}}}};
 }
 
 /// Adds events that name the row of each stream, if there are several streams.
-void nameStreams(const Plan &plan, int group, nlohmann::json &list) {
+void addStreamNames(const Plan &plan, int group, nlohmann::json &list) {
   if (plan.isPlain())
     return;
   std::vector<bool> computes(plan.streams.size()), meets(plan.streams.size());
@@ -25,15 +25,16 @@ void nameStreams(const Plan &plan, int group, nlohmann::json &list) {
     else if (command.op != Op::Copy && command.op != Op::Record && command.op != Op::Wait)
       computes[command.stream] = true;
   for (size_t s = 0; s < plan.streams.size(); ++s)
-    list.push_back(metadata("thread_name", group, s + 1,
-                            plan.devices[plan.streams[s]].name + (computes[s] ? ""
-                                                                  : meets[s]  ? ", collectives"
-                                                                              : ", copies")));
+    list.push_back(
+        makeMetadataEvent("thread_name", group, s + 1,
+                          plan.devices[plan.streams[s]].name + (computes[s] ? ""
+                                                                : meets[s]  ? ", collectives"
+                                                                            : ", copies")));
 }
 
 } // namespace
 
-int64_t firstOf(std::span<const TraceEvent> events) {
+int64_t findFirstStart(std::span<const TraceEvent> events) {
   int64_t first = INT64_MAX;
   for (const TraceEvent &event : events)
     first = std::min(first, event.startNs);
@@ -62,9 +63,9 @@ nlohmann::json traceRows(const Plan &plan, std::span<const CommandInfo> infos,
                     {"tid", event.stream + 1},
                     {"args", std::move(args)}});
   }
-  nameStreams(plan, group.number, list);
+  addStreamNames(plan, group.number, list);
   if (!group.name.empty())
-    list.push_back(metadata("process_name", group.number, 0, group.name));
+    list.push_back(makeMetadataEvent("process_name", group.number, 0, group.name));
   return list;
 }
 
@@ -78,7 +79,7 @@ void writeTraceFile(const std::string &path, nlohmann::json rows) {
 
 void Session::writeTrace(const std::string &path) {
   std::vector<TraceEvent> events = takeTrace();
-  writeTraceFile(path, traceRows(plan(), commands(), events, {.originNs = firstOf(events)}));
+  writeTraceFile(path, traceRows(plan(), commands(), events, {.originNs = findFirstStart(events)}));
 }
 
 } // namespace dlc::runtime

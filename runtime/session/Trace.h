@@ -21,7 +21,7 @@ struct TraceGroup {
   int64_t originNs = 0;
 };
 
-DLC_EXPORT int64_t firstOf(std::span<const TraceEvent> events);
+DLC_EXPORT int64_t findFirstStart(std::span<const TraceEvent> events);
 /// Returns the JSON events of a trace file, with one row per stream. `infos` is
 /// Session::commands().
 DLC_EXPORT nlohmann::json traceRows(const Plan &plan, std::span<const CommandInfo> infos,

@@ -14,38 +14,39 @@ namespace dlc::runtime {
 namespace {
 
 /// Returns a hash of the program's contents, independent of its file name.
-std::string hashOf(const Program &program) {
+std::string computeProgramHash(const Program &program) {
   const std::string manifest = program.manifest.dump();
   return message(std::hex, format::hashBytes(manifest.data(), manifest.size()), " ",
                  format::hashBytes(program.code.data, program.code.bytes));
 }
 
 template <typename Info>
-void addLines(const char *what, const std::vector<Info> &infos, std::vector<std::string> &lines) {
+void appendTensorLines(const char *what, const std::vector<Info> &infos,
+                       std::vector<std::string> &lines) {
   for (const Info &info : infos)
-    lines.push_back(message(what, " ", info.name, " ", typeText(info.dtype, info.shape),
+    lines.push_back(message(what, " ", info.name, " ", formatType(info.dtype, info.shape),
                             info.counter < 0 ? "" : " or less"));
 }
 
 } // namespace
 
-std::vector<std::string> programLines(const Program &program, const Plan &plan) {
-  std::vector<std::string> lines = collectiveLines(plan);
-  lines.insert(lines.begin(), "hash " + hashOf(program));
+std::vector<std::string> describeProgram(const Program &program, const Plan &plan) {
+  std::vector<std::string> lines = describeCollectives(plan);
+  lines.insert(lines.begin(), "hash " + computeProgramHash(program));
   return lines;
 }
 
-std::vector<std::string> interfaceLines(const Plan &plan) {
+std::vector<std::string> describeInterface(const Plan &plan) {
   std::vector<std::string> lines;
-  addLines("input", plan.inputs, lines);
-  addLines("output", plan.outputs, lines);
-  addLines("state", plan.states, lines);
-  for (std::string &line : collectiveLines(plan))
+  appendTensorLines("input", plan.inputs, lines);
+  appendTensorLines("output", plan.outputs, lines);
+  appendTensorLines("state", plan.states, lines);
+  for (std::string &line : describeCollectives(plan))
     lines.push_back(std::move(line));
   return lines;
 }
 
-void shareStates(World &world, StateSet &states, const Plan &plan) {
+void broadcastStates(World &world, StateSet &states, const Plan &plan) {
   if (world.size() == 1)
     return;
   std::vector<char> bytes;
@@ -66,7 +67,7 @@ void shareStates(World &world, StateSet &states, const Plan &plan) {
 
 void saveWorldState(World &world, const StateSet &states, const Plan &plan, const std::string &path,
                     const std::map<std::string, std::string> &metadata) {
-  if (hasShares(plan)) {
+  if (hasShardedStates(plan)) {
     saveShared(world, states, plan, path, metadata);
   } else if (world.rank() == 0 || states.hasParts()) {
     states.save(path, metadata);

@@ -15,14 +15,14 @@ namespace dlc::runtime {
 
 /// Returns lines for World::agree that identify the program file, if all ranks must have the same
 /// file.
-DLC_EXPORT std::vector<std::string> programLines(const Program &program, const Plan &plan);
+DLC_EXPORT std::vector<std::string> describeProgram(const Program &program, const Plan &plan);
 /// Returns lines for World::agree that describe inputs, outputs, states and collectives, if each
 /// rank has compiled the model for its own CPU.
-DLC_EXPORT std::vector<std::string> interfaceLines(const Plan &plan);
+DLC_EXPORT std::vector<std::string> describeInterface(const Plan &plan);
 
 /// Broadcasts rank 0's states to all ranks, except shards and parts, which differ between ranks.
 /// Must be called by all ranks together. Does nothing in a world of one rank.
-DLC_EXPORT void shareStates(World &world, StateSet &states, const Plan &plan);
+DLC_EXPORT void broadcastStates(World &world, StateSet &states, const Plan &plan);
 /// Saves a checkpoint of the states of all ranks. Must be called by all ranks together.
 DLC_EXPORT void saveWorldState(World &world, const StateSet &states, const Plan &plan,
                                const std::string &path,

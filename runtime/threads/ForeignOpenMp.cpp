@@ -27,13 +27,13 @@ constexpr std::chrono::milliseconds kSleepsAfter{50};
 constexpr std::array<std::string_view, 4> kLibraries{"libtorch_cpu.", "libgomp", "libiomp5.",
                                                      "libomp."};
 
-struct Loaded {
+struct FoundLibrary {
   size_t rank = kLibraries.size();
   std::string path;
 };
 
 /// Returns the number of libraries that the process has loaded so far.
-unsigned long long loadsSoFar() {
+unsigned long long countLoadedLibraries() {
   unsigned long long count = 0;
   dl_iterate_phdr(
       [](dl_phdr_info *info, size_t, void *to) {
@@ -44,11 +44,11 @@ unsigned long long loadsSoFar() {
   return count;
 }
 
-std::optional<OpenMp> loadedOpenMp() {
-  Loaded found;
+std::optional<OpenMp> findLoadedOpenMp() {
+  FoundLibrary found;
   dl_iterate_phdr(
       [](dl_phdr_info *info, size_t, void *to) {
-        Loaded &best = *static_cast<Loaded *>(to);
+        FoundLibrary &best = *static_cast<FoundLibrary *>(to);
         const char *slash = std::strrchr(info->dlpi_name, '/');
         std::string_view name = slash ? slash + 1 : info->dlpi_name;
         for (size_t rank = 0; rank < best.rank; ++rank)
@@ -59,15 +59,15 @@ std::optional<OpenMp> loadedOpenMp() {
         return 0;
       },
       &found);
-  return found.path.empty() ? std::nullopt : openMpOf(found.path.c_str());
+  return found.path.empty() ? std::nullopt : loadOpenMp(found.path.c_str());
 }
 
 /// CPU time of the calling thread's pool and of other threads: the threads borrowed from the other
 /// OpenMP runtime if they are known, otherwise all other threads of the process.
-struct Spent {
-  nanoseconds own = spentByOwn();
-  std::optional<nanoseconds> known = spentByBorrowed();
-  nanoseconds others = known ? *known : spentByProcess() - own;
+struct CpuTimes {
+  nanoseconds own = getPoolCpuTime();
+  std::optional<nanoseconds> known = getBorrowedCpuTime();
+  nanoseconds others = known ? *known : getProcessCpuTime() - own;
 };
 
 /// CPU times accumulated over runs that our own pool executed.
@@ -75,7 +75,7 @@ struct AccumulatedTimes {
   int runs = 0;
   nanoseconds own{}, others{};
 
-  void add(const Spent &before, const Spent &after) {
+  void add(const CpuTimes &before, const CpuTimes &after) {
     if (after.known.has_value() != before.known.has_value())
       return;
     ++runs;
@@ -114,9 +114,9 @@ bool ForeignThreads::isThere() {
   if (untilSearch-- > 0)
     return false;
   untilSearch = kBetweenSearches;
-  if (unsigned long long now = loadsSoFar(); now != loads) {
+  if (unsigned long long now = countLoadedLibraries(); now != loads) {
     loads = now;
-    other = loadedOpenMp();
+    other = findLoadedOpenMp();
   }
   return other.has_value();
 }
@@ -141,9 +141,9 @@ void ForeignThreads::run(Body work, void *data) {
 
 /// Runs the work with our own pool and measures the CPU time that the other threads use meanwhile.
 void ForeignThreads::look(Body work, void *data) {
-  const Spent before;
+  const CpuTimes before;
   work(data);
-  looks.add(before, Spent());
+  looks.add(before, CpuTimes());
   if (looks.areEnough())
     compare(std::exchange(looks, {}));
 }

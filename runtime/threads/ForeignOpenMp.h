@@ -15,8 +15,9 @@
 
 namespace dlc::threads {
 
-/// Calls run(data), which may throw. Parallel work uses the calling thread's pool, or the threads
-/// of another OpenMP runtime that were detected spinning.
+/// Calls run(data), which may throw. Its parallel work runs on the calling thread's own pool. If
+/// earlier calls measured that the threads of another OpenMP runtime (such as PyTorch's) spin on
+/// our cores, it runs on those threads instead.
 DLC_EXPORT void runWithForeignThreads(Body run, void *data);
 
 } // namespace dlc::threads

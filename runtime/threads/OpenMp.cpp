@@ -12,15 +12,15 @@
 namespace {
 
 /// State of a worksharing loop with a static schedule, one per thread.
-struct Loop {
+struct WorksharingLoop {
   long begin = 0, step = 1, count = 0, chunk = 0;
   long taken = 0; ///< number of chunks that the thread has taken
 };
-thread_local Loop loop;
+thread_local WorksharingLoop loop;
 
 /// Sets [begin, end) to the thread's next range of iterations; returns false if there are none.
 /// Without a chunk size, each thread has one contiguous range.
-bool next(long *begin, long *end) {
+bool takeNextChunk(long *begin, long *end) {
   const long team = dlc::threads::count(), me = dlc::threads::number();
   long first = 0, last = 0;
   if (loop.chunk <= 0) {
@@ -60,7 +60,7 @@ DLC_SHOWN bool DLCP_loop_static_start(long begin, long end, long step, long chun
                                       long *to) {
   long count = step > 0 ? (end - begin + step - 1) / step : (begin - end - step - 1) / -step;
   loop = {begin, step, std::max(0L, count), chunk, 0};
-  return next(from, to);
+  return takeNextChunk(from, to);
 }
-DLC_SHOWN bool DLCP_loop_static_next(long *from, long *to) { return next(from, to); }
+DLC_SHOWN bool DLCP_loop_static_next(long *from, long *to) { return takeNextChunk(from, to); }
 DLC_SHOWN void DLCP_loop_end_nowait() {}

@@ -40,22 +40,22 @@ void futexWake(Word &word, int most) {
 using Clock = std::chrono::steady_clock;
 
 /// Returns the CPUs on which a thread may run; an empty set on failure.
-cpu_set_t allowed(pid_t thread) {
+cpu_set_t getAffinity(pid_t thread) {
   cpu_set_t set;
   if (sched_getaffinity(thread, sizeof set, &set) != 0)
     CPU_ZERO(&set);
   return set;
 }
 
-std::optional<std::chrono::nanoseconds> timeOf(clockid_t clock) {
+std::optional<std::chrono::nanoseconds> readClock(clockid_t clock) {
   timespec time{};
   if (clock_gettime(clock, &time) != 0)
     return std::nullopt;
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-int processors() {
-  cpu_set_t set = allowed(0);
+int countProcessors() {
+  cpu_set_t set = getAffinity(0);
   return std::max(1, CPU_COUNT(&set));
 }
 
@@ -210,19 +210,19 @@ private:
 };
 
 /// Pool, index and thread count of the parallel work that a thread is executing.
-struct Place {
+struct ParallelPosition {
   ThreadPool *pool = nullptr; ///< pool for which it works
   int number = 0, count = 1;
 };
-thread_local Place place;
+thread_local ParallelPosition place;
 
-class Membership {
+class ParallelScope {
 public:
-  explicit Membership(const Place &now) : before(place) { place = now; }
-  ~Membership() { place = before; }
+  explicit ParallelScope(const ParallelPosition &now) : before(place) { place = now; }
+  ~ParallelScope() { place = before; }
 
 private:
-  Place before;
+  ParallelPosition before;
 };
 
 /// Per-thread state of a thread that requests parallel work.
@@ -232,7 +232,7 @@ struct CallerState {
   ThreadPool *pool = nullptr, *borrowed = nullptr;
   bool borrows = false;
   uint64_t jobs = 0;
-  std::vector<Place> before; ///< places that start() has replaced, restored by end()
+  std::vector<ParallelPosition> before; ///< places that start() has replaced, restored by end()
 
   ~CallerState() {
     for (ThreadPool *each : {pool, borrowed})
@@ -254,7 +254,7 @@ struct CallerState {
 };
 thread_local CallerState caller;
 
-void watchForks() {
+void registerForkHandler() {
   static const int watches = pthread_atfork(nullptr, nullptr, [] { process.fetch_add(1); });
   static_cast<void>(watches);
 }
@@ -286,7 +286,7 @@ int ThreadPool::grow(int threads) {
     crowd(threads);
     return std::min(threads, lent);
   }
-  watchForks();
+  registerForkHandler();
   while (int(workers.size()) < threads - 1) {
     left = -1;
     workers.push_back(std::make_unique<Worker>());
@@ -306,12 +306,12 @@ int ThreadPool::grow(int threads) {
 /// Updates isCrowded (more threads than CPUs) for this number of threads.
 void ThreadPool::crowd(int threads) {
   if (threads != known)
-    isCrowded.store(threads > processors(), std::memory_order_relaxed);
+    isCrowded.store(threads > countProcessors(), std::memory_order_relaxed);
   known = threads;
 }
 
 void ThreadPool::lend(const OpenMp &from, int threads, Body run, void *data) {
-  watchForks();
+  registerForkHandler();
   while (int(workers.size()) < threads - 1)
     workers.push_back(std::make_unique<Worker>());
   for (auto &worker : workers)
@@ -352,7 +352,7 @@ std::optional<std::chrono::nanoseconds> ThreadPool::spent() const {
   std::chrono::nanoseconds sum{0};
   for (const auto &worker : workers) {
     const clockid_t clock = worker->clock.load(std::memory_order_relaxed);
-    std::optional<std::chrono::nanoseconds> each = clock ? timeOf(clock) : std::nullopt;
+    std::optional<std::chrono::nanoseconds> each = clock ? readClock(clock) : std::nullopt;
     if (!each)
       return std::nullopt;
     sum += *each;
@@ -373,7 +373,7 @@ void ThreadPool::leaveMyCore(int threads) {
   auto now = Clock::now();
   if (left >= 0 && now - leftAt < std::chrono::milliseconds(10))
     return;
-  cpu_set_t set = allowed(0);
+  cpu_set_t set = getAffinity(0);
   if (CPU_COUNT(&set) < threads)
     return;
   CPU_CLR(mine, &set);
@@ -409,7 +409,7 @@ void ThreadPool::work(Worker &self, int number) {
       continue;
     }
     // Each thread executes the body exactly once: no new job starts before all threads are done.
-    Membership member({this, number, size.load(std::memory_order_relaxed)});
+    ParallelScope member({this, number, size.load(std::memory_order_relaxed)});
     body.load(std::memory_order_relaxed)(context.load(std::memory_order_relaxed));
     done.add();
   }
@@ -426,10 +426,10 @@ void ThreadPool::takeRanges(uint32_t job, int first) {
     if (!claims[range].of.compare_exchange_strong(open, job | kTaken, std::memory_order_acq_rel))
       continue;
     if (job & kParts) {
-      Membership member({this, range, count});
+      ParallelScope member({this, range, count});
       runPart(with);
     } else {
-      Membership member({this, 0, 1});
+      ParallelScope member({this, 0, 1});
       run(with, range, count);
     }
     done.add();
@@ -497,7 +497,7 @@ int defaultThreads() {
     const char *text = std::getenv("OMP_NUM_THREADS");
     return text ? std::atoi(text) : 0;
   }();
-  return asked > 0 ? asked : processors();
+  return asked > 0 ? asked : countProcessors();
 }
 
 void set(int threads) { caller.most = std::max(1, threads); }
@@ -531,7 +531,7 @@ void start(int threads, Body body, void *data) {
 }
 
 void end() {
-  Place before = caller.before.back();
+  ParallelPosition before = caller.before.back();
   caller.before.pop_back();
   if (!before.pool && place.pool)
     place.pool->end(place.count);
@@ -543,7 +543,7 @@ void barrier() {
     place.pool->barrier(place.count);
 }
 
-std::optional<OpenMp> openMpOf(const char *library) {
+std::optional<OpenMp> loadOpenMp(const char *library) {
   void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
   if (!handle)
     return std::nullopt;
@@ -563,19 +563,19 @@ std::optional<OpenMp> openMpOf(const char *library) {
 
 bool borrows() { return caller.borrows; }
 
-std::chrono::nanoseconds spentByOwn() {
+std::chrono::nanoseconds getPoolCpuTime() {
   std::chrono::nanoseconds sum =
-      timeOf(CLOCK_THREAD_CPUTIME_ID).value_or(std::chrono::nanoseconds(0));
+      readClock(CLOCK_THREAD_CPUTIME_ID).value_or(std::chrono::nanoseconds(0));
   if (CallerState::isHere(caller.pool))
     sum += caller.pool->spent().value_or(std::chrono::nanoseconds(0));
   return sum;
 }
 
-std::chrono::nanoseconds spentByProcess() {
-  return timeOf(CLOCK_PROCESS_CPUTIME_ID).value_or(std::chrono::nanoseconds(0));
+std::chrono::nanoseconds getProcessCpuTime() {
+  return readClock(CLOCK_PROCESS_CPUTIME_ID).value_or(std::chrono::nanoseconds(0));
 }
 
-std::optional<std::chrono::nanoseconds> spentByBorrowed() {
+std::optional<std::chrono::nanoseconds> getBorrowedCpuTime() {
   return CallerState::isHere(caller.borrowed) ? caller.borrowed->spent() : std::nullopt;
 }
 

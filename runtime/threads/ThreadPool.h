@@ -64,7 +64,7 @@ struct OpenMp {
 };
 /// Returns the functions of a library that is already loaded and keeps it loaded; std::nullopt if
 /// it is not loaded or lacks a function.
-DLC_EXPORT std::optional<OpenMp> openMpOf(const char *library);
+DLC_EXPORT std::optional<OpenMp> loadOpenMp(const char *library);
 /// Calls run(data), which may throw, with the threads of another OpenMP runtime as the workers of
 /// the calling thread's pool. The pool's own workers are used instead if the other runtime does not
 /// have exactly defaultThreads() threads, so that it would create or end threads; in nested calls;
@@ -73,12 +73,12 @@ DLC_EXPORT std::optional<OpenMp> openMpOf(const char *library);
 DLC_EXPORT void borrow(const OpenMp &from, Body run, void *data);
 DLC_EXPORT bool borrows(); ///< Returns whether the calling thread is borrowing threads.
 
-/// spentByOwn() returns the CPU time of the calling thread and its own workers. spentByBorrowed()
-/// returns the CPU time of the threads borrowed last, without the calling thread: std::nullopt if
-/// there are none or one has terminated.
-DLC_EXPORT std::chrono::nanoseconds spentByOwn();
-DLC_EXPORT std::chrono::nanoseconds spentByProcess(); ///< CPU time of the whole process.
-DLC_EXPORT std::optional<std::chrono::nanoseconds> spentByBorrowed();
+/// getPoolCpuTime() returns the CPU time of the calling thread and its own workers.
+/// getBorrowedCpuTime() returns the CPU time of the threads borrowed last, without the calling
+/// thread: std::nullopt if there are none or one has terminated.
+DLC_EXPORT std::chrono::nanoseconds getPoolCpuTime();
+DLC_EXPORT std::chrono::nanoseconds getProcessCpuTime(); ///< CPU time of the whole process.
+DLC_EXPORT std::optional<std::chrono::nanoseconds> getBorrowedCpuTime();
 
 } // namespace dlc::threads
 

@@ -10,7 +10,7 @@ import sys
 FUNCTIONS = {"GOMP_": "DLCP_", "omp_": "dlc_"}
 
 
-def asked(path):
+def read_openmp_imports(path):
     """Returns the names of the OpenMP functions that a library imports."""
     lines = subprocess.run(["nm", "-D", "--undefined-only", path], check=True, capture_output=True, text=True).stdout.splitlines()
     names = [line.split()[-1].split("@")[0] for line in lines]
@@ -28,7 +28,7 @@ def main():
         if len(old) != len(new) or data.count(old) != 1:
             sys.exit(f"{source}: {old!r} was expected once, found {data.count(old)} times: another build of oneDNN?")
         data = data.replace(old, new)
-    names = asked(source)
+    names = read_openmp_imports(source)
     if not names:
         sys.exit(f"{source}: does not use OpenMP; required: a build of oneDNN for libgomp")
     for name in names:

@@ -41,7 +41,7 @@ Kernel::Kernel(const cpu::Target &target, const Emit &emit) {
     fail("what was emitted does not verify");
   if (failed(cpu::LlvmLowering(module->getContext()).run(*module)))
     fail("cannot be lowered");
-  FailureOr<cpu::Code> code = cpu::compileKernel(*module, "kernel", target);
+  FailureOr<cpu::MachineCode> code = cpu::compileKernel(*module, "kernel", target);
   if (failed(code))
     fail("cannot be compiled");
   size = code->bytes.size();

@@ -47,7 +47,7 @@ std::vector<std::string> uncovered(const std::vector<Case> &cases) {
 /// false if there is no such option.
 bool takesSetting(dlc::CompileOptions &options, const std::string &name, const char *value,
                   int &at) {
-  for (const dlc::Setting &setting : settingsOf(options))
+  for (const dlc::Setting &setting : getModelSettings(options))
     if (name == std::string("--") + setting.name && (setting.isFlag() || value)) {
       at += !setting.isFlag();
       std::string problem = setting.set(setting.isFlag() ? "" : value);

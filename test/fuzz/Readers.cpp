@@ -67,7 +67,7 @@ Format npyFormat(const std::string &folder) {
   }
   format.read = [](const std::string &bytes, const std::string &) {
     runtime::NpyArray array =
-        runtime::parseNpy(runtime::copyToSpan(bytes.data(), bytes.size()), "mutant.npy");
+        runtime::parseNpy(runtime::copyToOwnedSpan(bytes.data(), bytes.size()), "mutant.npy");
     // Reads all bytes that the array claims to have.
     volatile char sink = 0;
     for (size_t i = 0; i < array.data.bytes; ++i)

@@ -18,7 +18,7 @@ from torch import nn
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "tools", "bench", "zoo"))
 import weightless
-from listing import settle
+from listing import initialize_as_trained
 
 
 class Tcn(nn.Module):
@@ -140,7 +140,7 @@ def benchmark(name):
     def make():
         sys.path.insert(0, os.path.join(HERE, "..", "..", "tools", "bench"))
         import networks
-        return networks.build(name, 1)
+        return networks.build_network(name, 1)
     return make
 
 
@@ -187,11 +187,11 @@ def main():
         try:
             module, inputs = NETWORKS[name]()
             module = module.eval()
-            settle(module)
+            initialize_as_trained(module)
             with tempfile.TemporaryDirectory() as folder, torch.no_grad():
                 file = os.path.join(folder, "m.onnx")
                 torch.onnx.export(module, inputs, file, dynamo=True, external_data=False, verbose=False)
-                size = weightless.write(onnx.load(file), path)
+                size = weightless.write_without_weights(onnx.load(file), path)
             print(f"{name:20} {size} bytes", flush=True)
         except Exception as error:
             print(f"{name:20} {type(error).__name__}: {str(error)[:300]}", flush=True)

@@ -65,7 +65,7 @@ def overloads_of(module):
         if node.op == "call_function" and node.target is not operator.getitem:
             try:
                 names.add(_graph.name_of(node))
-            except _graph.Refused:
+            except _graph.UnsupportedError:
                 names.add(str(node.target))
     return names
 
@@ -108,10 +108,10 @@ def examine_gradients(op, sample):
     reports = []
 
     def compiler(module, inputs):
-        reports.append(_report.begin("test"))
-        return make_boxed_func(_backend.split(module, _backend.Options(threads=1), reports[-1]).forward)
+        reports.append(_report.begin_graph_report("test"))
+        return make_boxed_func(_backend.split_graph(module, _backend.Options(threads=1), reports[-1]).forward)
 
-    run = aot_function(call, fw_compiler=compiler, bw_compiler=compiler, partition_fn=_backend._partition, decompositions=_graph.decompositions())
+    run = aot_function(call, fw_compiler=compiler, bw_compiler=compiler, partition_fn=_backend._partition_joint_graph, decompositions=_graph.decompositions())
     try:
         torch.manual_seed(SEED)
         found = run(*tensors)
@@ -198,7 +198,7 @@ def main():
                     continue
                 try:
                     with torch.no_grad():
-                        made = _backend.split(module, _backend.Options(strict=True, threads=1), _report.begin("test"))
+                        made = _backend.split_graph(module, _backend.Options(strict=True, threads=1), _report.begin_graph_report("test"))
                         compare(made(*tensors), wanted)
                     failure = None
                 except Exception as error:

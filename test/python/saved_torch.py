@@ -30,7 +30,7 @@ BATCHES = 4
 
 def losses(name, batch, steps, folder):
     """Python's, and C's."""
-    training = networks.training(name, batch)
+    training = networks.make_training_setup(name, batch)
     optimizer = torch.optim.SGD(training.module.parameters(), lr=training.rate)
     batches = [training.batch_of(i) for i in range(min(steps, BATCHES))]
     step = dlc.train_step(training.module, training.loss, optimizer, batches[0], clip_norm=training.clip)

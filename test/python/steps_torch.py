@@ -42,7 +42,7 @@ def timed(step, batch):
 
 
 def run(name, arguments):
-    training = networks.training(name, arguments.batch)
+    training = networks.make_training_setup(name, arguments.batch)
     modules = [training.module, copy.deepcopy(training.module)]
     optimizers = [torch.optim.SGD(each.parameters(), lr=training.rate) for each in modules]
     batches = [training.batch_of(i) for i in range(min(arguments.steps, 4))]

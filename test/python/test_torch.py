@@ -100,12 +100,12 @@ def test_a_changed_parameter_is_seen(images):
 def test_parameters_are_constants_again_once_they_have_settled(images, monkeypatch):
     graphs = []
 
-    class Kept(_backend._Frozen):
+    class Kept(_backend._FrozenParameterGraph):
         def __init__(self, *given):
             super().__init__(*given)
             graphs.append(self)
 
-    monkeypatch.setattr(_backend, "_Frozen", Kept)
+    monkeypatch.setattr(_backend, "_FrozenParameterGraph", Kept)
     module = net().eval()
     run = compiled(module)
     run(images)
@@ -164,7 +164,7 @@ def test_views_that_only_pytorch_reads_stay_there():
 
     graph = make_fx(lambda x: (torch.linalg.eigvalsh(x[1:, 1:].T), x.T @ x, x[0]))(torch.randn(4, 4)).graph
     refused = {node.name: "no import" for node in graph.nodes if "eigh" in node.name}
-    found = _backend._views_for(graph, refused)
+    found = _backend._find_eager_views(graph, refused)
     views = [node for node in graph.nodes if node.name in found]
     assert refused and [node.target._opname for node in views] == ["slice", "slice", "permute"]
 

@@ -31,7 +31,7 @@ def layouts():
     """Of what goes from program to program, as the programs have it."""
     found = []
     for each in gc.get_objects():
-        if type(each) is _backend.Piece:
+        if type(each) is _backend.CompiledSubgraph:
             found += [value.layout for value in each._run._sessions[0].inputs if value.layout]
     return found
 

@@ -527,13 +527,13 @@ def test_the_report_counts_what_pytorch_computes():
 
 
 def test_what_the_compiler_refuses_stays_alone(monkeypatch):
-    class Piece(_backend.Piece):
+    class Piece(_backend.CompiledSubgraph):
         def __init__(self, part, *others):
             if any("tanh" in str(node.target) for node in part.graph.nodes):
                 raise ValueError("no tanh today")
             super().__init__(part, *others)
 
-    monkeypatch.setattr(_backend, "Piece", Piece)
+    monkeypatch.setattr(_backend, "CompiledSubgraph", Piece)
     with torch.no_grad():
         x = torch.randn(3, 4)
         function = lambda x: torch.split((x.exp() + 1).tanh().cos() * 2, 2, 1)

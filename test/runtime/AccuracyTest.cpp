@@ -37,7 +37,7 @@ std::array<double, 3> productErrors(int64_t m, int64_t n, int64_t k, const json 
 }
 
 TEST(Accuracy, Products) {
-  if (!dlc::tiles::available())
+  if (!dlc::tiles::isAvailable())
     GTEST_SKIP() << "this processor has no AMX tiles for bf16";
   std::printf("| terms of a sum | three bf16 products: direct, parts, apart | six bf16 products |\n"
               "|---|---|---|\n");

@@ -52,7 +52,7 @@ struct Weights {
   int64_t depth, count;
   std::vector<int8_t> numbers;
   std::vector<float> scales, zeros;
-  blocks::Plain plain;
+  blocks::BlockQuantizedWeights plain;
 };
 
 struct How {
@@ -67,7 +67,7 @@ struct How {
 constexpr int64_t kTiles = 32;
 
 json descriptionOf(Size s, const Weights &w, const How &how, int64_t lanes) {
-  json desc = blocks::parametersOf(w.plain, std::min(lanes, blocks::kPanel), how.digits);
+  json desc = blocks::buildParameters(w.plain, std::min(lanes, blocks::kPanel), how.digits);
   if (lanes == kTiles)
     desc["parts"] = how.digits;
   desc.update({{"kind", "product"},
@@ -121,9 +121,9 @@ double errorOf(Size s, How how, int64_t lanes, std::vector<float> x = {}) {
 std::vector<int64_t> lanesHere(int64_t depth = kTiles) {
   std::vector<int64_t> all;
   for (int64_t lanes : {8, 16})
-    if (blocks::lanes() >= lanes)
+    if (blocks::getKernelLanes() >= lanes)
       all.push_back(lanes);
-  if (blocks::hasTilesFor(depth))
+  if (blocks::supportsTiles(depth))
     all.push_back(kTiles);
   return all;
 }
@@ -164,9 +164,9 @@ TEST(Blocks, AcrossAndInThreads) {
 
 /// More rows than one pass over the weights processes.
 TEST(Blocks, ManyRowsOnTiles) {
-  if (!blocks::hasTilesFor(kTiles))
+  if (!blocks::supportsTiles(kTiles))
     GTEST_SKIP() << "no tiles here";
-  const int64_t k = 2080, rows = blocks::rowsOnTiles(k, 3);
+  const int64_t k = 2080, rows = blocks::countRowsOnTiles(k, 3);
   for (int64_t m : {rows - 1, rows + 1, 2 * rows + 40})
     for (bool isAcross : {false, true})
       EXPECT_LT(errorOf({m, 50, k, 32}, {.threads = 2, .isAcross = isAcross}, kTiles), bound(3))

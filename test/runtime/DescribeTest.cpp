@@ -35,7 +35,7 @@ TEST(Describe, WindowsInEachSpelling) {
                  {"pads_l", {1, -1}},
                  {"pads_r", {0, 4}}});
   auto check = [](const json &desc, const Window::Words &words) {
-    Sliding s = Sliding::read(Fields(desc, "test"), words);
+    SlidingWindow s = SlidingWindow::read(Fields(desc, "test"), words);
     EXPECT_EQ(s.batch, 2);
     EXPECT_EQ(s.channels, 8);
     EXPECT_EQ(s.features, 6);
@@ -57,7 +57,7 @@ TEST(Describe, WindowsInEachSpelling) {
 
 TEST(Describe, WhatIsLeftOutIsDense) {
   json desc = {{"src", {1, 4, 5, 6, 7}}, {"dst", {1, 4, 5, 6, 7}}, {"window", 1}};
-  Sliding s = Sliding::read(Fields(desc, "test"), kWindowWords);
+  SlidingWindow s = SlidingWindow::read(Fields(desc, "test"), kWindowWords);
   EXPECT_THAT(s.window.sizes, ElementsAre(1, 1, 1));
   EXPECT_THAT(s.window.dilations, ElementsAre(1, 1, 1));
   EXPECT_TRUE(s.isPoint());
@@ -69,7 +69,7 @@ TEST(Describe, WrongWindows) {
     json desc = kImages;
     desc["kernel"] = {1, 1};
     desc[name] = std::move(value);
-    return refusal([&] { Sliding::read(Fields(desc, "test"), kKernelWords); });
+    return refusal([&] { SlidingWindow::read(Fields(desc, "test"), kKernelWords); });
   };
   EXPECT_EQ(with("strides", {1, 1}), "accepted");
   EXPECT_EQ(with("strides", {0, 1}),
@@ -84,13 +84,13 @@ TEST(Describe, WrongWindows) {
   EXPECT_EQ(with("dst", {2, 1, int64_t(1) << 36, 1}), "accepted");
   EXPECT_EQ(with("src", {2, 8, 0, 7}), "accepted");
   json empty = {{"src", {2, 8, 0, 7}}, {"dst", {2, 6, 5, 4}}, {"window", {1, 1}}};
-  EXPECT_THAT(refusal([&] { Sliding::read(Fields(empty, "test"), kWindowWords); }),
+  EXPECT_THAT(refusal([&] { SlidingWindow::read(Fields(empty, "test"), kWindowWords); }),
               HasSubstr("'src' must be 4 integers from 1 to"));
   json far = {{"src", {1, 1, 1}},
               {"dst", {1, 1, int64_t(1) << 36}},
               {"kernel", {1}},
               {"strides", {1 << 30}}};
-  EXPECT_THAT(refusal([&] { Sliding::read(Fields(far, "test"), kKernelWords); }),
+  EXPECT_THAT(refusal([&] { SlidingWindow::read(Fields(far, "test"), kKernelWords); }),
               HasSubstr("the extent of its windows overflows"));
 }
 
@@ -107,7 +107,7 @@ TEST(Describe, Convolutions) {
   uint64_t src = 2 * 8 * 63 * 4, dst = 2 * 6 * 20 * 4;
   auto check = [&](std::vector<runtime::BufferInfo> buffers) {
     return refusal([&] {
-      Buffers given(buffers, "test");
+      BufferChecker given(buffers, "test");
       c.check(given, c.weightElements());
       given.end();
     });
@@ -142,12 +142,12 @@ TEST(Describe, BuffersOfProducts) {
                {"scale", 0.5},
                {"post_ops", json::array()}};
   desc["post_ops"].push_back({{"kind", "binary"}, {"alg", "add"}, {"strides", {0, 0, 1}}});
-  Product p = Product::read(Fields(desc, "test"));
+  MatmulDesc p = MatmulDesc::read(Fields(desc, "test"));
   EXPECT_EQ(p.posts.epilogue.scale, 0.5f);
   EXPECT_FALSE(p.addsUp());
   auto check = [&](std::vector<runtime::BufferInfo> buffers) {
     return refusal([&] {
-      Buffers given(buffers, "test");
+      BufferChecker given(buffers, "test");
       p.check(given, 0);
     });
   };
@@ -171,7 +171,8 @@ TEST(Describe, NumbersThatDoNotFit) {
   EXPECT_THAT(refusal([&] { fields.dtype("word"); }), HasSubstr("'word' must be a string"));
   EXPECT_THAT(refusal([&] { Fields(json(3), "test"); }), HasSubstr("required: an object"));
   EXPECT_THAT(refusal([&] {
-                reach(std::vector<int64_t>{int64_t(1) << 40}, std::vector<int64_t>{1 << 30});
+                computeExtent(std::vector<int64_t>{int64_t(1) << 40},
+                              std::vector<int64_t>{1 << 30});
               }),
               HasSubstr("exceed the address range"));
 }

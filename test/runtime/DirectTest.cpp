@@ -65,7 +65,7 @@ std::vector<double> wanted(const Layer &l, int block, const std::vector<float> &
 std::vector<float> resultOf(const json &desc, int threads, const std::vector<float> &x,
                             const std::vector<float> &w, size_t count,
                             std::vector<std::vector<float>> operands = {}) {
-  dlc::direct::Packed packed = dlc::direct::packWeights(desc, w.data(), threads);
+  dlc::direct::PackedWeights packed = dlc::direct::packWeights(desc, w.data(), threads);
   EXPECT_TRUE(packed.data) << packed.error;
   std::vector<float> result(count, NAN);
   std::vector<void *> buffers = {const_cast<float *>(x.data()), packed.data.get()};
@@ -125,7 +125,7 @@ TEST(Direct, Splits) {
     for (int block : blocks())
       for (int threads : {1, 2, 5}) {
         auto request = dlc::direct::Convolution::parse(describe(l, block, false));
-        dlc::direct::Plan plan(request, threads);
+        dlc::direct::WorkPartition plan(request, threads);
         seen.insert({request.readsInPlace(), plan.sharesPixels, plan.imageParts > 1});
       }
   };
@@ -136,10 +136,11 @@ TEST(Direct, Splits) {
   all({1, 16, 32, 5, 5, {3, 3}});
   EXPECT_EQ(seen.size(), 8u);
   json desc = describe({1, 16, 160, 7, 7}, blocks().front(), false);
-  EXPECT_TRUE(dlc::direct::readingOf(desc, 2).inPlace && dlc::direct::readingOf(desc, 2).whole);
-  EXPECT_FALSE(dlc::direct::readingOf(desc, 1).whole);
+  EXPECT_TRUE(dlc::direct::describeSourceAccess(desc, 2).inPlace &&
+              dlc::direct::describeSourceAccess(desc, 2).whole);
+  EXPECT_FALSE(dlc::direct::describeSourceAccess(desc, 1).whole);
   desc["channels_last"] = true;
-  EXPECT_FALSE(dlc::direct::readingOf(desc, 2).inPlace);
+  EXPECT_FALSE(dlc::direct::describeSourceAccess(desc, 2).inPlace);
 }
 
 /// Rows of the window that contain only padding, in some parts of an image or in all.
@@ -149,7 +150,7 @@ TEST(Direct, WindowsBeyondTheImage) {
   everyForm({1, 16, 16, 3, 3, {2, 1}, {1, 1}, {1, 1}, {6, 0}, {2, 0}}); // some results contain only
                                                                         // padding
   auto partOf = [](const Layer &l) {
-    return dlc::direct::readingOf(describe(l, blocks().front(), false), 1).windowPart;
+    return dlc::direct::describeSourceAccess(describe(l, blocks().front(), false), 1).windowPart;
   };
   EXPECT_EQ(partOf({1, 16, 16, 9, 8, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}), 1);
   EXPECT_EQ(partOf({1, 16, 16, 4, 4, {3, 3}, {1, 1}, {4, 1}, {4, 1}, {4, 1}}), 1.0 / 3);

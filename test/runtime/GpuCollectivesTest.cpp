@@ -71,7 +71,7 @@ Floats resultIn(World *world, const Program &program, int64_t from, int64_t to) 
 
 /// Runs the body on all ranks. Returns the error of each rank, or "". An error ends the world.
 std::vector<std::string> onRanks(int ranks, const std::function<void(World &)> &body) {
-  auto worlds = runtime::loopbackWorlds(ranks);
+  auto worlds = runtime::createLoopbackWorlds(ranks);
   std::vector<std::string> errors(worlds.size());
   std::vector<std::thread> threads;
   for (size_t rank = 0; rank < errors.size(); ++rank)

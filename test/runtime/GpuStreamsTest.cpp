@@ -51,7 +51,7 @@ Program withKernels() {
                       {"name", "sample"},
                       {"constants", {{{"bytes", image.size()}}}},
                       {"modules", {{{"arch", "sm_90"}, {"image", 0}}}}};
-  program.constants = {runtime::copyToSpan(image.data(), image.size())};
+  program.constants = {runtime::copyToOwnedSpan(image.data(), image.size())};
   for (const char *kernel : kKernels)
     program.manifest["kernels"].push_back({{"name", kernel}, {"module", 0}, {"function", kernel}});
   return program;
@@ -125,7 +125,7 @@ TEST(GpuStreams, StateAndArgumentsOnTheDevice) {
   runtime::Device &other = runtime::openDevice({"cuda", 0}), &cpu = runtime::openDevice({"cpu", 0});
   runtime::DeviceMemory there(other, kBytes, "x");
   copyBytes(there.data(), other, x.data(), cpu, kBytes);
-  runtime::Argument argument{there.data(), &other};
+  runtime::BoundArray argument{there.data(), &other};
   session.runOn({&argument, 1}, {});
   session.states().get(0, sum.data());
   EXPECT_EQ(sum, std::vector<float>(kN, 6));
@@ -236,7 +236,7 @@ Program rows(int64_t trips, bool counts) {
   m["inputs"] = {on(tensor("x", "f32", {kN}), "cuda:0")};
   m["outputs"] = {on(tensor("y", "f32", {trips, kN}), "cuda:0")};
   m["constants"].push_back({{"bytes", 8}});
-  program.constants.push_back(runtime::copyToSpan(&trips, sizeof trips));
+  program.constants.push_back(runtime::copyToOwnedSpan(&trips, sizeof trips));
   json row = on(buffer("output", 0, kBytes), "cuda:0");
   row["step"] = kBytes;
   m["buffers"] = {on(buffer("input", 0, kBytes), "cuda:0"),
@@ -275,7 +275,7 @@ TEST(GpuStreams, LoopsOfKnownLengthAreGraphs) {
       runtime::DeviceMemory &result = to[size_t(round % 2)];
       std::vector<float> poison(y.size(), -1);
       copyBytes(result.data(), gpu, poison.data(), cpu, kTrips * kBytes);
-      runtime::Argument in{from.data(), &gpu}, out{result.data(), &gpu};
+      runtime::BoundArray in{from.data(), &gpu}, out{result.data(), &gpu};
       session.runOn({&in, 1}, {&out, 1});
       copyBytes(y.data(), cpu, result.data(), gpu, kTrips * kBytes);
       EXPECT_EQ(y, wanted) << round;
@@ -297,7 +297,7 @@ TEST(GpuStreams, GraphsFollowTheArguments) {
     copyBytes(x[size_t(i)].data(), gpu, values.data(), cpu, kBytes);
   }
   auto run = [&](size_t i, size_t skip) {
-    runtime::Argument from{x[i].data(), &gpu}, to{y[i].data() + skip, &gpu};
+    runtime::BoundArray from{x[i].data(), &gpu}, to{y[i].data() + skip, &gpu};
     session.runOn({&from, 1}, {&to, 1});
     std::vector<float> values(kN);
     copyBytes(values.data(), cpu, y[i].data() + skip, gpu, kBytes);

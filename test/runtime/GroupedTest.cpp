@@ -18,10 +18,10 @@ struct How {
   int parts = 0;
   int64_t lanes = 0;
 
-  bool isHere() const { return parts ? tiles::available() : vectors::lanes() >= lanes; }
+  bool isHere() const { return parts ? tiles::isAvailable() : vectors::lanes() >= lanes; }
   const char *library() const { return parts ? "tiles" : lanes ? "vectors" : "builtin"; }
   products::KernelConfig form() const {
-    return parts ? tiles::configOf(parts) : vectors::groupedConfig(lanes);
+    return parts ? tiles::makeKernelConfig(parts) : vectors::makeGroupedConfig(lanes);
   }
   json describe(const char *kind) const {
     json desc = {{"kind", kind}};

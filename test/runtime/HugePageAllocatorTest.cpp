@@ -66,7 +66,7 @@ TEST(HugePageAllocator, LastAllocationIsFreed) {
 TEST(Weights, ArePackedWhereTheyAreToStay) {
   std::vector<char> there(1000);
   {
-    dlc::runtime::WeightsPlace place([&](uint64_t bytes) {
+    dlc::runtime::WeightsMemoryScope place([&](uint64_t bytes) {
       return bytes <= there.size() ? std::shared_ptr<void>(there.data(), [](void *) {}) : nullptr;
     });
     EXPECT_EQ(dlc::runtime::allocateWeights(1000).get(), there.data());

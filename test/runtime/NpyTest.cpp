@@ -26,7 +26,7 @@ std::vector<uint8_t> npy(const std::string &header, const std::vector<uint8_t> &
 }
 
 NpyArray parse(const std::vector<uint8_t> &bytes) {
-  return parseNpy(runtime::copyToSpan(bytes.data(), bytes.size()), "test.npy");
+  return parseNpy(runtime::copyToOwnedSpan(bytes.data(), bytes.size()), "test.npy");
 }
 
 } // namespace
@@ -66,7 +66,7 @@ TEST(Npy, PackedIntegersHaveBytesInFiles) {
   EXPECT_EQ(back.dtype, DType::I8);
   ASSERT_EQ(back.data.bytes, sizeof bytes);
   EXPECT_EQ(std::memcmp(back.data.data, bytes, sizeof bytes), 0);
-  NpyArray again = packedArray(back, DType::I4, "a.npy");
+  NpyArray again = packArray(back, DType::I4, "a.npy");
   EXPECT_EQ(again.dtype, DType::I4);
   EXPECT_EQ(again.shape, shape);
   ASSERT_EQ(again.data.bytes, sizeof packed);
@@ -75,19 +75,19 @@ TEST(Npy, PackedIntegersHaveBytesInFiles) {
   NpyArray bits = parse(
       npy("{'descr': '<V1', 'fortran_order': False, 'shape': (2, 3), }\n", {15, 8, 7, 1, 2, 14}));
   EXPECT_EQ(bits.dtype, DType::U4);
-  EXPECT_EQ(std::memcmp(packedArray(bits, DType::I4, "").data.data, packed, sizeof packed), 0);
+  EXPECT_EQ(std::memcmp(packArray(bits, DType::I4, "").data.data, packed, sizeof packed), 0);
   NpyArray large =
       parse(npy("{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }\n", {1, 16, 2}));
   try {
-    packedArray(large, DType::U4, "b.npy");
+    packArray(large, DType::U4, "b.npy");
     FAIL();
   } catch (const Error &error) {
     EXPECT_STREQ(error.what(), "'b.npy': required: u4; found: 16 (element 1); give integers from 0 "
                                "to 15");
   }
   // Other types are left to the caller's checks.
-  EXPECT_EQ(packedArray(large, DType::I4, "").dtype, DType::U8);
-  EXPECT_EQ(packedArray(large, DType::F32, "").dtype, DType::U8);
+  EXPECT_EQ(packArray(large, DType::I4, "").dtype, DType::U8);
+  EXPECT_EQ(packArray(large, DType::F32, "").dtype, DType::U8);
 }
 
 TEST(Npy, FortranOrder) {

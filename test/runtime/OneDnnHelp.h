@@ -13,7 +13,7 @@
 
 namespace dlc::test {
 
-using onednn::Described;
+using onednn::OperationDescription;
 
 inline json layout(std::vector<int64_t> dims, const std::string &tag = "any",
                    const std::string &dtype = "f32") {
@@ -42,13 +42,14 @@ inline std::vector<float> pattern(int64_t count, int seed) {
 
 /// Creates a call with sufficiently large buffers. Returns nothing and the reason in `error` on
 /// failure.
-inline std::optional<Runnable> callOf(const Described &described, int threads, std::string &error) {
+inline std::optional<Runnable> callOf(const OperationDescription &described, int threads,
+                                      std::string &error) {
   std::vector<runtime::BufferInfo> buffers(described.arguments.size(), {UINT64_MAX, true});
   return Runnable::create("onednn", described.desc, buffers, threads, error);
 }
 
 struct Ran {
-  Described described;
+  OperationDescription described;
   std::map<std::string, std::vector<float>> outputs; // row-major f32
 };
 
@@ -66,8 +67,8 @@ inline Ran runDesc(const json &desc, const std::map<std::string, std::vector<flo
   for (const onednn::Argument &argument : ran.described.arguments) {
     auto given = inputs.find(argument.name);
     if (given != inputs.end()) {
-      onednn::Packed packed = onednn::packWeights(ran.described.desc, argument.name,
-                                                  given->second.data(), "", "f32", threads);
+      onednn::PackedWeights packed = onednn::packWeights(ran.described.desc, argument.name,
+                                                         given->second.data(), "", "f32", threads);
       EXPECT_TRUE(packed.ok) << argument.name << ": " << packed.error;
       EXPECT_EQ(packed.bytes, argument.bytes);
       owners.push_back(packed.data);

@@ -94,7 +94,7 @@ TEST(OneDnnRecurrent, EveryLstmImplementation) {
   json desc = cell.desc("lstm", 4);
   desc["src_iter_c"] = desc["dst_iter_c"] = layout({1, 1, cell.batch, cell.hidden}, "abcd");
   auto expected = runDesc(desc, cell.inputs()).outputs["dst_layer"];
-  for (const Described &one : onednn::describeAll(desc, 2)) {
+  for (const OperationDescription &one : onednn::describeAll(desc, 2)) {
     SCOPED_TRACE(one.implementation);
     expectClose(runDesc(one.desc, cell.inputs()).outputs["dst_layer"], expected, 1e-5);
   }
@@ -208,7 +208,7 @@ TEST(OneDnnLowPrecision, QuantisedMatmul) {
                {"dst", layout({m, n}, "ab", "f32")},
                {"scales", {{"src", 0}, {"weights", 2}}},
                {"zero_points", {{"src", 0}}}};
-  Described described = onednn::describe(desc, 2);
+  OperationDescription described = onednn::describe(desc, 2);
   ASSERT_TRUE(described.ok) << described.error;
   ASSERT_EQ(described.arguments.size(), 6u);
   EXPECT_EQ(described.arguments[4].name, "scales.weights");
@@ -255,10 +255,10 @@ TEST(OneDnnLowPrecision, SignedConvolutionWithOpaqueWeights) {
     value = std::round(value * 8);
   for (float &value : weights)
     value = 2 * std::round(value * 4); // small values: see Desc.md about machines without VNNI
-  Described resolved = onednn::describe(desc, 2);
+  OperationDescription resolved = onednn::describe(desc, 2);
   ASSERT_TRUE(resolved.ok) << resolved.error;
   std::cout << resolved.implementation << ": " << resolved.find("weights")->tag << "\n";
-  Described again = onednn::describe(resolved.desc, 2);
+  OperationDescription again = onednn::describe(resolved.desc, 2);
   ASSERT_TRUE(again.ok) << again.error;
   EXPECT_EQ(again.desc, resolved.desc);
   Ran ran = runDesc(resolved.desc, {{"src", x}, {"weights", weights}});

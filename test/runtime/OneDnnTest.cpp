@@ -69,7 +69,7 @@ const ConvShape kConvs[] = {
 
 /// Checks that describing each argument's layout tag again returns the same layout: same size, same
 /// tag.
-void expectRoundTrip(const Described &described) {
+void expectRoundTrip(const OperationDescription &described) {
   for (const onednn::Argument &argument : described.arguments) {
     if (argument.tag == "strided" || argument.tag.rfind("opaque:", 0) == 0)
       continue;
@@ -78,7 +78,7 @@ void expectRoundTrip(const Described &described) {
     ASSERT_TRUE(bytes) << argument.name << " " << argument.tag;
     EXPECT_EQ(*bytes, argument.bytes) << argument.name << " " << argument.tag;
   }
-  Described second = describe(described.desc, 2);
+  OperationDescription second = describe(described.desc, 2);
   ASSERT_TRUE(second.ok) << second.error;
   EXPECT_EQ(second.implementation, described.implementation);
   EXPECT_EQ(second.desc, described.desc);
@@ -102,7 +102,7 @@ TEST(OneDnn, EveryImplementationCanBeAskedFor) {
   int opaque = 0, total = 0;
   for (const ConvShape &s : kConvs)
     for (const char *dtype : {"f32", "bf16"})
-      for (const Described &one : describeAll(convDesc(s, "any", dtype), 2)) {
+      for (const OperationDescription &one : describeAll(convDesc(s, "any", dtype), 2)) {
         SCOPED_TRACE(one.desc.dump());
         ASSERT_TRUE(one.ok);
         expectRoundTrip(one);
@@ -119,7 +119,7 @@ TEST(OneDnn, EveryImplementationComputesTheSame) {
   auto x = pattern(s.n * s.c * s.h * s.w, 1);
   auto weights = pattern(s.o * s.c * s.k * s.k, 2), bias = pattern(s.o, 3);
   auto expected = naiveConv(s, x, weights, bias);
-  for (const Described &one : describeAll(convDesc(s), 2)) {
+  for (const OperationDescription &one : describeAll(convDesc(s), 2)) {
     SCOPED_TRACE(one.implementation);
     Ran ran = runDesc(one.desc, {{"src", x}, {"weights", weights}, {"bias", bias}});
     EXPECT_EQ(ran.described.implementation, one.implementation);
@@ -129,12 +129,12 @@ TEST(OneDnn, EveryImplementationComputesTheSame) {
 
 TEST(OneDnn, PaddedBytesAndZeroPadding) {
   json desc = convDesc(kConvs[7], "aBcd16b");
-  Described described = describe(desc, 2);
+  OperationDescription described = describe(desc, 2);
   ASSERT_TRUE(described.ok) << described.error;
   EXPECT_EQ(described.find("src")->bytes, 2u * 16 * 81 * 4);
   EXPECT_EQ(described.find("dst")->bytes, 2u * 32 * 81 * 4);
   auto x = pattern(2 * 13 * 81, 1);
-  onednn::Packed packed = onednn::packWeights(described.desc, "src", x.data());
+  onednn::PackedWeights packed = onednn::packWeights(described.desc, "src", x.data());
   ASSERT_TRUE(packed.ok) << packed.error;
   const float *data = static_cast<const float *>(packed.data.get());
   for (int64_t i = 0; i < 81; ++i)
@@ -172,7 +172,7 @@ TEST(OneDnn, AbsoluteValueOfZeroIsPositive) {
   const std::vector<float> weights(16, 1.0f), bias(16, 0.0f), zeros(25, 0.0f);
   json desc = convDesc(s, "abcd");
   desc["post_ops"] = {{{"kind", "eltwise"}, {"alg", "abs"}}};
-  for (const Described &one : describeAll(desc, 2)) {
+  for (const OperationDescription &one : describeAll(desc, 2)) {
     SCOPED_TRACE(one.implementation);
     Ran ran = runDesc(one.desc, {{"src", zeros}, {"weights", weights}, {"bias", bias}});
     for (float y : ran.outputs["dst"])
@@ -237,7 +237,7 @@ TEST(OneDnn, SumReadsTheDestination) {
                {"weights", layout({n, n}, "ab")},
                {"dst", layout({n, n}, "ab")},
                {"post_ops", {{{"kind", "sum"}, {"scale", 2.0}}}}};
-  Described described = describe(desc);
+  OperationDescription described = describe(desc);
   ASSERT_TRUE(described.ok) << described.error;
   std::string error;
   auto executable = callOf(described, 2, error);
@@ -286,7 +286,7 @@ TEST(OneDnn, MatmulThroughStrides) {
                {"src", {{"dims", {4, 4}}, {"dtype", "f32"}, {"strides", {8, 1}}}},
                {"weights", layout({4, 3}, "ab")},
                {"dst", layout({4, 3}, "ab")}};
-  Described described = describe(desc);
+  OperationDescription described = describe(desc);
   ASSERT_TRUE(described.ok) << described.error;
   EXPECT_EQ(described.find("src")->bytes, (3u * 8 + 4) * 4);
   EXPECT_EQ(described.desc["src"]["strides"], json({8, 1}));
@@ -537,10 +537,10 @@ TEST(OneDnn, WrongDescriptions) {
 /// fall back to the reference implementation with another.
 TEST(OneDnn, OtherThreadCountsKeepFastImplementations) {
   for (const ConvShape &s : kConvs) {
-    Described compiled = describe(convDesc(s), 2);
+    OperationDescription compiled = describe(convDesc(s), 2);
     ASSERT_TRUE(compiled.ok);
     for (int threads : {1, 3, 8, 64}) {
-      Described other = describe(compiled.desc, threads);
+      OperationDescription other = describe(compiled.desc, threads);
       ASSERT_TRUE(other.ok) << other.error;
       EXPECT_EQ(other.implementation.rfind("ref", 0), std::string::npos)
           << threads << compiled.desc;
@@ -568,14 +568,14 @@ TEST(OneDnn, AnswersAreShared) {
 
 TEST(OneDnn, LibraryCommandInAProgram) {
   const ConvShape &s = kConvs[1];
-  Described described = describe(convDesc(s), 2);
+  OperationDescription described = describe(convDesc(s), 2);
   ASSERT_TRUE(described.ok);
   auto x = pattern(64 * 196, 1), weights = pattern(64 * 64 * 9, 2), bias = pattern(64, 3);
   Program program = emptyProgram();
   json &m = program.manifest;
   auto packed = onednn::packWeights(described.desc, "weights", weights.data());
   program.constants = {{packed.data.get(), packed.bytes, packed.data},
-                       runtime::copyToSpan(bias.data(), 256)};
+                       runtime::copyToOwnedSpan(bias.data(), 256)};
   m["constants"] = {{{"bytes", packed.bytes}}, {{"bytes", 256}}};
   uint64_t plain = 64 * 196 * 4, src = described.find("src")->bytes,
            dst = described.find("dst")->bytes;
@@ -622,8 +622,8 @@ TEST(OneDnn, ScratchpadFromTheProgram) {
                {"dst", layout({1, 64, 14, 14}, "abcd")},
                {"pads_l", {1, 1}},
                {"pads_r", {1, 1}}};
-  Described described;
-  for (const Described &one : describeAll(desc, 2))
+  OperationDescription described;
+  for (const OperationDescription &one : describeAll(desc, 2))
     if (one.scratchpadBytes > 0)
       described = one;
   if (!described.ok)
@@ -635,7 +635,7 @@ TEST(OneDnn, ScratchpadFromTheProgram) {
     Program program = emptyProgram();
     json &m = program.manifest;
     uint64_t plain = 64 * 196 * 4, pad = described.scratchpadBytes;
-    program.constants = {runtime::copyToSpan(weights.data(), weights.size() * 4)};
+    program.constants = {runtime::copyToOwnedSpan(weights.data(), weights.size() * 4)};
     m["constants"] = {{{"bytes", weights.size() * 4}}};
     m["inputs"] = {tensor("x", "f32", {1, 64, 14, 14})};
     m["outputs"] = {tensor("y", "f32", {1, 64, 14, 14})};

@@ -149,7 +149,7 @@ TEST(OneDnnTraining, PoolPositionsAreTheFirstMaximum) {
   int checked = 0;
   for (const Shape &s : kPools)
     for (const char *tag : {"abcd", "acdb", "aBcd16b", "aBcd8b"})
-      for (const Described &one : describeAll(poolDesc(s, tag, true), 2)) {
+      for (const OperationDescription &one : describeAll(poolDesc(s, tag, true), 2)) {
         SCOPED_TRACE(one.implementation + " " + one.desc.dump());
         auto x = tied(s.xCount());
         Ran ran = runDesc(one.desc, {{"src", x}});
@@ -224,13 +224,13 @@ TEST(OneDnnTraining, WorkspacesOfAnotherTypeOrLayoutAreRefused) {
   EXPECT_TRUE(describeAll(poolDesc(wide, "aBcd16b", true), 2).empty());
   json mixed = poolDesc(kPools[0], "aBcd16b", true);
   mixed["workspace"]["tag"] = "abcd";
-  for (const Described &one : describeAll(mixed, 2))
+  for (const OperationDescription &one : describeAll(mixed, 2))
     EXPECT_EQ(one.find("workspace")->tag, "abcd");
   json none = poolDesc(kPools[0], "abcd", false);
   none["kind"] = "pooling_backward";
   none["diff_src"] = none["src"];
   none["diff_dst"] = none["dst"];
-  Described described = describe(none, 2);
+  OperationDescription described = describe(none, 2);
   EXPECT_FALSE(described.ok);
   EXPECT_NE(described.error.find("needs 'workspace'"), std::string::npos) << described.error;
   none["alg"] = "avg_include";
@@ -328,7 +328,7 @@ TEST(OneDnnTraining, ProductsAccumulateIntoWeights) {
           {{"kind", "eltwise"}, {"alg", "linear"}, {"alpha", -1.0}, {"beta", 0}},
           sum};
       for (const json &one : {constant, runtime})
-        for (const Described &described : describeAll(one, 2)) {
+        for (const OperationDescription &described : describeAll(one, 2)) {
           SCOPED_TRACE(described.implementation + " " + one.dump());
           std::vector<float> state = w;
           std::vector<void *> buffers = {x.data(), dy.data(), state.data()};

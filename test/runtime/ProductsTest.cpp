@@ -25,7 +25,7 @@ struct How {
   int64_t lanes = 0;
   bool isStrassen = false;
 
-  bool isHere() const { return parts ? tiles::available() : vectors::lanes() >= lanes; }
+  bool isHere() const { return parts ? tiles::isAvailable() : vectors::lanes() >= lanes; }
   json describe(int64_t m, int64_t n, int64_t k) const {
     json desc = {{"kind", "product"}, {"m", m}, {"n", n}, {"k", k}};
     parts ? desc["parts"] = parts : desc["lanes"] = lanes;
@@ -34,7 +34,8 @@ struct How {
     return desc;
   }
   products::KernelConfig form(int64_t rows) const {
-    return parts ? tiles::configOf(describe(rows, 1, 1)) : vectors::configOf(lanes, rows);
+    return parts ? tiles::makeKernelConfig(describe(rows, 1, 1))
+                 : vectors::makeKernelConfig(lanes, rows);
   }
   bool takes(Size s) const { return !isStrassen || (s.m >= 28 && s.n > 32 && s.k > 1); }
   /// Error bound relative to the sum of the magnitudes of the terms. In Strassen's algorithm the
@@ -107,7 +108,7 @@ double errorOf(Size s, How how, OperandLayout a, OperandLayout b, bool packed, i
 class Tiles : public testing::Test {
 protected:
   void SetUp() override {
-    if (!tiles::available())
+    if (!tiles::isAvailable())
       GTEST_SKIP() << "this processor has no AMX tiles for bf16";
   }
 };
@@ -588,8 +589,9 @@ TEST(ProductSums, AreMadeAsOperandsArePacked) {
 }
 
 void parse(const json &desc) {
-  auto form = desc.contains("lanes") ? vectors::configOf(desc) : tiles::configOf(desc);
-  products::Product::parse(desc, form);
+  auto form =
+      desc.contains("lanes") ? vectors::makeKernelConfig(desc) : tiles::makeKernelConfig(desc);
+  products::MatmulDesc::parse(desc, form);
 }
 
 TEST(ProductDescription, WrongOnesAreRefused) {

@@ -59,7 +59,7 @@ TEST(Program, ManyConstantsAreAligned) {
   Program program = emptyProgram();
   for (int i = 0; i < 9; ++i) {
     std::vector<uint8_t> data(static_cast<size_t>(i * 7), static_cast<uint8_t>(i));
-    program.constants.push_back(runtime::copyToSpan(data.data(), data.size()));
+    program.constants.push_back(runtime::copyToOwnedSpan(data.data(), data.size()));
     program.manifest["constants"].push_back({{"bytes", data.size()}});
   }
   writeProgram(program, folder / "p.dlcx");
@@ -75,7 +75,7 @@ TEST(Program, LargeConstantsAreNotHashed) {
   TemporaryFolder folder;
   Program program = emptyProgram();
   std::vector<uint8_t> data(8 << 20, 7);
-  program.constants.push_back(runtime::copyToSpan(data.data(), data.size()));
+  program.constants.push_back(runtime::copyToOwnedSpan(data.data(), data.size()));
   program.manifest["constants"].push_back({{"bytes", data.size()}});
   writeProgram(program, folder / "p.dlcx");
   EXPECT_EQ(readProgram(folder / "p.dlcx").constants[0].bytes, data.size());

@@ -9,7 +9,7 @@ runtime::Span kernelImage() {
   std::vector<uint8_t> bytes = readFile(DLC_KERNEL_IMAGE);
   if (bytes.empty())
     throw Error("no kernel image at " DLC_KERNEL_IMAGE);
-  return runtime::copyToSpan(bytes.data(), bytes.size());
+  return runtime::copyToOwnedSpan(bytes.data(), bytes.size());
 }
 
 json kernelTable() {
@@ -69,7 +69,7 @@ Program affineProgram(int64_t n) {
   m["outputs"] = {tensor("y", "f32", {n})};
   m["constants"] = {{{"bytes", bytes}, {"name", "c"}}};
   std::vector<float> half(static_cast<size_t>(n), 0.5f);
-  program.constants = {runtime::copyToSpan(half.data(), bytes)};
+  program.constants = {runtime::copyToOwnedSpan(half.data(), bytes)};
   m["buffers"] = {buffer("input", 0, bytes), buffer("arena", 0, bytes),
                   buffer("constant", 0, bytes), buffer("output", 0, bytes)};
   m["commands"] = {{{"op", "launch"},

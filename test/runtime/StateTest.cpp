@@ -35,7 +35,7 @@ Program summing(int64_t n, bool early = false) {
   Program program = emptyProgram();
   uint64_t bytes = static_cast<uint64_t>(n) * 4;
   std::vector<float> half(static_cast<size_t>(n), 0.5f);
-  program.constants = {runtime::copyToSpan(half.data(), bytes)};
+  program.constants = {runtime::copyToOwnedSpan(half.data(), bytes)};
   json &m = program.manifest;
   m["arena"]["cpu"] = 64;
   m["inputs"] = {tensor("x", "f32", {n}), tensor("trips", "i64", {})};

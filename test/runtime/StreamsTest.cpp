@@ -254,7 +254,7 @@ TEST(Streams, ArgumentsMayLieOnAnyDevice) {
   for (runtime::Device *device : {&one, &two}) {
     runtime::DeviceMemory from(*device, kBytes, "x"), to(*device, kBytes, "y");
     copyBytes(from.data(), *device, x.data(), cpu, kBytes);
-    runtime::Argument input{from.data(), device}, output{to.data(), device};
+    runtime::BoundArray input{from.data(), device}, output{to.data(), device};
     session.runOn({&input, 1}, {&output, 1});
     copyBytes(y.data(), cpu, to.data(), *device, kBytes);
     EXPECT_EQ(y, std::vector<float>(kN, 14));
@@ -332,11 +332,11 @@ TEST_F(Plugin, TakesAndGivesTensors) {
   EXPECT_EQ(y[0], 0);
   EXPECT_EQ(y[kN - 1], 3);
   Session session(share(moved(halves(), "far:1")));
-  runtime::Argument input{from.data(), &zero}, output{to.data(), &one};
+  runtime::BoundArray input{from.data(), &zero}, output{to.data(), &one};
   session.runOn({&input, 1}, {&output, 1});
   copyBytes(y.data(), host, to.data(), one, kBytes);
   EXPECT_EQ(y, std::vector<float>(kN, 14));
-  DLDevice number = runtime::dlpackDevice({"far", 1});
+  DLDevice number = runtime::toDlpackDevice({"far", 1});
   EXPECT_EQ(runtime::deviceName(number)->text(), "far:1");
   EXPECT_FALSE(runtime::deviceName({number.device_type, number.device_id + (1 << 24)}));
   EXPECT_EQ(dlc::Device(number).kind() + "," + std::to_string(dlc::Device("far:1").index()),
@@ -363,7 +363,7 @@ TEST(Devices, CountAndName) {
   for (const char *wrong : {"", "Gpu", "cpu:", "cpu:x", "cpu:1x", "cuda:-1", "../x", "1x"})
     EXPECT_FALSE(runtime::parseDeviceName(wrong)) << wrong;
   EXPECT_THAT(
-      errorOf([] { runtime::deviceNamed("gpu:1"); }),
+      errorOf([] { runtime::requireDeviceName("gpu:1"); }),
       HasSubstr(
           "'gpu:1' is not a device name; write for example cpu, cpu:1 or cuda:0; there are no "
           "devices of kind 'gpu': no libdlc_gpu.so in "));

@@ -272,7 +272,7 @@ protected:
     handle = dlopen("libgomp.so.1", RTLD_NOW);
     if (!handle)
       GTEST_SKIP() << dlerror();
-    theirs = threads::openMpOf("libgomp.so.1");
+    theirs = threads::loadOpenMp("libgomp.so.1");
     ASSERT_TRUE(theirs);
     give(3);
     theirs->parallel([](void *) {}, nullptr, 3, 0);
@@ -444,8 +444,8 @@ TEST_F(Borrowed, WhileTheySpin) {
 }
 
 TEST(OpenMp, OfALibraryThatIsNotLoaded) {
-  EXPECT_FALSE(threads::openMpOf("libnobody-has-this.so"));
-  EXPECT_FALSE(threads::openMpOf("libm.so.6"));
+  EXPECT_FALSE(threads::loadOpenMp("libnobody-has-this.so"));
+  EXPECT_FALSE(threads::loadOpenMp("libm.so.6"));
 }
 
 TEST(ThreadPool, DefaultIsAllThreads) {

@@ -112,7 +112,7 @@ constexpr Geometry kGeometries[] = {
 class TilesConvolution : public testing::Test {
 protected:
   void SetUp() override {
-    if (!tiles::available())
+    if (!tiles::isAvailable())
       GTEST_SKIP() << "this processor has no AMX tiles for bf16";
   }
 };

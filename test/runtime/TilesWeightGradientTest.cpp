@@ -116,7 +116,7 @@ constexpr Geometry kGeometries[] = {
 class TilesWeightGradient : public testing::Test {
 protected:
   void SetUp() override {
-    if (!tiles::available())
+    if (!tiles::isAvailable())
       GTEST_SKIP() << "this processor has no AMX tiles for bf16";
   }
 };

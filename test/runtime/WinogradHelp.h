@@ -135,7 +135,7 @@ inline Numbers resultOf(const json &desc, int threads, const Operands &operands)
   if (!call)
     return {};
   Numbers result(gradient ? operands.w.size() : operands.dy.size(), NAN);
-  dlc::winograd::Packed packed;
+  dlc::winograd::PackedWeights packed;
   const float *weights = gradient ? operands.dy.data() : operands.w.data();
   if (desc.value("packed", false)) {
     packed = dlc::winograd::packWeights(desc, weights, threads);

@@ -11,18 +11,18 @@ using namespace dlc::test::winograd;
 
 namespace {
 
-struct Statistics {
+struct ChannelStatistics {
   Numbers result, first, shift, square;
 };
 
 /// Runs the convolution. If a step adds an operand, the result's buffer contains `addend` before.
-Statistics compute(const json &desc, int threads, const Operands &operands, const Numbers &bias,
-                   const Numbers &addend) {
+ChannelStatistics compute(const json &desc, int threads, const Operands &operands,
+                          const Numbers &bias, const Numbers &addend) {
   std::string error;
   auto call = callOf(desc, threads, error);
   EXPECT_TRUE(call) << error << " " << desc;
   Numbers none(bias.size(), NAN);
-  Statistics made{addend, none, none, none};
+  ChannelStatistics made{addend, none, none, none};
   if (!call)
     return made;
   auto at = [](const Numbers &numbers) { return const_cast<float *>(numbers.data()); };
@@ -40,7 +40,7 @@ Statistics compute(const json &desc, int threads, const Operands &operands, cons
 
 /// Compares the statistics with f64 sums over the stored results. Errors of a channel are relative
 /// to its deviation from its first element.
-void check(const Layer &l, const json &desc, const Statistics &made) {
+void check(const Layer &l, const json &desc, const ChannelStatistics &made) {
   for (int64_t o = 0; o < l.o; ++o) {
     auto value = [&](int64_t n, int64_t y, int64_t x) {
       return double(made.result[at(blockIn(desc), l.o, l.outHeight(), l.outWidth(), n, o, y, x)]);
@@ -82,11 +82,11 @@ void everyForm(const Layer &l, const std::vector<int> &threads, const json &step
             desc["turned"] = transposed;
             desc["bias"] = mean != 0;
             desc["steps"] = steps;
-            Statistics plain = compute(desc, count, operands, bias, addend);
+            ChannelStatistics plain = compute(desc, count, operands, bias, addend);
             EXPECT_TRUE(std::isnan(plain.shift[0]));
             EXPECT_TRUE(std::isnan(plain.square[0]));
             desc["statistics"] = true;
-            Statistics made = compute(desc, count, operands, bias, addend);
+            ChannelStatistics made = compute(desc, count, operands, bias, addend);
             check(l, desc, made);
             EXPECT_EQ(made.result, plain.result) << desc;
           }
@@ -115,7 +115,7 @@ TEST(WinogradStatistics, Splits) {
       for (int tile : {2, 4})
         for (int threads : {2, 5}) {
           auto request = dlc::winograd::Convolution::parse(describe(l, "convolution", tile, block));
-          dlc::winograd::Plan plan(request, threads);
+          dlc::winograd::WorkPartition plan(request, threads);
           seen.insert({plan.sharesTiles, plan.parts(request.shape) > 1});
         }
   };
@@ -151,9 +151,9 @@ TEST(WinogradStatistics, Repeatable) {
     json desc = describe(l, "convolution", 4, block);
     desc["steps"] = json::array();
     desc["statistics"] = true;
-    Statistics first = compute(desc, 4, operands, bias, none);
+    ChannelStatistics first = compute(desc, 4, operands, bias, none);
     for (int i = 0; i < 5; ++i) {
-      Statistics again = compute(desc, 4, operands, bias, none);
+      ChannelStatistics again = compute(desc, 4, operands, bias, none);
       EXPECT_EQ(first.shift, again.shift);
       EXPECT_EQ(first.square, again.square);
     }
@@ -169,7 +169,8 @@ TEST(WinogradStatistics, NaN) {
     desc["channels_last"] = true;
     desc["steps"] = json::array();
     desc["statistics"] = true;
-    Statistics made = compute(desc, 1, operands, Numbers(size_t(l.o)), Numbers(operands.dy.size()));
+    ChannelStatistics made =
+        compute(desc, 1, operands, Numbers(size_t(l.o)), Numbers(operands.dy.size()));
     EXPECT_TRUE(std::isnan(made.shift[0]));
     EXPECT_TRUE(std::isnan(made.square[15]));
   }

@@ -67,7 +67,7 @@ TEST(Winograd, Splits) {
   std::set<std::pair<bool, bool>> forward, gradient;
   auto cut = [](const Layer &l, const char *kind, int tile, int block, int threads) {
     auto request = dlc::winograd::Convolution::parse(describe(l, kind, tile, block));
-    dlc::winograd::Plan plan(request, threads);
+    dlc::winograd::WorkPartition plan(request, threads);
     return std::pair(plan.sharesTiles, request.shape.tiles() > plan.tiles);
   };
   auto all = [&](const Layer &l, const std::vector<int> &threads) {

@@ -15,12 +15,12 @@
 // Type info of `char`, which is passed to arenas. A copy of the C++ library's type info is
 // sufficient, because type infos are compared by name.
 extern const void *const kFundamentalTypes[] __asm__("_ZTVN10__cxxabiv123__fundamental_type_infoE");
-struct TypeInfo {
+struct MessageTypeInfo {
   const void *table;
   const char *name;
 };
-[[gnu::visibility("hidden")]] extern const TypeInfo typeOfChar __asm__("_ZTIc");
-const TypeInfo typeOfChar = {kFundamentalTypes + 2, "c"};
+[[gnu::visibility("hidden")]] extern const MessageTypeInfo typeOfChar __asm__("_ZTIc");
+const MessageTypeInfo typeOfChar = {kFundamentalTypes + 2, "c"};
 
 namespace google::protobuf {
 

@@ -30,7 +30,7 @@ TRAINED = ["fcn-s", "alexnet-s", "resnet-50", "fcn-r", "alexnet-r", "resnet-56",
 GRAPHS = os.path.join(common.ROOT, "test", "networks", "graphs")
 
 
-def models(after, folder):
+def iterate_models(after, folder):
     """Yields (name, path, options) of all models that are compiled and compared."""
     for path in sorted(glob.glob(os.path.join(common.MODELS, "*.onnx"))):
         yield "inference/" + os.path.basename(path).removesuffix(".onnx"), path, []
@@ -46,7 +46,7 @@ def models(after, folder):
         yield "graphs/" + os.path.basename(packed).removesuffix(".onnx.xz"), path, []
 
 
-def compiled(build, path, options, out):
+def compile_model(build, path, options, out):
     """Compiles the model to the file `out`. Returns the error message, or an empty text."""
     # The program contains the file name as given in its source locations, so a relative name is used.
     folder, name = os.path.split(os.path.abspath(path))
@@ -55,12 +55,12 @@ def compiled(build, path, options, out):
     return run.stderr if run.returncode else ""
 
 
-def digest(path):
+def sha256_digest(path):
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def inspected(build, path):
+def inspect_program(build, path):
     run = subprocess.run([os.path.join(build, "bin", "dlc"), "inspect", path], capture_output=True, text=True)
     return (run.stdout + run.stderr).splitlines()
 
@@ -85,9 +85,9 @@ def main():
 
         def outcome(build, path, options, out):
             """Compiles the model. Returns the digest of the program, or the error message."""
-            return compiled(build, path, options, out).strip() or digest(out)
+            return compile_model(build, path, options, out).strip() or sha256_digest(out)
 
-        for name, path, options in models(o.after, folder):
+        for name, path, options in iterate_models(o.after, folder):
             if wanted and not any(w in name for w in wanted):
                 continue
             options = options + ["--threads", o.threads]
@@ -98,7 +98,7 @@ def main():
             different += 1
             print(f"{name}: before {before}, after {found[name]}", flush=True)
             if o.inspect and known is None:
-                lines = difflib.unified_diff(inspected(o.before, first), inspected(o.after, second), "before", "after", lineterm="", n=0)
+                lines = difflib.unified_diff(inspect_program(o.before, first), inspect_program(o.after, second), "before", "after", lineterm="", n=0)
                 print("\n".join("  " + line for line in lines), flush=True)
     if o.save:
         with open(o.save, "w") as file:

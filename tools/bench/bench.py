@@ -106,7 +106,7 @@ def main():
             everything.append({"network": network, "threads": threads, "batch": o.batch, "results": results})
             if o.json:
                 with open(o.json + ".part", "w") as f:
-                    json.dump(common.about_run(everything), f, indent=1)
+                    json.dump(common.describe_run(everything), f, indent=1)
                 os.rename(o.json + ".part", o.json)
     for (tool, threads), values in ratios.items():
         mean = math.exp(sum(map(math.log, values)) / len(values))

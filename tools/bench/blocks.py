@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common
 
 
-def model_of(o, path, accuracy):
+def write_block_quantized_model(o, path, accuracy):
     """Writes an ONNX model of MatMulNBits nodes. Returns the number of matmuls, and the number of bytes of weights of each."""
     import numpy as np
     import onnx
@@ -44,7 +44,7 @@ def model_of(o, path, accuracy):
     return copies, each
 
 
-def reading(threads, mib):
+def make_memory_reader(threads, mib):
     """Returns a function that reads `mib` MiB of memory, split between the threads, by a memchr for a byte that does not occur."""
     import ctypes
     from concurrent.futures import ThreadPoolExecutor
@@ -56,18 +56,18 @@ def reading(threads, mib):
     return lambda: list(pool.map(lambda i: libc.memchr(data.ctypes.data + i * part, 2, part), range(threads)))
 
 
-def work(o):
+def run_worker(o):
     """Runs one tool of the benchmark in this process, with the protocol of worker.py."""
     import worker
     if o.work == "reading":
         print(json.dumps({}), flush=True)
-        return worker.serve(reading(o.t, o.mib))
+        return worker.serve_requests(make_memory_reader(o.t, o.mib))
     import numpy as np
     inputs = {"x": np.random.default_rng(1).standard_normal((o.m, o.k)).astype(np.float32)}
     run, _ = getattr(worker, o.work.removesuffix("-int8"))(o.model, o.t, inputs)
     run()
     print(json.dumps({}), flush=True)
-    worker.serve(run)
+    worker.serve_requests(run)
 
 
 def measure(o):
@@ -76,7 +76,7 @@ def measure(o):
         sizes = ["--size", f"{o.m}x{o.k}x{o.n}", "--t", str(o.t), "--mib", str(o.mib)]
         for accuracy, suffix in ((0, ""), (4, "-int8")):
             model, program = (os.path.join(folder, f"p{suffix}.{kind}") for kind in ("onnx", "dlcx"))
-            copies, each = model_of(o, model, accuracy)
+            copies, each = write_block_quantized_model(o, model, accuracy)
             subprocess.run([common.DLC, "compile", model, "-o", program, "--threads", str(o.t), "--cache", "none"], check=True, stdout=subprocess.DEVNULL)
             for tool, path in (("dlc", program), ("onnxruntime", model), ("openvino", model)):
                 if tool in o.tools and (tool != "openvino" or not suffix):
@@ -128,7 +128,7 @@ def main():
     o = a.parse_args()
     if o.work:
         o.m, o.k, o.n = map(int, o.size.split("x"))
-        return work(o)
+        return run_worker(o)
     print(f"{'rows x K x N, block':24} {'threads':>7}  {'tool':18} {'min us':>9} {'median':>9} {'GFLOP/s':>8} {'GB/s':>7} {'share':>6} {'times':>5} {'ratio':>6}", flush=True)
     o.fewest = {}
     for o.t in map(int, o.threads.split(",")):

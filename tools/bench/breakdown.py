@@ -30,36 +30,36 @@ PRODUCT = 4  # minimum operations per byte of a command that counts as a matmul 
 KINDS = ("products", "memory-bound", "arithmetic", "reorders")
 
 
-def multiplies(command):
+def may_be_contraction(command):
     """Returns True if the command is, or may be, a matmul or convolution: it runs in a library, or could, or its name says so."""
     generated = re.match(r"k\d+_", command["implementation"])
     only_generated = all(c.split()[0] == "generated" for c in command.get("candidates") or [])
     return not generated or not only_generated or re.search("matmul|conv", command["name"])
 
 
-def kind_of(command, limit):
+def classify_command(command, limit):
     if "reorder" in command["implementation"] or "reorder" in command["name"]:
         return "reorders"
-    if multiplies(command):
+    if may_be_contraction(command):
         return "products" if command["flops"] > PRODUCT * command["bytes"] else "memory-bound"
     computing = command["flops"] / (limit["fma_gflops"] / 2)
     return "arithmetic" if computing > command["bytes"] / limit["triad_gb_per_s"] else "memory-bound"
 
 
-def program_of(name, o, folder):
+def export_program(name, o, folder):
     if o.inference:
         return common.export(name, 1)
     path = os.path.join(folder, name + ".mlir")
     with open(path, "w") as f:
-        f.write(common.tool("dlc-train-network", name, "--text"))
+        f.write(common.run_tool("dlc-train-network", name, "--text"))
     return path
 
 
-def show(name, o, folder):
-    before = common.limits(o.threads)
-    command = ["inspect", program_of(name, o, folder), "--repeat", str(o.repeat), "--threads", str(o.threads), "--accuracy", o.accuracy, "--json"]
-    about = json.loads(common.tool("dlc", *command, *(["--tune"] if o.tune else [])))
-    after = common.limits(o.threads)
+def show_breakdown(name, o, folder):
+    before = common.measure_limits(o.threads)
+    command = ["inspect", export_program(name, o, folder), "--repeat", str(o.repeat), "--threads", str(o.threads), "--accuracy", o.accuracy, "--json"]
+    about = json.loads(common.run_tool("dlc", *command, *(["--tune"] if o.tune else [])))
+    after = common.measure_limits(o.threads)
     best = {key: max(before[key], after[key]) for key in before}
     commands = [c for c in about["commands"] if c["op"] not in ("loop", "if")]
     for c in commands:
@@ -68,7 +68,7 @@ def show(name, o, folder):
     whole = about["watched_us"] / 1e3
     print(f"{name}: {whole:.2f} ms ({about['run_us'] / 1e3:.2f} without measuring commands); limits: {best['fma_gflops']:.0f} GFLOP/s, {best['triad_gb_per_s']:.1f} GB/s", flush=True)
     for kind in KINDS:
-        some = [c for c in commands if kind_of(c, best) == kind and c["us"] > 0]
+        some = [c for c in commands if classify_command(c, best) == kind and c["us"] > 0]
         if kind == "arithmetic" and not some:
             continue
         ms, flops, moved = (sum(c[key] for c in some) * scale for key, scale in (("us", 1e-3), ("flops", 1e-9), ("bytes", 1e-9)))
@@ -84,7 +84,7 @@ def show(name, o, folder):
     print(f"    between                     {between:9.2f} ms {100 * between / whole:5.1f} %", flush=True)
     for c in sorted(commands, key=lambda c: -c["us"])[:o.slowest]:
         times = f" {c['times']:.0f} times" if c["times"] > 1 else ""
-        rate = f"{c['flops'] / c['us'] / 1e3:.0f} GFLOP/s" if kind_of(c, best) in ("products", "arithmetic") else f"{c['bytes'] / c['us'] / 1e3:.1f} GB/s"
+        rate = f"{c['flops'] / c['us'] / 1e3:.0f} GFLOP/s" if classify_command(c, best) in ("products", "arithmetic") else f"{c['bytes'] / c['us'] / 1e3:.1f} GB/s"
         print(f"      {c['us'] / 1e3:9.2f} ms  {rate:>13}  {c['implementation']}  {c['name'] if c['name'] != c['implementation'] else ''}{times}", flush=True)
 
 
@@ -105,7 +105,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="dlc-breakdown-") as folder:
         for name in names:
             try:
-                show(name, o, folder)
+                show_breakdown(name, o, folder)
             except RuntimeError as error:
                 failed += 1
                 print(f"{name}: {error}", flush=True)

@@ -25,8 +25,8 @@ ROWS = [
     ("GPU, bf16: inference", "PyTorch eager only", ["gpu-h100"], "inference"),
     ("GPU, bf16: training", "PyTorch eager only", ["gpu-h100"], "training"),
 ]
-#: The end of the axis. Larger ratios are drawn there.
-LIMIT = 4
+#: Largest ratio on the chart's horizontal axis. Larger ratios are drawn at this end, labeled "≥ 4×".
+MAX_RATIO = 4
 MACHINES = {"AMD EPYC": "AMD EPYC (Zen 5), 2 threads", "two cores of an Intel Xeon with AVX-512, without AMX": "Intel Xeon (AVX-512), 2 threads"}
 SUMMARY = re.compile(r"(<!-- speed -->\n).*?(<!-- /speed -->)", re.S)
 
@@ -61,13 +61,13 @@ def draw(colors):
     label, shape, each = svg.label, svg.shape, list(rows())
     left, right, top, step, bar = 310, 630, 92, 56, 40
     width, height = 840, top + step * len(each) + 42
-    x = lambda ratio: left + (right - left) * min(ratio, LIMIT) / LIMIT
+    x = lambda ratio: left + (right - left) * min(ratio, MAX_RATIO) / MAX_RATIO
     shapes = [label(16, 28, "Speed relative to the fastest peer", colors["text"], 17, "bold"),
               label(16, 48, "The peer's time divided by dlc's: above 1, dlc is faster. One dot per network.", colors["muted"])]
-    for tick in range(LIMIT + 1):
+    for tick in range(MAX_RATIO + 1):
         line, color, width_of_line, weight = ("text", "text", 1.5, "bold") if tick == 1 else ("line", "muted", 1, "normal")
         shapes.append(shape("line", x1=x(tick), x2=x(tick), y1=top - 8, y2=top + step * len(each) - 6, stroke=colors[line], stroke_width=width_of_line))
-        shapes.append(label(x(tick), top - 14, ("≥ " if tick == LIMIT else "") + f"{tick}×", colors[color], 12, weight, "middle"))
+        shapes.append(label(x(tick), top - 14, ("≥ " if tick == MAX_RATIO else "") + f"{tick}×", colors[color], 12, weight, "middle"))
     for column, text in ((700, "mean"), (755, "least"), (826, "networks")):
         shapes.append(label(column, top - 14, text, colors["muted"], 12, anchor="end"))
     for i, row in enumerate(each):

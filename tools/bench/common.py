@@ -63,7 +63,7 @@ def random_inputs(path, seed=0):
     return kept
 
 
-def make_inputs(path, seed, kept):
+def write_random_inputs(path, seed, kept):
     import numpy as np
     rng = np.random.default_rng(seed)
     inputs = {name: rng.standard_normal(shape).astype(dtype) if dtype.kind == "f" else rng.integers(0, 9999, shape).astype(dtype)
@@ -85,7 +85,7 @@ def compile_program(model, out, threads, cache, tune=False, accuracy="default"):
     return seconds, usage.ru_maxrss / 1024
 
 
-def tool(name, *arguments):
+def run_tool(name, *arguments):
     """Runs a program of the build and returns its output."""
     done = subprocess.run([os.path.join(BUILD, "bin", name), *arguments], capture_output=True, text=True)
     if done.returncode:
@@ -93,9 +93,9 @@ def tool(name, *arguments):
     return done.stdout
 
 
-def limits(threads):
+def measure_limits(threads):
     """Measures the current limits of the machine: FMA rate (fma_gflops) and STREAM triad (triad_gb_per_s)."""
-    return json.loads(tool("dlc-bandwidth", "--limits", "--threads", str(threads), "--rounds", "3", "--mib", "128"))
+    return json.loads(run_tool("dlc-bandwidth", "--limits", "--threads", str(threads), "--rounds", "3", "--mib", "128"))
 
 
 class Worker:
@@ -152,7 +152,7 @@ def cpu_name():
         return next((line.split(":")[1].strip() for line in f if line.startswith("model name")), "")
 
 
-def about_run(measurements):
+def describe_run(measurements):
     """Returns the content of a --json file, which tables.py reads: the measurements with machine, date and command line."""
     options = [a for i, a in enumerate(sys.argv) if i and not a.startswith("--json") and sys.argv[i - 1] != "--json"]
     command = shlex.join([os.path.relpath(os.path.abspath(sys.argv[0]), ROOT), *options])

@@ -15,11 +15,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common
 
 
-def file_name(value):
+def output_file_name(value):
     return "".join("_" if c == "/" or ord(c) < 32 else c for c in value) + ".npy"
 
 
-def compare(path):
+def compare_with_onnxruntime(path):
     import numpy as np
     import onnxruntime as ort
     inputs = dict(np.load(common.random_inputs(path, seed=7)))
@@ -35,7 +35,7 @@ def compare(path):
         if done.returncode:
             return None, (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
         for name, want in wanted.items():
-            got = np.load(os.path.join(folder, "out", file_name(name)))
+            got = np.load(os.path.join(folder, "out", output_file_name(name)))
             if got.shape != want.shape or got.dtype != want.dtype:
                 return None, f"{name}: {got.dtype}{got.shape}, ONNX Runtime {want.dtype}{want.shape}"
             if want.size > 1 and want.min() == want.max():
@@ -57,7 +57,7 @@ def main():
     paths = o.models or [common.export(n, int(b)) for n in o.networks.split(",") for b in o.batches.split(",")]
     failed = 0
     for path in paths:
-        worst, problem = compare(path)
+        worst, problem = compare_with_onnxruntime(path)
         failed += bool(problem)
         shown = "        -" if worst is None else f"{worst * 1e-3:9.1e}"
         print(f"{'FAIL' if problem else 'ok  '} {os.path.basename(path):24} largest relative difference {shown}  {problem}", flush=True)

@@ -1,8 +1,8 @@
 """The benchmark networks in PyTorch, for export to ONNX or for training.
 
-build(name, batch) returns (module in eval mode, example inputs); export(name, batch, folder) returns the path of an .onnx file;
-training(name, batch) returns a Training. Weights are random with a fixed seed. Parameters have the same names as in tools/bench/networks (C++).
-training(name, batch, plain=True) uses the modules' own initialization, and white noise as images (see `start`, `images`).
+build_network(name, batch) returns (module in eval mode, example inputs); export(name, batch, folder) returns the path of an .onnx file;
+make_training_setup(name, batch) returns a Training. Weights are random with a fixed seed. Parameters have the same names as in tools/bench/networks (C++).
+make_training_setup(name, batch, plain=True) uses the modules' own initialization, and white noise as images (see `start`, `images`).
 """
 import collections
 import os
@@ -72,7 +72,7 @@ class AlexNetR(nn.Module):
         return self.f(x.flatten(1))
 
 
-def convolution3(i, o, stride=1):
+def conv3x3(i, o, stride=1):
     return nn.Conv2d(i, o, 3, stride, 1, bias=False)
 
 
@@ -81,7 +81,7 @@ class BasicBlock(nn.Module):
 
     def __init__(self, i, o, stride):
         super().__init__()
-        self.c1, self.b1, self.c2, self.b2 = convolution3(i, o, stride), nn.BatchNorm2d(o), convolution3(o, o), nn.BatchNorm2d(o)
+        self.c1, self.b1, self.c2, self.b2 = conv3x3(i, o, stride), nn.BatchNorm2d(o), conv3x3(o, o), nn.BatchNorm2d(o)
         self.shrinks, self.missing = stride > 1, o - i
 
     def forward(self, x):
@@ -97,14 +97,14 @@ class ResNet56(nn.Module):
     def __init__(self):
         super().__init__()
         widths = [16] * 9 + [32] * 9 + [64] * 9
-        self.c, self.b, self.f = convolution3(3, 16), nn.BatchNorm2d(16), nn.Linear(64, 10)
+        self.c, self.b, self.f = conv3x3(3, 16), nn.BatchNorm2d(16), nn.Linear(64, 10)
         self.blocks = nn.Sequential(*(BasicBlock(i, o, 1 if i == o else 2) for i, o in zip([16] + widths, widths)))
 
     def forward(self, x):
         return self.f(self.blocks(F.relu(self.b(self.c(x)))).mean(dim=(2, 3)))
 
 
-class Language(nn.Module):
+class LanguageModel(nn.Module):
     """Language model: embedding, two LSTM layers, and a linear layer over the vocabulary at each time step."""
 
     def __init__(self, width=256):
@@ -141,7 +141,7 @@ class Bert(nn.Module):
         return self.f(x[:, 0])
 
 
-class Dilated(nn.Module):
+class DilatedConvNet(nn.Module):
     """Causal dilated convolutions over time with windows of two and doubling dilations, as in WaveNet.
     The first layers are gated, with residual and skip connections; `plain` layers without gates follow, with skip connections from earlier layers."""
 
@@ -181,7 +181,7 @@ def segformer():
     return SegformerForSemanticSegmentation(SegformerConfig())
 
 
-def settled(make):
+def randomize_small_parameters(make):
     """Wraps a module factory: parameters near zero, such as layer scales of 1e-6, get random values.
     Tiny scales would hide the errors of the layers that they scale."""
     def made():
@@ -213,11 +213,11 @@ def image(batch):
     return torch.randn(batch, 3, 224, 224)
 
 
-def small_image(batch):
+def random_small_image(batch):
     return torch.randn(batch, 3, 32, 32)
 
 
-def token_ids(vocabulary, length):
+def random_token_ids(vocabulary, length):
     return lambda batch: torch.randint(vocabulary, (batch, length))
 
 
@@ -225,18 +225,18 @@ NETWORKS = {
     "resnet-50": (torchvision_model("resnet50"), image),
     "mobilenet-v2": (torchvision_model("mobilenet_v2"), image),
     "vit": (vit, image),
-    "bert": (Bert, token_ids(30522, TOKENS)),
-    "lstm": (Language, token_ids(VOCABULARY, STEPS)),
+    "bert": (Bert, random_token_ids(30522, TOKENS)),
+    "lstm": (LanguageModel, random_token_ids(VOCABULARY, STEPS)),
     "alexnet-s": (AlexNetS, image),
     "fcn-s": (fcn_s, lambda batch: torch.randn(batch, 26752)),
     "fcn-r": (fcn_r, lambda batch: torch.randn(batch, 784)),
-    "alexnet-r": (AlexNetR, small_image),
-    "resnet-56": (ResNet56, small_image),
+    "alexnet-r": (AlexNetR, random_small_image),
+    "resnet-56": (ResNet56, random_small_image),
     # Kinds of graphs that once used reference kernels or crashed the compiler.
-    "convnext": (settled(torchvision_model("convnext_tiny")), image),
+    "convnext": (randomize_small_parameters(torchvision_model("convnext_tiny")), image),
     "swin": (torchvision_model("swin_t"), image),
     "mixer": (timm_model("mixer_s16_224"), image),
-    "dilated": (Dilated, lambda batch: torch.randn(batch, 1, 2048)),
+    "dilated": (DilatedConvNet, lambda batch: torch.randn(batch, 1, 2048)),
     "segformer": (segformer, lambda batch: torch.randn(batch, 3, 256, 256)),
 }
 
@@ -258,7 +258,7 @@ def sequence_loss(y, t):
 NORMS = {".b2": (0.25, 0), ".bn3": (0.05, 0), "downsample.1": (0.2, 0.4), "bn1": (1, 2), ".bn2": (1, 2)}
 
 
-def start(module):
+def initialize_for_comparison(module):
     """Initializes a module so that training with different frameworks can be compared.
     Parameters that start as 0 or 1, which would hide errors, get random values, and norms get values that do not amplify rounding errors. If rounding moves the
     input of a ReLU across 0, a whole gradient element changes; deep residual networks with batch norm and branches at full strength amplify such differences by
@@ -278,7 +278,7 @@ def smooth_images(count, size, cells):
     return F.interpolate(torch.randn(count, 3, cells, cells), size=(size, size), mode="bicubic", align_corners=False)
 
 
-def images(size, classes):
+def make_image_batches(size, classes):
     """Returns a function that generates random batches of images and labels.
     Each image is one of (at most) ten smooth patterns, with a smooth deviation and noise."""
     torch.manual_seed(1)
@@ -291,7 +291,7 @@ def images(size, classes):
     return batch_of
 
 
-def training(name, batch=0, plain=False):
+def make_training_setup(name, batch=0, plain=False):
     """Returns the training setup of a network: the module in training mode, and batch_of(i), which always returns the same batch i."""
     usual, classes, different = TRAINED[name]
     batch = batch or usual
@@ -302,9 +302,9 @@ def training(name, batch=0, plain=False):
         if isinstance(part, nn.Dropout):
             part.p = 0.0
     if not plain:
-        start(module)
-    size = {image: 224, small_image: 32}.get(inputs)
-    pictures = images(size, classes) if size and not plain else None
+        initialize_for_comparison(module)
+    size = {image: 224, random_small_image: 32}.get(inputs)
+    pictures = make_image_batches(size, classes) if size and not plain else None
 
     def batch_of(i):
         torch.manual_seed(1000 + i)
@@ -315,7 +315,7 @@ def training(name, batch=0, plain=False):
     return Training(module, batch_of, sequence_loss if name == "lstm" else F.cross_entropy, different.get("rate", 0.01), different.get("clip", 0.0))
 
 
-def build(name, batch):
+def build_network(name, batch):
     if name not in NETWORKS:
         raise SystemExit(f"unknown network '{name}'; known: {', '.join(NETWORKS)}")
     make, inputs = NETWORKS[name]
@@ -329,7 +329,7 @@ def export(name, batch, folder):
     path = os.path.join(folder, f"{name}-{batch}.onnx")
     if not os.path.exists(path):
         os.makedirs(folder, exist_ok=True)
-        module, inputs = build(name, batch)
+        module, inputs = build_network(name, batch)
         torch.onnx.export(module, inputs, path + ".part", dynamo=True, external_data=False, verbose=False)
         os.rename(path + ".part", path)
     return path

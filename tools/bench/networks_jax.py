@@ -1,4 +1,4 @@
-"""The benchmark networks in JAX: step(name, batch, precision) returns a function that runs one SGD step and returns its loss.
+"""The benchmark networks in JAX: make_training_step(name, batch, precision) returns a function that runs one SGD step and returns its loss.
 
 Parameters and batch are PyTorch's (same_start.py). Images are [N, H, W, C], the layout of XLA's fast convolutions. Running statistics of batch norm are
 updated, as in PyTorch. In bf16, inputs and parameters are cast for all layers; statistics, softmax and the loss are computed in f32.
@@ -12,7 +12,7 @@ import same_start
 RATE = {"fcn-r": 0.05}
 
 
-class Parameters:
+class ParameterReader:
     """Parameters of a network, which are read one by one in the order in which the network uses them."""
 
     def __init__(self, given, dtype):
@@ -110,7 +110,7 @@ def resnet_56(p, x):
     return p.linear(x.mean((1, 2)), 10)
 
 
-def language(p, ids):
+def language_model(p, ids):
     table = p.take(10000, 256)
     x = jnp.take(table, ids, 0).swapaxes(0, 1)
     for _ in range(2):
@@ -141,17 +141,17 @@ def bert(p, ids):
 
 
 NETWORKS = {"fcn-s": perceptron(2048, 2048, 2048, 26752), "fcn-r": perceptron(2048, 4096, 1024, 10), "alexnet-s": alexnet_s, "alexnet-r": alexnet_r,
-            "resnet-50": resnet_50, "resnet-56": resnet_56, "lstm": language, "bert": bert}
+            "resnet-50": resnet_50, "resnet-56": resnet_56, "lstm": language_model, "bert": bert}
 
 
-def step(name, batch=0, precision="f32"):
+def make_training_step(name, batch=0, precision="f32"):
     forward, dtype = NETWORKS[name], {"f32": jnp.float32, "bf16": jnp.bfloat16}[precision]
-    made, x, t = same_start.start(name, batch)
+    made, x, t = same_start.load_start(name, batch)
     made, x, t = [jnp.asarray(p) for p in made], jnp.asarray(x), jnp.asarray(t)
     batch = x.shape[0]
 
     def loss(parameters, x, t):
-        p = Parameters(parameters, dtype)
+        p = ParameterReader(parameters, dtype)
         y = forward(p, x.astype(dtype) if x.dtype == jnp.float32 else x).astype(jnp.float32)
         each = jax.nn.logsumexp(y, -1) - jnp.take_along_axis(y, t[..., None], -1)[..., 0]
         return each.sum() / batch, p.statistics

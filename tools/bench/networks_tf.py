@@ -1,4 +1,4 @@
-"""The benchmark networks in TensorFlow: step(name, batch, precision, threads, xla) returns a function that runs one SGD step and returns its loss.
+"""The benchmark networks in TensorFlow: make_training_step(name, batch, precision, threads, xla) returns a function that runs one SGD step and returns its loss.
 
 Parameters and batch are PyTorch's (same_start.py). Images are [N, H, W, C], the layout of TensorFlow's fast convolutions. Running statistics of batch norm
 are updated, as in PyTorch. In bf16, inputs and parameters are cast for all layers; statistics, softmax and the loss are computed in f32.
@@ -13,7 +13,7 @@ import same_start
 RATE = {"fcn-r": 0.05}
 
 
-class Parameters:
+class ParameterReader:
     """Parameters of a network, which are read one by one in the order in which the network uses them."""
 
     def __init__(self, variables, running, dtype):
@@ -109,7 +109,7 @@ def resnet_56(p, x):
     return p.linear(tf.reduce_mean(x, (1, 2)), 10)
 
 
-def language(p, ids):
+def language_model(p, ids):
     x = tf.gather(p.take(10000, 256), ids)
     steps = ids.shape[1]
     for _ in range(2):
@@ -141,13 +141,13 @@ def bert(p, ids):
 
 
 NETWORKS = {"fcn-s": perceptron(2048, 2048, 2048, 26752), "fcn-r": perceptron(2048, 4096, 1024, 10), "alexnet-s": alexnet_s, "alexnet-r": alexnet_r,
-            "resnet-50": resnet_50, "resnet-56": resnet_56, "lstm": language, "bert": bert}
+            "resnet-50": resnet_50, "resnet-56": resnet_56, "lstm": language_model, "bert": bert}
 
 
-def step(name, batch, precision, threads, xla):
+def make_training_step(name, batch, precision, threads, xla):
     tf.config.threading.set_intra_op_parallelism_threads(threads)
     tf.config.threading.set_inter_op_parallelism_threads(1)
-    arrays, x, t = same_start.start(name, batch)
+    arrays, x, t = same_start.load_start(name, batch)
     variables = [tf.Variable(a) for a in arrays]
     del arrays
     x, t = tf.constant(x), tf.constant(t)
@@ -161,7 +161,7 @@ def step(name, batch, precision, threads, xla):
         return statistics[i]
 
     def loss(x, t):
-        p = Parameters(variables, running, dtype)
+        p = ParameterReader(variables, running, dtype)
         y = tf.cast(NETWORKS[name](p, tf.cast(x, dtype) if x.dtype == tf.float32 else x), tf.float32)
         return tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(t, y)) / x.shape[0]
 

@@ -22,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DLC = os.path.join(HERE, "..", "..", "build", "bin", "dlc")
 
 
-def chain(name, size, steps, device):
+def matmul_chain(name, size, steps, device):
     t = f"tensor<{size}x{size}xf32>"
     attr = f' {{dlc.device = "{device}"}}' if device else ""
     lines, value = [], "%x"
@@ -32,10 +32,10 @@ def chain(name, size, steps, device):
     return lines, value
 
 
-def two_chains(size, steps, devices):
+def two_matmul_chains(size, steps, devices):
     t = f"tensor<{size}x{size}xf32>"
-    a, last_a = chain("a", size, steps, devices and devices[0])
-    b, last_b = chain("b", size, steps, devices and devices[1])
+    a, last_a = matmul_chain("a", size, steps, devices and devices[0])
+    b, last_b = matmul_chain("b", size, steps, devices and devices[1])
     where = [f', dlc.device = "{d}"' for d in devices] if devices else ["", ""]
     return "\n".join(
         [f'func.func @main(%x: {t} {{dlc.name = "x"}}) -> ({t} {{dlc.name = "y"{where[0]}}}, {t} {{dlc.name = "z"{where[1]}}}) {{',
@@ -43,7 +43,7 @@ def two_chains(size, steps, devices):
          f"  %wa = dlc.constant dense<0.001> : {t}", f"  %wb = dlc.constant dense<0.002> : {t}"] + a + b + [f"  return {last_a}, {last_b} : {t}, {t}", "}"])
 
 
-def fed_chain(size, steps):
+def chain_with_streamed_inputs(size, steps):
     t = f"tensor<{size}x{size}xf32>"
     inputs = ", ".join(f'%x{i}: {t} {{dlc.name = "x{i}"}}' for i in range(steps + 1))
     lines, value = [f'func.func @main({inputs}) -> ({t} {{dlc.name = "y"}}) {{'], "%x0"
@@ -53,7 +53,7 @@ def fed_chain(size, steps):
     return "\n".join(lines + [f"  return {value} : {t}", "}"])
 
 
-def make(folder, name, text, threads):
+def compile_text(folder, name, text, threads):
     path = os.path.join(folder, name + ".mlir")
     with open(path, "w") as out:
         out.write(text)
@@ -70,7 +70,7 @@ def run(program, threads, repeat, *more):
     return next(figures[key] for key in ("min_ms", "best_ms", "run_ms") if key in figures)
 
 
-def together(program, repeat):
+def run_two_processes(program, repeat):
     """Runs the program in two processes of one thread each, in parallel. Returns the time of the slower process."""
     runs = [subprocess.Popen([DLC, "run", program, "--threads", "1", "--repeat", str(repeat), "--json"],
                              stdout=subprocess.PIPE, text=True) for _ in range(2)]
@@ -78,7 +78,7 @@ def together(program, repeat):
     return max(next(each[key] for key in ("min_ms", "best_ms", "run_ms") if key in each) for each in figures)
 
 
-class Others:
+class OtherCpuTime:
     """Measures the CPU time, in cores, that other programs have used since the last call."""
 
     def __init__(self):
@@ -96,7 +96,7 @@ class Others:
         return (self.before[1] - before[1]) / (self.before[0] - before[0])
 
 
-def hidden(trace):
+def measure_copy_overlap(trace):
     """Returns the total time of the copies in a trace, and the part of it that overlaps with commands of other rows."""
     events = json.load(open(trace))["traceEvents"]
     rows = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M"}
@@ -117,12 +117,12 @@ def main():
     parser.add_argument("--noise", type=float, default=0.1, help="share of a core that other processes may use in a round without interference")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        one = make(folder, "one", two_chains(options.size, options.steps, None), 1)
-        two = make(folder, "two", two_chains(options.size, options.steps, ("cpu:1", "cpu:2")), 2)
+        one = compile_text(folder, "one", two_matmul_chains(options.size, options.steps, None), 1)
+        two = compile_text(folder, "two", two_matmul_chains(options.size, options.steps, ("cpu:1", "cpu:2")), 2)
         rounds, noise, end = [], [], time.monotonic() + options.seconds
         while len(rounds) < options.rounds and time.monotonic() < end:
-            others = Others()
-            figures = run(one, 1, 5), run(two, 2, 5), together(one, 5)
+            others = OtherCpuTime()
+            figures = run(one, 1, 5), run(two, 2, 5), run_two_processes(one, 5)
             noise.append(others.took())
             if noise[-1] <= options.noise:
                 rounds.append(figures)
@@ -135,10 +135,10 @@ def main():
         print(f"in sequence, one core        {sequence:9.3f} ms")
         print(f"two devices, one core each   {devices:9.3f} ms   {devices / sequence:.2f} of it")
         print(f"two processes, half each     {processes / 2:9.3f} ms   {processes / 2 / sequence:.2f} of it: the limit of the machine")
-        fed = make(folder, "fed", fed_chain(options.size, options.steps), 2)
+        fed = compile_text(folder, "fed", chain_with_streamed_inputs(options.size, options.steps), 2)
         trace = os.path.join(folder, "trace.json")
         run(fed, 2, 1, "--trace", trace)
-        total, behind = hidden(trace)
+        total, behind = measure_copy_overlap(trace)
         print(f"copies to cpu:1              {total / 1000:9.3f} ms   {behind / total:.0%} of it while matmuls ran")
     return 0
 

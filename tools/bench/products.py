@@ -22,7 +22,7 @@ import common
 SIZES = "1000x100x100x100,512x32x64x32,4096x8x8x8,96x128x128x64,1x1x4096x4096xc,1x1x10000x1024xc,1x16x4096x1024xc"
 
 
-def model_of(size, constant, path):
+def write_matmul_model(size, constant, path):
     import numpy as np
     import onnx
     from onnx import helper, numpy_helper
@@ -36,7 +36,7 @@ def model_of(size, constant, path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
-def work(tool, path, threads, size):
+def run_worker(tool, path, threads, size):
     """Runs one tool of the benchmark in this process, with the protocol of worker.py."""
     import numpy as np
     import onnx
@@ -75,7 +75,7 @@ def measure(text, threads, o):
     folder, workers = tempfile.mkdtemp(prefix="dlc-products-"), []
     try:
         model = os.path.join(folder, "p.onnx")
-        model_of(size, constant, model)
+        write_matmul_model(size, constant, model)
         for tool, accuracy in (("dlc", "default"), ("dlc-strict", "strict")):
             program = os.path.join(folder, "p.dlcx" if tool == "dlc" else "p-strict.dlcx")
             subprocess.run([common.DLC, "compile", model, "-o", program, "--threads", str(threads), "--cache", "none", "--accuracy", accuracy],
@@ -114,7 +114,7 @@ def main():
     a.add_argument("--model", help=argparse.SUPPRESS)
     o = a.parse_args()
     if o.work:
-        return work(o.work, o.model, int(o.threads), [int(d) for d in o.sizes.removesuffix("xc").split("x")])
+        return run_worker(o.work, o.model, int(o.threads), [int(d) for d in o.sizes.removesuffix("xc").split("x")])
     print(f"{'size':22} {'threads':>7}  {'tool':12} {'min us':>9} {'median':>9} {'GFLOP/s':>8} {'GB/s':>7} {'ratio':>6}", flush=True)
     for threads in map(int, o.threads.split(",")):
         for text in o.sizes.split(","):

@@ -32,26 +32,26 @@ def step(name, batch, folder):
     return path
 
 
-def inspect(path, repeat, *more):
+def inspect_command(path, repeat, *more):
     return [DLC, "inspect", path, "--repeat", str(repeat), "--threads", "1", "--json", *more]
 
 
 def measured(path, ranks, repeat):
     """Runs a training step in a world of `ranks` processes. Returns the report of rank 0."""
-    status, out, err, _ = worlds.run(ranks, inspect(path, repeat), seconds=600)
+    status, out, err, _ = worlds.run(ranks, inspect_command(path, repeat), seconds=600)
     if status != 0:
         raise SystemExit(err)
     return json.loads(out)
 
 
-def together(path, ranks, repeat, link):
+def predict_step_times(path, ranks, repeat, link):
     """Returns the step times that `ranks` independent processes predict, which run in parallel."""
-    line = inspect(path, repeat, "--link", link, "--ranks", str(ranks))
+    line = inspect_command(path, repeat, "--link", link, "--ranks", str(ranks))
     runs = [subprocess.Popen(line, stdout=subprocess.PIPE, text=True) for _ in range(ranks)]
     return [json.loads(run.communicate()[0])["shared"]["predictions"][0]["step_us"] for run in runs]
 
 
-def on_devices(name, batch, count, rounds):
+def measure_virtual_devices(name, batch, count, rounds):
     """Returns the time in milliseconds of a training step of one process that splits its batch over `count` virtual devices."""
     line = [os.path.join(os.path.dirname(DLC), "dlc-train-network"), name, "--batch", str(batch * count), "--devices", str(count), "--serve"]
     asked = "".join(json.dumps({"seconds": 1}) + "\n" for _ in range(rounds))
@@ -59,7 +59,7 @@ def on_devices(name, batch, count, rounds):
     return min(min(json.loads(answer)["times"]) for answer in out.splitlines()[1:]) * 1e3
 
 
-def text(link):
+def format_link(link):
     return f"{link['latency_us']:.3f}us,{link['gigabytes_per_s']:.6f}GB/s"
 
 
@@ -88,11 +88,11 @@ def main():
                     took.append(about["run_us"])
                     # A world of one rank has no link, and its prediction does not depend on one, so the values are arbitrary.
                     link = about["shared"].get("link", {"latency_us": 0, "gigabytes_per_s": 1000})
-                    said.append(max(together(path, ranks, options.repeat, text(link))))
-                devices = f"{on_devices(names[which], options.batch, ranks, options.rounds):.3f}" if names else ""
+                    said.append(max(predict_step_times(path, ranks, options.repeat, format_link(link))))
+                devices = f"{measure_virtual_devices(names[which], options.batch, ranks, options.rounds):.3f}" if names else ""
                 print(f"  {ranks:>6} {min(took) / 1e3:>12.3f} {min(said) / 1e3:>13.3f} {min(said) / min(took):>6.2f} {devices:>12}   "
-                      f"{text(link) if ranks > 1 else ''}", flush=True)
-            line = inspect(path, options.repeat, "--link", options.link_between, "--ranks", options.beyond, "--ranks-per-machine", "1")
+                      f"{format_link(link) if ranks > 1 else ''}", flush=True)
+            line = inspect_command(path, options.repeat, "--link", options.link_between, "--ranks", options.beyond, "--ranks-per-machine", "1")
             about = json.loads(subprocess.run(line, check=True, capture_output=True, text=True).stdout)
             print(f"  over {options.link_between}, one rank a machine:")
             for each in about["shared"]["predictions"]:

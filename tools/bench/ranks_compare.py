@@ -25,7 +25,7 @@ import ranks as steps
 BATCHES = {"fcn-r": 256, "alexnet-r": 32, "resnet-56": 32, "resnet-50": 4, "lstm": 32}
 
 
-def work(layout, network, batch, rank, ranks, store):
+def run_rank(layout, network, batch, rank, ranks, store):
     """Runs one rank of PyTorch's training. Rank 0 reads the requested durations from stdin and sends them to the other ranks."""
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[rank % len(cores)]})
@@ -34,7 +34,7 @@ def work(layout, network, batch, rank, ranks, store):
     import networks
     torch.set_num_threads(1)
     world.init_process_group("gloo", init_method="file://" + store, rank=rank, world_size=ranks)
-    task = networks.training(network, batch)
+    task = networks.make_training_setup(network, batch)
     module, (x, t) = task.module, task.batch_of(rank)
     if layout == "channels-last":
         module = module.to(memory_format=torch.channels_last)
@@ -66,7 +66,7 @@ def work(layout, network, batch, rank, ranks, store):
             print(json.dumps({"times": times}), flush=True)
 
 
-class Peer:
+class TorchRanks:
     """PyTorch's processes (ranks) that train the network in one memory format."""
 
     def __init__(self, layout, network, batch, ranks, folder):
@@ -94,10 +94,10 @@ class Peer:
             process.wait()
 
 
-def compare(network, o, folder):
+def compare_with_ddp(network, o, folder):
     batch = o.batch or BATCHES[network]
     path = steps.step(network, batch, folder)
-    peers = {layout: Peer(layout, network, batch, o.ranks, folder) for layout in ("contiguous", "channels-last")}
+    peers = {layout: TorchRanks(layout, network, batch, o.ranks, folder) for layout in ("contiguous", "channels-last")}
     repeat = max(3, int(o.seconds / min(peer.step_s for peer in peers.values())))
     ours = []
     for _ in range(o.rounds):
@@ -117,7 +117,7 @@ def compare(network, o, folder):
 def main():
     if sys.argv[1:2] == ["--work"]:
         layout, network, batch, rank, ranks, store = sys.argv[2:]
-        return work(layout, network, int(batch), int(rank), int(ranks), store)
+        return run_rank(layout, network, int(batch), int(rank), int(ranks), store)
     common.use_bench_python()
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--networks", default=",".join(BATCHES))
@@ -128,10 +128,10 @@ def main():
     a.add_argument("--json")
     o = a.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        results = [compare(network, o, folder) for network in o.networks.split(",")]
+        results = [compare_with_ddp(network, o, folder) for network in o.networks.split(",")]
     if o.json:
         with open(o.json, "w") as file:
-            json.dump(common.about_run(results), file, indent=1)
+            json.dump(common.describe_run(results), file, indent=1)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """PyTorch's parameters and first batch of a benchmark network, for peers with a channels-last layout (JAX, TensorFlow).
 
-start(name, batch) -> (arrays in the order in which the network uses them, x, t): convolutions [H, W, I, O], linear layers [I, O], images [N, H, W, C].
+load_start(name, batch) -> (arrays in the order in which the network uses them, x, t): convolutions [H, W, I, O], linear layers [I, O], images [N, H, W, C].
 So all tools run the same step, and their first losses can be compared. PyTorch runs in its own process, so that its memory is released.
 """
 import os
@@ -14,7 +14,7 @@ import numpy as np
 AFTER_PICTURES = {("alexnet-s", "f6.weight"): (256, 7, 7), ("alexnet-r", "f.weight"): (64, 4, 4)}
 
 
-def place(name):
+def parameter_sort_key(name):
     """Returns the sort key of a parameter in the order in which the network uses it: layers that are stored by kind are interleaved, and the head is last."""
     parts = name.split(".")
     if parts[0] == "f":
@@ -24,7 +24,7 @@ def place(name):
     return (0,)
 
 
-def turned(network, name, value, owner):
+def transpose_parameter(network, name, value, owner):
     """Returns a parameter's values transposed to the peers' layout, with input dimensions before output dimensions."""
     kind = type(owner).__name__
     if kind == "Conv2d" and value.ndim == 4:
@@ -37,18 +37,18 @@ def turned(network, name, value, owner):
     return value
 
 
-def write(network, batch, folder):
+def write_start(network, batch, folder):
     import networks
-    task = networks.training(network, batch)
+    task = networks.make_training_setup(network, batch)
     x, t = (v.numpy() for v in task.batch_of(0))
     np.save(os.path.join(folder, "x.npy"), np.ascontiguousarray(x.transpose(0, 2, 3, 1)) if x.ndim == 4 else x)
     np.save(os.path.join(folder, "t.npy"), t)
-    for i, (name, value) in enumerate(sorted(task.module.named_parameters(), key=lambda named: place(named[0]))):
+    for i, (name, value) in enumerate(sorted(task.module.named_parameters(), key=lambda named: parameter_sort_key(named[0]))):
         owner = task.module.get_submodule(name.rpartition(".")[0])
-        np.save(os.path.join(folder, f"{i}.npy"), np.ascontiguousarray(turned(network, name, value.detach().numpy(), owner)))
+        np.save(os.path.join(folder, f"{i}.npy"), np.ascontiguousarray(transpose_parameter(network, name, value.detach().numpy(), owner)))
 
 
-def start(network, batch):
+def load_start(network, batch):
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, os.path.abspath(__file__), network, str(batch), folder], check=True)
         count = len(os.listdir(folder)) - 2
@@ -56,4 +56,4 @@ def start(network, batch):
 
 
 if __name__ == "__main__":
-    write(sys.argv[1], int(sys.argv[2]), sys.argv[3])
+    write_start(sys.argv[1], int(sys.argv[2]), sys.argv[3])

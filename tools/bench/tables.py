@@ -26,7 +26,7 @@ OWN = ("dlc", "dlc-strict")
 KEPT = ("min_ms", "median_ms", "ratio", "interval", "cold_s", "warm_s", "ready_s", "peak_mib", "memory_mib", "error")
 
 
-def take_kit(results, path):
+def convert_gpu_results(results, path):
     """Converts the file torch.json of tools/gpu/run to measurements: one for each network, with one entry for each way to run PyTorch."""
     measurements = {}
     for key, case in results["cases"].items():
@@ -40,11 +40,11 @@ def take_kit(results, path):
             "measurements": list(measurements.values())}
 
 
-def take(path):
+def import_results(path):
     with open(path, encoding="utf-8") as f:
         results = json.load(f)
     if "cases" in results:
-        results = take_kit(results, path)
+        results = convert_gpu_results(results, path)
     for each in results.get("networks", []) or results["measurements"]:
         for r in [*each.get("gpu", {}).values(), *each.get("compiled", {}).values()]:
             r.update((key, round(value, 4)) for key, value in r.items() if isinstance(value, float))
@@ -58,7 +58,7 @@ def take(path):
     return results
 
 
-def best_peer(results):
+def find_best_peer(results):
     """Returns the name and the minimum time of the best peer. It is chosen by medians if the ratios have intervals, otherwise by minima, as in the ratios."""
     by = "median_ms" if "interval" in results.get("dlc", {}) else "min_ms"
     peers = {tool: r for tool, r in results.items() if tool not in OWN and by in r}
@@ -66,50 +66,50 @@ def best_peer(results):
     return name, peers[name]["min_ms"] if name else None
 
 
-def number(value, form="{:.1f}"):
+def format_number(value, form="{:.1f}"):
     return "" if value is None else form.format(value)
 
 
-def ratio(r):
+def format_ratio(r):
     if "ratio" not in r:
         return ""
     return f"{r['ratio']:.2f}" + (" [{:.2f}, {:.2f}]".format(*r["interval"]) if "interval" in r else "")
 
 
-def joined(values, form):
-    return " / ".join(number(value, form) or "-" for value in values) if any(value is not None for value in values) else ""
+def join_numbers(values, form):
+    return " / ".join(format_number(value, form) or "-" for value in values) if any(value is not None for value in values) else ""
 
 
-def inference(measurements):
+def inference_table(measurements):
     others = list(dict.fromkeys(tool for m in measurements for tool in m["results"] if tool not in OWN))
     lines = [f"| network | threads | dlc ms | strict ms | best peer ms | | ratio | strict | compile s, cold / warm | MiB dlc / {' / '.join(others)} |",
              "|---|--:|--:|--:|--:|---|--:|--:|--:|--:|"]
     for m in measurements:
         dlc, strict = (m["results"].get(tool, {}) for tool in OWN)
-        peer, time = best_peer(m["results"])
+        peer, time = find_best_peer(m["results"])
         peaks = [m["results"].get(tool, {}).get("peak_mib") for tool in ("dlc", *others)]
-        cells = [m["network"], str(m["threads"]), number(dlc.get("min_ms"), "{:.3f}"), number(strict.get("min_ms"), "{:.3f}"), number(time, "{:.3f}"), peer or "",
-                 ratio(dlc), ratio(strict), joined([dlc.get("cold_s"), dlc.get("warm_s")], "{:.2f}"), joined(peaks, "{:.0f}")]
+        cells = [m["network"], str(m["threads"]), format_number(dlc.get("min_ms"), "{:.3f}"), format_number(strict.get("min_ms"), "{:.3f}"), format_number(time, "{:.3f}"), peer or "",
+                 format_ratio(dlc), format_ratio(strict), join_numbers([dlc.get("cold_s"), dlc.get("warm_s")], "{:.2f}"), join_numbers(peaks, "{:.0f}")]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
-def training(measurements):
+def training_table(measurements):
     lines = ["| network | type | threads | dlc ms | strict ms | best peer ms | | ratio | strict | MiB dlc / PyTorch | ready s dlc / torch.compile |",
              "|---|---|--:|--:|--:|--:|---|--:|--:|--:|--:|"]
     for m in measurements:
         results = m["results"]
         dlc, strict = (results.get(tool, {}) for tool in OWN)
-        peer, time = best_peer(results)
+        peer, time = find_best_peer(results)
         eager = [r["memory_mib"] for tool, r in results.items() if tool in ("torch", "torch-cl") and "memory_mib" in r]
-        cells = [m["network"], m["precision"], str(m["threads"]), number(dlc.get("min_ms")), number(strict.get("min_ms")), number(time), peer or "",
-                 ratio(dlc), ratio(strict), joined([dlc.get("memory_mib"), min(eager, default=None)], "{:.0f}"),
-                 joined([dlc.get("ready_s"), results.get("torch.compile", {}).get("ready_s")], "{:.1f}")]
+        cells = [m["network"], m["precision"], str(m["threads"]), format_number(dlc.get("min_ms")), format_number(strict.get("min_ms")), format_number(time), peer or "",
+                 format_ratio(dlc), format_ratio(strict), join_numbers([dlc.get("memory_mib"), min(eager, default=None)], "{:.0f}"),
+                 join_numbers([dlc.get("ready_s"), results.get("torch.compile", {}).get("ready_s")], "{:.1f}")]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
-def means(measurements):
+def geometric_means(measurements):
     """Yields the geometric mean and the minimum of the ratios for each precision and number of threads."""
     groups = {}
     for m in measurements:
@@ -138,11 +138,11 @@ def zoo(networks):
         slowest += [n for n in timed[:8] if n["ratio"] < 1]
     if slowest:
         lines += ["", "The slowest of each row:", ""]
-    lines += [f"- {n['name']}, batch {n['batch']}, {n['threads']} threads: {n['dlc_ms']:.2f} ms, {ratio(n)} of {n['best']}" for n in slowest]
+    lines += [f"- {n['name']}, batch {n['batch']}, {n['threads']} threads: {n['dlc_ms']:.2f} ms, {format_ratio(n)} of {n['best']}" for n in slowest]
     return lines
 
 
-def manners(measurements):
+def concurrent_load_table(measurements):
     lines = ["| network | concurrent load | slower than alone: dlc / onnxruntime / openvino | of the faster peer there |", "|---|---|--:|--:|"]
     cell = lambda values: "{:.2f} [{:.2f}, {:.2f}]".format(*values)
     for m in measurements:
@@ -154,7 +154,7 @@ def manners(measurements):
     return lines
 
 
-def ranks(measurements):
+def ranks_table(measurements):
     counts = list(measurements[0]["ranks"])
     lines = [f"| network | batch | steps | loss | one process in other orders | {' | '.join(f'{n} ranks' if n != '1' else '1 rank' for n in counts)} | at most twice that |",
              f"|---|--:|--:|--:|--:|{'--:|' * len(counts)}---|"]
@@ -166,22 +166,22 @@ def ranks(measurements):
     return lines
 
 
-def versus_ddp(measurements):
+def ddp_table(measurements):
     lines = ["| network | batch of each | ranks | dlc ms | DDP ms, contiguous / channels last | ratio |", "|---|--:|--:|--:|--:|--:|"]
     for m in measurements:
-        peers = " / ".join(number(m["torch_ms"].get(layout)) for layout in ("contiguous", "channels-last"))
-        lines.append(f"| {m['network']} | {m['batch']} | {m['ranks']} | {m['dlc_ms']:.1f} | {peers} | {ratio(m)} |")
+        peers = " / ".join(format_number(m["torch_ms"].get(layout)) for layout in ("contiguous", "channels-last"))
+        lines.append(f"| {m['network']} | {m['batch']} | {m['ranks']} | {m['dlc_ms']:.1f} | {peers} | {format_ratio(m)} |")
     return lines
 
 
-def versus_torch_on_gpu(measurements):
+def gpu_torch_table(measurements):
     tools = list(dict.fromkeys(tool for m in measurements for tool in m["gpu"]))
     lines = [f"| network | | type | batch | {' | '.join(f'dlc ms | {tool} ms | ratio' for tool in tools)} |", f"|---|---|---|--:|{'--:|--:|--:|' * len(tools)}"]
     for m in measurements:
         cells = [m["network"], m["mode"], m["precision"], str(m["batch"])]
         for tool in tools:
             r = m["gpu"].get(tool, {})
-            cells += [number(r.get("dlc_ms"), "{:.2f}"), number(r.get("torch_ms"), "{:.2f}"), ratio(r)]
+            cells += [format_number(r.get("dlc_ms"), "{:.2f}"), format_number(r.get("torch_ms"), "{:.2f}"), format_ratio(r)]
         lines.append(f"| {' | '.join(cells)} |")
     for tool in tools:
         ratios = [m["gpu"][tool]["ratio"] for m in measurements if tool in m["gpu"]]
@@ -189,13 +189,13 @@ def versus_torch_on_gpu(measurements):
     return lines
 
 
-def versus_torch_compile(measurements):
+def torch_compile_table(measurements):
     lines = ["| network | batch | dlc ms | eager ms | Inductor ms | ratio | error | ready s, dlc / Inductor |", "|---|--:|--:|--:|--:|--:|--:|--:|"]
     timed = sorted((m for m in measurements if "ratio" in m), key=lambda m: m["ratio"])
-    time_of = lambda m, tool, key="median_ms", form="{:.2f}": number(m["compiled"].get(tool, {}).get(key), form)
+    time_of = lambda m, tool, key="median_ms", form="{:.2f}": format_number(m["compiled"].get(tool, {}).get(key), form)
     for m in timed:
         ready = " / ".join(time_of(m, tool, "ready_s", "{:.1f}") for tool in ("dlc", "inductor"))
-        cells = [m["name"], str(m["batch"]), *(time_of(m, tool) for tool in ("dlc", "eager", "inductor")), ratio(m), f"{m['error']:.1e}", ready]
+        cells = [m["name"], str(m["batch"]), *(time_of(m, tool) for tool in ("dlc", "eager", "inductor")), format_ratio(m), f"{m['error']:.1e}", ready]
         lines.append(f"| {' | '.join(cells)} |")
     lines += ["", f"{len(measurements)} networks, {len(measurements) - len(timed)} refused; geometric mean of the ratios to the better of the two: "
               f"{statistics.geometric_mean(m['ratio'] for m in timed):.2f}, least {timed[0]['ratio']:.2f}."]
@@ -206,7 +206,7 @@ def versus_torch_compile(measurements):
     return lines
 
 
-def first_results(measurements):
+def first_result_table(measurements):
     lines = ["| | median | nine in ten | within the bar |", "|---|--:|--:|--:|"]
     for key, text, bar in (("time", "time", 2), ("memory", "memory", 1)):
         values = sorted(m[key] for m in measurements)
@@ -219,12 +219,12 @@ def first_results(measurements):
     return lines
 
 
-def quantised(measurements):
+def quantized_table(measurements):
     peers = ("onnxruntime", "openvino")
     lines = [f"| network | made by | dlc ms | {' ms | '.join(peers)} ms | dlc in f32 ms | ratio to the better peer | to f32 |", "|---|---|--:|--:|--:|--:|--:|--:|"]
     timed = sorted(measurements, key=lambda m: m["ratio"])
     for m in timed:
-        cells = [m["name"], m["quantised"], *(number(m["ms"].get(tool), "{:.2f}") for tool in ("dlc", *peers, "f32")), ratio(m) + ("" if m["right"] else ", differs"), f"{m['f32_ratio']:.2f}"]
+        cells = [m["name"], m["quantised"], *(format_number(m["ms"].get(tool), "{:.2f}") for tool in ("dlc", *peers, "f32")), format_ratio(m) + ("" if m["right"] else ", differs"), f"{m['f32_ratio']:.2f}"]
         lines.append(f"| {' | '.join(cells)} |")
     for text, key in (("the better peer", "ratio"), ("dlc's program in f32", "f32_ratio")):
         values = [m[key] for m in timed]
@@ -232,7 +232,7 @@ def quantised(measurements):
     return lines
 
 
-def table(name):
+def make_table(name):
     path = os.path.join(RESULTS, name + ".json")
     if not os.path.exists(path):
         sys.exit(f"tables: docs/benchmarks/{name}.json is missing; run tools/bench/tables.py {name}=RESULTS.json to import results")
@@ -243,21 +243,21 @@ def table(name):
         return "\n".join([head, "", *zoo(results["networks"]), ""])
     measurements = results["measurements"]
     if "gpu" in measurements[0]:
-        return "\n".join([head, "", *versus_torch_on_gpu(measurements), ""])
+        return "\n".join([head, "", *gpu_torch_table(measurements), ""])
     if "compiled" in measurements[0]:
-        return "\n".join([head, "", *versus_torch_compile(measurements), ""])
+        return "\n".join([head, "", *torch_compile_table(measurements), ""])
     if "first" in measurements[0] and "time" in measurements[0]:
-        return "\n".join([head, "", *first_results(measurements), ""])
+        return "\n".join([head, "", *first_result_table(measurements), ""])
     if "quantised" in measurements[0]:
-        return "\n".join([head, "", *quantised(measurements), ""])
+        return "\n".join([head, "", *quantized_table(measurements), ""])
     if "slow_down" in measurements[0]:
-        return "\n".join([head, "", *manners(measurements), ""])
+        return "\n".join([head, "", *concurrent_load_table(measurements), ""])
     if "torch_ms" in measurements[0]:
-        return "\n".join([head, "", *versus_ddp(measurements), ""])
+        return "\n".join([head, "", *ddp_table(measurements), ""])
     if "ranks" in measurements[0]:
-        return "\n".join([head, "", *ranks(measurements), ""])
-    made = training(measurements) if "precision" in measurements[0] else inference(measurements)
-    return "\n".join([head, "", *made, "", *means(measurements), ""])
+        return "\n".join([head, "", *ranks_table(measurements), ""])
+    made = training_table(measurements) if "precision" in measurements[0] else inference_table(measurements)
+    return "\n".join([head, "", *made, "", *geometric_means(measurements), ""])
 
 
 def main():
@@ -268,14 +268,14 @@ def main():
             sys.exit(__doc__)
         os.makedirs(RESULTS, exist_ok=True)
         # Each measurement is written on one line, so that diffs are readable.
-        results = take(path)
+        results = import_results(path)
         kind = "networks" if "networks" in results else "measurements"
         rows = ",\n".join(json.dumps(m) for m in results.pop(kind))
         with open(os.path.join(RESULTS, name + ".json"), "w", encoding="utf-8") as f:
             f.write(json.dumps(results)[:-1] + f', "{kind}": [\n' + rows + "\n]}\n")
     with open(PAGE, encoding="utf-8") as f:
         page = f.read()
-    made = TABLE.sub(lambda found: found[1] + table(found[2]) + found[3], page)
+    made = TABLE.sub(lambda found: found[1] + make_table(found[2]) + found[3], page)
     stale = [] if made == page else ["docs/benchmarks.md"]
     if stale and not check:
         with open(PAGE, "w", encoding="utf-8") as f:

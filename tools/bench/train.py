@@ -44,7 +44,7 @@ def device_is_gpu(device):
     return device.startswith("cuda")
 
 
-def clocks(device):
+def read_gpu_clock(device):
     """Returns the current clock of the GPU's multiprocessors in MHz as a list, which is empty without nvidia-smi."""
     if not device_is_gpu(device) or not shutil.which("nvidia-smi"):
         return []
@@ -53,7 +53,7 @@ def clocks(device):
     return [int(said)] if said.isdigit() else []
 
 
-def start(tool, network, precision, batch, threads, device):
+def start_worker(tool, network, precision, batch, threads, device):
     if tool in ACCURACY:
         command = [os.path.join(common.BUILD, "bin", "dlc-train-network"), network, "--batch", str(batch), "--threads", str(threads),
                    "--precision", "bf16" if precision == "bf16" else "none", "--matmul-precision", "high" if precision == "tf32" else "highest",
@@ -78,13 +78,13 @@ def measure(network, precision, threads, o):
     results, workers = {}, []
     tools = (["dlc"] if precision != "f32" or device_is_gpu(o.device) else list(ACCURACY)) + [p for p in o.peers if network in IMAGES or not p.endswith("-cl")]
     try:
-        workers = [start(tool, network, precision, o.batch, threads, o.device) for tool in tools]
+        workers = [start_worker(tool, network, precision, o.batch, threads, o.device) for tool in tools]
         seen = []
         for _ in range(o.rounds):
             for worker in workers:
                 if not worker.error:
                     worker.round(o.seconds)
-                    seen += clocks(o.device)
+                    seen += read_gpu_clock(o.device)
         if seen:
             print(f"{network}: the GPU's clock was {min(seen)} to {max(seen)} MHz", flush=True)
         check_losses(workers, SAME[precision])
@@ -101,7 +101,7 @@ def measure(network, precision, threads, o):
     return results
 
 
-def show(network, precision, threads, results, ratios):
+def print_results(network, precision, threads, results, ratios):
     where = f"{network:10} {precision:5} {threads:7}"
     peers = {t: r["min_ms"] for t, r in results.items() if t not in ACCURACY and "min_ms" in r}
     best = min(peers, key=peers.get) if peers else None
@@ -119,9 +119,9 @@ def show(network, precision, threads, results, ratios):
         print(f"{where}  {tool:14} {r['min_ms']:10.2f} {r['median_ms']:10.2f} {ratio:>6} {r['memory_mib']:9.0f} {r['ready_s']:8.2f}", flush=True)
 
 
-def write(path, everything):
+def write_results(path, everything):
     with open(path + ".part", "w") as f:
-        json.dump(common.about_run(everything), f, indent=1)
+        json.dump(common.describe_run(everything), f, indent=1)
     os.rename(path + ".part", path)
 
 
@@ -149,10 +149,10 @@ def main():
         for network in o.networks.split(",") if o.networks else NETWORKS[precision]:
             for threads in map(int, o.threads.split(",")):
                 results = measure(network, precision, threads, o)
-                show(network, precision, threads, results, ratios)
+                print_results(network, precision, threads, results, ratios)
                 everything.append({"network": network, "precision": precision, "threads": threads, "device": o.device, "batch": o.batch, "results": results})
                 if o.json:
-                    write(o.json, everything)
+                    write_results(o.json, everything)
     for (tool, precision, threads), values in ratios.items():
         mean = math.exp(sum(map(math.log, values)) / len(values))
         print(f"{tool}, {precision}, {threads} threads: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks")

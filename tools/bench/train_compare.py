@@ -43,11 +43,11 @@ LIMIT, STATISTICS_LIMIT, MOVED_LIMIT = 1e-3, 1e-2, 5e-2
 STEEP = 2.0 ** 20
 
 
-def values_of(module):
+def copy_state_values(module):
     return {name: value.detach().numpy().copy() for name, value in module.state_dict().items()}
 
 
-def with_torch(task, steps, kind="f32"):
+def train_with_torch(task, steps, kind="f32"):
     """Trains with PyTorch. Returns the losses, and the parameters by name. Kinds: f32, f64, channels-last, one-ulp (from perturbed parameters)."""
     import torch
     module, last = task.module, {"memory_format": torch.channels_last} if kind == "channels-last" else {}
@@ -68,17 +68,17 @@ def with_torch(task, steps, kind="f32"):
             torch.nn.utils.clip_grad_norm_(module.parameters(), task.clip)
         sgd.step()
         losses.append(loss.item())
-    return losses, values_of(module)
+    return losses, copy_state_values(module)
 
 
-class Steps:
+class TrainingFiles:
     """Files with the task's parameters and batches for dlc-train-network; `order` is a permutation of the samples of a batch."""
 
     def __init__(self, name, task, steps, batch, o):
         self.name, self.task, self.steps, self.batch, self.o = name, task, steps, batch, o
         self.folder = tempfile.TemporaryDirectory(prefix="dlc-train-")
         self.init, self.save = self.path("init.safetensors"), self.path("final.safetensors")
-        common.write_safetensors(self.init, values_of(task.module))
+        common.write_safetensors(self.init, copy_state_values(task.module))
 
     def path(self, name):
         return os.path.join(self.folder.name, name)
@@ -103,46 +103,46 @@ class Steps:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def with_dlc(name, task, steps, o):
-    files = Steps(name, task, steps, o.batch, o)
+def train_with_dlc(name, task, steps, o):
+    files = TrainingFiles(name, task, steps, o.batch, o)
     lines = files.run(files.data(), "--save", files.save)
     return [line["loss"] for line in lines], common.read_safetensors(files.save), lines[0]
 
 
-def apart(some, others):
+def max_relative_difference(some, others):
     return max(abs(a - b) / abs(b) for a, b in zip(some, others))
 
 
-def is_counted(value):
+def is_integer_array(value):
     return value.dtype.kind in "iu"
 
 
-def strictly(got, wanted, keys):
+def max_tensor_difference(got, wanted, keys):
     """Returns the largest difference of two sets of tensors relative to the largest element of the tensor, and the name of that tensor."""
     import numpy as np
     relative = {}
     for key in keys:
         value = wanted[key]
         distance = float(np.nan_to_num(np.abs(got[key].astype(float) - value.astype(float)).max(), nan=np.inf))
-        relative[key] = distance / max(float(np.abs(value).max()), 1e-30) if not is_counted(value) else np.inf if distance else 0.0
+        relative[key] = distance / max(float(np.abs(value).max()), 1e-30) if not is_integer_array(value) else np.inf if distance else 0.0
     worst = max(relative, key=relative.get, default="")
     return relative.get(worst, 0.0), worst
 
 
-def of_the_move(got, wanted, before, parameters):
+def difference_relative_to_update(got, wanted, before, parameters):
     """Returns the norm of all differences between two trained sets of parameters relative to the norm of all changes made by training."""
     import numpy as np
     square = lambda some, others: sum(float(np.square(some[key].astype(float) - others[key]).sum()) for key in parameters)
     return (square(got, wanted) / max(square(wanted, before), 1e-300)) ** 0.5
 
 
-def compare(name, o):
+def compare_training(name, o):
     import networks
-    make = lambda: networks.training(name, o.batch, o.plain)
+    make = lambda: networks.make_training_setup(name, o.batch, o.plain)
     steps, task = min(o.steps, FEWER.get(name, o.steps)), make()
-    before, parameters = values_of(task.module), [key for key, _ in task.module.named_parameters()]
-    got_losses, got, about = with_dlc(name, task, steps, o)
-    losses, wanted = with_torch(task, steps)
+    before, parameters = copy_state_values(task.module), [key for key, _ in task.module.named_parameters()]
+    got_losses, got, about = train_with_dlc(name, task, steps, o)
+    losses, wanted = train_with_torch(task, steps)
     if o.verbose:
         for i, (a, b) in enumerate(zip(got_losses, losses)):
             print(f"    step {i:2}  dlc {a:.7f}  torch {b:.7f}")
@@ -153,8 +153,8 @@ def compare(name, o):
     statistics = [key for key in wanted if key not in parameters]
 
     def differences(some_losses, some):
-        loss, moved = apart(some_losses, losses), of_the_move(some, wanted, before, parameters)
-        (parameter, where), (statistic, there) = (strictly(some, wanted, keys) for keys in (parameters, statistics))
+        loss, moved = max_relative_difference(some_losses, losses), difference_relative_to_update(some, wanted, before, parameters)
+        (parameter, where), (statistic, there) = (max_tensor_difference(some, wanted, keys) for keys in (parameters, statistics))
         text = f"differs by {loss:.1e}; parameters by {parameter:.1e} of the tensor's largest ({where}), {moved:.1e} of the way"
         return loss, parameter, statistic, moved, text + (f"; statistics by {statistic:.1e} ({there})" if statistics else "")
 
@@ -172,7 +172,7 @@ def compare(name, o):
         problems.append("the loss did not change, so that the comparison proves nothing")
     print(f"{'FAIL' if problems else 'ok  '} {name:10} {steps:3} steps  loss {losses[0]:8.5f} to {losses[-1]:8.5f}, {text}  {'; '.join(problems)}", flush=True)
     for kind in ("one-ulp", "channels-last") if o.own else ():
-        print(f"         PyTorch itself, {kind:13}   {'':24} {differences(*with_torch(make(), steps, kind))[-1]}", flush=True)
+        print(f"         PyTorch itself, {kind:13}   {'':24} {differences(*train_with_torch(make(), steps, kind))[-1]}", flush=True)
     return not problems
 
 
@@ -180,16 +180,16 @@ def gradients(name, o):
     """Compares the gradients of one step: prints each tensor's error in dlc and in PyTorch, as the norm of the difference from f64 relative to the norm."""
     import numpy as np
     import networks
-    make = lambda: networks.training(name, o.batch, o.plain)._replace(rate=STEEP)
+    make = lambda: networks.make_training_setup(name, o.batch, o.plain)._replace(rate=STEEP)
     task = make()
-    before, parameters = values_of(task.module), {key for key, _ in task.module.named_parameters()}
+    before, parameters = copy_state_values(task.module), {key for key, _ in task.module.named_parameters()}
 
     def taken(values):
         return {key: (value.astype(float) - before[key]) / -STEEP if key in parameters else value.astype(float)
-                for key, value in values.items() if not is_counted(value)}
+                for key, value in values.items() if not is_integer_array(value)}
 
-    got = taken(with_dlc(name, task, 1, o)[1])
-    ours, exact = (taken(with_torch(make(), 1, kind)[1]) for kind in ("f32", "f64"))
+    got = taken(train_with_dlc(name, task, 1, o)[1])
+    ours, exact = (taken(train_with_torch(make(), 1, kind)[1]) for kind in ("f32", "f64"))
     error = lambda some, key: float(np.linalg.norm(some[key] - exact[key]) / max(np.linalg.norm(exact[key]), 1e-300))
     errors = {key: (error(got, key), error(ours, key)) for key in exact}
     ratios = {key: max(a, 1e-8) / max(b, 1e-8) for key, (a, b) in errors.items()}
@@ -206,20 +206,20 @@ def gradients(name, o):
     return True
 
 
-def on_ranks(name, o):
+def compare_ranks(name, o):
     """Compares the losses of several ranks that share a batch with those of one process, relative to the differences of one process with permuted samples."""
     import numpy as np
     import networks
     batch = o.batch or SHARED.get(name) or networks.TRAINED[name][0]
-    task, steps = networks.training(name, batch, o.plain), min(o.steps, FEWER.get(name, o.steps))
+    task, steps = networks.make_training_setup(name, batch, o.plain), min(o.steps, FEWER.get(name, o.steps))
     normed = ["--sync-batch-norm"] if any("running_mean" in key for key in task.module.state_dict()) else []
-    files = Steps(name, task, steps, batch, o)
+    files = TrainingFiles(name, task, steps, batch, o)
     losses = lambda data, *more, ranks=0: [line["loss"] for line in files.run(data, *more, ranks=ranks)]
     turned = lambda seed: lambda values: values[np.random.default_rng(seed).permutation(len(values))]
     data = files.data()
     whole = losses(data)
-    found = {str(ranks): apart(losses(data, *normed, ranks=ranks), whole) for ranks in map(int, o.ranks.split(","))}
-    orders = [apart(losses(files.data(turned(seed))), whole) for seed in range(o.orders)]
+    found = {str(ranks): max_relative_difference(losses(data, *normed, ranks=ranks), whole) for ranks in map(int, o.ranks.split(","))}
+    orders = [max_relative_difference(losses(files.data(turned(seed))), whole) for seed in range(o.orders)]
     within = all(value <= 2 * max(orders) for value in found.values())
     print(f"{'ok  ' if within else 'FAIL'} {name:10} {steps:3} steps of {batch:4}  loss {whole[0]:8.5f} to {whole[-1]:8.5f}; one process in other orders differs by "
           f"{max(orders):.1e}, ranks by {', '.join(f'{value:.1e} ({ranks})' for ranks, value in found.items())}", flush=True)
@@ -248,12 +248,12 @@ def main():
     names, passed = o.networks.split(",") if o.networks else list(SHARED if o.ranks else networks.TRAINED), 0
     for name in names:
         try:
-            passed += (gradients if o.gradients else on_ranks if o.ranks else compare)(name, o)
+            passed += (gradients if o.gradients else compare_ranks if o.ranks else compare_training)(name, o)
         except RuntimeError as error:
             print(f"FAIL {name:12} {error}", flush=True)
     if o.json:
         with open(o.json, "w", encoding="utf-8") as f:
-            json.dump(common.about_run(o.measurements), f)
+            json.dump(common.describe_run(o.measurements), f)
     print(f"train_compare: {passed} passed, {len(names) - passed} failed")
     return passed != len(names)
 

@@ -13,12 +13,12 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 
-def memory_mib(which):
+def read_memory_mib(which):
     with open("/proc/self/status") as f:
         return next(int(line.split()[1]) for line in f if line.startswith(which + ":")) / 1024
 
 
-def load_torch(device):
+def preload_torch(device):
     """Trains the small network that dlc also trains before memory is measured, so that the code of PyTorch's training is loaded."""
     import torch
     from torch import nn
@@ -29,11 +29,11 @@ def load_torch(device):
     sgd.step()
 
 
-def torch_step(tool, network, batch, threads, precision, device):
+def make_torch_step(tool, network, batch, threads, precision, device):
     import torch
     import networks
     torch.set_num_threads(threads)
-    task = networks.training(network, batch)
+    task = networks.make_training_setup(network, batch)
     module, (x, t) = task.module.to(device), (value.to(device) for value in task.batch_of(0))
     torch.backends.cudnn.benchmark = True
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
@@ -59,26 +59,26 @@ def torch_step(tool, network, batch, threads, precision, device):
     return step
 
 
-def other_step(tool, network, batch, threads, precision):
+def make_peer_step(tool, network, batch, threads, precision):
     if threads == 1:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     if tool == "jax":
         import networks_jax
-        return networks_jax.step(network, batch, precision)
+        return networks_jax.make_training_step(network, batch, precision)
     import networks_tf
-    return networks_tf.step(network, batch, precision, threads, tool.endswith("-xla"))
+    return networks_tf.make_training_step(network, batch, precision, threads, tool.endswith("-xla"))
 
 
 def main():
     tool, network, batch, threads, precision = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
     device = sys.argv[6] if len(sys.argv) > 6 else "cpu"
-    step = (torch_step(tool, network, batch, threads, precision, device) if tool.startswith("torch") else
-            other_step(tool, network, batch, threads, precision))
+    step = (make_torch_step(tool, network, batch, threads, precision, device) if tool.startswith("torch") else
+            make_peer_step(tool, network, batch, threads, precision))
     if tool.startswith("torch"):
-        load_torch(device)
-    before, start = memory_mib("VmRSS"), time.perf_counter()
+        preload_torch(device)
+    before, start = read_memory_mib("VmRSS"), time.perf_counter()
     loss = step()
-    print(json.dumps({"loss": loss, "ready_s": time.perf_counter() - start, "before_mib": before, "peak_mib": memory_mib("VmHWM")}), flush=True)
+    print(json.dumps({"loss": loss, "ready_s": time.perf_counter() - start, "before_mib": before, "peak_mib": read_memory_mib("VmHWM")}), flush=True)
     for line in sys.stdin:
         seconds, times = json.loads(line)["seconds"], []
         step()  # warm-up: the other tools have evicted this process's data from the caches
@@ -86,7 +86,7 @@ def main():
             start = time.perf_counter()
             step()
             times.append(time.perf_counter() - start)
-        print(json.dumps({"times": times, "peak_mib": memory_mib("VmHWM")}), flush=True)
+        print(json.dumps({"times": times, "peak_mib": read_memory_mib("VmHWM")}), flush=True)
 
 
 main()

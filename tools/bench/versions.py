@@ -34,14 +34,14 @@ LIMIT = 0.97
 STEPS = [(name, precision) for precision in ("none", "bf16") for name in ("alexnet-s", "lstm", "fcn-s", "bert", "resnet-56", "vit", "alexnet-r", "resnet-50")]
 
 
-def zoo_items(count):
+def sample_zoo_networks(count):
     """Returns the first `count` networks of the zoo at batch 1, in the order of `zoo.py --sample`."""
-    names = [name for name, batch in drawn.graphs() if batch == 1]
+    names = [name for name, batch in drawn.list_graphs() if batch == 1]
     random.Random(5).shuffle(names)
     return names[:count]
 
 
-class Inference:
+class InferenceBenchmark:
     """A network of the zoo whose two programs run on the same inputs, through the C interface of their own runtimes."""
 
     def __init__(self, network):
@@ -50,10 +50,10 @@ class Inference:
     def prepare(self, folder):
         import numpy as np
         import onnx
-        model = weightless.read(drawn.path_of(self.name, 1))
+        model = weightless.read(drawn.graph_path(self.name, 1))
         self.path, self.inputs = os.path.join(folder, "model.onnx"), os.path.join(folder, "inputs.npz")
         onnx.save(model, self.path)
-        np.savez(self.inputs, **weightless.inputs(model))
+        np.savez(self.inputs, **weightless.random_inputs(model))
         self.options = []
 
     def worker(self, build, program, threads):
@@ -64,11 +64,11 @@ class Inference:
         found = []
         for i, each in enumerate(workers):
             os.makedirs(os.path.join(folder, str(i)), exist_ok=True)
-            found.append(zoo.outputs(each, os.path.join(folder, str(i))))
-        return zoo.differences(found[1], found[0])
+            found.append(zoo.get_worker_outputs(each, os.path.join(folder, str(i))))
+        return zoo.max_relative_difference(found[1], found[0])
 
 
-class Training:
+class TrainingBenchmark:
     """A training step of dlc-train-network, in f32 or mixed precision. Each build traces, compiles and runs the step itself."""
 
     def __init__(self, network, precision):
@@ -96,11 +96,11 @@ def measure(item, builds, o):
         programs = []
         for i, build in enumerate(builds):
             programs.append(os.path.join(folder, f"{i}.dlcx"))
-            error = artefacts.compiled(build, item.path, item.options + ["--threads", str(o.threads)], programs[-1])
+            error = artefacts.compile_model(build, item.path, item.options + ["--threads", str(o.threads)], programs[-1])
             if error:
                 result["refused"] = f"{('before', 'after')[i]}: {error.strip()[-300:]}"
                 return result
-        if artefacts.digest(programs[0]) == artefacts.digest(programs[1]) and not o.same:
+        if artefacts.sha256_digest(programs[0]) == artefacts.sha256_digest(programs[1]) and not o.same:
             result["same"] = True
             return result
         workers = [item.worker(build, program, o.threads) for build, program in zip(builds, programs)]
@@ -125,7 +125,7 @@ def measure(item, builds, o):
     return result
 
 
-def line(r):
+def format_result(r):
     if "refused" in r:
         return f"{r['name']:44} refused: {r['refused']}"
     if "same" in r:
@@ -149,7 +149,7 @@ def main():
     o = parser.parse_args()
     builds = [os.path.abspath(o.before), os.path.abspath(o.after)]
     wanted = [w for w in o.networks.split(",") if w]
-    items = [Inference(name) for name in zoo_items(o.sample)] + [Training(*step) for step in STEPS[: o.training]]
+    items = [InferenceBenchmark(name) for name in sample_zoo_networks(o.sample)] + [TrainingBenchmark(*step) for step in STEPS[: o.training]]
     results = []
     for item in items:
         if wanted and not any(w in item.name for w in wanted):
@@ -158,7 +158,7 @@ def main():
             results.append(measure(item, builds, o))
         except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
             results.append({"name": item.name, "refused": f"{type(error).__name__}: {error}"})
-        print(line(results[-1]), flush=True)
+        print(format_result(results[-1]), flush=True)
     timed = [r["ratio"] for r in results if "ratio" in r]
     slower = [r for r in results if "ratio" in r and r["interval"][1] < LIMIT]
     refused = [r for r in results if "refused" in r]
@@ -166,7 +166,7 @@ def main():
     print(f"{len(results)} models: {sum('same' in r for r in results)} the same, {len(timed)} timed{mean}; {len(slower)} slower, {len(refused)} refused")
     if o.json:
         with open(o.json, "w") as file:
-            json.dump(common.about_run(results), file, indent=1)
+            json.dump(common.describe_run(results), file, indent=1)
     return 1 if slower or refused else 0
 
 

@@ -20,7 +20,7 @@ import common
 KEPT = ["f32", "bf16", "int8"]
 
 
-def error_of(program, model):
+def relative_error(program, model):
     """Returns the error of a program's outputs relative to ONNX Runtime, on the benchmark inputs of the model."""
     import numpy as np
     import onnxruntime as ort
@@ -59,7 +59,7 @@ def measure(network, o):
         for kept, worker in workers.items():
             size = os.path.getsize(programs[kept]) / 2**20
             print(f"{network:12} {kept:6} {min(worker.times) * 1e3:9.3f} {statistics.median(worker.times) * 1e3:9.3f} {least / min(worker.times):7.2f} "
-                  f"{size:8.1f} {error_of(programs[kept], model):9.1e}", flush=True)
+                  f"{size:8.1f} {relative_error(programs[kept], model):9.1e}", flush=True)
     finally:
         for worker in workers.values():
             worker.close()

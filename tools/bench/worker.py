@@ -124,7 +124,7 @@ def torch_compile(network, batch, threads):
     import networks
     torch.set_num_threads(threads)
     inductor.freezing = True
-    module, example = networks.build(network, batch)
+    module, example = networks.build_network(network, batch)
     module = torch.compile(module)
 
     def run():
@@ -133,7 +133,7 @@ def torch_compile(network, batch, threads):
     return run, None
 
 
-def serve(run, results=None):
+def serve_requests(run, results=None):
     """Serves the requests of a common.Worker until stdin is closed: runs for a duration, or writes the results of a run to a file."""
     for line in sys.stdin:
         asked = json.loads(line)
@@ -173,7 +173,7 @@ def main():
     run()
     first = time.perf_counter() - start
     print(json.dumps({"made_s": made, "ready_s": first, "before_mib": before}), flush=True)
-    serve(run, results)
+    serve_requests(run, results)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@
 
 namespace dlc {
 
-BackgroundTuning::BackgroundTuning(std::shared_ptr<const ReadyProgram> first, double seconds)
+BackgroundTuning::BackgroundTuning(std::shared_ptr<const LoadedProgram> first, double seconds)
     : ready(std::move(first)), seconds(seconds) {}
 
 BackgroundTuning::~BackgroundTuning() {
@@ -21,7 +21,7 @@ BackgroundTuning::~BackgroundTuning() {
     thread.join();
 }
 
-void BackgroundTuning::start(BackgroundWork how) {
+void BackgroundTuning::start(TuningCallbacks how) {
   thread = std::thread([this, how = std::move(how)] {
     try {
       work(how);
@@ -35,7 +35,7 @@ void BackgroundTuning::start(BackgroundWork how) {
   });
 }
 
-void BackgroundTuning::work(const BackgroundWork &how) {
+void BackgroundTuning::work(const TuningCallbacks &how) {
   using Clock = std::chrono::steady_clock;
   auto start = Clock::now();
   // Starts with short measurement periods, because the first measurements gain most. Each later
@@ -50,7 +50,7 @@ void BackgroundTuning::work(const BackgroundWork &how) {
     slice *= 2;
     if (stopped)
       break;
-    if (std::shared_ptr<const ReadyProgram> better = how.compile(*now())) {
+    if (std::shared_ptr<const LoadedProgram> better = how.compile(*now())) {
       std::lock_guard lock(mutex);
       ready = std::move(better);
       ++swapped;
@@ -58,7 +58,7 @@ void BackgroundTuning::work(const BackgroundWork &how) {
   }
 }
 
-std::shared_ptr<const ReadyProgram> BackgroundTuning::now() const {
+std::shared_ptr<const LoadedProgram> BackgroundTuning::now() const {
   std::lock_guard lock(mutex);
   return ready;
 }
@@ -75,7 +75,7 @@ std::string BackgroundTuning::error() const {
 
 /// Returns true if two programs call the same kernels in the same order. Also compares the
 /// generated code, because a generated kernel has the same name for every loop schedule.
-static bool sameKernels(const ReadyProgram &a, const ReadyProgram &b) {
+static bool haveSameKernels(const LoadedProgram &a, const LoadedProgram &b) {
   std::vector<runtime::CommandInfo> left = a.session->commands(), right = b.session->commands();
   const runtime::Span &code = a.program->code, &other = b.program->code;
   return std::equal(left.begin(), left.end(), right.begin(), right.end(),
@@ -89,8 +89,8 @@ std::shared_ptr<BackgroundTuning> tuneInBackground(std::shared_ptr<Source> sourc
                                                    const CompileOptions &options,
                                                    const Shapes &shapes, const Values &values,
                                                    const std::set<std::string> &bound,
-                                                   std::shared_ptr<const ReadyProgram> first) {
-  if (databaseOf(options).empty())
+                                                   std::shared_ptr<const LoadedProgram> first) {
+  if (getTuningDatabasePath(options).empty())
     throw Error(
         "tuning in the background requires a cache folder or a tuning database; found: neither");
   auto background = std::make_shared<BackgroundTuning>(first, options.tuneInBackground);
@@ -98,14 +98,14 @@ std::shared_ptr<BackgroundTuning> tuneInBackground(std::shared_ptr<Source> sourc
   quiet.progress = nullptr;
   quiet.afterPhase = nullptr;
   quiet.tune = false;
-  quiet.tuning.onMiss = OnMiss::Model;
+  quiet.tuning.onMiss = TuningMissPolicy::Model;
   quiet.tuning.pinned = false;
-  BackgroundWork work;
+  TuningCallbacks work;
   work.measure = [=, raw = background.get(),
                   measurementMutex = first->measurementMutex](double slice) {
     CompileOptions measuring = quiet;
     measuring.to = Phase::Select;
-    measuring.tuning.onMiss = OnMiss::Measure;
+    measuring.tuning.onMiss = TuningMissPolicy::Measure;
     measuring.tuning.budgetSeconds = slice;
     measuring.tuning.turn = [measurementMutex] { return measurementMutex->lockForMeasurement(); };
     measuring.tuning.stop = [raw] { return raw->isStopped(); };
@@ -118,14 +118,14 @@ std::shared_ptr<BackgroundTuning> tuneInBackground(std::shared_ptr<Source> sourc
     return more;
   };
   work.compile = [=, measurementMutex = first->measurementMutex](
-                     const ReadyProgram &now) -> std::shared_ptr<const ReadyProgram> {
+                     const LoadedProgram &now) -> std::shared_ptr<const LoadedProgram> {
     std::set<std::string> own = bound;
-    auto made = std::make_shared<ReadyProgram>();
+    auto made = std::make_shared<LoadedProgram>();
     made->program = compileSource(*source, shapes, values, quiet, own);
     made->session = std::make_shared<runtime::Session>(
         made->program, runtime::SessionOptions{now.session->threads(), now.session.get()});
     made->measurementMutex = measurementMutex;
-    return sameKernels(*made, now) ? nullptr : made;
+    return haveSameKernels(*made, now) ? nullptr : made;
   };
   background->start(std::move(work));
   return background;

@@ -15,17 +15,17 @@
 namespace dlc {
 
 struct CompileOptions;
-struct ReadyProgram;
+struct LoadedProgram;
 
 /// Callbacks with which a background thread measures kernels and recompiles the running program.
-struct BackgroundWork {
+struct TuningCallbacks {
   /// Measures kernels for at most `seconds`. Returns early if BackgroundTuning::isStopped(), and
   /// acquires the measurement lock for each measurement. Returns false if no kernel remains to be
   /// measured.
   std::function<bool(double seconds)> measure;
   /// Recompiles the program with the measurements made so far. Returns null if the program would
   /// not change.
-  std::function<std::shared_ptr<const ReadyProgram>(const ReadyProgram &now)> compile;
+  std::function<std::shared_ptr<const LoadedProgram>(const LoadedProgram &now)> compile;
 };
 
 /// Thread that repeatedly measures kernels, recompiles and swaps the program, until all kernels are
@@ -33,12 +33,12 @@ struct BackgroundWork {
 /// its run has ended, so a swap takes effect between two runs.
 class BackgroundTuning {
 public:
-  BackgroundTuning(std::shared_ptr<const ReadyProgram> first, double seconds);
+  BackgroundTuning(std::shared_ptr<const LoadedProgram> first, double seconds);
   ~BackgroundTuning();
   BackgroundTuning(const BackgroundTuning &) = delete;
 
-  void start(BackgroundWork work);
-  std::shared_ptr<const ReadyProgram> now() const;
+  void start(TuningCallbacks work);
+  std::shared_ptr<const LoadedProgram> now() const;
   /// Returns true if the destructor has requested the background thread to stop.
   bool isStopped() const { return stopped; }
   size_t swaps() const { return swapped; }
@@ -50,11 +50,11 @@ public:
   std::string error() const;
 
 private:
-  void work(const BackgroundWork &how);
+  void work(const TuningCallbacks &how);
 
   mutable std::mutex mutex;
   std::condition_variable over;
-  std::shared_ptr<const ReadyProgram> ready;
+  std::shared_ptr<const LoadedProgram> ready;
   double seconds;
   std::atomic<bool> stopped{false}, done{false};
   std::atomic<size_t> swapped{0};
@@ -70,7 +70,7 @@ std::shared_ptr<BackgroundTuning> tuneInBackground(std::shared_ptr<Source> sourc
                                                    const CompileOptions &options,
                                                    const Shapes &shapes, const Values &values,
                                                    const std::set<std::string> &bound,
-                                                   std::shared_ptr<const ReadyProgram> first);
+                                                   std::shared_ptr<const LoadedProgram> first);
 
 } // namespace dlc
 

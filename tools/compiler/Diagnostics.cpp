@@ -43,7 +43,7 @@ std::string locationText(Location location) {
       .Default([](Location) { return std::string(); });
 }
 
-static void append(std::string &text, const Diagnostic &diagnostic, const char *indent) {
+static void appendDiagnostic(std::string &text, const Diagnostic &diagnostic, const char *indent) {
   if (!text.empty())
     text += "\n";
   std::string where = locationText(diagnostic.getLocation());
@@ -61,13 +61,13 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext &context)
         if (std::this_thread::get_id() != own)
           return failure();
         if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
-          append(text, diagnostic, "");
+          appendDiagnostic(text, diagnostic, "");
           for (Diagnostic &note : diagnostic.getNotes())
             if (note.str().find("see current operation") == std::string::npos)
-              append(text, note, "  ");
+              appendDiagnostic(text, note, "  ");
         } else {
           std::string line;
-          append(line, diagnostic, "dlc: ");
+          appendDiagnostic(line, diagnostic, "dlc: ");
           llvm::errs() << line << "\n";
         }
         return LogicalResult(success());

@@ -14,7 +14,7 @@ namespace {
 
 /// An eager operation: its expression for error messages, in which x and y are the operands, and a
 /// function that traces it.
-struct Operation {
+struct EagerOperation {
   const char *text;
   trace::Tensor (*build)(const std::vector<trace::Tensor> &);
 };
@@ -25,20 +25,20 @@ constexpr const char *kResult = "result";
 /// signatures. If the cache is full, all entries are dropped.
 constexpr size_t kMaxPrograms = 1024;
 
-struct Cache {
+struct ModelCache {
   std::mutex mutex;
   std::map<std::string, Model> models;
 };
 
-Cache &cache() {
+ModelCache &getModelCache() {
   // The cache is never destroyed, because operations may run in destructors at process exit.
-  static auto &cache = *new Cache;
+  static auto &cache = *new ModelCache;
   return cache;
 }
 
 /// Returns the index of the operand that determines the device and element type of the result: the
 /// first tensor that is not 0-d, otherwise the first tensor, otherwise 0.
-size_t leaderOf(const std::vector<Value> &operands) {
+size_t findLeadingOperand(const std::vector<Value> &operands) {
   for (size_t i = 0; i < operands.size(); ++i)
     if (!operands[i].tensor.shape().empty())
       return i;
@@ -48,7 +48,7 @@ size_t leaderOf(const std::vector<Value> &operands) {
   return 0;
 }
 
-void requireSameDevice(const Operation &operation, const std::vector<Value> &operands,
+void requireSameDevice(const EagerOperation &operation, const std::vector<Value> &operands,
                        size_t leader) {
   Device device = operands[leader].tensor.device();
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -60,7 +60,7 @@ void requireSameDevice(const Operation &operation, const std::vector<Value> &ope
   }
 }
 
-void requireSameType(const Operation &operation, const std::vector<Value> &operands,
+void requireSameType(const EagerOperation &operation, const std::vector<Value> &operands,
                      size_t leader) {
   DType dtype = operands[leader].tensor.dtype();
   std::string wanted(dtypeName(dtype));
@@ -77,7 +77,7 @@ void requireSameType(const Operation &operation, const std::vector<Value> &opera
   }
 }
 
-Model compiled(const Operation &operation, const std::vector<Tensor> &operands,
+Model compiled(const EagerOperation &operation, const std::vector<Tensor> &operands,
                const Device &device) {
   std::string key = operation.text;
   std::vector<trace::Spec> specs;
@@ -87,7 +87,7 @@ Model compiled(const Operation &operation, const std::vector<Tensor> &operands,
     specs.push_back({kNames[i], operands[i].shape(), operands[i].dtype()});
   }
   key += " " + device.name();
-  Cache &all = cache();
+  ModelCache &all = getModelCache();
   std::lock_guard lock(all.mutex);
   auto found = all.models.find(key);
   if (found != all.models.end())
@@ -105,8 +105,8 @@ Model compiled(const Operation &operation, const std::vector<Tensor> &operands,
   return all.models.emplace(key, model).first->second;
 }
 
-Tensor apply(const Operation &operation, const std::vector<Value> &operands) {
-  size_t leader = leaderOf(operands);
+Tensor applyEagerly(const EagerOperation &operation, const std::vector<Value> &operands) {
+  size_t leader = findLeadingOperand(operands);
   requireSameDevice(operation, operands, leader);
   requireSameType(operation, operands, leader);
   const Tensor &like = operands[leader].tensor;
@@ -125,11 +125,12 @@ Tensor apply(const Operation &operation, const std::vector<Value> &operands) {
 
 using Traced = const std::vector<trace::Tensor> &;
 
-Tensor both(const char *text, trace::Tensor (*build)(Traced), const Value &x, const Value &y) {
-  return apply({text, build}, {x, y});
+Tensor applyBinary(const char *text, trace::Tensor (*build)(Traced), const Value &x,
+                   const Value &y) {
+  return applyEagerly({text, build}, {x, y});
 }
-Tensor one(const char *text, trace::Tensor (*build)(Traced), const Tensor &x) {
-  return apply({text, build}, {x});
+Tensor applyUnary(const char *text, trace::Tensor (*build)(Traced), const Tensor &x) {
+  return applyEagerly({text, build}, {x});
 }
 
 } // namespace
@@ -139,89 +140,89 @@ static trace::Tensor subtract(Traced xs) { return xs[0] - xs[1]; }
 static trace::Tensor multiply(Traced xs) { return xs[0] * xs[1]; }
 static trace::Tensor divide(Traced xs) { return xs[0] / xs[1]; }
 
-Tensor operator+(const Tensor &x, const Value &y) { return both("x + y", add, x, y); }
-Tensor operator-(const Tensor &x, const Value &y) { return both("x - y", subtract, x, y); }
-Tensor operator*(const Tensor &x, const Value &y) { return both("x * y", multiply, x, y); }
-Tensor operator/(const Tensor &x, const Value &y) { return both("x / y", divide, x, y); }
-Tensor operator+(double x, const Tensor &y) { return both("x + y", add, x, y); }
-Tensor operator-(double x, const Tensor &y) { return both("x - y", subtract, x, y); }
-Tensor operator*(double x, const Tensor &y) { return both("x * y", multiply, x, y); }
-Tensor operator/(double x, const Tensor &y) { return both("x / y", divide, x, y); }
+Tensor operator+(const Tensor &x, const Value &y) { return applyBinary("x + y", add, x, y); }
+Tensor operator-(const Tensor &x, const Value &y) { return applyBinary("x - y", subtract, x, y); }
+Tensor operator*(const Tensor &x, const Value &y) { return applyBinary("x * y", multiply, x, y); }
+Tensor operator/(const Tensor &x, const Value &y) { return applyBinary("x / y", divide, x, y); }
+Tensor operator+(double x, const Tensor &y) { return applyBinary("x + y", add, x, y); }
+Tensor operator-(double x, const Tensor &y) { return applyBinary("x - y", subtract, x, y); }
+Tensor operator*(double x, const Tensor &y) { return applyBinary("x * y", multiply, x, y); }
+Tensor operator/(double x, const Tensor &y) { return applyBinary("x / y", divide, x, y); }
 Tensor operator-(const Tensor &x) {
-  return one(
+  return applyUnary(
       "-x", [](Traced xs) { return -xs[0]; }, x);
 }
 Tensor maximum(const Tensor &x, const Value &y) {
-  return both(
+  return applyBinary(
       "maximum(x, y)", [](Traced xs) { return trace::maximum(xs[0], xs[1]); }, x, y);
 }
 Tensor minimum(const Tensor &x, const Value &y) {
-  return both(
+  return applyBinary(
       "minimum(x, y)", [](Traced xs) { return trace::minimum(xs[0], xs[1]); }, x, y);
 }
 Tensor pow(const Tensor &x, const Value &y) {
-  return both(
+  return applyBinary(
       "pow(x, y)", [](Traced xs) { return trace::pow(xs[0], xs[1]); }, x, y);
 }
 
 Tensor abs(const Tensor &x) {
-  return one(
+  return applyUnary(
       "abs(x)", [](Traced xs) { return trace::abs(xs[0]); }, x);
 }
 Tensor exp(const Tensor &x) {
-  return one(
+  return applyUnary(
       "exp(x)", [](Traced xs) { return trace::exp(xs[0]); }, x);
 }
 Tensor log(const Tensor &x) {
-  return one(
+  return applyUnary(
       "log(x)", [](Traced xs) { return trace::log(xs[0]); }, x);
 }
 Tensor sqrt(const Tensor &x) {
-  return one(
+  return applyUnary(
       "sqrt(x)", [](Traced xs) { return trace::sqrt(xs[0]); }, x);
 }
 Tensor tanh(const Tensor &x) {
-  return one(
+  return applyUnary(
       "tanh(x)", [](Traced xs) { return trace::tanh(xs[0]); }, x);
 }
 Tensor sigmoid(const Tensor &x) {
-  return one(
+  return applyUnary(
       "sigmoid(x)", [](Traced xs) { return trace::sigmoid(xs[0]); }, x);
 }
 Tensor relu(const Tensor &x) {
-  return one(
+  return applyUnary(
       "relu(x)", [](Traced xs) { return trace::relu(xs[0]); }, x);
 }
 Tensor softmax(const Tensor &x) {
-  return one(
+  return applyUnary(
       "softmax(x)", [](Traced xs) { return trace::softmax(xs[0]); }, x);
 }
 
 Tensor sum(const Tensor &x) {
-  return one(
+  return applyUnary(
       "sum(x)", [](Traced xs) { return trace::sum(xs[0]); }, x);
 }
 Tensor mean(const Tensor &x) {
-  return one(
+  return applyUnary(
       "mean(x)", [](Traced xs) { return trace::mean(xs[0]); }, x);
 }
 Tensor max(const Tensor &x) {
-  return one(
+  return applyUnary(
       "max(x)", [](Traced xs) { return trace::max(xs[0]); }, x);
 }
 Tensor min(const Tensor &x) {
-  return one(
+  return applyUnary(
       "min(x)", [](Traced xs) { return trace::min(xs[0]); }, x);
 }
 
 Tensor matmul(const Tensor &x, const Tensor &y) {
-  return both(
+  return applyBinary(
       "matmul(x, y)", [](Traced xs) { return trace::matmul(xs[0], xs[1]); }, x, y);
 }
 
 size_t eager_programs() {
-  std::lock_guard lock(cache().mutex);
-  return cache().models.size();
+  std::lock_guard lock(getModelCache().mutex);
+  return getModelCache().models.size();
 }
 
 } // namespace dlc

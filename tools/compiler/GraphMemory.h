@@ -9,7 +9,7 @@ namespace dlc {
 
 /// Returns a lookup function for a graph's constants by name. The elements are not copied:
 /// `constants` must outlive the returned function.
-AtenConstants atenConstants(const std::map<std::string, GraphMemory> &constants);
+AtenConstants makeConstantLookup(const std::map<std::string, ConstantMemory> &constants);
 
 } // namespace dlc
 

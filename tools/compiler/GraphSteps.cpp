@@ -21,9 +21,9 @@ using nlohmann::json;
 
 /// Reads the options of one optimizer group from JSON, and rejects unknown options, which are those
 /// that were not read.
-class Group {
+class OptimizerGroupReader {
 public:
-  explicit Group(const json &given) : given(given) {}
+  explicit OptimizerGroupReader(const json &given) : given(given) {}
   void take(const char *name, double &value) {
     known.insert(name);
     value = given.value(name, value);
@@ -44,7 +44,7 @@ private:
   std::set<std::string> known;
 };
 
-template <typename Options> Options common(Group &group) {
+template <typename Options> Options readCommonOptions(OptimizerGroupReader &group) {
   Options o;
   // Learning-rate schedule that is only a placeholder: the caller passes the learning rate of each
   // step as an input.
@@ -54,8 +54,8 @@ template <typename Options> Options common(Group &group) {
   return o;
 }
 
-template <typename Options> Options moments(Group &group) {
-  auto o = common<Options>(group);
+template <typename Options> Options readAdamOptions(OptimizerGroupReader &group) {
+  auto o = readCommonOptions<Options>(group);
   group.take("beta1", o.beta1);
   group.take("beta2", o.beta2);
   group.take("eps", o.eps);
@@ -63,25 +63,31 @@ template <typename Options> Options moments(Group &group) {
   return o;
 }
 
-struct Rule {
+struct OptimizerEntry {
   const char *name;
-  optim::Optimizer (*make)(Group &);
+  optim::Optimizer (*make)(OptimizerGroupReader &);
 };
 
-const Rule rules[] = {
+const OptimizerEntry rules[] = {
     {"sgd",
-     [](Group &group) {
-       auto o = common<optim::SgdOptions>(group);
+     [](OptimizerGroupReader &group) {
+       auto o = readCommonOptions<optim::SgdOptions>(group);
        group.take("momentum", o.momentum);
        group.take("dampening", o.dampening);
        group.take("nesterov", o.nesterov);
        return optim::sgd(o);
      }},
-    {"adam", [](Group &group) { return optim::adam(moments<optim::AdamOptions>(group)); }},
-    {"adamw", [](Group &group) { return optim::adamw(moments<optim::AdamWOptions>(group)); }},
+    {"adam",
+     [](OptimizerGroupReader &group) {
+       return optim::adam(readAdamOptions<optim::AdamOptions>(group));
+     }},
+    {"adamw",
+     [](OptimizerGroupReader &group) {
+       return optim::adamw(readAdamOptions<optim::AdamWOptions>(group));
+     }},
     {"rmsprop",
-     [](Group &group) {
-       auto o = common<optim::RmspropOptions>(group);
+     [](OptimizerGroupReader &group) {
+       auto o = readCommonOptions<optim::RmspropOptions>(group);
        group.take("alpha", o.alpha);
        group.take("eps", o.eps);
        group.take("momentum", o.momentum);
@@ -90,39 +96,40 @@ const Rule rules[] = {
      }},
 };
 
-optim::Optimizer ruleOf(const json &given) {
+optim::Optimizer parseGroupOptimizer(const json &given) {
   std::string name = given.at("optimizer");
-  auto rule = llvm::find_if(rules, [&](const Rule &each) { return each.name == name; });
+  auto rule = llvm::find_if(rules, [&](const OptimizerEntry &each) { return each.name == name; });
   if (rule == std::end(rules))
     throw Error("unknown optimizer '" + name + "'");
-  Group group(given);
+  OptimizerGroupReader group(given);
   optim::Optimizer made = rule->make(group);
   group.finish();
   return made;
 }
 
-optim::Optimizer optimizerOf(const json &options) {
+optim::Optimizer parseOptimizer(const json &options) {
   const json &groups = options.at("groups");
-  optim::Optimizer all = ruleOf(groups.at(0));
+  optim::Optimizer all = parseGroupOptimizer(groups.at(0));
   for (size_t i = 1; i < groups.size(); ++i)
-    all.group(groups[i].at("parameters").get<std::vector<std::string>>(), ruleOf(groups[i]));
+    all.group(groups[i].at("parameters").get<std::vector<std::string>>(),
+              parseGroupOptimizer(groups[i]));
   return all;
 }
 
-DType gradientsOf(const json &options) {
+DType parseGradientType(const json &options) {
   std::string name = options.value("gradients", std::string("f32"));
   if (std::optional<DType> type = parseDType(name))
     return *type;
   throw Error("the type of exchanged gradients must be f32 or bf16; found '" + name + "'");
 }
 
-StepOptions stepOptionsOf(const json &options) {
+StepOptions parseStepOptions(const json &options) {
   StepOptions step{.clipNorm = options.value("clip_norm", 0.0),
                    .clipValue = options.value("clip_value", 0.0),
                    .microBatches = options.value("accumulate", int64_t(1)),
                    .dataParallel = options.value("data_parallel", false),
                    .syncBatchNorm = options.value("sync_batch_norm", false),
-                   .gradients = gradientsOf(options),
+                   .gradients = parseGradientType(options),
                    .seed = options.value("seed", uint64_t(0)),
                    .starts = false};
   if (options.contains("loss_scale") && !options["loss_scale"].is_null())
@@ -150,7 +157,7 @@ void markStates(ModuleOp module, const std::set<std::string> &states,
 }
 
 /// Returns the specifications of the graph's inputs that are not state, for one micro-batch.
-std::vector<trace::Spec> inputsOf(mlir::func::FuncOp main) {
+std::vector<trace::Spec> getNonStateInputs(mlir::func::FuncOp main) {
   std::vector<trace::Spec> inputs;
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
     if (main.getArgAttr(i, kStateAttr))
@@ -163,7 +170,7 @@ std::vector<trace::Spec> inputsOf(mlir::func::FuncOp main) {
   return inputs;
 }
 
-std::set<std::string> trainedOf(const json &options) {
+std::set<std::string> getTrainedParameters(const json &options) {
   std::set<std::string> names;
   for (const json &group : options.at("groups"))
     for (const json &name : group.at("parameters"))
@@ -174,15 +181,15 @@ std::set<std::string> trainedOf(const json &options) {
 } // namespace
 
 std::shared_ptr<Source> graphStep(const std::string &text,
-                                  std::map<std::string, GraphMemory> constants,
+                                  std::map<std::string, ConstantMemory> constants,
                                   const std::string &optionsText) {
   json options = json::parse(optionsText);
-  std::set<std::string> states = options.at("states"), trained = trainedOf(options);
-  optim::Optimizer optimizer = optimizerOf(options);
-  StepOptions step = stepOptionsOf(options);
+  std::set<std::string> states = options.at("states"), trained = getTrainedParameters(options);
+  optim::Optimizer optimizer = parseOptimizer(options);
+  StepOptions step = parseStepOptions(options);
   auto moduleIn = [&](MLIRContext &context) {
     DiagnosticCollector diagnostics(context);
-    auto module = importAtenText(context, text, atenConstants(constants));
+    auto module = importAtenText(context, text, makeConstantLookup(constants));
     if (failed(module))
       throw Error(diagnostics.take("the graph cannot be imported"));
     markStates(**module, states, trained);
@@ -192,7 +199,7 @@ std::shared_ptr<Source> graphStep(const std::string &text,
   {
     MLIRContext context;
     auto module = moduleIn(context);
-    inputs = inputsOf(module->lookupSymbol<mlir::func::FuncOp>("main"));
+    inputs = getNonStateInputs(module->lookupSymbol<mlir::func::FuncOp>("main"));
     if (step.syncBatchNorm && !usesBatchStatistics(*module))
       throw Error("sync_batch_norm has no effect on a module without batch norm in training mode; "
                   "remove it");

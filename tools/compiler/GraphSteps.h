@@ -19,7 +19,7 @@ namespace dlc {
 /// under PyTorch's names, with betas as `beta1` and `beta2`. With `accumulate` the graph computes
 /// one micro-batch. All states start as zeros. Throws dlc::Error.
 std::shared_ptr<Source> graphStep(const std::string &text,
-                                  std::map<std::string, GraphMemory> constants,
+                                  std::map<std::string, ConstantMemory> constants,
                                   const std::string &options);
 
 } // namespace dlc

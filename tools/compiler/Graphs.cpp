@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace dlc {
 
-AtenConstants atenConstants(const std::map<std::string, GraphMemory> &constants) {
+AtenConstants makeConstantLookup(const std::map<std::string, ConstantMemory> &constants) {
   return [&](llvm::StringRef name, RankedTensorType type) -> ref::Tensor {
     auto found = constants.find(name.str());
     int64_t bytes = ref::elementBytes(type.getElementType()) * type.getNumElements();
@@ -22,11 +22,11 @@ AtenConstants atenConstants(const std::map<std::string, GraphMemory> &constants)
 }
 
 std::shared_ptr<Source> graphSource(const std::string &text,
-                                    std::map<std::string, GraphMemory> constants) {
+                                    std::map<std::string, ConstantMemory> constants) {
   auto context = std::make_shared<MLIRContext>();
   prepareContext(*context);
   DiagnosticCollector diagnostics(*context);
-  auto module = importAtenText(*context, text, atenConstants(constants));
+  auto module = importAtenText(*context, text, makeConstantLookup(constants));
   if (failed(module))
     throw Error(diagnostics.take("the graph cannot be imported"));
   return std::make_shared<Source>("graph", context, std::move(*module));
@@ -34,15 +34,15 @@ std::shared_ptr<Source> graphSource(const std::string &text,
 
 std::vector<std::string> graphOperators() { return atenOperators(); }
 
-std::vector<std::pair<std::string, std::string>> examineGraph(const std::string &text) {
+std::vector<std::pair<std::string, std::string>> findUnsupportedNodes(const std::string &text) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   prepareContext(context);
   DiagnosticCollector diagnostics(context);
-  auto refusals = examineAtenText(context, text);
+  auto refusals = findUnsupportedAtenNodes(context, text);
   if (failed(refusals))
     throw Error(diagnostics.take("the graph cannot be read"));
   std::vector<std::pair<std::string, std::string>> result;
-  for (AtenRefusal &each : *refusals)
+  for (UnsupportedAtenNode &each : *refusals)
     result.emplace_back(std::move(each.node), std::move(each.reason));
   return result;
 }

@@ -10,7 +10,7 @@
 
 namespace dlc {
 
-static std::vector<ModelValue> publicValues(const std::vector<ValueInfo> &infos) {
+static std::vector<ModelValue> toModelValues(const std::vector<ValueInfo> &infos) {
   std::vector<ModelValue> values;
   for (const ValueInfo &v : infos)
     values.push_back({v.name, v.dtype, v.shape, v.hasRank});
@@ -24,7 +24,7 @@ std::shared_ptr<runtime::Session> Model::Impl::lenderOf(const ModelOptions &opti
 
 Model::Impl::Impl(std::shared_ptr<Source> given, const ModelOptions &options)
     : source(std::move(given)), programs(source, CompileOptions(options), lenderOf(options)),
-      inputs(publicValues(source->inputs())), outputs(publicValues(source->outputs())) {
+      inputs(toModelValues(source->inputs())), outputs(toModelValues(source->outputs())) {
   for (const StateValueInfo &v : source->states())
     states.push_back({v.name, v.dtype, v.shape, v.isParameter});
 }
@@ -32,7 +32,7 @@ Model::Impl::Impl(std::shared_ptr<Source> given, const ModelOptions &options)
 const std::vector<ModelValue> &Model::inputs() const { return impl->inputs; }
 const std::vector<ModelValue> &Model::outputs() const { return impl->outputs; }
 
-static runtime::Argument argumentOf(const Tensor &tensor) {
+static runtime::BoundArray toRuntimeArgument(const Tensor &tensor) {
   if (tensor.device().isHost())
     return {tensor.raw(), nullptr};
   return {tensor.raw(), &runtime::openDevice(*runtime::parseDeviceName(tensor.device().name()))};
@@ -54,10 +54,10 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &gi
   for (const ValueInfo &v : source.inputs())
     if (!given.count(v.name))
       throw Error(source.path() + ": input '" + v.name + "' is missing; required: " + v.text());
-  std::shared_ptr<const ReadyProgram> ready = impl->programs.get(source.complete(shapes), values);
+  std::shared_ptr<const LoadedProgram> ready = impl->programs.get(source.complete(shapes), values);
 
   const runtime::Plan &plan = ready->session->plan();
-  std::vector<runtime::Argument> inputs, outputs;
+  std::vector<runtime::BoundArray> inputs, outputs;
   for (const runtime::TensorInfo &info : plan.inputs) {
     auto found = given.find(info.name);
     if (found == given.end())
@@ -66,13 +66,13 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &gi
       throw Error(source.path() + ": input '" + info.name +
                   "': required: " + std::string(dtypeName(info.dtype)) +
                   "; found: " + std::string(dtypeName(found->second.dtype())));
-    inputs.push_back(argumentOf(found->second));
+    inputs.push_back(toRuntimeArgument(found->second));
   }
   std::map<std::string, Tensor> results;
   for (const runtime::TensorInfo &info : plan.outputs) {
     Tensor &tensor = results[info.name] =
         Tensor(info.dtype, info.shape, plan.devices[info.device].name);
-    outputs.push_back(argumentOf(tensor));
+    outputs.push_back(toRuntimeArgument(tensor));
   }
   std::shared_ptr<void> lock =
       ready->measurementMutex ? ready->measurementMutex->lockForRun() : nullptr;
@@ -92,7 +92,7 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &gi
 
 double Model::prepare(const std::map<std::string, std::vector<int64_t>> &shapes) const {
   size_t before = impl->programs.size();
-  std::shared_ptr<const ReadyProgram> ready =
+  std::shared_ptr<const LoadedProgram> ready =
       impl->programs.get(impl->source->complete(shapes), {});
   return impl->programs.size() > before ? ready->compileSeconds : 0;
 }
@@ -115,7 +115,8 @@ const std::vector<ModelState> &Model::states() const { return impl->states; }
 
 /// Returns the state of the current program together with the session that owns it, because
 /// background tuning may swap in another session meanwhile.
-static std::shared_ptr<runtime::StateSet> stateOf(Programs &programs, const Source &source) {
+static std::shared_ptr<runtime::StateSet> getProgramState(ProgramCache &programs,
+                                                          const Source &source) {
   if (source.states().empty())
     throw Error(source.path() + ": has no state");
   std::shared_ptr<runtime::Session> session = programs.stateful()->session;
@@ -123,14 +124,14 @@ static std::shared_ptr<runtime::StateSet> stateOf(Programs &programs, const Sour
 }
 
 Tensor Model::state(const std::string &name) const {
-  std::shared_ptr<runtime::StateSet> states = stateOf(impl->programs, *impl->source);
+  std::shared_ptr<runtime::StateSet> states = getProgramState(impl->programs, *impl->source);
   size_t index = states->indexOf(name);
   Tensor value(impl->states[index].dtype, impl->states[index].shape);
   states->get(index, value.raw());
   return value;
 }
 
-static void requireFits(const Source &source, const ModelState &info, const Tensor &value) {
+static void checkStateValue(const Source &source, const ModelState &info, const Tensor &value) {
   if (value.dtype() != info.dtype || value.shape() != info.shape)
     throw Error(source.path() + ": state '" + info.name +
                 "': required: " + std::string(dtypeName(info.dtype)) + " " + shapeText(info.shape) +
@@ -139,22 +140,22 @@ static void requireFits(const Source &source, const ModelState &info, const Tens
 }
 
 void Model::setState(const std::string &name, const Tensor &value) const {
-  std::shared_ptr<runtime::StateSet> states = stateOf(impl->programs, *impl->source);
+  std::shared_ptr<runtime::StateSet> states = getProgramState(impl->programs, *impl->source);
   size_t index = states->indexOf(name);
-  requireFits(*impl->source, impl->states[index], value);
+  checkStateValue(*impl->source, impl->states[index], value);
   states->set(index, value.to(Device()).raw());
 }
 
 void Model::moveState(const std::string &name, const Tensor &value) const {
-  std::shared_ptr<runtime::StateSet> states = stateOf(impl->programs, *impl->source);
+  std::shared_ptr<runtime::StateSet> states = getProgramState(impl->programs, *impl->source);
   size_t index = states->indexOf(name);
-  requireFits(*impl->source, impl->states[index], value);
+  checkStateValue(*impl->source, impl->states[index], value);
   states->take(index, value.to(Device()).raw());
 }
 
-void Model::resetState() const { stateOf(impl->programs, *impl->source)->reset(); }
+void Model::resetState() const { getProgramState(impl->programs, *impl->source)->reset(); }
 void Model::saveState(const std::string &path) const {
-  std::shared_ptr<runtime::StateSet> states = stateOf(impl->programs, *impl->source);
+  std::shared_ptr<runtime::StateSet> states = getProgramState(impl->programs, *impl->source);
   const runtime::Session &session = *impl->programs.stateful()->session;
   if (runtime::World *world = session.world())
     runtime::saveWorldState(*world, *states, session.plan(), path);
@@ -162,7 +163,8 @@ void Model::saveState(const std::string &path) const {
     states->save(path);
 }
 void Model::loadState(const std::string &path, LoadState options) const {
-  stateOf(impl->programs, *impl->source)->load(path, options.allowMissing, options.allowExtra);
+  getProgramState(impl->programs, *impl->source)
+      ->load(path, options.allowMissing, options.allowExtra);
 }
 
 void Model::joinWorld(const std::vector<std::string> &lines) const {
@@ -170,10 +172,10 @@ void Model::joinWorld(const std::vector<std::string> &lines) const {
   runtime::World *world = session->world();
   if (!world)
     return;
-  std::vector<std::string> all = runtime::interfaceLines(session->plan());
+  std::vector<std::string> all = runtime::describeInterface(session->plan());
   all.insert(all.begin(), lines.begin(), lines.end());
   world->agree("program", all, "start all ranks with the same program and settings");
-  runtime::shareStates(*world, session->states(), session->plan());
+  runtime::broadcastStates(*world, session->states(), session->plan());
 }
 
 dlc_memory_figures Model::memory() const {

@@ -13,7 +13,7 @@ struct Model::Impl {
   static std::shared_ptr<runtime::Session> lenderOf(const ModelOptions &options);
 
   std::shared_ptr<Source> source;
-  Programs programs;
+  ProgramCache programs;
   std::vector<ModelValue> inputs, outputs;
   std::vector<ModelState> states;
 };

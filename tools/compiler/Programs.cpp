@@ -61,7 +61,7 @@ std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &sh
   return program;
 }
 
-std::string Programs::keyOf(const Shapes &shapes, const Values &values) const {
+std::string ProgramCache::keyOf(const Shapes &shapes, const Values &values) const {
   std::string key;
   for (const auto &[name, shape] : shapes)
     key += name + ":" + shapeText(shape) + ";";
@@ -76,7 +76,7 @@ std::string Programs::keyOf(const Shapes &shapes, const Values &values) const {
   return key;
 }
 
-std::shared_ptr<const ReadyProgram> Programs::get(const Shapes &shapes, const Values &values) {
+std::shared_ptr<const LoadedProgram> ProgramCache::get(const Shapes &shapes, const Values &values) {
   std::lock_guard lock(mutex);
   std::string key = keyOf(shapes, values);
   for (auto it = programs.begin(); it != programs.end(); ++it) {
@@ -96,7 +96,7 @@ std::shared_ptr<const ReadyProgram> Programs::get(const Shapes &shapes, const Va
         "; give every batch the same shape, or compile the model again and share the state");
   }
   auto start = std::chrono::steady_clock::now();
-  auto ready = std::make_shared<ReadyProgram>();
+  auto ready = std::make_shared<LoadedProgram>();
   std::set<std::string> bound = boundInputs;
   std::erase_if(bound, [&](const std::string &name) { return !values.count(name); });
   ready->program = compileSource(*source, shapes, values, options, bound);
@@ -116,7 +116,7 @@ std::shared_ptr<const ReadyProgram> Programs::get(const Shapes &shapes, const Va
   return ready;
 }
 
-std::shared_ptr<const ReadyProgram> Programs::stateful() {
+std::shared_ptr<const LoadedProgram> ProgramCache::stateful() {
   {
     std::lock_guard lock(mutex);
     if (!programs.empty())
@@ -125,12 +125,12 @@ std::shared_ptr<const ReadyProgram> Programs::stateful() {
   return get(source->complete({}), {});
 }
 
-size_t Programs::size() const {
+size_t ProgramCache::size() const {
   std::lock_guard lock(mutex);
   return programs.size();
 }
 
-size_t Programs::swaps() const {
+size_t ProgramCache::swaps() const {
   std::lock_guard lock(mutex);
   size_t sum = 0;
   for (const Kept &kept : programs)
@@ -138,7 +138,7 @@ size_t Programs::swaps() const {
   return sum;
 }
 
-bool Programs::isTuned() const {
+bool ProgramCache::isTuned() const {
   std::lock_guard lock(mutex);
   return std::all_of(programs.begin(), programs.end(), [](const Kept &kept) {
     return !kept.background || kept.background->isDone();

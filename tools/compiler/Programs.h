@@ -13,7 +13,7 @@
 namespace dlc {
 
 /// A program that is ready to run, and its compile time.
-struct ReadyProgram {
+struct LoadedProgram {
   std::shared_ptr<runtime::Program> program;
   std::shared_ptr<runtime::Session> session;
   double compileSeconds = 0;
@@ -31,20 +31,20 @@ std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &sh
                                                 mlir::OwningOpRef<mlir::ModuleOp> *after = nullptr);
 
 /// LRU cache of up to `maxPrograms` programs, which are compiled when they are first requested.
-class Programs {
+class ProgramCache {
 public:
   /// Creates an empty cache. `lender` is the session whose state a stateful program shares, or null
   /// if the program has its own state.
-  Programs(std::shared_ptr<Source> source, CompileOptions options,
-           std::shared_ptr<runtime::Session> lender = nullptr)
+  ProgramCache(std::shared_ptr<Source> source, CompileOptions options,
+               std::shared_ptr<runtime::Session> lender = nullptr)
       : source(std::move(source)), options(std::move(options)), lender(std::move(lender)) {}
 
   /// Returns the program for these input shapes and values, and compiles it if it is not cached.
   /// Thread-safe: a caller waits while another thread compiles.
-  std::shared_ptr<const ReadyProgram> get(const Shapes &shapes, const Values &values);
+  std::shared_ptr<const LoadedProgram> get(const Shapes &shapes, const Values &values);
   /// Returns the only program of a stateful source, and compiles it for the static input shapes if
   /// it is not compiled yet.
-  std::shared_ptr<const ReadyProgram> stateful();
+  std::shared_ptr<const LoadedProgram> stateful();
   size_t size() const;
   /// Returns the number of programs that background tuning has replaced with faster ones. isTuned()
   /// returns true if no background tuning is running.
@@ -54,9 +54,9 @@ public:
 private:
   struct Kept {
     std::string key;
-    std::shared_ptr<const ReadyProgram> ready;
+    std::shared_ptr<const LoadedProgram> ready;
     std::shared_ptr<BackgroundTuning> background;
-    std::shared_ptr<const ReadyProgram> now() const {
+    std::shared_ptr<const LoadedProgram> now() const {
       return background ? background->now() : ready;
     }
   };

@@ -6,7 +6,8 @@
 
 namespace dlc {
 
-static CompileOptions watched(const ModelOptions &given, const Sessions::Hooks &hooks) {
+static CompileOptions addProgressHooks(const ModelOptions &given,
+                                       const SessionCache::Hooks &hooks) {
   CompileOptions options(given);
   options.isCancelled = hooks.isCancelled;
   if (hooks.progress) {
@@ -17,34 +18,34 @@ static CompileOptions watched(const ModelOptions &given, const Sessions::Hooks &
       progress(what.str(), done, total);
     };
   }
-  for (const Setting &setting : settingsOf(options))
+  for (const Setting &setting : getModelSettings(options))
     if (std::string problem = setting.problem(); !problem.empty())
       throw Error(problem);
   return options;
 }
 
-struct Sessions::Impl {
+struct SessionCache::Impl {
   Impl(std::shared_ptr<Source> from, const ModelOptions &options, Hooks given)
       : hooks(std::move(given)), source(std::move(from)),
-        programs(source, watched(options, hooks)) {}
+        programs(source, addProgressHooks(options, hooks)) {}
   Hooks hooks;
   std::shared_ptr<Source> source;
-  Programs programs;
+  ProgramCache programs;
 };
 
-Sessions::Sessions(const std::string &path, const ModelOptions &options, Hooks hooks)
-    : Sessions(std::make_shared<Source>(path), options, std::move(hooks)) {}
-Sessions::Sessions(std::shared_ptr<Source> source, const ModelOptions &options, Hooks hooks)
+SessionCache::SessionCache(const std::string &path, const ModelOptions &options, Hooks hooks)
+    : SessionCache(std::make_shared<Source>(path), options, std::move(hooks)) {}
+SessionCache::SessionCache(std::shared_ptr<Source> source, const ModelOptions &options, Hooks hooks)
     : impl(std::make_unique<Impl>(std::move(source), options, std::move(hooks))) {}
-Sessions::~Sessions() = default;
+SessionCache::~SessionCache() = default;
 
-const std::vector<ValueInfo> &Sessions::inputs() const { return impl->source->inputs(); }
-const std::vector<ValueInfo> &Sessions::outputs() const { return impl->source->outputs(); }
-const std::vector<ValueInfo> &Sessions::defaults() const { return impl->source->defaults(); }
+const std::vector<ValueInfo> &SessionCache::inputs() const { return impl->source->inputs(); }
+const std::vector<ValueInfo> &SessionCache::outputs() const { return impl->source->outputs(); }
+const std::vector<ValueInfo> &SessionCache::defaults() const { return impl->source->defaults(); }
 
 std::shared_ptr<runtime::Session>
-Sessions::get(const std::map<std::string, std::vector<int64_t>> &shapes,
-              const std::map<std::string, Tensor> &given) {
+SessionCache::get(const std::map<std::string, std::vector<int64_t>> &shapes,
+                  const std::map<std::string, Tensor> &given) {
   Values values;
   for (const auto &[name, tensor] : given) {
     auto value = std::make_shared<const Tensor>(tensor);

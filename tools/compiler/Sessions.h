@@ -24,7 +24,7 @@ class Source;
 
 /// A model file with one session for each set of input shapes. Sessions are created when they are
 /// first requested.
-class Sessions {
+class SessionCache {
 public:
   /// Callbacks during compilation, which may be called by any thread.
   struct Hooks {
@@ -35,13 +35,14 @@ public:
   };
 
   /// Opens the model file `path`. All members of Sessions throw dlc::Error.
-  explicit Sessions(const std::string &path, const ModelOptions &options = {}, Hooks hooks = {});
+  explicit SessionCache(const std::string &path, const ModelOptions &options = {},
+                        Hooks hooks = {});
   /// Creates the sessions of a model that is not read from a file (tools/compiler/Graphs.h).
-  explicit Sessions(std::shared_ptr<Source> source, const ModelOptions &options = {},
-                    Hooks hooks = {});
-  ~Sessions();
-  Sessions(const Sessions &) = delete;
-  Sessions &operator=(const Sessions &) = delete;
+  explicit SessionCache(std::shared_ptr<Source> source, const ModelOptions &options = {},
+                        Hooks hooks = {});
+  ~SessionCache();
+  SessionCache(const SessionCache &) = delete;
+  SessionCache &operator=(const SessionCache &) = delete;
 
   const std::vector<ValueInfo> &inputs() const;
   const std::vector<ValueInfo> &outputs() const;

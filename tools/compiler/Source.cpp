@@ -121,16 +121,16 @@ Source::Source(std::string path) : name(std::move(path)) {
     throw Error(name + ": cannot be opened: " + error.message() + "; check the path");
   if (isDirectory)
     throw Error(name + ": is a folder; required: a model file (" +
-                extensionsText(kProgramExtension) + ")");
+                formatExtensions(kProgramExtension) + ")");
   llvm::StringRef extension = llvm::sys::path::extension(name);
   if (extension == kProgramExtension) {
     openProgram();
     return;
   }
-  form = frontEndOf(name);
+  form = findFrontEnd(name);
   if (!form)
     throw Error(name + ": unknown kind of model '" + extension.str() +
-                "'; required: a file named " + extensionsText(kProgramExtension) +
+                "'; required: a file named " + formatExtensions(kProgramExtension) +
                 "; export the model to one of these formats");
   mlirContext = std::make_shared<MLIRContext>();
   prepareContext(*mlirContext);
@@ -189,7 +189,7 @@ void Source::openProgram() {
 
 void Source::requireModel(const std::string &before) const {
   if (!form)
-    throw Error(before + name + ": is already compiled; required: a model (" + extensionsText() +
+    throw Error(before + name + ": is already compiled; required: a model (" + formatExtensions() +
                 "); use the model from which it was made");
 }
 
@@ -223,7 +223,7 @@ OwningOpRef<ModuleOp> Source::module(const Shapes &shapes, const Values &values,
     auto type = RankedTensorType::get(array.shape, elementTypeOf(*mlirContext, array.dtype));
     // The input value becomes a constant of the program. It is copied, because the caller may
     // change its memory.
-    runtime::Span copy = runtime::copyToSpan(array.data.data, array.data.bytes);
+    runtime::Span copy = runtime::copyToOwnedSpan(array.data.data, array.data.bytes);
     options.values[input] = ref::Tensor::borrow(type, copy.data, copy.owner);
   }
   return import(*mlirContext, options, needed);

@@ -21,19 +21,19 @@ namespace dlc {
 
 namespace {
 /// Valid class labels of an integer input: 0 to `count` - 1, and the label `ignored`.
-struct Classes {
+struct ClassLabels {
   int64_t count;
   std::optional<int64_t> ignored;
 };
 
-std::map<std::string, Classes> classesOf(ModuleOp module) {
+std::map<std::string, ClassLabels> getInputClasses(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
-  std::map<std::string, Classes> found;
+  std::map<std::string, ClassLabels> found;
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
     auto count = main.getArgAttrOfType<IntegerAttr>(i, kClassesAttr);
     if (!count)
       continue;
-    Classes classes{count.getInt(), std::nullopt};
+    ClassLabels classes{count.getInt(), std::nullopt};
     if (auto ignored = main.getArgAttrOfType<IntegerAttr>(i, kIgnoredAttr))
       classes.ignored = ignored.getInt();
     found[main.getArgAttrOfType<StringAttr>(i, kNameAttr).str()] = classes;
@@ -42,7 +42,7 @@ std::map<std::string, Classes> classesOf(ModuleOp module) {
 }
 
 template <typename T>
-void checkClasses(const std::string &name, const Tensor &target, const Classes &classes) {
+void checkClassLabels(const std::string &name, const Tensor &target, const ClassLabels &classes) {
   Tensor here = target.to(Device());
   const T *labels = here.data<T>();
   for (int64_t i = 0; i < target.elements(); ++i) {
@@ -55,12 +55,12 @@ void checkClasses(const std::string &name, const Tensor &target, const Classes &
   }
 }
 
-Tensor tensorOf(const trace::Array &array) {
+Tensor toTensor(const trace::Array &array) {
   return Tensor::view(const_cast<void *>(array.data.get()), array.dtype, array.shape,
                       std::shared_ptr<void>(array.data, const_cast<void *>(array.data.get())));
 }
 
-trace::Array arrayOf(const Tensor &tensor) {
+trace::Array toArray(const Tensor &tensor) {
   auto owner = std::make_shared<const Tensor>(tensor);
   return {tensor.dtype(), tensor.shape(), std::shared_ptr<const void>(owner, tensor.raw())};
 }
@@ -75,7 +75,7 @@ struct Step::Impl {
   StepOptions options;
   ModelOptions modelOptions;
   std::vector<std::string> figures = {"loss"};
-  std::map<std::string, Classes> classes = {};
+  std::map<std::string, ClassLabels> classes = {};
   std::map<std::string, optim::Schedule> schedules = {};
   std::vector<trace::Parameter> parameters = {};
   /// Hash of the traced step, which must be equal on all ranks. Empty if the step is not data
@@ -115,16 +115,16 @@ std::map<std::string, Tensor> Step::Impl::checked(const std::vector<Tensor> &bat
     if (limits == classes.end())
       continue;
     if (batch[i].dtype() == DType::I64)
-      checkClasses<int64_t>(inputs[i].name, batch[i], limits->second);
+      checkClassLabels<int64_t>(inputs[i].name, batch[i], limits->second);
     else if (batch[i].dtype() == DType::I32)
-      checkClasses<int32_t>(inputs[i].name, batch[i], limits->second);
+      checkClassLabels<int32_t>(inputs[i].name, batch[i], limits->second);
   }
   for (const auto &[name, schedule] : schedules)
     given[name] = Tensor::of({}, std::vector<float>{float(schedule(steps))});
   return given;
 }
 
-template <typename T> int64_t firstNotFinite(const Tensor &tensor) {
+template <typename T> int64_t findNonFinite(const Tensor &tensor) {
   Tensor here = tensor.to(Device());
   const T *values = here.data<T>();
   for (int64_t i = 0; i < tensor.elements(); ++i)
@@ -142,7 +142,7 @@ Step::Impl::NonFiniteInput Step::Impl::inspect(const std::vector<Tensor> &batch)
     bool wide = batch[i].dtype() == DType::F64;
     if (!wide && batch[i].dtype() != DType::F32)
       continue;
-    int64_t at = wide ? firstNotFinite<double>(batch[i]) : firstNotFinite<float>(batch[i]);
+    int64_t at = wide ? findNonFinite<double>(batch[i]) : findNonFinite<float>(batch[i]);
     if (at < 0)
       continue;
     Tensor here = batch[i].to(Device());
@@ -244,7 +244,7 @@ Model Step::predictor(const std::vector<trace::Spec> &inputs) {
     shared.insert(state.name);
   for (const trace::Parameter &parameter : parameters)
     if (!shared.count(parameter.name()))
-      model.setState(parameter.name(), tensorOf(parameter.value()));
+      model.setState(parameter.name(), toTensor(parameter.value()));
   return model;
 }
 
@@ -253,11 +253,11 @@ void Step::takeParameters() {
   for (trace::Parameter &parameter : impl->parameters) {
     trace::Array value = parameter.value();
     parameter.moveTo(
-        [model = impl->model, name = parameter.name()] { return arrayOf(model.state(name)); });
+        [model = impl->model, name = parameter.name()] { return toArray(model.state(name)); });
     if (value.data.use_count() == 1)
-      impl->model.moveState(parameter.name(), tensorOf(value));
+      impl->model.moveState(parameter.name(), toTensor(value));
     else
-      impl->model.setState(parameter.name(), tensorOf(value));
+      impl->model.setState(parameter.name(), toTensor(value));
   }
   if (!impl->meaning.empty())
     impl->model.joinWorld(impl->meaning);
@@ -305,7 +305,7 @@ Step train(const Network &network, const TensorFunction &loss, const optim::Opti
   traced.device = Device(modelOptions.device);
   trace::Graph graph = traceStep(network, loss, optimizer, inputs, traced, location);
   std::vector<trace::Parameter> parameters = graph.parameters();
-  std::map<std::string, Classes> classes = classesOf(*graph.getImpl().traced.module);
+  std::map<std::string, ClassLabels> classes = getInputClasses(*graph.getImpl().traced.module);
   std::vector<std::string> meaning;
   if (isShared)
     meaning.push_back("step " + llvm::utohexstr(llvm::xxh3_64bits(graph.text())));

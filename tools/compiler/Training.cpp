@@ -25,33 +25,33 @@ using trace::Tensor;
 
 /// How the shape and type of the training target are derived from the model's output: class labels,
 /// or the output's own type.
-enum class Target { Classes, LikeOutput };
+enum class TargetKind { Classes, LikeOutput };
 
-struct Loss {
+struct LossEntry {
   const char *name;
-  Target target;
+  TargetKind target;
   Tensor (*value)(const Operand &, const Operand &, const TrainingOptions &);
 };
 
-const Loss losses[] = {
-    {"cross_entropy", Target::Classes,
+const LossEntry losses[] = {
+    {"cross_entropy", TargetKind::Classes,
      [](const Operand &x, const Operand &target, const TrainingOptions &o) {
        return loss::cross_entropy(
            x, target, {.ignoreIndex = o.ignoreIndex, .labelSmoothing = o.labelSmoothing});
      }},
-    {"nll", Target::Classes,
+    {"nll", TargetKind::Classes,
      [](const Operand &x, const Operand &target, const TrainingOptions &o) {
        return loss::nll_loss(x, target, loss::ClassOptions{.ignoreIndex = o.ignoreIndex});
      }},
-    {"mse", Target::LikeOutput,
+    {"mse", TargetKind::LikeOutput,
      [](const Operand &x, const Operand &target, const TrainingOptions &) {
        return loss::mse_loss(x, target);
      }},
-    {"l1", Target::LikeOutput,
+    {"l1", TargetKind::LikeOutput,
      [](const Operand &x, const Operand &target, const TrainingOptions &) {
        return loss::l1_loss(x, target);
      }},
-    {"bce_with_logits", Target::LikeOutput,
+    {"bce_with_logits", TargetKind::LikeOutput,
      [](const Operand &x, const Operand &target, const TrainingOptions &) {
        return loss::bce_with_logits(x, target);
      }},
@@ -59,13 +59,13 @@ const Loss losses[] = {
 
 /// A supported optimizer: its name, and the options that it accepts in addition to the learning
 /// rate and weight decay.
-struct Rule {
+struct OptimizerEntry {
   const char *name;
   std::vector<std::string> takes;
   optim::Optimizer (*make)(const TrainingOptions &);
 };
 
-template <typename Options> Options common(const TrainingOptions &o) {
+template <typename Options> Options makeCommonOptions(const TrainingOptions &o) {
   Options result;
   if (o.lr)
     result.lr = *o.lr;
@@ -73,20 +73,20 @@ template <typename Options> Options common(const TrainingOptions &o) {
   return result;
 }
 
-template <typename Options> Options moments(const TrainingOptions &o) {
-  auto result = common<Options>(o);
+template <typename Options> Options makeAdamOptions(const TrainingOptions &o) {
+  auto result = makeCommonOptions<Options>(o);
   result.beta1 = o.beta1.value_or(result.beta1);
   result.beta2 = o.beta2.value_or(result.beta2);
   result.eps = o.eps.value_or(result.eps);
   return result;
 }
 
-const std::vector<Rule> &rules() {
-  static const std::vector<Rule> all = {
+const std::vector<OptimizerEntry> &optimizerEntries() {
+  static const std::vector<OptimizerEntry> all = {
       {"sgd",
        {"momentum", "dampening", "nesterov"},
        [](const TrainingOptions &o) {
-         auto s = common<optim::SgdOptions>(o);
+         auto s = makeCommonOptions<optim::SgdOptions>(o);
          s.momentum = o.momentum.value_or(s.momentum);
          s.dampening = o.dampening.value_or(s.dampening);
          s.nesterov = o.nesterov;
@@ -94,14 +94,18 @@ const std::vector<Rule> &rules() {
        }},
       {"adam",
        {"beta1", "beta2", "eps"},
-       [](const TrainingOptions &o) { return optim::adam(moments<optim::AdamOptions>(o)); }},
+       [](const TrainingOptions &o) {
+         return optim::adam(makeAdamOptions<optim::AdamOptions>(o));
+       }},
       {"adamw",
        {"beta1", "beta2", "eps"},
-       [](const TrainingOptions &o) { return optim::adamw(moments<optim::AdamWOptions>(o)); }},
+       [](const TrainingOptions &o) {
+         return optim::adamw(makeAdamOptions<optim::AdamWOptions>(o));
+       }},
       {"rmsprop",
        {"alpha", "eps", "momentum"},
        [](const TrainingOptions &o) {
-         auto s = common<optim::RmspropOptions>(o);
+         auto s = makeCommonOptions<optim::RmspropOptions>(o);
          s.momentum = o.momentum.value_or(s.momentum);
          s.alpha = o.alpha.value_or(s.alpha);
          s.eps = o.eps.value_or(s.eps);
@@ -119,7 +123,7 @@ template <typename List> std::vector<std::string> namesOf(const List &list) {
 }
 
 template <typename List>
-const auto &choose(const List &list, const std::string &name, const char *what) {
+const auto &findByName(const List &list, const std::string &name, const char *what) {
   for (const auto &entry : list)
     if (entry.name == name)
       return entry;
@@ -127,8 +131,8 @@ const auto &choose(const List &list, const std::string &name, const char *what) 
               "; found: '" + name + "'");
 }
 
-optim::Optimizer optimizerOf(const TrainingOptions &o) {
-  const Rule &rule = choose(rules(), o.optimizer, "--optimizer");
+optim::Optimizer createOptimizer(const TrainingOptions &o) {
+  const OptimizerEntry &rule = findByName(optimizerEntries(), o.optimizer, "--optimizer");
   const std::pair<const char *, bool> given[] = {{"momentum", o.momentum.has_value()},
                                                  {"dampening", o.dampening.has_value()},
                                                  {"nesterov", o.nesterov},
@@ -153,21 +157,21 @@ struct ModelSignature {
   bool endsInSoftmax = false;
 };
 
-trace::Spec specOf(const std::string &name, Type type) {
+trace::Spec makeSpec(const std::string &name, Type type) {
   auto tensor = cast<RankedTensorType>(type);
   return {name,
           {tensor.getShape().begin(), tensor.getShape().end()},
           *dtypeOf(tensor.getElementType())};
 }
 
-ModelSignature borderOf(Source &model, func::FuncOp function) {
+ModelSignature getModelSignature(Source &model, func::FuncOp function) {
   ModelSignature border;
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     if (function.getArgAttr(i, kStateAttr) || function.getArgAttr(i, kParameterAttr))
       continue;
     auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr);
     border.inputs.push_back(
-        specOf(name ? name.str() : "arg" + std::to_string(i), function.getArgumentTypes()[i]));
+        makeSpec(name ? name.str() : "arg" + std::to_string(i), function.getArgumentTypes()[i]));
     if (border.inputs.back().name == "target")
       throw Error(model.path() +
                   ": the input name 'target' is reserved for the loss; rename the input");
@@ -177,7 +181,7 @@ ModelSignature borderOf(Source &model, func::FuncOp function) {
     if (function.getResultAttr(i, kStateAttr))
       continue;
     auto type = cast<RankedTensorType>(results[i].getType());
-    border.output = specOf("output", type);
+    border.output = makeSpec("output", type);
     if (!isa<FloatType>(type.getElementType()) || !type.hasStaticShape())
       throw Error(model.path() +
                   ": its first output: required: floats of a known shape, for the loss; found: " +
@@ -189,10 +193,10 @@ ModelSignature borderOf(Source &model, func::FuncOp function) {
   throw Error(model.path() + ": required: an output for the loss; found none");
 }
 
-trace::Spec targetOf(Source &model, const Loss &loss, const trace::Spec &output) {
+trace::Spec makeTargetSpec(Source &model, const LossEntry &loss, const trace::Spec &output) {
   trace::Spec target = output;
   target.name = "target";
-  if (loss.target == Target::LikeOutput)
+  if (loss.target == TargetKind::LikeOutput)
     return target;
   if (output.shape.empty())
     throw Error(model.path() + ": " + loss.name +
@@ -204,25 +208,25 @@ trace::Spec targetOf(Source &model, const Loss &loss, const trace::Spec &output)
 
 /// Removes the source location from an error message of the tracer: it is a location in the
 /// compiler's own source, not in the user's code.
-std::string withoutOurPlace(llvm::StringRef text) {
+std::string stripCompilerLocation(llvm::StringRef text) {
   static const std::regex place(R"(^[^ ]*\.cpp:\d+:\d+: )");
   return std::regex_replace(text.str(), place, "");
 }
 
-bool isOurs(Location location) {
+bool isCompilerLocation(Location location) {
   auto file = dyn_cast<FileLineColLoc>(location);
   return file && file.getFilename().getValue().ends_with(".cpp");
 }
 
 /// Replaces source locations in the compiler's own source: loss, gradients and update get the
 /// model's location.
-void placeInModel(ModuleOp module, const std::string &path) {
+void replaceCompilerLocations(ModuleOp module, const std::string &path) {
   MLIRContext *context = module.getContext();
   Location file = FileLineColLoc::get(context, path, 0, 0);
   Location step = NameLoc::get(StringAttr::get(context, "training step"), file);
   AttrTypeReplacer replacer;
   replacer.addReplacement([&](LocationAttr location) -> std::optional<Attribute> {
-    if (isOurs(location))
+    if (isCompilerLocation(location))
       return Attribute(step);
     return std::nullopt;
   });
@@ -237,10 +241,10 @@ std::shared_ptr<Source> sourceOfStep(const std::string &path,
   try {
     traced = trace::takeModule(trace());
   } catch (const Error &error) {
-    throw Error(path + ": " + withoutOurPlace(error.what()));
+    throw Error(path + ": " + stripCompilerLocation(error.what()));
   }
-  trace::eraseInlined(*traced.module);
-  placeInModel(*traced.module, path);
+  trace::eraseInlinedFunctions(*traced.module);
+  replaceCompilerLocations(*traced.module, path);
   prepareContext(*traced.context);
   return std::make_shared<Source>(path, traced.context, std::move(traced.module));
 }
@@ -250,12 +254,13 @@ bool usesBatchStatistics(ModuleOp module) {
 }
 
 std::vector<std::string> trainingLosses() { return namesOf(losses); }
-std::vector<std::string> trainingOptimizers() { return namesOf(rules()); }
+std::vector<std::string> trainingOptimizers() { return namesOf(optimizerEntries()); }
 
-TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOptions &options) {
-  const Loss &loss = choose(losses, options.loss, "--loss");
-  optim::Optimizer optimizer = optimizerOf(options);
-  if (loss.target != Target::Classes && (options.labelSmoothing != 0 || options.ignoreIndex))
+TrainingStep buildTrainingStep(Source &model, const Shapes &shapes,
+                               const TrainingOptions &options) {
+  const LossEntry &loss = findByName(losses, options.loss, "--loss");
+  optim::Optimizer optimizer = createOptimizer(options);
+  if (loss.target != TargetKind::Classes && (options.labelSmoothing != 0 || options.ignoreIndex))
     throw Error("--label-smoothing and --ignore-index have no effect with " + options.loss +
                 ", whose targets are not classes");
   auto moduleIn = [&](MLIRContext &context, const Shapes &taken) {
@@ -270,7 +275,7 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
   ModelSignature border;
   {
     auto module = moduleIn(model.context(), shapes);
-    border = borderOf(model, module->lookupSymbol<func::FuncOp>("main"));
+    border = getModelSignature(model, module->lookupSymbol<func::FuncOp>("main"));
     bool hasStatistics = usesBatchStatistics(*module);
     if (options.dataParallel && hasStatistics && !options.syncBatchNorm)
       llvm::errs()
@@ -281,12 +286,12 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
       throw Error(model.path() +
                   ": --sync-batch-norm has no effect on a model without batch norm; remove it");
   }
-  bool isClasses = loss.target == Target::Classes;
+  bool isClasses = loss.target == TargetKind::Classes;
   if (isClasses && border.endsInSoftmax)
     llvm::errs() << "dlc: " << model.path() << ": the model ends with a softmax, but "
                  << options.loss
                  << " expects its input (nll: its logarithm); train a model without the softmax\n";
-  trace::Spec target = targetOf(model, loss, border.output);
+  trace::Spec target = makeTargetSpec(model, loss, border.output);
   std::vector<trace::Spec> inputs = border.inputs;
   inputs.push_back(target);
 

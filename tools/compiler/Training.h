@@ -41,7 +41,7 @@ struct TrainingStep {
 /// Creates the training step of a model: its initializers (or state arguments) become parameters,
 /// the loss is computed from its first output and the input `target`, and the optimizer updates the
 /// parameters. Throws dlc::Error.
-TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOptions &options);
+TrainingStep buildTrainingStep(Source &model, const Shapes &shapes, const TrainingOptions &options);
 
 /// Returns true if the module has a batch normalization in training mode, which uses batch
 /// statistics.

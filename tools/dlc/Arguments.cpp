@@ -15,7 +15,7 @@ namespace {
 void addModelArguments(CLI::App *command, ModelArguments &a, bool required = true) {
   command
       ->add_option("model", a.model,
-                   "model file (" + dlc::extensionsText() +
+                   "model file (" + dlc::formatExtensions() +
                        "; an .mlir file has operations of dlc or StableHLO) or compiled program "
                        "(.dlcx)")
       ->required(required);
@@ -25,7 +25,7 @@ void addModelArguments(CLI::App *command, ModelArguments &a, bool required = tru
   command->add_option("--input", a.inputs, "value of an input: NAME=FILE.npy")
       ->take_all()
       ->allow_extra_args(false);
-  dlc::addFlags(*command, settingsOf(a.options));
+  dlc::addSettingFlags(*command, getModelSettings(a.options));
 }
 
 void addTrainingArguments(CLI::App *command, CompileArguments &a) {
@@ -124,7 +124,7 @@ void addTuneCommands(CLI::App &app, TuneArguments &a, TuneDbArguments &b) {
   c->get_option("--db")->description(
       "tuning database to extend; default: tuning.jsonl in the cache folder");
   dlc::TuningOptions &tuning = a.options.tuning;
-  dlc::addFlags(
+  dlc::addSettingFlags(
       *c, {{"budget", "time limit for measuring, such as 60s", &tuning.budgetSeconds},
            {"spread", "minimum time between two measurement sessions of one operation; default: 2s",
             &tuning.spreadSeconds},
@@ -210,7 +210,7 @@ void addTrainCommand(CLI::App &app, TrainArguments &a) {
   c->add_flag("--no-shuffle", a.noShuffle, "use the samples in the order of the file");
   c->add_option("--seed", a.seed, "seed of the order of the samples")->capture_default_str();
   c->add_option("--lr", a.lr, "learning rate, if it is an input of the step")
-      ->check(explained(CLI::NonNegativeNumber, "a number of 0 or more"));
+      ->check(withRequiredText(CLI::NonNegativeNumber, "a number of 0 or more"));
   c->add_option("--init", a.init, ".safetensors file with the initial parameters");
   CLI::Option *checkpoint =
       c->add_option("--checkpoint", a.checkpoint, ".safetensors file in which the state is saved");
@@ -259,7 +259,7 @@ void addQuantizeCommand(CLI::App &app, QuantizeArguments &a) {
       ->capture_default_str();
   c->add_option("--ranges", o.ranges.kind,
                 "method by which the ranges of activations are derived from the data")
-      ->check(oneOf(dlc::quantize::rangeRules()))
+      ->check(oneOf(dlc::quantize::rangeRuleNames()))
       ->capture_default_str()
       ->needs(data);
   c->add_option("--percentile", o.ranges.percentile,
@@ -326,10 +326,11 @@ int dlc::dlcMain(int argc, char **argv) {
   runApp->add_flag("--json", run.json, "print times and memory as one JSON object");
   runApp->add_flag("--plain-launches", run.plainLaunches,
                    "submit GPU commands one by one instead of as CUDA graphs");
-  addFlags(*runApp, {{"tune-in-background",
-                      "start with the kernels that the cost model chooses, measure candidates "
-                      "between the runs for this long (such as 60s), and hot-swap faster kernels",
-                      &run.options.tuneInBackground}});
+  addSettingFlags(*runApp,
+                  {{"tune-in-background",
+                    "start with the kernels that the cost model chooses, measure candidates "
+                    "between the runs for this long (such as 60s), and hot-swap faster kernels",
+                    &run.options.tuneInBackground}});
   runApp->add_option("--trace", run.trace, "write a timeline of the runs, for ui.perfetto.dev");
 
   InspectArguments inspect;

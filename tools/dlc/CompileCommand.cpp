@@ -18,14 +18,14 @@ namespace {
 
 /// Returns printing flags that elide large constants, because the weights of a network would hide
 /// the code. Small modules are printed completely.
-mlir::OpPrintingFlags flagsForReading() {
+mlir::OpPrintingFlags elidingPrintFlags() {
   mlir::OpPrintingFlags flags;
   flags.elideLargeElementsAttrs(64);
   flags.elideLargeResourceString(64);
   return flags;
 }
 
-void writeText(mlir::ModuleOp module, const std::string &path) {
+void writeModuleText(mlir::ModuleOp module, const std::string &path) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module.print(stream, mlir::OpPrintingFlags().enableDebugInfo(true));
@@ -51,7 +51,7 @@ std::string outputOf(const CompileArguments &arguments, bool isNeeded) {
 
 /// Returns complete input shapes. `batch` is the first dimension of inputs for which the file does
 /// not specify it.
-Shapes withBatch(const Source &source, const Shapes &given, int64_t batch) {
+Shapes completeShapes(const Source &source, const Shapes &given, int64_t batch) {
   if (batch == 0)
     return source.complete(given);
   for (const ValueInfo &input : source.inputs())
@@ -70,13 +70,14 @@ Shapes withBatch(const Source &source, const Shapes &given, int64_t batch) {
 
 } // namespace
 
-Compiled compileGiven(const CompileArguments &arguments, const CompileOptions &options) {
-  Compiled made;
+CompiledModel compileFromArguments(const CompileArguments &arguments,
+                                   const CompileOptions &options) {
+  CompiledModel made;
   made.source = std::make_unique<Source>(arguments.model);
   Source &source = *made.source;
   source.requireModel();
   Values values = readInputs(arguments.inputs, source);
-  Shapes shapes = withBatch(source, shapesOf(arguments, values), arguments.batch);
+  Shapes shapes = completeShapes(source, getInputShapes(arguments, values), arguments.batch);
   if (arguments.train) {
     if (!values.empty())
       throw Error("--input has no effect with --train: a training step is compiled without data; "
@@ -87,7 +88,7 @@ Compiled compileGiven(const CompileArguments &arguments, const CompileOptions &o
     TrainingOptions training = arguments.training;
     if (training.dataParallel)
       training.world = options.world;
-    made.step = trainingStep(source, shapes, training);
+    made.step = buildTrainingStep(source, shapes, training);
     shapes = made.step.source->complete({});
   }
   std::set<std::string> bound;
@@ -119,14 +120,14 @@ int compileCommand(const CompileArguments &arguments) {
   const bool needsOutput = !wantsText && !printAll && printed.empty() && !arguments.time;
   const std::string output = outputOf(arguments, needsOutput);
 
-  Progress progress;
+  ProgressBar progress;
   std::vector<std::pair<Phase, double>> seconds;
   options.afterPhase = [&](Phase phase, mlir::ModuleOp module, double taken) {
     seconds.push_back({phase, taken});
     if (printAll || llvm::is_contained(printed, phase)) {
       progress.clear();
       llvm::outs() << "// ----- after " << phaseName(phase) << " -----\n";
-      module.print(llvm::outs(), flagsForReading());
+      module.print(llvm::outs(), elidingPrintFlags());
       llvm::outs() << "\n";
       llvm::outs().flush();
     }
@@ -136,16 +137,16 @@ int compileCommand(const CompileArguments &arguments) {
     progress.show(what.str(), done, total);
   };
 
-  Compiled made = compileGiven(arguments, options);
+  CompiledModel made = compileFromArguments(arguments, options);
   mlir::OwningOpRef<mlir::ModuleOp> &module = made.module;
   const std::shared_ptr<runtime::Program> &program = made.program;
   progress.clear();
 
   if (wantsText) {
     if (!output.empty())
-      writeText(*module, output);
+      writeModuleText(*module, output);
     else if (!printAll && printed.empty()) {
-      module->print(llvm::outs(), flagsForReading());
+      module->print(llvm::outs(), elidingPrintFlags());
       llvm::outs() << "\n";
     }
   } else if (!output.empty()) {

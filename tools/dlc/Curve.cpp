@@ -14,7 +14,7 @@ constexpr double width = 800, height = 420, left = 70, right = 20, top = 40, bot
 
 /// Returns a distance of axis ticks, 1, 2 or 5 times a power of ten, so that about `parts` ticks
 /// cover `range`.
-double niceStep(double range, int parts) {
+double axisTickStep(double range, int parts) {
   double rough = range / parts, power = std::pow(10, std::floor(std::log10(rough)));
   for (double factor : {1., 2., 5.})
     if (rough <= factor * power)
@@ -28,7 +28,7 @@ std::string format(const char *pattern, auto... values) {
   return text;
 }
 
-std::vector<double> movingMean(const std::vector<double> &losses) {
+std::vector<double> computeMovingMean(const std::vector<double> &losses) {
   size_t window = std::max<size_t>(1, losses.size() / 50);
   std::vector<double> means;
   double sum = 0;
@@ -41,7 +41,8 @@ std::vector<double> movingMean(const std::vector<double> &losses) {
 
 } // namespace
 
-std::string lossCurve(const std::vector<double> &losses, int64_t first, const std::string &title) {
+std::string drawLossCurve(const std::vector<double> &losses, int64_t first,
+                          const std::string &title) {
   double low = INFINITY, high = -INFINITY;
   for (double loss : losses) {
     low = std::min(low, loss);
@@ -60,15 +61,16 @@ std::string lossCurve(const std::vector<double> &losses, int64_t first, const st
                            "viewBox=\"0 0 %g %g\" font-family=\"sans-serif\" font-size=\"12\">\n",
                            width, height, width, height);
   svg += "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
-  svg += format("<text x=\"%g\" y=\"24\" font-size=\"15\">", left) + escaped(title) + "</text>\n";
-  double step = niceStep(high - low, 6);
+  svg +=
+      format("<text x=\"%g\" y=\"24\" font-size=\"15\">", left) + escapeHtml(title) + "</text>\n";
+  double step = axisTickStep(high - low, 6);
   for (auto number = int64_t(std::ceil(low / step)); double(number) * step <= high; ++number) {
     double tick = double(number) * step;
     svg += format("<path d=\"M%g %.2fH%g\" stroke=\"#ddd\"/><text x=\"%g\" y=\"%.2f\" "
                   "text-anchor=\"end\">%g</text>\n",
                   left, y(tick), width - right, left - 6, y(tick) + 4, tick);
   }
-  double stride = std::max(1., niceStep(last, 8));
+  double stride = std::max(1., axisTickStep(last, 8));
   for (int64_t number = 0; double(number) * stride <= last; ++number)
     svg += format("<text x=\"%.2f\" y=\"%g\" text-anchor=\"middle\">%.0f</text>\n",
                   x(double(number) * stride), height - bottom + 18,
@@ -87,7 +89,7 @@ std::string lossCurve(const std::vector<double> &losses, int64_t first, const st
     svg += "\"/>\n";
   };
   line(losses, "stroke=\"#9bc\" stroke-width=\"1\"");
-  line(movingMean(losses), "stroke=\"#247\" stroke-width=\"2\"");
+  line(computeMovingMean(losses), "stroke=\"#247\" stroke-width=\"2\"");
   return svg + "</svg>\n";
 }
 

@@ -10,7 +10,8 @@ namespace dlc::cli {
 
 /// Returns an SVG plot of the losses of the training steps `first`, first + 1, ...: a thin line for
 /// the losses, and a thick line for their moving mean.
-std::string lossCurve(const std::vector<double> &losses, int64_t first, const std::string &title);
+std::string drawLossCurve(const std::vector<double> &losses, int64_t first,
+                          const std::string &title);
 
 } // namespace dlc::cli
 

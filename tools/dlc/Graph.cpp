@@ -9,8 +9,8 @@
 namespace dlc::cli {
 namespace {
 
-struct Walk {
-  Graph &graph;
+struct GraphBuilder {
+  CommandGraph &graph;
   const std::vector<runtime::CommandInfo> infos;
   std::map<uint32_t, size_t> producer;
   std::set<std::pair<size_t, size_t>> seen;
@@ -23,9 +23,9 @@ struct Walk {
   void touch(size_t node, int64_t buffer) {
     if (buffer < 0)
       return;
-    runtime::Space space = plan.buffers[buffer].space;
-    bool isOld = space == runtime::Space::State && !plan.buffers[buffer].fresh;
-    if (space == runtime::Space::Input || space == runtime::Space::Constant || isOld)
+    runtime::MemorySpace space = plan.buffers[buffer].space;
+    bool isOld = space == runtime::MemorySpace::State && !plan.buffers[buffer].fresh;
+    if (space == runtime::MemorySpace::Input || space == runtime::MemorySpace::Constant || isOld)
       return;
     auto [at, isFirst] = producer.try_emplace(uint32_t(buffer), node);
     if (!isFirst && at->second != node && seen.insert({at->second, node}).second)
@@ -33,8 +33,8 @@ struct Walk {
   }
 };
 
-void Walk::visit(const std::vector<runtime::Command> &commands, const nlohmann::json &described,
-                 int depth) {
+void GraphBuilder::visit(const std::vector<runtime::Command> &commands,
+                         const nlohmann::json &described, int depth) {
   for (const runtime::Command &command : commands) {
     static const nlohmann::json nothing = nlohmann::json::object();
     const nlohmann::json &text = described.is_array() && command.place < described.size()
@@ -45,7 +45,7 @@ void Walk::visit(const std::vector<runtime::Command> &commands, const nlohmann::
     std::string title = !info.name.empty()             ? info.name
                         : !info.implementation.empty() ? info.implementation
                                                        : info.op;
-    GraphNode node{title, info.op, info.implementation, info.loc, info.flops, info.bytes};
+    CommandNode node{title, info.op, info.implementation, info.loc, info.flops, info.bytes};
     node.device = info.device;
     node.depth = depth;
     node.candidates = text.value("candidates", nlohmann::json());
@@ -72,27 +72,27 @@ void Walk::visit(const std::vector<runtime::Command> &commands, const nlohmann::
 
 } // namespace
 
-double Graph::total() const {
+double CommandGraph::total() const {
   double sum = 0;
-  for (const GraphNode &node : nodes)
+  for (const CommandNode &node : nodes)
     // Commands in a loop body are not added, because the time of the loop command includes them.
     sum += node.depth == 0 ? std::max(node.microseconds, 0.0) : 0;
   return sum;
 }
 
-Graph graphOf(const runtime::Session &session) {
-  Graph graph;
+CommandGraph buildGraph(const runtime::Session &session) {
+  CommandGraph graph;
   graph.name = session.plan().name;
   for (const runtime::DeviceInfo &device : session.plan().devices)
     graph.devices.push_back(device.name);
-  Walk walk{graph, session.commands(), {}, {}, session.plan()};
+  GraphBuilder walk{graph, session.commands(), {}, {}, session.plan()};
   walk.visit(session.plan().commands,
              session.program()->manifest.value("commands", nlohmann::json()), 0);
   return graph;
 }
 
-void setTimes(Graph &graph, const std::vector<runtime::TraceEvent> &events) {
-  for (GraphNode &node : graph.nodes)
+void setNodeTimes(CommandGraph &graph, const std::vector<runtime::TraceEvent> &events) {
+  for (CommandNode &node : graph.nodes)
     node.microseconds = node.times = 0;
   for (const runtime::TraceEvent &event : events) {
     graph.nodes[event.command].microseconds += double(event.endNs - event.startNs) * 1e-3;
@@ -100,7 +100,7 @@ void setTimes(Graph &graph, const std::vector<runtime::TraceEvent> &events) {
   }
 }
 
-std::string colourOf(const GraphNode &node, double share) {
+std::string nodeColour(const CommandNode &node, double share) {
   // The hue is an FNV hash of the kernel's name up to its first digit, so that a kernel has the
   // same hue in every drawing.
   uint32_t hash = 2166136261u;
@@ -115,7 +115,7 @@ std::string colourOf(const GraphNode &node, double share) {
          std::to_string(light) + "%)";
 }
 
-std::string deviceColour(const Graph &graph, const std::string &device) {
+std::string deviceColour(const CommandGraph &graph, const std::string &device) {
   static const char *const colours[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
                                         "#66ccee", "#aa3377", "#ee7733", "#777777"};
   if (graph.devices.size() < 2)
@@ -125,7 +125,7 @@ std::string deviceColour(const Graph &graph, const std::string &device) {
   return colours[at % std::size(colours)];
 }
 
-std::string escaped(const std::string &text) {
+std::string escapeHtml(const std::string &text) {
   std::string result;
   for (char c : text) {
     if (c == '<')

@@ -9,7 +9,7 @@
 
 namespace dlc::cli {
 
-struct GraphNode {
+struct CommandNode {
   std::string title, op, implementation, location;
   double flops = 0, bytes = 0; ///< floating-point operations and bytes per execution
   /// Number of executions in one run, which is more than 1 in a loop body. Set only if the program
@@ -31,9 +31,9 @@ struct GraphNode {
   nlohmann::json candidates;
 };
 
-struct Graph {
+struct CommandGraph {
   std::string name;
-  std::vector<GraphNode> nodes;
+  std::vector<CommandNode> nodes;
   std::vector<std::pair<size_t, size_t>> edges;
   /// Names of all devices that the program uses.
   std::vector<std::string> devices;
@@ -45,20 +45,20 @@ struct Graph {
 /// Builds the graph of a session's program. Nodes are in the order of Session::commands(). Edges
 /// lead from the first command that uses a value's buffer (its producer) to the other commands that
 /// use the buffer. Each value has a buffer of its own, even if buffers share memory.
-Graph graphOf(const runtime::Session &session);
+CommandGraph buildGraph(const runtime::Session &session);
 /// Sets the times of the graph's nodes to the sums of the traced events of one run.
-void setTimes(Graph &graph, const std::vector<runtime::TraceEvent> &events);
+void setNodeTimes(CommandGraph &graph, const std::vector<runtime::TraceEvent> &events);
 
 /// Returns a fill color such as "hsl(200,55%,80%)": one hue per kernel, and darker for a larger
 /// `share` of the time.
-std::string colourOf(const GraphNode &node, double share);
+std::string nodeColour(const CommandNode &node, double share);
 
-std::string svgOf(const Graph &graph);
-std::string htmlOf(const Graph &graph);
+std::string renderSvg(const CommandGraph &graph);
+std::string renderHtml(const CommandGraph &graph);
 /// Returns a color for a device, or an empty string if the program uses only one device.
-std::string deviceColour(const Graph &graph, const std::string &device);
+std::string deviceColour(const CommandGraph &graph, const std::string &device);
 /// Escapes XML's special characters in a text.
-std::string escaped(const std::string &text);
+std::string escapeHtml(const std::string &text);
 
 } // namespace dlc::cli
 

@@ -7,8 +7,8 @@
 
 namespace dlc::cli {
 
-std::string htmlOf(const Graph &graph) {
-  std::string title = escaped(graph.name.empty() ? "program" : graph.name);
+std::string renderHtml(const CommandGraph &graph) {
+  std::string title = escapeHtml(graph.name.empty() ? "program" : graph.name);
   std::string html =
       "<!doctype html>\n<html><head><meta charset=\"utf-8\"><title>" + title +
       "</title><style>\n"
@@ -20,7 +20,7 @@ std::string htmlOf(const Graph &graph) {
       "td.n{text-align:right;font-variant-numeric:tabular-nums}th{position:sticky;top:0;background:"
       "#fff;cursor:pointer}\n"
       "</style></head><body><h1>" +
-      title + "</h1><main><figure>\n" + svgOf(graph) +
+      title + "</h1><main><figure>\n" + renderSvg(graph) +
       "</figure><section><table "
       "id=\"t\"><thead><tr><th>#</th><th>device</th><th>what</th><th>kernel</th><th>us</th><th>%</"
       "th>"
@@ -28,19 +28,19 @@ std::string htmlOf(const Graph &graph) {
   double total = std::max(graph.total(), 1e-9);
   char text[64];
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const GraphNode &node = graph.nodes[i];
+    const CommandNode &node = graph.nodes[i];
     double share = std::max(node.microseconds, 0.0) / total;
     auto number = [&](const char *format, double value) {
       std::snprintf(text, sizeof text, format, value);
       html += std::string("<td class=\"n\">") + text + "</td>";
     };
-    html += "<tr style=\"background:" + colourOf(node, share) + "\">";
+    html += "<tr style=\"background:" + nodeColour(node, share) + "\">";
     number("%.0f", double(i));
     std::string colour = deviceColour(graph, node.device);
     html += "<td" + (colour.empty() ? "" : " style=\"border-left:6px solid " + colour + "\"") +
             ">" + (node.to.empty() ? node.device : node.from + " → " + node.to) + "</td>";
-    html += "<td>" + escaped(node.title) + "</td><td>" +
-            escaped(node.implementation.empty() ? node.op : node.implementation) + "</td>";
+    html += "<td>" + escapeHtml(node.title) + "</td><td>" +
+            escapeHtml(node.implementation.empty() ? node.op : node.implementation) + "</td>";
     if (node.microseconds >= 0) {
       number("%.1f", node.microseconds);
       number("%.1f", 100 * share);
@@ -49,7 +49,7 @@ std::string htmlOf(const Graph &graph) {
     }
     number("%.0f", node.bytes);
     number("%.0f", node.flops);
-    html += "<td>" + escaped(node.location) + "</td></tr>\n";
+    html += "<td>" + escapeHtml(node.location) + "</td></tr>\n";
   }
   html += "</tbody></table></section></main><script>\n"
           "document.querySelectorAll('th').forEach((h,k)=>h.onclick=()=>{const "

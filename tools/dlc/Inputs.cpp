@@ -14,14 +14,14 @@ namespace dlc::cli {
 namespace {
 
 /// Converts a number to the bits of an f16 or bf16 value.
-uint16_t halfBits(double value, const llvm::fltSemantics &semantics) {
+uint16_t toHalfBits(double value, const llvm::fltSemantics &semantics) {
   llvm::APFloat number(value);
   bool inexact;
   number.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &inexact);
   return uint16_t(number.bitcastToAPInt().getZExtValue());
 }
 
-runtime::NpyArray randomArray(const runtime::TensorInfo &info, uint64_t seed) {
+runtime::NpyArray makeRandomArray(const runtime::TensorInfo &info, uint64_t seed) {
   // The distribution is computed here, because the results of std::uniform_real_distribution for a
   // seed depend on the standard library.
   std::mt19937_64 engine(seed);
@@ -39,16 +39,16 @@ runtime::NpyArray randomArray(const runtime::TensorInfo &info, uint64_t seed) {
       put(real);
       break;
     case DType::F16:
-      put(halfBits(real, llvm::APFloat::IEEEhalf()));
+      put(toHalfBits(real, llvm::APFloat::IEEEhalf()));
       break;
     case DType::BF16:
-      put(halfBits(real, llvm::APFloat::BFloat()));
+      put(toHalfBits(real, llvm::APFloat::BFloat()));
       break;
     default: // Integers in little-endian order: 0 or 1, because these are usually valid indices.
       *at = unit < 0.5;
     }
   }
-  return {info.dtype, info.shape, runtime::copyToSpan(bytes.data(), bytes.size())};
+  return {info.dtype, info.shape, runtime::copyToOwnedSpan(bytes.data(), bytes.size())};
 }
 
 } // namespace
@@ -79,13 +79,13 @@ std::vector<runtime::NpyArray> arraysFor(const runtime::Session &session, const 
     } else if (info.value >= 0) {
       arrays.push_back({info.dtype, info.shape, session.program()->constants[info.value]});
     } else {
-      arrays.push_back(randomArray(info, seed * 1000003 + arrays.size()));
+      arrays.push_back(makeRandomArray(info, seed * 1000003 + arrays.size()));
     }
   }
   return arrays;
 }
 
-Shapes completeWithOnes(const Source &source, const Shapes &given) {
+Shapes completeShapesWithOnes(const Source &source, const Shapes &given) {
   return source.complete(given, [&](const ValueInfo &v, size_t dim) {
     std::string symbol =
         dim < v.symbols.size() && !v.symbols[dim].empty() ? " (" + v.symbols[dim] + ")" : "";

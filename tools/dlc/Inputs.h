@@ -15,7 +15,7 @@ std::vector<runtime::NpyArray> arraysFor(const runtime::Session &session, const 
 
 /// Completes the input shapes with size 1 for each unspecified dynamic dimension, and reports each
 /// such dimension on stderr.
-Shapes completeWithOnes(const Source &source, const Shapes &given);
+Shapes completeShapesWithOnes(const Source &source, const Shapes &given);
 
 } // namespace dlc::cli
 

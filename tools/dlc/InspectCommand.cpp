@@ -24,7 +24,7 @@ namespace {
 /// Measures the times of the graph's commands in several runs. Returns the trace of the fastest
 /// run.
 std::vector<runtime::TraceEvent> measure(runtime::Session &session, const Values &values,
-                                         const InspectArguments &arguments, Graph &graph) {
+                                         const InspectArguments &arguments, CommandGraph &graph) {
   std::vector<runtime::NpyArray> arrays = arraysFor(session, values, arguments.seed);
   std::vector<const void *> inputs;
   for (const runtime::NpyArray &array : arrays)
@@ -53,7 +53,7 @@ std::vector<runtime::TraceEvent> measure(runtime::Session &session, const Values
     session.setTrace(false);
     std::vector<runtime::TraceEvent> events = session.takeTrace();
     if (seconds < watched) {
-      setTimes(graph, events);
+      setNodeTimes(graph, events);
       best = std::move(events);
       watched = seconds;
     }
@@ -70,7 +70,7 @@ void writeFile(const std::string &path, const std::string &text) {
   file.commit();
 }
 
-nlohmann::ordered_json jsonOf(const runtime::Session &session, const Graph &graph) {
+nlohmann::ordered_json jsonOf(const runtime::Session &session, const CommandGraph &graph) {
   const runtime::Plan &plan = session.plan();
   runtime::MemoryFigures memory = session.memory();
   auto values = [](const std::vector<runtime::TensorInfo> &infos) {
@@ -91,7 +91,7 @@ nlohmann::ordered_json jsonOf(const runtime::Session &session, const Graph &grap
                       {"parameter", v.parameter},
                       {"shared_by", v.sharers}});
   nlohmann::ordered_json commands = nlohmann::json::array();
-  for (const GraphNode &node : graph.nodes) {
+  for (const CommandNode &node : graph.nodes) {
     nlohmann::ordered_json command = {
         {"op", node.op},         {"name", node.title},   {"implementation", node.implementation},
         {"device", node.device}, {"loc", node.location}, {"flops", node.flops},
@@ -139,7 +139,7 @@ void printValues(const char *title, const std::vector<runtime::TensorInfo> &info
             : "");
 }
 
-std::string sharersText(const runtime::StateInfo &info) {
+std::string stateSharesText(const runtime::StateInfo &info) {
   return "  (one of " + std::to_string(info.sharers) + " shares of " +
          std::to_string(info.sharedTensors.size()) + " tensors)";
 }
@@ -159,7 +159,7 @@ void printStates(const std::vector<runtime::StateInfo> &states) {
                   std::string(dtypeName(v.dtype)).c_str(), shapeText(v.shape).c_str(),
                   v.part.ranks > 1 ? v.parameter ? "  (a part of a parameter)" : "  (a part)"
                   : v.parameter    ? "  (a parameter)"
-                  : v.sharers > 0  ? sharersText(v).c_str()
+                  : v.sharers > 0  ? stateSharesText(v).c_str()
                                    : "");
   }
   if (states.size() > kShown + 1)
@@ -173,7 +173,8 @@ void printStates(const std::vector<runtime::StateInfo> &states) {
 /// that was not taken.
 std::string timesText(double times) { return std::to_string(int64_t(times)) + " times"; }
 
-void print(const runtime::Session &session, const Graph &graph, const SharedReport &shared) {
+void printProgram(const runtime::Session &session, const CommandGraph &graph,
+                  const CollectiveReport &shared) {
   const runtime::Plan &plan = session.plan();
   runtime::MemoryFigures memory = session.memory();
   std::printf("program  %s, made by %s for", plan.name.c_str(), plan.producer.c_str());
@@ -191,13 +192,13 @@ void print(const runtime::Session &session, const Graph &graph, const SharedRepo
       "memory   arena %s, scratch %s, constants %s, code %s\n",
       bytesText(double(memory.arenaBytes)).c_str(), bytesText(double(memory.scratchBytes)).c_str(),
       bytesText(double(memory.constantBytes)).c_str(), bytesText(double(memory.codeBytes)).c_str());
-  printShared(shared);
+  printCollectives(shared);
   bool timed = !graph.nodes.empty() && graph.nodes[0].microseconds >= 0;
   double total = std::max(graph.total(), 1e-9), bytes = 0, flops = 0;
   std::printf("\n%4s  %-6s %-8s %10s %11s%s  %s\n", "#", "device", "op", "bytes", "work",
               timed ? "         us     %" : "", "kernel  (operations, source location)");
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const GraphNode &node = graph.nodes[i];
+    const CommandNode &node = graph.nodes[i];
     bytes += node.bytes * node.times;
     flops += node.flops * node.times;
     std::printf("%4zu  %-6s %-8s %10s %11s", i, node.device.c_str(), node.op.c_str(),
@@ -209,7 +210,7 @@ void print(const runtime::Session &session, const Graph &graph, const SharedRepo
     if (node.depth > 0 && timed)
       what = timesText(node.times) + (what.empty() ? "" : ", ") + what;
     if (!node.location.empty())
-      what += (what.empty() ? "" : ", ") + endOf(node.location, 80);
+      what += (what.empty() ? "" : ", ") + truncateStart(node.location, 80);
     if (!what.empty())
       std::printf("  (%s)", what.c_str());
     std::printf("\n");
@@ -233,7 +234,7 @@ void print(const runtime::Session &session, const Graph &graph, const SharedRepo
   std::printf("\n");
 }
 
-int inspect(const InspectArguments &given, runtime::World &process) {
+int inspectProgram(const InspectArguments &given, runtime::World &process) {
   InspectArguments arguments = given;
   // --placement reports measured times of transfers, so the program must be run.
   if (arguments.placement && arguments.repeat == 0)
@@ -247,37 +248,39 @@ int inspect(const InspectArguments &given, runtime::World &process) {
         " processes were started, which measure their link; start one process, or remove --link");
   Source source(arguments.model);
   Values values = readInputs(arguments.inputs, source);
-  Shapes shapes = completeWithOnes(source, shapesOf(arguments, values));
+  Shapes shapes = completeShapesWithOnes(source, getInputShapes(arguments, values));
   std::set<std::string> bound;
   std::shared_ptr<runtime::Program> program =
       compileSource(source, shapes, values, arguments.options, bound);
   // Simulated world, in which the other ranks contribute zeros: a program for several ranks can be
   // inspected in one process.
   std::unique_ptr<runtime::World> waiting;
-  const int ranks = runtime::ranksOf(runtime::checkProgram(*program));
+  const int ranks = runtime::findRankCount(runtime::checkProgram(*program));
   if (!arguments.link.empty())
-    waiting = worldOf(parseLink("--link", arguments.link), std::max(ranks, 2));
+    waiting = createSimulatedWorld(parseLink("--link", arguments.link), std::max(ranks, 2));
   else if (process.size() == 1 && ranks > 1)
-    waiting = runtime::waitingWorld({.size = ranks});
+    waiting = runtime::createSimulatedWorld({.size = ranks});
   runtime::World &world = waiting ? *waiting : process;
   runtime::Session session(program, {.threads = arguments.options.threads, .world = &world});
-  Graph graph = graphOf(session);
+  CommandGraph graph = buildGraph(session);
   std::optional<runtime::Timeline> timeline;
   if (arguments.repeat > 0) {
     std::vector<runtime::TraceEvent> events = measure(session, values, arguments, graph);
-    timeline = timelineOf(session.plan(), events);
+    timeline = buildTimeline(session.plan(), events);
     if (!arguments.trace.empty() && world.rank() == 0)
-      runtime::writeTraceFile(arguments.trace, traceRows(session.plan(), session.commands(), events,
-                                                         {.originNs = runtime::firstOf(events)}));
+      runtime::writeTraceFile(arguments.trace,
+                              traceRows(session.plan(), session.commands(), events,
+                                        {.originNs = runtime::findFirstStart(events)}));
   }
-  SharedReport shared = reportOf(session, graph, arguments, world, timeline ? &*timeline : nullptr);
+  CollectiveReport shared =
+      reportOf(session, graph, arguments, world, timeline ? &*timeline : nullptr);
   // Only rank 0 writes the report.
   if (world.rank() != 0)
     return 0;
   if (!arguments.svg.empty())
-    writeFile(arguments.svg, svgOf(graph));
+    writeFile(arguments.svg, renderSvg(graph));
   if (!arguments.html.empty())
-    writeFile(arguments.html, htmlOf(graph));
+    writeFile(arguments.html, renderHtml(graph));
   if (arguments.json) {
     nlohmann::ordered_json about = jsonOf(session, graph);
     if (!shared.members.empty())
@@ -293,7 +296,7 @@ int inspect(const InspectArguments &given, runtime::World &process) {
     for (const nlohmann::json &line : program->manifest.value("layouts", nlohmann::json::array()))
       std::printf("%s\n", line.is_string() ? line.get<std::string>().c_str() : "");
   else if (arguments.svg.empty() && arguments.html.empty())
-    print(session, graph, shared);
+    printProgram(session, graph, shared);
   return 0;
 }
 
@@ -302,7 +305,7 @@ int inspect(const InspectArguments &given, runtime::World &process) {
 int inspectCommand(const InspectArguments &arguments) {
   // Joins the world before any thread exists, because joining may set the CPU affinity of threads.
   runtime::World &world = runtime::World::ofProcess();
-  return inWorld(world, [&] { return inspect(arguments, world); });
+  return runInWorld(world, [&] { return inspectProgram(arguments, world); });
 }
 
 } // namespace dlc::cli

@@ -51,12 +51,12 @@ Values readInputs(const std::vector<std::string> &texts, const Source &source) {
     values[name] = runtime::readNpy(path);
     for (const ValueInfo &input : source.inputs())
       if (input.name == name && input.dtype)
-        values[name] = runtime::packedArray(values[name], *input.dtype, path);
+        values[name] = runtime::packArray(values[name], *input.dtype, path);
   }
   return values;
 }
 
-Shapes shapesOf(const ModelArguments &arguments, const Values &values) {
+Shapes getInputShapes(const ModelArguments &arguments, const Values &values) {
   Shapes shapes = parseShapes(arguments.shapes);
   for (const auto &[name, array] : values) {
     auto [at, isNew] = shapes.try_emplace(name, array.shape);
@@ -76,13 +76,13 @@ Phase parsePhase(const std::string &name) {
   throw Error("unknown phase '" + name + "'; required: one of " + known);
 }
 
-double peakMib() { return processMib("VmHWM"); }
+double peakMib() { return readProcessMemoryMib("VmHWM"); }
 
-std::string endOf(const std::string &text, size_t most) {
+std::string truncateStart(const std::string &text, size_t most) {
   return text.size() <= most ? text : "..." + text.substr(text.size() - most + 3);
 }
 
-static std::string scaled(double value, double step, const char *const *units, int count) {
+static std::string formatWithUnit(double value, double step, const char *const *units, int count) {
   int unit = 0;
   while (value >= step && unit + 1 < count) {
     value /= step;
@@ -99,12 +99,12 @@ static std::string scaled(double value, double step, const char *const *units, i
 
 std::string bytesText(double bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  return scaled(bytes, 1024, units, 5);
+  return formatWithUnit(bytes, 1024, units, 5);
 }
 
 std::string flopsText(double flops) {
   static const char *const units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"};
-  return scaled(flops, 1000, units, 5);
+  return formatWithUnit(flops, 1000, units, 5);
 }
 
 } // namespace dlc::cli

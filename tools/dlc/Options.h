@@ -101,9 +101,9 @@ Shapes parseShapes(const std::vector<std::string> &texts);
 Values readInputs(const std::vector<std::string> &texts, const Source &source);
 /// Returns the input shapes from the arguments and from the arrays. Throws dlc::Error if they
 /// differ for an input.
-Shapes shapesOf(const ModelArguments &arguments, const Values &values);
+Shapes getInputShapes(const ModelArguments &arguments, const Values &values);
 /// A compiled model or training step. The sources own the MLIR context of the module.
-struct Compiled {
+struct CompiledModel {
   std::unique_ptr<Source> source;
   TrainingStep step;
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -112,7 +112,8 @@ struct Compiled {
 };
 /// Compiles the model, or its training step if --train is specified. The program's manifest
 /// describes the training step.
-Compiled compileGiven(const CompileArguments &arguments, const CompileOptions &options);
+CompiledModel compileFromArguments(const CompileArguments &arguments,
+                                   const CompileOptions &options);
 Phase parsePhase(const std::string &name);
 
 /// Returns the peak memory use of this process in MiB.
@@ -123,7 +124,7 @@ std::string bytesText(double bytes);
 std::string flopsText(double flops);
 /// Returns the last `most` characters of a long name, because they usually distinguish names better
 /// than the first characters.
-std::string endOf(const std::string &text, size_t most);
+std::string truncateStart(const std::string &text, size_t most);
 
 } // namespace dlc::cli
 

@@ -9,20 +9,21 @@
 
 namespace dlc::cli {
 
-std::vector<Edge> edgesOf(const Graph &graph) {
-  std::vector<Edge> edges;
+std::vector<DeviceTransfer> collectTransfers(const CommandGraph &graph) {
+  std::vector<DeviceTransfer> edges;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const GraphNode &node = graph.nodes[i];
+    const CommandNode &node = graph.nodes[i];
     if (!node.from.empty())
       edges.push_back({i, node.location, node.from, node.to, node.bytes,
-                       CostTable::transfer(node.bytes, node.from, node.to), node.microseconds});
+                       PlacementCostModel::transfer(node.bytes, node.from, node.to),
+                       node.microseconds});
   }
   return edges;
 }
 
-nlohmann::ordered_json placementJson(const runtime::Session &session, const Graph &graph) {
+nlohmann::ordered_json placementJson(const runtime::Session &session, const CommandGraph &graph) {
   nlohmann::ordered_json edges = nlohmann::json::array();
-  for (const Edge &edge : edgesOf(graph)) {
+  for (const DeviceTransfer &edge : collectTransfers(graph)) {
     nlohmann::ordered_json one = {{"command", edge.command}, {"value", edge.value},
                                   {"from", edge.from},       {"to", edge.to},
                                   {"bytes", edge.bytes},     {"estimated_us", edge.estimated}};
@@ -34,7 +35,7 @@ nlohmann::ordered_json placementJson(const runtime::Session &session, const Grap
           {"edges", edges}};
 }
 
-void printPlacement(const runtime::Session &session, const Graph &graph) {
+void printPlacement(const runtime::Session &session, const CommandGraph &graph) {
   nlohmann::json operations =
       session.program()->manifest.value("placement", nlohmann::json::array());
   if (operations.empty()) {
@@ -49,11 +50,11 @@ void printPlacement(const runtime::Session &session, const Graph &graph) {
     std::printf("%-8s %-12s %-*s  %s\n", operation.value("device", "").c_str(),
                 operation.value("op", "").c_str(), int(widest), operation.value("name", "").c_str(),
                 operation.value("why", "").c_str());
-  std::vector<Edge> edges = edgesOf(graph);
+  std::vector<DeviceTransfer> edges = collectTransfers(graph);
   std::printf("\n%4s  %-20s %10s %10s %10s  %s\n", "#", "between", "bytes", "est. us", "us",
               "value");
   double bytes = 0;
-  for (const Edge &edge : edges) {
+  for (const DeviceTransfer &edge : edges) {
     bytes += edge.bytes;
     std::printf("%4zu  %-20s %10s %10.1f ", edge.command, (edge.from + " -> " + edge.to).c_str(),
                 bytesText(edge.bytes).c_str(), edge.estimated);

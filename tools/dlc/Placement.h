@@ -7,7 +7,7 @@
 namespace dlc::cli {
 
 /// A copy of a value between two devices.
-struct Edge {
+struct DeviceTransfer {
   size_t command;
   std::string value, from, to;
   double bytes;
@@ -15,9 +15,9 @@ struct Edge {
   double estimated, measured;
 };
 
-std::vector<Edge> edgesOf(const Graph &graph);
-nlohmann::ordered_json placementJson(const runtime::Session &session, const Graph &graph);
-void printPlacement(const runtime::Session &session, const Graph &graph);
+std::vector<DeviceTransfer> collectTransfers(const CommandGraph &graph);
+nlohmann::ordered_json placementJson(const runtime::Session &session, const CommandGraph &graph);
+void printPlacement(const runtime::Session &session, const CommandGraph &graph);
 
 } // namespace dlc::cli
 

@@ -10,12 +10,12 @@
 
 namespace dlc::cli {
 
-Progress::Progress() {
+ProgressBar::ProgressBar() {
   const char *terminal = std::getenv("TERM");
   enabled = isatty(2) && !(terminal && !std::strcmp(terminal, "dumb"));
 }
 
-void Progress::show(const std::string &what, int done, int total, const std::string &after) {
+void ProgressBar::show(const std::string &what, int done, int total, const std::string &after) {
   if (!enabled)
     return;
   std::lock_guard lock(mutex);
@@ -34,7 +34,7 @@ void Progress::show(const std::string &what, int done, int total, const std::str
   drawn = true;
 }
 
-void Progress::clear() {
+void ProgressBar::clear() {
   std::lock_guard lock(mutex);
   if (drawn)
     std::fputs("\r\033[K", stderr);

@@ -10,10 +10,10 @@ namespace dlc::cli {
 
 /// Progress bar on one line of stderr, redrawn at most twenty times a second and erased at the end.
 /// Prints nothing if stderr is not a terminal.
-class Progress {
+class ProgressBar {
 public:
-  Progress();
-  ~Progress() { clear(); }
+  ProgressBar();
+  ~ProgressBar() { clear(); }
   void show(const std::string &what, int done, int total, const std::string &after = "");
   /// Returns true if stderr is a terminal.
   bool visible() const { return enabled; }

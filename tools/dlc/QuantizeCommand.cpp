@@ -13,8 +13,8 @@
 namespace dlc::cli {
 namespace {
 
-quantize::Data readData(const std::string &path) {
-  quantize::Data data{path, {}};
+quantize::CalibrationData readCalibrationData(const std::string &path) {
+  quantize::CalibrationData data{path, {}};
   for (const auto &[name, array] : runtime::readNpz(path)) {
     // The array is copied, because arrays in .npz archives may be unaligned.
     Tensor tensor(array.dtype, array.shape);
@@ -26,11 +26,11 @@ quantize::Data readData(const std::string &path) {
 
 std::string shapeOf(const quantize::LayerLoss &layer) { return shapeText(layer.shape); }
 
-std::string becomes(const quantize::LayerLoss &layer, const std::string &weights) {
+std::string resultingType(const quantize::LayerLoss &layer, const std::string &weights) {
   return layer.isQuantised() ? weights : "f32";
 }
 
-void printTable(const quantize::Report &report, const std::string &weights) {
+void printTable(const quantize::QuantizationReport &report, const std::string &weights) {
   std::printf("%-44s %-16s %9s  %s\n", "layer", "weights", "SNR (dB)", "becomes");
   size_t quantised = 0;
   for (const quantize::LayerLoss &layer : report.layers) {
@@ -38,8 +38,8 @@ void printTable(const quantize::Report &report, const std::string &weights) {
     if (layer.snr)
       std::snprintf(snr, sizeof snr, "%.1f", *layer.snr);
     quantised += layer.isQuantised();
-    std::printf("%-44s %-16s %9s  %s%s\n", endOf(layer.name, 44).c_str(), shapeOf(layer).c_str(),
-                snr, becomes(layer, weights).c_str(),
+    std::printf("%-44s %-16s %9s  %s%s\n", truncateStart(layer.name, 44).c_str(),
+                shapeOf(layer).c_str(), snr, resultingType(layer, weights).c_str(),
                 layer.kept.empty() ? "" : (" (" + layer.kept + ")").c_str());
   }
   std::printf("%zu of %zu layers quantised; %s before, %s after\n", quantised, report.layers.size(),
@@ -50,7 +50,7 @@ void printTable(const quantize::Report &report, const std::string &weights) {
                 output.name.c_str(), output.snr, output.sameLargest);
 }
 
-void printJson(const quantize::Report &report, const std::string &weights) {
+void printJson(const quantize::QuantizationReport &report, const std::string &weights) {
   nlohmann::ordered_json json = {{"layers", nlohmann::json::array()},
                                  {"outputs", nlohmann::json::array()},
                                  {"samples", report.samples},
@@ -58,7 +58,7 @@ void printJson(const quantize::Report &report, const std::string &weights) {
                                  {"bytes_after", report.bytesAfter}};
   for (const quantize::LayerLoss &layer : report.layers) {
     nlohmann::ordered_json row = {
-        {"name", layer.name}, {"weights", layer.shape}, {"becomes", becomes(layer, weights)}};
+        {"name", layer.name}, {"weights", layer.shape}, {"becomes", resultingType(layer, weights)}};
     if (layer.snr)
       row["snr_db"] = *layer.snr;
     if (!layer.kept.empty())
@@ -80,12 +80,12 @@ int quantizeCommand(const QuantizeArguments &arguments) {
     throw Error("required: --data FILE.npz for calibration, or --weights int8|int4 to quantise "
                 "only weights");
   if (!arguments.data.empty())
-    options.data = readData(arguments.data);
-  Progress progress;
+    options.data = readCalibrationData(arguments.data);
+  ProgressBar progress;
   options.progress = [&](const char *what, int64_t done, int64_t total) {
     progress.show(what, int(done), int(total));
   };
-  quantize::Report report = quantize::quantize(options);
+  quantize::QuantizationReport report = quantize::quantize(options);
   progress.clear();
   if (report.samplesLeft)
     std::fprintf(stderr, "dlc: the last %lld samples are less than a batch and were ignored\n",

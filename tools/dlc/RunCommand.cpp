@@ -31,7 +31,7 @@ double secondsSince(Clock::time_point start) {
 
 /// Returns a valid file name for a value's name: replaces '/' and control characters, so that
 /// "/layer/out:0" is not a path.
-std::string fileNameOf(const std::string &name) {
+std::string toFileName(const std::string &name) {
   std::string file = name.empty() ? "output" : name;
   for (char &c : file)
     if (c == '/' || c == '\0' || static_cast<unsigned char>(c) < 32)
@@ -39,7 +39,7 @@ std::string fileNameOf(const std::string &name) {
   return file == "." || file == ".." ? "_" : file;
 }
 
-double elementAt(const runtime::TensorInfo &info, const void *data, size_t i) {
+double readElement(const runtime::TensorInfo &info, const void *data, size_t i) {
   auto get = [&](auto value) {
     std::memcpy(&value, static_cast<const char *>(data) + i * sizeof value, sizeof value);
     return double(value);
@@ -95,15 +95,15 @@ void printOutput(const runtime::TensorInfo &info, const void *data) {
               shapeText(info.shape).c_str());
   double low = INFINITY, high = -INFINITY;
   for (size_t i = 0; i < count; ++i) {
-    low = std::min(low, elementAt(info, data, i));
-    high = std::max(high, elementAt(info, data, i));
+    low = std::min(low, readElement(info, data, i));
+    high = std::max(high, readElement(info, data, i));
   }
   if (count > 6)
     std::printf(" in [%.6g, %.6g]:", low, high);
   else
     std::printf(":");
   for (size_t i = 0; i < std::min<size_t>(count, 6); ++i)
-    std::printf(" %.6g", elementAt(info, data, i));
+    std::printf(" %.6g", readElement(info, data, i));
   std::printf(count > 6 ? " ...\n" : "\n");
 }
 
@@ -117,7 +117,7 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
   std::optional<HeartbeatThread> heartbeats;
   if (world)
     heartbeats.emplace(*world);
-  Progress progress;
+  ProgressBar progress;
   CompileOptions options = arguments.options;
   options.afterPhase = [&](Phase phase, mlir::ModuleOp, double) {
     progress.show("compiling", int(phase) + 1, int(Phase::Native) + 1);
@@ -126,9 +126,9 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
     progress.show(what.str(), done, total);
   };
   Values values = readInputs(arguments.inputs, *source);
-  Shapes shapes = completeWithOnes(*source, shapesOf(arguments, values));
+  Shapes shapes = completeShapesWithOnes(*source, getInputShapes(arguments, values));
   std::set<std::string> bound;
-  auto ready = std::make_shared<ReadyProgram>();
+  auto ready = std::make_shared<LoadedProgram>();
   ready->program = compileSource(*source, shapes, values, options, bound);
   ready->session = std::make_shared<runtime::Session>(
       ready->program, runtime::SessionOptions{.threads = options.threads,
@@ -137,7 +137,7 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
   runtime::Session &session = *ready->session;
   heartbeats.reset();
   if (world && world->size() > 1)
-    world->agree("program", runtime::programLines(*ready->program, session.plan()));
+    world->agree("program", runtime::describeProgram(*ready->program, session.plan()));
   double compileSeconds = secondsSince(start);
   std::shared_ptr<BackgroundTuning> background;
   if (options.tuneInBackground > 0) {
@@ -154,7 +154,7 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
   std::vector<runtime::Span> results;
   std::vector<void *> outputs;
   for (const runtime::TensorInfo &info : session.plan().outputs) {
-    results.push_back(runtime::copyToSpan(std::vector<char>(info.bytes).data(), info.bytes));
+    results.push_back(runtime::copyToOwnedSpan(std::vector<char>(info.bytes).data(), info.bytes));
     outputs.push_back(const_cast<void *>(results.back().data));
   }
 
@@ -164,7 +164,7 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
   size_t swaps = 0, swappedAt = 0;
   for (int i = 0; i < arguments.repeat; ++i) {
     progress.show("running", i, arguments.repeat);
-    std::shared_ptr<const ReadyProgram> now = background ? background->now() : ready;
+    std::shared_ptr<const LoadedProgram> now = background ? background->now() : ready;
     if (background && background->swaps() != swaps) {
       swaps = background->swaps();
       swappedAt = times.size();
@@ -192,7 +192,7 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
       throw Error("--output-dir " + arguments.outputDir +
                   ": cannot be created: " + error.message());
     for (size_t i = 0; i < infos.size(); ++i)
-      runtime::writeNpy(arguments.outputDir + "/" + fileNameOf(infos[i].name) + ".npy",
+      runtime::writeNpy(arguments.outputDir + "/" + toFileName(infos[i].name) + ".npy",
                         infos[i].dtype, infos[i].shape, outputs[i]);
   }
 
@@ -246,13 +246,13 @@ int runCommand(const RunArguments &arguments) {
     if (!source->isProgram())
       return arguments.options.world > 1;
     runtime::Plan plan = runtime::checkProgram(*source->program());
-    return runtime::ranksOf(plan) > 0 || !runtime::collectiveLines(plan).empty();
+    return runtime::findRankCount(plan) > 0 || !runtime::describeCollectives(plan).empty();
   };
   if (!isShared())
     return run(arguments, source, nullptr);
   // Joins the world before any thread exists, because joining may set the CPU affinity of threads.
   runtime::World &world = runtime::World::ofProcess();
-  return inWorld(world, [&] { return run(arguments, source, &world); });
+  return runInWorld(world, [&] { return run(arguments, source, &world); });
 }
 
 } // namespace dlc::cli

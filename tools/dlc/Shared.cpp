@@ -10,7 +10,7 @@
 
 namespace dlc::cli {
 
-using runtime::SharedTimes;
+using runtime::CollectiveTimes;
 
 namespace {
 
@@ -23,7 +23,7 @@ constexpr Unit kSeconds[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}
                kRates[] = {{"Gbit/s", 1e9 / 8}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}};
 
 /// Parses a number with a unit, such as "20us". Returns a negative number if the text is invalid.
-double quantity(llvm::StringRef text, llvm::ArrayRef<Unit> units) {
+double parseQuantity(llvm::StringRef text, llvm::ArrayRef<Unit> units) {
   for (const Unit &unit : units) {
     llvm::StringRef number = text.trim();
     double value = 0;
@@ -33,7 +33,7 @@ double quantity(llvm::StringRef text, llvm::ArrayRef<Unit> units) {
   return -1;
 }
 
-runtime::Collective collectiveOf(const runtime::Command &command) {
+runtime::Collective getCollectiveKind(const runtime::Command &command) {
   const std::string kind = command.desc.value("kind", std::string());
   for (runtime::Collective what :
        {runtime::Collective::AllGather, runtime::Collective::ReduceScatter,
@@ -43,11 +43,12 @@ runtime::Collective collectiveOf(const runtime::Command &command) {
   return runtime::Collective::AllReduce;
 }
 
-class Reporter {
+class CollectiveReporter {
 public:
-  Reporter(const runtime::Session &session, const Graph &graph, SharedReport &report)
+  CollectiveReporter(const runtime::Session &session, const CommandGraph &graph,
+                     CollectiveReport &report)
       : plan(session.plan()), report(report) {
-    for (const GraphNode &node : graph.nodes)
+    for (const CommandNode &node : graph.nodes)
       if (node.depth == 0)
         work.push_back(std::max(0.0, node.microseconds >= 0 ? node.microseconds : node.estimate) *
                        1e-6);
@@ -55,7 +56,7 @@ public:
       if (isCollective(plan.commands[i])) {
         places.push_back(i);
         report.members.push_back({plan.commands[i].desc.value("kind", std::string()),
-                                  sharedBytes(plan, plan.commands[i])});
+                                  getCollectiveBytes(plan, plan.commands[i])});
       }
   }
 
@@ -64,14 +65,15 @@ public:
   runtime::Timeline timeline(int ranks) {
     for (size_t place : places)
       work[place] = costOf(place, ranks).seconds;
-    return runtime::timelineOf(plan, work);
+    return runtime::buildTimeline(plan, work);
   }
 
-  Prediction predict(int ranks) {
+  ScalingPrediction predict(int ranks) {
     runtime::Timeline predicted = timeline(ranks);
-    runtime::Overlap overlap = overlapOf(plan, predicted);
+    runtime::Overlap overlap = computeOverlap(plan, predicted);
     size_t largest = *std::max_element(places.begin(), places.end(), [&](size_t a, size_t b) {
-      return sharedBytes(plan, plan.commands[a]) < sharedBytes(plan, plan.commands[b]);
+      return getCollectiveBytes(plan, plan.commands[a]) <
+             getCollectiveBytes(plan, plan.commands[b]);
     });
     return {ranks,           report.network.machines(ranks), predicted.end, overlap.seconds,
             overlap.exposed, costOf(largest, ranks).how};
@@ -80,11 +82,12 @@ public:
 private:
   runtime::CollectiveCost costOf(size_t place, int ranks) const {
     const runtime::Command &command = plan.commands[place];
-    return collectiveCost(report.network, collectiveOf(command), sharedBytes(plan, command), ranks);
+    return computeCollectiveCost(report.network, getCollectiveKind(command),
+                                 getCollectiveBytes(plan, command), ranks);
   }
 
   const runtime::Plan &plan;
-  SharedReport &report;
+  CollectiveReport &report;
   std::vector<double> work; ///< execution time in seconds of each top-level command of the program
   std::vector<size_t> places;
 };
@@ -109,12 +112,12 @@ nlohmann::ordered_json jsonOf(const runtime::MessageCost &link) {
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
-void printTimes(const SharedReport &report) {
+void printCollectiveTimes(const CollectiveReport &report) {
   std::printf("  %-14s %10s %11s %11s %11s %11s   ms, %s\n", "", "bytes", "written", "reduced",
               "needed", "exposed", report.about.c_str());
   const runtime::Overlap &overlap = report.overlap;
   for (size_t i = 0; i < overlap.collectives.size(); ++i) {
-    const SharedTimes &each = overlap.collectives[i];
+    const CollectiveTimes &each = overlap.collectives[i];
     std::printf("  %-14s %10s %11.3f %11.3f %11.3f %11.3f\n", report.members[i].kind.c_str(),
                 bytesText(each.bytes).c_str(), each.written * 1e3, each.reduced * 1e3,
                 each.needed * 1e3, each.exposed * 1e3);
@@ -128,7 +131,7 @@ void printTimes(const SharedReport &report) {
     return;
   std::printf("  %6s %9s %11s %15s %11s   predicted\n", "ranks", "machines", "step ms",
               "communication", "exposed");
-  for (const Prediction &each : report.predictions)
+  for (const ScalingPrediction &each : report.predictions)
     std::printf("  %6d %9d %11.3f %15.3f %11.3f   %.*s\n", each.ranks, each.machines,
                 each.seconds * 1e3, each.communication * 1e3, each.exposed * 1e3,
                 int(each.how.size()), each.how.data());
@@ -138,7 +141,7 @@ void printTimes(const SharedReport &report) {
 
 runtime::MessageCost parseLink(const std::string &option, const std::string &text) {
   auto [latency, rate] = llvm::StringRef(text).split(',');
-  double seconds = quantity(latency, kSeconds), bytes = quantity(rate, kRates);
+  double seconds = parseQuantity(latency, kSeconds), bytes = parseQuantity(rate, kRates);
   if (seconds < 0 || bytes <= 0)
     throw Error(option + " '" + text +
                 "': required: a latency (ns, us, ms or s) and a bandwidth (kB/s, MB/s, GB/s or "
@@ -146,22 +149,22 @@ runtime::MessageCost parseLink(const std::string &option, const std::string &tex
   return {seconds, 1 / bytes};
 }
 
-std::unique_ptr<runtime::World> worldOf(const runtime::MessageCost &link, int ranks) {
-  return runtime::waitingWorld(
+std::unique_ptr<runtime::World> createSimulatedWorld(const runtime::MessageCost &link, int ranks) {
+  return runtime::createSimulatedWorld(
       {.size = ranks, .latencySeconds = link.latency, .bytesPerSecond = 1 / link.secondsPerByte});
 }
 
-SharedReport reportOf(const runtime::Session &session, const Graph &graph,
-                      const InspectArguments &arguments, runtime::World &world,
-                      const runtime::Timeline *run) {
-  SharedReport report;
-  Reporter reporter(session, graph, report);
+CollectiveReport reportOf(const runtime::Session &session, const CommandGraph &graph,
+                          const InspectArguments &arguments, runtime::World &world,
+                          const runtime::Timeline *run) {
+  CollectiveReport report;
+  CollectiveReporter reporter(session, graph, report);
   const bool isGiven = !arguments.link.empty();
   if (reporter.isEmpty() || (!isGiven && world.size() == 1))
     return report;
   report.hasTimes = true;
-  report.network.inside =
-      isGiven ? parseLink("--link", arguments.link) : messageCost(world.link(), world.size());
+  report.network.inside = isGiven ? parseLink("--link", arguments.link)
+                                  : computeMessageCost(world.link(), world.size());
   if (!arguments.between.empty())
     report.network.between = parseLink("--link-between", arguments.between);
   report.network.perMachine = arguments.ranksPerMachine;
@@ -171,13 +174,13 @@ SharedReport reportOf(const runtime::Session &session, const Graph &graph,
                  (run ? "; times of a run" : "; times by estimates of kernels");
   const runtime::Timeline timeline = run ? *run : reporter.timeline(world.size());
   report.seconds = timeline.end;
-  report.overlap = overlapOf(session.plan(), timeline);
+  report.overlap = computeOverlap(session.plan(), timeline);
   for (int ranks : arguments.ranks)
     report.predictions.push_back(reporter.predict(ranks));
   return report;
 }
 
-void printShared(const SharedReport &report) {
+void printCollectives(const CollectiveReport &report) {
   if (report.members.empty())
     return;
   // Maximum number of collectives in the text output; --json lists all of them.
@@ -193,10 +196,10 @@ void printShared(const SharedReport &report) {
   std::printf("shared   %s in %zu collectives: %s%s\n", bytesText(bytes).c_str(),
               report.members.size(), each.c_str(), report.members.size() > kShown ? ", ..." : "");
   if (report.hasTimes)
-    printTimes(report);
+    printCollectiveTimes(report);
 }
 
-nlohmann::ordered_json jsonOf(const SharedReport &report) {
+nlohmann::ordered_json jsonOf(const CollectiveReport &report) {
   nlohmann::ordered_json collectives = nlohmann::json::array();
   double bytes = 0;
   for (size_t i = 0; i < report.members.size(); ++i) {
@@ -204,7 +207,7 @@ nlohmann::ordered_json jsonOf(const SharedReport &report) {
     nlohmann::ordered_json one = {{"kind", report.members[i].kind},
                                   {"bytes", report.members[i].bytes}};
     if (report.hasTimes) {
-      const SharedTimes &each = report.overlap.collectives[i];
+      const CollectiveTimes &each = report.overlap.collectives[i];
       one.update({{"written_us", each.written * 1e6},
                   {"start_us", each.start * 1e6},
                   {"reduced_us", each.reduced * 1e6},
@@ -226,7 +229,7 @@ nlohmann::ordered_json jsonOf(const SharedReport &report) {
   json["communication_before_last_us"] = report.overlap.secondsBefore * 1e6;
   json["exposed_before_last_us"] = report.overlap.exposedBefore * 1e6;
   json["predictions"] = nlohmann::json::array();
-  for (const Prediction &each : report.predictions)
+  for (const ScalingPrediction &each : report.predictions)
     json["predictions"].push_back({{"ranks", each.ranks},
                                    {"machines", each.machines},
                                    {"step_us", each.seconds * 1e6},

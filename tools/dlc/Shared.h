@@ -15,16 +15,16 @@ runtime::MessageCost parseLink(const std::string &option, const std::string &tex
 
 /// Returns a simulated world of `ranks` ranks, in which each collective takes the time that the
 /// link implies.
-std::unique_ptr<runtime::World> worldOf(const runtime::MessageCost &link, int ranks);
+std::unique_ptr<runtime::World> createSimulatedWorld(const runtime::MessageCost &link, int ranks);
 
 /// Predicted times of a training step in a world of `ranks` ranks.
-struct Prediction {
+struct ScalingPrediction {
   int ranks = 1, machines = 1;
   double seconds = 0, communication = 0, exposed = 0;
   std::string_view how; ///< collective algorithm of the largest collective, such as a ring
 };
 
-struct SharedReport {
+struct CollectiveReport {
   struct Member {
     std::string kind;
     double bytes = 0;
@@ -38,16 +38,16 @@ struct SharedReport {
   bool wasRun = false;
   double seconds = 0; ///< duration of the step in seconds
   runtime::Overlap overlap;
-  std::vector<Prediction> predictions;
+  std::vector<ScalingPrediction> predictions;
 };
 
 /// Creates the collectives report of `dlc inspect` in the session's world. `run` is the timeline of
 /// a measured run, or null.
-SharedReport reportOf(const runtime::Session &session, const Graph &graph,
-                      const InspectArguments &arguments, runtime::World &world,
-                      const runtime::Timeline *run);
-void printShared(const SharedReport &report);
-nlohmann::ordered_json jsonOf(const SharedReport &report);
+CollectiveReport reportOf(const runtime::Session &session, const CommandGraph &graph,
+                          const InspectArguments &arguments, runtime::World &world,
+                          const runtime::Timeline *run);
+void printCollectives(const CollectiveReport &report);
+nlohmann::ordered_json jsonOf(const CollectiveReport &report);
 
 } // namespace dlc::cli
 

@@ -16,7 +16,7 @@ struct Box {
 
 /// Arranges the boxes of the commands in levels: each command is on a level below all commands from
 /// which it reads.
-std::vector<Box> layout(const Graph &graph, int &width, int &height) {
+std::vector<Box> layoutBoxes(const CommandGraph &graph, int &width, int &height) {
   std::vector<int> level(graph.nodes.size(), 0);
   // Edges point forward in the list of commands, so one pass over the sorted edges computes all
   // levels.
@@ -40,15 +40,15 @@ std::vector<Box> layout(const Graph &graph, int &width, int &height) {
   return boxes;
 }
 
-std::string shortened(const std::string &text, size_t most) {
+std::string truncateText(const std::string &text, size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 1) + "…";
 }
 
 } // namespace
 
-std::string svgOf(const Graph &graph) {
+std::string renderSvg(const CommandGraph &graph) {
   int width, height;
-  std::vector<Box> boxes = layout(graph, width, height);
+  std::vector<Box> boxes = layoutBoxes(graph, width, height);
   double total = std::max(graph.total(), 1e-9);
   char line[512];
   std::string svg;
@@ -71,24 +71,25 @@ std::string svgOf(const Graph &graph) {
         margin + int(i) * 70, deviceColour(graph, graph.devices[i]).c_str(),
         graph.devices[i].c_str());
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const GraphNode &node = graph.nodes[i];
+    const CommandNode &node = graph.nodes[i];
     double share = std::max(node.microseconds, 0.0) / total;
     Box box = boxes[i];
     svg += "<g><title>" +
-           escaped("#" + std::to_string(i) + " " + node.op + " on " + node.device +
-                   (node.to.empty() ? "" : ", " + node.from + " to " + node.to) + "\n" +
-                   node.implementation + "\n" + node.location) +
+           escapeHtml("#" + std::to_string(i) + " " + node.op + " on " + node.device +
+                      (node.to.empty() ? "" : ", " + node.from + " to " + node.to) + "\n" +
+                      node.implementation + "\n" + node.location) +
            "</title>";
     std::string device = deviceColour(graph, node.device);
     put("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\" fill=\"%s\" stroke=\"%s\" "
         "stroke-width=\"%d\"/>",
-        box.x, box.y, boxWidth, boxHeight, colourOf(node, share).c_str(),
+        box.x, box.y, boxWidth, boxHeight, nodeColour(node, share).c_str(),
         device.empty() ? "#555" : device.c_str(), device.empty() ? 1 : 3);
     put("<text x=\"%d\" y=\"%d\">", box.x + 8, box.y + 15);
-    svg += escaped(shortened(node.title, 34)) + "</text>";
+    svg += escapeHtml(truncateText(node.title, 34)) + "</text>";
     put("<text x=\"%d\" y=\"%d\" fill=\"#333\">", box.x + 8, box.y + 28);
-    svg += escaped(shortened(node.implementation.empty() ? node.op : node.implementation, 36)) +
-           "</text>";
+    svg +=
+        escapeHtml(truncateText(node.implementation.empty() ? node.op : node.implementation, 36)) +
+        "</text>";
     std::string figures = bytesText(node.bytes);
     if (node.flops > 0)
       figures += ", " + flopsText(node.flops);

@@ -30,13 +30,13 @@ volatile std::sig_atomic_t interrupted = 0;
 using Metadata = std::map<std::string, std::string>;
 
 /// A scalar output of the training step, such as the loss or a metric.
-struct Figure {
+struct ScalarOutput {
   std::string name;
   float value = 0;
 };
 
-struct Training {
-  Training(const TrainArguments &arguments, runtime::World &world);
+struct TrainingRun {
+  TrainingRun(const TrainArguments &arguments, runtime::World &world);
   int run();
 
 private:
@@ -53,7 +53,7 @@ private:
   std::string figuresText(const std::vector<double> &values) const;
 
   const TrainArguments &arguments;
-  TrainWorld ranks;
+  RankSynchronizer ranks;
   /// True on rank 0, which prints progress and writes files.
   bool first;
   std::shared_ptr<runtime::Program> program;
@@ -68,15 +68,16 @@ private:
   int64_t batch, perEpoch, total;
   /// Number of finished training steps, including those before a resumed run.
   int64_t done = 0;
-  std::vector<Figure> figures;
+  std::vector<ScalarOutput> figures;
   std::vector<double> losses; // losses of the training steps of this run
   std::vector<double> sums;   // sums of the scalar outputs (`figures`) over this epoch
   int64_t summed = 0;
-  Progress progress;
-  TrainTrace trace;
+  ProgressBar progress;
+  TrainingTrace trace;
 };
 
-std::shared_ptr<runtime::Program> programOf(const std::string &path, const runtime::World &world) {
+std::shared_ptr<runtime::Program> loadTrainingProgram(const std::string &path,
+                                                      const runtime::World &world) {
   Source source(path);
   if (!source.isProgram())
     throw Error(path + ": required: a compiled training step; run dlc compile --train " + path +
@@ -95,11 +96,12 @@ std::shared_ptr<runtime::Program> programOf(const std::string &path, const runti
 
 /// Returns the number of different batches that the ranks take in one training step. Ranks of a
 /// model-parallel step (`--split`) all take the same batch.
-int batchesOf(const runtime::Session &session, const runtime::World &world) {
+int countDistinctBatches(const runtime::Session &session, const runtime::World &world) {
   return session.states().hasParts() ? 1 : world.size();
 }
 
-data::LoaderOptions loaderOptions(const TrainArguments &a, int64_t batch, int rank, int batches) {
+data::LoaderOptions makeLoaderOptions(const TrainArguments &a, int64_t batch, int rank,
+                                      int batches) {
   return {.batch = batch,
           .shuffle = !a.noShuffle,
           .seed = a.seed,
@@ -110,13 +112,14 @@ data::LoaderOptions loaderOptions(const TrainArguments &a, int64_t batch, int ra
           .world = batches};
 }
 
-Training::Training(const TrainArguments &a, runtime::World &world)
-    : arguments(a), ranks(world), first(world.rank() == 0), program(programOf(a.program, world)),
+TrainingRun::TrainingRun(const TrainArguments &a, runtime::World &world)
+    : arguments(a), ranks(world), first(world.rank() == 0),
+      program(loadTrainingProgram(a.program, world)),
       session(program, {.threads = a.threads, .world = &world}),
       about(program->manifest.value("training", nlohmann::json::object())),
       fields(batchInputs(session.plan(), about)), dataset(trainingData(a.data, fields, about)),
-      batches(batchesOf(session, world)),
-      loader(dataset, loaderOptions(a, batchOf(fields), world.rank(), batches)),
+      batches(countDistinctBatches(session, world)),
+      loader(dataset, makeLoaderOptions(a, getBatchSize(fields), world.rank(), batches)),
       batch(loader.options().batch), perEpoch(loader.batches()), trace(a.trace, session, world) {
   takeRates();
   if (perEpoch == 0)
@@ -136,7 +139,7 @@ Training::Training(const TrainArguments &a, runtime::World &world)
   sums.resize(figures.size());
 }
 
-void Training::takeRates() {
+void TrainingRun::takeRates() {
   const std::vector<runtime::TensorInfo> &inputs = session.plan().inputs;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (auto known = about.value("rates", nlohmann::json::object());
@@ -153,15 +156,15 @@ void Training::takeRates() {
 
 /// Returns the settings that must be equal to those of the checkpoint, so that a resumed run is
 /// bitwise identical.
-Metadata Training::identity() const {
+Metadata TrainingRun::identity() const {
   return {{"dlc.train.samples", std::to_string(dataset.size())},
-          {"dlc.train.data", fingerprintOf(dataset)},
+          {"dlc.train.data", hashDataset(dataset)},
           {"dlc.train.batch", std::to_string(batch * batches)},
           {"dlc.train.shuffle", arguments.noShuffle ? "no" : "yes"},
           {"dlc.train.seed", std::to_string(arguments.seed)}};
 }
 
-void Training::save() {
+void TrainingRun::save() {
   HeartbeatThread heartbeats(ranks.world);
   Metadata metadata = identity();
   metadata["dlc.train.steps"] = std::to_string(done);
@@ -169,7 +172,7 @@ void Training::save() {
                           metadata);
 }
 
-void Training::resume() {
+void TrainingRun::resume() {
   const std::string &path = arguments.checkpoint;
   Metadata found = runtime::readSafetensors(path).metadata;
   if (!found.count("dlc.train.steps"))
@@ -189,7 +192,7 @@ void Training::resume() {
                 "'; required: a number");
 }
 
-void Training::start() {
+void TrainingRun::start() {
   HeartbeatThread heartbeats(ranks.world);
   std::vector<std::string> settings{"steps " + std::to_string(total)};
   for (const auto &[key, value] : identity())
@@ -199,7 +202,7 @@ void Training::start() {
   ranks.agree(arguments.program, *program, session.plan(), settings);
   // Every rank reads the checkpoint if the state is sharded or split over ranks; otherwise only
   // rank 0 reads it.
-  const bool all = runtime::hasShares(session.plan());
+  const bool all = runtime::hasShardedStates(session.plan());
   if (first || all || session.states().hasParts())
     takeState();
   if (all) {
@@ -210,7 +213,7 @@ void Training::start() {
   loader.seek({uint64_t(done / perEpoch), done % perEpoch});
 }
 
-void Training::takeState() {
+void TrainingRun::takeState() {
   if (!arguments.init.empty()) {
     auto file = runtime::readSafetensors(arguments.init);
     for (const runtime::StateInfo &state : session.plan().states)
@@ -223,14 +226,14 @@ void Training::takeState() {
     resume();
 }
 
-void Training::failAt(const std::string &what) const {
+void TrainingRun::failAt(const std::string &what) const {
   throw Error("step " + std::to_string(done + 1) + " (epoch " +
               std::to_string(done / perEpoch + 1) + ", batch " +
               std::to_string(done % perEpoch + 1) + " of " + std::to_string(perEpoch) +
               "): " + what);
 }
 
-bool Training::step() {
+bool TrainingRun::step() {
   ranks.world.setStep(done + 1);
   std::optional<data::Batch> taken = loader.next();
   if (!taken) // end of the epoch: continues with the next epoch
@@ -242,7 +245,7 @@ bool Training::step() {
     inputs.push_back(rate == rates.end() ? (field++)->raw() : &rate->second);
   }
   std::vector<void *> outputs;
-  for (Figure &figure : figures)
+  for (ScalarOutput &figure : figures)
     outputs.push_back(&figure.value);
   session.run(inputs, outputs);
   trace.stepDone();
@@ -259,7 +262,7 @@ bool Training::step() {
   return done < total;
 }
 
-std::string Training::figuresText(const std::vector<double> &values) const {
+std::string TrainingRun::figuresText(const std::vector<double> &values) const {
   std::string text;
   char number[64];
   for (size_t i = 0; i < figures.size(); ++i) {
@@ -271,7 +274,7 @@ std::string Training::figuresText(const std::vector<double> &values) const {
   return text;
 }
 
-void Training::logStep() {
+void TrainingRun::logStep() {
   if (!first)
     return;
   int64_t every = arguments.logEvery ? arguments.logEvery : arguments.json ? 1 : 0;
@@ -288,7 +291,7 @@ void Training::logStep() {
   if (arguments.json) {
     nlohmann::ordered_json line = {
         {"step", done}, {"epoch", epoch}, {"batch", (done - 1) % perEpoch + 1}};
-    for (const Figure &figure : figures)
+    for (const ScalarOutput &figure : figures)
       line[figure.name] = figure.value;
     std::printf("%s\n", line.dump().c_str());
   } else {
@@ -302,7 +305,7 @@ void Training::logStep() {
   std::fflush(stdout);
 }
 
-void Training::logEpoch() {
+void TrainingRun::logEpoch() {
   if (first && !arguments.json) {
     progress.clear();
     for (double &sum : sums)
@@ -315,7 +318,7 @@ void Training::logEpoch() {
   summed = 0;
 }
 
-int Training::run() {
+int TrainingRun::run() {
   start();
   const int64_t before = done;
   bool more = done < total, saved = false, stopped = false;
@@ -339,7 +342,7 @@ int Training::run() {
   if (!arguments.checkpoint.empty() && !saved)
     save();
   if (first && !arguments.svg.empty()) {
-    std::string text = lossCurve(losses, before + 1, figures[0].name + " of each step");
+    std::string text = drawLossCurve(losses, before + 1, figures[0].name + " of each step");
     runtime::AtomicFile file(arguments.svg);
     file.write(text.data(), text.size());
     file.commit();
@@ -352,7 +355,7 @@ int Training::run() {
 
 /// Installs signal handlers: the first signal finishes the current training step and saves the
 /// state; a second signal terminates the process.
-void handleInterrupts() {
+void installSignalHandlers() {
   struct sigaction action = {};
   action.sa_handler = [](int) { interrupted = 1; };
   action.sa_flags = int(SA_RESETHAND);
@@ -365,9 +368,9 @@ void handleInterrupts() {
 int trainCommand(const TrainArguments &arguments) {
   // Joins the world before any thread exists, because joining may set the CPU affinity of threads.
   runtime::World &world = runtime::World::ofProcess();
-  return inWorld(world, [&] {
-    Training training(arguments, world);
-    handleInterrupts();
+  return runInWorld(world, [&] {
+    TrainingRun training(arguments, world);
+    installSignalHandlers();
     return training.run();
   });
 }

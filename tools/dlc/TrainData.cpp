@@ -41,7 +41,7 @@ std::string typeText(DType dtype, const std::vector<int64_t> &shape) {
 
 /// Returns the index of the first NaN in a float array, or -1. A NaN has an exponent of all ones
 /// and a non-zero fraction.
-template <typename Word> int64_t firstNan(const void *data, size_t count, int fractionBits) {
+template <typename Word> int64_t findFirstNan(const void *data, size_t count, int fractionBits) {
   constexpr int width = 8 * sizeof(Word);
   const Word exponent = Word(((Word(1) << (width - 1 - fractionBits)) - 1) << fractionBits);
   const Word magnitude = Word(Word(~Word(0)) >> 1);
@@ -55,22 +55,22 @@ template <typename Word> int64_t firstNan(const void *data, size_t count, int fr
   return -1;
 }
 
-int64_t firstNanOf(DType dtype, const void *data, size_t count) {
+int64_t findFirstNanOfType(DType dtype, const void *data, size_t count) {
   switch (dtype) {
   case DType::F32:
-    return firstNan<uint32_t>(data, count, 23);
+    return findFirstNan<uint32_t>(data, count, 23);
   case DType::F64:
-    return firstNan<uint64_t>(data, count, 52);
+    return findFirstNan<uint64_t>(data, count, 52);
   case DType::F16:
-    return firstNan<uint16_t>(data, count, 10);
+    return findFirstNan<uint16_t>(data, count, 10);
   case DType::BF16:
-    return firstNan<uint16_t>(data, count, 7);
+    return findFirstNan<uint16_t>(data, count, 7);
   default:
     return -1;
   }
 }
 
-int64_t integerAt(DType dtype, const void *data, size_t index) {
+int64_t readInteger(DType dtype, const void *data, size_t index) {
   const char *at = static_cast<const char *>(data) + index * dtypeBytes(dtype);
   if (dtype == DType::I32) {
     int32_t value;
@@ -98,7 +98,7 @@ void checkArray(const std::string &where, const runtime::TensorInfo &input,
                 (wanted ? std::string("; save it as .astype(numpy.") + wanted + ")" : ""));
   }
   size_t count = array.data.bytes / dtypeBytes(array.dtype);
-  int64_t nan = firstNanOf(array.dtype, array.data.data, count);
+  int64_t nan = findFirstNanOfType(array.dtype, array.data.data, count);
   if (nan >= 0) {
     size_t perSample = count / size_t(array.shape[0]);
     throw Error(what + "sample " + std::to_string(size_t(nan) / perSample) + ", element " +
@@ -116,7 +116,7 @@ void checkClasses(const std::string &where, const runtime::TensorInfo &input,
   int64_t ignored = training.value("ignored", int64_t(0));
   size_t count = array.data.bytes / dtypeBytes(array.dtype);
   for (size_t i = 0; i < count; ++i) {
-    int64_t label = integerAt(array.dtype, array.data.data, i);
+    int64_t label = readInteger(array.dtype, array.data.data, i);
     if ((label >= 0 && label < classes) || (hasIgnored && label == ignored))
       continue;
     size_t perSample = count / size_t(array.shape[0]);
@@ -140,7 +140,7 @@ std::vector<runtime::TensorInfo> batchInputs(const runtime::Plan &plan,
   return inputs;
 }
 
-int64_t batchOf(const std::vector<runtime::TensorInfo> &inputs) {
+int64_t getBatchSize(const std::vector<runtime::TensorInfo> &inputs) {
   if (inputs.empty())
     throw Error("the step has no inputs; required: at least one");
   for (const runtime::TensorInfo &input : inputs)
@@ -182,7 +182,7 @@ data::Dataset trainingData(const std::string &path, const std::vector<runtime::T
   return data::arrays(fields);
 }
 
-std::string fingerprintOf(const data::Dataset &dataset) {
+std::string hashDataset(const data::Dataset &dataset) {
   // Hashes only up to 256 samples, including the first and the last, because reading all of a large
   // file would be slow.
   uint64_t hash = llvm::xxh3_64bits(std::to_string(dataset.size()));

@@ -15,7 +15,7 @@ std::vector<runtime::TensorInfo> batchInputs(const runtime::Plan &plan,
                                              const nlohmann::json &training);
 /// Returns the batch size, which is the first dimension of these inputs. Throws dlc::Error if their
 /// first dimensions differ.
-int64_t batchOf(const std::vector<runtime::TensorInfo> &inputs);
+int64_t getBatchSize(const std::vector<runtime::TensorInfo> &inputs);
 
 /// Reads the arrays of an .npz file, in the order of the program inputs `inputs`. Checks names,
 /// types and shapes, and checks all elements for NaN and invalid class labels.
@@ -24,7 +24,7 @@ data::Dataset trainingData(const std::string &path, const std::vector<runtime::T
 
 /// Returns a hash of the data's names, types, shapes and some elements, with which a resumed run
 /// detects that its data differ.
-std::string fingerprintOf(const data::Dataset &dataset);
+std::string hashDataset(const data::Dataset &dataset);
 
 } // namespace dlc::cli
 

@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kKept = 8;
 
 /// Returns the minimum of `number` over all ranks (an all-reduce).
-int64_t minOfAll(runtime::World &world, int64_t number) {
+int64_t allReduceMin(runtime::World &world, int64_t number) {
   int64_t most = -number;
   world.run({.type = DType::I64,
              .from = &most,
@@ -22,7 +22,7 @@ int64_t minOfAll(runtime::World &world, int64_t number) {
 }
 
 /// Broadcasts a text from rank `root`: returns it on all ranks.
-std::string broadcast(runtime::World &world, std::string text, int root) {
+std::string broadcastText(runtime::World &world, std::string text, int root) {
   auto run = [&](void *data, DType type, uint64_t count) {
     world.run({.collective = runtime::Collective::Broadcast,
                .type = type,
@@ -40,12 +40,12 @@ std::string broadcast(runtime::World &world, std::string text, int root) {
 
 } // namespace
 
-TrainTrace::TrainTrace(std::string path, runtime::Session &session, runtime::World &world)
+TrainingTrace::TrainingTrace(std::string path, runtime::Session &session, runtime::World &world)
     : path(std::move(path)), session(session), world(world) {
   session.setTrace(!this->path.empty());
 }
 
-void TrainTrace::stepDone() {
+void TrainingTrace::stepDone() {
   if (path.empty())
     return;
   steps.push_back(session.takeTrace());
@@ -53,7 +53,7 @@ void TrainTrace::stepDone() {
     steps.pop_front();
 }
 
-void TrainTrace::write() {
+void TrainingTrace::write() {
   if (path.empty())
     return;
   std::vector<runtime::TraceEvent> events;
@@ -61,18 +61,18 @@ void TrainTrace::write() {
     events.insert(events.end(), step.begin(), step.end());
   if (world.size() == 1) {
     runtime::writeTraceFile(path, traceRows(session.plan(), session.commands(), events,
-                                            {.originNs = runtime::firstOf(events)}));
+                                            {.originNs = runtime::findFirstStart(events)}));
     return;
   }
-  const int64_t offset = clockOffset(world).ns,
-                first = minOfAll(world, runtime::firstOf(events) - offset);
+  const int64_t offset = measureClockOffset(world).ns,
+                first = allReduceMin(world, runtime::findFirstStart(events) - offset);
   const std::string name =
       "rank " + std::to_string(world.rank()) + " of " + std::to_string(world.size());
   nlohmann::json rows =
       traceRows(session.plan(), session.commands(), events, {world.rank(), name, first + offset});
   const std::string mine = rows.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   for (int rank = 1; rank < world.size(); ++rank) {
-    std::string theirs = broadcast(world, rank == world.rank() ? mine : "", rank);
+    std::string theirs = broadcastText(world, rank == world.rank() ? mine : "", rank);
     if (world.rank() == 0)
       for (nlohmann::json &row : nlohmann::json::parse(theirs))
         rows.push_back(std::move(row));

@@ -12,9 +12,9 @@
 namespace dlc::cli {
 
 /// Execution trace of the last training steps of a run. Does nothing if the path is empty.
-class TrainTrace {
+class TrainingTrace {
 public:
-  TrainTrace(std::string path, runtime::Session &session, runtime::World &world);
+  TrainingTrace(std::string path, runtime::Session &session, runtime::World &world);
   /// Records the trace of a training step. Must be called after each step; only the last steps are
   /// retained.
   void stepDone();

@@ -12,19 +12,19 @@
 
 namespace dlc::cli {
 
-void TrainWorld::agree(const std::string &path, const runtime::Program &program,
-                       const runtime::Plan &plan, const std::vector<std::string> &settings) {
+void RankSynchronizer::agree(const std::string &path, const runtime::Program &program,
+                             const runtime::Plan &plan, const std::vector<std::string> &settings) {
   if (world.size() == 1)
     return;
-  if (runtime::collectiveLines(plan).empty() && runtime::ranksOf(plan) == 0)
+  if (runtime::describeCollectives(plan).empty() && runtime::findRankCount(plan) == 0)
     throw Error(path + ": " + std::to_string(world.size()) +
                 " processes were started, but the step is compiled for a single process; required: "
                 "a step compiled with dlc compile --train --data-parallel, or with --split");
-  world.agree("program", runtime::programLines(program, plan));
+  world.agree("program", runtime::describeProgram(program, plan));
   world.agree("data and settings", settings);
 }
 
-void TrainWorld::share(const runtime::Plan &plan, runtime::StateSet &states, int64_t &done) {
+void RankSynchronizer::share(const runtime::Plan &plan, runtime::StateSet &states, int64_t &done) {
   if (world.size() == 1)
     return;
   world.run({.collective = runtime::Collective::Broadcast,
@@ -32,10 +32,10 @@ void TrainWorld::share(const runtime::Plan &plan, runtime::StateSet &states, int
              .from = &done,
              .to = &done,
              .share = 1});
-  runtime::shareStates(world, states, plan);
+  runtime::broadcastStates(world, states, plan);
 }
 
-bool TrainWorld::stops(bool wanted) {
+bool RankSynchronizer::stops(bool wanted) {
   if (world.size() == 1)
     return wanted;
   Question &now = questions[asked++ % 2], &before = questions[asked % 2];
@@ -49,7 +49,7 @@ bool TrainWorld::stops(bool wanted) {
   return before.wanted != 0;
 }
 
-void TrainWorld::finish() {
+void RankSynchronizer::finish() {
   for (Question &question : questions)
     world.wait(question.ticket);
 }
@@ -81,7 +81,7 @@ HeartbeatThread::~HeartbeatThread() {
     impl->thread.join();
 }
 
-int inWorld(runtime::World &world, const std::function<int()> &body) {
+int runInWorld(runtime::World &world, const std::function<int()> &body) {
   if (world.size() == 1)
     return body();
   try {

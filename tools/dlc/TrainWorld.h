@@ -17,9 +17,9 @@ namespace dlc::cli {
 
 /// Keeps the ranks of a training run consistent. All ranks must call each function together. In a
 /// world of one rank, the functions do nothing.
-class TrainWorld {
+class RankSynchronizer {
 public:
-  explicit TrainWorld(runtime::World &world) : world(world) {}
+  explicit RankSynchronizer(runtime::World &world) : world(world) {}
 
   /// Checks that all ranks have the same program and settings. Throws dlc::Error if they differ.
   void agree(const std::string &path, const runtime::Program &program, const runtime::Plan &plan,
@@ -59,7 +59,7 @@ private:
 
 /// Runs `body` and returns its result. If it throws in a world of several ranks, reports the error
 /// once and terminates all ranks.
-int inWorld(runtime::World &world, const std::function<int()> &body);
+int runInWorld(runtime::World &world, const std::function<int()> &body);
 
 } // namespace dlc::cli
 

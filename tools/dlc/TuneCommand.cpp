@@ -42,7 +42,7 @@ struct TuningSummary {
   }
 };
 
-std::string outcome(const TunedOperation &about) {
+std::string describeOutcome(const TunedOperation &about) {
   char text[160];
   const TunedCandidate *choice = about.entry ? about.entry->choice() : nullptr;
   switch (about.from) {
@@ -77,7 +77,7 @@ std::string outcome(const TunedOperation &about) {
   return "";
 }
 
-bool matches(const std::string &pattern, const TunedOperation &about) {
+bool matchesOperation(const std::string &pattern, const TunedOperation &about) {
   if (about.entry && about.entry->key.id().starts_with(pattern))
     return true;
   return std::any_of(about.names.begin(), about.names.end(),
@@ -87,7 +87,7 @@ bool matches(const std::string &pattern, const TunedOperation &about) {
 } // namespace
 
 TuneArguments::TuneArguments() {
-  options.tuning.onMiss = OnMiss::Measure;
+  options.tuning.onMiss = TuningMissPolicy::Measure;
   options.tuning.sessions = 8;
   options.tuning.spreadSeconds = 2;
 }
@@ -100,20 +100,20 @@ int tuneMachine(const TuneArguments &arguments) {
   auto start = std::chrono::steady_clock::now();
   const CompileOptions &options = arguments.options;
   std::string file = arguments.profileFile.empty()
-                         ? measuredProfileFile(options.cacheDir.value_or(""))
+                         ? getMeasuredProfilePath(options.cacheDir.value_or(""))
                          : arguments.profileFile;
   if (file.empty())
     throw Error("no file for the profile; required: -o FILE or --cache DIR");
   cpu::Target target = cpu::hostTarget();
-  const Profile &nearest = nearestProfile(target);
+  const Profile &nearest = findNearestProfile(target);
   Profile profile = measureProfile(options, target, kCalibrationSeconds);
   if (std::string problem = writeProfile(profile, file); !problem.empty())
     throw Error(problem);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::printf("%-26s %12s %12s  %s\n", "parameter", "here", nearest.name.c_str(),
               "meaning (rates: units per nanosecond)");
-  for (const Figure &figure : figures())
-    if (figure.scale != FigureScale::None)
+  for (const CostParameter &figure : getCostParameters())
+    if (figure.scale != ParameterScaling::None)
       std::printf("%-26s %12.4g %12.4g  %s\n", figure.name.str().c_str(),
                   profile.machine.*figure.field, nearest.machine.*figure.field,
                   figure.what.str().c_str());
@@ -135,33 +135,33 @@ int tuneCommand(const TuneArguments &arguments) {
   TuningOptions &tuning = options.tuning;
   // The tuning database is writable in this command, even if the options pin it as read-only.
   tuning.pinned = false;
-  tuning.database = databaseOf(options);
+  tuning.database = getTuningDatabasePath(options);
   if (tuning.database.empty())
     throw Error("no file for the measurements; required: --db FILE or --cache DIR");
   spoilAsAsked(tuning);
 
-  Progress progress;
+  ProgressBar progress;
   TuningSummary tally;
   std::vector<std::string> explained;
   tuning.report = [&](const TunedOperation &about, size_t done, size_t of) {
     tally.add(about, of);
     std::string name = about.names.empty() ? "(no name)" : about.names.front();
-    if (!arguments.explain.empty() && !about.tried && matches(arguments.explain, about))
-      explained.push_back(about.entry ? contestText(*about.entry, name)
+    if (!arguments.explain.empty() && !about.tried && matchesOperation(arguments.explain, about))
+      explained.push_back(about.entry ? measurementText(*about.entry, name)
                                       : name + ": not measured; the cost model chooses " +
                                             about.chosen + "\n");
     if (progress.visible()) {
-      progress.show("tuning", int(done), int(of), endOf(name, 40));
+      progress.show("tuning", int(done), int(of), truncateStart(name, 40));
       return;
     }
     if (!arguments.explain.empty())
       return;
     std::string times = about.times > 1 ? " x" + std::to_string(about.times) : "";
-    std::printf("%4zu/%zu  %-44s %-30s %s\n", done, of, (endOf(name, 40) + times).c_str(),
-                about.chosen.c_str(), outcome(about).c_str());
+    std::printf("%4zu/%zu  %-44s %-30s %s\n", done, of, (truncateStart(name, 40) + times).c_str(),
+                about.chosen.c_str(), describeOutcome(about).c_str());
     std::fflush(stdout);
   };
-  compileGiven(arguments, options);
+  compileFromArguments(arguments, options);
   progress.clear();
   for (const std::string &text : explained)
     std::printf("%s\n", text.c_str());

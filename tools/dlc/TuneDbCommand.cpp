@@ -13,7 +13,7 @@
 namespace dlc::cli {
 namespace {
 
-TuningDatabase opened(const std::string &path) {
+TuningDatabase openDatabase(const std::string &path) {
   if (!llvm::sys::fs::exists(path))
     throw Error(path + ": does not exist; required: a tuning database, written by dlc tune");
   std::string warning;
@@ -23,27 +23,27 @@ TuningDatabase opened(const std::string &path) {
   return database;
 }
 
-int show(const TuneDbArguments &arguments) {
-  TuningDatabase database = opened(arguments.output);
+int showDatabase(const TuneDbArguments &arguments) {
+  TuningDatabase database = openDatabase(arguments.output);
   size_t shown = 0;
   for (const auto &[identity, entry] : database.all())
     if (arguments.pattern.empty() || matchesPattern(arguments.pattern, entry.name) ||
         entry.key.id().starts_with(arguments.pattern)) {
-      std::printf("%s\n", contestText(entry, entry.name).c_str());
+      std::printf("%s\n", measurementText(entry, entry.name).c_str());
       ++shown;
     }
   std::printf("%zu of %zu operations\n", shown, database.all().size());
   return shown > 0 || arguments.pattern.empty() ? 0 : 1;
 }
 
-int merge(const TuneDbArguments &arguments) {
+int mergeDatabases(const TuneDbArguments &arguments) {
   std::string warning;
   TuningDatabase all(arguments.output, /*readOnly=*/true, warning);
   if (!warning.empty())
     throw Error(warning);
   size_t before = all.all().size(), taken = 0;
   for (const std::string &path : arguments.files) {
-    TuningDatabase other = opened(path);
+    TuningDatabase other = openDatabase(path);
     for (const auto &[identity, entry] : other.all())
       taken += all.take(entry);
   }
@@ -62,8 +62,9 @@ double behindHere(const TuningEntry &entry, const TunedCandidate &own,
   return found && found->rejected.empty() ? found->slowdown / own.slowdown : 1e30;
 }
 
-int diff(const TuneDbArguments &arguments) {
-  TuningDatabase first = opened(arguments.files.at(0)), second = opened(arguments.files.at(1));
+int compareDatabases(const TuneDbArguments &arguments) {
+  TuningDatabase first = openDatabase(arguments.files.at(0)),
+                 second = openDatabase(arguments.files.at(1));
   size_t onlyFirst = 0, alike = 0, within = 0, otherwise = 0;
   for (const auto &[identity, a] : first.all()) {
     const TuningEntry *b = second.find(a.key);
@@ -103,10 +104,10 @@ int diff(const TuneDbArguments &arguments) {
 
 int tuneDbCommand(const TuneDbArguments &arguments) {
   if (arguments.action == "show")
-    return show(arguments);
+    return showDatabase(arguments);
   if (arguments.action == "merge")
-    return merge(arguments);
-  return diff(arguments);
+    return mergeDatabases(arguments);
+  return compareDatabases(arguments);
 }
 
 } // namespace dlc::cli

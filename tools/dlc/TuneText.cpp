@@ -19,7 +19,7 @@ __attribute__((format(printf, 1, 2))) std::string formatted(const char *format, 
   return text;
 }
 
-std::string factsText(const NamedValues &facts) {
+std::string namedValuesText(const NamedValues &facts) {
   std::string text;
   for (const auto &[name, value] : facts)
     text += (text.empty() ? "" : ", ") + name + " " + value;
@@ -32,15 +32,16 @@ std::string errorText(const TunedCandidate &c) {
 
 } // namespace
 
-std::string contestText(const TuningEntry &entry, const std::string &name) {
+std::string measurementText(const TuningEntry &entry, const std::string &name) {
   size_t sessions = 0;
   for (const TunedCandidate &c : entry.candidates)
     sessions = std::max(sessions, c.sessions.size());
   std::string text = name + "  #" + entry.key.id() + (entry.certain ? "" : "  (order uncertain)");
   if (sessions > 1)
     text += "  " + std::to_string(sessions) + " sessions";
-  text += "\n  " + endOf(entry.key.operation.substr(0, entry.key.operation.find('\n')), 160);
-  text += "\n  " + factsText(entry.key.settings);
+  text +=
+      "\n  " + truncateStart(entry.key.operation.substr(0, entry.key.operation.find('\n')), 160);
+  text += "\n  " + namedValuesText(entry.key.settings);
   text += "\n  " + entry.key.machineText() + "\n";
   text += formatted("  %-34s %11s %11s %11s %7s %6s  %-21s %8s\n", "candidate", "estimate us",
                     "min us", "median us", "spread", "runs", "slower (95 %)", "error");

@@ -7,7 +7,7 @@
 namespace dlc::cli {
 
 /// Returns the measurements of all candidates of one operation as a table.
-std::string contestText(const TuningEntry &entry, const std::string &name);
+std::string measurementText(const TuningEntry &entry, const std::string &name);
 
 } // namespace dlc::cli
 

@@ -8,7 +8,7 @@
 
 namespace dlc::cli {
 
-CLI::Validator explained(const CLI::Validator &check, const std::string &required) {
+CLI::Validator withRequiredText(const CLI::Validator &check, const std::string &required) {
   CLI::Validator result = check;
   result.operation([check, required](std::string &text) {
     return check(text).empty() ? std::string()
@@ -26,10 +26,12 @@ static std::string alternatives(const std::vector<std::string> &texts) {
 }
 
 CLI::Validator oneOf(const std::vector<std::string> &names) {
-  return explained(CLI::IsMember(names), alternatives(names));
+  return withRequiredText(CLI::IsMember(names), alternatives(names));
 }
 
-CLI::Validator atLeastOne() { return explained(CLI::PositiveNumber, "a number of 1 or more"); }
+CLI::Validator atLeastOne() {
+  return withRequiredText(CLI::PositiveNumber, "a number of 1 or more");
+}
 
 CLI::Validator finite() {
   // Without a description, so that --help shows the type alone.

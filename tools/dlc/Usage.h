@@ -11,7 +11,7 @@ namespace dlc::cli {
 
 /// Returns a check that accepts the same values as `check`. Its message names the required values
 /// and the one that was found.
-CLI::Validator explained(const CLI::Validator &check, const std::string &required);
+CLI::Validator withRequiredText(const CLI::Validator &check, const std::string &required);
 
 /// Checks that a value is one of these names.
 CLI::Validator oneOf(const std::vector<std::string> &names);
@@ -19,8 +19,8 @@ CLI::Validator oneOf(const std::vector<std::string> &names);
 CLI::Validator atLeastOne();
 /// Checks that a value is a number between these two.
 template <typename Number> CLI::Validator between(Number low, Number high) {
-  return explained(CLI::Range(low, high), "a number from " + CLI::detail::to_string(low) + " to " +
-                                              CLI::detail::to_string(high));
+  return withRequiredText(CLI::Range(low, high), "a number from " + CLI::detail::to_string(low) +
+                                                     " to " + CLI::detail::to_string(high));
 }
 /// Checks that a value is a number other than NaN and infinity.
 CLI::Validator finite();

@@ -24,7 +24,7 @@ import time
 FIRST = 10  # number of configurations that are compared with eager PyTorch before the first one with torch.compile
 
 
-def clocks():
+def read_gpu_clocks():
     """Returns the current clocks, temperature and power of the device from nvidia-smi, or None if nvidia-smi is not available."""
     smi = os.environ.get("KIT_NVIDIA_SMI") or shutil.which("nvidia-smi")
     if not smi:
@@ -37,7 +37,7 @@ def clocks():
     return dict(zip(("sm_mhz", "memory_mhz", "celsius", "watts"), (part.strip() for part in said[0].split(",")))) if said else None
 
 
-class Side:
+class MeasuredProcess:
     """A measured process: answers each line of JSON on stdin with one line of JSON on stdout."""
 
     def __init__(self, command, environment):
@@ -91,14 +91,14 @@ def dlc(o, network, batch, mode, precision):
     environment = dict(os.environ)
     if os.environ.get("KIT_LIBRARIES"):
         environment["LD_LIBRARY_PATH"] = os.environ["KIT_LIBRARIES"]
-    return Side([o.work, "serve", network, "--mode", mode, "--batch", str(batch), "--precision", precision, "--device", o.device], environment)
+    return MeasuredProcess([o.work, "serve", network, "--mode", mode, "--batch", str(batch), "--precision", precision, "--device", o.device], environment)
 
 
-def torch_side(tool):
-    return Side([sys.executable, os.path.abspath(__file__), "--worker", tool], dict(os.environ, PYTHONUNBUFFERED="1"))
+def start_torch_process(tool):
+    return MeasuredProcess([sys.executable, os.path.abspath(__file__), "--worker", tool], dict(os.environ, PYTHONUNBUFFERED="1"))
 
 
-def interval(ratios):
+def median_interval(ratios):
     """Returns the median and its 95 % confidence interval, by order statistics."""
     ordered, n = sorted(ratios), len(ratios)
     skip = max(int((n - 1.96 * math.sqrt(n)) / 2), 0)
@@ -117,7 +117,7 @@ def measure(o, mine, theirs, limit):
         ours += pair[mine]
         torchs += pair[theirs]
         ratios.append(statistics.median(pair[theirs]) / statistics.median(pair[mine]))
-    middle, low, high = interval(ratios)
+    middle, low, high = median_interval(ratios)
     return {"ratio": middle, "low": low, "high": high, "pairs": len(ratios), "dlc_ms": statistics.median(ours) * 1e3, "torch_ms": statistics.median(torchs) * 1e3,
             "dlc_runs": len(ours), "torch_runs": len(torchs), "ratios": ratios}
 
@@ -155,9 +155,9 @@ def compare(o, results, tools, network, batch, mode, precision, eager):
     try:
         try:
             mine = dlc(o, network, batch, mode, precision)
-            about = mine.answer(min(120, left(o)))
+            about = mine.answer(min(120, seconds_left(o)))
         except RuntimeError as error:
-            if left(o) > 1:
+            if seconds_left(o) > 1:
                 for tool in wanted:
                     results.put(f"{network}/{mode}/{precision}/{tool}", {"error": f"dlc: {error}"})
             return eager
@@ -166,17 +166,17 @@ def compare(o, results, tools, network, batch, mode, precision, eager):
             theirs = eager if tool == "eager" else None
             start = time.monotonic()
             try:
-                theirs = theirs or torch_side(tool)
+                theirs = theirs or start_torch_process(tool)
                 eager = theirs if tool == "eager" else eager
                 task = {"load": network, "batch": batch, "mode": mode, "precision": precision, "device": o.device}
-                ready = theirs.ask(task, min(60 if tool == "eager" else o.compile, left(o)))
-                before = clocks()
-                found = measure(o, mine, theirs, min(15, left(o)))
-                found.update(batch=batch, dlc_ready_s=about["ready_s"], torch_ready_s=ready["ready_s"], clocks_before=before, clocks_after=clocks())
+                ready = theirs.ask(task, min(60 if tool == "eager" else o.compile, seconds_left(o)))
+                before = read_gpu_clocks()
+                found = measure(o, mine, theirs, min(15, seconds_left(o)))
+                found.update(batch=batch, dlc_ready_s=about["ready_s"], torch_ready_s=ready["ready_s"], clocks_before=before, clocks_after=read_gpu_clocks())
                 results.put(key, found)
             except RuntimeError as error:
                 # A measurement that was interrupted by the deadline of the step is not an error.
-                if left(o) > 1:
+                if seconds_left(o) > 1:
                     results.put(key, {"error": str(error), "seconds": time.monotonic() - start})
                 if theirs is eager and eager:
                     eager.close()
@@ -190,7 +190,7 @@ def compare(o, results, tools, network, batch, mode, precision, eager):
     return eager
 
 
-def left(o):
+def seconds_left(o):
     return o.until - time.monotonic()
 
 
@@ -231,8 +231,8 @@ def main():
         configs = configs[:1]
     one, other, eager = ["eager"], ["max-autotune"], None
     try:
-        eager = torch_side("eager")
-        results.all["torch"] = eager.ask({"about": o.device}, min(120, left(o)))
+        eager = start_torch_process("eager")
+        results.all["torch"] = eager.ask({"about": o.device}, min(120, seconds_left(o)))
         results.write()
         # torch.compile takes a minute for each configuration, so the most important ones are first compared with eager PyTorch.
         plan = [(c, one) for c in configs[:FIRST]] + [(c, other) for c in configs[:FIRST // 2]]
@@ -242,10 +242,10 @@ def main():
         if o.tools:
             plan = [(c, [tool]) for tool in o.tools.split(",") for c in configs if c[3] == "bf16"]
         for config, tools in plan:
-            if left(o) < 8:
+            if seconds_left(o) < 8:
                 break
             eager = compare(o, results, tools, *config, eager)
-        results.all["done"] = all(results.has(f"{c[0]}/{c[2]}/{c[3]}/{tool}") for c, tools in plan for tool in tools) or o.again and left(o) >= 8
+        results.all["done"] = all(results.has(f"{c[0]}/{c[2]}/{c[3]}/{tool}") for c, tools in plan for tool in tools) or o.again and seconds_left(o) >= 8
     except RuntimeError as error:
         results.all["error"] = str(error)
         print(error, file=sys.stderr)
@@ -255,7 +255,7 @@ def main():
         results.write()
 
 
-def worker(tool):
+def run_torch_worker(tool):
     """Runs PyTorch in this process and answers lines of JSON: {"about": device}, {"load": network, ..}, {"seconds": s}."""
     import torch
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -301,10 +301,10 @@ def worker(tool):
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
         trains = task["mode"] == "training"
         if trains:
-            made = networks.training(task["load"], task["batch"])
+            made = networks.make_training_setup(task["load"], task["batch"])
             module, (x, t) = made.module.to(device), (value.to(device) for value in made.batch_of(0))
         else:
-            module, (x,) = networks.build(task["load"], task["batch"])
+            module, (x,) = networks.build_network(task["load"], task["batch"])
             module, x = module.to(device), x.to(device)
             if precision == "bf16":
                 # For bf16 inference, the weights are converted to bf16 in advance, as users do who optimize for speed.
@@ -374,6 +374,6 @@ def worker(tool):
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--worker"]:
-        worker(sys.argv[2])
+        run_torch_worker(sys.argv[2])
     else:
         main()

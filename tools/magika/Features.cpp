@@ -48,7 +48,7 @@ bool isUtf8(const std::string &bytes) {
   return true;
 }
 
-Features featuresOf(const std::string &path, const FeatureSizes &sizes) {
+FileFeatures readFeatures(const std::string &path, const FeatureSizes &sizes) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   int64_t size = file ? int64_t(file.tellg()) : -1;
   if (size < 0)
@@ -57,7 +57,7 @@ Features featuresOf(const std::string &path, const FeatureSizes &sizes) {
     return {{}, "empty"};
   int64_t block = std::min(size, sizes.block);
   std::string first = readAt(file, 0, block), last = readAt(file, size - block, block);
-  auto simple = [&] { return Features{{}, isUtf8(first) ? "txt" : "unknown"}; };
+  auto simple = [&] { return FileFeatures{{}, isUtf8(first) ? "txt" : "unknown"}; };
   if (size < sizes.least)
     return simple();
 
@@ -65,7 +65,7 @@ Features featuresOf(const std::string &path, const FeatureSizes &sizes) {
   std::string end(last.begin(), std::find_if_not(last.rbegin(), last.rend(), isSpace).base());
   if (int64_t(begin.size()) < sizes.least)
     return simple();
-  Features features;
+  FileFeatures features;
   features.tokens.assign(size_t(sizes.begin + sizes.end), int32_t(sizes.padding));
   auto token = [](char c) { return int32_t(static_cast<unsigned char>(c)); };
   size_t n = std::min(begin.size(), size_t(sizes.begin)),

@@ -12,7 +12,7 @@ struct FeatureSizes {
   int64_t begin = 1024, end = 1024, padding = 256, block = 4096, least = 8;
 };
 
-struct Features {
+struct FileFeatures {
   /// Input of the network: the first `begin` bytes after leading white space, padded at the end,
   /// followed by the last `end` bytes before trailing white space, padded at the start.
   std::vector<int32_t> tokens;
@@ -23,7 +23,7 @@ struct Features {
 
 /// Extracts the features of a file. Reads at most one block from each end of the file. Throws
 /// dlc::Error if the file cannot be read.
-Features featuresOf(const std::string &path, const FeatureSizes &sizes);
+FileFeatures readFeatures(const std::string &path, const FeatureSizes &sizes);
 
 bool isUtf8(const std::string &bytes);
 

@@ -22,7 +22,7 @@ static nlohmann::json readJson(const std::string &path) {
   }
 }
 
-Labels::Labels(const std::string &modelDir, const std::string &kindsFile) {
+ContentLabels::ContentLabels(const std::string &modelDir, const std::string &kindsFile) {
   std::string path = modelDir + "/config.min.json";
   nlohmann::json config = readJson(path), kinds = readJson(kindsFile);
   try {
@@ -45,7 +45,7 @@ Labels::Labels(const std::string &modelDir, const std::string &kindsFile) {
   }
 }
 
-Label Labels::choose(const float *scores) const {
+ScoredContentType ContentLabels::choose(const float *scores) const {
   size_t best = size_t(std::max_element(scores, scores + names.size()) - scores);
   double score = scores[best];
   std::string name = names[best];
@@ -60,7 +60,7 @@ Label Labels::choose(const float *scores) const {
   return {name, describe(name), score};
 }
 
-std::string Labels::describe(const std::string &name) const {
+std::string ContentLabels::describe(const std::string &name) const {
   auto found = descriptions.find(name);
   return found == descriptions.end() ? name : found->second;
 }

@@ -10,23 +10,23 @@
 
 namespace magika {
 
-struct Label {
+struct ScoredContentType {
   std::string name, description;
   double score;
 };
 
 /// Content types and thresholds from the configuration of the magika package. Throws dlc::Error if
 /// its files are invalid.
-class Labels {
+class ContentLabels {
 public:
   /// Reads config.min.json in the folder `modelDir`, and descriptions of the content types in
   /// `kindsFile`.
-  Labels(const std::string &modelDir, const std::string &kindsFile);
+  ContentLabels(const std::string &modelDir, const std::string &kindsFile);
   const FeatureSizes &sizes() const { return featureSizes; }
   size_t size() const { return names.size(); }
   /// Returns the content type with the highest score. If the score is below the type's threshold,
   /// returns "txt" or "unknown" instead.
-  Label choose(const float *scores) const;
+  ScoredContentType choose(const float *scores) const;
   std::string describe(const std::string &name) const;
 
 private:

@@ -35,7 +35,7 @@ static int identify(std::string modelDir, const std::vector<std::string> &files,
                     bool json) {
   if (modelDir.empty())
     modelDir = findModelDir();
-  magika::Labels labels(modelDir, modelDir + "/../../config/content_types_kb.min.json");
+  magika::ContentLabels labels(modelDir, modelDir + "/../../config/content_types_kb.min.json");
   auto start = Clock::now();
   dlc::Model net = dlc::compile(modelDir + "/model.onnx", {.threads = threads});
   int64_t tokens = labels.sizes().begin + labels.sizes().end;
@@ -46,8 +46,8 @@ static int identify(std::string modelDir, const std::vector<std::string> &files,
   int runs = 0;
   nlohmann::json report = nlohmann::json::array();
   for (const std::string &file : files) {
-    magika::Features features = magika::featuresOf(file, labels.sizes());
-    magika::Label label{features.simple, labels.describe(features.simple), 1};
+    magika::FileFeatures features = magika::readFeatures(file, labels.sizes());
+    magika::ScoredContentType label{features.simple, labels.describe(features.simple), 1};
     if (features.simple.empty()) {
       dlc::Tensor bytes = dlc::Tensor::of({1, tokens}, features.tokens);
       auto runStart = Clock::now();

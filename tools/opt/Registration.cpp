@@ -17,8 +17,9 @@ void dlc::registerToolDialects(mlir::DialectRegistry &registry) {
 
 void dlc::registerToolPasses() {
   mlir::registerTransformsPasses();
-  registerPasses(
-      [](const ModelOptions &options) { return kernelCosts(resolved(CompileOptions(options))); });
+  registerPasses([](const ModelOptions &options) {
+    return createKernelCosts(resolveDefaults(CompileOptions(options)));
+  });
   registerCodegenPasses();
   ref::registerReferencePasses();
   registerImportPasses();

@@ -11,25 +11,25 @@ namespace dlc::python {
 
 /// The Python library that an array belongs to. Results are created as arrays of the same library
 /// as the inputs.
-struct Family {
+struct ArrayFamily {
   enum class Kind { Numpy, Exchange, Other } kind = Kind::Numpy;
-  const ExchangeTable *table = nullptr; ///< C functions of the array type (kind Exchange)
-  nanobind::handle object;              ///< An array of this library; it outlives this object.
+  const DlpackExchangeTable *table = nullptr; ///< C functions of the array type (kind Exchange)
+  nanobind::handle object; ///< An array of this library; it outlives this object.
 };
 
 /// Read access to the elements of a Python array during the lifetime of this object.
-class View {
+class ArrayView {
 public:
-  View() = default;
-  ~View();
-  View(const View &) = delete;
-  View &operator=(const View &) = delete;
+  ArrayView() = default;
+  ~ArrayView();
+  ArrayView(const ArrayView &) = delete;
+  ArrayView &operator=(const ArrayView &) = delete;
 
   /// Opens an array for reading. Throws a Python exception if the object is not an array of the
   /// value's element type or is not in host memory. `value` also supplies the name for messages.
   void open(nanobind::handle object, const Value &value);
 
-  const Family &family() const { return whose; }
+  const ArrayFamily &family() const { return whose; }
   const int64_t *shape() const { return dims; }
   int rank() const { return ndim; }
   std::vector<int64_t> sizes() const { return {dims, dims + ndim}; }
@@ -48,7 +48,7 @@ private:
   const void *packed(std::unique_ptr<char[]> &copy) const;
   void gather(int dim, int inner, size_t bytes, const char *from, char *&to) const;
 
-  Family whose;
+  ArrayFamily whose;
   const char *data = nullptr;
   std::optional<DType> type;
   /// The value's 4-bit type if the array holds 8-bit integers, which compact() packs; otherwise
@@ -67,22 +67,22 @@ private:
 };
 
 /// Creates the result arrays for one output of a program.
-class Results {
+class ResultArrays {
 public:
-  explicit Results(const runtime::TensorInfo &info);
+  explicit ResultArrays(const runtime::TensorInfo &info);
   /// Allocates an array of the given library, which the program writes to. finish() converts it to
   /// the array that the caller receives.
-  nanobind::object make(const Family &family, void *&address) const;
+  nanobind::object make(const ArrayFamily &family, void *&address) const;
   /// Converts `made`, an array from make() whose elements are at `address`, to the array that the
   /// caller receives. `shape` is the actual shape of the result.
-  nanobind::object finish(const Family &family, nanobind::object made, const void *address,
+  nanobind::object finish(const ArrayFamily &family, nanobind::object made, const void *address,
                           const std::vector<int64_t> &shape) const;
 
 private:
   /// Returns a view of the first elements of `made`, for a result with a data-dependent shape.
   static nanobind::object found(const nanobind::object &made, const std::vector<int64_t> &shape);
   nanobind::object makeNumpy(void *&address) const;
-  VersionedTensor *makePacked(const ExchangeTable &table) const;
+  DlpackVersionedTensor *makePacked(const DlpackExchangeTable &table) const;
 
   const runtime::TensorInfo &info;
   /// Element type of the allocated arrays, followed by their shape. Packed 4-bit integers are

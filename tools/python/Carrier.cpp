@@ -29,13 +29,13 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kPatience(1);
 
 /// A collective operation in progress.
-struct Request {
+struct CollectiveRequest {
   dlc_engine_call call;
   nb::object work = {};
   /// For a reduce-scatter: copy of the elements of all shares, which is reduced in place.
   std::vector<char> whole = {};
-  /// For a reduction that PyTorch does not support: gathered elements of all ranks, which finish()
-  /// combines.
+  /// For a reduction that PyTorch does not support: gathered elements of all ranks, which
+  /// finishCollective() combines.
   std::vector<char> parts = {};
   std::string error = {};
   Clock::time_point failed = {};
@@ -43,7 +43,7 @@ struct Request {
 
 /// Runs `body` with the GIL held. Returns 0, or returns 1 and writes the message of the exception
 /// to `error`, as the engine interface requires.
-template <typename Body> int told(char *error, size_t size, Body body) {
+template <typename Body> int runWithGil(char *error, size_t size, Body body) {
   nb::gil_scoped_acquire held;
   std::string text;
   try {
@@ -65,7 +65,7 @@ uintptr_t addressOf(const void *memory) { return reinterpret_cast<uintptr_t>(mem
 
 /// Returns true if PyTorch's collectives support this reduction of this element type with the
 /// required semantics.
-bool isKnown(const dlc_engine_call &call) {
+bool isSupportedReduction(const dlc_engine_call &call) {
   switch (typeOf(call)) {
   case DType::I32:
   case DType::I64:
@@ -79,28 +79,29 @@ bool isKnown(const dlc_engine_call &call) {
   }
 }
 
-/// Returns the buffer in which the elements of a reduction are reduced over all ranks. countOf()
-/// returns the number of these elements.
-char *placeOf(Request &request) {
+/// Returns the buffer in which the elements of a reduction are reduced over all ranks.
+/// countReducedElements() returns the number of these elements.
+char *reductionBuffer(CollectiveRequest &request) {
   return request.whole.empty() ? static_cast<char *>(request.call.to) : request.whole.data();
 }
 
-uint64_t countOf(const Carrier &carrier, const dlc_engine_call &call) {
+uint64_t countReducedElements(const PythonCollectives &carrier, const dlc_engine_call &call) {
   return call.collective == DLC_COLLECTIVE_REDUCE_SCATTER
              ? call.share * static_cast<uint64_t>(carrier.place.size)
              : call.share;
 }
 
-void startReduction(Carrier &carrier, Request &request) {
+void startReduction(PythonCollectives &carrier, CollectiveRequest &request) {
   const dlc_engine_call &call = request.call;
-  const uint64_t count = countOf(carrier, call), bytes = count * dtypeBytes(typeOf(call));
+  const uint64_t count = countReducedElements(carrier, call),
+                 bytes = count * dtypeBytes(typeOf(call));
   const char *from = static_cast<const char *>(call.from);
   if (call.collective == DLC_COLLECTIVE_REDUCE_SCATTER)
     request.whole.assign(from, from + bytes);
   else if (call.from != call.to)
     std::memmove(call.to, call.from, bytes);
-  char *place = placeOf(request);
-  if (isKnown(call)) {
+  char *place = reductionBuffer(request);
+  if (isSupportedReduction(call)) {
     request.work = carrier.object.attr("all_reduce")(addressOf(place), count,
                                                      std::string(dtypeName(typeOf(call))),
                                                      call.reduction == DLC_REDUCE_MAX);
@@ -111,7 +112,7 @@ void startReduction(Carrier &carrier, Request &request) {
       carrier.object.attr("all_gather")(addressOf(place), addressOf(request.parts.data()), bytes);
 }
 
-void start(Carrier &carrier, Request &request) {
+void startCollective(PythonCollectives &carrier, CollectiveRequest &request) {
   const dlc_engine_call &call = request.call;
   switch (call.collective) {
   case DLC_COLLECTIVE_ALL_GATHER:
@@ -130,11 +131,12 @@ void start(Carrier &carrier, Request &request) {
 
 /// Completes a collective after the Python part has finished: combines gathered elements, and
 /// copies this rank's share of a reduce-scatter.
-void finish(const Carrier &carrier, Request &request) {
+void finishCollective(const PythonCollectives &carrier, CollectiveRequest &request) {
   const dlc_engine_call &call = request.call;
   if (!request.parts.empty()) {
-    const uint64_t count = countOf(carrier, call), bytes = count * dtypeBytes(typeOf(call));
-    char *place = placeOf(request);
+    const uint64_t count = countReducedElements(carrier, call),
+                   bytes = count * dtypeBytes(typeOf(call));
+    char *place = reductionBuffer(request);
     std::memcpy(place, request.parts.data(), bytes);
     for (int rank = 1; rank < carrier.place.size; ++rank)
       carrier.combine(call.reduction, call.type, place,
@@ -148,7 +150,7 @@ void finish(const Carrier &carrier, Request &request) {
 
 int openWorld(const void *argument, dlc_engine_combine combine, void **world,
               dlc_engine_place *place, char *, size_t) {
-  auto *carrier = static_cast<Carrier *>(const_cast<void *>(argument));
+  auto *carrier = static_cast<PythonCollectives *>(const_cast<void *>(argument));
   carrier->combine = combine;
   *world = carrier;
   *place = carrier->place;
@@ -157,24 +159,26 @@ int openWorld(const void *argument, dlc_engine_combine combine, void **world,
 
 void closeWorld(void *world) {
   char error[256];
-  told(error, sizeof error, [&] { static_cast<Carrier *>(world)->object.attr("close")(); });
+  runWithGil(error, sizeof error,
+             [&] { static_cast<PythonCollectives *>(world)->object.attr("close")(); });
 }
 
 int startCall(void *world, const dlc_engine_call *call, void **request, char *error, size_t size) {
-  auto made = std::make_unique<Request>(Request{*call});
-  int result = told(error, size, [&] { start(*static_cast<Carrier *>(world), *made); });
+  auto made = std::make_unique<CollectiveRequest>(CollectiveRequest{*call});
+  int result = runWithGil(
+      error, size, [&] { startCollective(*static_cast<PythonCollectives *>(world), *made); });
   if (result == 0)
     *request = made.release();
   return result;
 }
 
 int testCall(void *world, void *given, int *done, char *error, size_t size) {
-  auto &carrier = *static_cast<Carrier *>(world);
-  auto *request = static_cast<Request *>(given);
+  auto &carrier = *static_cast<PythonCollectives *>(world);
+  auto *request = static_cast<CollectiveRequest *>(given);
   *done = 0;
   if (request->error.empty()) {
     char text[1024] = "";
-    int result = told(text, sizeof text, [&] {
+    int result = runWithGil(text, sizeof text, [&] {
       *done = nb::cast<bool>(carrier.object.attr("is_done")(request->work));
       if (*done)
         request->work.reset();
@@ -186,7 +190,7 @@ int testCall(void *world, void *given, int *done, char *error, size_t size) {
   }
   const bool isLost = !request->error.empty() && Clock::now() > request->failed + kPatience;
   if (*done)
-    finish(carrier, *request);
+    finishCollective(carrier, *request);
   if (isLost)
     std::snprintf(error, size, "%s", request->error.c_str());
   if (*done || isLost) {
@@ -197,15 +201,15 @@ int testCall(void *world, void *given, int *done, char *error, size_t size) {
 }
 
 int sendMessage(void *world, int to, const void *data, uint32_t bytes, char *error, size_t size) {
-  return told(error, size, [&] {
-    static_cast<Carrier *>(world)->object.attr("send")(to, nb::bytes(data, bytes));
+  return runWithGil(error, size, [&] {
+    static_cast<PythonCollectives *>(world)->object.attr("send")(to, nb::bytes(data, bytes));
   });
 }
 
 int receiveMessage(void *world, int *from, void *data, uint32_t *bytes, char *error, size_t size) {
-  return told(error, size, [&] {
+  return runWithGil(error, size, [&] {
     *from = -1;
-    nb::object message = static_cast<Carrier *>(world)->object.attr("receive")();
+    nb::object message = static_cast<PythonCollectives *>(world)->object.attr("receive")();
     if (message.is_none())
       return;
     nb::bytes text = nb::cast<nb::bytes>(message[1]);
@@ -216,7 +220,7 @@ int receiveMessage(void *world, int *from, void *data, uint32_t *bytes, char *er
 }
 
 /// Terminates this process; the launcher then terminates the processes of the other ranks.
-void abortAll(void *, const char *message) {
+void abortProcess(void *, const char *message) {
   std::fprintf(stderr, "dlc: error: %s\n", message);
   std::fflush(nullptr);
   _exit(1);
@@ -225,7 +229,7 @@ void abortAll(void *, const char *message) {
 } // namespace
 
 const dlc_engine_table carrierEngine = {
-    DLC_ENGINE_TABLE_VERSION, "torch", openWorld, closeWorld, startCall, testCall, sendMessage,
-    receiveMessage,           abortAll};
+    DLC_ENGINE_TABLE_VERSION, "torch",     openWorld, closeWorld, startCall, testCall, sendMessage,
+    receiveMessage,           abortProcess};
 
 } // namespace dlc::python

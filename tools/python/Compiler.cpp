@@ -25,11 +25,11 @@ namespace {
 class Compiler {
 public:
   Compiler(const std::string &path, const ModelOptions &options)
-      : waiting(std::make_shared<Waiting>()), made(new Sessions(path, options, hooks())),
+      : waiting(std::make_shared<WaitState>()), made(new SessionCache(path, options, hooks())),
         bornIn(getpid()) {}
   Compiler(std::shared_ptr<Source> source, const ModelOptions &options)
-      : waiting(std::make_shared<Waiting>()),
-        made(new Sessions(std::move(source), options, hooks())), bornIn(getpid()) {}
+      : waiting(std::make_shared<WaitState>()),
+        made(new SessionCache(std::move(source), options, hooks())), bornIn(getpid()) {}
   ~Compiler() {
     // The object is leaked in a forked process: the threads of MLIR's context do not exist there,
     // so the destructor would wait for them forever.
@@ -39,31 +39,31 @@ public:
   Compiler(const Compiler &) = delete;
   Compiler &operator=(const Compiler &) = delete;
 
-  const Sessions &sessions() const { return *made; }
+  const SessionCache &sessions() const { return *made; }
   std::shared_ptr<runtime::Session>
   session(const std::map<std::string, std::vector<int64_t>> &shapes,
           const std::map<std::string, Tensor> &values, nb::handle show);
 
 private:
-  Sessions::Hooks hooks() const {
+  SessionCache::Hooks hooks() const {
     return {[waiting = waiting] { return waiting->isCancelled.load(); },
             [waiting = waiting](const std::string &what, int done, int total) {
               waiting->tell(what, done, total);
             }};
   }
 
-  std::shared_ptr<Waiting> waiting;
-  Sessions *const made;
+  std::shared_ptr<WaitState> waiting;
+  SessionCache *const made;
   const pid_t bornIn;
 };
 
 std::shared_ptr<runtime::Session>
 Compiler::session(const std::map<std::string, std::vector<int64_t>> &shapes,
                   const std::map<std::string, Tensor> &values, nb::handle show) {
-  return waitFor(*waiting, show, [&] { return made->get(shapes, values); });
+  return runInterruptibly(*waiting, show, [&] { return made->get(shapes, values); });
 }
 
-Tensor tensorOf(const std::vector<int64_t> &shape, nb::tuple value) {
+Tensor toTensor(const std::vector<int64_t> &shape, nb::tuple value) {
   Tensor tensor(*parseDType(nb::cast<std::string>(value[0])), shape);
   nb::bytes data = nb::cast<nb::bytes>(value[1]);
   std::memcpy(tensor.raw(), data.data(), std::min(data.size(), tensor.bytes()));
@@ -75,18 +75,18 @@ nb::capsule session(Compiler &self, const std::map<std::string, std::vector<int6
   std::map<std::string, Tensor> given;
   for (auto [name, value] : values) {
     std::string input = nb::cast<std::string>(name);
-    given.emplace(input, tensorOf(shapes.at(input), nb::cast<nb::tuple>(value)));
+    given.emplace(input, toTensor(shapes.at(input), nb::cast<nb::tuple>(value)));
   }
   auto *held = new std::shared_ptr<runtime::Session>(
-      orValueError([&] { return self.session(shapes, given, show); }));
+      convertErrorsToPython([&] { return self.session(shapes, given, show); }));
   return nb::capsule(held, kSessionCapsule, [](void *pointer) noexcept {
     delete static_cast<std::shared_ptr<runtime::Session> *>(pointer);
   });
 }
 
 /// Converts the constants of a graph from a dictionary that maps names to (address, bytes, owner).
-std::map<std::string, GraphMemory> memoryOf(nb::dict constants) {
-  std::map<std::string, GraphMemory> result;
+std::map<std::string, ConstantMemory> toConstantMemory(nb::dict constants) {
+  std::map<std::string, ConstantMemory> result;
   for (auto [name, value] : constants) {
     auto [address, bytes, owner] = nb::cast<std::tuple<uintptr_t, size_t, nb::object>>(value);
     // Compiled programs share the owner of a constant, so any thread may release it last, even
@@ -115,7 +115,7 @@ ModelOptions optionsOf(const std::string &device, int threads, const std::string
 
 /// Returns a list of (name, type, shape) for the values. A shape is None, or a list of sizes, names
 /// and None.
-nb::list listed(const std::vector<ValueInfo> &values) {
+nb::list toPythonList(const std::vector<ValueInfo> &values) {
   nb::list list;
   for (const ValueInfo &value : values) {
     nb::list shape;
@@ -144,9 +144,9 @@ NB_MODULE(_compiler, module) {
   module.def(
       "examine_graph",
       [](const std::string &graph) {
-        return orValueError([&] {
+        return convertErrorsToPython([&] {
           nb::gil_scoped_release released;
-          return dlc::examineGraph(graph);
+          return dlc::findUnsupportedNodes(graph);
         });
       },
       nb::arg("graph"));
@@ -156,7 +156,7 @@ NB_MODULE(_compiler, module) {
           [](Compiler *self, const std::string &path, const std::string &device, int threads,
              const std::string &precision, const std::string &accuracy) {
             auto options = optionsOf(device, threads, precision, accuracy);
-            orValueError([&] {
+            convertErrorsToPython([&] {
               nb::gil_scoped_release released;
               new (self) Compiler(path, options);
             });
@@ -169,8 +169,8 @@ NB_MODULE(_compiler, module) {
              const std::string &device, int threads, const std::string &precision,
              const std::string &accuracy) {
             auto options = optionsOf(device, threads, precision, accuracy);
-            auto memory = memoryOf(constants);
-            orValueError([&] {
+            auto memory = toConstantMemory(constants);
+            convertErrorsToPython([&] {
               nb::gil_scoped_release released;
               new (self) Compiler(dlc::graphSource(graph, std::move(memory)), options);
             });
@@ -183,18 +183,19 @@ NB_MODULE(_compiler, module) {
              const std::string &device, int threads, const std::string &precision,
              const std::string &accuracy) {
             auto options = optionsOf(device, threads, precision, accuracy);
-            auto memory = memoryOf(constants);
-            orValueError([&] {
+            auto memory = toConstantMemory(constants);
+            convertErrorsToPython([&] {
               nb::gil_scoped_release released;
               new (self) Compiler(dlc::graphStep(graph, std::move(memory), step), options);
             });
           },
           nb::arg("graph"), nb::arg("constants"), nb::arg("step"), nb::arg("device"),
           nb::arg("threads"), nb::arg("precision"), nb::arg("accuracy"))
-      .def_prop_ro("inputs", [](const Compiler &self) { return listed(self.sessions().inputs()); })
+      .def_prop_ro("inputs",
+                   [](const Compiler &self) { return toPythonList(self.sessions().inputs()); })
       .def_prop_ro("outputs",
-                   [](const Compiler &self) { return listed(self.sessions().outputs()); })
+                   [](const Compiler &self) { return toPythonList(self.sessions().outputs()); })
       .def_prop_ro("defaults",
-                   [](const Compiler &self) { return listed(self.sessions().defaults()); })
+                   [](const Compiler &self) { return toPythonList(self.sessions().defaults()); })
       .def("session", session, nb::arg("shapes"), nb::arg("values"), nb::arg("show").none());
 }

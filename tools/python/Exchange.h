@@ -11,29 +11,29 @@
 
 namespace dlc::python {
 
-struct PackVersion {
+struct DlpackVersion {
   uint32_t major, minor;
 };
 
-struct VersionedTensor {
-  PackVersion version;
+struct DlpackVersionedTensor {
+  DlpackVersion version;
   void *context;
-  void (*deleter)(VersionedTensor *self);
+  void (*deleter)(DlpackVersionedTensor *self);
   uint64_t flags;
   DLTensor tensor;
 };
 
 /// C functions of an array type for DLPack exchange. They return 0, or -1 with a Python exception
 /// set, and require the GIL. They do not synchronize with pending work on a device.
-struct ExchangeTable {
+struct DlpackExchangeTable {
   using SetError = void (*)(void *context, const char *kind, const char *message);
 
-  PackVersion version;
-  ExchangeTable *before;
-  int (*allocate)(DLTensor *like, VersionedTensor **made, void *context, SetError setError);
-  int (*managedFromObject)(void *object, VersionedTensor **tensor);
+  DlpackVersion version;
+  DlpackExchangeTable *before;
+  int (*allocate)(DLTensor *like, DlpackVersionedTensor **made, void *context, SetError setError);
+  int (*managedFromObject)(void *object, DlpackVersionedTensor **tensor);
   /// Creates a Python array from a tensor and takes ownership of the tensor.
-  int (*toObject)(VersionedTensor *tensor, void **object);
+  int (*toObject)(DlpackVersionedTensor *tensor, void **object);
   /// Fills `tensor` with a view of a Python array without transferring ownership; the view is valid
   /// as long as the object exists. May be NULL.
   int (*fromObject)(void *object, DLTensor *tensor);

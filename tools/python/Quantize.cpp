@@ -24,8 +24,8 @@ using Output = std::tuple<std::string, double, double>;
 
 /// Converts the calibration arrays. Copies the elements, because Tensors may outlive the Python
 /// arrays.
-quantize::Data dataOf(const std::vector<Array> &arrays) {
-  quantize::Data data{"data", {}};
+quantize::CalibrationData toCalibrationData(const std::vector<Array> &arrays) {
+  quantize::CalibrationData data{"data", {}};
   for (const auto &[name, type, shape, address] : arrays) {
     std::optional<DType> dtype = parseDType(type);
     if (!dtype)
@@ -39,7 +39,7 @@ quantize::Data dataOf(const std::vector<Array> &arrays) {
 }
 
 /// Exception that is thrown after the user has interrupted the quantization.
-struct Cancelled {};
+struct QuantizationCancelled {};
 
 /// Quantizes a model. Returns (layers, outputs, number of samples, unused samples, bytes before,
 /// bytes after).
@@ -52,21 +52,21 @@ nb::tuple quantized(const std::string &model, const std::optional<std::vector<Ar
   options.model = model;
   options.output = output;
   if (data)
-    options.data = dataOf(*data);
+    options.data = toCalibrationData(*data);
   options.weights = weights;
   options.block = block;
   options.ranges = {ranges, percentile};
   options.keep = keep;
   options.minSnr = minSnr;
   options.compile.threads = threads;
-  Waiting waiting;
+  WaitState waiting;
   options.progress = [&](const char *what, int64_t done, int64_t total) {
     if (waiting.isCancelled.load())
-      throw Cancelled();
+      throw QuantizationCancelled();
     waiting.tell(what, int(done), int(total));
   };
-  const quantize::Report report = orValueError(
-      [&] { return waitFor(waiting, show, [&] { return quantize::quantize(options); }); });
+  const quantize::QuantizationReport report = convertErrorsToPython(
+      [&] { return runInterruptibly(waiting, show, [&] { return quantize::quantize(options); }); });
   std::vector<Layer> layers;
   for (const quantize::LayerLoss &layer : report.layers)
     layers.emplace_back(layer.name, layer.shape, layer.kept, layer.snr);

@@ -6,12 +6,12 @@
 namespace dlc::python {
 
 /// The pool is never destroyed, because arrays may outlive all static objects.
-ResultMemory &ResultMemory::ofProcess() {
-  static auto *memory = new ResultMemory;
+ResultMemoryPool &ResultMemoryPool::ofProcess() {
+  static auto *memory = new ResultMemoryPool;
   return *memory;
 }
 
-runtime::Block ResultMemory::take(size_t bytes) {
+runtime::Block ResultMemoryPool::take(size_t bytes) {
   const size_t now = out += bytes;
   if (std::unique_lock lock(mutex, std::try_to_lock); lock) {
     maxOut = std::max(maxOut, now);
@@ -32,7 +32,7 @@ runtime::Block ResultMemory::take(size_t bytes) {
   }
 }
 
-void ResultMemory::giveBack(runtime::Block block) {
+void ResultMemoryPool::giveBack(runtime::Block block) {
   std::list<runtime::Block> gone;
   out -= block.size();
   std::unique_lock lock(mutex, std::try_to_lock);
@@ -46,7 +46,7 @@ void ResultMemory::giveBack(runtime::Block block) {
   }
 }
 
-void ResultMemory::clear() {
+void ResultMemoryPool::clear() {
   std::list<runtime::Block> gone;
   std::unique_lock lock(mutex, std::try_to_lock);
   if (!lock)

@@ -19,12 +19,12 @@ namespace dlc::python {
 
 /// Pool of memory blocks for the results of all programs. Retains at most as many bytes as were in
 /// use at one time, and frees the least recently returned blocks first. Thread-safe.
-class ResultMemory {
+class ResultMemoryPool {
 public:
   /// Minimum size in bytes of pooled blocks (2 MiB). Smaller blocks are not pooled, because the
   /// general allocator reuses them itself.
   static constexpr size_t kMin = size_t(2) << 20;
-  static ResultMemory &ofProcess();
+  static ResultMemoryPool &ofProcess();
 
   /// Returns a pooled block of this size, or a new one. Throws dlc::MemoryError.
   runtime::Block take(size_t bytes);
@@ -42,12 +42,12 @@ private:
 };
 
 /// A block from the result pool; the destructor returns it to the pool.
-class ReusedBlock {
+class PooledBlock {
 public:
-  explicit ReusedBlock(size_t bytes) : block(ResultMemory::ofProcess().take(bytes)) {}
-  ~ReusedBlock() { ResultMemory::ofProcess().giveBack(std::move(block)); }
-  ReusedBlock(const ReusedBlock &) = delete;
-  ReusedBlock &operator=(const ReusedBlock &) = delete;
+  explicit PooledBlock(size_t bytes) : block(ResultMemoryPool::ofProcess().take(bytes)) {}
+  ~PooledBlock() { ResultMemoryPool::ofProcess().giveBack(std::move(block)); }
+  PooledBlock(const PooledBlock &) = delete;
+  PooledBlock &operator=(const PooledBlock &) = delete;
   char *data() const { return block.data(); }
 
 private:

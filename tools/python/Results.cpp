@@ -24,26 +24,26 @@ static const char *numpyName(DType type) {
   return names[int(type)];
 }
 
-static nb::object tupleOf(const std::vector<int64_t> &shape) {
+static nb::object toPythonTuple(const std::vector<int64_t> &shape) {
   nb::list dims;
   for (int64_t dim : shape)
     dims.append(dim);
   return nb::tuple(dims);
 }
 
-Results::Results(const runtime::TensorInfo &info)
+ResultArrays::ResultArrays(const runtime::TensorInfo &info)
     : info(info), stored(isPacked(info.dtype) ? DType::U8 : info.dtype),
-      dims(storedShape(info.dtype, info.shape)), shape(tupleOf(dims)) {}
+      dims(storedShape(info.dtype, info.shape)), shape(toPythonTuple(dims)) {}
 
-nb::object Results::makeNumpy(void *&address) const {
+nb::object ResultArrays::makeNumpy(void *&address) const {
   static PyObject *empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
   if (!numpyType.is_valid())
     numpyType = nb::module_::import_("numpy").attr("dtype")(numpyName(stored));
-  if (info.bytes >= ResultMemory::kMin) {
-    auto block = std::make_unique<ReusedBlock>(info.bytes);
+  if (info.bytes >= ResultMemoryPool::kMin) {
+    auto block = std::make_unique<PooledBlock>(info.bytes);
     address = block->data();
     nb::capsule owner(block.release(),
-                      [](void *block) noexcept { delete static_cast<ReusedBlock *>(block); });
+                      [](void *block) noexcept { delete static_cast<PooledBlock *>(block); });
     nb::ndarray<nb::numpy, uint8_t> bytes(address, {info.bytes}, owner);
     return nb::cast(bytes).attr("view")(numpyType).attr("reshape")(shape);
   }
@@ -58,7 +58,7 @@ nb::object Results::makeNumpy(void *&address) const {
 }
 
 /// Sets a Python exception of the type that `kind` names, such as "MemoryError".
-static void setErrorOf(void *, const char *kind, const char *message) {
+static void setErrorByName(void *, const char *kind, const char *message) {
   if (PyErr_Occurred())
     return;
   nb::object type = nb::getattr(nb::module_::import_("builtins"), kind, nb::none());
@@ -68,18 +68,20 @@ static void setErrorOf(void *, const char *kind, const char *message) {
 namespace {
 
 /// A DLPack tensor whose elements are in a block of the result pool.
-struct Reused {
-  VersionedTensor packed{};
+struct PooledDlpackTensor {
+  DlpackVersionedTensor packed{};
   std::vector<int64_t> shape, strides;
-  ReusedBlock block;
+  PooledBlock block;
 
-  Reused(const DLTensor &like, size_t bytes)
+  PooledDlpackTensor(const DLTensor &like, size_t bytes)
       : shape(like.shape, like.shape + like.ndim), strides(shape.size(), 1), block(bytes) {
     for (size_t d = shape.size(); d-- > 1;)
       strides[d - 1] = strides[d] * shape[d];
     packed.version = {1, 0};
     packed.context = this;
-    packed.deleter = [](VersionedTensor *self) { delete static_cast<Reused *>(self->context); };
+    packed.deleter = [](DlpackVersionedTensor *self) {
+      delete static_cast<PooledDlpackTensor *>(self->context);
+    };
     packed.tensor = like;
     packed.tensor.shape = shape.data();
     packed.tensor.strides = strides.data();
@@ -89,26 +91,26 @@ struct Reused {
 
 } // namespace
 
-VersionedTensor *Results::makePacked(const ExchangeTable &table) const {
+DlpackVersionedTensor *ResultArrays::makePacked(const DlpackExchangeTable &table) const {
   DLTensor like{};
   like.device = {kDLCPU, 0};
   like.ndim = int32_t(dims.size());
   like.dtype = detail::toDlpack(stored);
   like.shape = const_cast<int64_t *>(dims.data());
-  if (info.bytes >= ResultMemory::kMin)
-    return &(new Reused(like, info.bytes))->packed;
-  VersionedTensor *made = nullptr;
-  if (table.allocate(&like, &made, nullptr, setErrorOf) != 0) {
-    setErrorOf(nullptr, "MemoryError", "out of memory for a result");
+  if (info.bytes >= ResultMemoryPool::kMin)
+    return &(new PooledDlpackTensor(like, info.bytes))->packed;
+  DlpackVersionedTensor *made = nullptr;
+  if (table.allocate(&like, &made, nullptr, setErrorByName) != 0) {
+    setErrorByName(nullptr, "MemoryError", "out of memory for a result");
     throw nb::python_error();
   }
   return made;
 }
 
-nb::object Results::make(const Family &family, void *&address) const {
-  if (family.kind != Family::Kind::Exchange)
+nb::object ResultArrays::make(const ArrayFamily &family, void *&address) const {
+  if (family.kind != ArrayFamily::Kind::Exchange)
     return makeNumpy(address);
-  VersionedTensor *made = makePacked(*family.table);
+  DlpackVersionedTensor *made = makePacked(*family.table);
   address = static_cast<char *>(made->tensor.data) + made->tensor.byte_offset;
   void *object = nullptr;
   if (family.table->toObject(made, &object) != 0)
@@ -116,17 +118,17 @@ nb::object Results::make(const Family &family, void *&address) const {
   return nb::steal(static_cast<PyObject *>(object));
 }
 
-nb::object Results::found(const nb::object &made, const std::vector<int64_t> &shape) {
+nb::object ResultArrays::found(const nb::object &made, const std::vector<int64_t> &shape) {
   int64_t elements = 1;
   for (int64_t dim : shape)
     elements *= dim;
   nb::object flat = made.attr("reshape")(-1);
   return flat[nb::slice(nb::int_(0), nb::int_(elements), nb::int_(1))].attr("reshape")(
-      tupleOf(shape));
+      toPythonTuple(shape));
 }
 
 /// Returns the module ml_dtypes, or None if the package is not installed.
-static nb::object typesBeyondNumpy() {
+static nb::object importMlDtypes() {
   try {
     return nb::module_::import_("ml_dtypes");
   } catch (nb::python_error &) {
@@ -134,35 +136,35 @@ static nb::object typesBeyondNumpy() {
   }
 }
 
-nb::object Results::finish(const Family &family, nb::object made, const void *address,
-                           const std::vector<int64_t> &shape) const {
+nb::object ResultArrays::finish(const ArrayFamily &family, nb::object made, const void *address,
+                                const std::vector<int64_t> &shape) const {
   if (isPacked(info.dtype)) {
     runtime::TensorInfo wide = info;
     wide.dtype = runtime::unpackedType(info.dtype);
     wide.shape = shape;
     wide.bytes = tensorBytes(wide.dtype, shape);
     void *to = nullptr;
-    Results results(wide);
+    ResultArrays results(wide);
     made = results.make(family, to);
     runtime::unpack(info.dtype, shape, address, to);
-    nb::object types = family.kind == Family::Kind::Numpy ? typesBeyondNumpy() : nb::none();
+    nb::object types = family.kind == ArrayFamily::Kind::Numpy ? importMlDtypes() : nb::none();
     if (!types.is_none())
       return made.attr("astype")(types.attr(info.dtype == DType::I4 ? "int4" : "uint4"));
   } else if (info.counter >= 0) {
     made = found(made, shape);
   }
-  if (family.kind == Family::Kind::Exchange)
+  if (family.kind == ArrayFamily::Kind::Exchange)
     return made;
   if (info.dtype == DType::BF16) {
     // NumPy has no bfloat16 type; the package ml_dtypes adds it.
-    nb::object types = typesBeyondNumpy();
+    nb::object types = importMlDtypes();
     if (types.is_none())
       raise(PyExc_TypeError, "output '" + info.name +
                                  "' is bf16, which NumPy supports only with the package ml_dtypes; "
                                  "install ml_dtypes, or pass PyTorch tensors");
     return made.attr("view")(types.attr("bfloat16"));
   }
-  if (family.kind == Family::Kind::Numpy || !nb::hasattr(family.object, "__array_namespace__"))
+  if (family.kind == ArrayFamily::Kind::Numpy || !nb::hasattr(family.object, "__array_namespace__"))
     return made;
   return family.object.attr("__array_namespace__")().attr("from_dlpack")(made);
 }

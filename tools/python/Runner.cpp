@@ -26,7 +26,7 @@ static constexpr size_t kMaxPrograms = 16;
 /// passed to the compiler.
 static constexpr int64_t kMaxValues = 1 << 16;
 
-static size_t indexOf(const std::vector<Value> &values, const std::string &name) {
+static size_t findValueIndex(const std::vector<Value> &values, const std::string &name) {
   auto found = std::find_if(values.begin(), values.end(),
                             [&](const Value &value) { return value.name == name; });
   if (found == values.end())
@@ -39,9 +39,9 @@ Runner::Program::Program(std::shared_ptr<Session> given, const std::vector<Value
     : session(std::move(given)), outputOf(outs.size()) {
   const runtime::Plan &plan = session->shared()->plan();
   for (const runtime::TensorInfo &info : plan.inputs)
-    inputOf.push_back(indexOf(ins, info.name));
+    inputOf.push_back(findValueIndex(ins, info.name));
   for (size_t i = 0; i < plan.results(); ++i)
-    outputOf[indexOf(outs, plan.outputs[i].name)] = i;
+    outputOf[findValueIndex(outs, plan.outputs[i].name)] = i;
   for (const runtime::TensorInfo &output : plan.outputs)
     results.emplace_back(output);
 }
@@ -113,12 +113,12 @@ std::vector<nb::object> Runner::collect(nb::tuple positional, nb::dict named) co
   return arrays;
 }
 
-bool Runner::fits(const Program &program, const std::vector<View> &views,
+bool Runner::fits(const Program &program, const std::vector<ArrayView> &views,
                   const std::vector<const void *> &addresses) const {
   const runtime::Session &session = *program.session->shared();
   const std::vector<runtime::TensorInfo> &inputs = session.plan().inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const View &view = views[program.inputOf[i]];
+    const ArrayView &view = views[program.inputOf[i]];
     const std::vector<int64_t> &shape = inputs[i].shape;
     if (view.rank() != int(shape.size()) || !std::equal(shape.begin(), shape.end(), view.shape()))
       return false;
@@ -134,7 +134,7 @@ bool Runner::fits(const Program &program, const std::vector<View> &views,
 }
 
 /// Compiles a program for the shapes of these inputs by calling the Python method `_make`.
-std::shared_ptr<Runner::Program> Runner::make(const std::vector<View> &views,
+std::shared_ptr<Runner::Program> Runner::make(const std::vector<ArrayView> &views,
                                               const std::vector<const void *> &addresses) {
   nb::dict shapes, values;
   for (size_t i = 0; i < ins.size(); ++i) {
@@ -151,7 +151,7 @@ std::shared_ptr<Runner::Program> Runner::make(const std::vector<View> &views,
   return programs.front();
 }
 
-std::shared_ptr<Runner::Program> Runner::programFor(const std::vector<View> &views,
+std::shared_ptr<Runner::Program> Runner::programFor(const std::vector<ArrayView> &views,
                                                     const std::vector<const void *> &addresses) {
   for (auto it = programs.begin(); it != programs.end(); ++it) {
     if (!fits(**it, views, addresses))
@@ -163,21 +163,21 @@ std::shared_ptr<Runner::Program> Runner::programFor(const std::vector<View> &vie
   return make(views, addresses);
 }
 
-static const std::optional<threads::OpenMp> &pytorchsThreads() {
-  static const std::optional<threads::OpenMp> found = threads::openMpOf("libtorch_cpu.so");
+static const std::optional<threads::OpenMp> &findPytorchOpenMp() {
+  static const std::optional<threads::OpenMp> found = threads::loadOpenMp("libtorch_cpu.so");
   return found;
 }
 
 /// Runs the program, on PyTorch's OpenMP threads if the arrays are PyTorch tensors: after each
 /// PyTorch operation these threads spin for milliseconds on the cores that the program needs.
-void Runner::compute(Program &program, const Family &family, std::span<const void *const> from,
+void Runner::compute(Program &program, const ArrayFamily &family, std::span<const void *const> from,
                      std::span<void *const> to) {
   runtime::Session &session = *program.session->shared();
   runtime::ThreadScope scope(session.threads());
   auto work = [&] { session.run(from, to); };
-  if (session.isParallel() && family.kind == Family::Kind::Exchange && pytorchsThreads())
+  if (session.isParallel() && family.kind == ArrayFamily::Kind::Exchange && findPytorchOpenMp())
     threads::borrow(
-        *pytorchsThreads(), [](void *data) { (*static_cast<decltype(work) *>(data))(); }, &work);
+        *findPytorchOpenMp(), [](void *data) { (*static_cast<decltype(work) *>(data))(); }, &work);
   else
     work();
 }
@@ -185,7 +185,7 @@ void Runner::compute(Program &program, const Family &family, std::span<const voi
 /// Runs the model and returns the outputs in the model's order.
 std::vector<nb::object> Runner::runOn(const std::vector<nb::object> &arrays) {
   moveHere();
-  std::vector<View> views(arrays.size());
+  std::vector<ArrayView> views(arrays.size());
   std::vector<std::unique_ptr<char[]>> copies(arrays.size());
   std::vector<const void *> addresses(arrays.size());
   for (size_t i = 0; i < arrays.size(); ++i) {
@@ -193,7 +193,7 @@ std::vector<nb::object> Runner::runOn(const std::vector<nb::object> &arrays) {
     addresses[i] = views[i].compact(copies[i]);
   }
   std::shared_ptr<Program> program = programFor(views, addresses);
-  const Family family = views.empty() ? Family() : views[0].family();
+  const ArrayFamily family = views.empty() ? ArrayFamily() : views[0].family();
 
   std::vector<nb::object> made;
   std::vector<void *> to(program->results.size());

@@ -42,25 +42,25 @@ private:
   struct Program {
     explicit Program(std::shared_ptr<Session> session, const std::vector<Value> &ins,
                      const std::vector<Value> &outs);
-    ~Program() { ResultMemory::ofProcess().clear(); }
+    ~Program() { ResultMemoryPool::ofProcess().clear(); }
     std::shared_ptr<Session> session;
     /// Index of the model's input for each input of the plan (`inputOf`), and index of the plan's
     /// output for each output of the model (`outputOf`).
     std::vector<size_t> inputOf, outputOf;
-    std::vector<Results> results; ///< creators of the result arrays, in the plan's order
+    std::vector<ResultArrays> results; ///< creators of the result arrays, in the plan's order
   };
   using Programs = std::list<std::shared_ptr<Program>>;
 
   std::vector<nanobind::object> collect(nanobind::tuple positional, nanobind::dict named) const;
   std::vector<nanobind::object> runOn(const std::vector<nanobind::object> &arrays);
-  bool fits(const Program &program, const std::vector<View> &views,
+  bool fits(const Program &program, const std::vector<ArrayView> &views,
             const std::vector<const void *> &addresses) const;
-  std::shared_ptr<Program> programFor(const std::vector<View> &views,
+  std::shared_ptr<Program> programFor(const std::vector<ArrayView> &views,
                                       const std::vector<const void *> &addresses);
-  std::shared_ptr<Program> make(const std::vector<View> &views,
+  std::shared_ptr<Program> make(const std::vector<ArrayView> &views,
                                 const std::vector<const void *> &addresses);
-  static void compute(Program &program, const Family &family, std::span<const void *const> from,
-                      std::span<void *const> to);
+  static void compute(Program &program, const ArrayFamily &family,
+                      std::span<const void *const> from, std::span<void *const> to);
   void moveHere();
   std::string listed(const std::vector<Value> &values) const;
 

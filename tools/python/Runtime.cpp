@@ -17,7 +17,7 @@ namespace dlc::python {
 
 using DeviceTuple = std::tuple<std::string, std::string, uint64_t, uint64_t, int, int, int>;
 
-static std::vector<DeviceTuple> devices() {
+static std::vector<DeviceTuple> listDevices() {
   nb::gil_scoped_release released;
   std::vector<DeviceTuple> list;
   for (const std::string &kind : runtime::deviceKinds()) {
@@ -52,5 +52,5 @@ NB_MODULE(_runtime, module) {
     }
   });
   module.def("version", [] { return std::string(dlc_version()); });
-  module.def("devices", devices);
+  module.def("devices", listDevices);
 }

@@ -28,7 +28,7 @@ namespace dlc::python {
 
 static std::atomic<unsigned> forks{0};
 
-unsigned process() {
+unsigned countForks() {
   static const bool watches = [] {
     pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); });
     return true;
@@ -39,14 +39,14 @@ unsigned process() {
 
 Session::~Session() {
   if (isHere())
-    delete made;
+    delete session;
 }
 
 runtime::Session &Session::here() const {
   if (!isHere())
     raise(PyExc_RuntimeError, "the session belongs to the parent of this forked process; load or "
                               "compile the model in this process");
-  return **made;
+  return **session;
 }
 
 std::shared_ptr<Session> Session::again() const {
@@ -69,7 +69,8 @@ std::shared_ptr<Session> Session::again() const {
 
 /// Opens a program as a session. Invalid programs raise ValueError; missing features of the machine
 /// raise RuntimeError.
-static std::shared_ptr<Session> open(const std::function<runtime::Program()> &read, int threads) {
+static std::shared_ptr<Session> openSession(const std::function<runtime::Program()> &read,
+                                            int threads) {
   std::shared_ptr<runtime::Session> session;
   std::string damaged;
   {
@@ -89,7 +90,7 @@ static std::shared_ptr<Session> open(const std::function<runtime::Program()> &re
   return std::make_shared<Session>(std::move(session));
 }
 
-static std::shared_ptr<Session> adopt(nb::capsule capsule) {
+static std::shared_ptr<Session> adoptCapsule(nb::capsule capsule) {
   return std::make_shared<Session>(
       *static_cast<std::shared_ptr<runtime::Session> *>(capsule.data(kSessionCapsule)));
 }
@@ -98,14 +99,14 @@ static std::vector<Value> valuesOf(const runtime::Plan &plan,
                                    std::span<const runtime::TensorInfo> infos) {
   std::vector<Value> values;
   for (const runtime::TensorInfo &info : infos)
-    values.push_back(valueOf(plan, info));
+    values.push_back(toValue(plan, info));
   return values;
 }
 
 using CommandTuple =
     std::tuple<std::string, std::string, std::string, std::string, std::string, double, double>;
 
-static std::vector<CommandTuple> commandsOf(const runtime::Session &session) {
+static std::vector<CommandTuple> listCommands(const runtime::Session &session) {
   std::vector<CommandTuple> commands;
   for (const runtime::CommandInfo &c : session.commands())
     commands.emplace_back(c.op, c.name, c.implementation, c.device, c.loc, c.flops, c.bytes);
@@ -119,7 +120,7 @@ static std::vector<std::tuple<uint32_t, int64_t, int64_t>> takeTrace(runtime::Se
   return events;
 }
 
-static nb::dict memoryOf(const runtime::Session &session) {
+static nb::dict getMemorySizes(const runtime::Session &session) {
   runtime::MemoryFigures found = session.memory();
   nb::dict memory;
   memory["arena"] = found.arenaBytes;
@@ -131,7 +132,7 @@ static nb::dict memoryOf(const runtime::Session &session) {
 }
 
 /// Returns a list of (name, type, shape, whether it is a parameter) for the states.
-static nb::list statesOf(const Session &self) {
+static nb::list listStates(const Session &self) {
   nb::list list;
   for (const runtime::StateInfo &info : self.shared()->plan().states)
     list.append(nb::make_tuple(info.name, std::string(dtypeName(info.dtype)),
@@ -139,7 +140,7 @@ static nb::list statesOf(const Session &self) {
   return list;
 }
 
-static size_t checkedState(const Session &self, size_t index) {
+static size_t checkStateIndex(const Session &self, size_t index) {
   const runtime::Plan &plan = self.shared()->plan();
   if (index >= plan.states.size())
     raise(PyExc_IndexError, "program '" + plan.name + "' has " +
@@ -148,15 +149,16 @@ static size_t checkedState(const Session &self, size_t index) {
   return index;
 }
 
-static nb::bytes stateBytes(const Session &self, size_t index) {
-  std::vector<char> copy(self.shared()->plan().states[checkedState(self, index)].bytes);
+static nb::bytes readStateBytes(const Session &self, size_t index) {
+  std::vector<char> copy(self.shared()->plan().states[checkStateIndex(self, index)].bytes);
   self.here().states().get(index, copy.data());
   return nb::bytes(copy.data(), copy.size());
 }
 
 /// Writes the program with the current state as its initial state, and the text `training` as
 /// metadata in its manifest.
-static void saveStarted(const Session &self, const std::string &path, const std::string &training) {
+static void saveWithState(const Session &self, const std::string &path,
+                          const std::string &training) {
   runtime::Session &session = self.here();
   nb::gil_scoped_release released;
   runtime::Program program = session.states().started();
@@ -165,47 +167,48 @@ static void saveStarted(const Session &self, const std::string &path, const std:
 }
 
 static void bindState(const Session &self, size_t index, uintptr_t address, uint64_t bytes) {
-  self.here().bindState(checkedState(self, index), reinterpret_cast<void *>(address), bytes);
+  self.here().bindState(checkStateIndex(self, index), reinterpret_cast<void *>(address), bytes);
 }
 
 /// Broadcasts the states of rank 0's session to all ranks, in place.
-static void shareStates(const Session &self) {
+static void broadcastStates(const Session &self) {
   runtime::Session &session = self.here();
   nb::gil_scoped_release released;
   if (runtime::World *world = session.world())
-    runtime::shareStates(*world, session.states(), session.plan());
+    runtime::broadcastStates(*world, session.states(), session.plan());
 }
 
 /// Binds the Python functions that read and write states.
 static void bindStates(nb::class_<Session> &session) {
-  session.def_prop_ro("states", statesOf)
-      .def("state_bytes", stateBytes, nb::arg("index"))
+  session.def_prop_ro("states", listStates)
+      .def("state_bytes", readStateBytes, nb::arg("index"))
       .def("bind_state", bindState, nb::arg("index"), nb::arg("address"), nb::arg("bytes"))
-      .def("share_states", shareStates)
+      .def("share_states", broadcastStates)
       .def_prop_ro(
           "meaning",
-          [](const Session &self) { return runtime::interfaceLines(self.shared()->plan()); })
-      .def("save_started", saveStarted, nb::arg("path"), nb::arg("training"));
+          [](const Session &self) { return runtime::describeInterface(self.shared()->plan()); })
+      .def("save_started", saveWithState, nb::arg("path"), nb::arg("training"));
 }
 
 void bindSession(nb::module_ &module) {
-  process(); // registers the fork handler at import
+  countForks(); // registers the fork handler at import
   nb::class_<Session> session(module, "Session", "A program ready to run; see dlc.Model.");
   bindStates(session);
   session
       .def_static(
           "load",
           [](const std::string &path, int threads) {
-            return open([&] { return runtime::readProgram(path); }, threads);
+            return openSession([&] { return runtime::readProgram(path); }, threads);
           },
           nb::arg("path"), nb::arg("threads") = 0)
       .def_static(
           "from_bytes",
           [](nb::bytes data, int threads) {
-            return open([&] { return runtime::readProgram(data.data(), data.size()); }, threads);
+            return openSession([&] { return runtime::readProgram(data.data(), data.size()); },
+                               threads);
           },
           nb::arg("data"), nb::arg("threads") = 0)
-      .def_static("adopt", adopt, nb::arg("capsule"))
+      .def_static("adopt", adoptCapsule, nb::arg("capsule"))
       .def("again", &Session::again)
       .def(
           "save",
@@ -230,9 +233,10 @@ void bindSession(nb::module_ &module) {
       .def_prop_ro("has_state",
                    [](const Session &self) { return !self.shared()->plan().states.empty(); })
       .def_prop_ro("threads", [](const Session &self) { return self.shared()->threads(); })
-      .def_prop_ro("commands", [](const Session &self) { return commandsOf(*self.shared()); })
-      .def_prop_ro("edges", [](const Session &self) { return cli::graphOf(*self.shared()).edges; })
-      .def_prop_ro("memory", [](const Session &self) { return memoryOf(*self.shared()); })
+      .def_prop_ro("commands", [](const Session &self) { return listCommands(*self.shared()); })
+      .def_prop_ro("edges",
+                   [](const Session &self) { return cli::buildGraph(*self.shared()).edges; })
+      .def_prop_ro("memory", [](const Session &self) { return getMemorySizes(*self.shared()); })
       .def(
           "set_trace",
           [](Session &self, bool enabled) {

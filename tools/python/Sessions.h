@@ -11,29 +11,31 @@ namespace dlc::python {
 
 /// Returns the number of forks between the first process and this one, which identifies the
 /// process.
-unsigned process();
+unsigned countForks();
 
 /// A runtime session and the process that created it. A forked process has none of the threads of
 /// its parent's sessions, and their locks may be held, so it can neither run nor destroy these
 /// sessions.
 class Session {
 public:
-  explicit Session(std::shared_ptr<runtime::Session> made)
-      : made(new std::shared_ptr<runtime::Session>(std::move(made))), bornIn(process()) {}
+  explicit Session(std::shared_ptr<runtime::Session> session)
+      : session(new std::shared_ptr<runtime::Session>(std::move(session))), bornIn(countForks()) {}
   ~Session();
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
-  bool isHere() const { return bornIn == process(); }
+  bool isHere() const { return bornIn == countForks(); }
   /// Returns the runtime session. Throws a Python exception if the session belongs to another
   /// process.
   runtime::Session &here() const;
-  const std::shared_ptr<runtime::Session> &shared() const { return *made; }
+  const std::shared_ptr<runtime::Session> &shared() const { return *session; }
   /// Creates another session of the same program, with a copy of the current state.
   std::shared_ptr<Session> again() const;
 
 private:
-  std::shared_ptr<runtime::Session> *const made; ///< leaked in a forked process
+  /// Owned. A forked process does not delete it, because it has none of the session's threads and
+  /// the session's locks may be held.
+  std::shared_ptr<runtime::Session> *const session;
   const unsigned bornIn;
 };
 

@@ -39,7 +39,7 @@ bool Value::fits(const int64_t *dims, int rank) const {
   return true;
 }
 
-Value valueOf(const runtime::Plan &plan, const runtime::TensorInfo &info) {
+Value toValue(const runtime::Plan &plan, const runtime::TensorInfo &info) {
   return {info.name,
           info.dtype,
           std::string(dtypeName(info.dtype)),

@@ -33,7 +33,7 @@ struct Value {
 
 /// Returns the description of a program's input or output. All its dimensions are static except
 /// bounded dynamic ones.
-Value valueOf(const runtime::Plan &plan, const runtime::TensorInfo &info);
+Value toValue(const runtime::Plan &plan, const runtime::TensorInfo &info);
 
 /// Returns a shape as text, such as "[2, 3]".
 std::string shapeText(const int64_t *dims, int rank);

@@ -24,17 +24,18 @@ static PyTypeObject *numpyArrayType() {
 
 /// Returns the DLPack exchange table of an object's type, or null. Caches the last type, because
 /// most calls pass arrays of the same type.
-static const ExchangeTable *exchangeOf(nb::handle object) {
+static const DlpackExchangeTable *findExchangeTable(nb::handle object) {
   static PyTypeObject *lastType = nullptr;
-  static const ExchangeTable *last = nullptr;
+  static const DlpackExchangeTable *last = nullptr;
   PyTypeObject *type = Py_TYPE(object.ptr());
   if (type == lastType)
     return last;
-  const ExchangeTable *table = nullptr;
+  const DlpackExchangeTable *table = nullptr;
   PyObject *capsule =
       PyObject_GetAttrString(reinterpret_cast<PyObject *>(type), kExchangeAttribute);
   if (capsule && PyCapsule_IsValid(capsule, kExchangeCapsule))
-    table = static_cast<const ExchangeTable *>(PyCapsule_GetPointer(capsule, kExchangeCapsule));
+    table =
+        static_cast<const DlpackExchangeTable *>(PyCapsule_GetPointer(capsule, kExchangeCapsule));
   PyErr_Clear();
   Py_XDECREF(capsule);
   while (table && table->version.major > 1)
@@ -89,12 +90,12 @@ static std::string required(const Value &value) {
   return "input '" + value.name + "': required: " + value.text() + "; found: ";
 }
 
-View::~View() {
+ArrayView::~ArrayView() {
   if (buffer.obj)
     PyBuffer_Release(&buffer);
 }
 
-void View::openBuffer(nb::handle object) {
+void ArrayView::openBuffer(nb::handle object) {
   if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_RECORDS_RO) != 0)
     return PyErr_Clear();
   data = static_cast<const char *>(buffer.buf);
@@ -106,7 +107,7 @@ void View::openBuffer(nb::handle object) {
   strides = reinterpret_cast<const int64_t *>(buffer.strides);
 }
 
-void View::take(const DLTensor &tensor, nb::handle object, const Value &value) {
+void ArrayView::take(const DLTensor &tensor, nb::handle object, const Value &value) {
   if (tensor.device.device_type != kDLCPU && tensor.device.device_type != kDLCUDAHost)
     raise(PyExc_ValueError,
           required(value) + "a tensor that is not in host memory (DLPack device type " +
@@ -132,7 +133,7 @@ void View::take(const DLTensor &tensor, nb::handle object, const Value &value) {
 }
 
 /// Opens an array through its method __dlpack__.
-void View::openPacked(nb::handle object, const Value &value) {
+void ArrayView::openPacked(nb::handle object, const Value &value) {
   nb::object method = nb::getattr(object, "__dlpack__", nb::none());
   if (method.is_none())
     raise(PyExc_TypeError, required(value) + "an object of type " +
@@ -149,8 +150,8 @@ void View::openPacked(nb::handle object, const Value &value) {
   }
   // The DLPack capsule is not marked as consumed, so its destructor releases the tensor.
   if (PyCapsule_IsValid(kept.ptr(), "dltensor_versioned")) {
-    auto *tensor =
-        static_cast<VersionedTensor *>(PyCapsule_GetPointer(kept.ptr(), "dltensor_versioned"));
+    auto *tensor = static_cast<DlpackVersionedTensor *>(
+        PyCapsule_GetPointer(kept.ptr(), "dltensor_versioned"));
     return take(tensor->tensor, object, value);
   }
   auto *tensor = static_cast<DLManagedTensor *>(PyCapsule_GetPointer(kept.ptr(), "dltensor"));
@@ -160,15 +161,15 @@ void View::openPacked(nb::handle object, const Value &value) {
 }
 
 /// Returns true if the object has a method of this name that returns True.
-static bool says(nb::handle object, const char *method) {
+static bool methodReturnsTrue(nb::handle object, const char *method) {
   nb::object found = nb::getattr(object, method, nb::none());
   return !found.is_none() && found().ptr() == Py_True;
 }
 
-void View::open(nb::handle object, const Value &value) {
+void ArrayView::open(nb::handle object, const Value &value) {
   PyTypeObject *numpy = numpyArrayType();
   if (numpy && PyObject_TypeCheck(object.ptr(), numpy)) {
-    whose = {Family::Kind::Numpy, nullptr, object};
+    whose = {ArrayFamily::Kind::Numpy, nullptr, object};
     if (Py_TYPE(object.ptr()) != numpy && nb::hasattr(object, "mask"))
       raise(PyExc_TypeError,
             required(value) +
@@ -185,8 +186,8 @@ void View::open(nb::handle object, const Value &value) {
       kept = object.attr("astype")(text == "int4" ? "int8" : "uint8");
       openBuffer(kept);
     }
-  } else if (const ExchangeTable *table = exchangeOf(object)) {
-    whose = {Family::Kind::Exchange, table, object};
+  } else if (const DlpackExchangeTable *table = findExchangeTable(object)) {
+    whose = {ArrayFamily::Kind::Exchange, table, object};
     nb::object tracked = nb::getattr(object, "requires_grad", nb::none());
     if (tracked.ptr() == Py_True)
       raise(PyExc_ValueError,
@@ -194,27 +195,27 @@ void View::open(nb::handle object, const Value &value) {
                 "a tensor that requires gradients, which dlc does not compute; pass x.detach()");
     // Tensors that are lazy negations (such as the imaginary part of a conjugate) or zeros without
     // memory are cloned, because DLPack only describes the memory.
-    if (says(object, "is_neg") || says(object, "_is_zerotensor"))
+    if (methodReturnsTrue(object, "is_neg") || methodReturnsTrue(object, "_is_zerotensor"))
       object = kept = object.attr("clone")();
     if (table->fromObject(object.ptr(), &borrowed) != 0)
       raiseUnreadable(nb::python_error(), value);
     take(borrowed, object, value);
   } else {
-    whose = {Family::Kind::Other, nullptr, object};
+    whose = {ArrayFamily::Kind::Other, nullptr, object};
     openPacked(object, value);
   }
   // Array libraries that predate DLPack 0.8 export booleans as bytes.
-  if (type == DType::U8 && value.dtype == DType::Bool && whose.kind != Family::Kind::Numpy)
+  if (type == DType::U8 && value.dtype == DType::Bool && whose.kind != ArrayFamily::Kind::Numpy)
     type = DType::Bool;
   const bool isUnpacked =
       value.dtype && isPacked(*value.dtype) && type == runtime::unpackedType(*value.dtype);
   if (isUnpacked)
     packs = *value.dtype;
   if (!type || (type != value.dtype && !isUnpacked) || isPacked(*type))
-    raise(PyExc_TypeError, required(value) +
-                               (type ? std::string(dtypeName(*type)) : typeText(object)) +
-                               "; convert it first, as in x." +
-                               (whose.kind == Family::Kind::Exchange ? "to(..)" : "astype(..)"));
+    raise(PyExc_TypeError,
+          required(value) + (type ? std::string(dtypeName(*type)) : typeText(object)) +
+              "; convert it first, as in x." +
+              (whose.kind == ArrayFamily::Kind::Exchange ? "to(..)" : "astype(..)"));
   if (!value.fits(dims, ndim))
     raise(PyExc_ValueError,
           required(value) + "the shape " + shapeText(dims, ndim) +
@@ -225,14 +226,14 @@ void View::open(nb::handle object, const Value &value) {
                                 "freed); pass an array with memory");
 }
 
-int64_t View::elements() const {
+int64_t ArrayView::elements() const {
   int64_t count = 1;
   for (int d = 0; d < ndim; ++d)
     count *= dims[d];
   return count;
 }
 
-bool View::isCompact() const {
+bool ArrayView::isCompact() const {
   if (!strides)
     return true;
   int64_t step = int64_t(itemBytes);
@@ -247,40 +248,41 @@ bool View::isCompact() const {
 }
 
 template <size_t N>
-static char *gatherRow(const char *from, int64_t step, int64_t count, char *to) {
+static char *copyStridedRow(const char *from, int64_t step, int64_t count, char *to) {
   for (int64_t i = 0; i < count; ++i, to += N)
     std::memcpy(to, from + i * step, N);
   return to;
 }
 
-static char *gatherRuns(const char *from, int64_t step, int64_t count, size_t bytes, char *to) {
+static char *copyStridedRuns(const char *from, int64_t step, int64_t count, size_t bytes,
+                             char *to) {
   for (int64_t i = 0; i < count; ++i, to += bytes)
     std::memcpy(to, from + i * step, bytes);
   return to;
 }
 
-void View::gather(int dim, int inner, size_t bytes, const char *from, char *&to) const {
+void ArrayView::gather(int dim, int inner, size_t bytes, const char *from, char *&to) const {
   int64_t step = strides[dim] * unit;
   if (dim + 1 < inner) {
     for (int64_t i = 0; i < dims[dim]; ++i)
       gather(dim + 1, inner, bytes, from + i * step, to);
     return;
   }
-  to = bytes == 16  ? gatherRow<16>(from, step, dims[dim], to)
-       : bytes == 8 ? gatherRow<8>(from, step, dims[dim], to)
-       : bytes == 4 ? gatherRow<4>(from, step, dims[dim], to)
-       : bytes == 2 ? gatherRow<2>(from, step, dims[dim], to)
-       : bytes == 1 ? gatherRow<1>(from, step, dims[dim], to)
-                    : gatherRuns(from, step, dims[dim], bytes, to);
+  to = bytes == 16  ? copyStridedRow<16>(from, step, dims[dim], to)
+       : bytes == 8 ? copyStridedRow<8>(from, step, dims[dim], to)
+       : bytes == 4 ? copyStridedRow<4>(from, step, dims[dim], to)
+       : bytes == 2 ? copyStridedRow<2>(from, step, dims[dim], to)
+       : bytes == 1 ? copyStridedRow<1>(from, step, dims[dim], to)
+                    : copyStridedRuns(from, step, dims[dim], bytes, to);
 }
 
-const void *View::compact(std::unique_ptr<char[]> &copy) const {
+const void *ArrayView::compact(std::unique_ptr<char[]> &copy) const {
   if (packs)
     return packed(copy);
   return plain(copy);
 }
 
-const void *View::packed(std::unique_ptr<char[]> &copy) const {
+const void *ArrayView::packed(std::unique_ptr<char[]> &copy) const {
   std::unique_ptr<char[]> gathered;
   const void *values = plain(gathered);
   const auto count = uint64_t(elements());
@@ -294,7 +296,7 @@ const void *View::packed(std::unique_ptr<char[]> &copy) const {
   return copy.get();
 }
 
-const void *View::plain(std::unique_ptr<char[]> &copy) const {
+const void *ArrayView::plain(std::unique_ptr<char[]> &copy) const {
   if (isCompact())
     return data;
   copy.reset(new char[std::max<size_t>(size_t(elements()) * itemBytes, 1)]);

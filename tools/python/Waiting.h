@@ -19,7 +19,7 @@
 namespace dlc::python {
 
 /// Progress and cancellation state, shared by the worker thread and the thread that waits for it.
-struct Waiting {
+struct WaitState {
   std::atomic<bool> isCancelled = false;
   std::mutex mutex;
   std::string what;
@@ -53,7 +53,8 @@ struct Waiting {
 /// runs signal handlers only in its main thread, so otherwise Ctrl-C would have no effect. `work`
 /// must poll `isCancelled`.
 template <typename Work>
-auto waitFor(Waiting &waiting, nanobind::handle show, const Work &work) -> decltype(work()) {
+auto runInterruptibly(WaitState &waiting, nanobind::handle show, const Work &work)
+    -> decltype(work()) {
   waiting.isCancelled.store(false);
   auto result = std::async(std::launch::async, work);
   std::optional<nanobind::python_error> interrupt;
@@ -82,7 +83,7 @@ auto waitFor(Waiting &waiting, nanobind::handle show, const Work &work) -> declt
 }
 
 /// Calls `function`, and raises a dlc::Error about the model or the arguments as a ValueError.
-template <typename Function> auto orValueError(const Function &function) {
+template <typename Function> auto convertErrorsToPython(const Function &function) {
   try {
     return function();
   } catch (const MemoryError &error) {

@@ -13,10 +13,10 @@ namespace dlc::python {
 /// Detects changes of PyTorch tensors that a program holds as constants: by the address, by
 /// PyTorch's version counter, and by a sample of the elements, because changes through `.data` do
 /// not increment the counter. A write of a few elements through `.data` alone is not detected.
-class Watch {
+class TensorChangeDetector {
 public:
   /// Records the current state of the tensors. `bytes` is the size of each tensor.
-  Watch(nanobind::list tensors, std::vector<size_t> bytes);
+  TensorChangeDetector(nanobind::list tensors, std::vector<size_t> bytes);
   /// Returns true if the given tensors are the recorded ones, in the same order and of the same
   /// sizes, and are unchanged.
   bool isUnchanged(nanobind::list tensors) const;

@@ -26,30 +26,31 @@ using PlaceTuple = std::tuple<int, int, int, int>;
 
 /// Runs `body` with the GIL released, because `body` waits for other ranks, which may need the GIL
 /// to make progress.
-template <typename Body> auto released(const Body &body) {
+template <typename Body> auto runWithoutGil(const Body &body) {
   nb::gil_scoped_release free;
   return body();
 }
 
-PlaceTuple placeIn(const runtime::World &world) {
+PlaceTuple getRankPlace(const runtime::World &world) {
   return {world.rank(), world.size(), world.localRank(), world.localSize()};
 }
 
 PlaceTuple world() {
-  return released([] { return placeIn(runtime::World::ofProcess()); });
+  return runWithoutGil([] { return getRankPlace(runtime::World::ofProcess()); });
 }
 
 PlaceTuple formWorld(nb::object object, const PlaceTuple &place) {
-  auto *carrier = new Carrier{std::move(object)};
+  auto *carrier = new PythonCollectives{std::move(object)};
   std::tie(carrier->place.rank, carrier->place.size, carrier->place.local_rank,
            carrier->place.local_size) = place;
-  return released([&] { return placeIn(runtime::World::formOfProcess(carrierEngine, carrier)); });
+  return runWithoutGil(
+      [&] { return getRankPlace(runtime::World::formOfProcess(carrierEngine, carrier)); });
 }
 
 void agree(const std::string &what, const std::vector<std::string> &lines,
            const std::string &mend) {
   std::string differs;
-  released([&] {
+  runWithoutGil([&] {
     try {
       runtime::World::ofProcess().agree(what, lines, mend);
     } catch (const Error &error) {
@@ -71,10 +72,10 @@ void bindWorld(nb::module_ &module) {
   module.def(
       "abort_world",
       [](const std::string &message) {
-        released([&] { runtime::World::ofProcess().abort(message); });
+        runWithoutGil([&] { runtime::World::ofProcess().abort(message); });
       },
       nb::arg("message"));
-  module.def("leave_world", [] { released([] { runtime::World::ofProcess().leave(); }); });
+  module.def("leave_world", [] { runWithoutGil([] { runtime::World::ofProcess().leave(); }); });
 }
 
 } // namespace dlc::python

@@ -10,7 +10,7 @@
 
 namespace dlc::quantize {
 
-struct Data {
+struct CalibrationData {
   /// Name of the data in error messages, such as a file name.
   std::string name;
   /// Arrays by input name, with samples along the first dimension. An array with an empty name

@@ -13,7 +13,7 @@ namespace {
 
 /// Loads the elements of tensors into the ONNX model as raw_data, including those in external
 /// files.
-struct Loader {
+struct TensorLoader {
   onnxfront::ModelFile &file;
   mlir::MLIRContext &context;
 
@@ -65,11 +65,11 @@ struct Loader {
 };
 
 /// Converts Constant nodes with a tensor to initializers, so that all weights are initializers.
-void hoistConstants(onnx::GraphProto &graph) {
+void constantsToInitializers(onnx::GraphProto &graph) {
   google::protobuf::RepeatedPtrField<onnx::NodeProto> rest;
   for (onnx::NodeProto &node : *graph.mutable_node()) {
     const onnx::AttributeProto *value =
-        node.op_type() == "Constant" ? attribute(node, "value") : nullptr;
+        node.op_type() == "Constant" ? findAttribute(node, "value") : nullptr;
     if (value && value->has_t() && node.output_size() == 1) {
       onnx::TensorProto *tensor = graph.add_initializer();
       *tensor = value->t();
@@ -83,14 +83,15 @@ void hoistConstants(onnx::GraphProto &graph) {
 
 /// Collects the names of the values that nodes of a graph use as inputs, including nodes in
 /// subgraphs.
-void collectUses(const onnx::GraphProto &graph, std::set<std::string> &uses, bool outputsToo) {
+void collectUsedValues(const onnx::GraphProto &graph, std::set<std::string> &uses,
+                       bool outputsToo) {
   for (const onnx::NodeProto &node : graph.node()) {
     uses.insert(node.input().begin(), node.input().end());
     for (const onnx::AttributeProto &attribute : node.attribute()) {
       if (attribute.has_g())
-        collectUses(attribute.g(), uses, true);
+        collectUsedValues(attribute.g(), uses, true);
       for (const onnx::GraphProto &each : attribute.graphs())
-        collectUses(each, uses, true);
+        collectUsedValues(each, uses, true);
     }
   }
   if (outputsToo)
@@ -107,11 +108,11 @@ onnx::ModelProto readModel(const std::string &path) {
   if (mlir::failed(file))
     throw Error(collector.take(path + ": cannot be read"));
   onnx::ModelProto model = (*file)->model();
-  Loader loader{**file, context};
+  TensorLoader loader{**file, context};
   loader.graph(*model.mutable_graph());
   for (onnx::FunctionProto &function : *model.mutable_functions())
     loader.nodes(*function.mutable_node());
-  hoistConstants(*model.mutable_graph());
+  constantsToInitializers(*model.mutable_graph());
   return model;
 }
 
@@ -127,14 +128,14 @@ void writeModel(const onnx::ModelProto &model, const std::string &path) {
   file.commit();
 }
 
-int64_t opsetOf(const onnx::ModelProto &model) {
+int64_t getOpsetVersion(const onnx::ModelProto &model) {
   for (const onnx::OperatorSetIdProto &opset : model.opset_import())
     if (opset.domain().empty() || opset.domain() == "ai.onnx")
       return opset.version();
   return 1;
 }
 
-Graph::Graph(const onnx::ModelProto &model) : graph(model.graph()) {
+OnnxGraph::OnnxGraph(const onnx::ModelProto &model) : graph(model.graph()) {
   std::set<std::string> inputs;
   for (const onnx::ValueInfoProto &input : graph.input())
     inputs.insert(input.name());
@@ -149,50 +150,50 @@ Graph::Graph(const onnx::ModelProto &model) : graph(model.graph()) {
       consumers[input].push_back(&node);
     for (const onnx::AttributeProto &attribute : node.attribute()) {
       if (attribute.has_g())
-        collectUses(attribute.g(), outputs, true);
+        collectUsedValues(attribute.g(), outputs, true);
       for (const onnx::GraphProto &each : attribute.graphs())
-        collectUses(each, outputs, true);
+        collectUsedValues(each, outputs, true);
     }
   }
 }
 
-const onnx::NodeProto *Graph::producer(const std::string &value) const {
+const onnx::NodeProto *OnnxGraph::producer(const std::string &value) const {
   auto found = producers.find(value);
   return found == producers.end() || value.empty() ? nullptr : found->second;
 }
 
-const std::vector<const onnx::NodeProto *> &Graph::users(const std::string &value) const {
+const std::vector<const onnx::NodeProto *> &OnnxGraph::users(const std::string &value) const {
   static const std::vector<const onnx::NodeProto *> none;
   auto found = consumers.find(value);
   return found == consumers.end() ? none : found->second;
 }
 
-const onnx::TensorProto *Graph::weights(const std::string &value) const {
+const onnx::TensorProto *OnnxGraph::weights(const std::string &value) const {
   auto found = constants.find(value);
   return found == constants.end() || found->second->data_type() != onnx::TensorProto::FLOAT
              ? nullptr
              : found->second;
 }
 
-const onnx::NodeProto *Graph::onlyUser(const std::string &value) const {
+const onnx::NodeProto *OnnxGraph::onlyUser(const std::string &value) const {
   const auto &all = users(value);
   return all.size() == 1 && !isOutput(value) ? all.front() : nullptr;
 }
 
-const onnx::AttributeProto *attribute(const onnx::NodeProto &node, const char *name) {
+const onnx::AttributeProto *findAttribute(const onnx::NodeProto &node, const char *name) {
   for (const onnx::AttributeProto &attribute : node.attribute())
     if (attribute.name() == name)
       return &attribute;
   return nullptr;
 }
 
-int64_t integer(const onnx::NodeProto &node, const char *name, int64_t otherwise) {
-  const onnx::AttributeProto *found = attribute(node, name);
+int64_t getIntAttribute(const onnx::NodeProto &node, const char *name, int64_t otherwise) {
+  const onnx::AttributeProto *found = findAttribute(node, name);
   return found ? found->i() : otherwise;
 }
 
-float number(const onnx::NodeProto &node, const char *name, float otherwise) {
-  const onnx::AttributeProto *found = attribute(node, name);
+float getFloatAttribute(const onnx::NodeProto &node, const char *name, float otherwise) {
+  const onnx::AttributeProto *found = findAttribute(node, name);
   return found ? found->f() : otherwise;
 }
 
@@ -200,20 +201,20 @@ std::string nameOf(const onnx::NodeProto &node) {
   return node.name().empty() && node.output_size() ? node.output(0) : node.name();
 }
 
-const float *floatsOf(const onnx::TensorProto &tensor) {
+const float *getFloatData(const onnx::TensorProto &tensor) {
   return reinterpret_cast<const float *>(tensor.raw_data().data());
 }
 
-int64_t countOf(const onnx::TensorProto &tensor) {
+int64_t countElements(const onnx::TensorProto &tensor) {
   int64_t count = 1;
   for (int64_t size : tensor.dims())
     count *= size;
   return count;
 }
 
-void dropUnused(onnx::GraphProto &graph) {
+void removeUnusedInitializers(onnx::GraphProto &graph) {
   std::set<std::string> uses;
-  collectUses(graph, uses, true);
+  collectUsedValues(graph, uses, true);
   google::protobuf::RepeatedPtrField<onnx::TensorProto> kept;
   std::set<std::string> dropped;
   for (onnx::TensorProto &tensor : *graph.mutable_initializer())

@@ -16,13 +16,13 @@ onnx::ModelProto readModel(const std::string &path);
 void writeModel(const onnx::ModelProto &model, const std::string &path);
 
 /// Returns the model's opset version of the default ONNX domain.
-int64_t opsetOf(const onnx::ModelProto &model);
+int64_t getOpsetVersion(const onnx::ModelProto &model);
 
 /// Index of the producers and consumers of values at the top level of an ONNX model, which must
 /// outlive this object unchanged.
-class Graph {
+class OnnxGraph {
 public:
-  explicit Graph(const onnx::ModelProto &model);
+  explicit OnnxGraph(const onnx::ModelProto &model);
 
   const onnx::GraphProto &proto() const { return graph; }
   const onnx::NodeProto *producer(const std::string &value) const;
@@ -47,18 +47,18 @@ private:
 };
 
 /// Returns the node's attribute of this name, or null.
-const onnx::AttributeProto *attribute(const onnx::NodeProto &node, const char *name);
-int64_t integer(const onnx::NodeProto &node, const char *name, int64_t otherwise);
-float number(const onnx::NodeProto &node, const char *name, float otherwise);
+const onnx::AttributeProto *findAttribute(const onnx::NodeProto &node, const char *name);
+int64_t getIntAttribute(const onnx::NodeProto &node, const char *name, int64_t otherwise);
+float getFloatAttribute(const onnx::NodeProto &node, const char *name, float otherwise);
 
 /// Returns the node's name, or the name of its first output if the node is unnamed.
 std::string nameOf(const onnx::NodeProto &node);
 /// Returns the elements of an f32 initializer of a model that was read by readModel().
-const float *floatsOf(const onnx::TensorProto &tensor);
-int64_t countOf(const onnx::TensorProto &tensor);
+const float *getFloatData(const onnx::TensorProto &tensor);
+int64_t countElements(const onnx::TensorProto &tensor);
 
 /// Removes the initializers that no node uses.
-void dropUnused(onnx::GraphProto &graph);
+void removeUnusedInitializers(onnx::GraphProto &graph);
 
 } // namespace dlc::quantize
 

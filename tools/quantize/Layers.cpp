@@ -21,7 +21,7 @@ enum class Propagation {
   Activation
 };
 
-Propagation passingOf(const onnx::NodeProto &node) {
+Propagation getPropagation(const onnx::NodeProto &node) {
   static const std::map<llvm::StringRef, Propagation> table = {
       {"MaxPool", Propagation::Moves},
       {"Reshape", Propagation::Moves},
@@ -44,22 +44,22 @@ Propagation passingOf(const onnx::NodeProto &node) {
 }
 
 /// Returns the number of data operands of a node, without parameters such as axes or bounds.
-int dataOperands(const onnx::NodeProto &node) {
+int countDataOperands(const onnx::NodeProto &node) {
   static const std::set<llvm::StringRef> several = {"Add", "Concat"};
   return several.count(node.op_type()) ? node.input_size() : 1;
 }
 
 /// Returns true if the value is the result of a Pad with an infinite pad value. Such a value has no
 /// finite scale and is not quantized, but the result of a max pooling of it is.
-bool isPaddedWithInfinity(const Graph &graph, const std::string &value) {
+bool isPaddedWithInfinity(const OnnxGraph &graph, const std::string &value) {
   const onnx::NodeProto *pad = graph.producer(value);
   if (!pad || pad->op_type() != "Pad" || pad->input_size() < 3)
     return false;
   const onnx::TensorProto *with = graph.weights(pad->input(2));
-  return with && countOf(*with) > 0 && !std::isfinite(*floatsOf(*with));
+  return with && countElements(*with) > 0 && !std::isfinite(*getFloatData(*with));
 }
 
-bool isQuantisedKind(const onnx::NodeProto &node) {
+bool isQuantizedOp(const onnx::NodeProto &node) {
   llvm::StringRef kind = node.op_type();
   return kind == "DequantizeLinear" || kind == "QuantizeLinear" || kind.starts_with("QLinear") ||
          kind.contains("Integer") || kind.starts_with("QAttention") || kind == "QGemm" ||
@@ -70,7 +70,7 @@ bool isQuantisedKind(const onnx::NodeProto &node) {
 
 /// If the node is a convolution, or a matmul with constant weights, returns its layer: operands and
 /// channel axis.
-std::optional<Layer> layerOf(const Graph &graph, const onnx::NodeProto &node) {
+std::optional<QuantizableLayer> matchLayer(const OnnxGraph &graph, const onnx::NodeProto &node) {
   if (!node.domain().empty() && node.domain() != "ai.onnx")
     return std::nullopt;
   const std::string &kind = node.op_type();
@@ -80,16 +80,16 @@ std::optional<Layer> layerOf(const Graph &graph, const onnx::NodeProto &node) {
   const onnx::TensorProto *weights = graph.weights(node.input(1));
   if (!weights && kind == "MatMul")
     return std::nullopt;
-  Layer layer{&node,
-              nameOf(node),
-              node.input(0),
-              node.input(1),
-              node.input_size() > 2 ? node.input(2) : "",
-              0,
-              -1,
-              {},
-              "",
-              {}};
+  QuantizableLayer layer{&node,
+                         nameOf(node),
+                         node.input(0),
+                         node.input(1),
+                         node.input_size() > 2 ? node.input(2) : "",
+                         0,
+                         -1,
+                         {},
+                         "",
+                         {}};
   if (!weights) {
     layer.kept = "its weights are not an f32 constant";
     return layer;
@@ -99,27 +99,27 @@ std::optional<Layer> layerOf(const Graph &graph, const onnx::NodeProto &node) {
     layer.kept = "its input is a constant";
   else if (!isConv && layer.shape.size() != 2)
     layer.kept = "its weights have " + std::to_string(layer.shape.size()) + " dimensions";
-  else if (countOf(*weights) == 0 || (isConv && layer.shape.size() < 3))
+  else if (countElements(*weights) == 0 || (isConv && layer.shape.size() < 3))
     layer.kept = "its weights are empty";
   if (isConv)
     return layer;
-  bool isTransposed = isGemm && integer(node, "transB", 0);
+  bool isTransposed = isGemm && getIntAttribute(node, "transB", 0);
   layer.channels = isTransposed ? 0 : 1;
   layer.depth = 1 - layer.channels;
-  if (isGemm && (integer(node, "transA", 0) || number(node, "alpha", 1) != 1))
+  if (isGemm && (getIntAttribute(node, "transA", 0) || getFloatAttribute(node, "alpha", 1) != 1))
     layer.kept = "it has transA or alpha";
   return layer;
 }
 
 } // namespace
 
-std::vector<Layer> layersOf(const Graph &graph, const std::string &path) {
-  std::vector<Layer> layers;
+std::vector<QuantizableLayer> collectLayers(const OnnxGraph &graph, const std::string &path) {
+  std::vector<QuantizableLayer> layers;
   for (const onnx::NodeProto &node : graph.proto().node()) {
-    if (isQuantisedKind(node))
+    if (isQuantizedOp(node))
       throw Error(path + ": node '" + nameOf(node) + "' is a " + node.op_type() +
                   ": the model is already quantised; required: the f32 model that it was made of");
-    if (std::optional<Layer> layer = layerOf(graph, node))
+    if (std::optional<QuantizableLayer> layer = matchLayer(graph, node))
       layers.push_back(std::move(*layer));
   }
   if (layers.empty())
@@ -128,8 +128,8 @@ std::vector<Layer> layersOf(const Graph &graph, const std::string &path) {
   return layers;
 }
 
-std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
-                                                 const std::vector<Layer> &layers) {
+std::map<std::string, std::string> valuesIn8Bits(const OnnxGraph &graph,
+                                                 const std::vector<QuantizableLayer> &layers) {
   std::map<std::string, std::string> values;
   std::vector<std::string> open;
   auto add = [&](const std::string &value) {
@@ -140,7 +140,7 @@ std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
     return true;
   };
   std::set<const onnx::NodeProto *> quantised;
-  for (const Layer &layer : layers) {
+  for (const QuantizableLayer &layer : layers) {
     if (!layer.isQuantised())
       continue;
     quantised.insert(layer.node);
@@ -151,7 +151,7 @@ std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
     // convolution with integers.
     std::string result = layer.node->output(0);
     const onnx::NodeProto *next = graph.onlyUser(result);
-    if (next && passingOf(*next) == Propagation::Activation)
+    if (next && getPropagation(*next) == Propagation::Activation)
       result = next->output(0);
     if (!graph.isOutput(result))
       add(result);
@@ -160,16 +160,17 @@ std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
     std::string value = open.back();
     open.pop_back();
     const onnx::NodeProto *maker = graph.producer(value);
-    if (maker && passingOf(*maker) == Propagation::Activation && graph.onlyUser(maker->input(0)))
+    if (maker && getPropagation(*maker) == Propagation::Activation &&
+        graph.onlyUser(maker->input(0)))
       maker = graph.producer(maker->input(0));
-    Propagation passing = maker ? passingOf(*maker) : Propagation::No;
+    Propagation passing = maker ? getPropagation(*maker) : Propagation::No;
     if (passing == Propagation::No || quantised.count(maker))
       continue;
     // If one operand of an Add is constant, the other operand is not quantized: only the sum is.
     auto isConstant = [&](const std::string &operand) { return graph.isConstant(operand); };
     if (maker->op_type() == "Add" && llvm::any_of(maker->input(), isConstant))
       continue;
-    for (int i = 0; i < dataOperands(*maker) && i < maker->input_size(); ++i)
+    for (int i = 0; i < countDataOperands(*maker) && i < maker->input_size(); ++i)
       if (!isPaddedWithInfinity(graph, maker->input(i)))
         add(maker->input(i));
     if (passing == Propagation::Moves && maker->output_size() && maker->output(0) == value &&

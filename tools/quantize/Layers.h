@@ -9,7 +9,7 @@
 namespace dlc::quantize {
 
 /// A layer to quantize: a convolution, or a matmul with constant weights.
-struct Layer {
+struct QuantizableLayer {
   const onnx::NodeProto *node;
   std::string name;
   /// Names of the layer's operands. `bias` is empty if there is none.
@@ -28,12 +28,12 @@ struct Layer {
 
 /// Returns the layers of the model that can be quantized. Throws dlc::Error if the model is already
 /// quantized.
-std::vector<Layer> layersOf(const Graph &graph, const std::string &path);
+std::vector<QuantizableLayer> collectLayers(const OnnxGraph &graph, const std::string &path);
 
 /// Returns the values that are quantized to 8 bits. Each is mapped to the value whose scale and
 /// zero point it shares, or to itself if it has its own.
-std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
-                                                 const std::vector<Layer> &layers);
+std::map<std::string, std::string> valuesIn8Bits(const OnnxGraph &graph,
+                                                 const std::vector<QuantizableLayer> &layers);
 
 } // namespace dlc::quantize
 

@@ -20,7 +20,7 @@ namespace {
 /// Minimum opset: the first one in which QuantizeLinear supports per-channel scales.
 constexpr int64_t kMinOpset = 13;
 
-std::string listed(const std::vector<std::string> &names) {
+std::string joinNames(const std::vector<std::string> &names) {
   std::string text;
   for (const std::string &name : names)
     text += (text.empty() ? "" : ", ") + name;
@@ -30,13 +30,13 @@ std::string listed(const std::vector<std::string> &names) {
 void requireOneOf(const char *option, const std::string &found,
                   const std::vector<std::string> &known) {
   if (!llvm::is_contained(known, found))
-    throw Error(std::string(option) + ": required: one of " + listed(known) + "; found: '" + found +
-                "'");
+    throw Error(std::string(option) + ": required: one of " + joinNames(known) + "; found: '" +
+                found + "'");
 }
 
-void check(const Options &options) {
+void checkOptions(const Options &options) {
   requireOneOf("weights", options.weights, {"int8", "int4"});
-  requireOneOf("ranges", options.ranges.kind, rangeRules());
+  requireOneOf("ranges", options.ranges.kind, rangeRuleNames());
   if (options.block < 16 || (options.block & (options.block - 1)))
     throw Error("block " + std::to_string(options.block) +
                 ": required: a power of two of 16 or more");
@@ -50,20 +50,20 @@ class Quantizer {
 public:
   explicit Quantizer(const Options &options)
       : options(options), model(readModel(options.model)), graph(model) {
-    if (opsetOf(model) < kMinOpset)
-      throw Error(options.model + ": has opset " + std::to_string(opsetOf(model)) +
+    if (getOpsetVersion(model) < kMinOpset)
+      throw Error(options.model + ": has opset " + std::to_string(getOpsetVersion(model)) +
                   "; required: " + std::to_string(kMinOpset) +
                   " or later, which supports a scale per channel; convert it with "
                   "onnx.version_converter.convert_version(model, 17)");
     report.bytesBefore = model.ByteSizeLong();
-    layers = layersOf(graph, options.model);
+    layers = collectLayers(graph, options.model);
     scheme.bits = options.weights == "int4" ? 4 : 8;
     scheme.block = options.block;
     keepAsAsked();
     requireLayers("keep keeps every layer in f32");
   }
 
-  Report run() {
+  QuantizationReport run() {
     if (options.data) {
       samples.emplace(*options.data, options.model,
                       compile(options.model, options.compile).inputs());
@@ -79,7 +79,7 @@ public:
     // in f32.
     if (!scheme.scales.empty()) {
       std::map<std::string, std::string> left = valuesIn8Bits(graph, layers);
-      std::map<std::string, Scale> scales;
+      std::map<std::string, QuantizationScale> scales;
       for (auto &[value, source] : left)
         scales[value] = scheme.scales.at(source);
       scheme.scales = std::move(scales);
@@ -89,7 +89,7 @@ public:
     if (samples)
       measureOutputs(result);
     writeModel(result, options.output);
-    for (const Layer &layer : layers)
+    for (const QuantizableLayer &layer : layers)
       report.layers.push_back({layer.name, layer.shape, layer.kept, layer.snr});
     return std::move(report);
   }
@@ -113,7 +113,7 @@ private:
 
   void keepAsAsked() {
     std::set<std::string> used;
-    for (Layer &layer : layers) {
+    for (QuantizableLayer &layer : layers) {
       for (const std::string &pattern : options.keep)
         if (matchesPattern(pattern, layer.name) || matchesPattern(pattern, layer.node->op_type())) {
           used.insert(pattern);
@@ -130,10 +130,10 @@ private:
   }
 
   void requireLayers(const std::string &otherwise) const {
-    if (llvm::none_of(layers, [](const Layer &layer) { return layer.isQuantised(); }))
+    if (llvm::none_of(layers, [](const QuantizableLayer &layer) { return layer.isQuantised(); }))
       throw Error(options.model + ": no layer is left to quantise: " +
                   (llvm::all_of(layers,
-                                [](const Layer &layer) {
+                                [](const QuantizableLayer &layer) {
                                   return !llvm::StringRef(layer.kept).starts_with("keep ") &&
                                          !layer.snr;
                                 })
@@ -148,8 +148,8 @@ private:
     for (auto &[value, source] : values)
       if (value == source)
         sources.push_back(value);
-    onnx::ModelProto watched = observing(model, sources);
-    std::map<std::string, Seen> seen;
+    onnx::ModelProto watched = addObservedOutputs(model, sources);
+    std::map<std::string, ObservedRange> seen;
     over("calibrating", watched, [&](const Arrays &arrays) {
       for (const std::string &value : sources) {
         const Tensor &array = arrays.at(value);
@@ -192,7 +192,7 @@ private:
       }
     });
     size_t next = 0;
-    for (Layer &layer : layers) {
+    for (QuantizableLayer &layer : layers) {
       if (!layer.isQuantised())
         continue;
       auto [signal, noise] = sums[next++];
@@ -213,14 +213,15 @@ private:
       if (output.type().tensor_type().elem_type() == onnx::TensorProto::FLOAT)
         names.push_back(output.name());
     std::vector<Arrays> wanted;
-    over(what, observing(model, names), [&](const Arrays &arrays) { wanted.push_back(arrays); });
+    over(what, addObservedOutputs(model, names),
+         [&](const Arrays &arrays) { wanted.push_back(arrays); });
     struct Sums {
       double signal = 0, noise = 0;
       int64_t rows = 0, same = 0;
     };
     std::map<std::string, Sums> sums;
     size_t at = 0;
-    over(what, observing(result, names), [&](const Arrays &arrays) {
+    over(what, addObservedOutputs(result, names), [&](const Arrays &arrays) {
       for (const std::string &name : names) {
         const Tensor &a = wanted[at].at(name), &b = arrays.at(name);
         Sums &s = sums[name];
@@ -245,17 +246,17 @@ private:
 
   const Options &options;
   const onnx::ModelProto model;
-  const Graph graph;
-  std::vector<Layer> layers;
-  Scheme scheme;
-  std::optional<Samples> samples;
-  Report report;
+  const OnnxGraph graph;
+  std::vector<QuantizableLayer> layers;
+  QuantizationScheme scheme;
+  std::optional<CalibrationBatches> samples;
+  QuantizationReport report;
 };
 
 } // namespace
 
-Report quantize(const Options &options) {
-  check(options);
+QuantizationReport quantize(const Options &options) {
+  checkOptions(options);
   return Quantizer(options).run();
 }
 

@@ -15,7 +15,7 @@ namespace dlc::quantize {
 struct Options {
   std::string model, output;
   /// Calibration data. If it is unset, only weights are quantized.
-  std::optional<Data> data;
+  std::optional<CalibrationData> data;
   /// Type of quantized weights: int8, or int4 (matmul weights only; everything else remains in
   /// f32).
   std::string weights = "int8";
@@ -52,7 +52,7 @@ struct OutputLoss {
   double sameLargest = 0;
 };
 
-struct Report {
+struct QuantizationReport {
   std::vector<LayerLoss> layers;
   std::vector<OutputLoss> outputs;
   size_t bytesBefore = 0, bytesAfter = 0;
@@ -60,7 +60,7 @@ struct Report {
 };
 
 /// Quantizes a model and writes the result to the output file. Throws dlc::Error.
-Report quantize(const Options &options);
+QuantizationReport quantize(const Options &options);
 
 } // namespace dlc::quantize
 

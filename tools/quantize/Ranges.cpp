@@ -12,17 +12,17 @@ namespace {
 constexpr int kBins = 4096, kLevels = 256;
 
 /// Range [first, last) of histogram bins.
-struct Part {
+struct BinRange {
   int first = 0, last = kBins;
 };
 
 /// Returns the range of bins without outliers: drops at most the fraction `outside` of all counts
 /// at each end.
-Part withoutOutliers(const std::vector<double> &counts, double outside) {
+BinRange clipOutliers(const std::vector<double> &counts, double outside) {
   double all = 0;
   for (double count : counts)
     all += count;
-  Part part;
+  BinRange part;
   double cut = 0;
   while (part.first + 1 < kBins && (cut += counts[size_t(part.first)]) <= all * outside)
     ++part.first;
@@ -48,7 +48,7 @@ double snrWithin(const std::vector<double> &counts, double low, double width, do
 /// Returns the Kullback-Leibler divergence between the observed distribution and the distribution
 /// after quantizing the bins `part` to 256 levels. Values outside of `part` are counted in its
 /// first and last bin.
-double divergence(const std::vector<double> &counts, const Part &part) {
+double computeKlDivergence(const std::vector<double> &counts, const BinRange &part) {
   std::vector<double> seen(counts.begin() + part.first, counts.begin() + part.last);
   std::vector<double> told(seen.size(), 0);
   const size_t size = seen.size();
@@ -90,19 +90,19 @@ double divergence(const std::vector<double> &counts, const Part &part) {
 
 /// Returns the range of bins with the minimum divergence. Candidate ranges extend equally far to
 /// both sides of `zero`, the bin of value 0.
-Part minDivergence(std::vector<double> counts, int zero) {
+BinRange findMinKlRange(std::vector<double> counts, int zero) {
   // The count of value 0 is ignored, because 0 is represented exactly.
   counts[size_t(std::min(zero, kBins - 1))] = 0;
-  Part best;
+  BinRange best;
   double least = std::numeric_limits<double>::infinity();
   constexpr int kSteps = 128;
   for (int step = kSteps; step >= kSteps / 16; --step) {
     // The candidate range extends equally far to both sides of zero, within the histogram.
     int reach = std::max(zero, kBins - zero) * step / kSteps;
-    Part part{std::max(zero - reach, 0), std::min(zero + reach, kBins)};
+    BinRange part{std::max(zero - reach, 0), std::min(zero + reach, kBins)};
     if (part.last - part.first < kLevels)
       break;
-    if (double found = divergence(counts, part); found < least) {
+    if (double found = computeKlDivergence(counts, part); found < least) {
       least = found;
       best = part;
     }
@@ -112,7 +112,8 @@ Part minDivergence(std::vector<double> counts, int zero) {
 
 /// Returns the range with the minimum squared quantization error. Uses coordinate descent: each end
 /// in turn is set to the best of 64 positions between zero and the observed end.
-std::pair<double, double> minError(const std::vector<double> &counts, double low, double high) {
+std::pair<double, double> findMinSquaredErrorRange(const std::vector<double> &counts, double low,
+                                                   double high) {
   constexpr int kSteps = 64, kRounds = 3;
   double width = (high - low) / kBins, from = low, to = high;
   double best = snrWithin(counts, low, width, from, to);
@@ -133,12 +134,12 @@ std::pair<double, double> minError(const std::vector<double> &counts, double low
 
 } // namespace
 
-const std::vector<std::string> &rangeRules() {
+const std::vector<std::string> &rangeRuleNames() {
   static const std::vector<std::string> rules = {"mse", "minmax", "percentile", "entropy"};
   return rules;
 }
 
-bool Seen::addEnds(const float *values, size_t count) {
+bool ObservedRange::addEnds(const float *values, size_t count) {
   bool isFinite = true;
   for (size_t i = 0; i < count; ++i) {
     isFinite &= std::isfinite(values[i]);
@@ -148,7 +149,7 @@ bool Seen::addEnds(const float *values, size_t count) {
   return isFinite;
 }
 
-void Seen::addCounts(const float *values, size_t count) {
+void ObservedRange::addCounts(const float *values, size_t count) {
   counts.resize(kBins, 0.0);
   double width = double(high) - low, perBin = width > 0 ? kBins / width : 0;
   for (size_t i = 0; i < count; ++i) {
@@ -157,15 +158,15 @@ void Seen::addCounts(const float *values, size_t count) {
   }
 }
 
-Scale Seen::scaleBy(const RangeRule &rule) const {
+QuantizationScale ObservedRange::scaleBy(const RangeRule &rule) const {
   double from = low, to = high;
   if (rule.kind == "mse" && !counts.empty() && high > low) {
-    std::tie(from, to) = minError(counts, low, high);
+    std::tie(from, to) = findMinSquaredErrorRange(counts, low, high);
   } else if (rule.kind != "minmax" && !counts.empty() && high > low) {
     double width = (double(high) - low) / kBins;
     int zero = std::clamp(int(-low / width), 0, kBins);
-    Part part = rule.kind == "percentile" ? withoutOutliers(counts, 1 - rule.percentile / 100)
-                                          : minDivergence(counts, zero);
+    BinRange part = rule.kind == "percentile" ? clipOutliers(counts, 1 - rule.percentile / 100)
+                                              : findMinKlRange(counts, zero);
     // The range must include zero, because padding consists of zeros, which must be representable.
     double least = std::min(low + width * part.first, 0.0),
            most = std::max(low + width * part.last, 0.0);
@@ -179,7 +180,7 @@ Scale Seen::scaleBy(const RangeRule &rule) const {
       to = most;
     }
   }
-  Scale result;
+  QuantizationScale result;
   // Minimum scale: the smallest normal float, because some processors flush denormals to zero.
   result.scale = std::max(float((to - from) / 255), std::numeric_limits<float>::min());
   if (to <= from)

@@ -10,7 +10,7 @@
 namespace dlc::quantize {
 
 /// Quantization parameters of unsigned 8-bit integers: value = (q - zeroPoint) * scale.
-struct Scale {
+struct QuantizationScale {
   float scale = 1;
   uint8_t zeroPoint = 0;
 };
@@ -25,18 +25,18 @@ struct RangeRule {
 };
 
 /// Returns the names of all range rules.
-const std::vector<std::string> &rangeRules();
+const std::vector<std::string> &rangeRuleNames();
 
 /// Observed range of one value and, for rules that need it, a histogram of its elements, which is
 /// computed in a second pass over the calibration data.
-class Seen {
+class ObservedRange {
 public:
   /// Extends the observed range by these elements. Returns true if all of them are finite.
   bool addEnds(const float *values, size_t count);
   /// Adds these elements to the histogram. Must be called after all elements have been passed to
   /// addEnds(), which determines the bins.
   void addCounts(const float *values, size_t count);
-  Scale scaleBy(const RangeRule &rule) const;
+  QuantizationScale scaleBy(const RangeRule &rule) const;
 
 private:
   std::vector<double> counts;

@@ -9,11 +9,12 @@ namespace {
 
 constexpr int64_t kBlockOpset = 21, kBlockIr = 10;
 
-class Rewriter {
+class QuantizationRewriter {
 public:
-  Rewriter(const onnx::ModelProto &model, const std::vector<Layer> &layers, const Scheme &scheme)
+  QuantizationRewriter(const onnx::ModelProto &model, const std::vector<QuantizableLayer> &layers,
+                       const QuantizationScheme &scheme)
       : graph(model), scheme(scheme), result(model) {
-    for (const Layer &layer : layers)
+    for (const QuantizableLayer &layer : layers)
       byNode[layer.node] = &layer;
     result.mutable_graph()->clear_node();
     for (const onnx::NodeProto &node : model.graph().node()) {
@@ -83,7 +84,7 @@ private:
   }
 
   onnx::ModelProto done() {
-    dropUnused(*result.mutable_graph());
+    removeUnusedInitializers(*result.mutable_graph());
     result.set_producer_name("dlc");
     return std::move(result);
   }
@@ -109,7 +110,7 @@ private:
     narrow[value] = back;
   }
 
-  void layer(const Layer &layer, const std::string &output, const std::string &suffix) {
+  void layer(const QuantizableLayer &layer, const std::string &output, const std::string &suffix) {
     const onnx::TensorProto &weights = *graph.weights(layer.weights);
     const onnx::TensorProto *bias = graph.weights(layer.bias);
     onnx::NodeProto node = *layer.node;
@@ -119,28 +120,30 @@ private:
     auto x = scheme.scales.find(layer.x);
     bool isProduct = layer.depth >= 0;
     if (scheme.bits == 4 && isProduct) {
-      if (opsetOf(result) < kBlockOpset)
+      if (getOpsetVersion(result) < kBlockOpset)
         return byColumns(layer, weights, std::move(node));
-      Integers numbers = inBlocks(layer, weights, scheme.block);
+      QuantizedTensor numbers = quantizeInBlocks(layer, weights, scheme.block);
       *node.mutable_input(1) = dequantized(layer.weights, numbers, layer.depth, scheme.block);
       result.set_ir_version(std::max(result.ir_version(), kBlockIr));
     } else {
       bool isNarrowBias = x != scheme.scales.end() && bias &&
-                          countOf(*bias) == layer.shape[size_t(layer.channels)] &&
-                          bias->dims_size() == 1 && number(node, "beta", 1) == 1;
+                          countElements(*bias) == layer.shape[size_t(layer.channels)] &&
+                          bias->dims_size() == 1 && getFloatAttribute(node, "beta", 1) == 1;
       float xScale = isNarrowBias ? x->second.scale : 1;
-      Integers numbers = perChannel(layer, weights, isNarrowBias ? bias : nullptr, xScale);
+      QuantizedTensor numbers = perChannel(layer, weights, isNarrowBias ? bias : nullptr, xScale);
       *node.mutable_input(1) = dequantized(layer.weights, numbers, layer.channels, 0);
       if (isNarrowBias)
-        *node.mutable_input(2) = dequantized(layer.bias, biasOf(*bias, numbers, xScale), 0, 0);
+        *node.mutable_input(2) =
+            dequantized(layer.bias, quantizeBias(*bias, numbers, xScale), 0, 0);
     }
     *nodes().Add() = std::move(node);
   }
 
   /// Emits the layer as com.microsoft.MatMulNBits, for opsets in which DequantizeLinear does not
   /// support blocks.
-  void byColumns(const Layer &layer, const onnx::TensorProto &weights, onnx::NodeProto node) {
-    Integers numbers = inBlocksTransposed(layer, weights, scheme.block);
+  void byColumns(const QuantizableLayer &layer, const onnx::TensorProto &weights,
+                 onnx::NodeProto node) {
+    QuantizedTensor numbers = quantizeInBlocksTransposed(layer, weights, scheme.block);
     onnx::NodeProto product;
     product.set_name(node.name());
     product.set_op_type("MatMulNBits");
@@ -166,7 +169,8 @@ private:
     opset->set_version(1);
   }
 
-  std::string dequantized(const std::string &name, Integers numbers, int64_t axis, int64_t block) {
+  std::string dequantized(const std::string &name, QuantizedTensor numbers, int64_t axis,
+                          int64_t block) {
     // Layers with the same weights share the quantized initializers if the scales are equal.
     auto [at, isNew] = shared.try_emplace(
         {name, axis, numbers.scales.raw_data() + numbers.values.raw_data().substr(0, 64)});
@@ -228,10 +232,10 @@ private:
     return node.empty() ? node : freshAmong(newNames, node);
   }
 
-  Graph graph;
-  const Scheme &scheme;
+  OnnxGraph graph;
+  const QuantizationScheme &scheme;
   onnx::ModelProto result;
-  std::map<const onnx::NodeProto *, const Layer *> byNode;
+  std::map<const onnx::NodeProto *, const QuantizableLayer *> byNode;
   std::set<std::string> taken, newNames;
   /// Names of the dequantized f32 values, by the name of the quantized value.
   std::map<std::string, std::string> narrow;
@@ -240,21 +244,24 @@ private:
 
 } // namespace
 
-onnx::ModelProto quantised(const onnx::ModelProto &model, const std::vector<Layer> &layers,
-                           const Scheme &scheme) {
-  return Rewriter(model, layers, scheme).quantised();
+onnx::ModelProto quantised(const onnx::ModelProto &model,
+                           const std::vector<QuantizableLayer> &layers,
+                           const QuantizationScheme &scheme) {
+  return QuantizationRewriter(model, layers, scheme).quantised();
 }
 
-onnx::ModelProto mergedModels(const onnx::ModelProto &model, const std::vector<Layer> &layers,
-                              const Scheme &scheme, std::vector<LossOutputs> &outputs) {
-  return Rewriter(model, layers, scheme).mergedModels(outputs);
+onnx::ModelProto mergedModels(const onnx::ModelProto &model,
+                              const std::vector<QuantizableLayer> &layers,
+                              const QuantizationScheme &scheme, std::vector<LossOutputs> &outputs) {
+  return QuantizationRewriter(model, layers, scheme).mergedModels(outputs);
 }
 
-onnx::ModelProto observing(const onnx::ModelProto &model, const std::vector<std::string> &values) {
+onnx::ModelProto addObservedOutputs(const onnx::ModelProto &model,
+                                    const std::vector<std::string> &values) {
   onnx::ModelProto result = model;
   result.mutable_graph()->clear_output();
   for (const std::string &value : values)
-    Rewriter::addOutput(*result.mutable_graph(), value);
+    QuantizationRewriter::addOutput(*result.mutable_graph(), value);
   return result;
 }
 

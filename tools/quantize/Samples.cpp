@@ -24,7 +24,7 @@ std::string typeText(const std::optional<DType> &type, const std::vector<int64_t
 
 /// Returns true if all dimensions of an array except the first match the model's input. Dynamic
 /// dimensions match any size.
-bool fits(const ModelValue &input, const std::vector<int64_t> &shape) {
+bool matchesInputShape(const ModelValue &input, const std::vector<int64_t> &shape) {
   if (!input.hasRank)
     return true;
   if (shape.size() != input.shape.size())
@@ -36,15 +36,15 @@ bool fits(const ModelValue &input, const std::vector<int64_t> &shape) {
 }
 
 /// A temporary folder, which the destructor removes.
-struct Folder {
-  Folder() {
+struct TemporaryFolder {
+  TemporaryFolder() {
     if (std::error_code error = llvm::sys::fs::createUniqueDirectory("dlc-quantize", path))
       throw Error("a folder for temporary files cannot be created: " + error.message() +
                   "; set $TMPDIR to another folder");
   }
-  Folder(const Folder &) = delete;
-  Folder &operator=(const Folder &) = delete;
-  ~Folder() {
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+  ~TemporaryFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path.str().str(), ignored);
   }
@@ -53,8 +53,8 @@ struct Folder {
 
 } // namespace
 
-Samples::Samples(const Data &data, const std::string &model,
-                 const std::vector<ModelValue> &inputs) {
+CalibrationBatches::CalibrationBatches(const CalibrationData &data, const std::string &model,
+                                       const std::vector<ModelValue> &inputs) {
   std::string known;
   for (const auto &[name, array] : data.arrays)
     known += (known.empty() ? "" : ", ") + (name.empty() ? "one array" : "'" + name + "'");
@@ -69,7 +69,7 @@ Samples::Samples(const Data &data, const std::string &model,
                   model + ", " + typeText(input.dtype, input.shape) +
                   "; found: " + (known.empty() ? "no arrays" : known));
     const Tensor &all = found->second;
-    if (all.dtype() != input.dtype || !fits(input, all.shape()))
+    if (all.dtype() != input.dtype || !matchesInputShape(input, all.shape()))
       throw Error(data.name + ": array '" + input.name + "': required: " +
                   typeText(input.dtype, input.shape) + " with samples along the first dimension; " +
                   "found: " + typeText(all.dtype(), all.shape()));
@@ -101,7 +101,7 @@ Samples::Samples(const Data &data, const std::string &model,
                 std::to_string(std::max<int64_t>(each, 1)) + ", one batch of " + model);
 }
 
-Arrays Samples::batch(int64_t index) const {
+Arrays CalibrationBatches::batch(int64_t index) const {
   Arrays arrays;
   for (const Field &field : fields) {
     if (!field.isSampled) {
@@ -119,9 +119,9 @@ Arrays Samples::batch(int64_t index) const {
   return arrays;
 }
 
-void runOver(const onnx::ModelProto &model, const Samples &samples, const ModelOptions &options,
-             const std::function<void(const Arrays &)> &take) {
-  Folder folder;
+void runOver(const onnx::ModelProto &model, const CalibrationBatches &samples,
+             const ModelOptions &options, const std::function<void(const Arrays &)> &take) {
+  TemporaryFolder folder;
   std::string path = (folder.path + "/model.onnx").str();
   writeModel(model, path);
   Model compiled = compile(path, options);

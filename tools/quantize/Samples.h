@@ -14,9 +14,10 @@ namespace dlc::quantize {
 using Arrays = std::map<std::string, Tensor>;
 
 /// Calibration arrays in batches, checked against the inputs of a model.
-class Samples {
+class CalibrationBatches {
 public:
-  Samples(const Data &data, const std::string &model, const std::vector<ModelValue> &inputs);
+  CalibrationBatches(const CalibrationData &data, const std::string &model,
+                     const std::vector<ModelValue> &inputs);
 
   /// Returns the number of complete batches. The batch size is that of the model; the last left()
   /// samples are not used.
@@ -39,8 +40,8 @@ private:
 
 /// Runs a model on all batches of calibration samples. The model is written to a temporary file and
 /// compiled.
-void runOver(const onnx::ModelProto &model, const Samples &samples, const ModelOptions &options,
-             const std::function<void(const Arrays &)> &take);
+void runOver(const onnx::ModelProto &model, const CalibrationBatches &samples,
+             const ModelOptions &options, const std::function<void(const Arrays &)> &take);
 
 } // namespace dlc::quantize
 

@@ -20,7 +20,7 @@ void fill(onnx::TensorProto &tensor, onnx::TensorProto::DataType type,
 }
 
 /// Weights as a matrix of output channels times reduction (K) elements.
-struct Matrix {
+struct WeightMatrix {
   const float *values;
   int64_t channels, depth;
   bool isChannelFirst;
@@ -29,15 +29,15 @@ struct Matrix {
   }
 };
 
-Matrix matrixOf(const Layer &layer, const onnx::TensorProto &weights) {
+WeightMatrix makeWeightMatrix(const QuantizableLayer &layer, const onnx::TensorProto &weights) {
   int64_t channels = layer.shape[size_t(layer.channels)];
-  return {floatsOf(weights), channels, countOf(weights) / channels, layer.channels == 0};
+  return {getFloatData(weights), channels, countElements(weights) / channels, layer.channels == 0};
 }
 
 /// Quantizes weights to 4 bits in blocks of `block` elements along the reduction (K) dimension.
 /// Calls `take(channel, k, q)` for each quantized weight, and fills `scales`, of shape [channels,
 /// blocks].
-void eachInBlocks(const Matrix &m, int64_t block, std::vector<float> &scales,
+void eachInBlocks(const WeightMatrix &m, int64_t block, std::vector<float> &scales,
                   llvm::function_ref<void(int64_t, int64_t, int)> take) {
   int64_t blocks = (m.depth + block - 1) / block;
   scales.assign(size_t(m.channels * blocks), 0.0f);
@@ -56,10 +56,10 @@ void eachInBlocks(const Matrix &m, int64_t block, std::vector<float> &scales,
 
 } // namespace
 
-Integers perChannel(const Layer &layer, const onnx::TensorProto &weights,
-                    const onnx::TensorProto *bias, float xScale) {
-  Matrix m = matrixOf(layer, weights);
-  Integers result;
+QuantizedTensor perChannel(const QuantizableLayer &layer, const onnx::TensorProto &weights,
+                           const onnx::TensorProto *bias, float xScale) {
+  WeightMatrix m = makeWeightMatrix(layer, weights);
+  QuantizedTensor result;
   std::vector<int8_t> values(size_t(m.channels * m.depth));
   for (int64_t c = 0; c < m.channels; ++c) {
     float scale = 0;
@@ -68,7 +68,7 @@ Integers perChannel(const Layer &layer, const onnx::TensorProto &weights,
     // The bias may increase the scale of a channel with small weights, so that the quantized bias
     // fits in 32 bits.
     if (bias)
-      scale = std::max(scale, std::abs(floatsOf(*bias)[c]) / xScale * 0x1p-30f);
+      scale = std::max(scale, std::abs(getFloatData(*bias)[c]) / xScale * 0x1p-30f);
     scale = scale > 0 ? std::max(scale, std::numeric_limits<float>::min()) : 1;
     result.perChannel.push_back(scale);
     for (int64_t k = 0; k < m.depth; ++k)
@@ -80,8 +80,9 @@ Integers perChannel(const Layer &layer, const onnx::TensorProto &weights,
   return result;
 }
 
-Integers inBlocks(const Layer &layer, const onnx::TensorProto &weights, int64_t block) {
-  Matrix m = matrixOf(layer, weights);
+QuantizedTensor quantizeInBlocks(const QuantizableLayer &layer, const onnx::TensorProto &weights,
+                                 int64_t block) {
+  WeightMatrix m = makeWeightMatrix(layer, weights);
   int64_t blocks = (m.depth + block - 1) / block;
   std::vector<uint8_t> packed(size_t((m.channels * m.depth + 1) / 2));
   std::vector<float> byChannel;
@@ -97,14 +98,15 @@ Integers inBlocks(const Layer &layer, const onnx::TensorProto &weights, int64_t 
       for (int64_t b = 0; b < blocks; ++b)
         scales[size_t(b * m.channels + c)] = byChannel[size_t(c * blocks + b)];
   }
-  Integers result;
+  QuantizedTensor result;
   fill(result.values, onnx::TensorProto::INT4, layer.shape, packed);
   fill(result.scales, onnx::TensorProto::FLOAT, shape, scales);
   return result;
 }
 
-Integers inBlocksTransposed(const Layer &layer, const onnx::TensorProto &weights, int64_t block) {
-  Matrix m = matrixOf(layer, weights);
+QuantizedTensor quantizeInBlocksTransposed(const QuantizableLayer &layer,
+                                           const onnx::TensorProto &weights, int64_t block) {
+  WeightMatrix m = makeWeightMatrix(layer, weights);
   int64_t blocks = (m.depth + block - 1) / block, bytes = block / 2;
   // The padding of the last block has the value 8, because this is the zero point of MatMulNBits.
   std::vector<uint8_t> packed(size_t(m.channels * blocks * bytes), 0x88);
@@ -114,20 +116,21 @@ Integers inBlocksTransposed(const Layer &layer, const onnx::TensorProto &weights
     int shift = int(k % 2 * 4);
     byte = uint8_t((byte & ~(15 << shift)) | ((number + 8) << shift));
   });
-  Integers result;
+  QuantizedTensor result;
   fill(result.values, onnx::TensorProto::UINT8, {m.channels, blocks, bytes}, packed);
   fill(result.scales, onnx::TensorProto::FLOAT, {m.channels, blocks}, scales);
   return result;
 }
 
-Integers biasOf(const onnx::TensorProto &bias, const Integers &weights, float xScale) {
-  Integers result;
+QuantizedTensor quantizeBias(const onnx::TensorProto &bias, const QuantizedTensor &weights,
+                             float xScale) {
+  QuantizedTensor result;
   std::vector<int32_t> values;
   for (size_t c = 0; c < weights.perChannel.size(); ++c) {
     float scale = xScale * weights.perChannel[c];
     result.perChannel.push_back(scale);
     constexpr double kMax = std::numeric_limits<int32_t>::max();
-    double number = scale > 0 ? std::nearbyint(double(floatsOf(bias)[c]) / scale) : 0;
+    double number = scale > 0 ? std::nearbyint(double(getFloatData(bias)[c]) / scale) : 0;
     values.push_back(int32_t(std::clamp(number, -kMax, kMax)));
   }
   auto count = int64_t(values.size());

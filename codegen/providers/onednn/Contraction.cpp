@@ -12,7 +12,7 @@ namespace dlc::onednn_desc {
 
 namespace {
 
-void addZeroPoint(const char *name, int64_t value, MLIRContext *context, Pending &call) {
+void addZeroPoint(const char *name, int64_t value, MLIRContext *context, PendingCall &call) {
   auto tensor = ref::Tensor::empty(RankedTensorType::get({1}, IntegerType::get(context, 32)));
   tensor.setInt(0, value);
   call.desc["zero_points"][name] = 0;
@@ -21,13 +21,13 @@ void addZeroPoint(const char *name, int64_t value, MLIRContext *context, Pending
 
 /// Adds a zero point, given as a value of the fusion's body, to the call. A null value means a zero
 /// point of 0.
-void addZeroPoint(const char *name, FusionOp fusion, Value value, Pending &call) {
+void addZeroPoint(const char *name, FusionOp fusion, Value value, PendingCall &call) {
   if (!value)
     return;
   if (std::optional<double> constant = splatValue(value))
     return addZeroPoint(name, int64_t(*constant), value.getContext(), call);
   call.desc["zero_points"][name] = 0;
-  call.sources.push_back({std::string("zero_points.") + name, sourceOf(fusion, value)});
+  call.sources.push_back({std::string("zero_points.") + name, makeSourceArgument(fusion, value)});
 }
 
 /// Returns the elements of an epilogue op's operand if it is constant; otherwise std::nullopt.
@@ -43,7 +43,7 @@ std::optional<ref::Tensor> constantOperand(const EpilogueStep &step) {
   return tensor;
 }
 
-bool isBinary(const std::vector<EpilogueStep> &steps, StringRef alg) {
+bool startsWithBinary(const std::vector<EpilogueStep> &steps, StringRef alg) {
   return !steps.empty() && steps[0].kind == EpilogueStep::Kind::Binary && steps[0].alg == alg &&
          steps[0].operand.isF32();
 }
@@ -51,8 +51,9 @@ bool isBinary(const std::vector<EpilogueStep> &steps, StringRef alg) {
 /// Moves a leading multiplication of integer sums, by one factor or one per channel, from the
 /// epilogue to oneDNN's scales, which are applied while the sums are in registers. `mask`: oneDNN's
 /// mask for weight scales per channel. Returns false if the first op is not such a multiplication.
-bool takeScales(std::vector<EpilogueStep> &steps, int64_t channels, int mask, Pending &call) {
-  if (!isBinary(steps, "mul"))
+bool extractScales(std::vector<EpilogueStep> &steps, int64_t channels, int mask,
+                   PendingCall &call) {
+  if (!startsWithBinary(steps, "mul"))
     return false;
   int64_t size = steps[0].operand.size();
   if (size != 1 && size != channels)
@@ -67,7 +68,7 @@ bool takeScales(std::vector<EpilogueStep> &steps, int64_t channels, int mask, Pe
 /// Removes trailing ops that the conversion to 8-bit integers does itself: it saturates and rounds
 /// to the nearest even number. An even zero point that is added after rounding can be added before
 /// it.
-void leaveToConversion(std::vector<EpilogueStep> &steps, Type result) {
+void dropSaturationSteps(std::vector<EpilogueStep> &steps, Type result) {
   if (!result.isInteger(8))
     return;
   auto isAt = [&](size_t fromEnd, StringRef alg) {
@@ -99,25 +100,26 @@ void leaveToConversion(std::vector<EpilogueStep> &steps, Type result) {
   }
 }
 
-std::optional<Answer> matmul(const Product &given, const Query &query) {
-  Product p = given;
-  Pending call;
+std::optional<QueryResult> queryMatmul(const MatmulDescription &given, const OnednnQuery &query) {
+  MatmulDescription p = given;
+  PendingCall call;
   call.flops = p.flops;
   call.accumulates = p.accumulates;
-  call.desc = {{"kind", "matmul"}, {"src", argument(p.src)}, {"dst", argument(p.dst)}};
+  call.desc = {
+      {"kind", "matmul"}, {"src", describeArgument(p.src)}, {"dst", describeArgument(p.dst)}};
   if (!p.math.empty())
     call.desc["math"] = p.math;
   if (p.constant) {
-    call.desc["weights"] = argument(p.weights.dims, p.weights.element, "any");
+    call.desc["weights"] = describeArgument(p.weights.dims, p.weights.element, "any");
     call.packs.push_back({"weights", p.constant->plain, p.constant->transposed ? "ba" : "ab"});
   } else {
-    call.desc["weights"] = argument(p.weights);
+    call.desc["weights"] = describeArgument(p.weights);
     call.sources.push_back({"weights", p.weightsSource});
   }
   call.sources.push_back({"src", p.srcSource});
   call.sources.push_back({"dst", p.dstSource});
   if (p.bias) {
-    call.desc["bias"] = argument(*p.bias);
+    call.desc["bias"] = describeArgument(*p.bias);
     call.sources.push_back({"bias", p.biasSource});
   }
   if (p.scale) {
@@ -129,44 +131,45 @@ std::optional<Answer> matmul(const Product &given, const Query &query) {
   }
   if (p.src.element.isInteger(8)) {
     int64_t rank = p.weights.dims.size(), columns = p.weights.dims.back();
-    if (takeScales(p.steps, columns, 1 << (rank - 1), call) && isBinary(p.steps, "add") &&
-        p.steps[0].operand.size() == columns && p.steps[0].operand.dims.back() == columns) {
-      call.desc["bias"] = argument(p.steps[0].operand);
+    if (extractScales(p.steps, columns, 1 << (rank - 1), call) &&
+        startsWithBinary(p.steps, "add") && p.steps[0].operand.size() == columns &&
+        p.steps[0].operand.dims.back() == columns) {
+      call.desc["bias"] = describeArgument(p.steps[0].operand);
       call.sources.push_back({"bias", p.steps[0].source});
       p.steps.erase(p.steps.begin());
     }
-    leaveToConversion(p.steps, p.dst.element);
+    dropSaturationSteps(p.steps, p.dst.element);
   }
   addZeroPoint("src", p.fusion, p.srcZeroPoint, call);
   addZeroPoint("weights", p.fusion, p.weightsZeroPoint, call);
-  addSteps(p.steps, call);
-  return finish(std::move(call), query);
+  addPostOps(p.steps, call);
+  return completeCall(std::move(call), query);
 }
 
 /// Collects the parameters of a convolution or pool before oneDNN is queried.
-struct Builder {
+struct CallBuilder {
   FusionOp fusion;
   Epilogue epilogue;
-  Pending call;
-  const Query &query;
+  PendingCall call;
+  const OnednnQuery &query;
 
   std::nullopt_t refuse(const Twine &reason) { return query.refuse(reason); }
 
   void addSource(StringRef name, Value inner) {
-    call.sources.push_back({name.str(), sourceOf(fusion, inner)});
+    call.sources.push_back({name.str(), makeSourceArgument(fusion, inner)});
   }
-  void addResult() { call.sources.push_back({"dst", resultOf(fusion)}); }
+  void addResult() { call.sources.push_back({"dst", makeResultArgument(fusion)}); }
 };
 
 /// Returns true if the call uses a reference implementation, or im2col followed by a GEMM.
-bool isSlow(const LibraryCall &call) {
+bool isReferenceOrIm2col(const LibraryCall &call) {
   return call.isReference || StringRef(call.implementation).contains("gemm:");
 }
 
 /// Describes a transposed convolution without bias as the data gradient of a convolution, for which
 /// the library has more implementations.
-Pending dataGradient(const Pending &call, ConvTransposeOp op, Type element) {
-  Pending gradient = call;
+PendingCall describeAsDataGradient(const PendingCall &call, ConvTransposeOp op, Type element) {
+  PendingCall gradient = call;
   json &desc = gradient.desc;
   desc["kind"] = "convolution_backward_data";
   desc["diff_dst"] = desc["src"];
@@ -185,11 +188,11 @@ Pending dataGradient(const Pending &call, ConvTransposeOp op, Type element) {
     dims.insert(dims.begin(), groups);
   }
   if (StringRef tag = layoutOf(op.getW().getType()); !tag.empty()) {
-    desc["weights"] = argument(op.getW());
+    desc["weights"] = describeArgument(op.getW());
   } else if (gradient.packs.empty()) {
-    desc["weights"] = packedInside(dims, element, plainTag(dims.size()));
+    desc["weights"] = describeRepackedWeights(dims, element, plainTag(dims.size()));
   } else {
-    desc["weights"] = argument(dims, element, "any");
+    desc["weights"] = describeArgument(dims, element, "any");
     gradient.packs.front().tag = plainTag(dims.size());
   }
   for (auto &[name, source] : gradient.sources)
@@ -200,38 +203,38 @@ Pending dataGradient(const Pending &call, ConvTransposeOp op, Type element) {
 /// Sets the scales and the bias of an integer convolution. oneDNN adds the bias after it applies
 /// the scales. A bias that the fusion adds before the scales is multiplied by them if both are
 /// constant; otherwise the scales remain an epilogue op.
-void addIntegerBias(Builder &b, Value bias, std::vector<EpilogueStep> &steps, bool isGrouped) {
+void addIntegerBias(CallBuilder &b, Value bias, std::vector<EpilogueStep> &steps, bool isGrouped) {
   json &desc = b.call.desc;
   int64_t channels = typeOf(b.fusion.getResult(0)).getDimSize(1);
   int mask = isGrouped ? 3 : 1;
   if (!bias) {
-    if (takeScales(steps, channels, mask, b.call) && isBinary(steps, "add") &&
+    if (extractScales(steps, channels, mask, b.call) && startsWithBinary(steps, "add") &&
         steps[0].operand.size() == channels) {
-      desc["bias"] = argument({channels}, steps[0].operand.element);
+      desc["bias"] = describeArgument({channels}, steps[0].operand.element);
       b.call.sources.push_back({"bias", steps[0].source});
       steps.erase(steps.begin());
     }
     return;
   }
-  ConstantOp constant = constantOf(outside(b.fusion, bias));
+  ConstantOp constant = constantOf(getOuterValue(b.fusion, bias));
   FailureOr<ref::Tensor> sums = failure();
   if (constant)
     sums = ref::Tensor::fromAttr(constant.getValue());
-  auto scales = isBinary(steps, "mul") ? constantOperand(steps[0]) : std::nullopt;
-  if (succeeded(sums) && scales && takeScales(steps, channels, mask, b.call)) {
+  auto scales = startsWithBinary(steps, "mul") ? constantOperand(steps[0]) : std::nullopt;
+  if (succeeded(sums) && scales && extractScales(steps, channels, mask, b.call)) {
     auto scaled =
         ref::Tensor::empty(RankedTensorType::get({channels}, Float32Type::get(bias.getContext())));
     for (int64_t i = 0; i < channels; ++i)
       scaled.setDouble(i, sums->getDouble(i) * scales->getDouble(scales->size() == 1 ? 0 : i));
-    desc["bias"] = argument({channels}, scaled.getElementType());
+    desc["bias"] = describeArgument({channels}, scaled.getElementType());
     b.call.packs.push_back({"bias", scaled, "a"});
     return;
   }
-  desc["bias"] = argument({channels}, typeOf(bias).getElementType());
+  desc["bias"] = describeArgument({channels}, typeOf(bias).getElementType());
   b.addSource("bias", bias);
 }
 
-std::optional<Answer> convolution(Builder &b) {
+std::optional<QueryResult> queryConvolution(CallBuilder &b) {
   Epilogue &e = b.epilogue;
   auto conv = dyn_cast<ConvOp>(e.anchor);
   auto transposed = dyn_cast<ConvTransposeOp>(e.anchor);
@@ -244,8 +247,8 @@ std::optional<Answer> convolution(Builder &b) {
   Type element = e.isInteger() ? IntegerType::get(x.getContext(), 8) : typeOf(x).getElementType();
   json &desc = b.call.desc;
   desc["kind"] = conv ? "convolution" : "deconvolution";
-  desc["src"] = argument(x);
-  desc["dst"] = argument(b.fusion.getResult(0));
+  desc["src"] = describeArgument(x);
+  desc["dst"] = describeArgument(b.fusion.getResult(0));
   SmallVector<int64_t> wDims(typeOf(w).getShape());
   int64_t rank = wDims.size();
   std::string wTag;
@@ -255,7 +258,7 @@ std::optional<Answer> convolution(Builder &b) {
       wDims.insert(wDims.begin(), groups);
     }
     wTag = plainTag(wDims.size());
-    addGeometry(desc, conv);
+    addWindowParameters(desc, conv);
   } else {
     // The weights of a transposed convolution are stored as [C, O/groups, ..] (as in ONNX).
     // oneDNN's dimensions are (g) o i .., and the tag describes the order in memory.
@@ -269,29 +272,30 @@ std::optional<Answer> convolution(Builder &b) {
     wDims = dims;
     wTag = plainTag(wDims.size());
     std::swap(wTag[groups > 1 ? 1 : 0], wTag[groups > 1 ? 2 : 1]);
-    addGeometry(desc, transposed);
+    addWindowParameters(desc, transposed);
     // Output padding (`extra`) at the end is expressed as less high padding.
     auto pads = list(transposed.getHigh());
     for (size_t d = 0; d < pads.size(); ++d)
       pads[d] -= transposed.getExtra()[d];
     desc["pads_r"] = pads;
   }
-  // Each element of the convolution's result, or of a transposed convolution's operand, is
-  // multiplied by the weights of its channel.
-  double meets = double((conv ? yType : typeOf(x)).getNumElements());
-  b.call.flops = 2.0 * meets * double(typeOf(w).getNumElements()) / double(typeOf(w).getDimSize(0));
-  if (ConstantOp weights = constantOf(outside(b.fusion, w))) {
+  // Number of elements for the FLOP count: each element of a convolution's result, or of a
+  // transposed convolution's operand, takes one multiply-add for each weight of its channel.
+  double multipliedElements = double((conv ? yType : typeOf(x)).getNumElements());
+  b.call.flops = 2.0 * multipliedElements * double(typeOf(w).getNumElements()) /
+                 double(typeOf(w).getDimSize(0));
+  if (ConstantOp weights = constantOf(getOuterValue(b.fusion, w))) {
     auto plain = ref::Tensor::fromAttr(weights.getValue());
     if (failed(plain))
       return b.refuse("the data of the weights is missing in the module");
     if (e.isInteger() && (e.rhsZeroPoint || !plain->getElementType().isSignlessInteger(8)))
       return b.refuse("integer convolutions require i8 weights without a zero point");
-    desc["weights"] = argument(wDims, element, "any");
+    desc["weights"] = describeArgument(wDims, element, "any");
     b.call.packs.push_back({"weights", *plain, wTag});
   } else if (e.isInteger()) {
     return b.refuse("integer convolutions require constant weights");
   } else if (StringRef tag = layoutOf(w.getType()); tag.empty()) {
-    desc["weights"] = packedInside(wDims, element, wTag);
+    desc["weights"] = describeRepackedWeights(wDims, element, wTag);
     b.addSource("weights", w);
   } else {
     // Layout tags refer to the dimensions of the operation, which are oneDNN's dimensions only if
@@ -299,7 +303,7 @@ std::optional<Answer> convolution(Builder &b) {
     if (groups > 1 || (transposed && bias))
       return b.refuse("weights in layout '" + tag +
                       "', which oneDNN does not support for this operation");
-    desc["weights"] = argument(w);
+    desc["weights"] = describeArgument(w);
     b.addSource("weights", w);
   }
   if (e.lhsZeroPoint && !isInt32(e.lhsZeroPoint.getType()))
@@ -308,7 +312,7 @@ std::optional<Answer> convolution(Builder &b) {
   b.addResult();
   addZeroPoint("src", b.fusion, e.lhsZeroPoint, b.call);
   if (bias && !e.isInteger()) {
-    desc["bias"] = argument({yType.getDimSize(1)}, typeOf(bias).getElementType());
+    desc["bias"] = describeArgument({yType.getDimSize(1)}, typeOf(bias).getElementType());
     b.addSource("bias", bias);
   }
   auto operandOf = [&](const PostOp &step) -> std::optional<TensorDesc> {
@@ -328,51 +332,51 @@ std::optional<Answer> convolution(Builder &b) {
     return b.refuse("an epilogue operand has a shape or factor that oneDNN does not support");
   if (e.isInteger()) {
     addIntegerBias(b, bias, steps, wDims.size() > size_t(rank));
-    leaveToConversion(steps, yType.getElementType());
+    dropSaturationSteps(steps, yType.getElementType());
   }
-  addSteps(steps, b.call);
+  addPostOps(steps, b.call);
   if (!transposed || bias || desc.contains("post_ops"))
-    return finish(std::move(b.call), b.query);
-  auto asGradient = finish(dataGradient(b.call, transposed, element), b.query);
-  if ((asGradient && !isSlow(asGradient->call)) || !layoutOf(w.getType()).empty())
+    return completeCall(std::move(b.call), b.query);
+  auto asGradient = completeCall(describeAsDataGradient(b.call, transposed, element), b.query);
+  if ((asGradient && !isReferenceOrIm2col(asGradient->call)) || !layoutOf(w.getType()).empty())
     return asGradient;
-  auto direct = finish(b.call, b.query);
-  return !direct || (asGradient && isSlow(direct->call)) ? asGradient : direct;
+  auto direct = completeCall(b.call, b.query);
+  return !direct || (asGradient && isReferenceOrIm2col(direct->call)) ? asGradient : direct;
 }
 
-std::optional<Answer> pool(Builder &b) {
+std::optional<QueryResult> queryPool(CallBuilder &b) {
   Operation *op = b.epilogue.anchor;
   json &desc = b.call.desc;
   desc["kind"] = "pooling";
-  desc["src"] = argument(op->getOperand(0));
-  desc["dst"] = argument(b.fusion.getResult(0));
+  desc["src"] = describeArgument(op->getOperand(0));
+  desc["dst"] = describeArgument(b.fusion.getResult(0));
   auto max = dyn_cast<MaxPoolOp>(op);
   auto avg = dyn_cast<AvgPoolOp>(op);
-  if (!(max ? addPoolGeometry(desc, max) : addPoolGeometry(desc, avg)))
+  if (!(max ? addPoolParameters(desc, max) : addPoolParameters(desc, avg)))
     return b.refuse("the padding is at least as large as the window");
-  auto algorithm = max ? std::optional<std::string>("max") : averageOf(avg);
+  auto algorithm = max ? std::optional<std::string>("max") : getAvgPoolAlgorithm(avg);
   if (!algorithm)
     return b.refuse("count_include_pad covers only a part of the padding");
   desc["alg"] = *algorithm;
-  b.call.flops = tapsInside(op);
+  b.call.flops = countNonPaddingTaps(op);
   b.addSource("src", op->getOperand(0));
   b.addResult();
-  return finish(std::move(b.call), b.query);
+  return completeCall(std::move(b.call), b.query);
 }
 
 } // namespace
 
-std::optional<Answer> contraction(FusionOp fusion, const Query &query) {
+std::optional<QueryResult> queryContraction(FusionOp fusion, const OnednnQuery &query) {
   Type element = typeOf(fusion.getResult(0)).getElementType();
   bool isInteger = element.isInteger(32) || element.isInteger(8);
   if (!isInteger && !element.isF32() && !element.isBF16() && !element.isF16())
     return query.refuse("element type " + elementName(element) + " is not supported by oneDNN");
-  if (isProduct(fusion)) {
-    auto product = describeProduct(fusion, /*own=*/false, Refusal{query.why});
+  if (hasMatmul(fusion)) {
+    auto product = describeMatmul(fusion, /*own=*/false, Refusal{query.why});
     if (product && product->src.element.isInteger(8) && !onednn::sumsInt8Exactly())
       return query.refuse(
           "this processor lacks VNNI, without which sums of 8-bit integers saturate");
-    return product ? matmul(*product, query) : std::nullopt;
+    return product ? queryMatmul(*product, query) : std::nullopt;
   }
   auto epilogue = matchEpilogue(fusion);
   if (!epilogue)
@@ -382,11 +386,11 @@ std::optional<Answer> contraction(FusionOp fusion, const Query &query) {
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
     return query.refuse("the result is empty");
   if (fusion->hasAttr(kUpdatesAttr))
-    foldUpdate(*epilogue);
-  Builder b{fusion, *epilogue, {}, query};
+    foldStateUpdate(*epilogue);
+  CallBuilder b{fusion, *epilogue, {}, query};
   if (auto math = epilogue->anchor->getAttrOfType<StringAttr>(kMathAttr); math && math == "bf16")
     b.call.desc["math"] = math.str();
-  return isa<ConvOp, ConvTransposeOp>(epilogue->anchor) ? convolution(b) : pool(b);
+  return isa<ConvOp, ConvTransposeOp>(epilogue->anchor) ? queryConvolution(b) : queryPool(b);
 }
 
 } // namespace dlc::onednn_desc

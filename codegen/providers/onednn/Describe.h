@@ -10,20 +10,22 @@ namespace dlc::onednn_desc {
 
 /// Describes a tensor as {"dims", "dtype", "tag"}. The tag is `tag` or the layout of the type;
 /// row-major if empty.
-json argument(llvm::ArrayRef<int64_t> dims, mlir::Type element, llvm::StringRef tag = "");
-json argument(mlir::Value value);
-json argument(const TensorDesc &desc);
+json describeArgument(llvm::ArrayRef<int64_t> dims, mlir::Type element, llvm::StringRef tag = "");
+json describeArgument(mlir::Value value);
+json describeArgument(const TensorDesc &desc);
 /// Describes a tensor as {"dims", "dtype", "strides"}.
-json strided(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> strides, mlir::Type element);
+json describeStrided(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> strides,
+                     mlir::Type element);
 /// Returns the row-major format tag of this rank: abcd for rank 4.
 std::string plainTag(int64_t rank);
 
 /// Describes weights that are not constant: each call packs them in the layout that the library
 /// prefers. `plain` is the tag of the unpacked weights.
-json packedInside(llvm::ArrayRef<int64_t> dims, mlir::Type element, llvm::StringRef plain);
+json describeRepackedWeights(llvm::ArrayRef<int64_t> dims, mlir::Type element,
+                             llvm::StringRef plain);
 
-/// Incomplete library call: finish() queries oneDNN and assigns a buffer to each argument.
-struct Pending {
+/// Incomplete library call: completeCall() queries oneDNN and assigns a buffer to each argument.
+struct PendingCall {
   mlir::Operation *op = nullptr;
   json desc;
   /// Buffers of the call's arguments, by argument name.
@@ -42,13 +44,13 @@ struct Pending {
 };
 /// Complete library call, with the request that oneDNN answered. The request leaves layouts to the
 /// library, and it names an implementation only if the query named one.
-struct Answer {
+struct QueryResult {
   LibraryCall call;
   json request;
 };
 
 /// Parameters of a oneDNN query.
-struct Query {
+struct OnednnQuery {
   int threads;
   std::string
       implementation; ///< the library's name of an implementation; empty: the one it prefers
@@ -58,18 +60,18 @@ struct Query {
 
   std::nullopt_t refuse(const llvm::Twine &reason) const { return Refusal{why}(reason); }
 };
-std::optional<Answer> finish(Pending pending, const Query &query);
+std::optional<QueryResult> completeCall(PendingCall pending, const OnednnQuery &query);
 
 /// Adds the epilogue ops and the buffers of their operands to the call.
-void addSteps(const std::vector<EpilogueStep> &steps, Pending &call);
+void addPostOps(const std::vector<EpilogueStep> &steps, PendingCall &call);
 
 /// Queries oneDNN for an operation: one function for each family of operations.
-std::optional<Answer> contraction(FusionOp fusion, const Query &query);
-std::optional<Answer> training(mlir::Operation *op, const Query &query);
-std::optional<Answer> recurrent(mlir::Operation *op, const Query &query);
+std::optional<QueryResult> queryContraction(FusionOp fusion, const OnednnQuery &query);
+std::optional<QueryResult> queryTraining(mlir::Operation *op, const OnednnQuery &query);
+std::optional<QueryResult> queryRecurrent(mlir::Operation *op, const OnednnQuery &query);
 /// Number of operations of a recurrent network's matmul in one time step.
-double flopsOfStep(mlir::Operation *recurrent);
-std::optional<Answer> movement(mlir::Operation *op, const Query &query);
+double getFlopsPerStep(mlir::Operation *recurrent);
+std::optional<QueryResult> queryMovement(mlir::Operation *op, const OnednnQuery &query);
 
 /// Returns the estimated time of a oneDNN call in microseconds.
 double estimate(const LibraryCall &call, const CostModel &cost);

@@ -7,7 +7,7 @@ namespace dlc::onednn_desc {
 
 namespace {
 
-std::vector<int64_t> dimsOf(const json &desc, const char *argument) {
+std::vector<int64_t> getDims(const json &desc, const char *argument) {
   auto found = desc.find(argument);
   return found == desc.end() ? std::vector<int64_t>()
                              : found->value("dims", std::vector<int64_t>());
@@ -35,8 +35,8 @@ bool isTransposed(const json &desc, const char *argument) {
 }
 
 /// Returns true if successive matrices of a batched argument are not adjacent in memory.
-bool isApart(const json &desc, const char *argument) {
-  auto dims = dimsOf(desc, argument), strides = desc[argument].value("strides", dims);
+bool hasGapsBetweenMatrices(const json &desc, const char *argument) {
+  auto dims = getDims(desc, argument), strides = desc[argument].value("strides", dims);
   if (!desc[argument].contains("strides"))
     return false;
   for (size_t d = 0; d + 2 < dims.size(); ++d)
@@ -46,47 +46,47 @@ bool isApart(const json &desc, const char *argument) {
 }
 
 /// Number of weight elements that are packed or unpacked in each call.
-double packedInside(const json &desc) {
+double countRepackedWeights(const json &desc) {
   double elements = 0;
   for (const char *argument : {"weights", "diff_weights"})
     if (auto found = desc.find(argument); found != desc.end() && found->contains("outside") &&
                                           (*found)["outside"] != found->value("tag", ""))
-      elements += productOf(dimsOf(desc, argument));
+      elements += multiplySizes(getDims(desc, argument));
   return elements;
 }
 
 /// Output channels per group of a convolution, which are the rows of the matmul after im2col.
-double resultsPerGroup(const json &desc) {
-  auto weights = dimsOf(desc, desc.contains("weights") ? "weights" : "diff_weights"),
-       src = dimsOf(desc, desc.contains("src") ? "src" : "diff_src");
+double getChannelsPerGroup(const json &desc) {
+  auto weights = getDims(desc, desc.contains("weights") ? "weights" : "diff_weights"),
+       src = getDims(desc, desc.contains("src") ? "src" : "diff_src");
   bool isGrouped = weights.size() > src.size();
   return weights.empty() ? 1 : double(weights[isGrouped ? 1 : 0]);
 }
 
 /// Returns the vector lanes of the instruction set in an implementation's name, or the machine's
 /// lanes if the name has none.
-double lanesNamed(StringRef implementation, const CostModel &cost) {
+double parseVectorLanes(StringRef implementation, const CostModel &cost) {
   auto [name, instructions] = implementation.rsplit(':');
   return instructions.starts_with("avx2") ? 8 : instructions.starts_with("sse") ? 4 : cost.lanes;
 }
 
 /// Returns true if the convolution is depthwise: each channel has its own window.
 bool isDepthwise(const json &desc) {
-  auto weights = dimsOf(desc, desc.contains("weights") ? "weights" : "diff_weights"),
-       src = dimsOf(desc, desc.contains("src") ? "src" : "diff_src");
+  auto weights = getDims(desc, desc.contains("weights") ? "weights" : "diff_weights"),
+       src = getDims(desc, desc.contains("src") ? "src" : "diff_src");
   return weights.size() > src.size() && weights[1] == 1 && weights[2] == 1;
 }
 
 /// Fraction of the machine's rate that a convolution reaches in vectors of output channels. Few
 /// channels leave vector lanes unused, and strided transposed convolutions scatter. Specialized
 /// depthwise kernels use all lanes, unless they scatter.
-double convolutionPart(const LibraryCall &call, const CostModel &cost) {
+double estimateConvolutionEfficiency(const LibraryCall &call, const CostModel &cost) {
   const json &desc = call.desc;
   std::string kind = desc.value("kind", "");
   StringRef name = call.implementation;
   // oneDNN's kernels for 8-bit integers (jit_int8) also contain code for depthwise convolutions.
   bool hasOwnCode = isDepthwise(desc) && (name.contains("dw") || name.contains("jit_int8"));
-  double lanes = laneShare(resultsPerGroup(desc), cost.lanes);
+  double lanes = laneShare(getChannelsPerGroup(desc), cost.lanes);
   if (kind == "convolution")
     return !hasOwnCode ? lanes
            : name.contains("brdgmm")
@@ -103,41 +103,41 @@ double convolutionPart(const LibraryCall &call, const CostModel &cost) {
 }
 
 /// Number of epilogue ops that oneDNN applies element by element after an im2col matmul.
-double slowSteps(const json &desc) {
+double countUnfusedOps(const json &desc) {
   return double(llvm::count_if(desc.value("post_ops", json::array()),
                                [](const json &op) { return op.value("alg", "") != "relu"; }));
 }
 
 /// Number of im2col elements that a transposed convolution adds to its results (col2im).
-double summedUp(const json &desc) {
+double countCol2imAdditions(const json &desc) {
   bool isGradient = desc.value("kind", "") == "convolution_backward_data";
   if (!isGradient && desc.value("kind", "") != "deconvolution")
     return 0;
-  auto from = dimsOf(desc, isGradient ? "diff_dst" : "src"),
-       to = dimsOf(desc, isGradient ? "diff_src" : "dst"), weights = dimsOf(desc, "weights");
+  auto from = getDims(desc, isGradient ? "diff_dst" : "src"),
+       to = getDims(desc, isGradient ? "diff_src" : "dst"), weights = getDims(desc, "weights");
   if (from.size() < 3 || to.size() != from.size() || weights.size() < from.size())
     return 0;
   size_t spatial = from.size() - 2;
-  double taps = productOf(ArrayRef(weights).take_back(spatial)),
-         positions = productOf(ArrayRef(from).take_back(spatial));
+  double taps = multiplySizes(ArrayRef(weights).take_back(spatial)),
+         positions = multiplySizes(ArrayRef(from).take_back(spatial));
   return double(to[0] * to[1]) * taps * positions;
 }
 
 /// Number of source elements that a strided 1x1 convolution reads; 0 if it is not strided.
-double pixelsLeft(const json &desc) {
-  auto src = dimsOf(desc, "src"), dst = dimsOf(desc, "dst"),
+double countStridedSourceElements(const json &desc) {
+  auto src = getDims(desc, "src"), dst = getDims(desc, "dst"),
        strides = desc.value("strides", std::vector<int64_t>());
   bool isStrided = llvm::any_of(strides, [](int64_t stride) { return stride > 1; });
   return isStrided && src.size() > 1 && dst.size() > 1
-             ? productOf(dst) / double(dst[1]) * double(src[1])
+             ? multiplySizes(dst) / double(dst[1]) * double(src[1])
              : 0;
 }
 
 /// Number of additional bytes that im2col moves. With channels last and few channels per group,
 /// each group's elements of a pixel are in a separate cache line.
-double linesApart(const json &desc) {
+double countExtraIm2colBytes(const json &desc) {
   constexpr double kLine = 64, kElement = 4;
-  auto src = dimsOf(desc, "src"), dst = dimsOf(desc, "dst"), weights = dimsOf(desc, "weights");
+  auto src = getDims(desc, "src"), dst = getDims(desc, "dst"), weights = getDims(desc, "weights");
   auto found = desc.find("src");
   if (weights.size() <= src.size() || src.size() < 3 || dst.size() != src.size())
     return 0;
@@ -145,15 +145,15 @@ double linesApart(const json &desc) {
   if (tag.size() != src.size() || tag.back() != 'b')
     return 0;
   double together = std::min(double(weights[2]) * kElement, kLine);
-  double elements = double(src[0] * src[1]) * productOf(ArrayRef(dst).drop_front(2)) *
-                    productOf(ArrayRef(weights).drop_front(3));
+  double elements = double(src[0] * src[1]) * multiplySizes(ArrayRef(dst).drop_front(2)) *
+                    multiplySizes(ArrayRef(weights).drop_front(3));
   return elements * (kLine / together - 1) * kElement;
 }
 
 /// Number of element runs of a reorder that are contiguous both in the source and in the
 /// destination.
-double runsMoved(const json &desc) {
-  auto dims = dimsOf(desc, "dst");
+double countReorderRuns(const json &desc) {
+  auto dims = getDims(desc, "dst");
   auto stridesOf = [&](const char *name) {
     auto strides = desc[name].value("strides", std::vector<int64_t>());
     return strides.size() == dims.size() ? strides : ref::rowMajorStrides(dims);
@@ -167,17 +167,17 @@ double runsMoved(const json &desc) {
       break;
     run *= dims[d];
   }
-  return productOf(dims) / double(run);
+  return multiplySizes(dims) / double(run);
 }
 
 /// Estimated nanoseconds of a oneDNN matmul.
-double product(const LibraryCall &call, const CostModel &cost) {
+double estimateMatmulTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
-  auto src = dimsOf(call.desc, "src"), weights = dimsOf(call.desc, "weights"),
-       dst = dimsOf(call.desc, "dst");
+  auto src = getDims(call.desc, "src"), weights = getDims(call.desc, "weights"),
+       dst = getDims(call.desc, "dst");
   if (src.size() < 2 || weights.size() != src.size() || dst.size() != src.size())
     return call.flops / (machine.libraryGflops * cost.threads);
-  double m = double(dst[dst.size() - 2]), batches = productOf(dst, 2);
+  double m = double(dst[dst.size() - 2]), batches = multiplySizes(dst, 2);
   double cores = cost.coresFor(call.flops);
   double rate = machine.libraryGflops * laneShare(double(dst.back()), cost.lanes);
   if (call.desc["src"].value("dtype", "") == "bf16")
@@ -190,18 +190,19 @@ double product(const LibraryCall &call, const CostModel &cost) {
   double moved = cost.traffic(call.bytes, cores) * (m == 1 ? machine.libraryOneRow : 1);
   if (StringRef(call.implementation).contains("gemm:")) {
     double packing =
-        productOf(weights) /
+        multiplySizes(weights) /
         ((isTransposed(call.desc, "weights") ? machine.gemmTransposed : machine.gemmPacked) *
          cores);
     // Epilogue ops after a GEMM are a separate pass over the results.
     if (call.desc.contains("bias") || call.desc.contains("post_ops"))
-      packing += cost.traffic(8 * productOf(dst), cores);
+      packing += cost.traffic(8 * multiplySizes(dst), cores);
     if (isTransposed(call.desc, "src"))
       packing += batches * m * double(src.back()) / (machine.gemmAcross * cores);
     double part = double(src.back()) > machine.gemmInner ? machine.gemmLongPart : machine.gemmPart;
     // The batches share one right operand, but their rows are not adjacent in memory, so they
     // cannot be one matmul.
-    if (productOf(weights, 2) == 1 && (isApart(call.desc, "src") || isApart(call.desc, "dst")))
+    if (multiplySizes(weights, 2) == 1 &&
+        (hasGapsBetweenMatrices(call.desc, "src") || hasGapsBetweenMatrices(call.desc, "dst")))
       part *= machine.gemmApartPart;
     return std::max(nanoseconds / part + batches * machine.gemmBatchNanoseconds / cores + packing,
                     moved);
@@ -211,13 +212,13 @@ double product(const LibraryCall &call, const CostModel &cost) {
     nanoseconds += cost.streamedWeights(call, nanoseconds, machine.libraryBesideGigabytes, cores);
   }
   nanoseconds += batches * machine.libraryBatchNanoseconds / cores +
-                 (packed ? 0 : productOf(weights) / (machine.libraryPacked * cores));
+                 (packed ? 0 : multiplySizes(weights) / (machine.libraryPacked * cores));
   return std::max(nanoseconds, moved) *
          (double(src.back()) <= machine.shortInner ? machine.shortInnerPart : 1);
 }
 
 /// Returns true if the convolution kernel with this name is a blocked matmul (brgemm or 1x1).
-bool multipliesBlocks(StringRef implementation) {
+bool isBlockedMatmulKernel(StringRef implementation) {
   return implementation.contains("brg") || implementation.contains("1x1");
 }
 
@@ -232,26 +233,28 @@ double estimate(const LibraryCall &call, const CostModel &cost) {
   if (call.isReference) {
     nanoseconds = std::max(nanoseconds, call.flops / (machine.referenceGflops * cores));
   } else if (kind == "matmul") {
-    nanoseconds = product(call, cost);
+    nanoseconds = estimateMatmulTime(call, cost);
   } else if (kind == "reorder") {
-    auto dst = dimsOf(call.desc, "dst");
+    auto dst = getDims(call.desc, "dst");
     auto strides = call.desc["src"].value("strides", std::vector<int64_t>());
     bool wholeRows = !strides.empty() && strides.back() == 1;
     double rate = isBlocked(call.desc, "src") || isBlocked(call.desc, "dst")
                       ? machine.libraryBlocked
                       : machine.libraryTransposed;
-    double own = wholeRows ? runsMoved(call.desc) * machine.rowNanoseconds : productOf(dst) / rate;
+    double own = wholeRows ? countReorderRuns(call.desc) * machine.rowNanoseconds
+                           : multiplySizes(dst) / rate;
     nanoseconds = std::max(nanoseconds, own / cores);
   } else if (kind == "pooling") {
     double own = isPlainLayout(call.desc, "src")
-                     ? productOf(dimsOf(call.desc, "dst")) / machine.libraryPoolOutputs
+                     ? multiplySizes(getDims(call.desc, "dst")) / machine.libraryPoolOutputs
                      : call.flops / machine.libraryPoolTaps;
     nanoseconds = std::max(nanoseconds, own / cores);
   } else {
     bool recurrent = kind == "lstm" || kind == "gru" || kind == "rnn";
     double rate = recurrent ? machine.recurrentGflops : machine.convolutionGflops;
     if (name.contains("gemm:"))
-      rate *= machine.unfoldedPart * std::min(1.0, resultsPerGroup(call.desc) / (2 * cost.lanes));
+      rate *=
+          machine.unfoldedPart * std::min(1.0, getChannelsPerGroup(call.desc) / (2 * cost.lanes));
     else if (name.contains("amx"))
       rate = machine.tileGflops * (kind == "convolution_backward_weights"
                                        ? machine.libraryTilesGradientPart
@@ -259,20 +262,22 @@ double estimate(const LibraryCall &call, const CostModel &cost) {
     else if (name.contains("bf16"))
       rate *= machine.libraryBf16Convolutions;
     else if (!recurrent)
-      rate *= convolutionPart(call, cost) * cost.laneRate(lanesNamed(name, cost));
+      rate *=
+          estimateConvolutionEfficiency(call, cost) * cost.laneRate(parseVectorLanes(name, cost));
     nanoseconds = std::max(nanoseconds, call.flops / (rate * cores)) +
-                  packedInside(call.desc) / machine.libraryPacked;
+                  countRepackedWeights(call.desc) / machine.libraryPacked;
     if (name.contains("gemm:"))
-      nanoseconds += productOf(dimsOf(call.desc, "dst")) * slowSteps(call.desc) /
-                         (machine.unfoldedSteps * cores) +
-                     summedUp(call.desc) / (machine.unfoldedSummed * cores) +
-                     cost.streamed(linesApart(call.desc), machine.streamedGigabytes, cores);
+      nanoseconds +=
+          multiplySizes(getDims(call.desc, "dst")) * countUnfusedOps(call.desc) /
+              (machine.unfoldedSteps * cores) +
+          countCol2imAdditions(call.desc) / (machine.unfoldedSummed * cores) +
+          cost.streamed(countExtraIm2colBytes(call.desc), machine.streamedGigabytes, cores);
     if (!recurrent)
-      nanoseconds += cost.streamed(packedBytes(call) - machine.libraryStreamedBytes,
+      nanoseconds += cost.streamed(sumPackedBytes(call) - machine.libraryStreamedBytes,
                                    machine.libraryStreamedGigabytes, cores) *
-                     (multipliesBlocks(name) ? machine.libraryFetchedPart : 1);
+                     (isBlockedMatmulKernel(name) ? machine.libraryFetchedPart : 1);
     if (machine.libraryStrided > 0 && name.contains("1x1") && kind == "convolution")
-      nanoseconds += pixelsLeft(call.desc) / (machine.libraryStrided * cores);
+      nanoseconds += countStridedSourceElements(call.desc) / (machine.libraryStrided * cores);
   }
   return cost.ended(call, nanoseconds);
 }

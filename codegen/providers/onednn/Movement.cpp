@@ -7,7 +7,7 @@ namespace dlc::onednn_desc {
 
 /// Returns the name of an element type of the same width that oneDNN can copy: reorders here only
 /// move elements. f16 is copied as bf16, for which oneDNN has fast code.
-static std::optional<std::string> movedName(Type element) {
+static std::optional<std::string> getCopyTypeName(Type element) {
   if (element.isF16())
     return "bf16";
   if (element.isF32() || element.isBF16())
@@ -22,28 +22,28 @@ static std::optional<std::string> movedName(Type element) {
   }
 }
 
-std::optional<Answer> movement(Operation *op, const Query &query) {
+std::optional<QueryResult> queryMovement(Operation *op, const OnednnQuery &query) {
   auto refuse = [&](const char *reason) { return query.refuse(reason); };
-  Pending call;
+  PendingCall call;
   call.op = op;
   call.desc["kind"] = "reorder";
   Value x, y = op->getResult(0);
   if (isa<ReorderOp>(op)) {
     x = op->getOperand(0);
-    call.desc["src"] = argument(x);
-    call.desc["dst"] = argument(y);
+    call.desc["src"] = describeArgument(x);
+    call.desc["dst"] = describeArgument(y);
     if (typeOf(x).getElementType().isF16())
       for (const char *side : {"src", "dst"})
-        call.desc[side]["dtype"] = *movedName(typeOf(x).getElementType());
+        call.desc[side]["dtype"] = *getCopyTypeName(typeOf(x).getElementType());
   } else {
     auto fusion = dyn_cast<FusionOp>(op);
     auto transpose = fusion ? dyn_cast<TransposeOp>(fusion.getBody().front().front())
                             : dyn_cast<TransposeOp>(op);
     if (!transpose)
       return refuse("oneDNN has no primitive for this operation");
-    x = fusion ? outside(fusion, transpose.getX()) : transpose.getX();
+    x = fusion ? getOuterValue(fusion, transpose.getX()) : transpose.getX();
     auto type = typeOf(x);
-    auto name = movedName(type.getElementType());
+    auto name = getCopyTypeName(type.getElementType());
     if (!name || type.getRank() < 2 || type.getRank() > 6 || type.getNumElements() == 0)
       return refuse("oneDNN does not support reorders of this element type or rank");
     // The result's dimension i is the operand's dimension permutation[i], so the operand is
@@ -59,7 +59,7 @@ std::optional<Answer> movement(Operation *op, const Query &query) {
   }
   call.sources.push_back({"src", {CallArgument::Kind::Value, x}});
   call.sources.push_back({"dst", {CallArgument::Kind::Result}});
-  return finish(std::move(call), query);
+  return completeCall(std::move(call), query);
 }
 
 } // namespace dlc::onednn_desc

@@ -15,33 +15,33 @@ namespace onednn_desc {
 
 std::string plainTag(int64_t rank) { return std::string("abcdefghijkl").substr(0, rank); }
 
-json argument(ArrayRef<int64_t> dims, Type element, StringRef tag) {
+json describeArgument(ArrayRef<int64_t> dims, Type element, StringRef tag) {
   return {{"dims", list(dims)},
           {"dtype", elementName(element)},
           {"tag", tag.empty() ? plainTag(dims.size()) : tag.str()}};
 }
 
-json argument(Value value) {
+json describeArgument(Value value) {
   auto type = typeOf(value);
-  return argument(type.getShape(), type.getElementType(), layoutOf(type));
+  return describeArgument(type.getShape(), type.getElementType(), layoutOf(type));
 }
 
-json strided(ArrayRef<int64_t> dims, ArrayRef<int64_t> strides, Type element) {
+json describeStrided(ArrayRef<int64_t> dims, ArrayRef<int64_t> strides, Type element) {
   return {{"dims", list(dims)}, {"dtype", elementName(element)}, {"strides", list(strides)}};
 }
 
-json packedInside(ArrayRef<int64_t> dims, Type element, StringRef plain) {
-  json packed = argument(dims, element, "any");
+json describeRepackedWeights(ArrayRef<int64_t> dims, Type element, StringRef plain) {
+  json packed = describeArgument(dims, element, "any");
   packed["outside"] = plain.str();
   return packed;
 }
 
-json argument(const TensorDesc &desc) {
-  return desc.strides.empty() ? argument(desc.dims, desc.element, desc.layout)
-                              : strided(desc.dims, desc.strides, desc.element);
+json describeArgument(const TensorDesc &desc) {
+  return desc.strides.empty() ? describeArgument(desc.dims, desc.element, desc.layout)
+                              : describeStrided(desc.dims, desc.strides, desc.element);
 }
 
-void addSteps(const std::vector<EpilogueStep> &steps, Pending &call) {
+void addPostOps(const std::vector<EpilogueStep> &steps, PendingCall &call) {
   json list = json::array();
   for (auto [i, step] : llvm::enumerate(steps)) {
     if (step.kind == EpilogueStep::Kind::Eltwise) {
@@ -50,7 +50,7 @@ void addSteps(const std::vector<EpilogueStep> &steps, Pending &call) {
     } else if (step.kind == EpilogueStep::Kind::Sum) {
       list.push_back({{"kind", "sum"}, {"scale", step.scale}});
     } else {
-      json operand = argument(step.operand);
+      json operand = describeArgument(step.operand);
       operand.update({{"kind", "binary"}, {"alg", step.alg}});
       list.push_back(operand);
       call.sources.push_back({"post" + std::to_string(i), step.source});
@@ -62,11 +62,12 @@ void addSteps(const std::vector<EpilogueStep> &steps, Pending &call) {
 
 static bool isRecurrent(Operation *op) { return op && isa<LstmOp, GruOp, RnnOp>(op); }
 
-std::optional<Answer> finish(Pending pending, const Query &query) {
+std::optional<QueryResult> completeCall(PendingCall pending, const OnednnQuery &query) {
   if (!query.implementation.empty())
     pending.desc["impl"] = query.implementation;
   int threads = query.threads;
-  std::shared_ptr<const onednn::Described> described = onednn::ask(pending.desc, threads);
+  std::shared_ptr<const onednn::OperationDescription> described =
+      onednn::ask(pending.desc, threads);
   if (!described->ok)
     return query.refuse(described->error);
   LibraryCall call;
@@ -116,7 +117,7 @@ std::optional<Answer> finish(Pending pending, const Query &query) {
   for (auto &[written, read] : pending.inplace)
     if (position.count(written) && position.count(read))
       call.inplace.push_back({position[written], position[read]});
-  return Answer{std::move(call), std::move(pending.desc)};
+  return QueryResult{std::move(call), std::move(pending.desc)};
 }
 
 } // namespace onednn_desc
@@ -132,8 +133,8 @@ int64_t storageBytes(RankedTensorType type) {
                  int64_t(llvm::alignTo(uint64_t(type.getDimSize(dim)), uint64_t(tag->block)));
     return elements * bytes;
   }
-  auto asked =
-      onednn::layoutBytes(onednn_desc::argument(type.getShape(), type.getElementType(), layout));
+  auto asked = onednn::layoutBytes(
+      onednn_desc::describeArgument(type.getShape(), type.getElementType(), layout));
   return asked ? int64_t(*asked) : elements * bytes;
 }
 
@@ -141,27 +142,27 @@ namespace {
 
 using namespace onednn_desc;
 
-std::optional<Answer> ask(Operation *op, const Query &query) {
+std::optional<QueryResult> ask(Operation *op, const OnednnQuery &query) {
   if (auto fusion = dyn_cast<FusionOp>(op)) {
-    if (auto answer = contraction(fusion, query))
+    if (auto answer = queryContraction(fusion, query))
       return answer;
-    if (auto answer = training(fusion, query))
+    if (auto answer = queryTraining(fusion, query))
       return answer;
     // A fusion that contains a single op may be a transpose.
     auto &body = fusion.getBody().front();
     if (std::distance(body.begin(), body.end()) == 2)
-      return movement(op, query);
+      return queryMovement(op, query);
     return std::nullopt;
   }
   if (isRecurrent(op))
-    return recurrent(op, query);
-  if (auto answer = training(op, query))
+    return queryRecurrent(op, query);
+  if (auto answer = queryTraining(op, query))
     return answer;
-  return movement(op, query);
+  return queryMovement(op, query);
 }
 
 /// Returns oneDNN's best implementations for the request, in the order of its preference.
-std::vector<std::string> implementations(const json &request, int threads) {
+std::vector<std::string> listImplementations(const json &request, int threads) {
   constexpr size_t worthMeasuring = 3;
   std::vector<std::string> names;
   for (auto &described : onednn::describeAll(request, threads))
@@ -176,7 +177,7 @@ std::vector<std::string> implementations(const json &request, int threads) {
 
 /// Returns true if the estimates can distinguish oneDNN's implementations of this call: f32 matmuls
 /// whose weights are not packed.
-bool isRankable(const LibraryCall &call) {
+bool canRankImplementations(const LibraryCall &call) {
   return call.desc.value("kind", "") == "matmul" && call.desc["src"].value("dtype", "") == "f32" &&
          call.desc["weights"].contains("strides");
 }
@@ -188,24 +189,24 @@ constexpr llvm::StringLiteral kImplementation = "implementation", kAlone = "alon
 /// Returns true if a single thread should execute all time steps of a recurrent network, which
 /// depend on one another. Several threads must save more time per step than their synchronization
 /// takes, which is kMeeting of the wake-up time since the threads are already awake.
-bool worksAlone(Operation *op, const CostModel &cost) {
+bool prefersSingleThread(Operation *op, const CostModel &cost) {
   constexpr double kMeeting = 0.33;
   if (!isRecurrent(op) || cost.threads <= 1 || cost.machine.recurrentGflops <= 0)
     return false;
-  double saved = flopsOfStep(op) / cost.machine.recurrentGflops * (1 - 1 / cost.threads) / 1000;
+  double saved = getFlopsPerStep(op) / cost.machine.recurrentGflops * (1 - 1 / cost.threads) / 1000;
   return saved < kMeeting * cost.machine.wake;
 }
 
-class Onednn : public Provider {
+class OnednnProvider : public Provider {
 public:
-  Onednn()
+  OnednnProvider()
       : Provider(
             {.name = "onednn",
              .description = "oneDNN: matmuls, convolutions, pools, recurrent layers, reorders"}) {}
 
   void propose(CandidateCollector &collector) const override {
     Builder b(collector.op->getContext());
-    bool alone = worksAlone(collector.op, collector.cost);
+    bool alone = prefersSingleThread(collector.op, collector.cost);
     int threads = alone ? 1 : collector.selection.threads;
     CostModel cost = collector.cost;
     cost.threads = alone ? 1 : cost.threads;
@@ -225,13 +226,13 @@ public:
     };
     std::string first = StringRef(call.implementation).drop_front(kPrefix.size()).str();
     add(first, 1);
-    if (!collector.selection.every && !isRankable(call))
+    if (!collector.selection.every && !canRankImplementations(call))
       return;
     // The cost model hardly distinguishes these implementations, so each one gets a slightly longer
     // time than the previous one in oneDNN's order.
     constexpr double kLater = 1.001;
     double later = kLater;
-    for (const std::string &other : implementations(answer->request, threads))
+    for (const std::string &other : listImplementations(answer->request, threads))
       if (other != first) {
         add(other, later);
         later *= kLater;
@@ -255,7 +256,7 @@ public:
 } // namespace
 
 const Provider &provide::onednn() {
-  static const Onednn provider;
+  static const OnednnProvider provider;
   return provider;
 }
 

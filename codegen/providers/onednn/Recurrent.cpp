@@ -38,13 +38,13 @@ ref::Tensor mergeBias(const ref::Tensor &b, ArrayRef<int64_t> order, int64_t hid
 
 } // namespace
 
-double flopsOfStep(Operation *recurrent) {
+double getFlopsPerStep(Operation *recurrent) {
   double batch = double(typeOf(recurrent->getOperand(0)).getDimSize(1));
   ArrayRef<int64_t> weights = shapeOf(recurrent->getOperand(2));
   return 2 * batch * double(weights[1]) * double(weights[2]);
 }
 
-std::optional<Answer> recurrent(Operation *op, const Query &query) {
+std::optional<QueryResult> queryRecurrent(Operation *op, const OnednnQuery &query) {
   auto refuse = [&](const char *reason) { return query.refuse(reason); };
   Value x = op->getOperand(0), h0 = op->getOperand(4);
   auto xType = typeOf(x), rType = typeOf(op->getOperand(2));
@@ -64,7 +64,7 @@ std::optional<Answer> recurrent(Operation *op, const Query &query) {
   }
   int64_t hidden = rType.getDimSize(2), gates = rType.getDimSize(1) / hidden;
   int64_t steps = xType.getDimSize(0), batch = xType.getDimSize(1), width = xType.getDimSize(2);
-  Pending call;
+  PendingCall call;
   call.op = op;
   json &desc = call.desc;
   SmallVector<int64_t> order{0};
@@ -86,13 +86,13 @@ std::optional<Answer> recurrent(Operation *op, const Query &query) {
     direction = rnn.getDirection();
   }
   desc["direction"] = direction == Direction::reverse ? "r2l" : "l2r";
-  desc["src_layer"] = argument({steps, batch, width}, element);
-  desc["src_iter"] = argument({1, 1, batch, hidden}, element);
-  desc["weights_layer"] = argument({1, 1, width, gates, hidden}, element, "any");
-  desc["weights_iter"] = argument({1, 1, hidden, gates, hidden}, element, "any");
-  desc["bias"] = argument({1, 1, gates + lbr, hidden}, element);
-  desc["dst_layer"] = argument({steps, batch, hidden}, element);
-  desc["dst_iter"] = argument({1, 1, batch, hidden}, element);
+  desc["src_layer"] = describeArgument({steps, batch, width}, element);
+  desc["src_iter"] = describeArgument({1, 1, batch, hidden}, element);
+  desc["weights_layer"] = describeArgument({1, 1, width, gates, hidden}, element, "any");
+  desc["weights_iter"] = describeArgument({1, 1, hidden, gates, hidden}, element, "any");
+  desc["bias"] = describeArgument({1, 1, gates + lbr, hidden}, element);
+  desc["dst_layer"] = describeArgument({steps, batch, hidden}, element);
+  desc["dst_iter"] = describeArgument({1, 1, batch, hidden}, element);
   call.sources.push_back({"src_layer", {CallArgument::Kind::Value, x}});
   call.sources.push_back({"src_iter", {CallArgument::Kind::Value, h0}});
   auto result = [](unsigned i) {
@@ -103,8 +103,8 @@ std::optional<Answer> recurrent(Operation *op, const Query &query) {
   call.sources.push_back({"dst_layer", result(0)});
   call.sources.push_back({"dst_iter", result(1)});
   if (isa<LstmOp>(op)) {
-    desc["src_iter_c"] = argument({1, 1, batch, hidden}, element);
-    desc["dst_iter_c"] = argument({1, 1, batch, hidden}, element);
+    desc["src_iter_c"] = describeArgument({1, 1, batch, hidden}, element);
+    desc["dst_iter_c"] = describeArgument({1, 1, batch, hidden}, element);
     call.sources.push_back({"src_iter_c", {CallArgument::Kind::Value, op->getOperand(5)}});
     call.sources.push_back({"dst_iter_c", result(2)});
   }
@@ -115,7 +115,7 @@ std::optional<Answer> recurrent(Operation *op, const Query &query) {
   if (query.alone)
     desc["alone"] = true;
   call.flops = 2.0 * double(steps * batch * gates * hidden) * double(width + hidden);
-  return finish(std::move(call), query);
+  return completeCall(std::move(call), query);
 }
 
 } // namespace dlc::onednn_desc

@@ -10,14 +10,14 @@ namespace {
 
 /// Operation for which oneDNN is queried: `op` is outside of fusions, or the only operation of the
 /// fusion `outer`.
-struct Single {
+struct SingleOperation {
   Operation *outer, *op;
   Value wide = {}; ///< f32 value to which the operation's result is cast
 
-  static std::optional<Single> of(Operation *outer) {
+  static std::optional<SingleOperation> of(Operation *outer) {
     auto fusion = dyn_cast<FusionOp>(outer);
     if (!fusion)
-      return Single{outer, outer};
+      return SingleOperation{outer, outer};
     auto &body = fusion.getBody().front();
     auto size = std::distance(body.begin(), body.end());
     // A weight gradient may be followed by a cast to f32: its sums are then returned before they
@@ -26,15 +26,15 @@ struct Single {
         isa<ConvWeightGradOp>(body.front()) ? body.front().getNextNode() : nullptr);
     if (size == 3 && widening && widening.getX() == body.front().getResult(0) &&
         typeOf(widening.getY()).getElementType().isF32())
-      return Single{outer, &body.front(), widening.getY()};
+      return SingleOperation{outer, &body.front(), widening.getY()};
     if (size != 2)
       return std::nullopt;
-    return Single{outer, &body.front()};
+    return SingleOperation{outer, &body.front()};
   }
 
   Value operand(Value inner) const {
     auto fusion = dyn_cast<FusionOp>(outer);
-    return fusion ? outside(fusion, inner) : inner;
+    return fusion ? getOuterValue(fusion, inner) : inner;
   }
 
   /// Returns the index of the outer operation's result that has the value `inner`; std::nullopt if
@@ -50,15 +50,15 @@ struct Single {
   }
 };
 
-struct Training {
-  Single single;
-  Pending call;
-  const Query &query;
+struct TrainingCallBuilder {
+  SingleOperation single;
+  PendingCall call;
+  const OnednnQuery &query;
 
   std::nullopt_t refuse(const char *reason) { return query.refuse(reason); }
 
   void reads(const char *name, Value inner) {
-    call.desc[name] = argument(inner);
+    call.desc[name] = describeArgument(inner);
     call.sources.push_back({name, {CallArgument::Kind::Value, single.operand(inner)}});
   }
 
@@ -67,14 +67,14 @@ struct Training {
     if (!index)
       return false;
     if (!call.desc.contains(name))
-      call.desc[name] = argument(inner);
+      call.desc[name] = describeArgument(inner);
     CallArgument result{CallArgument::Kind::Result};
     result.result = *index;
     call.sources.push_back({name, result});
     return true;
   }
 
-  std::optional<Answer> weightGradient(ConvWeightGradOp op) {
+  std::optional<QueryResult> weightGradient(ConvWeightGradOp op) {
     call.desc["kind"] = "convolution_backward_weights";
     reads("src", op.getX());
     reads("diff_dst", op.getDy());
@@ -85,18 +85,19 @@ struct Training {
       dims.insert(dims.begin(), groups);
     }
     if (layoutOf(type).empty())
-      call.desc["diff_weights"] = packedInside(dims, type.getElementType(), plainTag(dims.size()));
+      call.desc["diff_weights"] =
+          describeRepackedWeights(dims, type.getElementType(), plainTag(dims.size()));
     else if (op.getGroups() > 1)
       return refuse("the weights have a layout that oneDNN does not support for this operation");
     else
-      call.desc["diff_weights"] = argument(dims, type.getElementType(), layoutOf(type));
-    addGeometry(call.desc, op);
+      call.desc["diff_weights"] = describeArgument(dims, type.getElementType(), layoutOf(type));
+    addWindowParameters(call.desc, op);
     // Each element of dy is multiplied with the weights of one output channel.
     call.flops = 2.0 * double(typeOf(op.getDy()).getNumElements()) * double(type.getNumElements()) /
                  double(type.getDimSize(0));
     if (!writes("diff_weights", op.getDw()))
       return refuse("the fusion does not return the result of the operation");
-    return finish(std::move(call), query);
+    return completeCall(std::move(call), query);
   }
 
   template <typename Op> bool poolOf(const char *kind, Op op, Value pooled) {
@@ -104,20 +105,20 @@ struct Training {
     call.flops = double(typeOf(pooled).getNumElements());
     for (int64_t size : op.getWindow())
       call.flops *= double(size);
-    return addPoolGeometry(call.desc, op);
+    return addPoolParameters(call.desc, op);
   }
 
-  std::optional<Answer> maxPool(MaxPoolPositionsOp op) {
+  std::optional<QueryResult> maxPool(MaxPoolPositionsOp op) {
     if (!poolOf("pooling", op, op.getY()))
       return refuse("the padding is at least as large as the window");
     call.desc["alg"] = "max";
     reads("src", op.getX());
     if (!writes("dst", op.getY()) || !writes("workspace", op.getPosition()))
       return refuse("the fusion does not return all results of the operation");
-    return finish(std::move(call), query);
+    return completeCall(std::move(call), query);
   }
 
-  std::optional<Answer> maxPoolGradient(MaxPoolGradOp op) {
+  std::optional<QueryResult> maxPoolGradient(MaxPoolGradOp op) {
     if (!poolOf("pooling_backward", op, op.getDy()))
       return refuse("the padding is at least as large as the window");
     call.desc["alg"] = "max";
@@ -125,30 +126,30 @@ struct Training {
     reads("workspace", op.getPosition());
     if (!writes("diff_src", op.getDx()))
       return refuse("the fusion does not return the result of the operation");
-    return finish(std::move(call), query);
+    return completeCall(std::move(call), query);
   }
 
-  std::optional<Answer> averagePoolGradient(AvgPoolGradOp op) {
+  std::optional<QueryResult> averagePoolGradient(AvgPoolGradOp op) {
     if (!poolOf("pooling_backward", op, op.getDy()))
       return refuse("the padding is at least as large as the window");
-    auto algorithm = averageOf(op);
+    auto algorithm = getAvgPoolAlgorithm(op);
     if (!algorithm)
       return refuse("count_include_pad covers only a part of the padding");
     call.desc["alg"] = *algorithm;
     reads("diff_dst", op.getDy());
     if (!writes("diff_src", op.getDx()))
       return refuse("the fusion does not return the result of the operation");
-    return finish(std::move(call), query);
+    return completeCall(std::move(call), query);
   }
 };
 
 } // namespace
 
-std::optional<Answer> training(Operation *op, const Query &query) {
-  auto single = Single::of(op);
+std::optional<QueryResult> queryTraining(Operation *op, const OnednnQuery &query) {
+  auto single = SingleOperation::of(op);
   if (!single || !single->op->hasTrait<StandaloneOp>())
     return std::nullopt;
-  Training t{*single, {}, query};
+  TrainingCallBuilder t{*single, {}, query};
   t.call.op = op;
   Type element = typeOf(single->op->getResult(0)).getElementType();
   if (!element.isF32() && !element.isBF16() && !element.isF16())

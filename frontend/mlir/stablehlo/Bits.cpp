@@ -11,8 +11,8 @@ using namespace mlir;
 namespace dlc::stablehlo {
 namespace {
 
-template <Combine kind> void bitwise(Node &n, Build &b) {
-  n.set(combine(b, kind, n.in(0), n.in(1)));
+template <CombineKind kind> void bitwise(Node &n, Build &b) {
+  n.set(buildCombine(b, kind, n.in(0), n.in(1)));
 }
 
 /// Returns the unsigned or signless integer type of a bit width.
@@ -33,12 +33,12 @@ template <bool isLogical> void shiftRight(Node &n, Build &b) {
   n.set(b.cast(y, n.resultElement()));
 }
 
-Value shiftedRight(Build &b, Value x, int64_t count) {
+Value buildShiftRight(Build &b, Value x, int64_t count) {
   return b.op<ShiftRightOp>({x, b.scalarInt(b.elem(x), count)});
 }
 
 /// Returns an unsigned constant of x's element type in which each byte is `byte`.
-Value bytes(Build &b, Value x, uint64_t byte) {
+Value repeatByte(Build &b, Value x, uint64_t byte) {
   return b.scalarInt(b.elem(x), int64_t(byte * 0x0101010101010101u));
 }
 
@@ -46,12 +46,12 @@ Value bytes(Build &b, Value x, uint64_t byte) {
 /// of four bits, then of bytes.
 Value countBits(Build &b, Value x) {
   const unsigned width = widthOf(b, x);
-  x = b.sub(x, b.both(shiftedRight(b, x, 1), bytes(b, x, 0x55)));
-  Value threes = bytes(b, x, 0x33);
-  x = b.add(b.both(x, threes), b.both(shiftedRight(b, x, 2), threes));
-  x = b.both(b.add(x, shiftedRight(b, x, 4)), bytes(b, x, 0x0f));
+  x = b.sub(x, b.both(buildShiftRight(b, x, 1), repeatByte(b, x, 0x55)));
+  Value threes = repeatByte(b, x, 0x33);
+  x = b.add(b.both(x, threes), b.both(buildShiftRight(b, x, 2), threes));
+  x = b.both(b.add(x, buildShiftRight(b, x, 4)), repeatByte(b, x, 0x0f));
   for (unsigned shift = 8; shift < width; shift *= 2)
-    x = b.add(x, shiftedRight(b, x, shift));
+    x = b.add(x, buildShiftRight(b, x, shift));
   return b.both(x, b.scalarInt(b.elem(x), 0x7f));
 }
 
@@ -66,7 +66,7 @@ void countLeadingZeros(Node &n, Build &b) {
   // Sets all bits below the highest set bit, so that the number of set bits gives the number of
   // leading zeros.
   for (unsigned shift = 1; shift < width; shift *= 2)
-    x = b.either(x, shiftedRight(b, x, shift));
+    x = b.either(x, buildShiftRight(b, x, shift));
   Value zeros = b.sub(b.scalarInt(b.elem(x), width), countBits(b, x));
   n.set(b.cast(zeros, n.resultElement()));
 }
@@ -83,7 +83,7 @@ struct FloatBits {
 
 /// Returns the value of an integer constant whose elements are all equal, also through broadcasts.
 /// Returns nothing for other values.
-std::optional<int64_t> scalarOf(Build &b, Value x) {
+std::optional<int64_t> getSplatInteger(Build &b, Value x) {
   while (auto broadcast = x.getDefiningOp<BroadcastOp>())
     x = broadcast.getX();
   auto known = b.known(x);
@@ -97,18 +97,19 @@ std::optional<int64_t> scalarOf(Build &b, Value x) {
 
 /// Bit cast of `mantissa | bits of 1.0`, the pattern with which JAX makes uniform random numbers:
 /// returns 1 + mantissa * 2^-bits, which is exact. Returns null if x is not this pattern.
-Value onePlusMantissa(Build &b, Value x, FloatType type) {
+Value buildOnePlusMantissa(Build &b, Value x, FloatType type) {
   FloatBits bits(type);
   auto merged = x.getDefiningOp<OrOp>();
   if (!merged)
     return {};
   Value mantissa = merged.getA(), one = merged.getB();
-  if (scalarOf(b, mantissa))
+  if (getSplatInteger(b, mantissa))
     std::swap(mantissa, one);
   auto shift = mantissa.getDefiningOp<ShiftRightOp>();
-  if (scalarOf(b, one) != bits.bias << bits.mantissa || !shift || !b.elem(x).isUnsignedInteger())
+  if (getSplatInteger(b, one) != bits.bias << bits.mantissa || !shift ||
+      !b.elem(x).isUnsignedInteger())
     return {};
-  auto count = scalarOf(b, shift.getB());
+  auto count = getSplatInteger(b, shift.getB());
   if (!count || *count < bits.width - bits.mantissa)
     return {};
   Value fraction = b.mul(b.cast(mantissa, type), std::ldexp(1.0, -int(bits.mantissa)));
@@ -117,7 +118,7 @@ Value onePlusMantissa(Build &b, Value x, FloatType type) {
 
 /// Bit cast: computes the float whose bits are those of an unsigned integer. A lookup table has the
 /// power of two of each exponent, so that the product with the mantissa is exact.
-Value floatOfBits(Build &b, Value x, FloatType type) {
+Value buildFloatFromBits(Build &b, Value x, FloatType type) {
   FloatBits bits(type);
   std::vector<double> scales;
   for (int64_t e = 0; e < int64_t(1) << bits.exponent; ++e)
@@ -125,7 +126,7 @@ Value floatOfBits(Build &b, Value x, FloatType type) {
   Type element = b.elem(x);
   auto integer = [&](int64_t value) { return b.scalarInt(element, value); };
   const int64_t highest = (int64_t(1) << bits.exponent) - 1;
-  Value exponent = b.both(shiftedRight(b, x, bits.mantissa), integer(highest));
+  Value exponent = b.both(buildShiftRight(b, x, bits.mantissa), integer(highest));
   Value mantissa = b.both(x, integer((int64_t(1) << bits.mantissa) - 1));
   Value isSubnormal = b.compare(Predicate::eq, exponent, integer(0));
   Value digits =
@@ -137,7 +138,7 @@ Value floatOfBits(Build &b, Value x, FloatType type) {
   Value special = b.select(isZero, b.scalar(type, infinity),
                            b.scalar(type, std::numeric_limits<double>::quiet_NaN()));
   size = b.select(b.compare(Predicate::eq, exponent, integer(highest)), special, size);
-  Value isPositive = b.compare(Predicate::eq, shiftedRight(b, x, bits.width - 1), integer(0));
+  Value isPositive = b.compare(Predicate::eq, buildShiftRight(b, x, bits.width - 1), integer(0));
   return b.select(isPositive, size, b.unary<NegOp>(size));
 }
 
@@ -160,27 +161,27 @@ void bitcastConvert(Node &n, Build &b) {
                                         "supported; required: an integer operand"))
     return;
   Value unsignedX = b.cast(x, integerType(b, widthOf(b, x), true));
-  Value uniform = onePlusMantissa(b, unsignedX, type);
-  n.set(uniform || !b.ok() ? uniform : floatOfBits(b, unsignedX, type));
+  Value uniform = buildOnePlusMantissa(b, unsignedX, type);
+  n.set(uniform || !b.ok() ? uniform : buildFloatFromBits(b, unsignedX, type));
 }
 
 void logicalNot(Node &n, Build &b) { n.set(b.negate(n.in(0))); }
 
-const Entry table[] = {
-    {"stablehlo.and", bitwise<Combine::BitAnd>},
+const OperatorEntry table[] = {
+    {"stablehlo.and", bitwise<CombineKind::BitAnd>},
     {"stablehlo.bitcast_convert", bitcastConvert},
     {"stablehlo.count_leading_zeros", countLeadingZeros},
     {"stablehlo.not", logicalNot},
-    {"stablehlo.or", bitwise<Combine::BitOr>},
+    {"stablehlo.or", bitwise<CombineKind::BitOr>},
     {"stablehlo.popcnt", populationCount},
     {"stablehlo.shift_left", shiftLeft},
     {"stablehlo.shift_right_arithmetic", shiftRight<false>},
     {"stablehlo.shift_right_logical", shiftRight<true>},
-    {"stablehlo.xor", bitwise<Combine::BitXor>},
+    {"stablehlo.xor", bitwise<CombineKind::BitXor>},
 };
 
 } // namespace
 
-ArrayRef<Entry> bitEntries() { return table; }
+ArrayRef<OperatorEntry> bitEntries() { return table; }
 
 } // namespace dlc::stablehlo

@@ -12,14 +12,14 @@ namespace {
 
 /// Returns the logical operation that equals `kind` on bools: `or` for add and max, `and` for mul
 /// and min.
-Combine ofBools(Combine kind) {
+CombineKind toBoolKind(CombineKind kind) {
   switch (kind) {
-  case Combine::Add:
-  case Combine::Max:
-    return Combine::BitOr;
-  case Combine::Mul:
-  case Combine::Min:
-    return Combine::BitAnd;
+  case CombineKind::Add:
+  case CombineKind::Max:
+    return CombineKind::BitOr;
+  case CombineKind::Mul:
+  case CombineKind::Min:
+    return CombineKind::BitAnd;
   default:
     return kind;
   }
@@ -27,11 +27,11 @@ Combine ofBools(Combine kind) {
 
 /// Reduces one dimension in about log2(size) steps, each of which combines the two halves of the
 /// dimension.
-Value reduceInHalves(Build &b, Combine kind, Value x, int64_t axis) {
+Value reduceInHalves(Build &b, CombineKind kind, Value x, int64_t axis) {
   while (b.ok() && b.dim(x, axis) > 1) {
     const int64_t size = b.dim(x, axis), half = size / 2;
     Value left = b.sliceAxis(x, axis, 0, half), right = b.sliceAxis(x, axis, half, half);
-    Value both = combine(b, kind, left, right);
+    Value both = buildCombine(b, kind, left, right);
     x = size % 2 ? b.concat({both, b.sliceAxis(x, axis, size - 1, 1)}, axis) : both;
   }
   return x;
@@ -39,7 +39,7 @@ Value reduceInHalves(Build &b, Combine kind, Value x, int64_t axis) {
 
 } // namespace
 
-std::optional<Combine> combineOf(Region &region) {
+std::optional<CombineKind> matchCombineKind(Region &region) {
   Block &block = region.front();
   if (block.getNumArguments() != 2 || !llvm::hasNItems(block, 2))
     return std::nullopt;
@@ -52,18 +52,18 @@ std::optional<Combine> combineOf(Region &region) {
                  ((isArgument(0, 0) && isArgument(1, 1)) || (isArgument(0, 1) && isArgument(1, 0)));
   if (!applies)
     return std::nullopt;
-  return llvm::StringSwitch<std::optional<Combine>>(op.getName().getStringRef())
-      .Case("stablehlo.add", Combine::Add)
-      .Case("stablehlo.multiply", Combine::Mul)
-      .Case("stablehlo.maximum", Combine::Max)
-      .Case("stablehlo.minimum", Combine::Min)
-      .Case("stablehlo.and", Combine::BitAnd)
-      .Case("stablehlo.or", Combine::BitOr)
-      .Case("stablehlo.xor", Combine::BitXor)
+  return llvm::StringSwitch<std::optional<CombineKind>>(op.getName().getStringRef())
+      .Case("stablehlo.add", CombineKind::Add)
+      .Case("stablehlo.multiply", CombineKind::Mul)
+      .Case("stablehlo.maximum", CombineKind::Max)
+      .Case("stablehlo.minimum", CombineKind::Min)
+      .Case("stablehlo.and", CombineKind::BitAnd)
+      .Case("stablehlo.or", CombineKind::BitOr)
+      .Case("stablehlo.xor", CombineKind::BitXor)
       .Default(std::nullopt);
 }
 
-bool onlyCompares(Region &region) {
+bool hasOnlyComparisons(Region &region) {
   return llvm::all_of(region.front().without_terminator(), [](Operation &op) {
     if (op.getName().getStringRef() == "stablehlo.constant") {
       auto value = op.getAttrOfType<DenseElementsAttr>("value");
@@ -82,28 +82,28 @@ bool onlyCompares(Region &region) {
   });
 }
 
-Value combine(Build &b, Combine kind, Value x, Value y) {
-  switch (b.isBool(x) ? ofBools(kind) : kind) {
-  case Combine::Add:
+Value buildCombine(Build &b, CombineKind kind, Value x, Value y) {
+  switch (b.isBool(x) ? toBoolKind(kind) : kind) {
+  case CombineKind::Add:
     return b.add(x, y);
-  case Combine::Mul:
+  case CombineKind::Mul:
     return b.mul(x, y);
-  case Combine::Max:
+  case CombineKind::Max:
     return b.max(x, y);
-  case Combine::Min:
+  case CombineKind::Min:
     return b.min(x, y);
-  case Combine::BitAnd:
+  case CombineKind::BitAnd:
     return b.both(x, y);
-  case Combine::BitOr:
+  case CombineKind::BitOr:
     return b.either(x, y);
-  case Combine::BitXor:
+  case CombineKind::BitXor:
     return b.op<XorOp>({x, y});
   }
   return {};
 }
 
 /// Returns the lowest or the highest value of an element type as a scalar.
-static Value extreme(Build &b, Type element, bool isLowest) {
+static Value extremeValue(Build &b, Type element, bool isLowest) {
   if (isa<FloatType>(element)) {
     const double infinity = std::numeric_limits<double>::infinity();
     return b.scalar(element, isLowest ? -infinity : infinity);
@@ -116,28 +116,28 @@ static Value extreme(Build &b, Type element, bool isLowest) {
   return b.scalarInt(element, isUnsigned ? int64_t(value.getZExtValue()) : value.getSExtValue());
 }
 
-Value identityOf(Build &b, Combine kind, Type element) {
-  switch (element.isInteger(1) ? ofBools(kind) : kind) {
-  case Combine::Add:
-  case Combine::BitOr:
-  case Combine::BitXor:
+Value buildIdentity(Build &b, CombineKind kind, Type element) {
+  switch (element.isInteger(1) ? toBoolKind(kind) : kind) {
+  case CombineKind::Add:
+  case CombineKind::BitOr:
+  case CombineKind::BitXor:
     return b.scalarInt(element, 0);
-  case Combine::Mul:
+  case CombineKind::Mul:
     return b.scalarInt(element, 1);
-  case Combine::BitAnd:
+  case CombineKind::BitAnd:
     return b.scalarInt(element, element.isInteger(1) ? 1 : -1);
-  case Combine::Max:
-    return extreme(b, element, true);
-  case Combine::Min:
-    return extreme(b, element, false);
+  case CombineKind::Max:
+    return extremeValue(b, element, true);
+  case CombineKind::Min:
+    return extremeValue(b, element, false);
   }
   return {};
 }
 
-bool isIdentity(Build &b, Combine kind, Value x) {
+bool isIdentityElement(Build &b, CombineKind kind, Value x) {
   while (auto broadcast = x.getDefiningOp<BroadcastOp>())
     x = broadcast.getX();
-  auto found = b.known(x), wanted = b.known(identityOf(b, kind, b.elem(x)));
+  auto found = b.known(x), wanted = b.known(buildIdentity(b, kind, b.elem(x)));
   if (!found || !wanted || found->size() == 0)
     return false;
   for (int64_t i = 0; i < found->size(); ++i)
@@ -147,28 +147,28 @@ bool isIdentity(Build &b, Combine kind, Value x) {
   return true;
 }
 
-std::optional<ReduceKind> reduceKindOf(Combine kind) {
+std::optional<ReduceKind> toReduceKind(CombineKind kind) {
   switch (kind) {
-  case Combine::Add:
+  case CombineKind::Add:
     return ReduceKind::sum;
-  case Combine::Mul:
+  case CombineKind::Mul:
     return ReduceKind::prod;
-  case Combine::Max:
+  case CombineKind::Max:
     return ReduceKind::max;
-  case Combine::Min:
+  case CombineKind::Min:
     return ReduceKind::min;
   default:
     return std::nullopt;
   }
 }
 
-Value reduceDims(Build &b, Combine kind, Value x, ArrayRef<int64_t> axes) {
-  if (b.isBool(x) && ofBools(kind) != Combine::BitXor) {
+Value reduceDims(Build &b, CombineKind kind, Value x, ArrayRef<int64_t> axes) {
+  if (b.isBool(x) && toBoolKind(kind) != CombineKind::BitXor) {
     // Bools are reduced as i32: `or` as a maximum, and `and` as a minimum.
-    ReduceKind reduced = ofBools(kind) == Combine::BitOr ? ReduceKind::max : ReduceKind::min;
+    ReduceKind reduced = toBoolKind(kind) == CombineKind::BitOr ? ReduceKind::max : ReduceKind::min;
     return b.cast(b.reduce(reduced, b.cast(x, b.i32), axes, false), b.i1);
   }
-  if (auto reduced = reduceKindOf(kind))
+  if (auto reduced = toReduceKind(kind))
     return b.reduce(*reduced, x, axes, false);
   Dims shape;
   for (int64_t axis : axes)

@@ -9,28 +9,28 @@
 namespace dlc::stablehlo {
 
 /// Associative and commutative operation on two elements, which a reduction or scatter applies.
-enum class Combine { Add, Mul, Max, Min, BitAnd, BitOr, BitXor };
+enum class CombineKind { Add, Mul, Max, Min, BitAnd, BitOr, BitXor };
 
 /// Returns the operation that a region applies to its two arguments. Returns nothing if the region
 /// contains anything else.
-std::optional<Combine> combineOf(Region &region);
+std::optional<CombineKind> matchCombineKind(Region &region);
 
 /// Returns whether a region only compares its arguments and selects among its arguments, NaN and 0.
 /// Its results then depend only on the relative order of the arguments.
-bool onlyCompares(Region &region);
+bool hasOnlyComparisons(Region &region);
 
 /// Applies the operation to x and y. On bools, add and max are a logical `or`, and mul and min a
 /// logical `and`.
-Value combine(Build &b, Combine kind, Value x, Value y);
+Value buildCombine(Build &b, CombineKind kind, Value x, Value y);
 /// Returns the identity element of the operation as a scalar.
-Value identityOf(Build &b, Combine kind, Type element);
+Value buildIdentity(Build &b, CombineKind kind, Type element);
 /// Returns whether x is a constant whose elements are all the identity element of the operation.
-bool isIdentity(Build &b, Combine kind, Value x);
+bool isIdentityElement(Build &b, CombineKind kind, Value x);
 /// Reduces dimensions of x by the operation, without an initial value.
-Value reduceDims(Build &b, Combine kind, Value x, ArrayRef<int64_t> axes);
+Value reduceDims(Build &b, CombineKind kind, Value x, ArrayRef<int64_t> axes);
 /// Returns the kind of dlc.reduce for the operation; nothing for a bitwise operation, which
 /// dlc.reduce does not support.
-std::optional<ReduceKind> reduceKindOf(Combine kind);
+std::optional<ReduceKind> toReduceKind(CombineKind kind);
 
 } // namespace dlc::stablehlo
 

@@ -16,7 +16,7 @@ constexpr int64_t maxUnrolled = 512;
 void yield(Build &b, const Values &values) { YieldOp::create(b.b, b.getLoc(), ValueRange(values)); }
 
 /// Runs f with the builder at the end of a new block of the region.
-template <typename F> bool inRegion(Build &b, Region &region, F f) {
+template <typename F> bool buildInRegion(Build &b, Region &region, F f) {
   OpBuilder::InsertionGuard guard(b.b);
   Block *block = new Block;
   region.push_back(block);
@@ -24,7 +24,7 @@ template <typename F> bool inRegion(Build &b, Region &region, F f) {
   return f(block) && b.ok();
 }
 
-void setAll(Node &n, const Values &values) {
+void setResults(Node &n, const Values &values) {
   for (size_t i = 0; i < n.outs.size() && i < values.size(); ++i)
     n.set(i, values[i]);
 }
@@ -36,7 +36,7 @@ void callFunction(Node &n, Build &b, StringRef callee) {
   std::string prefix = b.getPrefix();
   Values results;
   if (n.importer.call(callee, n.ins, results))
-    setAll(n, results);
+    setResults(n, results);
   b.setNode(loc, prefix);
 }
 
@@ -46,7 +46,7 @@ void composite(Node &n, Build &b) {
   callFunction(n, b, n.attr<FlatSymbolRefAttr>("decomposition").getValue());
 }
 
-void identity(Node &n, Build &) { setAll(n, n.ins); }
+void identity(Node &n, Build &) { setResults(n, n.ins); }
 
 //===--- Branches -----------------------------------------------------------------------------===//
 
@@ -59,7 +59,7 @@ Values branches(Node &n, Build &b, Value condition,
   state.addTypes(n.op->getResultTypes());
   for (int branch : {0, 1}) {
     Region *region = state.addRegion();
-    bool good = inRegion(b, *region, [&](Block *) {
+    bool good = buildInRegion(b, *region, [&](Block *) {
       Values results;
       if (!build(branch, results))
         return false;
@@ -82,22 +82,23 @@ void ifElse(Node &n, Build &b) {
     results = branches(n, b, n.in(0), [&](int branch, Values &values) {
       return n.inlineRegion(unsigned(branch), {}, values);
     });
-  setAll(n, results);
+  setResults(n, results);
 }
 
 /// Builds a chain of dlc.if that runs the region selected by the index, among the regions from
 /// `first` on. An index out of range selects the last region.
-bool choose(Node &n, Build &b, unsigned first, Values &results) {
+bool buildCaseChain(Node &n, Build &b, unsigned first, Values &results) {
   if (first + 1 == n.op->getNumRegions())
     return n.inlineRegion(first, {}, results);
   Value isThis = b.compare(Predicate::eq, n.in(0), b.scalarInt(b.elem(n.in(0)), first));
   results = branches(n, b, isThis, [&](int branch, Values &values) {
-    return branch == 0 ? n.inlineRegion(first, {}, values) : choose(n, b, first + 1, values);
+    return branch == 0 ? n.inlineRegion(first, {}, values)
+                       : buildCaseChain(n, b, first + 1, values);
   });
   return b.ok();
 }
 
-void caseOf(Node &n, Build &b) {
+void importCase(Node &n, Build &b) {
   const unsigned regions = n.op->getNumRegions();
   if (!b.require(regions > 0, "required: at least one branch"))
     return;
@@ -106,16 +107,16 @@ void caseOf(Node &n, Build &b) {
     const int64_t index = known->getInt(0);
     n.inlineRegion(index < 0 || index >= regions ? regions - 1 : unsigned(index), {}, results);
   } else {
-    choose(n, b, 0, results);
+    buildCaseChain(n, b, 0, results);
   }
-  setAll(n, results);
+  setResults(n, results);
 }
 
 //===--- Loops ------------------------------------------------------------------------------===//
 
 /// If the value is an argument of the block, returns the argument's number. Returns nothing
 /// otherwise.
-std::optional<unsigned> argumentOf(Value value, Block &block) {
+std::optional<unsigned> getArgumentNumber(Value value, Block &block) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument || argument.getOwner() != &block)
     return std::nullopt;
@@ -123,7 +124,7 @@ std::optional<unsigned> argumentOf(Value value, Block &block) {
 }
 
 /// Returns the value of a scalar integer constant; nothing if the value is not one.
-std::optional<int64_t> constantOf(Value value) {
+std::optional<int64_t> getScalarConstant(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getName().getStringRef() != "stablehlo.constant")
     return std::nullopt;
@@ -135,7 +136,7 @@ std::optional<int64_t> constantOf(Value value) {
 
 /// Returns the constant trip count of a loop `for (i = constant; i < constant; i += constant)`, the
 /// form in which JAX writes scan and fori_loop. Returns nothing for other loops.
-std::optional<int64_t> tripCount(Node &n, Build &b) {
+std::optional<int64_t> computeTripCount(Node &n, Build &b) {
   Block &cond = n.op->getRegion(0).front(), &body = n.op->getRegion(1).front();
   if (!cond.mightHaveTerminator() || !body.mightHaveTerminator() ||
       cond.getTerminator()->getNumOperands() != 1)
@@ -144,16 +145,16 @@ std::optional<int64_t> tripCount(Node &n, Build &b) {
   if (!compare || compare->getName().getStringRef() != "stablehlo.compare")
     return std::nullopt;
   auto direction = compare->getAttrOfType<DirectionAttr>("comparison_direction");
-  auto counter = argumentOf(compare->getOperand(0), cond);
-  auto limit = constantOf(compare->getOperand(1));
+  auto counter = getArgumentNumber(compare->getOperand(0), cond);
+  auto limit = getScalarConstant(compare->getOperand(1));
   if (!direction || direction.getValue() != Direction::LT || !counter || !limit ||
       *counter >= body.getTerminator()->getNumOperands())
     return std::nullopt;
   Operation *next = body.getTerminator()->getOperand(*counter).getDefiningOp();
   if (!next || next->getName().getStringRef() != "stablehlo.add" ||
-      argumentOf(next->getOperand(0), body) != counter)
+      getArgumentNumber(next->getOperand(0), body) != counter)
     return std::nullopt;
-  auto step = constantOf(next->getOperand(1));
+  auto step = getScalarConstant(next->getOperand(1));
   auto init = b.known(n.in(*counter));
   if (!step || *step < 1 || !init || init->size() != 1)
     return std::nullopt;
@@ -161,7 +162,7 @@ std::optional<int64_t> tripCount(Node &n, Build &b) {
   return (distance + *step - 1) / *step;
 }
 
-int64_t operationsIn(Region &region) {
+int64_t countOperations(Region &region) {
   int64_t count = 0;
   region.walk([&](Operation *) { ++count; });
   return count;
@@ -177,7 +178,7 @@ void buildLoop(Node &n, Build &b, std::optional<int64_t> trip) {
   if (!b.ok())
     return;
   Region region;
-  bool good = inRegion(b, region, [&](Block *block) {
+  bool good = buildInRegion(b, region, [&](Block *block) {
     block->addArgument(RankedTensorType::get({}, b.i64), b.getLoc());
     Values carried, results, next;
     for (Value value : n.ins)
@@ -192,12 +193,12 @@ void buildLoop(Node &n, Build &b, std::optional<int64_t> trip) {
     return;
   auto loop = LoopOp::create(b.b, b.getLoc(), n.op->getResultTypes(), times, condition, n.ins);
   loop.getBody().takeBody(region);
-  setAll(n, Values(loop->result_begin(), loop->result_end()));
+  setResults(n, Values(loop->result_begin(), loop->result_end()));
 }
 
 void whileLoop(Node &n, Build &b) {
-  auto trip = tripCount(n, b);
-  if (!trip || *trip > maxUnrolled || *trip * operationsIn(n.op->getRegion(1)) > maxUnrolled)
+  auto trip = computeTripCount(n, b);
+  if (!trip || *trip > maxUnrolled || *trip * countOperations(n.op->getRegion(1)) > maxUnrolled)
     return buildLoop(n, b, trip);
   Values carried = n.ins;
   for (int64_t i = 0; i < *trip; ++i) {
@@ -206,13 +207,13 @@ void whileLoop(Node &n, Build &b) {
       return;
     carried = next;
   }
-  setAll(n, carried);
+  setResults(n, carried);
 }
 
-const Entry table[] = {
+const OperatorEntry table[] = {
     {"func.call", call},
     {"sdy.sharding_constraint", identity},
-    {"stablehlo.case", caseOf},
+    {"stablehlo.case", importCase},
     {"stablehlo.composite", composite},
     {"stablehlo.if", ifElse},
     {"stablehlo.optimization_barrier", identity},
@@ -221,6 +222,6 @@ const Entry table[] = {
 
 } // namespace
 
-ArrayRef<Entry> controlEntries() { return table; }
+ArrayRef<OperatorEntry> controlEntries() { return table; }
 
 } // namespace dlc::stablehlo

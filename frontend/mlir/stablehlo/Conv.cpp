@@ -19,7 +19,7 @@ struct Convolution {
   size_t spatial() const { return strides.size(); }
 };
 
-Dims orderOf(int64_t first, int64_t second, ArrayRef<int64_t> spatial) {
+Dims concatDimOrder(int64_t first, int64_t second, ArrayRef<int64_t> spatial) {
   Dims order{first, second};
   order.insert(order.end(), spatial.begin(), spatial.end());
   return order;
@@ -32,7 +32,7 @@ bool isPermutation(const Dims &order, int64_t rank) {
 }
 
 /// Reverses the elements of w along the spatial dimensions whose flag is set (`window_reversal`).
-Value reversed(Build &b, Value w, const std::vector<bool> &flags) {
+Value reverseWindow(Build &b, Value w, const std::vector<bool> &flags) {
   for (size_t i = 0; i < flags.size(); ++i)
     if (flags[i])
       w = b.reverse(w, int64_t(i) + 2);
@@ -67,11 +67,11 @@ void applyNegativePadding(Build &b, Convolution &c) {
 
 /// Builds dlc.conv. The dilation of x (`lhs_dilation`) is applied by inserting zeros between its
 /// elements.
-Value plain(Build &b, Convolution c) {
+Value buildConv(Build &b, Convolution c) {
   for (size_t i = 0; i < c.spatial(); ++i)
     c.x = dilate(b, c.x, b.like(c.x, 0), int64_t(i) + 2, c.xDilation[i] - 1);
   applyNegativePadding(b, c);
-  return b.op<ConvOp>({c.x, reversed(b, c.w, c.isReversed)},
+  return b.op<ConvOp>({c.x, reverseWindow(b, c.w, c.isReversed)},
                       {b.attr("strides", ArrayRef(c.strides)),
                        b.attr("dilations", ArrayRef(c.wDilation)),
                        b.attr("low", ArrayRef(c.padding.low)),
@@ -81,7 +81,7 @@ Value plain(Build &b, Convolution c) {
 /// Builds dlc.conv_transpose for a convolution with a dilated x and a stride of 1: the dilations of
 /// x are the strides of the transposed convolution, and the window is reversed. Returns null for
 /// other convolutions.
-Value transposed(Build &b, const Convolution &c) {
+Value buildConvTranspose(Build &b, const Convolution &c) {
   Dims low, high, extra;
   bool isDilated = false;
   for (size_t i = 0; i < c.spatial(); ++i) {
@@ -106,7 +106,7 @@ Value transposed(Build &b, const Convolution &c) {
   Value w = b.reshape(b.transpose(b.reshape(c.w, split), order), shape);
   std::vector<bool> flags = c.isReversed;
   flags.flip();
-  return b.op<ConvTransposeOp>({c.x, reversed(b, w, flags)},
+  return b.op<ConvTransposeOp>({c.x, reverseWindow(b, w, flags)},
                                {b.attr("strides", ArrayRef(c.xDilation)),
                                 b.attr("dilations", ArrayRef(c.wDilation)),
                                 b.attr("low", ArrayRef(low)), b.attr("high", ArrayRef(high)),
@@ -117,7 +117,7 @@ Value transposed(Build &b, const Convolution &c) {
 /// how the gradient of a convolution with respect to its weights is expressed: batch and features
 /// of x are exchanged, and the window is the gradient of the result. Returns null for other
 /// convolutions.
-Value weightGradient(Build &b, Convolution c, ArrayRef<int64_t> result) {
+Value buildConvWeightGrad(Build &b, Convolution c, ArrayRef<int64_t> result) {
   int64_t windowSize = 1, resultSize = 1;
   for (size_t i = 0; i < c.spatial(); ++i) {
     windowSize *= b.dim(c.w, int64_t(i) + 2);
@@ -155,10 +155,10 @@ void addSpatialDim(Build &b, Convolution &c) {
 void convolution(Node &n, Build &b) {
   auto d = n.attr<ConvDimensionsAttr>("dimension_numbers");
   const int64_t rank = b.rank(n.in(0));
-  Dims xOrder = orderOf(d.getInputBatch(), d.getInputFeature(), d.getInputSpatial());
+  Dims xOrder = concatDimOrder(d.getInputBatch(), d.getInputFeature(), d.getInputSpatial());
   Dims wOrder =
-      orderOf(d.getKernelOutputFeature(), d.getKernelInputFeature(), d.getKernelSpatial());
-  Dims yOrder = orderOf(d.getOutputBatch(), d.getOutputFeature(), d.getOutputSpatial());
+      concatDimOrder(d.getKernelOutputFeature(), d.getKernelInputFeature(), d.getKernelSpatial());
+  Dims yOrder = concatDimOrder(d.getOutputBatch(), d.getOutputFeature(), d.getOutputSpatial());
   if (!b.require(b.rank(n.in(1)) == rank && n.resultType().getRank() == rank && rank <= 5 &&
                      isPermutation(xOrder, rank) && isPermutation(wOrder, rank) &&
                      isPermutation(yOrder, rank),
@@ -197,20 +197,20 @@ void convolution(Node &n, Build &b) {
   }
   if (spatial == 0)
     addSpatialDim(b, c);
-  Value y = transposed(b, c);
+  Value y = buildConvTranspose(b, c);
   if (!y && b.ok() && spatial > 0)
-    y = weightGradient(b, c, ArrayRef(shape).drop_front(2));
+    y = buildConvWeightGrad(b, c, ArrayRef(shape).drop_front(2));
   if (!y && b.ok())
-    y = plain(b, c);
+    y = buildConv(b, c);
   n.set(b.transpose(b.reshape(b.cast(y, n.resultElement()), shape), inverse));
 }
 
-const Entry table[] = {
+const OperatorEntry table[] = {
     {"stablehlo.convolution", convolution},
 };
 
 } // namespace
 
-ArrayRef<Entry> convEntries() { return table; }
+ArrayRef<OperatorEntry> convEntries() { return table; }
 
 } // namespace dlc::stablehlo

@@ -10,7 +10,7 @@ namespace {
 
 /// Sharding annotations for the partitioner have no effect on one device: the results are the
 /// operands.
-void identity(Node &n, Build &b) {
+void forwardOperands(Node &n, Build &b) {
   if (b.require(n.ins.size() == n.outs.size(), "required: as many operands as results"))
     n.outs = n.ins;
 }
@@ -38,10 +38,10 @@ void topK(Node &n, Build &b) {
   n.set(1, b.cast(found[1], n.resultElement(1)));
 }
 
-const Entry targets[] = {
-    {"Sharding", identity},
-    {"SPMDFullToShardShape", identity},
-    {"SPMDShardToFullShape", identity},
+const OperatorEntry targets[] = {
+    {"Sharding", forwardOperands},
+    {"SPMDFullToShardShape", forwardOperands},
+    {"SPMDShardToFullShape", forwardOperands},
     {"mhlo.acos", unary<AcosOp>},
     {"mhlo.acosh", unary<AcoshOp>},
     {"mhlo.asin", unary<AsinOp>},
@@ -57,20 +57,20 @@ const Entry targets[] = {
 
 void customCall(Node &n, Build &b) {
   StringRef target = n.attr<StringAttr>("call_target_name").getValue();
-  for (const Entry &entry : targets)
+  for (const OperatorEntry &entry : targets)
     if (target == entry.name)
       return entry.handler(n, b);
   b.error("required: a custom call that docs/reference/stablehlo.md lists; found: @" + target +
           "; rewrite the function without the library function behind this call");
 }
 
-const Entry table[] = {
+const OperatorEntry table[] = {
     {"stablehlo.custom_call", customCall},
 };
 
 } // namespace
 
-ArrayRef<Entry> customCallEntries() { return table; }
-ArrayRef<Entry> customCallTargets() { return targets; }
+ArrayRef<OperatorEntry> customCallEntries() { return table; }
+ArrayRef<OperatorEntry> customCallTargets() { return targets; }
 
 } // namespace dlc::stablehlo

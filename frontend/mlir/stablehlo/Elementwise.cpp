@@ -13,16 +13,16 @@ namespace {
 
 template <typename Op> void unary(Node &n, Build &b) { n.set(b.op<Op>({n.in(0)})); }
 template <typename Op> void binary(Node &n, Build &b) { n.set(b.op<Op>({n.in(0), n.in(1)})); }
-template <Combine kind> void combined(Node &n, Build &b) {
-  n.set(combine(b, kind, n.in(0), n.in(1)));
+template <CombineKind kind> void binaryCombine(Node &n, Build &b) {
+  n.set(buildCombine(b, kind, n.in(0), n.in(1)));
 }
 /// Maximum or minimum. Operands that are the identity element are skipped: JAX's softmax contains a
 /// maximum with minus infinity, which has no effect.
-template <Combine kind> void extreme(Node &n, Build &b) {
+template <CombineKind kind> void minimumOrMaximum(Node &n, Build &b) {
   Value x = n.in(0), y = n.in(1);
-  if (isIdentity(b, kind, y))
+  if (isIdentityElement(b, kind, y))
     return n.set(x);
-  n.set(isIdentity(b, kind, x) ? y : combine(b, kind, x, y));
+  n.set(isIdentityElement(b, kind, x) ? y : buildCombine(b, kind, x, y));
 }
 void identity(Node &n, Build &) { n.set(n.in(0)); }
 
@@ -65,7 +65,7 @@ void remainder(Node &n, Build &b) {
 
 //===--- Comparisons ----------------------------------------------------------===//
 
-Predicate predicateOf(Direction direction) {
+Predicate toPredicate(Direction direction) {
   switch (direction) {
   case Direction::EQ:
     return Predicate::eq;
@@ -84,7 +84,7 @@ Predicate predicateOf(Direction direction) {
 }
 
 /// Maps floats to integers whose order is IEEE 754's totalOrder: -NaN < -inf < -0 < +0 < inf < NaN.
-Value totalOrderKeys(Build &b, const ref::Tensor &x) {
+Value computeTotalOrderKeys(Build &b, const ref::Tensor &x) {
   auto keys = ref::Tensor::empty(RankedTensorType::get(x.getShape(), b.i64));
   for (int64_t i = 0; i < x.size(); ++i) {
     auto bits = std::bit_cast<int64_t>(x.getDouble(i));
@@ -101,14 +101,14 @@ void compare(Node &n, Build &b) {
     if (!b.require(left && right, "compare_type TOTALORDER is supported in the comparators of "
                                   "stablehlo.sort and of constants; compare as FLOAT"))
       return;
-    x = totalOrderKeys(b, *left);
-    y = totalOrderKeys(b, *right);
+    x = computeTotalOrderKeys(b, *left);
+    y = computeTotalOrderKeys(b, *right);
   }
   if (b.isBool(x)) {
     x = b.cast(x, b.i32);
     y = b.cast(y, b.i32);
   }
-  Predicate predicate = predicateOf(n.attr<DirectionAttr>("comparison_direction").getValue());
+  Predicate predicate = toPredicate(n.attr<DirectionAttr>("comparison_direction").getValue());
   n.set(b.compare(predicate, x, y));
 }
 
@@ -159,9 +159,9 @@ void cubeRoot(Node &n, Build &b) {
 
 void imaginary(Node &n, Build &b) { n.set(b.splat(n.resultElement(), n.resultShape(), 0)); }
 
-const Entry table[] = {
+const OperatorEntry table[] = {
     {"stablehlo.abs", unary<AbsOp>},
-    {"stablehlo.add", combined<Combine::Add>},
+    {"stablehlo.add", binaryCombine<CombineKind::Add>},
     {"stablehlo.atan2", binary<Atan2Op>},
     {"stablehlo.cbrt", cubeRoot},
     {"stablehlo.ceil", unary<CeilOp>},
@@ -178,9 +178,9 @@ const Entry table[] = {
     {"stablehlo.log", unary<LogOp>},
     {"stablehlo.log_plus_one", unary<Log1pOp>},
     {"stablehlo.logistic", unary<SigmoidOp>},
-    {"stablehlo.maximum", extreme<Combine::Max>},
-    {"stablehlo.minimum", extreme<Combine::Min>},
-    {"stablehlo.multiply", combined<Combine::Mul>},
+    {"stablehlo.maximum", minimumOrMaximum<CombineKind::Max>},
+    {"stablehlo.minimum", minimumOrMaximum<CombineKind::Min>},
+    {"stablehlo.multiply", binaryCombine<CombineKind::Mul>},
     {"stablehlo.negate", unary<NegOp>},
     {"stablehlo.power", binary<PowOp>},
     {"stablehlo.real", identity},
@@ -200,6 +200,6 @@ const Entry table[] = {
 
 } // namespace
 
-ArrayRef<Entry> elementwiseEntries() { return table; }
+ArrayRef<OperatorEntry> elementwiseEntries() { return table; }
 
 } // namespace dlc::stablehlo

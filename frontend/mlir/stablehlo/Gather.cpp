@@ -10,21 +10,23 @@ namespace {
 
 /// Label of a dimension of the gathered tensor: a dimension of the operand, or a batch dimension of
 /// the indices.
-struct Label {
+struct DimLabel {
   bool isBatch;
   int64_t dim;
-  bool operator==(const Label &other) const { return isBatch == other.isBatch && dim == other.dim; }
+  bool operator==(const DimLabel &other) const {
+    return isBatch == other.isBatch && dim == other.dim;
+  }
 };
-using Labels = std::vector<Label>;
+using DimLabels = std::vector<DimLabel>;
 
-Labels labels(bool isBatch, ArrayRef<int64_t> dims) {
-  Labels result;
+DimLabels makeLabels(bool isBatch, ArrayRef<int64_t> dims) {
+  DimLabels result;
   for (int64_t d : dims)
     result.push_back({isBatch, d});
   return result;
 }
 
-void append(Labels &to, const Labels &from) { to.insert(to.end(), from.begin(), from.end()); }
+void append(DimLabels &to, const DimLabels &from) { to.insert(to.end(), from.begin(), from.end()); }
 
 /// A stablehlo.gather with its dimension numbers, during its import.
 struct Gather {
@@ -36,10 +38,10 @@ struct Gather {
   bool check();
   void sliceOthers();
   void clamp();
-  Value along(Labels &found);
-  Value elements(Labels &found);
-  Value general(Labels &found);
-  Value arranged(Value y, const Labels &found);
+  Value along(DimLabels &found);
+  Value elements(DimLabels &found);
+  Value general(DimLabels &found);
+  Value arranged(Value y, const DimLabels &found);
 
   Node &n;
   Build &b;
@@ -93,7 +95,7 @@ void Gather::clamp() {
 
 /// Imports a gather of single elements along one dimension and whole slices of the others as
 /// dlc.gather. Returns null for other gathers.
-Value Gather::along(Labels &found) {
+Value Gather::along(DimLabels &found) {
   if (numbers.getStartIndexMap().size() != 1 || !numbers.getOperandBatchingDims().empty())
     return {};
   const int64_t axis = numbers.getStartIndexMap()[0];
@@ -101,7 +103,7 @@ Value Gather::along(Labels &found) {
     return {};
   for (int64_t d = 0; d < b.rank(x); ++d)
     if (d == axis)
-      append(found, labels(true, llvm::to_vector(llvm::seq<int64_t>(0, vectors.batch.size()))));
+      append(found, makeLabels(true, llvm::to_vector(llvm::seq<int64_t>(0, vectors.batch.size()))));
     else
       found.push_back({false, d});
   return b.gather(x, vectors.component(b, 0), axis);
@@ -110,7 +112,7 @@ Value Gather::along(Labels &found) {
 /// Imports a gather of single elements along one dimension, with an index for each position in the
 /// other dimensions (as in take_along_axis), as dlc.gather_elements. Returns null for other
 /// gathers.
-Value Gather::elements(Labels &found) {
+Value Gather::elements(DimLabels &found) {
   const int64_t rank = b.rank(x);
   if (numbers.getStartIndexMap().size() != 1 || int64_t(vectors.batch.size()) != rank ||
       int64_t(numbers.getOperandBatchingDims().size()) != rank - 1)
@@ -120,17 +122,17 @@ Value Gather::elements(Labels &found) {
        llvm::zip(numbers.getOperandBatchingDims(), numbers.getStartIndicesBatchingDims()))
     if (vectors.batchDim(s) != d)
       return {};
-  found = labels(true, llvm::to_vector(llvm::seq<int64_t>(0, rank)));
+  found = makeLabels(true, llvm::to_vector(llvm::seq<int64_t>(0, rank)));
   return b.op<GatherElementsOp>({x, vectors.component(b, 0)}, {b.attr("axis", axis)});
 }
 
 /// Imports any gather as dlc.gather_nd, with an index tuple for each element of a slice along the
 /// indexed dimensions.
-Value Gather::general(Labels &found) {
+Value Gather::general(DimLabels &found) {
   std::vector<IndexedDim> dims;
   Values starts;
   Dims indexed;
-  found = labels(true, llvm::to_vector(llvm::seq<int64_t>(0, vectors.batch.size())));
+  found = makeLabels(true, llvm::to_vector(llvm::seq<int64_t>(0, vectors.batch.size())));
   for (int64_t d = 0; d < b.rank(x); ++d) {
     auto component = llvm::find(numbers.getStartIndexMap(), d) - numbers.getStartIndexMap().begin();
     auto batch =
@@ -151,14 +153,14 @@ Value Gather::general(Labels &found) {
   }
   Dims rest = otherDims(b.rank(x), {indexed}), order = indexed;
   order.insert(order.end(), rest.begin(), rest.end());
-  append(found, labels(false, rest));
+  append(found, makeLabels(false, rest));
   return b.gatherNd(b.transpose(x, order), indexTuples(b, vectors.batch, dims, starts));
 }
 
 /// Transposes the gathered tensor to the dimension order of the result. Adds the dimensions of
 /// slices of one element, which are not present yet.
-Value Gather::arranged(Value y, const Labels &found) {
-  Labels wanted;
+Value Gather::arranged(Value y, const DimLabels &found) {
+  DimLabels wanted;
   Dims kept =
       otherDims(b.rank(x), {numbers.getCollapsedSliceDims(), numbers.getOperandBatchingDims()});
   size_t batch = 0, offset = 0;
@@ -167,22 +169,22 @@ Value Gather::arranged(Value y, const Labels &found) {
     if (!b.require(isOffset ? offset < kept.size() : batch < vectors.batch.size(),
                    "offset_dims: required: the dimensions of slices that are not collapsed"))
       return {};
-    wanted.push_back(isOffset ? Label{false, kept[offset++]} : Label{true, int64_t(batch++)});
+    wanted.push_back(isOffset ? DimLabel{false, kept[offset++]} : DimLabel{true, int64_t(batch++)});
   }
   Dims shape;
-  Labels present;
+  DimLabels present;
   for (auto [i, label] : llvm::enumerate(found))
     if (llvm::is_contained(wanted, label)) {
       shape.push_back(b.dim(y, int64_t(i)));
       present.push_back(label);
     }
-  for (const Label &label : wanted)
+  for (const DimLabel &label : wanted)
     if (!llvm::is_contained(present, label)) {
       shape.push_back(1);
       present.push_back(label);
     }
   Dims order;
-  for (const Label &label : wanted)
+  for (const DimLabel &label : wanted)
     order.push_back(llvm::find(present, label) - present.begin());
   return b.transpose(b.reshape(y, shape), order);
 }
@@ -193,7 +195,7 @@ void gather(Node &n, Build &b) {
     return;
   g.sliceOthers();
   g.clamp();
-  Labels found;
+  DimLabels found;
   Value y = g.along(found);
   if (!y && b.ok())
     y = g.elements(found);
@@ -206,16 +208,16 @@ void gather(Node &n, Build &b) {
 /// stablehlo.torch_index_select, a deprecated form of a gather along one dimension.
 void torchIndexSelect(Node &n, Build &b) {
   if (b.require(n.integer("batch_dims") == 0, "batch_dims: required: 0; use stablehlo.gather"))
-    n.set(b.gather(n.in(0), asIndices(b, n.in(1)), n.integer("dim")));
+    n.set(b.gather(n.in(0), castToIndexType(b, n.in(1)), n.integer("dim")));
 }
 
-const Entry table[] = {
+const OperatorEntry table[] = {
     {"stablehlo.gather", gather},
     {"stablehlo.torch_index_select", torchIndexSelect},
 };
 
 } // namespace
 
-ArrayRef<Entry> gatherEntries() { return table; }
+ArrayRef<OperatorEntry> gatherEntries() { return table; }
 
 } // namespace dlc::stablehlo

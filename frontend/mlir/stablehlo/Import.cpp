@@ -15,7 +15,7 @@ namespace {
 
 /// Returns the function to import: @main, or else the only public function. Returns null if there
 /// is neither.
-func::FuncOp entryOf(ModuleOp module) {
+func::FuncOp findEntryFunction(ModuleOp module) {
   if (auto main = module.lookupSymbol<func::FuncOp>("main"))
     return main;
   func::FuncOp found;
@@ -31,9 +31,9 @@ func::FuncOp entryOf(ModuleOp module) {
 
 /// Makes the names of arguments or results unique. A missing name becomes `fallback` plus the
 /// position.
-class Names {
+class UniqueNames {
 public:
-  explicit Names(StringRef fallback) : fallback(fallback) {}
+  explicit UniqueNames(StringRef fallback) : fallback(fallback) {}
   std::string next(StringRef wanted) {
     std::string name = wanted.empty() ? fallback + std::to_string(count) : wanted.str();
     ++count;
@@ -49,7 +49,7 @@ private:
 };
 
 /// Returns the first string among the attributes; an empty string if there is none.
-StringRef textOf(ArrayRef<Attribute> attributes) {
+StringRef firstString(ArrayRef<Attribute> attributes) {
   for (Attribute each : attributes)
     if (auto text = dyn_cast_or_null<StringAttr>(each))
       return text.getValue();
@@ -58,9 +58,9 @@ StringRef textOf(ArrayRef<Attribute> attributes) {
 
 /// Returns the name of argument i, from an attribute (dlc.name or jax.arg_info) or from the
 /// argument's location, where JAX stores it. Empty if there is none.
-StringRef nameOf(func::FuncOp function, unsigned i) {
+StringRef getArgumentName(func::FuncOp function, unsigned i) {
   StringRef given =
-      textOf({function.getArgAttr(i, kNameAttr), function.getArgAttr(i, "jax.arg_info")});
+      firstString({function.getArgAttr(i, kNameAttr), function.getArgAttr(i, "jax.arg_info")});
   if (!given.empty())
     return given;
   auto loc = dyn_cast<NameLoc>(function.getArgument(i).getLoc());
@@ -72,16 +72,16 @@ func::FuncOp createMain(OpBuilder &builder, func::FuncOp function) {
   auto type = builder.getFunctionType(function.getArgumentTypes(), {});
   auto main = func::FuncOp::create(builder, function.getLoc(), "main", type);
   main.addEntryBlock();
-  Names names("input");
+  UniqueNames names("input");
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    main.setArgAttr(i, kNameAttr, builder.getStringAttr(names.next(nameOf(function, i))));
+    main.setArgAttr(i, kNameAttr, builder.getStringAttr(names.next(getArgumentName(function, i))));
   return main;
 }
 
 void nameResults(func::FuncOp main, func::FuncOp function) {
-  Names names("output");
+  UniqueNames names("output");
   for (unsigned i = 0; i < main.getNumResults(); ++i) {
-    StringRef given = textOf(
+    StringRef given = firstString(
         {function.getResultAttr(i, kNameAttr), function.getResultAttr(i, "jax.result_info")});
     main.setResultAttr(i, kNameAttr, StringAttr::get(main.getContext(), names.next(given)));
   }
@@ -102,7 +102,7 @@ bool isStablehlo(ModuleOp module) {
 }
 
 FailureOr<OwningOpRef<ModuleOp>> importStablehlo(ModuleOp module) {
-  func::FuncOp function = stablehlo::entryOf(module);
+  func::FuncOp function = stablehlo::findEntryFunction(module);
   if (!function || function.isExternal())
     return module.emitError("required: a function @main, or one public function, with a body; "
                             "found none; name the function to import @main");

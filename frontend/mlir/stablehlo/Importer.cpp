@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::stablehlo {
 namespace {
 
-bool isElement(Type type) {
+bool isSupportedElementType(Type type) {
   if (type.isF32() || type.isF64() || type.isF16() || type.isBF16() || type.isSignlessInteger(1))
     return true;
   auto integer = dyn_cast<IntegerType>(type);
@@ -14,7 +14,7 @@ bool isElement(Type type) {
          llvm::is_contained({8u, 16u, 32u, 64u}, integer.getWidth());
 }
 
-std::string textOf(Type type) {
+std::string formatType(Type type) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   stream << type;
@@ -25,16 +25,16 @@ std::string textOf(Type type) {
 /// `what` names the value in the message.
 bool checkType(Build &b, Type type, const Twine &what) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!b.require(bool(tensor), what + ": required: a ranked tensor; found: " + textOf(type)))
+  if (!b.require(bool(tensor), what + ": required: a ranked tensor; found: " + formatType(type)))
     return false;
-  if (!b.require(isElement(tensor.getElementType()),
+  if (!b.require(isSupportedElementType(tensor.getElementType()),
                  what +
                      ": required: elements of f16, bf16, f32, f64, bool or an integer of 8 to "
                      "64 bits; found: " +
-                     textOf(type) + "; convert the value before"))
+                     formatType(type) + "; convert the value before"))
     return false;
   return b.require(tensor.hasStaticShape(),
-                   what + ": required: a static shape; found: " + textOf(type) +
+                   what + ": required: a static shape; found: " + formatType(type) +
                        "; lower the function for arguments of known shapes");
 }
 
@@ -53,7 +53,7 @@ std::string sourceLine(Location loc) {
 }
 
 /// Returns the reason why an operation of that name is not imported, with a hint.
-std::string refusal(StringRef name) {
+std::string explainUnsupportedOp(StringRef name) {
   if (name.starts_with("stablehlo.dynamic_") || name == "stablehlo.real_dynamic_slice" ||
       name == "stablehlo.set_dimension_size")
     return "operations with sizes known only at run time are not supported; lower the function for "
@@ -82,7 +82,7 @@ bool Importer::operands(Operation &op, Values &result) {
   for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
     result.push_back(find(operand));
     if (!b.require(bool(result.back()), "operand " + Twine(i) + ": required: a tensor; found: " +
-                                            textOf(operand.getType())))
+                                            formatType(operand.getType())))
       return false;
   }
   return true;
@@ -94,8 +94,8 @@ bool Importer::checkResults(Node &n) {
     // When a region is evaluated, tensors hold many samples of a scalar, so their shapes differ
     // from the declared types.
     if (!built || (!outer && built.getType() != n.op->getResult(i).getType()))
-      b.error("result " + Twine(i) + ": required: " + textOf(n.op->getResult(i).getType()) +
-              ", as the module says; found: " + (built ? textOf(built.getType()) : "nothing") +
+      b.error("result " + Twine(i) + ": required: " + formatType(n.op->getResult(i).getType()) +
+              ", as the module says; found: " + (built ? formatType(built.getType()) : "nothing") +
               "; correct the operation's attributes or types");
   }
   return b.ok();
@@ -106,7 +106,7 @@ bool Importer::operation(Operation &op) {
   std::string line = sourceLine(op.getLoc());
   b.setNode(op.getLoc(), "'" + name.str() + "'" + (line.empty() ? callLine : line) + ": ");
   Handler handler = findHandler(name);
-  if (!b.require(handler, refusal(name)))
+  if (!b.require(handler, explainUnsupportedOp(name)))
     return false;
   for (auto [i, result] : llvm::enumerate(op.getResults()))
     if (!checkType(b, result.getType(), "result " + Twine(i)))

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dlc::stablehlo {
 
 IndexVectors::IndexVectors(Build &b, Value indices, int64_t vectorDim) : vectorDim(vectorDim) {
-  indices = asIndices(b, indices);
+  indices = castToIndexType(b, indices);
   const int64_t rank = b.rank(indices);
   if (!b.require(vectorDim >= 0 && vectorDim <= rank, "index_vector_dim: required: 0 to " +
                                                           Twine(rank) +

@@ -71,29 +71,29 @@ private:
 using Handler = void (*)(Node &n, Build &b);
 
 /// A row of an operator table: the name of a StableHLO operation and its handler.
-struct Entry {
+struct OperatorEntry {
   const char *name;
   Handler handler;
 };
 
 /// Operator tables, one for each family of StableHLO operations.
-ArrayRef<Entry> elementwiseEntries();
-ArrayRef<Entry> bitEntries();
-ArrayRef<Entry> functionEntries();
-ArrayRef<Entry> shapeEntries();
-ArrayRef<Entry> sliceEntries();
-ArrayRef<Entry> reduceEntries();
-ArrayRef<Entry> windowEntries();
-ArrayRef<Entry> sortEntries();
-ArrayRef<Entry> gatherEntries();
-ArrayRef<Entry> scatterEntries();
-ArrayRef<Entry> contractEntries();
-ArrayRef<Entry> convEntries();
-ArrayRef<Entry> normEntries();
-ArrayRef<Entry> controlEntries();
-ArrayRef<Entry> customCallEntries();
+ArrayRef<OperatorEntry> elementwiseEntries();
+ArrayRef<OperatorEntry> bitEntries();
+ArrayRef<OperatorEntry> functionEntries();
+ArrayRef<OperatorEntry> shapeEntries();
+ArrayRef<OperatorEntry> sliceEntries();
+ArrayRef<OperatorEntry> reduceEntries();
+ArrayRef<OperatorEntry> windowEntries();
+ArrayRef<OperatorEntry> sortEntries();
+ArrayRef<OperatorEntry> gatherEntries();
+ArrayRef<OperatorEntry> scatterEntries();
+ArrayRef<OperatorEntry> contractEntries();
+ArrayRef<OperatorEntry> convEntries();
+ArrayRef<OperatorEntry> normEntries();
+ArrayRef<OperatorEntry> controlEntries();
+ArrayRef<OperatorEntry> customCallEntries();
 /// Handlers of stablehlo.custom_call, by the name of the call target.
-ArrayRef<Entry> customCallTargets();
+ArrayRef<OperatorEntry> customCallTargets();
 
 /// Returns the handler of the operation with the given name, or null if there is none.
 Handler findHandler(StringRef name);

@@ -9,7 +9,7 @@ namespace dlc::stablehlo {
 namespace {
 
 /// Reshapes a vector with one element per feature so that it broadcasts to x.
-Value perFeature(Node &n, Build &b, Value vector) {
+Value broadcastPerFeature(Node &n, Build &b, Value vector) {
   Dims shape(size_t(b.rank(n.in(0))), 1);
   shape[n.integer("feature_index")] = b.count(vector);
   return b.reshape(vector, shape);
@@ -17,11 +17,12 @@ Value perFeature(Node &n, Build &b, Value vector) {
 
 /// Batch normalization with given statistics: (x - mean) / sqrt(variance + epsilon) * scale +
 /// offset.
-Value normalized(Node &n, Build &b, Value scale, Value offset, Value mean, Value variance) {
+Value buildNormalization(Node &n, Build &b, Value scale, Value offset, Value mean, Value variance) {
   const double epsilon = n.attr<FloatAttr>("epsilon").getValueAsDouble();
   Value factor = b.mul(b.unary<RsqrtOp>(b.add(variance, epsilon)), scale);
-  Value centered = b.sub(n.in(0), perFeature(n, b, mean));
-  return b.add(b.mul(centered, perFeature(n, b, factor)), perFeature(n, b, offset));
+  Value centered = b.sub(n.in(0), broadcastPerFeature(n, b, mean));
+  return b.add(b.mul(centered, broadcastPerFeature(n, b, factor)),
+               broadcastPerFeature(n, b, offset));
 }
 
 bool checkFeatures(Node &n, Build &b) {
@@ -36,33 +37,33 @@ bool checkFeatures(Node &n, Build &b) {
   return true;
 }
 
-void inference(Node &n, Build &b) {
+void batchNormInference(Node &n, Build &b) {
   if (checkFeatures(n, b))
-    n.set(normalized(n, b, n.in(1), n.in(2), n.in(3), n.in(4)));
+    n.set(buildNormalization(n, b, n.in(1), n.in(2), n.in(3), n.in(4)));
 }
 
 /// batch_norm_training: normalizes by the batch's mean and variance. The variance has no Bessel's
 /// correction.
-void training(Node &n, Build &b) {
+void batchNormTraining(Node &n, Build &b) {
   if (!checkFeatures(n, b))
     return;
   Value x = n.in(0);
   Dims axes = otherDims(b.rank(x), {n.integer("feature_index")});
   Value mean = b.reduce(ReduceKind::mean, x, axes, false);
-  Value centered = b.sub(x, perFeature(n, b, mean));
+  Value centered = b.sub(x, broadcastPerFeature(n, b, mean));
   Value variance = b.reduce(ReduceKind::mean, b.mul(centered, centered), axes, false);
-  n.set(0, normalized(n, b, n.in(1), n.in(2), mean, variance));
+  n.set(0, buildNormalization(n, b, n.in(1), n.in(2), mean, variance));
   n.set(1, mean);
   n.set(2, variance);
 }
 
-const Entry table[] = {
-    {"stablehlo.batch_norm_inference", inference},
-    {"stablehlo.batch_norm_training", training},
+const OperatorEntry table[] = {
+    {"stablehlo.batch_norm_inference", batchNormInference},
+    {"stablehlo.batch_norm_training", batchNormTraining},
 };
 
 } // namespace
 
-ArrayRef<Entry> normEntries() { return table; }
+ArrayRef<OperatorEntry> normEntries() { return table; }
 
 } // namespace dlc::stablehlo

@@ -10,18 +10,18 @@ using namespace mlir;
 namespace dlc::stablehlo {
 namespace {
 
-void reduceOne(Node &n, Build &b, Combine kind, ArrayRef<int64_t> axes) {
+void reduceSingleOperand(Node &n, Build &b, CombineKind kind, ArrayRef<int64_t> axes) {
   Value x = n.in(0), init = n.in(1);
   if (b.count(x) == 0)
     return n.set(b.broadcast(init, n.resultShape()));
   Value reduced = reduceDims(b, kind, x, axes);
-  n.set(isIdentity(b, kind, init) ? reduced : combine(b, kind, reduced, init));
+  n.set(isIdentityElement(b, kind, init) ? reduced : buildCombine(b, kind, reduced, init));
 }
 
 //===--- argmax and argmin --------------------------------------------------------===//
 
 /// Two candidates of an argmax or argmin, each with a value and an index.
-struct Candidates {
+struct ArgReduceSample {
   double value[2];
   int64_t index[2];
 };
@@ -29,10 +29,10 @@ struct Candidates {
 /// Returns samples with all orders of two values, including NaN, each with both orders of the
 /// indices. The result of a reducer that consists of comparisons and selects depends on nothing
 /// else.
-std::vector<Candidates> sampleCandidates() {
+std::vector<ArgReduceSample> makeArgReduceSamples() {
   const double infinity = std::numeric_limits<double>::infinity();
   const double values[] = {-infinity, -1, 0, 1, infinity, std::numeric_limits<double>::quiet_NaN()};
-  std::vector<Candidates> samples;
+  std::vector<ArgReduceSample> samples;
   for (double first : values)
     for (double second : values)
       for (int64_t index : {3, 5})
@@ -42,7 +42,7 @@ std::vector<Candidates> sampleCandidates() {
 
 /// Defines argmax and argmin on two candidates: returns whether the first one is chosen. NaN
 /// precedes every number; of equal values the one with the lower index is chosen.
-bool isFirstBetter(const Candidates &c, bool wantMax) {
+bool isFirstBetter(const ArgReduceSample &c, bool wantMax) {
   const double a = c.value[0], d = c.value[1];
   if (std::isnan(a) || std::isnan(d))
     return std::isnan(a);
@@ -51,8 +51,8 @@ bool isFirstBetter(const Candidates &c, bool wantMax) {
 
 /// Returns whether the reducer computes an argmax (or argmin): selects the larger (or smaller) of
 /// two values and its index. Decided by evaluating the reducer on samples.
-bool selectsExtreme(Node &n, Build &b, bool wantMax) {
-  std::vector<Candidates> samples = sampleCandidates();
+bool isArgMinMaxReducer(Node &n, Build &b, bool wantMax) {
+  std::vector<ArgReduceSample> samples = makeArgReduceSamples();
   const int64_t count = int64_t(samples.size());
   ref::Tensor arguments[4];
   for (unsigned i = 0; i < 4; ++i) {
@@ -66,7 +66,7 @@ bool selectsExtreme(Node &n, Build &b, bool wantMax) {
   if (!results)
     return false;
   for (int64_t s = 0; s < count; ++s) {
-    const Candidates &c = samples[s];
+    const ArgReduceSample &c = samples[s];
     // Skips samples with two NaNs, because the order of the reduction decides which one is chosen.
     // Skips NaN and infinity for integers, which do not have them.
     if (std::isnan(c.value[0]) + std::isnan(c.value[1]) > (b.isFloat(n.in(0)) ? 1 : 0) ||
@@ -94,11 +94,11 @@ bool isIota(Value operand, int64_t axis) {
 /// Returns false for any other reduction.
 bool reduceWithIndex(Node &n, Build &b, ArrayRef<int64_t> axes) {
   if (n.ins.size() != 4 || axes.size() != 1 || !isIota(n.op->getOperand(1), axes[0]) ||
-      b.isFloat(n.in(1)) || b.dim(n.in(0), axes[0]) == 0 || !onlyCompares(n.op->getRegion(0)))
+      b.isFloat(n.in(1)) || b.dim(n.in(0), axes[0]) == 0 || !hasOnlyComparisons(n.op->getRegion(0)))
     return false;
   for (bool wantMax : {true, false}) {
-    if (!selectsExtreme(n, b, wantMax) ||
-        !isIdentity(b, wantMax ? Combine::Max : Combine::Min, n.in(2)))
+    if (!isArgMinMaxReducer(n, b, wantMax) ||
+        !isIdentityElement(b, wantMax ? CombineKind::Max : CombineKind::Min, n.in(2)))
       continue;
     ReduceKind kind = wantMax ? ReduceKind::max : ReduceKind::min;
     Value index = b.op<ArgReduceOp>(
@@ -117,9 +117,9 @@ void reduce(Node &n, Build &b) {
     if (!b.require(axis >= 0 && axis < b.rank(n.in(0)),
                    "dimensions: required: dimensions of the operand; found: " + Twine(axis)))
       return;
-  auto kind = combineOf(n.op->getRegion(0));
+  auto kind = matchCombineKind(n.op->getRegion(0));
   if (kind && n.ins.size() == 2)
-    return reduceOne(n, b, *kind, axes);
+    return reduceSingleOperand(n, b, *kind, axes);
   if (reduceWithIndex(n, b, axes) || !b.ok())
     return;
   b.error("required: a region that is one of add, multiply, maximum, minimum, and, or, xor of its "
@@ -127,12 +127,12 @@ void reduce(Node &n, Build &b) {
           "split the reduction");
 }
 
-const Entry table[] = {
+const OperatorEntry table[] = {
     {"stablehlo.reduce", reduce},
 };
 
 } // namespace
 
-ArrayRef<Entry> reduceEntries() { return table; }
+ArrayRef<OperatorEntry> reduceEntries() { return table; }
 
 } // namespace dlc::stablehlo

@@ -13,30 +13,30 @@ static llvm::StringMap<Handler> makeTable() {
        {elementwiseEntries(), bitEntries(), functionEntries(), shapeEntries(), sliceEntries(),
         reduceEntries(), windowEntries(), sortEntries(), gatherEntries(), scatterEntries(),
         contractEntries(), convEntries(), normEntries(), controlEntries(), customCallEntries()})
-    for (const Entry &entry : family)
+    for (const OperatorEntry &entry : family)
       table[entry.name] = entry.handler;
   return table;
 }
 
-static const llvm::StringMap<Handler> &table() {
+static const llvm::StringMap<Handler> &operatorTable() {
   static const llvm::StringMap<Handler> made = makeTable();
   return made;
 }
 
-Handler findHandler(StringRef name) { return table().lookup(name); }
+Handler findHandler(StringRef name) { return operatorTable().lookup(name); }
 
 } // namespace stablehlo
 
 std::vector<std::string> stablehloOperations() {
   std::vector<std::string> names;
-  for (const auto &entry : stablehlo::table())
+  for (const auto &entry : stablehlo::operatorTable())
     names.push_back(entry.getKey().str());
   return names;
 }
 
 std::vector<std::string> stablehloCustomCalls() {
   std::vector<std::string> names;
-  for (const stablehlo::Entry &entry : stablehlo::customCallTargets())
+  for (const stablehlo::OperatorEntry &entry : stablehlo::customCallTargets())
     names.push_back(entry.name);
   return names;
 }

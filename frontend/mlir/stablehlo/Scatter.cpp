@@ -17,20 +17,20 @@ bool isReplacement(Region &region) {
          block.front().getNumOperands() == 1 && block.front().getOperand(0) == block.getArgument(1);
 }
 
-std::optional<ScatterReduction> reductionOf(Region &region) {
+std::optional<ScatterReduction> matchScatterReduction(Region &region) {
   if (isReplacement(region))
     return ScatterReduction::none;
-  auto kind = combineOf(region);
+  auto kind = matchCombineKind(region);
   if (!kind)
     return std::nullopt;
   switch (*kind) {
-  case Combine::Add:
+  case CombineKind::Add:
     return ScatterReduction::add;
-  case Combine::Mul:
+  case CombineKind::Mul:
     return ScatterReduction::mul;
-  case Combine::Max:
+  case CombineKind::Max:
     return ScatterReduction::max;
-  case Combine::Min:
+  case CombineKind::Min:
     return ScatterReduction::min;
   default:
     return std::nullopt;
@@ -150,12 +150,12 @@ Value Scatter::boundsMask() {
 }
 
 /// Returns the identity element of a scatter's reduction as a scalar.
-Value neutral(Build &b, ScatterReduction reduction, Type element) {
-  Combine kind = reduction == ScatterReduction::mul   ? Combine::Mul
-                 : reduction == ScatterReduction::max ? Combine::Max
-                 : reduction == ScatterReduction::min ? Combine::Min
-                                                      : Combine::Add;
-  return identityOf(b, kind, element);
+Value buildReductionIdentity(Build &b, ScatterReduction reduction, Type element) {
+  CombineKind kind = reduction == ScatterReduction::mul   ? CombineKind::Mul
+                     : reduction == ScatterReduction::max ? CombineKind::Max
+                     : reduction == ScatterReduction::min ? CombineKind::Min
+                                                          : CombineKind::Add;
+  return buildIdentity(b, kind, element);
 }
 
 /// Builds scatter_nd on the operand, with the indexed dimensions transposed to the front. Updates
@@ -186,7 +186,8 @@ Value Scatter::build(ScatterReduction reduction) {
       return b.reshape(mask, shape);
     };
     if (!isExtended) {
-      updates = b.select(padded(b.rank(updates)), updates, neutral(b, reduction, b.elem(x)));
+      updates = b.select(padded(b.rank(updates)), updates,
+                         buildReductionIdentity(b, reduction, b.elem(x)));
     } else {
       Dims low(size_t(rank), 0), high = low, tuple(indexed.size(), 0);
       high[0] = 1;
@@ -202,7 +203,7 @@ Value Scatter::build(ScatterReduction reduction) {
 }
 
 void scatter(Node &n, Build &b) {
-  auto reduction = reductionOf(n.op->getRegion(0));
+  auto reduction = matchScatterReduction(n.op->getRegion(0));
   if (!b.require(n.ins.size() == 3, "required: one operand and one tensor of updates") ||
       !b.require(bool(reduction),
                  "required: a region that returns the update, or its sum, product, "
@@ -230,12 +231,12 @@ void scatter(Node &n, Build &b) {
   n.set(b.cast(s.build(*reduction), element));
 }
 
-const Entry table[] = {
+const OperatorEntry table[] = {
     {"stablehlo.scatter", scatter},
 };
 
 } // namespace
 
-ArrayRef<Entry> scatterEntries() { return table; }
+ArrayRef<OperatorEntry> scatterEntries() { return table; }
 
 } // namespace dlc::stablehlo

@@ -65,7 +65,7 @@ void getDimensionSize(Node &n, Build &b) {
   n.set(b.scalarInt(n.resultElement(), b.dim(n.in(0), n.integer("dimension"))));
 }
 
-const Entry table[] = {
+const OperatorEntry table[] = {
     {"stablehlo.broadcast", broadcast},
     {"stablehlo.broadcast_in_dim", broadcastInDim},
     {"stablehlo.concatenate", concatenate},
@@ -79,6 +79,6 @@ const Entry table[] = {
 
 } // namespace
 
-ArrayRef<Entry> shapeEntries() { return table; }
+ArrayRef<OperatorEntry> shapeEntries() { return table; }
 
 } // namespace dlc::stablehlo

@@ -16,7 +16,7 @@ Value dilate(Build &b, Value x, Value scalar, int64_t axis, int64_t interior) {
   return b.sliceAxis(b.reshape(apart, shape), axis, 0, shape[axis] - interior);
 }
 
-Value asIndices(Build &b, Value indices) {
+Value castToIndexType(Build &b, Value indices) {
   Type element = b.elem(indices);
   if (element == b.i32 || element == b.i64)
     return indices;
@@ -58,20 +58,20 @@ void pad(Node &n, Build &b) {
 
 /// Start index of a slice along one dimension, clamped so that the slice is inside the operand.
 /// `known` is set if the index is a constant.
-struct Start {
+struct SliceStart {
   Value value; ///< the start as a scalar
   std::optional<int64_t> known;
 };
 
-Start startOf(Build &b, Value start, int64_t size, int64_t part) {
-  Value index = asIndices(b, start);
+SliceStart clampSliceStart(Build &b, Value start, int64_t size, int64_t part) {
+  Value index = castToIndexType(b, start);
   Value clamped = clampIndices(b, index, b.scalarInt(b.elem(index), size - part));
   auto known = b.known(clamped);
   return {clamped, known ? std::optional(known->getInt(0)) : std::nullopt};
 }
 
 /// Returns a vector of the indices start, start + 1, .., start + count - 1.
-Value indicesFrom(Build &b, const Start &start, int64_t count) {
+Value buildIndexRange(Build &b, const SliceStart &start, int64_t count) {
   return b.add(b.reshape(start.value, {1}), b.iota(b.elem(start.value), {count}, 0));
 }
 
@@ -85,16 +85,16 @@ void dynamicSlice(Node &n, Build &b) {
     const int64_t size = b.dim(x, int64_t(d));
     if (sizes[d] == size)
       continue;
-    Start start = startOf(b, n.in(d + 1), size, sizes[d]);
+    SliceStart start = clampSliceStart(b, n.in(d + 1), size, sizes[d]);
     x = start.known ? b.sliceAxis(x, int64_t(d), *start.known, sizes[d])
-                    : b.gather(x, indicesFrom(b, start, sizes[d]), int64_t(d));
+                    : b.gather(x, buildIndexRange(b, start, sizes[d]), int64_t(d));
   }
   n.set(x);
 }
 
 /// Replaces the elements of x from the constant index `start` on along one axis by the update, as a
 /// concatenation.
-Value replaceKnown(Build &b, Value x, Value update, int64_t axis, int64_t start) {
+Value updateAtConstantStart(Build &b, Value x, Value update, int64_t axis, int64_t start) {
   const int64_t size = b.dim(x, axis), end = start + b.dim(update, axis);
   Values parts;
   if (start > 0)
@@ -108,14 +108,14 @@ Value replaceKnown(Build &b, Value x, Value update, int64_t axis, int64_t start)
 /// Replaces a slice of x at computed start indices by the update, as a scatter_nd. The index tuples
 /// have one component for each dimension up to the last one that the update does not cover as a
 /// whole.
-Value replaceComputed(Build &b, Value x, Value update, ArrayRef<Start> starts) {
+Value updateAtComputedStarts(Build &b, Value x, Value update, ArrayRef<SliceStart> starts) {
   const int64_t depth = int64_t(starts.size());
   Dims places(b.shape(update).take_front(depth).vec());
   Values tuple;
   for (int64_t d = 0; d < depth; ++d) {
     Dims shape(size_t(depth), 1);
     shape[d] = places[d];
-    Value indices = b.reshape(indicesFrom(b, starts[d], places[d]), shape);
+    Value indices = b.reshape(buildIndexRange(b, starts[d], places[d]), shape);
     tuple.push_back(b.expandDims(b.broadcast(b.cast(indices, b.i64), places), depth));
   }
   auto none = ScatterReductionAttr::get(b.context, ScatterReduction::none);
@@ -128,10 +128,10 @@ void dynamicUpdateSlice(Node &n, Build &b) {
   if (!b.require(b.rank(update) == rank && int64_t(n.ins.size()) == rank + 2,
                  "required: an update of the operand's rank and a start for each dimension"))
     return;
-  SmallVector<Start> starts;
+  SmallVector<SliceStart> starts;
   Dims partial;
   for (int64_t d = 0; d < rank && b.ok(); ++d) {
-    starts.push_back(startOf(b, n.in(size_t(d) + 2), b.dim(x, d), b.dim(update, d)));
+    starts.push_back(clampSliceStart(b, n.in(size_t(d) + 2), b.dim(x, d), b.dim(update, d)));
     if (b.dim(update, d) != b.dim(x, d))
       partial.push_back(d);
   }
@@ -140,12 +140,12 @@ void dynamicUpdateSlice(Node &n, Build &b) {
   if (partial.empty())
     return n.set(update);
   if (partial.size() == 1 && starts[partial[0]].known)
-    return n.set(replaceKnown(b, x, update, partial[0], *starts[partial[0]].known));
+    return n.set(updateAtConstantStart(b, x, update, partial[0], *starts[partial[0]].known));
   starts.resize(size_t(partial.back()) + 1);
-  n.set(replaceComputed(b, x, update, starts));
+  n.set(updateAtComputedStarts(b, x, update, starts));
 }
 
-const Entry table[] = {
+const OperatorEntry table[] = {
     {"stablehlo.dynamic_slice", dynamicSlice},
     {"stablehlo.dynamic_update_slice", dynamicUpdateSlice},
     {"stablehlo.pad", pad},
@@ -154,6 +154,6 @@ const Entry table[] = {
 
 } // namespace
 
-ArrayRef<Entry> sliceEntries() { return table; }
+ArrayRef<OperatorEntry> sliceEntries() { return table; }
 
 } // namespace dlc::stablehlo

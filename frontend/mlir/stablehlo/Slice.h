@@ -11,7 +11,7 @@ namespace dlc::stablehlo {
 Value dilate(Build &b, Value x, Value scalar, int64_t axis, int64_t interior);
 
 /// Casts indices to i32 or i64, the index types of dlc's gather and scatter operations.
-Value asIndices(Build &b, Value indices);
+Value castToIndexType(Build &b, Value indices);
 
 /// Clamps indices to the range from 0 to `high`.
 Value clampIndices(Build &b, Value indices, Value high);

@@ -11,7 +11,7 @@ namespace dlc::stablehlo {
 namespace {
 
 /// Returns sample values that cover every ordering that a comparator can distinguish.
-std::vector<double> sampleValues(Type element) {
+std::vector<double> makeSampleValues(Type element) {
   if (element.isInteger(1))
     return {0, 1};
   if (!isa<FloatType>(element))
@@ -22,7 +22,7 @@ std::vector<double> sampleValues(Type element) {
 }
 
 /// Returns a vector of `count` samples, where at(i) is the value of sample i.
-template <typename F> ref::Tensor fill(Type element, int64_t count, F at) {
+template <typename F> ref::Tensor makeSampleTensor(Type element, int64_t count, F at) {
   auto tensor = ref::Tensor::empty(RankedTensorType::get({count}, element));
   for (int64_t i = 0; i < count; ++i)
     tensor.setDouble(i, at(i));
@@ -32,8 +32,8 @@ template <typename F> ref::Tensor fill(Type element, int64_t count, F at) {
 /// Returns whether the comparator sorts operand `key` in the order of dlc.topk (NaN is larger than
 /// every number) and ignores the other operands. `others` is the value of the other operands' first
 /// arguments in the samples.
-bool comparesKey(Node &n, Build &b, size_t key, bool isDescending, double others) {
-  std::vector<double> values = sampleValues(b.elem(n.in(key)));
+bool sortsByKey(Node &n, Build &b, size_t key, bool isDescending, double others) {
+  std::vector<double> values = makeSampleValues(b.elem(n.in(key)));
   const int64_t size = int64_t(values.size()), count = size * size;
   std::vector<ref::Tensor> arguments;
   for (size_t i = 0; i < 2 * n.ins.size(); ++i) {
@@ -42,7 +42,7 @@ bool comparesKey(Node &n, Build &b, size_t key, bool isDescending, double others
         return i % 2 ? 1 - others : others;
       return values[i % 2 ? s % size : s / size];
     };
-    arguments.push_back(fill(b.elem(n.in(i / 2)), count, value));
+    arguments.push_back(makeSampleTensor(b.elem(n.in(i / 2)), count, value));
   }
   auto results = n.importer.evaluate(n.op->getRegion(0), arguments);
   if (!results || results->size() != 1)
@@ -63,23 +63,23 @@ bool comparesKey(Node &n, Build &b, size_t key, bool isDescending, double others
   return agrees || isOpen;
 }
 
-struct Order {
+struct SortOrder {
   size_t key;
   bool isDescending;
 };
 
-std::optional<Order> orderOf(Node &n, Build &b) {
-  if (!onlyCompares(n.op->getRegion(0)))
+std::optional<SortOrder> matchSortOrder(Node &n, Build &b) {
+  if (!hasOnlyComparisons(n.op->getRegion(0)))
     return std::nullopt;
   for (size_t key = 0; key < n.ins.size(); ++key)
     for (bool isDescending : {false, true})
-      if (comparesKey(n, b, key, isDescending, 0) && comparesKey(n, b, key, isDescending, 1))
-        return Order{key, isDescending};
+      if (sortsByKey(n, b, key, isDescending, 0) && sortsByKey(n, b, key, isDescending, 1))
+        return SortOrder{key, isDescending};
   return std::nullopt;
 }
 
 /// Returns the values and the indices of the k largest or smallest elements along an axis.
-std::pair<Value, Value> topk(Build &b, Value x, int64_t k, int64_t axis, bool isLargest) {
+std::pair<Value, Value> buildTopK(Build &b, Value x, int64_t k, int64_t axis, bool isLargest) {
   Type element = b.elem(x);
   std::vector<Value> found = b.ops<TopKOp>({b.isBool(x) ? b.cast(x, b.i32) : x},
                                            {b.attr("k", k), b.attr("axis", axis),
@@ -100,13 +100,13 @@ void sort(Node &n, Build &b) {
       n.set(i, n.in(i));
     return;
   }
-  auto order = orderOf(n, b);
+  auto order = matchSortOrder(n, b);
   if (!b.require(bool(order),
                  "required: a comparator that compares one operand by LT or GT; found: "
                  "another comparator; sort by one key at a time"))
     return;
   auto [values, indices] =
-      topk(b, n.in(order->key), b.dim(n.in(0), axis), axis, order->isDescending);
+      buildTopK(b, n.in(order->key), b.dim(n.in(0), axis), axis, order->isDescending);
   for (size_t i = 0; i < n.ins.size() && b.ok(); ++i)
     n.set(i, i == order->key ? values
                              : b.op<GatherElementsOp>({n.in(i), indices}, {b.attr("axis", axis)}));
@@ -116,18 +116,18 @@ void topK(Node &n, Build &b) {
   const int64_t rank = b.rank(n.in(0));
   if (!b.require(rank > 0, "required: an operand of rank 1 or more"))
     return;
-  auto [values, indices] = topk(b, n.in(0), n.integer("k"), rank - 1, true);
+  auto [values, indices] = buildTopK(b, n.in(0), n.integer("k"), rank - 1, true);
   n.set(0, values);
   n.set(1, b.cast(indices, n.resultElement(1)));
 }
 
-const Entry table[] = {
+const OperatorEntry table[] = {
     {"chlo.top_k", topK},
     {"stablehlo.sort", sort},
 };
 
 } // namespace
 
-ArrayRef<Entry> sortEntries() { return table; }
+ArrayRef<OperatorEntry> sortEntries() { return table; }
 
 } // namespace dlc::stablehlo

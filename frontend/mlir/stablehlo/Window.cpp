@@ -16,12 +16,12 @@ struct Window {
   Padding padding;
 };
 
-Window windowOf(Node &n, size_t rank) {
+Window readWindow(Node &n, size_t rank) {
   return {n.ints("window_dimensions", rank, 1), n.ints("window_strides", rank, 1),
           n.ints("window_dilations", rank, 1), n.padding(rank)};
 }
 
-int64_t elements(const Window &w) {
+int64_t countWindowElements(const Window &w) {
   int64_t count = 1;
   for (int64_t size : w.size)
     count *= size;
@@ -37,10 +37,10 @@ bool isTrivial(const Window &w, size_t d) {
 
 /// Order of dimensions for pooling as [N, C, spatial..]: dimensions without windows become N and C,
 /// and dimensions with windows become the spatial ones.
-struct Arrangement {
+struct PoolDimOrder {
   Dims plain, spatial;
 
-  explicit Arrangement(const Window &w) {
+  explicit PoolDimOrder(const Window &w) {
     for (size_t d = 0; d < w.size.size(); ++d)
       (isTrivial(w, d) ? plain : spatial).push_back(int64_t(d));
   }
@@ -58,7 +58,7 @@ struct Arrangement {
   }
 };
 
-Value toPool(Build &b, Value x, const Arrangement &a) {
+Value toPoolLayout(Build &b, Value x, const PoolDimOrder &a) {
   Dims shape{1, 1};
   for (auto [i, d] : llvm::enumerate(a.plain))
     shape[i + 1 == a.plain.size() && i > 0 ? 1 : 0] *= b.dim(x, d);
@@ -67,7 +67,7 @@ Value toPool(Build &b, Value x, const Arrangement &a) {
   return b.reshape(b.transpose(x, a.order()), shape);
 }
 
-Value fromPool(Build &b, Value y, const Arrangement &a, ArrayRef<int64_t> shape) {
+Value fromPoolLayout(Build &b, Value y, const PoolDimOrder &a, ArrayRef<int64_t> shape) {
   Dims order = a.order(), ordered, inverse(order.size());
   for (auto [i, d] : llvm::enumerate(order)) {
     ordered.push_back(shape[d]);
@@ -76,7 +76,7 @@ Value fromPool(Build &b, Value y, const Arrangement &a, ArrayRef<int64_t> shape)
   return b.transpose(b.reshape(y, ordered), inverse);
 }
 
-SmallVector<NamedAttribute> poolAttributes(Build &b, const Window &w, const Arrangement &a) {
+SmallVector<NamedAttribute> poolAttributes(Build &b, const Window &w, const PoolDimOrder &a) {
   return {b.attr("window", ArrayRef(a.select(w.size))),
           b.attr("strides", ArrayRef(a.select(w.strides))),
           b.attr("dilations", ArrayRef(a.select(w.dilations))),
@@ -89,9 +89,10 @@ SmallVector<NamedAttribute> poolAttributes(Build &b, const Window &w, const Arra
 /// Imports a reduce_window that is a cumulative sum or product, as JAX writes them: along a single
 /// dimension, each window covers all elements up to its own (or, in reverse, from its own on).
 /// Returns null for other windows.
-Value cumulative(Build &b, Combine kind, Value x, const Window &w) {
-  Arrangement a(w);
-  if ((kind != Combine::Add && kind != Combine::Mul) || a.spatial.size() != 1 || b.isBool(x))
+Value buildCumulative(Build &b, CombineKind kind, Value x, const Window &w) {
+  PoolDimOrder a(w);
+  if ((kind != CombineKind::Add && kind != CombineKind::Mul) || a.spatial.size() != 1 ||
+      b.isBool(x))
     return {};
   const int64_t axis = a.spatial[0], size = b.dim(x, axis), low = w.padding.low[axis],
                 high = w.padding.high[axis];
@@ -100,7 +101,7 @@ Value cumulative(Build &b, Combine kind, Value x, const Window &w) {
       low + high != size - 1 || (low != 0 && high != 0))
     return {};
   SmallVector<NamedAttribute> attributes{
-      b.attr("kind", ReduceKindAttr::get(b.context, *reduceKindOf(kind))), b.attr("axis", axis)};
+      b.attr("kind", ReduceKindAttr::get(b.context, *toReduceKind(kind))), b.attr("axis", axis)};
   if (isReverse)
     attributes.push_back(b.attrUnit("reverse"));
   return b.op<CumulativeOp>({x}, attributes);
@@ -109,33 +110,33 @@ Value cumulative(Build &b, Combine kind, Value x, const Window &w) {
 /// Imports a reduce_window of floats as pooling: a maximum as max pooling, a minimum as the negated
 /// maximum of -x, and a sum as the average times the number of window elements. Returns null for
 /// other reductions.
-Value pool(Node &n, Build &b, Combine kind, Value x, const Window &w) {
-  Arrangement a(w);
-  const bool isExtreme = kind == Combine::Max || kind == Combine::Min;
-  if (!b.isFloat(x) || !a.isPoolable() || (!isExtreme && kind != Combine::Add))
+Value buildPool(Node &n, Build &b, CombineKind kind, Value x, const Window &w) {
+  PoolDimOrder a(w);
+  const bool isExtreme = kind == CombineKind::Max || kind == CombineKind::Min;
+  if (!b.isFloat(x) || !a.isPoolable() || (!isExtreme && kind != CombineKind::Add))
     return {};
-  Value pooled = toPool(b, x, a);
+  Value pooled = toPoolLayout(b, x, a);
   SmallVector<NamedAttribute> attributes = poolAttributes(b, w, a);
-  if (kind == Combine::Add) {
+  if (kind == CombineKind::Add) {
     attributes.push_back(b.attr("counted_high", ArrayRef(a.select(w.padding.high))));
     attributes.push_back(b.attrUnit("include_pad"));
-    pooled = b.mul(b.op<AvgPoolOp>({pooled}, attributes), double(elements(w)));
-  } else if (kind == Combine::Max) {
+    pooled = b.mul(b.op<AvgPoolOp>({pooled}, attributes), double(countWindowElements(w)));
+  } else if (kind == CombineKind::Max) {
     pooled = b.op<MaxPoolOp>({pooled}, attributes);
   } else {
     pooled = b.unary<NegOp>(b.op<MaxPoolOp>({b.unary<NegOp>(pooled)}, attributes));
   }
-  return fromPool(b, pooled, a, n.resultShape());
+  return fromPoolLayout(b, pooled, a, n.resultShape());
 }
 
 /// Imports any reduce_window by unrolling the window: combines one strided slice of the padded
 /// operand for each window element.
-Value unrolled(Node &n, Build &b, Combine kind, Value x, const Window &w) {
-  if (!b.require(elements(w) <= maxUnrolledWindow,
+Value unrollWindow(Node &n, Build &b, CombineKind kind, Value x, const Window &w) {
+  if (!b.require(countWindowElements(w) <= maxUnrolledWindow,
                  "required: windows of at most " + Twine(maxUnrolledWindow) +
-                     " elements for this reduction; found: " + Twine(elements(w))))
+                     " elements for this reduction; found: " + Twine(countWindowElements(w))))
     return {};
-  x = b.pad(x, identityOf(b, kind, b.elem(x)), PadMode::constant, w.padding.low, w.padding.high);
+  x = b.pad(x, buildIdentity(b, kind, b.elem(x)), PadMode::constant, w.padding.low, w.padding.high);
   Dims sizes = n.resultShape();
   Value result;
   ref::forEachIndex(w.size, [&](const std::vector<int64_t> &index) {
@@ -143,22 +144,22 @@ Value unrolled(Node &n, Build &b, Combine kind, Value x, const Window &w) {
     for (size_t d = 0; d < index.size(); ++d)
       start.push_back(index[d] * w.dilations[d]);
     Value part = b.slice(x, start, sizes, w.strides);
-    result = result ? combine(b, kind, result, part) : part;
+    result = result ? buildCombine(b, kind, result, part) : part;
   });
   return result;
 }
 
 void reduceWindow(Node &n, Build &b) {
-  auto kind = combineOf(n.op->getRegion(0));
+  auto kind = matchCombineKind(n.op->getRegion(0));
   if (!b.require(kind && n.ins.size() == 2,
                  "required: one operand, and a region that is one of add, multiply, maximum, "
                  "minimum, and, or, xor of its two arguments; found: another region"))
     return;
   Value x = n.in(0), init = n.in(1);
   const size_t rank = b.dims(x).size();
-  Window w = windowOf(n, rank);
+  Window w = readWindow(n, rank);
   Dims base = n.ints("base_dilations", rank, 1);
-  Value identity = identityOf(b, *kind, b.elem(x));
+  Value identity = buildIdentity(b, *kind, b.elem(x));
   for (size_t d = 0; d < rank; ++d)
     x = dilate(b, x, identity, int64_t(d), base[d] - 1);
   auto isNegative = [](int64_t value) { return value < 0; };
@@ -168,12 +169,12 @@ void reduceWindow(Node &n, Build &b) {
   }
   if (!b.ok())
     return;
-  Value y = cumulative(b, *kind, x, w);
+  Value y = buildCumulative(b, *kind, x, w);
   if (!y && b.ok())
-    y = pool(n, b, *kind, x, w);
+    y = buildPool(n, b, *kind, x, w);
   if (!y && b.ok())
-    y = unrolled(n, b, *kind, x, w);
-  n.set(isIdentity(b, *kind, init) ? y : combine(b, *kind, y, init));
+    y = unrollWindow(n, b, *kind, x, w);
+  n.set(isIdentityElement(b, *kind, init) ? y : buildCombine(b, *kind, y, init));
 }
 
 //===--- select_and_scatter -------------------------------------------------------------===//
@@ -196,32 +197,33 @@ bool selectsFirstMaximum(Region &region) {
 void selectAndScatter(Node &n, Build &b) {
   Value x = n.in(0), source = n.in(1);
   const size_t rank = b.dims(x).size();
-  Window w = windowOf(n, rank);
-  Arrangement a(w);
+  Window w = readWindow(n, rank);
+  PoolDimOrder a(w);
   if (!b.require(selectsFirstMaximum(n.op->getRegion(0)) &&
-                     combineOf(n.op->getRegion(1)) == Combine::Add && b.isFloat(x) &&
-                     isIdentity(b, Combine::Add, n.in(2)) && a.isPoolable() && elements(w) <= 256,
+                     matchCombineKind(n.op->getRegion(1)) == CombineKind::Add && b.isFloat(x) &&
+                     isIdentityElement(b, CombineKind::Add, n.in(2)) && a.isPoolable() &&
+                     countWindowElements(w) <= 256,
                  "required: floats, the comparison GE, the update add, the initial value 0, and "
                  "windows of at most 256 elements in at most 3 dimensions, as the gradient of max "
                  "pooling has; found: another form"))
     return;
   SmallVector<NamedAttribute> attributes = poolAttributes(b, w, a);
-  Value pooled = toPool(b, x, a);
+  Value pooled = toPoolLayout(b, x, a);
   std::vector<Value> forward = b.ops<MaxPoolPositionsOp>({pooled}, attributes);
   if (!b.ok())
     return;
   attributes.push_back(b.attr("spatial", b.shape(pooled).drop_front(2)));
-  Value gradient = b.op<MaxPoolGradOp>({toPool(b, source, a), forward[1]}, attributes);
-  n.set(fromPool(b, gradient, a, n.resultShape()));
+  Value gradient = b.op<MaxPoolGradOp>({toPoolLayout(b, source, a), forward[1]}, attributes);
+  n.set(fromPoolLayout(b, gradient, a, n.resultShape()));
 }
 
-const Entry table[] = {
+const OperatorEntry table[] = {
     {"stablehlo.reduce_window", reduceWindow},
     {"stablehlo.select_and_scatter", selectAndScatter},
 };
 
 } // namespace
 
-ArrayRef<Entry> windowEntries() { return table; }
+ArrayRef<OperatorEntry> windowEntries() { return table; }
 
 } // namespace dlc::stablehlo

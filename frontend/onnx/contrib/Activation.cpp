@@ -11,7 +11,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-Value geluOf(Build &b, Value x, bool approximate) {
+Value buildGelu(Build &b, Value x, bool approximate) {
   SmallVector<NamedAttribute> attributes;
   if (approximate)
     attributes.push_back(b.attrUnit("approximate"));
@@ -20,9 +20,9 @@ Value geluOf(Build &b, Value x, bool approximate) {
 
 Value biased(Node &n, Build &b) { return n.has(1) ? b.add(n.in(0), n.in(1)) : n.in(0); }
 
-void biasGelu(Node &n, Build &b) { n.set(0, geluOf(b, biased(n, b), false)); }
+void biasGelu(Node &n, Build &b) { n.set(0, buildGelu(b, biased(n, b), false)); }
 
-void fastGelu(Node &n, Build &b) { n.set(0, geluOf(b, biased(n, b), true)); }
+void fastGelu(Node &n, Build &b) { n.set(0, buildGelu(b, biased(n, b), true)); }
 
 void quickGelu(Node &n, Build &b) {
   Value x = n.in(0);
@@ -37,7 +37,7 @@ void biasSplitGelu(Node &n, Build &b) {
   if (!b.require(size % 2 == 0, "the last dimension must be even, and is " + Twine(size)))
     return;
   Value left = b.sliceAxis(x, last, 0, size / 2), right = b.sliceAxis(x, last, size / 2, size / 2);
-  n.set(0, b.mul(left, geluOf(b, right, false)));
+  n.set(0, b.mul(left, buildGelu(b, right, false)));
 }
 
 /// ScaledSiLU: the SiLU of scale * x, where the scale is an input or the attribute `alpha`.
@@ -60,33 +60,35 @@ using Parameters = ArrayRef<double>;
 /// LinearAttentionGate: computes the decay and the update rate that are inputs of LinearAttention.
 void linearAttentionGate(Node &n, Build &b) {
   Value a = n.in(0), rate = n.in(3);
-  Value decay = b.mul(softplusOf(b, b.add(b.widen(a), b.widen(n.in(1)))), b.widen(n.in(2)));
+  Value decay = b.mul(buildSoftplus(b, b.add(b.widen(a), b.widen(n.in(1)))), b.widen(n.in(2)));
   n.set(0, b.cast(decay, b.elem(a)));
   if (n.hasOutput(1) && b.require(bool(rate), "input 'b' is required if its output is used"))
     n.set(1, b.cast(b.sigmoid(b.widen(rate)), b.elem(rate)));
 }
 
-struct Fused {
+struct FusedActivation {
   const char *name;
   std::vector<double> parameters;
   Value (*build)(Build &b, Value x, Parameters parameters);
 };
 
-const Fused fused[] = {
+const FusedActivation fused[] = {
     {"Relu", {}, [](Build &b, Value x, Parameters) { return b.unary<ReluOp>(x); }},
     {"Tanh", {}, [](Build &b, Value x, Parameters) { return b.unary<TanhOp>(x); }},
     {"Sigmoid", {}, [](Build &b, Value x, Parameters) { return b.sigmoid(x); }},
-    {"Softplus", {}, [](Build &b, Value x, Parameters) { return softplusOf(b, x); }},
-    {"Softsign", {}, [](Build &b, Value x, Parameters) { return softsignOf(b, x); }},
-    {"LeakyRelu", {0.01f}, [](Build &b, Value x, Parameters p) { return leakyReluOf(b, x, p[0]); }},
-    {"Elu", {1}, [](Build &b, Value x, Parameters p) { return eluOf(b, x, p[0]); }},
+    {"Softplus", {}, [](Build &b, Value x, Parameters) { return buildSoftplus(b, x); }},
+    {"Softsign", {}, [](Build &b, Value x, Parameters) { return buildSoftsign(b, x); }},
+    {"LeakyRelu",
+     {0.01f},
+     [](Build &b, Value x, Parameters p) { return buildLeakyRelu(b, x, p[0]); }},
+    {"Elu", {1}, [](Build &b, Value x, Parameters p) { return buildElu(b, x, p[0]); }},
     {"Clip",
      {std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()},
      [](Build &b, Value x, Parameters p) { return b.clamp(x, p[0], p[1]); }},
     {"HardSigmoid",
      {0.2f, 0.5},
-     [](Build &b, Value x, Parameters p) { return hardSigmoidOf(b, x, p[0], p[1]); }},
-    {"HardSwish", {}, [](Build &b, Value x, Parameters) { return hardSwishOf(b, x); }},
+     [](Build &b, Value x, Parameters p) { return buildHardSigmoid(b, x, p[0], p[1]); }},
+    {"HardSwish", {}, [](Build &b, Value x, Parameters) { return buildHardSwish(b, x); }},
 };
 
 const Operator table[] = {
@@ -101,11 +103,11 @@ const Operator table[] = {
 
 } // namespace
 
-Value fusedActivation(Build &b, Value x, StringRef name, ArrayRef<double> parameters) {
+Value buildFusedActivation(Build &b, Value x, StringRef name, ArrayRef<double> parameters) {
   if (name.empty())
     return x;
   SmallVector<StringRef> known;
-  for (const Fused &f : fused) {
+  for (const FusedActivation &f : fused) {
     known.push_back(f.name);
     if (name != f.name)
       continue;

@@ -9,7 +9,7 @@ namespace dlc::onnxfront {
 /// Applies the activation function with the given name, such as Relu, which is an attribute of a
 /// fused operator. Missing parameters have the activation's defaults. An empty name means no
 /// activation.
-Value fusedActivation(Build &b, Value x, StringRef name, ArrayRef<double> parameters);
+Value buildFusedActivation(Build &b, Value x, StringRef name, ArrayRef<double> parameters);
 
 } // namespace dlc::onnxfront
 

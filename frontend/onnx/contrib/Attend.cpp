@@ -5,13 +5,13 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-Value causalMask(Build &b, int64_t T, int64_t S, int64_t past) {
+Value buildCausalMask(Build &b, int64_t T, int64_t S, int64_t past) {
   Value key = b.iota(b.i64, {1, 1, 1, S}, 3), query = b.iota(b.i64, {1, 1, T, 1}, 2);
   return b.compare(Predicate::le, key, past ? b.add(query, double(past)) : query);
 }
 
 /// Builds attention as one dlc.attention.
-static Value attendAtOnce(Build &b, const Attend &a) {
+static Value buildAttentionOp(Build &b, const AttentionOperands &a) {
   SmallVector<NamedAttribute> attributes{b.attrFloat("scale", a.scale)};
   SmallVector<Value> operands{b.widen(a.q), b.widen(a.k), b.widen(a.v)};
   Value mask = a.added && b.isHalf(a.added) ? b.widen(a.added) : a.added;
@@ -19,7 +19,7 @@ static Value attendAtOnce(Build &b, const Attend &a) {
     attributes.push_back(b.attrUnit("causal"));
   Value seen = a.seen;
   if (a.causal && (mask || seen)) {
-    Value own = causalMask(b, b.dim(a.q, 2), b.dim(a.k, 2), 0);
+    Value own = buildCausalMask(b, b.dim(a.q, 2), b.dim(a.k, 2), 0);
     seen = seen ? b.both(seen, own) : own;
   }
   if (mask && seen)
@@ -29,12 +29,12 @@ static Value attendAtOnce(Build &b, const Attend &a) {
   return b.cast(b.op<AttentionOp>(operands, attributes), b.elem(a.v));
 }
 
-Value attend(Build &b, const Attend &a) {
+Value buildAttention(Build &b, const AttentionOperands &a) {
   if (!b.require(b.rank(a.q) == 4 && b.rank(a.k) == 4 && b.rank(a.v) == 4,
                  "queries, keys and values must have heads"))
     return {};
   if (a.softcap == 0 && !a.sink)
-    return attendAtOnce(b, a);
+    return buildAttentionOp(b, a);
   Value scores = b.mul(b.matmul(b.widen(a.q), b.widen(a.k), false, true), a.scale);
   if (a.softcap != 0)
     scores = b.mul(b.unary<TanhOp>(b.div(scores, a.softcap)), a.softcap);
@@ -42,7 +42,7 @@ Value attend(Build &b, const Attend &a) {
     scores = b.add(scores, b.widen(a.added));
   Value seen = a.seen;
   if (a.causal) {
-    Value own = causalMask(b, b.dim(a.q, 2), b.dim(a.k, 2), 0);
+    Value own = buildCausalMask(b, b.dim(a.q, 2), b.dim(a.k, 2), 0);
     seen = seen ? b.both(seen, own) : own;
   }
   if (seen)

@@ -8,7 +8,7 @@ namespace dlc::onnxfront {
 
 /// Operands and settings of attention: softmax(scale * q k^T + added) v with scores masked by
 /// `seen`, for q [B, heads, T, D], k [B, heads, S, D] and v [B, heads, S, E].
-struct Attend {
+struct AttentionOperands {
   Value q, k, v;
   double scale = 1;
   /// Additive attention bias: added to the scores, broadcast to [B, heads, T, S]. May be null.
@@ -26,10 +26,10 @@ struct Attend {
 };
 
 /// Builds the attention and returns its output [B, heads, T, E].
-Value attend(Build &b, const Attend &a);
+Value buildAttention(Build &b, const AttentionOperands &a);
 
 /// Returns a causal mask [1, 1, T, S] with an offset: query t attends to the keys s <= past + t.
-Value causalMask(Build &b, int64_t T, int64_t S, int64_t past);
+Value buildCausalMask(Build &b, int64_t T, int64_t S, int64_t past);
 
 } // namespace dlc::onnxfront
 

@@ -7,7 +7,7 @@ namespace dlc::onnxfront {
 namespace {
 
 /// Settings of the attention operators, from their attributes and their optional inputs.
-struct Settings {
+struct AttentionSettings {
   int64_t heads;
   double scale, filter;
   bool causal;
@@ -16,7 +16,7 @@ struct Settings {
 
 /// Reads the settings of an attention operator. Returns false after an error for an unsupported
 /// attribute.
-bool settingsOf(Node &n, Build &b, Settings &s) {
+bool readSettings(Node &n, Build &b, AttentionSettings &s) {
   s.heads = n.integer("num_heads", 0);
   s.scale = n.real("scale", 0);
   s.filter = n.real("mask_filter_value", -10000);
@@ -33,7 +33,7 @@ bool settingsOf(Node &n, Build &b, Settings &s) {
 /// Converts the key mask to an additive mask of the scores [B, heads, T, S]: 0, or
 /// `mask_filter_value` for masked keys. The mask is given as lengths [B], as ends and starts [2 *
 /// B], or as integers [B, S] or [B, T, S] that are positive for keys that are not masked.
-Value addedMask(Build &b, const Settings &s, int64_t B, int64_t T, int64_t S) {
+Value buildAdditiveMask(Build &b, const AttentionSettings &s, int64_t B, int64_t T, int64_t S) {
   Value mask = s.mask, seen;
   Value key = b.iota(b.i64, {1, 1, 1, S}, 3);
   int64_t rank = b.rank(mask);
@@ -58,15 +58,16 @@ Value addedMask(Build &b, const Settings &s, int64_t B, int64_t T, int64_t S) {
 
 /// Computes attention for queries, keys and values [B, heads, .., size]. Keys and values include
 /// those of earlier positions.
-Value attention(Build &b, const Settings &s, Value q, Value k, Value v) {
+Value attention(Build &b, const AttentionSettings &s, Value q, Value k, Value v) {
   if (!b.ok())
     return {};
   int64_t B = b.dim(q, 0), T = b.dim(q, 2), S = b.dim(k, 2);
-  Attend a{q, k, v, s.scale != 0 ? s.scale : 1 / std::sqrt(double(b.dim(q, 3))), s.added};
+  AttentionOperands a{q, k, v, s.scale != 0 ? s.scale : 1 / std::sqrt(double(b.dim(q, 3))),
+                      s.added};
   if (a.added)
     a.added = b.widen(a.added);
   if (s.mask) {
-    Value more = addedMask(b, s, B, T, S);
+    Value more = buildAdditiveMask(b, s, B, T, S);
     a.added = a.added ? b.add(a.added, more) : more;
   }
   if (a.added &&
@@ -78,13 +79,14 @@ Value attention(Build &b, const Settings &s, Value q, Value k, Value v) {
   if (s.causal && S == T)
     a.causal = true;
   else if (s.causal)
-    a.seen = causalMask(b, T, S, S - T);
-  return joinHeads(b, attend(b, a));
+    a.seen = buildCausalMask(b, T, S, S - T);
+  return joinHeads(b, buildAttention(b, a));
 }
 
 /// Computes attention of queries, keys and values that are the columns of one projection [B, T, Q +
 /// K + V]. `past` contains earlier keys and values [2, B, heads, P, size].
-void projected(Node &n, Build &b, const Settings &s, Value all, Dims sizes, Value past) {
+void attendProjectedColumns(Node &n, Build &b, const AttentionSettings &s, Value all, Dims sizes,
+                            Value past) {
   int64_t size = b.rank(all) == 3 ? b.dim(all, 2) : 0;
   if (sizes.empty())
     sizes = {size / 3, size / 3, size / 3};
@@ -110,9 +112,9 @@ void projected(Node &n, Build &b, const Settings &s, Value all, Dims sizes, Valu
     n.set(1, b.stack({k, v}, 0));
 }
 
-void fromWeights(Node &n, Build &b) {
-  Settings s;
-  if (!settingsOf(n, b, s))
+void attentionFromWeights(Node &n, Build &b) {
+  AttentionSettings s;
+  if (!readSettings(n, b, s))
     return;
   s.mask = n.in(3);
   s.added = n.in(5);
@@ -122,29 +124,30 @@ void fromWeights(Node &n, Build &b) {
   Value all = b.matmul(x, w);
   if (n.has(2))
     all = b.add(all, n.in(2));
-  projected(n, b, s, all, n.integers("qkv_hidden_sizes"), n.in(4));
+  attendProjectedColumns(n, b, s, all, n.integers("qkv_hidden_sizes"), n.in(4));
 }
 
-void quantisedWeights(Node &n, Build &b) {
-  Settings s;
-  if (!settingsOf(n, b, s))
+void attentionFromQuantizedWeights(Node &n, Build &b) {
+  AttentionSettings s;
+  if (!readSettings(n, b, s))
     return;
   s.mask = n.in(5);
   Value x = n.in(0), w = n.in(1);
   if (!b.require(b.rank(x) == 3 && b.rank(w) == 2, "the input must have rank 3, the weights 2"))
     return;
-  Quantization xq = quantizationOf(n, b, 3, 6, b.elem(x)),
-               wq = quantizationOf(n, b, 4, 7, b.elem(w), b.dim(w, 1));
+  QuantizationParams xq = readQuantization(n, b, 3, 6, b.elem(x)),
+                     wq = readQuantization(n, b, 4, 7, b.elem(w), b.dim(w, 1));
   if (b.ok())
-    projected(n, b, s, b.add(quantizedProduct(b, x, xq, w, wq), n.in(2)), {}, n.in(8));
+    attendProjectedColumns(n, b, s, b.add(buildQuantizedMatmul(b, x, xq, w, wq), n.in(2)), {},
+                           n.in(8));
 }
 
 /// MultiHeadAttention. Queries, keys and values are separate tensors, or all are packed in the
 /// query [B, T, heads, 3, size], or keys and values are packed in the key [B, S, heads, 2, size].
 /// Key and value may also be split into heads already: [B, heads, S, size].
-void multiHead(Node &n, Build &b) {
-  Settings s;
-  if (!settingsOf(n, b, s) ||
+void multiHeadAttention(Node &n, Build &b) {
+  AttentionSettings s;
+  if (!readSettings(n, b, s) ||
       !b.require(!n.has(8) && !n.has(9),
                  "inputs 'past_sequence_length' and 'cache_indirection', of "
                  "shared buffers, are not supported"))
@@ -213,17 +216,18 @@ void rotaryEmbedding(Node &n, Build &b) {
   if (b.rank(positions) == 1)
     positions = b.add(b.reshape(positions, {1, 1}), b.iota(b.i64, {1, b.dim(x, 2)}, 1));
   auto rows = [&](int64_t i) { return gatherAlong(b, n.in(i), positions, 0); };
-  Value y = rotate(b, x, rows(2), rows(3), n.integer("interleaved", 0) != 0);
+  Value y = applyRotaryEmbedding(b, x, rows(2), rows(3), n.integer("interleaved", 0) != 0);
   n.set(0, joined ? joinHeads(b, y) : y);
 }
 
 const Operator table[] = {
-    {"Attention", 2, fromWeights,
+    {"Attention", 2, attentionFromWeights,
      "do_rotary mask_filter_value num_heads past_present_share_buffer qkv_hidden_sizes "
      "rotary_embedding_dim scale unidirectional"},
-    {"QAttention", 5, quantisedWeights,
+    {"QAttention", 5, attentionFromQuantizedWeights,
      "do_rotary mask_filter_value num_heads past_present_share_buffer scale unidirectional"},
-    {"MultiHeadAttention", 1, multiHead, "mask_filter_value num_heads scale unidirectional"},
+    {"MultiHeadAttention", 1, multiHeadAttention,
+     "mask_filter_value num_heads scale unidirectional"},
     {"RotaryEmbedding", 4, rotaryEmbedding,
      "interleaved is_packed_batching num_heads rotary_embedding_dim scale"},
 };

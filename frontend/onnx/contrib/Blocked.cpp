@@ -13,7 +13,7 @@ namespace {
 
 /// Returns the block size of the channels. The file does not record the block size. It depends on
 /// the processor for which the file was optimized, which is assumed to be this machine's.
-int64_t blockOf() {
+int64_t getChannelBlockSize() {
   static const int64_t block = [] {
     llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
     return features.lookup("avx") && !features.lookup("avx512f") ? 8 : 16;
@@ -21,18 +21,18 @@ int64_t blockOf() {
   return block;
 }
 
-int64_t wholeBlocks(int64_t channels) { return llvm::alignTo(channels, blockOf()); }
+int64_t wholeBlocks(int64_t channels) { return llvm::alignTo(channels, getChannelBlockSize()); }
 
-bool isImage(Build &b, Value x) {
+bool checkImage(Build &b, Value x) {
   return b.require(b.rank(x) == 4, "required x of rank 4, found rank " + Twine(b.rank(x)));
 }
 
 void reorderInput(Node &n, Build &b) {
   Value x = n.in(0);
-  if (!isImage(b, x))
+  if (!checkImage(b, x))
     return;
   if (n.integer("channels_last", 0))
-    x = channelsFirst(b, x);
+    x = moveChannelsFirst(b, x);
   int64_t more = wholeBlocks(b.dim(x, 1)) - b.dim(x, 1);
   n.set(0, more ? b.padZero(x, {0, 0, 0, 0}, {0, more, 0, 0}) : x);
 }
@@ -40,18 +40,18 @@ void reorderInput(Node &n, Build &b) {
 void reorderOutput(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t channels = n.integer("channels", 0);
-  if (!isImage(b, x) || !b.require(channels >= 1 && channels <= b.dim(x, 1),
-                                   "attribute 'channels' must be from 1 to " + Twine(b.dim(x, 1)) +
-                                       ", and is " + Twine(channels)))
+  if (!checkImage(b, x) || !b.require(channels >= 1 && channels <= b.dim(x, 1),
+                                      "attribute 'channels' must be from 1 to " +
+                                          Twine(b.dim(x, 1)) + ", and is " + Twine(channels)))
     return;
   x = b.sliceAxis(x, 1, 0, channels);
-  n.set(0, n.integer("channels_last", 0) ? channelsLast(b, x) : x);
+  n.set(0, n.integer("channels_last", 0) ? moveChannelsLast(b, x) : x);
 }
 
 /// Reorders blocked weights [O / block, I / block, H, W, block of I, block of O] to [O, I, H, W].
 /// Input channels are blocked only if a group has at least one block of them.
-Value plainWeights(Build &b, Value w) {
-  int64_t block = blockOf(), out = b.dim(w, 0), in = b.dim(w, 1), height = b.dim(w, 2),
+Value unblockWeights(Build &b, Value w) {
+  int64_t block = getChannelBlockSize(), out = b.dim(w, 0), in = b.dim(w, 1), height = b.dim(w, 2),
           width = b.dim(w, 3), inner = in < block ? 1 : block;
   if (!b.require(
           out % block == 0 && in % inner == 0,
@@ -64,17 +64,17 @@ Value plainWeights(Build &b, Value w) {
 }
 
 /// Conv in channel blocks: activation(conv(X, W) + B + Sum), where Sum is an optional addend.
-void conv(Node &n, Build &b) {
+void blockedConv(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(1);
-  if (!isImage(b, x) || !b.require(b.rank(w) == 4, "W must have rank 4"))
+  if (!checkImage(b, x) || !b.require(b.rank(w) == 4, "W must have rank 4"))
     return;
-  n.set(0, fusedConvOf(n, b, x, plainWeights(b, w)));
+  n.set(0, buildFusedConv(n, b, x, unblockWeights(b, w)));
 }
 
 const Operator table[] = {
     {"ReorderInput", 1, reorderInput, "channels_last", blocked},
     {"ReorderOutput", 1, reorderOutput, "channels channels_last", blocked},
-    {"Conv", 2, conv,
+    {"Conv", 2, blockedConv,
      "activation activation_params auto_pad dilations group kernel_shape pads strides", blocked},
 };
 

@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-Value unpack(Build &b, Value bytes, const Packing &p) {
+Value unpackBits(Build &b, Value bytes, const Packing &p) {
   if (p.bits == 8)
     return bytes;
   std::vector<Value> parts;
@@ -42,7 +42,7 @@ Value zeroPoints(Build &b, Value given, Value scales, int64_t rows, int64_t bloc
   if (!b.require(b.count(given) == rows * bytes, "zero_points must have " + Twine(rows * bytes) +
                                                      " bytes, and have " + Twine(b.count(given))))
     return {};
-  Value all = unpack(b, b.reshape(given, {rows, bytes}), p);
+  Value all = unpackBits(b, b.reshape(given, {rows, bytes}), p);
   return b.cast(b.sliceAxis(all, 1, 0, blocks), b.elem(scales));
 }
 
@@ -50,7 +50,7 @@ namespace {
 
 /// Reads the packing of quantized weights from the attributes `bits` and `block_size`. Returns
 /// nothing after an error.
-std::optional<Packing> packingOf(Node &n, Build &b, int64_t otherwise) {
+std::optional<Packing> readPacking(Node &n, Build &b, int64_t otherwise) {
   Packing p{n.integer("bits", 4), n.integer("block_size", otherwise)};
   if (p.bits != 2 && p.bits != 4 && p.bits != 8) {
     n.unsupported("bits", Twine(p.bits), "2, 4, 8");
@@ -65,8 +65,8 @@ std::optional<Packing> packingOf(Node &n, Build &b, int64_t otherwise) {
 
 /// Unpacks constant bytes to integers [rows, size] of 4 or 8 bits. In each row, blocks start at
 /// whole bytes. Returns null if `bytes` is not a constant.
-Value constantIntegers(Build &b, Value bytes, int64_t rows, int64_t size, const Packing &p) {
-  auto stored = storedElements(bytes);
+Value unpackConstant(Build &b, Value bytes, int64_t rows, int64_t size, const Packing &p) {
+  auto stored = getConstantElements(bytes);
   if (!stored || !isBytes(b, bytes) || stored->size() % rows)
     return {};
   unsigned width = p.bits == 8 ? 8 : 4;
@@ -83,16 +83,16 @@ Value constantIntegers(Build &b, Value bytes, int64_t rows, int64_t size, const 
 }
 
 /// Dequantizes weights [N, K] to f32. Each block of a row has its own scale and zero point.
-Value weightsOf(Build &b, Value w, Value scale, Value zero, int64_t K, const Packing &p) {
+Value dequantizeWeights(Build &b, Value w, Value scale, Value zero, int64_t K, const Packing &p) {
   int64_t N = b.dim(scale, 0), blocks = b.dim(scale, 1);
-  Value values = constantIntegers(b, w, N, K, p);
+  Value values = unpackConstant(b, w, N, K, p);
   bool isConstant = bool(values);
   if (!isConstant)
-    values = b.reshape(unpack(b, b.reshape(w, {N, blocks, p.block / p.perByte()}), p),
+    values = b.reshape(unpackBits(b, b.reshape(w, {N, blocks, p.block / p.perByte()}), p),
                        {N, blocks * p.block});
   Value each = isConstant && zero && isBytes(b, zero) &&
                        b.count(zero) == N * ((blocks + p.perByte() - 1) / p.perByte())
-                   ? constantIntegers(b, zero, N, blocks, p)
+                   ? unpackConstant(b, zero, N, blocks, p)
                    : Value();
   if (!each && !zero)
     each = b.scalarInt(b.elem(values), int64_t(p.middle()));
@@ -100,7 +100,7 @@ Value weightsOf(Build &b, Value w, Value scale, Value zero, int64_t K, const Pac
     each = zeroPoints(b, zero, scale, N, blocks, p);
   if (!b.ok())
     return {};
-  return b.sliceAxis(dequantized(b, values, {scale, each}, {1, p.block}), 1, 0, K);
+  return b.sliceAxis(buildDequantize(b, values, {scale, each}, {1, p.block}), 1, 0, K);
 }
 
 /// MatMulNBits: multiplies A by the transpose of block-quantized weights [N, blocks, bytes per
@@ -108,7 +108,7 @@ Value weightsOf(Build &b, Value w, Value scale, Value zero, int64_t K, const Pac
 void matMulNBits(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(1), scales = n.in(2);
   int64_t K = n.integer("K", 0), N = n.integer("N", 0);
-  auto p = packingOf(n, b, 0);
+  auto p = readPacking(n, b, 0);
   if (!p ||
       !b.require(Build::isSane(K, 1) && Build::isSane(N, 1),
                  "attributes 'K' and 'N' are required, and must be positive") ||
@@ -131,7 +131,7 @@ void matMulNBits(Node &n, Build &b) {
   Value scale = b.cast(b.reshape(scales, {N, blocks}), b.f32), zero = n.in(3);
   if (zero && b.isFloat(zero))
     zero = b.cast(zero, b.f32);
-  Value y = b.matmul(b.cast(x, b.f32), weightsOf(b, w, scale, zero, K, *p), false, true);
+  Value y = b.matmul(b.cast(x, b.f32), dequantizeWeights(b, w, scale, zero, K, *p), false, true);
   // Value of `accuracy_level` that permits quantizing the left operand to 8 bits.
   constexpr int64_t kInt8 = 4;
   if (auto product = y ? y.getDefiningOp<MatmulOp>() : MatmulOp();
@@ -184,8 +184,8 @@ void matMulBnb4(Node &n, Build &b) {
                  "absmax must have " + Twine(blocks) + " numbers") ||
       !b.require(b.rank(x) >= 1 && b.dim(x, -1) == K, "A's last dimension must be K, " + Twine(K)))
     return;
-  // Swaps the two elements of each byte, because unpack() returns the lower half first.
-  Value numbers = b.reverse(b.reshape(unpack(b, w, {4, block}), {pairs, 2}), 1);
+  // Swaps the two elements of each byte, because unpackBits() returns the lower half first.
+  Value numbers = b.reverse(b.reshape(unpackBits(b, w, {4, block}), {pairs, 2}), 1);
   Value levels = b.floats(kind ? kQuantiles : kFloats, {16}, b.f32);
   Value each = b.gather(levels, b.cast(b.flatten(numbers), b.i32), 0);
   each = b.padZero(each, {0}, {blocks * block - 2 * pairs});
@@ -198,7 +198,7 @@ void matMulBnb4(Node &n, Build &b) {
 /// along the last axis, and dequantizes them. An index out of range gives zeros.
 void gatherBlockQuantized(Node &n, Build &b) {
   Value data = n.in(0), indices = n.in(1), scales = n.in(2);
-  auto p = packingOf(n, b, 128);
+  auto p = readPacking(n, b, 128);
   // Tables with a 4-bit element type are not packed in bytes. Their default zero point is 0.
   bool apart = b.elem(data) && ref::isPackedElement(b.elem(data));
   double middle = p && !apart ? p->middle() : 0;
@@ -231,13 +231,13 @@ void gatherBlockQuantized(Node &n, Build &b) {
       b.both(b.compare(Predicate::ge, indices, low), b.compare(Predicate::lt, indices, high));
   indices = b.select(inside, indices, b.scalarInt(b.i64, 0));
   auto rows = [&](Value table) { return b.gather(table, indices, axis); };
-  Value values = unpack(b, rows(data), *p), scale = rows(scales);
+  Value values = unpackBits(b, rows(data), *p), scale = rows(scales);
   int64_t last = b.rank(values) - 1;
   if (zero)
-    zero = b.sliceAxis(unpack(b, rows(zero), *p), last, 0, blocks);
+    zero = b.sliceAxis(unpackBits(b, rows(zero), *p), last, 0, blocks);
   else if (middle)
     zero = b.scalarInt(b.elem(values), int64_t(middle));
-  Value y = dequantized(b, values, {scale, zero}, {last, p->block});
+  Value y = buildDequantize(b, values, {scale, zero}, {last, p->block});
   // Reshapes the mask of valid indices to [.., indices.., ..], so that it broadcasts over the
   // dimensions after the indices.
   Dims broadcastShape = b.dims(indices);

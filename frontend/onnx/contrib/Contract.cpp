@@ -8,7 +8,7 @@ namespace dlc::onnxfront {
 namespace {
 
 /// Moves the first dimension after the batch dimensions: [M, B.., K] becomes [B.., M, K].
-Value batchFirst(Build &b, Value x) {
+Value moveBatchFirst(Build &b, Value x) {
   Dims order;
   for (int64_t i = 1; i + 1 < b.rank(x); ++i)
     order.push_back(i);
@@ -19,11 +19,11 @@ Value batchFirst(Build &b, Value x) {
 /// FusedMatMul. transA and transB have no effect on vectors.
 void fusedMatMul(Node &n, Build &b) {
   auto operand = [&](int64_t i, StringRef batch, StringRef last) {
-    Value x = n.integer(batch, 0) ? batchFirst(b, n.in(i)) : n.in(i);
+    Value x = n.integer(batch, 0) ? moveBatchFirst(b, n.in(i)) : n.in(i);
     return n.integer(last, 0) && b.rank(x) > 1 ? b.swapLast(x) : x;
   };
   Value y =
-      matmulNumpy(b, operand(0, "transBatchA", "transA"), operand(1, "transBatchB", "transB"));
+      buildNumpyMatmul(b, operand(0, "transBatchA", "transA"), operand(1, "transBatchB", "transB"));
   double alpha = n.real("alpha", 1);
   n.set(0, alpha == 1 ? y : b.mul(y, alpha));
 }
@@ -33,7 +33,7 @@ void fusedGemm(Node &n, Build &b) {
   for (StringRef name : {"activation_alpha", "activation_beta", "activation_gamma"})
     if (n.hasAttr(name))
       parameters.push_back(n.real(name, 0));
-  n.set(0, fusedActivation(b, gemmOf(n, b), n.string("activation", ""), parameters));
+  n.set(0, buildFusedActivation(b, buildGemm(n, b), n.string("activation", ""), parameters));
 }
 
 /// Inverse: Gauss-Jordan elimination of [x | 1], unrolled. The pivot of step k is the element of

@@ -8,13 +8,13 @@ namespace dlc::onnxfront {
 namespace {
 
 /// FusedConv: activation(conv(X, W) + B + Z), where Z is an optional addend.
-void fusedConv(Node &n, Build &b) { n.set(0, fusedConvOf(n, b, n.in(0), n.in(1))); }
+void fusedConv(Node &n, Build &b) { n.set(0, buildFusedConv(n, b, n.in(0), n.in(1))); }
 
 /// NhwcConv: channels are the last dimension of X [N, spatial.., C], W [M, spatial.., C / group]
 /// and the result.
 void nhwcConv(Node &n, Build &b) {
-  Value y = convolve(n, b, channelsFirst(b, n.in(0)), channelsFirst(b, n.in(1)), n.in(2));
-  n.set(0, channelsLast(b, y));
+  Value y = convolve(n, b, moveChannelsFirst(b, n.in(0)), moveChannelsFirst(b, n.in(1)), n.in(2));
+  n.set(0, moveChannelsLast(b, y));
 }
 
 const Operator table[] = {
@@ -25,14 +25,14 @@ const Operator table[] = {
 
 } // namespace
 
-Value fusedConvOf(Node &n, Build &b, Value x, Value w) {
+Value buildFusedConv(Node &n, Build &b, Value x, Value w) {
   Value y = convolve(n, b, x, w, n.in(2));
   if (n.has(3)) {
     if (!b.require(b.shape(n.in(3)) == b.shape(y), "Z must have the result's shape"))
       return {};
     y = b.add(y, n.in(3));
   }
-  return fusedActivation(b, y, n.string("activation", ""), n.reals("activation_params"));
+  return buildFusedActivation(b, y, n.string("activation", ""), n.reals("activation_params"));
 }
 
 ArrayRef<Operator> fusedConvOperators() { return table; }

@@ -7,7 +7,7 @@ namespace dlc::onnxfront {
 namespace {
 
 /// Sizes of a GroupQueryAttention node, from its attributes and the shapes of its inputs.
-struct Sizes {
+struct GroupQuerySizes {
   /// T is the number of new positions, `total` the length of the longest sequence including new
   /// positions, and `cached` the size of the past cache.
   int64_t B, T, total, cached, heads, kvHeads, size;
@@ -16,7 +16,7 @@ struct Sizes {
 
 /// Returns the number of earlier positions of each sequence as i64 [B, 1]. Null means that it is
 /// `total - T` for all sequences.
-Value pastLengths(Build &b, const Sizes &s, Value seqlens) {
+Value computePastLengths(Build &b, const GroupQuerySizes &s, Value seqlens) {
   if (s.prompt() || s.B == 1)
     return {};
   return b.add(b.reshape(b.cast(seqlens, b.i64), {s.B, 1}), double(1 - s.T));
@@ -24,7 +24,7 @@ Value pastLengths(Build &b, const Sizes &s, Value seqlens) {
 
 /// Appends the new rows [B, heads, T, size] to the cached rows of each sequence and returns the
 /// cache.
-Value appended(Build &b, const Sizes &s, Value cache, Value rows, Value past) {
+Value appendToCache(Build &b, const GroupQuerySizes &s, Value cache, Value rows, Value past) {
   if (!cache)
     return rows;
   int64_t before = s.total - s.T, length = std::max(s.cached, s.total);
@@ -42,7 +42,7 @@ Value appended(Build &b, const Sizes &s, Value cache, Value rows, Value past) {
 /// Returns the attention mask of GroupQueryAttention: a query attends to the keys up to its own
 /// position and within the sliding window (`local_window_size`) or, without `causal`, to all keys
 /// of its sequence.
-Value seenKeys(Node &n, Build &b, const Sizes &s, Value seqlens, Value past) {
+Value buildVisibleKeysMask(Node &n, Build &b, const GroupQuerySizes &s, Value seqlens, Value past) {
   int64_t window = n.integer("local_window_size", -1);
   Value key = b.iota(b.i64, {1, 1, 1, s.total}, 3);
   Value query = b.iota(b.i64, {1, 1, s.T, 1}, 2);
@@ -58,7 +58,7 @@ Value seenKeys(Node &n, Build &b, const Sizes &s, Value seqlens, Value past) {
   return seen;
 }
 
-bool refused(Node &n, Build &b) {
+bool hasUnsupportedAttribute(Node &n, Build &b) {
   struct {
     const char *name;
     int64_t usual;
@@ -77,11 +77,11 @@ bool refused(Node &n, Build &b) {
 }
 
 void groupQueryAttention(Node &n, Build &b) {
-  Sizes s;
+  GroupQuerySizes s;
   s.heads = n.integer("num_heads", 0);
   s.kvHeads = n.integer("kv_num_heads", 0);
   Value query = n.in(0), key = n.in(1), value = n.in(2), seqlens = n.in(5);
-  if (refused(n, b) ||
+  if (hasUnsupportedAttribute(n, b) ||
       !b.require(
           Build::isSane(s.heads, 1) && Build::isSane(s.kvHeads, 1) && s.heads % s.kvHeads == 0,
           "num_heads and kv_num_heads are required, and the latter must divide the former") ||
@@ -120,7 +120,7 @@ void groupQueryAttention(Node &n, Build &b) {
     q = rmsNorm(b, q, n.in(14), 3, eps);
     k = rmsNorm(b, k, n.in(15), 3, eps);
   }
-  Value past = pastLengths(b, s, seqlens);
+  Value past = computePastLengths(b, s, seqlens);
   if (n.integer("do_rotary", 0)) {
     Value positions = b.iota(b.i64, {1, s.T}, 1);
     if (n.has(9))
@@ -132,27 +132,27 @@ void groupQueryAttention(Node &n, Build &b) {
     Value cosines = gatherAlong(b, n.in(7), positions, 0),
           sines = gatherAlong(b, n.in(8), positions, 0);
     bool interleaved = n.integer("rotary_interleaved", 0) != 0;
-    q = rotate(b, q, cosines, sines, interleaved);
-    k = rotate(b, k, cosines, sines, interleaved);
+    q = applyRotaryEmbedding(b, q, cosines, sines, interleaved);
+    k = applyRotaryEmbedding(b, k, cosines, sines, interleaved);
   }
-  k = appended(b, s, n.in(3), k, past);
-  v = appended(b, s, n.in(4), v, past);
+  k = appendToCache(b, s, n.in(3), k, past);
+  v = appendToCache(b, s, n.in(4), v, past);
   n.set(1, k);
   n.set(2, v);
   if (!b.ok())
     return;
-  Attend a{q, repeatHeads(b, b.sliceAxis(k, 2, 0, s.total), s.heads / s.kvHeads),
-           repeatHeads(b, b.sliceAxis(v, 2, 0, s.total), s.heads / s.kvHeads), n.real("scale", 0),
-           n.in(10)};
+  AttentionOperands a{q, repeatHeads(b, b.sliceAxis(k, 2, 0, s.total), s.heads / s.kvHeads),
+                      repeatHeads(b, b.sliceAxis(v, 2, 0, s.total), s.heads / s.kvHeads),
+                      n.real("scale", 0), n.in(10)};
   if (a.scale == 0)
     a.scale = 1 / std::sqrt(double(s.size));
-  a.seen = seenKeys(n, b, s, seqlens, past);
+  a.seen = buildVisibleKeysMask(n, b, s, seqlens, past);
   a.softcap = n.real("softcap", 0);
   if (n.has(11))
     a.sink = b.reshape(n.in(11), {1, s.heads, 1, 1});
   else if (n.integer("smooth_softmax", 0) > 0)
     a.sink = b.splat(b.f32, {1, s.heads, 1, 1}, 0);
-  n.set(0, joinHeads(b, attend(b, a)));
+  n.set(0, joinHeads(b, buildAttention(b, a)));
 }
 
 const Operator table[] = {

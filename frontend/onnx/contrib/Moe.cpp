@@ -10,25 +10,25 @@ namespace dlc::onnxfront {
 namespace {
 
 /// Input numbers of one layer of the experts in the node: weights, bias and zero points.
-struct Layer {
+struct ExpertLayer {
   const char *name;
   /// Input numbers of the weights, the bias and the zero points. The zero points are -1 if the
   /// weights are floating-point.
   int64_t weights, bias, zeroPoints;
   int64_t scales() const { return weights + 1; }
 };
-struct Layers {
-  Layer first, second;
+struct ExpertLayers {
+  ExpertLayer first, second;
 };
-constexpr Layers kFloats{{"fc1", 2, 3, -1}, {"fc2", 4, 5, -1}},
+constexpr ExpertLayers kFloats{{"fc1", 2, 3, -1}, {"fc2", 4, 5, -1}},
     kFewBits{{"fc1", 2, 4, 11}, {"fc2", 5, 7, 12}};
 
-struct Sizes {
+struct MoeSizes {
   int64_t rows, hidden, experts, chosen;
 };
 
 /// Returns the weights of one layer of all experts as [experts, n, k] in f32; null after an error.
-Value weightsOf(Node &n, Build &b, const Layer &layer, const Sizes &s, int64_t k) {
+Value readExpertWeights(Node &n, Build &b, const ExpertLayer &layer, const MoeSizes &s, int64_t k) {
   std::string what = layer.name;
   if (layer.zeroPoints < 0) {
     Value w = n.in(layer.weights);
@@ -61,17 +61,17 @@ Value weightsOf(Node &n, Build &b, const Layer &layer, const Sizes &s, int64_t k
       zeroPoints(b, n.in(layer.zeroPoints), b.reshape(scales, {lines, inLine}), lines, inLine, p);
   if (!b.ok())
     return {};
-  Value numbers = unpack(b, b.reshape(bytes, {columns, blocks, k / blocks / p.perByte()}), p);
+  Value numbers = unpackBits(b, b.reshape(bytes, {columns, blocks, k / blocks / p.perByte()}), p);
   zero = b.rank(zero) ? b.reshape(zero, {columns, blocks, 1}) : zero;
-  Value all = dequantized(b, numbers, {b.reshape(scales, {columns, blocks, 1}), zero});
+  Value all = buildDequantize(b, numbers, {b.reshape(scales, {columns, blocks, 1}), zero});
   return b.cast(b.reshape(all, {s.experts, each, k}), b.f32);
 }
 
 /// Computes one layer: a grouped matmul of the rows of each expert with the expert's weights, plus
 /// the expert's bias.
-Value product(Node &n, Build &b, const Layer &layer, const Sizes &s, Value x, Value expert,
+Value product(Node &n, Build &b, const ExpertLayer &layer, const MoeSizes &s, Value x, Value expert,
               Value ends) {
-  Value w = weightsOf(n, b, layer, s, b.dim(x, 1)), bias = n.in(layer.bias);
+  Value w = readExpertWeights(n, b, layer, s, b.dim(x, 1)), bias = n.in(layer.bias);
   if (!b.ok())
     return {};
   Value y = b.op<GroupedMatmulOp>({x, w, ends}, {b.attrUnit("transpose_b")});
@@ -103,7 +103,7 @@ Value swiglu(Node &n, Build &b, Value x) {
   return b.mul(open, b.add(linear, n.real("activation_beta", 0)));
 }
 
-Value activated(Node &n, Build &b, Value x) {
+Value applyActivation(Node &n, Build &b, Value x) {
   std::string name = n.string("activation_type", "relu");
   if (name == "swiglu")
     return swiglu(n, b, x);
@@ -119,7 +119,7 @@ Value activated(Node &n, Build &b, Value x) {
   return {};
 }
 
-bool refused(Node &n, Build &b) {
+bool hasUnsupportedAttribute(Node &n, Build &b) {
   if (std::string type = n.string("quant_type", "int"); type != "int") {
     n.unsupported("quant_type", type, "int");
     return true;
@@ -143,7 +143,7 @@ bool refused(Node &n, Build &b) {
   return false;
 }
 
-std::vector<Value> smallest(Build &b, Value x, int64_t k, bool largest) {
+std::vector<Value> buildTopK(Build &b, Value x, int64_t k, bool largest) {
   auto both = b.ops<TopKOp>({x}, {b.attr("k", k), b.attr("axis", b.rank(x) - 1),
                                   b.attr("largest", b.b.getBoolAttr(largest)),
                                   b.attr("sorted", b.b.getBoolAttr(true))});
@@ -152,13 +152,13 @@ std::vector<Value> smallest(Build &b, Value x, int64_t k, bool largest) {
 
 /// Returns the sizes of a mixture-of-experts node from the shapes of the input and the router;
 /// nothing after an error.
-std::optional<Sizes> sizesOf(Node &n, Build &b) {
+std::optional<MoeSizes> readMoeSizes(Node &n, Build &b) {
   Value x = n.in(0), router = n.in(1);
   if (!b.require((b.rank(x) == 2 || b.rank(x) == 3) && b.isFloat(x) && b.rank(router) == 2,
                  "the input must have rank 2 or 3, and router_probs rank 2"))
     return {};
-  Sizes s{b.count(x) / std::max<int64_t>(b.dim(x, -1), 1), b.dim(x, -1), b.dim(router, 1),
-          n.integer("k", 1)};
+  MoeSizes s{b.count(x) / std::max<int64_t>(b.dim(x, -1), 1), b.dim(x, -1), b.dim(router, 1),
+             n.integer("k", 1)};
   if (!b.require(b.dim(router, 0) == s.rows && s.chosen >= 1 && s.chosen <= s.experts,
                  "router_probs must have " + Twine(s.rows) +
                      " rows, and columns for at least 'k' experts, " + Twine(s.chosen)))
@@ -166,13 +166,14 @@ std::optional<Sizes> sizesOf(Node &n, Build &b) {
   return s;
 }
 
-Value sumToOne(Build &b, Value weights) {
+Value normalizeWeights(Build &b, Value weights) {
   return b.div(weights, b.reduce(ReduceKind::sum, weights, {1}, true));
 }
 
 /// Runs the chosen experts of each row and sums their results, multiplied by `weights`. `experts`
 /// is [rows, chosen].
-void mix(Node &n, Build &b, const Layers &layers, const Sizes &s, Value experts, Value weights) {
+void mix(Node &n, Build &b, const ExpertLayers &layers, const MoeSizes &s, Value experts,
+         Value weights) {
   Value x = n.in(0);
   if (!b.ok())
     return;
@@ -184,14 +185,14 @@ void mix(Node &n, Build &b, const Layers &layers, const Sizes &s, Value experts,
     rowOf[i] = i / s.chosen;
   Value expert = b.reshape(experts, {pairs}), number = b.iota(b.i64, {pairs}, 0);
   Value key = b.add(b.mul(expert, double(pairs)), number);
-  Value order = smallest(b, key, pairs, false)[1], place = smallest(b, order, pairs, false)[1];
+  Value order = buildTopK(b, key, pairs, false)[1], place = buildTopK(b, order, pairs, false)[1];
   Value isThere =
       b.compare(Predicate::le, b.reshape(expert, {pairs, 1}), b.iota(b.i64, {1, s.experts}, 1));
   Value ends = b.reduce(ReduceKind::sum, b.cast(isThere, b.i64), {0}, false);
   Value sorted = b.gather(expert, order, 0);
   Value rows = b.gather(b.cast(b.reshape(x, {s.rows, s.hidden}), b.f32),
                         b.gather(b.ints(rowOf), order, 0), 0);
-  Value h = activated(n, b, product(n, b, layers.first, s, rows, sorted, ends));
+  Value h = applyActivation(n, b, product(n, b, layers.first, s, rows, sorted, ends));
   Value y = b.ok() ? product(n, b, layers.second, s, h, sorted, ends) : Value();
   if (!b.ok() || !b.require(b.dim(y, 1) == s.hidden,
                             "fc2 must have a row for each of " + Twine(s.hidden) + " columns"))
@@ -208,30 +209,30 @@ void moe(Node &n, Build &b) {
           !n.has(6) && !n.has(7),
           "input 6 is not supported: the third matmul must be fused with the first, as in swiglu"))
     return;
-  auto s = sizesOf(n, b);
+  auto s = readMoeSizes(n, b);
   if (!s)
     return;
-  auto best = smallest(b, b.softmax(b.cast(n.in(1), b.f32), 1), s->chosen, true);
+  auto best = buildTopK(b, b.softmax(b.cast(n.in(1), b.f32), 1), s->chosen, true);
   Value weights = best[0];
   if (n.integer("normalize_routing_weights", 0))
-    weights = sumToOne(b, weights);
+    weights = normalizeWeights(b, weights);
   mix(n, b, kFloats, *s, best[1], weights);
 }
 
 void qMoe(Node &n, Build &b) {
   Value router = n.in(1), given = n.in(14);
-  if (refused(n, b))
+  if (hasUnsupportedAttribute(n, b))
     return;
-  auto s = sizesOf(n, b);
+  auto s = readMoeSizes(n, b);
   if (!s || !b.require(!given || b.shape(given) == b.shape(router),
                        "router_weights must have router_probs' shape"))
     return;
-  auto best = smallest(b, b.cast(router, b.f32), s->chosen, true);
+  auto best = buildTopK(b, b.cast(router, b.f32), s->chosen, true);
   Value weights = b.ok() ? b.softmax(best[0], 1) : Value();
   if (given) {
     weights = b.op<GatherElementsOp>({b.cast(given, b.f32), best[1]}, {b.attr("axis", int64_t(1))});
     if (n.integer("normalize_routing_weights", 0))
-      weights = sumToOne(b, weights);
+      weights = normalizeWeights(b, weights);
   }
   mix(n, b, kFewBits, *s, best[1], weights);
 }

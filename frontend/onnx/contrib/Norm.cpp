@@ -57,32 +57,33 @@ void skipSimplifiedLayerNormalization(Node &n, Build &b) { skipNorm(n, b, false,
 
 /// An embedding table, which may be quantized: its rows are dequantized after the lookup with the
 /// scale and the zero point.
-struct Table {
+struct EmbeddingTable {
   Value rows;
-  Quantization by;
+  QuantizationParams by;
 };
 
-Value look(Build &b, const Table &table, Value indices) {
+Value lookUpRows(Build &b, const EmbeddingTable &table, Value indices) {
   if (!b.require(b.rank(table.rows) == 2, "an embedding must be a matrix"))
     return {};
   Value found = gatherAlong(b, table.rows, indices, 0);
-  return table.by.scale ? dequantized(b, found, table.by) : found;
+  return table.by.scale ? buildDequantize(b, found, table.by) : found;
 }
 
 /// EmbedLayerNormalization: normalizes the sum of the word, position and segment embeddings.
 /// Position ids default to 0, 1, ....
-void embed(Node &n, Build &b, const Table &word, const Table &position, const Table &segment,
-           Value gamma, Value beta, Value mask, Value positions, bool countMask) {
+void embed(Node &n, Build &b, const EmbeddingTable &word, const EmbeddingTable &position,
+           const EmbeddingTable &segment, Value gamma, Value beta, Value mask, Value positions,
+           bool countMask) {
   Value ids = n.in(0), segments = n.in(1);
   if (!b.require(b.rank(ids) == 2, "input_ids must be [batch, sequence]") ||
       !b.require(bool(segments) == bool(segment.rows),
                  "segment ids and the segments' embedding must be given together"))
     return;
   int64_t batch = b.dim(ids, 0), length = b.dim(ids, 1);
-  Value sum = look(b, word, ids);
-  sum = b.add(sum, look(b, position, positions ? positions : b.iota(b.i64, {length}, 0)));
+  Value sum = lookUpRows(b, word, ids);
+  sum = b.add(sum, lookUpRows(b, position, positions ? positions : b.iota(b.i64, {length}, 0)));
   if (segments)
-    sum = b.add(sum, look(b, segment, segments));
+    sum = b.add(sum, lookUpRows(b, segment, segments));
   n.set(0, layerNorm(b, sum, gamma, beta, 2, n.real("epsilon", usualEpsilon)));
   if (mask && countMask) {
     Value one = b.cast(b.compare(Predicate::eq, mask, b.like(mask, 1)), b.i32);
@@ -100,15 +101,18 @@ void embedLayerNormalization(Node &n, Build &b) {
 
 void qEmbedLayerNormalization(Node &n, Build &b) {
   auto quantization = [&](int64_t of, int64_t scale) {
-    return n.has(of) ? quantizationOf(n, b, scale, scale + 5, b.elem(n.in(of))) : Quantization{};
+    return n.has(of) ? readQuantization(n, b, scale, scale + 5, b.elem(n.in(of)))
+                     : QuantizationParams{};
   };
-  auto table = [&](int64_t of, int64_t scale) { return Table{n.in(of), quantization(of, scale)}; };
+  auto table = [&](int64_t of, int64_t scale) {
+    return EmbeddingTable{n.in(of), quantization(of, scale)};
+  };
   auto vector = [&](int64_t of, int64_t scale) {
     return b.require(n.has(of), "gamma and beta must be given")
-               ? dequantized(b, n.in(of), quantization(of, scale))
+               ? buildDequantize(b, n.in(of), quantization(of, scale))
                : Value();
   };
-  Table word = table(2, 8), position = table(3, 9), segment = table(4, 10);
+  EmbeddingTable word = table(2, 8), position = table(3, 9), segment = table(4, 10);
   Value gamma = vector(5, 11), beta = vector(6, 12);
   if (b.ok())
     embed(n, b, word, position, segment, gamma, beta, n.in(7), {}, true);

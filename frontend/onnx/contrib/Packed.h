@@ -18,7 +18,7 @@ struct Packing {
 
 bool isBytes(Build &b, Value v);
 /// Unpacks bytes [.., n] into u8 values [.., n * 8 / bits].
-Value unpack(Build &b, Value bytes, const Packing &p);
+Value unpackBits(Build &b, Value bytes, const Packing &p);
 /// Returns the zero points [rows, blocks] in the scales' type. `given` is the input of the node:
 /// zero points packed in bytes, or in the scales' type. If it is null, returns the default zero
 /// point as a scalar.

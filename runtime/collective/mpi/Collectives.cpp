@@ -21,14 +21,14 @@ void check(int code, const char *call) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(code, text, &length);
-  throw Failure(std::string(call) + ": " + std::string(text, length));
+  throw MpiError(std::string(call) + ": " + std::string(text, length));
 }
 
 namespace {
 
 constexpr uint64_t kPiece = uint64_t(1) << 20;
 
-struct Element {
+struct MpiElement {
   MPI_Datatype type;
   /// Whether MPI_SUM computes the required sum.
   bool adds;
@@ -37,22 +37,22 @@ struct Element {
 // MPI types of the elements, in the order of DType. f16, bf16, Bool and packed integers are sent as
 // integers of the same size. These types need our own reduction function, and so do short integers:
 // Open MPI's sums saturate, ours wrap around.
-const std::array<Element, kDTypeCount> &elements() {
-  static const std::array<Element, kDTypeCount> known = {{{MPI_FLOAT, true},
-                                                          {MPI_UINT16_T, false},
-                                                          {MPI_UINT16_T, false},
-                                                          {MPI_DOUBLE, true},
-                                                          {MPI_INT8_T, false},
-                                                          {MPI_UINT8_T, false},
-                                                          {MPI_INT16_T, false},
-                                                          {MPI_UINT16_T, false},
-                                                          {MPI_INT32_T, true},
-                                                          {MPI_UINT32_T, true},
-                                                          {MPI_INT64_T, true},
-                                                          {MPI_UINT64_T, true},
-                                                          {MPI_UINT8_T, false},
-                                                          {MPI_UINT8_T, false},
-                                                          {MPI_UINT8_T, false}}};
+const std::array<MpiElement, kDTypeCount> &getMpiElements() {
+  static const std::array<MpiElement, kDTypeCount> known = {{{MPI_FLOAT, true},
+                                                             {MPI_UINT16_T, false},
+                                                             {MPI_UINT16_T, false},
+                                                             {MPI_DOUBLE, true},
+                                                             {MPI_INT8_T, false},
+                                                             {MPI_UINT8_T, false},
+                                                             {MPI_INT16_T, false},
+                                                             {MPI_UINT16_T, false},
+                                                             {MPI_INT32_T, true},
+                                                             {MPI_UINT32_T, true},
+                                                             {MPI_INT64_T, true},
+                                                             {MPI_UINT64_T, true},
+                                                             {MPI_UINT8_T, false},
+                                                             {MPI_UINT8_T, false},
+                                                             {MPI_UINT8_T, false}}};
   return known;
 }
 
@@ -67,15 +67,15 @@ void reduceElements(void *from, void *into, int *count, MPI_Datatype *) {
 
 using Reducers = std::array<MPI_User_function *, 2>;
 template <size_t... Types>
-constexpr std::array<Reducers, kDTypeCount> reducersOf(std::index_sequence<Types...>) {
+constexpr std::array<Reducers, kDTypeCount> makeReducers(std::index_sequence<Types...>) {
   return {{{&reduceElements<int(Types), DLC_REDUCE_SUM>,
             &reduceElements<int(Types), DLC_REDUCE_MAX>}...}};
 }
 
-MPI_Op operationOf(const dlc_engine_call &call) {
-  if (call.reduction == DLC_REDUCE_SUM && elements()[call.type].adds)
+MPI_Op getReductionOp(const dlc_engine_call &call) {
+  if (call.reduction == DLC_REDUCE_SUM && getMpiElements()[call.type].adds)
     return MPI_SUM;
-  static constexpr auto functions = reducersOf(std::make_index_sequence<kDTypeCount>());
+  static constexpr auto functions = makeReducers(std::make_index_sequence<kDTypeCount>());
   static std::array<std::array<MPI_Op, 2>, kDTypeCount> made = [] {
     std::array<std::array<MPI_Op, 2>, kDTypeCount> none;
     for (auto &pair : none)
@@ -105,15 +105,15 @@ struct RunningCollective {
 };
 
 /// Splits `count` elements into pieces and calls body(first element, number of elements) for each.
-template <typename Body> void inPieces(uint64_t count, Body body) {
+template <typename Body> void forEachPiece(uint64_t count, Body body) {
   for (uint64_t first = 0; first < count; first += kPiece)
     body(first, static_cast<int>(std::min(kPiece, count - first)));
 }
 
 void allReduce(RunningCollective &going) {
-  MPI_Op operation = operationOf(going.call);
+  MPI_Op operation = getReductionOp(going.call);
   bool inPlace = going.call.from == going.call.to;
-  inPieces(going.call.share, [&](uint64_t first, int count) {
+  forEachPiece(going.call.share, [&](uint64_t first, int count) {
     check(MPI_Iallreduce(inPlace ? MPI_IN_PLACE : going.from(first), going.to(first), count,
                          going.type, operation, going.all, going.next()),
           "MPI_Iallreduce");
@@ -124,7 +124,7 @@ void broadcast(RunningCollective &going) {
   const dlc_engine_call &call = going.call;
   if (going.rank == call.root && call.from != call.to)
     std::memmove(call.to, call.from, call.share * going.bytes);
-  inPieces(call.share, [&](uint64_t first, int count) {
+  forEachPiece(call.share, [&](uint64_t first, int count) {
     check(MPI_Ibcast(going.to(first), count, going.type, call.root, going.all, going.next()),
           "MPI_Ibcast");
   });
@@ -133,7 +133,7 @@ void broadcast(RunningCollective &going) {
 void allGather(RunningCollective &going) {
   uint64_t share = going.call.share;
   bool inPlace = going.call.from == going.to(static_cast<uint64_t>(going.rank) * share);
-  inPieces(share, [&](uint64_t first, int count) {
+  forEachPiece(share, [&](uint64_t first, int count) {
     // Use a type whose extent is `share` elements: the pieces of consecutive ranks are this far
     // apart.
     MPI_Datatype piece = MPI_DATATYPE_NULL, spread = MPI_DATATYPE_NULL;
@@ -152,7 +152,7 @@ void allGather(RunningCollective &going) {
 
 void reduceScatter(RunningCollective &going) {
   const dlc_engine_call &call = going.call;
-  MPI_Op operation = operationOf(call);
+  MPI_Op operation = getReductionOp(call);
   if (call.share * static_cast<uint64_t>(going.size) <= kPiece) {
     check(MPI_Ireduce_scatter_block(call.from, call.to, static_cast<int>(call.share), going.type,
                                     operation, going.all, going.next()),
@@ -160,7 +160,7 @@ void reduceScatter(RunningCollective &going) {
     return;
   }
   for (int root = 0; root < going.size; ++root)
-    inPieces(call.share, [&](uint64_t first, int count) {
+    forEachPiece(call.share, [&](uint64_t first, int count) {
       check(MPI_Ireduce(going.from(static_cast<uint64_t>(root) * call.share + first),
                         going.to(first), count, going.type, operation, root, going.all,
                         going.next()),
@@ -172,16 +172,21 @@ void reduceScatter(RunningCollective &going) {
 
 void setCombine(dlc_engine_combine combine) { combineWith = combine; }
 
-std::vector<MPI_Request> start(MPI_Comm all, int rank, int size, const dlc_engine_call &call) {
+std::vector<MPI_Request> startCollective(MPI_Comm all, int rank, int size,
+                                         const dlc_engine_call &call) {
   // Functions that start a collective, indexed by DLC_COLLECTIVE_*.
   constexpr void (*kinds[])(RunningCollective &) = {allReduce, allGather, reduceScatter, broadcast};
   if (call.collective < 0 || call.collective >= static_cast<int>(std::size(kinds)))
-    throw Failure("unknown collective number " + std::to_string(call.collective));
+    throw MpiError("unknown collective number " + std::to_string(call.collective));
   if (call.type < 0 || call.type >= kDTypeCount)
-    throw Failure("unknown element type number " + std::to_string(call.type));
-  RunningCollective going{
-      all, rank, size, call, elements()[call.type].type, dtypeBytes(static_cast<DType>(call.type)),
-      {}};
+    throw MpiError("unknown element type number " + std::to_string(call.type));
+  RunningCollective going{all,
+                          rank,
+                          size,
+                          call,
+                          getMpiElements()[call.type].type,
+                          dtypeBytes(static_cast<DType>(call.type)),
+                          {}};
   kinds[call.collective](going);
   return std::move(going.requests);
 }

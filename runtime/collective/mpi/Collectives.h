@@ -12,7 +12,7 @@
 namespace dlc::mpi {
 
 /// An MPI error with MPI's error message.
-struct Failure : std::runtime_error {
+struct MpiError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 void check(int code, const char *call);
@@ -22,7 +22,8 @@ void check(int code, const char *call);
 void setCombine(dlc_engine_combine combine);
 
 /// Starts a collective with nonblocking MPI calls and returns their pending requests.
-std::vector<MPI_Request> start(MPI_Comm all, int rank, int size, const dlc_engine_call &call);
+std::vector<MPI_Request> startCollective(MPI_Comm all, int rank, int size,
+                                         const dlc_engine_call &call);
 
 } // namespace dlc::mpi
 

@@ -31,7 +31,7 @@ struct World {
 
 /// Calls `body` and converts its exception to the engine's error convention (a message and a
 /// nonzero result).
-template <typename Body> int told(char *error, size_t size, Body body) {
+template <typename Body> int catchExceptions(char *error, size_t size, Body body) {
   try {
     body();
     return 0;
@@ -43,14 +43,14 @@ template <typename Body> int told(char *error, size_t size, Body body) {
 
 /// Makes the symbols of the MPI library global: Open MPI loads its components with dlopen, and they
 /// look up MPI's symbols in the global scope.
-void showToParts() {
+void exportMpiSymbols() {
   Dl_info info;
   if (dladdr(reinterpret_cast<const void *>(&MPI_Init_thread), &info) && info.dli_fname)
     dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
 }
 
-void begin(World &world) {
-  showToParts();
+void initializeMpi(World &world) {
+  exportMpiSymbols();
   int initialised = 0, level = 0;
   check(MPI_Initialized(&initialised), "MPI_Initialized");
   world.mine = !initialised;
@@ -61,8 +61,8 @@ void begin(World &world) {
   else
     check(MPI_Query_thread(&level), "MPI_Query_thread");
   if (!world.mine && level != MPI_THREAD_MULTIPLE)
-    throw Failure("MPI was initialized outside dlc with a lower thread level than dlc requires; "
-                  "initialize it with MPI_THREAD_MULTIPLE, or after dlc's world");
+    throw MpiError("MPI was initialized outside dlc with a lower thread level than dlc requires; "
+                   "initialize it with MPI_THREAD_MULTIPLE, or after dlc's world");
   for (MPI_Comm *own : {&world.all, &world.messages}) {
     check(MPI_Comm_dup(MPI_COMM_WORLD, own), "MPI_Comm_dup");
     check(MPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -72,8 +72,8 @@ void begin(World &world) {
 int openWorld(const void *, dlc_engine_combine combine, void **opened, dlc_engine_place *place,
               char *error, size_t size) {
   auto *world = new World;
-  int result = told(error, size, [&] {
-    begin(*world);
+  int result = catchExceptions(error, size, [&] {
+    initializeMpi(*world);
     setCombine(combine);
     check(MPI_Comm_rank(world->all, &world->rank), "MPI_Comm_rank");
     check(MPI_Comm_size(world->all, &world->size), "MPI_Comm_size");
@@ -93,7 +93,7 @@ int openWorld(const void *, dlc_engine_combine combine, void **opened, dlc_engin
   return result;
 }
 
-void dropSent(World &world) {
+void freeCompletedSends(World &world) {
   for (int done = 1; done && !world.sent.empty();) {
     check(MPI_Test(&world.sent.front().request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done)
@@ -103,9 +103,9 @@ void dropSent(World &world) {
 
 int receiveMessage(void *opened, int *from, void *data, uint32_t *bytes, char *error, size_t size) {
   auto &world = *static_cast<World *>(opened);
-  return told(error, size, [&] {
+  return catchExceptions(error, size, [&] {
     *from = -1;
-    dropSent(world);
+    freeCompletedSends(world);
     int there = 0, count = 0;
     MPI_Status status;
     check(MPI_Iprobe(MPI_ANY_SOURCE, 0, world.messages, &there, &status), "MPI_Iprobe");
@@ -122,8 +122,8 @@ int receiveMessage(void *opened, int *from, void *data, uint32_t *bytes, char *e
 
 int sendMessage(void *opened, int to, const void *data, uint32_t bytes, char *error, size_t size) {
   auto &world = *static_cast<World *>(opened);
-  return told(error, size, [&] {
-    dropSent(world);
+  return catchExceptions(error, size, [&] {
+    freeCompletedSends(world);
     World::PeerMessage &message = world.sent.emplace_back();
     std::memcpy(message.text, data, bytes);
     check(MPI_Isend(message.text, static_cast<int>(bytes), MPI_BYTE, to, 0, world.messages,
@@ -137,14 +137,14 @@ int sendMessage(void *opened, int to, const void *data, uint32_t bytes, char *er
 void closeWorld(void *opened) {
   auto *world = static_cast<World *>(opened);
   char error[256], text[DLC_ENGINE_MESSAGE];
-  told(error, sizeof error, [&] {
+  catchExceptions(error, sizeof error, [&] {
     MPI_Request barrier = MPI_REQUEST_NULL;
     check(MPI_Ibarrier(world->all, &barrier), "MPI_Ibarrier");
     for (int done = 0; !done;) {
       uint32_t bytes = 0;
       for (int from = 0; from >= 0;)
         if (receiveMessage(opened, &from, text, &bytes, error, sizeof error) != 0)
-          throw Failure(error);
+          throw MpiError(error);
       check(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
       if (!done)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -159,15 +159,16 @@ void closeWorld(void *opened) {
 
 int startCall(void *opened, const dlc_engine_call *call, void **request, char *error, size_t size) {
   auto &world = *static_cast<World *>(opened);
-  return told(error, size, [&] {
-    *request = new std::vector<MPI_Request>(start(world.all, world.rank, world.size, *call));
+  return catchExceptions(error, size, [&] {
+    *request =
+        new std::vector<MPI_Request>(startCollective(world.all, world.rank, world.size, *call));
   });
 }
 
 int testCall(void *, void *request, int *done, char *error, size_t size) {
   auto *going = static_cast<std::vector<MPI_Request> *>(request);
   *done = 0;
-  int result = told(error, size, [&] {
+  int result = catchExceptions(error, size, [&] {
     check(MPI_Testall(static_cast<int>(going->size()), going->data(), done, MPI_STATUSES_IGNORE),
           "MPI_Testall");
   });

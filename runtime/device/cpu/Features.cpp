@@ -152,7 +152,7 @@ std::array<uint32_t, 4> cpuid(uint32_t leaf, uint32_t subleaf) {
   return r;
 }
 
-bool stateSaved(State state) {
+bool isStateEnabled(State state) {
   if (state == None)
     return true;
   uint32_t a, b, c, d;
@@ -175,8 +175,8 @@ bool isSystemFeature(std::string_view name) {
 /// hypervisor each CPUID instruction causes a VM exit, which takes microseconds.
 bool has(const Feature &feature) {
   static const auto known = [] {
-    const bool saved[] = {true, stateSaved(Ymm), stateSaved(Zmm), stateSaved(Tiles),
-                          stateSaved(ExtendedGprs)};
+    const bool saved[] = {true, isStateEnabled(Ymm), isStateEnabled(Zmm), isStateEnabled(Tiles),
+                          isStateEnabled(ExtendedGprs)};
     std::map<std::pair<uint32_t, uint32_t>, std::array<uint32_t, 4>> leaves;
     std::array<bool, std::size(kFeatures)> all{};
     for (size_t i = 0; i < all.size(); ++i) {
@@ -198,7 +198,7 @@ bool hostHasFeature(std::string_view name) {
     if (feature.name == name)
       return has(feature);
   if (name == "avx10.1" || name == "avx10.2")
-    return hasAvx10(name.back() == '1' ? 1 : 2) && stateSaved(Zmm);
+    return hasAvx10(name.back() == '1' ? 1 : 2) && isStateEnabled(Zmm);
   return isSystemFeature(name);
 }
 
@@ -229,7 +229,7 @@ int hostLanes() {
   return hasAll({"avx2", "fma"}) ? 8 : 0;
 }
 
-int64_t nearBytes() {
+int64_t getPrivateCacheBytes() {
   long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
   return bytes <= 0 ? 1 << 20 : std::clamp<int64_t>(bytes, 256 << 10, 4 << 20);
 }

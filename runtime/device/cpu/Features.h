@@ -28,7 +28,7 @@ DLC_EXPORT int hostThreads();
 
 /// Returns the size in bytes of the L2 cache of one core, clamped to [256 KiB, 4 MiB]; 1 MiB if it
 /// is unknown.
-DLC_EXPORT int64_t nearBytes();
+DLC_EXPORT int64_t getPrivateCacheBytes();
 
 } // namespace dlc::runtime
 

@@ -56,7 +56,7 @@ Block &Block::operator=(Block &&other) noexcept {
   return *this;
 }
 
-void givePagesBack(void *from, uint64_t bytes) {
+void releasePages(void *from, uint64_t bytes) {
   uintptr_t start = format::alignUp(reinterpret_cast<uintptr_t>(from), format::kPage);
   uintptr_t end = (reinterpret_cast<uintptr_t>(from) + bytes) / format::kPage * format::kPage;
   if (start < end)
@@ -81,7 +81,7 @@ Span executableCode(const Program &program) {
   return mapped;
 }
 
-bool enableTiles() {
+bool requestTilePermission() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }

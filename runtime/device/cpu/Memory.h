@@ -36,11 +36,11 @@ private:
 Span executableCode(const Program &program);
 
 /// Returns the whole pages within a memory range to the operating system. Their contents are lost.
-void givePagesBack(void *from, uint64_t bytes);
+void releasePages(void *from, uint64_t bytes);
 
 /// Requests permission from the Linux kernel to use the AMX tile registers. Required once per
 /// process before the first AMX instruction.
-bool enableTiles();
+bool requestTilePermission();
 
 } // namespace dlc::runtime
 

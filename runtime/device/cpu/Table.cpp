@@ -29,12 +29,12 @@ namespace dlc::runtime {
 
 namespace {
 
-uint64_t numberIn(const char *variable, uint64_t otherwise) {
+uint64_t readEnvNumber(const char *variable, uint64_t otherwise) {
   const char *text = std::getenv(variable);
   return text && *text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-uint64_t machineBytes() {
+uint64_t getMachineMemoryBytes() {
   return uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
 }
 
@@ -45,7 +45,8 @@ struct CpuDevice {
   std::map<void *, Block> blocks;
 
   uint64_t limit() const {
-    return ordinal == 0 ? machineBytes() : numberIn("DLC_CPU_MEMORY", machineBytes());
+    return ordinal == 0 ? getMachineMemoryBytes()
+                        : readEnvNumber("DLC_CPU_MEMORY", getMachineMemoryBytes());
   }
 };
 
@@ -63,9 +64,9 @@ int say(char *error, size_t size, const std::string &text) {
 
 CpuDevice &deviceAt(void *device) { return *static_cast<CpuDevice *>(device); }
 
-int count(char *error, size_t size) {
+int countDevices(char *error, size_t size) {
   say(error, size, "set DLC_CPU_DEVICES to increase the number");
-  return static_cast<int>(std::clamp<uint64_t>(numberIn("DLC_CPU_DEVICES", 8), 1, 64));
+  return static_cast<int>(std::clamp<uint64_t>(readEnvNumber("DLC_CPU_DEVICES", 8), 1, 64));
 }
 
 int open(int ordinal, void **device, char *, size_t) {
@@ -77,7 +78,7 @@ int open(int ordinal, void **device, char *, size_t) {
 
 void close(void *device) { delete &deviceAt(device); }
 
-int properties(void *device, dlc_device_properties *properties, char *, size_t) {
+int getProperties(void *device, dlc_device_properties *properties, char *, size_t) {
   CpuDevice &cpu = deviceAt(device);
   *properties = {};
   std::snprintf(properties->name, sizeof properties->name,
@@ -189,10 +190,10 @@ const dlc_device_table *dlc_cpu_device_table(char *, size_t) {
                   .host_latency = 0,
                   .peer_gigabytes = 10,
                   .peer_latency = 0},
-      .count = count,
+      .count = countDevices,
       .open = open,
       .close = close,
-      .properties = properties,
+      .properties = getProperties,
       .report = nullptr,
       .allocate = allocate,
       .release = release,

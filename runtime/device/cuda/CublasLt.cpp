@@ -9,9 +9,9 @@ namespace dlc::cublaslt {
 const Functions &functions() {
   static const Functions *table = [] {
     auto *t = new Functions();
-    const cuda::Loaded &library = cuda::loaded(cuda::Library::CublasLt);
+    const cuda::LoadedLibrary &library = cuda::loadLibrary(cuda::Library::CublasLt);
     if (!library) {
-      t->error = cuda::describe(library);
+      t->error = cuda::formatLibraryStatus(library);
       return t;
     }
     auto get = [&](auto &to, const char *name) { library.take(to, name, t->error); };
@@ -45,17 +45,17 @@ using nlohmann::json;
 namespace {
 
 /// Internal exception. It must not leave this file, because the table's functions are C functions.
-struct Failure {
+struct CublasLtError {
   std::string text;
 };
 
 void check(Status status, const char *doing) {
   if (status != cublaslt::Success)
-    throw Failure{std::string("cuBLASLt: ") + doing + ": " + functions().statusName(status)};
+    throw CublasLtError{std::string("cuBLASLt: ") + doing + ": " + functions().statusName(status)};
 }
 
 /// Returns the cuBLASLt handle of the device. Handles are cached for the lifetime of the process.
-Handle handleOf(const Device &device) {
+Handle getHandle(const Device &device) {
   static std::mutex mutex;
   static std::vector<std::pair<Context, Handle>> handles;
   std::lock_guard<std::mutex> guard(mutex);
@@ -69,7 +69,7 @@ Handle handleOf(const Device &device) {
 }
 
 /// An operand of the call description: a batch of matrices with strides in elements.
-struct Matrix {
+struct MatrixOperand {
   int64_t rows = 0, columns = 0, rowStride = 0, columnStride = 0, batchStride = 0;
 
   bool isTransposed() const { return columnStride != 1; }
@@ -81,12 +81,12 @@ struct Matrix {
   }
 };
 
-struct Type {
+struct ElementType {
   DataType type;
   uint64_t bytes;
 };
 
-Type typeNamed(const std::string &name) {
+ElementType parseElementType(const std::string &name) {
   if (name == "f32")
     return {F32, 4};
   if (name == "f64")
@@ -99,39 +99,39 @@ Type typeNamed(const std::string &name) {
     return {I8, 1};
   if (name == "i32")
     return {I32, 4};
-  throw Failure{"cuBLASLt: element type '" + name +
-                "' is not supported; required: f32, f64, f16, bf16, or i8 with i32"};
+  throw CublasLtError{"cuBLASLt: element type '" + name +
+                      "' is not supported; required: f32, f64, f16, bf16, or i8 with i32"};
 }
 
-int64_t sizeOf(const json &object, const char *key) {
+int64_t readSize(const json &object, const char *key) {
   constexpr int64_t most = int64_t{1} << 40;
   auto found = object.find(key);
   if (found == object.end() || !found->is_number_integer() || found->get<int64_t>() < 1 ||
       found->get<int64_t>() > most)
-    throw Failure{std::string("cuBLASLt: '") + key + "' must be a size; found: " +
-                  (found == object.end() ? "nothing" : found->dump())};
+    throw CublasLtError{std::string("cuBLASLt: '") + key + "' must be a size; found: " +
+                        (found == object.end() ? "nothing" : found->dump())};
   return found->get<int64_t>();
 }
 
-Matrix matrixOf(const json &desc, const char *name, int64_t rows, int64_t columns,
-                bool mayTranspose) {
+MatrixOperand matrixOf(const json &desc, const char *name, int64_t rows, int64_t columns,
+                       bool mayTranspose) {
   auto found = desc.find(name);
   if (found == desc.end() || !found->is_array() || found->size() != 3)
-    throw Failure{std::string("cuBLASLt: '") + name +
-                  "' must be [batch stride, row stride, column stride]"};
+    throw CublasLtError{std::string("cuBLASLt: '") + name +
+                        "' must be [batch stride, row stride, column stride]"};
   int64_t strides[3];
   for (size_t i = 0; i < 3; ++i) {
     const json &stride = (*found)[i];
     if (!stride.is_number_integer() || stride.get<int64_t>() < 0 ||
         stride.get<int64_t>() > int64_t{1} << 40)
-      throw Failure{std::string("cuBLASLt: '") + name + "' has stride " + stride.dump()};
+      throw CublasLtError{std::string("cuBLASLt: '") + name + "' has stride " + stride.dump()};
     strides[i] = stride.get<int64_t>();
   }
-  Matrix matrix{rows, columns, strides[1], strides[2], strides[0]};
+  MatrixOperand matrix{rows, columns, strides[1], strides[2], strides[0]};
   bool straight = matrix.columnStride == 1 && matrix.rowStride >= columns;
   bool crossed = mayTranspose && matrix.rowStride == 1 && matrix.columnStride >= rows;
   if (!straight && !crossed)
-    throw Failure{
+    throw CublasLtError{
         std::string("cuBLASLt: '") + name + "' of " + std::to_string(rows) + "x" +
         std::to_string(columns) + " has strides " + found->dump() +
         "; one of the last two strides must be 1, and the other at least the length of a row"};
@@ -144,22 +144,24 @@ public:
   /// destructor releases the descriptors if this throws.
   void make(Device &device, const json &desc, std::span<const LibraryBuffer> buffers) {
     if (!functions().error.empty())
-      throw Failure{functions().error +
-                    "; compile the program again with --kernels generated, or install the library"};
+      throw CublasLtError{
+          functions().error +
+          "; compile the program again with --kernels generated, or install the library"};
     if (!desc.is_object() || desc.value("kind", "") != "matmul")
-      throw Failure{"cuBLASLt: required: the description of a matmul; found: " + desc.dump()};
-    int64_t m = sizeOf(desc, "m"), n = sizeOf(desc, "n"), k = sizeOf(desc, "k");
-    batch = sizeOf(desc, "batch");
-    Type type = typeNamed(desc.value("dtype", "")), result = typeNamed(desc.value("result", ""));
-    Matrix a = matrixOf(desc, "a", m, k, true), b = matrixOf(desc, "b", k, n, true),
-           y = matrixOf(desc, "y", m, n, false);
+      throw CublasLtError{"cuBLASLt: required: the description of a matmul; found: " + desc.dump()};
+    int64_t m = readSize(desc, "m"), n = readSize(desc, "n"), k = readSize(desc, "k");
+    batch = readSize(desc, "batch");
+    ElementType type = parseElementType(desc.value("dtype", "")),
+                result = parseElementType(desc.value("result", ""));
+    MatrixOperand a = matrixOf(desc, "a", m, k, true), b = matrixOf(desc, "b", k, n, true),
+                  y = matrixOf(desc, "y", m, n, false);
     hasBias = desc.contains("bias");
     scale = type.type == F64 ? F64 : type.type == I8 ? I32 : F32;
     checkBuffers(buffers,
                  {a.extent(batch) * type.bytes, b.extent(batch) * type.bytes,
                   y.extent(batch) * result.bytes},
                  static_cast<uint64_t>(n) *
-                     (hasBias ? typeNamed(desc.value("bias", "")).bytes : 0));
+                     (hasBias ? parseElementType(desc.value("bias", "")).bytes : 0));
     describe(desc, type, result, a, b, y);
     choose(device, desc, type);
   }
@@ -204,17 +206,18 @@ private:
       wanted.push_back({"bias", bias});
     wanted.push_back({"y", needed.begin()[2]});
     if (buffers.size() != wanted.size())
-      throw Failure{"cuBLASLt: a matmul requires " + std::to_string(wanted.size()) +
-                    " buffers; found: " + std::to_string(buffers.size())};
+      throw CublasLtError{"cuBLASLt: a matmul requires " + std::to_string(wanted.size()) +
+                          " buffers; found: " + std::to_string(buffers.size())};
     for (size_t i = 0; i < wanted.size(); ++i)
       if (buffers[i].bytes < wanted[i].second)
-        throw Failure{std::string("cuBLASLt: buffer '") + wanted[i].first + "' has " +
-                      bytesText(buffers[i].bytes) + "; required: " + bytesText(wanted[i].second)};
+        throw CublasLtError{std::string("cuBLASLt: buffer '") + wanted[i].first + "' has " +
+                            formatBytes(buffers[i].bytes) +
+                            "; required: " + formatBytes(wanted[i].second)};
     if (!buffers.back().writable)
-      throw Failure{"cuBLASLt: buffer 'y' is written, but is part of a constant or an input"};
+      throw CublasLtError{"cuBLASLt: buffer 'y' is written, but is part of a constant or an input"};
   }
 
-  static Layout layoutOf(const Matrix &matrix, DataType type, int64_t batch) {
+  static Layout layoutOf(const MatrixOperand &matrix, DataType type, int64_t batch) {
     const Functions &f = functions();
     Layout layout = nullptr;
     int64_t inner = matrix.isTransposed() ? matrix.rows : matrix.columns,
@@ -232,8 +235,8 @@ private:
     return layout;
   }
 
-  void describe(const json &desc, Type type, Type result, const Matrix &a, const Matrix &b,
-                const Matrix &y) {
+  void describe(const json &desc, ElementType type, ElementType result, const MatrixOperand &a,
+                const MatrixOperand &b, const MatrixOperand &y) {
     const Functions &f = functions();
     std::string math = desc.value("math", "");
     int compute = scale == F64                         ? Compute64
@@ -252,7 +255,7 @@ private:
     if (epilogue)
       set(EpilogueKind, epilogue);
     if (hasBias)
-      set(BiasType, static_cast<int32_t>(typeNamed(desc.value("bias", "")).type));
+      set(BiasType, static_cast<int32_t>(parseElementType(desc.value("bias", "")).type));
     first = layoutOf(b, type.type, batch);
     second = layoutOf(a, type.type, batch);
     destination = layoutOf(y, result.type, batch);
@@ -260,15 +263,16 @@ private:
 
   /// Selects the cuBLASLt algorithm: by default the first one of the heuristic, or the one with the
   /// index `algorithm` of the description, which autotuning has chosen.
-  void choose(Device &device, const json &desc, Type type) {
+  void choose(Device &device, const json &desc, ElementType type) {
     const Functions &f = functions();
-    handle = handleOf(device);
+    handle = getHandle(device);
     Preference preference = nullptr;
     check(f.preferenceCreate(&preference), "selecting an algorithm");
-    uint64_t most = desc.contains("workspace") ? static_cast<uint64_t>(sizeOf(desc, "workspace"))
+    uint64_t most = desc.contains("workspace") ? static_cast<uint64_t>(readSize(desc, "workspace"))
                                                : uint64_t{32} << 20;
-    auto alignment = static_cast<uint32_t>(
-        desc.contains("alignment") ? sizeOf(desc, "alignment") : static_cast<int64_t>(type.bytes));
+    auto alignment =
+        static_cast<uint32_t>(desc.contains("alignment") ? readSize(desc, "alignment")
+                                                         : static_cast<int64_t>(type.bytes));
     f.preferenceSet(preference, MaxWorkspace, &most, sizeof most);
     for (int which : {AlignmentA, AlignmentB, AlignmentC, AlignmentD})
       f.preferenceSet(preference, which, &alignment, sizeof alignment);
@@ -279,10 +283,10 @@ private:
                                 asked, found, &count);
     f.preferenceDestroy(preference);
     if (status == cublaslt::NotSupported || (status == cublaslt::Success && count == 0))
-      throw Failure{"cuBLASLt: no algorithm on " + device.name() + " for " + desc.dump() +
-                    "; compile the program for this device"};
+      throw CublasLtError{"cuBLASLt: no algorithm on " + device.name() + " for " + desc.dump() +
+                          "; compile the program for this device"};
     check(status, "selecting an algorithm");
-    int wanted = desc.contains("algorithm") ? static_cast<int>(sizeOf(desc, "algorithm")) : 1;
+    int wanted = desc.contains("algorithm") ? static_cast<int>(readSize(desc, "algorithm")) : 1;
     const Heuristic &chosen = found[wanted <= count ? wanted - 1 : 0];
     algorithm = chosen.algorithm;
     workspace = chosen.workspace;
@@ -306,7 +310,7 @@ std::unique_ptr<LibraryCall> createCublasLtCall(Device &device, const json &desc
     auto call = std::make_unique<CublasLtCall>();
     call->make(device, desc, buffers);
     return call;
-  } catch (const Failure &failure) {
+  } catch (const CublasLtError &failure) {
     error = failure.text;
   } catch (const std::exception &wrong) {
     error = std::string("cuBLASLt: invalid description: ") + wrong.what();

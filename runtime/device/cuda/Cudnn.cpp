@@ -15,15 +15,15 @@ using nlohmann::json;
 namespace {
 
 /// A cuDNN handle with a mutex: a handle may be used by one thread and one stream at a time.
-struct Session {
+struct CudnnHandle {
   std::mutex mutex;
   Handle handle = nullptr;
 };
 
 /// Returns the cuDNN handle of the device. Handles are cached for the lifetime of the process.
-Session &sessionOf(const Device &device) {
+CudnnHandle &getCudnnHandle(const Device &device) {
   static std::mutex mutex;
-  static auto *sessions = new std::list<std::pair<Context, Session>>();
+  static auto *sessions = new std::list<std::pair<Context, CudnnHandle>>();
   std::lock_guard<std::mutex> guard(mutex);
   for (auto &[context, session] : *sessions)
     if (context == device.context)
@@ -36,18 +36,19 @@ Session &sessionOf(const Device &device) {
   return sessions->back().second;
 }
 
-struct Planned {
+struct PlannedGraph {
   cudnn::Graph graph;
   Plan plan;
 };
 
 /// Returns the cuDNN graph and plan of a call description, from an LRU cache. Networks repeat their
 /// convolutions, and building a plan may include the compilation of a kernel.
-std::shared_ptr<const Planned> planned(const Device &device, Handle handle, const json &desc) {
+std::shared_ptr<const PlannedGraph> getPlannedGraph(const Device &device, Handle handle,
+                                                    const json &desc) {
   struct Kept {
     Context context;
     std::string desc;
-    std::shared_ptr<const Planned> plan;
+    std::shared_ptr<const PlannedGraph> plan;
   };
   constexpr size_t most = 256;
   static std::mutex mutex;
@@ -63,12 +64,12 @@ std::shared_ptr<const Planned> planned(const Device &device, Handle handle, cons
       return found->plan;
     }
   }
-  cudnn::Graph graph = graphOf(functions(), desc, handle);
+  cudnn::Graph graph = buildGraph(functions(), desc, handle);
   Plan plan =
       planOf(functions(), graph, handle, nullptr,
-             static_cast<uint64_t>(cudnn::numberOf(desc, "workspace", 0, int64_t{64} << 20)),
-             cudnn::numberOf(desc, "engine", 0, 1));
-  auto made = std::make_shared<Planned>(Planned{std::move(graph), std::move(plan)});
+             static_cast<uint64_t>(cudnn::readInteger(desc, "workspace", 0, int64_t{64} << 20)),
+             cudnn::readInteger(desc, "engine", 0, 1));
+  auto made = std::make_shared<PlannedGraph>(PlannedGraph{std::move(graph), std::move(plan)});
   std::lock_guard<std::mutex> guard(mutex);
   kept->push_front({device.context, text, made});
   if (kept->size() > most)
@@ -80,25 +81,27 @@ class CudnnCall : public LibraryCall {
 public:
   CudnnCall(Device &device, const json &desc, std::span<const LibraryBuffer> buffers) {
     if (!functions().error.empty())
-      throw Failure{functions().error +
-                    "; compile the program again with --kernels generated, or install the library"};
-    session = &sessionOf(device);
+      throw CudnnError{
+          functions().error +
+          "; compile the program again with --kernels generated, or install the library"};
+    session = &getCudnnHandle(device);
     std::lock_guard<std::mutex> guard(session->mutex);
-    what = planned(device, session->handle, desc);
+    what = getPlannedGraph(device, session->handle, desc);
     const std::vector<Operand> &operands = what->graph.operands;
     if (buffers.size() != operands.size())
-      throw Failure{"cuDNN: " + what->graph.what + " requires " + std::to_string(operands.size()) +
-                    " buffers; found: " + std::to_string(buffers.size())};
+      throw CudnnError{"cuDNN: " + what->graph.what + " requires " +
+                       std::to_string(operands.size()) +
+                       " buffers; found: " + std::to_string(buffers.size())};
     for (size_t i = 0; i < operands.size(); ++i) {
       std::string name = "cuDNN: buffer '" + operands[i].name + "'";
       if (buffers[i].bytes < operands[i].bytes)
-        throw Failure{name + " has " + bytesText(buffers[i].bytes) +
-                      "; required: " + bytesText(operands[i].bytes)};
+        throw CudnnError{name + " has " + formatBytes(buffers[i].bytes) +
+                         "; required: " + formatBytes(operands[i].bytes)};
       if (operands[i].written && !buffers[i].writable)
-        throw Failure{name + " is written, but is part of a constant or an input"};
+        throw CudnnError{name + " is written, but is part of a constant or an input"};
       ids.push_back(operands[i].id);
     }
-    for (const Number &number : what->graph.numbers)
+    for (const ScalarOperand &number : what->graph.numbers)
       ids.push_back(number.id);
     workspace = what->plan.workspace;
   }
@@ -106,10 +109,10 @@ public:
   std::string run(Stream stream, void *const *buffers, void *scratch) override {
     const Functions &f = functions();
     try {
-      Owned pack(f, VariantPackKind);
+      OwnedDescriptor pack(f, VariantPackKind);
       const std::string doing = "setting the buffers";
       std::vector<const void *> pointers(buffers, buffers + what->graph.operands.size());
-      for (const Number &number : what->graph.numbers)
+      for (const ScalarOperand &number : what->graph.numbers)
         pointers.push_back(&number.value);
       auto count = static_cast<int64_t>(ids.size());
       pack.set(PackIds, OfInt64, count, ids.data(), doing);
@@ -121,14 +124,14 @@ public:
       check(f, f.execute(session->handle, what->plan.plan.get(), pack.get()),
             "running a " + what->graph.what);
       return {};
-    } catch (const Failure &failure) {
+    } catch (const CudnnError &failure) {
       return failure.text;
     }
   }
 
 private:
-  Session *session = nullptr;
-  std::shared_ptr<const Planned> what;
+  CudnnHandle *session = nullptr;
+  std::shared_ptr<const PlannedGraph> what;
   std::vector<int64_t> ids;
 };
 
@@ -139,7 +142,7 @@ std::unique_ptr<LibraryCall> createCudnnCall(Device &device, const json &desc,
                                              std::string &error) {
   try {
     return std::make_unique<CudnnCall>(device, desc, buffers);
-  } catch (const Failure &failure) {
+  } catch (const CudnnError &failure) {
     error = failure.text;
   } catch (const std::exception &wrong) {
     error = std::string("cuDNN: invalid description: ") + wrong.what();

@@ -151,7 +151,7 @@ struct Functions {
   std::string error; ///< reason if the library is unavailable
 };
 
-Functions functionsOf(const cuda::Loaded &library);
+Functions loadFunctions(const cuda::LoadedLibrary &library);
 
 /// Returns the functions of cuDNN, which is loaded once per process.
 const Functions &functions();

@@ -8,10 +8,10 @@ namespace dlc::cudnn {
 
 using nlohmann::json;
 
-Functions functionsOf(const cuda::Loaded &library) {
+Functions loadFunctions(const cuda::LoadedLibrary &library) {
   Functions t = {};
   if (!library) {
-    t.error = cuda::describe(library);
+    t.error = cuda::formatLibraryStatus(library);
     return t;
   }
   auto get = [&](auto &to, const char *name) { library.take(to, name, t.error); };
@@ -30,7 +30,7 @@ Functions functionsOf(const cuda::Loaded &library) {
 }
 
 const Functions &functions() {
-  static const auto *table = new Functions(functionsOf(cuda::loaded(cuda::Library::Cudnn)));
+  static const auto *table = new Functions(loadFunctions(cuda::loadLibrary(cuda::Library::Cudnn)));
   return *table;
 }
 
@@ -40,15 +40,15 @@ void check(const Functions &f, Status status, const std::string &doing) {
   std::array<char, 512> more = {};
   f.lastError(more.data(), more.size());
   std::string text = "cuDNN: " + doing + ": " + f.errorString(status);
-  throw Failure{more[0] ? text + ": " + more.data() : text};
+  throw CudnnError{more[0] ? text + ": " + more.data() : text};
 }
 
-Owned::Owned(const Functions &f, DescriptorKind kind) : f(&f) {
+OwnedDescriptor::OwnedDescriptor(const Functions &f, DescriptorKind kind) : f(&f) {
   check(f, f.make(kind, &raw), "creating a descriptor");
 }
 
-void Owned::set(int attribute, ElementKind kind, int64_t count, const void *values,
-                const std::string &doing) {
+void OwnedDescriptor::set(int attribute, ElementKind kind, int64_t count, const void *values,
+                          const std::string &doing) {
   check(*f, f->set(raw, attribute, kind, count, values), doing);
 }
 
@@ -56,12 +56,12 @@ namespace {
 
 constexpr int64_t most = int64_t{1} << 40;
 
-struct Type {
+struct ElementType {
   DataType type;
   uint64_t bytes;
 };
 
-Type typeNamed(const std::string &name) {
+ElementType parseElementType(const std::string &name) {
   if (name == "f32")
     return {F32, 4};
   if (name == "f64")
@@ -70,25 +70,26 @@ Type typeNamed(const std::string &name) {
     return {F16, 2};
   if (name == "bf16")
     return {Bf16, 2};
-  throw Failure{"cuDNN: element type '" + name +
-                "' is not supported; required: f32, f64, f16 or bf16"};
+  throw CudnnError{"cuDNN: element type '" + name +
+                   "' is not supported; required: f32, f64, f16 or bf16"};
 }
 
 } // namespace
 
-int64_t numberOf(const json &object, const char *key, int64_t least, int64_t otherwise) {
+int64_t readInteger(const json &object, const char *key, int64_t least, int64_t otherwise) {
   auto found = object.find(key);
   if (found == object.end())
     return otherwise;
   if (!found->is_number_integer() || found->get<int64_t>() < least)
-    throw Failure{std::string("cuDNN: '") + key + "' must be an integer of at least " +
-                  std::to_string(least) + "; found: " + found->dump()};
+    throw CudnnError{std::string("cuDNN: '") + key + "' must be an integer of at least " +
+                     std::to_string(least) + "; found: " + found->dump()};
   return found->get<int64_t>();
 }
 
 namespace {
 
-std::vector<int64_t> numbersOf(const json &object, const char *key, int64_t least, size_t count) {
+std::vector<int64_t> readIntegers(const json &object, const char *key, int64_t least,
+                                  size_t count) {
   auto found = object.find(key);
   std::vector<int64_t> numbers;
   if (found != object.end() && found->is_array())
@@ -98,16 +99,16 @@ std::vector<int64_t> numbersOf(const json &object, const char *key, int64_t leas
         numbers.push_back(number.get<int64_t>());
   if (found == object.end() || numbers.size() != found->size() ||
       (count && numbers.size() != count))
-    throw Failure{std::string("cuDNN: '") + key + "' must be " +
-                  (count ? std::to_string(count) + " " : "") + "integers of at least " +
-                  std::to_string(least) + ", found " +
-                  (found == object.end() ? "nothing" : found->dump())};
+    throw CudnnError{std::string("cuDNN: '") + key + "' must be " +
+                     (count ? std::to_string(count) + " " : "") + "integers of at least " +
+                     std::to_string(least) + ", found " +
+                     (found == object.end() ? "nothing" : found->dump())};
   return numbers;
 }
 
 struct Shape {
   std::vector<int64_t> dims, strides;
-  Type type;
+  ElementType type;
 
   uint64_t bytes() const {
     int64_t last = 0;
@@ -118,34 +119,34 @@ struct Shape {
 };
 
 /// Builds the cuDNN operations of a call's graph.
-class Builder {
+class GraphBuilder {
 public:
-  Builder(const Functions &f, const json &desc) : f(f), desc(desc) {
-    alignment = numberOf(desc, "alignment", 1, 16);
-    element = typeNamed(desc.value("dtype", ""));
-    result = desc.contains("result") ? typeNamed(desc.value("result", "")) : element;
+  GraphBuilder(const Functions &f, const json &desc) : f(f), desc(desc) {
+    alignment = readInteger(desc, "alignment", 1, 16);
+    element = parseElementType(desc.value("dtype", ""));
+    result = desc.contains("result") ? parseElementType(desc.value("result", "")) : element;
     compute = element.type == F64 ? F64 : F32;
     graph.what = desc.value("kind", "");
     graph.mayRound = element.type != F32 || desc.value("math", "") == "tf32";
   }
 
-  Shape shapeOf(const char *name, Type type) const {
+  Shape shapeOf(const char *name, ElementType type) const {
     auto found = desc.find(name);
     if (found == desc.end() || !found->is_object())
-      throw Failure{std::string("cuDNN: '") + name + "' must have dims and strides"};
+      throw CudnnError{std::string("cuDNN: '") + name + "' must have dims and strides"};
     return shapeIn(*found, type);
   }
 
-  static Shape shapeIn(const json &object, Type type) {
-    Shape shape{numbersOf(object, "dims", 1, 0), {}, type};
+  static Shape shapeIn(const json &object, ElementType type) {
+    Shape shape{readIntegers(object, "dims", 1, 0), {}, type};
     if (shape.dims.size() < 3 || shape.dims.size() > 5)
-      throw Failure{"cuDNN: required: tensors of 3 to 5 dimensions; found: " + object.dump()};
-    shape.strides = numbersOf(object, "strides", 0, shape.dims.size());
+      throw CudnnError{"cuDNN: required: tensors of 3 to 5 dimensions; found: " + object.dump()};
+    shape.strides = readIntegers(object, "strides", 0, shape.dims.size());
     double extent = 1;
     for (size_t d = 0; d < shape.dims.size(); ++d)
       extent += double(shape.dims[d] - 1) * double(shape.strides[d]);
     if (extent > double(most))
-      throw Failure{"cuDNN: a tensor is too large: " + object.dump()};
+      throw CudnnError{"cuDNN: a tensor is too large: " + object.dump()};
     return shape;
   }
 
@@ -169,7 +170,7 @@ public:
           y = shapeOf("y", forward ? result : element);
     size_t rank = x.dims.size();
     if (w.dims.size() != rank || y.dims.size() != rank)
-      throw Failure{"cuDNN: required: x, w and y of one rank; found: " + desc.dump()};
+      throw CudnnError{"cuDNN: required: x, w and y of one rank; found: " + desc.dump()};
     // Do not prefer tensor cores for single-channel (depthwise) convolutions, which have
     // specialized kernels without tensor cores.
     graph.prefersTensorCores = graph.mayRound && element.type != F64 && w.dims[1] > 1;
@@ -194,7 +195,7 @@ public:
             ? Kind{DataGradientKind, DataAlpha, DataBeta, DataConvolution, DataDy, DataW, DataDx}
             : Kind{WeightGradientKind, WeightAlpha, WeightBeta, WeightConvolution, WeightX,
                    WeightDy,           WeightDw};
-    Owned op(f, kind.kind);
+    OwnedDescriptor op(f, kind.kind);
     const std::string doing = "creating a convolution operation";
     op.set(kind.geometry, OfDescriptor, geometry, doing);
     op.set(kind.first, OfDescriptor, first, doing);
@@ -226,19 +227,19 @@ public:
                 y = shapeOf("y", element);
     for (const Shape &shape : {q, k, v, y})
       if (shape.dims.size() != 4)
-        throw Failure{"cuDNN: required: attention on tensors of 4 dimensions; found: " +
-                      desc.dump()};
+        throw CudnnError{"cuDNN: required: attention on tensors of 4 dimensions; found: " +
+                         desc.dump()};
     if (!desc.contains("scale") || !desc["scale"].is_number())
-      throw Failure{"cuDNN: 'scale' must be a number, in " + desc.dump()};
+      throw CudnnError{"cuDNN: 'scale' must be a number, in " + desc.dump()};
     const std::string doing = "creating an attention operation";
-    Owned op(f, AttentionKind);
+    OwnedDescriptor op(f, AttentionKind);
     op.set(AttentionQ, OfDescriptor, operand("q", q, false), doing);
     op.set(AttentionK, OfDescriptor, operand("k", k, false), doing);
     op.set(AttentionV, OfDescriptor, operand("v", v, false), doing);
     op.set(AttentionY, OfDescriptor, operand("y", y, true), doing);
     if (desc.contains("lse"))
-      op.set(AttentionSums, OfDescriptor, operand("lse", shapeOf("lse", typeNamed("f32")), true),
-             doing);
+      op.set(AttentionSums, OfDescriptor,
+             operand("lse", shapeOf("lse", parseElementType("f32")), true), doing);
     graph.numbers.push_back({nextId++, desc["scale"].get<float>()});
     op.set(AttentionScale, OfDescriptor, number("scale", graph.numbers.back().id), doing);
     op.finalize(doing + " " + desc.dump());
@@ -247,7 +248,7 @@ public:
   }
 
   Graph finish(Handle handle) {
-    graph.operations = Owned(f, GraphKind);
+    graph.operations = OwnedDescriptor(f, GraphKind);
     const std::string doing = "creating a graph";
     if (handle)
       graph.operations.set(GraphHandle, OfHandle, handle, doing);
@@ -259,7 +260,7 @@ public:
 
 private:
   Descriptor tensor(const std::string &name, const Shape &shape, int64_t id, bool isVirtual) {
-    Owned made(f, TensorKind);
+    OwnedDescriptor made(f, TensorKind);
     const std::string doing = "creating '" + name + "'";
     made.set(TensorType, OfDataType, static_cast<int>(shape.type.type), doing);
     made.set(TensorDimensions, shape.dims, doing);
@@ -274,7 +275,7 @@ private:
   }
 
   Descriptor number(const std::string &name, int64_t id) {
-    Owned made(f, TensorKind);
+    OwnedDescriptor made(f, TensorKind);
     const std::string doing = "creating '" + name + "'";
     const std::vector<int64_t> one(4, 1);
     made.set(TensorType, OfDataType, static_cast<int>(F32), doing);
@@ -289,17 +290,17 @@ private:
   }
 
   Descriptor describeConvolution(size_t spatial) {
-    Owned made(f, ConvolutionKind);
+    OwnedDescriptor made(f, ConvolutionKind);
     const std::string doing = "creating a window";
     auto count = static_cast<int64_t>(spatial);
     made.set(ConvolutionType, OfDataType, static_cast<int>(compute), doing);
     constexpr int crossCorrelation = 1;
     made.set(ConvolutionMode, OfConvolutionMode, crossCorrelation, doing);
     made.set(ConvolutionSpatial, OfInt64, count, doing);
-    made.set(ConvolutionStrides, numbersOf(desc, "strides", 1, spatial), doing);
-    made.set(ConvolutionDilations, numbersOf(desc, "dilations", 1, spatial), doing);
-    made.set(ConvolutionLow, numbersOf(desc, "low", 0, spatial), doing);
-    made.set(ConvolutionHigh, numbersOf(desc, "high", 0, spatial), doing);
+    made.set(ConvolutionStrides, readIntegers(desc, "strides", 1, spatial), doing);
+    made.set(ConvolutionDilations, readIntegers(desc, "dilations", 1, spatial), doing);
+    made.set(ConvolutionLow, readIntegers(desc, "low", 0, spatial), doing);
+    made.set(ConvolutionHigh, readIntegers(desc, "high", 0, spatial), doing);
     made.finalize(doing);
     graph.parts.push_back(std::move(made));
     return graph.parts.back().get();
@@ -310,15 +311,15 @@ private:
     if (!desc.contains("post"))
       return extra;
     if (!desc["post"].is_array())
-      throw Failure{"cuDNN: required: a list of epilogue ops as 'post'; found: " +
-                    desc["post"].dump()};
+      throw CudnnError{"cuDNN: required: a list of epilogue ops as 'post'; found: " +
+                       desc["post"].dump()};
     for (const json &step : desc["post"]) {
       if (step.value("op", "") != "add")
         continue;
-      Shape shape = shapeIn(step, typeNamed(step.value("dtype", "")));
+      Shape shape = shapeIn(step, parseElementType(step.value("dtype", "")));
       if (shape.dims.size() != to.dims.size())
-        throw Failure{"cuDNN: required: an added operand with the result's rank; found: " +
-                      step.dump()};
+        throw CudnnError{"cuDNN: required: an added operand with the result's rank; found: " +
+                         step.dump()};
       extra.push_back(operand("added", shape, false));
     }
     return extra;
@@ -337,9 +338,9 @@ private:
     std::string name = step.value("op", "");
     auto mode = std::find_if(modes.begin(), modes.end(), [&](auto &m) { return m.first == name; });
     if (mode == modes.end())
-      throw Failure{"cuDNN: unknown epilogue op '" + name + "' in " + desc.dump()};
+      throw CudnnError{"cuDNN: unknown epilogue op '" + name + "' in " + desc.dump()};
     const std::string doing = "creating epilogue op '" + name + "'";
-    Owned how(f, PointwiseKind);
+    OwnedDescriptor how(f, PointwiseKind);
     how.set(PointwiseModeOf, OfPointwiseMode, static_cast<int>(mode->second), doing);
     how.set(PointwisePrecision, OfDataType, static_cast<int>(compute), doing);
     auto number = [&](const char *key, Attribute attribute) {
@@ -350,7 +351,7 @@ private:
     number("alpha", EluAlpha);
     number("beta", SwishBeta);
     how.finalize(doing);
-    Owned op(f, PointwiseOperationKind);
+    OwnedDescriptor op(f, PointwiseOperationKind);
     op.set(OperationPointwise, OfDescriptor, how.get(), doing);
     op.set(OperationX, OfDescriptor, x, doing);
     if (b)
@@ -367,22 +368,22 @@ private:
   Graph graph;
   std::vector<Descriptor> operations;
   int64_t nextId = 1, alignment;
-  Type element = {}, result = {};
+  ElementType element = {}, result = {};
   DataType compute = F32;
 };
 
 /// Returns the engine configurations that cuDNN's heuristic proposes in this mode, best first.
-std::vector<Owned> proposals(const Functions &f, const Graph &graph, Descriptor device,
-                             HeuristicMode mode) {
+std::vector<OwnedDescriptor> proposals(const Functions &f, const Graph &graph, Descriptor device,
+                                       HeuristicMode mode) {
   constexpr int64_t asked = 32;
   const std::string doing = "listing engines";
-  Owned heuristic(f, HeuristicKind);
+  OwnedDescriptor heuristic(f, HeuristicKind);
   heuristic.set(HeuristicGraph, OfDescriptor, graph.operations.get(), doing);
   heuristic.set(HeuristicModeOf, OfHeuristicMode, static_cast<int>(mode), doing);
   if (device)
     heuristic.set(HeuristicDevice, OfDescriptor, device, doing);
   heuristic.finalize(doing);
-  std::vector<Owned> configs;
+  std::vector<OwnedDescriptor> configs;
   std::vector<Descriptor> raw;
   for (int64_t i = 0; i < asked; ++i) {
     configs.emplace_back(f, EngineConfigKind);
@@ -395,20 +396,20 @@ std::vector<Owned> proposals(const Functions &f, const Graph &graph, Descriptor 
   return configs;
 }
 
-struct Engine {
+struct EngineInfo {
   int64_t index = 0;
   std::vector<int> notes;
 
   bool has(Note note) const { return std::find(notes.begin(), notes.end(), note) != notes.end(); }
 };
 
-Engine engineOf(const Functions &f, const Owned &config) {
+EngineInfo queryEngine(const Functions &f, const OwnedDescriptor &config) {
   const std::string doing = "querying an engine";
-  Owned engine(f, EngineKind);
+  OwnedDescriptor engine(f, EngineKind);
   Descriptor raw = engine.get();
   int64_t count = 0;
   check(f, f.get(config.get(), ConfigEngine, OfDescriptor, 1, &count, &raw), doing);
-  Engine result;
+  EngineInfo result;
   check(f, f.get(raw, EngineIndex, OfInt64, 1, &count, &result.index), doing);
   result.notes.resize(NoteCount);
   check(f, f.get(raw, EngineNotes, OfNote, NoteCount, &count, result.notes.data()), doing);
@@ -418,16 +419,16 @@ Engine engineOf(const Functions &f, const Owned &config) {
 
 } // namespace
 
-Graph graphOf(const Functions &f, const json &desc, Handle handle) {
+Graph buildGraph(const Functions &f, const json &desc, Handle handle) {
   if (!desc.is_object())
-    throw Failure{"cuDNN: required: an object as description; found: " + desc.dump()};
+    throw CudnnError{"cuDNN: required: an object as description; found: " + desc.dump()};
   std::string kind = desc.value("kind", "");
   if (kind != "convolution" && kind != "data_gradient" && kind != "weight_gradient" &&
       kind != "attention")
-    throw Failure{
+    throw CudnnError{
         "cuDNN: required: a convolution, data_gradient, weight_gradient or attention; found: " +
         desc.dump()};
-  Builder builder(f, desc);
+  GraphBuilder builder(f, desc);
   if (kind == "attention")
     builder.attention();
   else
@@ -439,9 +440,10 @@ namespace {
 
 /// Builds the plan of an engine configuration. If it fails or exceeds the workspace, returns
 /// std::nullopt and sets `refusal` to the reason.
-std::optional<Plan> planFor(const Functions &f, Owned &config, const Engine &engine, Handle handle,
-                            Descriptor device, uint64_t workspace, std::string &refusal) {
-  Plan made{std::move(config), Owned(f, PlanKind), engine.index, 0};
+std::optional<Plan> planFor(const Functions &f, OwnedDescriptor &config, const EngineInfo &engine,
+                            Handle handle, Descriptor device, uint64_t workspace,
+                            std::string &refusal) {
+  Plan made{std::move(config), OwnedDescriptor(f, PlanKind), engine.index, 0};
   const std::string doing = "planning";
   try {
     if (handle)
@@ -453,7 +455,7 @@ std::optional<Plan> planFor(const Functions &f, Owned &config, const Engine &eng
     int64_t bytes = 0, count = 0;
     check(f, f.get(made.plan.get(), PlanWorkspace, OfInt64, 1, &count, &bytes), doing);
     made.workspace = static_cast<uint64_t>(bytes);
-  } catch (const Failure &failure) {
+  } catch (const CudnnError &failure) {
     refusal = failure.text;
     return std::nullopt;
   }
@@ -471,8 +473,9 @@ Plan planOf(const Functions &f, const Graph &graph, Handle handle, Descriptor de
             uint64_t workspace, int64_t wanted) {
   std::string refusal = "the library has none";
   std::optional<Plan> last;
-  std::vector<std::pair<Owned, Engine>> others; ///< engines without tensor cores, tried last
-  auto take = [&](Owned &config, const Engine &engine) {
+  std::vector<std::pair<OwnedDescriptor, EngineInfo>>
+      others; ///< engines without tensor cores, tried last
+  auto take = [&](OwnedDescriptor &config, const EngineInfo &engine) {
     if (auto made = planFor(f, config, engine, handle, device, workspace, refusal)) {
       last = std::move(made);
       --wanted;
@@ -480,14 +483,14 @@ Plan planOf(const Functions &f, const Graph &graph, Handle handle, Descriptor de
     return last && wanted <= 0;
   };
   for (HeuristicMode mode : {ModeA, Fallback}) {
-    std::vector<Owned> configs;
+    std::vector<OwnedDescriptor> configs;
     try {
       configs = proposals(f, graph, device, mode);
-    } catch (const Failure &failure) {
+    } catch (const CudnnError &failure) {
       refusal = failure.text;
     }
-    for (Owned &config : configs) {
-      Engine engine = engineOf(f, config);
+    for (OwnedDescriptor &config : configs) {
+      EngineInfo engine = queryEngine(f, config);
       if (engine.has(Nondeterministic)) {
         refusal = "the library's engines are not deterministic";
       } else if (!graph.mayRound && (engine.has(TensorCore) || engine.has(DownConvertInputs))) {
@@ -506,7 +509,7 @@ Plan planOf(const Functions &f, const Graph &graph, Handle handle, Descriptor de
         return std::move(*last);
   if (last)
     return std::move(*last);
-  throw Failure{"cuDNN: no engine for this " + graph.what + ": " + refusal};
+  throw CudnnError{"cuDNN: no engine for this " + graph.what + ": " + refusal};
 }
 
 } // namespace dlc::cudnn

@@ -18,29 +18,31 @@ namespace dlc::cudnn {
 
 /// Internal exception. It must not leave the files of this library, because the table's functions
 /// are C functions.
-struct Failure {
+struct CudnnError {
   std::string text;
 };
 
-/// Throws a Failure with the library's error message if `status` is not Success.
+/// Throws a CudnnError with the library's error message if `status` is not Success.
 void check(const Functions &f, Status status, const std::string &doing);
 
 /// Returns an integer field of a description, or `otherwise` if it has no such field. Throws a
-/// Failure if the value is not an integer or is less than `least`.
-int64_t numberOf(const nlohmann::json &object, const char *key, int64_t least, int64_t otherwise);
+/// CudnnError if the value is not an integer or is less than `least`.
+int64_t readInteger(const nlohmann::json &object, const char *key, int64_t least,
+                    int64_t otherwise);
 
 /// Owning handle of a cuDNN backend descriptor.
-class Owned {
+class OwnedDescriptor {
 public:
-  Owned() = default;
-  Owned(const Functions &f, DescriptorKind kind);
-  Owned(Owned &&other) noexcept : f(other.f), raw(std::exchange(other.raw, nullptr)) {}
-  Owned &operator=(Owned &&other) noexcept {
+  OwnedDescriptor() = default;
+  OwnedDescriptor(const Functions &f, DescriptorKind kind);
+  OwnedDescriptor(OwnedDescriptor &&other) noexcept
+      : f(other.f), raw(std::exchange(other.raw, nullptr)) {}
+  OwnedDescriptor &operator=(OwnedDescriptor &&other) noexcept {
     std::swap(f, other.f);
     std::swap(raw, other.raw);
     return *this;
   }
-  ~Owned() {
+  ~OwnedDescriptor() {
     if (raw)
       f->destroy(raw);
   }
@@ -71,16 +73,16 @@ struct Operand {
 };
 
 /// A scalar operand in host memory, which is read when the call is submitted to its stream.
-struct Number {
+struct ScalarOperand {
   int64_t id = 0;
   float value = 0;
 };
 
 struct Graph {
-  std::vector<Owned> parts; ///< owned descriptors of which the graph consists
-  Owned operations;
+  std::vector<OwnedDescriptor> parts; ///< owned descriptors of which the graph consists
+  OwnedDescriptor operations;
   std::vector<Operand> operands;
-  std::vector<Number> numbers;
+  std::vector<ScalarOperand> numbers;
   bool mayRound = true; ///< whether engines may round f32 operands to TF32
   /// Whether engines that use tensor cores are tried before all others, independent of the
   /// library's order, and whether they are required.
@@ -88,12 +90,12 @@ struct Graph {
   std::string what; ///< operation name for messages
 };
 
-/// Builds the graph of a description. Throws a Failure if the description is invalid or the library
-/// rejects it.
-Graph graphOf(const Functions &f, const nlohmann::json &desc, Handle handle);
+/// Builds the graph of a description. Throws a CudnnError if the description is invalid or the
+/// library rejects it.
+Graph buildGraph(const Functions &f, const nlohmann::json &desc, Handle handle);
 
 struct Plan {
-  Owned config, plan;
+  OwnedDescriptor config, plan;
   int64_t engine = 0; ///< cuDNN's engine index
   uint64_t workspace = 0;
 };

@@ -14,7 +14,7 @@ namespace {
 
 /// Returns whether the error corrupts the CUDA context, so that every later call fails with the
 /// same error.
-bool isLost(Result result) {
+bool isContextLost(Result result) {
   switch (result) {
   case IllegalAddress:
   case LaunchTimeout:
@@ -28,25 +28,25 @@ bool isLost(Result result) {
   }
 }
 
-int count(char *error, size_t size) {
+int countDevices(char *error, size_t size) {
   const Driver &d = driver();
   int devices = 0;
   if (!d.error.empty()) {
-    Report{error, size}.fail(d.error);
+    ErrorBuffer{error, size}.fail(d.error);
     return 0;
   }
   d.deviceCount(&devices);
   return devices;
 }
 
-int attribute(const Device &device, DeviceAttribute which) {
+int getAttribute(const Device &device, DeviceAttribute which) {
   int value = 0;
   driver().deviceAttribute(&value, which, device.ordinal);
   return value;
 }
 
 int open(int index, void **to, char *error, size_t size) {
-  Report report{error, size};
+  ErrorBuffer report{error, size};
   const Driver &d = driver();
   *to = nullptr;
   if (!d.error.empty())
@@ -64,9 +64,9 @@ int open(int index, void **to, char *error, size_t size) {
   if (int failed =
           report.check(d.contextRetain(&device->context, device->ordinal), *device, "be opened"))
     return failed;
-  device->architecture = "sm_" + std::to_string(attribute(*device, CapabilityMajor)) +
-                         std::to_string(attribute(*device, CapabilityMinor));
-  device->sharedLimit = attribute(*device, MaxSharedOptIn);
+  device->architecture = "sm_" + std::to_string(getAttribute(*device, CapabilityMajor)) +
+                         std::to_string(getAttribute(*device, CapabilityMinor));
+  device->sharedLimit = getAttribute(*device, MaxSharedOptIn);
   *to = device.release();
   return 0;
 }
@@ -78,10 +78,10 @@ void close(void *device) {
   delete &deviceOf(device);
 }
 
-int properties(void *handle, dlc_device_properties *to, char *error, size_t size) {
-  Report report{error, size};
+int getProperties(void *handle, dlc_device_properties *to, char *error, size_t size) {
+  ErrorBuffer report{error, size};
   Device &device = deviceOf(handle);
-  Current current(device);
+  CurrentContext current(device);
   *to = {};
   size_t free = 0, total = 0;
   if (int failed = report.check(driver().deviceName(to->name, sizeof(to->name), device.ordinal),
@@ -91,38 +91,38 @@ int properties(void *handle, dlc_device_properties *to, char *error, size_t size
     return failed;
   to->total_bytes = total;
   to->free_bytes = free;
-  to->major = attribute(device, CapabilityMajor);
-  to->minor = attribute(device, CapabilityMinor);
-  to->multiprocessors = attribute(device, Multiprocessors);
+  to->major = getAttribute(device, CapabilityMajor);
+  to->minor = getAttribute(device, CapabilityMinor);
+  to->multiprocessors = getAttribute(device, Multiprocessors);
   return 0;
 }
 
 /// Writes a report of the libraries that were found, their paths, and the driver's state.
-void describe(char *text, size_t size) {
-  std::string all = report();
+void writeLibraryReport(char *text, size_t size) {
+  std::string all = formatLibraryReport();
   const Driver &d = driver();
   if (d.version)
     all += "driver: for CUDA " + versionText(d.version) + "\n";
   if (std::string version = nvrtcVersion(); !version.empty())
     all += "NVRTC: " + version + "\n";
-  if (!d.error.empty() && loaded(Library::Driver))
+  if (!d.error.empty() && loadLibrary(Library::Driver))
     all += d.error + "\n";
-  Report{text, size}.fail(all);
+  ErrorBuffer{text, size}.fail(all);
 }
 
 } // namespace
 
-int Report::check(Result result, const Device &device, const char *what) const {
+int ErrorBuffer::check(Result result, const Device &device, const char *what) const {
   if (result == Success)
     return 0;
-  std::string text = device.name() + " cannot " + what + ": " + nameOf(result);
-  if (isLost(result))
+  std::string text = device.name() + " cannot " + what + ": " + getErrorName(result);
+  if (isContextLost(result))
     text += "; an earlier kernel failed, and this process cannot use the device any more; run the "
             "process with compute-sanitizer to find that kernel";
   return fail(text);
 }
 
-std::string bytesText(uint64_t bytes) {
+std::string formatBytes(uint64_t bytes) {
   const char *units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(bytes);
   size_t unit = 0;
@@ -149,17 +149,17 @@ extern "C" DLC_EXPORT const dlc_device_table *dlc_cuda_device_table(char *, size
                  .host_latency = 10,
                  .peer_gigabytes = 20,
                  .peer_latency = 10};
-    t.count = count;
+    t.count = countDevices;
     t.open = open;
     t.close = close;
-    t.properties = properties;
-    t.report = describe;
-    fillMemory(t);
-    fillStreams(t);
-    fillModules(t);
-    fillGraphs(t);
-    fillLibraries(t);
-    fillNccl(t);
+    t.properties = getProperties;
+    t.report = writeLibraryReport;
+    setMemoryFunctions(t);
+    setStreamFunctions(t);
+    setModuleFunctions(t);
+    setGraphFunctions(t);
+    setLibraryFunctions(t);
+    setNcclFunctions(t);
     return t;
   }();
   return &table;

@@ -31,28 +31,28 @@ inline Device &deviceOf(void *device) { return *static_cast<Device *>(device); }
 
 /// Makes the device's context current for the calling thread during the lifetime of the object. The
 /// context that other users of CUDA in this process had set is restored afterwards.
-class Current {
+class CurrentContext {
 public:
-  explicit Current(const Device &device) {
+  explicit CurrentContext(const Device &device) {
     Context now = nullptr;
     driver().contextCurrent(&now);
     if (now != device.context)
       pushed = driver().contextPush(device.context) == Success;
   }
-  ~Current() {
+  ~CurrentContext() {
     Context ignored;
     if (pushed)
       driver().contextPop(&ignored);
   }
-  Current(const Current &) = delete;
-  Current &operator=(const Current &) = delete;
+  CurrentContext(const CurrentContext &) = delete;
+  CurrentContext &operator=(const CurrentContext &) = delete;
 
 private:
   bool pushed = false;
 };
 
 /// Error buffer that the caller passed to a function of the device table.
-struct Report {
+struct ErrorBuffer {
   char *error;
   size_t size;
 
@@ -69,15 +69,15 @@ struct Report {
   int check(Result result, const Device &device, const char *what) const;
 };
 
-std::string bytesText(uint64_t bytes);
+std::string formatBytes(uint64_t bytes);
 
 /// Each function fills one group of functions of the device table.
-void fillMemory(dlc_device_table &table);
-void fillStreams(dlc_device_table &table);
-void fillModules(dlc_device_table &table);
-void fillGraphs(dlc_device_table &table);
-void fillLibraries(dlc_device_table &table);
-void fillNccl(dlc_device_table &table); // device groups, which run collectives
+void setMemoryFunctions(dlc_device_table &table);
+void setStreamFunctions(dlc_device_table &table);
+void setModuleFunctions(dlc_device_table &table);
+void setGraphFunctions(dlc_device_table &table);
+void setLibraryFunctions(dlc_device_table &table);
+void setNcclFunctions(dlc_device_table &table); // device groups, which run collectives
 
 } // namespace dlc::cuda
 

@@ -14,7 +14,7 @@ namespace {
 /// and code for sm_90a.
 constexpr int oldestDriver = 12000;
 
-std::string nameOf(const Driver &d, Result result) {
+std::string getErrorName(const Driver &d, Result result) {
   const char *name = nullptr, *text = nullptr;
   if (d.errorName)
     d.errorName(result, &name);
@@ -24,8 +24,8 @@ std::string nameOf(const Driver &d, Result result) {
   return text ? all + " (" + text + ")" : all;
 }
 
-std::string whyNot(const Driver &d, Result result) {
-  std::string name = nameOf(d, result);
+std::string explainError(const Driver &d, Result result) {
+  std::string name = getErrorName(d, result);
   switch (result) {
   case NoDevice:
     return "NVIDIA's driver is installed but finds no GPU: " + name +
@@ -43,10 +43,10 @@ std::string whyNot(const Driver &d, Result result) {
 
 /// Resolves the CUDA driver's functions and initializes the driver. On failure sets `error` to the
 /// reason.
-void open(Driver &d) {
-  const Loaded &library = loaded(Library::Driver);
+void loadDriver(Driver &d) {
+  const LoadedLibrary &library = loadLibrary(Library::Driver);
   if (!library) {
-    d.error = "no NVIDIA driver: " + describe(library);
+    d.error = "no NVIDIA driver: " + formatLibraryStatus(library);
     return;
   }
 #define DLC_CUDA_DRIVER_RESOLVE(member, symbolName, parameters)                                    \
@@ -59,11 +59,11 @@ void open(Driver &d) {
   if (!d.error.empty())
     return;
   if (Result result = d.init(0)) {
-    d.error = whyNot(d, result);
+    d.error = explainError(d, result);
     return;
   }
   if (Result result = d.driverVersion(&d.version)) {
-    d.error = whyNot(d, result);
+    d.error = explainError(d, result);
     return;
   }
   if (d.version < oldestDriver) {
@@ -73,9 +73,9 @@ void open(Driver &d) {
   }
   int count = 0;
   if (Result result = d.deviceCount(&count))
-    d.error = whyNot(d, result);
+    d.error = explainError(d, result);
   else if (count == 0)
-    d.error = whyNot(d, NoDevice);
+    d.error = explainError(d, NoDevice);
 }
 
 } // namespace
@@ -84,13 +84,13 @@ const Driver &driver() {
   // Never destroyed: worker threads may call the driver after main() has returned.
   static const Driver *table = [] {
     auto d = std::make_unique<Driver>();
-    open(*d);
+    loadDriver(*d);
     return d.release();
   }();
   return *table;
 }
 
-std::string nameOf(Result result) { return nameOf(driver(), result); }
+std::string getErrorName(Result result) { return getErrorName(driver(), result); }
 
 std::string versionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);

@@ -127,7 +127,7 @@ const Driver &driver();
 
 /// Returns the name and the description of an error, as in "CUDA_ERROR_OUT_OF_MEMORY (out of
 /// memory)".
-std::string nameOf(Result result);
+std::string getErrorName(Result result);
 
 /// Formats a CUDA version number: "13.0" for 13000.
 std::string versionText(int version);

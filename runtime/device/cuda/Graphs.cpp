@@ -6,21 +6,21 @@ namespace dlc::cuda {
 namespace {
 
 Stream streamOf(void *stream) { return static_cast<Stream>(stream); }
-GraphExec graphOf(void *graph) { return static_cast<GraphExec>(graph); }
+GraphExec buildGraph(void *graph) { return static_cast<GraphExec>(graph); }
 
 int captureBegin(void *handle, void *stream, char *error, size_t size) {
   Device &device = deviceOf(handle);
-  Current current(device);
+  CurrentContext current(device);
   // Use thread-local mode, which lets other threads allocate memory and load modules during the
   // capture.
-  return Report{error, size}.check(driver().captureBegin(streamOf(stream), CaptureThreadLocal),
-                                   device, "begin stream capture");
+  return ErrorBuffer{error, size}.check(driver().captureBegin(streamOf(stream), CaptureThreadLocal),
+                                        device, "begin stream capture");
 }
 
 int captureEnd(void *handle, void *stream, void **to, char *error, size_t size) {
-  Report report{error, size};
+  ErrorBuffer report{error, size};
   Device &device = deviceOf(handle);
-  Current current(device);
+  CurrentContext current(device);
   *to = nullptr;
   Graph graph = nullptr;
   if (int failed =
@@ -35,21 +35,21 @@ int captureEnd(void *handle, void *stream, void **to, char *error, size_t size) 
 
 int graphLaunch(void *handle, void *graph, void *stream, char *error, size_t size) {
   Device &device = deviceOf(handle);
-  Current current(device);
-  return Report{error, size}.check(driver().graphLaunch(graphOf(graph), streamOf(stream)), device,
-                                   "launch a graph");
+  CurrentContext current(device);
+  return ErrorBuffer{error, size}.check(driver().graphLaunch(buildGraph(graph), streamOf(stream)),
+                                        device, "launch a graph");
 }
 
 void graphDestroy(void *handle, void *graph) {
   if (!graph)
     return;
-  Current current(deviceOf(handle));
-  driver().graphExecDestroy(graphOf(graph));
+  CurrentContext current(deviceOf(handle));
+  driver().graphExecDestroy(buildGraph(graph));
 }
 
 } // namespace
 
-void fillGraphs(dlc_device_table &table) {
+void setGraphFunctions(dlc_device_table &table) {
   table.capture_begin = captureBegin;
   table.capture_end = captureEnd;
   table.graph_launch = graphLaunch;

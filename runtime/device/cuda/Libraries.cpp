@@ -28,7 +28,7 @@ int libraryMake(void *handle, const char *library, const char *text, const uint6
                 char *error, size_t size) {
   *call = nullptr;
   *workspace = 0;
-  Report report{error, size};
+  ErrorBuffer report{error, size};
   Device &device = deviceOf(handle);
   const auto *row =
       std::find_if(std::begin(kLibraries), std::end(kLibraries),
@@ -40,7 +40,7 @@ int libraryMake(void *handle, const char *library, const char *text, const uint6
   buffers.reserve(count);
   for (size_t i = 0; i < count; ++i)
     buffers.push_back({bytes[i], writable[i] != 0});
-  Current current(device);
+  CurrentContext current(device);
   std::string why;
   auto made = row->create(device, nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false),
                           buffers, why);
@@ -53,22 +53,22 @@ int libraryMake(void *handle, const char *library, const char *text, const uint6
 
 int libraryRun(void *handle, void *stream, void *call, void *const *buffers, void *workspace,
                char *error, size_t size) {
-  Report report{error, size};
+  ErrorBuffer report{error, size};
   Device &device = deviceOf(handle);
-  Current current(device);
+  CurrentContext current(device);
   std::string why =
       static_cast<LibraryCall *>(call)->run(static_cast<Stream>(stream), buffers, workspace);
   return why.empty() ? 0 : report.fail(device.name() + ": " + why);
 }
 
 void libraryDestroy(void *handle, void *call) {
-  Current current(deviceOf(handle));
+  CurrentContext current(deviceOf(handle));
   delete static_cast<LibraryCall *>(call);
 }
 
 } // namespace
 
-void fillLibraries(dlc_device_table &table) {
+void setLibraryFunctions(dlc_device_table &table) {
   table.library_make = libraryMake;
   table.library_run = libraryRun;
   table.library_destroy = libraryDestroy;

@@ -16,7 +16,7 @@ namespace dlc::cuda {
 
 namespace {
 
-struct Description {
+struct LibraryInfo {
   Library library;
   const char *name, *variable;
   std::vector<const char *> sonames;
@@ -29,8 +29,8 @@ struct Description {
   const char *chooses = nullptr, *version = nullptr;
 };
 
-const std::vector<Description> &descriptions() {
-  static const auto *rows = new std::vector<Description>{
+const std::vector<LibraryInfo> &getLibraryInfos() {
+  static const auto *rows = new std::vector<LibraryInfo>{
       {Library::Driver,
        "libcuda",
        "DLC_CUDA_DRIVER",
@@ -71,17 +71,17 @@ const std::vector<Description> &descriptions() {
   return *rows;
 }
 
-const Description &descriptionOf(Library library) {
-  return *std::find_if(descriptions().begin(), descriptions().end(),
-                       [&](const Description &row) { return row.library == library; });
+const LibraryInfo &findLibraryInfo(Library library) {
+  return *std::find_if(getLibraryInfos().begin(), getLibraryInfos().end(),
+                       [&](const LibraryInfo &row) { return row.library == library; });
 }
 
-std::string folderOf(const std::string &file) {
+std::string getFolder(const std::string &file) {
   size_t slash = file.rfind('/');
   return slash == std::string::npos ? std::string() : file.substr(0, slash);
 }
 
-std::vector<std::string> matches(const std::string &pattern) {
+std::vector<std::string> globFiles(const std::string &pattern) {
   std::vector<std::string> found;
   glob_t result;
   if (glob(pattern.c_str(), 0, nullptr, &result) == 0)
@@ -91,35 +91,35 @@ std::vector<std::string> matches(const std::string &pattern) {
 }
 
 /// Returns the folder of the shared library or executable that contains this code.
-std::string ownFolder() {
+std::string getOwnFolder() {
   Dl_info info;
   char path[PATH_MAX];
-  if (!dladdr(reinterpret_cast<void *>(&ownFolder), &info) || !info.dli_fname)
+  if (!dladdr(reinterpret_cast<void *>(&getOwnFolder), &info) || !info.dli_fname)
     return {};
   // For the main program, dli_fname is argv[0], which may have no folder.
   const char *name = std::strchr(info.dli_fname, '/') ? info.dli_fname : "/proc/self/exe";
-  return realpath(name, path) ? folderOf(path) : std::string();
+  return realpath(name, path) ? getFolder(path) : std::string();
 }
 
 /// Returns glob patterns of the folders where Python packages install NVIDIA's libraries.
-std::vector<std::string> pythonFolders() {
+std::vector<std::string> getPythonFolders() {
   std::vector<std::string> patterns;
   const std::string below = "/lib/python3*/site-packages/nvidia/*/lib";
   if (const char *environment = std::getenv("VIRTUAL_ENV"))
     patterns.push_back(environment + below);
-  std::string own = ownFolder();
+  std::string own = getOwnFolder();
   if (size_t packages = own.rfind("/site-packages/"); packages != std::string::npos)
     patterns.push_back(own.substr(0, packages) + "/site-packages/nvidia/*/lib");
   // tools/setup creates the virtual environment next to the folder of libraries or programs.
   if (!own.empty())
-    patterns.push_back(folderOf(own) + "/venv" + below);
+    patterns.push_back(getFolder(own) + "/venv" + below);
   for (const char *place : {"/opt/*/.venv", "/usr/local", "/usr"})
     patterns.push_back(place + below);
   patterns.push_back("/usr/local/lib/python3*/dist-packages/nvidia/*/lib");
   return patterns;
 }
 
-std::vector<std::string> split(const char *list) {
+std::vector<std::string> splitPathList(const char *list) {
   std::vector<std::string> parts;
   for (const char *at = list; at && *at;) {
     size_t length = std::strcspn(at, ":");
@@ -130,7 +130,7 @@ std::vector<std::string> split(const char *list) {
   return parts;
 }
 
-std::string pathOf(void *handle, const std::string &fallback) {
+std::string getLibraryPath(void *handle, const std::string &fallback) {
   link_map *map = nullptr;
   if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name && *map->l_name)
     return map->l_name;
@@ -139,41 +139,41 @@ std::string pathOf(void *handle, const std::string &fallback) {
 
 /// Loads NVRTC's builtins library from NVRTC's folder, which is not on the default search path. At
 /// its first compilation, NVRTC opens this library by name alone.
-void openBuiltins(const std::string &nvrtc) {
-  for (const std::string &file : matches(folderOf(nvrtc) + "/libnvrtc-builtins.so.*"))
+void preloadNvrtcBuiltins(const std::string &nvrtc) {
+  for (const std::string &file : globFiles(getFolder(nvrtc) + "/libnvrtc-builtins.so.*"))
     if (file.find(".alt.") == std::string::npos)
       dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
 /// Tries to load the library `file`. Returns true on success; otherwise records the reason in
 /// `to.tried`.
-bool open(const std::string &file, Loaded &to) {
+bool openLibrary(const std::string &file, LoadedLibrary &to) {
   bool path = file.find('/') != std::string::npos;
   if (path && access(file.c_str(), F_OK) != 0) {
     to.tried.push_back({file, "no such file"});
     return false;
   }
   if (path && to.library == Library::Nvrtc)
-    openBuiltins(file);
+    preloadNvrtcBuiltins(file);
   to.handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!to.handle) {
     const char *reason = dlerror();
     to.tried.push_back({file, reason ? reason : "cannot be opened"});
     return false;
   }
-  to.path = pathOf(to.handle, file);
+  to.path = getLibraryPath(to.handle, file);
   if (!path && to.library == Library::Nvrtc)
-    openBuiltins(to.path);
+    preloadNvrtcBuiltins(to.path);
   return true;
 }
 
-bool openIn(const std::string &pattern, const Description &what, Loaded &to) {
+bool openMatchingLibrary(const std::string &pattern, const LibraryInfo &what, LoadedLibrary &to) {
   for (const char *soname : what.sonames) {
-    std::vector<std::string> files = matches(pattern + "/" + soname);
+    std::vector<std::string> files = globFiles(pattern + "/" + soname);
     if (files.empty())
       to.tried.push_back({pattern + "/" + soname, "no such file"});
     for (const std::string &file : files)
-      if (open(file, to))
+      if (openLibrary(file, to))
         return true;
   }
   return false;
@@ -181,76 +181,78 @@ bool openIn(const std::string &pattern, const Description &what, Loaded &to) {
 
 } // namespace
 
-void *Loaded::symbol(const char *name) const { return handle ? dlsym(handle, name) : nullptr; }
+void *LoadedLibrary::symbol(const char *name) const {
+  return handle ? dlsym(handle, name) : nullptr;
+}
 
-Loaded find(Library library) {
-  Loaded result;
+LoadedLibrary findLibrary(Library library) {
+  LoadedLibrary result;
   result.library = library;
-  const Description &what = descriptionOf(library);
+  const LibraryInfo &what = findLibraryInfo(library);
   const char *only = std::getenv(what.variable);
   if (only && *only) {
-    open(only, result);
+    openLibrary(only, result);
     return result;
   }
-  for (const std::string &folder : split(std::getenv("DLC_CUDA_PATH")))
-    if (openIn(folder, what, result))
+  for (const std::string &folder : splitPathList(std::getenv("DLC_CUDA_PATH")))
+    if (openMatchingLibrary(folder, what, result))
       return result;
   for (const char *soname : what.sonames)
-    if (open(soname, result))
+    if (openLibrary(soname, result))
       return result;
   std::vector<std::string> folders = {"/usr/local/cuda/lib64"};
   if (library == Library::Driver)
     folders.insert(folders.end(), {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"});
   else
-    for (std::string &folder : pythonFolders())
+    for (std::string &folder : getPythonFolders())
       folders.push_back(std::move(folder));
   for (const std::string &folder : folders)
-    if (openIn(folder, what, result))
+    if (openMatchingLibrary(folder, what, result))
       return result;
   return result;
 }
 
-const Loaded &loaded(Library library) {
+const LoadedLibrary &loadLibrary(Library library) {
   struct Slot {
     std::once_flag once;
-    Loaded value;
+    LoadedLibrary value;
   };
   // Never destroyed: threads that use the libraries may outlive main().
-  static Slot *slots = new Slot[descriptions().size()];
+  static Slot *slots = new Slot[getLibraryInfos().size()];
   Slot &slot = slots[static_cast<int>(library)];
   std::call_once(slot.once, [&] {
-    for (Library other : descriptionOf(library).opens)
-      loaded(other);
-    slot.value = find(library);
+    for (Library other : findLibraryInfo(library).opens)
+      loadLibrary(other);
+    slot.value = findLibrary(library);
   });
   return slot.value;
 }
 
-std::string describe(const Loaded &loaded) {
-  const Description &what = descriptionOf(loaded.library);
+std::string formatLibraryStatus(const LoadedLibrary &loaded) {
+  const LibraryInfo &what = findLibraryInfo(loaded.library);
   std::string text = what.name;
   if (loaded)
     return text + ": found at " + loaded.path;
   text += std::string(": missing (") + what.needed + "); " + what.mend +
           ", or name its folder in $DLC_CUDA_PATH; tried";
-  for (const Attempt &attempt : loaded.tried)
+  for (const LoadAttempt &attempt : loaded.tried)
     text += "\n    " + attempt.file + ": " + attempt.reason;
   return text;
 }
 
-std::string report() {
+std::string formatLibraryReport() {
   std::string text;
-  for (const Description &row : descriptions())
-    text += describe(loaded(row.library)) + "\n";
+  for (const LibraryInfo &row : getLibraryInfos())
+    text += formatLibraryStatus(loadLibrary(row.library)) + "\n";
   return text;
 }
 
-std::vector<std::pair<std::string, std::string>> libraryVersions() {
+std::vector<std::pair<std::string, std::string>> getLibraryVersions() {
   std::vector<std::pair<std::string, std::string>> versions;
-  for (const Description &row : descriptions()) {
+  for (const LibraryInfo &row : getLibraryInfos()) {
     if (!row.chooses)
       continue;
-    const Loaded &library = loaded(row.library);
+    const LoadedLibrary &library = loadLibrary(row.library);
     auto ask = reinterpret_cast<size_t (*)()>(library.symbol(row.version));
     versions.emplace_back(row.chooses, ask ? std::to_string(ask()) : library ? "unknown" : "none");
   }

@@ -17,18 +17,18 @@ enum class Library {
   Nccl,
 };
 
-struct Attempt {
+struct LoadAttempt {
   std::string file;
   std::string reason;
 };
 
-struct Loaded {
+struct LoadedLibrary {
   Library library = Library::Driver;
   /// dlopen handle; null if the library was not found.
   void *handle = nullptr;
   std::string path;
   /// Failed attempts to load the library, in search order.
-  std::vector<Attempt> tried;
+  std::vector<LoadAttempt> tried;
 
   explicit operator bool() const { return handle; }
   /// Returns the address of a symbol; null if the library does not have it.
@@ -45,21 +45,21 @@ struct Loaded {
 /// _NCCL) is set, only this file is tried. Otherwise the search order is: the folders of
 /// $DLC_CUDA_PATH, the default search path of dlopen, the CUDA toolkit, the site-packages folders
 /// of Python.
-Loaded find(Library library);
+LoadedLibrary findLibrary(Library library);
 
-/// Returns the result of find(), which is cached for the whole process.
-const Loaded &loaded(Library library);
+/// Returns the result of findLibrary(), which is cached for the whole process.
+const LoadedLibrary &loadLibrary(Library library);
 
 /// Formats the result of a search: "libnvrtc: found at /usr/local/cuda/lib64/libnvrtc.so.13", or
 /// "missing, tried …".
-std::string describe(const Loaded &loaded);
+std::string formatLibraryStatus(const LoadedLibrary &loaded);
 
 /// Returns a report of the search, with one or more lines per library.
-std::string report();
+std::string formatLibraryReport();
 
 /// Returns the names (as in programs) and versions of the libraries that influence code generation
 /// or autotuning results; the version is "none" if a library is missing.
-std::vector<std::pair<std::string, std::string>> libraryVersions();
+std::vector<std::pair<std::string, std::string>> getLibraryVersions();
 
 } // namespace dlc::cuda
 

@@ -9,19 +9,19 @@ Address addressOf(const void *pointer) { return reinterpret_cast<Address>(pointe
 Stream streamOf(void *stream) { return static_cast<Stream>(stream); }
 
 int allocate(void *handle, uint64_t bytes, void **to, char *error, size_t size) {
-  Report report{error, size};
+  ErrorBuffer report{error, size};
   Device &device = deviceOf(handle);
   *to = nullptr;
   if (bytes == 0)
     return 0;
-  Current current(device);
+  CurrentContext current(device);
   Address address = 0;
   Result result = driver().allocate(&address, bytes);
   if (result == OutOfMemory) {
     size_t free = 0, total = 0;
     driver().memoryInfo(&free, &total);
-    return report.fail(device.name() + ": out of device memory: required: " + bytesText(bytes) +
-                       "; found: " + bytesText(free) + " of its " + bytesText(total) +
+    return report.fail(device.name() + ": out of device memory: required: " + formatBytes(bytes) +
+                       "; found: " + formatBytes(free) + " of its " + formatBytes(total) +
                        " free; reduce the batch size, release other sessions, or list the "
                        "processes that use the device (nvidia-smi)");
   }
@@ -32,33 +32,33 @@ int allocate(void *handle, uint64_t bytes, void **to, char *error, size_t size) 
 void release(void *handle, void *address) {
   if (!address)
     return;
-  Current current(deviceOf(handle));
+  CurrentContext current(deviceOf(handle));
   driver().release(addressOf(address));
 }
 
 int allocatePinned(void *handle, uint64_t bytes, void **to, char *error, size_t size) {
-  Report report{error, size};
+  ErrorBuffer report{error, size};
   Device &device = deviceOf(handle);
   *to = nullptr;
   if (bytes == 0)
     return 0;
-  Current current(device);
+  CurrentContext current(device);
   Result result = driver().hostAllocate(to, bytes, HostPortable);
   if (result == OutOfMemory)
-    return report.fail("out of pinned host memory: " + bytesText(bytes) + " for " + device.name() +
-                       "; pin less memory, or raise the limit (ulimit -l)");
+    return report.fail("out of pinned host memory: " + formatBytes(bytes) + " for " +
+                       device.name() + "; pin less memory, or raise the limit (ulimit -l)");
   return report.check(result, device, "pin host memory");
 }
 
 void releasePinned(void *handle, void *address) {
   if (!address)
     return;
-  Current current(deviceOf(handle));
+  CurrentContext current(deviceOf(handle));
   driver().hostRelease(address);
 }
 
 /// Enables direct peer-to-peer copies between two GPUs if the hardware supports them.
-void meetPeer(Device &device, const Device &peer) {
+void enablePeerAccess(Device &device, const Device &peer) {
   std::lock_guard<std::mutex> guard(device.mutex);
   if (!device.peers.insert(peer.index).second)
     return;
@@ -70,12 +70,12 @@ void meetPeer(Device &device, const Device &peer) {
 
 int copy(void *handle, void *stream, void *to, const void *from, uint64_t bytes, int direction,
          void *peer, char *error, size_t size) {
-  Report report{error, size};
+  ErrorBuffer report{error, size};
   Device &device = deviceOf(handle);
   if (bytes == 0)
     return 0;
   const Driver &d = driver();
-  Current current(device);
+  CurrentContext current(device);
   switch (direction) {
   case DLC_COPY_HOST_TO_DEVICE:
     return report.check(d.copyToDevice(addressOf(to), from, bytes, streamOf(stream)), device,
@@ -90,7 +90,7 @@ int copy(void *handle, void *stream, void *to, const void *from, uint64_t bytes,
     if (!peer)
       return report.fail("a copy to " + device.name() +
                          " from another device requires the source device");
-    meetPeer(device, deviceOf(peer));
+    enablePeerAccess(device, deviceOf(peer));
     return report.check(d.copyPeer(addressOf(to), device.context, addressOf(from),
                                    deviceOf(peer).context, bytes, streamOf(stream)),
                         device, "copy from another device");
@@ -105,14 +105,14 @@ int fill(void *handle, void *stream, void *to, uint8_t byte, uint64_t bytes, cha
   Device &device = deviceOf(handle);
   if (bytes == 0)
     return 0;
-  Current current(device);
-  return Report{error, size}.check(driver().fill(addressOf(to), byte, bytes, streamOf(stream)),
-                                   device, "fill memory");
+  CurrentContext current(device);
+  return ErrorBuffer{error, size}.check(driver().fill(addressOf(to), byte, bytes, streamOf(stream)),
+                                        device, "fill memory");
 }
 
 } // namespace
 
-void fillMemory(dlc_device_table &table) {
+void setMemoryFunctions(dlc_device_table &table) {
   table.allocate = allocate;
   table.release = release;
   table.allocate_pinned = allocatePinned;

@@ -13,7 +13,7 @@ namespace {
 /// (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) before its first launch.
 constexpr uint32_t usualShared = 48 * 1024;
 
-struct Function {
+struct GpuFunction {
   FunctionHandle handle = nullptr;
   std::string name;
   int staticShared = 0;
@@ -22,13 +22,13 @@ struct Function {
   std::atomic<uint32_t> allowedShared{0};
 };
 
-struct Module {
+struct GpuModule {
   ModuleHandle handle = nullptr;
   std::mutex mutex;
-  std::vector<std::unique_ptr<Function>> functions;
+  std::vector<std::unique_ptr<GpuFunction>> functions;
 };
 
-std::string mend(const Device &device, Result result) {
+std::string suggestFix(const Device &device, Result result) {
   std::string text;
   if (result == NoBinary || result == InvalidImage || result == UnsupportedPtx) {
     text = "; the code was compiled for another architecture than " + device.architecture +
@@ -42,12 +42,12 @@ std::string mend(const Device &device, Result result) {
 
 int moduleLoad(void *handle, const void *image, uint64_t bytes, void **to, char *error,
                size_t size) {
-  Report report{error, size};
+  ErrorBuffer report{error, size};
   Device &device = deviceOf(handle);
   *to = nullptr;
   if (!image || bytes == 0)
     return report.fail("a module for " + device.name() + " contains no code: found 0 bytes");
-  Current current(device);
+  CurrentContext current(device);
   char log[2048] = {};
   int options[] = {JitErrorLog, JitErrorLogBytes};
   void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
@@ -55,10 +55,10 @@ int moduleLoad(void *handle, const void *image, uint64_t bytes, void **to, char 
   // own headers say; the padding bounds the overread if the image is truncated.
   std::vector<char> padded(bytes + 64);
   std::memcpy(padded.data(), image, bytes);
-  auto module = std::make_unique<Module>();
+  auto module = std::make_unique<GpuModule>();
   if (Result result = driver().moduleLoad(&module->handle, padded.data(), 2, options, values)) {
-    std::string text = device.name() + " cannot load a module of " + bytesText(bytes) + ": " +
-                       nameOf(result) + mend(device, result);
+    std::string text = device.name() + " cannot load a module of " + formatBytes(bytes) + ": " +
+                       getErrorName(result) + suggestFix(device, result);
     if (*log)
       text += std::string("\n") + log;
     return report.fail(text);
@@ -70,19 +70,20 @@ int moduleLoad(void *handle, const void *image, uint64_t bytes, void **to, char 
 void moduleUnload(void *handle, void *pointer) {
   if (!pointer)
     return;
-  Current current(deviceOf(handle));
-  auto *module = static_cast<Module *>(pointer);
+  CurrentContext current(deviceOf(handle));
+  auto *module = static_cast<GpuModule *>(pointer);
   driver().moduleUnload(module->handle);
   delete module;
 }
 
-int function(void *handle, void *pointer, const char *name, void **to, char *error, size_t size) {
-  Report report{error, size};
+int getFunction(void *handle, void *pointer, const char *name, void **to, char *error,
+                size_t size) {
+  ErrorBuffer report{error, size};
   Device &device = deviceOf(handle);
-  auto *module = static_cast<Module *>(pointer);
+  auto *module = static_cast<GpuModule *>(pointer);
   *to = nullptr;
-  Current current(device);
-  auto made = std::make_unique<Function>();
+  CurrentContext current(device);
+  auto made = std::make_unique<GpuFunction>();
   made->name = name;
   Result result = driver().moduleFunction(&made->handle, module->handle, name);
   if (result == NotFound)
@@ -99,19 +100,20 @@ int function(void *handle, void *pointer, const char *name, void **to, char *err
   return 0;
 }
 
-std::string extentText(const uint32_t extent[3]) {
+std::string formatExtent(const uint32_t extent[3]) {
   return std::to_string(extent[0]) + "x" + std::to_string(extent[1]) + "x" +
          std::to_string(extent[2]);
 }
 
-int allowShared(const Device &device, Function &kernel, uint32_t shared, const Report &report) {
+int raiseSharedMemoryLimit(const Device &device, GpuFunction &kernel, uint32_t shared,
+                           const ErrorBuffer &report) {
   if (shared <= kernel.allowedShared.load(std::memory_order_relaxed))
     return 0;
   if (static_cast<int64_t>(shared) + kernel.staticShared > device.sharedLimit)
     return report.fail("kernel '" + kernel.name + "' requires " +
-                       bytesText(uint64_t{shared} + kernel.staticShared) +
+                       formatBytes(uint64_t{shared} + kernel.staticShared) +
                        " of shared memory per block; " + device.name() + " has " +
-                       bytesText(device.sharedLimit) + "; compile the program for this device");
+                       formatBytes(device.sharedLimit) + "; compile the program for this device");
   if (int failed = report.check(driver().setFunctionAttribute(kernel.handle, FunctionDynamicShared,
                                                               static_cast<int>(shared)),
                                 device, "set the shared memory of a kernel"))
@@ -122,32 +124,32 @@ int allowShared(const Device &device, Function &kernel, uint32_t shared, const R
 
 int launch(void *handle, void *stream, void *pointer, const uint32_t grid[3],
            const uint32_t block[3], uint32_t shared, void **arguments, char *error, size_t size) {
-  Report report{error, size};
+  ErrorBuffer report{error, size};
   Device &device = deviceOf(handle);
-  auto &kernel = *static_cast<Function *>(pointer);
+  auto &kernel = *static_cast<GpuFunction *>(pointer);
   // Do nothing for an empty grid, for which the driver would return an error.
   if (std::count(grid, grid + 3, 0u))
     return 0;
-  Current current(device);
-  if (int failed = allowShared(device, kernel, shared, report))
+  CurrentContext current(device);
+  if (int failed = raiseSharedMemoryLimit(device, kernel, shared, report))
     return failed;
   Result result =
       driver().launch(kernel.handle, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                       shared, static_cast<Stream>(stream), arguments, nullptr);
   if (result == Success)
     return 0;
-  std::string what = "launch kernel '" + kernel.name + "' with a grid of " + extentText(grid) +
-                     " blocks of " + extentText(block) + " threads and " + bytesText(shared) +
+  std::string what = "launch kernel '" + kernel.name + "' with a grid of " + formatExtent(grid) +
+                     " blocks of " + formatExtent(block) + " threads and " + formatBytes(shared) +
                      " of dynamic shared memory";
   return report.check(result, device, what.c_str());
 }
 
 } // namespace
 
-void fillModules(dlc_device_table &table) {
+void setModuleFunctions(dlc_device_table &table) {
   table.module_load = moduleLoad;
   table.module_unload = moduleUnload;
-  table.function = function;
+  table.function = getFunction;
   table.launch = launch;
 }
 

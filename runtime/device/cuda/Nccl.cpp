@@ -28,9 +28,9 @@ std::string versionText(int version) {
 const Functions &functions() {
   static const Functions *table = [] {
     auto *t = new Functions();
-    const cuda::Loaded &library = cuda::loaded(cuda::Library::Nccl);
+    const cuda::LoadedLibrary &library = cuda::loadLibrary(cuda::Library::Nccl);
     if (!library) {
-      t->error = cuda::describe(library);
+      t->error = cuda::formatLibraryStatus(library);
       return t;
     }
     std::string missing;
@@ -70,14 +70,14 @@ using namespace nccl;
 namespace {
 
 /// A device group. `comm` is null after the group was aborted.
-struct Group {
+struct NcclGroup {
   Comm comm = nullptr;
 };
 
-Group &groupOf(void *group) { return *static_cast<Group *>(group); }
+NcclGroup &toNcclGroup(void *group) { return *static_cast<NcclGroup *>(group); }
 
 /// Returns NCCL's error message, followed by a hint how to fix it.
-std::string textOf(Status status, Comm comm) {
+std::string formatNcclError(Status status, Comm comm) {
   std::string text = functions().errorString(status);
   const char *last = functions().lastError(comm);
   std::string why = last ? last : "";
@@ -89,20 +89,20 @@ std::string textOf(Status status, Comm comm) {
   return text + "; set $NCCL_DEBUG=WARN for more details";
 }
 
-int check(Status status, const Report &report, Comm comm, const char *what) {
+int check(Status status, const ErrorBuffer &report, Comm comm, const char *what) {
   if (status == nccl::Success || status == InProgress)
     return 0;
   return report.fail("NCCL " + nccl::versionText(functions().version) + " cannot " + what + ": " +
-                     textOf(status, comm));
+                     formatNcclError(status, comm));
 }
 
 /// NCCL's data type and operation for a reduction. A Bool is a byte of 0 or 1, and the sum of Bools
 /// is a logical or.
-struct Reduced {
+struct NcclReduction {
   int type, operation;
 };
 
-std::optional<Reduced> reducedAs(DType type, int reduction) {
+std::optional<NcclReduction> toNcclReduction(DType type, int reduction) {
   int operation = reduction == DLC_REDUCE_MAX ? Max : reduction == DLC_REDUCE_MEAN ? Mean : Sum;
   constexpr struct {
     DType type;
@@ -111,15 +111,15 @@ std::optional<Reduced> reducedAs(DType type, int reduction) {
                  {DType::I8, I8},   {DType::U8, U8},   {DType::I32, I32},   {DType::U32, U32},
                  {DType::I64, I64}, {DType::U64, U64}};
   if (type == DType::Bool && operation != Mean)
-    return Reduced{U8, Max};
+    return NcclReduction{U8, Max};
   for (const auto &row : numbers)
     if (row.type == type)
-      return Reduced{row.number, operation};
+      return NcclReduction{row.number, operation};
   return std::nullopt;
 }
 
 int groupMember(void *handle, dlc_device_member *member, char *error, size_t size) {
-  Report report{error, size};
+  ErrorBuffer report{error, size};
   Device &device = deviceOf(handle);
   const Functions &api = functions();
   if (!api.error.empty())
@@ -137,7 +137,7 @@ int groupMember(void *handle, dlc_device_member *member, char *error, size_t siz
 int groupInvite(void *handle, void *invitation, char *error, size_t size) {
   static_assert(sizeof(UniqueId) == DLC_DEVICE_INVITATION);
   Device &device = deviceOf(handle);
-  Current current(device);
+  CurrentContext current(device);
   return check(functions().getUniqueId(static_cast<UniqueId *>(invitation)), {error, size}, nullptr,
                "create an id for the group of ranks");
 }
@@ -145,11 +145,11 @@ int groupInvite(void *handle, void *invitation, char *error, size_t size) {
 int groupJoin(void *handle, const void *invitation, int rank, int ranks, void **to, char *error,
               size_t size) {
   Device &device = deviceOf(handle);
-  Current current(device);
+  CurrentContext current(device);
   UniqueId id;
   std::memcpy(&id, invitation, sizeof id);
   Config config{offsetof(Config, blocking) + sizeof(int), kConfigMagic, kOldestVersion, 0};
-  auto group = std::make_unique<Group>();
+  auto group = std::make_unique<NcclGroup>();
   *to = nullptr;
   if (int failed = check(functions().initRank(&group->comm, ranks, id, rank, &config),
                          {error, size}, group->comm, "form a group"))
@@ -160,13 +160,13 @@ int groupJoin(void *handle, const void *invitation, int rank, int ranks, void **
 
 int groupRun(void *handle, void *to, void *stream, const dlc_engine_call *call, char *error,
              size_t size) {
-  Report report{error, size};
+  ErrorBuffer report{error, size};
   Device &device = deviceOf(handle);
-  Current current(device);
-  const Group &group = groupOf(to);
+  CurrentContext current(device);
+  const NcclGroup &group = toNcclGroup(to);
   const Functions &api = functions();
   auto type = static_cast<DType>(call->type);
-  auto reduced = reducedAs(type, call->reduction);
+  auto reduced = toNcclReduction(type, call->reduction);
   size_t bytes = call->share * dtypeBytes(type);
   switch (call->collective) {
   case DLC_COLLECTIVE_ALL_GATHER:
@@ -191,8 +191,8 @@ int groupRun(void *handle, void *to, void *stream, const dlc_engine_call *call, 
 }
 
 int groupTest(void *, void *to, int *busy, char *error, size_t size) {
-  Report report{error, size};
-  const Group &group = groupOf(to);
+  ErrorBuffer report{error, size};
+  const NcclGroup &group = toNcclGroup(to);
   Status behind = nccl::Success;
   if (int failed = check(functions().asyncError(group.comm, &behind), report, group.comm,
                          "report the state of its group"))
@@ -202,8 +202,8 @@ int groupTest(void *, void *to, int *busy, char *error, size_t size) {
 }
 
 void groupAbort(void *handle, void *to) {
-  Current current(deviceOf(handle));
-  Group &group = groupOf(to);
+  CurrentContext current(deviceOf(handle));
+  NcclGroup &group = toNcclGroup(to);
   if (group.comm)
     functions().abort(group.comm);
   group.comm = nullptr;
@@ -211,7 +211,7 @@ void groupAbort(void *handle, void *to) {
 
 /// Finalizes an NCCL communicator. Returns whether all ranks have reached this point within a few
 /// seconds.
-bool finishes(Comm comm) {
+bool finalizeCommunicator(Comm comm) {
   constexpr std::chrono::seconds most(5);
   auto until = std::chrono::steady_clock::now() + most;
   Status status = functions().finalize(comm);
@@ -228,11 +228,11 @@ bool finishes(Comm comm) {
 }
 
 void groupLeave(void *handle, void *to) {
-  std::unique_ptr<Group> group(&groupOf(to));
+  std::unique_ptr<NcclGroup> group(&toNcclGroup(to));
   if (!group->comm)
     return;
-  Current current(deviceOf(handle));
-  if (finishes(group->comm))
+  CurrentContext current(deviceOf(handle));
+  if (finalizeCommunicator(group->comm))
     functions().destroy(group->comm);
   else
     functions().abort(group->comm);
@@ -240,7 +240,7 @@ void groupLeave(void *handle, void *to) {
 
 } // namespace
 
-void fillNccl(dlc_device_table &table) {
+void setNcclFunctions(dlc_device_table &table) {
   table.capabilities |= DLC_DEVICE_COLLECTIVES;
   table.group_member = groupMember;
   table.group_invite = groupInvite;

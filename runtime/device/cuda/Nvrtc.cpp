@@ -32,9 +32,9 @@ struct Nvrtc {
 const Nvrtc &nvrtc() {
   static const Nvrtc *table = [] {
     auto *t = new Nvrtc();
-    const Loaded &library = loaded(Library::Nvrtc);
+    const LoadedLibrary &library = loadLibrary(Library::Nvrtc);
     if (!library) {
-      t->error = describe(library);
+      t->error = formatLibraryStatus(library);
       return t;
     }
     auto get = [&](auto &to, const char *name) { library.take(to, name, t->error); };
@@ -52,7 +52,7 @@ const Nvrtc &nvrtc() {
   return *table;
 }
 
-std::string logOf(const Nvrtc &n, Nvrtc::Handle program) {
+std::string getCompileLog(const Nvrtc &n, Nvrtc::Handle program) {
   size_t size = 0;
   if (n.logSize(program, &size) || size < 2)
     return {};
@@ -94,7 +94,7 @@ NvrtcResult compileCuda(const std::string &text, const std::string &name, const 
   int code = n.create(&program, text.c_str(), name.c_str(), 0, nullptr, nullptr);
   if (code == 0) {
     code = n.compile(program, static_cast<int>(pointers.size()), pointers.data());
-    result.log = logOf(n, program);
+    result.log = getCompileLog(n, program);
   }
   size_t size = 0;
   if (code == 0)

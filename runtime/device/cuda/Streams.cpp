@@ -10,78 +10,79 @@ Event eventOf(void *event) { return static_cast<Event>(event); }
 
 int streamCreate(void *handle, void **to, char *error, size_t size) {
   Device &device = deviceOf(handle);
-  Current current(device);
+  CurrentContext current(device);
   Stream stream = nullptr;
   // Create a non-blocking stream. A blocking one would synchronize with the default stream, which
   // other libraries in the process use.
   Result result = driver().streamCreate(&stream, StreamNonBlocking);
   *to = stream;
-  return Report{error, size}.check(result, device, "create a stream");
+  return ErrorBuffer{error, size}.check(result, device, "create a stream");
 }
 
 void streamDestroy(void *handle, void *stream) {
   if (!stream)
     return;
-  Current current(deviceOf(handle));
+  CurrentContext current(deviceOf(handle));
   driver().streamSynchronize(streamOf(stream));
   driver().streamDestroy(streamOf(stream));
 }
 
 int streamSynchronize(void *handle, void *stream, char *error, size_t size) {
   Device &device = deviceOf(handle);
-  Current current(device);
-  return Report{error, size}.check(driver().streamSynchronize(streamOf(stream)), device,
-                                   "synchronize a stream");
+  CurrentContext current(device);
+  return ErrorBuffer{error, size}.check(driver().streamSynchronize(streamOf(stream)), device,
+                                        "synchronize a stream");
 }
 
 int eventCreate(void *handle, void **to, char *error, size_t size) {
   Device &device = deviceOf(handle);
-  Current current(device);
+  CurrentContext current(device);
   Event event = nullptr;
   Result result = driver().eventCreate(&event, EventDefault);
   *to = event;
-  return Report{error, size}.check(result, device, "create an event");
+  return ErrorBuffer{error, size}.check(result, device, "create an event");
 }
 
 void eventDestroy(void *handle, void *event) {
   if (!event)
     return;
-  Current current(deviceOf(handle));
+  CurrentContext current(deviceOf(handle));
   driver().eventDestroy(eventOf(event));
 }
 
 int eventRecord(void *handle, void *event, void *stream, char *error, size_t size) {
   Device &device = deviceOf(handle);
-  Current current(device);
-  return Report{error, size}.check(driver().eventRecord(eventOf(event), streamOf(stream)), device,
-                                   "record an event");
+  CurrentContext current(device);
+  return ErrorBuffer{error, size}.check(driver().eventRecord(eventOf(event), streamOf(stream)),
+                                        device, "record an event");
 }
 
 int eventWait(void *handle, void *stream, void *event, char *error, size_t size) {
   Device &device = deviceOf(handle);
-  Current current(device);
-  return Report{error, size}.check(driver().streamWait(streamOf(stream), eventOf(event), 0), device,
-                                   "make a stream wait for an event");
+  CurrentContext current(device);
+  return ErrorBuffer{error, size}.check(driver().streamWait(streamOf(stream), eventOf(event), 0),
+                                        device, "make a stream wait for an event");
 }
 
 int eventSynchronize(void *handle, void *event, char *error, size_t size) {
   Device &device = deviceOf(handle);
-  Current current(device);
-  return Report{error, size}.check(driver().eventSynchronize(eventOf(event)), device,
-                                   "synchronize an event");
+  CurrentContext current(device);
+  return ErrorBuffer{error, size}.check(driver().eventSynchronize(eventOf(event)), device,
+                                        "synchronize an event");
 }
 
 int eventElapsed(void *handle, void *from, void *to, float *milliseconds, char *error,
                  size_t size) {
   Device &device = deviceOf(handle);
-  Current current(device);
-  return Report{error, size}.check(driver().eventElapsed(milliseconds, eventOf(from), eventOf(to)),
-                                   device, "measure the time between two events");
+  CurrentContext current(device);
+  return ErrorBuffer{error, size}.check(
+      driver().eventElapsed(milliseconds, eventOf(from), eventOf(to)), device,
+      "measure the time between two events");
 }
 
 } // namespace
 
-void fillStreams(dlc_device_table &table) {
+void setStreamFunctions(dlc_device_table &table) {
   table.stream_create = streamCreate;
   table.stream_destroy = streamDestroy;
   table.stream_synchronize = streamSynchronize;

@@ -21,7 +21,7 @@ using simd::Vec;
 
 constexpr float kInfinity = __builtin_inff(), kLowest = -0x1.fffffep+127f;
 
-template <int V> DLC_INLINE Vec<V> larger(Vec<V> a, Vec<V> b) {
+template <int V> DLC_INLINE Vec<V> maxLanes(Vec<V> a, Vec<V> b) {
 #ifdef __AVX512F__
   if constexpr (V == 16)
     return Vec<V>(_mm512_max_ps(__m512(a), __m512(b)));
@@ -52,7 +52,7 @@ template <int V> DLC_INLINE Vec<V> exponential(Vec<V> given) {
   return given < least ? Vec<V>{} : p * power;
 }
 
-template <int V> DLC_INLINE float sumOf(Vec<V> v) {
+template <int V> DLC_INLINE float sumLanes(Vec<V> v) {
   float sum = 0;
   for (int i = 0; i < V; ++i)
     sum += v[i];
@@ -62,7 +62,8 @@ template <int V> DLC_INLINE float sumOf(Vec<V> v) {
 /// Computes R rows by two vectors of columns of a matmul. If `along` is set, the elements of a row
 /// of `a` are adjacent in memory, otherwise the elements of a column.
 template <int V, int R, bool along>
-DLC_INLINE void blockOf(const Product &p, const float *a, const float *b, float *dst) {
+DLC_INLINE void multiplyBlock(const MultiplyArguments &p, const float *a, const float *b,
+                              float *dst) {
   Vec<V> sums[R][2];
   for (int r = 0; r < R; ++r)
     for (int c = 0; c < 2; ++c)
@@ -74,18 +75,19 @@ DLC_INLINE void blockOf(const Product &p, const float *a, const float *b, float 
 }
 
 template <int V, int R>
-[[gnu::noinline]] void block(const Product &p, const float *a, const float *b, float *dst) {
+[[gnu::noinline]] void block(const MultiplyArguments &p, const float *a, const float *b,
+                             float *dst) {
   if (p.aColumn == 1)
-    blockOf<V, R, true>(p, a, b, dst);
+    multiplyBlock<V, R, true>(p, a, b, dst);
   else
-    blockOf<V, R, false>(p, a, b, dst);
+    multiplyBlock<V, R, false>(p, a, b, dst);
 }
 
 template <int V, int maxRows> struct AttentionKernels {
-  using Block = void (*)(const Product &, const float *, const float *, float *);
+  using Block = void (*)(const MultiplyArguments &, const float *, const float *, float *);
 
   template <int R = 1>
-  static void blockOfRows(int64_t rows, const Product &p, const float *a, const float *b,
+  static void blockOfRows(int64_t rows, const MultiplyArguments &p, const float *a, const float *b,
                           float *dst) {
     if (rows == R)
       return block<V, R>(p, a, b, dst);
@@ -93,7 +95,7 @@ template <int V, int maxRows> struct AttentionKernels {
       blockOfRows<R + 1>(rows, p, a, b, dst);
   }
 
-  static void multiply(const Product &p) {
+  static void multiply(const MultiplyArguments &p) {
     int64_t blocks = (p.rows + maxRows - 1) / maxRows;
     for (int64_t column = 0; column < p.columns; column += 2 * V) {
       const float *b = p.b + column / (2 * V) * p.panel;
@@ -125,7 +127,7 @@ template <int V, int maxRows> struct AttentionKernels {
         for (int64_t j = count > i ? count - i : 0; j < V; ++j)
           s[j] = -kInfinity;
       store<V>(scores + i, s);
-      largest = larger<V>(s, largest);
+      largest = maxLanes<V>(s, largest);
     }
     float most = least;
     for (int i = 0; i < V; ++i)
@@ -141,7 +143,7 @@ template <int V, int maxRows> struct AttentionKernels {
       store<V>(scores + i, e);
       sum += e;
     }
-    return sumOf<V>(sum);
+    return sumLanes<V>(sum);
   }
 
   static void gradients(float *scores, float *products, int64_t all, float lse, float share,
@@ -157,7 +159,7 @@ template <int V, int maxRows> struct AttentionKernels {
   }
 
   /// Rounds an f32 to bf16 bits, to the nearest with ties to even. NaN stays NaN.
-  static uint16_t narrowed(float x) {
+  static uint16_t roundToBf16(float x) {
     uint32_t bits = __builtin_bit_cast(uint32_t, x);
     if (x != x)
       return uint16_t(bits >> 16 | 0x40);
@@ -168,7 +170,7 @@ template <int V, int maxRows> struct AttentionKernels {
     if (narrow) {
       auto *bits = static_cast<uint16_t *>(to);
       for (int64_t i = 0; i < count; ++i)
-        bits[i] = narrowed(from[i] * factor);
+        bits[i] = roundToBf16(from[i] * factor);
       return;
     }
     auto *numbers = static_cast<float *>(to);
@@ -189,7 +191,7 @@ template <int V, int maxRows> struct AttentionKernels {
     int64_t i = 0;
     for (; i + V <= count; i += V)
       sums += load<V>(x + i) * load<V>(y + i);
-    float sum = sumOf<V>(sums);
+    float sum = sumLanes<V>(sums);
     for (; i < count; ++i)
       sum += x[i] * y[i];
     return sum;

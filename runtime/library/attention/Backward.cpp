@@ -13,17 +13,18 @@
 
 namespace dlc::attention {
 
-Backward::Backward(const Attention &request, Units units, const Buffers *buffers, Pieces pieces)
-    : Common{request, units, buffers} {
+AttentionBackward::AttentionBackward(const Attention &request, MatmulBackend units,
+                                     const AttentionBuffers *buffers, ScratchAllocator pieces)
+    : AttentionPass{request, units, buffers} {
   place(pieces);
 }
 
-int64_t Backward::scratchBytes(const Attention &request, Units units) {
-  Backward counted(request, units, nullptr, Pieces(nullptr));
-  return counted.place(Pieces(nullptr));
+int64_t AttentionBackward::scratchBytes(const Attention &request, MatmulBackend units) {
+  AttentionBackward counted(request, units, nullptr, ScratchAllocator(nullptr));
+  return counted.place(ScratchAllocator(nullptr));
 }
 
-int64_t Backward::place(Pieces pieces) {
+int64_t AttentionBackward::place(ScratchAllocator pieces) {
   const Attention &r = request;
   int64_t block = std::min(r.keys, kKeys);
   scorePitch = pitch(block), depthPitch = pitch(r.depth), widthPitch = pitch(r.width);
@@ -51,29 +52,29 @@ int64_t Backward::place(Pieces pieces) {
   return pieces.size();
 }
 
-void Backward::enter(int64_t head) {
+void AttentionBackward::enter(int64_t head) {
   if (head == current)
     return;
   current = head;
   const Attention &r = request;
-  Plain q = plain(buffers->q, r.q, head, 0, r.queries, r.depth, wideQ);
-  Plain dy = plain(buffers->dy, r.dy, head, 0, r.queries, r.width, wideDy);
+  StridedMatrix q = plain(buffers->q, r.q, head, 0, r.queries, r.depth, wideQ);
+  StridedMatrix dy = plain(buffers->dy, r.dy, head, 0, r.queries, r.width, wideDy);
   for (int64_t i = 0; i < r.queries; ++i) {
-    Plain y = plain(buffers->y, r.y, head, i, 1, r.width, wide);
+    StridedMatrix y = plain(buffers->y, r.y, head, i, 1, r.width, wide);
     share[i] = units.kernels->dot(dy.at + i * dy.lane, y.at, r.width);
   }
   leftQ = units.left(q, r.queries, r.depth, leftQBytes);
   leftDy = units.left(dy, r.queries, r.width, leftDyBytes);
   rightQ = units.packRight({q.at, 1, q.lane}, r.depth, r.queries, rightQBytes);
   rightDy = units.packRight({dy.at, 1, dy.lane}, r.width, r.queries, rightDyBytes);
-  Plain k = plain(buffers->k, r.k, head, 0, r.keys, r.depth, wide);
+  StridedMatrix k = plain(buffers->k, r.k, head, 0, r.keys, r.depth, wide);
   rightK = units.packRight(k, r.keys, r.depth, rightKBytes);
   deepK = units.packRight({k.at, 1, k.lane}, r.depth, r.keys, deepKBytes);
-  Plain v = plain(buffers->v, r.v, head, 0, r.keys, r.width, wide);
+  StridedMatrix v = plain(buffers->v, r.v, head, 0, r.keys, r.width, wide);
   rightV = units.packRight(v, r.keys, r.width, rightVBytes);
 }
 
-bool Backward::scoresOf(int64_t head, int64_t query, int64_t key) {
+bool AttentionBackward::scoresOf(int64_t head, int64_t query, int64_t key) {
   const Attention &r = request;
   int64_t rows = std::min(kQueries, r.queries - query), count = std::min(kKeys, r.keys - key);
   if (r.seen(query + rows - 1) <= key)
@@ -100,10 +101,10 @@ bool Backward::scoresOf(int64_t head, int64_t query, int64_t key) {
   return true;
 }
 
-void Backward::addKeys(int64_t query, int64_t key, bool adds) {
+void AttentionBackward::addKeys(int64_t query, int64_t key, bool adds) {
   const Attention &r = request;
   int64_t rows = std::min(kQueries, r.queries - query), count = std::min(kKeys, r.keys - key);
-  Left transposed = units.left({p, 1, scorePitch}, count, rows, transposedBytes);
+  LeftOperand transposed = units.left({p, 1, scorePitch}, count, rows, transposedBytes);
   units.multiply(transposed, units.part(rightDy, 0, query), {count, r.width, rows}, dv, widthPitch,
                  adds);
   transposed = units.left({ds, 1, scorePitch}, count, rows, transposedBytes);
@@ -111,14 +112,14 @@ void Backward::addKeys(int64_t query, int64_t key, bool adds) {
                  adds);
 }
 
-void Backward::addQueries(int64_t query, int64_t key, float *to, bool adds) {
+void AttentionBackward::addQueries(int64_t query, int64_t key, float *to, bool adds) {
   const Attention &r = request;
   int64_t rows = std::min(kQueries, r.queries - query), count = std::min(kKeys, r.keys - key);
-  Left straight = units.left({ds, scorePitch, 1}, rows, count, straightBytes);
+  LeftOperand straight = units.left({ds, scorePitch, 1}, rows, count, straightBytes);
   units.multiply(straight, units.part(deepK, 0, key), {rows, r.depth, count}, to, depthPitch, adds);
 }
 
-void Backward::storeKeys(int64_t head, int64_t key, bool any) {
+void AttentionBackward::storeKeys(int64_t head, int64_t key, bool any) {
   const Attention &r = request;
   int64_t count = std::min(kKeys, r.keys - key);
   // Keys to which no query attends have a gradient of 0.
@@ -130,13 +131,13 @@ void Backward::storeKeys(int64_t head, int64_t key, bool any) {
   store(dv, widthPitch, count, r.width, nullptr, at(buffers->dv, r.dv, head, key), r.dv);
 }
 
-void Backward::storeQueries(int64_t head, int64_t query, const float *from) {
+void AttentionBackward::storeQueries(int64_t head, int64_t query, const float *from) {
   const Attention &r = request;
   int64_t rows = std::min(kQueries, r.queries - query);
   store(from, depthPitch, rows, r.depth, nullptr, at(buffers->dq, r.dq, head, query), r.dq);
 }
 
-void Backward::run(int64_t head) {
+void AttentionBackward::run(int64_t head) {
   enter(head);
   const Attention &r = request;
   for (int64_t key = 0; key < r.keys; key += kKeys) {
@@ -156,7 +157,7 @@ void Backward::run(int64_t head) {
     storeQueries(head, query, dq + query * depthPitch);
 }
 
-void Backward::runQueries(int64_t head, int64_t block) {
+void AttentionBackward::runQueries(int64_t head, int64_t block) {
   enter(head);
   int64_t query = block * kQueries;
   for (int64_t key = 0; key < request.keys && scoresOf(head, query, key); key += kKeys)
@@ -164,7 +165,7 @@ void Backward::runQueries(int64_t head, int64_t block) {
   storeQueries(head, query, dq);
 }
 
-void Backward::runKeys(int64_t head, int64_t block) {
+void AttentionBackward::runKeys(int64_t head, int64_t block) {
   enter(head);
   int64_t key = block * kKeys;
   bool any = false;

@@ -22,24 +22,24 @@ inline int64_t pitch(int64_t columns) { return padded(columns) + 16; }
 
 /// Unpacked matrix. `lane` is the stride between its lines (rows of a left operand, columns of a
 /// right operand), and `depth` the stride between the elements of a line, in elements.
-struct Plain {
+struct StridedMatrix {
   const float *at = nullptr;
   int64_t lane = 0, depth = 1;
 };
 
 /// Packed matrix. `lanes` is the stride between two blocks of 32 lines, in bytes.
-struct Packed {
+struct PackedMatrix {
   char *at = nullptr;
   int64_t lanes = 0;
 };
 
 /// Left operand of a matmul: packed for tiles, or read in place by vector kernels.
-struct Left {
-  Plain plain;
-  Packed packed;
+struct LeftOperand {
+  StridedMatrix plain;
+  PackedMatrix packed;
 };
 
-struct Units {
+struct MatmulBackend {
   const Kernels *kernels;
   int parts; ///< number of bf16 parts for tiles; 0 for vectors
 
@@ -47,8 +47,8 @@ struct Units {
   int64_t bytes(int64_t lanes, int64_t depths) const {
     return padded(lanes) * padded(depths) * 2 * (parts ? parts : 2);
   }
-  Packed packRight(Plain from, int64_t lanes, int64_t depths, char *to) const {
-    Packed packed{to, bytes(32, depths)};
+  PackedMatrix packRight(StridedMatrix from, int64_t lanes, int64_t depths, char *to) const {
+    PackedMatrix packed{to, bytes(32, depths)};
     if (parts)
       tiles::packRight(from.at, from.lane, from.depth, lanes, depths, parts, to);
     else
@@ -56,7 +56,7 @@ struct Units {
                          kernels->width * padded(depths), reinterpret_cast<float *>(to));
     return packed;
   }
-  Left left(Plain from, int64_t lanes, int64_t depths, char *to) const {
+  LeftOperand left(StridedMatrix from, int64_t lanes, int64_t depths, char *to) const {
     if (!parts)
       return {from, {}};
     tiles::packLeft(from.at, from.lane, from.depth, lanes, depths, parts, to);
@@ -65,12 +65,12 @@ struct Units {
 
   /// Returns the part of a packed matrix that begins at line `lane` and at element `depth` of the
   /// lines, both multiples of 32.
-  Packed part(Packed whole, int64_t lane, int64_t depth) const {
+  PackedMatrix part(PackedMatrix whole, int64_t lane, int64_t depth) const {
     int64_t step = parts ? parts * tiles::kPartBytes : 32 * kernels->width * 4;
     return {whole.at + lane / 32 * whole.lanes + depth / 32 * step, whole.lanes};
   }
-  Left part(const Left &whole, int64_t lane) const {
-    Left some = whole;
+  LeftOperand part(const LeftOperand &whole, int64_t lane) const {
+    LeftOperand some = whole;
     some.plain.at += lane * some.plain.lane;
     some.packed.at += lane / 32 * some.packed.lanes;
     return some;
@@ -81,7 +81,7 @@ struct Units {
   };
   /// Computes dst = left * right, or dst += left * right if `adds` is set. May write full blocks of
   /// 32 x 32 elements.
-  void multiply(const Left &left, Packed right, Size size, float *dst, int64_t dstRow,
+  void multiply(const LeftOperand &left, PackedMatrix right, Size size, float *dst, int64_t dstRow,
                 bool adds) const {
     if (!parts) {
       kernels->multiply({left.plain.at, left.plain.lane, left.plain.depth,
@@ -90,7 +90,7 @@ struct Units {
                          size.columns, size.depth, adds});
       return;
     }
-    products::Panel panel;
+    products::PanelArguments panel;
     panel.left = left.packed.at;
     panel.leftStride = left.packed.lanes;
     panel.right = right.at;
@@ -107,9 +107,9 @@ struct Units {
 };
 
 /// Bump allocator for a thread's scratch memory. If the base is null, it only counts the bytes.
-class Pieces {
+class ScratchAllocator {
 public:
-  explicit Pieces(char *base) : base(base) {}
+  explicit ScratchAllocator(char *base) : base(base) {}
   char *bytes(int64_t count) {
     char *at = base ? base + used : nullptr;
     used += (count + 63) / 64 * 64;

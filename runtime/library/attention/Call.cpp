@@ -11,37 +11,40 @@ namespace dlc::attention {
 
 using runtime::fail;
 
-static bool hasAll(std::initializer_list<const char *> features) {
+static bool hasCpuFeatures(std::initializer_list<const char *> features) {
   return std::all_of(features.begin(), features.end(),
                      [](const char *feature) { return runtime::hostHasFeature(feature); });
 }
 
 int lanes() { return runtime::hostLanes(); }
 
-bool hasTiles() { return lanes() == 16 && tiles::available(); }
+bool hasTiles() { return lanes() == 16 && tiles::isAvailable(); }
 
 namespace {
 
-Units unitsOf(const Attention &request) {
-  bool isThere = request.lanes == 16 ? hasAll({"avx512f", "avx512bw", "avx512dq", "avx512vl"})
-                                     : hasAll({"avx2", "fma"});
+MatmulBackend selectMatmulBackend(const Attention &request) {
+  bool isThere = request.lanes == 16
+                     ? hasCpuFeatures({"avx512f", "avx512bw", "avx512dq", "avx512vl"})
+                     : hasCpuFeatures({"avx2", "fma"});
   if (!isThere)
     fail("attention: ", request.lanes, " lanes need ",
          request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor lacks");
-  if (request.parts && !tiles::available())
+  if (request.parts && !tiles::isAvailable())
     fail("attention: bf16 parts need AMX tiles, which this processor lacks");
   return {request.lanes == 16 ? &avx512Kernels() : &avx2Kernels(), request.parts};
 }
 
-class Call : public runtime::LibraryCall {
+class AttentionCall : public runtime::LibraryCall {
 public:
-  Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
-      : request(Attention::parse(desc)), units(unitsOf(request)), threads(std::max(1, threads)) {
-    describe::Buffers given(buffers, "attention");
+  AttentionCall(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers,
+                int threads)
+      : request(Attention::parse(desc)), units(selectMatmulBackend(request)),
+        threads(std::max(1, threads)) {
+    describe::BufferChecker given(buffers, "attention");
     request.check(given);
     given.end();
-    perThread = request.isGradient ? Backward::scratchBytes(request, units)
-                                   : Forward::scratchBytes(request, units);
+    perThread = request.isGradient ? AttentionBackward::scratchBytes(request, units)
+                                   : AttentionForward::scratchBytes(request, units);
   }
 
   std::string implementation() const override {
@@ -54,16 +57,16 @@ public:
   uint64_t scratchBytes() const override { return static_cast<uint64_t>(perThread * threads); }
 
   void execute(void *const *pointers, const runtime::CallContext &context) override {
-    Buffers buffers = named(pointers);
+    AttentionBuffers buffers = named(pointers);
     auto *scratch = static_cast<char *>(context.scratch);
     int team = std::min(threads, std::max(1, context.threads));
     if (!request.isGradient) {
-      int64_t blocks = Forward::blocks(request);
-      each<Forward>(
+      int64_t blocks = AttentionForward::blocks(request);
+      each<AttentionForward>(
           buffers, scratch, team, request.heads * blocks,
-          [&](Forward &one, int64_t i) { one.run(i / blocks, i % blocks); },
+          [&](AttentionForward &one, int64_t i) { one.run(i / blocks, i % blocks); },
           [&](int64_t i) {
-            int64_t last = (i % blocks + 1) * Forward::kQueries - 1;
+            int64_t last = (i % blocks + 1) * AttentionForward::kQueries - 1;
             return request.seen(std::min(last, request.queries - 1));
           });
       return;
@@ -73,31 +76,32 @@ public:
     // seven.
     int64_t rounds = (request.heads + team - 1) / team;
     if (request.heads * 7 >= rounds * team * 5) {
-      each<Backward>(
-          buffers, scratch, team, request.heads, [](Backward &one, int64_t i) { one.run(i); },
-          [](int64_t) { return 1; });
+      each<AttentionBackward>(
+          buffers, scratch, team, request.heads,
+          [](AttentionBackward &one, int64_t i) { one.run(i); }, [](int64_t) { return 1; });
       return;
     }
-    int64_t rows = Backward::queryBlocks(request), columns = Backward::keyBlocks(request);
-    each<Backward>(
+    int64_t rows = AttentionBackward::queryBlocks(request),
+            columns = AttentionBackward::keyBlocks(request);
+    each<AttentionBackward>(
         buffers, scratch, team, request.heads * rows,
-        [&](Backward &one, int64_t i) { one.runQueries(i / rows, i % rows); },
+        [&](AttentionBackward &one, int64_t i) { one.runQueries(i / rows, i % rows); },
         [&](int64_t i) {
-          int64_t last = (i % rows + 1) * Backward::kQueries - 1;
+          int64_t last = (i % rows + 1) * AttentionBackward::kQueries - 1;
           return request.seen(std::min(last, request.queries - 1));
         });
-    each<Backward>(
+    each<AttentionBackward>(
         buffers, scratch, team, request.heads * columns,
-        [&](Backward &one, int64_t i) { one.runKeys(i / columns, i % columns); },
+        [&](AttentionBackward &one, int64_t i) { one.runKeys(i / columns, i % columns); },
         [&](int64_t i) {
-          int64_t before = request.causal ? i % columns * Backward::kKeys : 0;
+          int64_t before = request.causal ? i % columns * AttentionBackward::kKeys : 0;
           return std::max<int64_t>(1, request.queries - before);
         });
   }
 
 private:
-  Buffers named(void *const *pointers) const {
-    Buffers b;
+  AttentionBuffers named(void *const *pointers) const {
+    AttentionBuffers b;
     size_t next = 0;
     auto take = [&] { return static_cast<char *>(pointers[next++]); };
     b.q = take(), b.k = take(), b.v = take();
@@ -121,15 +125,15 @@ private:
   /// Calls work(one, i) for all i below `count`. Each thread gets a contiguous range of nearly
   /// equal cost.
   template <typename One, typename Work, typename Cost>
-  void each(const Buffers &buffers, char *scratch, int team, int64_t count, const Work &work,
-            const Cost &cost) const {
+  void each(const AttentionBuffers &buffers, char *scratch, int team, int64_t count,
+            const Work &work, const Cost &cost) const {
     int64_t all = 0;
     for (int64_t i = 0; i < count; ++i)
       all += cost(i);
     runtime::parallelFor(team, team, 1, [&](int64_t begin, int64_t end, int thread) {
       if (units.parts)
-        tiles::enterTiles();
-      One one(request, units, &buffers, Pieces(scratch + thread * perThread));
+        tiles::configureTiles();
+      One one(request, units, &buffers, ScratchAllocator(scratch + thread * perThread));
       int64_t before = 0;
       for (int64_t i = 0; i < count; ++i) {
         // An item belongs to the thread's share that contains the middle of the item's cost.
@@ -139,12 +143,12 @@ private:
         before += cost(i);
       }
       if (units.parts)
-        tiles::leaveTiles();
+        tiles::releaseTiles();
     });
   }
 
   Attention request;
-  Units units;
+  MatmulBackend units;
   int threads;
   int64_t perThread = 0;
 };
@@ -154,9 +158,9 @@ private:
 int64_t scratchBytes(const nlohmann::json &desc, int threads) {
   try {
     Attention request = Attention::parse(desc);
-    Units units = unitsOf(request);
-    return threads * (request.isGradient ? Backward::scratchBytes(request, units)
-                                         : Forward::scratchBytes(request, units));
+    MatmulBackend units = selectMatmulBackend(request);
+    return threads * (request.isGradient ? AttentionBackward::scratchBytes(request, units)
+                                         : AttentionForward::scratchBytes(request, units));
   } catch (const Error &) {
     return -1;
   }
@@ -168,7 +172,7 @@ namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> createAttentionCall(const nlohmann::json &desc,
                                                  std::span<const BufferInfo> buffers, int threads) {
-  return std::make_unique<attention::Call>(desc, buffers, threads);
+  return std::make_unique<attention::AttentionCall>(desc, buffers, threads);
 }
 
 } // namespace dlc::runtime

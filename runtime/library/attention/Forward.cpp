@@ -17,8 +17,8 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 }
 
-Plain Common::plain(const char *buffer, const View &view, int64_t head, int64_t first,
-                    int64_t count, int64_t size, float *wide) const {
+StridedMatrix AttentionPass::plain(const char *buffer, const View &view, int64_t head,
+                                   int64_t first, int64_t count, int64_t size, float *wide) const {
   const char *from = at(buffer, view, head, first);
   if (!request.narrow)
     return {reinterpret_cast<const float *>(from), view.row(), 1};
@@ -28,8 +28,8 @@ Plain Common::plain(const char *buffer, const View &view, int64_t head, int64_t 
   return {wide, pitch(size), 1};
 }
 
-const float *Common::bias(int64_t head, int64_t query, int64_t first, int64_t count,
-                          float *to) const {
+const float *AttentionPass::bias(int64_t head, int64_t query, int64_t first, int64_t count,
+                                 float *to) const {
   if (request.maskKind == MaskKind::None)
     return nullptr;
   const View &view = request.mask;
@@ -60,24 +60,25 @@ const float *Common::bias(int64_t head, int64_t query, int64_t first, int64_t co
   return to;
 }
 
-void Common::store(const float *from, int64_t row, int64_t count, int64_t size,
-                   const float *factors, char *to, const View &view) const {
+void AttentionPass::store(const float *from, int64_t row, int64_t count, int64_t size,
+                          const float *factors, char *to, const View &view) const {
   for (int64_t i = 0; i < count; ++i)
     units.kernels->scaled(from + i * row, size, factors ? factors[i] : 1.0f, request.narrow,
                           to + i * view.row() * request.bytes());
 }
 
-Forward::Forward(const Attention &request, Units units, const Buffers *buffers, Pieces pieces)
-    : Common{request, units, buffers} {
+AttentionForward::AttentionForward(const Attention &request, MatmulBackend units,
+                                   const AttentionBuffers *buffers, ScratchAllocator pieces)
+    : AttentionPass{request, units, buffers} {
   place(pieces);
 }
 
-int64_t Forward::scratchBytes(const Attention &request, Units units) {
-  Forward counted(request, units, nullptr, Pieces(nullptr));
-  return counted.place(Pieces(nullptr));
+int64_t AttentionForward::scratchBytes(const Attention &request, MatmulBackend units) {
+  AttentionForward counted(request, units, nullptr, ScratchAllocator(nullptr));
+  return counted.place(ScratchAllocator(nullptr));
 }
 
-int64_t Forward::place(Pieces pieces) {
+int64_t AttentionForward::place(ScratchAllocator pieces) {
   const Attention &r = request;
   int64_t block = std::min(r.keys, kKeys);
   scorePitch = pitch(block);
@@ -96,18 +97,19 @@ int64_t Forward::place(Pieces pieces) {
   return pieces.size();
 }
 
-void Forward::enter(int64_t head) {
+void AttentionForward::enter(int64_t head) {
   if (head == current)
     return;
   current = head;
   const Attention &r = request;
-  Plain k = plain(buffers->k, r.k, head, 0, r.keys, r.depth, wide);
+  StridedMatrix k = plain(buffers->k, r.k, head, 0, r.keys, r.depth, wide);
   keys = units.packRight(k, r.keys, r.depth, keyBytes);
-  Plain v = plain(buffers->v, r.v, head, 0, r.keys, r.width, wide);
+  StridedMatrix v = plain(buffers->v, r.v, head, 0, r.keys, r.width, wide);
   values = units.packRight({v.at, 1, v.lane}, r.width, r.keys, valueBytes);
 }
 
-void Forward::attend(int64_t head, int64_t first, int64_t rows, const Left &q, int64_t key) {
+void AttentionForward::attend(int64_t head, int64_t first, int64_t rows, const LeftOperand &q,
+                              int64_t key) {
   const Attention &r = request;
   // Number of keys of this block to which the last query attends, which is the maximum of all
   // queries.
@@ -130,17 +132,17 @@ void Forward::attend(int64_t head, int64_t first, int64_t rows, const Left &q, i
     if (key > 0 && less != 1)
       units.kernels->scaled(sums + i * sumPitch, r.width, less, false, sums + i * sumPitch);
   }
-  Left weights = units.left({scores, scorePitch, 1}, rows, count, weightBytes);
+  LeftOperand weights = units.left({scores, scorePitch, 1}, rows, count, weightBytes);
   units.multiply(weights, units.part(values, 0, key), {rows, r.width, count}, sums, sumPitch,
                  key > 0);
 }
 
-void Forward::run(int64_t head, int64_t block) {
+void AttentionForward::run(int64_t head, int64_t block) {
   enter(head);
   const Attention &r = request;
   int64_t first = block * kQueries, rows = std::min(kQueries, r.queries - first);
-  Plain plainQ = plain(buffers->q, r.q, head, first, rows, r.depth, wide);
-  Left q = units.left(plainQ, rows, r.depth, queryBytes);
+  StridedMatrix plainQ = plain(buffers->q, r.q, head, first, rows, r.depth, wide);
+  LeftOperand q = units.left(plainQ, rows, r.depth, queryBytes);
   std::fill_n(largest, rows, -kInfinity);
   std::fill_n(total, rows, 0.0f);
   for (int64_t key = 0; key < r.seen(first + rows - 1); key += kKeys)

@@ -13,7 +13,7 @@
 namespace dlc::attention {
 
 /// Addresses of a call's buffers.
-struct Buffers {
+struct AttentionBuffers {
   const char *q = nullptr, *k = nullptr, *v = nullptr, *mask = nullptr;
   char *y = nullptr;
   float *lse = nullptr;
@@ -22,18 +22,18 @@ struct Buffers {
 };
 
 /// State that the forward and the backward pass share.
-struct Common {
+struct AttentionPass {
   const Attention &request;
-  Units units;
-  const Buffers *buffers = nullptr;
+  MatmulBackend units;
+  const AttentionBuffers *buffers = nullptr;
 
   char *at(const char *buffer, const View &view, int64_t head, int64_t row) const {
     return const_cast<char *>(buffer) +
            (view.start(request.batch, head) + row * view.row()) * request.bytes();
   }
   /// Returns `count` rows of a head's matrix as f32: in place, or converted from bf16 into `wide`.
-  Plain plain(const char *buffer, const View &view, int64_t head, int64_t first, int64_t count,
-              int64_t size, float *wide) const;
+  StridedMatrix plain(const char *buffer, const View &view, int64_t head, int64_t first,
+                      int64_t count, int64_t size, float *wide) const;
   int64_t wideElements(int64_t count, int64_t size) const {
     return request.narrow ? count * pitch(size) : 0;
   }
@@ -50,35 +50,37 @@ struct Common {
              char *to, const View &view) const;
 };
 
-class Forward : Common {
+class AttentionForward : AttentionPass {
 public:
   static constexpr int64_t kQueries = 64, kKeys = 512;
-  Forward(const Attention &request, Units units, const Buffers *buffers, Pieces pieces);
+  AttentionForward(const Attention &request, MatmulBackend units, const AttentionBuffers *buffers,
+                   ScratchAllocator pieces);
   /// Returns the size of one thread's scratch memory in bytes.
-  static int64_t scratchBytes(const Attention &request, Units units);
+  static int64_t scratchBytes(const Attention &request, MatmulBackend units);
   static int64_t blocks(const Attention &request) {
     return (request.queries + kQueries - 1) / kQueries;
   }
   void run(int64_t head, int64_t block);
 
 private:
-  int64_t place(Pieces pieces);
+  int64_t place(ScratchAllocator pieces);
   void enter(int64_t head);
-  void attend(int64_t head, int64_t first, int64_t rows, const Left &q, int64_t key);
+  void attend(int64_t head, int64_t first, int64_t rows, const LeftOperand &q, int64_t key);
 
   int64_t current = -1;
   int64_t scorePitch = 0, sumPitch = 0;
-  Packed keys, values;
+  PackedMatrix keys, values;
   char *keyBytes = nullptr, *valueBytes = nullptr, *queryBytes = nullptr, *weightBytes = nullptr;
   float *wide = nullptr, *scores = nullptr, *sums = nullptr, *mask = nullptr;
   float *largest = nullptr, *total = nullptr;
 };
 
-class Backward : Common {
+class AttentionBackward : AttentionPass {
 public:
   static constexpr int64_t kQueries = 64, kKeys = 256;
-  Backward(const Attention &request, Units units, const Buffers *buffers, Pieces pieces);
-  static int64_t scratchBytes(const Attention &request, Units units);
+  AttentionBackward(const Attention &request, MatmulBackend units, const AttentionBuffers *buffers,
+                    ScratchAllocator pieces);
+  static int64_t scratchBytes(const Attention &request, MatmulBackend units);
   static int64_t queryBlocks(const Attention &request) {
     return (request.queries + kQueries - 1) / kQueries;
   }
@@ -91,7 +93,7 @@ public:
   void runKeys(int64_t head, int64_t block);
 
 private:
-  int64_t place(Pieces pieces);
+  int64_t place(ScratchAllocator pieces);
   void enter(int64_t head);
   /// Computes the probabilities p and the score gradients ds of a block of queries and a block of
   /// keys. Returns false if no query of the block attends to any of the keys.
@@ -103,8 +105,8 @@ private:
 
   int64_t current = -1;
   int64_t scorePitch = 0, depthPitch = 0, widthPitch = 0;
-  Left leftQ, leftDy;
-  Packed rightQ, rightDy, rightK, rightV, deepK;
+  LeftOperand leftQ, leftDy;
+  PackedMatrix rightQ, rightDy, rightK, rightV, deepK;
   char *leftQBytes = nullptr, *leftDyBytes = nullptr, *rightQBytes = nullptr,
        *rightDyBytes = nullptr, *rightKBytes = nullptr, *rightVBytes = nullptr,
        *deepKBytes = nullptr, *transposedBytes = nullptr, *straightBytes = nullptr;

@@ -16,7 +16,7 @@ namespace dlc::attention {
 
 /// Arguments of multiply: dst = a * b, or dst += a * b if `adds` is set; `b` is packed by
 /// packRight.
-struct Product {
+struct MultiplyArguments {
   const float *a = nullptr;
   int64_t aRow = 0, aColumn = 0; ///< strides in elements
   const float *b = nullptr;
@@ -34,7 +34,7 @@ struct Kernels {
   /// padding of 0. `lane` and `depth` are the operand's strides in elements.
   void (*packRight)(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                     int64_t panel, float *to);
-  void (*multiply)(const Product &product);
+  void (*multiply)(const MultiplyArguments &product);
   /// Computes scores = scale * scores + bias. Scores are -inf where the bias is -inf, and from
   /// `count` up to `all`. Returns the maximum of the scores and `least`.
   float (*finishScores)(float *scores, const float *bias, float scale, int64_t count, int64_t all,

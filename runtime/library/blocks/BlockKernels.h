@@ -41,21 +41,21 @@ template <int V> struct BlockKernels {
 
   /// Digits, blocks and count of up to `most` quantized rows, beginning with row `first`.
   struct RowGroup {
-    RowGroup(const Shape &shape, const Rows &rows, int64_t first, int64_t most)
+    RowGroup(const Shape &shape, const QuantizedRows &rows, int64_t first, int64_t most)
         : digits(rows.digits + first * shape.blocks * shape.digits * shape.depth),
           blocks(rows.blocks + first * shape.blocks),
           count(rows.count - first < most ? rows.count - first : most) {}
     int8_t *digits;
-    Block *blocks;
+    BlockFactors *blocks;
     int64_t count;
   };
 
-  static void digits(const Shape &shape, const float *x, int64_t row, const Rows &rows) {
+  static void digits(const Shape &shape, const float *x, int64_t row, const QuantizedRows &rows) {
     withDigits(shape.digits, [&](auto d) { digitsOf<decltype(d)::value>(shape, x, row, rows); });
   }
 
   template <int D>
-  static void digitsOf(const Shape &shape, const float *x, int64_t row, const Rows &rows) {
+  static void digitsOf(const Shape &shape, const float *x, int64_t row, const QuantizedRows &rows) {
     const int64_t in = row % kTogether<D>;
     const RowGroup some(shape, rows, row - in, kTogether<D>);
     for (int64_t g = 0; g < shape.blocks; ++g) {
@@ -67,7 +67,7 @@ template <int V> struct BlockKernels {
 
   template <int D>
   DLC_INLINE static void block(const Shape &shape, const float *x, int64_t count, int8_t *to,
-                               Block &b) {
+                               BlockFactors &b) {
     Ints<V> sizes{};
     for (int64_t i = 0; i < shape.depth; i += V) {
       Ints<V> size = Ints<V>(loadFirst<V>(x + i, count - i)) & INT32_MAX;
@@ -97,7 +97,7 @@ template <int V> struct BlockKernels {
     const auto shift = static_cast<int32_t>(shape.hasZeros ? -1 : shape.shift);
     for (int d = D - 1; d >= 0; --d, factor *= 256) {
       b.factors[d] = factor;
-      b.start[d] = shift * sumOf<V>(sums[d]);
+      b.start[d] = shift * sumLanes<V>(sums[d]);
     }
   }
 
@@ -109,7 +109,7 @@ template <int V> struct BlockKernels {
 
     const Shape &shape;
     const int8_t *digits; ///< digits of the first row
-    const Block *blocks;
+    const BlockFactors *blocks;
     int64_t together; ///< stride between two blocks, in rows
     const uint8_t *weights, *zeros;
     int64_t panelBytes, zeroBytes;
@@ -173,8 +173,8 @@ template <int V> struct BlockKernels {
 #pragma GCC unroll 3
           for (int d = 0; d < D; ++d) {
             const int8_t *from = x + (r * D + d) * shape.depth + k;
-            const Ints<V> four = splatFour<V>(from),
-                          other = bits == 4 ? splatFour<V>(from + 4) : four;
+            const Ints<V> four = splatFourBytes<V>(from),
+                          other = bits == 4 ? splatFourBytes<V>(from + 4) : four;
 #pragma GCC unroll 4
             for (int p = 0; p < P; ++p) {
               low[p][r][d] = dot(low[p][r][d], lows[p], four);
@@ -198,7 +198,7 @@ template <int V> struct BlockKernels {
 
     /// Converts the sums of digits to f32. The sums of the last two digits are combined as one
     /// integer if 32 bits suffice (Shape::joins).
-    DLC_INLINE Vec<V> value(const Ints<V> (&sums)[D], const Block &b) const {
+    DLC_INLINE Vec<V> value(const Ints<V> (&sums)[D], const BlockFactors &b) const {
       if constexpr (D == 1) {
         return toFloats<V>(sums[0]) * b.factors[0];
       } else {
@@ -260,7 +260,7 @@ template <int V> struct BlockKernels {
 
   struct Part {
     const Shape &shape;
-    const Rows &rows;
+    const QuantizedRows &rows;
     const uint8_t *weights;
     float *to;
     int64_t toRow;
@@ -321,8 +321,9 @@ template <int V> struct BlockKernels {
     }
   };
 
-  static void multiply(const Shape &shape, const Rows &rows, const void *weights, int64_t begin,
-                       int64_t end, float *to, int64_t toRow, const Epilogue &epilogue) {
+  static void multiply(const Shape &shape, const QuantizedRows &rows, const void *weights,
+                       int64_t begin, int64_t end, float *to, int64_t toRow,
+                       const Epilogue &epilogue) {
     const Part part{shape, rows, static_cast<const uint8_t *>(weights), to, toRow, epilogue};
     withDigits(shape.digits, [&](auto d) {
       constexpr int kDigits = decltype(d)::value;

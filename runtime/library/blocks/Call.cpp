@@ -6,9 +6,9 @@
 namespace dlc::blocks {
 
 using nlohmann::json;
+using products::MatmulDesc;
 using products::One;
 using products::Operands;
-using products::Product;
 using runtime::parallelFor;
 
 namespace {
@@ -18,12 +18,12 @@ constexpr int64_t kAlone = 1 << 15;
 /// Minimum number of weight panels for each thread.
 constexpr int64_t kTogether = 4;
 
-class Call : public runtime::LibraryCall {
+class BlockMatmulCall : public runtime::LibraryCall {
 public:
-  Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
-      : shape(shapeOf(desc)), config(configOf(shape, desc["lanes"])),
+  BlockMatmulCall(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
+      : shape(parseShape(desc)), config(makeKernelConfig(shape, desc["lanes"])),
         kernels(config.columns == 16 ? avx512Kernels : avx2Kernels),
-        operands(Product::parse(desc, config), buffers), threads(std::max(1, threads)) {
+        operands(MatmulDesc::parse(desc, config), buffers), threads(std::max(1, threads)) {
     checkDescription(describe::Fields(desc, "blocks"), operands.product);
   }
 
@@ -41,10 +41,10 @@ public:
 
 private:
   void one(const One &given, char *scratch, int team) const {
-    const Product &product = operands.product;
+    const MatmulDesc &product = operands.product;
     auto *digits = reinterpret_cast<int8_t *>(scratch);
-    auto *blocks = reinterpret_cast<Block *>(scratch + digitBytes());
-    const Rows rows{digits, blocks, product.m};
+    auto *blocks = reinterpret_cast<BlockFactors *>(scratch + digitBytes());
+    const QuantizedRows rows{digits, blocks, product.m};
     auto prepare = [&](int64_t begin, int64_t end, int thread) {
       auto *copy =
           reinterpret_cast<float *>(scratch + digitBytes() + blockBytes() + thread * copyBytes());
@@ -74,7 +74,7 @@ private:
     return products::upTo(operands.product.m * shape.blocks * shape.digits * shape.depth, 64);
   }
   int64_t blockBytes() const {
-    return products::upTo(operands.product.m * shape.blocks * int64_t(sizeof(Block)), 64);
+    return products::upTo(operands.product.m * shape.blocks * int64_t(sizeof(BlockFactors)), 64);
   }
   int64_t copyBytes() const {
     return depthStep() == 1 ? 0 : products::upTo(shape.k * int64_t(sizeof(float)), 64);
@@ -89,7 +89,7 @@ private:
 
 } // namespace
 
-void checkDescription(const describe::Fields &fields, const Product &product) {
+void checkDescription(const describe::Fields &fields, const MatmulDesc &product) {
   if (!product.isPacked)
     fields.refuse("b", "packed");
   if (product.change || product.isStrassen)
@@ -104,7 +104,7 @@ std::unique_ptr<LibraryCall> createBlocksCall(const nlohmann::json &desc,
                                               std::span<const BufferInfo> buffers, int threads) {
   if (describe::Fields(desc, "blocks").has("parts"))
     return blocks::makeTilesCall(desc, buffers, threads);
-  return std::make_unique<blocks::Call>(desc, buffers, threads);
+  return std::make_unique<blocks::BlockMatmulCall>(desc, buffers, threads);
 }
 
 } // namespace dlc::runtime

@@ -9,7 +9,7 @@ namespace dlc::blocks {
 
 /// Number of columns of a panel of weights on this machine: 16 with AVX-512 and VNNI, 8 with AVX2
 /// and FMA, otherwise 0.
-DLC_EXPORT int64_t lanes();
+DLC_EXPORT int64_t getKernelLanes();
 /// Returns the maximum number of rows for which 8-bit weights are about as fast as f32 weights, or
 /// faster. With AVX2, each multiplication step of a row costs as much as several steps with f32
 /// weights. Returns 0 if there are no kernels.
@@ -17,7 +17,7 @@ DLC_EXPORT int64_t maxRows();
 
 /// Constant block-quantized weights [n, k], in blocks along k. Each block has a scale and may have
 /// a zero point.
-struct Plain {
+struct BlockQuantizedWeights {
   int64_t n = 0, blocks = 0, depth = 0;
   int64_t bits = 8;                ///< width of a quantized weight: 4 or 8
   const int8_t *numbers = nullptr; ///< weights [n, blocks, depth]; padding may have any value
@@ -36,22 +36,25 @@ struct Plain {
 ///
 /// On tiles, the description also has "parts", the number of bf16 parts (1 to 3) of the other
 /// operand.
-DLC_EXPORT nlohmann::json parametersOf(const Plain &plain, int64_t lanes, int64_t digits);
+DLC_EXPORT nlohmann::json buildParameters(const BlockQuantizedWeights &plain, int64_t lanes,
+                                          int64_t digits);
 
-DLC_EXPORT uint64_t packedBytes(const Plain &plain, const nlohmann::json &parameters);
-DLC_EXPORT void packWeights(const Plain &plain, const nlohmann::json &parameters, void *packed);
+DLC_EXPORT uint64_t packedBytes(const BlockQuantizedWeights &plain,
+                                const nlohmann::json &parameters);
+DLC_EXPORT void packWeights(const BlockQuantizedWeights &plain, const nlohmann::json &parameters,
+                            void *packed);
 
 constexpr const char *kTilesName = "blocks:tiles";
 /// Returns true if this machine has tiles whose kernel supports blocks of `depth` elements.
-DLC_EXPORT bool hasTilesFor(int64_t depth);
+DLC_EXPORT bool supportsTiles(int64_t depth);
 /// Returns the number of rows of the left operand that the tile kernel multiplies by the weights at
 /// a time, a multiple of 32.
-DLC_EXPORT int64_t rowsOnTiles(int64_t k, int64_t parts);
+DLC_EXPORT int64_t countRowsOnTiles(int64_t k, int64_t parts);
 
 /// Parses the sizes and parameters of a matmul from its description. Throws dlc::Error.
-DLC_EXPORT Shape shapeOf(const nlohmann::json &desc);
-DLC_EXPORT products::KernelConfig configOf(const Shape &shape, int64_t lanes);
-void checkDescription(const describe::Fields &fields, const products::Product &product);
+DLC_EXPORT Shape parseShape(const nlohmann::json &desc);
+DLC_EXPORT products::KernelConfig makeKernelConfig(const Shape &shape, int64_t lanes);
+void checkDescription(const describe::Fields &fields, const products::MatmulDesc &product);
 std::unique_ptr<runtime::LibraryCall> makeTilesCall(const nlohmann::json &desc,
                                                     std::span<const runtime::BufferInfo> buffers,
                                                     int threads);

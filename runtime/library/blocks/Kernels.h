@@ -42,7 +42,7 @@ struct Shape {
 };
 
 /// Quantization factors and initial sums of one block of a row of x.
-struct Block {
+struct BlockFactors {
   float factors[kMaxDigits]; ///< factor of each digit, the highest digit first
   int32_t start[kMaxDigits]; ///< sum of the digits times shift; with zero points: negated sum
 };
@@ -50,19 +50,20 @@ struct Block {
 /// `count` quantized rows, divided into runs of rows that are multiplied together: as many as fit
 /// the registers, fewer in the last run. The layouts are digits [run][block][row][digit][depth] and
 /// blocks [run][block][row].
-struct Rows {
+struct QuantizedRows {
   int8_t *digits = nullptr;
-  Block *blocks = nullptr;
+  BlockFactors *blocks = nullptr;
   int64_t count = 0;
 };
 
 struct Kernels {
   int64_t lanes;
   /// Quantizes row `row`, of k elements, into digits.
-  void (*digits)(const Shape &shape, const float *x, int64_t row, const Rows &rows);
+  void (*digits)(const Shape &shape, const float *x, int64_t row, const QuantizedRows &rows);
   /// Computes the result columns of the weight panels [begin, end) for all rows.
-  void (*multiply)(const Shape &shape, const Rows &rows, const void *weights, int64_t begin,
-                   int64_t end, float *to, int64_t toRow, const simd::Epilogue &epilogue);
+  void (*multiply)(const Shape &shape, const QuantizedRows &rows, const void *weights,
+                   int64_t begin, int64_t end, float *to, int64_t toRow,
+                   const simd::Epilogue &epilogue);
 };
 
 /// Kernels compiled for AVX-512 with VNNI (16 lanes) and for AVX2 (8 lanes).

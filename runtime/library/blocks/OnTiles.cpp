@@ -1,7 +1,7 @@
 //===- OnTiles.cpp - block-quantized weights on tiles: unpacking, sums and epilogue -===//
 //
 // This file has its own compiler flags. Its kernels are called only if the processor has AMX (see
-// tiles::available in TilesCall.cpp).
+// tiles::isAvailable in TilesCall.cpp).
 //
 //===-----------------------------------------------------------------------------------===//
 #include "runtime/library/blocks/OnTiles.h"
@@ -34,7 +34,7 @@ int64_t panelBytes(const Shape &shape) { return shape.blocks * shape.record; }
 
 /// Byte shuffles that widen the first two bytes (`low`) or the last two bytes (`high`) of each
 /// 32-bit lane to words.
-struct Spread {
+struct WidenShuffles {
   __m512i low = each(0), high = each(2);
 
   static __m512i each(int first) {
@@ -59,14 +59,14 @@ __m512i shiftOf(const Shape &shape, const uint8_t *zeros) {
 
 /// Unpacks the 4-bit weights of one step into a bf16 tile. Each row of the tile has two elements of
 /// k for every column.
-void fourBits(const uint8_t *from, __m512i shift, char *to) {
+void unpackFourBits(const uint8_t *from, __m512i shift, char *to) {
   // Table of the bf16 values of the 5-bit integers in two's complement.
   alignas(64) static constexpr uint16_t kWhole[32] = {
       0x0000, 0x3f80, 0x4000, 0x4040, 0x4080, 0x40a0, 0x40c0, 0x40e0, 0x4100, 0x4110, 0x4120,
       0x4130, 0x4140, 0x4150, 0x4160, 0x4170, 0xc180, 0xc170, 0xc160, 0xc150, 0xc140, 0xc130,
       0xc120, 0xc110, 0xc100, 0xc0e0, 0xc0c0, 0xc0a0, 0xc080, 0xc040, 0xc000, 0xbf80};
   const __m512i whole = _mm512_load_si512(kWhole), nibble = _mm512_set1_epi16(15);
-  const Spread spread;
+  const WidenShuffles spread;
   auto store = [&](int row, __m512i words) {
     const __m512i index = _mm512_add_epi16(words, shift);
     _mm512_store_si512(to + row * 64, _mm512_permutexvar_epi16(index, whole));
@@ -82,8 +82,8 @@ void fourBits(const uint8_t *from, __m512i shift, char *to) {
   }
 }
 
-void eightBits(const uint8_t *from, __m512i shift, char *to) {
-  const Spread spread;
+void unpackEightBits(const uint8_t *from, __m512i shift, char *to) {
+  const WidenShuffles spread;
   auto store = [&](int row, __m512i words) {
     const __m512i each = _mm512_add_epi16(words, shift);
     const __m512 low = _mm512_cvtepi32_ps(_mm512_srai_epi32(_mm512_slli_epi32(each, 16), 16)),
@@ -105,7 +105,7 @@ void eightBits(const uint8_t *from, __m512i shift, char *to) {
 template <int parts> class Pass {
 public:
   Pass(const Shape &shape, const TileRows &rows, const uint8_t *weights, int64_t panel,
-       const Space &space)
+       const TileScratch &space)
       : shape(shape), rows(rows), weights(weights), panel(panel), space(space),
         panels(shape.panels - panel < kPair ? shape.panels - panel : kPair) {}
 
@@ -156,9 +156,9 @@ private:
         _mm_prefetch(reinterpret_cast<const char *>(at) + kAhead + line, _MM_HINT_T0);
       const __m512i shift = shiftOf(shape, zeros ? zeros + block * kPanel : nullptr);
       if (shape.bits == 4)
-        fourBits(at, shift, to);
+        unpackFourBits(at, shift, to);
       else
-        eightBits(at, shift, to);
+        unpackEightBits(at, shift, to);
     }
   }
 
@@ -217,7 +217,7 @@ private:
   const TileRows &rows;
   const uint8_t *weights;
   int64_t panel;
-  Space space;
+  TileScratch space;
   int64_t panels;
   alignas(64) float waiting[2][kBlock * kBlock];
   int turn = 0;
@@ -226,7 +226,7 @@ private:
 
 template <int parts>
 void multiply(const Shape &shape, const TileRows &rows, const void *weights, int64_t panel,
-              const Space &space, float *to, int64_t toRow, const simd::Epilogue &epilogue) {
+              const TileScratch &space, float *to, int64_t toRow, const simd::Epilogue &epilogue) {
   Pass<parts> pass(shape, rows, static_cast<const uint8_t *>(weights), panel, space);
   pass.sum();
   pass.end(to, toRow, epilogue);
@@ -235,7 +235,8 @@ void multiply(const Shape &shape, const TileRows &rows, const void *weights, int
 } // namespace
 
 void multiplyOnTiles(const Shape &shape, const TileRows &rows, const void *weights, int64_t panel,
-                     const Space &space, float *to, int64_t toRow, const simd::Epilogue &epilogue) {
+                     const TileScratch &space, float *to, int64_t toRow,
+                     const simd::Epilogue &epilogue) {
   tiles::publish(rows.left);
   if (rows.parts == 1)
     multiply<1>(shape, rows, weights, panel, space, to, toRow, epilogue);
@@ -251,8 +252,8 @@ void multiplyOnTiles(const Shape &shape, const TileRows &rows, const void *weigh
 
 namespace dlc::blocks {
 
-void multiplyOnTiles(const Shape &, const TileRows &, const void *, int64_t, const Space &, float *,
-                     int64_t, const simd::Epilogue &) {}
+void multiplyOnTiles(const Shape &, const TileRows &, const void *, int64_t, const TileScratch &,
+                     float *, int64_t, const simd::Epilogue &) {}
 
 } // namespace dlc::blocks
 

@@ -32,7 +32,7 @@ struct TileRows {
 
 /// Scratch memory of a thread: `right` has 2 KiB for each of kStepsAtOnce steps, `sums` has 32 sums
 /// for each row.
-struct Space {
+struct TileScratch {
   char *right = nullptr;
   float *sums = nullptr;
 };
@@ -40,7 +40,8 @@ struct Space {
 /// Multiplies the rows by the weight panel `panel` and the next one, if there is one. The depth of
 /// a block must be a multiple of 32. `to` is the address of the first row's result in column 0.
 void multiplyOnTiles(const Shape &shape, const TileRows &rows, const void *weights, int64_t panel,
-                     const Space &space, float *to, int64_t toRow, const simd::Epilogue &epilogue);
+                     const TileScratch &space, float *to, int64_t toRow,
+                     const simd::Epilogue &epilogue);
 
 } // namespace dlc::blocks
 

@@ -15,25 +15,25 @@ namespace dlc::blocks {
 using nlohmann::json;
 using products::blocksOf;
 
-int64_t lanes() {
+int64_t getKernelLanes() {
   const int host = runtime::hostLanes();
   if (host >= 16 && runtime::hostHasFeature("avx512vnni"))
     return 16;
   return host >= 8 ? 8 : 0;
 }
 
-bool hasTilesFor(int64_t depth) {
-  return lanes() == kPanel && tiles::available() && depth % tiles::kDepth == 0;
+bool supportsTiles(int64_t depth) {
+  return getKernelLanes() == kPanel && tiles::isAvailable() && depth % tiles::kDepth == 0;
 }
 
 int64_t maxRows() {
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max(), kWide = 64, kNarrow = 8;
-  if (hasTilesFor(tiles::kDepth))
+  if (supportsTiles(tiles::kDepth))
     return kAny;
-  return lanes() == 16 ? kWide : lanes() ? kNarrow : 0;
+  return getKernelLanes() == 16 ? kWide : getKernelLanes() ? kNarrow : 0;
 }
 
-std::optional<int64_t> Plain::sharedZero() const {
+std::optional<int64_t> BlockQuantizedWeights::sharedZero() const {
   if (!zeros)
     return 0;
   if (std::any_of(zeros, zeros + n * blocks, [&](float zero) { return zero != *zeros; }))
@@ -45,7 +45,7 @@ std::optional<int64_t> Plain::sharedZero() const {
 static int64_t leastOf(int64_t bits) { return -(int64_t(1) << (bits - 1)); }
 
 /// Returns true if the combined sums of two digits fit 32 bits.
-static bool joins(const Shape &shape) {
+static bool canJoinDigits(const Shape &shape) {
   constexpr int64_t kLargest = 129 * 256;
   const int64_t unsignedMost = (int64_t(1) << shape.bits) - 1;
   const int64_t most = shape.hasZeros
@@ -54,7 +54,7 @@ static bool joins(const Shape &shape) {
   return shape.depth * most * kLargest < INT32_MAX;
 }
 
-json parametersOf(const Plain &plain, int64_t lanes, int64_t digits) {
+json buildParameters(const BlockQuantizedWeights &plain, int64_t lanes, int64_t digits) {
   const int64_t bits = plain.bits;
   const auto zero = plain.sharedZero();
   json parameters = {{"lanes", lanes}, {"bits", bits}, {"block", plain.depth}, {"digits", digits}};
@@ -65,7 +65,7 @@ json parametersOf(const Plain &plain, int64_t lanes, int64_t digits) {
   return parameters;
 }
 
-Shape shapeOf(const json &desc) {
+Shape parseShape(const json &desc) {
   const describe::Fields fields(desc, "blocks");
   Shape shape;
   shape.n = fields.size("n", 1);
@@ -82,33 +82,33 @@ Shape shapeOf(const json &desc) {
   shape.digits = fields.integer("digits", 1, kMaxDigits);
   shape.hasZeros = fields.flag("zeros");
   shape.shift = shape.hasZeros ? 0 : fields.integer("shift", -512, 512);
-  shape.joins = joins(shape);
+  shape.joins = canJoinDigits(shape);
   shape.blocks = blocksOf(shape.k, shape.depth);
   shape.panels = blocksOf(shape.n, lanes);
   shape.record = lanes * (shape.depth * shape.bits / 8 + int64_t(sizeof(float)));
   return shape;
 }
 
-products::KernelConfig configOf(const Shape &shape, int64_t lanes) {
+products::KernelConfig makeKernelConfig(const Shape &shape, int64_t lanes) {
   products::KernelConfig config;
   config.name = lanes == 16 ? "blocks:avx512" : "blocks:avx2";
   config.columns = lanes;
   config.depth = shape.depth;
   config.rightBytes = shape.record + (shape.hasZeros ? lanes : 0);
-  config.isHere =
-      lanes == 16 ? [] { return blocks::lanes() == 16; } : [] { return runtime::hostLanes() >= 8; };
+  config.isHere = lanes == 16 ? [] { return blocks::getKernelLanes() == 16; }
+                              : [] { return runtime::hostLanes() >= 8; };
   return config;
 }
 
-static Shape shapeOf(const Plain &plain, const json &parameters) {
+static Shape parseShape(const BlockQuantizedWeights &plain, const json &parameters) {
   json desc = parameters;
   desc["n"] = plain.n;
   desc["k"] = plain.blocks * plain.depth;
-  return shapeOf(desc);
+  return parseShape(desc);
 }
 
-uint64_t packedBytes(const Plain &plain, const json &parameters) {
-  return configOf(shapeOf(plain, parameters), parameters["lanes"])
+uint64_t packedBytes(const BlockQuantizedWeights &plain, const json &parameters) {
+  return makeKernelConfig(parseShape(plain, parameters), parameters["lanes"])
       .packedBytes(plain.blocks * plain.depth, plain.n);
 }
 
@@ -127,8 +127,8 @@ static void packColumn(const int8_t *from, int64_t depth, int64_t bits, uint8_t 
   }
 }
 
-void packWeights(const Plain &plain, const json &parameters, void *packed) {
-  const Shape shape = shapeOf(plain, parameters);
+void packWeights(const BlockQuantizedWeights &plain, const json &parameters, void *packed) {
+  const Shape shape = parseShape(plain, parameters);
   const int64_t lanes = parameters["lanes"];
   auto *to = static_cast<uint8_t *>(packed);
   uint8_t *zeros = to + shape.panels * shape.blocks * shape.record;

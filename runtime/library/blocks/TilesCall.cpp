@@ -11,9 +11,9 @@ namespace dlc::blocks {
 
 using nlohmann::json;
 using products::blocksOf;
+using products::MatmulDesc;
 using products::One;
 using products::Operands;
-using products::Product;
 using products::upTo;
 using runtime::parallelFor;
 using tiles::kBlock;
@@ -28,15 +28,15 @@ constexpr int64_t kRowBytes = 1 << 20;
 /// rows.
 constexpr int64_t kPackedSteps = 16;
 
-class Call : public runtime::LibraryCall {
+class TilesBlockMatmulCall : public runtime::LibraryCall {
 public:
-  Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
-      : shape(shapeOf(desc)), parts(tiles::partsOf(describe::Fields(desc, "blocks"))),
-        operands(Product::parse(desc, configOf(shape, kPanel)), buffers),
+  TilesBlockMatmulCall(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
+      : shape(parseShape(desc)), parts(tiles::readParts(describe::Fields(desc, "blocks"))),
+        operands(MatmulDesc::parse(desc, makeKernelConfig(shape, kPanel)), buffers),
         threads(std::max(1, threads)), steps(blocksOf(shape.k, kDepth)),
-        rowsAtOnce(std::min(rowsOnTiles(shape.k, parts), upTo(operands.product.m, kBlock))) {
+        rowsAtOnce(std::min(countRowsOnTiles(shape.k, parts), upTo(operands.product.m, kBlock))) {
     const describe::Fields fields(desc, "blocks");
-    if (!tiles::available())
+    if (!tiles::isAvailable())
       fields.complain("this processor has no AMX tiles for bf16");
     checkDescription(fields, operands.product);
     if (fields.integer("lanes", 8, 16) != kPanel)
@@ -63,7 +63,7 @@ private:
   int64_t sumBytes() const { return rowsAtOnce * kBlock * int64_t(sizeof(float)); }
 
   void one(const One &given, char *scratch, int team) const {
-    const Product &product = operands.product;
+    const MatmulDesc &product = operands.product;
     const int64_t dstRow = product.dstStrides[product.dstStrides.size() - 2];
     for (int64_t row = 0; row < product.m; row += rowsAtOnce) {
       const int64_t count = std::min(rowsAtOnce, product.m - row);
@@ -72,12 +72,12 @@ private:
       parallelFor(team, blocksOf(shape.panels, kPair), 1,
                   [&](int64_t begin, int64_t end, int thread) {
                     char *own = scratch + leftBytes() + thread * (kRightBytes + sumBytes());
-                    const Space space{own, reinterpret_cast<float *>(own + kRightBytes)};
-                    tiles::enterTiles();
+                    const TileScratch space{own, reinterpret_cast<float *>(own + kRightBytes)};
+                    tiles::configureTiles();
                     for (int64_t panel = begin * kPair; panel < end * kPair; panel += kPair)
                       multiplyOnTiles(shape, rows, given.b, panel, space, given.dst + row * dstRow,
                                       dstRow, given.epilogue);
-                    tiles::leaveTiles();
+                    tiles::releaseTiles();
                   });
     }
   }
@@ -106,13 +106,13 @@ private:
 
 } // namespace
 
-int64_t rowsOnTiles(int64_t k, int64_t parts) {
+int64_t countRowsOnTiles(int64_t k, int64_t parts) {
   return std::max<int64_t>(1, kRowBytes / (blocksOf(k, kDepth) * parts * kPartBytes)) * kBlock;
 }
 
 std::unique_ptr<runtime::LibraryCall>
 makeTilesCall(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads) {
-  return std::make_unique<Call>(desc, buffers, threads);
+  return std::make_unique<TilesBlockMatmulCall>(desc, buffers, threads);
 }
 
 } // namespace dlc::blocks

@@ -7,7 +7,7 @@ namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> createBuiltinCall(const nlohmann::json &desc,
                                                std::span<const BufferInfo> buffers, int threads) {
-  using Make = std::unique_ptr<LibraryCall> (*)(builtin::Request &);
+  using Make = std::unique_ptr<LibraryCall> (*)(builtin::KernelRequest &);
   static const std::map<std::string, Make> makers = {
       {"topk", builtin::makeTopK},
       {"cumulative", builtin::makeCumulative},
@@ -34,7 +34,7 @@ std::unique_ptr<LibraryCall> createBuiltinCall(const nlohmann::json &desc,
       known += (known.empty() ? "" : ", ") + name;
     fields.complain("unknown kind '", fields.kind(), "'; the known kinds are ", known);
   }
-  builtin::Request request(desc, buffers, threads);
+  builtin::KernelRequest request(desc, buffers, threads);
   return found->second(request);
 }
 

@@ -19,9 +19,9 @@
 namespace dlc::runtime::builtin {
 
 /// Description of a kernel call, and its buffers. All methods throw dlc::Error.
-class Request : public describe::Fields {
+class KernelRequest : public describe::Fields {
 public:
-  Request(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads);
+  KernelRequest(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads);
 
   /// Returns the element type in the field `name`, which must be i32 or i64.
   DType indexType(const char *name) const;
@@ -33,38 +33,38 @@ public:
 
   size_t buffers;
   int threads;
-  describe::Buffers given; ///< buffers that need() has not checked yet
+  describe::BufferChecker given; ///< buffers that need() has not checked yet
 };
 
 /// Sizes of a tensor that is split at an axis. Most kernels work on such tensors.
-struct Lines {
+struct AxisSplit {
   int64_t outer, len, inner;
-  explicit Lines(const Request &request);
+  explicit AxisSplit(const KernelRequest &request);
   int64_t elements() const { return outer * len * inner; }
   int64_t count() const { return outer * inner; }
 };
 
-using describe::product;
+using describe::computeProduct;
 
 using Body = std::function<void(void *const *buffers, const CallContext &context)>;
 std::unique_ptr<LibraryCall> makeCall(const std::string &name, Body body,
                                       uint64_t scratchBytes = 0);
 
-std::unique_ptr<LibraryCall> makeTopK(Request &request);
-std::unique_ptr<LibraryCall> makeCumulative(Request &request);
-std::unique_ptr<LibraryCall> makeScatterElements(Request &request);
-std::unique_ptr<LibraryCall> makeScatterNd(Request &request);
-std::unique_ptr<LibraryCall> makeNms(Request &request);
-std::unique_ptr<LibraryCall> makeArgReduce(Request &request);
-std::unique_ptr<LibraryCall> makeMaxPoolIndices(Request &request);
-std::unique_ptr<LibraryCall> makeMaxPoolPositions(Request &request);
-std::unique_ptr<LibraryCall> makeMaxPoolGrad(Request &request);
-std::unique_ptr<LibraryCall> makeAvgPoolGrad(Request &request);
-std::unique_ptr<LibraryCall> makeLaneGrad(Request &request);
-std::unique_ptr<LibraryCall> makeLanePool(Request &request);
-std::unique_ptr<LibraryCall> makeConvWeightGrad(Request &request);
-std::unique_ptr<LibraryCall> makeGrouped(Request &request);
-std::unique_ptr<LibraryCall> makeRandom(Request &request);
+std::unique_ptr<LibraryCall> makeTopK(KernelRequest &request);
+std::unique_ptr<LibraryCall> makeCumulative(KernelRequest &request);
+std::unique_ptr<LibraryCall> makeScatterElements(KernelRequest &request);
+std::unique_ptr<LibraryCall> makeScatterNd(KernelRequest &request);
+std::unique_ptr<LibraryCall> makeNms(KernelRequest &request);
+std::unique_ptr<LibraryCall> makeArgReduce(KernelRequest &request);
+std::unique_ptr<LibraryCall> makeMaxPoolIndices(KernelRequest &request);
+std::unique_ptr<LibraryCall> makeMaxPoolPositions(KernelRequest &request);
+std::unique_ptr<LibraryCall> makeMaxPoolGrad(KernelRequest &request);
+std::unique_ptr<LibraryCall> makeAvgPoolGrad(KernelRequest &request);
+std::unique_ptr<LibraryCall> makeLaneGrad(KernelRequest &request);
+std::unique_ptr<LibraryCall> makeLanePool(KernelRequest &request);
+std::unique_ptr<LibraryCall> makeConvWeightGrad(KernelRequest &request);
+std::unique_ptr<LibraryCall> makeGrouped(KernelRequest &request);
+std::unique_ptr<LibraryCall> makeRandom(KernelRequest &request);
 
 } // namespace dlc::runtime::builtin
 

@@ -19,7 +19,7 @@ namespace {
 /// Number of output channels that share a pass over x.
 constexpr int64_t kTogether = 4;
 
-struct Gradient : describe::Convolution {
+struct ConvWeightGradient : describe::Convolution {
   /// Sizes of one channel: pixels of x (`plane`), positions of dy (`slopes`), taps of the window.
   /// The innermost loops run along the last spatial dimension, a row. `rows` is the number of
   /// positions in the other dimensions, and `rowTaps` the number of taps along a row.
@@ -36,7 +36,7 @@ struct RowPair {
   int64_t from, to;
 };
 
-std::vector<RowPair> pairsOf(const Gradient &g, int64_t tap) {
+std::vector<RowPair> collectRowPairs(const ConvWeightGradient &g, int64_t tap) {
   std::vector<RowPair> pairs;
   for (int64_t row = 0; row < g.rows; ++row) {
     int64_t restRow = row, restTap = tap, from = 0, step = g.src.back();
@@ -81,7 +81,7 @@ inline void addDots(const T *x, int64_t stride, const T *dy, int64_t between, in
 /// Computes the weight gradient dw of `together` output channels, for one tap of the dimensions
 /// before the last and all taps of the last dimension.
 template <typename T, typename Out, int together>
-void addTap(const Gradient &g, const std::vector<RowPair> &pairs, const T *x, const T *dy,
+void addTap(const ConvWeightGradient &g, const std::vector<RowPair> &pairs, const T *x, const T *dy,
             Out *dw) {
   size_t last = g.src.size() - 1;
   for (int64_t tap = 0; tap < g.rowTaps; ++tap) {
@@ -103,14 +103,14 @@ void addTap(const Gradient &g, const std::vector<RowPair> &pairs, const T *x, co
 }
 
 template <typename T, typename Out>
-void runGradient(const Gradient &g, const T *x, const T *dy, Out *dw, int threads) {
+void runGradient(const ConvWeightGradient &g, const T *x, const T *dy, Out *dw, int threads) {
   if (g.features * g.channelsPer() == 0)
     return;
   int64_t blocks = (g.featuresPer() + kTogether - 1) / kTogether;
   std::vector<std::vector<RowPair>> pairs;
   pairs.reserve(static_cast<size_t>(g.taps / g.rowTaps));
   for (int64_t tap = 0; tap < g.taps / g.rowTaps; ++tap)
-    pairs.push_back(pairsOf(g, tap));
+    pairs.push_back(collectRowPairs(g, tap));
   parallelFor(
       threads, g.groups * blocks * g.channelsPer(), 1, [&](int64_t begin, int64_t end, int) {
         for (int64_t item = begin; item < end; ++item) {
@@ -135,7 +135,7 @@ void runGradient(const Gradient &g, const T *x, const T *dy, Out *dw, int thread
 }
 
 /// Converts 16-bit floats to f32 once, before all their uses.
-template <typename T> void widen(const T *from, float *to, int64_t count, int threads) {
+template <typename T> void convertToFloat(const T *from, float *to, int64_t count, int threads) {
   parallelFor(threads, count, 1 << 14, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i)
       to[i] = load(from[i]);
@@ -144,7 +144,7 @@ template <typename T> void widen(const T *from, float *to, int64_t count, int th
 
 /// Merges dimensions in which the window is a single element with stride 1 and without padding into
 /// one long row.
-void joinRows(Gradient &g) {
+void mergeUnitDimensions(ConvWeightGradient &g) {
   while (g.src.size() > 1) {
     size_t last = g.src.size() - 1;
     for (size_t d : {last - 1, last})
@@ -161,8 +161,8 @@ void joinRows(Gradient &g) {
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeConvWeightGrad(Request &request) {
-  Gradient g;
+std::unique_ptr<LibraryCall> makeConvWeightGrad(KernelRequest &request) {
+  ConvWeightGradient g;
   static_cast<describe::Convolution &>(g) =
       describe::Convolution::read(request, describe::kKernelWords);
   g.dtype = request.dtype("dtype");
@@ -170,7 +170,7 @@ std::unique_ptr<LibraryCall> makeConvWeightGrad(Request &request) {
     request.complain("the element type must be floating-point");
   int64_t inputs = g.sourceElements(), slopes = g.resultElements(), results = g.weightElements();
   g.plane = g.pixels(), g.slopes = g.positions(), g.taps = g.window.taps();
-  joinRows(g);
+  mergeUnitDimensions(g);
   g.rowTaps = g.window.sizes.back();
   g.rows = g.batch && g.features && g.dst.back() ? g.slopes / g.dst.back() : 0;
   bool half = g.dtype == DType::F16 || g.dtype == DType::BF16;
@@ -186,8 +186,8 @@ std::unique_ptr<LibraryCall> makeConvWeightGrad(Request &request) {
       T *dw = static_cast<T *>(buffers[2]);
       if constexpr (isHalf<T>) {
         float *wideX = static_cast<float *>(context.scratch), *wideDy = wideX + inputs;
-        widen(x, wideX, inputs, context.threads);
-        widen(dy, wideDy, slopes, context.threads);
+        convertToFloat(x, wideX, inputs, context.threads);
+        convertToFloat(dy, wideDy, slopes, context.threads);
         if (wide)
           runGradient(g, wideX, wideDy, static_cast<float *>(buffers[2]), context.threads);
         else

@@ -33,14 +33,14 @@ template <typename T>
 using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, Compute<T>>;
 
 template <typename T, typename O>
-Accumulator<T> join(O options, Accumulator<T> a, Accumulator<T> b) {
+Accumulator<T> accumulate(O options, Accumulator<T> a, Accumulator<T> b) {
   if constexpr (std::is_same_v<T, float>)
     return options.product ? a * b : a + b;
   else
     return options.product ? wrappingMul<T>(a, b) : wrappingAdd<T>(a, b);
 }
 
-template <typename T, typename O> Accumulator<T> neutral(O options) {
+template <typename T, typename O> Accumulator<T> getNeutralElement(O options) {
   return static_cast<Accumulator<T>>(options.product ? 1 : 0);
 }
 
@@ -52,7 +52,7 @@ constexpr int64_t kChains = 8;
 template <typename T, typename O> class Rows {
 public:
   using A = Accumulator<T>;
-  Rows(void *const *buffers, const Lines &lines, O options, int threads)
+  Rows(void *const *buffers, const AxisSplit &lines, O options, int threads)
       : src(static_cast<const T *>(buffers[0])), dst(static_cast<T *>(buffers[1])), lines(lines),
         options(options), threads(threads), stride(options.reverse ? -1 : 1) {
     constexpr int64_t shortest = 1024, few = 64;
@@ -70,9 +70,9 @@ public:
           before[c] = total(c);
       });
       for (int64_t c = 0; c < chains; c += pieces) {
-        A sum = neutral<T>(options);
+        A sum = getNeutralElement<T>(options);
         for (int64_t p = c; p < c + pieces; ++p)
-          sum = join<T>(options, std::exchange(before[p], sum), sum);
+          sum = accumulate<T>(options, std::exchange(before[p], sum), sum);
       }
     }
     parallelFor(threads, groups, grain, [&](int64_t begin, int64_t end, int) {
@@ -94,16 +94,16 @@ private:
 
   A total(int64_t chain) const {
     A totals[kChains];
-    std::fill(totals, totals + kChains, neutral<T>(options));
+    std::fill(totals, totals + kChains, getNeutralElement<T>(options));
     int64_t count = lengthOf(chain), first = startOf(chain);
     const T *at = src + (options.reverse ? first - count + 1 : first);
     for (int64_t i = 0; i + kChains <= count; i += kChains)
       for (int64_t k = 0; k < kChains; ++k)
-        totals[k] = join<T>(options, totals[k], load(at[i + k]));
+        totals[k] = accumulate<T>(options, totals[k], load(at[i + k]));
     for (int64_t i = count / kChains * kChains; i < count; ++i)
-      totals[0] = join<T>(options, totals[0], load(at[i]));
+      totals[0] = accumulate<T>(options, totals[0], load(at[i]));
     for (int64_t k = 1; k < kChains; ++k)
-      totals[0] = join<T>(options, totals[0], totals[k]);
+      totals[0] = accumulate<T>(options, totals[0], totals[k]);
     return totals[0];
   }
 
@@ -112,12 +112,12 @@ private:
     int64_t at[kChains], shortest = length;
     for (int64_t k = 0; k < kChains; ++k) {
       int64_t chain = first + std::min(k, count - 1);
-      sums[k] = pieces > 1 ? before[chain] : neutral<T>(options);
+      sums[k] = pieces > 1 ? before[chain] : getNeutralElement<T>(options);
       at[k] = startOf(chain);
       shortest = std::min(shortest, lengthOf(chain));
     }
     auto step = [&](int64_t k, int64_t i) {
-      A sum = join<T>(options, sums[k], load(src[at[k] + i * stride]));
+      A sum = accumulate<T>(options, sums[k], load(src[at[k] + i * stride]));
       A shown = options.exclusive ? sums[k] : sum;
       dst[at[k] + i * stride] = store<T>(static_cast<Compute<T>>(shown));
       sums[k] = sum;
@@ -134,14 +134,14 @@ private:
   static constexpr int64_t kMax = 512;
   const T *src;
   T *dst;
-  const Lines &lines;
+  const AxisSplit &lines;
   O options;
   int threads;
   int64_t stride, pieces = 1, length = 0;
   std::array<A, kMax> before; ///< running value before each piece of a line
 };
 
-const CumulativeKernels *vectorKernels() {
+const CumulativeKernels *selectVectorKernels() {
   return hostLanes() == 16 ? &cumulativeAvx512 : hostLanes() == 8 ? &cumulativeAvx2 : nullptr;
 }
 
@@ -149,7 +149,7 @@ const CumulativeKernels *vectorKernels() {
 /// thread work.
 template <typename O>
 void cumulateColumns(const CumulativeKernels &kernels, void *const *buffers, int threads,
-                     const Lines &lines, O options) {
+                     const AxisSplit &lines, O options) {
   const float *src = static_cast<const float *>(buffers[0]);
   float *dst = static_cast<float *>(buffers[1]);
   if (lines.elements() == 0)
@@ -174,13 +174,14 @@ void cumulateColumns(const CumulativeKernels &kernels, void *const *buffers, int
 }
 
 template <typename T, typename O>
-void cumulate(void *const *buffers, const CallContext &context, const Lines &lines, O options) {
+void computeCumulative(void *const *buffers, const CallContext &context, const AxisSplit &lines,
+                       O options) {
   using A = Accumulator<T>;
   constexpr int64_t kMin = 64, kMax = 1024;
   if (lines.inner == 1)
     return Rows<T, O>(buffers, lines, options, context.threads).run();
   if constexpr (std::is_same_v<T, float>)
-    if (const CumulativeKernels *kernels = vectorKernels())
+    if (const CumulativeKernels *kernels = selectVectorKernels())
       return cumulateColumns(*kernels, buffers, context.threads, lines, options);
   const T *src = static_cast<const T *>(buffers[0]);
   T *dst = static_cast<T *>(buffers[1]);
@@ -196,21 +197,21 @@ void cumulate(void *const *buffers, const CallContext &context, const Lines &lin
                   int64_t o = item / blocks, first = item % blocks * columns;
                   int64_t width = std::min(columns, lines.inner - first);
                   A sums[kMax];
-                  std::fill(sums, sums + width, neutral<T>(options));
+                  std::fill(sums, sums + width, getNeutralElement<T>(options));
                   for (int64_t step = 0; step < lines.len; ++step) {
                     int64_t l = options.reverse ? lines.len - 1 - step : step;
                     int64_t at = (o * lines.len + l) * lines.inner + first;
                     if constexpr (O::exclusive) {
                       for (int64_t i = 0; i < width; ++i) {
-                        A before =
-                            std::exchange(sums[i], join<T>(options, sums[i], load(src[at + i])));
+                        A before = std::exchange(
+                            sums[i], accumulate<T>(options, sums[i], load(src[at + i])));
                         dst[at + i] = store<T>(static_cast<Compute<T>>(before));
                       }
                     } else {
                       // All loads precede the stores: a load that shortly follows a store whose
                       // address has the same low bits would wait for that store (4K aliasing).
                       for (int64_t i = 0; i < width; ++i)
-                        sums[i] = join<T>(options, sums[i], load(src[at + i]));
+                        sums[i] = accumulate<T>(options, sums[i], load(src[at + i]));
                       for (int64_t i = 0; i < width; ++i)
                         dst[at + i] = store<T>(static_cast<Compute<T>>(sums[i]));
                     }
@@ -221,8 +222,8 @@ void cumulate(void *const *buffers, const CallContext &context, const Lines &lin
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeCumulative(Request &request) {
-  Lines lines(request);
+std::unique_ptr<LibraryCall> makeCumulative(KernelRequest &request) {
+  AxisSplit lines(request);
   DType dtype = request.dtype("dtype");
   std::string op = request.word("op", "sum");
   if (op != "sum" && op != "prod")
@@ -234,7 +235,7 @@ std::unique_ptr<LibraryCall> makeCumulative(Request &request) {
   auto call = [&](auto options) {
     return makeCall("cumulative_" + op, [=](void *const *buffers, const CallContext &context) {
       dispatch(dtype, [&](auto type) {
-        cumulate<typename decltype(type)::type>(buffers, context, lines, options);
+        computeCumulative<typename decltype(type)::type>(buffers, context, lines, options);
       });
     });
   };

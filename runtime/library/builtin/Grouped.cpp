@@ -28,7 +28,7 @@ template <typename T> void writeRow(const std::vector<Compute<T>> &sums, T *to) 
 }
 
 template <typename T>
-void product(const Grouped &g, void *const *buffers, const CallContext &context) {
+void computeGroupedMatmul(const Grouped &g, void *const *buffers, const CallContext &context) {
   const T *a = static_cast<const T *>(buffers[0]), *b = static_cast<const T *>(buffers[1]);
   const bool transposed = g.matrices == Grouped::Matrices::Columns;
   T *dst = static_cast<T *>(buffers[3]);
@@ -52,7 +52,7 @@ void product(const Grouped &g, void *const *buffers, const CallContext &context)
 }
 
 template <typename T>
-void gradient(const Grouped &g, void *const *buffers, const CallContext &context) {
+void computeGroupedGradient(const Grouped &g, void *const *buffers, const CallContext &context) {
   const T *a = static_cast<const T *>(buffers[0]), *dy = static_cast<const T *>(buffers[1]);
   T *dst = static_cast<T *>(buffers[3]);
   const std::vector<int64_t> borders = g.borders(buffers[2]);
@@ -79,13 +79,14 @@ template <typename Body> void dispatchFloat(DType dtype, const Body &run) {
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeGrouped(Request &request) {
+std::unique_ptr<LibraryCall> makeGrouped(KernelRequest &request) {
   const Grouped g = Grouped::read(request, /*canBePacked=*/false);
   g.check(request.given, 0);
   return makeCall(request.kind(), [g](void *const *buffers, const CallContext &context) {
     dispatchFloat(g.dtype, [&](auto type) {
       using T = typename decltype(type)::type;
-      g.isGradient ? gradient<T>(g, buffers, context) : product<T>(g, buffers, context);
+      g.isGradient ? computeGroupedGradient<T>(g, buffers, context)
+                   : computeGroupedMatmul<T>(g, buffers, context);
     });
   });
 }

@@ -20,8 +20,8 @@
 
 namespace dlc::runtime::builtin {
 
-std::unique_ptr<LibraryCall> makeLaneGrad(Request &request) {
-  auto given = describe::Sliding::read(request, describe::kKernelWords);
+std::unique_ptr<LibraryCall> makeLaneGrad(KernelRequest &request) {
+  auto given = describe::SlidingWindow::read(request, describe::kKernelWords);
   LaneGrad grad;
   const int64_t channels = request.size("group"); // number of adjacent channels
   if (given.rank() != 2 || given.features != given.channels || channels < 1 ||

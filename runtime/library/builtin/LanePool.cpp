@@ -37,14 +37,14 @@ namespace {
 constexpr int64_t kLargeBytes = 32 << 20;
 
 /// Geometry of the pooling, which owns the lists that `pool` points to.
-struct Geometry {
+struct PoolGeometry {
   LanePool pool;
   int64_t images = 0;
-  std::vector<LaneReach> reaches[2];
-  std::vector<LaneVisit> visits[2];
+  std::vector<LaneTapRange> reaches[2];
+  std::vector<LaneWindow> visits[2];
   std::vector<int64_t> visitsFrom[2];
 
-  Geometry(const Request &request, const Pooling &given) {
+  PoolGeometry(const KernelRequest &request, const Pooling &given) {
     int64_t channels = given.channels;
     images = given.batch;
     pool.channels = request.size("group");
@@ -52,8 +52,8 @@ struct Geometry {
       request.complain("the vector kernel requires [N, C, H, W] whose channels are a multiple of "
                        "the group size");
     pool.groups = channels / pool.channels;
-    auto reach =
-        reachesOf(given, request.flag("include_pad", false), countedPads(request, given.rank()));
+    auto reach = reachesOf(given, request.flag("include_pad", false),
+                           readCountedPads(request, given.rank()));
     for (int d = 0; d < 2; ++d) {
       pool.size[d] = given.src[d];
       pool.outSize[d] = given.dst[d];
@@ -65,9 +65,9 @@ struct Geometry {
       int64_t from = d ? pool.src.pixel : pool.src.row, to = d ? pool.dst.pixel : pool.dst.row;
       int64_t taps = d ? 1 : given.window.sizes[1]; // step of tap numbers between two taps
       pool.step[d] = given.window.dilations[d] * from;
-      std::vector<std::vector<LaneVisit>> of(static_cast<size_t>(given.src[d]));
+      std::vector<std::vector<LaneWindow>> of(static_cast<size_t>(given.src[d]));
       for (size_t o = 0; o < reach[d].size(); ++o) {
-        const Reach &r = reach[d][o];
+        const TapRange &r = reach[d][o];
         float part = r.counted > 0 ? 1.0f / float(r.counted) : 0.0f;
         reaches[d].push_back({(r.origin + r.first * given.window.dilations[d]) * from,
                               int32_t(r.first * taps), int32_t(r.last - r.first), part});
@@ -76,7 +76,7 @@ struct Geometry {
               {int64_t(o) * to, int32_t(tap * taps), part});
       }
       visitsFrom[d].push_back(0);
-      for (const std::vector<LaneVisit> &list : of) {
+      for (const std::vector<LaneWindow> &list : of) {
         visits[d].insert(visits[d].end(), list.begin(), list.end());
         visitsFrom[d].push_back(static_cast<int64_t>(visits[d].size()));
       }
@@ -85,16 +85,16 @@ struct Geometry {
       pool.visitsFrom[d] = visitsFrom[d].data();
     }
   }
-  Geometry(const Geometry &) = delete;
+  PoolGeometry(const PoolGeometry &) = delete;
 
   int64_t rows(const int64_t *size) const { return images * pool.groups * size[0]; }
 };
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeLanePool(Request &request) {
+std::unique_ptr<LibraryCall> makeLanePool(KernelRequest &request) {
   Pooling given(request);
-  auto geometry = std::make_shared<const Geometry>(request, given);
+  auto geometry = std::make_shared<const PoolGeometry>(request, given);
   const LanePool &pool = geometry->pool;
   std::string op = request.word("op", "");
   bool isMax = op == "max" || op == "max_grad",

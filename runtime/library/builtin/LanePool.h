@@ -24,7 +24,7 @@ LanePitches lanePitches(int64_t groups, int64_t channels, const int64_t *size);
 /// Taps of a window that are inside of the image along one dimension: `count` taps, beginning with
 /// tap `tap` at element `offset`. Along the first dimension, tap numbers are multiples of the
 /// window's row length.
-struct LaneReach {
+struct LaneTapRange {
   int64_t offset;
   int32_t tap, count;
   float part; ///< 1 / number of elements that the average counts
@@ -32,7 +32,7 @@ struct LaneReach {
 
 /// Window that contains a source pixel, along one dimension: the element of the window's result,
 /// the tap that reads the pixel, and 1 / number of elements that the average counts.
-struct LaneVisit {
+struct LaneWindow {
   int64_t offset;
   int32_t tap;
   float part;
@@ -46,9 +46,9 @@ struct LanePool {
   /// a register.
   bool nonTemporal = false;
   LanePitches src, dst;
-  const LaneReach *reaches[2] = {};  ///< taps inside of the image, by output coordinate
-  const LaneVisit *visits[2] = {};   ///< windows of all source coordinates, contiguous
-  const int64_t *visitsFrom[2] = {}; ///< first visit of each source coordinate, then the end
+  const LaneTapRange *reaches[2] = {}; ///< taps inside of the image, by output coordinate
+  const LaneWindow *visits[2] = {};    ///< windows of all source coordinates, contiguous
+  const int64_t *visitsFrom[2] = {};   ///< first visit of each source coordinate, then the end
 };
 
 /// Each kernel computes the rows [begin, end), numbered across all groups of all images: rows of

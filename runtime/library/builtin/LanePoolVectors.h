@@ -53,7 +53,7 @@ struct LanePoolVectors {
 
   /// Calls `visit(element, tap)` for the taps of a window that are inside of the image.
   template <typename Size, typename Visit>
-  static void overWindow(const LanePool &pool, const LaneReach &down, const LaneReach &across,
+  static void overWindow(const LanePool &pool, const LaneTapRange &down, const LaneTapRange &across,
                          Visit visit) {
     int64_t from = down.offset + across.offset;
     int32_t tap = down.tap + across.tap;
@@ -125,9 +125,9 @@ struct LanePoolVectors {
         Row row(number, pool.groups, pool.outSize[0]);
         const float *plane = src + row.planeIn(pool.src);
         int64_t to = row.in(pool.dst);
-        const LaneReach &down = pool.reaches[0][row.y];
+        const LaneTapRange &down = pool.reaches[0][row.y];
         for (int64_t x = 0; x < pool.outSize[1]; ++x, to += pool.dst.pixel) {
-          const LaneReach &across = pool.reaches[1][x];
+          const LaneTapRange &across = pool.reaches[1][x];
           fetchBelow(pool, plane + down.offset + across.offset + down.count * pool.step[0]);
           int32_t first = down.tap + across.tap;
           bool isEmpty = down.count == 0 || across.count == 0;
@@ -161,7 +161,7 @@ struct LanePoolVectors {
   /// Computes the maxima of a pixel's channels in vectors of W bytes. The last vector overlaps the
   /// previous one. If there are fewer than W channels, the vectors have half the width.
   template <typename Size, typename Byte, int W>
-  static void maxOfBytes(const LanePool &pool, const LaneReach &down, const LaneReach &across,
+  static void maxOfBytes(const LanePool &pool, const LaneTapRange &down, const LaneTapRange &across,
                          const uint8_t *plane, uint8_t *to) {
     if constexpr (W > 8)
       if (pool.channels < W)
@@ -202,9 +202,9 @@ struct LanePoolVectors {
         Row row(number, pool.groups, pool.outSize[0]);
         const float *plane = src + row.planeIn(pool.src);
         int64_t to = row.in(pool.dst);
-        const LaneReach &down = pool.reaches[0][row.y];
+        const LaneTapRange &down = pool.reaches[0][row.y];
         for (int64_t x = 0; x < pool.outSize[1]; ++x, to += pool.dst.pixel) {
-          const LaneReach &across = pool.reaches[1][x];
+          const LaneTapRange &across = pool.reaches[1][x];
           for (int64_t c = 0; c < pool.channels; c += V) {
             Floats sum = {};
             overWindow<Size>(pool, down, across,
@@ -224,10 +224,10 @@ struct LanePoolVectors {
       Row row(number, pool.groups, pool.size[0]);
       int64_t plane = row.planeIn(pool.dst);
       float *to = dx + row.in(pool.src);
-      const LaneVisit *down = pool.visits[0] + pool.visitsFrom[0][row.y];
+      const LaneWindow *down = pool.visits[0] + pool.visitsFrom[0][row.y];
       int64_t rows = pool.visitsFrom[0][row.y + 1] - pool.visitsFrom[0][row.y];
       for (int64_t x = 0; x < pool.size[1]; ++x, to += pool.src.pixel) {
-        const LaneVisit *across = pool.visits[1] + pool.visitsFrom[1][x];
+        const LaneWindow *across = pool.visits[1] + pool.visitsFrom[1][x];
         int64_t columns = pool.visitsFrom[1][x + 1] - pool.visitsFrom[1][x];
         for (int64_t c = 0; c < pool.channels; c += V) {
           Floats sum = {};

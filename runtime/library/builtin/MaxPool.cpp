@@ -23,7 +23,7 @@ namespace {
 
 /// Maximum of a window: its index in the plane (-1 if the window contains only padding), and its
 /// tap.
-struct Maximum {
+struct WindowMaximum {
   int64_t at, tap;
 };
 
@@ -67,7 +67,7 @@ public:
     }
     for (int64_t i = 0; i < count; ++i) {
       values[i] = store<T>(best[i]);
-      Maximum maximum{-1, 0};
+      WindowMaximum maximum{-1, 0};
       if (int64_t tap = found[i]; tap >= 0)
         maximum = {starts[size_t(tap / taps)] + (begin + i) * stride + offsetOf(tap % taps), tap};
       tell(i, maximum);
@@ -123,7 +123,7 @@ void runPool(const Pooling &pool, void *const *buffers, const CallContext &conte
                   int64_t inRow = item % width, count = std::min({width - inRow, end - item, kRun});
                   row.run(src + item / pool.outputs * pool.plane, item % pool.outputs / width,
                           inRow, count, values + item,
-                          [&](int64_t i, Maximum maximum) { tell(item + i, maximum); });
+                          [&](int64_t i, WindowMaximum maximum) { tell(item + i, maximum); });
                   item += count;
                 }
               });
@@ -131,7 +131,7 @@ void runPool(const Pooling &pool, void *const *buffers, const CallContext &conte
 
 /// Returns the index of a pixel if the first spatial dimension varies fastest (`storage_order` =
 /// 1).
-int64_t columnMajor(const Pooling &pool, int64_t pixel) {
+int64_t toColumnMajorIndex(const Pooling &pool, int64_t pixel) {
   int64_t step = pool.plane, columnMajor = 0;
   for (size_t d = pool.rank(); d-- > 0;) {
     step /= pool.src[d];
@@ -143,7 +143,7 @@ int64_t columnMajor(const Pooling &pool, int64_t pixel) {
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeMaxPoolIndices(Request &request) {
+std::unique_ptr<LibraryCall> makeMaxPoolIndices(KernelRequest &request) {
   Pooling pool(request);
   DType dtype = request.dtype("dtype");
   bool columns = request.integer("storage_order", 0, 1, 0) == 1;
@@ -153,8 +153,9 @@ std::unique_ptr<LibraryCall> makeMaxPoolIndices(Request &request) {
   request.end();
   return makeCall("max_pool_indices", [=](void *const *buffers, const CallContext &context) {
     int64_t *indices = static_cast<int64_t *>(buffers[2]);
-    auto tell = [&](int64_t item, Maximum maximum) {
-      int64_t pixel = columns && maximum.at >= 0 ? columnMajor(pool, maximum.at) : maximum.at;
+    auto tell = [&](int64_t item, WindowMaximum maximum) {
+      int64_t pixel =
+          columns && maximum.at >= 0 ? toColumnMajorIndex(pool, maximum.at) : maximum.at;
       indices[item] = pixel < 0 ? -1 : item / pool.outputs * pool.plane + pixel;
     };
     dispatch(dtype, [&](auto type) {
@@ -163,7 +164,7 @@ std::unique_ptr<LibraryCall> makeMaxPoolIndices(Request &request) {
   });
 }
 
-std::unique_ptr<LibraryCall> makeMaxPoolPositions(Request &request) {
+std::unique_ptr<LibraryCall> makeMaxPoolPositions(KernelRequest &request) {
   Pooling pool(request);
   DType dtype = request.dtype("dtype");
   if (pool.taps > 256)
@@ -174,7 +175,7 @@ std::unique_ptr<LibraryCall> makeMaxPoolPositions(Request &request) {
   request.end();
   return makeCall("max_pool_positions", [=](void *const *buffers, const CallContext &context) {
     uint8_t *positions = static_cast<uint8_t *>(buffers[2]);
-    auto tell = [&](int64_t item, Maximum maximum) {
+    auto tell = [&](int64_t item, WindowMaximum maximum) {
       positions[item] = static_cast<uint8_t>(maximum.tap);
     };
     dispatch(dtype, [&](auto type) {

@@ -36,7 +36,7 @@ template <typename T> Box readBox(const T *corner) {
 }
 
 /// Returns true if the intersection over union (IoU) of two boxes is above the threshold.
-bool isAbove(const Box &a, const Box &b, double threshold) {
+bool isIouAbove(const Box &a, const Box &b, double threshold) {
   double common = 1;
   for (int d = 0; d < 2; ++d) {
     double side = std::min(a.high[d], b.high[d]) - std::max(a.low[d], b.low[d]);
@@ -64,9 +64,9 @@ double readNumber(const void *data, DType dtype) {
 /// Spatial index of the selected boxes. It divides one dimension into cells: the dimension in which
 /// the boxes are smallest relative to the whole extent. A cell is as long as the longest box, so a
 /// box can only overlap boxes in its own cell and in the two adjacent cells.
-class Taken {
+class SelectedBoxes {
 public:
-  Taken(const std::vector<Box> &boxes, double threshold) : threshold(threshold) {
+  SelectedBoxes(const std::vector<Box> &boxes, double threshold) : threshold(threshold) {
     for (int d = 0; d < 2 && threshold >= 0; ++d) {
       double low = std::numeric_limits<double>::infinity(), high = -low, longest = 0;
       bool isFinite = true;
@@ -96,7 +96,7 @@ public:
     const size_t cell = cellOf(box);
     for (size_t c = cell - (cell > 0); c < std::min(cell + 2, cells.size()); ++c)
       for (const Box &other : cells[c])
-        if (isAbove(box, other, threshold))
+        if (isIouAbove(box, other, threshold))
           return false;
     cells[cell].push_back(box);
     return true;
@@ -134,7 +134,7 @@ int64_t suppress(const Nms &nms, const T *corners, const T *scores, const uint8_
   boxes.reserve(order.size());
   for (auto [score, place] : order)
     boxes.push_back(readBox(corners + place * 4));
-  Taken taken(boxes, threshold);
+  SelectedBoxes taken(boxes, threshold);
   int64_t count = 0;
   for (size_t i = 0; i < order.size() && count < nms.k; ++i)
     if (taken.take(boxes[i]))
@@ -161,7 +161,7 @@ void runNms(const Nms &nms, void *const *buffers, const CallContext &context) {
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeNms(Request &request) {
+std::unique_ptr<LibraryCall> makeNms(KernelRequest &request) {
   Nms nms;
   nms.dtype = request.dtype("dtype");
   nms.overlap = request.dtype("overlap");

@@ -23,11 +23,11 @@ namespace {
 /// Calls `visit(output, reaches)` for each window of a plane in row-major order. `reaches` has the
 /// window's taps inside of the image, for each dimension.
 template <typename Visit>
-void forEachWindow(const Pooling &pool, const std::vector<std::vector<Reach>> &reaches,
+void forEachWindow(const Pooling &pool, const std::vector<std::vector<TapRange>> &reaches,
                    Visit visit) {
   size_t rank = pool.rank();
   int64_t at[32] = {};
-  const Reach *here[32];
+  const TapRange *here[32];
   for (size_t d = 0; d < rank && pool.outputs; ++d)
     here[d] = reaches[d].data();
   for (int64_t output = 0; output < pool.outputs; ++output) {
@@ -44,8 +44,8 @@ void forEachWindow(const Pooling &pool, const std::vector<std::vector<Reach>> &r
 /// Adds `value` to the sums at all taps of a window that are inside of the image, for the
 /// dimensions from d on.
 template <typename C>
-void addOver(const Pooling &pool, const Reach *const *here, size_t d, C *sums, C value) {
-  const Reach &reach = *here[d];
+void addToWindow(const Pooling &pool, const TapRange *const *here, size_t d, C *sums, C value) {
+  const TapRange &reach = *here[d];
   if (reach.first >= reach.last)
     return;
   int64_t step = pool.window.dilations[d] * pool.srcStrides[d];
@@ -54,7 +54,7 @@ void addOver(const Pooling &pool, const Reach *const *here, size_t d, C *sums, C
     if (d + 1 == pool.rank())
       *to += value;
     else
-      addOver(pool, here, d + 1, to, value);
+      addToWindow(pool, here, d + 1, to, value);
 }
 
 /// Computes every plane of dx: calls `add(plane, sums, thread)` with sums that are initialized to
@@ -80,12 +80,12 @@ void sumPlanes(const Pooling &pool, T *dx, const CallContext &context, Add add) 
 /// Adds the gradient of average pooling for an image. Each row of dy is first summed into `line`,
 /// which is then added to all rows of dx that the row's windows reach.
 template <typename C, typename T>
-void addAverages(const Pooling &pool, const std::vector<std::vector<Reach>> &reaches, const T *dy,
-                 C *sums, C *line) {
+void addAverages(const Pooling &pool, const std::vector<std::vector<TapRange>> &reaches,
+                 const T *dy, C *sums, C *line) {
   int64_t width = pool.src[1], step = pool.window.dilations[1];
-  for (const Reach &down : reaches[0]) {
+  for (const TapRange &down : reaches[0]) {
     std::fill(line, line + width, C(0));
-    for (const Reach &across : reaches[1]) {
+    for (const TapRange &across : reaches[1]) {
       int64_t count = down.counted * across.counted;
       C value = count > 0 ? C(load(*dy) / C(count)) : C(0);
       ++dy;
@@ -100,12 +100,12 @@ void addAverages(const Pooling &pool, const std::vector<std::vector<Reach>> &rea
   }
 }
 
-uint64_t scratchOf(const Request &request, const Pooling &pool, DType dtype) {
+uint64_t computeScratchBytes(const KernelRequest &request, const Pooling &pool, DType dtype) {
   bool half = dtype == DType::F16 || dtype == DType::BF16;
   return half ? uint64_t(std::max(1, request.threads)) * uint64_t(pool.plane) * sizeof(float) : 0;
 }
 
-DType floatType(const Request &request) {
+DType readFloatType(const KernelRequest &request) {
   DType dtype = request.dtype("dtype");
   if (!isFloating(dtype))
     request.complain("the element type must be floating-point");
@@ -114,9 +114,9 @@ DType floatType(const Request &request) {
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeMaxPoolGrad(Request &request) {
+std::unique_ptr<LibraryCall> makeMaxPoolGrad(KernelRequest &request) {
   Pooling pool(request);
-  DType dtype = floatType(request);
+  DType dtype = readFloatType(request);
   request.need("dy", pool.resultElements(), dtype, false);
   request.need("positions", pool.resultElements(), DType::U8, false);
   request.need("dx", pool.sourceElements(), dtype, true);
@@ -127,7 +127,7 @@ std::unique_ptr<LibraryCall> makeMaxPoolGrad(Request &request) {
     dispatch(dtype, [&](auto type) {
       using T = typename decltype(type)::type;
       const T *dy = static_cast<const T *>(buffers[0]);
-      auto window = [&](int64_t from, Compute<T> *sums, const Reach *const *here) {
+      auto window = [&](int64_t from, Compute<T> *sums, const TapRange *const *here) {
         int64_t rest = positions[from], at = 0;
         for (size_t d = pool.rank(); d-- > 0;) {
           int64_t tap = d ? rest % pool.window.sizes[d] : rest;
@@ -139,27 +139,27 @@ std::unique_ptr<LibraryCall> makeMaxPoolGrad(Request &request) {
         sums[at] += load(dy[from]);
       };
       auto add = [&](int64_t plane, Compute<T> *sums, int) {
-        forEachWindow(pool, reaches, [&](int64_t output, const Reach *const *here) {
+        forEachWindow(pool, reaches, [&](int64_t output, const TapRange *const *here) {
           window(plane * pool.outputs + output, sums, here);
         });
       };
       sumPlanes(pool, static_cast<T *>(buffers[2]), context, add);
     });
   };
-  return makeCall("max_pool_grad", run, scratchOf(request, pool, dtype));
+  return makeCall("max_pool_grad", run, computeScratchBytes(request, pool, dtype));
 }
 
-std::unique_ptr<LibraryCall> makeAvgPoolGrad(Request &request) {
+std::unique_ptr<LibraryCall> makeAvgPoolGrad(KernelRequest &request) {
   Pooling pool(request);
-  DType dtype = floatType(request);
+  DType dtype = readFloatType(request);
   request.need("dy", pool.resultElements(), dtype, false);
   request.need("dx", pool.sourceElements(), dtype, true);
   request.end();
   auto reaches =
-      reachesOf(pool, request.flag("include_pad", false), countedPads(request, pool.rank()));
+      reachesOf(pool, request.flag("include_pad", false), readCountedPads(request, pool.rank()));
   // The threads' lines follow their f32 planes, which only 16-bit floats require, in the scratch
   // memory.
-  uint64_t linesAt = scratchOf(request, pool, dtype);
+  uint64_t linesAt = computeScratchBytes(request, pool, dtype);
   uint64_t lines = pool.rank() == 2 ? uint64_t(std::max(1, request.threads)) *
                                           uint64_t(pool.src[1]) * sizeof(double)
                                     : 0;
@@ -175,12 +175,12 @@ std::unique_ptr<LibraryCall> makeAvgPoolGrad(Request &request) {
           addAverages(pool, reaches, from, sums, lines + thread * pool.src[1]);
           return;
         }
-        forEachWindow(pool, reaches, [&](int64_t output, const Reach *const *here) {
+        forEachWindow(pool, reaches, [&](int64_t output, const TapRange *const *here) {
           int64_t count = 1;
           for (size_t d = 0; d < pool.rank(); ++d)
             count *= here[d]->counted;
           if (count > 0)
-            addOver(pool, here, 0, sums, C(load(from[output]) / C(count)));
+            addToWindow(pool, here, 0, sums, C(load(from[output]) / C(count)));
         });
       };
       sumPlanes(pool, static_cast<T *>(buffers[1]), context, add);

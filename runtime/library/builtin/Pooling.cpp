@@ -3,13 +3,13 @@
 
 namespace dlc::runtime::builtin {
 
-std::vector<int64_t> countedPads(const Request &request, size_t rank) {
+std::vector<int64_t> readCountedPads(const KernelRequest &request, size_t rank) {
   return request.has("pads_counted") ? request.integers("pads_counted", rank, -INT32_MAX, INT32_MAX)
                                      : std::vector<int64_t>(rank);
 }
 
-Pooling::Pooling(const Request &request)
-    : Sliding(Sliding::read(request, describe::kKernelWords)), srcStrides(rank()),
+Pooling::Pooling(const KernelRequest &request)
+    : SlidingWindow(SlidingWindow::read(request, describe::kKernelWords)), srcStrides(rank()),
       planes(batch * channels), plane(pixels()), outputs(positions()), taps(window.taps()) {
   if (channels != features)
     request.complain("src and dst must have the same channels, found ", channels, " and ",
@@ -23,26 +23,26 @@ Pooling::Pooling(const Request &request)
 
 /// Returns the number of taps before coordinate `bound`: the first k >= 0 with origin + k * step >=
 /// bound, but at most `kernel`.
-static int64_t tapsBefore(int64_t origin, int64_t step, int64_t bound, int64_t kernel) {
+static int64_t countTapsBefore(int64_t origin, int64_t step, int64_t bound, int64_t kernel) {
   if (origin >= bound)
     return 0;
   return std::min(kernel, (bound - origin + step - 1) / step);
 }
 
-std::vector<std::vector<Reach>> reachesOf(const Pooling &pool, bool includePad,
-                                          const std::vector<int64_t> &countedHigh) {
-  std::vector<std::vector<Reach>> all(pool.rank());
+std::vector<std::vector<TapRange>> reachesOf(const Pooling &pool, bool includePad,
+                                             const std::vector<int64_t> &countedHigh) {
+  std::vector<std::vector<TapRange>> all(pool.rank());
   for (size_t d = 0; d < pool.rank() && pool.resultElements() > 0; ++d)
     for (int64_t o = 0; o < pool.dst[d]; ++o) {
-      Reach reach;
+      TapRange reach;
       int64_t step = pool.window.dilations[d], kernel = pool.window.sizes[d];
       reach.origin = o * pool.window.strides[d] - pool.window.low[d];
-      reach.first = tapsBefore(reach.origin, step, 0, kernel);
-      reach.last = std::max(reach.first, tapsBefore(reach.origin, step, pool.src[d], kernel));
+      reach.first = countTapsBefore(reach.origin, step, 0, kernel);
+      reach.last = std::max(reach.first, countTapsBefore(reach.origin, step, pool.src[d], kernel));
       reach.counted = reach.last - reach.first;
       if (includePad)
-        reach.counted = tapsBefore(reach.origin, step, pool.src[d] + countedHigh[d], kernel) -
-                        tapsBefore(reach.origin, step, -pool.window.low[d], kernel);
+        reach.counted = countTapsBefore(reach.origin, step, pool.src[d] + countedHigh[d], kernel) -
+                        countTapsBefore(reach.origin, step, -pool.window.low[d], kernel);
       all[d].push_back(reach);
     }
   return all;

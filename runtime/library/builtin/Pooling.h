@@ -6,30 +6,30 @@
 
 namespace dlc::runtime::builtin {
 
-struct Pooling : describe::Sliding {
+struct Pooling : describe::SlidingWindow {
   std::vector<int64_t> srcStrides;
   /// `planes` is batch * channels. `plane` and `outputs` are the numbers of pixels and of results
   /// of a plane, `taps` the number of elements of the window.
   int64_t planes, plane, outputs, taps;
 
-  explicit Pooling(const Request &request);
+  explicit Pooling(const KernelRequest &request);
 };
 
 /// Returns the field "pads_counted": for each dimension, the part of the padding at the high end
 /// that counts as elements of an average.
-std::vector<int64_t> countedPads(const Request &request, size_t rank);
+std::vector<int64_t> readCountedPads(const KernelRequest &request, size_t rank);
 
 /// Taps [first, last) of a window that are inside of the image along one dimension, and the number
 /// of taps that count for an average. `origin` is the coordinate of tap 0.
-struct Reach {
+struct TapRange {
   int64_t origin, first, last, counted;
 };
 
 /// Returns the reach of every output coordinate, for each dimension. With `includePad`
 /// (`count_include_pad`), the padding counts as elements, but at the high end only `countedHigh` of
 /// it.
-std::vector<std::vector<Reach>> reachesOf(const Pooling &pool, bool includePad,
-                                          const std::vector<int64_t> &countedHigh);
+std::vector<std::vector<TapRange>> reachesOf(const Pooling &pool, bool includePad,
+                                             const std::vector<int64_t> &countedHigh);
 
 } // namespace dlc::runtime::builtin
 

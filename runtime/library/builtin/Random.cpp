@@ -22,11 +22,11 @@ namespace dlc::runtime::builtin {
 
 namespace {
 
-struct Words {
+struct RandomWords {
   uint32_t word[4];
 };
 
-Words philox(uint64_t block, uint64_t high, uint64_t seed) {
+RandomWords philox(uint64_t block, uint64_t high, uint64_t seed) {
   uint32_t counter[4] = {uint32_t(block), uint32_t(block >> 32), uint32_t(high),
                          uint32_t(high >> 32)};
   uint32_t key[2] = {uint32_t(seed), uint32_t(seed >> 32)};
@@ -43,15 +43,15 @@ Words philox(uint64_t block, uint64_t high, uint64_t seed) {
 
 /// Returns a number in [0, 1) from the leading bits of the word. It uses as many bits as the type's
 /// significand holds, so that no number rounds up to 1.
-template <typename T> double unit(uint32_t word) {
+template <typename T> double toUnitInterval(uint32_t word) {
   constexpr int bits = std::is_same_v<T, Float16> ? 11 : std::is_same_v<T, BFloat16> ? 8 : 24;
   return std::ldexp(static_cast<double>(word >> (32 - bits)), -bits);
 }
 
-enum class Draw { Uniform, Normal, Bernoulli };
+enum class Distribution { Uniform, Normal, Bernoulli };
 
-struct Random {
-  Draw draw;
+struct RandomParameters {
+  Distribution draw;
   DType dtype, probabilityType;
   int64_t count, seed, counter, offset;
   int seedBuffer = -1, counterBuffer = -1, offsetBuffer = -1, probabilityBuffer = -1, dst = 0;
@@ -64,24 +64,25 @@ void normalPair(uint32_t first, uint32_t second, double out[2]) {
   // At least one step above zero, so that the logarithm is finite.
   double u = std::ldexp(static_cast<double>((first >> 8) + 1), -24);
   double radius = std::sqrt(-2 * std::log(u)),
-         angle = 6.283185307179586476925 * unit<float>(second);
+         angle = 6.283185307179586476925 * toUnitInterval<float>(second);
   out[0] = radius * std::cos(angle);
   out[1] = radius * std::sin(angle);
 }
 
 /// Computes the four random numbers of one Philox block: uniform in [0, 1), or standard normal.
-template <typename T> void drawBlock(Draw draw, const Words &w, double out[4]) {
-  if (draw == Draw::Normal) {
+template <typename T> void drawBlock(Distribution draw, const RandomWords &w, double out[4]) {
+  if (draw == Distribution::Normal) {
     normalPair(w.word[0], w.word[1], out);
     normalPair(w.word[2], w.word[3], out + 2);
     return;
   }
   for (int i = 0; i < 4; ++i)
     // A probability is compared with a 24-bit number, whatever the type of the result.
-    out[i] = draw == Draw::Bernoulli ? unit<float>(w.word[i]) : unit<T>(w.word[i]);
+    out[i] = draw == Distribution::Bernoulli ? toUnitInterval<float>(w.word[i])
+                                             : toUnitInterval<T>(w.word[i]);
 }
 
-double probabilityAt(const Random &random, const void *data, int64_t at) {
+double readProbability(const RandomParameters &random, const void *data, int64_t at) {
   switch (random.probabilityType) {
   case DType::F16:
     return static_cast<const Float16 *>(data)[at];
@@ -95,12 +96,13 @@ double probabilityAt(const Random &random, const void *data, int64_t at) {
 }
 
 template <typename T, typename R>
-T shape(const Random &random, R drawn, const void *probabilities, int64_t at) {
-  if (random.draw == Draw::Bernoulli) {
-    double p = probabilities ? probabilityAt(random, probabilities, at) : random.probability;
+T applyDistribution(const RandomParameters &random, R drawn, const void *probabilities,
+                    int64_t at) {
+  if (random.draw == Distribution::Bernoulli) {
+    double p = probabilities ? readProbability(random, probabilities, at) : random.probability;
     return store<T>(static_cast<Compute<T>>(drawn < p ? 1 : 0));
   }
-  if (random.draw == Draw::Normal) {
+  if (random.draw == Distribution::Normal) {
     R value = R(random.mean) + R(random.scale) * drawn;
     return store<T>(static_cast<Compute<T>>(value));
   }
@@ -115,7 +117,7 @@ T shape(const Random &random, R drawn, const void *probabilities, int64_t at) {
 }
 
 template <typename T>
-void runRandom(const Random &random, void *const *buffers, const CallContext &context) {
+void runRandom(const RandomParameters &random, void *const *buffers, const CallContext &context) {
   using R = std::conditional_t<std::is_same_v<T, double>, double, float>;
   constexpr int64_t kPerBlock = 4;
   auto scalar = [&](int buffer, int64_t known) {
@@ -136,22 +138,22 @@ void runRandom(const Random &random, void *const *buffers, const CallContext &co
                    drawn);
       int64_t first = block * kPerBlock, count = std::min(kPerBlock, random.count - first);
       for (int64_t i = 0; i < count; ++i)
-        dst[first + i] = shape<T>(random, R(drawn[i]), probabilities, first + i);
+        dst[first + i] = applyDistribution<T>(random, R(drawn[i]), probabilities, first + i);
     }
   });
 }
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeRandom(Request &request) {
-  Random random;
+std::unique_ptr<LibraryCall> makeRandom(KernelRequest &request) {
+  RandomParameters random;
   std::string op = request.word("op", "");
   if (op == "uniform")
-    random.draw = Draw::Uniform;
+    random.draw = Distribution::Uniform;
   else if (op == "normal")
-    random.draw = Draw::Normal;
+    random.draw = Distribution::Normal;
   else if (op == "bernoulli")
-    random.draw = Draw::Bernoulli;
+    random.draw = Distribution::Bernoulli;
   else
     request.complain("required: op uniform, normal or bernoulli; found: '" + op + "'");
   random.dtype = request.dtype("dtype");
@@ -177,7 +179,7 @@ std::unique_ptr<LibraryCall> makeRandom(Request &request) {
   random.scale = request.number("scale", 1);
   random.probabilityType = DType::F32;
   random.probability = 0.5;
-  if (random.draw == Draw::Bernoulli) {
+  if (random.draw == Distribution::Bernoulli) {
     if (source("probability", random.probabilityBuffer)) {
       random.probabilityType = request.dtype("probability_dtype");
       if (!isFloating(random.probabilityType))
@@ -186,9 +188,9 @@ std::unique_ptr<LibraryCall> makeRandom(Request &request) {
       random.probability = request.number("probability", 0.5);
     }
   }
-  if (random.draw == Draw::Normal && !isFloating(random.dtype))
+  if (random.draw == Distribution::Normal && !isFloating(random.dtype))
     request.complain("normal needs a floating-point dtype");
-  if (random.draw == Draw::Uniform && !isFloating(random.dtype)) {
+  if (random.draw == Distribution::Uniform && !isFloating(random.dtype)) {
     // The conversion of a value that the integer type cannot hold would be undefined behavior.
     const bool isSigned = dtypeName(random.dtype)[0] == 'i';
     double bits = 8 * static_cast<double>(dtypeBytes(random.dtype)) - isSigned;

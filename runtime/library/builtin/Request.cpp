@@ -3,26 +3,27 @@
 
 namespace dlc::runtime::builtin {
 
-static std::string nameOf(const nlohmann::json &desc) {
+static std::string formatKernelName(const nlohmann::json &desc) {
   return "built-in kernel '" + describe::Fields(desc, "built-in kernel").kind() + "'";
 }
 
-Request::Request(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads)
-    : Fields(desc, nameOf(desc)), buffers(buffers.size()), threads(threads),
-      given(buffers, nameOf(desc)) {}
+KernelRequest::KernelRequest(const nlohmann::json &desc, std::span<const BufferInfo> buffers,
+                             int threads)
+    : Fields(desc, formatKernelName(desc)), buffers(buffers.size()), threads(threads),
+      given(buffers, formatKernelName(desc)) {}
 
-DType Request::indexType(const char *name) const {
+DType KernelRequest::indexType(const char *name) const {
   DType type = dtype(name);
   if (type != DType::I32 && type != DType::I64)
     refuse(name, "i32 or i64");
   return type;
 }
 
-void Request::need(const char *name, int64_t elements, DType type, bool written) {
+void KernelRequest::need(const char *name, int64_t elements, DType type, bool written) {
   given.need(name, elements, dtypeBytes(type), written);
 }
 
-Lines::Lines(const Request &request)
+AxisSplit::AxisSplit(const KernelRequest &request)
     : outer(request.size("outer")), len(request.size("len")), inner(request.size("inner")) {
   int64_t total = 1;
   for (int64_t part : {outer, len, inner})

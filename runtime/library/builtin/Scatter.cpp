@@ -29,7 +29,7 @@ namespace {
 
 enum class Reduction { None, Add, Mul, Max, Min };
 
-Reduction reductionOf(const Request &request) {
+Reduction readReduction(const KernelRequest &request) {
   std::string name = request.word("reduction", "none");
   constexpr const char *names[] = {"none", "add", "mul", "max", "min"};
   for (int i = 0; i < 5; ++i)
@@ -57,7 +57,7 @@ template <typename T> T combine(Reduction reduction, T before, T update) {
 }
 
 /// Calls `run` with the reduction as a compile-time constant, so that its loop is vectorized.
-template <typename Run> void withKnown(Reduction reduction, Run &&run) {
+template <typename Run> void dispatchReduction(Reduction reduction, Run &&run) {
   using R = Reduction;
   switch (reduction) {
   case R::None:
@@ -109,15 +109,15 @@ int64_t readIndex(const void *indices, DType type, int64_t at) {
 }
 
 /// Buffers of a ScatterElements or ScatterND call. `data` is null if the data is zeros.
-struct Operands {
-  Operands(void *const *buffers, bool zeros)
+struct ScatterBuffers {
+  ScatterBuffers(void *const *buffers, bool zeros)
       : data(zeros ? nullptr : buffers[0]), indices(buffers[1 - zeros]),
         updates(buffers[2 - zeros]), dst(buffers[3 - zeros]) {}
   const void *data, *indices, *updates;
   void *dst;
 };
 
-struct Elements {
+struct ScatterElementsParameters {
   DType dtype, indexType;
   Reduction reduction;
   bool zeros;
@@ -139,12 +139,14 @@ std::vector<int64_t> rowMajorStrides(const std::vector<int64_t> &dims) {
 /// in parallel, and each line applies its updates in order. Adjacent lines are processed together,
 /// so that indices and updates are read sequentially.
 template <typename T>
-void scatterElements(const Elements &s, const Operands &buffers, const CallContext &context) {
-  copyParallel(buffers.dst, buffers.data, product(s.data) * int64_t(sizeof(T)), context.threads);
+void scatterElements(const ScatterElementsParameters &s, const ScatterBuffers &buffers,
+                     const CallContext &context) {
+  copyParallel(buffers.dst, buffers.data, computeProduct(s.data) * int64_t(sizeof(T)),
+               context.threads);
   const T *updates = static_cast<const T *>(buffers.updates);
   T *dst = static_cast<T *>(buffers.dst);
   int64_t len = s.indices[s.axis], limit = s.data[s.axis], step = s.dataStrides[s.axis];
-  int64_t total = product(s.indices);
+  int64_t total = computeProduct(s.indices);
   if (total == 0)
     return;
   // Number of adjacent lines: the size of the last dimension, or 1 if the axis is the last
@@ -174,7 +176,7 @@ void scatterElements(const Elements &s, const Operands &buffers, const CallConte
   };
   parallelFor(context.threads, total / len, std::max<int64_t>(1, 8192 / len),
               [&](int64_t begin, int64_t end, int) {
-                withKnown(s.reduction, [&](auto reduction) {
+                dispatchReduction(s.reduction, [&](auto reduction) {
                   for (int64_t line = begin, lines = 0; line < end; line += lines) {
                     lines = std::min(end - line, adjacentLines - line % adjacentLines);
                     run(reduction, line, lines);
@@ -184,7 +186,7 @@ void scatterElements(const Elements &s, const Operands &buffers, const CallConte
   bad.check(message("for axis ", s.axis, " of ", limit, " elements"));
 }
 
-struct Slices {
+struct ScatterNdParameters {
   DType dtype, indexType;
   Reduction reduction;
   bool zeros;
@@ -193,8 +195,10 @@ struct Slices {
 };
 
 template <typename T>
-void scatterNd(const Slices &s, const Operands &buffers, const CallContext &context) {
-  copyParallel(buffers.dst, buffers.data, product(s.data) * int64_t(sizeof(T)), context.threads);
+void scatterNd(const ScatterNdParameters &s, const ScatterBuffers &buffers,
+               const CallContext &context) {
+  copyParallel(buffers.dst, buffers.data, computeProduct(s.data) * int64_t(sizeof(T)),
+               context.threads);
   const T *updates = static_cast<const T *>(buffers.updates);
   T *dst = static_cast<T *>(buffers.dst);
   BadIndex bad;
@@ -202,7 +206,7 @@ void scatterNd(const Slices &s, const Operands &buffers, const CallContext &cont
   // element or to the same cache line.
   int64_t grain = std::max<int64_t>(64 / int64_t(sizeof(T)), 8192 / std::max<int64_t>(1, s.count));
   parallelFor(context.threads, s.sliceElements, grain, [&](int64_t begin, int64_t end, int) {
-    withKnown(s.reduction, [&](auto reduction) {
+    dispatchReduction(s.reduction, [&](auto reduction) {
       for (int64_t n = 0; n < s.count; ++n) {
         int64_t offset = 0;
         for (int64_t d = 0; d < s.depth; ++d) {
@@ -219,55 +223,55 @@ void scatterNd(const Slices &s, const Operands &buffers, const CallContext &cont
       }
     });
   });
-  bad.check(message("for data of dims ", listed(s.data)));
+  bad.check(message("for data of dims ", formatList(s.data)));
 }
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeScatterElements(Request &request) {
-  Elements s;
+std::unique_ptr<LibraryCall> makeScatterElements(KernelRequest &request) {
+  ScatterElementsParameters s;
   s.dtype = request.dtype("dtype");
   s.indexType = request.indexType("index");
-  s.reduction = reductionOf(request);
+  s.reduction = readReduction(request);
   s.zeros = request.integer("zeros", 0, 1, 0) == 1;
   s.data = request.sizes("data");
   s.indices = request.sizes("indices");
   s.axis = static_cast<size_t>(request.size("axis"));
   if (s.axis >= s.data.size() || s.indices.size() != s.data.size())
-    request.complain(message("axis ", s.axis, " with data ", listed(s.data), " and indices ",
-                             listed(s.indices)));
+    request.complain(message("axis ", s.axis, " with data ", formatList(s.data), " and indices ",
+                             formatList(s.indices)));
   for (size_t d = 0; d < s.data.size(); ++d)
     if (d != s.axis && s.indices[d] > s.data[d])
       request.complain(
-          message("indices ", listed(s.indices), " do not fit into data ", listed(s.data)));
+          message("indices ", formatList(s.indices), " do not fit into data ", formatList(s.data)));
   s.dataStrides = rowMajorStrides(s.data);
   s.indexStrides = rowMajorStrides(s.indices);
   if (!s.zeros)
-    request.need("data", product(s.data), s.dtype, false);
-  request.need("indices", product(s.indices), s.indexType, false);
-  request.need("updates", product(s.indices), s.dtype, false);
-  request.need("dst", product(s.data), s.dtype, true);
+    request.need("data", computeProduct(s.data), s.dtype, false);
+  request.need("indices", computeProduct(s.indices), s.indexType, false);
+  request.need("updates", computeProduct(s.indices), s.dtype, false);
+  request.need("dst", computeProduct(s.data), s.dtype, true);
   request.end();
   return makeCall("scatter_elements", [s](void *const *buffers, const CallContext &context) {
     dispatch(s.dtype, [&](auto type) {
-      scatterElements<typename decltype(type)::type>(s, Operands(buffers, s.zeros), context);
+      scatterElements<typename decltype(type)::type>(s, ScatterBuffers(buffers, s.zeros), context);
     });
   });
 }
 
-std::unique_ptr<LibraryCall> makeScatterNd(Request &request) {
-  Slices s;
+std::unique_ptr<LibraryCall> makeScatterNd(KernelRequest &request) {
+  ScatterNdParameters s;
   s.dtype = request.dtype("dtype");
   s.indexType = request.indexType("index");
-  s.reduction = reductionOf(request);
+  s.reduction = readReduction(request);
   s.zeros = request.integer("zeros", 0, 1, 0) == 1;
   s.data = request.sizes("data");
   std::vector<int64_t> indices = request.sizes("indices");
   if (indices.empty() || static_cast<size_t>(indices.back()) > s.data.size())
-    request.complain(message("indices ", listed(indices), " for data ", listed(s.data)));
+    request.complain(message("indices ", formatList(indices), " for data ", formatList(s.data)));
   s.depth = indices.back();
   indices.pop_back();
-  s.count = product(indices);
+  s.count = computeProduct(indices);
   s.strides = rowMajorStrides(s.data);
   s.sliceElements = 1;
   for (size_t d = static_cast<size_t>(s.depth); d < s.data.size(); ++d)
@@ -276,14 +280,14 @@ std::unique_ptr<LibraryCall> makeScatterNd(Request &request) {
   if (__builtin_mul_overflow(s.count, s.sliceElements, &updates))
     request.complain("the updates are too large");
   if (!s.zeros)
-    request.need("data", product(s.data), s.dtype, false);
+    request.need("data", computeProduct(s.data), s.dtype, false);
   request.need("indices", s.count * s.depth, s.indexType, false);
   request.need("updates", updates, s.dtype, false);
-  request.need("dst", product(s.data), s.dtype, true);
+  request.need("dst", computeProduct(s.data), s.dtype, true);
   request.end();
   return makeCall("scatter_nd", [s](void *const *buffers, const CallContext &context) {
     dispatch(s.dtype, [&](auto type) {
-      scatterNd<typename decltype(type)::type>(s, Operands(buffers, s.zeros), context);
+      scatterNd<typename decltype(type)::type>(s, ScatterBuffers(buffers, s.zeros), context);
     });
   });
 }

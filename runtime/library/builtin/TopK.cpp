@@ -29,7 +29,7 @@ template <typename C> struct Entry {
 /// Minimum number of elements for each thread.
 constexpr int64_t kElementsPerGrain = 8192;
 
-int64_t grainOf(int64_t perItem) {
+int64_t computeGrain(int64_t perItem) {
   return std::max<int64_t>(1, kElementsPerGrain / std::max<int64_t>(1, perItem));
 }
 
@@ -39,7 +39,7 @@ constexpr bool hasRank = std::is_same_v<C, float> || (std::is_integral_v<C> && s
 
 /// Returns the rank of a value: values with smaller ranks precede in the result. Ranks are compared
 /// in vectors without branches.
-template <bool Largest, typename C> int32_t rankOf(C value) {
+template <bool Largest, typename C> int32_t computeSortRank(C value) {
   int32_t rank;
   if constexpr (std::is_same_v<C, float>) {
     int32_t bits = std::bit_cast<int32_t>(value + 0.0f); // maps -0 to 0
@@ -63,7 +63,8 @@ constexpr int64_t kAllPairs = 128;
 constexpr int64_t kBounded = 4096;
 
 template <bool Largest, typename T>
-void fewOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k) {
+void computeTopKByInsertion(const T *src, T *values, int64_t *indices, const AxisSplit &lines,
+                            int64_t k) {
   constexpr int64_t step = 16;
   int32_t best[kFew] = {}, ranks[step] = {};
   int64_t where[kFew] = {}, count = 0;
@@ -71,7 +72,7 @@ void fewOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, in
     int64_t size = std::min(step, lines.len - first);
     int32_t last = count == k ? best[k - 1] : std::numeric_limits<int32_t>::max(), better = 0;
     for (int64_t j = 0; j < size; ++j)
-      ranks[j] = rankOf<Largest>(load(src[(first + j) * lines.inner]));
+      ranks[j] = computeSortRank<Largest>(load(src[(first + j) * lines.inner]));
 #pragma omp simd reduction(+ : better)
     for (int64_t j = 0; j < size; ++j)
       better += ranks[j] < last;
@@ -94,14 +95,14 @@ void fewOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, in
 }
 
 template <bool Largest, typename T>
-void ranksOfLine(const T *src, const Lines &lines, int32_t *ranks) {
+void computeSortRanks(const T *src, const AxisSplit &lines, int32_t *ranks) {
   for (int64_t l = 0; l < lines.len; ++l)
-    ranks[l] = rankOf<Largest>(load(src[l * lines.inner]));
+    ranks[l] = computeSortRank<Largest>(load(src[l * lines.inner]));
 }
 
 /// Returns the number of elements that precede element l in the sorted order, among at most
 /// kAllPairs elements.
-inline int64_t placeOf(const int32_t *ranks, int64_t size, int64_t l) {
+inline int64_t countPreceding(const int32_t *ranks, int64_t size, int64_t l) {
   int32_t place = 0, rank = ranks[l];
 #pragma omp simd reduction(+ : place)
   for (int64_t j = 0; j < l; ++j)
@@ -113,11 +114,12 @@ inline int64_t placeOf(const int32_t *ranks, int64_t size, int64_t l) {
 }
 
 template <bool Largest, typename T>
-void allPairsOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k) {
+void computeTopKByAllPairs(const T *src, T *values, int64_t *indices, const AxisSplit &lines,
+                           int64_t k) {
   int32_t ranks[kAllPairs];
-  ranksOfLine<Largest>(src, lines, ranks);
+  computeSortRanks<Largest>(src, lines, ranks);
   for (int64_t l = 0; l < lines.len; ++l)
-    if (int64_t place = placeOf(ranks, lines.len, l); place < k) {
+    if (int64_t place = countPreceding(ranks, lines.len, l); place < k) {
       values[place * lines.inner] = src[l * lines.inner];
       indices[place * lines.inner] = l;
     }
@@ -128,11 +130,11 @@ void allPairsOfLine(const T *src, T *values, int64_t *indices, const Lines &line
 /// elements cannot be told from elements with that rank. Needs four bytes of scratch memory for
 /// each element.
 template <bool Largest, typename T>
-bool oneByOneOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
-                    int32_t *ranks) {
+bool computeTopKBySelection(const T *src, T *values, int64_t *indices, const AxisSplit &lines,
+                            int64_t k, int32_t *ranks) {
   constexpr int32_t last = std::numeric_limits<int32_t>::max();
   const int32_t size = static_cast<int32_t>(lines.len);
-  ranksOfLine<Largest>(src, lines, ranks);
+  computeSortRanks<Largest>(src, lines, ranks);
   for (int64_t j = 0; j < k; ++j) {
     int32_t best = last, at = last;
 #pragma omp simd reduction(min : best)
@@ -150,15 +152,15 @@ bool oneByOneOfLine(const T *src, T *values, int64_t *indices, const Lines &line
   return true;
 }
 
-/// Returns true if oneByOneOfLine is faster than comparing all pairs or computing a bound.
-bool isSoonOneByOne(int64_t size, int64_t k) {
+/// Returns true if computeTopKBySelection is faster than comparing all pairs or computing a bound.
+bool isSelectionFaster(int64_t size, int64_t k) {
   return k <= kFew / 2 && k * size <= std::max(kBounded / k / 2, kFew / 2 * kAllPairs / 2);
 }
 
 /// Calls `keep` with each index whose rank is at most `bound`. Most blocks have no such index and
 /// are skipped.
 template <typename Keep>
-void eachWithin(const int32_t *ranks, int64_t size, int32_t bound, const Keep &keep) {
+void forEachWithinBound(const int32_t *ranks, int64_t size, int32_t bound, const Keep &keep) {
   constexpr int64_t step = 32;
   for (int64_t first = 0; first < size; first += step) {
     const int64_t end = std::min(first + step, size);
@@ -178,26 +180,27 @@ void eachWithin(const int32_t *ranks, int64_t size, int32_t bound, const Keep &k
 /// Returns false if there are more than kAllPairs of them. Needs eight bytes of scratch memory for
 /// each element.
 template <bool Largest, typename T>
-bool boundedOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
-                   int32_t *scratch) {
+bool computeTopKByBound(const T *src, T *values, int64_t *indices, const AxisSplit &lines,
+                        int64_t k, int32_t *scratch) {
   constexpr int64_t lanes = 2 * kFew;
   int32_t *ranks = scratch, *kept = scratch + lines.len, best[lanes], few[kAllPairs], bound = 0;
-  ranksOfLine<Largest>(src, lines, ranks);
+  computeSortRanks<Largest>(src, lines, ranks);
   std::copy(ranks, ranks + lanes, best);
   for (int64_t l = lanes; l + lanes <= lines.len; l += lanes)
 #pragma omp simd
     for (int64_t j = 0; j < lanes; ++j)
       best[j] = ranks[l + j] < best[j] ? ranks[l + j] : best[j];
   for (int64_t j = 0; j < lanes; ++j)
-    bound = placeOf(best, lanes, j) == k - 1 ? best[j] : bound;
+    bound = countPreceding(best, lanes, j) == k - 1 ? best[j] : bound;
   int64_t count = 0;
-  eachWithin(ranks, lines.len, bound, [&](int64_t l) { kept[count++] = static_cast<int32_t>(l); });
+  forEachWithinBound(ranks, lines.len, bound,
+                     [&](int64_t l) { kept[count++] = static_cast<int32_t>(l); });
   if (count > kAllPairs)
     return false;
   for (int64_t j = 0; j < count; ++j)
     few[j] = ranks[kept[j]];
   for (int64_t j = 0; j < count; ++j)
-    if (int64_t place = placeOf(few, count, j); place < k) {
+    if (int64_t place = countPreceding(few, count, j); place < k) {
       values[place * lines.inner] = src[kept[j] * lines.inner];
       indices[place * lines.inner] = kept[j];
     }
@@ -206,7 +209,7 @@ bool boundedOfLine(const T *src, T *values, int64_t *indices, const Lines &lines
 
 /// Combines rank and index into one key: elements with smaller keys precede, and no two keys are
 /// equal.
-inline uint64_t keyOf(int32_t rank, int64_t index) {
+inline uint64_t makeSortKey(int32_t rank, int64_t index) {
   return uint64_t(static_cast<uint32_t>(rank) ^ 0x80000000u) << 32 | static_cast<uint32_t>(index);
 }
 
@@ -215,11 +218,11 @@ inline uint64_t keyOf(int32_t rank, int64_t index) {
 /// elements satisfy, and only few more if the elements are random. Needs sixteen bytes of scratch
 /// memory for each element.
 template <bool Largest, typename T>
-void manyOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
-                uint64_t *scratch) {
+void computeTopKBySorting(const T *src, T *values, int64_t *indices, const AxisSplit &lines,
+                          int64_t k, uint64_t *scratch) {
   uint64_t *keys = scratch;
   int32_t *ranks = reinterpret_cast<int32_t *>(scratch + lines.len), *best = ranks + lines.len;
-  ranksOfLine<Largest>(src, lines, ranks);
+  computeSortRanks<Largest>(src, lines, ranks);
   const int64_t lanes = 4 * k;
   int64_t count = lines.len;
   if (lanes <= lines.len / 2) {
@@ -234,10 +237,11 @@ void manyOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, i
     std::nth_element(best, best + (k - 1), best + lanes);
     const int32_t bound = best[k - 1];
     count = 0;
-    eachWithin(ranks, lines.len, bound, [&](int64_t l) { keys[count++] = keyOf(ranks[l], l); });
+    forEachWithinBound(ranks, lines.len, bound,
+                       [&](int64_t l) { keys[count++] = makeSortKey(ranks[l], l); });
   } else {
     for (int64_t l = 0; l < lines.len; ++l)
-      keys[l] = keyOf(ranks[l], l);
+      keys[l] = makeSortKey(ranks[l], l);
   }
   if (k < count)
     std::nth_element(keys, keys + k, keys + count);
@@ -250,25 +254,25 @@ void manyOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, i
 }
 
 template <typename T, bool Largest>
-void topKLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
+void topKLine(const T *src, T *values, int64_t *indices, const AxisSplit &lines, int64_t k,
               Entry<Compute<T>> *entries) {
   using C = Compute<T>;
   if constexpr (hasRank<C>) {
-    if (isSoonOneByOne(lines.len, k) &&
-        oneByOneOfLine<Largest>(src, values, indices, lines, k,
-                                reinterpret_cast<int32_t *>(entries)))
+    if (isSelectionFaster(lines.len, k) &&
+        computeTopKBySelection<Largest>(src, values, indices, lines, k,
+                                        reinterpret_cast<int32_t *>(entries)))
       return;
     if (lines.len <= (k <= kFew ? kAllPairs / 2 : kAllPairs))
-      return allPairsOfLine<Largest>(src, values, indices, lines, k);
+      return computeTopKByAllPairs<Largest>(src, values, indices, lines, k);
     if (k <= kFew && lines.len <= kBounded &&
-        boundedOfLine<Largest>(src, values, indices, lines, k,
-                               reinterpret_cast<int32_t *>(entries)))
+        computeTopKByBound<Largest>(src, values, indices, lines, k,
+                                    reinterpret_cast<int32_t *>(entries)))
       return;
     if (k <= kFew)
-      return fewOfLine<Largest>(src, values, indices, lines, k);
+      return computeTopKByInsertion<Largest>(src, values, indices, lines, k);
     if (lines.len <= std::numeric_limits<int32_t>::max())
-      return manyOfLine<Largest>(src, values, indices, lines, k,
-                                 reinterpret_cast<uint64_t *>(entries));
+      return computeTopKBySorting<Largest>(src, values, indices, lines, k,
+                                           reinterpret_cast<uint64_t *>(entries));
   }
   auto before = [](const Entry<C> &a, const Entry<C> &b) {
     if (Largest ? lessThan(b.value, a.value) : lessThan(a.value, b.value))
@@ -325,14 +329,14 @@ void topKLine(const T *src, T *values, int64_t *indices, const Lines &lines, int
 }
 
 template <typename T>
-void topK(void *const *buffers, const CallContext &context, const Lines &lines, int64_t k,
+void topK(void *const *buffers, const CallContext &context, const AxisSplit &lines, int64_t k,
           bool largest, int threads) {
   using C = Compute<T>;
   const T *src = static_cast<const T *>(buffers[0]);
   T *values = static_cast<T *>(buffers[1]);
   int64_t *indices = static_cast<int64_t *>(buffers[2]);
   Entry<C> *scratch = static_cast<Entry<C> *>(context.scratch);
-  parallelFor(std::min(threads, context.threads), lines.count(), grainOf(lines.len),
+  parallelFor(std::min(threads, context.threads), lines.count(), computeGrain(lines.len),
               [&](int64_t begin, int64_t end, int thread) {
                 Entry<C> *entries = scratch + thread * lines.len;
                 for (int64_t item = begin; item < end; ++item) {
@@ -348,7 +352,7 @@ void topK(void *const *buffers, const CallContext &context, const Lines &lines, 
 }
 
 template <typename T>
-void argReduce(void *const *buffers, const CallContext &context, const Lines &lines, bool isMax,
+void argReduce(void *const *buffers, const CallContext &context, const AxisSplit &lines, bool isMax,
                bool selectLast) {
   using C = Compute<T>;
   const T *src = static_cast<const T *>(buffers[0]);
@@ -362,7 +366,7 @@ void argReduce(void *const *buffers, const CallContext &context, const Lines &li
       return selectLast;
     return isMax ? candidate > best : candidate < best;
   };
-  parallelFor(context.threads, lines.count(), grainOf(lines.len),
+  parallelFor(context.threads, lines.count(), computeGrain(lines.len),
               [&](int64_t begin, int64_t end, int) {
                 for (int64_t item = begin; item < end; ++item) {
                   int64_t o = item / lines.inner, i = item % lines.inner;
@@ -379,8 +383,8 @@ void argReduce(void *const *buffers, const CallContext &context, const Lines &li
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeTopK(Request &request) {
-  Lines lines(request);
+std::unique_ptr<LibraryCall> makeTopK(KernelRequest &request) {
+  AxisSplit lines(request);
   int64_t k = request.size("k");
   bool largest = request.flag("largest", true);
   DType dtype = request.dtype("dtype");
@@ -404,8 +408,8 @@ std::unique_ptr<LibraryCall> makeTopK(Request &request) {
       scratch);
 }
 
-std::unique_ptr<LibraryCall> makeArgReduce(Request &request) {
-  Lines lines(request);
+std::unique_ptr<LibraryCall> makeArgReduce(KernelRequest &request) {
+  AxisSplit lines(request);
   std::string op = request.word("op", "");
   if (op != "max" && op != "min")
     request.complain("required: op max or min; found: '" + op + "'");

@@ -9,7 +9,7 @@ namespace dlc::describe {
 
 using simd::Activation;
 
-std::optional<Activation> activationNamed(std::string_view name) {
+std::optional<Activation> parseActivation(std::string_view name) {
   static constexpr std::pair<const char *, Activation> known[] = {
       {"relu", Activation::Relu},
       {"clip", Activation::Clip},

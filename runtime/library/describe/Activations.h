@@ -12,7 +12,7 @@ namespace dlc::describe {
 
 /// Returns the activation with oneDNN's name `name`, or nullopt if dlc's own kernels do not
 /// implement it.
-DLC_EXPORT std::optional<simd::Activation> activationNamed(std::string_view name);
+DLC_EXPORT std::optional<simd::Activation> parseActivation(std::string_view name);
 
 /// Converts an activation's parameter from a description to f32. JSON has no infinities: a clip
 /// bound of at least the largest finite f32 in magnitude becomes infinite, that is, no bound.

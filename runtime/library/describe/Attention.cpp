@@ -3,7 +3,7 @@
 
 namespace dlc::describe {
 
-static View viewOf(const Fields &fields, const char *name, size_t rank) {
+static View readView(const Fields &fields, const char *name, size_t rank) {
   const Fields view = fields.object(name);
   return {view.integer("offset", 0, kMaxSize, 0), view.integers("strides", rank, 0, kMaxSize)};
 }
@@ -32,7 +32,7 @@ Attention Attention::read(const Fields &fields) {
     fields.complain(a.heads, " heads of ", a.queries, " queries exceed the limit");
   size_t rank = a.batch.size() + 2;
   auto rows = [&](const char *name) {
-    View view = viewOf(fields, name, rank);
+    View view = readView(fields, name, rank);
     if (view.strides.back() != 1)
       fields.complain("'", name, "' must have contiguous rows");
     return view;
@@ -49,16 +49,17 @@ Attention Attention::read(const Fields &fields) {
                                         : MaskKind::None;
   if (a.maskKind == MaskKind::None)
     fields.complain("required: a mask of bool, f32 or bf16; found: '", dtypeName(element), "'");
-  a.mask = viewOf(fields, "mask", rank);
+  a.mask = readView(fields, "mask", rank);
   return a;
 }
 
-void Attention::check(Buffers &given) const {
+void Attention::check(BufferChecker &given) const {
   auto need = [&](const char *name, const View &view, int64_t rows, int64_t columns, int64_t each,
                   bool written) {
     std::vector<int64_t> dims = batch;
     dims.insert(dims.end(), {rows, columns});
-    given.need(name, view.offset + reach(dims, view.strides), static_cast<uint64_t>(each), written);
+    given.need(name, view.offset + computeExtent(dims, view.strides), static_cast<uint64_t>(each),
+               written);
   };
   auto read = [&](const char *name, const View &view, int64_t rows, int64_t columns) {
     need(name, view, rows, columns, bytes(), false);

@@ -37,7 +37,7 @@ struct DLC_EXPORT Attention {
 
   static Attention read(const Fields &fields);
   /// Checks that the call's buffers exist, are large enough and, if written, writable.
-  void check(Buffers &given) const;
+  void check(BufferChecker &given) const;
 
   int64_t bytes() const { return narrow ? 2 : 4; }
   /// Returns the number of keys that query number `query` attends to. If the attention is causal, a

@@ -7,7 +7,7 @@ namespace dlc::describe {
 
 using runtime::fail;
 
-void Buffers::need(const char *name, int64_t elements, uint64_t each, bool written) {
+void BufferChecker::need(const char *name, int64_t elements, uint64_t each, bool written) {
   if (next >= given.size())
     fail(library, ": no buffer for '", name, "': found ", given.size(), " buffers");
   uint64_t needed = 0;
@@ -21,17 +21,17 @@ void Buffers::need(const char *name, int64_t elements, uint64_t each, bool writt
   ++next;
 }
 
-void Buffers::end() const {
+void BufferChecker::end() const {
   if (next != given.size())
     fail(library, ": required: ", next, " buffers; found: ", given.size());
 }
 
-int64_t reach(std::span<const int64_t> dims, std::span<const int64_t> strides) {
+int64_t computeExtent(std::span<const int64_t> dims, std::span<const int64_t> strides) {
   __int128 last = 0;
   for (size_t d = 0; d < dims.size(); ++d)
     last += static_cast<__int128>(dims[d] - 1) * strides[d];
   if (last >= (static_cast<__int128>(1) << 60))
-    fail("strides ", runtime::listed(strides), " over ", runtime::listed(dims),
+    fail("strides ", runtime::formatList(strides), " over ", runtime::formatList(dims),
          " exceed the address range");
   return static_cast<int64_t>(last) + 1;
 }

@@ -10,9 +10,9 @@ namespace dlc::describe {
 
 /// Checks a call's buffers in order. A failed check throws dlc::Error with the library's name as
 /// the message's prefix.
-class DLC_EXPORT Buffers {
+class DLC_EXPORT BufferChecker {
 public:
-  Buffers(std::span<const runtime::BufferInfo> given, std::string library)
+  BufferChecker(std::span<const runtime::BufferInfo> given, std::string library)
       : given(given), library(std::move(library)) {}
 
   /// Checks that the next buffer exists and holds at least `elements` elements of `each` bytes. If
@@ -29,7 +29,7 @@ private:
 
 /// Returns the extent of a strided tensor in elements, from the first to the last addressed
 /// element, inclusive. Throws dlc::Error if the last offset is 2^60 or more.
-DLC_EXPORT int64_t reach(std::span<const int64_t> dims, std::span<const int64_t> strides);
+DLC_EXPORT int64_t computeExtent(std::span<const int64_t> dims, std::span<const int64_t> strides);
 
 } // namespace dlc::describe
 

@@ -5,18 +5,18 @@
 
 namespace dlc::describe {
 
-using simd::Step;
+using simd::EpilogueStep;
 
-static Step stepOf(const Fields &fields) {
-  static constexpr std::pair<const char *, Step::Kind> withOperand[] = {
-      {"add", Step::AddTensor},
-      {"add_channels", Step::AddChannels},
-      {"multiply_channels", Step::MultiplyChannels}};
+static EpilogueStep readEpilogueStep(const Fields &fields) {
+  static constexpr std::pair<const char *, EpilogueStep::Kind> withOperand[] = {
+      {"add", EpilogueStep::AddTensor},
+      {"add_channels", EpilogueStep::AddChannels},
+      {"multiply_channels", EpilogueStep::MultiplyChannels}};
   std::string wanted = fields.word("do");
   for (auto [name, kind] : withOperand)
     if (wanted == name)
       return {.kind = kind};
-  if (auto activation = activationNamed(wanted))
+  if (auto activation = parseActivation(wanted))
     return {.activation = *activation,
             .alpha = activationParameter(*activation, fields.number("alpha", 0)),
             .beta = activationParameter(*activation, fields.number("beta", 0))};
@@ -27,31 +27,31 @@ static Step stepOf(const Fields &fields) {
 
 Convolution Convolution::read(const Fields &fields, const Window::Words &words, const char *dst) {
   Convolution c;
-  static_cast<Sliding &>(c) = Sliding::read(fields, words, dst);
+  static_cast<SlidingWindow &>(c) = SlidingWindow::read(fields, words, dst);
   c.groups = fields.integer("groups", 1, kMaxSize, 1);
   if (c.channels % c.groups || c.features % c.groups)
     fields.complain("groups must divide the input and output channels; found: ", c.groups);
   __int128 weights = __int128(c.features) * (c.channels / c.groups) * c.window.taps();
   if (weights > kMaxSize)
-    fields.complain(runtime::listed(c.window.sizes), " weights for ", c.channels, " and ",
+    fields.complain(runtime::formatList(c.window.sizes), " weights for ", c.channels, " and ",
                     c.features, " channels are too many");
   c.channelsLast = fields.flag("channels_last");
   c.isTransposed = fields.flag("turned");
   c.isPacked = fields.flag("packed") || fields.word("weights") == "packed";
   c.hasBias = fields.flag("bias");
   for (const Fields &step : fields.list("steps", 16))
-    c.steps.push_back(stepOf(step));
+    c.steps.push_back(readEpilogueStep(step));
   return c;
 }
 
-void Convolution::check(Buffers &given, int64_t weightElements) const {
+void Convolution::check(BufferChecker &given, int64_t weightElements) const {
   given.need("src", sourceElements(), sizeof(float));
   given.need("weights", weightElements, sizeof(float));
   if (hasBias)
     given.need("bias", features, sizeof(float));
-  for (const Step &step : steps)
-    if (step.kind >= Step::AddTensor)
-      given.need("operand", step.kind == Step::AddTensor ? resultElements() : features,
+  for (const EpilogueStep &step : steps)
+    if (step.kind >= EpilogueStep::AddTensor)
+      given.need("operand", step.kind == EpilogueStep::AddTensor ? resultElements() : features,
                  sizeof(float));
   given.need("dst", resultElements(), sizeof(float), true);
 }

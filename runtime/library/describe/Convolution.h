@@ -8,14 +8,15 @@
 
 namespace dlc::describe {
 
-struct DLC_EXPORT Convolution : Sliding {
+struct DLC_EXPORT Convolution : SlidingWindow {
   int64_t groups = 1;
   /// Source and result are channels last (NHWC); otherwise in the library's own layout.
   bool channelsLast = false;
   bool isTransposed = false; ///< weights are [C, O, ..] and the window is flipped
   bool isPacked = false;     ///< weights were packed in advance by the library
   bool hasBias = false;
-  std::vector<simd::Step> steps; ///< epilogue ops; read() does not set their operand addresses
+  std::vector<simd::EpilogueStep>
+      steps; ///< epilogue ops; read() does not set their operand addresses
 
   static Convolution read(const Fields &fields, const Window::Words &words,
                           const char *dst = "dst");
@@ -23,7 +24,7 @@ struct DLC_EXPORT Convolution : Sliding {
   int64_t weightElements() const { return features * (channels / groups) * window.taps(); }
   /// Checks the buffers of an f32 call: src, weights, [bias], the operands of the epilogue ops,
   /// dst.
-  void check(Buffers &given, int64_t weightElements) const;
+  void check(BufferChecker &given, int64_t weightElements) const;
 };
 
 } // namespace dlc::describe

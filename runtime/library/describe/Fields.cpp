@@ -68,7 +68,7 @@ std::vector<int64_t> Fields::sizes(const char *name, size_t count, int64_t least
   int64_t total = 1;
   for (int64_t value : values)
     if (__builtin_mul_overflow(total, std::max<int64_t>(1, value), &total) || total > kMaxSize)
-      complain("'", name, "' ", runtime::listed(values), " is too large");
+      complain("'", name, "' ", runtime::formatList(values), " is too large");
   return values;
 }
 

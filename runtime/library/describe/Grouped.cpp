@@ -38,7 +38,7 @@ Grouped Grouped::read(const Fields &fields, bool canBePacked) {
   return g;
 }
 
-void Grouped::check(Buffers &given, uint64_t packedBytes) const {
+void Grouped::check(BufferChecker &given, uint64_t packedBytes) const {
   const auto size = dtypeBytes(dtype);
   given.need("a", rows * k, size);
   if (isGradient)

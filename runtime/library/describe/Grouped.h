@@ -31,7 +31,7 @@ struct DLC_EXPORT Grouped {
   static Grouped read(const Fields &fields, bool canBePacked);
 
   /// Checks the call's buffers. If the matrices are packed, each takes `packedBytes` bytes.
-  void check(Buffers &given, uint64_t packedBytes) const;
+  void check(BufferChecker &given, uint64_t packedBytes) const;
   /// Returns the first row of each group, followed by the end of the last group.
   std::vector<int64_t> borders(const void *ends) const;
 };

@@ -6,23 +6,23 @@
 namespace dlc::describe {
 
 using simd::Epilogue;
-using simd::Post;
-using simd::PostKind;
+using simd::PostOp;
+using simd::PostOpKind;
 
 /// Returns the post-op's kind and activation. The parameters and the operand are not set.
-static Post postOf(const Fields &op) {
-  static constexpr std::pair<const char *, PostKind> binary[] = {
-      {"add", PostKind::Add},
-      {"mul", PostKind::Mul},
-      {"sub", PostKind::Sub},
-      {"logistic_gradient", PostKind::LogisticGradient},
-      {"tanh_gradient", PostKind::TanhGradient},
-      {"relu_gradient", PostKind::ReluGradient}};
+static PostOp readPostOp(const Fields &op) {
+  static constexpr std::pair<const char *, PostOpKind> binary[] = {
+      {"add", PostOpKind::Add},
+      {"mul", PostOpKind::Mul},
+      {"sub", PostOpKind::Sub},
+      {"logistic_gradient", PostOpKind::LogisticGradient},
+      {"tanh_gradient", PostOpKind::TanhGradient},
+      {"relu_gradient", PostOpKind::ReluGradient}};
   std::string kind = op.kind(), alg = op.word("alg");
   if (kind == "sum" && alg.empty())
-    return {.kind = PostKind::Sum};
+    return {.kind = PostOpKind::Sum};
   if (kind == "eltwise")
-    if (auto activation = activationNamed(alg))
+    if (auto activation = parseActivation(alg))
       return {.activation = *activation};
   if (kind == "binary")
     for (auto [name, is] : binary)
@@ -31,14 +31,14 @@ static Post postOf(const Fields &op) {
   op.complain("unknown ", kind, " post-op '", alg, "'");
 }
 
-Posts Posts::read(const Fields &fields, size_t rank) {
-  Posts posts;
+PostOps PostOps::read(const Fields &fields, size_t rank) {
+  PostOps posts;
   Epilogue &epilogue = posts.epilogue;
   epilogue.scale = static_cast<float>(fields.number("scale", 1));
   std::vector<Fields> ops = fields.list("post_ops", simd::kMaxPosts);
   for (const Fields &op : ops) {
-    Post post = postOf(op);
-    if (post.kind == PostKind::Sum) {
+    PostOp post = readPostOp(op);
+    if (post.kind == PostOpKind::Sum) {
       post.alpha = static_cast<float>(op.number("scale", 1));
       if (&op != &ops.back())
         op.complain("a sum must be the last post-op");
@@ -47,7 +47,7 @@ Posts Posts::read(const Fields &fields, size_t rank) {
       const std::vector<int64_t> &strides = posts.operandStrides.back();
       if (strides.back() > 1)
         op.complain("a post-op's operand must be row-major; found strides ",
-                    runtime::listed(strides));
+                    runtime::formatList(strides));
       post.operand.row = strides[rank - 2];
       post.operand.column = strides[rank - 1];
     } else {

@@ -8,16 +8,16 @@
 namespace dlc::describe {
 
 /// Epilogue of a matmul, parsed from the fields "scale" and "post_ops" of its JSON description.
-struct DLC_EXPORT Posts {
+struct DLC_EXPORT PostOps {
   simd::Epilogue epilogue; ///< epilogue; read() does not set its operand addresses
   std::vector<std::vector<int64_t>> operandStrides;
 
   /// Parses the scale and the post-ops of a matmul whose result has rank `rank`.
-  static Posts read(const Fields &fields, size_t rank);
+  static PostOps read(const Fields &fields, size_t rank);
 };
 
-inline bool hasOperand(const simd::Post &post) {
-  return post.kind >= simd::PostKind::Add && post.kind <= simd::PostKind::ReluGradient;
+inline bool hasOperand(const simd::PostOp &post) {
+  return post.kind >= simd::PostOpKind::Add && post.kind <= simd::PostOpKind::ReluGradient;
 }
 
 } // namespace dlc::describe

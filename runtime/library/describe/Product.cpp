@@ -3,8 +3,8 @@
 
 namespace dlc::describe {
 
-void Product::readChange(const Fields &fields) {
-  Change &c = change.emplace();
+void MatmulDesc::readChange(const Fields &fields) {
+  OperandPrologue &c = change.emplace();
   std::string of = fields.word("of");
   if (of != "a" && of != "b")
     fields.complain("a prologue is 'of' a or b; found: '", of, "'");
@@ -36,10 +36,10 @@ void Product::readChange(const Fields &fields) {
         "a prologue's sums require a product without a batch that contracts the same rows");
 }
 
-Product Product::read(const Fields &fields) {
+MatmulDesc MatmulDesc::read(const Fields &fields) {
   if (std::string kind = fields.kind(); kind != "product")
     fields.complain("required: kind product; found: '", kind, "'");
-  Product p;
+  MatmulDesc p;
   p.m = fields.size("m", 1);
   p.n = fields.size("n", 1);
   p.k = fields.size("k", 1);
@@ -53,25 +53,25 @@ Product Product::read(const Fields &fields) {
     p.bStrides = strides("b");
   p.dstStrides = strides("dst");
   if (p.dstStrides.back() != 1 || (p.m > 1 && p.dstStrides[rank - 2] < p.n))
-    fields.complain("'dst' must be row-major; found strides ", runtime::listed(p.dstStrides));
+    fields.complain("'dst' must be row-major; found strides ", runtime::formatList(p.dstStrides));
   p.hasBias = fields.flag("bias");
-  p.posts = Posts::read(fields, rank);
+  p.posts = PostOps::read(fields, rank);
   if (fields.has("prologue"))
     p.readChange(fields.object("prologue"));
   return p;
 }
 
-bool Product::addsUp() const {
+bool MatmulDesc::addsUp() const {
   const simd::Epilogue &epilogue = posts.epilogue;
-  return epilogue.count == 1 && epilogue.posts[0].kind == simd::PostKind::Sum && !hasBias;
+  return epilogue.count == 1 && epilogue.posts[0].kind == simd::PostOpKind::Sum && !hasBias;
 }
 
-void Product::check(Buffers &given, uint64_t packedBytes) const {
+void MatmulDesc::check(BufferChecker &given, uint64_t packedBytes) const {
   auto matrix = [&](const char *name, const std::vector<int64_t> &strides, int64_t rows,
                     int64_t columns, bool written) {
     std::vector<int64_t> dims = batch;
     dims.insert(dims.end(), {rows, columns});
-    given.need(name, reach(dims, strides), sizeof(float), written);
+    given.need(name, computeExtent(dims, strides), sizeof(float), written);
   };
   matrix("a", aStrides, m, k, false);
   if (isPacked)

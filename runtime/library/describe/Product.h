@@ -11,7 +11,7 @@ namespace dlc::describe {
 
 /// Prologue of a matmul: the operand that it transforms during packing, and its parameters.
 /// `across` is set if the matmul reduces over the operand's rows.
-struct Change {
+struct OperandPrologue {
   bool isOfLeft = true, across = false, hasShift = false, hasFactor = false, hasHot = false,
        hasSums = false;
   int64_t row = 0;         ///< stride between two rows, in elements
@@ -47,21 +47,21 @@ struct Change {
 /// stride of "row" elements. Its buffers follow: [shift] and [factor] (one value per row, or one
 /// for all rows), [hot] (i64) and [sums]. If the matmul sums over the operand's rows, "sums"
 /// receives the sum of each column over all rows.
-struct DLC_EXPORT Product {
+struct DLC_EXPORT MatmulDesc {
   std::vector<int64_t> batch, aStrides, bStrides, dstStrides;
   int64_t m = 0, n = 0, k = 0;
   bool isPacked = false, hasBias = false;
-  Posts posts;
+  PostOps posts;
 
-  std::optional<Change> change;
+  std::optional<OperandPrologue> change;
 
-  static Product read(const Fields &fields);
+  static MatmulDesc read(const Fields &fields);
 
   /// Returns true if the epilogue only accumulates: its one post-op is a "sum", and there is no
   /// bias.
   bool addsUp() const;
   /// Checks the call's buffers. If b is packed, it takes `packedBytes` bytes.
-  void check(Buffers &given, uint64_t packedBytes) const;
+  void check(BufferChecker &given, uint64_t packedBytes) const;
 
 private:
   void readChange(const Fields &fields);

@@ -8,7 +8,7 @@ namespace dlc::describe {
 
 using nlohmann::json;
 
-int64_t product(const std::vector<int64_t> &sizes) {
+int64_t computeProduct(const std::vector<int64_t> &sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
 }
 
@@ -33,7 +33,7 @@ Window Window::read(const Fields &fields, size_t rank, const Words &words) {
   int64_t taps = 1;
   for (int64_t size : window.sizes)
     if (__builtin_mul_overflow(taps, size, &taps) || taps > kMaxSize)
-      fields.complain("a window of ", runtime::listed(window.sizes), " is too large");
+      fields.complain("a window of ", runtime::formatList(window.sizes), " is too large");
   return window;
 }
 
@@ -51,7 +51,7 @@ void Window::write(json &desc, const Words &words) const {
   list(words.high, high);
 }
 
-int64_t Window::taps() const { return product(sizes); }
+int64_t Window::taps() const { return computeProduct(sizes); }
 
 bool Window::isPoint() const {
   auto all = [](const std::vector<int64_t> &values, int64_t value) {
@@ -60,17 +60,18 @@ bool Window::isPoint() const {
   return all(sizes, 1) && all(strides, 1) && all(low, 0);
 }
 
-int64_t Sliding::pixels() const { return product(src); }
-int64_t Sliding::positions() const { return product(dst); }
+int64_t SlidingWindow::pixels() const { return computeProduct(src); }
+int64_t SlidingWindow::positions() const { return computeProduct(dst); }
 
-Sliding Sliding::read(const Fields &fields, const Window::Words &words, const char *dst) {
+SlidingWindow SlidingWindow::read(const Fields &fields, const Window::Words &words,
+                                  const char *dst) {
   std::vector<int64_t> from = fields.sizes("src", 0, words.least),
                        to = fields.sizes(dst, 0, words.least);
   if (from.size() < 3 || from.size() != to.size() || from[0] != to[0])
     fields.complain("'src' and '", dst,
                     "' must be [N, channels, spatial...] of the same batch size; found: ",
-                    runtime::listed(from), " and ", runtime::listed(to));
-  Sliding s;
+                    runtime::formatList(from), " and ", runtime::formatList(to));
+  SlidingWindow s;
   s.batch = from[0], s.channels = from[1], s.features = to[1];
   s.src.assign(from.begin() + 2, from.end());
   s.dst.assign(to.begin() + 2, to.end());
@@ -84,7 +85,7 @@ Sliding Sliding::read(const Fields &fields, const Window::Words &words, const ch
   return s;
 }
 
-void Sliding::write(json &desc, const Window::Words &words, const char *dst) const {
+void SlidingWindow::write(json &desc, const Window::Words &words, const char *dst) const {
   auto sizes = [&](int64_t channels, const std::vector<int64_t> &spatial) {
     std::vector<int64_t> all = {batch, channels};
     all.insert(all.end(), spatial.begin(), spatial.end());

@@ -34,13 +34,14 @@ constexpr Window::Words kWindowWords = {"window", "pads", nullptr, 1, 1},
 
 /// Shapes of the source [batch, channels, src..] and of the result [batch, features, dst..] of a
 /// sliding window.
-struct DLC_EXPORT Sliding {
+struct DLC_EXPORT SlidingWindow {
   int64_t batch = 0, channels = 0, features = 0;
   std::vector<int64_t> src, dst;
   Window window;
 
   /// Reads the shapes and the window; `dst` is the name of the field with the result's shape.
-  static Sliding read(const Fields &fields, const Window::Words &words, const char *dst = "dst");
+  static SlidingWindow read(const Fields &fields, const Window::Words &words,
+                            const char *dst = "dst");
   void write(nlohmann::json &desc, const Window::Words &words, const char *dst = "dst") const;
 
   size_t rank() const { return src.size(); }
@@ -52,7 +53,7 @@ struct DLC_EXPORT Sliding {
   bool isPoint() const { return window.isPoint() && src == dst; }
 };
 
-DLC_EXPORT int64_t product(const std::vector<int64_t> &sizes);
+DLC_EXPORT int64_t computeProduct(const std::vector<int64_t> &sizes);
 
 } // namespace dlc::describe
 

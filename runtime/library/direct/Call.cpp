@@ -14,19 +14,20 @@ using runtime::parallelFor;
 
 namespace {
 
-const Kernels &kernelsFor(const Convolution &request) {
+const Kernels &selectKernels(const Convolution &request) {
   if (runtime::hostLanes() < request.lanes)
     fail("direct: blocks of ", request.lanes, " channels need ",
          request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor lacks");
   return request.lanes == 16 ? avx512Kernels : avx2Kernels;
 }
 
-class Call : public runtime::LibraryCall {
+class DirectConvolutionCall : public runtime::LibraryCall {
 public:
-  Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
-      : request(Convolution::parse(desc)), kernels(kernelsFor(request)),
+  DirectConvolutionCall(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers,
+                        int threads)
+      : request(Convolution::parse(desc)), kernels(selectKernels(request)),
         threads(std::max(1, threads)), plan(request, this->threads) {
-    describe::Buffers given(buffers, "direct");
+    describe::BufferChecker given(buffers, "direct");
     request.check(given, request.weightElements());
     given.end();
   }
@@ -43,16 +44,16 @@ public:
     auto *x = static_cast<const float *>(buffers[next++]);
     auto *w = static_cast<const float *>(buffers[next++]);
     auto *bias = request.hasBias ? static_cast<const float *>(buffers[next++]) : nullptr;
-    std::vector<Step> steps = request.steps;
-    for (Step &step : steps)
-      if (step.kind >= Step::AddTensor)
+    std::vector<EpilogueStep> steps = request.steps;
+    for (EpilogueStep &step : steps)
+      if (step.kind >= EpilogueStep::AddTensor)
         step.operand = static_cast<const float *>(buffers[next++]);
     auto *y = static_cast<float *>(buffers[next]);
     auto *scratch = static_cast<float *>(context.scratch);
     const Epilogue epilogue{bias, steps.data(), static_cast<int>(steps.size())};
     const int team = std::min(threads, std::max(1, context.threads));
     auto results = [&](int64_t part, const float *copied, int64_t pair, int thread) {
-      const Pixels pixels = plan.part(request, part);
+      const PixelRange pixels = plan.part(request, part);
       const int64_t block = 2 * pair;
       kernels.results(request.shape, pixels, rowsOf(pixels, x, copied),
                       w + block * request.lanes * request.shape.depth * request.lanes, block,
@@ -60,7 +61,7 @@ public:
                       scratch + plan.sums + thread * plan.sumsStep, epilogue, y);
     };
     auto copy = [&](int64_t part, float *to) {
-      if (const Pixels pixels = plan.part(request, part); !request.readsInPlace())
+      if (const PixelRange pixels = plan.part(request, part); !request.readsInPlace())
         kernels.gather(request.shape, x, pixels, to, pixels.count * request.lanes);
     };
     if (plan.sharesPixels)
@@ -86,7 +87,7 @@ public:
   }
 
 private:
-  Rows rowsOf(const Pixels &pixels, const float *x, const float *copied) const {
+  DataRows rowsOf(const PixelRange &pixels, const float *x, const float *copied) const {
     if (!request.readsInPlace())
       return {copied, pixels.count * request.lanes};
     const int64_t block = request.positions() * request.lanes;
@@ -97,7 +98,7 @@ private:
   Convolution request;
   const Kernels &kernels;
   int threads;
-  Plan plan;
+  WorkPartition plan;
 };
 
 } // namespace
@@ -110,21 +111,21 @@ uint64_t packedBytes(const nlohmann::json &desc) {
   }
 }
 
-Reading readingOf(const nlohmann::json &desc, int threads) {
+SourceAccess describeSourceAccess(const nlohmann::json &desc, int threads) {
   try {
     const Convolution request = Convolution::parse(desc);
-    const Plan plan(request, threads);
+    const WorkPartition plan(request, threads);
     return {request.readsInPlace(), plan.sharesPixels, plan.windowPart(request)};
   } catch (const Error &) {
     return {};
   }
 }
 
-Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) {
-  Packed packed;
+PackedWeights packWeights(const nlohmann::json &desc, const float *plain, int threads) {
+  PackedWeights packed;
   try {
     const Convolution request = Convolution::parse(desc);
-    const Kernels &kernels = kernelsFor(request);
+    const Kernels &kernels = selectKernels(request);
     packed.bytes = packedBytes(desc);
     // The size is a multiple of 64 bytes, also with blocks of 8 channels.
     packed.data = runtime::allocateWeights(packed.bytes);
@@ -146,7 +147,7 @@ namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> createDirectCall(const nlohmann::json &desc,
                                               std::span<const BufferInfo> buffers, int threads) {
-  return std::make_unique<direct::Call>(desc, buffers, threads);
+  return std::make_unique<direct::DirectConvolutionCall>(desc, buffers, threads);
 }
 
 } // namespace dlc::runtime

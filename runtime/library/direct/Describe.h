@@ -6,21 +6,21 @@
 
 namespace dlc::direct {
 
-using runtime::Packed;
+using runtime::PackedWeights;
 
 /// Returns the size of the packed weights of a description, in bytes.
 DLC_EXPORT uint64_t packedBytes(const nlohmann::json &desc);
 /// Packs weights of shape [O, C, h, w] into the layout of a direct convolution.
-DLC_EXPORT Packed packWeights(const nlohmann::json &desc, const float *plain, int threads);
+DLC_EXPORT PackedWeights packWeights(const nlohmann::json &desc, const float *plain, int threads);
 
 /// Describes how a convolution call reads src. If `inPlace` is set, it reads the pixels in place;
 /// otherwise it copies the window of each result first. If `whole` is set, each thread reads all of
 /// src, otherwise only its own part.
-struct Reading {
+struct SourceAccess {
   bool inPlace = false, whole = false;
   double windowPart = 1; ///< fraction of the multiply-adds that are not skipped as padding
 };
-DLC_EXPORT Reading readingOf(const nlohmann::json &desc, int threads);
+DLC_EXPORT SourceAccess describeSourceAccess(const nlohmann::json &desc, int threads);
 
 } // namespace dlc::direct
 

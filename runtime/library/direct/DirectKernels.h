@@ -20,7 +20,7 @@ using namespace simd;
 constexpr int64_t kRun = 128;
 
 template <int V> struct DirectKernels {
-  static void gather(const Shape &shape, const float *image, const Pixels &pixels, float *to,
+  static void gather(const Shape &shape, const float *image, const PixelRange &pixels, float *to,
                      int64_t block) {
     to += pixels.windowBegin * shape.windowWidth * shape.inBlocks * block;
     for (int64_t ky = pixels.windowBegin; ky < pixels.windowEnd; ++ky)
@@ -34,8 +34,9 @@ template <int V> struct DirectKernels {
 
   /// Copies the inputs of some pixels at one tap of the window, for the channel blocks [begin,
   /// end).
-  static void gatherTap(const Shape &shape, const float *image, const Pixels &pixels, int64_t ky,
-                        int64_t kx, int64_t begin, int64_t end, float *to, int64_t block) {
+  static void gatherTap(const Shape &shape, const float *image, const PixelRange &pixels,
+                        int64_t ky, int64_t kx, int64_t begin, int64_t end, float *to,
+                        int64_t block) {
     Pitches<V> pitches(shape.channelsLast, shape.inBlocks, shape.inHeight, shape.inWidth);
     const float *from = image + pixels.image * pitches.image + begin * pitches.block;
     int64_t row = pixels.first / shape.outWidth, column = pixels.first % shape.outWidth;
@@ -51,7 +52,7 @@ template <int V> struct DirectKernels {
     }
   }
 
-  static void results(const Shape &shape, const Pixels &pixels, const Rows &data,
+  static void results(const Shape &shape, const PixelRange &pixels, const DataRows &data,
                       const float *weights, int64_t block, bool two, float *sums,
                       const Epilogue &epilogue, float *image) {
     int64_t wide = two ? 2 : 1, most = kRun / V, row = shape.windowWidth * shape.inBlocks;
@@ -78,18 +79,18 @@ template <int V> struct DirectKernels {
   }
 
   /// Prefetches the operands of the AddTensor epilogue ops while the last products are computed.
-  static void askForAddends(const Shape &shape, const Pixels &pixels, int64_t block,
+  static void askForAddends(const Shape &shape, const PixelRange &pixels, int64_t block,
                             const Epilogue &epilogue) {
     Pitches<V> pitches(shape.channelsLast, shape.outBlocks, shape.outHeight, shape.outWidth);
     int64_t offset =
         pixels.image * pitches.image + block * pitches.block + pixels.first * pitches.pixel;
     for (int s = 0; s < epilogue.stepCount; ++s)
-      if (const Step &step = epilogue.steps[s]; step.kind == Step::AddTensor)
+      if (const EpilogueStep &step = epilogue.steps[s]; step.kind == EpilogueStep::AddTensor)
         for (int64_t t = 0; t < pixels.count; ++t)
           __builtin_prefetch(step.operand + offset + t * pitches.pixel, 0, 2);
   }
 
-  static void finish(const Shape &shape, const Pixels &pixels, int64_t block, const float *sums,
+  static void finish(const Shape &shape, const PixelRange &pixels, int64_t block, const float *sums,
                      const Epilogue &epilogue, float *image) {
     Pitches<V> pitches(shape.channelsLast, shape.outBlocks, shape.outHeight, shape.outWidth);
     constexpr int kTogether = 8;

@@ -23,7 +23,7 @@
 
 namespace dlc::direct {
 
-using simd::Step;
+using simd::EpilogueStep;
 
 struct Shape {
   int64_t batch = 0;
@@ -38,21 +38,21 @@ struct Shape {
 
 /// Range of result pixels of one image, and the range of the window's rows that overlap the image
 /// for any of these pixels. The other rows of the window only read padding.
-struct Pixels {
+struct PixelRange {
   int64_t image = 0, first = 0, count = 0;
   int64_t windowBegin = 0, windowEnd = 1;
 };
 
 /// Left operand of the matmul: the address of the rows of data, and the stride between two channel
 /// blocks in elements.
-struct Rows {
+struct DataRows {
   const float *at = nullptr;
   int64_t block = 0;
 };
 
 struct Epilogue {
   const float *bias = nullptr;
-  const Step *steps = nullptr;
+  const EpilogueStep *steps = nullptr;
   int stepCount = 0;
 };
 
@@ -60,12 +60,13 @@ struct Kernels {
   int lanes;
   /// Copies the source elements under the windows of `pixels` into rows of data, for the window's
   /// rows that overlap the image.
-  void (*gather)(const Shape &shape, const float *image, const Pixels &pixels, float *to,
+  void (*gather)(const Shape &shape, const float *image, const PixelRange &pixels, float *to,
                  int64_t block);
   /// Computes the results of `pixels` in the output channel block `block` and, if `two` is set, in
   /// block `block` + 1. `sums` has capacity for these results.
-  void (*results)(const Shape &shape, const Pixels &pixels, const Rows &data, const float *weights,
-                  int64_t block, bool two, float *sums, const Epilogue &epilogue, float *image);
+  void (*results)(const Shape &shape, const PixelRange &pixels, const DataRows &data,
+                  const float *weights, int64_t block, bool two, float *sums,
+                  const Epilogue &epilogue, float *image);
   /// Packs weights [O, C, h, w] of the output channel blocks [begin, end); `begin` must be even.
   void (*weights)(const Shape &shape, const float *plain, float *to, int64_t begin, int64_t end);
 };

@@ -38,10 +38,10 @@ Convolution Convolution::parse(const nlohmann::json &desc) {
   return request;
 }
 
-Plan::Plan(const Convolution &request, int threads) {
+WorkPartition::WorkPartition(const Convolution &request, int threads) {
   const Shape &shape = request.shape;
   constexpr int64_t kMany = 112, kSome = 28, kEnough = 49;
-  const int64_t near = runtime::nearBytes() / 4, perPixel = shape.depth * request.lanes;
+  const int64_t near = runtime::getPrivateCacheBytes() / 4, perPixel = shape.depth * request.lanes;
   const int64_t all = request.positions(), copied = request.readsInPlace() ? 0 : perPixel;
   // Maximum number of pixels in a part: the data that is copied for a part must stay in the cache.
   const int64_t limit = copied ? std::clamp(near / 2 / copied, kSome, kMany) : kMany;
@@ -64,7 +64,7 @@ Plan::Plan(const Convolution &request, int threads) {
   scratch = sums + sumsStep * threads;
 }
 
-Pixels Plan::part(const Convolution &request, int64_t index) const {
+PixelRange WorkPartition::part(const Convolution &request, int64_t index) const {
   const Shape &shape = request.shape;
   const int64_t first = index % imageParts * pixels,
                 count = std::min(pixels, request.positions() - first);
@@ -85,10 +85,10 @@ Pixels Plan::part(const Convolution &request, int64_t index) const {
   return {index / imageParts, first, count, begin, end};
 }
 
-double Plan::windowPart(const Convolution &request) const {
+double WorkPartition::windowPart(const Convolution &request) const {
   double rows = 0;
   for (int64_t index = 0; index < imageParts; ++index) {
-    const Pixels part = this->part(request, index);
+    const PixelRange part = this->part(request, index);
     rows +=
         static_cast<double>(part.windowEnd - part.windowBegin) * static_cast<double>(part.count);
   }

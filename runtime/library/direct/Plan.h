@@ -24,7 +24,7 @@ struct Convolution : describe::Convolution {
 /// Partition of a direct convolution. A unit of work is a part of an image's pixels with a pair of
 /// blocks of output channels. Either each thread has its own parts and uses all weights, or, if
 /// there are few pixels, it uses all parts and has its own weights (`sharesPixels`).
-struct Plan {
+struct WorkPartition {
   bool sharesPixels = false;
   int64_t pixels = 0, imageParts = 0, parts = 0; // pixels of a part; parts of an image, and in all
   /// Number of elements that are copied for a part. Each thread copies the data for itself, since
@@ -34,8 +34,8 @@ struct Plan {
   /// thread's sums.
   int64_t dataStep = 0, sums = 0, sumsStep = 0, scratch = 0;
 
-  Plan(const Convolution &request, int threads);
-  Pixels part(const Convolution &request, int64_t index) const;
+  WorkPartition(const Convolution &request, int threads);
+  PixelRange part(const Convolution &request, int64_t index) const;
   /// Returns the fraction of all multiply-adds that are computed. Window rows that only read
   /// padding are skipped.
   double windowPart(const Convolution &request) const;

@@ -17,7 +17,8 @@ struct NamedAlgorithm {
 };
 
 template <size_t N>
-dnnl_alg_kind_t find(const NamedAlgorithm (&known)[N], const std::string &name, const char *what) {
+dnnl_alg_kind_t findAlgorithm(const NamedAlgorithm (&known)[N], const std::string &name,
+                              const char *what) {
   for (const NamedAlgorithm &entry : known)
     if (name == entry.name)
       return entry.algorithm;
@@ -26,7 +27,7 @@ dnnl_alg_kind_t find(const NamedAlgorithm (&known)[N], const std::string &name, 
 
 } // namespace
 
-dnnl_alg_kind_t eltwiseAlgorithm(const std::string &name) {
+dnnl_alg_kind_t parseEltwiseAlgorithm(const std::string &name) {
   static constexpr NamedAlgorithm known[] = {{"relu", dnnl_eltwise_relu},
                                              {"tanh", dnnl_eltwise_tanh},
                                              {"elu", dnnl_eltwise_elu},
@@ -48,19 +49,19 @@ dnnl_alg_kind_t eltwiseAlgorithm(const std::string &name) {
                                              {"round", dnnl_eltwise_round},
                                              {"mish", dnnl_eltwise_mish},
                                              {"hardswish", dnnl_eltwise_hardswish}};
-  return find(known, name, "eltwise");
+  return findAlgorithm(known, name, "eltwise");
 }
 
-dnnl_alg_kind_t binaryAlgorithm(const std::string &name) {
+dnnl_alg_kind_t parseBinaryAlgorithm(const std::string &name) {
   static constexpr NamedAlgorithm known[] = {
       {"add", dnnl_binary_add}, {"mul", dnnl_binary_mul}, {"max", dnnl_binary_max},
       {"min", dnnl_binary_min}, {"sub", dnnl_binary_sub}, {"div", dnnl_binary_div},
       {"ge", dnnl_binary_ge},   {"gt", dnnl_binary_gt},   {"le", dnnl_binary_le},
       {"lt", dnnl_binary_lt},   {"eq", dnnl_binary_eq},   {"ne", dnnl_binary_ne}};
-  return find(known, name, "binary");
+  return findAlgorithm(known, name, "binary");
 }
 
-static dnnl_fpmath_mode_t mathMode(const std::string &name) {
+static dnnl_fpmath_mode_t parseMathMode(const std::string &name) {
   static constexpr std::pair<const char *, dnnl_fpmath_mode_t> known[] = {
       {"strict", dnnl_fpmath_mode_strict},
       {"bf16", dnnl_fpmath_mode_bf16},
@@ -92,11 +93,11 @@ float defaultBeta(const std::string &algorithm) {
 static float eltwiseParameter(const std::string &algorithm, const json &op, const char *name,
                               float missing) {
   float value = op.value(name, missing);
-  auto activation = describe::activationNamed(algorithm);
+  auto activation = describe::parseActivation(algorithm);
   return activation ? describe::activationParameter(*activation, value) : value;
 }
 
-void Builder::postOps(dnnl_post_ops_t list) {
+void PrimitiveBuilder::postOps(dnnl_post_ops_t list) {
   const json &ops = desc["post_ops"];
   if (!ops.is_array())
     fail("oneDNN: post_ops must be an array");
@@ -106,7 +107,7 @@ void Builder::postOps(dnnl_post_ops_t list) {
     if (kind == "eltwise") {
       std::string algorithm = op.value("alg", "");
       check(dnnl_post_ops_append_eltwise(
-                list, eltwiseAlgorithm(algorithm),
+                list, parseEltwiseAlgorithm(algorithm),
                 eltwiseParameter(algorithm, op, "alpha", defaultAlpha(algorithm)),
                 eltwiseParameter(algorithm, op, "beta", defaultBeta(algorithm))),
             "adding an eltwise post-op");
@@ -120,8 +121,8 @@ void Builder::postOps(dnnl_post_ops_t list) {
             "adding a sum post-op");
     } else if (kind == "binary") {
       std::string name = "post" + std::to_string(i);
-      MemoryDesc md = layoutOf(op, name);
-      check(dnnl_post_ops_append_binary(list, binaryAlgorithm(op.value("alg", "")), md.get()),
+      MemoryDesc md = parseLayout(op, name);
+      check(dnnl_post_ops_append_binary(list, parseBinaryAlgorithm(op.value("alg", "")), md.get()),
             "adding a binary post-op");
       const int position = dnnl_post_ops_len(list) - 1;
       slots.push_back({name, DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, false,
@@ -132,7 +133,7 @@ void Builder::postOps(dnnl_post_ops_t list) {
   }
 }
 
-void Builder::quantization(const char *name, bool scales) {
+void PrimitiveBuilder::quantization(const char *name, bool scales) {
   static constexpr std::pair<const char *, int> arguments[] = {
       {"src", DNNL_ARG_SRC}, {"weights", DNNL_ARG_WEIGHTS}, {"dst", DNNL_ARG_DST}};
   const describe::Fields masks(desc[name], std::string("oneDNN: '") + name + "'");
@@ -156,13 +157,13 @@ void Builder::quantization(const char *name, bool scales) {
   }
 }
 
-void Builder::attributes() {
+void PrimitiveBuilder::attributes() {
   dnnl_primitive_attr_t made = nullptr;
   check(dnnl_primitive_attr_create(&made), "creating attributes");
   attr.reset(made);
   check(dnnl_primitive_attr_set_scratchpad_mode(made, dnnl_scratchpad_mode_user),
         "setting the scratchpad mode");
-  check(dnnl_primitive_attr_set_fpmath_mode(made, mathMode(word("math", "strict"))),
+  check(dnnl_primitive_attr_set_fpmath_mode(made, parseMathMode(word("math", "strict"))),
         "setting the math mode");
   if (has("post_ops") && !desc["post_ops"].empty()) {
     dnnl_post_ops_t list = nullptr;

@@ -13,11 +13,11 @@ namespace dlc::onednn {
 
 using runtime::fail;
 
-bool Call::isAlone(const nlohmann::json &desc) {
+bool OneDnnCall::isAlone(const nlohmann::json &desc) {
   return desc.is_object() && desc.contains("alone") && desc["alone"] == true;
 }
 
-Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers)
+OneDnnCall::OneDnnCall(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers)
     : alone(isAlone(desc)) {
   Operation operation = makeOperation(desc);
   name = operation.implementation;
@@ -33,14 +33,15 @@ Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buff
   }
   auto addMemory = [&](const_dnnl_memory_desc_t md, int execArgument) {
     dnnl_memory_t memory = nullptr;
-    check(dnnl_memory_create(&memory, md, engine(), DNNL_MEMORY_NONE), "creating a memory object");
+    check(dnnl_memory_create(&memory, md, getEngine(), DNNL_MEMORY_NONE),
+          "creating a memory object");
     memories.emplace_back(memory);
     arguments.push_back({execArgument, memory});
     bound.push_back(nullptr);
   };
   for (size_t i = 0; i < count; ++i) {
     const Slot &slot = operation.slots[i];
-    uint64_t needed = bytesOf(operation.bufferLayout(slot));
+    uint64_t needed = getMemoryBytes(operation.bufferLayout(slot));
     if (buffers[i].bytes < needed)
       fail("oneDNN ", desc.value("kind", "?"), ": buffer ", i, " ('", slot.name, "') has ",
            buffers[i].bytes, " bytes; required: ", needed);
@@ -66,34 +67,35 @@ Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buff
   check(dnnl_primitive_create(&made, operation.pd.get()), "creating a primitive");
   primitive.reset(made);
   dnnl_stream_t madeStream = nullptr;
-  check(dnnl_stream_create(&madeStream, engine(), dnnl_stream_default_flags), "creating a stream");
+  check(dnnl_stream_create(&madeStream, getEngine(), dnnl_stream_default_flags),
+        "creating a stream");
   stream.reset(madeStream);
 }
 
-Call::Staging Call::makeStaging(const Operation &operation, const Slot &slot, size_t index,
-                                uint64_t offset) {
+OneDnnCall::Staging OneDnnCall::makeStaging(const Operation &operation, const Slot &slot,
+                                            size_t index, uint64_t offset) {
   Staging staging;
   staging.slot = index;
   staging.isOutput = slot.isOutput;
   staging.offset = offset;
   const_dnnl_memory_desc_t inside = operation.layout(slot), outside = slot.outside.get();
   dnnl_primitive_desc_t pd = nullptr;
-  check(dnnl_reorder_primitive_desc_create(&pd, slot.isOutput ? inside : outside, engine(),
-                                           slot.isOutput ? outside : inside, engine(), nullptr),
+  check(dnnl_reorder_primitive_desc_create(&pd, slot.isOutput ? inside : outside, getEngine(),
+                                           slot.isOutput ? outside : inside, getEngine(), nullptr),
         "preparing a reorder");
   PrimitiveDesc owned(pd);
   dnnl_primitive_t made = nullptr;
   check(dnnl_primitive_create(&made, pd), "creating a reorder");
   staging.reorder.reset(made);
   dnnl_memory_t memory = nullptr;
-  check(dnnl_memory_create(&memory, outside, engine(), DNNL_MEMORY_NONE),
+  check(dnnl_memory_create(&memory, outside, getEngine(), DNNL_MEMORY_NONE),
         "creating a memory object");
   staging.outside.reset(memory);
   return staging;
 }
 
-void Call::run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with,
-               bool partsAreIndependent) {
+void OneDnnCall::run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with,
+                     bool partsAreIndependent) {
   bool before = threads::setPartsIndependent(partsAreIndependent);
   dnnl_status_t status =
       dnnl_primitive_execute(what, stream.get(), static_cast<int>(with.size()), with.data());
@@ -102,7 +104,7 @@ void Call::run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with,
     fail("oneDNN (", name, ") failed: ", dnnl_status2str(status));
 }
 
-void Call::reorder(const Staging &staging, void *buffer) {
+void OneDnnCall::reorder(const Staging &staging, void *buffer) {
   check(dnnl_memory_set_data_handle(staging.outside.get(), buffer), "binding a buffer");
   dnnl_memory_t inside = memories[staging.slot].get(), outside = staging.outside.get();
   dnnl_exec_arg_t both[] = {{DNNL_ARG_FROM, staging.isOutput ? inside : outside},
@@ -110,7 +112,7 @@ void Call::reorder(const Staging &staging, void *buffer) {
   run(staging.reorder.get(), both, true);
 }
 
-void Call::execute(void *const *buffers, const runtime::CallContext &context) {
+void OneDnnCall::execute(void *const *buffers, const runtime::CallContext &context) {
   runtime::ThreadScope scope(alone ? 1 : 0);
   char *scratch = static_cast<char *>(scratchIsBuffer ? buffers[slotCount] : context.scratch);
   auto bind = [&](size_t i, void *wanted) {
@@ -145,8 +147,8 @@ namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> createOneDnnCall(const nlohmann::json &desc,
                                               std::span<const BufferInfo> buffers, int threads) {
-  ThreadScope scope(onednn::Call::isAlone(desc) ? 1 : threads);
-  return std::make_unique<onednn::Call>(desc, buffers);
+  ThreadScope scope(onednn::OneDnnCall::isAlone(desc) ? 1 : threads);
+  return std::make_unique<onednn::OneDnnCall>(desc, buffers);
 }
 
 } // namespace dlc::runtime

@@ -7,11 +7,11 @@
 
 namespace dlc::onednn {
 
-class Call : public runtime::LibraryCall {
+class OneDnnCall : public runtime::LibraryCall {
 public:
   /// Creates the primitive of a description. Throws dlc::Error if a buffer is too small, or if an
   /// output buffer is not writable.
-  Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers);
+  OneDnnCall(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers);
 
   void execute(void *const *buffers, const runtime::CallContext &context) override;
   std::string implementation() const override { return name; }

@@ -26,7 +26,7 @@ int threadsOr(int threads) { return threads > 0 ? threads : runtime::hostThreads
 
 /// Runs `body` and returns the message of its exception, or an empty string on success. The callers
 /// are compiled without exceptions.
-template <typename Body> std::string guarded(Body &&body) {
+template <typename Body> std::string catchErrorMessage(Body &&body) {
   try {
     body();
     return "";
@@ -37,7 +37,7 @@ template <typename Body> std::string guarded(Body &&body) {
 
 /// Returns the JSON layout of `argument` in the description, or null if the description has no such
 /// field.
-json *layoutIn(json &desc, const std::string &argument) {
+json *findLayout(json &desc, const std::string &argument) {
   if (argument.rfind("post", 0) == 0 && desc.contains("post_ops")) {
     size_t index = std::strtoul(argument.c_str() + 4, nullptr, 10);
     return index < desc["post_ops"].size() ? &desc["post_ops"][index] : nullptr;
@@ -48,14 +48,14 @@ json *layoutIn(json &desc, const std::string &argument) {
 
 /// Returns an argument's layout if the description specifies it completely, so that oneDNN need not
 /// be queried. Otherwise returns null.
-MemoryDesc layoutSaid(const json &desc, const std::string &argument) {
+MemoryDesc parseCompleteLayout(const json &desc, const std::string &argument) {
   auto found = desc.is_object() ? desc.find(argument) : desc.end();
   if (found == desc.end() || !found->is_object() || found->contains("outside"))
     return {};
   std::string tag = found->value("tag", found->contains("strides") ? "strided" : "any");
-  if (tag == "any" || opaqueBytes(tag))
+  if (tag == "any" || parseOpaqueBytes(tag))
     return {};
-  return layoutOf(*found, argument);
+  return parseLayout(*found, argument);
 }
 
 std::string dtypeOf(const json *layout, const_dnnl_memory_desc_t md) {
@@ -66,8 +66,8 @@ std::string dtypeOf(const json *layout, const_dnnl_memory_desc_t md) {
   return type == dnnl_s32 ? "i32" : "f32";
 }
 
-Described describeOperation(const json &desc, const Operation &operation) {
-  Described described;
+OperationDescription describeOperation(const json &desc, const Operation &operation) {
+  OperationDescription described;
   described.desc = desc;
   described.implementation = operation.implementation;
   described.desc["impl"] = operation.implementation;
@@ -78,15 +78,15 @@ Described describeOperation(const json &desc, const Operation &operation) {
   described.scratchpadBytes = operation.scratchBytes();
   for (const Slot &slot : operation.slots) {
     const_dnnl_memory_desc_t md = operation.layout(slot);
-    json *layout = layoutIn(described.desc, slot.name);
+    json *layout = findLayout(described.desc, slot.name);
     Argument argument;
     argument.name = slot.name;
-    argument.dims = dimsOf(md);
+    argument.dims = getDims(md);
     argument.dtype = dtypeOf(layout, md);
     bool concrete = !slot.givenTag.empty() && slot.givenTag != "any";
-    argument.tag = concrete ? slot.givenTag : tagName(md);
-    argument.strides = plainStrides(md);
-    argument.bytes = bytesOf(md);
+    argument.tag = concrete ? slot.givenTag : getLayoutTag(md);
+    argument.strides = getPlainStrides(md);
+    argument.bytes = getMemoryBytes(md);
     argument.isOutput = slot.isOutput;
     if (layout) {
       if (argument.tag == "strided") {
@@ -99,8 +99,8 @@ Described describeOperation(const json &desc, const Operation &operation) {
     }
     if (slot.outside) {
       argument.tag = slot.outsideTag;
-      argument.strides = plainStrides(slot.outside.get());
-      argument.bytes = bytesOf(slot.outside.get());
+      argument.strides = getPlainStrides(slot.outside.get());
+      argument.bytes = getMemoryBytes(slot.outside.get());
     }
     described.arguments.push_back(std::move(argument));
   }
@@ -111,19 +111,20 @@ Described describeOperation(const json &desc, const Operation &operation) {
 void executeReorder(const_dnnl_memory_desc_t from, const void *source, const_dnnl_memory_desc_t to,
                     void *destination) {
   dnnl_primitive_desc_t pd = nullptr;
-  check(dnnl_reorder_primitive_desc_create(&pd, from, engine(), to, engine(), nullptr),
+  check(dnnl_reorder_primitive_desc_create(&pd, from, getEngine(), to, getEngine(), nullptr),
         "preparing a reorder");
   PrimitiveDesc ownedPd(pd);
   dnnl_primitive_t primitive = nullptr;
   check(dnnl_primitive_create(&primitive, pd), "creating a reorder");
   Primitive ownedPrimitive(primitive);
   dnnl_stream_t stream = nullptr;
-  check(dnnl_stream_create(&stream, engine(), dnnl_stream_default_flags), "creating a stream");
+  check(dnnl_stream_create(&stream, getEngine(), dnnl_stream_default_flags), "creating a stream");
   Stream ownedStream(stream);
   dnnl_memory_t src = nullptr, dst = nullptr;
-  check(dnnl_memory_create(&src, from, engine(), const_cast<void *>(source)), "binding a source");
+  check(dnnl_memory_create(&src, from, getEngine(), const_cast<void *>(source)),
+        "binding a source");
   Memory ownedSrc(src);
-  check(dnnl_memory_create(&dst, to, engine(), destination), "binding a destination");
+  check(dnnl_memory_create(&dst, to, getEngine(), destination), "binding a destination");
   Memory ownedDst(dst);
   dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, src}, {DNNL_ARG_TO, dst}};
   check(dnnl_primitive_execute(primitive, stream, 2, arguments), "reordering");
@@ -188,7 +189,7 @@ private:
 /// operands. oneDNN selects the same implementation for this query, but it may take a second to do
 /// so (transposed convolutions of long rows). Returns nullopt if no layout was "any" or if a
 /// selected layout has no name.
-std::optional<json> settled(const json &desc, const Described &described) {
+std::optional<json> replaceAnyLayouts(const json &desc, const OperationDescription &described) {
   json asked = desc;
   bool wasFree = false;
   for (const char *image : {"src", "dst", "diff_src", "diff_dst"}) {
@@ -197,7 +198,7 @@ std::optional<json> settled(const json &desc, const Described &described) {
     if (given == asked.end() || !given->is_object() || given->value("tag", "") != "any")
       continue;
     if (found == described.desc.end() || !found->contains("tag") ||
-        opaqueBytes(found->value("tag", "")))
+        parseOpaqueBytes(found->value("tag", "")))
       return std::nullopt;
     (*given)["tag"] = (*found)["tag"];
     wasFree = true;
@@ -207,15 +208,15 @@ std::optional<json> settled(const json &desc, const Described &described) {
 
 } // namespace
 
-std::shared_ptr<const Described> ask(const json &desc, int threads) {
-  using Answer = std::shared_ptr<const Described>;
+std::shared_ptr<const OperationDescription> ask(const json &desc, int threads) {
+  using Answer = std::shared_ptr<const OperationDescription>;
   static auto *remembered = new QueryCache<Answer>;
   threads = threadsOr(threads);
   Answer answer;
-  std::string error = guarded([&] {
+  std::string error = catchErrorMessage([&] {
     answer = remembered->answer(desc, threads, [&]() -> Answer {
-      auto described = std::make_shared<Described>();
-      std::string error = guarded([&] {
+      auto described = std::make_shared<OperationDescription>();
+      std::string error = catchErrorMessage([&] {
         ThreadScope scope(threads);
         *described = describeOperation(desc, makeOperation(desc));
       });
@@ -226,28 +227,28 @@ std::shared_ptr<const Described> ask(const json &desc, int threads) {
         json named = desc;
         named["impl"] = described->implementation;
         remembered->learn(named, threads, described);
-        if (auto same = settled(desc, *described))
+        if (auto same = replaceAnyLayouts(desc, *described))
           remembered->learn(*same, threads, described);
       }
       return described;
     });
   });
   if (!answer) {
-    Described failed;
+    OperationDescription failed;
     failed.error = error;
-    answer = std::make_shared<Described>(std::move(failed));
+    answer = std::make_shared<OperationDescription>(std::move(failed));
   }
   return answer;
 }
 
-std::vector<Described> describeAll(const json &desc, int threads) {
-  static auto *remembered = new QueryCache<std::vector<Described>>;
+std::vector<OperationDescription> describeAll(const json &desc, int threads) {
+  static auto *remembered = new QueryCache<std::vector<OperationDescription>>;
   threads = threadsOr(threads);
-  std::vector<Described> all;
-  guarded([&] {
+  std::vector<OperationDescription> all;
+  catchErrorMessage([&] {
     all = remembered->answer(desc, threads, [&] {
       ThreadScope scope(threads);
-      std::vector<Described> found;
+      std::vector<OperationDescription> found;
       for (const Operation &operation : makeOperations(desc))
         found.push_back(describeOperation(desc, operation));
       return found;
@@ -256,13 +257,13 @@ std::vector<Described> describeAll(const json &desc, int threads) {
   return all;
 }
 
-Packed packWeights(const json &desc, std::string_view argument, const void *plain,
-                   std::string_view plainTag, std::string_view plainDtype, int threads) {
-  Packed packed;
-  packed.error = guarded([&] {
+PackedWeights packWeights(const json &desc, std::string_view argument, const void *plain,
+                          std::string_view plainTag, std::string_view plainDtype, int threads) {
+  PackedWeights packed;
+  packed.error = catchErrorMessage([&] {
     ThreadScope scope(threadsOr(threads));
     Operation operation;
-    MemoryDesc said = layoutSaid(desc, std::string(argument));
+    MemoryDesc said = parseCompleteLayout(desc, std::string(argument));
     const_dnnl_memory_desc_t to = said.get();
     if (!said) {
       operation = makeOperation(desc);
@@ -274,7 +275,7 @@ Packed packWeights(const json &desc, std::string_view argument, const void *plai
         runtime::fail("oneDNN ", desc.value("kind", "?"), " has no argument '", argument, "'");
       to = operation.bufferLayout(*slot);
     }
-    std::vector<int64_t> dims = dimsOf(to);
+    std::vector<int64_t> dims = getDims(to);
     dnnl_data_type_t type = dnnl_data_type_undef;
     dnnl_memory_desc_query(to, dnnl_query_data_type, &type);
     if (!plainDtype.empty()) {
@@ -285,9 +286,9 @@ Packed packWeights(const json &desc, std::string_view argument, const void *plai
     }
     std::string tag = plainTag.empty() ? rowMajorTag(dims.size()) : std::string(plainTag);
     MemoryDesc from = parseTag(tag, dims, type);
-    if (!from || tag == "any" || opaqueBytes(tag))
-      runtime::fail("oneDNN: '", tag, "' is not a plain layout of ", runtime::listed(dims));
-    packed.bytes = bytesOf(to);
+    if (!from || tag == "any" || parseOpaqueBytes(tag))
+      runtime::fail("oneDNN: '", tag, "' is not a plain layout of ", runtime::formatList(dims));
+    packed.bytes = getMemoryBytes(to);
     packed.data = allocatePacked(packed.bytes);
     void *memory = packed.data.get();
     if (packed.bytes > 0)
@@ -299,29 +300,29 @@ Packed packWeights(const json &desc, std::string_view argument, const void *plai
 
 std::optional<uint64_t> layoutBytes(const json &layout) {
   std::optional<uint64_t> bytes;
-  guarded([&] {
-    if (auto promised = opaqueBytes(layout.value("tag", ""))) {
+  catchErrorMessage([&] {
+    if (auto promised = parseOpaqueBytes(layout.value("tag", ""))) {
       bytes = promised;
       return;
     }
-    MemoryDesc md = layoutOf(layout, "layout");
+    MemoryDesc md = parseLayout(layout, "layout");
     dnnl_format_kind_t kind = dnnl_format_kind_undef;
     dnnl_memory_desc_query(md.get(), dnnl_query_format_kind, &kind);
     if (kind == dnnl_blocked)
-      bytes = bytesOf(md.get());
+      bytes = getMemoryBytes(md.get());
   });
   return bytes;
 }
 
 std::string reorder(const json &from, const void *source, const json &to, void *destination,
                     int threads) {
-  return guarded([&] {
+  return catchErrorMessage([&] {
     ThreadScope scope(threadsOr(threads));
-    if (!layoutBytes(from) || !layoutBytes(to) || opaqueBytes(from.value("tag", "")) ||
-        opaqueBytes(to.value("tag", "")))
+    if (!layoutBytes(from) || !layoutBytes(to) || parseOpaqueBytes(from.value("tag", "")) ||
+        parseOpaqueBytes(to.value("tag", "")))
       runtime::fail("oneDNN: a reorder requires two concrete layouts; found: ", from.dump(),
                     " and ", to.dump());
-    MemoryDesc fromDesc = layoutOf(from, "src"), toDesc = layoutOf(to, "dst");
+    MemoryDesc fromDesc = parseLayout(from, "src"), toDesc = parseLayout(to, "dst");
     executeReorder(fromDesc.get(), source, toDesc.get(), destination);
   });
 }

@@ -33,7 +33,7 @@ struct Argument {
   bool isOutput = false;
 };
 
-struct Described {
+struct OperationDescription {
   bool ok = false;
   std::string error;
   std::string implementation;
@@ -54,11 +54,12 @@ struct Described {
 /// Returns the implementation, the layouts and the buffers that oneDNN selects for `desc` with
 /// `threads` threads; 0 means all threads of the machine. The selection depends on the number of
 /// threads. Never returns null. Equal queries share one cached result.
-DLC_EXPORT std::shared_ptr<const Described> ask(const nlohmann::json &desc, int threads = 0);
+DLC_EXPORT std::shared_ptr<const OperationDescription> ask(const nlohmann::json &desc,
+                                                           int threads = 0);
 
 /// Returns the implementation, the layouts and the buffers that oneDNN selects, as a copy of the
 /// shared result of ask().
-inline Described describe(const nlohmann::json &desc, int threads = 0) {
+inline OperationDescription describe(const nlohmann::json &desc, int threads = 0) {
   return *ask(desc, threads);
 }
 
@@ -70,9 +71,10 @@ inline bool isReference(std::string_view implementation) {
 
 /// Describes every oneDNN implementation of `desc`, in oneDNN's order of preference. Ignores
 /// desc["impl"], which selects an implementation by name in other functions.
-DLC_EXPORT std::vector<Described> describeAll(const nlohmann::json &desc, int threads = 0);
+DLC_EXPORT std::vector<OperationDescription> describeAll(const nlohmann::json &desc,
+                                                         int threads = 0);
 
-struct Packed {
+struct PackedWeights {
   bool ok = false;
   std::string error;
   std::shared_ptr<void> data; // aligned to 64 bytes
@@ -81,9 +83,9 @@ struct Packed {
 
 /// Reorders a plain constant into the resolved layout and element type of `argument` of `desc`. An
 /// empty plainTag means row-major; an empty plainDtype means the argument's own element type.
-DLC_EXPORT Packed packWeights(const nlohmann::json &desc, std::string_view argument,
-                              const void *plain, std::string_view plainTag = "",
-                              std::string_view plainDtype = "", int threads = 0);
+DLC_EXPORT PackedWeights packWeights(const nlohmann::json &desc, std::string_view argument,
+                                     const void *plain, std::string_view plainTag = "",
+                                     std::string_view plainDtype = "", int threads = 0);
 
 /// Returns the size in bytes of a tensor with the layout {"dims", "dtype", "tag"|"strides"},
 /// padding included, or nullopt if the layout is not valid.

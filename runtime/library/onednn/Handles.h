@@ -24,7 +24,7 @@ using Memory = Handle<dnnl_memory, dnnl_memory_destroy>;
 using Stream = Handle<dnnl_stream, dnnl_stream_destroy>;
 
 /// Returns oneDNN's CPU engine, which is stateless and shared by the process.
-dnnl_engine_t engine();
+dnnl_engine_t getEngine();
 
 /// Throws dlc::Error unless `status` is success. `doing` names the failed operation in the message.
 void check(dnnl_status_t status, const char *doing);

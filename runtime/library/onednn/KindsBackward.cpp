@@ -7,19 +7,19 @@ namespace dlc::onednn {
 
 using runtime::fail;
 
-void buildConvolutionBackwardData(Builder &builder) {
+void buildConvolutionBackwardData(PrimitiveBuilder &builder) {
   auto diffDst = builder.argument("diff_dst", DNNL_ARG_DIFF_DST);
   auto weights = builder.argument("weights", DNNL_ARG_WEIGHTS);
   auto diffSrc = builder.argument("diff_src", DNNL_ARG_DIFF_SRC, true);
   Window window(builder, diffSrc);
   builder.attributes();
   builder.created(dnnl_convolution_backward_data_primitive_desc_create(
-      &builder.raw, engine(), dnnl_convolution_direct, diffSrc, weights, diffDst,
+      &builder.raw, getEngine(), dnnl_convolution_direct, diffSrc, weights, diffDst,
       window.strides.data(), window.gaps.data(), window.low.data(), window.high.data(), nullptr,
       builder.attr.get()));
 }
 
-void buildConvolutionBackwardWeights(Builder &builder) {
+void buildConvolutionBackwardWeights(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto diffDst = builder.argument("diff_dst", DNNL_ARG_DIFF_DST);
   auto diffWeights = builder.argument("diff_weights", DNNL_ARG_DIFF_WEIGHTS, true);
@@ -27,16 +27,16 @@ void buildConvolutionBackwardWeights(Builder &builder) {
   Window window(builder, src);
   builder.attributes();
   builder.created(dnnl_convolution_backward_weights_primitive_desc_create(
-      &builder.raw, engine(), dnnl_convolution_direct, src, diffWeights, diffBias, diffDst,
+      &builder.raw, getEngine(), dnnl_convolution_direct, src, diffWeights, diffBias, diffDst,
       window.strides.data(), window.gaps.data(), window.low.data(), window.high.data(), nullptr,
       builder.attr.get()));
 }
 
-static bool sameLayout(const_dnnl_memory_desc_t a, const_dnnl_memory_desc_t b) {
+static bool hasSameLayout(const_dnnl_memory_desc_t a, const_dnnl_memory_desc_t b) {
   return a && b && dnnl_memory_desc_equal(a, b);
 }
 
-void buildPoolingBackward(Builder &builder) {
+void buildPoolingBackward(PrimitiveBuilder &builder) {
   auto diffDst = builder.argument("diff_dst", DNNL_ARG_DIFF_DST);
   auto workspace = builder.argument("workspace", DNNL_ARG_WORKSPACE, false, false);
   auto diffSrc = builder.argument("diff_src", DNNL_ARG_DIFF_SRC, true);
@@ -51,17 +51,18 @@ void buildPoolingBackward(Builder &builder) {
   // required workspace.
   dnnl_primitive_desc_t raw = nullptr;
   builder.created(dnnl_pooling_forward_primitive_desc_create(
-      &raw, engine(), dnnl_forward_training, pool.algorithm, diffSrc, diffDst, pool.strides.data(),
-      pool.sizes.data(), pool.gaps.data(), pool.low.data(), pool.high.data(), builder.attr.get()));
+      &raw, getEngine(), dnnl_forward_training, pool.algorithm, diffSrc, diffDst,
+      pool.strides.data(), pool.sizes.data(), pool.gaps.data(), pool.low.data(), pool.high.data(),
+      builder.attr.get()));
   builder.forward.reset(raw);
   dnnl_status_t status = dnnl_unimplemented;
   do {
     if (workspace && builder.slots[1].givenTag != "any" &&
-        !sameLayout(workspace, dnnl_primitive_desc_query_md(builder.forward.get(),
-                                                            dnnl_query_workspace_md, 0)))
+        !hasSameLayout(workspace, dnnl_primitive_desc_query_md(builder.forward.get(),
+                                                               dnnl_query_workspace_md, 0)))
       continue;
     status = dnnl_pooling_backward_primitive_desc_create(
-        &builder.raw, engine(), pool.algorithm, diffSrc, diffDst, pool.strides.data(),
+        &builder.raw, getEngine(), pool.algorithm, diffSrc, diffDst, pool.strides.data(),
         pool.sizes.data(), pool.gaps.data(), pool.low.data(), pool.high.data(),
         builder.forward.get(), builder.attr.get());
   } while (status != dnnl_success &&
@@ -69,19 +70,19 @@ void buildPoolingBackward(Builder &builder) {
   builder.created(status);
 }
 
-void buildBatchNormalizationTraining(Builder &builder) {
+void buildBatchNormalizationTraining(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
-  unsigned flags = scaleAndShift(builder);
+  unsigned flags = addScaleAndShift(builder);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   builder.argument("mean", DNNL_ARG_MEAN, true);
   builder.argument("variance", DNNL_ARG_VARIANCE, true);
   builder.attributes();
   builder.created(dnnl_batch_normalization_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_training, src, dst, builder.number("epsilon", 1e-5f),
+      &builder.raw, getEngine(), dnnl_forward_training, src, dst, builder.number("epsilon", 1e-5f),
       flags, builder.attr.get()));
 }
 
-void buildBatchNormalizationBackward(Builder &builder) {
+void buildBatchNormalizationBackward(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto diffDst = builder.argument("diff_dst", DNNL_ARG_DIFF_DST);
   builder.argument("mean", DNNL_ARG_MEAN);
@@ -100,10 +101,10 @@ void buildBatchNormalizationBackward(Builder &builder) {
   float epsilon = builder.number("epsilon", 1e-5f);
   dnnl_primitive_desc_t raw = nullptr;
   builder.created(dnnl_batch_normalization_forward_primitive_desc_create(
-      &raw, engine(), dnnl_forward_training, src, diffDst, epsilon, flags, builder.attr.get()));
+      &raw, getEngine(), dnnl_forward_training, src, diffDst, epsilon, flags, builder.attr.get()));
   builder.forward.reset(raw);
   builder.created(dnnl_batch_normalization_backward_primitive_desc_create(
-      &builder.raw, engine(), flags ? dnnl_backward : dnnl_backward_data, diffSrc, diffDst, src,
+      &builder.raw, getEngine(), flags ? dnnl_backward : dnnl_backward_data, diffSrc, diffDst, src,
       epsilon, flags, builder.forward.get(), builder.attr.get()));
 }
 

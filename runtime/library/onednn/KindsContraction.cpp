@@ -7,21 +7,22 @@ namespace dlc::onednn {
 
 using runtime::fail;
 
-static describe::Window windowOf(const Builder &builder, const_dnnl_memory_desc_t src,
+static describe::Window windowOf(const PrimitiveBuilder &builder, const_dnnl_memory_desc_t src,
                                  const describe::Window::Words &words) {
-  size_t rank = dimsOf(src).size();
+  size_t rank = getDims(src).size();
   if (rank < 3)
     builder.complain("required: src of at least 3 dimensions; found: ", rank);
   return describe::Window::read(builder, rank - 2, words);
 }
 
-Window::Window(Builder &builder, const_dnnl_memory_desc_t src, describe::Window::Words words)
+Window::Window(PrimitiveBuilder &builder, const_dnnl_memory_desc_t src,
+               describe::Window::Words words)
     : describe::Window(windowOf(builder, src, words)), gaps(dilations) {
   for (int64_t &gap : gaps)
     --gap;
 }
 
-Pool::Pool(Builder &builder, const_dnnl_memory_desc_t src)
+Pool::Pool(PrimitiveBuilder &builder, const_dnnl_memory_desc_t src)
     : Window(builder, src, describe::kKernelWords) {
   std::string alg = builder.word("alg", "max");
   algorithm = alg == "max"           ? dnnl_pooling_max
@@ -33,7 +34,7 @@ Pool::Pool(Builder &builder, const_dnnl_memory_desc_t src)
          "'; required: max, avg_include or avg_exclude");
 }
 
-void buildConvolution(Builder &builder) {
+void buildConvolution(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto weights = builder.argument("weights", DNNL_ARG_WEIGHTS);
   auto bias = builder.argument("bias", DNNL_ARG_BIAS, false, false);
@@ -45,12 +46,12 @@ void buildConvolution(Builder &builder) {
                               : alg == "auto"   ? dnnl_convolution_auto
                                                 : dnnl_convolution_direct;
   builder.created(dnnl_convolution_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference, algorithm, src, weights, bias, dst,
+      &builder.raw, getEngine(), dnnl_forward_inference, algorithm, src, weights, bias, dst,
       window.strides.data(), window.gaps.data(), window.low.data(), window.high.data(),
       builder.attr.get()));
 }
 
-void buildDeconvolution(Builder &builder) {
+void buildDeconvolution(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto weights = builder.argument("weights", DNNL_ARG_WEIGHTS);
   auto bias = builder.argument("bias", DNNL_ARG_BIAS, false, false);
@@ -58,32 +59,33 @@ void buildDeconvolution(Builder &builder) {
   Window window(builder, src);
   builder.attributes();
   builder.created(dnnl_deconvolution_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference, dnnl_deconvolution_direct, src, weights, bias,
-      dst, window.strides.data(), window.gaps.data(), window.low.data(), window.high.data(),
+      &builder.raw, getEngine(), dnnl_forward_inference, dnnl_deconvolution_direct, src, weights,
+      bias, dst, window.strides.data(), window.gaps.data(), window.low.data(), window.high.data(),
       builder.attr.get()));
 }
 
-void buildInnerProduct(Builder &builder) {
+void buildInnerProduct(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto weights = builder.argument("weights", DNNL_ARG_WEIGHTS);
   auto bias = builder.argument("bias", DNNL_ARG_BIAS, false, false);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   builder.attributes();
   builder.created(dnnl_inner_product_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference, src, weights, bias, dst, builder.attr.get()));
+      &builder.raw, getEngine(), dnnl_forward_inference, src, weights, bias, dst,
+      builder.attr.get()));
 }
 
-void buildMatmul(Builder &builder) {
+void buildMatmul(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto weights = builder.argument("weights", DNNL_ARG_WEIGHTS);
   auto bias = builder.argument("bias", DNNL_ARG_BIAS, false, false);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   builder.attributes();
-  builder.created(dnnl_matmul_primitive_desc_create(&builder.raw, engine(), src, weights, bias, dst,
-                                                    builder.attr.get()));
+  builder.created(dnnl_matmul_primitive_desc_create(&builder.raw, getEngine(), src, weights, bias,
+                                                    dst, builder.attr.get()));
 }
 
-void buildPooling(Builder &builder) {
+void buildPooling(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   bool training = builder.argument("workspace", DNNL_ARG_WORKSPACE, true, false);
@@ -92,12 +94,12 @@ void buildPooling(Builder &builder) {
     fail("oneDNN: pooling: 'workspace' is only valid with alg max");
   builder.attributes();
   builder.created(dnnl_pooling_forward_primitive_desc_create(
-      &builder.raw, engine(), training ? dnnl_forward_training : dnnl_forward_inference,
+      &builder.raw, getEngine(), training ? dnnl_forward_training : dnnl_forward_inference,
       pool.algorithm, src, dst, pool.strides.data(), pool.sizes.data(), pool.gaps.data(),
       pool.low.data(), pool.high.data(), builder.attr.get()));
 }
 
-void buildResampling(Builder &builder) {
+void buildResampling(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   builder.attributes();
@@ -105,12 +107,12 @@ void buildResampling(Builder &builder) {
   if (builder.has("factors"))
     for (const nlohmann::json &factor : builder.desc["factors"])
       factors.push_back(factor.get<float>());
-  if (!factors.empty() && factors.size() + 2 != dimsOf(src).size())
-    fail("oneDNN: resampling: ", factors.size(), " factors for ", dimsOf(src).size() - 2,
+  if (!factors.empty() && factors.size() + 2 != getDims(src).size())
+    fail("oneDNN: resampling: ", factors.size(), " factors for ", getDims(src).size() - 2,
          " spatial dimensions");
   std::string alg = builder.word("alg", "nearest");
   builder.created(dnnl_resampling_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference,
+      &builder.raw, getEngine(), dnnl_forward_inference,
       alg == "linear" ? dnnl_resampling_linear : dnnl_resampling_nearest,
       factors.empty() ? nullptr : factors.data(), src, dst, builder.attr.get()));
 }

@@ -7,51 +7,51 @@ namespace dlc::onednn {
 
 using runtime::fail;
 
-void buildReorder(Builder &builder) {
+void buildReorder(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_FROM);
   auto dst = builder.argument("dst", DNNL_ARG_TO, true);
   builder.attributes();
-  builder.created(dnnl_reorder_primitive_desc_create(&builder.raw, src, engine(), dst, engine(),
-                                                     builder.attr.get()));
+  builder.created(dnnl_reorder_primitive_desc_create(&builder.raw, src, getEngine(), dst,
+                                                     getEngine(), builder.attr.get()));
 }
 
-void buildEltwise(Builder &builder) {
+void buildEltwise(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   builder.attributes();
   std::string algorithm = builder.word("alg", "");
   builder.created(dnnl_eltwise_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference, eltwiseAlgorithm(algorithm), src, dst,
+      &builder.raw, getEngine(), dnnl_forward_inference, parseEltwiseAlgorithm(algorithm), src, dst,
       builder.number("alpha", defaultAlpha(algorithm)),
       builder.number("beta", defaultBeta(algorithm)), builder.attr.get()));
 }
 
-void buildBinary(Builder &builder) {
+void buildBinary(PrimitiveBuilder &builder) {
   auto src0 = builder.argument("src0", DNNL_ARG_SRC_0);
   auto src1 = builder.argument("src1", DNNL_ARG_SRC_1);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   builder.attributes();
-  builder.created(dnnl_binary_primitive_desc_create(&builder.raw, engine(),
-                                                    binaryAlgorithm(builder.word("alg", "")), src0,
-                                                    src1, dst, builder.attr.get()));
+  builder.created(dnnl_binary_primitive_desc_create(&builder.raw, getEngine(),
+                                                    parseBinaryAlgorithm(builder.word("alg", "")),
+                                                    src0, src1, dst, builder.attr.get()));
 }
 
-void buildSoftmax(Builder &builder) {
+void buildSoftmax(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
-  int64_t rank = static_cast<int64_t>(dimsOf(src).size());
+  int64_t rank = static_cast<int64_t>(getDims(src).size());
   int64_t axis = builder.integer("axis", 0, rank - 1);
   std::string alg = builder.word("alg", "accurate");
   if (alg != "accurate" && alg != "log")
     fail("oneDNN: softmax: unknown alg '", alg, "'; required: accurate or log");
   builder.attributes();
   builder.created(dnnl_softmax_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference,
+      &builder.raw, getEngine(), dnnl_forward_inference,
       alg == "log" ? dnnl_softmax_log : dnnl_softmax_accurate, src, dst, static_cast<int>(axis),
       builder.attr.get()));
 }
 
-unsigned scaleAndShift(Builder &builder) {
+unsigned addScaleAndShift(PrimitiveBuilder &builder) {
   unsigned flags = dnnl_normalization_flags_none;
   if (builder.argument("scale", DNNL_ARG_SCALE, false, false))
     flags |= dnnl_use_scale;
@@ -60,7 +60,7 @@ unsigned scaleAndShift(Builder &builder) {
   return flags;
 }
 
-void buildLayerNormalization(Builder &builder) {
+void buildLayerNormalization(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   unsigned flags = dnnl_normalization_flags_none;
   auto mean = builder.argument("mean", DNNL_ARG_MEAN, false, false);
@@ -69,29 +69,29 @@ void buildLayerNormalization(Builder &builder) {
     fail("oneDNN: layer_normalization: mean and variance must be given together");
   if (mean)
     flags |= dnnl_use_global_stats;
-  flags |= scaleAndShift(builder);
+  flags |= addScaleAndShift(builder);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   builder.attributes();
   builder.created(dnnl_layer_normalization_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference, src, dst, mean,
+      &builder.raw, getEngine(), dnnl_forward_inference, src, dst, mean,
       builder.number("epsilon", 1e-5f), flags, builder.attr.get()));
 }
 
-void buildBatchNormalization(Builder &builder) {
+void buildBatchNormalization(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   builder.argument("mean", DNNL_ARG_MEAN);
   builder.argument("variance", DNNL_ARG_VARIANCE);
-  unsigned flags = dnnl_use_global_stats | scaleAndShift(builder);
+  unsigned flags = dnnl_use_global_stats | addScaleAndShift(builder);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   if (builder.flag("relu"))
     flags |= dnnl_fuse_norm_relu;
   builder.attributes();
   builder.created(dnnl_batch_normalization_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference, src, dst, builder.number("epsilon", 1e-5f),
+      &builder.raw, getEngine(), dnnl_forward_inference, src, dst, builder.number("epsilon", 1e-5f),
       flags, builder.attr.get()));
 }
 
-void buildReduction(Builder &builder) {
+void buildReduction(PrimitiveBuilder &builder) {
   static constexpr std::pair<const char *, dnnl_alg_kind_t> known[] = {
       {"max", dnnl_reduction_max},
       {"min", dnnl_reduction_min},
@@ -113,17 +113,17 @@ void buildReduction(Builder &builder) {
     fail("oneDNN: reduction: unknown alg '", alg, "'");
   builder.attributes();
   builder.created(dnnl_reduction_primitive_desc_create(
-      &builder.raw, engine(), algorithm, src, dst, builder.number("p", 0), builder.number("eps", 0),
-      builder.attr.get()));
+      &builder.raw, getEngine(), algorithm, src, dst, builder.number("p", 0),
+      builder.number("eps", 0), builder.attr.get()));
 }
 
-void buildLrn(Builder &builder) {
+void buildLrn(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   std::string alg = builder.word("alg", "across_channels");
   builder.attributes();
   builder.created(dnnl_lrn_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference,
+      &builder.raw, getEngine(), dnnl_forward_inference,
       alg == "within_channel" ? dnnl_lrn_within_channel : dnnl_lrn_across_channels, src, dst,
       builder.integer("local_size", 1, INT32_MAX), builder.number("alpha", 1e-4f),
       builder.number("beta", 0.75f), builder.number("k", 1.0f), builder.attr.get()));

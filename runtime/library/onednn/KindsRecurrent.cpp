@@ -10,12 +10,12 @@ namespace {
 
 /// Memory descriptors of a recurrent layer's arguments, in the buffer order of Desc.md. The
 /// descriptor of a missing optional argument is null.
-struct Layers {
+struct RecurrentArguments {
   const_dnnl_memory_desc_t srcLayer, srcIter, srcIterC = nullptr, weightsLayer, weightsIter,
                                               peephole = nullptr, projection = nullptr, bias,
                                               dstLayer, dstIter, dstIterC = nullptr;
 
-  Layers(Builder &builder, bool isLstm) {
+  RecurrentArguments(PrimitiveBuilder &builder, bool isLstm) {
     srcLayer = builder.argument("src_layer", DNNL_ARG_SRC_LAYER);
     srcIter = builder.argument("src_iter", DNNL_ARG_SRC_ITER, false, false);
     if (isLstm)
@@ -35,7 +35,7 @@ struct Layers {
   }
 };
 
-dnnl_rnn_direction_t direction(Builder &builder) {
+dnnl_rnn_direction_t readDirection(PrimitiveBuilder &builder) {
   std::string name = builder.word("direction", "l2r");
   if (name == "l2r")
     return dnnl_unidirectional_left2right;
@@ -51,41 +51,41 @@ dnnl_rnn_direction_t direction(Builder &builder) {
 
 } // namespace
 
-void buildVanillaRnn(Builder &builder) {
-  Layers layers(builder, false);
+void buildVanillaRnn(PrimitiveBuilder &builder) {
+  RecurrentArguments layers(builder, false);
   builder.attributes();
   builder.created(dnnl_vanilla_rnn_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference,
-      eltwiseAlgorithm(builder.word("activation", "tanh")), direction(builder), layers.srcLayer,
-      layers.srcIter, layers.weightsLayer, layers.weightsIter, layers.bias, layers.dstLayer,
-      layers.dstIter, 0, builder.number("alpha", 0), builder.number("beta", 0),
+      &builder.raw, getEngine(), dnnl_forward_inference,
+      parseEltwiseAlgorithm(builder.word("activation", "tanh")), readDirection(builder),
+      layers.srcLayer, layers.srcIter, layers.weightsLayer, layers.weightsIter, layers.bias,
+      layers.dstLayer, layers.dstIter, 0, builder.number("alpha", 0), builder.number("beta", 0),
       builder.attr.get()));
 }
 
-void buildLstm(Builder &builder) {
-  Layers layers(builder, true);
+void buildLstm(PrimitiveBuilder &builder) {
+  RecurrentArguments layers(builder, true);
   builder.attributes();
   builder.created(dnnl_lstm_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference, direction(builder), layers.srcLayer,
+      &builder.raw, getEngine(), dnnl_forward_inference, readDirection(builder), layers.srcLayer,
       layers.srcIter, layers.srcIterC, layers.weightsLayer, layers.weightsIter, layers.peephole,
       layers.projection, layers.bias, layers.dstLayer, layers.dstIter, layers.dstIterC, 0,
       builder.attr.get()));
 }
 
-void buildGru(Builder &builder) {
-  Layers layers(builder, false);
+void buildGru(PrimitiveBuilder &builder) {
+  RecurrentArguments layers(builder, false);
   builder.attributes();
   builder.created(dnnl_gru_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference, direction(builder), layers.srcLayer,
+      &builder.raw, getEngine(), dnnl_forward_inference, readDirection(builder), layers.srcLayer,
       layers.srcIter, layers.weightsLayer, layers.weightsIter, layers.bias, layers.dstLayer,
       layers.dstIter, 0, builder.attr.get()));
 }
 
-void buildLbrGru(Builder &builder) {
-  Layers layers(builder, false);
+void buildLbrGru(PrimitiveBuilder &builder) {
+  RecurrentArguments layers(builder, false);
   builder.attributes();
   builder.created(dnnl_lbr_gru_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference, direction(builder), layers.srcLayer,
+      &builder.raw, getEngine(), dnnl_forward_inference, readDirection(builder), layers.srcLayer,
       layers.srcIter, layers.weightsLayer, layers.weightsIter, layers.bias, layers.dstLayer,
       layers.dstIter, 0, builder.attr.get()));
 }

@@ -33,7 +33,7 @@ std::optional<dnnl_data_type_t> parseType(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<uint64_t> opaqueBytes(std::string_view tag) {
+std::optional<uint64_t> parseOpaqueBytes(std::string_view tag) {
   if (tag.substr(0, kOpaque.size()) != kOpaque)
     return std::nullopt;
   std::string_view digits = tag.substr(kOpaque.size());
@@ -67,7 +67,7 @@ MemoryDesc parseTag(std::string_view tag, const std::vector<int64_t> &dims, dnnl
   int rank = static_cast<int>(dims.size());
   if (rank == 0 || rank > DNNL_MAX_NDIMS)
     return nullptr;
-  if (opaqueBytes(tag)) {
+  if (parseOpaqueBytes(tag)) {
     dnnl_memory_desc_create_with_tag(&md, rank, dims.data(), type, dnnl_format_tag_any);
   } else if (auto found = tagsByName().find(tag); found != tagsByName().end()) {
     dnnl_memory_desc_create_with_tag(&md, rank, dims.data(), type, found->second);
@@ -77,7 +77,7 @@ MemoryDesc parseTag(std::string_view tag, const std::vector<int64_t> &dims, dnnl
   return MemoryDesc(md);
 }
 
-static int rankOf(const_dnnl_memory_desc_t md) {
+static int getRank(const_dnnl_memory_desc_t md) {
   int rank = 0;
   dnnl_memory_desc_query(md, dnnl_query_ndims_s32, &rank);
   return rank;
@@ -90,8 +90,8 @@ static std::vector<int64_t> queryDims(const_dnnl_memory_desc_t md, dnnl_query_t 
   return std::vector<int64_t>(*values, *values + count);
 }
 
-std::vector<int64_t> dimsOf(const_dnnl_memory_desc_t md) {
-  return queryDims(md, dnnl_query_dims, rankOf(md));
+std::vector<int64_t> getDims(const_dnnl_memory_desc_t md) {
+  return queryDims(md, dnnl_query_dims, getRank(md));
 }
 
 static bool isBlocked(const_dnnl_memory_desc_t md) {
@@ -100,21 +100,21 @@ static bool isBlocked(const_dnnl_memory_desc_t md) {
   return kind == dnnl_blocked;
 }
 
-static int innerBlocks(const_dnnl_memory_desc_t md) {
+static int countInnerBlocks(const_dnnl_memory_desc_t md) {
   int count = 0;
   dnnl_memory_desc_query(md, dnnl_query_inner_nblks_s32, &count);
   return count;
 }
 
-std::vector<int64_t> plainStrides(const_dnnl_memory_desc_t md) {
-  if (!isBlocked(md) || innerBlocks(md) != 0)
+std::vector<int64_t> getPlainStrides(const_dnnl_memory_desc_t md) {
+  if (!isBlocked(md) || countInnerBlocks(md) != 0)
     return {};
-  return queryDims(md, dnnl_query_strides, rankOf(md));
+  return queryDims(md, dnnl_query_strides, getRank(md));
 }
 
-uint64_t bytesOf(const_dnnl_memory_desc_t md) {
+uint64_t getMemoryBytes(const_dnnl_memory_desc_t md) {
   uint64_t bytes = dnnl_memory_desc_get_size(md);
-  std::vector<int64_t> strides = plainStrides(md), dims = dimsOf(md);
+  std::vector<int64_t> strides = getPlainStrides(md), dims = getDims(md);
   if (bytes == 0 || strides.empty())
     return bytes;
   int64_t elements = 1;
@@ -128,8 +128,8 @@ uint64_t bytesOf(const_dnnl_memory_desc_t md) {
 /// Returns the canonical layout tag of a memory descriptor: the dimensions from the outermost to
 /// the innermost, then the blocks. Dimensions with equal strides (dimensions of one element) are in
 /// logical order.
-static std::string spell(const_dnnl_memory_desc_t md) {
-  int rank = rankOf(md), blocks = innerBlocks(md);
+static std::string formatBlockedTag(const_dnnl_memory_desc_t md) {
+  int rank = getRank(md), blocks = countInnerBlocks(md);
   std::vector<int64_t> strides = queryDims(md, dnnl_query_strides, rank);
   std::vector<int64_t> sizes = queryDims(md, dnnl_query_inner_blks, blocks);
   std::vector<int64_t> owners = queryDims(md, dnnl_query_inner_idxs, blocks);
@@ -147,22 +147,22 @@ static std::string spell(const_dnnl_memory_desc_t md) {
   return name;
 }
 
-std::string tagName(const_dnnl_memory_desc_t md) {
+std::string getLayoutTag(const_dnnl_memory_desc_t md) {
   std::string opaque = std::string(kOpaque) + std::to_string(dnnl_memory_desc_get_size(md));
   if (!isBlocked(md))
     return opaque;
-  std::vector<int64_t> dims = dimsOf(md);
-  std::vector<int64_t> strides = queryDims(md, dnnl_query_strides, rankOf(md));
+  std::vector<int64_t> dims = getDims(md);
+  std::vector<int64_t> strides = queryDims(md, dnnl_query_strides, getRank(md));
   dnnl_data_type_t type = dnnl_data_type_undef;
   dnnl_memory_desc_query(md, dnnl_query_data_type, &type);
   auto matches = [&](std::string_view name, bool exactly) {
     MemoryDesc same = parseTag(name, dims, type);
     return same && dnnl_memory_desc_equal(same.get(), md) &&
-           (!exactly || queryDims(same.get(), dnnl_query_strides, rankOf(md)) == strides);
+           (!exactly || queryDims(same.get(), dnnl_query_strides, getRank(md)) == strides);
   };
   // Layouts compare equal if they differ only in the strides of dimensions of one element.
   // Implementations check those strides, too, so a tag with exactly these strides is preferred.
-  std::string spelled = spell(md);
+  std::string spelled = formatBlockedTag(md);
   size_t rank = dims.size();
   auto sameBlocks = [&](std::string_view name) {
     return name.size() == spelled.size() && name.substr(rank) == spelled.substr(rank);
@@ -174,7 +174,7 @@ std::string tagName(const_dnnl_memory_desc_t md) {
       if (tag != dnnl_format_tag_any && sameBlocks(name) && matches(name, exactly))
         return std::string(name);
   }
-  return innerBlocks(md) == 0 ? "strided" : opaque;
+  return countInnerBlocks(md) == 0 ? "strided" : opaque;
 }
 
 } // namespace dlc::onednn

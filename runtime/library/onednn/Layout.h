@@ -22,21 +22,21 @@ MemoryDesc parseTag(std::string_view tag, const std::vector<int64_t> &dims, dnnl
 /// Returns the layout tag of a memory descriptor; parseTag() creates an equal descriptor from it.
 /// Returns "strided" for a plain layout with gaps, which its strides determine, and "opaque:BYTES"
 /// for a layout without a name.
-std::string tagName(const_dnnl_memory_desc_t md);
+std::string getLayoutTag(const_dnnl_memory_desc_t md);
 
 /// Returns the strides of a plain layout in elements, or an empty list for a blocked or opaque
 /// layout.
-std::vector<int64_t> plainStrides(const_dnnl_memory_desc_t md);
+std::vector<int64_t> getPlainStrides(const_dnnl_memory_desc_t md);
 
-std::vector<int64_t> dimsOf(const_dnnl_memory_desc_t md);
+std::vector<int64_t> getDims(const_dnnl_memory_desc_t md);
 
 /// Returns the number of bytes from a tensor's first element to its last, padding included. For a
 /// plain layout with gaps, the result is less than oneDNN's size, which includes a gap after the
 /// last element.
-uint64_t bytesOf(const_dnnl_memory_desc_t md);
+uint64_t getMemoryBytes(const_dnnl_memory_desc_t md);
 
 /// Returns the number of bytes in an "opaque:BYTES" tag, or nullopt for any other tag.
-std::optional<uint64_t> opaqueBytes(std::string_view tag);
+std::optional<uint64_t> parseOpaqueBytes(std::string_view tag);
 
 } // namespace dlc::onednn
 

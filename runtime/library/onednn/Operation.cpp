@@ -15,9 +15,9 @@ namespace dlc::onednn {
 
 using nlohmann::json;
 using runtime::fail;
-using runtime::listed;
+using runtime::formatList;
 
-dnnl_engine_t engine() {
+dnnl_engine_t getEngine() {
   static dnnl_engine_t cpu = [] {
     dnnl_engine_t made = nullptr;
     check(dnnl_engine_create(&made, dnnl_cpu, 0), "creating the CPU engine");
@@ -31,7 +31,7 @@ void check(dnnl_status_t status, const char *doing) {
     fail("oneDNN: ", doing, ": ", dnnl_status2str(status));
 }
 
-MemoryDesc layoutOf(const json &layout, const std::string &what) {
+MemoryDesc parseLayout(const json &layout, const std::string &what) {
   constexpr int64_t kMaxElements = int64_t(1) << 46;
   if (!layout.is_object() || !layout.contains("dims") || !layout["dims"].is_array())
     fail("oneDNN: '", what, "' needs {\"dims\", \"dtype\", \"tag\" or \"strides\"}");
@@ -51,7 +51,7 @@ MemoryDesc layoutOf(const json &layout, const std::string &what) {
   int64_t elements = 1;
   for (int64_t dim : dims)
     if (__builtin_mul_overflow(elements, dim, &elements) || elements > kMaxElements)
-      fail("oneDNN: '", what, "' of dims ", listed(dims), " is too large");
+      fail("oneDNN: '", what, "' of dims ", formatList(dims), " is too large");
   std::string dtype = layout.value("dtype", "");
   auto type = parseType(dtype);
   if (!type)
@@ -63,40 +63,41 @@ MemoryDesc layoutOf(const json &layout, const std::string &what) {
     if (steps.size() != dims.size() ||
         dnnl_memory_desc_create_with_strides(&md, static_cast<int>(dims.size()), dims.data(), *type,
                                              steps.data()) != dnnl_success)
-      fail("oneDNN: '", what, "': strides ", strides->dump(), " do not match dims ", listed(dims));
+      fail("oneDNN: '", what, "': strides ", strides->dump(), " do not match dims ",
+           formatList(dims));
     return MemoryDesc(md);
   }
   std::string tag = layout.value("tag", "any");
   MemoryDesc md = parseTag(tag, dims, *type);
   if (!md)
-    fail("oneDNN: '", what, "': there is no layout '", tag, "' for dims ", listed(dims));
+    fail("oneDNN: '", what, "': there is no layout '", tag, "' for dims ", formatList(dims));
   return md;
 }
 
-const_dnnl_memory_desc_t Builder::argument(const char *name, int execArgument, bool isOutput,
-                                           bool required) {
+const_dnnl_memory_desc_t PrimitiveBuilder::argument(const char *name, int execArgument,
+                                                    bool isOutput, bool required) {
   if (!has(name)) {
     if (required)
       fail("oneDNN: ", desc.value("kind", "?"), " needs '", name, "'");
     return nullptr;
   }
   const json &layout = desc[name];
-  slots.push_back({name, execArgument, isOutput, layoutOf(layout, name),
+  slots.push_back({name, execArgument, isOutput, parseLayout(layout, name),
                    layout.contains("strides") ? "" : layout.value("tag", "any")});
   if (layout.contains("outside")) {
     Slot &slot = slots.back();
     slot.outsideTag = layout["outside"].is_string() ? layout["outside"].get<std::string>() : "";
     json plain = {
         {"dims", layout["dims"]}, {"dtype", layout.value("dtype", "")}, {"tag", slot.outsideTag}};
-    if (slot.outsideTag == "any" || opaqueBytes(slot.outsideTag))
+    if (slot.outsideTag == "any" || parseOpaqueBytes(slot.outsideTag))
       fail("oneDNN: '", name,
            "': \"outside\" must be a named layout; found: ", layout["outside"].dump());
-    slot.outside = layoutOf(plain, name);
+    slot.outside = parseLayout(plain, name);
   }
   return slots.back().given.get();
 }
 
-void Builder::created(dnnl_status_t status) {
+void PrimitiveBuilder::created(dnnl_status_t status) {
   if (status == dnnl_unimplemented)
     fail("oneDNN has no ", desc.value("kind", "?"),
          " for these types and layouts on this machine: ", desc.dump());
@@ -141,15 +142,15 @@ uint64_t Operation::scratchBytes() const {
 
 namespace {
 
-struct Kind {
-  void (*build)(Builder &);
+struct PrimitiveKind {
+  void (*build)(PrimitiveBuilder &);
   /// Set if the threads of this kind of primitive synchronize during execution to share partial
   /// sums.
   bool meets = false;
 };
 
-const Kind &kindOf(const std::string &name) {
-  static const std::map<std::string, Kind> kinds = {
+const PrimitiveKind &findPrimitiveKind(const std::string &name) {
+  static const std::map<std::string, PrimitiveKind> kinds = {
       {"convolution", {buildConvolution}},
       {"deconvolution", {buildDeconvolution}},
       {"inner_product", {buildInnerProduct}},
@@ -180,7 +181,7 @@ const Kind &kindOf(const std::string &name) {
   return found->second;
 }
 
-std::string implementationOf(const_dnnl_primitive_desc_t pd) {
+std::string getImplementationName(const_dnnl_primitive_desc_t pd) {
   const char *text = nullptr;
   dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &text);
   return text ? text : "";
@@ -188,9 +189,9 @@ std::string implementationOf(const_dnnl_primitive_desc_t pd) {
 
 /// Returns true if each opaque layout that oneDNN selects has the same size as at compile time.
 /// Otherwise sets `complaint`, if it is not null, to the error message.
-bool keepsOpaqueSizes(const Operation &operation, std::string *complaint) {
+bool hasSameOpaqueSizes(const Operation &operation, std::string *complaint) {
   for (const Slot &slot : operation.slots) {
-    auto promised = opaqueBytes(slot.givenTag);
+    auto promised = parseOpaqueBytes(slot.givenTag);
     if (!promised)
       continue;
     uint64_t found = dnnl_memory_desc_get_size(operation.layout(slot));
@@ -207,7 +208,7 @@ bool keepsOpaqueSizes(const Operation &operation, std::string *complaint) {
 
 /// Returns true if the primitive's workspace has the element type and layout of the description.
 /// The workspace is a value of the program, so both must be as described.
-bool keepsWorkspace(const Operation &operation) {
+bool hasSameWorkspace(const Operation &operation) {
   for (const Slot &slot : operation.slots) {
     if (slot.name != "workspace")
       continue;
@@ -225,24 +226,24 @@ bool keepsWorkspace(const Operation &operation) {
 }
 
 /// Calls `visit` for each oneDNN implementation of `desc`, until `visit` returns false.
-template <typename Visit> void walk(const json &desc, Visit &&visit) {
+template <typename Visit> void forEachImplementation(const json &desc, Visit &&visit) {
   if (!desc.is_object())
     fail("oneDNN: a description must be a JSON object");
   try {
-    Builder builder(desc);
-    const Kind &kind = kindOf(builder.word("kind", ""));
+    PrimitiveBuilder builder(desc);
+    const PrimitiveKind &kind = findPrimitiveKind(builder.word("kind", ""));
     kind.build(builder);
     Operation operation;
     operation.pd.reset(builder.raw);
     operation.slots = std::move(builder.slots);
     std::map<std::string, int> seen;
     do {
-      std::string name = implementationOf(operation.pd.get());
+      std::string name = getImplementationName(operation.pd.get());
       int count = ++seen[name];
       operation.implementation = count == 1 ? name : name + "#" + std::to_string(count);
       // The threads of oneDNN's GEMM wait for panels that other threads pack.
       operation.partsAreIndependent = !kind.meets && name.find("gemm:") == std::string::npos;
-      if (keepsWorkspace(operation) && !visit(operation))
+      if (hasSameWorkspace(operation) && !visit(operation))
         return;
     } while (dnnl_primitive_desc_next_impl(operation.pd.get()) == dnnl_success);
   } catch (const json::exception &error) {
@@ -250,7 +251,7 @@ template <typename Visit> void walk(const json &desc, Visit &&visit) {
   }
 }
 
-Operation copyOf(const Operation &operation) {
+Operation copyOperation(const Operation &operation) {
   Operation copy;
   copy.implementation = operation.implementation;
   copy.partsAreIndependent = operation.partsAreIndependent;
@@ -275,8 +276,8 @@ Operation copyOf(const Operation &operation) {
 
 std::vector<Operation> makeOperations(const json &desc) {
   std::vector<Operation> operations;
-  walk(desc, [&](const Operation &operation) {
-    operations.push_back(copyOf(operation));
+  forEachImplementation(desc, [&](const Operation &operation) {
+    operations.push_back(copyOperation(operation));
     return true;
   });
   return operations;
@@ -288,20 +289,20 @@ namespace {
 /// there is none, the result has no primitive descriptor, and `complaint` may be the reason.
 Operation chooseOperation(const json &desc, const std::string &name, std::string &complaint) {
   Operation first, wanted;
-  walk(desc, [&](const Operation &operation) {
-    if (!keepsOpaqueSizes(operation, complaint.empty() ? &complaint : nullptr))
+  forEachImplementation(desc, [&](const Operation &operation) {
+    if (!hasSameOpaqueSizes(operation, complaint.empty() ? &complaint : nullptr))
       return true;
     if (!first.pd)
-      first = copyOf(operation);
+      first = copyOperation(operation);
     if (name.empty() || operation.implementation != name)
       return !name.empty();
-    wanted = copyOf(operation);
+    wanted = copyOperation(operation);
     return false;
   });
   return wanted.pd ? std::move(wanted) : std::move(first);
 }
 
-bool isGeneral(const Operation &operation) {
+bool isMissingOrReference(const Operation &operation) {
   return !operation.pd || isReference(operation.implementation);
 }
 
@@ -314,12 +315,12 @@ Operation makeOperation(const json &desc) {
                          : "";
   std::string complaint;
   Operation chosen = chooseOperation(desc, name, complaint);
-  if (isGeneral(chosen) && chosen.implementation != name && isObject && desc.contains("threads") &&
-      desc["threads"].is_number_integer()) {
+  if (isMissingOrReference(chosen) && chosen.implementation != name && isObject &&
+      desc.contains("threads") && desc["threads"].is_number_integer()) {
     int64_t threads = desc["threads"].get<int64_t>();
     runtime::ThreadScope scope(threads > 0 && threads <= 4096 ? static_cast<int>(threads) : 0);
     Operation original = chooseOperation(desc, name, complaint);
-    if (!isGeneral(original))
+    if (!isMissingOrReference(original))
       chosen = std::move(original);
   }
   if (!chosen.pd)

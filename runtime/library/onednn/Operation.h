@@ -29,9 +29,9 @@ struct Slot {
 
 /// Collects the attributes and buffers of one oneDNN primitive while its descriptor is built by a
 /// function of Kinds*.cpp. All methods throw dlc::Error.
-class Builder : public describe::Fields {
+class PrimitiveBuilder : public describe::Fields {
 public:
-  explicit Builder(const nlohmann::json &desc)
+  explicit PrimitiveBuilder(const nlohmann::json &desc)
       : Fields(desc, "oneDNN: " + desc.value("kind", "?")), desc(desc) {}
 
   /// Adds desc[name] as the next buffer and returns its layout. Returns null without adding a
@@ -61,44 +61,44 @@ private:
 
 /// Returns the descriptor of a memory layout {"dims", "dtype", "tag"|"strides"}. Error messages
 /// call the layout `what`.
-MemoryDesc layoutOf(const nlohmann::json &layout, const std::string &what);
+MemoryDesc parseLayout(const nlohmann::json &layout, const std::string &what);
 
-dnnl_alg_kind_t eltwiseAlgorithm(const std::string &name);
+dnnl_alg_kind_t parseEltwiseAlgorithm(const std::string &name);
 /// Default values of the parameters alpha and beta of an eltwise algorithm, for descriptions
 /// without these parameters.
 float defaultAlpha(const std::string &algorithm);
 float defaultBeta(const std::string &algorithm);
-dnnl_alg_kind_t binaryAlgorithm(const std::string &name);
+dnnl_alg_kind_t parseBinaryAlgorithm(const std::string &name);
 
 /// Adds the optional arguments "scale" and "shift" to the builder's buffers and returns the
 /// normalization flags of those that are present.
-unsigned scaleAndShift(Builder &builder);
+unsigned addScaleAndShift(PrimitiveBuilder &builder);
 
 /// Each of these functions creates the oneDNN descriptor of one kind of primitive in `builder.raw`.
 /// `builder.desc` must be a JSON object.
-void buildConvolution(Builder &builder);
-void buildDeconvolution(Builder &builder);
-void buildInnerProduct(Builder &builder);
-void buildMatmul(Builder &builder);
-void buildPooling(Builder &builder);
-void buildReorder(Builder &builder);
-void buildEltwise(Builder &builder);
-void buildBinary(Builder &builder);
-void buildSoftmax(Builder &builder);
-void buildLayerNormalization(Builder &builder);
-void buildBatchNormalization(Builder &builder);
-void buildReduction(Builder &builder);
-void buildResampling(Builder &builder);
-void buildLrn(Builder &builder);
-void buildConvolutionBackwardData(Builder &builder);
-void buildConvolutionBackwardWeights(Builder &builder);
-void buildPoolingBackward(Builder &builder);
-void buildBatchNormalizationTraining(Builder &builder);
-void buildBatchNormalizationBackward(Builder &builder);
-void buildVanillaRnn(Builder &builder);
-void buildLstm(Builder &builder);
-void buildGru(Builder &builder);
-void buildLbrGru(Builder &builder);
+void buildConvolution(PrimitiveBuilder &builder);
+void buildDeconvolution(PrimitiveBuilder &builder);
+void buildInnerProduct(PrimitiveBuilder &builder);
+void buildMatmul(PrimitiveBuilder &builder);
+void buildPooling(PrimitiveBuilder &builder);
+void buildReorder(PrimitiveBuilder &builder);
+void buildEltwise(PrimitiveBuilder &builder);
+void buildBinary(PrimitiveBuilder &builder);
+void buildSoftmax(PrimitiveBuilder &builder);
+void buildLayerNormalization(PrimitiveBuilder &builder);
+void buildBatchNormalization(PrimitiveBuilder &builder);
+void buildReduction(PrimitiveBuilder &builder);
+void buildResampling(PrimitiveBuilder &builder);
+void buildLrn(PrimitiveBuilder &builder);
+void buildConvolutionBackwardData(PrimitiveBuilder &builder);
+void buildConvolutionBackwardWeights(PrimitiveBuilder &builder);
+void buildPoolingBackward(PrimitiveBuilder &builder);
+void buildBatchNormalizationTraining(PrimitiveBuilder &builder);
+void buildBatchNormalizationBackward(PrimitiveBuilder &builder);
+void buildVanillaRnn(PrimitiveBuilder &builder);
+void buildLstm(PrimitiveBuilder &builder);
+void buildGru(PrimitiveBuilder &builder);
+void buildLbrGru(PrimitiveBuilder &builder);
 
 /// Primitive descriptor of one implementation, with its buffers.
 struct Operation {

@@ -13,14 +13,14 @@ struct Window : describe::Window {
 
   /// Reads the window from the builder's description; its rank is that of `src` minus 2. The
   /// default `words` read no sizes, since a convolution's window has the sizes of its weights.
-  Window(Builder &builder, const_dnnl_memory_desc_t src,
+  Window(PrimitiveBuilder &builder, const_dnnl_memory_desc_t src,
          describe::Window::Words words = {nullptr, "pads_l", "pads_r", 0});
 };
 
 struct Pool : Window {
   dnnl_alg_kind_t algorithm = dnnl_alg_kind_undef;
 
-  Pool(Builder &builder, const_dnnl_memory_desc_t src);
+  Pool(PrimitiveBuilder &builder, const_dnnl_memory_desc_t src);
 };
 
 } // namespace dlc::onednn

@@ -31,9 +31,9 @@ int64_t firstBlock(int64_t panel, int64_t panels, int64_t blocks) {
   return panel * blocks / panels;
 }
 
-class Call : public runtime::LibraryCall {
+class BlockedMatmulCall : public runtime::LibraryCall {
 public:
-  Call(Operands given, int threads);
+  BlockedMatmulCall(Operands given, int threads);
   void execute(void *const *buffers, const runtime::CallContext &context) override;
   std::string implementation() const override { return config.name; }
   uint64_t scratchBytes() const override {
@@ -58,10 +58,10 @@ private:
   }
   template <typename Body>
   void forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const;
-  Panel packColumns(const Slab &slab, int64_t number, bool isFirst, char *own) const;
-  void multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t end,
+  PanelArguments packColumns(const Slab &slab, int64_t number, bool isFirst, char *own) const;
+  void multiplyRows(const Slab &slab, PanelArguments panel, int64_t begin, int64_t end,
                     const char *left) const;
-  Place placeOf(const One &one, bool left, int64_t lane, int64_t depth) const;
+  PackPosition placeOf(const One &one, bool left, int64_t lane, int64_t depth) const;
   Operand leftOf(const Slab &slab, const One &one, int64_t block, int64_t some) const;
   Prefetch rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const;
   Prefetch columnsAhead(const Slab &slab, int64_t panel) const;
@@ -72,7 +72,7 @@ private:
   void multiplyOwnRows(const Slab &slab, char *own, int team) const;
 
   Operands operands;
-  const Product &product;
+  const MatmulDesc &product;
   const KernelConfig &config;
   int threads = 1,
       teams = 1; ///< number of thread teams: 1, or one per thread if the matmuls are independent
@@ -86,12 +86,13 @@ private:
 };
 
 /// Returns the number of columns of a panel that takes half of a core's L2 cache.
-int64_t columnsNear(const KernelConfig &config, int64_t depth) {
-  return config.columns * std::clamp(runtime::nearBytes() / 2 / (depth * config.rightBytes),
-                                     int64_t(2), kColumnsAtOnce / config.columns);
+int64_t countCacheColumns(const KernelConfig &config, int64_t depth) {
+  return config.columns *
+         std::clamp(runtime::getPrivateCacheBytes() / 2 / (depth * config.rightBytes), int64_t(2),
+                    kColumnsAtOnce / config.columns);
 }
 
-Call::Call(Operands given, int threads)
+BlockedMatmulCall::BlockedMatmulCall(Operands given, int threads)
     : operands(std::move(given)), product(operands.product), config(product.config),
       threads(std::max(1, threads)) {
   sharesRight = std::all_of(product.bStrides.begin(),
@@ -109,16 +110,16 @@ Call::Call(Operands given, int threads)
   const int64_t depth =
       isOnce ? allSteps : blocksOf(std::min(product.k, config.depthAtOnce), config.depth);
   streams = isOnce && allSteps * blocksOf(product.n, config.columns) * config.rightBytes >
-                          runtime::nearBytes() * this->threads;
-  int64_t most = columnsNear(config, depth);
+                          runtime::getPrivateCacheBytes() * this->threads;
+  int64_t most = countCacheColumns(config, depth);
   // The cache must hold two panels of a prepacked operand: the current one and the prefetched next
   // one.
   if (product.isPacked)
     most = std::max<int64_t>(1, most / config.columns / 2) * config.columns;
   ownRows = product.n <= most && rows >= 2 * team;
-  blocksAtOnce = std::min(
-      rows, ownRows ? std::max<int64_t>(1, runtime::nearBytes() / 16 / (depth * config.leftBytes))
-                    : blocksOf(kRowsAtOnce, config.rows));
+  blocksAtOnce = std::min(rows, ownRows ? std::max<int64_t>(1, runtime::getPrivateCacheBytes() /
+                                                                   16 / (depth * config.leftBytes))
+                                        : blocksOf(kRowsAtOnce, config.rows));
   if (!ownRows)
     panels = panelsFor(team, most / config.columns);
   columnsAtOnce = blocksOf(blocksOf(product.n, config.columns), panels) * config.columns;
@@ -136,7 +137,7 @@ Call::Call(Operands given, int threads)
 
 /// Returns the number of panels that minimizes the work of the slowest thread. A panel has at most
 /// `widest` blocks of columns.
-int64_t Call::panelsFor(int64_t team, int64_t widest) const {
+int64_t BlockedMatmulCall::panelsFor(int64_t team, int64_t widest) const {
   // Overheads of a panel, in units of a row block times a column block: `kRow` for each row block,
   // `column` for each column block. A prepacked column block is only read again. Any other column
   // block is packed again, which is expensive relative to tile kernels.
@@ -172,7 +173,8 @@ int64_t Call::panelsFor(int64_t team, int64_t widest) const {
 /// Calls body(matmul, its first block, number of blocks, index in the slab) for each matmul that
 /// has row blocks in the slab's range [begin, end).
 template <typename Body>
-void Call::forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const {
+void BlockedMatmulCall::forEachOne(const Slab &slab, int64_t begin, int64_t end,
+                                   const Body &body) const {
   int64_t each = blocksOf(product.m, config.rows);
   for (int64_t at = begin; at < end;) {
     int64_t block = (slab.block + at) % each, some = std::min(end - at, each - block);
@@ -182,9 +184,10 @@ void Call::forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &
 }
 
 /// Returns the position of an operand's block in the whole operand, which the operand's prologue
-/// requires; a default Place if the operand has no prologue.
-Place Call::placeOf(const One &one, bool left, int64_t lane, int64_t depth) const {
-  Place place;
+/// requires; a default PackPosition if the operand has no prologue.
+PackPosition BlockedMatmulCall::placeOf(const One &one, bool left, int64_t lane,
+                                        int64_t depth) const {
+  PackPosition place;
   if (!product.change || product.change->isOfLeft != left)
     return place;
   place.prologue = &one.prologue;
@@ -196,7 +199,8 @@ Place Call::placeOf(const One &one, bool left, int64_t lane, int64_t depth) cons
   return place;
 }
 
-Operand Call::leftOf(const Slab &slab, const One &one, int64_t block, int64_t some) const {
+Operand BlockedMatmulCall::leftOf(const Slab &slab, const One &one, int64_t block,
+                                  int64_t some) const {
   const size_t rank = product.batch.size();
   const int64_t aRow = product.aStrides[rank], aColumn = product.aStrides[rank + 1];
   const int64_t row = block * config.rows, depth = slab.step * config.depth;
@@ -205,7 +209,7 @@ Operand Call::leftOf(const Slab &slab, const One &one, int64_t block, int64_t so
           std::min(slab.steps * config.depth, product.k - depth)};
 }
 
-void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const {
+void BlockedMatmulCall::packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const {
   forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
     config.packLeft(config, leftOf(slab, one, block, some),
                     placeOf(one, true, block * config.rows, slab.step * config.depth),
@@ -215,7 +219,7 @@ void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *left) co
 
 /// Returns the memory range of the left operand's row blocks for prefetch. The range ends with the
 /// first matmul.
-Prefetch Call::rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const {
+Prefetch BlockedMatmulCall::rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const {
   Prefetch ahead;
   forEachOne(slab, block, block + blocks,
              [&](const One &one, int64_t first, int64_t some, int64_t) {
@@ -233,7 +237,7 @@ Prefetch Call::rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const 
 }
 
 /// Returns the memory range of panel `panel` of the prepacked right operand for prefetch.
-Prefetch Call::columnsAhead(const Slab &slab, int64_t panel) const {
+Prefetch BlockedMatmulCall::columnsAhead(const Slab &slab, int64_t panel) const {
   constexpr int64_t kLine = 64;
   const int64_t column = columnOf(panel);
   Prefetch ahead;
@@ -247,11 +251,12 @@ Prefetch Call::columnsAhead(const Slab &slab, int64_t panel) const {
 
 /// Returns a panel of the right operand, which is packed into `own` unless it is prepacked. Several
 /// threads may pack the same columns: only the call with `isFirst` computes the prologue's sums.
-Panel Call::packColumns(const Slab &slab, int64_t number, bool isFirst, char *own) const {
+PanelArguments BlockedMatmulCall::packColumns(const Slab &slab, int64_t number, bool isFirst,
+                                              char *own) const {
   const size_t rank = product.batch.size();
   const int64_t column = columnOf(number);
   const float *b = slab.ones[0].b;
-  Panel panel;
+  PanelArguments panel;
   panel.parts = config.parts;
   panel.blockRows = config.rows;
   panel.steps = slab.steps;
@@ -274,7 +279,7 @@ Panel Call::packColumns(const Slab &slab, int64_t number, bool isFirst, char *ow
                 depth = slab.step * config.depth;
   Operand operand{b + depth * row + column * lane, lane, row, panel.columns,
                   std::min(slab.steps * config.depth, product.k - depth)};
-  Place place = placeOf(slab.ones[0], false, column, depth);
+  PackPosition place = placeOf(slab.ones[0], false, column, depth);
   if (!isFirst)
     place.sums = nullptr;
   config.packRight(config, operand, place, own);
@@ -284,8 +289,8 @@ Panel Call::packColumns(const Slab &slab, int64_t number, bool isFirst, char *ow
 }
 
 /// Multiplies the slab's row blocks from `begin` to `end` by one panel of columns.
-void Call::multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t end,
-                        const char *left) const {
+void BlockedMatmulCall::multiplyRows(const Slab &slab, PanelArguments panel, int64_t begin,
+                                     int64_t end, const char *left) const {
   forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
     panel.firstRow = block * config.rows;
     // A left operand that is read in place has no packed copy: `left` may be null.
@@ -300,15 +305,15 @@ void Call::multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t en
 
 /// Multiplies a range of the slab's (panel, row block) pairs. The index of a pair is panel *
 /// slab.blocks + block.
-void Call::multiplyColumns(const Slab &slab, int64_t begin, int64_t end, const char *left,
-                           char *own) const {
+void BlockedMatmulCall::multiplyColumns(const Slab &slab, int64_t begin, int64_t end,
+                                        const char *left, char *own) const {
   Slab later = slab;
   later.step += slab.steps;
   later.steps = std::min(stepsAtOnce, blocksOf(product.k, config.depth) - later.step);
   for (int64_t at = begin; at < end;) {
     const int64_t number = at / slab.blocks, block = at % slab.blocks,
                   some = std::min(end - at, slab.blocks - block);
-    Panel panel = packColumns(slab, number, slab.block + block == 0, own);
+    PanelArguments panel = packColumns(slab, number, slab.block + block == 0, own);
     at += some;
     if (product.isPacked && at < end)
       panel.ahead = columnsAhead(slab, number + 1);
@@ -320,11 +325,11 @@ void Call::multiplyColumns(const Slab &slab, int64_t begin, int64_t end, const c
 
 /// Multiplies the slab's rows by all columns. Each thread takes some of the rows and packs at a
 /// time as many as fit in its L2 cache.
-void Call::multiplyOwnRows(const Slab &slab, char *own, int team) const {
+void BlockedMatmulCall::multiplyOwnRows(const Slab &slab, char *own, int team) const {
   runtime::parallelFor(team, slab.blocks, 1, [&](int64_t begin, int64_t end, int thread) {
     char *right = own + thread * perThread, *left = right + perRight;
     config.enter();
-    Panel panel = packColumns(slab, 0, begin == 0, right);
+    PanelArguments panel = packColumns(slab, 0, begin == 0, right);
     for (int64_t block = begin; block < end; block += blocksAtOnce) {
       Slab some{slab.ones, block, std::min(blocksAtOnce, end - block), slab.step, slab.steps};
       if (!readsLeft)
@@ -339,7 +344,8 @@ void Call::multiplyOwnRows(const Slab &slab, char *own, int team) const {
   });
 }
 
-void Call::multiplyAll(std::span<const One> ones, char *shared, char *own, int team) const {
+void BlockedMatmulCall::multiplyAll(std::span<const One> ones, char *shared, char *own,
+                                    int team) const {
   int64_t allSteps = blocksOf(product.k, config.depth);
   int64_t all = blocksOf(product.m, config.rows) * static_cast<int64_t>(ones.size());
   int64_t blocks = ownRows ? all : blocksAtOnce;
@@ -364,7 +370,7 @@ void Call::multiplyAll(std::span<const One> ones, char *shared, char *own, int t
     }
 }
 
-void Call::execute(void *const *buffers, const runtime::CallContext &context) {
+void BlockedMatmulCall::execute(void *const *buffers, const runtime::CallContext &context) {
   auto *scratch = static_cast<char *>(context.scratch);
   char *own = scratch + perTeam * teams;
   std::vector<One> ones;
@@ -385,11 +391,11 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 } // namespace
 
 int64_t panelColumns(const KernelConfig &config, int64_t k) {
-  return columnsNear(config, blocksOf(std::min(k, config.depthAtOnce), config.depth));
+  return countCacheColumns(config, blocksOf(std::min(k, config.depthAtOnce), config.depth));
 }
 
 std::unique_ptr<runtime::LibraryCall> makeBlocked(Operands operands, int threads) {
-  return std::make_unique<Call>(std::move(operands), threads);
+  return std::make_unique<BlockedMatmulCall>(std::move(operands), threads);
 }
 
 } // namespace dlc::products

@@ -37,21 +37,22 @@ constexpr int64_t kBlocksTogether = 8;
 /// Part of one group's matmul: a range of lanes of the left operand, over the whole reduction
 /// dimension (depth). Lanes are rows. In a gradient, lanes are columns, and the reduction dimension
 /// is the group's rows.
-struct Part {
+struct GroupSlice {
   int64_t group, row, lane, lanes, depth; ///< row: the group's first row
-  /// Size and number of packed blocks; left: byte offset of the packed lanes.
+  /// `blockLanes`: lanes per packed block. `blocks`: number of blocks. `left`: byte offset of this
+  /// slice's packed left operand in the shared scratch memory.
   int64_t blockLanes, blocks, left;
 };
 
 /// Unit of work: a range of a part's lane blocks, multiplied by a range of columns.
-struct Unit {
-  const Part *part;
+struct WorkUnit {
+  const GroupSlice *part;
   int64_t block, blocks, column, columns;
 };
 
-class Call : public runtime::LibraryCall {
+class GroupedMatmulCall : public runtime::LibraryCall {
 public:
-  Call(const Grouped &described, const KernelConfig &config, int threads);
+  GroupedMatmulCall(const Grouped &described, const KernelConfig &config, int threads);
   void execute(void *const *buffers, const runtime::CallContext &context) override;
   std::string implementation() const override { return config.name; }
   uint64_t scratchBytes() const override {
@@ -63,12 +64,12 @@ private:
 
   bool isNarrow() const { return g.dtype == DType::BF16; }
   bool readsInPlace() const {
-    return g.matrices == Matrices::Columns && readsColumns(config, g.dtype, g.k, g.n);
+    return g.matrices == Matrices::Columns && canReadColumnsInPlace(config, g.dtype, g.k, g.n);
   }
   int64_t steps(int64_t depth) const { return blocksOf(depth, config.depth); }
   /// leftBlock() and rightBlock() return the size in bytes of a packed block of left lanes and of
   /// right columns.
-  int64_t leftBlock(const Part &part) const {
+  int64_t leftBlock(const GroupSlice &part) const {
     return steps(part.depth) * (config.leftBytes / config.rows * part.blockLanes);
   }
   int64_t rightBlock(int64_t depth) const { return steps(depth) * config.rightBytes; }
@@ -80,7 +81,8 @@ private:
   int64_t leftBytes = 0, rightBytes = 0, outBytes = 0, perThread = 0;
 };
 
-Call::Call(const Grouped &described, const KernelConfig &given, int threads)
+GroupedMatmulCall::GroupedMatmulCall(const Grouped &described, const KernelConfig &given,
+                                     int threads)
     : g(described), config(given), threads(std::max(1, threads)) {
   const int64_t some = std::min(g.groups, g.rows); ///< maximum number of non-empty groups
   const int64_t deepest = g.isGradient ? g.rows : g.k;
@@ -100,14 +102,14 @@ Call::Call(const Grouped &described, const KernelConfig &given, int threads)
   if (readsInPlace())
     return;
   if (g.matrices != Matrices::Packed)
-    rightBytes = upTo(std::max(runtime::nearBytes() / 2, rightBlock(deepest)), 64);
+    rightBytes = upTo(std::max(runtime::getPrivateCacheBytes() / 2, rightBlock(deepest)), 64);
   if (isNarrow())
     outBytes = config.rows * kColumnsAtOnce * int64_t(sizeof(float));
   perThread = rightBytes + outBytes;
 }
 
-struct Call::Run {
-  const Call &call;
+struct GroupedMatmulCall::Run {
+  const GroupedMatmulCall &call;
   const Grouped &g = call.g;
   const KernelConfig &config = call.config;
   void *const *buffers;
@@ -115,7 +117,7 @@ struct Call::Run {
   int threads;
   std::vector<int64_t> borders; ///< first row of each group, then the end of the last group
 
-  Run(const Call &call, void *const *buffers, const runtime::CallContext &context)
+  Run(const GroupedMatmulCall &call, void *const *buffers, const runtime::CallContext &context)
       : call(call), buffers(buffers), shared(static_cast<char *>(context.scratch)),
         own(shared + call.leftBytes), threads(std::max(1, std::min(call.threads, context.threads))),
         borders(g.borders(buffers[2])) {}
@@ -127,16 +129,16 @@ private:
     return borders[size_t(group) + 1] - borders[size_t(group)];
   }
   void clear(int64_t element, int64_t count) const;
-  Part partOf(int64_t group, int64_t lane, int64_t lanes, int64_t left) const;
-  void round(std::vector<Part> &parts) const;
-  template <typename Body> void share(const std::vector<Unit> &units, const Body &body) const;
-  void packLeft(const Unit &unit) const;
-  std::vector<Unit> unitsOf(const std::vector<Part> &parts) const;
-  const char *rightOf(const Unit &unit, char *own) const;
-  int64_t placeOf(const Unit &unit, int64_t block) const;
-  Prefetch aheadOf(const Unit &unit, const Unit *next) const;
-  void multiply(const Unit &unit, const Unit *next, char *own) const;
-  void multiplyInPlace(const Unit &unit) const;
+  GroupSlice partOf(int64_t group, int64_t lane, int64_t lanes, int64_t left) const;
+  void round(std::vector<GroupSlice> &parts) const;
+  template <typename Body> void share(const std::vector<WorkUnit> &units, const Body &body) const;
+  void packLeft(const WorkUnit &unit) const;
+  std::vector<WorkUnit> unitsOf(const std::vector<GroupSlice> &parts) const;
+  const char *rightOf(const WorkUnit &unit, char *own) const;
+  int64_t placeOf(const WorkUnit &unit, int64_t block) const;
+  Prefetch aheadOf(const WorkUnit &unit, const WorkUnit *next) const;
+  void multiply(const WorkUnit &unit, const WorkUnit *next, char *own) const;
+  void multiplyInPlace(const WorkUnit &unit) const;
 
   /// Calls body with a value of the operands' element type: float, or uint16_t for bf16.
   template <typename Body> void typed(const Body &body) const {
@@ -145,7 +147,7 @@ private:
 };
 
 /// Sets `count` elements of the result, beginning with `element`, to 0.
-void Call::Run::clear(int64_t element, int64_t count) const {
+void GroupedMatmulCall::Run::clear(int64_t element, int64_t count) const {
   const auto size = static_cast<int64_t>(dtypeBytes(g.dtype));
   char *to = static_cast<char *>(buffers[3]) + element * size;
   runtime::parallelFor(threads, count * size, 1 << 20, [&](int64_t begin, int64_t end, int) {
@@ -153,8 +155,9 @@ void Call::Run::clear(int64_t element, int64_t count) const {
   });
 }
 
-Part Call::Run::partOf(int64_t group, int64_t lane, int64_t lanes, int64_t left) const {
-  Part part{};
+GroupSlice GroupedMatmulCall::Run::partOf(int64_t group, int64_t lane, int64_t lanes,
+                                          int64_t left) const {
+  GroupSlice part{};
   part.group = group;
   part.row = borders[size_t(group)];
   part.lane = lane;
@@ -167,8 +170,8 @@ Part Call::Run::partOf(int64_t group, int64_t lane, int64_t lanes, int64_t left)
   return part;
 }
 
-void Call::Run::all() {
-  std::vector<Part> parts;
+void GroupedMatmulCall::Run::all() {
+  std::vector<GroupSlice> parts;
   if (g.isGradient) {
     for (int64_t group = 0; group < g.groups; ++group)
       if (rowsOf(group) == 0)
@@ -207,35 +210,36 @@ void Call::Run::all() {
 }
 
 /// Packs the left operands of the parts, multiplies them by the right operands, and clears `parts`.
-void Call::Run::round(std::vector<Part> &parts) const {
+void GroupedMatmulCall::Run::round(std::vector<GroupSlice> &parts) const {
   if (parts.empty() || g.n == 0)
     return parts.clear();
   int64_t blocks = 0;
-  for (const Part &part : parts)
+  for (const GroupSlice &part : parts)
     blocks += part.blocks;
   const int64_t together = std::clamp<int64_t>(blocks / (2 * threads), 1, kBlocksTogether);
-  std::vector<Unit> packs;
-  for (const Part &part : parts)
+  std::vector<WorkUnit> packs;
+  for (const GroupSlice &part : parts)
     for (int64_t block = 0; block < part.blocks; block += together)
       packs.push_back({&part, block, std::min(together, part.blocks - block), 0, 0});
-  share(packs, [&](const Unit &unit, const Unit *, char *) { packLeft(unit); });
-  std::vector<Unit> units = unitsOf(parts);
-  share(units, [&](const Unit &unit, const Unit *next, char *own) { multiply(unit, next, own); });
+  share(packs, [&](const WorkUnit &unit, const WorkUnit *, char *) { packLeft(unit); });
+  std::vector<WorkUnit> units = unitsOf(parts);
+  share(units,
+        [&](const WorkUnit &unit, const WorkUnit *next, char *own) { multiply(unit, next, own); });
   parts.clear();
 }
 
 /// Calls body(unit, the thread's next unit or null, the thread's scratch memory) for all units, in
 /// shares of equal cost.
 template <typename Body>
-void Call::Run::share(const std::vector<Unit> &units, const Body &body) const {
-  auto costOf = [](const Unit &unit) {
+void GroupedMatmulCall::Run::share(const std::vector<WorkUnit> &units, const Body &body) const {
+  auto costOf = [](const WorkUnit &unit) {
     const int64_t lanes = unit.blocks * unit.part->blockLanes;
     // A unit without columns only packs, at the same cost for each element of the left operand.
     return unit.part->depth *
            (unit.columns ? unit.columns * (lanes + kRowsOfMatrix) : lanes * kRowsOfMatrix);
   };
   int64_t total = 0;
-  for (const Unit &unit : units)
+  for (const WorkUnit &unit : units)
     total += costOf(unit);
   const int64_t team = std::clamp<int64_t>(total / kFewProducts, 1, threads);
   std::vector<size_t> begins(size_t(team) + 1, units.size());
@@ -257,8 +261,8 @@ void Call::Run::share(const std::vector<Unit> &units, const Body &body) const {
   });
 }
 
-void Call::Run::packLeft(const Unit &unit) const {
-  const Part &part = *unit.part;
+void GroupedMatmulCall::Run::packLeft(const WorkUnit &unit) const {
+  const GroupSlice &part = *unit.part;
   const int64_t lane = part.lane + unit.block * part.blockLanes,
                 lanes = std::min(unit.blocks * part.blockLanes, part.lane + part.lanes - lane);
   KernelConfig packing = config;
@@ -281,13 +285,13 @@ void Call::Run::packLeft(const Unit &unit) const {
 
 /// Splits the parts into units whose right panel stays in the L2 cache, with nearly equal work for
 /// all threads.
-std::vector<Unit> Call::Run::unitsOf(const std::vector<Part> &parts) const {
+std::vector<WorkUnit> GroupedMatmulCall::Run::unitsOf(const std::vector<GroupSlice> &parts) const {
   const int64_t all = blocksOf(g.n, config.columns);
   // The cache must hold two prepacked panels: the current one and the prefetched next one.
-  const int64_t room = runtime::nearBytes() / (g.matrices == Matrices::Packed ? 4 : 2);
+  const int64_t room = runtime::getPrivateCacheBytes() / (g.matrices == Matrices::Packed ? 4 : 2);
   const int64_t wanted = threads > 1 ? blocksOf(4 * threads, int64_t(parts.size())) : 1;
-  std::vector<Unit> units;
-  for (const Part &part : parts) {
+  std::vector<WorkUnit> units;
+  for (const GroupSlice &part : parts) {
     const int64_t most =
         std::clamp<int64_t>(room / call.rightBlock(part.depth), 1, kColumnsAtOnce / config.columns);
     const int64_t panels = std::min(all, std::max(blocksOf(all, most), wanted)),
@@ -305,8 +309,8 @@ std::vector<Unit> Call::Run::unitsOf(const std::vector<Part> &parts) const {
 
 /// Returns the packed columns of the unit's right operand. Packs them into `own` unless they are
 /// prepacked.
-const char *Call::Run::rightOf(const Unit &unit, char *own) const {
-  const Part &part = *unit.part;
+const char *GroupedMatmulCall::Run::rightOf(const WorkUnit &unit, char *own) const {
+  const GroupSlice &part = *unit.part;
   if (g.matrices == Matrices::Packed)
     return static_cast<const char *>(buffers[1]) +
            (part.group * blocksOf(g.n, config.columns) + unit.column / config.columns) *
@@ -328,8 +332,8 @@ const char *Call::Run::rightOf(const Unit &unit, char *own) const {
 }
 
 /// Returns the offset in dst of the first result of block `block`, in elements.
-int64_t Call::Run::placeOf(const Unit &unit, int64_t block) const {
-  const Part &part = *unit.part;
+int64_t GroupedMatmulCall::Run::placeOf(const WorkUnit &unit, int64_t block) const {
+  const GroupSlice &part = *unit.part;
   const int64_t row = part.lane + block * part.blockLanes + (g.isGradient ? part.group * g.k : 0);
   return row * g.n + unit.column;
 }
@@ -337,10 +341,10 @@ int64_t Call::Run::placeOf(const Unit &unit, int64_t block) const {
 /// Returns the memory range of packed columns to prefetch. With a single block of rows, these are
 /// the unit's own columns, shortly before they are used. Otherwise they are the next unit's
 /// columns, prefetched while all rows of this unit are multiplied.
-Prefetch Call::Run::aheadOf(const Unit &unit, const Unit *next) const {
+Prefetch GroupedMatmulCall::Run::aheadOf(const WorkUnit &unit, const WorkUnit *next) const {
   constexpr int64_t kLine = 64, kBefore = 16384;
   const bool isOnce = unit.blocks == 1;
-  const Unit *of = isOnce ? &unit : next;
+  const WorkUnit *of = isOnce ? &unit : next;
   Prefetch ahead;
   if (!of || (of == next && of->part == unit.part && of->column == unit.column))
     return ahead;
@@ -350,10 +354,10 @@ Prefetch Call::Run::aheadOf(const Unit &unit, const Unit *next) const {
   return ahead;
 }
 
-void Call::Run::multiplyInPlace(const Unit &unit) const {
-  const Part &part = *unit.part;
+void GroupedMatmulCall::Run::multiplyInPlace(const WorkUnit &unit) const {
+  const GroupSlice &part = *unit.part;
   const int64_t block = call.leftBlock(part);
-  InPlaceProduct args;
+  InPlaceMatmul args;
   args.left = shared + part.left + unit.block * block;
   args.stride = block;
   args.right = static_cast<const uint16_t *>(buffers[1]) + (part.group * g.n + unit.column) * g.k;
@@ -365,13 +369,13 @@ void Call::Run::multiplyInPlace(const Unit &unit) const {
   config.multiplyInPlace(args);
 }
 
-void Call::Run::multiply(const Unit &unit, const Unit *next, char *own) const {
+void GroupedMatmulCall::Run::multiply(const WorkUnit &unit, const WorkUnit *next, char *own) const {
   if (call.readsInPlace())
     return multiplyInPlace(unit);
-  const Part &part = *unit.part;
+  const GroupSlice &part = *unit.part;
   const int64_t steps = call.steps(part.depth);
   const char *right = rightOf(unit, own);
-  Panel panel;
+  PanelArguments panel;
   panel.parts = config.parts;
   panel.blockRows = part.blockLanes;
   panel.leftStride = call.leftBlock(part);
@@ -381,8 +385,9 @@ void Call::Run::multiply(const Unit &unit, const Unit *next, char *own) const {
     panel.ahead = aheadOf(unit, next);
   // Number of steps per pass: if the columns do not fit in the L2 cache over the whole reduction
   // dimension, it is summed in several passes.
-  const int64_t depth = std::max<int64_t>(
-      1, runtime::nearBytes() / 2 / (blocksOf(unit.columns, config.columns) * config.rightBytes));
+  const int64_t depth =
+      std::max<int64_t>(1, runtime::getPrivateCacheBytes() / 2 /
+                               (blocksOf(unit.columns, config.columns) * config.rightBytes));
   auto sumUp = [&](int64_t block, int64_t blocks) {
     panel.rows = std::min(blocks * part.blockLanes, part.lanes - block * part.blockLanes);
     for (int64_t step = 0; step < steps; step += depth) {
@@ -413,7 +418,7 @@ void Call::Run::multiply(const Unit &unit, const Unit *next, char *own) const {
   }
 }
 
-void Call::execute(void *const *buffers, const runtime::CallContext &context) {
+void GroupedMatmulCall::execute(void *const *buffers, const runtime::CallContext &context) {
   Run(*this, buffers, context).all();
 }
 
@@ -429,12 +434,12 @@ std::unique_ptr<runtime::LibraryCall> makeGrouped(const json &desc, const Kernel
   if (g.dtype != DType::F32 && !(g.dtype == DType::BF16 && config.narrow))
     runtime::fail(config.name, ": grouped product: required: operands of f32",
                   config.narrow ? " or bf16" : "");
-  describe::Buffers given(buffers, name);
+  describe::BufferChecker given(buffers, name);
   g.check(given, config.packedBytes(g.k, g.n));
-  return std::make_unique<Call>(g, config, threads);
+  return std::make_unique<GroupedMatmulCall>(g, config, threads);
 }
 
-bool readsColumns(const KernelConfig &config, DType dtype, int64_t k, int64_t n) {
+bool canReadColumnsInPlace(const KernelConfig &config, DType dtype, int64_t k, int64_t n) {
   return config.multiplyInPlace && dtype == DType::BF16 && k % config.depth == 0 &&
          n % config.columns == 0;
 }

@@ -16,7 +16,8 @@ std::unique_ptr<runtime::LibraryCall> makeGrouped(const nlohmann::json &desc,
 
 /// Returns true if the kernel reads transposed matrices ("columns") in place, because packing them
 /// would not be faster. The matrices must be bf16 and consist of whole blocks.
-DLC_EXPORT bool readsColumns(const KernelConfig &config, DType dtype, int64_t k, int64_t n);
+DLC_EXPORT bool canReadColumnsInPlace(const KernelConfig &config, DType dtype, int64_t k,
+                                      int64_t n);
 
 /// Packs `groups` contiguous matrices of [k, n] (if `transposed`: of [n, k]) into the layout of the
 /// grouped matmul. Each packed matrix takes config.packedBytes(k, n) bytes.

@@ -9,13 +9,13 @@ namespace dlc::products {
 
 using runtime::fail;
 
-Operands::Operands(Product described, std::span<const runtime::BufferInfo> buffers)
+Operands::Operands(MatmulDesc described, std::span<const runtime::BufferInfo> buffers)
     : product(std::move(described)) {
   if (!product.config.isHere())
     fail(product.config.name, ": this processor lacks the instructions that this kernel uses");
   for (int64_t size : product.batch)
     count *= size;
-  describe::Buffers given(buffers, "product");
+  describe::BufferChecker given(buffers, "product");
   product.check(given, product.config.packedBytes(product.k, product.n));
   given.end();
 }

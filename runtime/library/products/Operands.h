@@ -20,11 +20,11 @@ class Operands {
 public:
   /// Checks that this machine supports the kernel and that the buffers match the description.
   /// Throws dlc::Error.
-  Operands(Product described, std::span<const runtime::BufferInfo> buffers);
+  Operands(MatmulDesc described, std::span<const runtime::BufferInfo> buffers);
 
   One at(int64_t index, void *const *buffers) const;
 
-  Product product;
+  MatmulDesc product;
   int64_t count = 1; ///< number of matmuls in the batch
 };
 

@@ -14,15 +14,15 @@ namespace dlc::products {
 using simd::Epilogue;
 using simd::kMaxPosts;
 using simd::Matrix;
-using simd::Post;
-using simd::PostKind;
+using simd::PostOp;
+using simd::PostOpKind;
 using simd::Prologue;
 
 /// Memory row and column of the first packed element of an operand with a prologue. If `across` is
 /// set, memory columns are the operand's lanes, otherwise its reduction dimension (depth). With
 /// `across`, `sums` receives the sum of each column's changed elements, beginning with the first
 /// packed column. The sums start at 0 if `isFirst` is set; otherwise they accumulate.
-struct Place {
+struct PackPosition {
   const Prologue *prologue = nullptr;
   int64_t row = 0, column = 0;
   bool across = false, isFirst = true;
@@ -46,7 +46,7 @@ struct Prefetch {
 /// the epilogue only adds to dst; then every pass starts its sums at 0 and applies the epilogue.
 /// Vector kernels prefetch a part of `ahead` into the L2 cache with each block. If `streams` is
 /// set, the right operand is read once, from memory.
-struct Panel {
+struct PanelArguments {
   const char *left = nullptr, *right = nullptr;
   int64_t leftStride = 0, rightStride = 0, steps = 0;
   float *dst = nullptr;
@@ -63,7 +63,7 @@ struct Panel {
 /// of bf16 bit patterns. The left operand's rows are packed in the layout of packed columns, with a
 /// stride of `stride` bytes between two blocks. The right operand has contiguous columns of `depth`
 /// elements each.
-struct InPlaceProduct {
+struct InPlaceMatmul {
   const char *left = nullptr;
   int64_t stride = 0;
   const uint16_t *right = nullptr;
@@ -74,8 +74,8 @@ struct InPlaceProduct {
 
 /// One level of Strassen's algorithm in Winograd's form: 7 matmuls of quarters instead of 8. A
 /// packed block has a slot for each of these matmuls. The quarters are packed into 4 slots, from
-/// which Strassen::left and Strassen::right compute all 7. The tables give a quarter's slot by its
-/// half of the lanes and its half of the reduction dimension.
+/// which StrassenTable::left and StrassenTable::right compute all 7. The tables give a quarter's
+/// slot by its half of the lanes and its half of the reduction dimension.
 constexpr int kStrassenSlots = 7;
 constexpr int kStrassenLeft[2][2] = {{0, 1}, {3, 4}};
 constexpr int kStrassenRight[2][2] = {{0, 1}, {3, 6}};
@@ -97,7 +97,7 @@ using Narrow = void (*)(const float *from, int64_t count, uint16_t *to);
 using Sums = void (*)(const float *packed, int64_t lanes, int64_t depths, int64_t width,
                       int64_t between, bool more, float *sums);
 
-struct Strassen {
+struct StrassenTable {
   Pack pack;
   Sums sums;
   /// Minimum number of rows of a block of the left operand. The last block may have fewer rows than
@@ -110,7 +110,7 @@ struct Strassen {
   /// Computes the 4 quarters of dst, in row-major order, from the packed operands. The packed data
   /// and the strides are those of the first quarter, which is the largest. Each block of `left` and
   /// `right` has 7 slots.
-  void (*multiply)(const Panel (&quarters)[4], const Epilogue &);
+  void (*multiply)(const PanelArguments (&quarters)[4], const Epilogue &);
 };
 
 } // namespace dlc::products

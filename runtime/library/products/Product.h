@@ -30,17 +30,18 @@ struct DLC_EXPORT KernelConfig {
   bool anyRows = false;       ///< blocks of a left operand may have fewer than `rows` rows
   int64_t fewColumns = 0;     ///< maximum number of columns for which left rows are read in place
   bool (*isHere)() = nullptr; ///< returns true if this machine supports the configuration
-  void (*packLeft)(const KernelConfig &, const Operand &, const Place &, void *to) = nullptr;
-  void (*packRight)(const KernelConfig &, const Operand &, const Place &, void *to) = nullptr;
+  void (*packLeft)(const KernelConfig &, const Operand &, const PackPosition &, void *to) = nullptr;
+  void (*packRight)(const KernelConfig &, const Operand &, const PackPosition &,
+                    void *to) = nullptr;
   /// Packing functions for bf16 operands, or null if the configuration does not support bf16.
   /// `narrow` rounds f32 sums to bf16.
   void (*packLeftNarrow)(const KernelConfig &, const NarrowOperand &, void *to) = nullptr;
   void (*packRightNarrow)(const KernelConfig &, const NarrowOperand &, void *to) = nullptr;
   Narrow narrow = nullptr;
-  void (*multiply)(const Panel &, const Epilogue &) = nullptr;
-  void (*multiplyInPlace)(const InPlaceProduct &) =
-      nullptr;                        ///< requires full column blocks and full steps
-  const Strassen *strassen = nullptr; ///< null if Strassen's algorithm is not supported
+  void (*multiply)(const PanelArguments &, const Epilogue &) = nullptr;
+  void (*multiplyInPlace)(const InPlaceMatmul &) =
+      nullptr;                             ///< requires full column blocks and full steps
+  const StrassenTable *strassen = nullptr; ///< null if Strassen's algorithm is not supported
   void (*enter)() = nullptr, (*leave)() = nullptr; ///< before and after a thread's multiply calls
 
   /// Returns the size of a packed right operand of shape [k, n], in bytes.
@@ -59,12 +60,12 @@ inline int64_t blocksOf(int64_t n, int64_t unit) { return (n + unit - 1) / unit;
 /// prologue's sums. If k > kSummedDepth, a "sum" must be the only post-op, with a scale of 1.
 /// "strassen" selects Strassen's algorithm on vectors (Strassen.cpp), which requires that there is
 /// no batch and that no operand is prepacked.
-struct DLC_EXPORT Product : describe::Product {
+struct DLC_EXPORT MatmulDesc : describe::MatmulDesc {
   KernelConfig config;
   bool isStrassen = false;
 
   /// Parses the description of a matmul that runs with the kernels of `config`. Throws dlc::Error.
-  static Product parse(const nlohmann::json &desc, const KernelConfig &config);
+  static MatmulDesc parse(const nlohmann::json &desc, const KernelConfig &config);
 };
 
 /// Minimum number of rows for Strassen's algorithm. With fewer rows, the blocks of each half may

@@ -10,7 +10,7 @@ std::unique_ptr<runtime::LibraryCall> makeBlocked(Operands operands, int threads
 std::unique_ptr<runtime::LibraryCall> makeStrassen(Operands operands, int threads);
 
 /// Throws dlc::Error if the matmul cannot use Strassen's algorithm.
-void checkStrassen(const Product &product);
+void checkStrassen(const MatmulDesc &product);
 
 } // namespace dlc::products
 

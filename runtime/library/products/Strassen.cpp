@@ -28,14 +28,14 @@ constexpr int64_t kDepth = 384, kRows = 2048, kColumns = 128;
 
 /// Size of an operand's first half: lanes and elements of the reduction dimension. The second half
 /// may be smaller.
-struct Halves {
+struct HalfSizes {
   int64_t lanes = 0, depth = 0;
 };
 
-Halves leftHalves(int64_t m, int64_t k) { return {blocksOf(m, 2), blocksOf(k, 2)}; }
+HalfSizes leftHalves(int64_t m, int64_t k) { return {blocksOf(m, 2), blocksOf(k, 2)}; }
 /// Returns the size of the right operand's first half. It is a multiple of the column block, so
 /// that the second half of dst's columns begins with a full block.
-Halves rightHalves(const KernelConfig &config, int64_t k, int64_t n) {
+HalfSizes computeRightHalves(const KernelConfig &config, int64_t k, int64_t n) {
   return {upTo(blocksOf(n, 2), config.columns), blocksOf(k, 2)};
 }
 
@@ -45,9 +45,9 @@ int64_t stepsAtOnce(int64_t depth) { return blocksOf(depth, blocksOf(depth, kDep
 
 /// Part of an operand that is packed at a time: a range of lane blocks of both halves, over a range
 /// of the reduction dimension.
-struct Piece {
+struct PackPiece {
   const Operand &whole;
-  Halves half;
+  HalfSizes half;
   /// Lanes of a block; first lane and blocks of the first half.
   int64_t width = 0, first = 0, blocks = 0;
   int64_t step = 0, steps = 0; ///< depth blocks, counted in the first half of the depth
@@ -58,7 +58,7 @@ constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
 
 /// Packs a piece into 7 slots per block. `near` is the number of bytes that stay in the core's
 /// cache between packing the quarters and computing their sums.
-void packPiece(const KernelConfig &config, const Piece &piece, bool isLeft, int64_t near,
+void packPiece(const KernelConfig &config, const PackPiece &piece, bool isLeft, int64_t near,
                char *to) {
   const Operand &whole = piece.whole;
   const int64_t width = piece.width, slot = piece.steps * width * kFloat,
@@ -89,9 +89,9 @@ void packPiece(const KernelConfig &config, const Piece &piece, bool isLeft, int6
   }
 }
 
-class Call : public runtime::LibraryCall {
+class StrassenCall : public runtime::LibraryCall {
 public:
-  Call(Operands given, int threads);
+  StrassenCall(Operands given, int threads);
   void execute(void *const *buffers, const runtime::CallContext &context) override;
   std::string implementation() const override {
     return std::string("strassen") + std::strchr(config.name, ':');
@@ -118,22 +118,23 @@ private:
   void runUnit(const Slab &slab, const Unit &unit, const char *packed, char *own) const;
 
   Operands operands;
-  const Product &product;
+  const MatmulDesc &product;
   const KernelConfig &config;
   int threads = 1;
   bool isOfLeft = false; ///< the prologue's sums are over the left operand, not the right one
-  Halves left, right;
+  HalfSizes left, right;
   int64_t rowsAtOnce = 0, columnsAtOnce = 0; ///< rows of a slab and columns of a panel, in blocks
   int64_t near = 0, shared = 0, perThread = 0;
 };
 
-Call::Call(Operands given, int threads)
+StrassenCall::StrassenCall(Operands given, int threads)
     : operands(std::move(given)), product(operands.product), config(product.config),
       threads(std::max(1, threads)), isOfLeft(product.change && product.change->isOfLeft),
-      left(leftHalves(product.m, product.k)), right(rightHalves(config, product.k, product.n)) {
+      left(leftHalves(product.m, product.k)),
+      right(computeRightHalves(config, product.k, product.n)) {
   int64_t steps = stepsAtOnce(left.depth), rows = blocksOf(left.lanes, config.rows);
   // A panel's slots take half of a core's L2 cache.
-  near = runtime::nearBytes() / 2;
+  near = runtime::getPrivateCacheBytes() / 2;
   columnsAtOnce = std::clamp(near / (kStrassenSlots * steps * config.rightBytes), int64_t(1),
                              kColumns / config.columns);
   rowsAtOnce = std::min(rows, blocksOf(kRows, config.rows));
@@ -145,7 +146,8 @@ Call::Call(Operands given, int threads)
 /// blocks. The remaining column blocks are divided by rows between threads if that shortens the
 /// longest share.
 template <typename Body>
-void Call::forUnits(const Slab &slab, int64_t thread, int64_t team, const Body &body) const {
+void StrassenCall::forUnits(const Slab &slab, int64_t thread, int64_t team,
+                            const Body &body) const {
   const int64_t all = blocksOf(right.lanes, config.columns), each = all / team, rest = all % team;
   for (int64_t done = 0; done < each; done += columnsAtOnce)
     body(Unit{thread * each + done, std::min(columnsAtOnce, each - done), 0, slab.blocks});
@@ -161,7 +163,7 @@ void Call::forUnits(const Slab &slab, int64_t thread, int64_t team, const Body &
   }
 }
 
-void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *to) const {
+void StrassenCall::packRows(const Slab &slab, int64_t begin, int64_t end, char *to) const {
   Operand whole{slab.one.a, product.aStrides[0], product.aStrides[1], product.m, product.k};
   // The last block has only as many rows as needed, since rows after the end of a half are not
   // multiplied.
@@ -179,10 +181,11 @@ void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *to) cons
   pack(std::max(begin, full), end, std::max(left.lanes % config.rows, config.strassen->minRows));
 }
 
-void Call::runUnit(const Slab &slab, const Unit &unit, const char *packed, char *own) const {
+void StrassenCall::runUnit(const Slab &slab, const Unit &unit, const char *packed,
+                           char *own) const {
   const int64_t column = unit.column * config.columns;
   const int64_t firstRow = (slab.block + unit.row) * config.rows, dstRow = product.dstStrides[0];
-  Panel panel;
+  PanelArguments panel;
   panel.blockRows = config.rows;
   panel.steps = slab.steps;
   panel.leftStride = kStrassenSlots * slab.steps * config.leftBytes;
@@ -199,9 +202,9 @@ void Call::runUnit(const Slab &slab, const Unit &unit, const char *packed, char 
             {whole, right, config.columns, column, unit.columns, slab.step, slab.steps, sums},
             false, near, own);
   panel.right = own;
-  Panel quarters[4];
+  PanelArguments quarters[4];
   for (int64_t quarter = 0; quarter < 4; ++quarter) {
-    Panel &to = quarters[quarter] = panel;
+    PanelArguments &to = quarters[quarter] = panel;
     to.firstRow = quarter / 2 * left.lanes + firstRow;
     to.firstColumn = quarter % 2 * right.lanes + column;
     int64_t height = std::min(unit.rows * config.rows, left.lanes - firstRow);
@@ -213,7 +216,7 @@ void Call::runUnit(const Slab &slab, const Unit &unit, const char *packed, char 
   config.strassen->multiply(quarters, slab.one.epilogue);
 }
 
-void Call::execute(void *const *buffers, const runtime::CallContext &context) {
+void StrassenCall::execute(void *const *buffers, const runtime::CallContext &context) {
   auto *scratch = static_cast<char *>(context.scratch);
   One one = operands.at(0, buffers);
   int64_t steps = stepsAtOnce(left.depth), rows = blocksOf(left.lanes, config.rows);
@@ -237,12 +240,12 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 
 } // namespace
 
-void checkStrassen(const Product &product) {
+void checkStrassen(const MatmulDesc &product) {
   const KernelConfig &config = product.config;
   if (!config.strassen || !product.batch.empty() || product.isPacked)
     fail("product: Strassen's algorithm requires vector kernels, unpacked operands and no batch");
   // These limits make every half non-empty and give blocks of rows a size that has a kernel.
-  int64_t half = rightHalves(config, product.k, product.n).lanes;
+  int64_t half = computeRightHalves(config, product.k, product.n).lanes;
   if (product.m < kStrassenRows || product.n <= half || product.k < 2)
     fail("product: Strassen's algorithm requires at least ", kStrassenRows, " rows and ",
          config.columns + 1, " columns, and a depth of 2; found ", product.m, ", ", product.n, ", ",
@@ -250,7 +253,7 @@ void checkStrassen(const Product &product) {
 }
 
 std::unique_ptr<runtime::LibraryCall> makeStrassen(Operands operands, int threads) {
-  return std::make_unique<Call>(std::move(operands), threads);
+  return std::make_unique<StrassenCall>(std::move(operands), threads);
 }
 
 } // namespace dlc::products

@@ -16,7 +16,7 @@ namespace {
 /// Calls `each` with the activation as a function on vectors, so that the loop in `each` is
 /// specialized for each activation. NaN stays NaN.
 template <int V, typename Each>
-DLC_INLINE void withActivation(Activation which, float alpha, float beta, const Each &each) {
+DLC_INLINE void dispatchActivation(Activation which, float alpha, float beta, const Each &each) {
   switch (which) {
   case Activation::Relu:
     // A slope of 0 must not be multiplied: -inf times 0 is NaN.
@@ -24,7 +24,7 @@ DLC_INLINE void withActivation(Activation which, float alpha, float beta, const 
       return each([](Vec<V> v) { return v <= 0.0f ? Vec<V>{} : v; });
     return each([=](Vec<V> v) { return v < 0.0f ? v * alpha : v; });
   case Activation::Clip:
-    return each([=](Vec<V> v) { return between<V>(alpha, v, beta); });
+    return each([=](Vec<V> v) { return clampLanes<V>(alpha, v, beta); });
   case Activation::Linear:
     return each([=](Vec<V> v) { return v * alpha + beta; });
   case Activation::Square:
@@ -38,7 +38,7 @@ DLC_INLINE void withActivation(Activation which, float alpha, float beta, const 
   case Activation::Logistic:
     return each([](Vec<V> v) { return logistic<V>(v); });
   case Activation::Tanh:
-    return each([](Vec<V> v) { return tanhOf<V>(v); });
+    return each([](Vec<V> v) { return computeTanh<V>(v); });
   case Activation::GeluErf:
     return each([](Vec<V> v) { return geluErf<V>(v); });
   case Activation::GeluTanh:
@@ -46,7 +46,7 @@ DLC_INLINE void withActivation(Activation which, float alpha, float beta, const 
   case Activation::Swish:
     return each([=](Vec<V> v) { return v * logistic<V>(v * alpha); });
   case Activation::HardSwish:
-    return each([=](Vec<V> v) { return v * between<V>(0, v * alpha + beta, 1); });
+    return each([=](Vec<V> v) { return v * clampLanes<V>(0, v * alpha + beta, 1); });
   }
 }
 

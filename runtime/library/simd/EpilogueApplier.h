@@ -13,7 +13,7 @@ namespace dlc::simd {
 namespace {
 
 /// Destination of a block of results, and the block's first row and column in the whole result.
-struct Results {
+struct ResultBlock {
   float *to;
   int64_t row; ///< stride between two rows, in elements
   int64_t firstRow, firstColumn;
@@ -43,9 +43,10 @@ template <int V> struct EpilogueApplier {
 
   /// Stores the sums as results. If `adds` is set, the old results are added first. If there is an
   /// epilogue, it is applied before the store.
-  [[gnu::noinline]] static void finish(const SumBlock &block, const Results &results,
+  [[gnu::noinline]] static void finish(const SumBlock &block, const ResultBlock &results,
                                        const Epilogue *epilogue, bool adds) {
-    if (epilogue && epilogue->count == 1 && epilogue->posts[0].kind == PostKind::Activate && !adds)
+    if (epilogue && epilogue->count == 1 && epilogue->posts[0].kind == PostOpKind::Activate &&
+        !adds)
       return activate(*epilogue, block, results);
     if (adds)
       block.with(results.to, results.row, 1, [](Vec<V> v, Vec<V> old) { return v + old; });
@@ -64,18 +65,18 @@ template <int V> struct EpilogueApplier {
 
 private:
   DLC_INLINE static Vec<V> biasOf(const Epilogue &epilogue, const SumBlock &block,
-                                  const Results &results) {
+                                  const ResultBlock &results) {
     return epilogue.bias ? loadFirst<V>(epilogue.bias + results.firstColumn, block.count)
                          : Vec<V>{};
   }
 
   /// Fast path for an epilogue whose only post-op is an activation: one pass over the sums.
   DLC_INLINE static void activate(const Epilogue &epilogue, const SumBlock &block,
-                                  const Results &results) {
-    const Post &post = epilogue.posts[0];
+                                  const ResultBlock &results) {
+    const PostOp &post = epilogue.posts[0];
     const Vec<V> bias = biasOf(epilogue, block, results);
     const float scale = epilogue.scale;
-    withActivation<V>(post.activation, post.alpha, post.beta, [&](const auto &function) {
+    dispatchActivation<V>(post.activation, post.alpha, post.beta, [&](const auto &function) {
       for (int64_t r = 0; r < block.rows; ++r)
         storeFirst<V>(results.to + r * results.row, block.count,
                       function(load<V>(block.sums + r * block.sumRow) * scale + bias));
@@ -84,7 +85,7 @@ private:
 
   /// Applies one post-op to all rows before the next post-op, so that the rows' instruction
   /// latencies overlap.
-  static void apply(const Post &post, const SumBlock &block, const Results &results) {
+  static void apply(const PostOp &post, const SumBlock &block, const ResultBlock &results) {
     auto withOperand = [&](const auto &change) __attribute__((always_inline)) {
       const Matrix &operand = post.operand;
       block.with(operand.data + results.firstRow * operand.row +
@@ -92,22 +93,22 @@ private:
                  operand.row, operand.column, change);
     };
     switch (post.kind) {
-    case PostKind::Activate:
-      return withActivation<V>(post.activation, post.alpha, post.beta,
-                               [&](const auto &function) { block.each(function); });
-    case PostKind::Add:
+    case PostOpKind::Activate:
+      return dispatchActivation<V>(post.activation, post.alpha, post.beta,
+                                   [&](const auto &function) { block.each(function); });
+    case PostOpKind::Add:
       return withOperand([](Vec<V> v, Vec<V> y) { return v + y; });
-    case PostKind::Mul:
+    case PostOpKind::Mul:
       return withOperand([](Vec<V> v, Vec<V> y) { return v * y; });
-    case PostKind::Sub:
+    case PostOpKind::Sub:
       return withOperand([](Vec<V> v, Vec<V> y) { return v - y; });
-    case PostKind::LogisticGradient:
+    case PostOpKind::LogisticGradient:
       return withOperand([](Vec<V> v, Vec<V> y) { return v * (y * (1 - y)); });
-    case PostKind::TanhGradient:
+    case PostOpKind::TanhGradient:
       return withOperand([](Vec<V> v, Vec<V> y) { return v * (1 - y * y); });
-    case PostKind::ReluGradient:
+    case PostOpKind::ReluGradient:
       return withOperand([](Vec<V> v, Vec<V> y) { return y > 0.0f ? v : Vec<V>{}; });
-    case PostKind::Sum:
+    case PostOpKind::Sum:
       return block.with(results.to, results.row, 1,
                         [&](Vec<V> v, Vec<V> old) { return v + post.alpha * old; });
     }

@@ -13,7 +13,7 @@ namespace dlc::simd {
 namespace {
 
 /// Clamps x to [least, most]. NaN stays NaN.
-template <int V> DLC_INLINE Vec<V> between(float least, Vec<V> x, float most) {
+template <int V> DLC_INLINE Vec<V> clampLanes(float least, Vec<V> x, float most) {
   x = x < least ? splat<V>(least) : x;
   return x > most ? splat<V>(most) : x;
 }
@@ -32,7 +32,7 @@ template <int V> DLC_INLINE Vec<V> squareRoot(Vec<V> x) {
 /// Returns a / c with an error of two units in the last place; |c| must be between 2^-100 and
 /// 2^100. With 512-bit vectors it uses a reciprocal estimate and a Newton step: those instructions
 /// are pipelined, while a 512-bit division takes the time of a dozen instructions.
-template <int V> DLC_INLINE Vec<V> quotient(Vec<V> a, Vec<V> c) {
+template <int V> DLC_INLINE Vec<V> fastDivide(Vec<V> a, Vec<V> c) {
 #ifdef __AVX512F__
   if constexpr (V == 16) {
     Vec<V> r = Vec<V>(_mm512_rcp14_ps(__m512(c)));
@@ -55,10 +55,10 @@ template <int V> DLC_INLINE Vec<V> powerOfTwo(Ints<V> n) { return Vec<V>((n + 12
 template <int V> DLC_INLINE Vec<V> exponential(Vec<V> x) {
   const Vec<V> magic = splat<V>(0x1.8p23f);
   // The exponent is clamped: beyond these bounds, the f32 result is 0 or infinite.
-  Vec<V> shifted = between<V>(-200, x * 0x1.715476p+0f, 200) + magic;
+  Vec<V> shifted = clampLanes<V>(-200, x * 0x1.715476p+0f, 200) + magic;
   Vec<V> whole = shifted - magic;
   Vec<V> r = x - whole * 0x1.62e400p-1f;
-  r = between<V>(-1, r - whole * 0x1.7f7d1cp-20f, 1);
+  r = clampLanes<V>(-1, r - whole * 0x1.7f7d1cp-20f, 1);
   Vec<V> p = horner<V>(r, splat<V>(1.0f / 720), 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f, 1.0f);
 #ifdef __AVX512F__
   if constexpr (V == 16)
@@ -72,20 +72,20 @@ template <int V> DLC_INLINE Vec<V> exponential(Vec<V> x) {
 
 /// Returns e^-x for x >= 0, and 0 for x above `most`. Above `most`, the caller's results would be
 /// subnormal, and arithmetic with subnormal operands can be a hundred times slower.
-template <int V> DLC_INLINE Vec<V> decay(Vec<V> x, float most) {
-  Vec<V> e = exponential<V>(-between<V>(0, x, most));
+template <int V> DLC_INLINE Vec<V> expNegative(Vec<V> x, float most) {
+  Vec<V> e = exponential<V>(-clampLanes<V>(0, x, most));
   return x > most ? Vec<V>{} : e;
 }
 
 template <int V> DLC_INLINE Vec<V> logistic(Vec<V> x) {
-  Vec<V> e = decay<V>(absolute<V>(x), 87);
-  return quotient<V>(x > 0.0f ? splat<V>(1) : e, 1 + e);
+  Vec<V> e = expNegative<V>(absolute<V>(x), 87);
+  return fastDivide<V>(x > 0.0f ? splat<V>(1) : e, 1 + e);
 }
 
-template <int V> DLC_INLINE Vec<V> tanhOf(Vec<V> x) {
+template <int V> DLC_INLINE Vec<V> computeTanh(Vec<V> x) {
   const Ints<V> signs = Ints<V>{} + INT32_MIN;
   Vec<V> size = absolute<V>(x);
-  Vec<V> e = exponential<V>(-2 * between<V>(0, size, 20)), far = quotient<V>(1 - e, 1 + e);
+  Vec<V> e = exponential<V>(-2 * clampLanes<V>(0, size, 20)), far = fastDivide<V>(1 - e, 1 + e);
   // Near 0 the difference 1 - e cancels, so use the Taylor series of tanh(x) / x.
   Vec<V> s = x * x;
   Vec<V> near =

@@ -56,7 +56,7 @@ alignas(32) constexpr float kTanhTail[kPowers][kPieces] = {
 };
 
 /// Returns row[which & 7] in each vector lane, by a register permutation.
-template <int V> DLC_INLINE Vec<V> pick(const float (&row)[kPieces], Ints<V> which) {
+template <int V> DLC_INLINE Vec<V> lookUpInRegister(const float (&row)[kPieces], Ints<V> which) {
 #ifdef __AVX512F__
   if constexpr (V == 16)
     return Vec<V>(
@@ -66,22 +66,22 @@ template <int V> DLC_INLINE Vec<V> pick(const float (&row)[kPieces], Ints<V> whi
     return Vec<V>(_mm256_permutevar8x32_ps(_mm256_load_ps(row), __m256i(which)));
 }
 
-template <int V> DLC_INLINE Vec<V> withoutTail(const float (&tail)[kPowers][kPieces], Vec<V> x) {
+template <int V> DLC_INLINE Vec<V> computeGelu(const float (&tail)[kPowers][kPieces], Vec<V> x) {
   const Vec<V> magic = splat<V>(0x1.8p23f);
   Vec<V> size = absolute<V>(x);
   size = size > kPieceWidth * (kPieces - 1) ? splat<V>(kPieceWidth * (kPieces - 1)) : size;
   Vec<V> shifted = size * (1 / kPieceWidth) + magic;
   Ints<V> piece = Ints<V>(shifted);
   Vec<V> distance = size - (shifted - magic) * kPieceWidth;
-  Vec<V> sum = pick<V>(tail[kPowers - 1], piece);
+  Vec<V> sum = lookUpInRegister<V>(tail[kPowers - 1], piece);
 #pragma GCC unroll kPowers
   for (int power = kPowers - 2; power >= 0; --power)
-    sum = sum * distance + pick<V>(tail[power], piece);
+    sum = sum * distance + lookUpInRegister<V>(tail[power], piece);
   return (x <= 0.0f ? Vec<V>{} : x) - sum;
 }
 
-template <int V> DLC_INLINE Vec<V> geluErf(Vec<V> x) { return withoutTail<V>(kErfTail, x); }
-template <int V> DLC_INLINE Vec<V> geluTanh(Vec<V> x) { return withoutTail<V>(kTanhTail, x); }
+template <int V> DLC_INLINE Vec<V> geluErf(Vec<V> x) { return computeGelu<V>(kErfTail, x); }
+template <int V> DLC_INLINE Vec<V> geluTanh(Vec<V> x) { return computeGelu<V>(kTanhTail, x); }
 
 } // namespace
 } // namespace dlc::simd

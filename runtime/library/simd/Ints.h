@@ -30,7 +30,7 @@ template <int V> DLC_INLINE Ints<V> loadInts(const uint8_t *from) {
 }
 
 /// Broadcasts four bytes to every 32-bit lane.
-template <int V> DLC_INLINE Ints<V> splatFour(const int8_t *from) {
+template <int V> DLC_INLINE Ints<V> splatFourBytes(const int8_t *from) {
   int32_t four;
   __builtin_memcpy(&four, from, sizeof four);
   return splatInt<V>(four);
@@ -79,7 +79,7 @@ template <int V> DLC_INLINE void storeBytes(void *to, Ints<V> x) {
   }
 }
 
-template <int V> DLC_INLINE int32_t sumOf(Ints<V> x) {
+template <int V> DLC_INLINE int32_t sumLanes(Ints<V> x) {
   int32_t sum = 0;
   for (int i = 0; i < V; ++i)
     sum += x[i];

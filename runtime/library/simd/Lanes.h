@@ -65,12 +65,12 @@ template <int V> using Ints = typename IntsOf<V>::Type;
 #ifdef __AVX512F__
 /// Returns a mask of the first `count` of 16 vector lanes: no lane if `count` is below 1, all lanes
 /// if it is 16 or more.
-DLC_INLINE __mmask16 firstLanes(int64_t count) {
+DLC_INLINE __mmask16 makeLaneMask(int64_t count) {
   return static_cast<__mmask16>(count >= 16 ? 0xffff : count <= 0 ? 0 : (1u << count) - 1);
 }
 #endif
 
-DLC_INLINE __m256i firstOfEight(int64_t count) {
+DLC_INLINE __m256i makeLaneMask8(int64_t count) {
   const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), places);
 }
@@ -79,20 +79,20 @@ DLC_INLINE __m256i firstOfEight(int64_t count) {
 template <int V> DLC_INLINE Vec<V> loadFirst(const float *from, int64_t count) {
 #ifdef __AVX512F__
   if constexpr (V == 16)
-    return Vec<V>(_mm512_maskz_loadu_ps(firstLanes(count), from));
+    return Vec<V>(_mm512_maskz_loadu_ps(makeLaneMask(count), from));
   else
 #endif
-    return Vec<V>(_mm256_maskload_ps(from, firstOfEight(count)));
+    return Vec<V>(_mm256_maskload_ps(from, makeLaneMask8(count)));
 }
 
 /// Stores the first `count` vector lanes by a masked store; memory after them is not written.
 template <int V> DLC_INLINE void storeFirst(float *to, int64_t count, Vec<V> v) {
 #ifdef __AVX512F__
   if constexpr (V == 16)
-    _mm512_mask_storeu_ps(to, firstLanes(count), __m512(v));
+    _mm512_mask_storeu_ps(to, makeLaneMask(count), __m512(v));
   else
 #endif
-    _mm256_maskstore_ps(to, firstOfEight(count), __m256(v));
+    _mm256_maskstore_ps(to, makeLaneMask8(count), __m256(v));
 }
 
 template <int V, int step, int... I> DLC_INLINE void exchange(Vec<V> &a, Vec<V> &b, Indices<I...>) {

@@ -28,7 +28,7 @@ template <int V> DLC_INLINE Vec<V> loadFirst(const uint16_t *from, int64_t count
 #ifdef __AVX512F__
   if constexpr (V == 16)
     return Vec<V>(_mm512_castsi512_ps(_mm512_slli_epi32(
-        _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(firstLanes(count), from)), 16)));
+        _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(makeLaneMask(count), from)), 16)));
   else
 #endif
   {
@@ -39,8 +39,8 @@ template <int V> DLC_INLINE Vec<V> loadFirst(const uint16_t *from, int64_t count
   }
 }
 
-DLC_INLINE float numberOf(const float *from) { return *from; }
-DLC_INLINE float numberOf(const uint16_t *from) {
+DLC_INLINE float toFloat(const float *from) { return *from; }
+DLC_INLINE float toFloat(const uint16_t *from) {
   const uint32_t bits = uint32_t(*from) << 16;
   float number;
   __builtin_memcpy(&number, &bits, sizeof number);
@@ -54,7 +54,7 @@ template <int V> struct BitsOf {
 };
 
 /// Rounds f32 to bf16, to the nearest with ties to even. NaN stays NaN.
-template <int V> DLC_INLINE typename BitsOf<V>::Half narrowed(Vec<V> v) {
+template <int V> DLC_INLINE typename BitsOf<V>::Half roundToBf16(Vec<V> v) {
   using Whole = typename BitsOf<V>::Whole;
   const Whole bits = Whole(v), upper = bits >> 16, isNan = Whole(v != v);
   const Whole rounded = (bits + (upper & 1) + 0x7fff) >> 16;
@@ -65,10 +65,10 @@ template <int V> DLC_INLINE typename BitsOf<V>::Half narrowed(Vec<V> v) {
 template <int V> void narrow(const float *from, int64_t count, uint16_t *to) {
   int64_t i = 0;
   for (; i + V <= count; i += V)
-    *reinterpret_cast<typename BitsOf<V>::Loose *>(to + i) = narrowed<V>(load<V>(from + i));
+    *reinterpret_cast<typename BitsOf<V>::Loose *>(to + i) = roundToBf16<V>(load<V>(from + i));
   if (i == count)
     return;
-  const auto rest = narrowed<V>(loadFirst<V>(from + i, count - i));
+  const auto rest = roundToBf16<V>(loadFirst<V>(from + i, count - i));
   __builtin_memcpy(to + i, &rest, size_t(count - i) * sizeof(uint16_t));
 }
 

@@ -18,7 +18,7 @@ struct Matrix {
   int64_t row = 0, column = 0; ///< strides in elements
 };
 
-enum class PostKind {
+enum class PostOpKind {
   Activate,
   Add,
   Mul,
@@ -29,8 +29,8 @@ enum class PostKind {
   Sum
 };
 
-struct Post {
-  PostKind kind = PostKind::Activate;
+struct PostOp {
+  PostOpKind kind = PostOpKind::Activate;
   Activation activation = Activation::Relu;
   /// Parameters as in oneDNN; for Sum, alpha is the factor of the old result.
   float alpha = 0, beta = 0;
@@ -43,7 +43,7 @@ constexpr int kMaxPosts = 6;
 struct Epilogue {
   float scale = 1;
   const float *bias = nullptr;
-  Post posts[kMaxPosts];
+  PostOp posts[kMaxPosts];
   int count = 0;
 };
 

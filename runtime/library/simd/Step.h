@@ -11,7 +11,7 @@
 
 namespace dlc::simd {
 
-struct Step {
+struct EpilogueStep {
   enum Kind : uint8_t { Activate, AddTensor, AddChannels, MultiplyChannels } kind = Activate;
   Activation activation = Activation::Relu;
   float alpha = 0, beta = 0;

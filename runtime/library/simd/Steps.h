@@ -21,7 +21,7 @@ template <int V> struct Pitches {
         block(channelsLast ? V : height * row), image(blocks * height * width * V) {}
 };
 
-template <int H, int W, typename Do> DLC_INLINE void each(const Do &act) {
+template <int H, int W, typename Do> DLC_INLINE void forEachIndex(const Do &act) {
 #pragma GCC unroll 8
   for (int i = 0; i < H; ++i)
 #pragma GCC unroll 8
@@ -31,8 +31,9 @@ template <int H, int W, typename Do> DLC_INLINE void each(const Do &act) {
 
 /// Applies an activation to `count` vectors. The function is not inlined, so that the caller's sums
 /// stay in registers if the convolution has no epilogue op.
-template <int V> [[gnu::noinline]] void activate(const Step &step, Vec<V> *values, int count) {
-  withActivation<V>(step.activation, step.alpha, step.beta, [&](const auto &function) {
+template <int V>
+[[gnu::noinline]] void activate(const EpilogueStep &step, Vec<V> *values, int count) {
+  dispatchActivation<V>(step.activation, step.alpha, step.beta, [&](const auto &function) {
     for (int i = 0; i < count; ++i)
       values[i] = function(values[i]);
   });
@@ -42,30 +43,30 @@ template <int V> [[gnu::noinline]] void activate(const Step &step, Vec<V> *value
 /// the first `rows` by `cols` pixels are inside the image. `offset` is the offset of the tile's
 /// first pixel in the destination image.
 template <int V, int H, int W>
-DLC_INLINE void take(const Step &step, Vec<V> (&y)[H][W], int64_t block, int64_t offset,
+DLC_INLINE void take(const EpilogueStep &step, Vec<V> (&y)[H][W], int64_t block, int64_t offset,
                      int64_t row, int64_t pixel, int rows, int cols) {
   switch (step.kind) {
-  case Step::Activate: {
+  case EpilogueStep::Activate: {
     Vec<V> values[H][W];
-    each<H, W>([&](int i, int j) { values[i][j] = y[i][j]; });
+    forEachIndex<H, W>([&](int i, int j) { values[i][j] = y[i][j]; });
     activate<V>(step, &values[0][0], H * W);
-    each<H, W>([&](int i, int j) { y[i][j] = values[i][j]; });
+    forEachIndex<H, W>([&](int i, int j) { y[i][j] = values[i][j]; });
     break;
   }
-  case Step::AddTensor:
-    each<H, W>([&](int i, int j) {
+  case EpilogueStep::AddTensor:
+    forEachIndex<H, W>([&](int i, int j) {
       if (i < rows && j < cols)
         y[i][j] += load<V>(step.operand + offset + i * row + j * pixel);
     });
     break;
-  case Step::AddChannels: {
+  case EpilogueStep::AddChannels: {
     Vec<V> operand = load<V>(step.operand + block * V);
-    each<H, W>([&](int i, int j) { y[i][j] += operand; });
+    forEachIndex<H, W>([&](int i, int j) { y[i][j] += operand; });
     break;
   }
-  case Step::MultiplyChannels: {
+  case EpilogueStep::MultiplyChannels: {
     Vec<V> operand = load<V>(step.operand + block * V);
-    each<H, W>([&](int i, int j) { y[i][j] *= operand; });
+    forEachIndex<H, W>([&](int i, int j) { y[i][j] *= operand; });
     break;
   }
   }

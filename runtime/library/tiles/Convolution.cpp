@@ -36,8 +36,8 @@ Convolution Convolution::parse(const json &desc) {
       describe::Convolution::read(fields, describe::kWindowWords);
   if (c.rank() != 2 || c.groups != 1 || c.window.low[0] < 0 || c.window.low[1] < 0)
     fields.complain("required: two spatial dimensions, one group and no negative padding");
-  c.parts = partsOf(fields);
-  c.posts = describe::Posts::read(fields, 2);
+  c.parts = readParts(fields);
+  c.posts = describe::PostOps::read(fields, 2);
   return c;
 }
 
@@ -105,9 +105,9 @@ void Convolution::packWeights(const float *weights, void *packed, int threads) c
 
 namespace {
 
-class Call : public runtime::LibraryCall {
+class TilesConvolutionCall : public runtime::LibraryCall {
 public:
-  Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads);
+  TilesConvolutionCall(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads);
   void execute(void *const *buffers, const runtime::CallContext &context) override;
   std::string implementation() const override {
     return "tiles:conv:bf16x" + std::string(c.parts == 3 ? "6" : c.parts == 2 ? "3" : "1");
@@ -150,9 +150,11 @@ private:
   uint64_t weightBytes = 0, slabBytes = 0;
 };
 
-Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
+TilesConvolutionCall::TilesConvolutionCall(const json &desc,
+                                           std::span<const runtime::BufferInfo> buffers,
+                                           int threads)
     : c(Convolution::parse(desc)), threads(std::max(1, threads)) {
-  if (!available())
+  if (!isAvailable())
     fail("tiles: this processor has no AMX tiles for bf16");
   steps = blocks(c.depth());
   checkBuffers(buffers);
@@ -165,8 +167,8 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
   slabBytes = static_cast<uint64_t>(phaseStride) * phases.size();
 }
 
-void Call::checkBuffers(std::span<const runtime::BufferInfo> buffers) const {
-  describe::Buffers given(buffers, "tiles");
+void TilesConvolutionCall::checkBuffers(std::span<const runtime::BufferInfo> buffers) const {
+  describe::BufferChecker given(buffers, "tiles");
   given.need("src", c.sourceElements(), sizeof(float));
   if (c.isPacked)
     given.need("weights", 1, c.packedBytes());
@@ -177,11 +179,11 @@ void Call::checkBuffers(std::span<const runtime::BufferInfo> buffers) const {
   given.need("dst", c.resultElements(), sizeof(float), true);
   const int64_t dims[] = {c.batch * c.positions(), c.features};
   for (const auto &strides : c.posts.operandStrides)
-    given.need("post_ops", describe::reach(dims, strides), sizeof(float));
+    given.need("post_ops", describe::computeExtent(dims, strides), sizeof(float));
   given.end();
 }
 
-void Call::planPhases() {
+void TilesConvolutionCall::planPhases() {
   bool unfolds = c.unfoldsRows();
   int64_t columns = c.taps(1);
   for (int64_t r = 0; r < c.window.sizes[0]; ++r)
@@ -201,7 +203,7 @@ void Call::planPhases() {
                          s * c.window.dilations[1] / c.window.strides[1]);
 }
 
-void Call::planSlabs() {
+void TilesConvolutionCall::planSlabs() {
   int64_t bytes = static_cast<int64_t>(phases.size()) * steps * c.parts * kPixelBytes;
   int64_t rows = std::max<int64_t>(1, kSlabBytes * threads / (bytes * pitch));
   int64_t whole = c.dst[0] + reach[0];
@@ -234,7 +236,7 @@ void Call::planSlabs() {
 /// Computes for each block of positions and each tap whether the tap reads anything other than
 /// padding. `slab` has the maximum number of images. In a slab with fewer images, an additional
 /// live tap of the last block does no harm.
-std::vector<uint8_t> Call::liveTaps(const Slab &slab) const {
+std::vector<uint8_t> TilesConvolutionCall::liveTaps(const Slab &slab) const {
   int64_t last = ((slab.images - 1) * imageRows + slab.rows - 1) * pitch + c.dst[1];
   int64_t columns = c.taps(1);
   std::vector<uint8_t> live(static_cast<size_t>(blocks(last) * c.taps()), 0);
@@ -258,7 +260,7 @@ std::vector<uint8_t> Call::liveTaps(const Slab &slab) const {
 
 /// Divides the rows and columns of the matmul into groups for the threads, so that each part of the
 /// larger operand is read by only one thread.
-void Call::planUnits() {
+void TilesConvolutionCall::planUnits() {
   int64_t rows = blocks(static_cast<int64_t>(pixel.size())), columns = blocks(c.features);
   if (rows > columns * c.taps()) {
     rowGroups = std::min<int64_t>(threads, rows);
@@ -271,7 +273,7 @@ void Call::planUnits() {
 
 /// Packs the window row of each result, a span of adjacent pixels, as one packed pixel. A span that
 /// crosses the image's border is first copied with zero padding.
-void Call::packSpans(const float *row, char *to) const {
+void TilesConvolutionCall::packSpans(const float *row, char *to) const {
   int64_t span = c.window.sizes[1] * c.channels, step = c.window.strides[1];
   for (int64_t x = 0; x < c.dst[1];) {
     int64_t from = x * step - c.window.low[1], behind = from + c.window.sizes[1];
@@ -296,7 +298,8 @@ void Call::packSpans(const float *row, char *to) const {
 
 /// Packs one row of one phase of the source image. The last row includes the padding that other
 /// rows share with their next row.
-void Call::packRow(const float *src, const Slab &slab, int64_t index, char *left) const {
+void TilesConvolutionCall::packRow(const float *src, const Slab &slab, int64_t index,
+                                   char *left) const {
   int64_t all = slab.rows + reach[0];
   int64_t phase = index / (slab.images * all), image = index / all % slab.images, q = index % all;
   int64_t y =
@@ -327,17 +330,17 @@ void Call::packRow(const float *src, const Slab &slab, int64_t index, char *left
   zeros(first + some, length - first - some);
 }
 
-void Call::run(const Slab &slab, const char *left, const char *right, float *dst,
-               const Epilogue &epilogue) const {
+void TilesConvolutionCall::run(const Slab &slab, const char *left, const char *right, float *dst,
+                               const Epilogue &epilogue) const {
   int64_t last = ((slab.images - 1) * imageRows + slab.rows - 1) * pitch + c.dst[1];
   int64_t rowsEach = (blocks(last) + rowGroups - 1) / rowGroups;
   int64_t columnsEach = (blocks(c.features) + columnGroups - 1) / columnGroups;
   const std::vector<uint8_t> &live = slabTaps[static_cast<size_t>(slab.row / most.rows)];
   runtime::parallelFor(threads, rowGroups * columnGroups, 1, [&](int64_t begin, int64_t end, int) {
-    enterTiles();
+    configureTiles();
     for (int64_t unit = begin; unit < end; ++unit) {
       int64_t row = unit % rowGroups * rowsEach * kBlock;
-      Places places;
+      ConvolveArguments places;
       places.firstColumn = unit / rowGroups * columnsEach * kBlock;
       places.columns = std::min(columnsEach * kBlock, c.features - places.firstColumn);
       places.rows = std::min(rowsEach * kBlock, last - row);
@@ -360,11 +363,11 @@ void Call::run(const Slab &slab, const char *left, const char *right, float *dst
       places.parts = c.parts;
       convolve(places, epilogue);
     }
-    leaveTiles();
+    releaseTiles();
   });
 }
 
-void Call::execute(void *const *buffers, const runtime::CallContext &context) {
+void TilesConvolutionCall::execute(void *const *buffers, const runtime::CallContext &context) {
   auto *scratch = static_cast<char *>(context.scratch);
   const auto *src = static_cast<const float *>(buffers[0]);
   const char *right = static_cast<const char *>(buffers[1]);
@@ -402,7 +405,7 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 
 std::unique_ptr<runtime::LibraryCall>
 makeConvolution(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads) {
-  return std::make_unique<Call>(desc, buffers, threads);
+  return std::make_unique<TilesConvolutionCall>(desc, buffers, threads);
 }
 
 } // namespace dlc::tiles

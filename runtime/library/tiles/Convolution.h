@@ -23,7 +23,7 @@ namespace dlc::tiles {
 /// are src, weights, [bias], dst, and one for each binary post-op.
 struct DLC_EXPORT Convolution : describe::Convolution {
   int parts = 2;
-  describe::Posts posts;
+  describe::PostOps posts;
 
   /// Parses the description of a convolution. Throws dlc::Error if it is not valid.
   static Convolution parse(const nlohmann::json &desc);

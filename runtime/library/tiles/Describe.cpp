@@ -11,33 +11,35 @@ namespace dlc::tiles {
 using products::KernelConfig;
 using products::Operand;
 
-bool available() {
+bool isAvailable() {
   static const bool answer = [] {
     for (const char *name :
          {"amx-tile", "amx-bf16", "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512bf16"})
       if (!runtime::hostHasFeature(name))
         return false;
-    return requestTiles();
+    return requestTilePermission();
   }();
   return answer;
 }
 
-int partsOf(const describe::Fields &fields) {
+int readParts(const describe::Fields &fields) {
   return static_cast<int>(fields.integer("parts", 1, 3, 2));
 }
 
-KernelConfig configOf(int parts) {
+KernelConfig makeKernelConfig(int parts) {
   KernelConfig config;
   config.name = parts == 3 ? "tiles:bf16x6" : parts == 2 ? "tiles:bf16x3" : "tiles:bf16x1";
   config.rows = config.columns = kBlock;
   config.depth = kDepth;
   config.leftBytes = config.rightBytes = parts * kPartBytes;
   config.parts = parts;
-  config.isHere = available;
-  config.packLeft = [](const KernelConfig &f, const Operand &x, const Place &place, void *to) {
+  config.isHere = isAvailable;
+  config.packLeft = [](const KernelConfig &f, const Operand &x, const PackPosition &place,
+                       void *to) {
     packLeft(x.from, x.lane, x.depth, x.lanes, x.depths, f.parts, to, place);
   };
-  config.packRight = [](const KernelConfig &f, const Operand &x, const Place &place, void *to) {
+  config.packRight = [](const KernelConfig &f, const Operand &x, const PackPosition &place,
+                        void *to) {
     packRight(x.from, x.lane, x.depth, x.lanes, x.depths, f.parts, to, place);
   };
   if (parts == 1) {
@@ -51,16 +53,18 @@ KernelConfig configOf(int parts) {
     config.multiplyInPlace = multiplyInPlace;
   }
   config.multiply = multiply;
-  config.enter = enterTiles;
-  config.leave = leaveTiles;
+  config.enter = configureTiles;
+  config.leave = releaseTiles;
   return config;
 }
 
-KernelConfig configOf(const nlohmann::json &desc) {
-  return configOf(partsOf(describe::Fields(desc, "tiles")));
+KernelConfig makeKernelConfig(const nlohmann::json &desc) {
+  return makeKernelConfig(readParts(describe::Fields(desc, "tiles")));
 }
 
-uint64_t packedBytes(int64_t k, int64_t n, int parts) { return configOf(parts).packedBytes(k, n); }
+uint64_t packedBytes(int64_t k, int64_t n, int parts) {
+  return makeKernelConfig(parts).packedBytes(k, n);
+}
 
 void packWeights(const float *b, int64_t rowStride, int64_t columnStride, int64_t k, int64_t n,
                  int parts, void *packed) {
@@ -80,8 +84,9 @@ std::unique_ptr<LibraryCall> createTilesCall(const nlohmann::json &desc,
     return tiles::makeWeightGradient(desc, buffers, threads);
   if (describe::Grouped::isKind(kind))
     return products::makeGrouped(
-        desc, tiles::configOf(tiles::partsOf(describe::Fields(desc, "tiles"))), buffers, threads);
-  return products::makeProduct(desc, tiles::configOf(desc), buffers, threads);
+        desc, tiles::makeKernelConfig(tiles::readParts(describe::Fields(desc, "tiles"))), buffers,
+        threads);
+  return products::makeProduct(desc, tiles::makeKernelConfig(desc), buffers, threads);
 }
 
 } // namespace dlc::runtime

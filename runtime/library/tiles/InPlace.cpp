@@ -23,7 +23,8 @@ constexpr int64_t kStepsAhead = 12;
 /// 16 rows, tiles 0 and 2 the first 16 columns. `both` is set if there are more than 16 rows.
 /// `ahead` is the next 32 columns to prefetch, or null if all columns are in the cache.
 template <bool both>
-void sumBlock(const char *left, const uint16_t *right, int64_t depth, const uint16_t *ahead) {
+void multiplyTileBlock(const char *left, const uint16_t *right, int64_t depth,
+                       const uint16_t *ahead) {
   const int64_t bytes = depth * 2, steps = depth / kDepth;
   const char *column = reinterpret_cast<const char *>(right);
   _tile_zero(0);
@@ -54,20 +55,20 @@ void sumBlock(const char *left, const uint16_t *right, int64_t depth, const uint
 
 /// Transposes the sums of 16 columns and up to 16 rows, rounds them to bf16 and stores them as
 /// rows.
-void write(const float *sums, int64_t rows, uint16_t *to, int64_t toRow) {
+void storeTransposed(const float *sums, int64_t rows, uint16_t *to, int64_t toRow) {
   __m512i lanes[16];
   for (int i = 0; i < 16; ++i)
     lanes[i] = _mm512_load_si512(sums + 16 * i);
   transpose(lanes);
   for (int64_t i = 0; i < 16 && i < rows; ++i) {
-    const auto half = simd::narrowed<16>(simd::Vec<16>(_mm512_castsi512_ps(lanes[i])));
+    const auto half = simd::roundToBf16<16>(simd::Vec<16>(_mm512_castsi512_ps(lanes[i])));
     __builtin_memcpy(to + i * toRow, &half, sizeof half);
   }
 }
 
 } // namespace
 
-void multiplyInPlace(const products::InPlaceProduct &args) {
+void multiplyInPlace(const products::InPlaceMatmul &args) {
   asm volatile("" : : "r"(args.left), "r"(args.right) : "memory");
   alignas(64) float sums[4][kHalf * kHalf];
   for (int64_t column = 0; column < args.columns; column += kBlock)
@@ -77,9 +78,9 @@ void multiplyInPlace(const products::InPlaceProduct &args) {
       const int64_t rows = args.rows - row;
       const uint16_t *ahead = row == 0 ? right + kBlock * args.depth : nullptr;
       if (rows > kHalf)
-        sumBlock<true>(left, right, args.depth, ahead);
+        multiplyTileBlock<true>(left, right, args.depth, ahead);
       else
-        sumBlock<false>(left, right, args.depth, ahead);
+        multiplyTileBlock<false>(left, right, args.depth, ahead);
       _tile_stored(0, sums[0], 64);
       _tile_stored(1, sums[1], 64);
       if (rows > kHalf) {
@@ -89,8 +90,8 @@ void multiplyInPlace(const products::InPlaceProduct &args) {
       asm volatile("" : : "r"(sums) : "memory");
       uint16_t *dst = args.dst + row * args.dstRow + column;
       for (int i = 0; i < 4; ++i)
-        write(sums[i], rows - i / 2 * kHalf, dst + i / 2 * kHalf * args.dstRow + i % 2 * kHalf,
-              args.dstRow);
+        storeTransposed(sums[i], rows - i / 2 * kHalf,
+                        dst + i / 2 * kHalf * args.dstRow + i % 2 * kHalf, args.dstRow);
     }
 }
 
@@ -100,7 +101,7 @@ void multiplyInPlace(const products::InPlaceProduct &args) {
 
 namespace dlc::tiles {
 
-void multiplyInPlace(const products::InPlaceProduct &) {}
+void multiplyInPlace(const products::InPlaceMatmul &) {}
 
 } // namespace dlc::tiles
 

@@ -15,7 +15,7 @@ namespace dlc::tiles {
 
 namespace {
 
-struct alignas(64) Config {
+struct alignas(64) TileConfig {
   uint8_t palette = 1, start = 0, reserved[14] = {};
   uint16_t bytes[16] = {};
   uint8_t rows[16] = {};
@@ -63,52 +63,53 @@ inline void sumBlock(const char *left, int64_t leftPart, int64_t leftStep, const
   }
 }
 
-inline __m512 operandOf(const Post &post, int64_t row, int64_t column, __mmask16 mask) {
+inline __m512 loadOperand(const PostOp &post, int64_t row, int64_t column, __mmask16 mask) {
   const float *at = post.operand.data + row * post.operand.row + column * post.operand.column;
   return post.operand.column == 0 ? _mm512_set1_ps(*at) : _mm512_maskz_loadu_ps(mask, at);
 }
 
-inline __m512 activatedHere(const Post &post, __m512 v) {
-  simd::withActivation<16>(post.activation, post.alpha, post.beta,
-                           [&](const auto &function) { v = __m512(function(simd::Vec<16>(v))); });
+inline __m512 applyActivationInline(const PostOp &post, __m512 v) {
+  simd::dispatchActivation<16>(post.activation, post.alpha, post.beta, [&](const auto &function) {
+    v = __m512(function(simd::Vec<16>(v)));
+  });
   return v;
 }
 
 /// Applies an activation. The function is not inlined, so that the code for the most common
 /// epilogues stays small.
-__attribute__((noinline)) __m512 activatedApart(const Post &post, __m512 v) {
-  return activatedHere(post, v);
+__attribute__((noinline)) __m512 applyActivationOutlined(const PostOp &post, __m512 v) {
+  return applyActivationInline(post, v);
 }
 
-inline __m512 activated(const Post &post, __m512 v) {
-  return post.activation <= simd::Activation::Linear ? activatedHere(post, v)
-                                                     : activatedApart(post, v);
+inline __m512 applyActivation(const PostOp &post, __m512 v) {
+  return post.activation <= simd::Activation::Linear ? applyActivationInline(post, v)
+                                                     : applyActivationOutlined(post, v);
 }
 
-inline __m512 applied(const Post &post, __m512 v, const float *old, int64_t row, int64_t column,
-                      __mmask16 mask) {
+inline __m512 applyPostOp(const PostOp &post, __m512 v, const float *old, int64_t row,
+                          int64_t column, __mmask16 mask) {
   switch (post.kind) {
-  case PostKind::Activate:
-    return activated(post, v);
-  case PostKind::Add:
-    return _mm512_add_ps(v, operandOf(post, row, column, mask));
-  case PostKind::Mul:
-    return _mm512_mul_ps(v, operandOf(post, row, column, mask));
-  case PostKind::Sub:
-    return _mm512_sub_ps(v, operandOf(post, row, column, mask));
-  case PostKind::LogisticGradient: {
-    __m512 y = operandOf(post, row, column, mask);
+  case PostOpKind::Activate:
+    return applyActivation(post, v);
+  case PostOpKind::Add:
+    return _mm512_add_ps(v, loadOperand(post, row, column, mask));
+  case PostOpKind::Mul:
+    return _mm512_mul_ps(v, loadOperand(post, row, column, mask));
+  case PostOpKind::Sub:
+    return _mm512_sub_ps(v, loadOperand(post, row, column, mask));
+  case PostOpKind::LogisticGradient: {
+    __m512 y = loadOperand(post, row, column, mask);
     return _mm512_mul_ps(v, _mm512_mul_ps(y, _mm512_sub_ps(_mm512_set1_ps(1), y)));
   }
-  case PostKind::TanhGradient: {
-    __m512 y = operandOf(post, row, column, mask);
+  case PostOpKind::TanhGradient: {
+    __m512 y = loadOperand(post, row, column, mask);
     return _mm512_mul_ps(v, _mm512_fnmadd_ps(y, y, _mm512_set1_ps(1)));
   }
-  case PostKind::ReluGradient: {
-    __m512 y = operandOf(post, row, column, mask);
+  case PostOpKind::ReluGradient: {
+    __m512 y = loadOperand(post, row, column, mask);
     return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_GT_OQ), v);
   }
-  case PostKind::Sum:
+  case PostOpKind::Sum:
     return _mm512_fmadd_ps(_mm512_set1_ps(post.alpha), _mm512_maskz_loadu_ps(mask, old), v);
   }
   __builtin_unreachable();
@@ -122,20 +123,20 @@ struct ColumnEpilogue {
   __m512 bias;
 
   ColumnEpilogue(const Epilogue &epilogue, int64_t column, int64_t columns)
-      : epilogue(epilogue), mask(firstLanes(columns)), column(column),
+      : epilogue(epilogue), mask(makeLaneMask(columns)), column(column),
         bias(epilogue.bias ? _mm512_maskz_loadu_ps(mask, epilogue.bias + column)
                            : _mm512_setzero_ps()) {}
 
   __attribute__((always_inline)) void end(const float *sums, float *to, int64_t row) const {
     __m512 v = _mm512_fmadd_ps(_mm512_load_ps(sums), _mm512_set1_ps(epilogue.scale), bias);
     for (int p = 0; p < epilogue.count; ++p)
-      v = applied(epilogue.posts[p], v, to, row, column, mask);
+      v = applyPostOp(epilogue.posts[p], v, to, row, column, mask);
     _mm512_mask_storeu_ps(to, mask, v);
   }
 };
 
 /// Applies the epilogue to a block of sums and stores the results.
-void end(const float *sums, const Panel &panel, const Epilogue &epilogue, int64_t row0,
+void end(const float *sums, const PanelArguments &panel, const Epilogue &epilogue, int64_t row0,
          int64_t column0, int64_t rows, int64_t columns) {
   for (int64_t half = 0; half < columns; half += kHalf) {
     ColumnEpilogue ending(epilogue, panel.firstColumn + column0 + half, columns - half);
@@ -146,7 +147,8 @@ void end(const float *sums, const Panel &panel, const Epilogue &epilogue, int64_
 }
 
 template <bool tall, int parts>
-void multiplyBlock(const Panel &panel, const Epilogue &epilogue, int64_t row0, int64_t column0) {
+void multiplyBlock(const PanelArguments &panel, const Epilogue &epilogue, int64_t row0,
+                   int64_t column0) {
   const char *left = panel.left + row0 / kBlock * panel.leftStride;
   const char *right = panel.right + column0 / kBlock * panel.rightStride;
   int64_t rows = panel.rows - row0 < kBlock ? panel.rows - row0 : kBlock;
@@ -180,7 +182,7 @@ void multiplyBlock(const Panel &panel, const Epilogue &epilogue, int64_t row0, i
     std::memcpy(dst + i * panel.dstRow, sums + i * kBlock, size_t(columns) * 4);
 }
 
-template <int parts> void multiplyAll(const Panel &panel, const Epilogue &epilogue) {
+template <int parts> void multiplyAll(const PanelArguments &panel, const Epilogue &epilogue) {
   for (int64_t row = 0; row < panel.rows; row += kBlock)
     for (int64_t column = 0; column < panel.columns; column += kBlock)
       if (panel.rows - row > kHalf)
@@ -190,7 +192,8 @@ template <int parts> void multiplyAll(const Panel &panel, const Epilogue &epilog
 }
 
 template <bool tall, int parts>
-void convolveBlock(const Places &at, const Epilogue &epilogue, int64_t row0, int64_t column0) {
+void convolveBlock(const ConvolveArguments &at, const Epilogue &epilogue, int64_t row0,
+                   int64_t column0) {
   zeroSums<tall>();
   const char *left = at.left + row0 * kPixelBytes;
   const char *right = at.right + column0 / kBlock * at.rightStride;
@@ -217,7 +220,7 @@ void convolveBlock(const Places &at, const Epilogue &epilogue, int64_t row0, int
 
 /// Multiplies all rows by one block of columns after the other, so that the columns' weights stay
 /// in the cache.
-template <int parts> void convolveAll(const Places &at, const Epilogue &epilogue) {
+template <int parts> void convolveAll(const ConvolveArguments &at, const Epilogue &epilogue) {
   for (int64_t column = 0; column < at.columns; column += kBlock)
     for (int64_t row = 0; row < at.rows; row += kBlock)
       if (at.rows - row > kHalf)
@@ -228,7 +231,7 @@ template <int parts> void convolveAll(const Places &at, const Epilogue &epilogue
 
 } // namespace
 
-void convolve(const Places &at, const Epilogue &epilogue) {
+void convolve(const ConvolveArguments &at, const Epilogue &epilogue) {
   publish(at.left);
   if (at.parts == 1)
     convolveAll<1>(at, epilogue);
@@ -238,7 +241,7 @@ void convolve(const Places &at, const Epilogue &epilogue) {
     convolveAll<3>(at, epilogue);
 }
 
-void multiply(const Panel &panel, const Epilogue &epilogue) {
+void multiply(const PanelArguments &panel, const Epilogue &epilogue) {
   publish(panel.left);
   if (panel.parts == 1)
     multiplyAll<1>(panel, epilogue);
@@ -248,8 +251,8 @@ void multiply(const Panel &panel, const Epilogue &epilogue) {
     multiplyAll<3>(panel, epilogue);
 }
 
-void enterTiles() {
-  Config config;
+void configureTiles() {
+  TileConfig config;
   for (int tile = 0; tile < 8; ++tile) {
     config.bytes[tile] = 64;
     config.rows[tile] = 16;
@@ -258,9 +261,9 @@ void enterTiles() {
   _tile_loadconfig(&config);
 }
 
-void leaveTiles() { _tile_release(); }
+void releaseTiles() { _tile_release(); }
 
-bool requestTiles() {
+bool requestTilePermission() {
   constexpr long request = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM
   return syscall(SYS_arch_prctl, request, tileData) == 0;
 }
@@ -271,11 +274,11 @@ bool requestTiles() {
 
 namespace dlc::tiles {
 
-void multiply(const Panel &, const Epilogue &) {}
-void convolve(const Places &, const Epilogue &) {}
-void enterTiles() {}
-void leaveTiles() {}
-bool requestTiles() { return false; }
+void multiply(const PanelArguments &, const Epilogue &) {}
+void convolve(const ConvolveArguments &, const Epilogue &) {}
+void configureTiles() {}
+void releaseTiles() {}
+bool requestTilePermission() { return false; }
 
 } // namespace dlc::tiles
 

@@ -30,10 +30,10 @@ constexpr int64_t kPartBytes = 2 * kBlock * kDepth;
 constexpr int64_t kPixelBytes = 2 * kDepth;
 
 using products::Epilogue;
-using products::Panel;
-using products::Place;
-using products::Post;
-using products::PostKind;
+using products::PackPosition;
+using products::PanelArguments;
+using products::PostOp;
+using products::PostOpKind;
 using products::Prologue;
 
 /// Writes the bf16 parts of an operand in the layout of the tiles: blocks of 32 of its `lanes`
@@ -41,9 +41,9 @@ using products::Prologue;
 /// reduction dimension. `lane` and `depth` are strides in elements. With a prologue, the stride
 /// along the columns of memory must be 1. Elements after the operand's end are padding of 0.
 void packLeft(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
-              int parts, void *to, const Place &place = {});
+              int parts, void *to, const PackPosition &place = {});
 void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
-               int parts, void *to, const Place &place = {});
+               int parts, void *to, const PackPosition &place = {});
 
 /// Packs an operand of bf16 bit patterns as one part; `lane` or `depth` must be 1. The second half
 /// of a left block is not written if it has no lanes.
@@ -54,9 +54,9 @@ void packRight(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes,
 /// Rounds f32 values to bf16.
 void narrow(const float *from, int64_t count, uint16_t *to);
 
-void multiply(const Panel &panel, const Epilogue &epilogue);
+void multiply(const PanelArguments &panel, const Epilogue &epilogue);
 /// Multiplies bf16 operands; the right operand's columns are read in place.
-void multiplyInPlace(const products::InPlaceProduct &args);
+void multiplyInPlace(const products::InPlaceMatmul &args);
 
 /// Arguments of packPixels, which writes the bf16 parts of `count` pixels with contiguous channels.
 /// For each 32 channels, a pixel takes a row of 64 bytes, adjacent to the row of the next pixel.
@@ -74,7 +74,7 @@ void packPixels(const PixelRun &run, int parts, char *to, int64_t stepStride, in
 /// between two taps and between two blocks of columns of the weights. The result is stored in pixel
 /// firstPixel + pixel[row] of dst, which is also the pixel of the epilogue's operands. It is
 /// dropped if pixel[row] is -1.
-struct Places {
+struct ConvolveArguments {
   const char *left = nullptr, *right = nullptr;
   int64_t stepStride = 0, partStride = 0, steps = 0;
   const int64_t *tapBytes = nullptr;
@@ -85,16 +85,16 @@ struct Places {
   int64_t firstPixel = 0, dstPixel = 0, rows = 0, columns = 0, firstColumn = 0;
   int parts = 2;
 };
-void convolve(const Places &places, const Epilogue &epilogue);
+void convolve(const ConvolveArguments &places, const Epilogue &epilogue);
 
 /// Configures and releases the tiles of a thread, before and after its calls of multiply() and
 /// convolve().
-void enterTiles();
-void leaveTiles();
+void configureTiles();
+void releaseTiles();
 
 /// Requests permission to use the tile registers from the operating system. Returns false if the
 /// permission is denied or the build has no AMX.
-bool requestTiles();
+bool requestTilePermission();
 
 } // namespace dlc::tiles
 

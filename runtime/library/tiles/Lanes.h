@@ -18,12 +18,12 @@ namespace {
 /// Bytes of a tile, and its number of rows, which is half a block.
 constexpr int64_t kTile = 1024, kHalf = 16;
 
-using simd::firstLanes;
+using simd::makeLaneMask;
 
 /// Calls `one(block, step, index in the packed operand)` for all blocks and steps of an operand, in
 /// the memory order of the unpacked operand. `across` is set if the lanes are adjacent in memory.
 template <typename F>
-inline void forEachPart(int64_t lanes, int64_t depths, bool across, const F &one) {
+inline void forEachBlock(int64_t lanes, int64_t depths, bool across, const F &one) {
   const int64_t blocks = (lanes + kBlock - 1) / kBlock, steps = (depths + kDepth - 1) / kDepth;
   for (int64_t outer = 0; outer < (across ? steps : blocks); ++outer)
     for (int64_t inner = 0; inner < (across ? blocks : steps); ++inner) {

@@ -15,7 +15,7 @@ namespace {
 /// Returns the next bf16 part of the two vectors x and y, and replaces x and y by their remainders.
 /// If `pairs` is set, each 32-bit lane has the part of x in its lower half and the part of y in its
 /// upper half. Otherwise the parts of x precede those of y.
-template <bool pairs> inline __m512i takePart(__m512 &x, __m512 &y, __m512i interleave) {
+template <bool pairs> inline __m512i splitBf16Part(__m512 &x, __m512 &y, __m512i interleave) {
   const __m512 most = _mm512_set1_ps(0x1.fep+127f);
   __m512i both = (__m512i)_mm512_cvtne2ps_pbh(y, x);
   __m512i order = pairs ? _mm512_permutexvar_epi16(interleave, both) : both;
@@ -57,7 +57,7 @@ template <bool pairs> inline __m512i takePart(__m512 &x, __m512 &y, __m512i inte
       _mm512_cvtepi32_epi16(_mm512_srli_epi32(wholeY, 16)), 1);
 }
 
-inline __m512i interleaving() {
+inline __m512i makeInterleaveIndices() {
   alignas(64) int16_t order[32];
   for (int i = 0; i < 16; ++i) {
     order[2 * i] = int16_t(i);
@@ -89,7 +89,7 @@ inline void packTile(const float *from, int64_t stride, int parts, char *to, __m
   for (int part = 0; part < parts; ++part) {
     __m512i rows[16];
     for (int i = 0; i < 16; ++i)
-      rows[i] = takePart<!runs>(x[i], y[i], interleave);
+      rows[i] = splitBf16Part<!runs>(x[i], y[i], interleave);
     if (runs != left)
       transpose(rows);
     for (int i = 0; i < 16; ++i)
@@ -97,14 +97,14 @@ inline void packTile(const float *from, int64_t stride, int parts, char *to, __m
   }
 }
 
-struct Source {
+struct PackSource {
   const float *from;
   int64_t lane, depth, lanes, depths;
-  Place place;
+  PackPosition place;
 };
 
 template <bool exponential>
-inline __m512 changed(const Prologue &prologue, __m512 v, int64_t row, int64_t column) {
+inline __m512 applyPrologue(const Prologue &prologue, __m512 v, int64_t row, int64_t column) {
   if (prologue.shift)
     v = _mm512_sub_ps(v, _mm512_set1_ps(prologue.shift[row * prologue.shiftStep]));
   if (exponential)
@@ -123,20 +123,20 @@ inline __m512 changed(const Prologue &prologue, __m512 v, int64_t row, int64_t c
 /// Applies the prologue to 16 lanes by 32 elements of the reduction dimension and packs them into
 /// one tile of each part. Elements after the operand's end are padding of 0.
 template <bool left, bool exponential>
-void packChanged(const Source &source, int64_t firstLane, int64_t firstDepth, int64_t lanes,
+void packChanged(const PackSource &source, int64_t firstLane, int64_t firstDepth, int64_t lanes,
                  int64_t depths, int parts, char *tile, __m512i interleave) {
-  const Place &place = source.place;
+  const PackPosition &place = source.place;
   const float *from = source.from + firstLane * source.lane + firstDepth * source.depth;
   if (place.across) {
     alignas(64) float values[kDepth][kHalf];
-    __mmask16 mask = firstLanes(lanes);
+    __mmask16 mask = makeLaneMask(lanes);
     int64_t row = place.row + firstDepth, column = place.column + firstLane;
     __m512 sums[4] = {};
     for (int64_t k = 0; k < depths; ++k) {
       const float *at = from + k * source.depth;
       _mm_prefetch(reinterpret_cast<const char *>(at) + kAhead, _MM_HINT_T0);
-      __m512 v =
-          changed<exponential>(*place.prologue, _mm512_maskz_loadu_ps(mask, at), row + k, column);
+      __m512 v = applyPrologue<exponential>(*place.prologue, _mm512_maskz_loadu_ps(mask, at),
+                                            row + k, column);
       v = _mm512_maskz_mov_ps(mask, v);
       sums[k % 4] = _mm512_add_ps(sums[k % 4], v);
       _mm512_store_ps(values[k], v);
@@ -157,12 +157,12 @@ void packChanged(const Source &source, int64_t firstLane, int64_t firstDepth, in
   int64_t row = place.row + firstLane, column = place.column + firstDepth;
   for (int64_t i = 0; i < kHalf; ++i)
     for (int64_t half = 0; half < kDepth; half += kHalf) {
-      __mmask16 mask = firstLanes(i < lanes ? depths - half : 0);
+      __mmask16 mask = makeLaneMask(i < lanes ? depths - half : 0);
       __m512 v = _mm512_setzero_ps();
       if (mask) {
         v = _mm512_maskz_loadu_ps(mask, from + i * source.lane + half);
-        v = _mm512_maskz_mov_ps(mask,
-                                changed<exponential>(*place.prologue, v, row + i, column + half));
+        v = _mm512_maskz_mov_ps(
+            mask, applyPrologue<exponential>(*place.prologue, v, row + i, column + half));
       }
       _mm512_store_ps(values[i] + half, v);
     }
@@ -171,7 +171,7 @@ void packChanged(const Source &source, int64_t firstLane, int64_t firstDepth, in
 
 /// Packs one block of an operand: 32 lanes by 32 elements of the reduction dimension, in all parts.
 template <bool left>
-void packBlock(const Source &source, int64_t block, int64_t step, int parts, char *to,
+void packBlock(const PackSource &source, int64_t block, int64_t step, int parts, char *to,
                __m512i interleave) {
   for (int64_t half = 0; half < 2; ++half) {
     int64_t firstLane = block * kBlock + half * kHalf, firstDepth = step * kDepth;
@@ -196,16 +196,17 @@ void packBlock(const Source &source, int64_t block, int64_t step, int parts, cha
     } else if (source.lane == 1 && source.depth != 1) {
       alignas(64) float edge[kDepth][kHalf] = {};
       for (int64_t k = 0; k < depths; ++k)
-        _mm512_store_ps(edge[k], _mm512_maskz_loadu_ps(firstLanes(lanes), from + k * source.depth));
+        _mm512_store_ps(edge[k],
+                        _mm512_maskz_loadu_ps(makeLaneMask(lanes), from + k * source.depth));
       packTile<false, left>(&edge[0][0], kHalf, parts, tile, interleave);
     } else {
       alignas(64) float edge[kHalf][kDepth] = {};
       for (int64_t i = 0; i < lanes && i < kHalf; ++i) {
         const float *row = from + i * source.lane;
         if (source.depth == 1) {
-          _mm512_store_ps(edge[i], _mm512_maskz_loadu_ps(firstLanes(depths), row));
+          _mm512_store_ps(edge[i], _mm512_maskz_loadu_ps(makeLaneMask(depths), row));
           _mm512_store_ps(edge[i] + kHalf,
-                          _mm512_maskz_loadu_ps(firstLanes(depths - kHalf), row + kHalf));
+                          _mm512_maskz_loadu_ps(makeLaneMask(depths - kHalf), row + kHalf));
           continue;
         }
         for (int64_t k = 0; k < depths; ++k)
@@ -216,10 +217,10 @@ void packBlock(const Source &source, int64_t block, int64_t step, int parts, cha
   }
 }
 
-template <bool left> void pack(const Source &source, int parts, char *to) {
-  __m512i interleave = interleaving();
+template <bool left> void pack(const PackSource &source, int parts, char *to) {
+  __m512i interleave = makeInterleaveIndices();
   bool across = source.place.prologue ? source.place.across : source.lane == 1;
-  forEachPart(source.lanes, source.depths, across, [&](int64_t block, int64_t step, int64_t at) {
+  forEachBlock(source.lanes, source.depths, across, [&](int64_t block, int64_t step, int64_t at) {
     packBlock<left>(source, block, step, parts, to + at * parts * kPartBytes, interleave);
   });
 }
@@ -240,21 +241,21 @@ void packPixels(const PixelRun &run, int parts, char *to, int64_t stepStride, in
     char *row = to + i * kPixelBytes;
     for (int64_t step = 0; step < steps; ++step, from += kDepth, row += stepStride) {
       int64_t left = run.channels - step * kDepth;
-      __m512 x = _mm512_maskz_loadu_ps(firstLanes(left), from),
-             y = _mm512_maskz_loadu_ps(firstLanes(left - kHalf), from + kHalf);
+      __m512 x = _mm512_maskz_loadu_ps(makeLaneMask(left), from),
+             y = _mm512_maskz_loadu_ps(makeLaneMask(left - kHalf), from + kHalf);
       for (int part = 0; part < parts; ++part)
-        _mm512_store_si512(row + part * partStride, takePart<false>(x, y, none));
+        _mm512_store_si512(row + part * partStride, splitBf16Part<false>(x, y, none));
     }
   }
 }
 
 void packLeft(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
-              int parts, void *to, const Place &place) {
+              int parts, void *to, const PackPosition &place) {
   pack<true>({from, lane, depth, lanes, depths, place}, parts, static_cast<char *>(to));
 }
 
 void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
-               int parts, void *to, const Place &place) {
+               int parts, void *to, const PackPosition &place) {
   pack<false>({from, lane, depth, lanes, depths, place}, parts, static_cast<char *>(to));
 }
 
@@ -264,8 +265,10 @@ void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes, in
 
 namespace dlc::tiles {
 
-void packLeft(const float *, int64_t, int64_t, int64_t, int64_t, int, void *, const Place &) {}
-void packRight(const float *, int64_t, int64_t, int64_t, int64_t, int, void *, const Place &) {}
+void packLeft(const float *, int64_t, int64_t, int64_t, int64_t, int, void *,
+              const PackPosition &) {}
+void packRight(const float *, int64_t, int64_t, int64_t, int64_t, int, void *,
+               const PackPosition &) {}
 void packPixels(const PixelRun &, int, char *, int64_t, int64_t) {}
 
 } // namespace dlc::tiles

@@ -10,12 +10,12 @@ namespace dlc::tiles {
 
 namespace {
 
-struct Source {
+struct PackSource {
   const uint16_t *from;
   int64_t lane, depth, lanes, depths;
 };
 
-inline __mmask32 firstOf32(int64_t count) {
+inline __mmask32 makeLaneMask32(int64_t count) {
   return count >= 32 ? ~__mmask32(0) : (__mmask32(1) << count) - 1;
 }
 
@@ -30,8 +30,9 @@ template <bool turns> inline void storeTile(__m512i (&rows)[16], char *to) {
 /// to 32 elements of the reduction dimension into tiles. Elements after the operand's end are
 /// padding of 0. The elements are adjacent in memory along the reduction dimension.
 template <bool left>
-inline void packRuns(const uint16_t *from, int64_t lane, int64_t lanes, int64_t depths, char *to) {
-  const __mmask32 mask = firstOf32(depths);
+inline void packContiguous(const uint16_t *from, int64_t lane, int64_t lanes, int64_t depths,
+                           char *to) {
+  const __mmask32 mask = makeLaneMask32(depths);
   for (int64_t half = 0; half < 2; ++half) {
     const int64_t first = half * kHalf;
     if (left && first >= lanes)
@@ -51,7 +52,7 @@ inline void packRuns(const uint16_t *from, int64_t lane, int64_t lanes, int64_t 
 template <bool left>
 inline void packAcross(const uint16_t *from, int64_t depth, int64_t lanes, int64_t depths, char *to,
                        const __m512i (&order)[2]) {
-  const __mmask32 mask = firstOf32(lanes);
+  const __mmask32 mask = makeLaneMask32(lanes);
   __m512i low[16], high[16];
   auto row = [&](int64_t k) {
     if (k >= depths)
@@ -70,7 +71,7 @@ inline void packAcross(const uint16_t *from, int64_t depth, int64_t lanes, int64
     storeTile<left>(high, to + kTile);
 }
 
-template <bool left> void pack(const Source &source, char *to) {
+template <bool left> void pack(const PackSource &source, char *to) {
   // Shuffle indices that interleave the elements of two memory rows, for the first and for the
   // second half of the lanes.
   alignas(64) int16_t places[2][32];
@@ -78,15 +79,15 @@ template <bool left> void pack(const Source &source, char *to) {
     places[i / 32][i % 32] = int16_t(i / 2 + (i % 2) * 32);
   const __m512i order[2] = {_mm512_load_si512(places[0]), _mm512_load_si512(places[1])};
   const bool across = source.depth != 1;
-  forEachPart(source.lanes, source.depths, across, [&](int64_t block, int64_t step, int64_t at) {
+  forEachBlock(source.lanes, source.depths, across, [&](int64_t block, int64_t step, int64_t at) {
     const int64_t lane = block * kBlock, depth = step * kDepth;
     const uint16_t *from = source.from + lane * source.lane + depth * source.depth;
     if (across)
       packAcross<left>(from, source.depth, source.lanes - lane, source.depths - depth,
                        to + at * kPartBytes, order);
     else
-      packRuns<left>(from, source.lane, source.lanes - lane, source.depths - depth,
-                     to + at * kPartBytes);
+      packContiguous<left>(from, source.lane, source.lanes - lane, source.depths - depth,
+                           to + at * kPartBytes);
   });
 }
 

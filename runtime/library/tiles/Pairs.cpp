@@ -12,13 +12,13 @@ namespace dlc::tiles {
 namespace {
 
 /// Interleaved channels of two pixels: the first 16 channels and the next 16.
-struct Pair {
+struct PixelPair {
   __m512i first, second;
 };
 
-class Reader {
+class PixelPairReader {
 public:
-  explicit Reader(const PixelPairs &run) : run(run), lines((run.channels + 31) / 32) {
+  explicit PixelPairReader(const PixelPairs &run) : run(run), lines((run.channels + 31) / 32) {
     alignas(64) int16_t order[2][32];
     for (int i = 0; i < 16; ++i)
       for (int half = 0; half < 2; ++half) {
@@ -38,7 +38,7 @@ public:
     mask = left >= 32 ? ~__mmask32(0) : (__mmask32(1) << left) - 1;
   }
 
-  __attribute__((always_inline)) Pair at(int64_t pair) {
+  __attribute__((always_inline)) PixelPair at(int64_t pair) {
     fetch();
     fetch();
     __m512i a = pixel(run.pixels[2 * pair]), b = pixel(run.pixels[2 * pair + 1]);
@@ -117,11 +117,11 @@ template <bool tall, bool wide> void sum(const PixelSums &product, float *sums) 
 } // namespace
 
 void packPairs(const PixelPairs &run, int64_t row, int64_t block, char *to) {
-  Reader reader(run);
+  PixelPairReader reader(run);
   for (int64_t index = 0; index < reader.blocks(); ++index, to += block) {
     reader.begin(index);
     for (int64_t pair = 0; pair < run.pairs; ++pair) {
-      Pair both = reader.at(pair);
+      PixelPair both = reader.at(pair);
       _mm512_store_si512(to + pair * row, both.first);
       if (row > 64)
         _mm512_store_si512(to + pair * row + 64, both.second);
@@ -130,12 +130,12 @@ void packPairs(const PixelPairs &run, int64_t row, int64_t block, char *to) {
 }
 
 void packTransposed(const PixelPairs &run, bool tall, int64_t block, char *to) {
-  Reader reader(run);
+  PixelPairReader reader(run);
   for (int64_t index = 0; index < reader.blocks(); ++index, to += block) {
     reader.begin(index);
     __m512i first[16], second[16];
     for (int i = 0; i < 16; ++i) {
-      Pair both = reader.at(i);
+      PixelPair both = reader.at(i);
       first[i] = both.first;
       second[i] = both.second;
     }

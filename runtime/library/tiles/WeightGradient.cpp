@@ -51,9 +51,9 @@ constexpr int64_t kRun = 512, kMinSteps = 16;
 constexpr int64_t kSlabBytes = 1 << 20;
 constexpr int64_t kSums = kBlock * kBlock, kPairs = kDepth / 2;
 
-class Call : public runtime::LibraryCall {
+class WeightGradientCall : public runtime::LibraryCall {
 public:
-  Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads);
+  WeightGradientCall(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads);
   void execute(void *const *buffers, const runtime::CallContext &context) override;
   std::string implementation() const override { return "tiles:gradient:bf16"; }
   uint64_t scratchBytes() const override {
@@ -95,9 +95,10 @@ private:
   int64_t leftGroup = 0, rightGroup = 0, slab = 1, sumBytes = 0;
 };
 
-Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
+WeightGradientCall::WeightGradientCall(const json &desc,
+                                       std::span<const runtime::BufferInfo> buffers, int threads)
     : g(WeightGradient::parse(desc)), threads(std::max(1, threads)) {
-  if (!available())
+  if (!isAvailable())
     fail("tiles: this processor has no AMX tiles for bf16");
   checkBuffers(buffers);
   planPlaces();
@@ -105,15 +106,15 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
   planSlab();
 }
 
-void Call::checkBuffers(std::span<const runtime::BufferInfo> buffers) const {
-  describe::Buffers given(buffers, "tiles");
+void WeightGradientCall::checkBuffers(std::span<const runtime::BufferInfo> buffers) const {
+  describe::BufferChecker given(buffers, "tiles");
   given.need("src", g.sourceElements(), 2);
   given.need("diff_dst", g.resultElements(), 2);
   given.need("dst", g.weightElements(), sizeof(float), true);
   given.end();
 }
 
-void Call::planPlaces() {
+void WeightGradientCall::planPlaces() {
   if (g.isPoint()) {
     int64_t all = g.batch * g.src[0] * g.src[1];
     places = std::min(kRun, upTo(all, kDepth));
@@ -144,7 +145,7 @@ void Call::planPlaces() {
   }
 }
 
-void Call::planPictures() {
+void WeightGradientCall::planPictures() {
   int64_t last = 0;
   for (int64_t r = 0; r < g.window.sizes[0]; ++r)
     for (int64_t s = 0; s < g.window.sizes[1]; ++s) {
@@ -172,7 +173,7 @@ void Call::planPictures() {
     }
 }
 
-void Call::planSlab() {
+void WeightGradientCall::planSlab() {
   int64_t steps = places / kDepth;
   rightRow = g.channels > kBlock / 2 ? 128 : 64;
   leftStep = g.features > kBlock / 2 ? kPartBytes : kPartBytes / 2;
@@ -186,8 +187,8 @@ void Call::planSlab() {
 }
 
 /// Packs 16 pixel pairs of a group of positions, from one picture of src or from diff_dst.
-void Call::pack(int64_t index, int64_t first, const uint16_t *src, const uint16_t *diff, char *left,
-                char *right) const {
+void WeightGradientCall::pack(int64_t index, int64_t first, const uint16_t *src,
+                              const uint16_t *diff, char *left, char *right) const {
   int64_t group = index / packs(), which = index % packs();
   int64_t each = (pairs + kPairs - 1) / kPairs, source = first + group;
   int64_t picture = which / each, block = which % each;
@@ -217,8 +218,8 @@ void Call::pack(int64_t index, int64_t first, const uint16_t *src, const uint16_
 
 /// Computes the sums over all positions of a slab, for one tap, one block of features and one block
 /// of channels.
-void Call::sumUp(int64_t unit, int64_t first, const char *left, const char *right,
-                 float *sums) const {
+void WeightGradientCall::sumUp(int64_t unit, int64_t first, const char *left, const char *right,
+                               float *sums) const {
   int64_t columns = blocks(g.channels), tap = unit % g.window.taps(),
           column = unit / g.window.taps() % columns, row = unit / g.window.taps() / columns;
   auto at = static_cast<size_t>(tap);
@@ -237,7 +238,7 @@ void Call::sumUp(int64_t unit, int64_t first, const char *left, const char *righ
   sumPixels(product, sums + unit * kSums);
 }
 
-void Call::write(int64_t feature, const float *sums, float *dst) const {
+void WeightGradientCall::write(int64_t feature, const float *sums, float *dst) const {
   int64_t columns = blocks(g.channels), taps = g.window.taps();
   const float *row = sums + feature / kBlock * columns * taps * kSums + feature % kBlock * kBlock;
   float *to = dst + feature * g.channels * taps;
@@ -249,7 +250,7 @@ void Call::write(int64_t feature, const float *sums, float *dst) const {
   }
 }
 
-void Call::execute(void *const *buffers, const runtime::CallContext &context) {
+void WeightGradientCall::execute(void *const *buffers, const runtime::CallContext &context) {
   const auto *src = static_cast<const uint16_t *>(buffers[0]);
   const auto *diff = static_cast<const uint16_t *>(buffers[1]);
   auto *scratch = static_cast<char *>(context.scratch);
@@ -263,10 +264,10 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
         pack(index, first, src, diff, left, right);
     });
     runtime::parallelFor(threads, units, 1, [&](int64_t begin, int64_t end, int) {
-      enterTiles();
+      configureTiles();
       for (int64_t unit = begin; unit < end; ++unit)
         sumUp(unit, first, left, right, sums);
-      leaveTiles();
+      releaseTiles();
     });
   }
   auto *dst = static_cast<float *>(buffers[2]);
@@ -280,7 +281,7 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 
 std::unique_ptr<runtime::LibraryCall>
 makeWeightGradient(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads) {
-  return std::make_unique<Call>(desc, buffers, threads);
+  return std::make_unique<WeightGradientCall>(desc, buffers, threads);
 }
 
 } // namespace dlc::tiles

@@ -8,7 +8,7 @@
 
 namespace dlc::vectors {
 
-const Kernels &avx2Kernels() {
+const Kernels &avx2MatmulKernels() {
   static constexpr int kLanes = 8, kRows = 6;
   static const Kernels kernels = {kLanes,
                                   kRows,

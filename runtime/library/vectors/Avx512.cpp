@@ -8,7 +8,7 @@
 
 namespace dlc::vectors {
 
-const Kernels &avx512Kernels() {
+const Kernels &avx512MatmulKernels() {
   static constexpr int kLanes = 16, kRows = 14;
   static const Kernels kernels = {kLanes,
                                   kRows,

@@ -10,17 +10,17 @@ namespace dlc::vectors {
 
 using products::KernelConfig;
 using products::Operand;
-using products::Place;
+using products::PackPosition;
 
 namespace {
 
-const Kernels &kernelsOf(const KernelConfig &config) {
-  return config.columns == 32 ? avx512Kernels() : avx2Kernels();
+const Kernels &selectKernels(const KernelConfig &config) {
+  return config.columns == 32 ? avx512MatmulKernels() : avx2MatmulKernels();
 }
 
-void packBlocks(const KernelConfig &config, const Operand &x, int64_t width, const Place &place,
-                float *to) {
-  const Kernels &kernels = kernelsOf(config);
+void packBlocks(const KernelConfig &config, const Operand &x, int64_t width,
+                const PackPosition &place, float *to) {
+  const Kernels &kernels = selectKernels(config);
   const int64_t between = width * x.depths;
   kernels.pack(x.from, x.lane, x.depth, x.lanes, x.depths, width, between, to);
   if (place.sums)
@@ -29,18 +29,18 @@ void packBlocks(const KernelConfig &config, const Operand &x, int64_t width, con
 
 void packNarrow(const KernelConfig &config, const products::NarrowOperand &x, int64_t width,
                 float *to) {
-  kernelsOf(config).packNarrow(x.from, x.lane, x.depth, x.lanes, x.depths, width, width * x.depths,
-                               to);
+  selectKernels(config).packNarrow(x.from, x.lane, x.depth, x.lanes, x.depths, width,
+                                   width * x.depths, to);
 }
 
 } // namespace
 
 int64_t lanes() { return runtime::hostLanes(); }
 
-KernelConfig configOf(int64_t lanes, int64_t rows) {
+KernelConfig makeKernelConfig(int64_t lanes, int64_t rows) {
   if (lanes != 8 && lanes != 16)
     runtime::fail("product: 'lanes' must be 8 or 16; found: ", lanes);
-  const Kernels &kernels = lanes == 16 ? avx512Kernels() : avx2Kernels();
+  const Kernels &kernels = lanes == 16 ? avx512MatmulKernels() : avx2MatmulKernels();
   // All blocks have the same number of rows, except for the last one.
   int64_t blocks = (rows + kernels.maxRows - 1) / kernels.maxRows;
   KernelConfig config;
@@ -54,12 +54,10 @@ KernelConfig configOf(int64_t lanes, int64_t rows) {
   config.rightBytes = config.columns * int64_t(sizeof(float));
   config.isHere = lanes == 16 ? [] { return runtime::hostLanes() >= 16; }
                               : [] { return runtime::hostLanes() >= 8; };
-  config.packLeft = [](const KernelConfig &f, const Operand &x, const Place &place, void *to) {
-    packBlocks(f, x, f.rows, place, static_cast<float *>(to));
-  };
-  config.packRight = [](const KernelConfig &f, const Operand &x, const Place &place, void *to) {
-    packBlocks(f, x, f.columns, place, static_cast<float *>(to));
-  };
+  config.packLeft = [](const KernelConfig &f, const Operand &x, const PackPosition &place,
+                       void *to) { packBlocks(f, x, f.rows, place, static_cast<float *>(to)); };
+  config.packRight = [](const KernelConfig &f, const Operand &x, const PackPosition &place,
+                        void *to) { packBlocks(f, x, f.columns, place, static_cast<float *>(to)); };
   config.packLeftNarrow = [](const KernelConfig &f, const products::NarrowOperand &x, void *to) {
     packNarrow(f, x, f.rows, static_cast<float *>(to));
   };
@@ -74,23 +72,25 @@ KernelConfig configOf(int64_t lanes, int64_t rows) {
   return config;
 }
 
-KernelConfig groupedConfig(int64_t lanes) {
-  return configOf(lanes, (lanes == 16 ? avx512Kernels() : avx2Kernels()).maxRows);
+KernelConfig makeGroupedConfig(int64_t lanes) {
+  return makeKernelConfig(lanes,
+                          (lanes == 16 ? avx512MatmulKernels() : avx2MatmulKernels()).maxRows);
 }
 
-KernelConfig configOf(const nlohmann::json &desc) {
+KernelConfig makeKernelConfig(const nlohmann::json &desc) {
   const describe::Fields fields(desc, "vectors");
   int64_t m = fields.size("m", 1);
-  return configOf(fields.integer("lanes", 8, 16), fields.flag("strassen") ? (m + 1) / 2 : m);
+  return makeKernelConfig(fields.integer("lanes", 8, 16),
+                          fields.flag("strassen") ? (m + 1) / 2 : m);
 }
 
 uint64_t packedBytes(int64_t k, int64_t n, int64_t lanes) {
-  return configOf(lanes, 1).packedBytes(k, n);
+  return makeKernelConfig(lanes, 1).packedBytes(k, n);
 }
 
 void packWeights(const float *b, int64_t rowStride, int64_t columnStride, int64_t k, int64_t n,
                  int64_t lanes, void *packed) {
-  KernelConfig config = configOf(lanes, 1);
+  KernelConfig config = makeKernelConfig(lanes, 1);
   config.packRight(config, {b, columnStride, rowStride, n, k}, {}, packed);
 }
 
@@ -101,9 +101,9 @@ namespace dlc::runtime {
 std::unique_ptr<LibraryCall> createVectorsCall(const nlohmann::json &desc,
                                                std::span<const BufferInfo> buffers, int threads) {
   if (const describe::Fields fields(desc, "vectors"); describe::Grouped::isKind(fields.kind()))
-    return products::makeGrouped(desc, vectors::groupedConfig(fields.integer("lanes", 8, 16)),
+    return products::makeGrouped(desc, vectors::makeGroupedConfig(fields.integer("lanes", 8, 16)),
                                  buffers, threads);
-  return products::makeProduct(desc, vectors::configOf(desc), buffers, threads);
+  return products::makeProduct(desc, vectors::makeKernelConfig(desc), buffers, threads);
 }
 
 } // namespace dlc::runtime

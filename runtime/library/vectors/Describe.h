@@ -16,10 +16,10 @@ constexpr int64_t kFewColumns = 640;
 
 /// Returns the kernel configuration of a matmul with `rows` rows, in vectors of 16 or 8 f32. Throws
 /// dlc::Error.
-DLC_EXPORT products::KernelConfig configOf(int64_t lanes, int64_t rows);
-DLC_EXPORT products::KernelConfig configOf(const nlohmann::json &desc);
+DLC_EXPORT products::KernelConfig makeKernelConfig(int64_t lanes, int64_t rows);
+DLC_EXPORT products::KernelConfig makeKernelConfig(const nlohmann::json &desc);
 /// Returns the kernel configuration of a grouped matmul (products/Grouped.h).
-DLC_EXPORT products::KernelConfig groupedConfig(int64_t lanes);
+DLC_EXPORT products::KernelConfig makeGroupedConfig(int64_t lanes);
 
 /// packedBytes() returns the size of a packed right operand of shape [k, n] in bytes, and
 /// packWeights() packs it, in blocks of two vectors of columns.

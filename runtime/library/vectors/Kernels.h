@@ -19,12 +19,12 @@ struct Kernels {
   products::PackNarrow packNarrow;
   products::Narrow narrow;
   products::Sums sums;
-  void (*multiply)(const products::Panel &panel, const products::Epilogue &epilogue);
-  const products::Strassen *strassen;
+  void (*multiply)(const products::PanelArguments &panel, const products::Epilogue &epilogue);
+  const products::StrassenTable *strassen;
 };
 
-const Kernels &avx2Kernels();
-const Kernels &avx512Kernels();
+const Kernels &avx2MatmulKernels();
+const Kernels &avx512MatmulKernels();
 
 } // namespace dlc::vectors
 

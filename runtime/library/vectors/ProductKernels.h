@@ -15,7 +15,7 @@ namespace dlc::vectors {
 namespace {
 
 using namespace simd;
-using products::PostKind;
+using products::PostOpKind;
 
 /// Prefetch distance along a memory row of an operand that is being packed, in bytes.
 constexpr int64_t kAhead = 256;
@@ -91,7 +91,7 @@ template <int V, int maxRows> struct ProductKernels {
       }
   }
 
-  static void multiply(const products::Panel &panel, const products::Epilogue &epilogue) {
+  static void multiply(const products::PanelArguments &panel, const products::Epilogue &epilogue) {
     const int64_t blocks = ((panel.rows + panel.blockRows - 1) / panel.blockRows) *
                            ((panel.columns + 2 * V - 1) / (2 * V)),
                   share = (panel.ahead.end - panel.ahead.begin + blocks - 1) / blocks;
@@ -150,7 +150,7 @@ private:
       alignas(64) float values[V][V] = {};
       for (int64_t i = 0; i < lanes; ++i)
         for (int64_t j = 0; j < count; ++j)
-          values[i][j] = numberOf(from + i * lane + j * depth);
+          values[i][j] = toFloat(from + i * lane + j * depth);
       for (int i = 0; i < V; ++i)
         rows[i] = load<V>(values[i]);
     }
@@ -166,7 +166,7 @@ private:
   }
 
   template <int C, int R = 1>
-  static void blockOfRows(int64_t rows, const products::Panel &panel,
+  static void blockOfRows(int64_t rows, const products::PanelArguments &panel,
                           const products::Epilogue &epilogue, const products::Prefetch &ahead,
                           int64_t row, int64_t column) {
     if (rows == R)
@@ -177,7 +177,7 @@ private:
 
   template <int R, int C>
   [[gnu::noinline]] static void
-  block(const products::Panel &panel, const products::Epilogue &epilogue,
+  block(const products::PanelArguments &panel, const products::Epilogue &epilogue,
         const products::Prefetch &ahead, int64_t row, int64_t column) {
     const auto *right =
         reinterpret_cast<const float *>(panel.right + column / (2 * V) * panel.rightStride);
@@ -266,8 +266,8 @@ private:
 public:
   /// Prefetches the results' old values and the epilogue's operands while the sums are computed.
   template <int R, int C>
-  DLC_INLINE static void fetch(const products::Panel &panel, const products::Epilogue &epilogue,
-                               int64_t row, int64_t column) {
+  DLC_INLINE static void fetch(const products::PanelArguments &panel,
+                               const products::Epilogue &epilogue, int64_t row, int64_t column) {
     fetchRows<R, C>(panel.dst + row * panel.dstRow + column, panel.dstRow);
     fetchOperands<R, C>(panel, epilogue, row, column);
   }
@@ -277,7 +277,7 @@ public:
         _mm_prefetch(reinterpret_cast<const char *>(at + r * step + c * V), _MM_HINT_T0);
   }
   template <int R, int C>
-  DLC_INLINE static void fetchOperands(const products::Panel &panel,
+  DLC_INLINE static void fetchOperands(const products::PanelArguments &panel,
                                        const products::Epilogue &epilogue, int64_t row,
                                        int64_t column) {
     for (int p = 0; p < epilogue.count && (panel.isLast || panel.each); ++p) {
@@ -292,11 +292,11 @@ public:
   /// Stores the sums as results, or adds them to the sums in dst. Sums past the panel's last row or
   /// column are dropped. The values of `sums` are not valid afterwards.
   template <int R, int C>
-  DLC_INLINE static void finish(Vec<V> (&sums)[R][C], const products::Panel &panel,
+  DLC_INLINE static void finish(Vec<V> (&sums)[R][C], const products::PanelArguments &panel,
                                 const products::Epilogue &epilogue, int64_t row, int64_t column) {
     const int64_t rows = panel.rows - row < R ? panel.rows - row : R;
     const bool adds = !panel.isFirst && !panel.each, ends = panel.isLast || panel.each;
-    const bool sumAlone = epilogue.count == 1 && epilogue.posts[0].kind == PostKind::Sum;
+    const bool sumAlone = epilogue.count == 1 && epilogue.posts[0].kind == PostOpKind::Sum;
     if (rows == R && panel.columns - column >= C * V &&
         (!ends || epilogue.count == 0 || sumAlone)) {
       // Without activations and binary operands, every result is f · sum + g · dst + bias.

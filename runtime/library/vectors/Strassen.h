@@ -23,7 +23,7 @@ namespace dlc::vectors {
 namespace {
 
 template <int V, int maxRows> struct StrassenKernels {
-  using Panel = products::Panel;
+  using PanelArguments = products::PanelArguments;
   using Epilogue = products::Epilogue;
 
   /// Computes the slots of a packed left block: A11, A12, S2, S3, A22, S1, S4. On entry, the slot
@@ -61,20 +61,20 @@ template <int V, int maxRows> struct StrassenKernels {
   /// several, each has more than half of the maximum number of rows.
   static constexpr int kMinRows = maxRows / 2 + 1;
 
-  static void multiply(const Panel (&quarters)[4], const Epilogue &epilogue) {
-    const Panel &all = quarters[0];
+  static void multiply(const PanelArguments (&quarters)[4], const Epilogue &epilogue) {
+    const PanelArguments &all = quarters[0];
     for (int64_t row = 0; row < all.rows; row += all.blockRows)
       for (int64_t column = 0; column < all.columns; column += 2 * V)
         ofRows(quarters, epilogue, row, column);
   }
 
-  static const products::Strassen table;
+  static const products::StrassenTable table;
 
 private:
   template <int R = kMinRows>
-  static void ofRows(const Panel (&quarters)[4], const Epilogue &epilogue, int64_t row,
+  static void ofRows(const PanelArguments (&quarters)[4], const Epilogue &epilogue, int64_t row,
                      int64_t column) {
-    const Panel &all = quarters[0];
+    const PanelArguments &all = quarters[0];
     if (all.blockRows == R || all.rows - row <= R)
       return block<R>(quarters, epilogue, row, column);
     if constexpr (R < maxRows)
@@ -141,9 +141,9 @@ private:
   }
 
   template <int R>
-  [[gnu::noinline]] static void block(const Panel (&quarters)[4], const Epilogue &epilogue,
+  [[gnu::noinline]] static void block(const PanelArguments (&quarters)[4], const Epilogue &epilogue,
                                       int64_t row, int64_t column) {
-    const Panel &all = quarters[0];
+    const PanelArguments &all = quarters[0];
     const char *rows = all.left + row / all.blockRows * all.leftStride;
     const auto *left = reinterpret_cast<const float *>(rows);
     const auto *right =
@@ -154,7 +154,7 @@ private:
     const int64_t share = all.leftStride / ((all.columns + 2 * V - 1) / (2 * V));
     const char *ahead = rows + all.leftStride + column / (2 * V) * share;
     const StepSizes sizes{all.steps, (4 * share / kSlots + all.steps - 1) / all.steps, all.dstRow};
-    auto slot = [&](int index, Sums<R> &to, const Panel *ends = nullptr) {
+    auto slot = [&](int index, Sums<R> &to, const PanelArguments *ends = nullptr) {
       Slot<R> slot{left + index * all.steps * R, right + index * all.steps * 2 * V, &to,
                    ahead + index * share / kSlots};
       if (ends) {
@@ -188,7 +188,7 @@ private:
 };
 
 template <int V, int maxRows>
-const products::Strassen StrassenKernels<V, maxRows>::table = {
+const products::StrassenTable StrassenKernels<V, maxRows>::table = {
     ProductKernels<V, maxRows>::template pack<float>,
     ProductKernels<V, maxRows>::sums,
     kMinRows,

@@ -8,6 +8,6 @@
 
 namespace dlc::winograd {
 
-const Kernels *avx2Kernels(int outputs, int window) { return kernelsFor<8>(outputs, window); }
+const Kernels *avx2Kernels(int outputs, int window) { return selectKernels<8>(outputs, window); }
 
 } // namespace dlc::winograd

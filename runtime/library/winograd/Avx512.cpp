@@ -8,6 +8,6 @@
 
 namespace dlc::winograd {
 
-const Kernels *avx512Kernels(int outputs, int window) { return kernelsFor<16>(outputs, window); }
+const Kernels *avx512Kernels(int outputs, int window) { return selectKernels<16>(outputs, window); }
 
 } // namespace dlc::winograd

@@ -17,19 +17,20 @@ using runtime::parallelFor;
 
 namespace {
 
-const Kernels &kernelsFor(const Convolution &request) {
+const Kernels &selectKernels(const Convolution &request) {
   if (runtime::hostLanes() < request.lanes)
     fail("winograd: blocks of ", request.lanes, " channels need ",
          request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor lacks");
   return *(request.lanes == 16 ? avx512Kernels : avx2Kernels)(request.outputs, request.side);
 }
 
-class Call : public runtime::LibraryCall {
+class WinogradCall : public runtime::LibraryCall {
 public:
-  Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
-      : request(Convolution::parse(desc)), kernels(kernelsFor(request)),
+  WinogradCall(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers,
+               int threads)
+      : request(Convolution::parse(desc)), kernels(selectKernels(request)),
         threads(std::max(1, threads)), plan(request, this->threads) {
-    describe::Buffers given(buffers, "winograd");
+    describe::BufferChecker given(buffers, "winograd");
     if (request.isGradient) {
       given.need("src", request.sourceElements(), sizeof(float));
       given.need("diff_dst", request.resultElements(), sizeof(float));
@@ -75,7 +76,7 @@ private:
 
   /// Computes the results of the tiles in `data` for the output channel blocks [begin, end).
   void resultsOf(const TileData &data, const PointWeights &weights, float *products, int64_t begin,
-                 int64_t end, const float *bias, const Step *steps, float *to,
+                 int64_t end, const float *bias, const EpilogueStep *steps, float *to,
                  float *statistics) const {
     for (int64_t o = begin; o < end; o += plan.outBlocks) {
       int64_t stop = std::min(end, o + plan.outBlocks);
@@ -92,9 +93,9 @@ private:
     auto *x = static_cast<const float *>(buffers[next++]);
     auto *w = static_cast<float *>(buffers[next++]);
     auto *bias = request.hasBias ? static_cast<const float *>(buffers[next++]) : nullptr;
-    std::vector<Step> steps = request.steps;
-    for (Step &step : steps)
-      if (step.kind >= Step::AddTensor)
+    std::vector<EpilogueStep> steps = request.steps;
+    for (EpilogueStep &step : steps)
+      if (step.kind >= EpilogueStep::AddTensor)
         step.operand = static_cast<const float *>(buffers[next++]);
     auto *y = static_cast<float *>(buffers[next++]);
     auto sumsOf = [&](int64_t part) {
@@ -192,7 +193,7 @@ private:
   Convolution request;
   const Kernels &kernels;
   int threads;
-  Plan plan;
+  WorkPartition plan;
 };
 
 } // namespace
@@ -205,11 +206,11 @@ uint64_t packedBytes(const nlohmann::json &desc) {
   }
 }
 
-Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) {
-  Packed packed;
+PackedWeights packWeights(const nlohmann::json &desc, const float *plain, int threads) {
+  PackedWeights packed;
   try {
     Convolution request = Convolution::parse(desc);
-    const Kernels &kernels = kernelsFor(request);
+    const Kernels &kernels = selectKernels(request);
     packed.bytes = (packedBytes(desc) + 63) / 64 * 64;
     packed.data = runtime::allocateWeights(packed.bytes);
     void *memory = packed.data.get();
@@ -236,7 +237,7 @@ namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> createWinogradCall(const nlohmann::json &desc,
                                                 std::span<const BufferInfo> buffers, int threads) {
-  return std::make_unique<winograd::Call>(desc, buffers, threads);
+  return std::make_unique<winograd::WinogradCall>(desc, buffers, threads);
 }
 
 } // namespace dlc::runtime

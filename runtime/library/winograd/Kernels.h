@@ -24,7 +24,7 @@
 
 namespace dlc::winograd {
 
-using simd::Step;
+using simd::EpilogueStep;
 
 struct Shape {
   int64_t batch = 0;
@@ -76,7 +76,7 @@ struct Kernels {
   /// `from` is `begin`. If `sums` is not null, the statistics of output block b are stored at `sums
   /// + b * kSums * V`.
   void (*result)(const Shape &shape, const TileData &from, float *image, int64_t begin, int64_t end,
-                 const float *bias, const Step *steps, int stepCount, float *sums);
+                 const float *bias, const EpilogueStep *steps, int stepCount, float *sums);
   /// Transforms weights [O, C, R, R] of the output channel blocks [begin, end) to the Winograd
   /// domain. If `transposed` is set, the weights are [C, O, R, R] and the windows are flipped.
   void (*weights)(const Shape &shape, const float *plain, bool transposed, const PointWeights &to,

@@ -37,7 +37,7 @@ DLC_INLINE void addTerms(const Vec<V> *x, Vec<V> &sum, bool any) {
 /// Returns true if rows r and r + 1 are equal except for signs, as the rows of a point and its
 /// negative are. The sum over the equal entries and the sum over the negated entries then serve
 /// both rows.
-template <typename Matrix> constexpr bool isPairOfRows(int r) {
+template <typename Matrix> constexpr bool areRowsEqualUpToSigns(int r) {
   bool agree = false, differ = false;
   for (int j = 0; j < Matrix::cols; ++j) {
     double a = Matrix::table.at[r][j], b = Matrix::table.at[r + 1][j];
@@ -50,7 +50,7 @@ template <typename Matrix> constexpr bool isPairOfRows(int r) {
   return agree && differ;
 }
 
-template <typename Matrix> constexpr bool isPairOfColumns(int c) {
+template <typename Matrix> constexpr bool areColumnsEqualUpToSigns(int c) {
   bool agree = false, differ = false;
   for (int i = 0; i < Matrix::rows; ++i) {
     double a = Matrix::table.at[i][c], b = Matrix::table.at[i][c + 1];
@@ -64,27 +64,27 @@ template <typename Matrix> constexpr bool isPairOfColumns(int c) {
 }
 
 constexpr int pickAll(int) { return 1; }
-template <typename Matrix, int row> constexpr int pickAgreeing(int j) {
+template <typename Matrix, int row> constexpr int isEqualEntry(int j) {
   return Matrix::table.at[row][j] == Matrix::table.at[row + 1][j];
 }
-template <typename Matrix, int row> constexpr int pickDiffering(int j) {
+template <typename Matrix, int row> constexpr int isOppositeEntry(int j) {
   return Matrix::table.at[row][j] != Matrix::table.at[row + 1][j];
 }
 
 template <typename Matrix, int V, int row = 0>
-DLC_INLINE void applyByRows(const Vec<V> *x, Vec<V> *y) {
-  if constexpr (row + 1 < Matrix::rows && isPairOfRows<Matrix>(row)) {
+DLC_INLINE void multiplyByRows(const Vec<V> *x, Vec<V> *y) {
+  if constexpr (row + 1 < Matrix::rows && areRowsEqualUpToSigns<Matrix>(row)) {
     Vec<V> even{}, odd{};
-    addTerms<Matrix, row, pickAgreeing<Matrix, row>, 0, V>(x, even, false);
-    addTerms<Matrix, row, pickDiffering<Matrix, row>, 0, V>(x, odd, false);
+    addTerms<Matrix, row, isEqualEntry<Matrix, row>, 0, V>(x, even, false);
+    addTerms<Matrix, row, isOppositeEntry<Matrix, row>, 0, V>(x, odd, false);
     y[row] = even + odd;
     y[row + 1] = even - odd;
-    applyByRows<Matrix, V, row + 2>(x, y);
+    multiplyByRows<Matrix, V, row + 2>(x, y);
   } else if constexpr (row < Matrix::rows) {
     Vec<V> sum{};
     addTerms<Matrix, row, pickAll, 0, V>(x, sum, false);
     y[row] = sum;
-    applyByRows<Matrix, V, row + 1>(x, y);
+    multiplyByRows<Matrix, V, row + 1>(x, y);
   }
 }
 
@@ -95,7 +95,7 @@ template <typename Matrix> struct Folded {
   static constexpr Table<rows, cols> make() {
     Table<rows, cols> table = Matrix::table;
     for (int c = 0; c + 1 < cols; ++c)
-      if (isPairOfColumns<Matrix>(c)) {
+      if (areColumnsEqualUpToSigns<Matrix>(c)) {
         for (int i = 0; i < rows; ++i) {
           bool agrees = Matrix::table.at[i][c] == Matrix::table.at[i][c + 1];
           table.at[i][c] = agrees ? Matrix::table.at[i][c] : 0;
@@ -109,7 +109,7 @@ template <typename Matrix> struct Folded {
 };
 
 template <typename Matrix, int V, int c = 0> DLC_INLINE void fold(Vec<V> *x) {
-  if constexpr (c + 1 < Matrix::cols && isPairOfColumns<Matrix>(c)) {
+  if constexpr (c + 1 < Matrix::cols && areColumnsEqualUpToSigns<Matrix>(c)) {
     Vec<V> a = x[c], b = x[c + 1];
     x[c] = a + b;
     x[c + 1] = a - b;
@@ -119,34 +119,34 @@ template <typename Matrix, int V, int c = 0> DLC_INLINE void fold(Vec<V> *x) {
   }
 }
 
-template <typename Matrix> constexpr bool hasPairOfColumns() {
+template <typename Matrix> constexpr bool hasPairedColumns() {
   for (int c = 0; c + 1 < Matrix::cols; ++c)
-    if (isPairOfColumns<Matrix>(c))
+    if (areColumnsEqualUpToSigns<Matrix>(c))
       return true;
   return false;
 }
 
 /// Computes the matrix-vector product y = Matrix x. May overwrite x.
-template <typename Matrix, int V> DLC_INLINE void apply(Vec<V> *x, Vec<V> *y) {
-  if constexpr (hasPairOfColumns<Matrix>() && Matrix::rows < Matrix::cols) {
+template <typename Matrix, int V> DLC_INLINE void multiplyMatrix(Vec<V> *x, Vec<V> *y) {
+  if constexpr (hasPairedColumns<Matrix>() && Matrix::rows < Matrix::cols) {
     fold<Matrix, V>(x);
-    applyByRows<Folded<Matrix>, V>(x, y);
+    multiplyByRows<Folded<Matrix>, V>(x, y);
   } else {
-    applyByRows<Matrix, V>(x, y);
+    multiplyByRows<Matrix, V>(x, y);
   }
 }
 
 /// Computes the 2D transform Matrix d Matrix' of a square d, whose elements `get(i, j)` returns.
 /// `put(i, j, v)` stores the results.
 template <typename Matrix, int V, typename Get, typename Put>
-DLC_INLINE void sandwich(const Get &get, const Put &put) {
+DLC_INLINE void transformTile(const Get &get, const Put &put) {
   Vec<V> half[Matrix::cols][Matrix::rows];
   for (int i = 0; i < Matrix::cols; ++i) {
     Vec<V> x[Matrix::cols], y[Matrix::rows];
 #pragma GCC unroll 8
     for (int j = 0; j < Matrix::cols; ++j)
       x[j] = get(i, j);
-    apply<Matrix, V>(x, y);
+    multiplyMatrix<Matrix, V>(x, y);
 #pragma GCC unroll 8
     for (int j = 0; j < Matrix::rows; ++j)
       half[i][j] = y[j];
@@ -156,7 +156,7 @@ DLC_INLINE void sandwich(const Get &get, const Put &put) {
 #pragma GCC unroll 8
     for (int i = 0; i < Matrix::cols; ++i)
       x[i] = half[i][j];
-    apply<Matrix, V>(x, y);
+    multiplyMatrix<Matrix, V>(x, y);
 #pragma GCC unroll 8
     for (int i = 0; i < Matrix::rows; ++i)
       put(i, j, y[i]);

@@ -15,7 +15,7 @@ int64_t roundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 /// Returns the size of equal parts of at most `limit` items. The number of parts is a multiple of
 /// `multiple` if there are enough items.
-int64_t evenPart(int64_t count, int64_t limit, int64_t multiple) {
+int64_t computePartSize(int64_t count, int64_t limit, int64_t multiple) {
   int64_t parts = (count + limit - 1) / limit;
   parts = std::min(roundUp(parts, multiple), count);
   return (count + parts - 1) / parts;
@@ -71,9 +71,10 @@ int64_t Convolution::pointWeightElements() const {
   return isGradient ? points() * steps.point : (shape.outBlocks + 1) / 2 * steps.pair;
 }
 
-Plan::Plan(const Convolution &request, int threads) {
+WorkPartition::WorkPartition(const Convolution &request, int threads) {
   const Shape &shape = request.shape;
-  int64_t near = runtime::nearBytes() / 4, lanes = request.lanes, points = request.points();
+  int64_t near = runtime::getPrivateCacheBytes() / 4, lanes = request.lanes,
+          points = request.points();
   int64_t all = shape.tiles(), weightElements = request.pointWeightElements();
   int64_t blocks = shape.inBlocks + (request.isGradient ? shape.outBlocks : 0);
   int64_t perTile = points * blocks * lanes;
@@ -83,11 +84,11 @@ Plan::Plan(const Convolution &request, int threads) {
   int64_t limit = std::clamp(near * 5 / 32 / perTile, kSome, kMany);
   if (request.isGradient) {
     sharesTiles = weightElements * threads > 4 * near;
-    tiles = sharesTiles ? evenPart(all, kShared, 1) : evenPart(all, limit, threads);
+    tiles = sharesTiles ? computePartSize(all, kShared, 1) : computePartSize(all, limit, threads);
   } else {
     sharesTiles = threads > 1 && all < threads * kSome && shape.outBlocks >= 2 * threads &&
                   (weightElements > near || all < threads * kFew);
-    tiles = sharesTiles ? all : evenPart(all, limit, threads);
+    tiles = sharesTiles ? all : computePartSize(all, limit, threads);
     int64_t perBlock = points * tiles * lanes;
     // The weights of two output blocks are contiguous for all points, which is the best order to
     // read them from memory.

@@ -29,7 +29,7 @@ struct Convolution : describe::Convolution {
 /// divided among the threads, and each thread computes all steps for its tiles. Otherwise all
 /// threads share the tiles' data, and each computes some of the output channels (or of the
 /// weights).
-struct Plan {
+struct WorkPartition {
   bool sharesTiles = false;
   int64_t tiles = 0; // number of tiles that are computed at once
   // Output channel blocks that are multiplied before their results are computed.
@@ -42,7 +42,7 @@ struct Plan {
   /// Statistics of each part of the tiles: [part][output block][kSums][V].
   int64_t sums = 0, sumsStep = 0;
 
-  Plan(const Convolution &request, int threads);
+  WorkPartition(const Convolution &request, int threads);
   int64_t parts(const Shape &shape) const { return (shape.tiles() + tiles - 1) / tiles; }
 };
 

@@ -15,15 +15,15 @@ namespace dlc::winograd {
 
 /// Returns the number of a channel's results in the tiles [0, tile). Positions of tiles outside of
 /// dst do not count.
-static int64_t resultsBefore(const Shape &shape, int outputs, int64_t tile) {
+static int64_t countResultsBefore(const Shape &shape, int outputs, int64_t tile) {
   int64_t each = shape.tileRows * shape.tileCols, image = tile / each;
   int64_t row = tile % each / shape.tileCols * outputs, col = tile % shape.tileCols * outputs;
   int64_t height = std::min<int64_t>(outputs, shape.outHeight - row);
   return (image * shape.outHeight + row) * shape.outWidth + height * col;
 }
 
-void writeStatistics(const Convolution &request, const Plan &plan, const float *sums,
-                     const Statistics &to, int threads) {
+void writeStatistics(const Convolution &request, const WorkPartition &plan, const float *sums,
+                     const ChannelStatistics &to, int threads) {
   const Shape &shape = request.shape;
   constexpr int kMaxLanes = 16;
   const int lanes = request.lanes;
@@ -37,8 +37,8 @@ void writeStatistics(const Convolution &request, const Plan &plan, const float *
       for (int64_t part = 0; part < parts; ++part) {
         const float *from = sums + part * plan.sumsStep + block * kSums * lanes;
         const auto count = static_cast<double>(
-            resultsBefore(shape, request.outputs, std::min(tiles, (part + 1) * plan.tiles)) -
-            resultsBefore(shape, request.outputs, part * plan.tiles));
+            countResultsBefore(shape, request.outputs, std::min(tiles, (part + 1) * plan.tiles)) -
+            countResultsBefore(shape, request.outputs, part * plan.tiles));
         for (int i = 0; i < lanes; ++i) {
           double own = from[i], s = from[lanes + i], q = from[2 * lanes + i];
           if (part == 0)

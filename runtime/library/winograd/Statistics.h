@@ -8,13 +8,13 @@ namespace dlc::winograd {
 
 /// Batch normalization statistics of each channel: the first result, the mean of the differences of
 /// all results from it, and the mean of the squared differences.
-struct Statistics {
+struct ChannelStatistics {
   float *first, *shift, *square;
 };
 
 /// Computes the statistics from the sums of all parts of the tiles.
-void writeStatistics(const Convolution &request, const Plan &plan, const float *sums,
-                     const Statistics &to, int threads);
+void writeStatistics(const Convolution &request, const WorkPartition &plan, const float *sums,
+                     const ChannelStatistics &to, int threads);
 
 } // namespace dlc::winograd
 

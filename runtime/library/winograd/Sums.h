@@ -15,7 +15,8 @@ namespace {
 /// Adds the first `rows` by `cols` results of a tile to the sums of their channels (kSums in
 /// Kernels.h). `first` is set for the first tile, which initializes the sums.
 template <int V, int M>
-DLC_INLINE void sumUp(const Vec<V> (&y)[M][M], int rows, int cols, bool first, float *to) {
+DLC_INLINE void accumulateChannelSums(const Vec<V> (&y)[M][M], int rows, int cols, bool first,
+                                      float *to) {
   Vec<V> shift = first ? y[0][0] : load<V>(to);
   // Each column has its own sums, so that additions do not depend on one another.
   Vec<V> sum[M] = {}, square[M] = {};

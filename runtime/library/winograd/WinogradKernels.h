@@ -20,11 +20,11 @@ namespace {
 constexpr int64_t kRun = 64;
 
 /// Position of a tile in the batch: image, row and column.
-struct TileWalk {
+struct TilePosition {
   const Shape &shape;
   int64_t image, row, col;
 
-  TileWalk(const Shape &shape, int64_t tile) : shape(shape) {
+  TilePosition(const Shape &shape, int64_t tile) : shape(shape) {
     int64_t each = shape.tileRows * shape.tileCols;
     image = tile / each;
     row = tile % each / shape.tileCols;
@@ -74,28 +74,28 @@ template <typename Visit>
 DLC_INLINE void forTiles(const Shape &shape, const TileData &data, int64_t begin, int64_t end,
                          const Visit &visit) {
   if (shape.channelsLast) {
-    TileWalk tile(shape, data.first);
+    TilePosition tile(shape, data.first);
     for (int64_t t = 0; t < data.count; ++t, tile.next())
       for (int64_t block = begin; block < end; ++block)
         visit(tile, t, block);
     return;
   }
   for (int64_t block = begin; block < end; ++block) {
-    TileWalk tile(shape, data.first);
+    TilePosition tile(shape, data.first);
     for (int64_t t = 0; t < data.count; ++t, tile.next())
       visit(tile, t, block);
   }
 }
 
 /// Weights of a block of output channels at one point, and the stride between two input channels.
-struct Panel {
+struct PointWeightPanel {
   float *at;
   int64_t channel;
 };
 
 template <int V>
-DLC_INLINE Panel panelOf(const Shape &shape, const PointWeights &weights, int64_t p,
-                         int64_t block) {
+DLC_INLINE PointWeightPanel panelOf(const Shape &shape, const PointWeights &weights, int64_t p,
+                                    int64_t block) {
   int64_t odd = block % 2, wide = block - odd + 1 < shape.outBlocks ? 2 : 1;
   return {weights.at + block / 2 * weights.pair + p * weights.point + odd * V, wide * V};
 }
@@ -137,13 +137,13 @@ template <int V, int M, int R> struct WinogradKernels {
                              int64_t height, int64_t width, int64_t top, int64_t left,
                              const TileData &to, int64_t begin, int64_t end) {
     float copy[side * side * V];
-    forTiles(shape, to, begin, end, [&](const TileWalk &tile, int64_t t, int64_t block) {
+    forTiles(shape, to, begin, end, [&](const TilePosition &tile, int64_t t, int64_t block) {
       Patch<V, side> window(image + tile.image * pitches.image + block * pitches.block, pitches,
                             height, width, tile.row * M - top, tile.col * M - left, copy);
       const float *from = window.at;
       int64_t row = window.row, pixel = window.pixel, point = to.point;
       float *target = to.at + (block * to.count + t) * V;
-      sandwich<Matrix, V>(
+      transformTile<Matrix, V>(
           [=](int i, int j) { return load<V>(from + i * row + j * pixel); },
           [=](int i, int j, Vec<V> v) { store<V>(target + (i * A + j) * point, v); });
     });
@@ -169,7 +169,7 @@ template <int V, int M, int R> struct WinogradKernels {
     for (int p = 0; p < points; ++p)
       for (int64_t c = 0; c < channels; c += run) {
         auto panel = [&](int64_t p, int64_t c, int64_t block) {
-          Panel all = panelOf<V>(shape, weights, p, block);
+          PointWeightPanel all = panelOf<V>(shape, weights, p, block);
           return all.at + c * V * all.channel;
         };
         for (int64_t o = begin; o < end; o += 2) {
@@ -194,15 +194,15 @@ template <int V, int M, int R> struct WinogradKernels {
   }
 
   static void result(const Shape &shape, const TileData &from, float *image, int64_t begin,
-                     int64_t end, const float *bias, const Step *steps, int stepCount,
+                     int64_t end, const float *bias, const EpilogueStep *steps, int stepCount,
                      float *sums) {
     Pitches<V> pitches(shape.channelsLast, shape.outBlocks, shape.outHeight, shape.outWidth);
-    forTiles(shape, from, begin, end, [&](const TileWalk &tile, int64_t t, int64_t block) {
+    forTiles(shape, from, begin, end, [&](const TilePosition &tile, int64_t t, int64_t block) {
       const float *source = from.at + ((block - begin) * from.count + t) * V;
       int64_t point = from.point, row = pitches.row, pixel = pitches.pixel;
       Vec<V> start = bias ? load<V>(bias + block * V) : Vec<V>{};
       Vec<V> y[M][M];
-      sandwich<typename Matrices::At, V>(
+      transformTile<typename Matrices::At, V>(
           [=](int i, int j) { return load<V>(source + (i * A + j) * point); },
           [&](int i, int j, Vec<V> v) { y[i][j] = v + start; });
       int64_t top = tile.row * M, left = tile.col * M;
@@ -212,7 +212,7 @@ template <int V, int M, int R> struct WinogradKernels {
       for (int s = 0; s < stepCount; ++s)
         take<V>(steps[s], y, block, offset, row, pixel, rows, cols);
       if (sums)
-        sumUp<V, M>(y, rows, cols, t == 0, sums + block * kSums * V);
+        accumulateChannelSums<V, M>(y, rows, cols, t == 0, sums + block * kSums * V);
       float *target = image + offset;
       if (rows == M && cols == M) {
         for (int i = 0; i < M; ++i)
@@ -237,7 +237,7 @@ template <int V, int M, int R> struct WinogradKernels {
         int64_t c = at / 2, block = pair + at % 2;
         if (block == end)
           continue;
-        Panel panel = panelOf<V>(shape, to, 0, block);
+        PointWeightPanel panel = panelOf<V>(shape, to, 0, block);
         int64_t point = to.point;
         if (!transposed)
           for (int tap = 0; tap < taps; ++tap)
@@ -249,10 +249,10 @@ template <int V, int M, int R> struct WinogradKernels {
                                            : filters + i * taps * V;
           auto put = [=](int y, int x, Vec<V> v) { store<V>(target + (y * A + x) * point, v); };
           if (transposed)
-            sandwich<typename Matrices::G, V>(
+            transformTile<typename Matrices::G, V>(
                 [=](int y, int x) { return gather<V, taps>(filter + taps - 1 - y * R - x); }, put);
           else
-            sandwich<typename Matrices::G, V>(
+            transformTile<typename Matrices::G, V>(
                 [=](int y, int x) { return load<V>(filter + (y * R + x) * V); }, put);
         }
       }
@@ -267,7 +267,7 @@ template <int V, int M, int R> struct WinogradKernels {
         int64_t p = pair / shape.outBlocks, block = pair % shape.outBlocks;
         bool two = pair + 1 < end && block % 2 == 0 && block + 1 < shape.outBlocks;
         const float *g = gradient.at + p * gradient.point + (block * gradient.count + t) * V;
-        Panel panel = panelOf<V>(shape, to, p, block);
+        PointWeightPanel panel = panelOf<V>(shape, to, p, block);
         for (int64_t c = 0; c < shape.inBlocks; ++c) {
           const float *x = data.at + p * data.point + (c * data.count + t) * V;
           for (int half = 0; half < 2; ++half, panel.at += high * panel.channel)
@@ -291,12 +291,12 @@ template <int V, int M, int R> struct WinogradKernels {
       // Alternate between both blocks of a pair of output blocks, whose weights are interleaved.
       int64_t first = pair / (2 * shape.inBlocks) * 2, wide = first + 1 < shape.outBlocks ? 2 : 1;
       int64_t rest = pair - first * shape.inBlocks, c = rest / wide, block = first + rest % wide;
-      Panel panel = panelOf<V>(shape, from, 0, block);
+      PointWeightPanel panel = panelOf<V>(shape, from, 0, block);
       int64_t point = from.point;
       for (int i = 0; i < V; ++i) {
         const float *source = panel.at + (c * V + i) * panel.channel;
         float *filter = filters + i * taps * V;
-        sandwich<typename Matrices::Gt, V>(
+        transformTile<typename Matrices::Gt, V>(
             [=](int y, int x) {
               Vec<V> sum = load<V>(source + (y * A + x) * point);
               for (int part = 1; part < parts; ++part)
@@ -315,7 +315,7 @@ template <int V, int M, int R> struct WinogradKernels {
       V, M, R, points, data, gradient, product, result, weights, weightProduct, weightResult};
 };
 
-template <int V> const Kernels *kernelsFor(int outputs, int window) {
+template <int V> const Kernels *selectKernels(int outputs, int window) {
   if (window == 3)
     return outputs == 2   ? &WinogradKernels<V, 2, 3>::kernels
            : outputs == 4 ? &WinogradKernels<V, 4, 3>::kernels

@@ -71,7 +71,7 @@ LogicalResult collect(ModuleOp module, const Arguments &arguments, std::vector<N
   size_t before = kernels.size();
   SmallVector<Operation *> ops;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (cuda::isKernel(op))
+    if (cuda::isKernelOp(op))
       ops.push_back(op);
     return isa<FusionOp>(op) ? WalkResult::skip() : WalkResult::advance();
   });
@@ -80,7 +80,7 @@ LogicalResult collect(ModuleOp module, const Arguments &arguments, std::vector<N
     OpBuilder b(op);
     std::string why;
     FusionOp fusion = cuda::wrapInFusion(b, op);
-    auto normal = cpu::normalize(fusion, why);
+    auto normal = cpu::normalizeFusion(fusion, why);
     if (failed(normal))
       return op->emitError(why);
     auto anonymous = cuda::generateKernel(*normal, "kernel", arguments.options);
@@ -277,7 +277,7 @@ int main(int argc, char **argv) {
     SmallVector<StringRef> texts;
     (*buffer)->getBuffer().split(texts, "\n// -----\n");
     for (const std::string &arch : archs) {
-      arguments.options.sharedBytes = cuda::sharedBytesOf(arch);
+      arguments.options.sharedBytes = cuda::getSharedMemoryBytes(arch);
       arguments.options.warpgroups = cuda::hasWarpgroups(arch);
       arguments.options.bytes = cuda::multipliesBytes(arch);
       std::vector<Named> kernels;

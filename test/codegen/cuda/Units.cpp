@@ -42,9 +42,9 @@ public:
       for (Region &region : op.getRegions())
         if (!isa<FusionOp>(op))
           for (Operation &inner : llvm::make_early_inc_range(region.front().without_terminator()))
-            if (cuda::isKernel(&inner))
+            if (cuda::isKernelOp(&inner))
               madeUp(inner);
-      if (cuda::isKernel(&op))
+      if (cuda::isKernelOp(&op))
         unit(op, inputs, outputs);
     }
     return success();
@@ -68,7 +68,7 @@ private:
     std::string why;
     OpBuilder b(&op);
     FusionOp fusion = cuda::wrapInFusion(b, &op);
-    auto normal = cpu::normalize(fusion, why);
+    auto normal = cpu::normalizeFusion(fusion, why);
     if (mlir::failed(normal))
       return failed(c.name(), why);
     cuda::KernelOptions options;

@@ -13,7 +13,7 @@ using namespace dlc;
 namespace {
 
 Profile sample() {
-  Profile profile = shippedProfiles().front();
+  Profile profile = getBuiltinProfiles().front();
   profile.name = "measured";
   profile.samples = {{"fast", "matmul f32", {0, 5, 5, 5}, -0.5},
                      {"slow", "matmul f32", {0, 5, 5, 5}, 1}};
@@ -31,18 +31,18 @@ cpu::Target target(const char *cpu, const char *features, int64_t bits) {
 TEST(Profile, IsReadAsItWasWritten) {
   Profile profile = sample();
   std::string error;
-  auto again = parseProfile(toText(profile), error);
+  auto again = parseProfile(formatProfile(profile), error);
   ASSERT_TRUE(again) << error;
-  EXPECT_EQ(toText(*again), toText(profile));
+  EXPECT_EQ(formatProfile(*again), formatProfile(profile));
   EXPECT_EQ(again->samples, profile.samples);
-  for (const Figure &figure : figures())
+  for (const CostParameter &figure : getCostParameters())
     EXPECT_NEAR(again->machine.*figure.field, profile.machine.*figure.field,
                 1e-3 * profile.machine.*figure.field)
         << figure.name.str();
 }
 
 TEST(Profile, DamageIsNamed) {
-  std::string text = toText(sample()), error;
+  std::string text = formatProfile(sample()), error;
   auto refused = [&](const std::string &from, const std::string &to) {
     std::string damaged = text;
     size_t at = damaged.find(from);
@@ -59,25 +59,25 @@ TEST(Profile, DamageIsNamed) {
 }
 
 TEST(Profile, WhatShipsStandsForItsProcessor) {
-  const Profile *zen = profileFor(target("znver5", "+avx512f", 512));
+  const Profile *zen = findExactProfile(target("znver5", "+avx512f", 512));
   ASSERT_TRUE(zen);
   EXPECT_EQ(zen->name, "zen5");
-  const Profile *tiles = profileFor(target("sapphirerapids", "+avx512f,+amx-tile", 512));
+  const Profile *tiles = findExactProfile(target("sapphirerapids", "+avx512f,+amx-tile", 512));
   ASSERT_TRUE(tiles);
   EXPECT_TRUE(tiles->tiles);
-  EXPECT_FALSE(profileFor(target("znver5", "+avx2", 256)));
-  const Profile *short256 = profileFor(target("znver3", "+avx2,+fma", 256));
+  EXPECT_FALSE(findExactProfile(target("znver5", "+avx2", 256)));
+  const Profile *short256 = findExactProfile(target("znver3", "+avx2,+fma", 256));
   ASSERT_TRUE(short256);
   EXPECT_EQ(short256->name, "zen3");
-  EXPECT_EQ(nearestProfile(target("alderlake", "+avx2,+fma", 256)).name, "zen3");
-  EXPECT_FALSE(profileFor(target("a processor of tomorrow", "+avx512f", 512)));
-  EXPECT_TRUE(nearestProfile(target("tomorrow", "+amx-tile", 512)).tiles);
-  EXPECT_FALSE(nearestProfile(target("tomorrow", "+avx512f", 512)).tiles);
+  EXPECT_EQ(findNearestProfile(target("alderlake", "+avx2,+fma", 256)).name, "zen3");
+  EXPECT_FALSE(findExactProfile(target("a processor of tomorrow", "+avx512f", 512)));
+  EXPECT_TRUE(findNearestProfile(target("tomorrow", "+amx-tile", 512)).tiles);
+  EXPECT_FALSE(findNearestProfile(target("tomorrow", "+avx512f", 512)).tiles);
 }
 
 TEST(Profile, RatesOfMultiplicationsFollowTheVectors) {
-  const Profile &profile = *profileFor(target("znver5", "+avx512f", 512));
-  Machine same = machineFor(profile, 512), half = machineFor(profile, 256);
+  const Profile &profile = *findExactProfile(target("znver5", "+avx512f", 512));
+  Machine same = scaleToVectorWidth(profile, 512), half = scaleToVectorWidth(profile, 256);
   EXPECT_EQ(same.vectorsGflops, profile.machine.vectorsGflops);
   EXPECT_EQ(half.vectorsGflops, profile.machine.vectorsGflops / 2);
   EXPECT_EQ(half.memoryGigabytes, profile.machine.memoryGigabytes);
@@ -88,29 +88,29 @@ TEST(Profile, WhatIsAskedForCounts) {
   std::filesystem::create_directories(folder);
   cpu::Target zen = target("znver5", "+avx512f", 512),
               unknown = target("tomorrow", "+avx512f", 512);
-  EXPECT_EQ(profileOf({"", ""}, zen).name, "zen5");
-  EXPECT_EQ(profileOf({"sapphirerapids", ""}, zen).name, "sapphirerapids");
+  EXPECT_EQ(chooseProfile({"", ""}, zen).name, "zen5");
+  EXPECT_EQ(chooseProfile({"sapphirerapids", ""}, zen).name, "sapphirerapids");
   ProfileChoice any{"", folder.string()};
-  std::filesystem::remove(measuredProfileFile(any.cacheDir));
-  forgetProfiles();
+  std::filesystem::remove(getMeasuredProfilePath(any.cacheDir));
+  clearProfileCache();
   EXPECT_TRUE(any.isMissing(unknown));
   EXPECT_FALSE(any.isMissing(zen));
   EXPECT_FALSE((ProfileChoice{"", ""}.isMissing(unknown)));
-  std::ofstream(measuredProfileFile(any.cacheDir)) << toText(sample());
-  forgetProfiles();
+  std::ofstream(getMeasuredProfilePath(any.cacheDir)) << formatProfile(sample());
+  clearProfileCache();
   EXPECT_FALSE(any.isMissing(unknown));
-  EXPECT_EQ(profileOf(any, unknown).name, "measured");
-  EXPECT_EQ(profileOf({"measured", any.cacheDir}, zen).name, "measured");
+  EXPECT_EQ(chooseProfile(any, unknown).name, "measured");
+  EXPECT_EQ(chooseProfile({"measured", any.cacheDir}, zen).name, "measured");
   EXPECT_EQ(ProfileChoice{"zen5"}.problem(), "");
   EXPECT_NE(ProfileChoice{"nobody's"}.problem().find("zen5"), std::string::npos);
 }
 
-TEST(Corrections, HoldNearWhereTheyWereMeasured) {
-  Corrections corrections;
+TEST(CostCorrections, HoldNearWhereTheyWereMeasured) {
+  CostCorrections corrections;
   EXPECT_EQ(corrections.factor("fast", {"matmul f32", {0, 5, 5, 5}}), 1);
   for (const CostSample &each : sample().samples)
     corrections.add(each);
-  Work here{"matmul f32", {0, 5, 5, 5}}, far{"matmul f32", {0, 15, 15, 15}};
+  WorkFeatures here{"matmul f32", {0, 5, 5, 5}}, far{"matmul f32", {0, 15, 15, 15}};
   double fast = corrections.factor("fast", here), slow = corrections.factor("slow", here),
          unseen = corrections.factor("unseen", here);
   EXPECT_LT(fast, 0.8);

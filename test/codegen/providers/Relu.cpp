@@ -35,7 +35,7 @@ public:
     call.library = "onednn";
     call.implementation = "relu";
     call.desc = {{"kind", "eltwise"}, {"alg", "relu"}, {"src", line}, {"dst", line}};
-    call.addValue(outside(fusion, relu.getX()));
+    call.addValue(getOuterValue(fusion, relu.getX()));
     call.addResult(0, typeOf(relu.getY()));
     call.flops = double(elements);
     return call;

@@ -45,7 +45,7 @@ TuningEntry freshLike(TuningEntry entry) {
 TuningEntry after(std::vector<TuningEntry> sessions) {
   TuningEntry entry = freshLike(sessions[0]);
   for (const TuningEntry &session : sessions)
-    entry = combined(entry, session);
+    entry = mergeSession(entry, session);
   return entry;
 }
 
@@ -100,14 +100,14 @@ TEST(Decide, OneOutlierDecidesNothing) {
 TEST(Decide, WhoSitsOutKeepsItsPlace) {
   TuningEntry entry = after({sessionOf({10, 10.2, 20})});
   TuningEntry second = sessionOf({10, 10.3});
-  entry = combined(entry, second);
+  entry = mergeSession(entry, second);
   EXPECT_EQ(entry.find("k2")->sessions, (std::vector<double>{2, 0}));
   EXPECT_EQ(entry.find("k1")->sessions.size(), 2u);
   EXPECT_EQ(entry.candidates.back().implementation, "k2");
   EXPECT_EQ(entry.find("k0")->runs, 20);
   // A candidate with a wrong result in any session is excluded.
   second.candidates[0].rejected = "wrong";
-  entry = combined(entry, second);
+  entry = mergeSession(entry, second);
   EXPECT_EQ(entry.choice()->implementation, "k1");
   EXPECT_EQ(entry.candidates.back().rejected, "wrong");
 }
@@ -129,7 +129,7 @@ TEST(Decide, TwoTunersAgree) {
     auto tune = [&] {
       TuningEntry entry = freshLike(sessionOf({10, 10}));
       for (int i = 0; i < 8; ++i) {
-        entry = combined(entry, sessionOf({10 * truth * std::exp(0.03 * normal(random)), 10}));
+        entry = mergeSession(entry, sessionOf({10 * truth * std::exp(0.03 * normal(random)), 10}));
         if (entry.certain)
           break;
       }

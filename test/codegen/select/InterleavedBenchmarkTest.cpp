@@ -26,11 +26,11 @@ struct Weather {
   }
 };
 
-class Fake : public Timed {
+class Fake : public Timeable {
 public:
   Fake(Weather &weather, double time, double noise) : weather(weather), time(time), noise(noise) {}
 
-  std::optional<Sample> sample(int, std::string &reason) override {
+  std::optional<TimeSample> sample(int, std::string &reason) override {
     ++samples;
     if (failsAt == samples) {
       reason = "it broke";
@@ -38,7 +38,8 @@ public:
     }
     std::normal_distribution<double> normal(1, noise);
     bool disturbed = weather.isDisturbed();
-    return Sample{time * weather.factor * normal(weather.random) * (disturbed ? 3 : 1), disturbed};
+    return TimeSample{time * weather.factor * normal(weather.random) * (disturbed ? 3 : 1),
+                      disturbed};
   }
 
   Weather &weather;
@@ -53,7 +54,7 @@ struct Field {
     return *fakes.emplace_back(std::make_unique<Fake>(weather, time, noise));
   }
   BenchmarkResult run(BenchmarkLimits limits = {}) {
-    std::vector<Timed *> timed;
+    std::vector<Timeable *> timed;
     for (auto &fake : fakes)
       timed.push_back(fake.get());
     return runBenchmark(timed, limits);
@@ -103,7 +104,7 @@ TEST(InterleavedBenchmark, WhatSlowsAllDownDecidesNothing) {
   Field field;
   struct Drifting : Fake {
     using Fake::Fake;
-    std::optional<Sample> sample(int n, std::string &reason) override {
+    std::optional<TimeSample> sample(int n, std::string &reason) override {
       weather.factor = 1 + 0.5 * (0.5 + 0.5 * std::sin(++weather.untilDisturbed * 0.05));
       return Fake::sample(n, reason);
     }
@@ -112,7 +113,7 @@ TEST(InterleavedBenchmark, WhatSlowsAllDownDecidesNothing) {
   weather.untilDisturbed = 0;
   weather.disturbedFor = 0;
   Drifting slow(weather, 105, 0.005), fast(weather, 100, 0.005);
-  std::vector<Timed *> timed{&slow, &fast};
+  std::vector<Timeable *> timed{&slow, &fast};
   BenchmarkResult result = runBenchmark(timed, {});
   EXPECT_TRUE(result.certain);
   EXPECT_EQ(result.best, 1u);
@@ -175,7 +176,7 @@ TEST(InterleavedBenchmark, OneThatWasBrokenOffGoesOn) {
   // The clocks are so steady that the minimum number of rounds is sufficient, however many rounds
   // were measured before the first progress report.
   Fake &slow = field.add(110, 0.001), &fast = field.add(100, 0.001);
-  std::vector<Timed *> timed{&slow, &fast};
+  std::vector<Timeable *> timed{&slow, &fast};
   Rounds last;
   BenchmarkLimits limits;
   limits.least = limits.undecided = 250e3;

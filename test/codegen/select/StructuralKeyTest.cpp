@@ -27,7 +27,7 @@ struct StructuralKeys : testing::Test {
     if (!modules.back())
       return {};
     StructuralKey form;
-    modules.back()->walk([&](FusionOp fusion) { form = structuralKeyOf(fusion); });
+    modules.back()->walk([&](FusionOp fusion) { form = computeStructuralKey(fusion); });
     EXPECT_FALSE(form.empty());
     return form;
   }

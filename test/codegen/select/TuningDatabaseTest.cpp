@@ -67,14 +67,14 @@ void put(TuningDatabase &database, const TuningEntry &entry) {
 
 TEST(TuningDatabase, LinesComeBackAsTheyWere) {
   TuningEntry entry = entryOf("conv");
-  auto back = fromLine(toLine(entry));
+  auto back = parseEntry(formatEntry(entry));
   ASSERT_TRUE(back);
   EXPECT_EQ(back->key, entry.key);
   EXPECT_EQ(back->candidates, entry.candidates);
   EXPECT_EQ(back->certain, entry.certain);
-  EXPECT_EQ(toLine(*back), toLine(entry));
-  EXPECT_FALSE(fromLine(toLine(entry).substr(0, 90)));
-  EXPECT_FALSE(fromLine("{}"));
+  EXPECT_EQ(formatEntry(*back), formatEntry(entry));
+  EXPECT_FALSE(parseEntry(formatEntry(entry).substr(0, 90)));
+  EXPECT_FALSE(parseEntry("{}"));
 }
 
 TEST(TuningDatabase, AContestThatGoesOnIsFoundAfterAKill) {

@@ -14,8 +14,8 @@ using namespace dlc;
 TEST(Worker, SaysWhatItFound) {
   std::vector<std::string> heard;
   int here = 1;
-  WorkerEnd end = runWorker(
-      [&](WorkerLine &line) {
+  WorkerExit end = runWorker(
+      [&](WorkerConnection &line) {
         here = 2;
         line.say("first");
         line.say(std::string(100000, 'x'));
@@ -32,8 +32,8 @@ TEST(Worker, SaysWhatItFound) {
 TEST(Worker, ACrashEndsTheWorkerAlone) {
   for (int signal : {SIGSEGV, SIGILL, SIGABRT, SIGKILL}) {
     std::string heard;
-    WorkerEnd end = runWorker(
-        [&](WorkerLine &line) {
+    WorkerExit end = runWorker(
+        [&](WorkerConnection &line) {
           line.at(3);
           line.say("before");
           line.at(4);
@@ -48,8 +48,8 @@ TEST(Worker, ACrashEndsTheWorkerAlone) {
 }
 
 TEST(Worker, OneThatDoesNotEndIsKilled) {
-  WorkerEnd end = runWorker(
-      [](WorkerLine &line) {
+  WorkerExit end = runWorker(
+      [](WorkerConnection &line) {
         line.at(1);
         std::this_thread::sleep_for(std::chrono::hours(1));
       },
@@ -60,8 +60,8 @@ TEST(Worker, OneThatDoesNotEndIsKilled) {
 }
 
 TEST(Worker, UnneededWorkersAreKilledWithoutBlame) {
-  WorkerEnd end = runWorker(
-      [](WorkerLine &line) {
+  WorkerExit end = runWorker(
+      [](WorkerConnection &line) {
         line.at(1);
         std::this_thread::sleep_for(std::chrono::hours(1));
       },

@@ -72,7 +72,7 @@ dlc::Tensor unpacked(const dlc::Tensor &x) {
 /// Reads an array from a file as a tensor of the given type.
 dlc::Tensor readArray(const std::string &path, dlc::DType dtype) {
   auto array = std::make_shared<dlc::runtime::NpyArray>(
-      dlc::runtime::packedArray(dlc::runtime::readNpy(path), dtype, path));
+      dlc::runtime::packArray(dlc::runtime::readNpy(path), dtype, path));
   return dlc::Tensor::view(const_cast<void *>(array->data.data), array->dtype, array->shape, array);
 }
 

@@ -142,7 +142,7 @@ std::string runOne(const std::string &directory, const Options &options) {
   SmallVector<ref::Tensor> outputs;
   if (failed(ref::evaluate(cast<FunctionOpInterface>(function), inputs, outputs)))
     return "evaluate: " + messages;
-  ref::takeFound(cast<FunctionOpInterface>(function), outputs);
+  ref::truncateDynamicResults(cast<FunctionOpInterface>(function), outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
     auto wanted = readTensor(data + "output_" + std::to_string(i) + ".pb", context, reason);
     if (!wanted)

@@ -31,7 +31,7 @@ TEST_P(Networks, Trace) {
 
 TEST_P(Networks, TraceTheirTrainingStep) {
   const Wanted &wanted = GetParam();
-  bench::Training training = bench::makeTraining(wanted.name, 2);
+  bench::TrainingSetup training = bench::makeTraining(wanted.name, 2);
   trace::Graph graph = traceStep(training.module, training.loss, optim::sgd({.lr = training.rate}),
                                  training.inputs, {.clipNorm = training.clipNorm, .starts = false});
   // Every parameter and buffer is a state with a new value, and so is the step counter.

@@ -24,7 +24,7 @@ std::vector<std::vector<Values>> draws(int ranks, const StepOptions &options) {
       [&](const std::vector<Tensor> &xs) {
         std::vector<Tensor> drawn;
         for (size_t part = 0; part < parts; ++part) {
-          trace::RankPart here(options, int64_t(part));
+          trace::BatchPartScope here(options, int64_t(part));
           drawn.push_back(trace::dropout(xs[0], 0.5));
         }
         return drawn;
@@ -111,7 +111,7 @@ TEST(RankPart, RunningVariancesAreOfAllRanksElements) {
     net.train();
     trace::Graph graph = trace::traceFunction(
         [&](const std::vector<Tensor> &xs) {
-          trace::RankPart here(options, 0);
+          trace::BatchPartScope here(options, 0);
           return std::vector<Tensor>{net.norm(xs[0])};
         },
         {{"x", {2, 2}}}, {.state = true, .training = true});

@@ -65,7 +65,7 @@ TEST_F(Safetensors, AllTypesComeBack) {
   tensors["scalar"] = Array::of({}, {4.f});
   tensors["empty"] = Array::zeros(DType::F32, {0, 3});
   safetensors::write(path(), tensors, {{"format", "pt"}, {"note", "ü"}});
-  safetensors::File file = safetensors::read(path());
+  safetensors::SafetensorsFile file = safetensors::read(path());
   EXPECT_EQ(file.metadata, (safetensors::Metadata{{"format", "pt"}, {"note", "ü"}}));
   ASSERT_EQ(file.tensors.size(), tensors.size());
   for (const auto &[name, array] : tensors) {

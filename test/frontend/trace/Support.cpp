@@ -23,7 +23,7 @@ std::vector<std::vector<Array>> evaluateOnRanks(int ranks, trace::Graph graph,
   }
   const std::vector<llvm::SmallVector<ref::Tensor>> given(static_cast<size_t>(ranks), arguments);
   std::vector<llvm::SmallVector<ref::Tensor>> results;
-  trace::Capture capture(traced.context.get());
+  trace::DiagnosticCapture capture(traced.context.get());
   if (failed(ref::evaluateWorld(main, given, results)))
     throw Error("evaluation failed: " + capture.text);
   std::vector<std::vector<Array>> arrays;

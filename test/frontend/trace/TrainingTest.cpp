@@ -168,7 +168,7 @@ TEST(Losses, Mistakes) {
                     trace::trace([](Tensor x, Tensor t) { return loss::mse_loss(x, t); },
                                  {{"x", {4, 1}}, {"t", {4}}});
                   }),
-                  "one shape");
+                  "same shape");
 }
 
 TEST(Metrics, Accuracy) {

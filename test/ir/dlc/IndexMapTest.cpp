@@ -84,8 +84,8 @@ private:
     return e;
   }
 
-  bool holds(const Read &read) {
-    return llvm::all_of(read.guards, [&](const Guard &guard) {
+  bool holds(const OperandRead &read) {
+    return llvm::all_of(read.guards, [&](const IndexGuard &guard) {
       int64_t place = valueOf(guard.place, values);
       return place >= 0 && place % guard.by == 0 && place / guard.by < guard.size;
     });
@@ -106,9 +106,11 @@ private:
       return variable(std::clamp<int64_t>(index < 0 ? index + size : index, 0, size - 1), size);
     };
     auto reads = [&](ArrayRef<IndexExpr> over) { return readsOf(op, context, at, over, load); };
-    auto element = [&](const Read &read) { return pull(op->getOperand(read.operand), read.at); };
+    auto element = [&](const OperandRead &read) {
+      return pull(op->getOperand(read.operand), read.at);
+    };
     if (op->hasTrait<ElementMove>()) {
-      for (const Read &read : reads({}))
+      for (const OperandRead &read : reads({}))
         if (holds(read))
           return element(read);
       ADD_FAILURE() << "no operand has the element";
@@ -128,10 +130,10 @@ private:
         rest %= size;
       }
       auto found = reads(over);
-      if (!llvm::all_of(found, [&](const Read &read) { return holds(read); }))
+      if (!llvm::all_of(found, [&](const OperandRead &read) { return holds(read); }))
         continue;
       double value = 1;
-      for (const Read &read : found)
+      for (const OperandRead &read : found)
         value *= element(read);
       total = largest ? std::max(total, value) : total + value;
     }
@@ -276,7 +278,7 @@ TEST(Runs, areElementsInOrder) {
   auto startOf = [&](const char *function) {
     auto module = parseSourceString<ModuleOp>(std::string("func.func @f") + function, &context);
     std::optional<int64_t> start;
-    module->walk([&](SliceOp slice) { start = runOf(slice); });
+    module->walk([&](SliceOp slice) { start = getContiguousOffset(slice); });
     return start;
   };
   EXPECT_EQ(startOf("(%x: tensor<5x4xf32>) -> tensor<2x4xf32> { %y = dlc.slice %x start [3, 0] "
@@ -345,7 +347,7 @@ TEST(IndexExpr, extremaKnowTheirRanges) {
 
 TEST(IndexExpr, guardsThatAlwaysHoldAreNone) {
   IndexContext x;
-  Read read;
+  OperandRead read;
   read.guard(x.variable("i", 0, 6), 7);
   EXPECT_TRUE(read.guards.empty());
   read.guard(x.variable("i", 0, 6), 6);

@@ -26,7 +26,7 @@ struct MappedLetters {
         abort();
     }
     close(file);
-    buffer = withFilePages(std::move(*llvm::MemoryBuffer::getFile(path, false, false)));
+    buffer = registerFilePages(std::move(*llvm::MemoryBuffer::getFile(path, false, false)));
   }
   ~MappedLetters() { unlink(path.c_str()); }
 

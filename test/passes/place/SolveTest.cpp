@@ -10,8 +10,8 @@ namespace dlc::place {
 namespace {
 
 /// Returns a problem with random costs of work and of transfers between labels.
-Problem randomProblem(std::mt19937 &random, unsigned labels, unsigned nodes) {
-  Problem problem;
+PlacementProblem randomProblem(std::mt19937 &random, unsigned labels, unsigned nodes) {
+  PlacementProblem problem;
   problem.labels = labels;
   problem.allowed.assign(labels, true);
   problem.capacity.assign(labels, 0);
@@ -20,7 +20,7 @@ Problem randomProblem(std::mt19937 &random, unsigned labels, unsigned nodes) {
     problem.perMove.push_back(random() % 30);
   }
   for (unsigned node = 0; node < nodes; ++node) {
-    Node made;
+    PlacementNode made;
     made.position = node + 1;
     made.fixed = random() % 4 ? -1 : int(random() % labels);
     made.first = node ? int(random() % node) : -1;
@@ -44,7 +44,7 @@ Problem randomProblem(std::mt19937 &random, unsigned labels, unsigned nodes) {
 }
 
 /// Returns the minimum energy over all labelings.
-Cost least(const Problem &problem) {
+Cost least(const PlacementProblem &problem) {
   Labels at = problem.allAt(0);
   Cost best = problem.energy(at);
   while (true) {
@@ -65,8 +65,8 @@ Cost least(const Problem &problem) {
 TEST(Solve, IsExactForTwoLabels) {
   std::mt19937 random(3);
   for (int round = 0; round < 300; ++round) {
-    Problem problem = randomProblem(random, 2, 4 + random() % 9);
-    EXPECT_TRUE(problem.energy(solve(problem)) == least(problem)) << "round " << round;
+    PlacementProblem problem = randomProblem(random, 2, 4 + random() % 9);
+    EXPECT_TRUE(problem.energy(solvePlacement(problem)) == least(problem)) << "round " << round;
   }
 }
 
@@ -75,8 +75,8 @@ TEST(Solve, IsNearTheLeastForThreeLabelsAndNeverAboveNaive) {
   int exact = 0;
   constexpr int rounds = 200;
   for (int round = 0; round < rounds; ++round) {
-    Problem problem = randomProblem(random, 3, 4 + random() % 6);
-    Cost found = problem.energy(solve(problem)), best = least(problem);
+    PlacementProblem problem = randomProblem(random, 3, 4 + random() % 6);
+    Cost found = problem.energy(solvePlacement(problem)), best = least(problem);
     EXPECT_TRUE(found >= best);
     EXPECT_TRUE(found <= problem.energy(problem.naive()));
     EXPECT_LE(double(found), 1.5 * double(best) + 1) << "round " << round;
@@ -87,7 +87,7 @@ TEST(Solve, IsNearTheLeastForThreeLabelsAndNeverAboveNaive) {
 
 TEST(Solve, CountsWhatIsHeldAtOnce) {
   // Node 0 produces ten bytes for node 1. Node 1 produces five bytes for node 2 on the other label.
-  Problem problem;
+  PlacementProblem problem;
   problem.labels = 2;
   problem.allowed.assign(2, true);
   problem.capacity.assign(2, 0);
@@ -111,14 +111,14 @@ TEST(Solve, KeepsWithinCapacities) {
   std::mt19937 random(5);
   int found = 0, tight = 0;
   for (int round = 0; round < 200; ++round) {
-    Problem problem = randomProblem(random, 3, 12);
-    Labels whole = solve(problem);
+    PlacementProblem problem = randomProblem(random, 3, 12);
+    Labels whole = solvePlacement(problem);
     std::vector<int64_t> held = problem.memory(whole);
     // Capacities below what the best labeling needs. The last label has unlimited capacity.
     problem.capacity = {std::max<int64_t>(1, held[0] * 3 / 4),
                         std::max<int64_t>(1, held[1] * 3 / 4), 0};
     tight += !problem.fits(whole);
-    if (std::optional<Labels> at = solveWithin(problem)) {
+    if (std::optional<Labels> at = solveWithinCapacity(problem)) {
       ++found;
       EXPECT_TRUE(problem.fits(*at)) << "round " << round;
     }
@@ -129,7 +129,7 @@ TEST(Solve, KeepsWithinCapacities) {
 
 TEST(Split, PutsIndependentWorkSideBySide) {
   // Two chains of two nodes, and a node that joins them. Transfers are cheap.
-  Problem problem;
+  PlacementProblem problem;
   problem.labels = 2;
   problem.allowed.assign(2, true);
   problem.capacity.assign(2, 0);

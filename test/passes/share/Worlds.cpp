@@ -91,7 +91,7 @@ void report(const char *what, ArrayRef<Tensor> wanted, ArrayRef<Values> found) {
 
 std::vector<Values> run(const std::shared_ptr<dlc::runtime::Program> &program,
                         ArrayRef<Values> inputs, ArrayRef<Tensor> like) {
-  auto worlds = dlc::runtime::loopbackWorlds(int(inputs.size()));
+  auto worlds = dlc::runtime::createLoopbackWorlds(int(inputs.size()));
   std::vector<Values> outputs(inputs.size());
   std::vector<std::string> errors(inputs.size());
   std::vector<std::thread> threads;

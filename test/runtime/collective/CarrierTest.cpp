@@ -17,7 +17,7 @@ using testing::HasSubstr;
 namespace {
 
 /// A carrier that records what the world reports.
-class Recorder : public Carrier {
+class Recorder : public CollectiveExecutor {
 public:
   explicit Recorder(World &world) : world(world) { world.watch(*this); }
   ~Recorder() override { world.forget(*this); }
@@ -55,7 +55,7 @@ private:
 };
 
 void onRanks(int size, const std::function<void(World &)> &body) {
-  auto worlds = loopbackWorlds(size);
+  auto worlds = createLoopbackWorlds(size);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] {
@@ -76,7 +76,7 @@ public:
 
 } // namespace
 
-TEST(Carrier, ItsFaultEndsAllRanks) {
+TEST(CollectiveExecutor, ItsFaultEndsAllRanks) {
   onRanks(3, [](World &world) {
     Recorder carrier(world);
     world.setStep(4);
@@ -91,7 +91,7 @@ TEST(Carrier, ItsFaultEndsAllRanks) {
   });
 }
 
-TEST(Carrier, ARankThatOthersWaitForIsFoundHanging) {
+TEST(CollectiveExecutor, ARankThatOthersWaitForIsFoundHanging) {
   Seconds timeout("1");
   onRanks(2, [](World &world) {
     Recorder carrier(world);
@@ -106,7 +106,7 @@ TEST(Carrier, ARankThatOthersWaitForIsFoundHanging) {
   });
 }
 
-TEST(Carrier, WhoHasStartedAllIsNotBlamed) {
+TEST(CollectiveExecutor, WhoHasStartedAllIsNotBlamed) {
   Seconds timeout("1");
   onRanks(2, [](World &world) {
     Recorder carrier(world);

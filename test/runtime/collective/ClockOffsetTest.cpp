@@ -13,13 +13,13 @@ namespace {
 /// Returns the offset that each rank measures if the clocks of the ranks are ahead by the given
 /// times.
 std::vector<ClockOffset> offsetsOf(const std::vector<int64_t> &ahead) {
-  auto worlds = loopbackWorlds(static_cast<int>(ahead.size()));
+  auto worlds = createLoopbackWorlds(static_cast<int>(ahead.size()));
   std::vector<ClockOffset> found(ahead.size());
   std::vector<std::thread> threads;
   for (size_t rank = 0; rank < ahead.size(); ++rank)
     threads.emplace_back([&, rank] {
       std::unique_ptr<World> world = std::move(worlds[rank]);
-      found[rank] = clockOffset(*world, [&] {
+      found[rank] = measureClockOffset(*world, [&] {
         return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1) +
                ahead[rank];
       });

@@ -36,8 +36,8 @@ Floats part(const Floats &all, uint64_t first, uint64_t count) {
 
 void require(const World &world, const char *what, const Floats &found, const Floats &wanted) {
   if (found != wanted)
-    fail("rank ", world.rank(), " of ", world.size(), ", ", what, ": required ", listed(wanted),
-         ", found ", listed(found));
+    fail("rank ", world.rank(), " of ", world.size(), ", ", what, ": required ", formatList(wanted),
+         ", found ", formatList(found));
 }
 
 } // namespace

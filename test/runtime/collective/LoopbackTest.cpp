@@ -17,7 +17,7 @@ namespace {
 
 /// Runs the body on one thread for each rank. Returns the error message of each rank.
 std::vector<std::string> onRanks(int size, const std::function<void(World &)> &body) {
-  auto worlds = loopbackWorlds(size);
+  auto worlds = createLoopbackWorlds(size);
   std::vector<std::string> errors(size);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank)
@@ -163,7 +163,7 @@ TEST(Loopback, TheLinkIsTheSameOnAllRanks) {
 }
 
 TEST(Waiting, TakesTheTimeThatItIsGiven) {
-  auto world = waitingWorld({.size = 4, .latencySeconds = 1e-3, .bytesPerSecond = 1e8});
+  auto world = createSimulatedWorld({.size = 4, .latencySeconds = 1e-3, .bytesPerSecond = 1e8});
   EXPECT_EQ(world->size(), 4);
   std::vector<float> values(250'000, 1.0f); // 1 MB takes 10 ms
   auto from = std::chrono::steady_clock::now();

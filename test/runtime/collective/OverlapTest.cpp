@@ -18,7 +18,7 @@ public:
     plan.devices.push_back({"cpu"});
     plan.streams = {0, 0};
     for (uint32_t i = 0; i < kCount; ++i)
-      plan.buffers.push_back({.space = Space::Arena, .offset = i * kBytes, .bytes = kBytes});
+      plan.buffers.push_back({.space = MemorySpace::Arena, .offset = i * kBytes, .bytes = kBytes});
     for (uint32_t i = 0; i < kCount; ++i) {
       add(Op::Fill, 0).buffers = {i};
       order(0, 1);
@@ -69,7 +69,7 @@ std::vector<uint64_t> sharesOf(const Plan &plan) {
   for (const Command &command : plan.commands)
     if (isCollective(command)) {
       shares.push_back(command.desc.at("share"));
-      EXPECT_EQ(sharedBytes(plan, command), 4.0 * double(shares.back()));
+      EXPECT_EQ(getCollectiveBytes(plan, command), 4.0 * double(shares.back()));
     }
   return shares;
 }
@@ -88,12 +88,12 @@ std::vector<double> secondsOf(const Plan &plan) {
 
 TEST(Overlap, SaysWhatIsExposed) {
   Step step;
-  Timeline timeline = timelineOf(step.plan, secondsOf(step.plan));
+  Timeline timeline = buildTimeline(step.plan, secondsOf(step.plan));
   // Gradients are written at 1, 2, 3, 4 and reduced at 3, 5, 7, 9. The writes end at 4, and each
   // update takes 0.5.
-  Overlap overlap = overlapOf(step.plan, timeline);
+  Overlap overlap = computeOverlap(step.plan, timeline);
   ASSERT_EQ(overlap.collectives.size(), 4u);
-  const SharedTimes &second = overlap.collectives[1];
+  const CollectiveTimes &second = overlap.collectives[1];
   EXPECT_EQ(second.written, 2);
   EXPECT_EQ(second.start, 3);
   EXPECT_EQ(second.reduced, 5);
@@ -108,14 +108,14 @@ TEST(Overlap, SaysWhatIsExposed) {
 
 TEST(Overlap, IsTheSameOfATrace) {
   Step step;
-  Timeline wanted = timelineOf(step.plan, secondsOf(step.plan));
+  Timeline wanted = buildTimeline(step.plan, secondsOf(step.plan));
   std::vector<TraceEvent> events;
   for (size_t i = 0; i < step.plan.commands.size(); ++i) {
     auto ns = [](double seconds) { return int64_t(seconds * 1e9) + 77; };
     events.push_back({uint32_t(i), ns(wanted.commands[i].start), ns(wanted.commands[i].end),
                       step.plan.commands[i].stream});
   }
-  Overlap overlap = overlapOf(step.plan, timelineOf(step.plan, events));
+  Overlap overlap = computeOverlap(step.plan, buildTimeline(step.plan, events));
   EXPECT_NEAR(overlap.exposed, 3.5, 1e-6);
   EXPECT_NEAR(overlap.exposedBefore, 2, 1e-6);
 }

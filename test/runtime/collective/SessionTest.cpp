@@ -89,7 +89,7 @@ Floats resultIn(World *world, const std::shared_ptr<const Program> &program, con
 /// of each rank.
 std::vector<Floats> resultsOf(int ranks, const json &desc, int64_t from, int64_t to) {
   auto program = programOf(desc, from, to);
-  auto worlds = loopbackWorlds(ranks);
+  auto worlds = createLoopbackWorlds(ranks);
   std::vector<Floats> results(worlds.size());
   std::vector<std::thread> threads;
   for (size_t rank = 0; rank < results.size(); ++rank)
@@ -156,7 +156,7 @@ TEST(Collectives, RefuseWhatCannotBe) {
 
 /// Runs the body on the given number of ranks and reports exceptions.
 void onRanks(int ranks, const std::function<void(World &)> &body) {
-  auto worlds = loopbackWorlds(ranks);
+  auto worlds = createLoopbackWorlds(ranks);
   std::vector<std::string> errors(worlds.size());
   std::vector<std::thread> threads;
   for (size_t rank = 0; rank < worlds.size(); ++rank)
@@ -175,7 +175,7 @@ void onRanks(int ranks, const std::function<void(World &)> &body) {
 std::shared_ptr<const Program> programWithPart() {
   static const Floats whole{1, 2, 3, 4};
   Program program;
-  program.constants = {copyToSpan(whole.data(), 16)};
+  program.constants = {copyToOwnedSpan(whole.data(), 16)};
   program.manifest = {{"format", 1},
                       {"inputs", json::array()},
                       {"outputs", {tensor("y", 2)}},
@@ -257,7 +257,7 @@ TEST(Ranks, BeginWithTheStateOfTheFirst) {
     // In programs with several streams a state may be in the caller's memory, too.
     Floats mine(4, float(1 + world.rank())), y(4);
     session.bindState(0, mine.data(), 16);
-    shareStates(world, session.states(), session.plan());
+    broadcastStates(world, session.states(), session.plan());
     EXPECT_EQ(mine, Floats(4, 1));
     const Floats x(4, float(10 + world.rank()));
     const void *from = x.data();
@@ -265,7 +265,7 @@ TEST(Ranks, BeginWithTheStateOfTheFirst) {
     session.run({&from, 1}, {&to, 1});
     EXPECT_EQ(y, Floats(4, 1));
     EXPECT_EQ(mine, Floats(4, 21));
-    EXPECT_THAT(interfaceLines(session.plan()),
+    EXPECT_THAT(describeInterface(session.plan()),
                 testing::ElementsAre("input x f32 [4]", "output y f32 [4]", "state s f32 [4]",
                                      HasSubstr("all_reduce")));
   });
@@ -281,7 +281,7 @@ TEST(Ranks, EndWhereOneFailsInARun) {
   loop["body"] = {{{"op", "copy"}, {"from", 0}, {"to", 2}, {"bytes", 16}}};
   m["commands"].insert(m["commands"].begin(), loop);
   auto failing = std::make_shared<const Program>(std::move(program));
-  auto worlds = loopbackWorlds(2);
+  auto worlds = createLoopbackWorlds(2);
   std::vector<std::string> errors(2);
   std::vector<std::thread> threads;
   for (size_t rank = 0; rank < 2; ++rank)
@@ -316,18 +316,18 @@ TEST(Ranks, CannotHavePartsThatDoNotFit) {
 
 TEST(Collectives, AreListedInTheirOrder) {
   auto program = programOf({{"kind", "broadcast"}, {"root", 0}}, 4, 4);
-  std::vector<std::string> lines = collectiveLines(checkProgram(*program));
+  std::vector<std::string> lines = describeCollectives(checkProgram(*program));
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_THAT(lines[0], HasSubstr("\"kind\":\"broadcast\""));
 }
 
 TEST(Collectives, OwnRowsAreEachRanksShare) {
   const Plan plan = checkProgram(*ownRowsProgram());
-  EXPECT_TRUE(collectiveLines(plan).empty());
-  EXPECT_EQ(ranksOf(plan), 2);
+  EXPECT_TRUE(describeCollectives(plan).empty());
+  EXPECT_EQ(findRankCount(plan), 2);
   const json inAnyWorld{{"bytes", {12, 4}}, {"share", 8}};
   for (const auto &program : {ownRowsProgram(), ownRowsProgram(inAnyWorld)}) {
-    auto worlds = loopbackWorlds(2);
+    auto worlds = createLoopbackWorlds(2);
     std::vector<Floats> results(2);
     std::vector<std::thread> threads;
     for (size_t rank = 0; rank < 2; ++rank)
@@ -341,7 +341,7 @@ TEST(Collectives, OwnRowsAreEachRanksShare) {
     EXPECT_EQ(results[1], (Floats{3, 4}));
   }
   World alone;
-  EXPECT_EQ(ranksOf(checkProgram(*ownRowsProgram(inAnyWorld))), 0);
+  EXPECT_EQ(findRankCount(checkProgram(*ownRowsProgram(inAnyWorld))), 0);
   EXPECT_EQ(resultIn(&alone, ownRowsProgram(inAnyWorld), {1, 2, 3, 4}), (Floats{1, 2}));
   EXPECT_THAT(errorOf([&] {
                 resultIn(&alone, ownRowsProgram({{"bytes", {12, 4}}, {"share", 32}}), {1, 2, 3, 4});

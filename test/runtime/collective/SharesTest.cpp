@@ -51,7 +51,7 @@ protected:
   /// Runs the body on all ranks, which are threads.
   static void onRanks(int ranks,
                       const std::function<void(World &, Session &, const Plan &)> &body) {
-    auto worlds = loopbackWorlds(ranks);
+    auto worlds = createLoopbackWorlds(ranks);
     std::vector<std::thread> threads;
     for (int rank = 0; rank < ranks; ++rank)
       threads.emplace_back([&, rank] {

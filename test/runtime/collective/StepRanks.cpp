@@ -104,7 +104,7 @@ Results runAlone(const std::shared_ptr<const Program> &program, const Batches &b
 std::vector<Results> runOnRanks(size_t ranks, const std::shared_ptr<const Program> &program,
                                 const Batches &batches, const std::string &order,
                                 std::optional<double> bucketBytes) {
-  auto worlds = loopbackWorlds(int(ranks));
+  auto worlds = createLoopbackWorlds(int(ranks));
   std::vector<Results> found(ranks);
   std::vector<std::string> errors(ranks);
   std::vector<std::thread> threads;

@@ -110,7 +110,7 @@ TEST(Resize, SameSizeIsTheSame) {
   for (int i = 0; i < 45; ++i)
     picture.pixels.push_back(static_cast<uint8_t>(i * 5));
   for (bool crop : {false, true}) {
-    Picture same = resized(picture, 3, 5, crop);
+    Picture same = resizePicture(picture, 3, 5, crop);
     for (size_t i = 0; i < 45; ++i)
       EXPECT_NEAR(same.pixels[i], picture.pixels[i], 1e-4);
   }
@@ -123,7 +123,7 @@ TEST(Resize, IsWhatOthersDo) {
   for (uint8_t i = 0; i < 10; ++i)
     ramp.pixels.insert(ramp.pixels.end(), 3, static_cast<uint8_t>(10 * i));
   auto red = [&](int64_t width) {
-    Picture made = resized(ramp, 1, width, false);
+    Picture made = resizePicture(ramp, 1, width, false);
     std::vector<float> values;
     for (size_t i = 0; i < made.pixels.size(); i += 3)
       values.push_back(made.pixels[i]);
@@ -147,11 +147,11 @@ TEST(Resize, CropTakesTheMiddle) {
   for (int y = 0; y < 4; ++y)
     for (int x = 0; x < 12; ++x)
       wide.pixels.insert(wide.pixels.end(), 3, x >= 4 && x < 8 ? 255 : 0);
-  Picture middle = resized(wide, 4, 4, true), squeezed = resized(wide, 4, 4, false);
+  Picture middle = resizePicture(wide, 4, 4, true), squeezed = resizePicture(wide, 4, 4, false);
   for (float value : middle.pixels)
     EXPECT_NEAR(value, 255, 1e-3);
   EXPECT_LT(squeezed.pixels[0], 60);
-  Picture one = resized(wide, 1, 1, false);
+  Picture one = resizePicture(wide, 1, 1, false);
   EXPECT_GT(one.pixels[0], 0);
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 const std::string dynamicModel = INPUTS "/dynamic.mlir";
 
-TEST(Sessions, OneForEachShape) {
-  dlc::Sessions sessions(dynamicModel, {.cacheDir = ""});
+TEST(SessionCache, OneForEachShape) {
+  dlc::SessionCache sessions(dynamicModel, {.cacheDir = ""});
   ASSERT_EQ(sessions.inputs().size(), 1u);
   EXPECT_EQ(sessions.inputs()[0].shape, (std::vector<int64_t>{-1, 4}));
   auto two = sessions.get({{"x", {2, 4}}}), three = sessions.get({{"x", {3, 4}}});
@@ -25,11 +25,11 @@ TEST(Sessions, OneForEachShape) {
   EXPECT_FLOAT_EQ(y[0], 0.25f);
 }
 
-TEST(Sessions, OptionsAreCheckedAtOnce) {
-  EXPECT_THROW(dlc::Sessions(dynamicModel, {.precision = "f8"}), dlc::Error);
+TEST(SessionCache, OptionsAreCheckedAtOnce) {
+  EXPECT_THROW(dlc::SessionCache(dynamicModel, {.precision = "f8"}), dlc::Error);
 }
 
-TEST(Sessions, ACancelledCompilationLeavesNothingBroken) {
+TEST(SessionCache, ACancelledCompilationLeavesNothingBroken) {
   std::atomic<bool> isCancelled = true;
   std::atomic<int> asked = 0;
   std::string told;
@@ -40,8 +40,8 @@ TEST(Sessions, ACancelledCompilationLeavesNothingBroken) {
   auto tell = [&](const std::string &what, int done, int total) {
     told += what + " " + std::to_string(done) + " of " + std::to_string(total) + "\n";
   };
-  dlc::Sessions sessions(dynamicModel, {.cacheDir = ""}, {cancel, tell});
-  EXPECT_THROW(sessions.get({{"x", {2, 4}}}), dlc::Sessions::Cancelled);
+  dlc::SessionCache sessions(dynamicModel, {.cacheDir = ""}, {cancel, tell});
+  EXPECT_THROW(sessions.get({{"x", {2, 4}}}), dlc::SessionCache::Cancelled);
   EXPECT_GT(asked, 0);
   // An error of the compilation itself is not reported as a cancellation.
   isCancelled = false;

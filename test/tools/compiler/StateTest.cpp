@@ -446,7 +446,7 @@ TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
   slow.kernels = "rows";
   Shapes shapes = source->complete({});
   std::set<std::string> bound;
-  auto first = std::make_shared<ReadyProgram>();
+  auto first = std::make_shared<LoadedProgram>();
   first->program = compileSource(*source, shapes, {}, slow, bound);
   first->session = std::make_shared<runtime::Session>(first->program);
   first->measurementMutex = std::make_shared<MeasurementMutex>();
@@ -460,7 +460,7 @@ TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
   };
   int after = 0, steps = 0;
   for (; after < 20 && seconds() < 20; ++steps) {
-    std::shared_ptr<const ReadyProgram> now = background->now();
+    std::shared_ptr<const LoadedProgram> now = background->now();
     after += now != first;
     std::map<std::string, Tensor> batch = {
         {"x", randomTensor({"x", DType::F32, {256, 40}}, engine)},

@@ -14,7 +14,7 @@ namespace bandwidth {
 /// Grain size of the parallel loops: 16 elements, one cache line.
 constexpr int64_t kGrain = 16;
 
-Arrays::Arrays(size_t n, int threads) : elements(long(n)), threads(threads) {
+StreamArrays::StreamArrays(size_t n, int threads) : elements(long(n)), threads(threads) {
   for (int i = 0; i < 3; ++i) {
     size_t bytes = (n * sizeof(float) + (2 << 20) - 1) / (2 << 20) * (2 << 20);
     data[i] = static_cast<float *>(std::aligned_alloc(2 << 20, bytes));
@@ -27,12 +27,12 @@ Arrays::Arrays(size_t n, int threads) : elements(long(n)), threads(threads) {
   }
 }
 
-Arrays::~Arrays() {
+StreamArrays::~StreamArrays() {
   for (float *p : data)
     std::free(p);
 }
 
-void Arrays::triad() {
+void StreamArrays::triad() {
   float *__restrict a = data[0];
   const float *__restrict b = data[1], *__restrict c = data[2];
   parallelFor(threads, elements, kGrain, [&](int64_t begin, int64_t end, int) {
@@ -41,7 +41,7 @@ void Arrays::triad() {
   });
 }
 
-void Arrays::triadPast() {
+void StreamArrays::triadPast() {
   typedef float Lanes __attribute__((vector_size(64)));
   float *__restrict a = data[0];
   const float *__restrict b = data[1], *__restrict c = data[2];
@@ -61,7 +61,7 @@ void Arrays::triadPast() {
   });
 }
 
-void Arrays::copy() {
+void StreamArrays::copy() {
   float *__restrict a = data[0];
   const float *__restrict b = data[1];
   parallelFor(threads, elements, kGrain, [&](int64_t begin, int64_t end, int) {
@@ -72,7 +72,7 @@ void Arrays::copy() {
   });
 }
 
-double fmaGflops(int threads) {
+double measureFmaGflops(int threads) {
 #ifdef __AVX512F__
   constexpr int kLanes = 16;
 #else

@@ -7,12 +7,12 @@
 namespace bandwidth {
 
 /// The three arrays of the STREAM loops. Each page is first touched by the thread that will use it.
-class Arrays {
+class StreamArrays {
 public:
-  Arrays(size_t elements, int threads);
-  ~Arrays();
-  Arrays(const Arrays &) = delete;
-  Arrays &operator=(const Arrays &) = delete;
+  StreamArrays(size_t elements, int threads);
+  ~StreamArrays();
+  StreamArrays(const StreamArrays &) = delete;
+  StreamArrays &operator=(const StreamArrays &) = delete;
 
   void triad(); // STREAM triad: a = b + s * c
   /// STREAM triad with non-temporal stores, which bypass the caches and avoid reading the
@@ -30,7 +30,7 @@ private:
 };
 
 /// Measures the peak FMA throughput on registers, in f32 GFLOP/s.
-double fmaGflops(int threads);
+double measureFmaGflops(int threads);
 
 } // namespace bandwidth
 

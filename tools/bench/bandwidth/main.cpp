@@ -26,7 +26,7 @@
 
 namespace {
 
-struct Kernel {
+struct KernelSource {
   std::string name;
   /// Text of a function for @ * 1024 elements, where @ is a placeholder. A number {k} in braces is
   /// replaced by k * @.
@@ -37,43 +37,45 @@ std::string function(const std::string &arguments, const std::string &results,
                      const std::string &body) {
   return "func.func @main(" + arguments + ") -> (" + results + ") {\n" + body + "}\n";
 }
-std::string tensor(const std::string &shape) {
+std::string tensorTypeText(const std::string &shape) {
   return "tensor<" + shape + (shape.empty() ? "f32>" : "xf32>");
 }
-std::string argument(const std::string &name, const std::string &shape) {
-  return "%" + name + ": " + tensor(shape) + " {dlc.name = \"" + name + "\"}";
+std::string argumentText(const std::string &name, const std::string &shape) {
+  return "%" + name + ": " + tensorTypeText(shape) + " {dlc.name = \"" + name + "\"}";
 }
-std::string result(const std::string &name, const std::string &shape) {
-  return tensor(shape) + " {dlc.name = \"" + name + "\"}";
+std::string resultText(const std::string &name, const std::string &shape) {
+  return tensorTypeText(shape) + " {dlc.name = \"" + name + "\"}";
 }
 
 /// Returns an elementwise kernel y = body(x, z) on rows of 1024 elements.
-Kernel elementwise(const std::string &name, bool two, const std::string &body) {
+KernelSource elementwiseKernel(const std::string &name, bool two, const std::string &body) {
   std::string t = "tensor<{1}x1024xf32>";
   std::string text = body;
   for (size_t at; (at = text.find('T')) != std::string::npos;)
     text.replace(at, 1, t);
-  return {name, function(argument("x", "{1}x1024") + (two ? ", " + argument("z", "{1}x1024") : ""),
-                         result("y", "{1}x1024"), text + "return %y : " + t + "\n")};
+  return {name, function(argumentText("x", "{1}x1024") +
+                             (two ? ", " + argumentText("z", "{1}x1024") : ""),
+                         resultText("y", "{1}x1024"), text + "return %y : " + t + "\n")};
 }
 
 /// Returns a kernel that computes sum(x) and sum(x * z) over some dimensions, as in the gradients
 /// of batch norm, or only sum(x), as in a bias gradient.
-Kernel sums(const std::string &name, const std::string &shape, const std::string &axes,
-            const std::string &reduced, bool two) {
-  std::string t = tensor(shape), r = tensor(reduced);
+KernelSource sums(const std::string &name, const std::string &shape, const std::string &axes,
+                  const std::string &reduced, bool two) {
+  std::string t = tensorTypeText(shape), r = tensorTypeText(reduced);
   std::string body = "  %a = dlc.reduce sum %x axes [" + axes + "] : (" + t + ") -> " + r + "\n";
   if (two)
     body += "  %m = dlc.mul %x, %z : (" + t + ", " + t + ") -> " + t +
             "\n  %b = dlc.reduce sum %m axes [" + axes + "] : (" + t + ") -> " + r + "\n";
   body += "  return %a" + std::string(two ? ", %b : " + r + ", " + r : " : " + r) + "\n";
-  return {name, function(argument("x", shape) + (two ? ", " + argument("z", shape) : ""),
-                         result("a", reduced) + (two ? ", " + result("b", reduced) : ""), body)};
+  return {name,
+          function(argumentText("x", shape) + (two ? ", " + argumentText("z", shape) : ""),
+                   resultText("a", reduced) + (two ? ", " + resultText("b", reduced) : ""), body)};
 }
 
 /// Returns the text of a kernel that computes -log(softmax(x)[target]) with one-hot targets, and
 /// its gradient.
-std::string crossEntropy() {
+std::string crossEntropyKernelText() {
   std::string t = "tensor<{1}x1024xf32>", r = "tensor<{1}x1xf32>";
   auto binary = [](const std::string &to, const std::string &op, const std::string &a,
                    const std::string &b, const std::string &ta, const std::string &tb) {
@@ -90,33 +92,33 @@ std::string crossEntropy() {
       reduce("p", "sum", "o") + "  %l = dlc.log %s : (" + r + ") -> " + r + "\n" +
       binary("loss", "sub", "l", "p", r, r) + binary("q", "div", "e", "s", t, r) +
       binary("g", "sub", "q", "z", t, t) + "  return %loss, %g : " + r + ", " + t + "\n";
-  return function(argument("x", "{1}x1024") + ", " + argument("z", "{1}x1024"),
-                  result("loss", "{1}x1") + ", " + result("g", "{1}x1024"), body);
+  return function(argumentText("x", "{1}x1024") + ", " + argumentText("z", "{1}x1024"),
+                  resultText("loss", "{1}x1") + ", " + resultText("g", "{1}x1024"), body);
 }
 
-const Kernel kernels[] = {
-    elementwise("elementwise, one operand", false, R"(
-  %c = dlc.constant dense<0.5> : tensor<f32>
-  %a = dlc.mul %x, %c : (T, tensor<f32>) -> T
-  %b = dlc.add %a, %c : (T, tensor<f32>) -> T
+const KernelSource kernels[] = {
+    elementwiseKernel("elementwise, one operand", false, R"(
+  %c = dlc.constant dense<0.5> : tensorTypeText<f32>
+  %a = dlc.mul %x, %c : (T, tensorTypeText<f32>) -> T
+  %b = dlc.add %a, %c : (T, tensorTypeText<f32>) -> T
   %y = dlc.relu %b : (T) -> T
   )"),
-    elementwise("elementwise, two operands", true, R"(
-  %c = dlc.constant dense<0.5> : tensor<f32>
-  %a = dlc.mul %x, %c : (T, tensor<f32>) -> T
+    elementwiseKernel("elementwise, two operands", true, R"(
+  %c = dlc.constant dense<0.5> : tensorTypeText<f32>
+  %a = dlc.mul %x, %c : (T, tensorTypeText<f32>) -> T
   %b = dlc.add %a, %z : (T, T) -> T
   %y = dlc.relu %b : (T) -> T
   )"),
-    elementwise("gelu", false, "  %y = dlc.gelu %x : (T) -> T\n  "),
-    elementwise("sigmoid", false, "  %y = dlc.sigmoid %x : (T) -> T\n  "),
-    elementwise("softmax", false, "  %y = dlc.softmax %x {axis = 1 : i64} : (T) -> T\n  "),
-    {"layer norm", function(argument("x", "{1}x1024") + ", " + argument("s", "1024") + ", " +
-                                argument("b", "1024"),
-                            result("y", "{1}x1024"), R"(
-  %y = dlc.layer_norm %x scale %s bias %b {axis = 1 : i64, eps = 1.0e-5 : f64} : (tensor<{1}x1024xf32>, tensor<1024xf32>, tensor<1024xf32>) -> tensor<{1}x1024xf32>
+    elementwiseKernel("gelu", false, "  %y = dlc.gelu %x : (T) -> T\n  "),
+    elementwiseKernel("sigmoid", false, "  %y = dlc.sigmoid %x : (T) -> T\n  "),
+    elementwiseKernel("softmax", false, "  %y = dlc.softmax %x {axis = 1 : i64} : (T) -> T\n  "),
+    {"layer norm", function(argumentText("x", "{1}x1024") + ", " + argumentText("s", "1024") +
+                                ", " + argumentText("b", "1024"),
+                            resultText("y", "{1}x1024"), R"(
+  %y = dlc.layer_norm %x scale %s bias %b {axis = 1 : i64, eps = 1.0e-5 : f64} : (tensor<{1}x1024xf32>, tensorTypeText<1024xf32>, tensorTypeText<1024xf32>) -> tensor<{1}x1024xf32>
   return %y : tensor<{1}x1024xf32>
 )")},
-    {"cross-entropy and gradient", crossEntropy()},
+    {"cross-entropy and gradient", crossEntropyKernelText()},
     sums("sum of all", "{1}x1024", "0, 1", "", false),
     sums("sum over rows, 16 columns", "{64}x16", "0", "16", false),
     sums("sum over rows, 1024 columns", "{1}x1024", "0", "1024", false),
@@ -126,15 +128,15 @@ const Kernel kernels[] = {
     sums("two sums, nChw16c", "16x4x{1}x16", "0, 2", "4x16", true),
 };
 
-struct Contender {
+struct BandwidthBenchmark {
   std::string name;
   double bytes;
   std::function<void()> run;
   double seconds = 1e9;
 };
 
-std::shared_ptr<dlc::runtime::Session> sessionOf(const Kernel &kernel, int64_t rows, int threads,
-                                                 const std::string &folder) {
+std::shared_ptr<dlc::runtime::Session> sessionOf(const KernelSource &kernel, int64_t rows,
+                                                 int threads, const std::string &folder) {
   std::string text = kernel.text;
   for (size_t from; (from = text.find('{')) != std::string::npos;) {
     size_t to = text.find('}', from);
@@ -157,18 +159,18 @@ std::shared_ptr<dlc::runtime::Session> sessionOf(const Kernel &kernel, int64_t r
       dlc::runtime::SessionOptions{threads});
 }
 
-void measure(size_t mib, int rounds, int threads, bool json, const std::string &folder) {
+void measureBandwidth(size_t mib, int rounds, int threads, bool json, const std::string &folder) {
   size_t elements = (mib << 20) / sizeof(float) / 1024 * 1024;
   int64_t rows = int64_t(elements / 1024);
-  bandwidth::Arrays arrays(elements, threads);
+  bandwidth::StreamArrays arrays(elements, threads);
   std::deque<std::vector<char>> small;
-  std::vector<Contender> contenders = {
+  std::vector<BandwidthBenchmark> contenders = {
       {"triad", 3.0 * double(elements) * sizeof(float), [&] { arrays.triad(); }},
       {"triad, non-temporal stores", 3.0 * double(elements) * sizeof(float),
        [&] { arrays.triadPast(); }},
       {"copy", 2.0 * double(elements) * sizeof(float), [&] { arrays.copy(); }},
   };
-  for (const Kernel &kernel : kernels) {
+  for (const KernelSource &kernel : kernels) {
     auto session = sessionOf(kernel, rows, threads, folder);
     std::vector<const void *> inputs;
     std::vector<void *> outputs;
@@ -189,7 +191,7 @@ void measure(size_t mib, int rounds, int threads, bool json, const std::string &
         {kernel.name, bytes, [session, inputs, outputs] { session->run(inputs, outputs); }});
   }
   for (int round = 0; round <= rounds; ++round) {
-    for (Contender &c : contenders) {
+    for (BandwidthBenchmark &c : contenders) {
       auto start = std::chrono::steady_clock::now();
       c.run();
       double seconds =
@@ -203,7 +205,7 @@ void measure(size_t mib, int rounds, int threads, bool json, const std::string &
   double triad = std::max(contenders[0].bytes / contenders[0].seconds,
                           contenders[1].bytes / contenders[1].seconds),
          copy = contenders[2].bytes / contenders[2].seconds;
-  for (const Contender &c : contenders) {
+  for (const BandwidthBenchmark &c : contenders) {
     double rate = c.bytes / c.seconds;
     if (json)
       std::printf("%s\n", nlohmann::ordered_json{{"threads", threads},
@@ -221,9 +223,9 @@ void measure(size_t mib, int rounds, int threads, bool json, const std::string &
 
 /// Prints the current limits of this machine (STREAM triad bandwidth and FMA rate) as one line of
 /// JSON.
-void printLimits(size_t mib, int rounds, int threads) {
+void printMachineLimits(size_t mib, int rounds, int threads) {
   size_t elements = (mib << 20) / sizeof(float) / 1024 * 1024;
-  bandwidth::Arrays arrays(elements, threads);
+  bandwidth::StreamArrays arrays(elements, threads);
   double triad = 0, fma = 0;
   for (int round = 0; round < rounds; ++round)
     for (bool past : {false, true}) {
@@ -231,7 +233,7 @@ void printLimits(size_t mib, int rounds, int threads) {
       past ? arrays.triadPast() : arrays.triad();
       std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
       triad = std::max(triad, 3.0 * double(elements) * sizeof(float) / seconds.count());
-      fma = std::max(fma, bandwidth::fmaGflops(threads));
+      fma = std::max(fma, bandwidth::measureFmaGflops(threads));
     }
   std::printf("%s\n", nlohmann::ordered_json{{"threads", threads},
                                              {"triad_gb_per_s", triad * 1e-9},
@@ -263,9 +265,9 @@ int main(int argc, char **argv) {
   try {
     for (int t : threads)
       if (limits)
-        printLimits(mib, rounds, t);
+        printMachineLimits(mib, rounds, t);
       else
-        measure(mib, rounds, t, json, folder);
+        measureBandwidth(mib, rounds, t, json, folder);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "dlc-bandwidth: error: %s\n", error.what());
     status = 1;

@@ -26,7 +26,7 @@ using nlohmann::json;
 
 namespace {
 
-struct Layer {
+struct ConvLayer {
   const char *name;
   int64_t batch, channels, features, size, window, stride = 1;
 
@@ -34,7 +34,7 @@ struct Layer {
   bool hasTransform() const { return stride == 1 && window > 1; }
 };
 
-constexpr Layer kLayers[] = {
+constexpr ConvLayer kLayers[] = {
     {"224x224x3, 7x7/2", 1, 3, 64, 224, 7, 2},
     {"56x56x64", 1, 64, 64, 56, 3},
     {"28x28x128", 1, 128, 128, 28, 3},
@@ -70,9 +70,9 @@ constexpr Layer kLayers[] = {
 };
 
 /// A prepared library call with its scratch memory and number of threads.
-struct Call {
-  Call(const char *library, const json &desc, const std::vector<dlc::runtime::BufferInfo> &buffers,
-       int threads)
+struct PreparedCall {
+  PreparedCall(const char *library, const json &desc,
+               const std::vector<dlc::runtime::BufferInfo> &buffers, int threads)
       : threads(threads), call(dlc::runtime::createCall(library, desc, buffers, threads)),
         scratch(std::aligned_alloc(64, (call->scratchBytes() + 127) / 64 * 64), std::free) {}
   void run(const std::vector<void *> &buffers) const {
@@ -85,17 +85,17 @@ struct Call {
 };
 
 /// Page-aligned array of f32 numbers, none of which is denormal.
-class Numbers {
+class AlignedFloats {
 public:
-  explicit Numbers(int64_t count)
+  explicit AlignedFloats(int64_t count)
       : memory(static_cast<float *>(
             std::aligned_alloc(4096, size_t(count * 4 + 4095) / 4096 * 4096))) {
     for (int64_t i = 0; i < count; ++i)
       memory[i] = float(i * 7919 % 2001 - 1000) / 1000;
   }
-  ~Numbers() { std::free(memory); }
-  Numbers(const Numbers &) = delete;
-  Numbers &operator=(const Numbers &) = delete;
+  ~AlignedFloats() { std::free(memory); }
+  AlignedFloats(const AlignedFloats &) = delete;
+  AlignedFloats &operator=(const AlignedFloats &) = delete;
   float *data() const { return memory; }
 
 private:
@@ -113,7 +113,8 @@ double now() {
 
 /// Measures the functions in interleaved rounds. Returns the minimum time of each function in
 /// seconds.
-std::vector<double> race(const std::vector<std::function<void()>> &runs, double seconds) {
+std::vector<double> measureInterleaved(const std::vector<std::function<void()>> &runs,
+                                       double seconds) {
   std::vector<double> best(runs.size(), 1e9);
   double start = now();
   for (int round = 0; round < 3 || now() - start < seconds; ++round)
@@ -127,8 +128,8 @@ std::vector<double> race(const std::vector<std::function<void()>> &runs, double 
 
 enum Form { Forward, Data, Weights };
 
-struct Race {
-  const Layer &layer;
+struct ConvBenchmark {
+  const ConvLayer &layer;
   Form form;
   int threads;
   std::string tag;
@@ -206,7 +207,7 @@ struct Race {
   /// Returns the JSON description of the AMX-tile kernel for the layer, whose operands are split in
   /// two bf16 parts, or null if that kernel does not support the layer.
   json onTiles() const {
-    if (!dlc::tiles::available() || tag != "acdb" || (form == Data && layer.stride > 1))
+    if (!dlc::tiles::isAvailable() || tag != "acdb" || (form == Data && layer.stride > 1))
       return nullptr;
     int64_t c = layer.channels, f = layer.features, pixels = layer.batch * layer.size * layer.size;
     if (layer.window > 1 || layer.stride > 1) {
@@ -238,7 +239,7 @@ struct Race {
   }
 
   void run(double seconds) const {
-    Numbers xs(stored(x())), ys(stored(y())),
+    AlignedFloats xs(stored(x())), ys(stored(y())),
         ws(3 * stored({layer.features, layer.channels, layer.window, layer.window}));
     auto library = dlc::onednn::describe(direct(), threads);
     if (!library.ok)
@@ -252,9 +253,9 @@ struct Race {
     // Declares huge buffers to pass the size check of library calls: the arrays are allocated for
     // the layer.
     const std::vector<dlc::runtime::BufferInfo> infos(3, {uint64_t(1) << 50, true});
-    std::vector<std::unique_ptr<Call>> calls;
+    std::vector<std::unique_ptr<PreparedCall>> calls;
     auto add = [&](const char *library, const json &desc, const std::vector<void *> &own) {
-      calls.push_back(std::make_unique<Call>(library, desc, infos, threads));
+      calls.push_back(std::make_unique<PreparedCall>(library, desc, infos, threads));
       runs.push_back([call = calls.back().get(), own] { call->run(own); });
     };
     add("onednn", library.desc, buffers);
@@ -263,7 +264,7 @@ struct Race {
              : form == Data  ? std::vector<void *>{ys.data(), weights, xs.data()}
                              : std::vector<void *>{xs.data(), ys.data(), weights};
     };
-    std::vector<dlc::runtime::Packed> weights;
+    std::vector<dlc::runtime::PackedWeights> weights;
     if (layer.hasTransform())
       for (int tile : {2, 4}) {
         float *from = ws.data();
@@ -289,14 +290,14 @@ struct Race {
       add("tiles", desc, own);
     }
     size_t direct = runs.size();
-    dlc::runtime::Packed directWeights;
+    dlc::runtime::PackedWeights directWeights;
     if (json desc = directly(); !desc.is_null()) {
       directWeights = dlc::direct::packWeights(desc, ws.data(), threads);
       if (!directWeights.data)
         stop(directWeights.error);
       add("direct", desc, operands(directWeights.data.get()));
     }
-    std::vector<double> best = race(runs, seconds);
+    std::vector<double> best = measureInterleaved(runs, seconds);
     auto ratio = [&](bool has, size_t index) {
       if (has)
         std::printf(" %5.2f", best[0] / best[index]);
@@ -342,7 +343,7 @@ int main(int argc, char **argv) {
               "and, for forward, direct convolutions\n%-20s %5s %33s %27s %27s\n",
               threads, tag.c_str(), "layer", "batch", "forward", "data gradient",
               "weight gradient");
-  for (const Layer &layer : kLayers) {
+  for (const ConvLayer &layer : kLayers) {
     if (batch && layer.batch != batch)
       continue;
     std::printf("%-20s %5d", layer.name, int(layer.batch));
@@ -350,7 +351,7 @@ int main(int argc, char **argv) {
       if (form == Data && layer.channels < 16) // the input is the image: needs no gradient
         std::printf("%28s", "");
       else if (layer.batch > 1 || form == Forward)
-        Race{layer, form, threads, tag}.run(seconds);
+        ConvBenchmark{layer, form, threads, tag}.run(seconds);
     std::printf("\n");
   }
 }

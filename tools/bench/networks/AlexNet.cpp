@@ -8,7 +8,7 @@ using namespace nn;
 namespace {
 /// Returns 3x3 max pooling with stride 2 and TensorFlow's SAME padding: an odd padding element is
 /// added at the end.
-Tensor samePool(const Tensor &x) {
+Tensor maxPoolSamePadding(const Tensor &x) {
   trace::PoolOptions options{.stride = 2, .padding = {}, .high = {}};
   for (int64_t d : {2, 3}) {
     int64_t size = x.dim(d), padding = std::max<int64_t>(((size + 1) / 2 - 1) * 2 + 3 - size, 0);
@@ -29,11 +29,11 @@ struct AlexNetS : Module {
          f8 = add("f8", Linear(4096, 1000));
 
   Tensor forward(Tensor x) override {
-    x = samePool(relu(c1(x)));
-    x = samePool(relu(c2(x)));
+    x = maxPoolSamePadding(relu(c1(x)));
+    x = maxPoolSamePadding(relu(c2(x)));
     x = relu(c3(x));
     x = relu(c4(x));
-    x = samePool(relu(c5(x)));
+    x = maxPoolSamePadding(relu(c5(x)));
     x = relu(f6(flatten(x, 1)));
     return f8(relu(f7(x)));
   }

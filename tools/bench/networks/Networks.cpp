@@ -6,7 +6,7 @@
 namespace dlc::bench {
 
 namespace {
-struct Entry {
+struct NetworkEntry {
   const char *name;
   int64_t batch;
   /// Shape of one example, without the batch dimension.
@@ -15,8 +15,8 @@ struct Entry {
   std::shared_ptr<nn::Module> (*make)();
 };
 
-const std::vector<Entry> &entries() {
-  static const std::vector<Entry> all = {
+const std::vector<NetworkEntry> &networkEntries() {
+  static const std::vector<NetworkEntry> all = {
       {"fcn-s", 64, {26752}, DType::F32, makeFcnS},
       {"alexnet-s", 16, {3, 224, 224}, DType::F32, makeAlexNetS},
       {"resnet-50", 16, {3, 224, 224}, DType::F32, makeResNet50},
@@ -34,13 +34,13 @@ const std::vector<Entry> &entries() {
 
 std::vector<std::string> networkNames() {
   std::vector<std::string> names;
-  for (const Entry &entry : entries())
+  for (const NetworkEntry &entry : networkEntries())
     names.push_back(entry.name);
   return names;
 }
 
 Network makeNetwork(const std::string &name, int64_t batch) {
-  for (const Entry &entry : entries())
+  for (const NetworkEntry &entry : networkEntries())
     if (name == entry.name) {
       trace::Shape shape = entry.shape;
       shape.insert(shape.begin(), batch > 0 ? batch : entry.batch);

@@ -63,8 +63,8 @@ struct ResNet50 : Module {
   }
 };
 
-struct Block56 : Module {
-  Block56(int64_t in, int64_t out, int64_t stride)
+struct BasicBlock : Module {
+  BasicBlock(int64_t in, int64_t out, int64_t stride)
       : c1(add("c1", conv3x3(in, out, stride))), b1(add("b1", BatchNorm2d(out))),
         c2(add("c2", conv3x3(out, out, 1))), b2(add("b2", BatchNorm2d(out))), stride(stride),
         extra(out - in) {}
@@ -92,7 +92,7 @@ struct ResNet56 : Module {
     int64_t in = 16;
     for (int64_t out : {16, 32, 64})
       for (int64_t i = 0; i < 9; ++i) {
-        blocks.append(Block56(in, out, i == 0 && out > 16 ? 2 : 1));
+        blocks.append(BasicBlock(in, out, i == 0 && out > 16 ? 2 : 1));
         in = out;
       }
     return blocks;

@@ -8,7 +8,7 @@
 namespace dlc::bench {
 
 /// A network with its loss, its inputs (the last one is the target), and the settings of plain SGD.
-struct Training {
+struct TrainingSetup {
   std::shared_ptr<nn::Module> module;
   std::vector<trace::Spec> inputs;
   /// Number of classes; targets are class labels from 0 to `classes` - 1.
@@ -21,7 +21,7 @@ struct Training {
 
 /// Creates the training setup of the network of this name. Throws dlc::Error if the name is
 /// unknown. A batch of 0 selects the network's default batch size.
-Training makeTraining(const std::string &name, int64_t batch = 0);
+TrainingSetup makeTraining(const std::string &name, int64_t batch = 0);
 
 } // namespace dlc::bench
 

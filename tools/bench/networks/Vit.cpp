@@ -8,7 +8,7 @@ using namespace nn;
 namespace {
 constexpr int64_t width = 768, heads = 12, patch = 16, tokens = 14 * 14 + 1;
 
-struct Block : Module {
+struct EncoderBlock : Module {
   LayerNorm ln1 = add("ln_1", LayerNorm(width, 1e-6));
   MultiheadAttention attention = add("self_attention", MultiheadAttention(width, heads));
   LayerNorm ln2 = add("ln_2", LayerNorm(width, 1e-6));
@@ -23,16 +23,16 @@ struct Block : Module {
 
 struct Encoder : Module {
   Parameter position = parameter("pos_embedding", {1, tokens, width}, Init::normal(0.02));
-  std::vector<Block> layers;
+  std::vector<EncoderBlock> layers;
   LayerNorm ln = add("ln", LayerNorm(width, 1e-6));
 
   Encoder() {
     for (int64_t i = 0; i < 12; ++i)
-      layers.push_back(add("layers.encoder_layer_" + std::to_string(i), Block()));
+      layers.push_back(add("layers.encoder_layer_" + std::to_string(i), EncoderBlock()));
   }
   Tensor forward(Tensor x) override {
     x = x + position;
-    for (Block &layer : layers)
+    for (EncoderBlock &layer : layers)
       x = layer(x);
     return ln(x);
   }

@@ -19,7 +19,7 @@ using namespace dlc;
 namespace {
 /// Resizes images [n, 1, h, w] in [0, 1] to [n, 3, size, size] in [-1, 1] with bilinear
 /// interpolation.
-Tensor enlarged(const Tensor &x, int64_t size) {
+Tensor resizeImages(const Tensor &x, int64_t size) {
   int64_t n = x.shape()[0], height = x.shape()[2], width = x.shape()[3];
   Tensor large(DType::F32, {n, 3, size, size});
   auto weigh = [&](int64_t i, int64_t from, int64_t &low, int64_t &high) {
@@ -45,7 +45,7 @@ Tensor enlarged(const Tensor &x, int64_t size) {
   return large;
 }
 
-data::Dataset digits(const std::string &path, int64_t size) {
+data::Dataset loadDigits(const std::string &path, int64_t size) {
   data::NamedTensors fields = data::readNpz(path);
   auto find = [&](const char *name) {
     for (auto &[each, tensor] : fields)
@@ -56,10 +56,10 @@ data::Dataset digits(const std::string &path, int64_t size) {
   Tensor x = find("x"), target = find("target");
   if (x.dtype() != DType::F32 || x.shape().size() != 4 || x.shape()[1] != 1)
     throw Error("'x' of '" + path + "' must be f32 pictures [n, 1, height, width]");
-  return data::arrays(enlarged(x, size), target);
+  return data::arrays(resizeImages(x, size), target);
 }
 
-double accuracyOf(const Model &net, const data::Dataset &unseen) {
+double computeAccuracy(const Model &net, const data::Dataset &unseen) {
   int64_t right = 0;
   for (auto [x, t] : data::loader(unseen, {.batch = unseen.size()})) {
     Tensor y = net.run({{"x", x}}).begin()->second;
@@ -71,7 +71,7 @@ double accuracyOf(const Model &net, const data::Dataset &unseen) {
   return double(right) / double(unseen.size());
 }
 
-struct Plan {
+struct TrainingPlan {
   std::string network;
   int64_t size, batch, epochs;
   double rate;
@@ -79,10 +79,10 @@ struct Plan {
 
 /// Trains the network with the given --accuracy mode and returns its classification accuracy on the
 /// test set.
-double learn(const Plan &plan, const std::string &accuracy, const data::Dataset &seen,
+double learn(const TrainingPlan &plan, const std::string &accuracy, const data::Dataset &seen,
              const data::Dataset &unseen, int threads) {
   auto start = std::chrono::steady_clock::now();
-  bench::Training training = bench::makeTraining(plan.network, plan.batch);
+  bench::TrainingSetup training = bench::makeTraining(plan.network, plan.batch);
   training.inputs[0].shape = {plan.batch, 3, plan.size, plan.size};
   int64_t steps = seen.size() / plan.batch;
   auto sgd = optim::sgd(
@@ -111,7 +111,7 @@ double learn(const Plan &plan, const std::string &accuracy, const data::Dataset 
         " used neither Winograd transforms nor bf16 parts, so that there is nothing to compare");
   trace::Spec all = training.inputs[0];
   all.shape[0] = unseen.size();
-  double found = accuracyOf(step.predictor({all}), unseen);
+  double found = computeAccuracy(step.predictor({all}), unseen);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::printf("%-10s %-8s %4d steps   loss %.4f to %.4f   accuracy %.4f   %d by transforms, %d in "
               "parts   %.1f s\n",
@@ -125,7 +125,7 @@ double learn(const Plan &plan, const std::string &accuracy, const data::Dataset 
 int main(int argc, char **argv) {
   CLI::App app("Trains a benchmark network for small pictures on digits, with each accuracy");
   std::string folder;
-  Plan plan{"resnet-56", 16, 64, 6, 0.05};
+  TrainingPlan plan{"resnet-56", 16, 64, 6, 0.05};
   int threads = 0;
   double least = 0.95, apart = 0.015;
   app.add_option("network", plan.network, "resnet-56 or alexnet-r")->required();
@@ -139,8 +139,8 @@ int main(int argc, char **argv) {
   app.add_option("--apart", apart, "Maximum difference of the test accuracies");
   CLI11_PARSE(app, argc, argv);
   try {
-    data::Dataset seen = digits(folder + "/digits.npz", plan.size),
-                  unseen = digits(folder + "/digits-test.npz", plan.size);
+    data::Dataset seen = loadDigits(folder + "/digits.npz", plan.size),
+                  unseen = loadDigits(folder + "/digits-test.npz", plan.size);
     double faster = learn(plan, "default", seen, unseen, threads),
            strict = learn(plan, "strict", seen, unseen, threads);
     bool good = std::min(faster, strict) >= least && std::abs(faster - strict) <= apart;

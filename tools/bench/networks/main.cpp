@@ -18,7 +18,7 @@ double now() {
 
 /// Reads an input of the network from a file, or fills it with deterministic numbers if no file is
 /// given.
-Tensor inputOf(const trace::Spec &spec, const std::string &path) {
+Tensor makeInput(const trace::Spec &spec, const std::string &path) {
   Tensor x(spec.dtype, spec.shape);
   if (!path.empty()) {
     runtime::NpyArray array = runtime::readNpy(path);
@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
   app.add_option("--output", output, "File to which the result is written (.npy)");
   app.add_option("--repeat", repeat, "Number of timed runs");
   app.add_flag("--text", text, "Print the traced program and stop");
-  addFlags(app, settingsOf(options));
+  addSettingFlags(app, getModelSettings(options));
   CLI11_PARSE(app, argc, argv);
   try {
     bench::Network network = bench::makeNetwork(name, batch);
@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
     }
     Model model = compile(std::move(graph), options);
     std::map<std::string, Tensor> inputs = {
-        {network.inputs[0].name, inputOf(network.inputs[0], input).to(options.device)}};
+        {network.inputs[0].name, makeInput(network.inputs[0], input).to(options.device)}};
     std::printf("compiled in %.3f s\n", model.prepare());
     Tensor y = model.run(inputs)["y"];
     std::vector<double> seconds;

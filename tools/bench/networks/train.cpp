@@ -29,9 +29,10 @@ double now() {
 
 /// Reads batch i from a file with the tensors x0, t0, x1, t1, ...; each rank takes its shard of the
 /// batch. Without a file, generates deterministic numbers.
-class Batches {
+class BatchReader {
 public:
-  Batches(const bench::Training &training, const std::string &path, int64_t rank, int64_t ranks)
+  BatchReader(const bench::TrainingSetup &training, const std::string &path, int64_t rank,
+              int64_t ranks)
       : training(training), rank(rank), ranks(ranks) {
     if (!path.empty())
       tensors = safetensors::read(path).tensors;
@@ -75,14 +76,14 @@ private:
     return tensor;
   }
 
-  const bench::Training &training;
+  const bench::TrainingSetup &training;
   const int64_t rank, ranks;
   safetensors::Tensors tensors;
 };
 
 /// Serves timing requests: for each line of stdin, such as {"seconds": 0.5}, runs training steps
 /// for this duration. Replies with {"times": [..], "peak_mib": ..}.
-void serve(Step &step, const std::vector<Tensor> &batch) {
+void serveTimingRequests(Step &step, const std::vector<Tensor> &batch) {
   for (std::string line; std::getline(std::cin, line);) {
     double seconds = Json::parse(line).at("seconds"), sum = 0;
     std::vector<double> times;
@@ -93,26 +94,30 @@ void serve(Step &step, const std::vector<Tensor> &batch) {
       times.push_back(now() - start);
       sum += times.back();
     }
-    std::cout << Json{{"times", times}, {"peak_mib", processMib("VmHWM")}} << "\n" << std::flush;
+    std::cout << Json{{"times", times}, {"peak_mib", readProcessMemoryMib("VmHWM")}} << "\n"
+              << std::flush;
   }
 }
 
 /// Wraps a network of any type in a Module of one static type, as data_parallel() requires.
-struct Held : nn::Module {
-  explicit Held(std::shared_ptr<nn::Module> network) : Module(*network), network(network) {}
+struct WrappedModule : nn::Module {
+  explicit WrappedModule(std::shared_ptr<nn::Module> network)
+      : Module(*network), network(network) {}
   trace::Tensor forward(trace::Tensor x) override { return network->forward(x); }
   std::shared_ptr<nn::Module> network;
 };
 
 /// Distributes the network over `count` virtual devices. Each device computes a shard of the batch.
-std::shared_ptr<nn::Module> onDevices(std::shared_ptr<nn::Module> network, int64_t count) {
+std::shared_ptr<nn::Module> distributeOverDevices(std::shared_ptr<nn::Module> network,
+                                                  int64_t count) {
   std::vector<Device> devices = {"cpu"};
   for (int64_t i = 1; i < count; ++i)
     devices.emplace_back("cpu:" + std::to_string(i));
-  return std::make_shared<Parts>(data_parallel(Held(std::move(network)), std::move(devices)));
+  return std::make_shared<Parts>(
+      data_parallel(WrappedModule(std::move(network)), std::move(devices)));
 }
 
-struct Small : nn::Module {
+struct SmallNetwork : nn::Module {
   Conv2d conv = add("conv", Conv2d(3, 16, 3, {.padding = 1}));
   BatchNorm2d norm = add("norm", BatchNorm2d(16));
   Conv2d wide = add("wide", Conv2d(16, 16, 5, {.padding = 2}));
@@ -127,8 +132,8 @@ struct Small : nn::Module {
 /// Trains a small network, so that the code of the compiler and its libraries is loaded before
 /// memory is measured, as other frameworks load theirs at import. The cache must not contain the
 /// network, because then the code generators would not be loaded.
-void load(const std::string &device, const std::string &cache) {
-  auto small = std::make_shared<Small>();
+void preloadCompiler(const std::string &device, const std::string &cache) {
+  auto small = std::make_shared<SmallNetwork>();
   Step step = train(small, loss::cross_entropy, optim::sgd({.lr = 0.01}),
                     {{"x", {2, 3, 16, 16}}, {"t", {2}, DType::I64}}, {},
                     {.device = device, .cacheDir = cache});
@@ -166,14 +171,14 @@ int main(int argc, char **argv) {
   app.add_flag("--text", text, "Print the traced step and stop");
   app.add_flag("--serve", serving,
                "Run one step, then time further steps on request by lines of stdin");
-  addFlags(app, settingsOf(options));
+  addSettingFlags(app, getModelSettings(options));
   CLI11_PARSE(app, argc, argv);
   try {
-    bench::Training training = bench::makeTraining(name, batch);
+    bench::TrainingSetup training = bench::makeTraining(name, batch);
     if (!init.empty())
       training.module->load(init);
     if (devices > 1)
-      training.module = onDevices(training.module, devices);
+      training.module = distributeOverDevices(training.module, devices);
     int64_t rank = 0, ranks = 1;
     if (dataParallel) {
       const runtime::World &world = runtime::World::ofProcess();
@@ -188,7 +193,7 @@ int main(int argc, char **argv) {
                     " cannot be split evenly over " + std::to_string(ranks) + " ranks");
       input.shape[0] /= ranks;
     }
-    Batches here(training, data, rank, ranks);
+    BatchReader here(training, data, rank, ranks);
     auto batches = [&](int64_t index) {
       std::vector<Tensor> batch = here(index);
       for (Tensor &tensor : batch)
@@ -209,8 +214,8 @@ int main(int argc, char **argv) {
     for (const nn::Parameter &parameter : training.module->parameters())
       parameter.value();
     if (serving)
-      load(options.device, *options.cacheDir);
-    double before = processMib("VmRSS"), start = now();
+      preloadCompiler(options.device, *options.cacheDir);
+    double before = readProcessMemoryMib("VmRSS"), start = now();
     Step step = train(training.module, training.loss, sgd, training.inputs, traced, options);
     double compiled = step.prepare();
     float loss = step.run(first);
@@ -219,14 +224,14 @@ int main(int argc, char **argv) {
                       {"compile_s", compiled},
                       {"ready_s", now() - start},
                       {"before_mib", before},
-                      {"peak_mib", processMib("VmHWM")},
+                      {"peak_mib", readProcessMemoryMib("VmHWM")},
                       {"state_mib", double(step.model().memory().state_bytes) / (1 << 20)},
                       {"constants_mib", double(step.model().memory().constant_bytes) / (1 << 20)},
                       {"arena_mib", double(step.model().memory().arena_bytes) / (1 << 20)}}
               << "\n"
               << std::flush;
     if (serving) {
-      serve(step, first);
+      serveTimingRequests(step, first);
       return 0;
     }
     for (int64_t i = 1; i < steps; ++i) {

@@ -45,7 +45,7 @@ def transformers_families():
     return {name: [{"source": "transformers", "model": name}] for name, kind in CONFIG_MAPPING.items() if kind in MODEL_MAPPING}
 
 
-def size_of(row):
+def input_size(row):
     """Returns the input size of a network from the listing, or the usual size for its kind if the listing has none."""
     if row["source"] == "timm":
         import timm
@@ -61,14 +61,14 @@ SMALLER = [{}, {"num_hidden_layers": 4, "encoder_layers": 2, "decoder_layers": 2
             "head_dim": 64, "intermediate_size": 1408, "vocab_size": 16384, "num_experts": 8, "num_local_experts": 8, "n_routed_experts": 8, "moe_intermediate_size": 352}]
 
 
-def own_families():
+def recommender_families():
     return {name: [{"source": "own", "model": name}] for name in ("Dlrm", "DeepFm", "Dcn", "TwoTower")}
 
 
-SOURCES = {"timm": timm_families, "torchvision": torchvision_families, "transformers": transformers_families, "own": own_families}
+SOURCES = {"timm": timm_families, "torchvision": torchvision_families, "transformers": transformers_families, "own": recommender_families}
 
 
-def transformers_guesses(config):
+def guess_transformers_inputs(config):
     """Yields inputs that a model of this configuration may accept, the most likely first."""
     vision = getattr(config, "vision_config", config)
     size = getattr(vision, "image_size", None) or 224
@@ -92,30 +92,30 @@ def transformers_guesses(config):
     yield {"past_values": ["float", [getattr(config, "context_length", 32), getattr(config, "num_input_channels", 1)]]}
 
 
-def cost(row):
+def measure_cost(row):
     """Returns (parameters, multiplications of a forward pass) of a complete row.
     The network is run with real tensors, because not every network supports fake ones."""
     import torch
     from torch.utils.flop_counter import FlopCounterMode
     import listing
-    module, inputs = listing.build(row, 1)
+    module, inputs = listing.build_network(row, 1)
     parameters = sum(p.numel() for p in module.parameters())
     if parameters > PARAMETERS:
         return parameters, 0
     # FlopCounterMode's hooks fail without gradients if a module modifies its input, so the inputs require gradients.
     with FlopCounterMode(display=False) as counter:
-        results = module(*(x.requires_grad_() if x.is_floating_point() else x for x in listing.examples(inputs)))
+        results = module(*(x.requires_grad_() if x.is_floating_point() else x for x in listing.random_examples(inputs)))
     if not results or not any(r.is_floating_point() for r in results):
         raise ValueError("no float results")
     return parameters, counter.get_total_flops() / 2
 
 
-def complete(row):
+def complete_row(row):
     """Determines the input sizes of a row in this process (`draw.py --complete`). Returns the completed row. Raises an error with the reason if it fails."""
     if row["source"] != "transformers":
         if row["source"] != "own" and "size" not in row:
-            row["size"] = size_of(row)
-        parameters, multiplications = cost(row)
+            row["size"] = input_size(row)
+        parameters, multiplications = measure_cost(row)
     else:
         import transformers
         import torch
@@ -135,10 +135,10 @@ def complete(row):
         else:
             raise ValueError(why)
         row["config"], whys = known, []
-        for inputs in [row["inputs"]] if "inputs" in row else transformers_guesses(config):
+        for inputs in [row["inputs"]] if "inputs" in row else guess_transformers_inputs(config):
             row["inputs"] = inputs
             try:
-                parameters, multiplications = cost(row)
+                parameters, multiplications = measure_cost(row)
                 break
             except Exception as error:
                 whys.append(f"{' and '.join(inputs)}: {type(error).__name__}: {str(error)[:60]}")
@@ -150,8 +150,8 @@ def complete(row):
     return row
 
 
-def asked(row):
-    """Calls complete() for the row in another process, which may crash or hang."""
+def complete_in_subprocess(row):
+    """Calls complete_row() for the row in another process, which may crash or hang."""
     try:
         done = subprocess.run([sys.executable, __file__, "--complete", json.dumps(row)], capture_output=True, text=True, timeout=150)
     except subprocess.TimeoutExpired:
@@ -163,24 +163,24 @@ def asked(row):
     return (answer, None) if "source" in answer else (None, answer["error"])
 
 
-def drawn_of(family, families, seed, source):
+def select_family_member(family, families, seed, source):
     """Returns one member of a family of networks that PyTorch can run, or None, and the reasons why other members are excluded."""
     left_out = {}
     members = sorted(families[family], key=lambda row: row["model"])
     random.Random(f"{seed} {source} {family}").shuffle(members)
     for row in members[:12]:
-        answer, why = asked({**row, "family": family})
+        answer, why = complete_in_subprocess({**row, "family": family})
         if answer:
             return answer, left_out
         left_out[f"{source}/{row['model']}"] = why
     return None, left_out
 
 
-def draw(source, seed, count):
+def select_networks(source, seed, count):
     """Selects networks of one source. Returns their rows, and the excluded networks."""
     families = SOURCES[source]()
     if drawn.PLACE != drawn.OWN:
-        has = {(row["source"], row["model"]) for row in drawn.rows(drawn.OWN)["networks"]}
+        has = {(row["source"], row["model"]) for row in drawn.read_networks_json(drawn.OWN)["networks"]}
         families = {family: [row for row in members if (source, row["model"]) not in has] for family, members in families.items()}
     order = sorted(family for family, members in families.items() if members)
     if count is None:
@@ -193,7 +193,7 @@ def draw(source, seed, count):
             if len(rows) >= count:
                 break
             some = order[start:start + at_once]
-            for family, (answer, others) in zip(some, pool.map(lambda family: drawn_of(family, families, seed, source), some)):
+            for family, (answer, others) in zip(some, pool.map(lambda family: select_family_member(family, families, seed, source), some)):
                 left_out.update(others)
                 print(f"{source}/{family}: {answer['model'] if answer else list(others.values())[-1:]}", flush=True)
                 if answer and len(rows) < count:
@@ -206,7 +206,7 @@ def draw(source, seed, count):
     return rows, left_out
 
 
-def resized(row, rng):
+def resize_inputs(row, rng):
     """Returns the row with another batch size and, unless PyTorch rejects them, with other input sizes."""
     other = {**row, "batches": [rng.randint(1, 7)]}
     length = lambda usual, least: rng.randint(max(least, 1), usual * 3 // 2)
@@ -223,15 +223,15 @@ def resized(row, rng):
         other["inputs"] = {name: [kind, shaped(kind, shape)] for name, (kind, shape) in row["inputs"].items()}
     else:
         other["size"] = [*row["size"][:-2], *(length(x, x // 2) for x in row["size"][-2:])]
-    answer, _ = asked(other)
+    answer, _ = complete_in_subprocess(other)
     return answer or {**row, "batches": other["batches"]}
 
 
-def draw_sizes(seed, count):
-    rows = [row for row in drawn.rows(drawn.OWN)["networks"] if row["source"] != "own"]
+def select_random_sizes(seed, count):
+    rows = [row for row in drawn.read_networks_json(drawn.OWN)["networks"] if row["source"] != "own"]
     random.Random(f"{seed} sizes").shuffle(rows)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda row: resized(row, random.Random(f"{seed} {row['name']}")), rows[:count]))
+        return list(pool.map(lambda row: resize_inputs(row, random.Random(f"{seed} {row['name']}")), rows[:count]))
 
 
 def main():
@@ -246,18 +246,18 @@ def main():
     warnings.filterwarnings("ignore")
     if o.complete:
         try:
-            print(json.dumps(complete(json.loads(o.complete))))
+            print(json.dumps(complete_row(json.loads(o.complete))))
         except Exception as error:
             print(json.dumps({"error": f"{type(error).__name__}: {str(error)[:1200]}"}))
         return
-    path, before = os.path.join(drawn.PLACE, "networks.json"), drawn.rows()
+    path, before = os.path.join(drawn.PLACE, "networks.json"), drawn.read_networks_json()
     result = {"seed": o.seed, "networks": [], "left_out": {}}
     if o.sizes:
         if drawn.PLACE == drawn.OWN:
             a.error("--sizes requires DLC_ZOO=FOLDER")
-        result["networks"] = draw_sizes(o.seed, o.sizes)
+        result["networks"] = select_random_sizes(o.seed, o.sizes)
     for source in SOURCES if not o.sizes else ():
-        rows, left_out = (draw(source, o.seed, o.transformers if source == "transformers" else o.families) if source in o.sources.split(",") else
+        rows, left_out = (select_networks(source, o.seed, o.transformers if source == "transformers" else o.families) if source in o.sources.split(",") else
                           ([row for row in before["networks"] if row["source"] == source], {k: v for k, v in before["left_out"].items() if k.startswith(source + "/")}))
         result["networks"] += rows
         result["left_out"].update(left_out)

@@ -11,7 +11,7 @@ PLACE = os.path.abspath(os.environ.get("DLC_ZOO") or OWN)
 GRAPHS = os.path.join(PLACE, "graphs")
 
 
-def rows(place=PLACE):
+def read_networks_json(place=PLACE):
     """Returns the content of networks.json, or an empty result if draw.py has not written the file yet."""
     path = os.path.join(place, "networks.json")
     if not os.path.exists(path):
@@ -20,11 +20,11 @@ def rows(place=PLACE):
         return json.load(file)
 
 
-def path_of(name, batch):
+def graph_path(name, batch):
     return os.path.join(GRAPHS, f"{name}-b{batch}.onnx.xz")
 
 
-def graphs():
+def list_graphs():
     """Yields (name, batch) of every exported network of the zoo."""
     for file in sorted(os.listdir(GRAPHS)):
         if file.endswith(".onnx.xz"):

@@ -19,18 +19,18 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import drawn
 
 
-def of_torch(row, batch, exporter):
+def export_torch_network(row, batch, exporter):
     """Exports the network of a row. Returns the ONNX model, and its inputs by name."""
     import onnx
     import torch
     import listing
     torch.set_num_threads(1)
-    module, inputs = listing.build(row, batch)
+    module, inputs = listing.build_network(row, batch)
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         if row["source"] == "others":
-            module(*listing.examples(inputs))  # run once, because some modules cache tensors at their first call, and are usually exported after it
+            module(*listing.random_examples(inputs))  # run once, because some modules cache tensors at their first call, and are usually exported after it
         file = os.path.join(folder, "m.onnx")
-        torch.onnx.export(module, listing.examples(inputs), file, input_names=list(inputs), dynamo=exporter == "export", opset_version=row.get("opset"),
+        torch.onnx.export(module, listing.random_examples(inputs), file, input_names=list(inputs), dynamo=exporter == "export", opset_version=row.get("opset"),
                           external_data=False, verbose=False)
         return onnx.load(file), inputs
 
@@ -39,16 +39,16 @@ def export(row, batch, exporter):
     import weightless
     if exporter == "keras":
         from others import keras_networks
-        model, inputs = keras_networks.convert(row)
+        model, inputs = keras_networks.convert_to_onnx(row)
     else:
-        model, inputs = of_torch(row, batch, exporter)
+        model, inputs = export_torch_network(row, batch, exporter)
     for value in model.graph.input:
         if value.name in inputs and isinstance(inputs[value.name][0], int):
             value.doc_string = f"below {inputs[value.name][0]}"
-    return weightless.write(model, drawn.path_of(row["name"], batch), row.get("kept", weightless.KEPT))
+    return weightless.write_without_weights(model, drawn.graph_path(row["name"], batch), row.get("kept", weightless.KEPT))
 
 
-def asked(row, batch):
+def export_in_subprocess(row, batch):
     """Exports a network in another process. Returns the number of bytes written, or the reason of the failure."""
     why = ""
     for exporter in row.get("exporters") or (row["exporter"], "trace" if row["exporter"] == "export" else "export"):
@@ -79,10 +79,10 @@ def main():
         except Exception as error:
             print(f"{type(error).__name__}: {str(error)[:400]}".replace("\n", " "))
         return
-    rows = drawn.rows()["networks"]
+    rows = drawn.read_networks_json()["networks"]
     if o.others:
         import others
-        rows = others.rows()
+        rows = others.list_rows()
     if o.list:
         print("\n".join(row["name"] for row in rows))
         return
@@ -95,9 +95,9 @@ def main():
     kept = os.path.join(drawn.GRAPHS, "refused.json")
     refused = json.load(open(kept)) if os.path.exists(kept) else {}
     wanted = [(row, batch) for row in rows for batch in row["batches"]
-              if row["name"] in o.networks or not o.networks and f"{row['name']}-b{batch}" not in refused and not os.path.exists(drawn.path_of(row["name"], batch))]
+              if row["name"] in o.networks or not o.networks and f"{row['name']}-b{batch}" not in refused and not os.path.exists(drawn.graph_path(row["name"], batch))]
     with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
-        for (row, batch), (exporter, size, why) in zip(wanted, pool.map(lambda each: asked(*each), wanted)):
+        for (row, batch), (exporter, size, why) in zip(wanted, pool.map(lambda each: export_in_subprocess(*each), wanted)):
             name = f"{row['name']}-b{batch}"
             refused.pop(name, None)
             if not exporter:

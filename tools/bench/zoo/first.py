@@ -26,7 +26,7 @@ import drawn
 import zoo
 
 
-def at_once(o, model, cache):
+def run_once(o, model, cache):
     """Runs `dlc run` on the model. Returns the wall time in seconds, and the peak memory of the process in MiB."""
     start = time.perf_counter()
     done = subprocess.run([common.DLC, "run", model, "--threads", str(o.threads), "--cache", cache, "--json"], capture_output=True, text=True)
@@ -36,7 +36,7 @@ def at_once(o, model, cache):
     return seconds, json.loads(done.stdout)["peak_mib"]
 
 
-def peer(tool, o, model, inputs):
+def measure_peer(tool, o, model, inputs):
     each = common.Worker(tool, [sys.executable, os.path.join(os.path.dirname(zoo.HERE), "worker.py"), tool, model, str(o.threads), inputs], o.threads)
     try:
         if not each.error:
@@ -54,16 +54,16 @@ def measure(name, batch, o):
     folder = tempfile.mkdtemp(prefix="dlc-first-")
     at = lambda *parts: os.path.join(folder, *parts)
     try:
-        model = weightless.read(drawn.path_of(name, batch))
+        model = weightless.read(drawn.graph_path(name, batch))
         onnx.save(model, at("model.onnx"))
-        np.savez(at("inputs.npz"), **weightless.inputs(model))
+        np.savez(at("inputs.npz"), **weightless.random_inputs(model))
         del model
         found = {tool: [] for tool in ["dlc", *zoo.PEERS]}
         for i in range(o.rounds):
-            seconds, peak = at_once(o, at("model.onnx"), at(f"cache{i}"))
+            seconds, peak = run_once(o, at("model.onnx"), at(f"cache{i}"))
             found["dlc"].append((seconds, peak - o.empty))
             for tool in zoo.PEERS:
-                one = peer(tool, o, at("model.onnx"), at("inputs.npz"))
+                one = measure_peer(tool, o, at("model.onnx"), at("inputs.npz"))
                 found[tool] += [one] if one else []
         for tool, each in found.items():
             if each:
@@ -73,36 +73,36 @@ def measure(name, batch, o):
     return result
 
 
-def parts(r):
+def ratios_to_peer(r):
     """Returns dlc's time and memory relative to those of the better peer."""
-    return tuple(zoo.part_of_peer(r, key) for key in ("ready_s", "memory_mib"))
+    return tuple(zoo.ratio_to_best_peer(r, key) for key in ("ready_s", "memory_mib"))
 
 
 def line(r):
     if len(r["tools"]) == 1:
         return f"{r['name']}: no peer runs it"
-    time_part, memory_part = parts(r)
+    time_part, memory_part = ratios_to_peer(r)
     each = ", ".join(f"{tool} {about['ready_s'] * 1e3:.0f} ms {about['memory_mib']:.0f} MiB" for tool, about in r["tools"].items())
     return f"{r['name']:44} b{r['batch']}  time {time_part:5.2f}  memory {memory_part:5.2f}   {each}"
 
 
 def report(o):
-    timed = sorted((r for r in zoo.results_in(o.results) if len(r["tools"]) > 1), key=parts, reverse=True)
+    timed = sorted((r for r in zoo.read_results(o.results) if len(r["tools"]) > 1), key=ratios_to_peer, reverse=True)
     for r in timed:
         print(line(r))
     nine = lambda values: sorted(values)[math.ceil(0.9 * len(values)) - 1]
-    for text, values, bar in (("time to a first result", [parts(r)[0] for r in timed], 2), ("memory", [parts(r)[1] for r in timed], 1)):
+    for text, values, bar in (("time to a first result", [ratios_to_peer(r)[0] for r in timed], 2), ("memory", [ratios_to_peer(r)[1] for r in timed], 1)):
         print(f"{text}, of the better peer's: median {statistics.median(values):.2f}, nine in ten within {nine(values):.2f}; at most {bar}: {sum(v <= bar for v in values)} of {len(values)}")
     if o.json:
         with open(o.json, "w") as file:
             json.dump({"machine": common.cpu_name(), "when": max(r["when"] for r in timed), "command": "tools/bench/zoo/first.py",
-                       "measurements": [{"name": r["name"], "batch": r["batch"], "threads": r["threads"], "time": parts(r)[0], "memory": parts(r)[1],
+                       "measurements": [{"name": r["name"], "batch": r["batch"], "threads": r["threads"], "time": ratios_to_peer(r)[0], "memory": ratios_to_peer(r)[1],
                                          "first": {tool: {key: about[key] for key in ("ready_s", "memory_mib")} for tool, about in r["tools"].items()}} for r in timed]}, file, indent=1)
 
 
 def main():
     common.use_bench_python()
-    o = zoo.parser(__doc__, rounds=3, results="first").parse_args()
+    o = zoo.make_option_parser(__doc__, rounds=3, results="first").parse_args()
     os.makedirs(o.results, exist_ok=True)
     if o.report:
         return report(o)
@@ -110,7 +110,7 @@ def main():
         empty = os.path.join(folder, "empty.mlir")
         with open(empty, "w") as file:
             file.write("func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {\n  return %x : tensor<1xf32>\n}\n")
-        o.empty = at_once(o, empty, os.path.join(folder, "cache"))[1]
+        o.empty = run_once(o, empty, os.path.join(folder, "cache"))[1]
     zoo.measure_each(o, measure, line)
 
 

@@ -31,7 +31,7 @@ def main():
     for file in files[:o.sample]:
         try:
             model = onnx.shape_inference.infer_shapes(weightless.read(os.path.join(own, file)))
-            weightless.write(convert_float_to_float16(model), os.path.join(drawn.GRAPHS, file))
+            weightless.write_without_weights(convert_float_to_float16(model), os.path.join(drawn.GRAPHS, file))
             print(file, flush=True)
         except Exception as error:  # errors of the converter
             print(f"{file}: {type(error).__name__}: {str(error)[:200]}", flush=True)

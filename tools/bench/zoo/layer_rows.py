@@ -2,7 +2,7 @@
 shape of its input."""
 
 
-class Wrapped:
+class FunctionModule:
     """Creates a module whose forward is `function`; `made` are its submodules with parameters."""
 
     def __new__(cls, function, **made):
@@ -67,7 +67,7 @@ def norms():
     yield "batchnorm_256x1024", lambda: nn.BatchNorm1d(1024), (256, 1024)
     yield "layernorm_8x197x768", lambda: nn.LayerNorm(768), (8, 197, 768)
     yield "layernorm_64x49x96", lambda: nn.LayerNorm(96), (64, 49, 96)
-    yield "layernorm-images_4x96x56", lambda: Wrapped(lambda m, x: m.norm(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2), norm=nn.LayerNorm(96)), (4, 96, 56, 56)
+    yield "layernorm-images_4x96x56", lambda: FunctionModule(lambda m, x: m.norm(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2), norm=nn.LayerNorm(96)), (4, 96, 56, 56)
     yield "groupnorm-32_4x256x28", lambda: nn.GroupNorm(32, 256), (4, 256, 28, 28)
     yield "groupnorm-1_4x64x56", lambda: nn.GroupNorm(1, 64), (4, 64, 56, 56)
     yield "instancenorm_4x64x56", lambda: nn.InstanceNorm2d(64, affine=True), (4, 64, 56, 56)
@@ -83,15 +83,15 @@ def elementwise():
     yield "softmax_64x12x197", lambda: nn.Softmax(-1), (64, 12, 197)
     yield "logsoftmax_512x10000", lambda: nn.LogSoftmax(-1), (512, 10000)
     yield "glu_8x500x512", lambda: nn.GLU(), (8, 500, 512)
-    yield "excite_8x96x56", lambda: Wrapped(lambda m, x: x * torch.sigmoid(m.up(torch.relu(m.down(x.mean((2, 3), keepdim=True))))), down=nn.Conv2d(96, 24, 1),
+    yield "excite_8x96x56", lambda: FunctionModule(lambda m, x: x * torch.sigmoid(m.up(torch.relu(m.down(x.mean((2, 3), keepdim=True))))), down=nn.Conv2d(96, 24, 1),
                                             up=nn.Conv2d(24, 96, 1)), (8, 96, 56, 56)
-    yield "channel-shuffle_8x116x28", lambda: Wrapped(lambda m, x: x.view(-1, 2, 58, 28, 28).transpose(1, 2).reshape(-1, 116, 28, 28)), (8, 116, 28, 28)
-    yield "concat_8x64x56", lambda: Wrapped(lambda m, x: torch.cat([x, m.a(x), m.b(x)], 1), a=nn.Conv2d(64, 32, 1), b=nn.Conv2d(64, 32, 1)), (8, 64, 56, 56)
-    yield "split_8x64x56", lambda: Wrapped(lambda m, x: torch.cat([m.a(x.chunk(2, 1)[0]), x.chunk(2, 1)[1]], 1), a=nn.Conv2d(32, 32, 3, padding=1)), (8, 64, 56, 56)
+    yield "channel-shuffle_8x116x28", lambda: FunctionModule(lambda m, x: x.view(-1, 2, 58, 28, 28).transpose(1, 2).reshape(-1, 116, 28, 28)), (8, 116, 28, 28)
+    yield "concat_8x64x56", lambda: FunctionModule(lambda m, x: torch.cat([x, m.a(x), m.b(x)], 1), a=nn.Conv2d(64, 32, 1), b=nn.Conv2d(64, 32, 1)), (8, 64, 56, 56)
+    yield "split_8x64x56", lambda: FunctionModule(lambda m, x: torch.cat([m.a(x.chunk(2, 1)[0]), x.chunk(2, 1)[1]], 1), a=nn.Conv2d(32, 32, 3, padding=1)), (8, 64, 56, 56)
     yield "reflect-pad_4x64x56", lambda: nn.ReflectionPad2d(1), (4, 64, 56, 56)
 
 
-def products():
+def matmuls():
     import torch
     from torch import nn
     for rows, i, o in ((256, 1024, 1024), (1576, 768, 3072), (8, 4096, 4096), (4096, 64, 64), (32, 2048, 1000), (3136, 96, 384)):
@@ -100,12 +100,12 @@ def products():
     yield "attention_1x1024x512", lambda: attention(512, 8), (1, 1024, 512)
     yield "attention-windows_64x49x96", lambda: attention(96, 3), (64, 49, 96)
     yield "attention-causal_4x256x512", lambda: attention(512, 8, causal=True), (4, 256, 512)
-    yield "gram_8x64x1024", lambda: Wrapped(lambda m, x: torch.softmax(x @ x.transpose(1, 2), -1) @ x), (8, 64, 1024)
-    yield "lstm_50x16x256", lambda: Wrapped(lambda m, x: m.cell(x)[0], cell=nn.LSTM(256, 256)), (50, 16, 256)
-    yield "gru_50x16x256", lambda: Wrapped(lambda m, x: m.cell(x)[0], cell=nn.GRU(256, 256)), (50, 16, 256)
-    yield "lstm-bidirectional_50x16x128", lambda: Wrapped(lambda m, x: m.cell(x)[0], cell=nn.LSTM(128, 128, bidirectional=True)), (50, 16, 128)
-    yield "windows_4x56x56x96", lambda: Wrapped(lambda m, x: m.f(x.view(-1, 8, 7, 8, 7, 96).transpose(2, 3).reshape(-1, 49, 96)), f=nn.Linear(96, 96)), (4, 56, 56, 96)
-    yield "mixer_8x196x512", lambda: Wrapped(lambda m, x: m.f(x.transpose(1, 2)).transpose(1, 2), f=nn.Linear(196, 196)), (8, 196, 512)
+    yield "gram_8x64x1024", lambda: FunctionModule(lambda m, x: torch.softmax(x @ x.transpose(1, 2), -1) @ x), (8, 64, 1024)
+    yield "lstm_50x16x256", lambda: FunctionModule(lambda m, x: m.cell(x)[0], cell=nn.LSTM(256, 256)), (50, 16, 256)
+    yield "gru_50x16x256", lambda: FunctionModule(lambda m, x: m.cell(x)[0], cell=nn.GRU(256, 256)), (50, 16, 256)
+    yield "lstm-bidirectional_50x16x128", lambda: FunctionModule(lambda m, x: m.cell(x)[0], cell=nn.LSTM(128, 128, bidirectional=True)), (50, 16, 128)
+    yield "windows_4x56x56x96", lambda: FunctionModule(lambda m, x: m.f(x.view(-1, 8, 7, 8, 7, 96).transpose(2, 3).reshape(-1, 49, 96)), f=nn.Linear(96, 96)), (4, 56, 56, 96)
+    yield "mixer_8x196x512", lambda: FunctionModule(lambda m, x: m.f(x.transpose(1, 2)).transpose(1, 2), f=nn.Linear(196, 196)), (8, 196, 512)
 
 
 def attention(width, heads, causal=False):
@@ -116,13 +116,13 @@ def attention(width, heads, causal=False):
         q, k, v = m.qkv(x).view(*x.shape[:2], 3, heads, width // heads).permute(2, 0, 3, 1, 4).unbind(0)
         y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
         return m.out(y.transpose(1, 2).reshape(x.shape))
-    return Wrapped(forward, qkv=nn.Linear(width, 3 * width), out=nn.Linear(width, width))
+    return FunctionModule(forward, qkv=nn.Linear(width, 3 * width), out=nn.Linear(width, width))
 
 
-def rows():
+def list_rows():
     """Returns all rows as a list of (name, module factory, input shape)."""
     listed = []
-    for family in (convolutions, pools, norms, elementwise, products):
+    for family in (convolutions, pools, norms, elementwise, matmuls):
         for name, make, shape in family():
             listed.append((name, make(), shape))
     return listed

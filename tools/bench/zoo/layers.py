@@ -26,7 +26,7 @@ import zoo
 TASK = {"loss": "mse", "optimizer": "sgd", "lr": 1e-4}
 
 
-def scaled(module, shape):
+def with_output_scale(module, shape):
     import torch
 
     class Scaled(torch.nn.Module):
@@ -39,13 +39,13 @@ def scaled(module, shape):
     return Scaled()
 
 
-def torch_step(module, x, target, channels_last):
+def make_torch_step(module, x, target, channels_last):
     import copy
     import torch
     module = copy.deepcopy(module)
     if channels_last:
         module, x = module.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
-    return train.stepper(TASK, module, [x], target)
+    return train.make_training_step(TASK, module, [x], target)
 
 
 def measure(row, o):
@@ -55,7 +55,7 @@ def measure(row, o):
     result = {"name": name, "batch": shape[0], "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
     torch.manual_seed(0)
     torch.set_num_threads(o.threads)
-    module, x = scaled(layer, shape), torch.randn(shape)
+    module, x = with_output_scale(layer, shape), torch.randn(shape)
     with torch.no_grad():
         target = torch.randn_like(module(x)[0])
     with tempfile.TemporaryDirectory(prefix="dlc-layers-") as folder:
@@ -64,7 +64,7 @@ def measure(row, o):
         if model is None:
             return result | {"refused": why[-500:]}
         try:
-            common.tool("dlc", "compile", at("model.onnx"), "--train", "-o", at("model.dlcx"), "--threads", str(o.threads), "--cache", at("cache"), "--loss", TASK["loss"],
+            common.run_tool("dlc", "compile", at("model.onnx"), "--train", "-o", at("model.dlcx"), "--threads", str(o.threads), "--cache", at("cache"), "--loss", TASK["loss"],
                         "--optimizer", TASK["optimizer"], "--lr", str(TASK["lr"]))
         except RuntimeError as error:
             return result | {"refused": str(error)[-500:]}
@@ -73,14 +73,14 @@ def measure(row, o):
         def dlc():
             run()
             return float(results()[0])
-        found = {"dlc": dlc, "torch": torch_step(module, x, target, False)}
+        found = {"dlc": dlc, "torch": make_torch_step(module, x, target, False)}
         if len(shape) == 4:
-            found["torch-cl"] = torch_step(module, x, target, True)
+            found["torch-cl"] = make_torch_step(module, x, target, True)
         losses = {tool: [step() for _ in range(3)] for tool, step in found.items()}
-        result["error"] = train.apart(losses["dlc"], losses["torch"])
-        result["tools"] = sweep.rounds(found, o)
-        zoo.rate(result)
-        about = json.loads(common.tool("dlc", "inspect", at("model.dlcx"), "--repeat", "7", "--threads", str(o.threads), "--json"))
+        result["error"] = train.max_relative_difference(losses["dlc"], losses["torch"])
+        result["tools"] = sweep.run_interleaved(found, o)
+        zoo.compute_ratio(result)
+        about = json.loads(common.run_tool("dlc", "inspect", at("model.dlcx"), "--repeat", "7", "--threads", str(o.threads), "--json"))
         longest = sorted(about["commands"], key=lambda c: -c.get("us", 0))[:4]
         result["commands"] = [f"{c['implementation']} {c['name']} {c['us']:.0f} us" for c in longest if c.get("us", 0) >= 1]
     return result
@@ -100,7 +100,7 @@ def line(r):
 def prepare(o):
     import onnx, torch, worker  # noqa: E401, F401: imported once for all child processes
     import layer_rows
-    return {row[0]: row for row in layer_rows.rows()}
+    return {row[0]: row for row in layer_rows.list_rows()}
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from torch import nn
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 
-class Flat(nn.Module):
+class FlattenOutputs(nn.Module):
     """A module that returns only the tensors of another module's results, in order, without dictionaries, nested tuples and duplicates."""
 
     def __init__(self, module, names):
@@ -34,7 +34,7 @@ class Flat(nn.Module):
         return tuple(found)
 
 
-def settle(module):
+def initialize_as_trained(module):
     """Initializes normalization layers and scales as if after training, because their initial values (1, 0 or 1e-6) would hide errors."""
     torch.manual_seed(0)
     for part in module.modules():
@@ -71,31 +71,31 @@ def transformers_network(row):
     return module, {name: tuple(about) for name, about in row["inputs"].items()}
 
 
-def own_network(row):
+def recommender_network(row):
     return getattr(importlib.import_module("recommenders"), row["model"])()
 
 
-def others_network(row):
+def collected_network(row):
     module, inputs = importlib.import_module("others." + row["field"]).NETWORKS[row["model"]][0]()
     return module.requires_grad_(False), inputs
 
 
-SOURCES = {"timm": timm_network, "torchvision": torchvision_network, "transformers": transformers_network, "own": own_network, "others": others_network}
+SOURCES = {"timm": timm_network, "torchvision": torchvision_network, "transformers": transformers_network, "own": recommender_network, "others": collected_network}
 
 
-def build(row, batch):
+def build_network(row, batch):
     """Returns the module, initialized and wrapped, and its inputs by name, each as ("float", shape), ("double", shape) or (bound of integers, shape);
     shapes include the batch."""
     torch.manual_seed(0)
     module, inputs = SOURCES[row["source"]](row)
     module = module.eval()
-    settle(module)
+    initialize_as_trained(module)
     named = row["source"] == "transformers"
     first = [] if row.get("whole") else [batch]
-    return Flat(module, list(inputs) if named else None).eval(), {name: (kind, [*first, *shape]) for name, (kind, shape) in inputs.items()}
+    return FlattenOutputs(module, list(inputs) if named else None).eval(), {name: (kind, [*first, *shape]) for name, (kind, shape) in inputs.items()}
 
 
-def examples(inputs):
+def random_examples(inputs):
     generator = torch.Generator().manual_seed(0)
     types = {"float": torch.float32, "double": torch.float64}
     return tuple(torch.randn(shape, generator=generator, dtype=types[kind]) if kind in types else torch.randint(kind, shape, generator=generator)

@@ -27,7 +27,7 @@ import zoo
 BUSY = "while True: pass"
 
 
-def many_runs(run, seconds, before=lambda: None):
+def time_repeated_runs(run, seconds, before=lambda: None):
     """Runs `run` repeatedly for a duration and returns the times; `before` is called before each run and is not timed."""
     times, end = [], time.perf_counter() + seconds
     while not times or time.perf_counter() < end:
@@ -38,7 +38,7 @@ def many_runs(run, seconds, before=lambda: None):
     return times
 
 
-def work(model, given, threads):
+def run_worker(model, given, threads):
     """Serves requests in one process with PyTorch and two sessions of dlc: runs the requested combination and prints the times."""
     import numpy as np
     import torch
@@ -57,7 +57,7 @@ def work(model, given, threads):
             found = [None] * asked["count"]
 
             def one(i):
-                found[i] = many_runs(sessions[i], seconds)
+                found[i] = time_repeated_runs(sessions[i], seconds)
             some = [threading.Thread(target=one, args=(i,)) for i in range(asked["count"])]
             for each in some:
                 each.start()
@@ -66,7 +66,7 @@ def work(model, given, threads):
             times = sum(found, [])
         else:
             before = (lambda: torch.mm(left, right)) if asked["mode"] == "between" else (lambda: None)
-            times = many_runs(sessions[0], seconds, before)
+            times = time_repeated_runs(sessions[0], seconds, before)
         print(json.dumps({"times": times}), flush=True)
 
 
@@ -74,7 +74,7 @@ def median(values):
     return common.median_interval(values)[0]
 
 
-def under_load(workers, o):
+def measure_under_load(workers, o):
     """Measures the workers next to 0, 1 and 2 busy processes. Returns {tool: {number of busy processes: [seconds of each round]}}."""
     found = {each.tool: {0: [], 1: [], 2: []} for each in workers}
     for _ in range(o.rounds):
@@ -92,7 +92,7 @@ def under_load(workers, o):
     return found
 
 
-def at_once(some, seconds):
+def count_parallel_runs(some, seconds):
     """Runs the workers in parallel for a duration. Returns the total number of finished runs."""
     counts = [0] * len(some)
 
@@ -113,9 +113,9 @@ def measure(name, o):
     result = {"name": name, "threads": o.threads}
     with tempfile.TemporaryDirectory(prefix="dlc-manners-") as folder:
         at = lambda *parts: os.path.join(folder, *parts)
-        model = weightless.read(drawn.path_of(name, 1))
+        model = weightless.read(drawn.graph_path(name, 1))
         onnx.save(model, at("model.onnx"))
-        np.savez(at("inputs.npz"), **weightless.inputs(model))
+        np.savez(at("inputs.npz"), **weightless.random_inputs(model))
         common.compile_program(at("model.onnx"), at("model.dlcx"), o.threads, at("cache"))
         worker = lambda tool: common.Worker(
             tool, [sys.executable, os.path.join(os.path.dirname(HERE), "worker.py"), tool, at("model.dlcx" if tool == "dlc" else "model.onnx"),
@@ -127,7 +127,7 @@ def measure(name, o):
             for each in workers + [second, inside]:
                 if each.error:
                     raise RuntimeError(f"{each.tool}: {each.error}")
-            found = under_load(workers, o)
+            found = measure_under_load(workers, o)
             result["alone_ms"] = {tool: 1e3 * median(times[0]) for tool, times in found.items()}
             slower = lambda tool, count: [busy / alone for busy, alone in zip(found[tool][count], found[tool][0])]
             result["slow_down"] = {tool: {count: median(slower(tool, count)) for count in (1, 2)} for tool in found}
@@ -138,8 +138,8 @@ def measure(name, o):
                 result[f"ratio_{count}"] = [speed, *common.median_interval([p / d for d, p in zip(found["dlc"][count], found[speed][count])])]
             processes, threads, between = [], [], []
             for _ in range(o.rounds):
-                one = at_once(workers[:1], o.seconds)
-                processes.append(at_once([workers[0], second], o.seconds) / one)
+                one = count_parallel_runs(workers[:1], o.seconds)
+                processes.append(count_parallel_runs([workers[0], second], o.seconds) / one)
                 run = lambda mode, count=1: inside.ask(mode=mode, count=count, seconds=o.seconds)["times"]
                 threads.append(len(run("sessions", 2)) / len(run("sessions", 1)))
                 between.append(median(run("plain")) / median(run("between")))
@@ -177,15 +177,15 @@ def main():
     a.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
     o = a.parse_args()
     if o.work:
-        return work(o.work[0], o.work[1], int(o.work[2]))
-    names = o.networks.split(",") if o.networks else random.Random(17).sample([name for name, batch in drawn.graphs() if batch == 1], 3)
+        return run_worker(o.work[0], o.work[1], int(o.work[2]))
+    names = o.networks.split(",") if o.networks else random.Random(17).sample([name for name, batch in drawn.list_graphs() if batch == 1], 3)
     results = []
     for name in names:
         results.append(measure(name, o))
         print(line(results[-1]), flush=True)
     if o.json:
         with open(o.json, "w") as file:
-            json.dump(common.about_run(results), file, indent=1)
+            json.dump(common.describe_run(results), file, indent=1)
 
 
 if __name__ == "__main__":

@@ -51,15 +51,15 @@ def c(*values, kind="int64"):
     return Operand((len(values),), kind, True, values)
 
 
-def scalar(value, kind="float32"):
+def scalar_constant(value, kind="float32"):
     return Operand((), kind, True, value)
 
 
-def index(high, *shape, kind="int64"):
+def index_operand(high, *shape, kind="int64"):
     return Operand(shape, kind, low=0, high=high)
 
 
-def text_of(shape):
+def format_shape(shape):
     return "x".join(map(str, shape))
 
 
@@ -70,7 +70,7 @@ def convolutions():
         stride, dilation = [list(v) if isinstance(v, tuple) else [v] * dims for v in (stride, dilation)]
         pads = [d * (k - 1) // 2 for k, d in zip(kernel, dilation)] * 2 if pads is None else [pads] * (2 * dims)
         weight = w(image[1], out // groups, *kernel) if transposed else w(out, image[1] // groups, *kernel)
-        return Row(f"{name}/{text_of(image)}", "ConvTranspose" if transposed else "Conv", [x(*image), weight, w(out)],
+        return Row(f"{name}/{format_shape(image)}", "ConvTranspose" if transposed else "Conv", [x(*image), weight, w(out)],
                    dict(kernel_shape=list(kernel), strides=stride, dilations=dilation, group=groups, pads=pads, **more))
     yield conv("conv-7x7-s2", (1, 3, 224, 224), 64, 7, 2)
     yield conv("conv-4x4-s4-patches", (1, 3, 224, 224), 96, 4, 4, pads=0)
@@ -153,9 +153,9 @@ def convolutions():
     yield conv("conv1d-7-start", (1, 80, 400), 512, 7)
 
 
-def products():
+def matmuls():
     def product(name, a, b, constant=False):
-        return Row(f"matmul-{name}/{text_of(a)}-{text_of(b)}", "MatMul", [x(*a), (w if constant else x)(*b)])
+        return Row(f"matmul-{name}/{format_shape(a)}-{format_shape(b)}", "MatMul", [x(*a), (w if constant else x)(*b)])
     for m in (1, 2, 4, 16, 64, 197, 512, 1500):
         yield product("weights", (m, 768), (768, 3072), True)
     yield product("weights-back", (197, 3072), (3072, 768), True)
@@ -200,7 +200,7 @@ def products():
 def pools():
     def pool(name, op, image, kernel, stride, pads=0, **more):
         dims = len(image) - 2
-        return Row(f"{name}/{text_of(image)}", op, [x(*image)], dict(kernel_shape=[kernel] * dims, strides=[stride] * dims, pads=[pads] * (2 * dims), **more))
+        return Row(f"{name}/{format_shape(image)}", op, [x(*image)], dict(kernel_shape=[kernel] * dims, strides=[stride] * dims, pads=[pads] * (2 * dims), **more))
     yield pool("maxpool-3-s2", "MaxPool", (1, 64, 112, 112), 3, 2, 1)
     yield pool("maxpool-2-s2", "MaxPool", (1, 64, 224, 224), 2, 2)
     yield pool("maxpool-5-s1", "MaxPool", (1, 256, 20, 20), 5, 1, 2)
@@ -224,12 +224,12 @@ def pools():
 
 def normalisations():
     for shape in ((1, 197, 768), (1, 3136, 96), (1, 56, 56, 96), (1, 1, 768), (20000, 16)):
-        yield Row(f"layernorm/{text_of(shape)}", "LayerNormalization", [x(*shape), w(shape[-1]), w(shape[-1])], dict(axis=-1))
+        yield Row(f"layernorm/{format_shape(shape)}", "LayerNormalization", [x(*shape), w(shape[-1]), w(shape[-1])], dict(axis=-1))
     yield Row("layernorm-image/1x64x28x28", "LayerNormalization", [x(1, 64, 28, 28), w(64, 28, 28), w(64, 28, 28)], dict(axis=1))
     for shape in ((1, 64, 128, 128), (8, 32, 64, 64), (1, 32, 16, 32, 32), (1, 512, 400), (1, 32, 512, 512)):
-        yield Row(f"instancenorm/{text_of(shape)}", "InstanceNormalization", [x(*shape), w(shape[1]), w(shape[1])])
+        yield Row(f"instancenorm/{format_shape(shape)}", "InstanceNormalization", [x(*shape), w(shape[1]), w(shape[1])])
     for shape, groups in (((1, 320, 64, 64), 32), ((1, 64, 28, 28), 1), ((1, 256, 1500), 8), ((2, 1280, 8, 8), 32), ((1, 512, 128, 128), 32)):
-        yield Row(f"groupnorm-{groups}/{text_of(shape)}", "GroupNormalization", [x(*shape), w(groups), w(groups)], dict(num_groups=groups), opset=20)
+        yield Row(f"groupnorm-{groups}/{format_shape(shape)}", "GroupNormalization", [x(*shape), w(groups), w(groups)], dict(num_groups=groups), opset=20)
     yield Row("batchnorm/1x64x112x112", "BatchNormalization", [x(1, 64, 112, 112), w(64), w(64), w(64), w(64, low=0.5, high=2)])
     yield Row("lrn/1x96x55x55", "LRN", [x(1, 96, 55, 55)], dict(size=5))
     yield Row("lrn/1x256x27x27", "LRN", [x(1, 256, 27, 27)], dict(size=5, alpha=1e-4, beta=0.75))
@@ -239,7 +239,7 @@ def normalisations():
     yield Row("lpnorm/1x256x56x56", "LpNormalization", [x(1, 256, 56, 56)], dict(axis=1))
     for shape, axis in (((1, 12, 197, 197), -1), ((64, 3, 49, 49), -1), ((1, 21, 128, 128), 1), ((1, 50257), -1), ((1, 1000), -1), ((8, 128, 4), 1), ((1, 32, 8, 56, 56), 2),
                         ((1, 8, 1024, 1024), -1), ((1, 16, 4, 8400), 1), ((10000, 10), -1), ((1000, 64), 0), ((1, 151936), -1), ((1, 19, 64, 2048), 1)):
-        yield Row(f"softmax-{axis}/{text_of(shape)}", "Softmax", [x(*shape)], dict(axis=axis))
+        yield Row(f"softmax-{axis}/{format_shape(shape)}", "Softmax", [x(*shape)], dict(axis=axis))
     yield Row("logsoftmax/200x5000", "LogSoftmax", [x(200, 5000)], dict(axis=-1))
     yield Row("hardmax/200x5000", "Hardmax", [x(200, 5000)], dict(axis=-1))
 
@@ -248,28 +248,28 @@ def reductions():
     shapes = (((1, 256, 56, 56), (2, 3)), ((1, 256, 56, 56), (1,)), ((1, 197, 768), (1,)), ((1, 197, 768), (2,)), ((1, 1, 224, 224), (0, 1, 2, 3)), ((64, 64, 3, 3), (0, 2)))
     for op in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceL2", "ReduceProd", "ReduceLogSumExp"):
         for shape, axes in shapes[:6 if op in ("ReduceMean", "ReduceMax") else 2]:
-            yield Row(f"{op.lower()}-{''.join(map(str, axes))}/{text_of(shape)}", op, [x(*shape), c(*axes)], dict(keepdims=1))
+            yield Row(f"{op.lower()}-{''.join(map(str, axes))}/{format_shape(shape)}", op, [x(*shape), c(*axes)], dict(keepdims=1))
     for shape, axis in (((1, 50257), 1), ((1, 21, 128, 128), 1), ((512, 1000), 1), ((1000, 512), 0)):
-        yield Row(f"argmax-{axis}/{text_of(shape)}", "ArgMax", [x(*shape)], dict(axis=axis, keepdims=0))
+        yield Row(f"argmax-{axis}/{format_shape(shape)}", "ArgMax", [x(*shape)], dict(axis=axis, keepdims=0))
     for op, shape, axes in (("ReduceSum", (512, 1024), (0,)), ("ReduceMean", (16, 64, 56, 56), (0, 2, 3)), ("ReduceMean", (1, 56, 56, 96), (1, 2)), ("ReduceSum", (1, 64, 112, 112), (3,)),
                             ("ReduceSum", (1000000,), (0,)), ("ReduceMax", (64, 512, 64), (1,)), ("ReduceMin", (1, 8400, 80), (2,)), ("ReduceSumSquare", (1, 64, 112, 112), (1,)),
                             ("ReduceL1", (512, 1024), (1,)), ("ReduceLogSum", (512, 1024), (1,)), ("ReduceLogSumExp", (64, 10000), (1,)), ("ReduceMean", (1, 1, 768), (2,)),
                             ("ReduceMean", (100000, 3), (1,)), ("ReduceSum", (30, 20, 10, 8, 6), (0, 2, 4))):
         positive = dict(low=0.1, high=2) if op == "ReduceLogSum" else {}
-        yield Row(f"{op.lower()}-{''.join(map(str, axes))}/{text_of(shape)}", op, [x(*shape, **positive), *([c(*axes)])])
+        yield Row(f"{op.lower()}-{''.join(map(str, axes))}/{format_shape(shape)}", op, [x(*shape, **positive), *([c(*axes)])])
     yield Row("reducesum-int64", "ReduceSum", [x(64, 4096, kind="int64", high=100), c(1)])
     yield Row("reducemax-int32", "ReduceMax", [x(64, 4096, kind="int32", high=100), c(0)])
     yield Row("argmin-2/64x32x512", "ArgMin", [x(64, 32, 512)], dict(axis=2, keepdims=0))
     yield Row("argmax-3/1x128x128x21", "ArgMax", [x(1, 128, 128, 21)], dict(axis=3, keepdims=0))
-    yield Row("cumsum-0/512x512", "CumSum", [x(512, 512), scalar(0, "int64")])
-    yield Row("cumsum-int64/8x2048", "CumSum", [x(8, 2048, kind="int64", high=2), scalar(1, "int64")])
-    yield Row("cumsum-back/1x64x4096", "CumSum", [x(1, 64, 4096), scalar(2, "int64")], dict(exclusive=1, reverse=1))
+    yield Row("cumsum-0/512x512", "CumSum", [x(512, 512), scalar_constant(0, "int64")])
+    yield Row("cumsum-int64/8x2048", "CumSum", [x(8, 2048, kind="int64", high=2), scalar_constant(1, "int64")])
+    yield Row("cumsum-back/1x64x4096", "CumSum", [x(1, 64, 4096), scalar_constant(2, "int64")], dict(exclusive=1, reverse=1))
     yield Row("topk-smallest/4096x64", "TopK", [x(4096, 64), c(4)], dict(axis=-1, largest=0), outputs=2)
     yield Row("topk-classes/1x80x8400", "TopK", [x(1, 80, 8400), c(1)], dict(axis=1), outputs=2)
     for shape, axis in (((1, 512, 512), 2), ((1, 512, 512), 1), ((1, 1000000), 1)):
-        yield Row(f"cumsum-{axis}/{text_of(shape)}", "CumSum", [x(*shape), scalar(axis, "int64")])
+        yield Row(f"cumsum-{axis}/{format_shape(shape)}", "CumSum", [x(*shape), scalar_constant(axis, "int64")])
     for shape, k in (((1, 50257), 50), ((1, 8400), 300), ((512, 128), 8), ((1, 8, 2048), 2048), ((100, 1000), 1)):
-        yield Row(f"topk-{k}/{text_of(shape)}", "TopK", [x(*shape), c(k)], dict(axis=-1), outputs=2)
+        yield Row(f"topk-{k}/{format_shape(shape)}", "TopK", [x(*shape), c(k)], dict(axis=-1), outputs=2)
     yield Row("topk-first-axis/8400x4", "TopK", [x(8400, 4), c(100)], dict(axis=0), outputs=2)
 
 
@@ -280,13 +280,13 @@ def elementwise():
         yield Row(f"unary-{op.lower()}", op, [x(*shape, **(dict(low=0.1, high=3) if op in ("Log", "Sqrt") else dict(low=-1, high=1) if op == "Asin" else {}))])
     yield Row("leakyrelu", "LeakyRelu", [x(*shape)], dict(alpha=0.1))
     yield Row("prelu", "PRelu", [x(*shape), w(64, 1, 1)])
-    yield Row("clip", "Clip", [x(*shape), scalar(0.0), scalar(6.0)])
+    yield Row("clip", "Clip", [x(*shape), scalar_constant(0.0), scalar_constant(6.0)])
     for op in ("Add", "Mul", "Div", "Sub", "Max", "Min", "Greater"):
         yield Row(f"binary-{op.lower()}", op, [x(*shape), x(*shape)])
-    yield Row("pow-2", "Pow", [x(*shape), scalar(2.0)])
-    yield Row("pow-3", "Pow", [x(*shape), scalar(3.0)])
-    yield Row("pow-half", "Pow", [x(*shape, low=0.1, high=3), scalar(0.5)])
-    yield Row("pow-0.3", "Pow", [x(*shape, low=0.1, high=3), scalar(0.3)])
+    yield Row("pow-2", "Pow", [x(*shape), scalar_constant(2.0)])
+    yield Row("pow-3", "Pow", [x(*shape), scalar_constant(3.0)])
+    yield Row("pow-half", "Pow", [x(*shape, low=0.1, high=3), scalar_constant(0.5)])
+    yield Row("pow-0.3", "Pow", [x(*shape, low=0.1, high=3), scalar_constant(0.3)])
     yield Row("gelu-tanh", "Gelu", [x(*shape)], dict(approximate="tanh"))
     yield Row("max-3", "Max", [x(*shape), x(*shape), x(*shape)])
     yield Row("sum-4", "Sum", [x(*shape), x(*shape), x(*shape), x(*shape)])
@@ -297,21 +297,21 @@ def elementwise():
     for op in ("Mul", "Div", "Exp", "Sqrt", "Tanh"):
         yield Row(f"f64-{op.lower()}", op, [x(1000000, kind="float64", low=0.1, high=2), *([x(1000000, kind="float64", low=0.1, high=2)] if op in ("Mul", "Div") else [])])
     yield Row("pow-tensor", "Pow", [x(*shape, low=0.1, high=3), x(*shape)])
-    yield Row("mod-f32", "Mod", [x(*shape), scalar(0.7)], dict(fmod=1))
+    yield Row("mod-f32", "Mod", [x(*shape), scalar_constant(0.7)], dict(fmod=1))
     for name, a, b in (("channels", shape, (64, 1, 1)), ("row", (1, 3136, 96), (96,)), ("column", (1, 3136, 96), (1, 3136, 1)), ("outer", (1, 1024, 1), (1, 1, 1024)),
                        ("batch", (8, 64, 56, 56), (1, 64, 56, 56)), ("image", (1, 64, 56, 56), (1, 1, 56, 56)), ("short-rows", (100000, 3), (3,)), ("fours", (8400, 4), (8400, 1))):
         yield Row(f"broadcast-{name}", "Mul", [x(*a), x(*b)])
     yield Row("where", "Where", [x(*shape, kind="bool"), x(*shape), x(*shape)])
-    yield Row("where-mask", "Where", [x(1, 1, 512, 512, kind="bool"), x(1, 12, 512, 512), scalar(-1e9)])
+    yield Row("where-mask", "Where", [x(1, 1, 512, 512, kind="bool"), x(1, 12, 512, 512), scalar_constant(-1e9)])
     for kind in ("int64", "int32", "uint8"):
         yield Row(f"add-{kind}", "Add", [x(1000000, kind=kind, high=100), x(1000000, kind=kind, high=100)])
-    yield Row("div-int64", "Div", [x(1000000, kind="int64", high=100), scalar(7, "int64")])
-    yield Row("mod-int64", "Mod", [x(1000000, kind="int64", high=100), scalar(7, "int64")])
+    yield Row("div-int64", "Div", [x(1000000, kind="int64", high=100), scalar_constant(7, "int64")])
+    yield Row("mod-int64", "Mod", [x(1000000, kind="int64", high=100), scalar_constant(7, "int64")])
     yield Row("equal-int64", "Equal", [x(1, 512, 1, kind="int64", high=9), x(1, 1, 512, kind="int64", high=9)])
     yield Row("mul-int64", "Mul", [x(1000000, kind="int64", high=100), x(1000000, kind="int64", high=100)])
-    yield Row("clip-int64", "Clip", [x(1000000, kind="int64", high=100), scalar(5, "int64"), scalar(80, "int64")])
+    yield Row("clip-int64", "Clip", [x(1000000, kind="int64", high=100), scalar_constant(5, "int64"), scalar_constant(80, "int64")])
     yield Row("less-int64-column", "Less", [x(1, 1, 2048, 1, kind="int64", high=2048), x(1, 1, 1, 2048, kind="int64", high=2048)])
-    yield Row("where-int64", "Where", [x(1000000, kind="bool"), x(1000000, kind="int64", high=9), scalar(-1, "int64")])
+    yield Row("where-int64", "Where", [x(1000000, kind="bool"), x(1000000, kind="int64", high=9), scalar_constant(-1, "int64")])
     yield Row("bitwiseand-int32", "BitwiseAnd", [x(1000000, kind="int32", high=1000), x(1000000, kind="int32", high=1000)])
     yield Row("not-bool", "Not", [x(1, 1, 1024, 1024, kind="bool")])
     yield Row("and-bool", "And", [x(1, 1, 512, 512, kind="bool"), x(1, 1, 512, 512, kind="bool")])
@@ -337,21 +337,21 @@ def elementwise():
     yield Row("half-layernorm", "LayerNormalization", [x(1, 197, 768, kind="float16"), w(768, kind="float16"), w(768, kind="float16")], dict(axis=-1))
 
 
-def moves():
+def data_movement():
     for shape, perm in (((1, 64, 112, 112), (0, 2, 3, 1)), ((1, 112, 112, 64), (0, 3, 1, 2)), ((1, 197, 12, 64), (0, 2, 1, 3)), ((1000, 1000), (1, 0)), ((1, 3, 512, 512), (0, 2, 3, 1)),
                         ((1, 512, 512, 3), (0, 3, 1, 2)), ((1, 8, 7, 8, 7, 96), (0, 1, 3, 2, 4, 5)), ((1, 2, 58, 28, 28), (0, 2, 1, 3, 4)), ((64, 49, 3, 32), (2, 0, 3, 1)),
                         ((32, 30, 20, 10), (3, 2, 1, 0)), ((1, 85, 3, 80, 80), (0, 2, 3, 4, 1)),
                         ((1, 512, 768), (0, 2, 1)), ((512, 8, 64), (1, 0, 2)), ((1, 12, 197, 64), (0, 1, 3, 2)), ((1, 56, 56, 96), (0, 2, 1, 3)), ((1, 16, 64, 64, 4), (0, 4, 1, 2, 3)),
                         ((1, 4, 3, 4, 64, 64), (0, 1, 4, 2, 5, 3)), ((1, 64, 4, 16, 4, 16), (0, 2, 4, 3, 5, 1)), ((2, 3, 4), (2, 0, 1))):
-        yield Row(f"transpose-{''.join(map(str, perm))}/{text_of(shape)}", "Transpose", [x(*shape)], dict(perm=list(perm)))
+        yield Row(f"transpose-{''.join(map(str, perm))}/{format_shape(shape)}", "Transpose", [x(*shape)], dict(perm=list(perm)))
     yield Row("transpose-uint8", "Transpose", [x(1, 720, 1280, 3, kind="uint8", high=255)], dict(perm=[0, 3, 1, 2]))
     yield Row("transpose-int64", "Transpose", [x(512, 512, kind="int64", high=9)], dict(perm=[1, 0]))
     yield Row("transpose-f64", "Transpose", [x(1, 64, 56, 56, kind="float64")], dict(perm=[0, 2, 3, 1]))
     for shape, axis, count in (((1, 64, 56, 56), 1, 4), ((1, 56, 56, 64), 3, 3), ((1, 197, 64), 1, 2), ((8400, 1), 1, 4), ((1, 32, 1000), 2, 2), ((2048, 16), 1, 26), ((1, 12, 197, 32), 3, 2),
                                ((1000, 256), 0, 3)):
-        yield Row(f"concat-{axis}-{count}/{text_of(shape)}", "Concat", [x(*shape) for _ in range(count)], dict(axis=axis))
+        yield Row(f"concat-{axis}-{count}/{format_shape(shape)}", "Concat", [x(*shape) for _ in range(count)], dict(axis=axis))
     for shape, axis, count in (((1, 256, 56, 56), 1, 2), ((1, 197, 2304), 2, 3), ((1, 512, 96), 1, 4), ((8400, 4), 1, 4)):
-        yield Row(f"split-{axis}-{count}/{text_of(shape)}", "Split", [x(*shape)], dict(axis=axis, num_outputs=count), outputs=count)
+        yield Row(f"split-{axis}-{count}/{format_shape(shape)}", "Split", [x(*shape)], dict(axis=axis, num_outputs=count), outputs=count)
     yield Row("slice-step", "Slice", [x(1, 64, 112, 112), c(0, 0), c(112, 112), c(2, 3), c(2, 2)])
     yield Row("concat-cache", "Concat", [x(1, 8, 1023, 128), x(1, 8, 1, 128)], dict(axis=2))
     yield Row("concat-class-token", "Concat", [x(8, 1, 384), x(8, 196, 384)], dict(axis=1))
@@ -368,21 +368,21 @@ def moves():
     yield Row("pad-windows", "Pad", [x(1, 50, 50, 96), c(0, 0, 0, 0, 0, 6, 6, 0)])
     yield Row("pad-channels", "Pad", [x(1, 16, 56, 56), c(0, 8, 0, 0, 0, 8, 0, 0)])
     yield Row("pad-cut", "Pad", [x(1, 64, 112, 112), c(0, 0, -1, -1, 0, 0, 2, 2)])
-    yield Row("gather-embedding", "Gather", [w(50000, 512), index(50000, 1, 512)])
-    yield Row("gather-many-tables", "Gather", [w(100000, 16), index(100000, 2048, 26)])
-    yield Row("gather-axis-1", "Gather", [x(64, 1000, 32), index(1000, 100)], dict(axis=1))
-    yield Row("gather-last", "Gather", [x(512, 1000), index(1000, 300)], dict(axis=1))
-    yield Row("gather-one", "Gather", [x(8, 197, 768), scalar(0, "int64")], dict(axis=1))
+    yield Row("gather-embedding", "Gather", [w(50000, 512), index_operand(50000, 1, 512)])
+    yield Row("gather-many-tables", "Gather", [w(100000, 16), index_operand(100000, 2048, 26)])
+    yield Row("gather-axis-1", "Gather", [x(64, 1000, 32), index_operand(1000, 100)], dict(axis=1))
+    yield Row("gather-last", "Gather", [x(512, 1000), index_operand(1000, 300)], dict(axis=1))
+    yield Row("gather-one", "Gather", [x(8, 197, 768), scalar_constant(0, "int64")], dict(axis=1))
     yield Row("gather-columns", "Gather", [x(8400, 84), c(2, 0, 3, 1)], dict(axis=1))
-    yield Row("gather-int64", "Gather", [x(100000, kind="int64", high=9), index(100000, 4, 512)])
-    yield Row("gatherelements-last-wide", "GatherElements", [x(64, 8192), index(8192, 64, 8192)], dict(axis=1))
-    yield Row("gatherelements", "GatherElements", [x(1000, 512), index(1000, 300, 512)], dict(axis=0))
-    yield Row("gatherelements-last", "GatherElements", [x(300, 512), index(512, 300, 128)], dict(axis=1))
-    yield Row("gathernd", "GatherND", [x(64, 64, 256), index(64, 900, 2)])
-    yield Row("gathernd-batch", "GatherND", [x(8, 400, 256), index(400, 8, 100, 1)], dict(batch_dims=1))
-    yield Row("scatterelements", "ScatterElements", [x(1000, 512), index(1000, 300, 512), x(300, 512)], dict(axis=0, reduction="add"))
+    yield Row("gather-int64", "Gather", [x(100000, kind="int64", high=9), index_operand(100000, 4, 512)])
+    yield Row("gatherelements-last-wide", "GatherElements", [x(64, 8192), index_operand(8192, 64, 8192)], dict(axis=1))
+    yield Row("gatherelements", "GatherElements", [x(1000, 512), index_operand(1000, 300, 512)], dict(axis=0))
+    yield Row("gatherelements-last", "GatherElements", [x(300, 512), index_operand(512, 300, 128)], dict(axis=1))
+    yield Row("gathernd", "GatherND", [x(64, 64, 256), index_operand(64, 900, 2)])
+    yield Row("gathernd-batch", "GatherND", [x(8, 400, 256), index_operand(400, 8, 100, 1)], dict(batch_dims=1))
+    yield Row("scatterelements", "ScatterElements", [x(1000, 512), index_operand(1000, 300, 512), x(300, 512)], dict(axis=0, reduction="add"))
     yield Row("scatternd", "ScatterND", [x(1000, 256), Operand((300, 1), "int64", False, [[i] for i in range(300)]), x(300, 256)])
-    yield Row("scatternd-add", "ScatterND", [x(1000, 256), index(1000, 3000, 1), x(3000, 256)], dict(reduction="add"))
+    yield Row("scatternd-add", "ScatterND", [x(1000, 256), index_operand(1000, 3000, 1), x(3000, 256)], dict(reduction="add"))
     yield Row("scatterelements-last", "ScatterElements", [x(64, 1000), Operand((64, 50), "int64", False, [list(range(0, 1000, 20))] * 64), x(64, 50)], dict(axis=1))
     yield Row("scatternd-cache", "ScatterND", [x(1024, 1024), Operand((1, 1), "int64", False, [[700]]), x(1, 1024)])
     yield Row("nonzero", "NonZero", [x(1, 8400, kind="bool")])
@@ -401,7 +401,7 @@ def moves():
                                   ("linear-small", (1, 128, 7, 7), (14, 14), dict(mode="linear")), ("linear-down-2", (1, 64, 112, 112), (56, 56), dict(mode="linear")),
                                   ("cubic-down", (1, 3, 448, 448), (224, 224), dict(mode="cubic")), ("cubic-positions", (1, 384, 14, 14), (20, 20), dict(mode="cubic")),
                                   ("linear-sequence", (1, 80, 200), (800,), dict(mode="linear"))):
-        yield Row(f"resize-{name}/{text_of(image)}", "Resize", [x(*image), None, None, c(*image[:2], *to)], more)
+        yield Row(f"resize-{name}/{format_shape(image)}", "Resize", [x(*image), None, None, c(*image[:2], *to)], more)
     yield Row("resize-linear-antialias", "Resize", [x(1, 3, 512, 512), None, None, c(1, 3, 224, 224)], dict(mode="linear", antialias=1))
     for mode in ("DCR", "CRD"):
         yield Row(f"depthtospace-{mode}", "DepthToSpace", [x(1, 256, 56, 56)], dict(blocksize=2, mode=mode))
@@ -410,13 +410,13 @@ def moves():
     yield Row("spacetodepth-channels", "SpaceToDepth", [x(1, 64, 112, 112)], dict(blocksize=2))
     yield Row("tile-last", "Tile", [x(1, 512, 64), c(1, 1, 4)])
     yield Row("expand-last", "Expand", [x(1, 1024, 1), c(1, 1024, 768)])
-    yield Row("trilu-upper", "Trilu", [x(1, 1, 2048, 2048), scalar(1, "int64")], dict(upper=1))
-    yield Row("onehot-classes", "OneHot", [index(21, 1, 256, 256), c(21), c(0.0, 1.0, kind="float32")], dict(axis=1))
+    yield Row("trilu-upper", "Trilu", [x(1, 1, 2048, 2048), scalar_constant(1, "int64")], dict(upper=1))
+    yield Row("onehot-classes", "OneHot", [index_operand(21, 1, 256, 256), c(21), c(0.0, 1.0, kind="float32")], dict(axis=1))
     yield Row("tile", "Tile", [x(1, 1, 512, 64), c(1, 12, 1, 1)])
     yield Row("expand", "Expand", [x(1, 8, 1, 512, 64), c(1, 8, 4, 512, 64)])
     yield Row("trilu", "Trilu", [x(1, 12, 512, 512)], dict(upper=0))
-    yield Row("onehot", "OneHot", [index(1000, 512), c(1000), c(0.0, 1.0, kind="float32")], dict(axis=-1))
-    yield Row("reversesequence", "ReverseSequence", [x(200, 16, 256), index(200, 16)], dict(batch_axis=1, time_axis=0))
+    yield Row("onehot", "OneHot", [index_operand(1000, 512), c(1000), c(0.0, 1.0, kind="float32")], dict(axis=-1))
+    yield Row("reversesequence", "ReverseSequence", [x(200, 16, 256), index_operand(200, 16)], dict(batch_axis=1, time_axis=0))
     yield Row("eyelike", "EyeLike", [x(512, 512)])
 
 
@@ -429,7 +429,7 @@ def recurrent():
                       dict(hidden_size=hidden, direction="bidirectional" if directions == 2 else "forward", **(dict(linear_before_reset=1) if op == "GRU" else {})))
 
 
-def sampled():
+def grid_sampling():
     for mode in ("linear", "nearest", "cubic"):
         yield Row(f"gridsample-{mode}", "GridSample", [x(1, 64, 64, 64), x(1, 64, 64, 2, low=-1.1, high=1.1)], dict(mode=mode))
     for padding in ("border", "reflection"):
@@ -443,13 +443,13 @@ def sampled():
     yield Row("affinegrid", "AffineGrid", [x(4, 2, 3), c(4, 3, 256, 256)])
     yield Row("roialign-masks", "RoiAlign", [x(1, 256, 50, 50), Operand((100, 4), "float32", False, boxes[:100]), Operand((100,), "int64", False, [0] * 100)],
               dict(output_height=14, output_width=14, sampling_ratio=0, spatial_scale=0.25))
-    yield Row("nonmaxsuppression", "NonMaxSuppression", [Operand((1, 300, 4), "float32", False, [boxes]), x(1, 1, 300, low=0, high=1), scalar(100, "int64"), scalar(0.5), scalar(0.3)])
+    yield Row("nonmaxsuppression", "NonMaxSuppression", [Operand((1, 300, 4), "float32", False, [boxes]), x(1, 1, 300, low=0, high=1), scalar_constant(100, "int64"), scalar_constant(0.5), scalar_constant(0.3)])
     yield Row("col2im", "Col2Im", [x(1, 64 * 9, 3136), c(56, 56), c(3, 3)], dict(pads=[1, 1, 1, 1]))
     yield Row("deformconv", "DeformConv", [x(1, 64, 28, 28), w(64, 64, 3, 3), x(1, 18, 28, 28), w(64), x(1, 9, 28, 28, low=0, high=1)], dict(kernel_shape=[3, 3], pads=[1, 1, 1, 1]))
     yield Row("maxunpool", "MaxUnpool", [x(1, 64, 28, 28), Operand((1, 64, 28, 28), "int64", False, [[[[ch * 3136 + 2 * r * 56 + 2 * k for k in range(28)] for r in range(28)]
                                                                                                     for ch in range(64)]])], dict(kernel_shape=[2, 2], strides=[2, 2]))
-    yield Row("dft", "DFT", [x(1, 512, 512, 1), None, scalar(-2, "int64")], dict(onesided=0))
-    yield Row("stft", "STFT", [x(1, 16000, 1), scalar(160, "int64"), w(400), scalar(400, "int64")], dict(onesided=1))
+    yield Row("dft", "DFT", [x(1, 512, 512, 1), None, scalar_constant(-2, "int64")], dict(onesided=0))
+    yield Row("stft", "STFT", [x(1, 16000, 1), scalar_constant(160, "int64"), w(400), scalar_constant(400, "int64")], dict(onesided=1))
     yield Row("bernoulli-free-dropout", "Dropout", [x(1, 64, 112, 112)])
 
 
@@ -460,7 +460,7 @@ def attention():
     for name, q, k, more in (("one-query", (1, 32, 1, 128), (1, 32, 1024, 128), {}), ("groups-one-query", (1, 32, 1, 128), (1, 8, 2048, 128), {}),
                              ("causal", (1, 8, 2048, 64), (1, 8, 2048, 64), dict(is_causal=1)), ("groups", (1, 16, 256, 64), (1, 4, 256, 64), dict(is_causal=1)),
                              ("batch", (8, 12, 128, 64), (8, 12, 128, 64), {}), ("windows", (64, 3, 49, 32), (64, 3, 49, 32), {}), ("cross", (1, 8, 900, 32), (1, 8, 1500, 32), {})):
-        yield Row(f"attention-{name}/{text_of(q)}-{text_of(k)}", "Attention", [x(*q), x(*k), x(*k)], more, opset=23)
+        yield Row(f"attention-{name}/{format_shape(q)}-{format_shape(k)}", "Attention", [x(*q), x(*k), x(*k)], more, opset=23)
     for kind in ("float32", "bool"):
         yield Row(f"attention-mask-{kind}", "Attention", [x(1, 12, 197, 64), x(1, 12, 197, 64), x(1, 12, 197, 64), x(1, 1, 197, 197, kind=kind)], opset=23)
     yield Row("rmsnorm/1x512x2048", "RMSNormalization", [x(1, 512, 2048), w(2048)], dict(axis=-1), opset=23)
@@ -475,6 +475,6 @@ def attention():
     yield Row("biasgelu", "BiasGelu", [x(1, 197, 3072), w(3072)], domain=contrib)
 
 
-def rows():
-    for family in (convolutions, products, pools, normalisations, reductions, elementwise, moves, recurrent, sampled, attention):
+def iterate_rows():
+    for family in (convolutions, matmuls, pools, normalisations, reductions, elementwise, data_movement, recurrent, grid_sampling, attention):
         yield from family()

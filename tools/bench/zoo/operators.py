@@ -20,11 +20,11 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import common
 import sweep
 import zoo
-from operator_rows import rows
+from operator_rows import iterate_rows
 
 
-def model_of(row, path):
-    """Writes the row as an ONNX model with one operator. Returns the inputs by name."""
+def write_operator_model(row, path):
+    """Writes an ONNX model with the one operator of `row` (see operator_rows.Row) to `path`. Returns random inputs by name, or those of the row."""
     import numpy as np
     import onnx
     from onnx import helper, numpy_helper
@@ -50,7 +50,7 @@ def model_of(row, path):
     return feeds
 
 
-def tools(program, model, threads, feeds):
+def make_tool_runners(program, model, threads, feeds):
     """Returns two functions for each tool, one that runs the model once and one that returns its results, and the errors of peers that cannot run the row."""
     import worker
     found, without = {"dlc": worker.dlc(program, threads, feeds)}, {}
@@ -69,20 +69,20 @@ def measure(row, o):
     result = {"name": row.name, "batch": 0, "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
     with tempfile.TemporaryDirectory(prefix="dlc-operators-") as folder:
         at = lambda name: os.path.join(folder, name)
-        feeds = model_of(row, at("model.onnx"))
+        feeds = write_operator_model(row, at("model.onnx"))
         try:
-            common.tool("dlc", "compile", at("model.onnx"), "-o", at("model.dlcx"), "--threads", str(o.threads), "--cache", at("cache"))
+            common.run_tool("dlc", "compile", at("model.onnx"), "-o", at("model.dlcx"), "--threads", str(o.threads), "--cache", at("cache"))
         except RuntimeError as error:
             return result | {"refused": str(error)[-500:]}
-        found, result["without"] = tools(at("model.dlcx"), at("model.onnx"), o.threads, feeds)
+        found, result["without"] = make_tool_runners(at("model.dlcx"), at("model.onnx"), o.threads, feeds)
         found["dlc"][0]()
         reference = next((found[p] for p in zoo.PEERS if p in found), None)
         if reference:
-            result["error"] = zoo.differences([np.asarray(y) for y in found["dlc"][1]()], [np.asarray(y) for y in reference[1]()])
-        result["tools"] = sweep.rounds({name: run for name, (run, _) in found.items()}, o)
-        zoo.rate(result)
+            result["error"] = zoo.max_relative_difference([np.asarray(y) for y in found["dlc"][1]()], [np.asarray(y) for y in reference[1]()])
+        result["tools"] = sweep.run_interleaved({name: run for name, (run, _) in found.items()}, o)
+        zoo.compute_ratio(result)
         if result.get("ratio", 1) < 1:
-            about = json.loads(common.tool("dlc", "inspect", at("model.dlcx"), "--repeat", "7", "--threads", str(o.threads), "--json"))
+            about = json.loads(common.run_tool("dlc", "inspect", at("model.dlcx"), "--repeat", "7", "--threads", str(o.threads), "--json"))
             result["commands"] = [f"{c['implementation']} {c.get('us', 0):.0f} us" for c in about["commands"] if c.get("us", 0) >= 1]
     return result
 
@@ -95,7 +95,7 @@ def line(r):
 def prepare(o):
     import onnx, onnxruntime, openvino, worker  # noqa: E401, F401: imported once for all child processes
     os.environ["OMP_NUM_THREADS"] = str(o.threads)
-    return {row.name: row for row in rows()}
+    return {row.name: row for row in iterate_rows()}
 
 
 if __name__ == "__main__":

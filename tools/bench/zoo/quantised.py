@@ -38,15 +38,15 @@ KINDS = ["dynamic", "qdq", "dlc", "operators"]
 SAMPLES, CHANGE = 3, 1e-6
 
 
-def calibration(path):
+def make_calibration_inputs(path):
     """Returns a few calibration inputs, generated like those of other networks of the zoo."""
     import onnx
     import weightless
     model = onnx.load(path, load_external_data=False)
-    return [weightless.inputs(model, seed) for seed in range(SAMPLES)]
+    return [weightless.random_inputs(model, seed) for seed in range(SAMPLES)]
 
 
-def quantised_by_onnxruntime(f32, path, kind):
+def quantize_with_onnxruntime(f32, path, kind):
     """Quantizes the f32 model with ONNX Runtime, after its basic optimizations, which its own preprocessing also applies."""
     import onnx
     import onnxruntime
@@ -54,7 +54,7 @@ def quantised_by_onnxruntime(f32, path, kind):
 
     class Reader(CalibrationDataReader):
         def __init__(self):
-            self.rest = iter(calibration(f32))
+            self.rest = iter(make_calibration_inputs(f32))
 
         def get_next(self):
             return next(self.rest, None)
@@ -78,16 +78,16 @@ def quantised_by_onnxruntime(f32, path, kind):
             os.remove(simple)
 
 
-def quantised_by_dlc(f32, path):
+def quantize_with_dlc(f32, path):
     import numpy as np
-    samples = calibration(f32)
+    samples = make_calibration_inputs(f32)
     with tempfile.TemporaryDirectory(prefix="dlc-quantised-") as folder:
         data = os.path.join(folder, "data.npz")
         np.savez(data, **{name: np.concatenate([sample[name] for sample in samples]) for name in samples[0]})
-        common.tool("dlc", "quantize", f32, "--data", data, "-o", path)
+        common.run_tool("dlc", "quantize", f32, "--data", data, "-o", path)
 
 
-def make(kind, model, path, f32):
+def write_model(kind, model, path, f32):
     """Writes the network as a file: the f32 model from the zoo, or a quantized model from the f32 file."""
     if os.path.exists(path):
         return
@@ -96,17 +96,17 @@ def make(kind, model, path, f32):
     if kind == "f32":
         import onnx
         import weightless
-        read = weightless.read(drawn.path_of(model, 1))
+        read = weightless.read(drawn.graph_path(model, 1))
         del read.graph.value_info[:]
         onnx.save(read, part)
     elif kind == "dlc":
-        quantised_by_dlc(f32, part)
+        quantize_with_dlc(f32, part)
     else:
-        quantised_by_onnxruntime(f32, part, kind)
+        quantize_with_onnxruntime(f32, part, kind)
     os.rename(part, path)
 
 
-def program_of(path, o):
+def compile_program(path, o):
     """Returns the path of the compiled program next to the model. Compiles it again if it is older than the model or dlc."""
     program = f"{path.removesuffix('.onnx')}-t{o.threads}.dlcx"
     if not os.path.exists(program) or os.path.getmtime(program) < max(os.path.getmtime(path), os.path.getmtime(common.DLC)):
@@ -114,18 +114,18 @@ def program_of(path, o):
     return program
 
 
-def prepared(name, kind, o):
+def prepare_models(name, kind, o):
     """Returns the quantized model, its program, the program of the f32 model, and the model that describes the inputs.
     The program of the f32 model is None if the file was already quantized."""
     if kind == "file":
-        return name, program_of(name, o), None, name
+        return name, compile_program(name, o), None, name
     at = lambda which: os.path.join(o.models, f"{name}-{which}.onnx")
-    make("f32", name, at("f32"), None)
-    make(kind, name, at(kind), at("f32"))
-    return at(kind), program_of(at(kind), o), program_of(at("f32"), o), at("f32")
+    write_model("f32", name, at("f32"), None)
+    write_model(kind, name, at(kind), at("f32"))
+    return at(kind), compile_program(at(kind), o), compile_program(at("f32"), o), at("f32")
 
 
-def same_largest(found, wanted):
+def count_equal_argmax(found, wanted):
     """Returns, over all float outputs, the number of rows along the last dimension with equal argmax, and the number of all rows."""
     import numpy as np
     pairs = [(f.reshape(-1, f.shape[-1]).argmax(1), w.reshape(-1, w.shape[-1]).argmax(1)) for f, w in zip(found, wanted)
@@ -142,7 +142,7 @@ def check(o):
     import worker
     model, program, like = o.check
     read = onnx.load(like, load_external_data=False)
-    inputs = weightless.inputs(read, 100)
+    inputs = weightless.random_inputs(read, 100)
     given = {name: value.copy() for name, value in inputs.items()}
     run, results = worker.dlc(program, o.threads, given)
     peer, plain = worker.onnxruntime(model, o.threads, given)[0], worker.onnxruntime(model, o.threads, given, optimised=False)[0]
@@ -150,19 +150,19 @@ def check(o):
     made = {"error": 0.0, "spread": 0.0, "loss": 0.0, "peer_loss": 0.0, "rows": 0, "same": 0, "same_spread": 0}
     rng = np.random.default_rng(7)
     for seed in range(100, 100 + o.inputs):
-        for name, value in weightless.inputs(read, seed).items():
+        for name, value in weightless.random_inputs(read, seed).items():
             given[name][...] = value
         run()
         found, wanted, others, unquantised = [each.copy() for each in results()], peer(), [plain()], exact()
-        made["loss"], made["peer_loss"] = max(made["loss"], zoo.differences(found, unquantised)), max(made["peer_loss"], zoo.differences(wanted, unquantised))
+        made["loss"], made["peer_loss"] = max(made["loss"], zoo.max_relative_difference(found, unquantised)), max(made["peer_loss"], zoo.max_relative_difference(wanted, unquantised))
         for value in given.values():
             if value.dtype.kind == "f":
                 value *= (1 + CHANGE * rng.choice([-1, 1], value.shape)).astype(value.dtype)
         others.append(peer())
-        made["error"], made["spread"] = max(made["error"], zoo.differences(found, wanted)), max(made["spread"], *(zoo.differences(each, wanted) for each in others))
-        same, rows = same_largest(found, wanted)
+        made["error"], made["spread"] = max(made["error"], zoo.max_relative_difference(found, wanted)), max(made["spread"], *(zoo.max_relative_difference(each, wanted) for each in others))
+        same, rows = count_equal_argmax(found, wanted)
         made["same"], made["rows"] = made["same"] + same, made["rows"] + rows
-        made["same_spread"] += min(same_largest(each, wanted)[0] for each in others)
+        made["same_spread"] += min(count_equal_argmax(each, wanted)[0] for each in others)
     print(json.dumps(made))
 
 
@@ -172,7 +172,7 @@ def measure(name, kind, o):
     import weightless
     result = {"name": os.path.basename(name), "kind": kind, "batch": 1, "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
     try:
-        model, program, f32, like = prepared(name, kind, o)
+        model, program, f32, like = prepare_models(name, kind, o)
     except Exception as error:
         result["refused"] = f"{type(error).__name__}: {str(error).strip()[-500:]}"
         return result
@@ -187,7 +187,7 @@ def measure(name, kind, o):
     workers = []
     with tempfile.TemporaryDirectory(prefix="dlc-quantised-") as folder:
         inputs = os.path.join(folder, "inputs.npz")
-        np.savez(inputs, **weightless.inputs(onnx.load(like, load_external_data=False)))
+        np.savez(inputs, **weightless.random_inputs(onnx.load(like, load_external_data=False)))
         try:
             for tool, file in [("dlc", program), *([("dlc-f32", f32)] if f32 else []), *((peer, model) for peer in zoo.PEERS)]:
                 command = [sys.executable, os.path.join(os.path.dirname(HERE), "worker.py"), tool, file, str(o.threads), inputs]
@@ -208,11 +208,11 @@ def measure(name, kind, o):
     if "error" in result["tools"]["dlc"]:
         result["refused"] = "run: " + result["tools"]["dlc"]["error"]
         return result
-    zoo.rate(result)
+    zoo.compute_ratio(result)
     if "median_ms" in result.get("f32", {}):
         result["f32_ratio"] = common.median_interval([p / d for p, d in zip(result["f32"]["rounds_ms"], result["tools"]["dlc"]["rounds_ms"])])
     if result.get("ratio", 1) < 1 or result.get("f32_ratio", [1])[0] < 1:
-        result["blame"] = zoo.blame(program, o.threads)
+        result["blame"] = zoo.find_slowest_commands(program, o.threads)
     return result
 
 
@@ -236,14 +236,14 @@ def line(r):
 
 
 def report(o):
-    results = zoo.results_in(o.results)
+    results = zoo.read_results(o.results)
     refused, timed = [r for r in results if "refused" in r], sorted((r for r in results if "ratio" in r), key=lambda r: r["ratio"])
     print(f"{len(results)} quantised networks, {len(refused)} refused, {sum(not is_right(r) for r in results if 'refused' not in r)} wrong or unchecked")
     for kind in [None, *KINDS, "file"]:
         some = [r for r in timed if kind in (None, r["kind"])]
         if some:
             print(f"{kind or 'all'}, {len(some)}:")
-            zoo.distribution(some, parts_of=())
+            zoo.print_distribution(some, parts_of=())
             ratios = [r["f32_ratio"][0] for r in some if "f32_ratio" in r]
             if ratios:
                 print(f"  ratio to dlc in f32: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, least {min(ratios):.2f}")
@@ -251,27 +251,27 @@ def report(o):
         print("  " + line(r))
     for r in timed:
         print("  " + line(r))
-        zoo.show_blame(r, o.blame)
+        zoo.print_slowest_commands(r, o.blame)
     if o.json:
         with open(o.json, "w") as file:
             json.dump({"machine": common.cpu_name(), "when": max(r["when"] for r in timed), "command": "tools/bench/zoo/quantised.py",
-                       "measurements": [for_tables(r) for r in timed]}, file, indent=1)
+                       "measurements": [to_table_format(r) for r in timed]}, file, indent=1)
 
 
-def for_tables(r):
+def to_table_format(r):
     """Returns a network's result in the format of tools/bench/tables.py."""
     return {**{key: r[key] for key in ("name", "threads", "best", "ratio", "interval")}, "quantised": r["kind"], "right": is_right(r), "f32_ratio": r["f32_ratio"][0],
             "ms": {tool: about["median_ms"] for tool, about in {**r["tools"], "f32": r["f32"]}.items() if "median_ms" in about}}
 
 
-def chosen(o):
+def select_networks(o):
     """Returns the selected (name, kind) pairs in the order of measurement."""
     kinds = o.kinds.split(",")
     if o.file:
         return [(os.path.abspath(o.file), "file")]
     if o.networks:
         return list(itertools.product(o.networks.split(","), kinds))
-    names = sorted(name for name, batch in drawn.graphs() if batch == 1)
+    names = sorted(name for name, batch in drawn.list_graphs() if batch == 1)
     random.Random(o.seed).shuffle(names)
     return list(zip(names, itertools.cycle(kinds)))[:o.sample]
 
@@ -302,13 +302,13 @@ def main():
     os.makedirs(o.results, exist_ok=True)
     if o.report:
         return report(o)
-    for name, kind in chosen(o):
+    for name, kind in select_networks(o):
         path = os.path.join(o.results, f"{os.path.basename(name)}-{kind}-t{o.threads}.json")
         if os.path.exists(path) and not o.again:
             continue
         result = measure(name, kind, o)
         if result:
-            zoo.write(path, result)
+            zoo.write_result(path, result)
             print(line(result), flush=True)
 
 

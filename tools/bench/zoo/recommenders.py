@@ -6,11 +6,11 @@ from torch import nn
 CATEGORIES, NUMBERS = 26, 13
 
 
-def tower(*sizes):
+def mlp_tower(*sizes):
     return nn.Sequential(*(part for a, b in zip(sizes, sizes[1:]) for part in (nn.Linear(a, b), nn.ReLU())))
 
 
-class Base(nn.Module):
+class EmbeddingBase(nn.Module):
     def __init__(self, words, width):
         super().__init__()
         self.words, self.width = words, width
@@ -20,12 +20,12 @@ class Base(nn.Module):
         return torch.stack([table(categories[:, i]) for i, table in enumerate(self.tables)], 1)
 
 
-class DlrmNet(Base):
+class DlrmNet(EmbeddingBase):
     """DLRM (Naumov et al. 2019): a recommendation network with the dot products of all pairs of embeddings."""
 
     def __init__(self):
         super().__init__(20000, 64)
-        self.bottom, self.top = tower(NUMBERS, 512, 256, 64), tower(64 + 27 * 26 // 2, 512, 256)
+        self.bottom, self.top = mlp_tower(NUMBERS, 512, 256, 64), mlp_tower(64 + 27 * 26 // 2, 512, 256)
         self.last = nn.Linear(256, 1)
         self.register_buffer("pairs", torch.tril_indices(27, 27, -1))
 
@@ -36,13 +36,13 @@ class DlrmNet(Base):
         return torch.sigmoid(self.last(self.top(torch.cat([dense, dots], 1))))
 
 
-class DeepFmNet(Base):
+class DeepFmNet(EmbeddingBase):
     """DeepFM (Guo et al. 2017): a recommendation network with a factorization machine and a deep network in parallel."""
 
     def __init__(self):
         super().__init__(20000, 16)
         self.first = nn.ModuleList(nn.Embedding(20000, 1) for _ in range(CATEGORIES))
-        self.linear, self.deep = nn.Linear(NUMBERS, 1), tower(CATEGORIES * 16 + NUMBERS, 400, 400, 400)
+        self.linear, self.deep = nn.Linear(NUMBERS, 1), mlp_tower(CATEGORIES * 16 + NUMBERS, 400, 400, 400)
         self.last = nn.Linear(400, 1)
 
     def forward(self, numbers, categories):
@@ -52,14 +52,14 @@ class DeepFmNet(Base):
         return torch.sigmoid(first + second + self.last(self.deep(torch.cat([e.flatten(1), numbers], 1))))
 
 
-class DcnNet(Base):
+class DcnNet(EmbeddingBase):
     """DCN-V2 (Wang et al. 2021): a recommendation network with low-rank cross layers, followed by a deep network."""
 
     def __init__(self):
         super().__init__(20000, 16)
         width = CATEGORIES * 16 + NUMBERS
         self.down, self.up = nn.ModuleList(nn.Linear(width, 64, bias=False) for _ in range(3)), nn.ModuleList(nn.Linear(64, width) for _ in range(3))
-        self.deep, self.last = tower(width, 768, 768), nn.Linear(768, 1)
+        self.deep, self.last = mlp_tower(width, 768, 768), nn.Linear(768, 1)
 
     def forward(self, numbers, categories):
         x0 = x = torch.cat([self.embedded(categories).flatten(1), numbers], 1)
@@ -75,7 +75,7 @@ class TwoTowerNet(nn.Module):
         super().__init__()
         self.items = nn.Embedding(50000, 64)
         self.attend, self.norm = nn.MultiheadAttention(64, 4, batch_first=True), nn.LayerNorm(64)
-        self.user, self.item = tower(64, 256, 64), tower(64, 256, 64)
+        self.user, self.item = mlp_tower(64, 256, 64), mlp_tower(64, 256, 64)
 
     def forward(self, history, candidates):
         x = self.items(history)

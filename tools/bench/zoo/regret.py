@@ -28,7 +28,7 @@ import zoo
 SMALL, WAKING = 20, 5  # in microseconds: time below which operations count only in their sum, and wake-up time of a thread
 
 
-def regret(entry):
+def compute_regret(entry):
     """Returns the regret of the cost model for one operation in the tuning database, or None if there is only one candidate.
     The result is (regret, microseconds of the model's choice, its name, the best candidate's name, number of sessions)."""
     timed = [c for c in entry["candidates"] if not c.get("rejected") and c.get("median_us", 0) > 0]
@@ -49,9 +49,9 @@ def regret(entry):
     return max(value, 1.0), chosen["median_us"], chosen["implementation"], best["implementation"], len(sessions)
 
 
-def limits_of(program, threads):
+def commands_with_limits(program, threads):
     """Returns the commands of a program with their times, and with the times that they would take at the machine's limits."""
-    found = zoo.watched(program, threads, repeat=15)[2]
+    found = zoo.inspect_program(program, threads, repeat=15)[2]
     for c in found:
         c["floor_us"] += WAKING * c["times"]
     return found
@@ -62,11 +62,11 @@ def measure(name, o, database):
     import weightless
     with tempfile.TemporaryDirectory(prefix="dlc-regret-") as folder:
         at = lambda *parts: os.path.join(folder, *parts)
-        onnx.save(weightless.read(drawn.path_of(name, 1)), at("model.onnx"))
+        onnx.save(weightless.read(drawn.graph_path(name, 1)), at("model.onnx"))
         subprocess.run([common.DLC, "tune", at("model.onnx"), "--db", database, "--threads", str(o.threads), "--budget", o.budget, "--spread", "100ms",
                         "--cache", at("cache")], check=True, stdout=subprocess.DEVNULL)
         common.compile_program(at("model.onnx"), at("model.dlcx"), o.threads, at("other"))
-        return {"name": name, "commands": limits_of(at("model.dlcx"), o.threads)}
+        return {"name": name, "commands": commands_with_limits(at("model.dlcx"), o.threads)}
 
 
 def report(o, database):
@@ -74,7 +74,7 @@ def report(o, database):
     with open(database) as file:
         for text in file:
             entry = json.loads(text)
-            if "candidates" in entry and not entry.get("unfinished") and (one := regret(entry)):
+            if "candidates" in entry and not entry.get("unfinished") and (one := compute_regret(entry)):
                 found.append((*one, entry.get("name", "")))
     large = sorted((one for one in found if one[1] >= SMALL), key=lambda one: -one[0])
     share = lambda some, most: sum(one[0] <= most for one in some) / max(1, len(some))
@@ -83,7 +83,7 @@ def report(o, database):
     print(f"below {SMALL} us: {len(small)}, {sum(one[1] for one in small):.0f} us in all, {sum(one[1] / one[0] for one in small):.0f} by the best candidates")
     for one in large[:o.worst]:
         print(f"  {one[0]:6.2f}  {one[1]:9.1f} us  {one[2]:34} best {one[3]:34} {one[4]} sessions  {one[5][-60:]}")
-    networks = zoo.results_in(o.results)
+    networks = zoo.read_results(o.results)
     defects = [(c["us"] / c["floor_us"], network["name"], c) for network in networks for c in network["commands"] if c["part"] > 0.01 and c["us"] > 10 * c["floor_us"]]
     commands = sum(len(network["commands"]) for network in networks)
     print(f"{len(networks)} networks, {commands} commands: {len(defects)} take more than 1 % of their network at less than a tenth of the machine's limits")
@@ -108,14 +108,14 @@ def main():
     database = os.path.join(o.results, "tuned.jsonl")
     if o.report:
         return report(o, database)
-    wanted = [name for name, batch in drawn.graphs() if batch == 1 and (not o.networks or name in o.networks.split(","))]
+    wanted = [name for name, batch in drawn.list_graphs() if batch == 1 and (not o.networks or name in o.networks.split(","))]
     random.Random(5).shuffle(wanted)
     for name in wanted[:o.sample]:
         path = os.path.join(o.results, name + ".json")
         if os.path.exists(path):
             continue
         try:
-            zoo.write(path, measure(name, o, database))
+            zoo.write_result(path, measure(name, o, database))
             print(name, flush=True)
         except Exception as error:  # an error of the measurement itself, or a network that dlc rejects
             print(f"{name}: {type(error).__name__}: {str(error)[:200]}", flush=True)

@@ -12,7 +12,7 @@ import zoo
 PAUSE = 0.02  # pause in seconds between tools: threads of a pool spin for a while after their work
 
 
-def seconds_of(run, seconds):
+def median_run_time(run, seconds):
     """Runs `run` repeatedly during `seconds`. Returns the median time of a run."""
     times, end = [], time.perf_counter() + seconds
     while not times or time.perf_counter() < end:
@@ -22,28 +22,28 @@ def seconds_of(run, seconds):
     return statistics.median(times)
 
 
-def rounds(tools, o):
+def run_interleaved(tools, o):
     """Runs the tools interleaved in several rounds. Returns the times of each tool."""
     times = {name: [] for name in tools}
     for _ in range(o.rounds):
         for name, run in tools.items():
             time.sleep(PAUSE)
             run()
-            times[name].append(seconds_of(run, o.seconds) * 1e3)
+            times[name].append(median_run_time(run, o.seconds) * 1e3)
     return {name: {"rounds_ms": list_, "median_ms": statistics.median(list_)} for name, list_ in times.items()}
 
 
-def in_a_child(path, name, row, o, measure):
+def measure_in_child(path, name, row, o, measure):
     """Measures a row in a forked process, so that a crash is recorded as the row's result, and libraries have no threads of other rows."""
     child = os.fork()
     if child:
         status = os.waitpid(child, 0)[1]
         if os.WIFSIGNALED(status):
-            zoo.write(path, {"name": name, "batch": 0, "threads": o.threads, "when": time.strftime("%Y-%m-%d"), "tools": {}, "refused": f"signal {os.WTERMSIG(status)}"})
+            zoo.write_result(path, {"name": name, "batch": 0, "threads": o.threads, "when": time.strftime("%Y-%m-%d"), "tools": {}, "refused": f"signal {os.WTERMSIG(status)}"})
         return
     status = 1
     try:
-        zoo.write(path, measure(row, o))
+        zoo.write_result(path, measure(row, o))
         status = 0
     except Exception as error:  # an error of the measurement itself, which is not recorded
         print(f"{name}: {type(error).__name__}: {error}", flush=True)
@@ -51,7 +51,7 @@ def in_a_child(path, name, row, o, measure):
 
 
 def report(o, line, is_right):
-    results = [r for r in zoo.results_in(o.results) if r["threads"] == o.threads]
+    results = [r for r in zoo.read_results(o.results) if r["threads"] == o.threads]
     refused, timed = [r for r in results if "refused" in r], sorted((r for r in results if "ratio" in r), key=lambda r: r["ratio"])
     print(f"{len(results)} rows, {len(refused)} refused, {sum(not is_right(r) for r in timed)} differ, {len(results) - len(refused) - len(timed)} that no peer runs")
     for r in refused:
@@ -85,7 +85,7 @@ def main(description, folder, prepare, measure, line, is_right):
         path = os.path.join(o.results, f"{name.replace('/', '_')}-t{o.threads}.json")
         if not name.startswith(tuple(o.only.split(","))) or (os.path.exists(path) and not o.again):
             continue
-        in_a_child(path, name, row, o, measure)
+        measure_in_child(path, name, row, o, measure)
         if os.path.exists(path):
             with open(path) as file:
                 print(line(json.load(file)), flush=True)

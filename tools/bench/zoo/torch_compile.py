@@ -33,14 +33,14 @@ import zoo
 STEPS, LIMIT, PATIENCE = 10, 1e-3, 180
 
 
-def rows():
+def list_rows():
     """Returns all rows of networks.json in the seeded order. The relative order of rows does not change if rows are added or removed."""
-    return sorted(drawn.rows()["networks"], key=lambda row: random.Random(f"18 {row['name']}").random())
+    return sorted(drawn.read_networks_json()["networks"], key=lambda row: random.Random(f"18 {row['name']}").random())
 
 
-# The functions below run in the process of one backend, up to work().
+# The functions below run in the process of one backend, up to run_worker().
 
-def about_graphs():
+def summarize_eager_operators():
     """Returns the operators that dlc left to PyTorch, as dlc.report() lists them."""
     import dlc
     graphs = dlc.report()
@@ -58,11 +58,11 @@ def compiled(function, backend):
     return function if backend == "eager" else torch.compile(function, backend=backend)
 
 
-def inference(row, task, backend):
+def make_inference(row, task, backend):
     import torch
     import listing
-    module, inputs = listing.build(row, task["batch"])
-    examples = listing.examples(inputs)
+    module, inputs = listing.build_network(row, task["batch"])
+    examples = listing.random_examples(inputs)
     forward = compiled(module, backend)
 
     def run():
@@ -71,20 +71,20 @@ def inference(row, task, backend):
     return run
 
 
-def training(row, task, backend, folder):
+def make_training(row, task, backend, folder):
     import numpy as np
     import torch
-    module, inputs = train.build(row, task["batch"])
+    module, inputs = train.build_module(row, task["batch"])
     with np.load(os.path.join(folder, "batch.npz")) as file:
         examples, target = [torch.from_numpy(file[name]) for name in inputs], torch.from_numpy(file["target"])
-    return train.stepper(task, module, examples, target, lambda forward: compiled(forward, backend))
+    return train.make_training_step(task, module, examples, target, lambda forward: compiled(forward, backend))
 
 
-def too_long(*_):
+def exit_on_timeout(*_):
     sys.exit(f"longer than {PATIENCE} s")
 
 
-def work(backend, folder):
+def run_worker(backend, folder):
     """Measures one backend in this process: serves requests with the protocol of worker.py."""
     import importlib
     import torch
@@ -93,14 +93,14 @@ def work(backend, folder):
         task = json.load(file)
     row = task["row"]
     if backend == "prepare":
-        return zoo.write(os.path.join(folder, "task.json"), train.prepare(row, task, folder))
+        return zoo.write_result(os.path.join(folder, "task.json"), train.prepare_task(row, task, folder))
     importlib.import_module("listing" if row["source"] == "own" else row["source"])
     torch.set_num_threads(task["threads"])
     # dlc is imported before the time measurement starts, as the other libraries are.
     if backend == "dlc":
         import dlc
-    run = training(row, task, backend, folder) if task["train"] else inference(row, task, backend)
-    signal.signal(signal.SIGALRM, too_long)
+    run = make_training(row, task, backend, folder) if task["train"] else make_inference(row, task, backend)
+    signal.signal(signal.SIGALRM, exit_on_timeout)
     signal.alarm(PATIENCE if backend != "eager" else 0)
     before, start = worker.peak_mib(), time.perf_counter()
     first = run()
@@ -109,22 +109,22 @@ def work(backend, folder):
     if task["train"]:
         about["losses"] = [first] + [run() for _ in range(STEPS - 1)]
     if backend == "dlc":
-        about.update(about_graphs())
+        about.update(summarize_eager_operators())
     print(json.dumps({**about, "peak_mib": worker.peak_mib()}), flush=True)
-    worker.serve(run, lambda: [each.numpy() for each in run()])
+    worker.serve_requests(run, lambda: [each.numpy() for each in run()])
 
 
 # The functions below run in the controlling process.
 
 def measure(row, o):
-    task = {"row": row, "batch": (train.batch_of(row) if o.train else 1) if o.batch is None else o.batch, "threads": o.threads, "optimizer": "sgd", "train": o.train}
+    task = {"row": row, "batch": (train.choose_batch_size(row) if o.train else 1) if o.batch is None else o.batch, "threads": o.threads, "optimizer": "sgd", "train": o.train}
     folder, workers = tempfile.mkdtemp(prefix="dlc-zoo-torch-"), []
     at = lambda name: os.path.join(folder, name)
     command = lambda backend: [sys.executable, __file__, "--work", backend, folder]
     result = {"name": row["name"], "batch": task["batch"], "threads": o.threads, "train": o.train, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
     os.environ.update(TORCHINDUCTOR_CACHE_DIR=at("inductor"), DLC_CACHE_DIR=at("dlc"))
     try:
-        zoo.write(at("task.json"), task)
+        zoo.write_result(at("task.json"), task)
         if o.train:
             prepared = subprocess.run(command("prepare"), capture_output=True, text=True, timeout=1200, env=dict(os.environ, OMP_NUM_THREADS=str(o.threads)))
             if prepared.returncode:
@@ -146,12 +146,12 @@ def measure(row, o):
         result["graphs"] = {key: dlc.about[key] for key in ("graphs", "operators", "programs", "copied", "eager", "eager_share")}
         if o.train:
             wanted = eager.about["losses"]
-            result["error"], result["moved"] = train.apart(dlc.about["losses"], wanted), train.apart(wanted[-1:], wanted[:1])
+            result["error"], result["moved"] = train.max_relative_difference(dlc.about["losses"], wanted), train.max_relative_difference(wanted[-1:], wanted[:1])
         else:
-            wanted = zoo.outputs(eager, folder)
-            result["error"] = zoo.differences(zoo.outputs(dlc, folder), wanted)
+            wanted = zoo.get_worker_outputs(eager, folder)
+            result["error"] = zoo.max_relative_difference(zoo.get_worker_outputs(dlc, folder), wanted)
             if result["error"] > LIMIT and "inductor" in by_name and not by_name["inductor"].error:
-                result["spread"] = zoo.differences(zoo.outputs(by_name["inductor"], folder), wanted)
+                result["spread"] = zoo.max_relative_difference(zoo.get_worker_outputs(by_name["inductor"], folder), wanted)
         for _ in range(o.rounds):
             for each in workers:
                 if not each.error:
@@ -162,7 +162,7 @@ def measure(row, o):
                 continue
             result["tools"][each.tool] = {"rounds_ms": [t * 1e3 for t in each.rounds], "median_ms": statistics.median(each.times) * 1e3, "ready_s": each.about["ready_s"],
                                           "memory_mib": max(each.peak, each.about["peak_mib"]) - each.about["before_mib"]}
-        zoo.rate(result)
+        zoo.compute_ratio(result)
     finally:
         for each in workers:
             each.close()
@@ -188,11 +188,11 @@ def line(r):
 
 
 def report(o):
-    results = [r for r in zoo.results_in(o.results) if r["train"] == o.train]
+    results = [r for r in zoo.read_results(o.results) if r["train"] == o.train]
     if o.json:
         kept = ("name", "batch", "threads", "train", "best", "ratio", "interval", "error", "refused")
         compiled = lambda r: {tool: {key: t[key] for key in ("median_ms", "ready_s") if key in t} for tool, t in r["tools"].items()}
-        zoo.write(o.json, {"machine": common.cpu_name(), "when": max(r["when"] for r in results), "command": "tools/bench/zoo/torch_compile.py" + " --train" * o.train,
+        zoo.write_result(o.json, {"machine": common.cpu_name(), "when": max(r["when"] for r in results), "command": "tools/bench/zoo/torch_compile.py" + " --train" * o.train,
                            "measurements": [{**{key: r[key] for key in kept if key in r}, "compiled": compiled(r)} for r in results if "left_out" not in r]})
     for threads in sorted({r["threads"] for r in results}):
         some = [r for r in results if r["threads"] == threads]
@@ -201,7 +201,7 @@ def report(o):
         print(f"\n{threads} threads: {len(refused) + len(timed)} networks, {len(refused)} refused, {sum(not is_right(r) for r in timed)} differ, "
               f"{sum(not r['graphs']['eager'] for r in timed)} whole in dlc; {len(left_out)} left out")
         if timed:
-            zoo.distribution(timed, ())
+            zoo.print_distribution(timed, ())
         for peer in ("eager", "inductor"):
             both = [r for r in timed if "median_ms" in r["tools"].get(peer, {})]
             if both:
@@ -232,11 +232,11 @@ def main():
     sys.path.insert(0, os.path.join(common.BUILD, "python"))
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.path.join(common.BUILD, "python"), os.environ.get("PYTHONPATH")]))
     if o.work:
-        return work(*o.work)
+        return run_worker(*o.work)
     os.makedirs(o.results, exist_ok=True)
     if o.report:
         return report(o)
-    train.measure_each(rows(), o, lambda row: f"{row['name']}{'-train' * o.train}-t{o.threads}", measure, line)
+    train.measure_each(list_rows(), o, lambda row: f"{row['name']}{'-train' * o.train}-t{o.threads}", measure, line)
 
 
 if __name__ == "__main__":

@@ -38,12 +38,12 @@ STEPS, LIMIT, OWN_LIMIT = 5, 1e-3, 1e-4
 PEERS = ["torch", "torch-cl"]  # torch-cl (channels last) is measured only for networks with image inputs
 
 
-def rows():
+def list_rows():
     """Returns all rows of networks.json in the seeded order. The relative order of rows does not change if rows are added or removed."""
-    return sorted(drawn.rows()["networks"], key=lambda row: random.Random(f"17 train {row['name']}").random())
+    return sorted(drawn.read_networks_json()["networks"], key=lambda row: random.Random(f"17 train {row['name']}").random())
 
 
-def batch_of(row):
+def choose_batch_size(row):
     """Returns the batch size of a network: 8, or less if a step would take many seconds; 128 for recommenders, whose examples are rows of a table."""
     batch = 128 if row["source"] == "own" else 8
     while batch > 2 and batch * row["multiplications"] > 12:
@@ -51,13 +51,13 @@ def batch_of(row):
     return batch
 
 
-# The functions below run in PyTorch's process, up to work().
+# The functions below run in PyTorch's process, up to run_worker().
 
-def build(row, batch, trained=True):
+def build_module(row, batch, trained=True):
     import torch
     import listing
     torch.backends.mha.set_fastpath_enabled(False)
-    module, inputs = listing.build(row, batch)
+    module, inputs = listing.build_network(row, batch)
     for part in module.modules():
         # Some attention modules of timm cache values that are computed from a parameter in eval mode, so they are set to training mode.
         if trained and isinstance(part, torch.nn.modules.batchnorm._BatchNorm) or hasattr(part, "attention_bias_cache"):
@@ -65,22 +65,22 @@ def build(row, batch, trained=True):
     return module, inputs
 
 
-def optimizer_of(task, module):
+def make_optimizer(task, module):
     import torch
     wanted = [p for p in module.parameters() if p.requires_grad]
     return {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[task["optimizer"]](wanted, lr=task["lr"])
 
 
-def apart(some, others):
+def max_relative_difference(some, others):
     """Returns the largest relative difference between two lists of losses."""
     return max((abs(a - b) / abs(b) if math.isfinite(a) and b else math.inf) for a, b in zip(some, others))
 
 
-def stepper(task, module, inputs, target, compiled=None):
+def make_training_step(task, module, inputs, target, compiled=None):
     """Returns a function that runs one training step. `compiled` is a function such as torch.compile that optimizes the forward pass and the loss."""
     import torch
     loss_of = {"cross_entropy": torch.nn.functional.cross_entropy, "mse": torch.nn.functional.mse_loss}[task["loss"]]
-    optimizer = optimizer_of(task, module)
+    optimizer = make_optimizer(task, module)
 
     def forward(*inputs):
         return loss_of(module(*inputs)[0], target)
@@ -114,7 +114,7 @@ def export(row, module, inputs, examples, path):
     return None, None, why
 
 
-def fixed(model, module):
+def find_untrained_tensors(model, module):
     """Returns the names of float tensors in the file that dlc would train but PyTorch does not: buffers, and tensors created during export."""
     trained = {name for name, p in module.named_parameters(remove_duplicate=False) if p.requires_grad}
     import onnx
@@ -122,14 +122,14 @@ def fixed(model, module):
     return [t.name for t in model.graph.initializer if t.data_type in floats and t.dims and t.name not in trained]
 
 
-def prepare(row, task, folder):
+def prepare_task(row, task, folder):
     """Writes model.onnx, and batch.npz with inputs and target. Returns the task: how to train the network, or the reason to exclude it."""
     import numpy as np
     import torch
     import listing
     at = lambda name: os.path.join(folder, name)
-    module, inputs = build(row, task["batch"], trained=False)
-    examples = listing.examples(inputs)
+    module, inputs = build_module(row, task["batch"], trained=False)
+    examples = listing.random_examples(inputs)
     with torch.no_grad():
         output = module(*examples)[0]
     if not output.is_floating_point() or output.ndim < 1 or output.shape[0] != task["batch"]:
@@ -137,7 +137,7 @@ def prepare(row, task, folder):
     model, task["exporter"], task["refusals"] = export(row, module, inputs, examples, at("model.onnx"))
     if model is None:
         return {**task, "left_out": task["refusals"]}
-    task["nodes"], task["freeze"] = len(model.graph.node), fixed(model, module)
+    task["nodes"], task["freeze"] = len(model.graph.node), find_untrained_tensors(model, module)
     task["parameters"] = sum(p.numel() for p in module.parameters() if p.requires_grad)
     classes = output.ndim == 2 and output.shape[1] > 1 and row["source"] != "own"
     task["loss"] = "cross_entropy" if classes else "mse"
@@ -145,42 +145,42 @@ def prepare(row, task, folder):
     target = torch.randint(output.shape[1], output.shape[:1], generator=generator) if classes else torch.randn(output.shape, generator=generator)
     np.savez(at("batch.npz"), target=target.numpy(), **{name: x.numpy() for name, x in zip(inputs, examples)})
     for task["lr"] in (0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7):
-        losses = train(row, task, examples, target)
+        losses = train_with_torch(row, task, examples, target)
         if not all(later <= earlier for earlier, later in zip(losses, losses[1:])):
             continue
-        task["spread"] = apart(train(row, task, examples, target, moved=True), losses)
+        task["spread"] = max_relative_difference(train_with_torch(row, task, examples, target, moved=True), losses)
         if task["spread"] <= OWN_LIMIT:
             break
     return task
 
 
-def train(row, task, examples, target, moved=False):
+def train_with_torch(row, task, examples, target, moved=False):
     """Trains with PyTorch and returns the first losses; with `moved`, starts from parameters changed by one unit in the last place."""
     import torch
-    module = build(row, task["batch"])[0]
+    module = build_module(row, task["batch"])[0]
     if moved:
         torch.manual_seed(7)
         with torch.no_grad():
             for p in module.parameters():
                 p.copy_(torch.where(torch.rand(p.shape) < 0.5, torch.nextafter(p, p + 1), p))
-    step = stepper(task, module, examples, target)
+    step = make_training_step(task, module, examples, target)
     return [step() for _ in range(STEPS)]
 
 
-def torch_step(tool, row, task, folder):
+def make_torch_step(tool, row, task, folder):
     import numpy as np
     import torch
     torch.set_num_threads(task["threads"])
-    module, inputs = build(row, task["batch"])
+    module, inputs = build_module(row, task["batch"])
     with np.load(os.path.join(folder, "batch.npz")) as file:
         examples, target = [torch.from_numpy(file[name]) for name in inputs], torch.from_numpy(file["target"])
     if tool == "torch-cl":
         module = module.to(memory_format=torch.channels_last)
         examples = [x.to(memory_format=torch.channels_last) if x.ndim == 4 else x for x in examples]
-    return stepper(task, module, examples, target, torch.compile if tool == "torch.compile" else None)
+    return make_training_step(task, module, examples, target, torch.compile if tool == "torch.compile" else None)
 
 
-def dlc_step(task, folder):
+def make_dlc_step(task, folder):
     import numpy as np
     import worker
     run, results = worker.dlc(os.path.join(folder, "model.dlcx"), task["threads"], dict(np.load(os.path.join(folder, "batch.npz"))))
@@ -191,47 +191,47 @@ def dlc_step(task, folder):
     return step
 
 
-def too_long(*_):
+def exit_on_timeout(*_):
     sys.exit("longer than two minutes")
 
 
-def work(tool, folder):
+def run_worker(tool, folder):
     """Measures one tool in this process: serves requests with the protocol of worker.py. The first line has the first losses."""
     import worker
     with open(os.path.join(folder, "task.json")) as file:
         task = json.load(file)
     row = task["row"]
     if tool == "prepare":
-        return zoo.write(os.path.join(folder, "task.json"), prepare(row, task, folder))
+        return zoo.write_result(os.path.join(folder, "task.json"), prepare_task(row, task, folder))
     if tool != "dlc":
         importlib.import_module("listing" if row["source"] == "own" else row["source"])
     if tool == "torch.compile":
-        signal.signal(signal.SIGALRM, too_long)
+        signal.signal(signal.SIGALRM, exit_on_timeout)
         signal.alarm(120)
     before, start = worker.peak_mib(), time.perf_counter()
     if tool == "dlc":
-        step = dlc_step(task, folder)
+        step = make_dlc_step(task, folder)
     else:
-        step = torch_step(tool, row, task, folder)
+        step = make_torch_step(tool, row, task, folder)
         start = time.perf_counter()  # the time to create the module is not counted, because it already exists
     losses = [step()]
     ready = time.perf_counter() - start
     losses += [step() for _ in range(STEPS - 1)]
     signal.alarm(0)
     print(json.dumps({"losses": losses, "ready_s": ready, "before_mib": before, "peak_mib": worker.peak_mib()}), flush=True)
-    worker.serve(step)
+    worker.serve_requests(step)
 
 
 # The functions below run in the controlling process.
 
 def measure(row, o):
-    task = {"row": row, "batch": o.batch or batch_of(row), "threads": o.threads, "optimizer": o.optimizer}
+    task = {"row": row, "batch": o.batch or choose_batch_size(row), "threads": o.threads, "optimizer": o.optimizer}
     folder, workers = tempfile.mkdtemp(prefix="dlc-zoo-train-"), []
     at = lambda name: os.path.join(folder, name)
     command = lambda tool: [sys.executable, __file__, "--work", tool, folder]
     result = {"name": row["name"], "batch": task["batch"], "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
     try:
-        zoo.write(at("task.json"), task)
+        zoo.write_result(at("task.json"), task)
         prepared = subprocess.run(command("prepare"), capture_output=True, text=True, timeout=1200, env=dict(os.environ, OMP_NUM_THREADS=str(o.threads)))
         if prepared.returncode:
             raise RuntimeError((prepared.stderr.strip().splitlines() or [f"status {prepared.returncode}"])[-1])
@@ -259,7 +259,7 @@ def measure(row, o):
             result["refused"] = "run: " + dlc.error
             return result
         wanted = torch.about["losses"]
-        result["error"], result["moved"] = apart(dlc.about["losses"], wanted), apart(wanted[-1:], wanted[:1])
+        result["error"], result["moved"] = max_relative_difference(dlc.about["losses"], wanted), max_relative_difference(wanted[-1:], wanted[:1])
         for _ in range(o.rounds):
             for each in workers:
                 if not each.error:
@@ -272,11 +272,11 @@ def measure(row, o):
                                           "losses": each.about["losses"],
                                           "ready_s": each.about["ready_s"] + (result["compile_s"] if each is dlc else 0),
                                           "memory_mib": max(each.peak, each.about["peak_mib"]) - each.about["before_mib"]}
-        zoo.rate(result)
+        zoo.compute_ratio(result)
         for each in workers:
             each.close()
         if result["ratio"] < 1:
-            result["blame"] = zoo.blame(at("model.dlcx"), o.threads)
+            result["blame"] = zoo.find_slowest_commands(at("model.dlcx"), o.threads)
     finally:
         for each in workers:
             each.close()
@@ -299,7 +299,7 @@ def line(r):
 
 
 def report(o):
-    results = zoo.results_in(o.results)
+    results = zoo.read_results(o.results)
     for threads in sorted({r["threads"] for r in results}):
         some = [r for r in results if r["threads"] == threads]
         left_out, refused = ([r for r in some if key in r] for key in ("left_out", "refused"))
@@ -309,10 +309,10 @@ def report(o):
         for r in left_out + refused:
             print("  " + line(r))
         if timed:
-            zoo.distribution(timed)
+            zoo.print_distribution(timed)
         for r in timed:
             print("  " + line(r))
-            zoo.show_blame(r, o.blame)
+            zoo.print_slowest_commands(r, o.blame)
 
 
 def measure_each(rows, o, name_of, measure, line):
@@ -332,7 +332,7 @@ def measure_each(rows, o, name_of, measure, line):
             print(f"{row['name']}: {type(error).__name__}: {error}", flush=True)
             continue
         measured += "left_out" not in result
-        zoo.write(path, result)
+        zoo.write_result(path, result)
         print(line(result), flush=True)
 
 
@@ -354,11 +354,11 @@ def main():
     a.add_argument("--work", nargs=2, help=argparse.SUPPRESS)
     o = a.parse_args()
     if o.work:
-        return work(*o.work)
+        return run_worker(*o.work)
     os.makedirs(o.results, exist_ok=True)
     if o.report:
         return report(o)
-    measure_each(rows(), o, lambda row: f"{row['name']}-t{o.threads}", measure, line)
+    measure_each(list_rows(), o, lambda row: f"{row['name']}-t{o.threads}", measure, line)
 
 
 if __name__ == "__main__":

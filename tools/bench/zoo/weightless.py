@@ -10,7 +10,7 @@ from onnx import numpy_helper
 KEPT = 32  # number of elements up to which tensors are stored unchanged
 
 
-def tensors(graph):
+def iterate_tensors(graph):
     """Yields all stored tensors of an ONNX graph: initializers and constants, including those of subgraphs."""
     yield from graph.initializer
     for node in graph.node:
@@ -18,12 +18,12 @@ def tensors(graph):
             if attribute.HasField("t"):
                 yield attribute.t
             if attribute.HasField("g"):
-                yield from tensors(attribute.g)
+                yield from iterate_tensors(attribute.g)
 
 
-def write(model, path, kept=KEPT):
+def write_without_weights(model, path, kept=KEPT):
     """Removes the weights and the source locations of nodes, and writes the compressed model to `path`. Returns the number of bytes."""
-    for tensor in tensors(model.graph):
+    for tensor in iterate_tensors(model.graph):
         if tensor.data_type not in (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE):
             continue
         values = numpy_helper.to_array(tensor)
@@ -53,7 +53,7 @@ def read(path):
     """Reads a model and generates its weights. They depend only on the name of the tensor, so they are the same on every machine."""
     with lzma.open(path) as file:
         model = onnx.load_model_from_string(file.read())
-    for index, tensor in enumerate(tensors(model.graph)):
+    for index, tensor in enumerate(iterate_tensors(model.graph)):
         if not tensor.doc_string.startswith("normal "):
             continue
         mean, deviation = map(float, tensor.doc_string.split()[1:])
@@ -64,7 +64,7 @@ def read(path):
     return model
 
 
-def inputs(model, seed=0):
+def random_inputs(model, seed=0):
     """Returns random inputs by name: floats from a normal distribution, and integers below a bound.
     The bound is in the input's doc string (`below N`), otherwise it is 1,000."""
     rng, made = np.random.default_rng(seed), {}

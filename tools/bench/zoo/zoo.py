@@ -32,7 +32,7 @@ import drawn
 PEERS = ["onnxruntime", "openvino"]
 
 
-def differences(found, wanted):
+def max_relative_difference(found, wanted):
     """Returns the largest difference relative to the largest element of the output, or infinity if shapes or integers differ."""
     import numpy as np
     if len(found) != len(wanted):
@@ -52,7 +52,7 @@ def differences(found, wanted):
     return worst
 
 
-def outputs(worker, folder):
+def get_worker_outputs(worker, folder):
     import numpy as np
     path = os.path.join(folder, worker.tool + ".npz")
     worker.ask(outputs=path)
@@ -62,10 +62,10 @@ def outputs(worker, folder):
         return [file[f"arr_{i}"] for i in range(len(file.files))]
 
 
-def watched(program, threads, repeat):
+def inspect_program(program, threads, repeat):
     """Returns the machine's limits, the output of `dlc inspect`, and the commands with their times and the times that they would take at the limits."""
-    limit = common.limits(threads)
-    about = json.loads(common.tool("dlc", "inspect", program, "--repeat", str(repeat), "--threads", str(threads), "--json"))
+    limit = common.measure_limits(threads)
+    about = json.loads(common.run_tool("dlc", "inspect", program, "--repeat", str(repeat), "--threads", str(threads), "--json"))
     found = []
     for c in about["commands"]:
         if c["op"] in ("loop", "if") or not c.get("us"):
@@ -77,14 +77,14 @@ def watched(program, threads, repeat):
     return limit, about, found
 
 
-def blame(program, threads):
+def find_slowest_commands(program, threads):
     """Returns the eight commands that lose the most time relative to the limits of the machine."""
-    limit, about, found = watched(program, threads, repeat=7)
+    limit, about, found = inspect_program(program, threads, repeat=7)
     found.sort(key=lambda c: c["floor_us"] - c["us"])
     return {"limits": limit, "between_us": about["watched_us"] - sum(c["us"] for c in found), "run_us": about["run_us"], "commands": found[:8]}
 
 
-def rate(result):
+def compute_ratio(result):
     """Stores the best peer in the result, and the ratio of its times to dlc's."""
     tools = result["tools"]
     times = {t: r["median_ms"] for t, r in tools.items() if t != "dlc" and "median_ms" in r}
@@ -94,13 +94,13 @@ def rate(result):
         result["ratio"], *result["interval"] = common.median_interval([p / d for p, d in zip(tools[best]["rounds_ms"], tools["dlc"]["rounds_ms"])])
 
 
-def write(path, result):
+def write_result(path, result):
     with open(path + ".part", "w") as file:
         json.dump(result, file, indent=1)
     os.rename(path + ".part", path)
 
 
-def results_in(folder):
+def read_results(folder):
     results = []
     for name in sorted(os.listdir(folder)):
         if name.endswith(".json"):
@@ -119,9 +119,9 @@ def measure(name, batch, o):
     worker = lambda tool, file: common.Worker(
         tool, [sys.executable, os.path.join(os.path.dirname(HERE), "worker.py"), tool, file, str(o.threads), at("inputs.npz")], o.threads)
     try:
-        model = weightless.read(drawn.path_of(name, batch))
+        model = weightless.read(drawn.graph_path(name, batch))
         onnx.save(model, at("model.onnx"))
-        np.savez(at("inputs.npz"), **weightless.inputs(model))
+        np.savez(at("inputs.npz"), **weightless.random_inputs(model))
         result["nodes"] = len(model.graph.node)
         del model
         start = time.perf_counter()
@@ -144,13 +144,13 @@ def measure(name, batch, o):
             return result
         peers = [each for each in workers[1:] if not each.error]
         if peers:
-            found, wanted = outputs(dlc, folder), outputs(peers[0], folder)
-            result["error"] = differences(found, wanted)
+            found, wanted = get_worker_outputs(dlc, folder), get_worker_outputs(peers[0], folder)
+            result["error"] = max_relative_difference(found, wanted)
             if result["error"] > 1e-3:
                 plain = worker("onnxruntime-plain", at("model.onnx"))
                 try:
-                    other = outputs(plain, folder)
-                    result["spread"], result["error_plain"] = differences(other, wanted), differences(found, other)
+                    other = get_worker_outputs(plain, folder)
+                    result["spread"], result["error_plain"] = max_relative_difference(other, wanted), max_relative_difference(found, other)
                 except RuntimeError as error:
                     result["plain"] = str(error)
                 plain.close()
@@ -167,11 +167,11 @@ def measure(name, batch, o):
         result["compile_s"], result["load_s"] = compiled, dlc.about["ready_s"]
         if ran.returncode == 0:
             result["at_once_mib"] = json.loads(ran.stdout)["peak_mib"]
-        rate(result)
+        compute_ratio(result)
         if result.get("ratio", 1) < 1:
             for each in workers:
                 each.close()
-            result["blame"] = blame(at("model.dlcx"), o.threads)
+            result["blame"] = find_slowest_commands(at("model.dlcx"), o.threads)
     finally:
         for each in workers:
             each.close()
@@ -202,37 +202,37 @@ def line(r):
     return text + (f"  differs by {r.get('error', 0):.1e}" if "ratio" in r and not is_right(r) else "")
 
 
-def part_of_peer(r, key):
+def ratio_to_best_peer(r, key):
     return r["tools"]["dlc"][key] / min(about[key] for tool, about in r["tools"].items() if tool != "dlc" and key in about)
 
 
-def distribution(timed, parts_of=(("ready_s", "time to a first result"), ("memory_mib", "memory"))):
+def print_distribution(timed, parts_of=(("ready_s", "time to a first result"), ("memory_mib", "memory"))):
     """Prints the distribution of the ratios of networks. `timed` is sorted by ratio."""
     ratios = [r["ratio"] for r in timed]
     print(f"  ratio to the better peer: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, median {statistics.median(ratios):.2f}, least {ratios[0]:.2f}; "
           f"at least 1.0: {sum(x >= 1 for x in ratios)}, at least 0.9: {sum(x >= 0.9 for x in ratios)} of {len(ratios)}")
     for key, text in parts_of:
-        parts = [part_of_peer(r, key) for r in timed]
+        parts = [ratio_to_best_peer(r, key) for r in timed]
         print(f"  {text}, of the better peer's: median {statistics.median(parts):.2f}, nine in ten within {sorted(parts)[math.ceil(0.9 * len(parts)) - 1]:.2f}")
 
 
-def for_tables(r):
+def to_table_format(r):
     """Returns a network's result in the format of tools/bench/tables.py."""
     kept = {key: r[key] for key in ("name", "batch", "threads", "refused", "best", "ratio", "interval") if key in r}
     if is_invalid(r):
         kept["invalid"] = True
     if "ratio" in r:
-        kept.update(dlc_ms=r["tools"]["dlc"]["median_ms"], right=is_right(r), ready=part_of_peer(r, "ready_s"), memory=part_of_peer(r, "memory_mib"))
+        kept.update(dlc_ms=r["tools"]["dlc"]["median_ms"], right=is_right(r), ready=ratio_to_best_peer(r, "ready_s"), memory=ratio_to_best_peer(r, "memory_mib"))
     return kept
 
 
-def show_blame(r, count):
+def print_slowest_commands(r, count):
     for c in r.get("blame", {}).get("commands", [])[:count]:
         print(f"      {c['us'] / 1e3:8.2f} ms, {100 * c['part']:3.0f} %, {c['us'] / max(c['floor_us'], 1e-3):6.1f} times the limit: {c['implementation']}  {c['name'][-90:]}")
 
 
 def report(o):
-    results = results_in(o.results)
+    results = read_results(o.results)
     groups = sorted({(r["batch"], r["threads"]) for r in results})
     for batch, threads in groups:
         some = [r for r in results if (r["batch"], r["threads"]) == (batch, threads)]
@@ -243,17 +243,17 @@ def report(o):
         for r in refused + invalid:
             print("  " + line(r))
         if timed:
-            distribution(timed)
+            print_distribution(timed)
         for r in timed:
             print("  " + line(r))
-            show_blame(r, o.blame)
+            print_slowest_commands(r, o.blame)
     if o.json:
         with open(o.json, "w") as file:
             json.dump({"machine": common.cpu_name(), "when": max(r["when"] for r in results), "command": "tools/bench/zoo/zoo.py",
-                       "networks": [for_tables(r) for r in results]}, file, indent=1)
+                       "networks": [to_table_format(r) for r in results]}, file, indent=1)
 
 
-def parser(about, rounds, results):
+def make_option_parser(about, rounds, results):
     """Returns the option parser of scripts that measure the exported graphs of the zoo."""
     a = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--networks", default="")
@@ -270,7 +270,7 @@ def parser(about, rounds, results):
 
 def measure_each(o, measure, line):
     """Measures the graphs that `o` selects, and writes a result file for each."""
-    wanted = [(name, batch) for name, batch in drawn.graphs() if o.batch in (0, batch) and (not o.networks or name in o.networks.split(","))]
+    wanted = [(name, batch) for name, batch in drawn.list_graphs() if o.batch in (0, batch) and (not o.networks or name in o.networks.split(","))]
     random.Random(5).shuffle(wanted)
     for name, batch in wanted[:o.sample]:
         path = os.path.join(o.results, f"{name}-b{batch}-t{o.threads}.json")
@@ -281,13 +281,13 @@ def measure_each(o, measure, line):
         except Exception as error:  # an error of the measurement itself, which is not recorded
             print(f"{name}: {type(error).__name__}: {error}", flush=True)
             continue
-        write(path, result)
+        write_result(path, result)
         print(line(result), flush=True)
 
 
 def main():
     common.use_bench_python()
-    a = parser(__doc__, rounds=9, results="results")
+    a = make_option_parser(__doc__, rounds=9, results="results")
     a.add_argument("--seconds", type=float, default=0.15, help="seconds for which each tool is timed in each round")
     a.add_argument("--blame", type=int, default=3, help="number of commands to print for each network that is slower than with another tool")
     o = a.parse_args()

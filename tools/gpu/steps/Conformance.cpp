@@ -15,40 +15,40 @@ std::string filterOf(const std::string &name) { return name.substr(0, name.find(
 constexpr size_t kMessage = 400, kFailures = 400;
 
 /// One configuration of the conformance suite, split into slices of test cases.
-struct Part {
+struct SuiteConfig {
   std::string name;
   std::vector<std::string> arguments;
   std::map<std::string, std::string> environment;
   int slices;
 };
 
-class Suite {
+class ConformanceSuite {
 public:
-  explicit Suite(const Settings &settings)
+  explicit ConformanceSuite(const Settings &settings)
       : settings(settings), store(settings, "conformance.json"),
-        atOnce(std::clamp(processors(), 1, 16)),
+        atOnce(std::clamp(countAvailableCpus(), 1, 16)),
         pool(atOnce, settings.deadline - 5, settings.folder()) {
     store["what"] = "slices of the conformance suite, K of N; failures with their messages; "
                     "'alone': result of the case in a separate process";
   }
 
-  void run(std::vector<Part> given) {
+  void run(std::vector<SuiteConfig> given) {
     parts = std::move(given);
     for (size_t i = 0; i < parts.size(); ++i)
       for (int k = 0; k < count(parts[i]); ++k)
         if (settings.again || !isDone(parts[i], parts[i].slices, k))
           pool.add(slice(i, parts[i].slices, k));
-    pool.run([&](const Job &job, const Outcome &outcome) { take(job, outcome); });
-    for (const Part &part : parts)
+    pool.run([&](const Job &job, const JobOutcome &outcome) { take(job, outcome); });
+    for (const SuiteConfig &part : parts)
       sum(part);
     alone();
-    for (const Part &part : parts)
+    for (const SuiteConfig &part : parts)
       store.finish(part.name, pool.left());
   }
 
 private:
   /// Returns the number of slices to run: all, or only the first two in the short form of the kit.
-  int count(const Part &part) const {
+  int count(const SuiteConfig &part) const {
     return settings.small ? std::min(part.slices, 2) : part.slices;
   }
 
@@ -56,7 +56,7 @@ private:
     return std::to_string(k) + "/" + std::to_string(slices);
   }
 
-  bool isDone(const Part &part, int slices, int k) const {
+  bool isDone(const SuiteConfig &part, int slices, int k) const {
     return store.has(part.name, keyOf(slices, k));
   }
 
@@ -79,13 +79,13 @@ private:
     return job;
   }
 
-  void take(const Job &job, const Outcome &outcome) {
+  void take(const Job &job, const JobOutcome &outcome) {
     auto [number, slices, k] = slicesOf.at(job.key);
-    const Part &part = parts[number];
-    bool isEnded = outcome.good() || outcome.end == Outcome::End::Failed;
+    const SuiteConfig &part = parts[number];
+    bool isEnded = outcome.good() || outcome.end == JobOutcome::End::Failed;
     int passed = 0, failed = 0;
     bool told = false;
-    for (const std::string &line : linesOf(outcome.out)) {
+    for (const std::string &line : splitLines(outcome.out)) {
       if (line.rfind("FAIL ", 0) == 0)
         failure(part, line.substr(5));
       told |= std::sscanf(line.c_str(), "conformance: %d passed, %d failed", &passed, &failed) == 2;
@@ -96,7 +96,7 @@ private:
       json["passed"] = passed;
       json["failed"] = failed;
     } else {
-      json["said"] = endOf(outcome.err, 600);
+      json["said"] = truncateStart(outcome.err, 600);
       // A slice that crashed or hung has no results, so it is split into four smaller slices,
       // unless it is already one of 8000 or more.
       if (!isEnded && slices < 8000) {
@@ -109,20 +109,20 @@ private:
   }
 
   /// Records a failed test case, given as "name: reason".
-  void failure(const Part &part, const std::string &text) {
+  void failure(const SuiteConfig &part, const std::string &text) {
     size_t colon = text.find(": ");
     std::string name = text.substr(0, colon), key = part.name + " " + name;
     if (colon == std::string::npos ||
         store.whole().value("failures", Json::object()).size() >= kFailures)
       return;
     if (settings.again || !store.has("failures", key))
-      store.put("failures", key, {{"message", startOf(text.substr(colon + 2), kMessage)}});
+      store.put("failures", key, {{"message", truncateEnd(text.substr(colon + 2), kMessage)}});
   }
 
-  void sum(const Part &part) {
+  void sum(const SuiteConfig &part) {
     int passed = 0, failed = 0, lost = 0;
     double seconds = 0;
-    for (const auto &[key, slice] : entriesOf(store.whole(), part.name)) {
+    for (const auto &[key, slice] : getEntries(store.whole(), part.name)) {
       passed += slice.value("passed", 0);
       failed += slice.value("failed", 0);
       lost += !slice.contains("passed");
@@ -141,7 +141,7 @@ private:
   void alone() {
     std::set<std::string> families;
     std::vector<std::pair<std::string, Json>> failures;
-    for (const auto &[key, failure] : entriesOf(store.whole(), "failures"))
+    for (const auto &[key, failure] : getEntries(store.whole(), "failures"))
       failures.push_back({key, failure});
     // Sorts one failed test case of each operation to the front, because the number of cases that
     // are run again is limited.
@@ -149,11 +149,11 @@ private:
       return families.insert(each.first.substr(0, each.first.find('/'))).second;
     });
     size_t most = settings.small ? 2 : 80;
-    Pool single(atOnce, settings.deadline - 3, settings.folder());
+    ProcessPool single(atOnce, settings.deadline - 3, settings.folder());
     for (const auto &[key, failure] : failures) {
       std::string name = key.substr(key.find(' ') + 1), part = key.substr(0, key.find(' '));
       auto of = std::find_if(parts.begin(), parts.end(),
-                             [&](const Part &each) { return each.name == part; });
+                             [&](const SuiteConfig &each) { return each.name == part; });
       if (failure.contains("alone") || of == parts.end() || most == 0)
         continue;
       --most;
@@ -171,23 +171,23 @@ private:
       job.limit = 40;
       single.add(job);
     }
-    single.run([&](const Job &job, const Outcome &outcome) {
+    single.run([&](const Job &job, const JobOutcome &outcome) {
       std::string name = job.key.substr(job.key.find(' ') + 1), message;
-      for (const std::string &line : linesOf(outcome.out))
+      for (const std::string &line : splitLines(outcome.out))
         if (line.rfind("FAIL " + name + ": ", 0) == 0)
-          message = startOf(line.substr(name.size() + 7), kMessage);
+          message = truncateEnd(line.substr(name.size() + 7), kMessage);
       Json json = store.whole().at("failures").at(job.key);
-      bool isEnded = outcome.good() || outcome.end == Outcome::End::Failed;
+      bool isEnded = outcome.good() || outcome.end == JobOutcome::End::Failed;
       json["alone"] = !isEnded ? nameOf(outcome.end) : message.empty() ? "passed" : message;
       store.put("failures", job.key, json);
     });
   }
 
   const Settings &settings;
-  Store store;
+  ResultStore store;
   int atOnce;
-  Pool pool;
-  std::vector<Part> parts;
+  ProcessPool pool;
+  std::vector<SuiteConfig> parts;
   struct Slice {
     size_t part;
     int slices, k;
@@ -197,15 +197,16 @@ private:
 
 } // namespace
 
-void conformanceStep(const Settings &settings) {
-  Suite(settings).run({{"generated", {}, withoutLibraries(), settings.small ? 800 : 64}});
+void runConformanceStep(const Settings &settings) {
+  ConformanceSuite(settings).run(
+      {{"generated", {}, disableLibrariesEnvironment(), settings.small ? 800 : 64}});
 }
 
-void librariesStep(const Settings &settings) {
+void runLibrariesStep(const Settings &settings) {
   bool small = settings.small;
-  std::vector<Part> parts;
+  std::vector<SuiteConfig> parts;
   auto isThere = [](const char *name) {
-    std::string path = variable(name);
+    std::string path = getEnvironment(name);
     return !path.empty() && path != "/none";
   };
   if (isThere("DLC_CUDA_CUBLASLT"))
@@ -217,12 +218,12 @@ void librariesStep(const Settings &settings) {
   if (!parts.empty() && !small)
     parts.push_back({"chosen", {"--filter", "matmul/,conv,attention"}, {}, 24});
   if (parts.empty()) {
-    Store store(settings, "conformance.json");
+    ResultStore store(settings, "conformance.json");
     store["libraries_skipped"] = "neither cuBLASLt nor cuDNN was found here";
     store.finish("libraries", 0);
     return;
   }
-  Suite(settings).run(parts);
+  ConformanceSuite(settings).run(parts);
 }
 
 } // namespace dlc::gpu

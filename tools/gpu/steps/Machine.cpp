@@ -6,26 +6,26 @@
 namespace dlc::gpu {
 namespace {
 
-class Machine {
+class MachineMeasurements {
 public:
-  explicit Machine(const Settings &settings)
+  explicit MachineMeasurements(const Settings &settings)
       : settings(settings), store(settings, "machine.json") {}
 
   void run() {
-    store["kit"] = variable("KIT_ID");
-    store["processors"] = processors();
+    store["kit"] = getEnvironment("KIT_ID");
+    store["processors"] = countAvailableCpus();
     for (const char *name : {"DLC_CUDA_DRIVER", "DLC_CUDA_NVRTC", "DLC_CUDA_CUBLASLT",
                              "DLC_CUDA_CUDNN", "KIT_NVIDIA_SMI", "KIT_SANITIZER", "KIT_PYTHON"})
-      store["found"][name] = variable(name);
+      store["found"][name] = getEnvironment(name);
     store["found"]["system"] = said({"uname", "-srm"});
     smi("before");
     // Runs `dlc devices` with the library search path of the user, and then with the libraries that
     // the kit found.
-    devices("devices", {{"DLC_CUDA_DRIVER", variable("KIT_OWN_DRIVER")},
-                        {"DLC_CUDA_NVRTC", variable("KIT_OWN_NVRTC")},
+    devices("devices", {{"DLC_CUDA_DRIVER", getEnvironment("KIT_OWN_DRIVER")},
+                        {"DLC_CUDA_NVRTC", getEnvironment("KIT_OWN_NVRTC")},
                         {"DLC_CUDA_CUBLASLT", ""},
                         {"DLC_CUDA_CUDNN", ""},
-                        {"LD_LIBRARY_PATH", variable("KIT_OWN_LIBRARIES")}});
+                        {"LD_LIBRARY_PATH", getEnvironment("KIT_OWN_LIBRARIES")}});
     devices("devices_as_found", {});
     work("open", {});
     // The measurements that the others depend on are run first.
@@ -40,7 +40,8 @@ public:
         continue;
       std::vector<std::string> arguments = {"--precision",         precision,  "--size",
                                             small ? "64" : "8192", "--rounds", small ? "1" : "15"};
-      work("product", arguments, withoutLibraries(), std::string("product ") + precision);
+      work("product", arguments, disableLibrariesEnvironment(),
+           std::string("product ") + precision);
       arguments.push_back("--tune");
       if (hasLibraries())
         work("product", arguments, {}, std::string("product ") + precision + ", tuned");
@@ -52,14 +53,14 @@ public:
 
 private:
   std::string said(const std::vector<std::string> &command) {
-    Outcome outcome = runOne({"", command, 20}, settings.deadline, settings.folder());
-    return endOf(outcome.out + (outcome.good() ? "" : outcome.err), 4000);
+    JobOutcome outcome = runJob({"", command, 20}, settings.deadline, settings.folder());
+    return truncateStart(outcome.out + (outcome.good() ? "" : outcome.err), 4000);
   }
 
   /// Stores the output of nvidia-smi. Each field is queried separately, because some versions of
   /// nvidia-smi do not support all fields.
   void smi(const char *when) {
-    std::string program = variable("KIT_NVIDIA_SMI");
+    std::string program = getEnvironment("KIT_NVIDIA_SMI");
     if (program.empty()) {
       store["nvidia-smi"] = "not found";
       return;
@@ -76,9 +77,9 @@ private:
   }
 
   void devices(const char *key, const std::map<std::string, std::string> &environment) {
-    Outcome outcome = runOne({key, {settings.program("dlc"), "devices"}, 40, environment},
-                             settings.deadline, settings.folder());
-    store[key] = linesOf(endOf(outcome.out + outcome.err, 8000));
+    JobOutcome outcome = runJob({key, {settings.program("dlc"), "devices"}, 40, environment},
+                                settings.deadline, settings.folder());
+    store[key] = splitLines(truncateStart(outcome.out + outcome.err, 8000));
     store.write();
   }
 
@@ -91,8 +92,8 @@ private:
     job.command.insert(job.command.end(), arguments.begin(), arguments.end());
     job.command.insert(job.command.end(),
                        {"--device", settings.device, "--folder", settings.folder()});
-    Outcome outcome = runOne(job, settings.deadline - 5, settings.folder());
-    if (outcome.end == Outcome::End::Cut)
+    JobOutcome outcome = runJob(job, settings.deadline - 5, settings.folder());
+    if (outcome.end == JobOutcome::End::Cut)
       ++left;
     else
       store.put("cases", key, jsonOf(outcome));
@@ -117,12 +118,12 @@ private:
   }
 
   const Settings &settings;
-  Store store;
+  ResultStore store;
   size_t left = 0;
 };
 
 } // namespace
 
-void machineStep(const Settings &settings) { Machine(settings).run(); }
+void runMachineStep(const Settings &settings) { MachineMeasurements(settings).run(); }
 
 } // namespace dlc::gpu

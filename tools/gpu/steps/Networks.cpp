@@ -5,7 +5,7 @@
 
 namespace dlc::gpu {
 
-std::vector<Network> networksOf(const Settings &settings) {
+std::vector<Network> selectNetworks(const Settings &settings) {
   if (settings.small)
     return {{"alexnet-r", 2}, {"fcn-r", 2, false}};
   return {{"resnet-50", 64},  {"bert", 32},   {"lstm", 128},      {"vit", 32},
@@ -13,7 +13,7 @@ std::vector<Network> networksOf(const Settings &settings) {
           {"alexnet-r", 128}, {"fcn-r", 1024}};
 }
 
-std::vector<std::string> precisionsOf(const Settings &settings, const Network &network) {
+std::vector<std::string> selectPrecisions(const Settings &settings, const Network &network) {
   if (!settings.small)
     return {"f32", "tf32", "bf16"};
   // The short form skips bf16 for fcn-r, because an emulated GPU takes half a minute for its large
@@ -23,24 +23,24 @@ std::vector<std::string> precisionsOf(const Settings &settings, const Network &n
   return {"f32", "bf16"};
 }
 
-std::vector<Config> configsOf(const Settings &settings,
-                              const std::vector<std::string> &precisions) {
-  std::vector<Config> configs;
+std::vector<MeasuredConfig> configsOf(const Settings &settings,
+                                      const std::vector<std::string> &precisions) {
+  std::vector<MeasuredConfig> configs;
   for (const std::string &precision : precisions)
     for (const char *mode : {"training", "inference"})
-      for (const Network &network : networksOf(settings))
+      for (const Network &network : selectNetworks(settings))
         if (network.trains || mode == std::string("inference"))
           configs.push_back({network, mode, precision});
   return configs;
 }
 
-std::map<std::string, std::string> withoutLibraries() {
+std::map<std::string, std::string> disableLibrariesEnvironment() {
   return {{"DLC_CUDA_CUBLASLT", "/none"}, {"DLC_CUDA_CUDNN", "/none"}};
 }
 
 bool hasLibraries() {
   auto isThere = [](const char *name) {
-    std::string path = variable(name);
+    std::string path = getEnvironment(name);
     return !path.empty() && path != "/none";
   };
   return isThere("DLC_CUDA_CUBLASLT") || isThere("DLC_CUDA_CUDNN");
@@ -48,28 +48,28 @@ bool hasLibraries() {
 
 namespace {
 
-class Comparison {
+class NetworkComparison {
 public:
-  explicit Comparison(const Settings &settings)
+  explicit NetworkComparison(const Settings &settings)
       : settings(settings), store(settings, "networks.json"),
-        atOnce(settings.small ? 2 : std::clamp(processors() / 4, 1, 6)),
+        atOnce(settings.small ? 2 : std::clamp(countAvailableCpus() / 4, 1, 6)),
         pool(atOnce, settings.deadline - 5, settings.folder()) {}
 
   void run() {
     store["what"] =
         "inference and training of the benchmark networks on the device, compared with the CPU in "
         "f32; 'again': result with generated kernels only, and without graphs";
-    for (const Network &network : networksOf(settings))
+    for (const Network &network : selectNetworks(settings))
       for (const char *mode : {"inference", "training"})
         if ((network.trains || mode == std::string("inference")) && isWanted(network, mode))
           pool.add(job("reference", {network, mode, ""}, settings.small ? 60 : 150));
-    pool.run([&](const Job &job, const Outcome &outcome) { take(job, outcome); });
+    pool.run([&](const Job &job, const JobOutcome &outcome) { take(job, outcome); });
     store.finish("cases", pool.left() + waiting.size());
   }
 
 private:
   /// Creates a measurement job with the key "WHAT CONFIG", from which take() recovers both parts.
-  Job job(const std::string &what, const Config &config, double limit) {
+  Job job(const std::string &what, const MeasuredConfig &config, double limit) {
     Job job;
     job.key = what + " " + config.key();
     job.command = {settings.program("dlc-gpu-work"), what == "reference" ? what : "compare"};
@@ -83,7 +83,7 @@ private:
       job.command.insert(job.command.end(), {"--device", settings.device});
     job.shares = true;
     if (what == "generated")
-      job.environment.merge(withoutLibraries());
+      job.environment.merge(disableLibrariesEnvironment());
     if (what == "plain")
       job.environment["DLC_PLAIN_LAUNCHES"] = "1";
     job.limit = limit;
@@ -92,19 +92,19 @@ private:
   }
 
   bool isWanted(const Network &network, const char *mode) {
-    for (const std::string &precision : precisionsOf(settings, network))
-      if (settings.again || !store.has("cases", Config{network, mode, precision}.key()))
+    for (const std::string &precision : selectPrecisions(settings, network))
+      if (settings.again || !store.has("cases", MeasuredConfig{network, mode, precision}.key()))
         return true;
     return false;
   }
 
-  void take(const Job &done, const Outcome &outcome) {
+  void take(const Job &done, const JobOutcome &outcome) {
     std::string what = done.key.substr(0, done.key.find(' '));
-    Config config = configs[done.key];
+    MeasuredConfig config = configs[done.key];
     if (what == "reference") {
       store.put("processor", config.network.name + "/" + config.mode, jsonOf(outcome));
-      for (const std::string &precision : precisionsOf(settings, config.network)) {
-        Config next{config.network, config.mode, precision};
+      for (const std::string &precision : selectPrecisions(settings, config.network)) {
+        MeasuredConfig next{config.network, config.mode, precision};
         if (!settings.again && store.has("cases", next.key()))
           continue;
         Job compare = job("compare", next, settings.small ? 60 : 120);
@@ -135,15 +135,15 @@ private:
   }
 
   const Settings &settings;
-  Store store;
+  ResultStore store;
   int atOnce, asked = 0;
-  Pool pool;
-  std::map<std::string, Config> configs;
+  ProcessPool pool;
+  std::map<std::string, MeasuredConfig> configs;
   std::vector<std::string> waiting;
 };
 
 } // namespace
 
-void networksStep(const Settings &settings) { Comparison(settings).run(); }
+void runNetworksStep(const Settings &settings) { NetworkComparison(settings).run(); }
 
 } // namespace dlc::gpu

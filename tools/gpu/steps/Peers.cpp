@@ -6,11 +6,11 @@
 
 namespace dlc::gpu {
 
-void torchStep(const Settings &settings) {
-  std::string python = variable("KIT_PYTHON");
+void runTorchStep(const Settings &settings) {
+  std::string python = getEnvironment("KIT_PYTHON");
   if (python.empty()) {
-    Store store(settings, "torch.json");
-    store["skipped"] = "found no python3 with torch; searched: " + variable("KIT_PYTHONS");
+    ResultStore store(settings, "torch.json");
+    store["skipped"] = "found no python3 with torch; searched: " + getEnvironment("KIT_PYTHONS");
     store.finish("cases", 0);
     return;
   }
@@ -21,11 +21,11 @@ void torchStep(const Settings &settings) {
            "--device", settings.device, "--seconds", std::to_string(settings.left() - 12)},
           settings.left() - 6};
   // PyTorch runs with its own libraries; the script restores dlc's library path when it starts dlc.
-  job.environment = {{"LD_LIBRARY_PATH", variable("KIT_THEIR_LIBRARIES")},
-                     {"KIT_LIBRARIES", variable("LD_LIBRARY_PATH")}};
+  job.environment = {{"LD_LIBRARY_PATH", getEnvironment("KIT_THEIR_LIBRARIES")},
+                     {"KIT_LIBRARIES", getEnvironment("LD_LIBRARY_PATH")}};
   if (access(tunedCache(settings).c_str(), F_OK) == 0)
     job.environment["DLC_CACHE_DIR"] = tunedCache(settings);
-  for (const Network &network : networksOf(settings)) {
+  for (const Network &network : selectNetworks(settings)) {
     job.command.push_back("--network");
     job.command.push_back(network.name + ":" + std::to_string(network.batch) +
                           (network.trains ? "" : ":inference"));
@@ -34,13 +34,13 @@ void torchStep(const Settings &settings) {
     job.command.push_back("--small");
   if (settings.again)
     job.command.push_back("--again");
-  Outcome outcome = runOne(job, settings.deadline, settings.folder());
-  Store store(settings, "torch.json");
+  JobOutcome outcome = runJob(job, settings.deadline, settings.folder());
+  ResultStore store(settings, "torch.json");
   store["script"] = {{"status", nameOf(outcome.end)},
                      {"seconds", outcome.seconds},
-                     {"said", endOf(outcome.err, outcome.good() ? 500 : 4000)}};
+                     {"said", truncateStart(outcome.err, outcome.good() ? 500 : 4000)}};
   store["seconds"]["cases"] =
-      partOf(store.whole(), "seconds").value("cases", 0.0) + outcome.seconds;
+      getObject(store.whole(), "seconds").value("cases", 0.0) + outcome.seconds;
   store.forget("skipped");
   bool complete = store.whole().value("done", false);
   store.finish("cases", complete ? 0 : 1);
@@ -50,13 +50,13 @@ namespace {
 
 /// Parses the report of compute-sanitizer. Returns the first errors with their locations, and the
 /// number of errors.
-Json findingsOf(const Outcome &outcome) {
+Json parseSanitizerReport(const JobOutcome &outcome) {
   Json json = {{"status", nameOf(outcome.end)}, {"seconds", outcome.seconds}};
   std::string first;
   int lines = 0;
   bool told = false;
   long errors = 0;
-  for (const std::string &line : linesOf(outcome.out + "\n" + outcome.err)) {
+  for (const std::string &line : splitLines(outcome.out + "\n" + outcome.err)) {
     long here = 0;
     if (std::sscanf(line.c_str(), "========= ERROR SUMMARY: %ld error", &here) == 1 ||
         std::sscanf(line.c_str(), "========= RACECHECK SUMMARY: %ld hazard", &here) == 1) {
@@ -75,12 +75,12 @@ Json findingsOf(const Outcome &outcome) {
   if (told)
     json["errors"] = errors;
   if (!told || errors > 0)
-    json["said"] = startOf(first.empty() ? outcome.err : first, 2500);
+    json["said"] = truncateEnd(first.empty() ? outcome.err : first, 2500);
   if (told && errors > 0)
     json["status"] = "errors";
-  else if (told && outcome.end == Outcome::End::Failed)
+  else if (told && outcome.end == JobOutcome::End::Failed)
     json["status"] = "ok";
-  for (const std::string &line : linesOf(outcome.out))
+  for (const std::string &line : splitLines(outcome.out))
     if (line.rfind("conformance: ", 0) == 0)
       json["suite"] = line;
   return json;
@@ -88,9 +88,9 @@ Json findingsOf(const Outcome &outcome) {
 
 } // namespace
 
-void sanitizerStep(const Settings &settings) {
-  Store store(settings, "sanitizer.json");
-  std::string program = variable("KIT_SANITIZER");
+void runSanitizerStep(const Settings &settings) {
+  ResultStore store(settings, "sanitizer.json");
+  std::string program = getEnvironment("KIT_SANITIZER");
   if (program.empty()) {
     store["skipped"] = "compute-sanitizer was not found in $PATH or below /usr/local/cuda*";
     store.finish("cases", 0);
@@ -98,8 +98,8 @@ void sanitizerStep(const Settings &settings) {
   }
   store.forget("skipped");
   store["program"] = program;
-  int atOnce = std::clamp(processors() / 3, 1, 5);
-  Pool pool(atOnce, settings.deadline - 5, settings.folder());
+  int atOnce = std::clamp(countAvailableCpus() / 3, 1, 5);
+  ProcessPool pool(atOnce, settings.deadline - 5, settings.folder());
   auto add = [&](const std::string &tool, const std::string &key,
                  const std::vector<std::string> &arguments) {
     if (!settings.again && store.has("cases", tool + " " + key))
@@ -109,7 +109,7 @@ void sanitizerStep(const Settings &settings) {
     job.command = {program, "--tool", tool, "--target-processes", "all", "--print-limit", "8"};
     job.command.insert(job.command.end(), arguments.begin(), arguments.end());
     job.shares = true;
-    job.environment = withoutLibraries();
+    job.environment = disableLibrariesEnvironment();
     job.limit = 75;
     pool.add(job);
   };
@@ -123,7 +123,7 @@ void sanitizerStep(const Settings &settings) {
   Json conformance = readJson(settings.state + "/conformance.json");
   std::vector<std::string> failing;
   if (conformance.is_object())
-    for (const auto &[key, failure] : entriesOf(conformance, "failures"))
+    for (const auto &[key, failure] : getEntries(conformance, "failures"))
       if (key.rfind("generated ", 0) == 0 && failure.value("alone", "") != "passed")
         failing.push_back(key.substr(10, key.find(',') - 10));
   for (size_t i = 0; i < failing.size() && i < 6; ++i)
@@ -131,8 +131,8 @@ void sanitizerStep(const Settings &settings) {
   Json networks = readJson(settings.state + "/networks.json");
   int added = 0;
   if (networks.is_object())
-    for (const auto &[key, result] : entriesOf(networks, "cases"))
-      for (const Config &config : configsOf(settings, {"f32", "tf32", "bf16"}))
+    for (const auto &[key, result] : getEntries(networks, "cases"))
+      for (const MeasuredConfig &config : configsOf(settings, {"f32", "tf32", "bf16"}))
         if (config.key() == key && result.value("status", "") != "ok" && added++ < 2) {
           std::vector<std::string> all = {settings.program("dlc-gpu-work"), "compare"};
           std::vector<std::string> arguments = config.arguments();
@@ -149,8 +149,8 @@ void sanitizerStep(const Settings &settings) {
     if (k % 4 == 3)
       add("synccheck", std::to_string(k * 13) + "/320", suite(part));
   }
-  pool.run([&](const Job &job, const Outcome &outcome) {
-    store.put("cases", job.key, findingsOf(outcome));
+  pool.run([&](const Job &job, const JobOutcome &outcome) {
+    store.put("cases", job.key, parseSanitizerReport(outcome));
   });
   store.finish("cases", pool.left());
 }

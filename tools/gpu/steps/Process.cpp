@@ -22,7 +22,7 @@ volatile std::sig_atomic_t stopped = 0;
 /// its end.
 constexpr size_t kKept = 1 << 20;
 
-std::string readKept(const std::string &path) {
+std::string readTruncated(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream all;
   all << file.rdbuf();
@@ -32,7 +32,7 @@ std::string readKept(const std::string &path) {
   return text;
 }
 
-struct Running {
+struct RunningJob {
   Job job;
   std::string out, err;
   double start = 0;
@@ -44,7 +44,7 @@ struct Running {
 
 /// Restricts this process to the CPUs of its slot, because programs start as many threads as CPUs
 /// are available to them.
-void takeShare(int slot, int slots) {
+void restrictToCpuShare(int slot, int slots) {
   cpu_set_t all, own;
   CPU_ZERO(&own);
   if (slots < 2 || sched_getaffinity(0, sizeof all, &all) != 0)
@@ -62,12 +62,13 @@ void takeShare(int slot, int slots) {
   sched_setaffinity(0, sizeof own, &own);
 }
 
-pid_t start(const Job &job, const std::string &out, const std::string &err, int slot, int slots) {
+pid_t startProcess(const Job &job, const std::string &out, const std::string &err, int slot,
+                   int slots) {
   pid_t pid = fork();
   if (pid != 0)
     return pid;
   if (job.shares)
-    takeShare(slot, slots);
+    restrictToCpuShare(slot, slots);
   // The job gets its own process group, so that its child processes are killed together with it.
   setpgid(0, 0);
   int in = open("/dev/null", O_RDONLY), to = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644),
@@ -94,7 +95,7 @@ pid_t start(const Job &job, const std::string &out, const std::string &err, int 
 }
 
 /// Ends a job's process group: sends SIGTERM at the first call, and SIGKILL after 3 seconds.
-void end(pid_t pid, Running &running) {
+void end(pid_t pid, RunningJob &running) {
   double since = running.asked > 0 ? now() - running.asked : 0;
   if (running.asked == 0) {
     running.asked = now();
@@ -104,17 +105,17 @@ void end(pid_t pid, Running &running) {
   }
 }
 
-Outcome outcomeOf(const Running &running, int status) {
-  Outcome outcome;
+JobOutcome makeOutcome(const RunningJob &running, int status) {
+  JobOutcome outcome;
   outcome.seconds = now() - running.start;
   outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  outcome.end = running.cut           ? Outcome::End::Cut
-                : running.late        ? Outcome::End::Late
-                : WIFSIGNALED(status) ? Outcome::End::Crashed
-                : outcome.status      ? Outcome::End::Failed
-                                      : Outcome::End::Done;
-  outcome.out = readKept(running.out);
-  outcome.err = readKept(running.err);
+  outcome.end = running.cut           ? JobOutcome::End::Cut
+                : running.late        ? JobOutcome::End::Late
+                : WIFSIGNALED(status) ? JobOutcome::End::Crashed
+                : outcome.status      ? JobOutcome::End::Failed
+                                      : JobOutcome::End::Done;
+  outcome.out = readTruncated(running.out);
+  outcome.err = readTruncated(running.err);
   unlink(running.out.c_str());
   unlink(running.err.c_str());
   return outcome;
@@ -126,49 +127,49 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-const char *nameOf(Outcome::End end) {
+const char *nameOf(JobOutcome::End end) {
   switch (end) {
-  case Outcome::End::Done:
+  case JobOutcome::End::Done:
     return "ok";
-  case Outcome::End::Failed:
+  case JobOutcome::End::Failed:
     return "failed";
-  case Outcome::End::Late:
+  case JobOutcome::End::Late:
     return "too slow";
-  case Outcome::End::Crashed:
+  case JobOutcome::End::Crashed:
     return "crashed";
-  case Outcome::End::Cut:
+  case JobOutcome::End::Cut:
     return "cut off";
   }
   return "";
 }
 
-int processors() {
+int countAvailableCpus() {
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 bool isStopped() { return stopped != 0; }
 
-void stopOnSignals() {
+void installStopHandlers() {
   for (int signal : {SIGTERM, SIGINT, SIGHUP})
     std::signal(signal, [](int) { stopped = 1; });
 }
 
-void Pool::add(Job job) {
+void ProcessPool::add(Job job) {
   if (job.last)
     waiting.push_back(std::move(job));
   else
     waiting.push_front(std::move(job));
 }
 
-void Pool::run(const std::function<void(const Job &, const Outcome &)> &done) {
-  std::map<pid_t, Running> running;
+void ProcessPool::run(const std::function<void(const Job &, const JobOutcome &)> &done) {
+  std::map<pid_t, RunningJob> running;
   while (!waiting.empty() || !running.empty()) {
     bool over = isStopped() || now() >= deadline;
     if (over && running.empty())
       break;
     while (!over && !waiting.empty() && running.size() < size_t(std::max(1, atOnce))) {
-      Running one;
+      RunningJob one;
       one.job = std::move(waiting.front());
       waiting.pop_front();
       std::string file =
@@ -182,9 +183,9 @@ void Pool::run(const std::function<void(const Job &, const Outcome &)> &done) {
       };
       while (isTaken(one.slot))
         ++one.slot;
-      pid_t pid = start(one.job, one.out, one.err, one.slot, atOnce);
+      pid_t pid = startProcess(one.job, one.out, one.err, one.slot, atOnce);
       if (pid < 0)
-        done(one.job, {Outcome::End::Failed, 1, 0, "", std::strerror(errno)});
+        done(one.job, {JobOutcome::End::Failed, 1, 0, "", std::strerror(errno)});
       else
         running[pid] = std::move(one);
     }
@@ -192,11 +193,11 @@ void Pool::run(const std::function<void(const Job &, const Outcome &)> &done) {
     pid_t pid = waitpid(-1, &status, WNOHANG);
     auto found = running.find(pid);
     if (found != running.end()) {
-      Running one = std::move(found->second);
+      RunningJob one = std::move(found->second);
       running.erase(found);
       // Kills child processes of the finished job that are still running.
       kill(-pid, SIGKILL);
-      Outcome outcome = outcomeOf(one, status);
+      JobOutcome outcome = makeOutcome(one, status);
       if (one.cut)
         ++cut;
       else
@@ -217,8 +218,8 @@ void Pool::run(const std::function<void(const Job &, const Outcome &)> &done) {
         ++it;
         continue;
       }
-      Outcome lost{Outcome::End::Late, 137, now() - it->second.start, "",
-                   "did not end although it was killed"};
+      JobOutcome lost{JobOutcome::End::Late, 137, now() - it->second.start, "",
+                      "did not end although it was killed"};
       done(it->second.job, lost);
       it = running.erase(it);
     }
@@ -226,11 +227,11 @@ void Pool::run(const std::function<void(const Job &, const Outcome &)> &done) {
   }
 }
 
-Outcome runOne(const Job &job, double deadline, const std::string &folder) {
-  Pool pool(1, deadline, folder);
+JobOutcome runJob(const Job &job, double deadline, const std::string &folder) {
+  ProcessPool pool(1, deadline, folder);
   pool.add(job);
-  Outcome result{Outcome::End::Cut, 0, 0, "", ""};
-  pool.run([&](const Job &, const Outcome &outcome) { result = outcome; });
+  JobOutcome result{JobOutcome::End::Cut, 0, 0, "", ""};
+  pool.run([&](const Job &, const JobOutcome &outcome) { result = outcome; });
   return result;
 }
 

@@ -27,7 +27,7 @@ struct Job {
   bool shares = false;
 };
 
-struct Outcome {
+struct JobOutcome {
   /// How the job ended. Cut: the deadline of the step passed, and the job will be repeated in
   /// another session.
   enum class End { Done, Failed, Late, Crashed, Cut } end = End::Done;
@@ -36,19 +36,19 @@ struct Outcome {
   std::string out, err;
   bool good() const { return end == End::Done; }
 };
-const char *nameOf(Outcome::End end);
+const char *nameOf(JobOutcome::End end);
 
 /// Pool of processes that runs up to `atOnce` jobs at a time, until all are done or the deadline
 /// has passed.
-class Pool {
+class ProcessPool {
 public:
   /// Creates an empty pool. `folder` temporarily contains the jobs' output. `deadline` is a time of
   /// now().
-  Pool(int atOnce, double deadline, std::string folder)
+  ProcessPool(int atOnce, double deadline, std::string folder)
       : atOnce(atOnce), deadline(deadline), folder(std::move(folder)) {}
   void add(Job job);
   /// Runs the jobs, and calls `done` for each finished job. The callback may add jobs.
-  void run(const std::function<void(const Job &, const Outcome &)> &done);
+  void run(const std::function<void(const Job &, const JobOutcome &)> &done);
   /// Returns the number of jobs that were not run or were interrupted by the deadline.
   size_t left() const { return waiting.size() + cut; }
 
@@ -62,14 +62,14 @@ private:
 };
 
 /// Returns the number of CPUs that this process may use.
-int processors();
+int countAvailableCpus();
 
 /// Runs one program until it ends, exceeds its time limit or passes the deadline.
-Outcome runOne(const Job &job, double deadline, const std::string &folder);
+JobOutcome runJob(const Job &job, double deadline, const std::string &folder);
 
 /// Returns true if this process has received a signal to stop.
 bool isStopped();
-void stopOnSignals();
+void installStopHandlers();
 
 } // namespace dlc::gpu
 

@@ -13,11 +13,11 @@ struct Network {
   bool trains = true;
 };
 /// Returns the networks to measure, ordered by decreasing importance.
-std::vector<Network> networksOf(const Settings &settings);
-std::vector<std::string> precisionsOf(const Settings &settings, const Network &network);
+std::vector<Network> selectNetworks(const Settings &settings);
+std::vector<std::string> selectPrecisions(const Settings &settings, const Network &network);
 
 /// One measured configuration: a network, a mode (inference or training) and a precision.
-struct Config {
+struct MeasuredConfig {
   Network network;
   std::string mode, precision;
   std::string key() const { return network.name + "/" + mode + "/" + precision; }
@@ -29,25 +29,26 @@ struct Config {
 };
 /// Returns the configurations of all networks in the given precisions, ordered by decreasing
 /// importance.
-std::vector<Config> configsOf(const Settings &settings, const std::vector<std::string> &precisions);
+std::vector<MeasuredConfig> configsOf(const Settings &settings,
+                                      const std::vector<std::string> &precisions);
 
 /// Returns environment variables with which dlc uses only generated kernels, no libraries.
-std::map<std::string, std::string> withoutLibraries();
+std::map<std::string, std::string> disableLibrariesEnvironment();
 bool hasLibraries();
 
 /// Returns the cache folder with the tuning database of the step `tune`.
 std::string tunedCache(const Settings &settings);
 
-void machineStep(const Settings &settings);
-void conformanceStep(const Settings &settings);
-void networksStep(const Settings &settings);
-void tuneStep(const Settings &settings);
-void torchStep(const Settings &settings);
-void librariesStep(const Settings &settings);
-void sanitizerStep(const Settings &settings);
+void runMachineStep(const Settings &settings);
+void runConformanceStep(const Settings &settings);
+void runNetworksStep(const Settings &settings);
+void runTuneStep(const Settings &settings);
+void runTorchStep(const Settings &settings);
+void runLibrariesStep(const Settings &settings);
+void runSanitizerStep(const Settings &settings);
 
 /// Returns a summary of all result files as text.
-std::string summaryOf(const Settings &settings);
+std::string makeSummary(const Settings &settings);
 
 } // namespace dlc::gpu
 

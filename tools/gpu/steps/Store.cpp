@@ -9,15 +9,15 @@
 
 namespace dlc::gpu {
 
-Json partOf(const Json &json, const std::string &name) {
+Json getObject(const Json &json, const std::string &name) {
   if (json.is_object() && json.contains(name) && json[name].is_object())
     return json[name];
   return Json::object();
 }
 
-std::vector<std::pair<std::string, Json>> entriesOf(const Json &json, const std::string &name) {
+std::vector<std::pair<std::string, Json>> getEntries(const Json &json, const std::string &name) {
   std::vector<std::pair<std::string, Json>> entries;
-  Json part = partOf(json, name);
+  Json part = getObject(json, name);
   for (const auto &[key, value] : part.items())
     entries.push_back({key, value});
   return entries;
@@ -40,7 +40,7 @@ void writeText(const std::string &path, const std::string &text) {
   std::rename(part.c_str(), path.c_str());
 }
 
-Store::Store(const Settings &settings, const std::string &file)
+ResultStore::ResultStore(const Settings &settings, const std::string &file)
     : settings(settings), file(file), began(now()) {
   Json before = readJson(settings.state + "/" + file);
   if (before.is_object())
@@ -54,26 +54,26 @@ Store::Store(const Settings &settings, const std::string &file)
   all["small"] = settings.small;
 }
 
-bool Store::has(const std::string &part, const std::string &key) const {
+bool ResultStore::has(const std::string &part, const std::string &key) const {
   return all.contains(part) && all[part].contains(key);
 }
 
-void Store::put(const std::string &part, const std::string &key, const Json &value) {
+void ResultStore::put(const std::string &part, const std::string &key, const Json &value) {
   all[part][key] = value;
   // Limits the rate of writes to one per 0.5 seconds, because files may be large.
   if (now() - written > 0.5)
     write();
 }
 
-void Store::finish(const std::string &part, size_t left) {
+void ResultStore::finish(const std::string &part, size_t left) {
   all["complete"][part] = left == 0;
   all["left"][part] = left;
-  all["seconds"][part] = partOf(all, "seconds").value(part, 0.0) + now() - began;
+  all["seconds"][part] = getObject(all, "seconds").value(part, 0.0) + now() - began;
   began = now();
   write();
 }
 
-void Store::write() {
+void ResultStore::write() {
   written = now();
   std::string text = all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   writeText(settings.state + "/" + file, text);
@@ -81,7 +81,7 @@ void Store::write() {
     writeText(settings.out + "/" + file, text);
 }
 
-std::vector<std::string> linesOf(const std::string &text) {
+std::vector<std::string> splitLines(const std::string &text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);)
@@ -89,8 +89,8 @@ std::vector<std::string> linesOf(const std::string &text) {
   return lines;
 }
 
-Json lastObject(const std::string &text) {
-  std::vector<std::string> lines = linesOf(text);
+Json parseLastJsonObject(const std::string &text) {
+  std::vector<std::string> lines = splitLines(text);
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
     if (line->empty() || line->front() != '{')
       continue;
@@ -101,16 +101,16 @@ Json lastObject(const std::string &text) {
   return nullptr;
 }
 
-std::string startOf(const std::string &text, size_t most) {
+std::string truncateEnd(const std::string &text, size_t most) {
   return text.size() <= most ? text : text.substr(0, most) + " [...]";
 }
 
-std::string endOf(const std::string &text, size_t most) {
+std::string truncateStart(const std::string &text, size_t most) {
   return text.size() <= most ? text : "[...] " + text.substr(text.size() - most);
 }
 
-Json jsonOf(const Outcome &outcome, size_t maxText) {
-  Json result = lastObject(outcome.out);
+Json jsonOf(const JobOutcome &outcome, size_t maxText) {
+  Json result = parseLastJsonObject(outcome.out);
   Json json = {{"status", nameOf(outcome.end)}, {"seconds", outcome.seconds}};
   if (outcome.good() && result.is_object() && result.contains("ok") && result["ok"] == false)
     json["status"] = "wrong";
@@ -118,12 +118,12 @@ Json jsonOf(const Outcome &outcome, size_t maxText) {
     json["result"] = std::move(result);
   if (!outcome.good()) {
     json["exit"] = outcome.status;
-    json["said"] = endOf(outcome.err, maxText);
+    json["said"] = truncateStart(outcome.err, maxText);
   }
   return json;
 }
 
-std::string variable(const char *name) {
+std::string getEnvironment(const char *name) {
   const char *value = std::getenv(name);
   return value ? value : "";
 }

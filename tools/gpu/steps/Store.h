@@ -30,9 +30,9 @@ struct Settings {
 };
 
 /// Returns the member object of this name, or an empty object if there is none.
-Json partOf(const Json &json, const std::string &name);
+Json getObject(const Json &json, const std::string &name);
 /// Returns the (key, value) entries of the member object of this name, for iteration.
-std::vector<std::pair<std::string, Json>> entriesOf(const Json &json, const std::string &name);
+std::vector<std::pair<std::string, Json>> getEntries(const Json &json, const std::string &name);
 /// Reads a JSON file. Returns null if the file does not exist or is not valid JSON.
 Json readJson(const std::string &path);
 /// Writes a text to a file, which is replaced atomically.
@@ -40,10 +40,10 @@ void writeText(const std::string &path, const std::string &text);
 
 /// A results file of a step, with entries by key. The file is written soon after each entry is
 /// added.
-class Store {
+class ResultStore {
 public:
   /// Opens the results file, such as "networks.json", and continues with its existing entries.
-  Store(const Settings &settings, const std::string &file);
+  ResultStore(const Settings &settings, const std::string &file);
   /// Returns a reference to a top-level member of the file.
   Json &operator[](const char *name) { return all[name]; }
   /// Removes a top-level member that no longer applies, such as "skipped".
@@ -64,17 +64,17 @@ private:
 };
 
 /// Returns the last line of a text that is a JSON object, or null.
-Json lastObject(const std::string &text);
-/// Returns the last `most` bytes of a text; startOf() returns the first bytes.
-std::string endOf(const std::string &text, size_t most);
-std::string startOf(const std::string &text, size_t most);
+Json parseLastJsonObject(const std::string &text);
+/// Returns the last `most` bytes of a text; truncateEnd() returns the first bytes.
+std::string truncateStart(const std::string &text, size_t most);
+std::string truncateEnd(const std::string &text, size_t most);
 /// Returns the outcome of a job as JSON: its status, its time, the JSON object that the program
 /// printed, and, if it failed, its error output.
-Json jsonOf(const Outcome &outcome, size_t maxText = 1500);
+Json jsonOf(const JobOutcome &outcome, size_t maxText = 1500);
 
-std::vector<std::string> linesOf(const std::string &text);
+std::vector<std::string> splitLines(const std::string &text);
 /// Returns the value of an environment variable, or an empty string if it is not set.
-std::string variable(const char *name);
+std::string getEnvironment(const char *name);
 
 } // namespace dlc::gpu
 

@@ -22,12 +22,12 @@ __attribute__((format(printf, 1, 2))) std::string text(const char *format, ...) 
 }
 
 /// Joins the lines of a text into one line of at most `most` characters.
-std::string line(std::string from, size_t most) {
+std::string joinLines(std::string from, size_t most) {
   std::replace(from.begin(), from.end(), '\n', ' ');
   return from.size() <= most ? from : from.substr(0, most - 3) + "...";
 }
 
-std::string countText(const Json &cases) {
+std::string statusCountText(const Json &cases) {
   std::map<std::string, int> counts;
   for (const auto &[key, each] : cases.items())
     ++counts[each.value("status", "?")];
@@ -37,15 +37,15 @@ std::string countText(const Json &cases) {
   return all.empty() ? "nothing was done" : all;
 }
 
-std::string headOf(const char *name, const Json &json) {
+std::string sectionHeader(const char *name, const Json &json) {
   if (!json.is_object())
     return text("== %s: no file\n", name);
   std::string head = text("== %s", name);
   double seconds = 0;
   size_t left = 0;
-  for (const auto &[part, each] : entriesOf(json, "seconds"))
+  for (const auto &[part, each] : getEntries(json, "seconds"))
     seconds += each.get<double>();
-  for (const auto &[part, each] : entriesOf(json, "left"))
+  for (const auto &[part, each] : getEntries(json, "left"))
     left += each.get<size_t>();
   head += text(" (%.0f s", seconds);
   if (left)
@@ -54,13 +54,13 @@ std::string headOf(const char *name, const Json &json) {
     head += ", the short form";
   head += ")\n";
   if (json.contains("skipped"))
-    head += "skipped: " + line(json["skipped"].dump(), 300) + "\n";
+    head += "skipped: " + joinLines(json["skipped"].dump(), 300) + "\n";
   return head;
 }
 
 /// Groups failures whose messages are equal except for digits. Each group is printed as one line
 /// with the names of the first failures.
-class Groups {
+class FailureGroups {
 public:
   void add(const std::string &name, const std::string &message) {
     std::string key;
@@ -80,10 +80,10 @@ public:
       const auto &[message, names] = groups[i];
       std::string some;
       for (size_t n = 0; n < names.size() && n < 3; ++n)
-        some += (n ? ", " : "") + line(names[n], 70);
+        some += (n ? ", " : "") + joinLines(names[n], 70);
       if (names.size() > 3)
         some += gpu::text(" and %zu more", names.size() - 3);
-      all += "FAIL " + some + ": " + line(message, 230) + "\n";
+      all += "FAIL " + some + ": " + joinLines(message, 230) + "\n";
     }
     if (groups.size() > most)
       all += gpu::text("... and failures of %zu other kinds\n", groups.size() - most);
@@ -96,16 +96,16 @@ private:
 };
 
 /// Returns the error output of a job without the prefix "dlc-gpu-work: ".
-std::string saidBy(const Json &each) {
+std::string getErrorOutput(const Json &each) {
   std::string said = each.value("said", "");
   size_t at = said.find("dlc-gpu-work: ");
   return at == std::string::npos ? said : said.substr(at + 14);
 }
 
-std::string machineText(const Json &json) {
-  std::string all = headOf("machine", json);
-  Json cases = partOf(json, "cases");
-  Json open = partOf(partOf(cases, "open"), "result");
+std::string summarizeMachine(const Json &json) {
+  std::string all = sectionHeader("machine", json);
+  Json cases = getObject(json, "cases");
+  Json open = getObject(getObject(cases, "open"), "result");
   if (!open.empty())
     all += text("%s, capability %s, %d multiprocessors, %.1f GiB, clock %.0f MHz, by clocks %.0f "
                 "GB/s and %.0f TFLOP/s f32\n",
@@ -113,10 +113,10 @@ std::string machineText(const Json &json) {
                 open.value("multiprocessors", 0), open.value("total_bytes", 0.0) / (1 << 30),
                 open.value("clock_khz", 0) / 1e3, open.value("gb_s_by_clock", 0.0),
                 open.value("f32_tflops_by_clock", 0.0));
-  Json copies = partOf(partOf(cases, "copies"), "result"),
-       vectors = partOf(partOf(cases, "vectors"), "result"),
-       launches = partOf(partOf(cases, "launches"), "result"),
-       plain = partOf(partOf(cases, "launches, plain"), "result");
+  Json copies = getObject(getObject(cases, "copies"), "result"),
+       vectors = getObject(getObject(cases, "vectors"), "result"),
+       launches = getObject(getObject(cases, "launches"), "result"),
+       plain = getObject(getObject(cases, "launches, plain"), "result");
   all +=
       text("copies within %.0f GB/s, to the device %.1f (pageable %.1f), from it %.1f; generated "
            "kernel %.0f GB/s; a small kernel takes %.2f us in a graph (%d graph launches), %.2f "
@@ -126,41 +126,41 @@ std::string machineText(const Json &json) {
            vectors.value("gb_s", 0.0), launches.value("us_each", 0.0),
            launches.value("graph_launches", 0), plain.value("us_each", 0.0),
            launches.value("work_us_each", 0.0), copies.value("between_events_us", 0.0));
-  Groups groups;
+  FailureGroups groups;
   for (const auto &[key, each] : cases.items()) {
-    Json result = partOf(each, "result");
+    Json result = getObject(each, "result");
     if (key.rfind("product", 0) == 0 && !result.empty())
       all += text("%-22s %8.1f TFLOP/s  error %.1e  %s\n", key.c_str(), result.value("tflops", 0.0),
-                  result.value("error", 0.0), line(result.value("kernel", ""), 60).c_str());
+                  result.value("error", 0.0), joinLines(result.value("kernel", ""), 60).c_str());
     if (each.value("status", "") != "ok")
       groups.add(key, each.value("status", "?") + ": " +
-                          (each.contains("said") ? saidBy(each) : each.dump()));
+                          (each.contains("said") ? getErrorOutput(each) : each.dump()));
   }
   all += groups.text(kShown);
   for (const char *when : {"before", "after"})
-    for (const auto &[query, said] : entriesOf(partOf(json, "nvidia-smi"), when))
+    for (const auto &[query, said] : getEntries(getObject(json, "nvidia-smi"), when))
       if (query.rfind("clocks.sm", 0) == 0 || query.rfind("name", 0) == 0)
-        all += text("%s: %s\n", when, line(said.get<std::string>(), 120).c_str());
-  for (const auto &[name, path] : entriesOf(json, "found"))
+        all += text("%s: %s\n", when, joinLines(said.get<std::string>(), 120).c_str());
+  for (const auto &[name, path] : getEntries(json, "found"))
     if (name.rfind("DLC_CUDA_", 0) == 0)
-      all += text("%s %s\n", name.c_str(), line(path.get<std::string>(), 100).c_str());
+      all += text("%s %s\n", name.c_str(), joinLines(path.get<std::string>(), 100).c_str());
   // Reports libraries that dlc's own search did not find.
   if (json.is_object() && json.contains("devices"))
     for (const Json &each : json["devices"])
       if (each.get<std::string>().find("missing") != std::string::npos)
-        all += "dlc by itself: " + line(each.get<std::string>(), 120) + "\n";
+        all += "dlc by itself: " + joinLines(each.get<std::string>(), 120) + "\n";
   return all;
 }
 
-std::string conformanceText(const Json &json) {
-  std::string all = headOf("conformance", json);
-  for (const auto &[part, total] : entriesOf(json, "totals"))
+std::string summarizeConformance(const Json &json) {
+  std::string all = sectionHeader("conformance", json);
+  for (const auto &[part, total] : getEntries(json, "totals"))
     all += text("%-10s %d passed, %d failed, %d of %d slices without a result\n", part.c_str(),
                 total.value("passed", 0), total.value("failed", 0),
                 total.value("slices_without_result", 0), total.value("slices", 0));
-  Json failures = partOf(json, "failures");
+  Json failures = getObject(json, "failures");
   size_t fine = 0;
-  Groups groups;
+  FailureGroups groups;
   for (const auto &[key, failure] : failures.items()) {
     std::string alone = failure.value("alone", "");
     if (alone == "passed")
@@ -174,15 +174,15 @@ std::string conformanceText(const Json &json) {
   return all;
 }
 
-std::string networksText(const Json &json) {
-  std::string all = headOf("networks", json);
-  Json cases = partOf(json, "cases");
+std::string summarizeNetworks(const Json &json) {
+  std::string all = sectionHeader("networks", json);
+  Json cases = getObject(json, "cases");
   if (!cases.empty())
-    all += countText(cases) + "\n";
-  Groups groups;
+    all += statusCountText(cases) + "\n";
+  FailureGroups groups;
   std::map<std::string, std::pair<double, std::string>> worst;
   for (const auto &[key, each] : cases.items()) {
-    Json result = partOf(each, "result");
+    Json result = getObject(each, "result");
     std::string precision = key.substr(key.rfind('/') + 1);
     for (const char *part : {"output", "update"})
       if (result.contains(part)) {
@@ -193,28 +193,28 @@ std::string networksText(const Json &json) {
     if (each.value("status", "") == "ok")
       continue;
     std::string why = result.value("why", ""), name = key;
-    for (const auto &[how, again] : entriesOf(each, "again"))
+    for (const auto &[how, again] : getEntries(each, "again"))
       name += text(" (%s: %s)", how.c_str(), again.value("status", "?").c_str());
-    groups.add(name, each.value("status", "?") + ": " + (why.empty() ? saidBy(each) : why));
+    groups.add(name, each.value("status", "?") + ": " + (why.empty() ? getErrorOutput(each) : why));
   }
   all += groups.text(kShown);
   for (const auto &[what, most] : worst)
     all += text("farthest %s: %.1e (%s)\n", what.c_str(), most.first, most.second.c_str());
-  for (const auto &[key, each] : entriesOf(json, "processor"))
+  for (const auto &[key, each] : getEntries(json, "processor"))
     if (each.value("status", "") != "ok")
       all += text("the processor's %s: %s: %s\n", key.c_str(), each.value("status", "?").c_str(),
-                  line(each.value("said", ""), 200).c_str());
+                  joinLines(each.value("said", ""), 200).c_str());
   return all;
 }
 
-std::string tuneText(const Json &json) {
-  std::string all = headOf("tune", json);
-  Json before = partOf(json, "model"), after = partOf(json, "tuned");
-  Groups groups;
+std::string summarizeTune(const Json &json) {
+  std::string all = sectionHeader("tune", json);
+  Json before = getObject(json, "model"), after = getObject(json, "tuned");
+  FailureGroups groups;
   for (const Json *part : {&before, &after})
     for (const auto &[key, each] : part->items())
       if (each.value("status", "") != "ok")
-        groups.add(key, each.value("status", "?") + ": " + saidBy(each));
+        groups.add(key, each.value("status", "?") + ": " + getErrorOutput(each));
   all += groups.text(kShown);
   struct Slow {
     double lost;
@@ -226,7 +226,7 @@ std::string tuneText(const Json &json) {
            "tuned\n";
   size_t rows = 0;
   for (const auto &[key, each] : before.items()) {
-    Json result = partOf(each, "result"), tuned = partOf(partOf(after, key), "result");
+    Json result = getObject(each, "result"), tuned = getObject(getObject(after, key), "result");
     if (result.empty() || ++rows > 40)
       continue;
     all +=
@@ -239,8 +239,8 @@ std::string tuneText(const Json &json) {
           {kernel.value("share", 0.0) * (1 - std::min(fraction, 1.0)),
            text("%4.0f %%  %5.2f of %s  %9.1f us  %s: %s %s\n", 100 * kernel.value("share", 0.0),
                 fraction, kernel.value("limit", "?").c_str(), us, key.c_str(),
-                line(kernel.value("kernel", ""), 30).c_str(),
-                line(kernel.value("name", ""), 40).c_str())});
+                joinLines(kernel.value("kernel", ""), 30).c_str(),
+                joinLines(kernel.value("name", ""), 40).c_str())});
     }
   }
   std::stable_sort(slow.begin(), slow.end(),
@@ -252,15 +252,15 @@ std::string tuneText(const Json &json) {
   return all;
 }
 
-std::string torchText(const Json &json) {
-  std::string all = headOf("torch", json);
-  Json script = partOf(json, "script");
+std::string summarizeTorch(const Json &json) {
+  std::string all = sectionHeader("torch", json);
+  Json script = getObject(json, "script");
   if (!script.empty() && script.value("status", "ok") != "ok")
     all += text("the script: %s: %s\n", script.value("status", "?").c_str(),
-                line(endOf(script.value("said", ""), 400), 400).c_str());
+                joinLines(truncateStart(script.value("said", ""), 400), 400).c_str());
   if (json.is_object() && json.contains("error"))
-    all += "error: " + line(json["error"].dump(), 400) + "\n";
-  Json peaks = partOf(json, "torch");
+    all += "error: " + joinLines(json["error"].dump(), 400) + "\n";
+  Json peaks = getObject(json, "torch");
   if (!peaks.empty())
     all +=
         text("torch %s on %s: copies %.0f GB/s, products %.1f TFLOP/s bf16, %.1f tf32, %.1f f32\n",
@@ -272,9 +272,10 @@ std::string torchText(const Json &json) {
     std::string text;
   };
   std::vector<Row> rows;
-  for (const auto &[key, each] : entriesOf(json, "cases")) {
+  for (const auto &[key, each] : getEntries(json, "cases")) {
     if (!each.contains("ratio")) {
-      all += text("%s: %s\n", key.c_str(), line(each.value("error", each.dump()), 160).c_str());
+      all +=
+          text("%s: %s\n", key.c_str(), joinLines(each.value("error", each.dump()), 160).c_str());
       continue;
     }
     rows.push_back({each.value("ratio", 0.0),
@@ -294,26 +295,26 @@ std::string torchText(const Json &json) {
   return all;
 }
 
-std::string sanitizerText(const Json &json) {
-  std::string all = headOf("sanitizer", json);
-  Json cases = partOf(json, "cases");
+std::string summarizeSanitizer(const Json &json) {
+  std::string all = sectionHeader("sanitizer", json);
+  Json cases = getObject(json, "cases");
   if (!cases.empty())
-    all += countText(cases) + "\n";
+    all += statusCountText(cases) + "\n";
   size_t shown = 0;
   for (const auto &[key, each] : cases.items())
     if (each.value("status", "") != "ok" && ++shown <= 5)
       all += text("%s: %s: %s\n", key.c_str(), each.value("status", "?").c_str(),
-                  line(each.value("said", ""), 260).c_str());
+                  joinLines(each.value("said", ""), 260).c_str());
   return all;
 }
 
 } // namespace
 
-std::string summaryOf(const Settings &settings) {
+std::string makeSummary(const Settings &settings) {
   const std::pair<const char *, std::string (*)(const Json &)> parts[] = {
-      {"machine", machineText},   {"conformance", conformanceText},
-      {"networks", networksText}, {"tune", tuneText},
-      {"torch", torchText},       {"sanitizer", sanitizerText}};
+      {"machine", summarizeMachine},   {"conformance", summarizeConformance},
+      {"networks", summarizeNetworks}, {"tune", summarizeTune},
+      {"torch", summarizeTorch},       {"sanitizer", summarizeSanitizer}};
   std::string all;
   std::vector<std::string> texts;
   size_t size = 0;

@@ -11,9 +11,9 @@ namespace {
 /// Maximum number of bytes of the tuning database that are copied into the results.
 constexpr size_t kDatabase = 4 << 20;
 
-class Tuning {
+class TuneStep {
 public:
-  explicit Tuning(const Settings &settings)
+  explicit TuneStep(const Settings &settings)
       : settings(settings), store(settings, "tune.json"),
         pool(1, settings.deadline - 8, settings.folder()) {}
 
@@ -28,7 +28,7 @@ public:
       limits.push_back(std::string("--") + name);
       limits.push_back(std::to_string(peaks.value(name, 0.0)));
     }
-    std::vector<Config> configs =
+    std::vector<MeasuredConfig> configs =
         configsOf(settings, settings.small ? std::vector<std::string>{"f32"}
                                            : std::vector<std::string>{"bf16", "tf32"});
     if (settings.small)
@@ -36,19 +36,19 @@ public:
     // The cache folder of tuning starts as a copy of the existing cache, so that kernels are not
     // compiled again.
     if (access(tunedCache(settings).c_str(), F_OK) != 0)
-      runOne({"", {"cp", "-a", "-l", variable("DLC_CACHE_DIR"), tunedCache(settings)}, 60},
+      runJob({"", {"cp", "-a", "-l", getEnvironment("DLC_CACHE_DIR"), tunedCache(settings)}, 60},
              settings.deadline, settings.folder());
     // All networks are profiled with the cost model before any network is tuned.
-    for (const Config &config : configs)
+    for (const MeasuredConfig &config : configs)
       add("model", "profile", config, 60);
-    for (const Config &config : configs) {
+    for (const MeasuredConfig &config : configs) {
       add("tuning", "tune", config, 22);
       add("tuned", "profile", config, 60);
     }
     if (!settings.small)
-      for (const Config &config : configsOf(settings, {"f32"}))
+      for (const MeasuredConfig &config : configsOf(settings, {"f32"}))
         add("model", "profile", config, 60);
-    pool.run([&](const Job &job, const Outcome &outcome) {
+    pool.run([&](const Job &job, const JobOutcome &outcome) {
       size_t space = job.key.find(' ');
       Json json = jsonOf(outcome);
       json["clocks"] = clocks();
@@ -59,7 +59,7 @@ public:
   }
 
 private:
-  void add(const std::string &part, const std::string &command, const Config &config,
+  void add(const std::string &part, const std::string &command, const MeasuredConfig &config,
            double limit) {
     if (!settings.again && store.has(part, config.key()))
       return;
@@ -85,10 +85,10 @@ private:
 
   /// Returns the current clocks and temperature of the device, if nvidia-smi is available.
   std::string clocks() {
-    std::string program = variable("KIT_NVIDIA_SMI");
+    std::string program = getEnvironment("KIT_NVIDIA_SMI");
     if (program.empty())
       return "";
-    Outcome outcome = runOne(
+    JobOutcome outcome = runJob(
         {"",
          {program, "--query-gpu=clocks.sm,clocks.mem,temperature.gpu", "--format=csv,noheader"},
          10},
@@ -113,8 +113,8 @@ private:
   }
 
   const Settings &settings;
-  Store store;
-  Pool pool;
+  ResultStore store;
+  ProcessPool pool;
   std::vector<std::string> limits;
 };
 
@@ -122,6 +122,6 @@ private:
 
 std::string tunedCache(const Settings &settings) { return settings.state + "/tuned"; }
 
-void tuneStep(const Settings &settings) { Tuning(settings).run(); }
+void runTuneStep(const Settings &settings) { TuneStep(settings).run(); }
 
 } // namespace dlc::gpu

@@ -18,13 +18,13 @@ using namespace dlc::gpu;
 namespace {
 
 const std::map<std::string, void (*)(const Settings &)> steps = {
-    {"machine", machineStep},     {"conformance", conformanceStep},
-    {"networks", networksStep},   {"tune", tuneStep},
-    {"torch", torchStep},         {"libraries", librariesStep},
-    {"sanitizer", sanitizerStep},
+    {"machine", runMachineStep},     {"conformance", runConformanceStep},
+    {"networks", runNetworksStep},   {"tune", runTuneStep},
+    {"torch", runTorchStep},         {"libraries", runLibrariesStep},
+    {"sanitizer", runSanitizerStep},
 };
 
-int usage() {
+int printUsage() {
   std::fprintf(stderr, "usage: dlc-gpu-steps STEP|summary --kit FOLDER --state FOLDER --out FOLDER "
                        "[--seconds N] [--device NAME] [--small] [--again]\nsteps:");
   for (const auto &[name, step] : steps)
@@ -37,7 +37,7 @@ int usage() {
 
 int main(int argc, char **argv) {
   if (argc < 2)
-    return usage();
+    return printUsage();
   Settings settings;
   settings.step = argv[1];
   for (int i = 2; i < argc; ++i) {
@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
     else if (a == "--again")
       settings.again = true;
     else if (i + 1 == argc)
-      return usage();
+      return printUsage();
     else if (a == "--kit")
       settings.kit = argv[++i];
     else if (a == "--state")
@@ -59,18 +59,18 @@ int main(int argc, char **argv) {
     else if (a == "--seconds")
       settings.seconds = std::atof(argv[++i]);
     else
-      return usage();
+      return printUsage();
   }
   auto found = steps.find(settings.step);
   if ((found == steps.end() && settings.step != "summary") || settings.state.empty() ||
       settings.out.empty())
-    return usage();
+    return printUsage();
   for (const std::string &folder : {settings.state, settings.out, settings.folder()})
     mkdir(folder.c_str(), 0755);
   settings.deadline = now() + settings.seconds;
-  stopOnSignals();
+  installStopHandlers();
   if (settings.step == "summary") {
-    std::string text = summaryOf(settings);
+    std::string text = makeSummary(settings);
     writeText(settings.out + "/summary.txt", text);
     std::fputs(text.c_str(), stdout);
     return 0;

@@ -14,7 +14,7 @@ namespace {
 struct Tolerances {
   double output, loss, update;
 };
-Tolerances tolerancesOf(const std::string &precision) {
+Tolerances getTolerances(const std::string &precision) {
   if (precision == "bf16")
     return {5e-2, 5e-2, 5e-1};
   if (precision == "tf32")
@@ -22,7 +22,8 @@ Tolerances tolerancesOf(const std::string &precision) {
   return {1e-4, 1e-4, 1e-2};
 }
 
-std::string fileOf(const Task &task, const std::string &folder, const char *what) {
+std::string referenceFilePath(const MeasurementTask &task, const std::string &folder,
+                              const char *what) {
   return folder + "/" + task.network + "." + task.mode + "." + what;
 }
 
@@ -46,7 +47,7 @@ std::vector<float> readFloats(const std::string &path) {
   return values;
 }
 
-std::vector<float> parametersOf(const nn::Module &module) {
+std::vector<float> copyParameters(const nn::Module &module) {
   std::vector<float> all;
   for (const trace::Parameter &parameter : module.parameters()) {
     if (parameter.dtype() != DType::F32 || parameter.isBuffer())
@@ -57,25 +58,25 @@ std::vector<float> parametersOf(const nn::Module &module) {
   return all;
 }
 
-std::vector<Tensor> onDevice(const std::vector<Tensor> &batch, const std::string &device) {
+std::vector<Tensor> copyToDevice(const std::vector<Tensor> &batch, const std::string &device) {
   std::vector<Tensor> there;
   for (const Tensor &tensor : batch)
     there.push_back(tensor.to(device));
   return there;
 }
 
-struct Trained {
+struct TrainingResult {
   std::vector<float> losses, parameters, before;
   double compileSeconds = 0, stepMs = 0;
 };
 
-Trained trained(const Task &task, int steps) {
-  Prepared prepared = prepare(task, Start::Settled);
-  Trained result;
-  result.before = parametersOf(*prepared.module);
-  Step step = trainingStep(task, prepared);
+TrainingResult runTraining(const MeasurementTask &task, int steps) {
+  PreparedNetwork prepared = prepareNetwork(task, Initialization::Settled);
+  TrainingResult result;
+  result.before = copyParameters(*prepared.module);
+  Step step = compileTrainingStep(task, prepared);
   result.compileSeconds = step.prepare();
-  std::vector<Tensor> batch = onDevice(prepared.batch, task.device);
+  std::vector<Tensor> batch = copyToDevice(prepared.batch, task.device);
   std::vector<double> times;
   for (int i = 0; i < steps; ++i) {
     double start = now();
@@ -84,31 +85,31 @@ Trained trained(const Task &task, int steps) {
     // Parameters are compared after the first training step only, where the update is proportional
     // to the gradient. Deep networks amplify rounding errors in each further step.
     if (i == 0)
-      result.parameters = parametersOf(*prepared.module);
+      result.parameters = copyParameters(*prepared.module);
   }
   result.stepMs = times.back();
   return result;
 }
 
-Json jsonOf(const Difference &difference) {
+Json jsonOf(const ArrayDifference &difference) {
   return {{"norm", difference.norm}, {"largest", difference.largest}, {"bad", difference.bad}};
 }
 
 /// Returns the number of commands of each kind: operation, or kernel of a library.
-Json kindsOf(const std::vector<runtime::CommandInfo> &commands) {
+Json countCommandKinds(const std::vector<runtime::CommandInfo> &commands) {
   std::map<std::string, int> kinds;
   for (const runtime::CommandInfo &command : commands)
     ++kinds[command.op == "library" ? command.implementation : command.op];
   return Json(kinds);
 }
 
-void judge(Json &result, const std::string &why) {
+void setVerdict(Json &result, const std::string &why) {
   std::string before = result.value("why", "");
   result["ok"] = why.empty() && before.empty();
   result["why"] = before.empty() ? why : why.empty() ? before : before + "; " + why;
 }
 
-std::string beyond(const char *what, double found, double most) {
+std::string describeExcess(const char *what, double found, double most) {
   // The comparison is written so that NaN counts as exceeding the limit.
   if (found <= most)
     return "";
@@ -117,14 +118,15 @@ std::string beyond(const char *what, double found, double most) {
   return text;
 }
 
-Json compareInference(const Task &task, int rounds, const std::string &folder) {
-  std::vector<float> want = readFloats(fileOf(task, folder, "output"));
-  Prepared prepared = prepare(task, Start::Lively);
-  Model model = inferenceModel(task, prepared);
+Json compareInference(const MeasurementTask &task, int rounds, const std::string &folder) {
+  std::vector<float> want = readFloats(referenceFilePath(task, folder, "output"));
+  PreparedNetwork prepared = prepareNetwork(task, Initialization::Lively);
+  Model model = compileInferenceModel(task, prepared);
   double compiled = model.prepare();
-  std::unique_ptr<Bench> bench = benchOf(model, prepared, task, folder);
-  Json result = {{"compile_s", compiled}, {"commands", kindsOf(bench->session().commands())}};
-  Tolerances tolerances = tolerancesOf(task.precision);
+  std::unique_ptr<ProgramBench> bench = benchOf(model, prepared, task, folder);
+  Json result = {{"compile_s", compiled},
+                 {"commands", countCommandKinds(bench->session().commands())}};
+  Tolerances tolerances = getTolerances(task.precision);
   // Three runs are compared: the first launches the commands one by one, the second is captured as
   // a GPU graph, the third launches the graph.
   std::vector<char> first;
@@ -134,17 +136,18 @@ Json compareInference(const Task &task, int rounds, const std::string &folder) {
     if (got.size() != want.size() * sizeof(float))
       throw Error("the result has " + std::to_string(got.size()) + " bytes, the processor's " +
                   std::to_string(want.size() * sizeof(float)));
-    Difference difference =
-        differenceOf(reinterpret_cast<const float *>(got.data()), want.data(), want.size());
+    ArrayDifference difference =
+        computeDifference(reinterpret_cast<const float *>(got.data()), want.data(), want.size());
     if (i == 0) {
       first = got;
       result["output"] = jsonOf(difference);
     }
     differ += got != first;
     std::string name = "the output of run " + std::to_string(i);
-    judge(result, difference.bad ? name + " has " + std::to_string(difference.bad) +
-                                       " elements that are not finite"
-                                 : beyond(name.c_str(), difference.norm, tolerances.output));
+    setVerdict(result, difference.bad
+                           ? name + " has " + std::to_string(difference.bad) +
+                                 " elements that are not finite"
+                           : describeExcess(name.c_str(), difference.norm, tolerances.output));
     if (!result["ok"])
       break;
   }
@@ -160,10 +163,10 @@ Json compareInference(const Task &task, int rounds, const std::string &folder) {
   return result;
 }
 
-Json compareTraining(const Task &task, int steps, const std::string &folder) {
-  std::vector<float> losses = readFloats(fileOf(task, folder, "losses")),
-                     parameters = readFloats(fileOf(task, folder, "parameters"));
-  Trained got = trained(task, steps);
+Json compareTraining(const MeasurementTask &task, int steps, const std::string &folder) {
+  std::vector<float> losses = readFloats(referenceFilePath(task, folder, "losses")),
+                     parameters = readFloats(referenceFilePath(task, folder, "parameters"));
+  TrainingResult got = runTraining(task, steps);
   Json result = {{"compile_s", got.compileSeconds}, {"run_ms", got.stepMs}};
   double apart = 0;
   for (int i = 0; i < steps; ++i) {
@@ -179,38 +182,40 @@ Json compareTraining(const Task &task, int steps, const std::string &folder) {
     got.parameters[i] -= got.before[i];
     parameters.at(i) -= got.before[i];
   }
-  Difference update = differenceOf(got.parameters.data(), parameters.data(), parameters.size());
+  ArrayDifference update =
+      computeDifference(got.parameters.data(), parameters.data(), parameters.size());
   result["update"] = jsonOf(update);
-  Tolerances tolerances = tolerancesOf(task.precision);
-  judge(result, beyond("the loss", apart, tolerances.loss));
-  judge(result, beyond("the update", update.norm, tolerances.update));
+  Tolerances tolerances = getTolerances(task.precision);
+  setVerdict(result, describeExcess("the loss", apart, tolerances.loss));
+  setVerdict(result, describeExcess("the update", update.norm, tolerances.update));
   if (update.bad)
-    judge(result, std::to_string(update.bad) + " parameters are not finite");
+    setVerdict(result, std::to_string(update.bad) + " parameters are not finite");
   return result;
 }
 
 } // namespace
 
-Json reference(const Task &given, int steps, const std::string &folder) {
-  Task task = given;
+Json computeReference(const MeasurementTask &given, int steps, const std::string &folder) {
+  MeasurementTask task = given;
   task.device = "cpu";
   task.precision = "f32";
   double start = now();
   if (task.trains()) {
-    Trained result = trained(task, steps);
-    writeFloats(fileOf(task, folder, "parameters"), result.parameters);
-    writeFloats(fileOf(task, folder, "losses"), result.losses);
+    TrainingResult result = runTraining(task, steps);
+    writeFloats(referenceFilePath(task, folder, "parameters"), result.parameters);
+    writeFloats(referenceFilePath(task, folder, "losses"), result.losses);
     return {{"seconds", now() - start}, {"losses", result.losses}, {"run_ms", result.stepMs}};
   }
-  Prepared prepared = prepare(task, Start::Lively);
-  Model model = inferenceModel(task, prepared);
+  PreparedNetwork prepared = prepareNetwork(task, Initialization::Lively);
+  Model model = compileInferenceModel(task, prepared);
   Tensor y = model.run({{prepared.inputs[0].name, prepared.batch[0]}}).at("y").to(DType::F32);
-  writeFloats(fileOf(task, folder, "output"),
+  writeFloats(referenceFilePath(task, folder, "output"),
               std::vector<float>(y.data<float>(), y.data<float>() + y.elements()));
   return {{"seconds", now() - start}};
 }
 
-Json compareWith(const Task &task, int steps, int rounds, const std::string &folder) {
+Json compareWithReference(const MeasurementTask &task, int steps, int rounds,
+                          const std::string &folder) {
   return task.trains() ? compareTraining(task, steps, folder)
                        : compareInference(task, rounds, folder);
 }

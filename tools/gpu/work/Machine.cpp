@@ -10,24 +10,24 @@
 namespace dlc::gpu {
 namespace {
 
-runtime::Device &opened(const std::string &device) {
+runtime::Device &openDeviceByName(const std::string &device) {
   return runtime::openDevice(*runtime::parseDeviceName(device));
 }
 
 /// Measures the time of work in a stream between two events, in milliseconds.
-class Watch {
+class StreamTimer {
 public:
-  explicit Watch(runtime::Device &device) : device(device) {
+  explicit StreamTimer(runtime::Device &device) : device(device) {
     device.call(device.table.stream_create, &stream);
     device.call(device.table.event_create, &from);
     device.call(device.table.event_create, &to);
   }
-  ~Watch() {
+  ~StreamTimer() {
     device.table.event_destroy(device.handle, from);
     device.table.event_destroy(device.handle, to);
     device.table.stream_destroy(device.handle, stream);
   }
-  Watch(const Watch &) = delete;
+  StreamTimer(const StreamTimer &) = delete;
 
   template <typename Work> double milliseconds(int rounds, const Work &work) {
     std::vector<double> times;
@@ -50,13 +50,13 @@ private:
   void *stream = nullptr, *from = nullptr, *to = nullptr;
 };
 
-double gigabytes(double bytes, double milliseconds) {
+double gigabytesPerSecond(double bytes, double milliseconds) {
   return milliseconds > 0 ? bytes / milliseconds * 1e-6 : 0;
 }
 
 /// Runs the program and returns the sum of its kernels' times in microseconds, from device
 /// timestamps.
-double workOf(Bench &bench) {
+double sumKernelTimes(ProgramBench &bench) {
   runtime::Session &session = bench.session();
   session.setTrace(true);
   bench.run();
@@ -67,7 +67,7 @@ double workOf(Bench &bench) {
   return us;
 }
 
-std::string kernelsOf(const runtime::Session &session) {
+std::string listKernelNames(const runtime::Session &session) {
   std::string names;
   for (const runtime::CommandInfo &command : session.commands())
     names += (names.empty() ? "" : ", ") + command.implementation;
@@ -76,8 +76,8 @@ std::string kernelsOf(const runtime::Session &session) {
 
 } // namespace
 
-Json openedDevice(const std::string &device) {
-  dlc_device_properties found = opened(device).properties();
+Json describeDevice(const std::string &device) {
+  dlc_device_properties found = openDeviceByName(device).properties();
   Json json = {{"name", found.name},
                {"capability", std::to_string(found.major) + "." + std::to_string(found.minor)},
                {"multiprocessors", found.multiprocessors},
@@ -115,14 +115,14 @@ Json openedDevice(const std::string &device) {
   return json;
 }
 
-Json copies(const std::string &name, int64_t size, int rounds) {
-  runtime::Device &device = opened(name);
+Json measureCopies(const std::string &name, int64_t size, int rounds) {
+  runtime::Device &device = openDeviceByName(name);
   auto bytes = uint64_t(size);
   runtime::DeviceMemory from(device, bytes, "a copy"), to(device, bytes, "a copy");
   runtime::DeviceMemory pinned = runtime::DeviceMemory::pinned(device, bytes, "a copy");
   std::vector<char> pageable(bytes, 1);
   void *none = nullptr;
-  Watch watch(device);
+  StreamTimer watch(device);
   auto copy = [&](void *target, const void *source, int direction) {
     return watch.milliseconds(rounds, [&](void *stream) {
       device.call(device.table.copy, stream, target, source, bytes, direction, none);
@@ -137,25 +137,26 @@ Json copies(const std::string &name, int64_t size, int rounds) {
   });
   double event = watch.milliseconds(5 * rounds, [](void *) {});
   return {{"bytes", bytes},
-          {"within_gb_s", gigabytes(2 * double(bytes), within)},
-          {"fill_gb_s", gigabytes(double(bytes), fill)},
-          {"to_device_gb_s", gigabytes(double(bytes), up)},
-          {"from_device_gb_s", gigabytes(double(bytes), down)},
-          {"to_device_pageable_gb_s", gigabytes(double(bytes), upPageable)},
+          {"within_gb_s", gigabytesPerSecond(2 * double(bytes), within)},
+          {"fill_gb_s", gigabytesPerSecond(double(bytes), fill)},
+          {"to_device_gb_s", gigabytesPerSecond(double(bytes), up)},
+          {"from_device_gb_s", gigabytesPerSecond(double(bytes), down)},
+          {"to_device_pageable_gb_s", gigabytesPerSecond(double(bytes), upPageable)},
           {"between_events_us", event * 1e3}};
 }
 
-Json vectors(const std::string &device, int64_t elements, int rounds, const std::string &folder) {
-  Task task{.device = device};
-  Prepared prepared;
+Json measureElementwise(const std::string &device, int64_t elements, int rounds,
+                        const std::string &folder) {
+  MeasurementTask task{.device = device};
+  PreparedNetwork prepared;
   prepared.inputs = {{"x", {elements}}, {"y", {elements}}};
   for (const trace::Spec &spec : prepared.inputs)
     prepared.batch.push_back(randomTensor(spec, 0, prepared.batch.size() + 1));
   Model model = compile(
       trace::trace([](trace::Tensor x, trace::Tensor y) { return x * 0.5 + y; }, prepared.inputs),
-      optionsOf(task));
+      makeModelOptions(task));
   double compiled = model.prepare();
-  std::unique_ptr<Bench> bench = benchOf(model, prepared, task, folder);
+  std::unique_ptr<ProgramBench> bench = benchOf(model, prepared, task, folder);
   std::vector<char> got = bench->runSpoiled().at(0);
   const auto *z = reinterpret_cast<const float *>(got.data());
   double error = 0;
@@ -166,7 +167,7 @@ Json vectors(const std::string &device, int64_t elements, int rounds, const std:
   }
   std::vector<double> us;
   for (int i = 0; i < rounds; ++i)
-    us.push_back(workOf(*bench));
+    us.push_back(sumKernelTimes(*bench));
   double bytes = 3.0 * double(elements) * sizeof(float);
   return {{"compile_s", compiled},
           {"bytes", bytes},
@@ -174,13 +175,14 @@ Json vectors(const std::string &device, int64_t elements, int rounds, const std:
           {"gb_s", median(us) > 0 ? bytes / median(us) * 1e-3 : 0},
           {"error", error},
           {"ok", error < 1e-6},
-          {"kernel", kernelsOf(bench->session())}};
+          {"kernel", listKernelNames(bench->session())}};
 }
 
-Json product(const Task &task, int64_t size, int rounds, const std::string &folder) {
+Json measureMatmul(const MeasurementTask &task, int64_t size, int rounds,
+                   const std::string &folder) {
   const bool bytes = task.precision == "int8";
   DType dtype = bytes ? DType::I8 : task.precision == "bf16" ? DType::BF16 : DType::F32;
-  Prepared prepared;
+  PreparedNetwork prepared;
   prepared.inputs = {{"x", {size, size}, dtype}, {"w", {size, size}, dtype}};
   std::vector<Tensor> plain;
   for (const trace::Spec &spec : prepared.inputs) {
@@ -193,7 +195,7 @@ Json product(const Task &task, int64_t size, int rounds, const std::string &fold
     prepared.batch.push_back(numbers.to(dtype));
     plain.push_back(prepared.batch.back().to(DType::F32));
   }
-  ModelOptions options = optionsOf(task);
+  ModelOptions options = makeModelOptions(task);
   // The operands already have the required type, so the option `precision` must not convert them.
   options.precision = "none";
   // An integer matmul as in quantized models: the weights are stored transposed, contiguous along
@@ -203,7 +205,7 @@ Json product(const Task &task, int64_t size, int rounds, const std::string &fold
   };
   Model model = compile(trace::trace(multiplied, prepared.inputs), options);
   double compiled = model.prepare();
-  std::unique_ptr<Bench> bench = benchOf(model, prepared, task, folder);
+  std::unique_ptr<ProgramBench> bench = benchOf(model, prepared, task, folder);
   std::vector<char> got = bench->runSpoiled().at(0);
   Tensor result(bytes ? DType::I32 : dtype, {size, size});
   std::copy(got.begin(), got.end(), static_cast<char *>(result.raw()));
@@ -219,10 +221,10 @@ Json product(const Task &task, int64_t size, int rounds, const std::string &fold
     want.push_back(float(sum));
     have.push_back(result.data<float>()[row * size + column]);
   }
-  Difference difference = differenceOf(have.data(), want.data(), want.size());
+  ArrayDifference difference = computeDifference(have.data(), want.data(), want.size());
   std::vector<double> us;
   for (int i = 0; i < rounds + 2; ++i)
-    us.push_back(workOf(*bench));
+    us.push_back(sumKernelTimes(*bench));
   us.erase(us.begin(), us.begin() + 2);
   double flops = 2.0 * double(size) * double(size) * double(size);
   double most = task.precision == "bf16" ? 1e-2 : task.precision == "tf32" ? 2e-3 : 1e-5;
@@ -232,12 +234,13 @@ Json product(const Task &task, int64_t size, int rounds, const std::string &fold
           {"tflops", median(us) > 0 ? flops / median(us) * 1e-6 : 0},
           {"error", difference.norm},
           {"ok", difference.norm <= most && difference.bad == 0},
-          {"kernel", kernelsOf(bench->session())}};
+          {"kernel", listKernelNames(bench->session())}};
 }
 
-Json launches(const std::string &device, int kernels, int rounds, const std::string &folder) {
-  Task task{.device = device};
-  Prepared prepared;
+Json measureLaunches(const std::string &device, int kernels, int rounds,
+                     const std::string &folder) {
+  MeasurementTask task{.device = device};
+  PreparedNetwork prepared;
   prepared.inputs = {{"x", {64, 64}}};
   prepared.batch = {randomTensor(prepared.inputs[0], 0, 1)};
   auto chain = [&](trace::Tensor x) {
@@ -246,9 +249,9 @@ Json launches(const std::string &device, int kernels, int rounds, const std::str
       x = softmax(x, i % 2);
     return x;
   };
-  Model model = compile(trace::trace(chain, prepared.inputs), optionsOf(task));
+  Model model = compile(trace::trace(chain, prepared.inputs), makeModelOptions(task));
   model.prepare();
-  std::unique_ptr<Bench> bench = benchOf(model, prepared, task, folder);
+  std::unique_ptr<ProgramBench> bench = benchOf(model, prepared, task, folder);
   size_t count = bench->session().commands().size();
   bench->run();
   uint64_t graphs = bench->session().graphLaunches();
@@ -267,7 +270,7 @@ Json launches(const std::string &device, int kernels, int rounds, const std::str
   return {{"commands", count},
           {"us_each", each},
           {"graph_launches", graphs},
-          {"work_us_each", workOf(*bench) / double(std::max<size_t>(count, 1))}};
+          {"work_us_each", sumKernelTimes(*bench) / double(std::max<size_t>(count, 1))}};
 }
 
 } // namespace dlc::gpu

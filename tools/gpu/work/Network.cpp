@@ -15,7 +15,7 @@
 namespace dlc::gpu {
 namespace {
 
-uint64_t mixed(uint64_t z) {
+uint64_t hashBits(uint64_t z) {
   z += 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
   z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -23,14 +23,14 @@ uint64_t mixed(uint64_t z) {
 }
 
 /// Returns a random number in [0, 1) that depends only on the seed and the index.
-double uniform(uint64_t seed, int64_t index) {
-  return double(mixed(seed * 0xd1342543de82ef95u + uint64_t(index)) >> 40) * 0x1p-24;
+double uniformRandom(uint64_t seed, int64_t index) {
+  return double(hashBits(seed * 0xd1342543de82ef95u + uint64_t(index)) >> 40) * 0x1p-24;
 }
 
 /// Returns an approximately normal random number with variance 1: a scaled sum of four uniform
 /// numbers.
-double normal(uint64_t seed, int64_t index) {
-  uint64_t bits = mixed(seed * 0xd1342543de82ef95u + uint64_t(index));
+double normalRandom(uint64_t seed, int64_t index) {
+  uint64_t bits = hashBits(seed * 0xd1342543de82ef95u + uint64_t(index));
   double sum = 0;
   for (int i = 0; i < 4; ++i)
     sum += double(bits >> (16 * i) & 0xffff) / 65536 - 0.5;
@@ -43,7 +43,7 @@ bool endsWith(const std::string &text, const char *end) {
          text.compare(text.size() - wanted.size(), wanted.size(), wanted) == 0;
 }
 
-void enliven(nn::Module &module) {
+void initializeLively(nn::Module &module) {
   uint64_t seed = 0;
   for (trace::Parameter parameter : module.parameters()) {
     ++seed;
@@ -62,7 +62,7 @@ void enliven(nn::Module &module) {
       scale = std::sqrt(2 / inner);
     }
     for (int64_t i = 0, count = array.size(); i < count; ++i) {
-      double noise = normal(seed, i);
+      double noise = normalRandom(seed, i);
       to[i] = float(shape.size() > 1 ? noise * scale
                     : small          ? noise / 10
                                      : 1 + std::abs(noise) / 10);
@@ -73,7 +73,7 @@ void enliven(nn::Module &module) {
 
 /// Returns the initial scale and mean bias of a normalization layer by the end of its name. Norms
 /// that end a residual branch have small scales. The values are those of tools/bench/networks.py.
-std::pair<double, double> sizesOf(const std::string &norm) {
+std::pair<double, double> initialNormParameters(const std::string &norm) {
   const std::pair<const char *, std::pair<double, double>> ends[] = {{".b2", {0.25, 0}},
                                                                      {".bn3", {0.05, 0}},
                                                                      {"downsample.1", {0.2, 0.4}},
@@ -85,7 +85,7 @@ std::pair<double, double> sizesOf(const std::string &norm) {
   return {1, 0};
 }
 
-void settle(nn::Module &module) {
+void initializeSettled(nn::Module &module) {
   uint64_t seed = 0;
   for (trace::Parameter parameter : module.parameters()) {
     ++seed;
@@ -103,14 +103,14 @@ void settle(nn::Module &module) {
       zero = std::abs(now.as<float>()[i]) < 1e-4;
     if (!norm && !zero)
       continue;
-    auto [scale, bias] = sizesOf(part);
+    auto [scale, bias] = initialNormParameters(part);
     void *elements = nullptr;
     trace::Array array = trace::Array::zeros(DType::F32, parameter.shape(), &elements);
     for (int64_t i = 0; i < array.size(); ++i)
       static_cast<float *>(elements)[i] =
-          float(!norm                     ? 0.02 * normal(seed, i)
-                : endsWith(name, ".bias") ? bias + 0.1 * scale * normal(seed, i)
-                                          : scale * (0.8 + 0.4 * uniform(seed, i)));
+          float(!norm                     ? 0.02 * normalRandom(seed, i)
+                : endsWith(name, ".bias") ? bias + 0.1 * scale * normalRandom(seed, i)
+                                          : scale * (0.8 + 0.4 * uniformRandom(seed, i)));
     parameter.set(std::move(array));
   }
 }
@@ -119,7 +119,7 @@ std::string temporaryFile(const std::string &folder) {
   return folder + "/program-" + std::to_string(getpid()) + ".dlcx";
 }
 
-std::shared_ptr<runtime::Program> throughFile(const Model &model, const std::string &folder) {
+std::shared_ptr<runtime::Program> saveAndReload(const Model &model, const std::string &folder) {
   std::string path = temporaryFile(folder);
   model.save(path);
   auto program = std::make_shared<runtime::Program>(runtime::readProgram(path));
@@ -134,7 +134,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-ModelOptions optionsOf(const Task &task) {
+ModelOptions makeModelOptions(const MeasurementTask &task) {
   ModelOptions options{.device = task.device};
   options.precision = task.precision == "bf16" ? "bf16" : "none";
   options.matmulPrecision = task.precision == "tf32" ? "high" : "highest";
@@ -149,18 +149,18 @@ Tensor randomTensor(const trace::Spec &spec, int64_t limit, uint64_t seed) {
   Tensor tensor(spec.dtype, spec.shape);
   for (int64_t i = 0, count = tensor.elements(); i < count; ++i) {
     if (spec.dtype == DType::I64)
-      tensor.data<int64_t>()[i] = int64_t(uniform(seed, i) * double(limit));
+      tensor.data<int64_t>()[i] = int64_t(uniformRandom(seed, i) * double(limit));
     else
-      tensor.data<float>()[i] = float(uniform(seed, i) * 2 - 1);
+      tensor.data<float>()[i] = float(uniformRandom(seed, i) * 2 - 1);
   }
   return tensor;
 }
 
-Prepared prepare(const Task &task, Start start) {
-  Prepared prepared;
+PreparedNetwork prepareNetwork(const MeasurementTask &task, Initialization start) {
+  PreparedNetwork prepared;
   int64_t vocabulary = 10000, classes = vocabulary;
   if (task.trains()) {
-    bench::Training training = bench::makeTraining(task.network, task.batch);
+    bench::TrainingSetup training = bench::makeTraining(task.network, task.batch);
     prepared.module = training.module;
     prepared.inputs = training.inputs;
     classes = training.classes;
@@ -172,39 +172,40 @@ Prepared prepare(const Task &task, Start start) {
   for (size_t i = 0; i < prepared.inputs.size(); ++i)
     prepared.batch.push_back(
         randomTensor(prepared.inputs[i], i ? classes : vocabulary, 1000 + uint64_t(i)));
-  if (start == Start::Lively)
-    enliven(*prepared.module);
-  if (start == Start::Settled)
-    settle(*prepared.module);
+  if (start == Initialization::Lively)
+    initializeLively(*prepared.module);
+  if (start == Initialization::Settled)
+    initializeSettled(*prepared.module);
   return prepared;
 }
 
-Model inferenceModel(const Task &task, const Prepared &prepared) {
-  return compile(trace::trace(*prepared.module, prepared.inputs), optionsOf(task));
+Model compileInferenceModel(const MeasurementTask &task, const PreparedNetwork &prepared) {
+  return compile(trace::trace(*prepared.module, prepared.inputs), makeModelOptions(task));
 }
 
-Step trainingStep(const Task &task, const Prepared &prepared) {
-  bench::Training training = bench::makeTraining(task.network, task.batch);
+Step compileTrainingStep(const MeasurementTask &task, const PreparedNetwork &prepared) {
+  bench::TrainingSetup training = bench::makeTraining(task.network, task.batch);
   return train(prepared.module, training.loss, optim::sgd({.lr = training.rate}), prepared.inputs,
-               {.clipNorm = training.clipNorm}, optionsOf(task));
+               {.clipNorm = training.clipNorm}, makeModelOptions(task));
 }
 
-struct Bench::Arrays {
+struct ProgramBench::Arrays {
   runtime::Device *device;
   std::vector<runtime::DeviceMemory> memory;
-  std::vector<runtime::Argument> inputs, outputs;
+  std::vector<runtime::BoundArray> inputs, outputs;
   std::vector<uint64_t> bytes;
 };
 
-Bench::Bench(std::shared_ptr<runtime::Program> program, const std::vector<trace::Spec> &inputs,
-             const std::vector<Tensor> &batch, const std::string &device)
+ProgramBench::ProgramBench(std::shared_ptr<runtime::Program> program,
+                           const std::vector<trace::Spec> &inputs, const std::vector<Tensor> &batch,
+                           const std::string &device)
     : made(std::make_unique<runtime::Session>(std::move(program))),
       arrays(std::make_unique<Arrays>()) {
   arrays->device = &runtime::openDevice(*runtime::parseDeviceName(device));
   runtime::Device &host = runtime::hostDevice();
   auto place = [&](uint64_t bytes) {
     arrays->memory.emplace_back(*arrays->device, std::max<uint64_t>(bytes, 1), "an array");
-    return runtime::Argument{arrays->memory.back().data(), arrays->device};
+    return runtime::BoundArray{arrays->memory.back().data(), arrays->device};
   };
   for (const runtime::TensorInfo &info : made->plan().inputs) {
     auto found = std::find_if(inputs.begin(), inputs.end(),
@@ -221,11 +222,11 @@ Bench::Bench(std::shared_ptr<runtime::Program> program, const std::vector<trace:
   }
 }
 
-Bench::~Bench() = default;
+ProgramBench::~ProgramBench() = default;
 
-void Bench::run() { made->runOn(arrays->inputs, arrays->outputs); }
+void ProgramBench::run() { made->runOn(arrays->inputs, arrays->outputs); }
 
-std::vector<std::vector<char>> Bench::runSpoiled() {
+std::vector<std::vector<char>> ProgramBench::runSpoiled() {
   runtime::Device &host = runtime::hostDevice();
   std::vector<std::vector<char>> results;
   for (size_t i = 0; i < arrays->outputs.size(); ++i) {
@@ -240,25 +241,25 @@ std::vector<std::vector<char>> Bench::runSpoiled() {
   return results;
 }
 
-std::unique_ptr<Bench> benchOf(const Model &model, const Prepared &prepared, const Task &task,
-                               const std::string &folder) {
-  return std::make_unique<Bench>(throughFile(model, folder), prepared.inputs, prepared.batch,
-                                 task.device);
+std::unique_ptr<ProgramBench> benchOf(const Model &model, const PreparedNetwork &prepared,
+                                      const MeasurementTask &task, const std::string &folder) {
+  return std::make_unique<ProgramBench>(saveAndReload(model, folder), prepared.inputs,
+                                        prepared.batch, task.device);
 }
 
-std::unique_ptr<Bench> benchOf(Step &step, const Prepared &prepared, const Task &task,
-                               const std::string &folder) {
+std::unique_ptr<ProgramBench> benchOf(Step &step, const PreparedNetwork &prepared,
+                                      const MeasurementTask &task, const std::string &folder) {
   step.prepare();
-  auto bench = std::make_unique<Bench>(throughFile(step.model(), folder), prepared.inputs,
-                                       prepared.batch, task.device);
+  auto bench = std::make_unique<ProgramBench>(saveAndReload(step.model(), folder), prepared.inputs,
+                                              prepared.batch, task.device);
   runtime::StateSet &states = bench->session().states();
   for (const ModelState &state : step.model().states())
     states.set(states.indexOf(state.name), step.model().state(state.name).raw());
   return bench;
 }
 
-Difference differenceOf(const float *got, const float *want, size_t count) {
-  Difference difference;
+ArrayDifference computeDifference(const float *got, const float *want, size_t count) {
+  ArrayDifference difference;
   double apart = 0, whole = 0, most = 0, largest = 0;
   for (size_t i = 0; i < count; ++i) {
     if (!std::isfinite(got[i]) || !std::isfinite(want[i])) {

@@ -17,7 +17,7 @@ namespace dlc::gpu {
 using Json = nlohmann::ordered_json;
 
 /// Specification of a measurement: a network in a mode and precision on a device.
-struct Task {
+struct MeasurementTask {
   std::string network, mode = "inference", precision = "f32", device = "cuda:0";
   int64_t batch = 0; ///< batch size; 0: the network's default
   bool tune = false;
@@ -29,20 +29,20 @@ double now();
 
 /// Returns the compile options for the task's precision. f32: matmuls in f32; tf32: matmuls may
 /// round their operands to TF32; bf16: option `precision` is bf16.
-ModelOptions optionsOf(const Task &task);
+ModelOptions makeModelOptions(const MeasurementTask &task);
 
 /// Returns a tensor of random elements that are the same on every machine: floats in [-1, 1),
 /// integers in [0, limit).
 Tensor randomTensor(const trace::Spec &spec, int64_t limit, uint64_t seed);
 
 /// A network with its inputs in host memory; for training, the last input is the target.
-struct Prepared {
+struct PreparedNetwork {
   std::shared_ptr<nn::Module> module;
   std::vector<trace::Spec> inputs;
   std::vector<Tensor> batch;
 };
 /// How the parameters of a network are initialized.
-enum class Start {
+enum class Initialization {
   Usual,   ///< the default initialization of training
   Lively,  ///< keeps activations at the same magnitude through many layers; with the default
            ///< initialization they may vanish, so that a comparison is meaningless
@@ -50,18 +50,18 @@ enum class Start {
            ///< deep networks, and random numbers for parameters that are 0 or 1, where errors would
            ///< be hidden
 };
-Prepared prepare(const Task &task, Start start);
+PreparedNetwork prepareNetwork(const MeasurementTask &task, Initialization start);
 
-Model inferenceModel(const Task &task, const Prepared &prepared);
-Step trainingStep(const Task &task, const Prepared &prepared);
+Model compileInferenceModel(const MeasurementTask &task, const PreparedNetwork &prepared);
+Step compileTrainingStep(const MeasurementTask &task, const PreparedNetwork &prepared);
 
 /// A program with its arrays on its device. Runs do not transfer data, so they can be captured as a
 /// GPU graph.
-class Bench {
+class ProgramBench {
 public:
-  Bench(std::shared_ptr<runtime::Program> program, const std::vector<trace::Spec> &inputs,
-        const std::vector<Tensor> &batch, const std::string &device);
-  ~Bench();
+  ProgramBench(std::shared_ptr<runtime::Program> program, const std::vector<trace::Spec> &inputs,
+               const std::vector<Tensor> &batch, const std::string &device);
+  ~ProgramBench();
   void run();
   /// Fills the outputs with a garbage pattern, runs the program, and returns the bytes of each
   /// output.
@@ -74,19 +74,19 @@ private:
   std::unique_ptr<Arrays> arrays;
 };
 /// Creates the bench of a stateless model. The program is temporarily written to `folder`.
-std::unique_ptr<Bench> benchOf(const Model &model, const Prepared &prepared, const Task &task,
-                               const std::string &folder);
+std::unique_ptr<ProgramBench> benchOf(const Model &model, const PreparedNetwork &prepared,
+                                      const MeasurementTask &task, const std::string &folder);
 /// Creates the bench of a training step, with its current state.
-std::unique_ptr<Bench> benchOf(Step &step, const Prepared &prepared, const Task &task,
-                               const std::string &folder);
+std::unique_ptr<ProgramBench> benchOf(Step &step, const PreparedNetwork &prepared,
+                                      const MeasurementTask &task, const std::string &folder);
 
 /// Measures of the difference between two f32 arrays.
-struct Difference {
+struct ArrayDifference {
   double norm = 0;    ///< relative error in the L2 norm: ‖got − want‖ / ‖want‖
   double largest = 0; ///< largest absolute difference, divided by the largest absolute value
   int64_t bad = 0;    ///< number of elements that are not finite
 };
-Difference differenceOf(const float *got, const float *want, size_t count);
+ArrayDifference computeDifference(const float *got, const float *want, size_t count);
 
 double median(std::vector<double> values);
 

@@ -13,11 +13,11 @@ constexpr size_t kSlowest = 40, kKernels = 60;
 /// Maximum number of characters of a command's name and source location in the results.
 constexpr size_t kText = 90;
 
-std::string endOf(const std::string &text) {
+std::string truncateStart(const std::string &text) {
   return text.size() <= kText ? text : "..." + text.substr(text.size() - kText);
 }
 
-struct Timed {
+struct TimedCommand {
   runtime::CommandInfo info;
   Json candidates;
   std::vector<double> us; ///< time in microseconds in each traced run
@@ -26,7 +26,7 @@ struct Timed {
 
 /// Returns true if the command may be compute bound (matmuls and similar operations). Other
 /// commands are memory bound.
-bool multiplies(const runtime::CommandInfo &info) {
+bool mayBeComputeBound(const runtime::CommandInfo &info) {
   if (info.op == "library")
     return true;
   for (const char *word : {"matmul", "conv", "attention", "lstm", "gru"})
@@ -49,8 +49,9 @@ void collectCandidates(const nlohmann::json &commands, std::vector<Json> &to) {
   }
 }
 
-std::vector<Timed> watched(runtime::Session &session, Bench &bench, int rounds) {
-  std::vector<Timed> commands;
+std::vector<TimedCommand> profileCommands(runtime::Session &session, ProgramBench &bench,
+                                          int rounds) {
+  std::vector<TimedCommand> commands;
   for (const runtime::CommandInfo &info : session.commands())
     commands.push_back({info, nullptr, {}, 0});
   std::vector<Json> candidates;
@@ -75,18 +76,19 @@ std::vector<Timed> watched(runtime::Session &session, Bench &bench, int rounds) 
   return commands;
 }
 
-Json jsonOf(const Timed &command, const Task &task, const Peaks &peaks, double whole) {
+Json jsonOf(const TimedCommand &command, const MeasurementTask &task, const PeakPerformance &peaks,
+            double whole) {
   const runtime::CommandInfo &info = command.info;
   double us = median(command.us), bytes = info.bytes * command.times,
          flops = info.flops * command.times;
   double moving = peaks.gigabytes > 0 ? bytes / peaks.gigabytes * 1e-3 : 0, computing = 0;
-  if (double peak = peaks.of(task.precision); peak > 0 && multiplies(info))
+  if (double peak = peaks.of(task.precision); peak > 0 && mayBeComputeBound(info))
     computing = flops / peak * 1e-6;
   Json json = {{"kernel", info.implementation},
-               {"name", endOf(info.name)},
+               {"name", truncateStart(info.name)},
                {"op", info.op},
                {"device", info.device},
-               {"where", endOf(info.loc)},
+               {"where", truncateStart(info.loc)},
                {"us", us},
                {"share", whole > 0 ? us / whole : 0},
                {"times", command.times},
@@ -106,35 +108,38 @@ Json jsonOf(const Timed &command, const Task &task, const Peaks &peaks, double w
 
 /// A program for profiling, and a function that runs it through the public interface, as a user
 /// does.
-struct Made {
-  std::unique_ptr<Bench> bench;
+struct CompiledTask {
+  std::unique_ptr<ProgramBench> bench;
   std::function<void()> asUsed;
   double compiled = 0;
 };
 
-std::function<void()> asUsed(const Prepared &prepared, const Task &task, Step step) {
+std::function<void()> asUsed(const PreparedNetwork &prepared, const MeasurementTask &task,
+                             Step step) {
   std::vector<Tensor> batch;
   for (const Tensor &tensor : prepared.batch)
     batch.push_back(tensor.to(task.device));
   return [step, batch]() mutable { step.run(batch); };
 }
 
-std::function<void()> asUsed(const Prepared &prepared, const Task &task, const Model &model) {
+std::function<void()> asUsed(const PreparedNetwork &prepared, const MeasurementTask &task,
+                             const Model &model) {
   std::map<std::string, Tensor> given = {
       {prepared.inputs[0].name, prepared.batch[0].to(task.device)}};
   return [model, given] { model.run(given); };
 }
 
-Made makeTask(const Task &task, const std::string &folder) {
-  Prepared prepared = prepare(task, task.trains() ? Start::Usual : Start::Lively);
-  Made made;
+CompiledTask compileTask(const MeasurementTask &task, const std::string &folder) {
+  PreparedNetwork prepared =
+      prepareNetwork(task, task.trains() ? Initialization::Usual : Initialization::Lively);
+  CompiledTask made;
   if (task.trains()) {
-    Step step = trainingStep(task, prepared);
+    Step step = compileTrainingStep(task, prepared);
     made.compiled = step.prepare();
     made.bench = benchOf(step, prepared, task, folder);
     made.asUsed = asUsed(prepared, task, step);
   } else {
-    Model model = inferenceModel(task, prepared);
+    Model model = compileInferenceModel(task, prepared);
     made.compiled = model.prepare();
     made.bench = benchOf(model, prepared, task, folder);
     made.asUsed = asUsed(prepared, task, model);
@@ -143,7 +148,7 @@ Made makeTask(const Task &task, const std::string &folder) {
 }
 
 /// Sums the times of the commands with the same kernel, slowest kernel first.
-Json byKernel(const std::vector<Json> &commands) {
+Json sumTimesByKernel(const std::vector<Json> &commands) {
   std::map<std::string, Json> sums;
   for (const Json &command : commands) {
     Json &sum =
@@ -170,7 +175,7 @@ Json byKernel(const std::vector<Json> &commands) {
 
 /// Runs `run` repeatedly and returns the time of each round in microseconds, after `warm` warm-up
 /// runs.
-std::vector<double> timesOf(const std::function<void()> &run, int warm, int rounds) {
+std::vector<double> measureRounds(const std::function<void()> &run, int warm, int rounds) {
   for (int i = 0; i < warm; ++i)
     run();
   std::vector<double> times;
@@ -184,30 +189,32 @@ std::vector<double> timesOf(const std::function<void()> &run, int warm, int roun
 
 } // namespace
 
-Json tune(const Task &given) {
-  Task task = given;
+Json tuneTask(const MeasurementTask &given) {
+  MeasurementTask task = given;
   task.tune = true;
-  Prepared prepared = prepare(task, task.trains() ? Start::Usual : Start::Lively);
-  double seconds = task.trains() ? trainingStep(task, prepared).prepare()
-                                 : inferenceModel(task, prepared).prepare();
+  PreparedNetwork prepared =
+      prepareNetwork(task, task.trains() ? Initialization::Usual : Initialization::Lively);
+  double seconds = task.trains() ? compileTrainingStep(task, prepared).prepare()
+                                 : compileInferenceModel(task, prepared).prepare();
   return {{"tuned_s", seconds}};
 }
 
-Json profile(const Task &task, const Peaks &peaks, int rounds, const std::string &folder) {
-  Made made = makeTask(task, folder);
-  Bench *bench = made.bench.get();
+Json profileTask(const MeasurementTask &task, const PeakPerformance &peaks, int rounds,
+                 const std::string &folder) {
+  CompiledTask made = compileTask(task, folder);
+  ProgramBench *bench = made.bench.get();
   runtime::Session &session = bench->session();
   // Three warm-up runs: the first loads code, and the second is captured as a GPU graph.
-  std::vector<double> runs = timesOf([&] { bench->run(); }, 3, 2 * rounds);
-  std::vector<double> used = timesOf(made.asUsed, 2, rounds);
-  std::vector<Timed> commands = watched(session, *bench, rounds);
+  std::vector<double> runs = measureRounds([&] { bench->run(); }, 3, 2 * rounds);
+  std::vector<double> used = measureRounds(made.asUsed, 2, rounds);
+  std::vector<TimedCommand> commands = profileCommands(session, *bench, rounds);
   double whole = 0, floors = 0;
   std::map<std::string, double> kinds;
   std::vector<Json> list;
-  for (const Timed &command : commands)
+  for (const TimedCommand &command : commands)
     if (command.info.op != "loop" && command.info.op != "if" && !command.us.empty())
       whole += median(command.us);
-  for (const Timed &command : commands) {
+  for (const TimedCommand &command : commands) {
     if (command.info.op == "loop" || command.info.op == "if" || command.us.empty())
       continue;
     list.push_back(jsonOf(command, task, peaks, whole));
@@ -230,7 +237,7 @@ Json profile(const Task &task, const Peaks &peaks, int rounds, const std::string
                  {"state_bytes", session.memory().stateBytes}};
   if (whole > 0 && peaks.gigabytes > 0)
     result["fraction"] = floors / whole;
-  result["kernels"] = byKernel(list);
+  result["kernels"] = sumTimesByKernel(list);
   if (list.size() > kSlowest) {
     result["left_out"] = list.size() - kSlowest;
     list.resize(kSlowest);
@@ -239,12 +246,13 @@ Json profile(const Task &task, const Peaks &peaks, int rounds, const std::string
   return result;
 }
 
-void serve(const Task &task) {
+void serveTimingRequests(const MeasurementTask &task) {
   double start = now();
-  Prepared prepared = prepare(task, task.trains() ? Start::Usual : Start::Lively);
+  PreparedNetwork prepared =
+      prepareNetwork(task, task.trains() ? Initialization::Usual : Initialization::Lively);
   std::function<void()> run = task.trains()
-                                  ? asUsed(prepared, task, trainingStep(task, prepared))
-                                  : asUsed(prepared, task, inferenceModel(task, prepared));
+                                  ? asUsed(prepared, task, compileTrainingStep(task, prepared))
+                                  : asUsed(prepared, task, compileInferenceModel(task, prepared));
   run();
   std::cout << Json{{"ready_s", now() - start}} << "\n" << std::flush;
   for (std::string line; std::getline(std::cin, line);) {

@@ -16,8 +16,8 @@ using namespace dlc::gpu;
 int main(int argc, char **argv) {
   CLI::App app("A measurement of dlc on a GPU");
   app.require_subcommand(1);
-  Task task;
-  Peaks peaks;
+  MeasurementTask task;
+  PeakPerformance peaks;
   std::string folder = "/tmp";
   int64_t size = 8192;
   int rounds = 10, steps = 3;
@@ -71,25 +71,25 @@ int main(int argc, char **argv) {
   try {
     Json result;
     if (*open)
-      result = openedDevice(task.device);
+      result = describeDevice(task.device);
     else if (*copy)
-      result = copies(task.device, size, rounds);
+      result = measureCopies(task.device, size, rounds);
     else if (*vector)
-      result = vectors(task.device, size, rounds, folder);
+      result = measureElementwise(task.device, size, rounds, folder);
     else if (*square)
-      result = product(task, size, rounds, folder);
+      result = measureMatmul(task, size, rounds, folder);
     else if (*launch)
-      result = launches(task.device, int(size), rounds, folder);
+      result = measureLaunches(task.device, int(size), rounds, folder);
     else if (*made)
-      result = reference(task, steps, folder);
+      result = computeReference(task, steps, folder);
     else if (*compared)
-      result = compareWith(task, steps, rounds, folder);
+      result = compareWithReference(task, steps, rounds, folder);
     else if (*tuned)
-      result = tune(task);
+      result = tuneTask(task);
     else if (*profiled)
-      result = profile(task, peaks, rounds, folder);
+      result = profileTask(task, peaks, rounds, folder);
     else if (*served)
-      return serve(task), 0;
+      return serveTimingRequests(task), 0;
     // Invalid UTF-8 in names is replaced.
     std::cout << result.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n" << std::flush;
   } catch (const std::exception &error) {

@@ -62,49 +62,49 @@ class Options:
         return cls(**(given or {}))
 
 
-class _Support(OperatorSupportBase):
+class _OperatorSupport(OperatorSupportBase):
     def __init__(self, refused: dict[str, str]):
         self._refused = refused
 
     def is_node_supported(self, submodules: Any, node: fx.Node) -> bool:
-        base = node.args[0] if _graph.is_item(node) else node
+        base = node.args[0] if _graph.is_getitem(node) else node
         return isinstance(base, fx.Node) and base.op == "call_function" and base.name not in self._refused
 
 
-def _computes(node: fx.Node) -> bool:
+def _is_not_view(node: fx.Node) -> bool:
     """Returns True if the node computes new values instead of a view of existing memory."""
-    if _graph.is_item(node):
+    if _graph.is_getitem(node):
         return False
     return not any(result.alias_info is not None for result in node.target._schema.returns)
 
 
-def _views_for(graph: fx.Graph, refused: Mapping[str, str]) -> dict[str, str]:
+def _find_eager_views(graph: fx.Graph, refused: Mapping[str, str]) -> dict[str, str]:
     """Returns the views whose users all remain in PyTorch. Such views cost nothing in PyTorch, while a program would have to copy their elements."""
     found: dict[str, str] = {}
     for node in reversed(graph.nodes):
-        if node.op != "call_function" or node.name in refused or _graph.is_item(node) or _computes(node) or not node.users:
+        if node.op != "call_function" or node.name in refused or _graph.is_getitem(node) or _is_not_view(node) or not node.users:
             continue
         if all(user.name in refused or user.name in found for user in node.users):
             found[node.name] = VIEW
     return found
 
 
-def _shown_by(node: Any) -> Any:
+def _view_operand(node: Any) -> Any:
     """Returns the operand of a view, or None if the node is not a view."""
     if not isinstance(node, fx.Node) or node.op != "call_function":
         return None
-    if _graph.is_item(node):
-        return _shown_by(node.args[0])
-    return None if not isinstance(node.target, torch._ops.OpOverload) or _computes(node) else node.args[0]
+    if _graph.is_getitem(node):
+        return _view_operand(node.args[0])
+    return None if not isinstance(node.target, torch._ops.OpOverload) or _is_not_view(node) else node.args[0]
 
 
-def _keep_aliases(graph: fx.Graph) -> dict[str, str]:
+def _preserve_result_aliases(graph: fx.Graph) -> dict[str, str]:
     """Preserves the aliasing of results: a result that is a view of another result is replaced by a new view, which remains in PyTorch."""
     output = graph.output_node()
     bases: dict[fx.Node, fx.Node] = {}
     for result in output.all_input_nodes:
         base = result
-        while (below := _shown_by(base)) is not None:
+        while (below := _view_operand(base)) is not None:
             base = below
         if base is not result:
             bases[result] = base
@@ -124,30 +124,30 @@ def _keep_aliases(graph: fx.Graph) -> dict[str, str]:
     return {node.name: VIEW for node in made.values()}
 
 
-def _tensor(array: Any) -> torch.Tensor:
+def _to_tensor(array: Any) -> torch.Tensor:
     """Converts a NumPy array, including those with bfloat16 elements of ml_dtypes, to a tensor."""
     return torch.from_numpy(array.view("int16")).view(torch.bfloat16) if array.dtype.name == "bfloat16" else torch.from_numpy(array)
 
 
-def _strided(tensor: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
+def _copy_with_strides(tensor: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
     """Copies a tensor to new memory with these strides. Dimensions with stride 0 remain expanded."""
     once = tuple(slice(0, 1) if not step and size > 1 else slice(None) for size, step in zip(tensor.shape, strides))
     part = tensor[once]
     return torch.empty_strided(part.shape, strides, dtype=tensor.dtype).copy_(part).expand(tensor.shape)
 
 
-class Piece:
+class CompiledSubgraph:
     """A subgraph that is compiled to a program. `constants` are the inputs whose elements are compile-time constants, by node name."""
 
     def __init__(self, part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph):
         kept = _saved_layouts.saved_results(part.graph)
-        graph, self._orders = _in_order(part.graph, constants, kept)
+        graph, self._orders = _to_memory_order(part.graph, constants, kept)
         names = [node.name for node in graph.find_nodes(op="placeholder")]
         self._inputs = [i for i, name in enumerate(names) if name not in constants]
         inputs = {names[i]: names[i] for i in self._inputs}
         self._single = isinstance(graph.output_node().args[0], fx.Node)
-        nodes = _saved_layouts.results_of(graph)
-        text = _graph.text(graph, constants, inputs, [(f"result_{i}", node) for i, node in enumerate(nodes)], free={f"result_{i}" for i in kept})
+        nodes = _saved_layouts.get_graph_results(graph)
+        text = _graph.serialize_graph(graph, constants, inputs, [(f"result_{i}", node) for i, node in enumerate(nodes)], free={f"result_{i}" for i in kept})
         compiler = Compiler(_graph.GraphSource(text, constants, "graph"), options.made, False)
         self._run = Model(compiler.inputs, compiler.outputs, compiler=compiler)
         self._run.prepare()
@@ -167,7 +167,7 @@ class Piece:
         if not isinstance(results, tuple):
             results = (results,)
         if not given:
-            results = tuple(map(_tensor, results))
+            results = tuple(map(_to_tensor, results))
         if self._strides or self._orders.made:
             results = tuple(self._laid(i, each) for i, each in enumerate(results))
         return results[0] if self._single else results
@@ -177,17 +177,17 @@ class Piece:
             return result.permute(self._orders.made[at])
         if at not in self._strides:
             return result
-        return _strided(result, self._strides[at])
+        return _copy_with_strides(result, self._strides[at])
 
 
-class _Orders(NamedTuple):
+class _DimensionOrders(NamedTuple):
     """Permutations of inputs (`given`) and results (`made`) between the order of dimensions in PyTorch and the order in memory."""
 
     given: dict[int, list[int]]
     made: dict[int, list[int]]
 
 
-def _order_of(value: Any) -> list[int] | None:
+def _memory_order(value: Any) -> list[int] | None:
     """Returns the order of a tensor's dimensions in memory if the tensor is dense but not contiguous, otherwise None."""
     if not isinstance(value, torch.Tensor) or value.is_contiguous():
         return None
@@ -195,17 +195,17 @@ def _order_of(value: Any) -> list[int] | None:
     return order if value.permute(order).is_contiguous() else None
 
 
-def _in_order(graph: fx.Graph, constants: Mapping[str, torch.Tensor], kept: Collection[int]) -> tuple[fx.Graph, _Orders]:
+def _to_memory_order(graph: fx.Graph, constants: Mapping[str, torch.Tensor], kept: Collection[int]) -> tuple[fx.Graph, _DimensionOrders]:
     """Returns the graph with inputs and results in the order of their dimensions in memory, so that they need not be copied.
     Values saved for the backward graph are skipped, because they have a layout of their own."""
-    orders = _Orders({}, {})
-    if not any(_order_of(node.meta.get("val")) for node in [*graph.find_nodes(op="placeholder"), *graph.output_node().all_input_nodes]):
+    orders = _DimensionOrders({}, {})
+    if not any(_memory_order(node.meta.get("val")) for node in [*graph.find_nodes(op="placeholder"), *graph.output_node().all_input_nodes]):
         return graph, orders
     graph = copy.deepcopy(graph)
     permute = torch.ops.aten.permute.default
     for i, node in enumerate(each for each in graph.find_nodes(op="placeholder") if each.name not in constants):
         value = node.meta.get("val")
-        order = _order_of(value)
+        order = _memory_order(value)
         if order is None:
             continue
         orders.given[i] = order
@@ -214,9 +214,9 @@ def _in_order(graph: fx.Graph, constants: Mapping[str, torch.Tensor], kept: Coll
         node.replace_all_uses_with(seen, delete_user_cb=lambda user, seen=seen: user is not seen)
         seen.meta["val"], node.meta["val"] = value, value.permute(order)
     output = graph.output_node()
-    results = _saved_layouts.results_of(graph)
+    results = _saved_layouts.get_graph_results(graph)
     for i, node in enumerate(results):
-        order = _order_of(node.meta.get("val"))
+        order = _memory_order(node.meta.get("val"))
         if order is None or i in kept:
             continue
         orders.made[i] = [order.index(d) for d in range(len(order))]
@@ -227,13 +227,13 @@ def _in_order(graph: fx.Graph, constants: Mapping[str, torch.Tensor], kept: Coll
     return graph, orders
 
 
-def _strict(message: str) -> ValueError:
+def _strict_error(message: str) -> ValueError:
     return ValueError(f"options={{'strict': True}}: required: a graph that dlc supports completely; found: {message}; remove strict to let PyTorch run the rest")
 
 
-def _refusals(graph: fx.Graph) -> dict[str, str]:
+def _find_unsupported_nodes(graph: fx.Graph) -> dict[str, str]:
     """Returns the nodes of a graph that remain in PyTorch, with the reason for each."""
-    found = {name: reason.split("): ", 1)[-1] for name, reason in _graph.refusals(graph).items()}
+    found = {name: reason.split("): ", 1)[-1] for name, reason in _graph.find_unsupported_nodes(graph).items()}
     for node in graph.nodes:
         if node.name in found and _random.is_random(node):
             found[node.name] = "PyTorch generates random numbers"
@@ -250,83 +250,83 @@ def _is_faster_in_pytorch(node: fx.Node) -> bool:
     return node.target in FASTER_IN_PYTORCH
 
 
-def split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor] = {}) -> fx.GraphModule:
+def split_graph(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor] = {}) -> fx.GraphModule:
     """Replaces the subgraphs that dlc supports by programs. The inputs named in `constants` become constants of the programs."""
-    with _graph.tracing():
+    with _graph.tracing_lock():
         return _split(module, options, report, constants)
 
 
 def _split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor]) -> fx.GraphModule:
     graph = module.graph
-    _higher.open_up(module, lambda body: split(body, options, report))
+    _higher.inline_higher_order_ops(module, lambda body: split_graph(body, options, report))
     shown = _complex.decompose_complex(graph)
-    _random.detach(graph)
+    _random.detach_shape_operands(graph)
     _graph.widen_statistics(graph)
     # Aliasing of results is preserved here only for inference: in training, PyTorch itself preserves it.
-    aliases = {**(_keep_aliases(graph) if report.kind == "inference" else {}), **dict.fromkeys(shown, VIEW)}
-    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta and node.name not in aliases and not _saved_layouts.has_saved_layout(node)]
+    aliases = {**(_preserve_result_aliases(graph) if report.kind == "inference" else {}), **dict.fromkeys(shown, VIEW)}
+    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_getitem(node) and _random.MEMORY not in node.meta and node.name not in aliases and not _saved_layouts.has_saved_layout(node)]
     report.operators += len(nodes)
     overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: _flops.of(node) for node in nodes}
     report.flops += sum(flops.values())
-    refused = {name: reason for name, reason in _refusals(graph).items() if name not in aliases}
+    refused = {name: reason for name, reason in _find_unsupported_nodes(graph).items() if name not in aliases}
     if not options.strict:
         refused.update({node.name: FASTER for node in nodes if _is_faster_in_pytorch(node)})
-    views = _views_for(graph, refused)
+    views = _find_eager_views(graph, refused)
     # Reasons why nodes remain in PyTorch, by node name.
     left = {name: reason for name, reason in {**refused, **views}.items() if name in overloads}
-    partitioner = CapabilityBasedPartitioner(module, _Support({**refused, **views, **aliases}), allows_single_node_partition=True)
+    partitioner = CapabilityBasedPartitioner(module, _OperatorSupport({**refused, **views, **aliases}), allows_single_node_partition=True)
     parts = []
     for part in partitioner.propose_partitions():
-        if any(map(_computes, part.nodes)):
+        if any(map(_is_not_view, part.nodes)):
             parts.append(part)
         elif refused:
             left.update({node.name: VIEW for node in part.nodes if node.name in overloads})
     if options.strict and refused:
-        raise _strict("; ".join(sorted({f"{overloads[name]}: {reason}" for name, reason in left.items() if name in refused})))
+        raise _strict_error("; ".join(sorted({f"{overloads[name]}: {reason}" for name, reason in left.items() if name in refused})))
     fused = partitioner.fuse_partitions(parts)
     for at in range(len(parts)):
-        _replace(fused, f"fused_{at}", constants, options, report, left)
+        _replace_subgraph(fused, f"fused_{at}", constants, options, report, left)
     report.leave([(overloads[name], reason) for name, reason in left.items()])
     report.eager_flops += sum(flops[name] for name in left)
     fused.recompile()
     return fused
 
 
-def _replace(whole: fx.GraphModule, name: str, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph, left: dict[str, str]) -> None:
+def _replace_subgraph(whole: fx.GraphModule, name: str, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph, left: dict[str, str]) -> None:
     """Replaces a subgraph of `whole` by a program. `constants` are named as in the whole graph."""
     part = getattr(whole, name)
     (call,) = whole.graph.find_nodes(op="call_module", target=name)
-    _saved_layouts.unmark(part.graph, call)
+    _saved_layouts.unmark_read_results(part.graph, call)
     known = {inside.name: constants[outside.name] for inside, outside in zip(part.graph.find_nodes(op="placeholder"), call.args) if outside.name in constants}
-    setattr(whole, name, _program(part, known, options, report, left))
+    setattr(whole, name, _compile_subgraph(part, known, options, report, left))
 
 
-def _program(part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph, left: dict[str, str]) -> torch.nn.Module:
+def _compile_subgraph(part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph, left: dict[str, str]) -> torch.nn.Module:
     """Compiles a subgraph. If the compiler rejects it, compiles each half separately, so that only the rejected operators remain in PyTorch."""
     nodes = [node for node in part.graph.nodes if node.op == "call_function"]
-    operators = [node for node in nodes if not _graph.is_item(node)]
+    operators = [node for node in nodes if not _graph.is_getitem(node)]
     try:
-        made = _Call(Piece(part, constants, options, report))
+        made = _CallableModule(CompiledSubgraph(part, constants, options, report))
         report.pieces.append(len(operators))
         return made
-    except (ValueError, _graph.Refused) as error:
+    except (ValueError, _graph.UnsupportedError) as error:
         if options.strict:
-            raise _strict(str(error)) from error
+            raise _strict_error(str(error)) from error
         if len(operators) == 1:
             left[operators[0].name] = f"the program cannot be compiled: {error}"
             return part
     half = set(operators[: len(operators) // 2])
     # A getitem node stays in the same half as the node whose result it selects.
-    first = dict.fromkeys(node for node in nodes if (node.args[0] if _graph.is_item(node) else node) in half)
+    first = dict.fromkeys(node for node in nodes if (node.args[0] if _graph.is_getitem(node) else node) in half)
     halves = [first, dict.fromkeys(node for node in nodes if node not in first)]
     fused = fuse_by_partitions(part, halves)
     for name in ("fused_0", "fused_1"):
-        _replace(fused, name, constants, options, report, left)
+        _replace_subgraph(fused, name, constants, options, report, left)
     fused.recompile()
     return fused
 
 
-class _Call(torch.nn.Module):
+class _CallableModule(torch.nn.Module):
     """Module that wraps a callable, so that a graph can call it."""
 
     def __init__(self, run: Callable[..., Any]):
@@ -339,7 +339,7 @@ class _Call(torch.nn.Module):
     __call__ = forward
 
 
-def _boxed(run: Callable[..., Any]) -> Callable[[list[Any]], Any]:
+def _box_arguments(run: Callable[..., Any]) -> Callable[[list[Any]], Any]:
     """Wraps a function for PyTorch's boxed calling convention: it takes one list and clears it, so that inputs can be freed early."""
 
     def call(arguments: list[Any]) -> Any:
@@ -351,7 +351,7 @@ def _boxed(run: Callable[..., Any]) -> Callable[[list[Any]], Any]:
     return call
 
 
-def _is_dynamic(module: fx.GraphModule) -> bool:
+def _has_dynamic_shapes(module: fx.GraphModule) -> bool:
     for node in module.graph.nodes:
         value = node.meta.get("val")
         for each in value if isinstance(value, (list, tuple)) else [value]:
@@ -360,7 +360,7 @@ def _is_dynamic(module: fx.GraphModule) -> bool:
     return False
 
 
-class _Specialised:
+class _SpecializedGraph:
     """A graph with dynamic dimensions. Compiles programs for the first sets of sizes that occur, and for those that occur often enough to pay off.
     PyTorch runs all other sizes; otherwise sizes that grow with each call, such as those of a language model's KV cache, would be compiled again and again."""
 
@@ -406,14 +406,14 @@ class _Specialised:
 
         sizes = ", ".join("x".join(map(str, each)) for each in key if isinstance(each, tuple) and each)
         self._report.notes.append(f"dynamic dimensions: programs only for {sizes}")
-        with _graph.tracing(), torch.no_grad():
+        with _graph.tracing_lock(), torch.no_grad():
             traced = make_fx(self._module, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
         # Later programs take parameters as inputs, because parameters as constants would be packed again for each program.
         static = self._static if len(self._made) < EAGER_COMPILE_LIMIT else []
-        return _made(traced, static, self._options, self._report)
+        return _compile_static(traced, static, self._options, self._report)
 
 
-class _Frozen:
+class _FrozenParameterGraph:
     """A graph whose parameters are constants of its programs, which are packed and folded once, as long as they are unchanged.
     After a change, programs that take the parameters as inputs run until the parameters have been unchanged for FREEZE_AFTER_CALLS calls."""
 
@@ -454,7 +454,7 @@ class _Frozen:
         # Only the first version of the graph is listed in the report, because later versions are split in the same way.
         report = _report.Graph(self._report.name, self._report.kind) if self._report.operators else self._report
         report.frozen = len(constants)
-        made = split(module, self._options, report, constants)
+        made = split_graph(module, self._options, report, constants)
         report.tell()
         return made.forward
 
@@ -477,26 +477,26 @@ def _static_inputs(module: fx.GraphModule) -> list[int]:
     return [i for i in about.static_input_indices if i not in changed and i < len(nodes) and _graph.type_of(nodes[i].meta.get("val")) is not None]
 
 
-def _made(module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph) -> Callable[..., Any]:
+def _compile_static(module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph) -> Callable[..., Any]:
     """Compiles a graph with static sizes to a callable."""
     if static:
-        return _Frozen(module, static, options, report)
-    made = split(module, options, report)
+        return _FrozenParameterGraph(module, static, options, report)
+    made = split_graph(module, options, report)
     report.tell()
     return made.forward
 
 
-def _compiler_of(kind: str, options: Options) -> Callable[..., Any]:
+def _make_compiler(kind: str, options: Options) -> Callable[..., Any]:
     def compile(module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[[list[Any]], Any]:
-        report = _report.begin(kind)
+        report = _report.begin_graph_report(kind)
         static = _static_inputs(module) if kind == "inference" and options.freeze else []
-        make = _Specialised if _is_dynamic(module) else _made
-        return _boxed(make(module, static, options, report))
+        make = _SpecializedGraph if _has_dynamic_shapes(module) else _compile_static
+        return _box_arguments(make(module, static, options, report))
 
     return compile
 
 
-def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
+def _partition_joint_graph(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
     """Partitions a joint graph such that little memory is saved between the forward and the backward graph.
     Views and elementwise functions are recomputed, and nodes that depend on no input are always recomputed."""
     from functorch.compile import min_cut_rematerialization_partition
@@ -512,12 +512,12 @@ def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
             # In training mode, the gradient of batch norm uses batch statistics. The running statistics are dropped, because they are updated before the
             # gradient runs.
             node.args = (*node.args[:3], None, None, *node.args[5:])
-    _saved_layouts.without_statistics(joint.graph)
-    _saved_layouts.normalise_again(joint.graph, others["num_fwd_outputs"])
+    _saved_layouts.split_recomputed_batch_norms(joint.graph)
+    _saved_layouts.recompute_batch_norm(joint.graph, others["num_fwd_outputs"])
     forward, backward = min_cut_rematerialization_partition(joint, inputs, **others)
-    _saved_layouts.join_statistics(forward.graph)
+    _saved_layouts.merge_batch_norms(forward.graph)
     forward.recompile()
-    _saved_layouts.mark(forward.graph, backward.graph, others["num_fwd_outputs"])
+    _saved_layouts.mark_saved_values(forward.graph, backward.graph, others["num_fwd_outputs"])
     return forward, backward
 
 
@@ -526,12 +526,12 @@ def _decompositions() -> Any:
     return {**_graph.decompositions(), torch.ops.aten.native_dropout.default: _random.dropout}
 
 
-def _untraced(module: fx.GraphModule, error: str, options: Options) -> None:
+def _report_untraced(module: fx.GraphModule, error: str, options: Options) -> None:
     reason = f"PyTorch cannot trace the autograd graph: {error}"
     if options.strict:
-        raise _strict(reason)
+        raise _strict_error(reason)
     calls = [str(getattr(node.target, "__name__", node.target)) for node in module.graph.nodes if node.op.startswith("call_")]
-    report = _report.begin("forward")
+    report = _report.begin_graph_report("forward")
     report.operators = len(calls)
     report.leave([(name, reason) for name in calls])
     report.tell()
@@ -547,17 +547,17 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
     from torch._dynamo.exc import exceptions_allowed_to_be_fallback
 
     chosen = Options.of(options)
-    _call_replacements.replace(module)
+    _call_replacements.replace_calls(module)
     make = aot_autograd(
-        fw_compiler=_compiler_of("forward", chosen),
-        bw_compiler=_compiler_of("backward", chosen),
-        inference_compiler=_compiler_of("inference", chosen),
+        fw_compiler=_make_compiler("forward", chosen),
+        bw_compiler=_make_compiler("backward", chosen),
+        inference_compiler=_make_compiler("inference", chosen),
         decompositions=_decompositions,
-        partition_fn=_partition,
+        partition_fn=_partition_joint_graph,
     )
     try:
         return make(module, inputs)
     except exceptions_allowed_to_be_fallback as error:
         # The errors are caught here, because torch.compile falls back to eager execution for these exceptions.
-        _untraced(module, str(error), chosen)
+        _report_untraced(module, str(error), chosen)
         raise

@@ -30,7 +30,7 @@ class BoundState:
     def before(self) -> None:
         """Called before a run: binds the tensor again if it has changed, and copies it to the program's buffer if there is a copy."""
         tensor = self._find()
-        if tensor is not self.tensor or _place(tensor) != self._seen:
+        if tensor is not self.tensor or _memory_identity(tensor) != self._seen:
             self._bind(tensor)
         if self._inner is not None:
             self._inner.copy_(tensor.detach())
@@ -56,21 +56,21 @@ class BoundState:
                 f"'{self.name}' is {tensor.dtype} of the shape {list(tensor.shape)}; required: {self._element} of the shape {list(self._shape)}; "
                 "restore its type and shape, or create the step with a new optimizer"
             )
-        if _reach(tensor) > tensor.untyped_storage().nbytes():
+        if _storage_extent(tensor) > tensor.untyped_storage().nbytes():
             raise ValueError(f"'{self.name}': required: a tensor whose elements are in memory; found: a tensor whose storage was freed")
         plain = tensor.is_contiguous() and tensor.data_ptr() % tensor.element_size() == 0
         inner = None if plain else torch.empty(tensor.shape, dtype=tensor.dtype)
         place = tensor if inner is None else inner
         if tensor.numel():
             self._session.bind_state(self._index, place.data_ptr(), tensor.numel() * tensor.element_size())
-        self.tensor, self._inner, self._seen = tensor, inner, _place(tensor)
+        self.tensor, self._inner, self._seen = tensor, inner, _memory_identity(tensor)
 
 
-def _place(tensor: torch.Tensor) -> tuple[Any, ...]:
+def _memory_identity(tensor: torch.Tensor) -> tuple[Any, ...]:
     return tensor.data_ptr(), tensor.stride(), tensor.shape, tensor.dtype
 
 
-def _reach(tensor: torch.Tensor) -> int:
+def _storage_extent(tensor: torch.Tensor) -> int:
     """Returns the number of bytes from the start of a tensor's storage to the end of its last element."""
     if not tensor.numel():
         return 0

@@ -26,7 +26,7 @@ RESIZES = {
 SMOOTH = {mode: f"_upsample_{mode}2d_aa" for mode in ("bilinear", "bicubic", "lanczos")}
 
 
-class _Resize(torch.autograd.Function):
+class _ResizeFunction(torch.autograd.Function):
     """Autograd function of a resizing operator that uses PyTorch's operator for its gradient. `more` are the arguments after the sizes."""
 
     @staticmethod
@@ -55,16 +55,16 @@ def interpolate(
     each = list(given) if isinstance(given, (list, tuple)) else [given] * spatial
     sizes = each if scale_factor is None else [int(extent * factor) for extent, factor in zip(input.shape[2:], each)]
     scales = [None] * spatial if scale_factor is None or recompute_scale_factor else [float(factor) for factor in each]
-    return _Resize.apply(input, name, sizes, (*([] if mode.startswith("nearest") else [bool(align_corners)]), *scales))
+    return _ResizeFunction.apply(input, name, sizes, (*([] if mode.startswith("nearest") else [bool(align_corners)]), *scales))
 
 
 #: Value of the argument mask_type of PyTorch's fused encoder layer: the mask has one entry per key, for all queries.
 OF_KEYS = 1
-#: PyTorch's functions of recurrent layers, by the names of the layers in the C++ importer.
+#: PyTorch's functions of recurrent recurrent_layers, by the names of the layers in the C++ importer.
 CELLS = {"lstm": torch.lstm, "gru": torch.gru, "rnn_tanh": torch.rnn_tanh, "rnn_relu": torch.rnn_relu}
 
 
-def _layers(cell: str, input: torch.Tensor, hx: list[torch.Tensor], params: list[torch.Tensor], has_biases: bool, num_layers: int, bidirectional: bool) -> list[torch.Tensor]:
+def _run_recurrent_cell(cell: str, input: torch.Tensor, hx: list[torch.Tensor], params: list[torch.Tensor], has_biases: bool, num_layers: int, bidirectional: bool) -> list[torch.Tensor]:
     return list(CELLS[cell](input, hx if cell == "lstm" else hx[0], params, has_biases, num_layers, 0.0, False, bidirectional, False))
 
 
@@ -72,7 +72,7 @@ def _layers(cell: str, input: torch.Tensor, hx: list[torch.Tensor], params: list
 def recurrent(cell: str, input: torch.Tensor, hx: list[torch.Tensor], params: list[torch.Tensor], has_biases: bool, num_layers: int, bidirectional: bool) -> list[torch.Tensor]:
     """Operator of a whole recurrent network: returns its output at each time step, and its last states.
     This implementation runs if the node remains in PyTorch."""
-    return [each.clone() for each in _layers(cell, input, hx, params, has_biases, num_layers, bidirectional)]
+    return [each.clone() for each in _run_recurrent_cell(cell, input, hx, params, has_biases, num_layers, bidirectional)]
 
 
 @recurrent.register_fake
@@ -87,7 +87,7 @@ def recurrent_backward(
     """Operator of a recurrent network's gradients: those of the input, the initial states and the weights."""
     with torch.enable_grad():
         given = [each.detach().requires_grad_() for each in (input, *hx, *params)]
-        made = _layers(cell, given[0], given[1 : 1 + len(hx)], given[1 + len(hx) :], has_biases, num_layers, bidirectional)
+        made = _run_recurrent_cell(cell, given[0], given[1 : 1 + len(hx)], given[1 + len(hx) :], has_biases, num_layers, bidirectional)
         return list(torch.autograd.grad(made, given, grads))
 
 
@@ -96,24 +96,24 @@ def _(grads: Any, cell: Any, input: Any, hx: Any, params: Any, *others: Any) -> 
     return [each.new_empty(each.shape) for each in (input, *hx, *params)]
 
 
-def _keep(ctx: Any, inputs: Any, output: Any) -> None:
+def _save_for_backward(ctx: Any, inputs: Any, output: Any) -> None:
     cell, input, hx, params, *ctx.others = inputs
     ctx.cell, ctx.states = cell, len(hx)
     ctx.save_for_backward(input, *hx, *params)
 
 
-def _back(ctx: Any, grads: list[torch.Tensor]) -> Any:
+def _recurrent_vjp(ctx: Any, grads: list[torch.Tensor]) -> Any:
     input, *rest = ctx.saved_tensors
     states = ctx.states
     dx, *others = recurrent_backward(list(grads), ctx.cell, input, rest[:states], rest[states:], *ctx.others)
     return None, dx, others[:states], others[states:], None, None, None
 
 
-recurrent.register_autograd(_back, setup_context=_keep)
+recurrent.register_autograd(_recurrent_vjp, setup_context=_save_for_backward)
 
 
-def layers(cell: str, input: torch.Tensor, *given: Any) -> tuple[torch.Tensor, ...]:
-    """Replacement of PyTorch's functions of recurrent layers, for a tensor or a packed sequence.
+def recurrent_layers(cell: str, input: torch.Tensor, *given: Any) -> tuple[torch.Tensor, ...]:
+    """Replacement of PyTorch's functions of recurrent recurrent_layers, for a tensor or a packed sequence.
     Packed sequences, projections and autocast use PyTorch's implementation. With dropout, layers run one at a time, because PyTorch's own decomposition omits
     the dropout between layers."""
     packed = isinstance(given[0 if cell == "lstm" else 1], torch.Tensor)
@@ -177,7 +177,7 @@ def encoder_layer(
     return norm(added(feed(x), x), scale_2, shift_2)
 
 
-def _in_places(x: torch.Tensor, mask: torch.Tensor, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
+def _put_by_mask(x: torch.Tensor, mask: torch.Tensor, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
     """Returns the result of `x[mask] = values` or `x[mask] += values`.
     Values are gathered by the running count of the mask, because autograd's own formula for the gradient selects by the mask, and so has a data-dependent
     shape."""
@@ -190,7 +190,7 @@ def _in_places(x: torch.Tensor, mask: torch.Tensor, values: torch.Tensor, accumu
     return torch.where(mask.reshape(*mask.shape, *[1] * rest), x + spread if accumulate else spread, x)
 
 
-def _mask_of(x: Any, places: Any, values: Any) -> torch.Tensor | None:
+def _get_boolean_mask(x: Any, places: Any, values: Any) -> torch.Tensor | None:
     """Returns the mask if there is one value (or row of values) for each true element of the mask, or one for all. Returns None in other cases."""
     mask = places[0] if isinstance(places, (tuple, list)) and len(places) == 1 else places
     if not (isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and isinstance(values, torch.Tensor) and torch.is_grad_enabled()):
@@ -200,23 +200,23 @@ def _mask_of(x: Any, places: Any, values: Any) -> torch.Tensor | None:
 
 def set_item(x: Any, places: Any, values: Any) -> None:
     """Replacement of x[places] = values that handles boolean masks without data-dependent shapes."""
-    mask = _mask_of(x, places, values)
+    mask = _get_boolean_mask(x, places, values)
     if mask is None:
         operator.setitem(x, places, values)
     else:
-        x.copy_(_in_places(x, mask, values))
+        x.copy_(_put_by_mask(x, mask, values))
 
 
 def index_put(x: torch.Tensor, indices: Any, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
     """Replacement of torch.index_put that handles boolean masks without data-dependent shapes."""
-    mask = _mask_of(x, indices, values)
-    return torch.index_put(x, indices, values, accumulate) if mask is None else _in_places(x, mask, values, accumulate)
+    mask = _get_boolean_mask(x, indices, values)
+    return torch.index_put(x, indices, values, accumulate) if mask is None else _put_by_mask(x, mask, values, accumulate)
 
 
 def index_put_(x: torch.Tensor, indices: Any, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
     """Replacement of torch.Tensor.index_put_ that handles boolean masks without data-dependent shapes."""
-    mask = _mask_of(x, indices, values)
-    return x.index_put_(indices, values, accumulate) if mask is None else x.copy_(_in_places(x, mask, values, accumulate))
+    mask = _get_boolean_mask(x, indices, values)
+    return x.index_put_(indices, values, accumulate) if mask is None else x.copy_(_put_by_mask(x, mask, values, accumulate))
 
 
 #: Replacements of PyTorch's functions, by function or by method name.
@@ -230,7 +230,7 @@ REPLACEMENTS = {
 }
 
 
-def replace(module: fx.GraphModule) -> None:
+def replace_calls(module: fx.GraphModule) -> None:
     """Replaces calls of these functions in a graph of PyTorch functions, as torch.compile passes it."""
     for node in module.graph.nodes:
         if node.op not in ("call_function", "call_method"):
@@ -241,5 +241,5 @@ def replace(module: fx.GraphModule) -> None:
             node.target = encoder_layer
         elif node.target in CELLS.values() and not node.kwargs:
             node.args = (next(name for name, function in CELLS.items() if node.target == function), *node.args)
-            node.target = layers
+            node.target = recurrent_layers
     module.recompile()

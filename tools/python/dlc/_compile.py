@@ -13,8 +13,8 @@ from typing import Any, Union
 from dlc import _runtime
 from dlc._files import require_file
 from dlc._model import Model, load
-from dlc._options import require_texts, require_threads, sizes_of
-from dlc._progress import Progress, shown
+from dlc._options import require_texts, require_threads, check_input_shapes
+from dlc._progress import Progress, progress_callback
 
 Shapes = Mapping[str, Sequence[int]]
 #: Type of a model argument: a path, the bytes of a file, or an onnx.ModelProto.
@@ -59,7 +59,7 @@ def compile(
     require_texts(device=device, precision=precision, accuracy=accuracy)
     require_threads(threads)
     if shapes is not None:
-        shapes = sizes_of(shapes)
+        shapes = check_input_shapes(shapes)
     source: Any = _torch_source(model, example_inputs) or _Source(model)
     options = (device, threads, precision, accuracy)
     if source.is_program:
@@ -88,7 +88,7 @@ def _torch_source(model: Any, example_inputs: Any) -> Any:
         from dlc import _export
 
         if _export.is_module(model):
-            return _export.source_of(model, example_inputs)
+            return _export.make_graph_source(model, example_inputs)
     if example_inputs is not None:
         raise TypeError(f"example_inputs: required: a torch.nn.Module, which is exported with them; found: {type(model).__name__}")
     return None
@@ -134,7 +134,7 @@ class Compiler:
                 self._open()
             self._busy = True
             try:
-                with shown(self._progress) as show, _renamed(self._source):
+                with progress_callback(self._progress) as show, _renamed(self._source):
                     made = self._made.session({name: list(shape) for name, shape in shapes.items()}, dict(values), show)
             finally:
                 self._busy = False

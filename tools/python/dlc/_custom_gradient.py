@@ -15,7 +15,7 @@ import torch
 from torch.autograd.function import Function, _is_setup_context_defined
 from torch.utils.checkpoint import CheckpointFunction
 
-from dlc._graph import Refused
+from dlc._graph import UnsupportedError
 
 #: Modules of PyTorch whose functions return the result of a function argument (checkpoints). Their backward functions only recompute it.
 TRANSPARENT = ("torch.utils.checkpoint",)
@@ -43,7 +43,7 @@ def _(ys: Any, cotangents: Any, xs: Any, dxs: Any) -> list[torch.Tensor]:
     return [torch.empty_like(y) for y in ys]
 
 
-class _Context:
+class _TracedContext:
     """Replacement of the `ctx` argument of forward and backward functions during tracing."""
 
     def __init__(self, name: str, needs: Sequence[bool]):
@@ -60,7 +60,7 @@ class _Context:
         """Does nothing: only forward-mode derivatives, which a training step does not need, use these tensors."""
 
     def mark_dirty(self, *tensors: torch.Tensor) -> None:
-        raise Refused(f"torch.autograd.Function '{self._name}' changes its inputs (mark_dirty); required: a function that returns new tensors; copy the input in its forward")
+        raise UnsupportedError(f"torch.autograd.Function '{self._name}' changes its inputs (mark_dirty); required: a function that returns new tensors; copy the input in its forward")
 
     def mark_non_differentiable(self, *tensors: torch.Tensor) -> None:
         self.non_differentiable = tensors
@@ -75,7 +75,7 @@ def _subclasses(base: type) -> Iterator[type]:
         yield from _subclasses(each)
 
 
-def name_of(function: type) -> str:
+def qualified_name(function: type) -> str:
     return f"{function.__module__}.{function.__qualname__}"
 
 
@@ -131,12 +131,12 @@ class TracedFunctions:
             if threading.get_ident() != self._thread or self.is_inside:
                 return forward(*given)
             with self._inside():
-                context = _Context(name_of(function), needs)
+                context = _TracedContext(qualified_name(function), needs)
                 outputs = forward(context, *inputs) if has_context else forward(*inputs)
                 if not has_context:
                     function.setup_context(context, inputs, outputs)  # type: ignore[attr-defined]
                 self.traced.add(function)
-                outputs, fixed = _with_gradient(function, context, inputs, outputs)
+                outputs, fixed = _attach_gradient(function, context, inputs, outputs)
                 if has_context and fixed:
                     given[0].mark_non_differentiable(*fixed)
                 return outputs
@@ -152,7 +152,7 @@ class TracedFunctions:
             self.is_inside = False
 
 
-def _with_gradient(function: type, context: _Context, inputs: Sequence[Any], outputs: Any) -> tuple[Any, list[torch.Tensor]]:
+def _attach_gradient(function: type, context: _TracedContext, inputs: Sequence[Any], outputs: Any) -> tuple[Any, list[torch.Tensor]]:
     """Returns the outputs of a function, connected to the results of its backward function, and the outputs that have no gradient."""
     every = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
     marked = {id(each) for each in context.non_differentiable}
@@ -167,26 +167,26 @@ def _with_gradient(function: type, context: _Context, inputs: Sequence[Any], out
         given: list[Any] = [torch.zeros_like(y) if context.materialize_grads and isinstance(y, torch.Tensor) else None for y in every]
         for i, seed in zip(places, seeds):
             given[i] = seed
-        xs, dxs = _gradients(function, context, inputs, given)
+        xs, dxs = _trace_backward(function, context, inputs, given)
         for i, z in zip(places, custom_gradient(ys, seeds, xs, dxs)):
             every[i] = z
     return (tuple(every) if isinstance(outputs, (tuple, list)) else every[0]), [every[i] for i in others]
 
 
-def _gradients(function: Any, context: _Context, inputs: Sequence[Any], given: Sequence[Any]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+def _trace_backward(function: Any, context: _TracedContext, inputs: Sequence[Any], given: Sequence[Any]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
     """Calls the backward function. Returns the inputs that have gradients, and these gradients, converted to the shapes and types of the inputs."""
     backward = function.backward if function.vjp is Function.vjp else function.vjp
     try:
         found = backward(context, *given)
     except Exception as error:
-        raise Refused(f"torch.autograd.Function '{name_of(function)}': its backward cannot be traced: {error}; rewrite it with operators of PyTorch, or use torch.compile(module, backend=\"dlc\")") from error
+        raise UnsupportedError(f"torch.autograd.Function '{qualified_name(function)}': its backward cannot be traced: {error}; rewrite it with operators of PyTorch, or use torch.compile(module, backend=\"dlc\")") from error
     gradients = list(found) if isinstance(found, (tuple, list)) else [found]
     xs, dxs = [], []
     for x, dx, needed in zip(inputs, gradients, context.needs_input_grad):
         if not needed or dx is None:
             continue
         if not isinstance(dx, torch.Tensor):
-            raise Refused(f"torch.autograd.Function '{name_of(function)}': its backward returns a {type(dx).__name__}; required: a tensor or None for each input")
+            raise UnsupportedError(f"torch.autograd.Function '{qualified_name(function)}': its backward returns a {type(dx).__name__}; required: a tensor or None for each input")
         xs.append(x)
         dxs.append((dx if dx.shape == x.shape else dx.sum_to_size(x.shape)).to(x.dtype))
     return xs, dxs

@@ -17,23 +17,23 @@ def is_module(model: Any) -> bool:
     return isinstance(model, (torch.nn.Module, ExportedProgram))
 
 
-def _exported(model: Any, inputs: Sequence[Any] | None) -> ExportedProgram:
+def _export_module(model: Any, inputs: Sequence[Any] | None) -> ExportedProgram:
     if isinstance(model, ExportedProgram):
         return model
     if inputs is None:
         raise TypeError("a torch.nn.Module: required: example inputs, as in dlc.compile(module, (x,)); found: none")
     try:
-        with _graph.tracing(), torch.no_grad():
+        with _graph.tracing_lock(), torch.no_grad():
             return torch.export.export(model, (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs))
     except Exception as error:
         raise ValueError(f"the module cannot be exported; required: a module that torch.export.export supports, with these inputs; found: {_graph.first_line(error)}; "
                          "correct the inputs, or use torch.compile(module, backend=\"dlc\")") from error
 
 
-def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
+def make_graph_source(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
     """Returns the source for the compiler: the exported graph. Raises ValueError with the names of operators that dlc does not support."""
-    program = _exported(model, inputs)
-    with _graph.tracing(), torch.no_grad():
+    program = _export_module(model, inputs)
+    with _graph.tracing_lock(), torch.no_grad():
         program = program.run_decompositions(_graph.decompositions())
     signature, graph = program.graph_signature, program.graph_module.graph
     held = {**program.state_dict, **program.constants}
@@ -53,21 +53,21 @@ def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
     results = [node for node in graph.output_node().args[0]]
     if not all(isinstance(node, fx.Node) for node in results):
         raise ValueError("the module: required: results that are tensors; found: another type of result; return only tensors")
-    _dead(graph, names)
-    refused = _graph.refusals(graph)
+    _remove_dead_code(graph, names)
+    refused = _graph.find_unsupported_nodes(graph)
     if refused:
         overloads = {node.name: str(node.target) for node in graph.nodes}
         reasons = sorted({f"{overloads[name]}: {reason.split('): ', 1)[-1]}" for name, reason in refused.items()})
         raise ValueError(f"operators of the module are not supported: {'; '.join(reasons)}; use torch.compile(module, backend=\"dlc\"), which runs them in PyTorch")
     outputs = [("output" if len(results) == 1 else f"output_{i}", node) for i, node in enumerate(results)]
     try:
-        text = _graph.text(graph, constants, names, outputs)
-    except _graph.Refused as reason:
+        text = _graph.serialize_graph(graph, constants, names, outputs)
+    except _graph.UnsupportedError as reason:
         raise ValueError(f"the module: {reason}") from None
     return _graph.GraphSource(text, constants, "module")
 
 
-def _dead(graph: fx.Graph, names: dict[str, str]) -> None:
+def _remove_dead_code(graph: fx.Graph, names: dict[str, str]) -> None:
     """Removes dead code, such as checks of example values, and the non-tensor inputs that are unused afterwards."""
     graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))
     for node in graph.find_nodes(op="placeholder"):

@@ -16,7 +16,7 @@ def require_file(path: str, what: str) -> None:
         raise type(error)(error.errno, f"{error.strerror}; required: {what}", path) from None
 
 
-def require_target(path: str) -> None:
+def require_writable_path(path: str) -> None:
     """Checks that a file can be written to this path. Raises an OSError if not."""
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, "is a folder; required: the name of a file to write", path)

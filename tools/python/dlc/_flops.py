@@ -11,42 +11,42 @@ from torch import fx
 from torch.utils.flop_counter import flop_registry
 
 
-def _recurrent(input: torch.Tensor, of_input: torch.Tensor, of_state: torch.Tensor, *others: Any, **named: Any) -> int:
+def _recurrent_flops(input: torch.Tensor, of_input: torch.Tensor, of_state: torch.Tensor, *others: Any, **named: Any) -> int:
     """Returns the operations of a recurrent layer: a matmul with the input and one with the state, for each time step and sequence."""
     return 2 * (input.numel() // input.shape[-1]) * (of_input.numel() + of_state.numel())
 
 
-def _grouped(input: torch.Tensor, weight: torch.Tensor, *others: Any, **named: Any) -> int:
+def _grouped_matmul_flops(input: torch.Tensor, weight: torch.Tensor, *others: Any, **named: Any) -> int:
     """Returns the operations of a grouped matmul: each row or column is multiplied by one of several matrices, or each matrix results from a group of rows."""
     if input.dim() == 3 and weight.dim() == 2:
         return 2 * input.shape[1] * weight.numel()
     return 2 * input.numel() * weight.shape[-1]
 
 
-def _grouped_backward(input: torch.Tensor, weight: torch.Tensor, *others: Any, **named: Any) -> int:
+def _grouped_matmul_backward_flops(input: torch.Tensor, weight: torch.Tensor, *others: Any, **named: Any) -> int:
     """Returns the operations of the gradients of both operands of a grouped matmul."""
-    return 2 * _grouped(input, weight)
+    return 2 * _grouped_matmul_flops(input, weight)
 
 
-def _attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, embed_dim: int, *others: Any, **named: Any) -> int:
+def _attention_flops(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, embed_dim: int, *others: Any, **named: Any) -> int:
     """Returns the operations of an attention layer: four projections, the scores, and the weighted sum."""
     queries, keys = query.numel() // query.shape[-1], key.numel() // key.shape[-1]
     return 4 * embed_dim * (embed_dim * (queries + keys) + queries * key.shape[1])
 
 
-def _encoder_layer(src: torch.Tensor, embed_dim: int, *others: Any, **named: Any) -> int:
+def _encoder_layer_flops(src: torch.Tensor, embed_dim: int, *others: Any, **named: Any) -> int:
     wide = others[12].shape[0]  # width of the encoder layer's feed-forward network
-    return _attention(src, src, src, embed_dim) + 4 * src.numel() * wide
+    return _attention_flops(src, src, src, embed_dim) + 4 * src.numel() * wide
 
 
 #: Formulas of operators for which PyTorch has none, by operator name. Operators of other libraries exist only if the library is loaded.
 OWN = {
-    "aten::mkldnn_rnn_layer": _recurrent,
-    "aten::_native_multi_head_attention": _attention,
-    "aten::_transformer_encoder_layer_fwd": _encoder_layer,
-    "aten::_grouped_mm": _grouped,
-    "transformers::grouped_mm_fallback": _grouped,
-    "transformers::grouped_mm_fallback_backward": _grouped_backward,
+    "aten::mkldnn_rnn_layer": _recurrent_flops,
+    "aten::_native_multi_head_attention": _attention_flops,
+    "aten::_transformer_encoder_layer_fwd": _encoder_layer_flops,
+    "aten::_grouped_mm": _grouped_matmul_flops,
+    "transformers::grouped_mm_fallback": _grouped_matmul_flops,
+    "transformers::grouped_mm_fallback_backward": _grouped_matmul_backward_flops,
 }
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import fx
 
 if TYPE_CHECKING:
-    from dlc._complex import _Rewriting
+    from dlc._complex import _ComplexRewriter
 
 aten = torch.ops.aten
 
@@ -18,34 +18,34 @@ aten = torch.ops.aten
 LARGEST = 1 << 22
 
 
-def _turns(size: int, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _cos_sin_table(size: int, count: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Returns the cosine and the sine of 2 pi m k / size for each element m and frequency k, in f64: [size, count]."""
     turns = torch.arange(size)[:, None] * torch.arange(count) % size
     angles = turns.double() * (2 * math.pi / size)
     return angles.cos(), angles.sin()
 
 
-def _forth(size: int, count: int) -> torch.Tensor:
+def _real_to_complex_matrix(size: int, count: int) -> torch.Tensor:
     """Returns the real-to-complex Fourier matrix, which maps real elements to pairs of `count` frequencies: [size, 2 count]."""
-    cosine, sine = _turns(size, count)
+    cosine, sine = _cos_sin_table(size, count)
     return torch.stack([cosine, -sine], -1).flatten(1)
 
 
-def _around(size: int, forward: bool) -> torch.Tensor:
+def _complex_to_complex_matrix(size: int, forward: bool) -> torch.Tensor:
     """Returns the complex-to-complex Fourier matrix, which maps pairs (real, imaginary) to pairs: [2 size, 2 size]."""
-    cosine, sine = _turns(size, size)
+    cosine, sine = _cos_sin_table(size, size)
     sine = -sine if forward else sine
     # Each element has two rows: one for its real part and one for its imaginary part.
     return torch.stack([torch.stack([cosine, sine], -1), torch.stack([-sine, cosine], -1)], 1).reshape(2 * size, 2 * size)
 
 
-def _back(size: int) -> torch.Tensor:
+def _complex_to_real_matrix(size: int) -> torch.Tensor:
     """Returns the complex-to-real Fourier matrix, which maps pairs of size // 2 + 1 frequencies to real elements: [2 (size // 2 + 1), size].
 
     The other frequencies are the conjugates of these, so that most frequencies count twice.
     """
     count = size // 2 + 1
-    cosine, sine = _turns(size, count)
+    cosine, sine = _cos_sin_table(size, count)
     both = torch.full([count, 1], 2.0, dtype=torch.float64)
     both[0] = 1
     if size % 2 == 0:
@@ -53,7 +53,7 @@ def _back(size: int) -> torch.Tensor:
     return torch.stack([both * cosine.T, -both * sine.T], 1).reshape(2 * count, size)
 
 
-def _multiply(b: _Rewriting, x: fx.Node, dim: int, pairs: bool, matrix: Callable[[], torch.Tensor], shape: Sequence[int], gives: bool) -> fx.Node:
+def _multiply_by_matrix(b: _ComplexRewriter, x: fx.Node, dim: int, pairs: bool, matrix: Callable[[], torch.Tensor], shape: Sequence[int], gives: bool) -> fx.Node:
     """Multiplies dimension `dim` of `x` by a Fourier matrix of the given shape.
 
     `pairs`: `x` has a last dimension of pairs. `gives`: the result has one.
@@ -75,41 +75,41 @@ def _multiply(b: _Rewriting, x: fx.Node, dim: int, pairs: bool, matrix: Callable
     return b.call(aten.permute.default, y, [*back, rank] if gives else back)
 
 
-def _scaled(b: _Rewriting, y: fx.Node, sizes: Sequence[int], normalization: int) -> fx.Node:
+def _normalize_transform(b: _ComplexRewriter, y: fx.Node, sizes: Sequence[int], normalization: int) -> fx.Node:
     """Scales the result of a transform by at::native::fft_norm_mode: by 1, by 1 / sqrt(n), or by 1 / n, with n elements."""
     factor = {0: 1.0, 1: math.prod(sizes) ** -0.5, 2: 1 / math.prod(sizes)}[normalization]
     return y if factor == 1 else b.call(aten.mul.Scalar, y, factor)
 
 
-def _complex_to_complex(b: _Rewriting, pair: fx.Node, dims: Sequence[int], forward: bool) -> fx.Node:
+def _complex_to_complex(b: _ComplexRewriter, pair: fx.Node, dims: Sequence[int], forward: bool) -> fx.Node:
     for dim in dims:
         size = pair.meta["val"].shape[dim]
-        pair = _multiply(b, pair, dim, True, lambda size=size: _around(size, forward), (2 * size, 2 * size), True)
+        pair = _multiply_by_matrix(b, pair, dim, True, lambda size=size: _complex_to_complex_matrix(size, forward), (2 * size, 2 * size), True)
     return pair
 
 
-def r2c(b: _Rewriting, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, onesided: bool) -> fx.Node:
+def r2c(b: _ComplexRewriter, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, onesided: bool) -> fx.Node:
     shape = x.meta["val"].shape
     dims = [d % len(shape) for d in dim]
     size = shape[dims[-1]]
     count = size // 2 + 1 if onesided else size
-    y = _multiply(b, x, dims[-1], False, lambda: _forth(size, count), (size, 2 * count), True)
-    return _scaled(b, _complex_to_complex(b, y, dims[:-1], True), [shape[d] for d in dims], normalization)
+    y = _multiply_by_matrix(b, x, dims[-1], False, lambda: _real_to_complex_matrix(size, count), (size, 2 * count), True)
+    return _normalize_transform(b, _complex_to_complex(b, y, dims[:-1], True), [shape[d] for d in dims], normalization)
 
 
-def c2c(b: _Rewriting, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, forward: bool) -> fx.Node:
+def c2c(b: _ComplexRewriter, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, forward: bool) -> fx.Node:
     shape = node.meta["val"].shape
     dims = [d % len(shape) for d in dim]
-    return _scaled(b, _complex_to_complex(b, b.pair(x), dims, forward), [shape[d] for d in dims], normalization)
+    return _normalize_transform(b, _complex_to_complex(b, b.pair(x), dims, forward), [shape[d] for d in dims], normalization)
 
 
-def c2r(b: _Rewriting, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, last_dim_size: int) -> fx.Node:
+def c2r(b: _ComplexRewriter, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, last_dim_size: int) -> fx.Node:
     shape = node.meta["val"].shape
     dims = [d % len(shape) for d in dim]
     y = _complex_to_complex(b, b.pair(x), dims[:-1], False)
     count = last_dim_size // 2 + 1
-    y = _multiply(b, y, dims[-1], True, lambda: _back(last_dim_size), (2 * count, last_dim_size), False)
-    return _scaled(b, y, [shape[d] for d in dims], normalization)
+    y = _multiply_by_matrix(b, y, dims[-1], True, lambda: _complex_to_real_matrix(last_dim_size), (2 * count, last_dim_size), False)
+    return _normalize_transform(b, y, [shape[d] for d in dims], normalization)
 
 
 #: Rewrite rules of Fourier transforms by operator overload, as in _complex.RULES.

@@ -38,11 +38,11 @@ ELEMENTS = {
 STRIDED = {torch.ops.aten.as_strided.default, torch.ops.aten.as_strided_copy.default, torch.ops.aten.as_strided_scatter.default}
 
 
-class Refused(ValueError):
+class UnsupportedError(ValueError):
     """Raised for a node or a part of a module that dlc does not support; the message gives the reason."""
 
 
-def tracing() -> contextlib.AbstractContextManager[Any]:
+def tracing_lock() -> contextlib.AbstractContextManager[Any]:
     """Returns the lock to hold while graphs are traced or modified, which PyTorch supports in one thread at a time. It is PyTorch's own reentrant lock."""
     from torch._dynamo.convert_frame import compile_lock
 
@@ -62,7 +62,7 @@ def first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
-def why_no_type(value: Any) -> str:
+def describe_unsupported_type(value: Any) -> str:
     if not isinstance(value, torch.Tensor):
         return f"a {type(value).__name__} instead of a tensor"
     if any(type(size) is not int for size in value.shape):
@@ -70,7 +70,7 @@ def why_no_type(value: Any) -> str:
     return f"{value.dtype} and {value.layout}, which dlc does not support"
 
 
-def is_item(node: fx.Node) -> bool:
+def is_getitem(node: fx.Node) -> bool:
     return node.target is operator.getitem
 
 
@@ -78,33 +78,33 @@ def name_of(node: fx.Node) -> str:
     """Returns the name of a node's operator overload, such as add.Tensor. Names outside of the namespace aten are qualified, such as dlc::recurrent.default."""
     target = node.target
     if not isinstance(target, torch._ops.OpOverload):
-        raise Refused(f"{target} is not an operator of PyTorch")
+        raise UnsupportedError(f"{target} is not an operator of PyTorch")
     name = f"{target._opname}.{target._overloadname}"
     return name if target.namespace == "aten" else f"{target.namespace}::{name}"
 
 
-def encode(value: Any) -> Any:
+def encode_argument(value: Any) -> Any:
     """Converts an argument of a node to JSON."""
     if isinstance(value, fx.Node):
-        if is_item(value):
+        if is_getitem(value):
             return {"of": value.args[0].name, "at": value.args[1]}
         if not isinstance(value.meta.get("val"), (torch.Tensor, list, tuple)):
-            raise Refused("an argument is a number that is known only at run time")
+            raise UnsupportedError("an argument is a number that is known only at run time")
         return {"of": value.name}
     if isinstance(value, float):
         return repr(value)
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, (list, tuple)):
-        return [encode(each) for each in value]
+        return [encode_argument(each) for each in value]
     if isinstance(value, torch.dtype):
         return ELEMENTS.get(value, str(value))
     if isinstance(value, (torch.device, torch.memory_format, torch.layout)):
         return str(value)
-    raise Refused(f"an argument is a {type(value).__name__}")
+    raise UnsupportedError(f"an argument is a {type(value).__name__}")
 
 
-def arguments(node: fx.Node) -> tuple[dict[str, Any], list[str]]:
+def get_arguments(node: fx.Node) -> tuple[dict[str, Any], list[str]]:
     """Returns a node's arguments by schema name, including defaults, and the names of optional arguments that differ from their defaults."""
     given = dict(node.kwargs)
     schema = node.target._schema.arguments
@@ -112,63 +112,63 @@ def arguments(node: fx.Node) -> tuple[dict[str, Any], list[str]]:
     for at, argument in enumerate(schema):
         default = argument.default_value if argument.has_default_value() else None
         value = node.args[at] if at < len(node.args) else given.get(argument.name, default)
-        found[argument.name] = encode(value)
+        found[argument.name] = encode_argument(value)
         # The values are compared as JSON text, because 1 == True in Python.
-        if argument.has_default_value() and json.dumps(found[argument.name]) != json.dumps(encode(default)):
+        if argument.has_default_value() and json.dumps(found[argument.name]) != json.dumps(encode_argument(default)):
             changed.append(argument.name)
     if node.target in STRIDED:
-        found.update(_memory_of(node.args[0]))
+        found.update(_get_memory_layout(node.args[0]))
     return found, changed
 
 
-def _memory_of(node: fx.Node) -> dict[str, Any]:
+def _get_memory_layout(node: fx.Node) -> dict[str, Any]:
     """Returns the strides and the offset in memory of the operand of a strided view."""
     value = node.meta["val"]
-    return {"self_stride": encode(list(value.stride())), "self_offset": encode(value.storage_offset())}
+    return {"self_stride": encode_argument(list(value.stride())), "self_offset": encode_argument(value.storage_offset())}
 
 
-def used(node: fx.Node) -> set[int]:
+def used_results(node: fx.Node) -> set[int]:
     """Returns the indices of the results of a node with several results that other nodes use."""
-    return {user.args[1] for user in node.users if is_item(user) and user.users}
+    return {user.args[1] for user in node.users if is_getitem(user) and user.users}
 
 
-def results(node: fx.Node) -> list[Any]:
+def get_result_types(node: fx.Node) -> list[Any]:
     value = node.meta.get("val")
     if not isinstance(value, (list, tuple)):
         value, wanted = [value], {0}
     else:
-        wanted = used(node)
+        wanted = used_results(node)
     types = []
     for at, each in enumerate(value):
         found = type_of(each) if at in wanted else None
         if at in wanted and found is None:
-            raise Refused(f"result {at} is {why_no_type(each)}")
+            raise UnsupportedError(f"result {at} is {describe_unsupported_type(each)}")
         if at in wanted and each.device.type != "cpu":
-            raise Refused(f"result {at} is on {each.device}; required: host memory")
+            raise UnsupportedError(f"result {at} is on {each.device}; required: host memory")
         types.append(found)
     return types
 
 
-def where(node: fx.Node) -> str:
+def source_location(node: fx.Node) -> str:
     """Returns the line of the model's source code that created the node, or the node's name if the line is unknown."""
     places = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
     return ":".join(places[-1]) if places else node.name
 
 
-def describe(node: fx.Node) -> dict[str, Any]:
+def serialize_node(node: fx.Node) -> dict[str, Any]:
     op = name_of(node)
-    given, changed = arguments(node)
-    return {"name": node.name, "op": op, "where": where(node), "args": given, **({"set": changed} if changed else {}), "results": results(node)}
+    given, changed = get_arguments(node)
+    return {"name": node.name, "op": op, "where": source_location(node), "args": given, **({"set": changed} if changed else {}), "results": get_result_types(node)}
 
 
 def row(name: str, value: Any) -> list[Any]:
     found = type_of(value)
     if found is None:
-        raise Refused(f"'{name}' is {why_no_type(value)}")
+        raise UnsupportedError(f"'{name}' is {describe_unsupported_type(value)}")
     return [name, found]
 
 
-def text(
+def serialize_graph(
     graph: fx.Graph, constants: Mapping[str, torch.Tensor], inputs: Mapping[str, str], outputs: list[tuple[str, fx.Node]], seed: int | None = None, free: Collection[str] = ()
 ) -> str:
     """Serializes the whole graph. `constants` are tensors by node name; `inputs` maps the names of other nodes without operands to input names.
@@ -176,7 +176,7 @@ def text(
     top: dict[str, Any] = {"aten": VERSION, "inputs": [], "constants": [], "nodes": [], "outputs": []}
     if seed is not None:
         top["seed"] = seed
-    renamed = _apart(graph, set(inputs.values()))
+    renamed = _make_unique_names(graph, set(inputs.values()))
     for node in graph.nodes:
         if node.op in ("placeholder", "get_attr"):
             if node.name in constants:
@@ -184,13 +184,13 @@ def text(
             elif node.name in inputs:
                 renamed[node.name] = inputs[node.name]
                 top["inputs"].append(row(inputs[node.name], node.meta.get("val")))
-        elif node.op == "call_function" and not is_item(node):
-            top["nodes"].append({**(made := describe(node)), "name": renamed.get(node.name, made["name"])})
-    top["outputs"] = [[name, encode(node), *(["any"] if name in free else [])] for name, node in outputs]
-    return json.dumps(_rename(top, renamed) if any(old != new for old, new in renamed.items()) else top)
+        elif node.op == "call_function" and not is_getitem(node):
+            top["nodes"].append({**(made := serialize_node(node)), "name": renamed.get(node.name, made["name"])})
+    top["outputs"] = [[name, encode_argument(node), *(["any"] if name in free else [])] for name, node in outputs]
+    return json.dumps(_rename_nodes(top, renamed) if any(old != new for old, new in renamed.items()) else top)
 
 
-def _apart(graph: fx.Graph, taken: Collection[str]) -> dict[str, str]:
+def _make_unique_names(graph: fx.Graph, taken: Collection[str]) -> dict[str, str]:
     """Returns new names for the nodes whose names are also names of inputs."""
     names = {node.name for node in graph.nodes} | set(taken)
     found = {}
@@ -201,10 +201,10 @@ def _apart(graph: fx.Graph, taken: Collection[str]) -> dict[str, str]:
     return found
 
 
-def _rename(value: Any, names: Mapping[str, str]) -> Any:
+def _rename_nodes(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
-        return {key: names.get(each, each) if key == "of" else _rename(each, names) for key, each in value.items()}
-    return [_rename(each, names) for each in value] if isinstance(value, list) else value
+        return {key: names.get(each, each) if key == "of" else _rename_nodes(each, names) for key, each in value.items()}
+    return [_rename_nodes(each, names) for each in value] if isinstance(value, list) else value
 
 
 def widen_statistics(graph: fx.Graph) -> None:
@@ -224,7 +224,7 @@ def widen_statistics(graph: fx.Graph) -> None:
             for at in (1, 2):
                 wide(node, at)
             for user in node.users:
-                if is_item(user) and user.args[1] in (1, 2):
+                if is_getitem(user) and user.args[1] in (1, 2):
                     wide(user)
         elif node.target is aten.native_batch_norm_backward.default and node.args[7]:
             for given in node.args[5:7]:
@@ -232,7 +232,7 @@ def widen_statistics(graph: fx.Graph) -> None:
                     wide(given)
 
 
-def refusals(graph: fx.Graph, seed: int | None = None) -> dict[str, str]:
+def find_unsupported_nodes(graph: fx.Graph, seed: int | None = None) -> dict[str, str]:
     """Returns the names of the nodes that dlc does not support, with the reason for each."""
     from dlc import _compiler
 
@@ -245,10 +245,10 @@ def refusals(graph: fx.Graph, seed: int | None = None) -> dict[str, str]:
             given = type_of(node.meta.get("val"))
             if given is not None:
                 top["inputs"].append([node.name, given])
-        elif node.op == "call_function" and not is_item(node):
+        elif node.op == "call_function" and not is_getitem(node):
             try:
-                top["nodes"].append(describe(node))
-            except Refused as reason:
+                top["nodes"].append(serialize_node(node))
+            except UnsupportedError as reason:
                 found[node.name] = str(reason)
                 # An unsupported node is replaced by an input with its result types, so that the nodes after it can still be examined.
                 value = node.meta.get("val")
@@ -259,13 +259,13 @@ def refusals(graph: fx.Graph, seed: int | None = None) -> dict[str, str]:
     return found
 
 
-def memory(constants: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, int, torch.Tensor]]:
+def get_constant_memory(constants: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, int, torch.Tensor]]:
     """Returns the memory of constants by name: address, bytes and owner. A constant that is not contiguous, or is a lazy negation, is copied."""
     held = {name: tensor.detach().resolve_neg().contiguous() for name, tensor in constants.items()}
     return {name: (tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor) for name, tensor in held.items()}
 
 
-def _each(overload: torch._ops.OpOverload, alone: Any) -> Any:
+def _decompose_foreach(overload: torch._ops.OpOverload, alone: Any) -> Any:
     """Converts an operator on lists of tensors (`_foreach_*`, used by optimizers) to a list of calls of the operator on single tensors."""
     names = [argument.name for argument in overload._schema.arguments]
 
@@ -282,19 +282,19 @@ def _each(overload: torch._ops.OpOverload, alone: Any) -> Any:
 
 
 @functools.cache
-def _lists() -> dict[Any, Any]:
+def _foreach_decompositions() -> dict[Any, Any]:
     aten, found = torch.ops.aten, {}
     for name in "add sub mul div addcmul addcdiv lerp sqrt rsqrt reciprocal neg abs sign pow maximum minimum clamp_min clamp_max exp".split():
         packet = getattr(aten, f"_foreach_{name}")
         for kind in packet.overloads():
             overload = getattr(packet, kind)
             if not kind.endswith("out"):
-                found[overload] = _each(overload, getattr(aten, name))
-    found[aten._foreach_norm.Scalar] = _norms
+                found[overload] = _decompose_foreach(overload, getattr(aten, name))
+    found[aten._foreach_norm.Scalar] = _foreach_norm
     return found
 
 
-def _norms(each: list[torch.Tensor], ord: float = 2, dtype: torch.dtype | None = None) -> list[torch.Tensor]:
+def _foreach_norm(each: list[torch.Tensor], ord: float = 2, dtype: torch.dtype | None = None) -> list[torch.Tensor]:
     return [torch.ops.aten.linalg_vector_norm(tensor, ord, dtype=dtype) for tensor in each]
 
 
@@ -309,7 +309,7 @@ def decompositions() -> Any:
     for overload in list(table.keys()):
         if isinstance(overload, torch._ops.OpOverload) and overload.namespace == "aten" and f"{overload._opname}.{overload._overloadname}" in whole:
             table.pop(overload)
-    table.update(_lists())
+    table.update(_foreach_decompositions())
     # Tensors of zeros without memory, with which forward-mode derivatives start.
     table[torch.ops.aten._efficientzerotensor.default] = torch.ops.aten.zeros.default
     return table
@@ -321,7 +321,7 @@ class GraphSource:
     is_program = False
 
     def __init__(self, text: str, constants: Mapping[str, torch.Tensor], path: str):
-        self._text, self._memory, self.path = text, memory(constants), path
+        self._text, self._memory, self.path = text, get_constant_memory(constants), path
 
     def open(self, options: tuple[str, int, str, str]) -> Any:
         from dlc import _compiler

@@ -16,16 +16,16 @@ from dlc import _graph
 SPELLED_OUT = ("flex_attention", "associative_scan")
 
 
-def _graphs_of(module: fx.GraphModule, node: fx.Node) -> list[fx.Node]:
+def _find_subgraphs(module: fx.GraphModule, node: fx.Node) -> list[fx.Node]:
     return [each for each in node.all_input_nodes if each.op == "get_attr" and isinstance(getattr(module, str(each.target), None), fx.GraphModule)]
 
 
-def _inline(module: fx.GraphModule, node: fx.Node, meaning: Callable[..., Any], mode: FakeTensorMode) -> None:
+def _inline_higher_order_op(module: fx.GraphModule, node: fx.Node, meaning: Callable[..., Any], mode: FakeTensorMode) -> None:
     """Replaces a higher-order operator by its decomposition."""
     from torch.fx.experimental.proxy_tensor import make_fx
 
     given = [each for each in node.all_input_nodes if isinstance(each.meta.get("val"), torch.Tensor)]
-    known = {each: getattr(module, str(each.target)) for each in _graphs_of(module, node)}
+    known = {each: getattr(module, str(each.target)) for each in _find_subgraphs(module, node)}
 
     def run(*tensors: torch.Tensor) -> Any:
         values = {**known, **dict(zip(given, tensors))}
@@ -51,18 +51,18 @@ def _inline(module: fx.GraphModule, node: fx.Node, meaning: Callable[..., Any], 
     module.graph.erase_node(node)
 
 
-def open_up(module: fx.GraphModule, run: Callable[[fx.GraphModule], fx.GraphModule]) -> None:
+def inline_higher_order_ops(module: fx.GraphModule, run: Callable[[fx.GraphModule], fx.GraphModule]) -> None:
     """Inlines higher-order operators, or applies `run`, which splits a graph between dlc and PyTorch, to their subgraphs."""
-    nodes = [node for node in module.graph.nodes if node.op == "call_function" and isinstance(node.target, torch._ops.HigherOrderOperator) and _graphs_of(module, node)]
+    nodes = [node for node in module.graph.nodes if node.op == "call_function" and isinstance(node.target, torch._ops.HigherOrderOperator) and _find_subgraphs(module, node)]
     if not nodes:
         return
     mode = torch._guards.detect_fake_mode([node.meta.get("val") for node in module.graph.nodes])
     bodies: set[str] = set()
     for node in nodes:
-        if node.target.name() in SPELLED_OUT and mode is not None and all(map(_graph.is_item, node.users)):
-            _inline(module, node, node.target.py_kernels[torch._C.DispatchKey.CompositeExplicitAutograd], mode)
+        if node.target.name() in SPELLED_OUT and mode is not None and all(map(_graph.is_getitem, node.users)):
+            _inline_higher_order_op(module, node, node.target.py_kernels[torch._C.DispatchKey.CompositeExplicitAutograd], mode)
         else:
-            for each in _graphs_of(module, node):
+            for each in _find_subgraphs(module, node):
                 bodies.add(str(each.target))
     for name in bodies:
         setattr(module, name, run(getattr(module, name)))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dlc._profile import Profile
 
 
-def _table(header: list[str], lines: list[list[Any]]) -> str:
+def _table_html(header: list[str], lines: list[list[Any]]) -> str:
     def row(cells: list[Any], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag} style='text-align:left'>{escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
 
@@ -27,7 +27,7 @@ MOST_DRAWN = 200
 PATIENCE = 10
 
 
-def _drawing(session: _runtime.Session) -> str:
+def _draw_commands(session: _runtime.Session) -> str:
     """Returns an SVG drawing of the commands and their dependencies, laid out by Graphviz, or an empty text if Graphviz is not installed."""
     dot, commands = shutil.which("dot"), session.commands
     if dot is None or not 0 < len(commands) <= MOST_DRAWN:
@@ -42,21 +42,21 @@ def _drawing(session: _runtime.Session) -> str:
     return done.stdout[max(0, done.stdout.find("<svg")) :] if done.returncode == 0 else ""
 
 
-def model(model: Model) -> str:
+def model_html(model: Model) -> str:
     values = [
         [kind, value.name, value.dtype, "" if value.shape is None else " x ".join(str(size or "?") for size in value.shape), value.device]
         for kind, these in (("input", model.inputs), ("output", model.outputs))
         for value in these
     ]
-    parts = ["<b>dlc.Model</b>", _table(["", "name", "type", "shape", "device"], values)]
+    parts = ["<b>dlc.Model</b>", _table_html(["", "name", "type", "shape", "device"], values)]
     sessions = model._sessions
     if sessions:
         commands = [[i, op, kernel, name] for i, (op, name, kernel, *_) in enumerate(sessions[0].commands)]
-        parts.append(f"<details><summary>{len(commands)} commands</summary>{_table(['#', 'op', 'kernel', 'name'], commands)}</details>")
-        parts.append(_drawing(sessions[0]))
+        parts.append(f"<details><summary>{len(commands)} commands</summary>{_table_html(['#', 'op', 'kernel', 'name'], commands)}</details>")
+        parts.append(_draw_commands(sessions[0]))
     return "".join(parts)
 
 
-def profile(profile: Profile) -> str:
+def profile_html(profile: Profile) -> str:
     header, lines = profile.table()
-    return _table(header, lines) + f"{len(lines)} commands, {profile.microseconds:.1f} us a run"
+    return _table_html(header, lines) + f"{len(lines)} commands, {profile.microseconds:.1f} us a run"

@@ -34,7 +34,7 @@ class JaxModel(Model):
         leaves, tree = tree_util.tree_flatten(arguments)
         if tree != self._trees[0]:
             raise TypeError(f"arguments: required: the structure {self._trees[0]}; found: {tree}; call dlc.from_jax again for other arguments")
-        results = super().__call__(*map(_array, leaves, self.inputs))
+        results = super().__call__(*map(_to_array, leaves, self.inputs))
         return tree_util.tree_unflatten(self._trees[1], [results] if len(self.outputs) == 1 else results)
 
     def __copy__(self) -> Model:
@@ -83,7 +83,7 @@ def from_jax(
     require_threads(threads)
     if not callable(function):
         raise TypeError(f"function: required: a function; found: {type(function).__name__}")
-    jax = _jax()
+    jax = _import_jax()
     lowered = jax.jit(function, keep_unused=True).lower(*arguments)
     # The generic form of the module keeps the source lines of the function.
     module = lowered.compiler_ir("stablehlo")
@@ -95,7 +95,7 @@ def from_jax(
     return made
 
 
-def _jax() -> Any:
+def _import_jax() -> Any:
     """Returns the module jax."""
     try:
         import jax
@@ -104,7 +104,7 @@ def _jax() -> Any:
     return jax
 
 
-def _array(leaf: Any, value: _runtime.Value) -> Any:
+def _to_array(leaf: Any, value: _runtime.Value) -> Any:
     """Returns a leaf of the arguments as an array. Numbers and NumPy arrays are converted to the element type of the input, as in jax.jit."""
     import numpy as np
 
@@ -113,10 +113,10 @@ def _array(leaf: Any, value: _runtime.Value) -> Any:
         return jax.random.key_data(leaf)
     if not isinstance(leaf, (np.ndarray, np.generic, bool, int, float)):
         return leaf
-    return np.asarray(leaf, dtype=_dtype(value.dtype))
+    return np.asarray(leaf, dtype=_to_numpy_dtype(value.dtype))
 
 
-def _dtype(name: str) -> Any:
+def _to_numpy_dtype(name: str) -> Any:
     """Returns NumPy's type for an element type of dlc."""
     import numpy as np
 

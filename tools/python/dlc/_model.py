@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dlc import _html, _runtime
-from dlc._files import require_file, require_target
-from dlc._options import require_threads, sizes_of
-from dlc._profile import Profile, random_arrays, watch
+from dlc._files import require_file, require_writable_path
+from dlc._options import require_threads, check_input_shapes
+from dlc._profile import Profile, make_random_inputs, measure_profile
 
 if TYPE_CHECKING:
     from dlc._compile import Compiler
@@ -48,7 +48,7 @@ class Model(_runtime.Runner):
         """Compiles a session for these shapes. Called from C++ if there is no session for them."""
         if self._compiler is None:
             given = ", ".join(f"{name} {list(shape)}" for name, shape in shapes.items())
-            here = [_shapes(session) for session in self._sessions]
+            here = [_format_input_shapes(session) for session in self._sessions]
             if given in here:
                 raise ValueError(f"no program for these values of the inputs that determine shapes ({given}): the programs are for other values; compile the model for these values")
             raise ValueError(f"no program for {given}; the programs are for {'; '.join(here)}; compile the model for these shapes")
@@ -58,7 +58,7 @@ class Model(_runtime.Runner):
         """Compiles for these input shapes now instead of at the first call. Inputs with a static shape may be omitted."""
         if self._compiler is None:
             raise ValueError("the model is already compiled; required: a model that dlc.compile made from .onnx or .mlir")
-        self._add(self._compiler.session({} if shapes is None else sizes_of(shapes), {}))
+        self._add(self._compiler.session({} if shapes is None else check_input_shapes(shapes), {}))
 
     def _one(self, shapes: Mapping[str, Sequence[int]] | None, doing: str) -> _runtime.Session:
         """Returns the session for these input shapes, or the only session if no shapes are given."""
@@ -67,7 +67,7 @@ class Model(_runtime.Runner):
             self.prepare(shapes)
             return self._sessions[0]
         if shapes is not None or len(sessions) != 1:
-            found = "; ".join(map(_shapes, sessions)) or "none"
+            found = "; ".join(map(_format_input_shapes, sessions)) or "none"
             raise ValueError(f"{doing}: required: one program; found: {found}; name the shapes, as in shapes={{'x': (1, 3, 224, 224)}}")
         return sessions[0]
 
@@ -79,7 +79,7 @@ class Model(_runtime.Runner):
         Raises OSError for the path, ValueError if the program is ambiguous.
         """
         path = os.fspath(path)
-        require_target(path)
+        require_writable_path(path)
         self._one(shapes, "save").save(path)
 
     def profile(self, *arrays: Any, repeat: int = 10, **named: Any) -> Profile:
@@ -90,10 +90,10 @@ class Model(_runtime.Runner):
         if not isinstance(repeat, int) or repeat < 1:
             raise ValueError(f"repeat: required: a number of runs, at least 1; found: {repeat!r}")
         if not arrays and not named and self.inputs:
-            named = random_arrays(self._one(None, "profile"))
+            named = make_random_inputs(self._one(None, "profile"))
         else:
             named = {**{value.name: array for value, array in zip(self.inputs, arrays)}, **named}
-        return watch(self, named, repeat)
+        return measure_profile(self, named, repeat)
 
     @property
     def memory(self) -> dict[str, int]:
@@ -105,7 +105,7 @@ class Model(_runtime.Runner):
         return f"<dlc.Model ({inputs}) -> ({outputs}), {len(self._sessions)} programs>"
 
     def _repr_html_(self) -> str:
-        return _html.model(self)
+        return _html.model_html(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         sessions = self._sessions
@@ -114,7 +114,7 @@ class Model(_runtime.Runner):
         if any(session.has_state for session in sessions):
             raise ValueError("the program has state, which a pickle would not contain; save the program and load it instead")
         values = [[(v.name, v.dtype, v.shape, v.device) for v in these] for these in (self.inputs, self.outputs)]
-        return _restore, (type(self), values, [_bytes(session) for session in sessions], sessions[0].threads)
+        return _restore, (type(self), values, [_serialize_session(session) for session in sessions], sessions[0].threads)
 
     def __copy__(self) -> Model:
         """Returns a model that shares the programs, their memory and their state with this one."""
@@ -139,11 +139,11 @@ def load(path: str | os.PathLike[str], *, threads: int = 0) -> Model:
     return Model(session.inputs, session.outputs, sessions=[session])
 
 
-def _shapes(session: _runtime.Session) -> str:
+def _format_input_shapes(session: _runtime.Session) -> str:
     return ", ".join(f"{value.name} {list(value.shape or ())}" for value in session.inputs)
 
 
-def _bytes(session: _runtime.Session) -> bytes:
+def _serialize_session(session: _runtime.Session) -> bytes:
     with tempfile.TemporaryDirectory(prefix="dlc-") as folder:
         path = os.path.join(folder, "program.dlcx")
         session.save(path)

@@ -17,7 +17,7 @@ WITHOUT_EFFECT = ("lr", "foreach", "fused", "capturable", "differentiable", "dec
 
 
 @dataclass(frozen=True)
-class Kind:
+class OptimizerMapping:
     """Mapping of a class of PyTorch's optimizers to dlc's optimizer."""
 
     #: Function that returns dlc's name of the optimizer, which may depend on the options of a parameter group.
@@ -32,16 +32,16 @@ class Kind:
     divides: bool = True
 
 
-def _adam(group: Mapping[str, Any]) -> str:
+def _adam_name(group: Mapping[str, Any]) -> str:
     return "adamw" if group.get("decoupled_weight_decay") else "adam"
 
 
 _MOMENTS = {"m": "exp_avg", "v": "exp_avg_sq", "top": "max_exp_avg_sq"}
-KINDS: dict[type[Optimizer], Kind] = {
-    SGD: Kind(lambda group: "sgd", ("momentum", "dampening", "weight_decay", "nesterov", "maximize"), {"momentum": "momentum_buffer"}, False, False),
-    Adam: Kind(_adam, ("betas", "eps", "weight_decay", "amsgrad", "maximize"), _MOMENTS),
-    AdamW: Kind(lambda group: "adamw", ("betas", "eps", "weight_decay", "amsgrad", "maximize"), _MOMENTS),
-    RMSprop: Kind(
+KINDS: dict[type[Optimizer], OptimizerMapping] = {
+    SGD: OptimizerMapping(lambda group: "sgd", ("momentum", "dampening", "weight_decay", "nesterov", "maximize"), {"momentum": "momentum_buffer"}, False, False),
+    Adam: OptimizerMapping(_adam_name, ("betas", "eps", "weight_decay", "amsgrad", "maximize"), _MOMENTS),
+    AdamW: OptimizerMapping(lambda group: "adamw", ("betas", "eps", "weight_decay", "amsgrad", "maximize"), _MOMENTS),
+    RMSprop: OptimizerMapping(
         lambda group: "rmsprop",
         ("alpha", "eps", "weight_decay", "momentum", "centered", "maximize"),
         {"square": "square_avg", "momentum": "momentum_buffer", "mean": "grad_avg"},
@@ -49,7 +49,7 @@ KINDS: dict[type[Optimizer], Kind] = {
 }
 
 
-def kind_of(optimizer: Any) -> Kind:
+def find_optimizer_mapping(optimizer: Any) -> OptimizerMapping:
     """Returns the mapping of an optimizer to dlc's. The class must match exactly, because a subclass may behave differently."""
     found = KINDS.get(type(optimizer))
     if found is None:
@@ -58,11 +58,11 @@ def kind_of(optimizer: Any) -> Kind:
     unknown = sorted(name for name, value in optimizer.defaults.items() if value and name not in (*found.options, *WITHOUT_EFFECT))
     if unknown:
         raise ValueError(f"optimizer: required: options that dlc supports; found: {', '.join(unknown)}; remove them, or use torch.compile(module, backend=\"dlc\")")
-    check_calls(optimizer)
+    reject_optimizer_hooks(optimizer)
     return found
 
 
-def check_calls(optimizer: Optimizer) -> None:
+def reject_optimizer_hooks(optimizer: Optimizer) -> None:
     """Rejects hooks and replacements of the optimizer's method `step`, because a compiled step does not call them."""
     ours = (optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks)
     if any((*ours, torch_optimizer._global_optimizer_pre_hooks, torch_optimizer._global_optimizer_post_hooks)):
@@ -73,13 +73,13 @@ def check_calls(optimizer: Optimizer) -> None:
         raise ValueError("optimizer: its step() was replaced, and dlc does not call it; required: the step() of its class; call the other function before or after the step")
 
 
-def settings_of(kind: Kind, group: Mapping[str, Any]) -> tuple[Any, ...]:
+def get_program_settings(kind: OptimizerMapping, group: Mapping[str, Any]) -> tuple[Any, ...]:
     """Returns the options of a parameter group that the compiled program depends on."""
     values = [group.get(option) for option in ("decoupled_weight_decay", "differentiable", *kind.options)]
     return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 
 
-def rate_of(group: Mapping[str, Any]) -> float:
+def get_learning_rate(group: Mapping[str, Any]) -> float:
     try:
         rate = float(group["lr"])
     except (KeyError, TypeError, ValueError, RuntimeError):
@@ -89,7 +89,7 @@ def rate_of(group: Mapping[str, Any]) -> float:
     return rate
 
 
-def options_of(kind: Kind, group: Mapping[str, Any]) -> dict[str, Any]:
+def serialize_group_options(kind: OptimizerMapping, group: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the options of a parameter group in the format of tools/compiler/GraphSteps.h, without the parameters."""
     if group.get("differentiable"):
         raise ValueError("optimizer: required: differentiable=False; found: True, for gradients through the update, which dlc does not support")
@@ -97,13 +97,13 @@ def options_of(kind: Kind, group: Mapping[str, Any]) -> dict[str, Any]:
     for option in kind.options:
         value = group.get(option)
         if option == "betas":
-            options["beta1"], options["beta2"] = (_number(option, each) for each in value)
+            options["beta1"], options["beta2"] = (_require_finite(option, each) for each in value)
         elif value is not None:
-            options[option] = value if isinstance(value, bool) else _number(option, value)
+            options[option] = value if isinstance(value, bool) else _require_finite(option, value)
     return options
 
 
-def _number(option: str, value: Any) -> float:
+def _require_finite(option: str, value: Any) -> float:
     try:
         found = float(value)
     except (TypeError, ValueError, RuntimeError):
@@ -113,7 +113,7 @@ def _number(option: str, value: Any) -> float:
     return found
 
 
-class Counts:
+class UpdateCounts:
     """Update counts of the parameters. PyTorch stores one tensor per parameter; here these are views of one tensor, so that one operation increments all."""
 
     def __init__(self, optimizer: Optimizer, parameters: Sequence[torch.Tensor]):

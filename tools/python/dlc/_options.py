@@ -21,7 +21,7 @@ def require_threads(threads: Any) -> None:
         raise ValueError(f"threads: required: a number of at most {MOST_THREADS}, 0 for all; found: {threads!r}")
 
 
-def require_size(name: str, value: Any, least: float) -> None:
+def require_finite_at_least(name: str, value: Any, least: float) -> None:
     """Checks that an option is a finite number of at least `least`."""
     if not isinstance(value, (int, float)) or not least <= value or not math.isfinite(value):
         raise ValueError(f"{name}: required: a number of at least {least:g}; found: {value!r}")
@@ -39,7 +39,7 @@ def require_texts(**given: Any) -> None:
             raise TypeError(f"{name}: required: a text; found: {value!r}")
 
 
-def sizes_of(shapes: Any) -> dict[str, tuple[int, ...]]:
+def check_input_shapes(shapes: Any) -> dict[str, tuple[int, ...]]:
     """Checks input shapes by name, and returns them as tuples."""
     if not isinstance(shapes, Mapping):
         raise TypeError(f"shapes: required: shapes by the names of inputs, as in {{'x': (1, 3, 224, 224)}}; found: {shapes!r}")

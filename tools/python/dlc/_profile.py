@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlc import _html, _runtime
-from dlc._text import aligned, scaled
+from dlc._text import format_table, format_quantity
 
 if TYPE_CHECKING:
     from dlc._model import Model
@@ -54,7 +54,7 @@ class Profile:
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Returns the header and the rows of the profile as texts."""
         lines = [
-            [str(i), row.device, row.op, scaled(row.bytes, "B", 1024), scaled(row.flops, "FLOP", 1000), f"{row.microseconds:.1f}", f"{row.percent:.1f}",
+            [str(i), row.device, row.op, format_quantity(row.bytes, "B", 1024), format_quantity(row.flops, "FLOP", 1000), f"{row.microseconds:.1f}", f"{row.percent:.1f}",
              row.kernel if row.kernel == row.name or not row.name else f"{row.kernel} ({row.name})"]
             for i, row in enumerate(self.rows)
         ]
@@ -62,13 +62,13 @@ class Profile:
 
     def __repr__(self) -> str:
         header, lines = self.table()
-        return "\n".join([*aligned(header, lines, {"device", "op", "kernel"}), f"{len(self.rows)} commands, {self.microseconds:.1f} us a run"])
+        return "\n".join([*format_table(header, lines, {"device", "op", "kernel"}), f"{len(self.rows)} commands, {self.microseconds:.1f} us a run"])
 
     def _repr_html_(self) -> str:
-        return _html.profile(self)
+        return _html.profile_html(self)
 
 
-def random_arrays(session: _runtime.Session) -> dict[str, Any]:
+def make_random_inputs(session: _runtime.Session) -> dict[str, Any]:
     """Returns a random array for each input: floats uniform in [-1, 1), integers 0 or 1."""
     import numpy
 
@@ -87,7 +87,7 @@ def random_arrays(session: _runtime.Session) -> dict[str, Any]:
     return arrays
 
 
-def watch(model: Model, named: Mapping[str, Any], repeat: int) -> Profile:
+def measure_profile(model: Model, named: Mapping[str, Any], repeat: int) -> Profile:
     model.run(dict(named))
     session = model._sessions[0]
     commands = session.commands

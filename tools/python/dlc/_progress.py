@@ -15,21 +15,21 @@ PATIENCE, WIDTH = 0.5, 32
 
 
 @contextlib.contextmanager
-def shown(progress: Progress | None) -> Iterator[Callable[[str, int, int], object] | None]:
+def progress_callback(progress: Progress | None) -> Iterator[Callable[[str, int, int], object] | None]:
     """Context that returns the progress callback, or None if there is no output to show progress on."""
     if callable(progress):
         yield progress
     elif progress is False or not (sys.stderr and sys.stderr.isatty() or "ipykernel" in sys.modules):
         yield None
     else:
-        bar = _Bar()
+        bar = _ProgressBar()
         try:
             yield bar.show
         finally:
             bar.wipe()
 
 
-class _Bar:
+class _ProgressBar:
     """A progress bar on one line of stderr, which is erased at the end."""
 
     def __init__(self) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Union
 
 from dlc._compile import Source, _compiling, _Source
-from dlc._files import require_target
-from dlc._options import require_number, require_size, require_texts, require_threads
-from dlc._progress import Progress, shown
-from dlc._text import aligned, scaled
+from dlc._files import require_writable_path
+from dlc._options import require_number, require_finite_at_least, require_texts, require_threads
+from dlc._progress import Progress, progress_callback
+from dlc._text import format_table, format_quantity
 
 #: Calibration data: arrays by input name, or the array of the only input, with samples along the first dimension; or an iterable of such batches.
 Data = Union[Mapping[str, Any], Any, Iterable[Union[Mapping[str, Any], Any]]]
@@ -56,8 +56,8 @@ class QuantizeReport:
             for each in self.layers
         ]
         quantised = sum(not each.why for each in self.layers)
-        before, after = (scaled(size, "B", 1024) for size in (self.bytes_before, self.bytes_after))
-        text = aligned(["layer", "weights", "SNR (dB)", "becomes"], lines, {"layer", "weights", "becomes"})
+        before, after = (format_quantity(size, "B", 1024) for size in (self.bytes_before, self.bytes_after))
+        text = format_table(["layer", "weights", "SNR (dB)", "becomes"], lines, {"layer", "weights", "becomes"})
         text.append(f"{quantised} of {len(self.layers)} layers quantised; {before} before, {after} after")
         for output in self.outputs:
             text.append(f"output '{output.name}': SNR {output.snr_db:.1f} dB, argmax of a row unchanged in {output.same_largest_percent:.2f} %")
@@ -102,25 +102,25 @@ def quantize(
     require_texts(weights=weights, ranges=ranges)
     require_threads(threads)
     require_number("block", block, 1, 1 << 30)
-    require_size("percentile", percentile, 0)
-    require_size("least_snr", least_snr, float("-inf"))
+    require_finite_at_least("percentile", percentile, 0)
+    require_finite_at_least("least_snr", least_snr, float("-inf"))
     patterns = [keep] if isinstance(keep, str) else list(keep)
     for pattern in patterns:
         require_texts(keep=pattern)
     path = os.fspath(output)
-    require_target(path)
+    require_writable_path(path)
     source = _Source(model)
-    arrays = None if data is None else _arrays_of(data)
-    given = None if arrays is None else [(name, _type_of(array), array.shape, array.ctypes.data) for name, array in arrays.items()]
+    arrays = None if data is None else _to_named_arrays(data)
+    given = None if arrays is None else [(name, _element_type_name(array), array.shape, array.ctypes.data) for name, array in arrays.items()]
     from dlc import _compiler
 
-    with _compiling, shown(progress) as show:
+    with _compiling, progress_callback(progress) as show:
         layers, outputs, *figures = _compiler.quantize(source.path, given, path, weights, block, ranges, percentile, patterns, least_snr, threads, show)
     made = [Layer(name, tuple(shape), "f32" if why else weights, snr, why) for name, shape, why, snr in layers]
     return QuantizeReport(path, made, [Output(*each) for each in outputs], *figures)
 
 
-def _arrays_of(data: Any) -> dict[str, Any]:
+def _to_named_arrays(data: Any) -> dict[str, Any]:
     """Returns the calibration arrays by input name, as NumPy arrays in row-major order. An array without a name has the empty name."""
     import numpy
 
@@ -130,7 +130,7 @@ def _arrays_of(data: Any) -> dict[str, Any]:
     if isinstance(data, Mapping) or hasattr(data, "__array__") or hasattr(data, "__dlpack__"):
         joined = named(data)
     elif isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
-        joined = _joined([named(batch) for batch in data])
+        joined = _concatenate_batches([named(batch) for batch in data])
     else:
         raise TypeError(f"data: required: arrays by the names of inputs, as in {{'x': array}}, an iterable of those, or None; found: {data!r}")
     for name in joined:
@@ -139,7 +139,7 @@ def _arrays_of(data: Any) -> dict[str, Any]:
     return {name: numpy.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(array.shape) for name, array in joined.items()}
 
 
-def _joined(batches: list[dict[str, Any]]) -> dict[str, Any]:
+def _concatenate_batches(batches: list[dict[str, Any]]) -> dict[str, Any]:
     import numpy
 
     if not batches:
@@ -158,7 +158,7 @@ def _joined(batches: list[dict[str, Any]]) -> dict[str, Any]:
     return {name: numpy.concatenate([batch[name] for batch in batches]) if array.ndim else array for name, array in batches[0].items()}
 
 
-def _type_of(array: Any) -> str:
+def _element_type_name(array: Any) -> str:
     """Returns dlc's name of an array's element type, or NumPy's name if dlc has none."""
     name: str = array.dtype.name
     for long, short in (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "i")):

@@ -30,11 +30,11 @@ def dropout(input: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Te
         return input.clone(), torch.ones_like(input, dtype=torch.bool)
     if p == 1:
         return torch.zeros_like(input), torch.zeros_like(input, dtype=torch.bool)
-    kept = _drawn_like(torch.empty_like(input), 1 - p)
+    kept = _bernoulli_in_memory_order(torch.empty_like(input), 1 - p)
     return input * kept.div(1 - p), kept.to(torch.bool)
 
 
-def _drawn_like(memory: torch.Tensor, p: float) -> torch.Tensor:
+def _bernoulli_in_memory_order(memory: torch.Tensor, p: float) -> torch.Tensor:
     """Returns the same random numbers as bernoulli_ on `memory`, which it fills in the order of the strides."""
     if memory.is_contiguous():
         return aten.bernoulli.p(memory, p)
@@ -43,7 +43,7 @@ def _drawn_like(memory: torch.Tensor, p: float) -> torch.Tensor:
     return kept.permute([order.index(d) for d in range(memory.dim())])
 
 
-def detach(graph: fx.Graph) -> None:
+def detach_shape_operands(graph: fx.Graph) -> None:
     """Replaces operands of which only the shape is read by newly allocated memory, so that random operators do not depend on the values of other nodes."""
     for node in list(graph.nodes):
         if node.op != "call_function" or node.target not in SHAPED:

@@ -71,7 +71,7 @@ class Report(list):
 _graphs: list[Graph] = []
 
 
-def begin(kind: str) -> Graph:
+def begin_graph_report(kind: str) -> Graph:
     graph = Graph(f"graph {len(_graphs)}", kind)
     _graphs.append(graph)
     return graph

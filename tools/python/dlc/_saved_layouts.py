@@ -42,7 +42,7 @@ def has_saved_layout(node: fx.Node) -> bool:
     return node.target is with_layout._opoverload
 
 
-def normalise_again(joint: fx.Graph, count: int) -> None:
+def recompute_batch_norm(joint: fx.Graph, count: int) -> None:
     """Recomputes batch norm's result in the backward graph: other gradients use x and the saved statistics instead, which its own gradient reads anyway.
     This saves one activation."""
     aten = torch.ops.aten
@@ -79,7 +79,7 @@ def normalise_again(joint: fx.Graph, count: int) -> None:
             reader.replace_input_with(results[0], again)
 
 
-def without_statistics(joint: fx.Graph) -> None:
+def split_recomputed_batch_norms(joint: fx.Graph) -> None:
     """Splits a batch norm that a checkpoint recomputes into one that updates the running statistics and one without them. Only the latter is recomputed:
     the backward direction does not need running statistics, and they have been updated by then."""
     aten = torch.ops.aten
@@ -97,7 +97,7 @@ def without_statistics(joint: fx.Graph) -> None:
             each.meta.pop("recompute", None)
 
 
-def join_statistics(forward: fx.Graph) -> None:
+def merge_batch_norms(forward: fx.Graph) -> None:
     """Merges the two parts of a split batch norm again if the forward graph contains both, so that the result is computed once."""
     norms = {node.name: node for node in forward.find_nodes(op="call_function", target=torch.ops.aten._native_batch_norm_legit_functional.default)}
     for plain in forward.find_nodes(op="call_function", target=torch.ops.aten._native_batch_norm_legit.no_stats):
@@ -133,7 +133,7 @@ class SavedValue:
         graph.owning_module.recompile()
 
 
-def mark(forward: fx.Graph, backward: fx.Graph, results: int) -> None:
+def mark_saved_values(forward: fx.Graph, backward: fx.Graph, results: int) -> None:
     """Marks the values that are saved only for the backward graph: the outputs of the forward graph after its first `results`."""
     taken = {node.name: node for node in backward.find_nodes(op="placeholder")}
     outputs = forward.output_node().args[0]
@@ -147,15 +147,15 @@ def mark(forward: fx.Graph, backward: fx.Graph, results: int) -> None:
             node.meta[META] = SavedValue(taken[node.name])
 
 
-def results_of(graph: fx.Graph) -> list[fx.Node]:
+def get_graph_results(graph: fx.Graph) -> list[fx.Node]:
     (result,) = graph.output_node().args
     return [result] if isinstance(result, fx.Node) else list(result)
 
 
-def unmark(part: fx.Graph, call: fx.Node) -> None:
+def unmark_read_results(part: fx.Graph, call: fx.Node) -> None:
     """Unmarks results of a subgraph that nodes other than the graph's output read, because these expect the default layout.
     `call` is the node that calls the subgraph."""
-    results = results_of(part)
+    results = get_graph_results(part)
     outside = {0: call} if isinstance(part.output_node().args[0], fx.Node) else {user.args[1]: user for user in call.users}
     for i, node in outside.items():
         if any(user.op != "output" for user in node.users):
@@ -164,4 +164,4 @@ def unmark(part: fx.Graph, call: fx.Node) -> None:
 
 def saved_results(graph: fx.Graph) -> dict[int, SavedValue]:
     """Returns the results of a subgraph that are marked as saved, by index."""
-    return {i: node.meta[META] for i, node in enumerate(results_of(graph)) if META in node.meta}
+    return {i: node.meta[META] for i, node in enumerate(get_graph_results(graph)) if META in node.meta}

@@ -16,26 +16,26 @@ from torch.utils import _pytree
 
 from dlc import _autograd, _complex, _graph
 from dlc._custom_gradient import TracedFunctions
-from dlc._graph import Refused
-from dlc._reads import Reads
+from dlc._graph import UnsupportedError
+from dlc._reads import AttributeReadRecorder
 
 #: Reserved names of inputs, outputs and states that dlc adds to a training step.
 _TAKEN = {"step", "log", "lr", "loss", "scale", "skipped"}
 
 
-class _Whole(torch.nn.Module):
+class _ModuleWithLoss(torch.nn.Module):
     """Module that calls the traced module and then the loss, with all arguments in one flat list."""
 
-    def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], spec: _pytree.TreeSpec, reads: Reads):
+    def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], spec: _pytree.TreeSpec, reads: AttributeReadRecorder):
         super().__init__()
         self.module, self.loss, self._spec, self._reads = module, loss, spec, reads
 
     def forward(self, *flat: Any) -> torch.Tensor:
         *inputs, target = _pytree.tree_unflatten(list(flat), self._spec)
-        with TracedFunctions() as functions, _autograd.EagerCalls(), _autograd.without_python_random(), self._reads:
+        with TracedFunctions() as functions, _autograd.EagerCallReplacer(), _autograd.reject_python_random(), self._reads:
             result = self.loss(self.module(*inputs), target)
-            _autograd.keep_buffers(self._reads.assigned())
-        _autograd.check_graph(result, functions)
+            _autograd.restore_reassigned_buffers(self._reads.assigned())
+        _autograd.check_custom_backward(result, functions)
         return result
 
 
@@ -65,19 +65,19 @@ class StepGraph:
     #: Buffers that became constants of the program, with their version counters at that time.
     versions: list[tuple[torch.Tensor, int]] = field(default_factory=list)
     #: Python values that the module and the loss have read while they were traced.
-    reads: Reads | None = None
+    reads: AttributeReadRecorder | None = None
 
     def is_current(self) -> bool:
         return all(tensor._version == version for tensor, version in self.versions) and (self.reads is None or self.reads.are_current())
 
 
-def _place(whole: torch.nn.Module, target: str) -> tuple[dict[str, Any], str]:
+def _find_tensor_owner(whole: torch.nn.Module, target: str) -> tuple[dict[str, Any], str]:
     path, _, key = target.rpartition(".")
     owner = whole.get_submodule(path)
     return (owner._parameters if key in owner._parameters else owner._buffers), key
 
 
-def _named(target: str, taken: Collection[str]) -> str:
+def _shorten_name(target: str, taken: Collection[str]) -> str:
     """Shortens a name such as 'module.conv.weight' to 'conv.weight', unless the short name is already used."""
     name = target.removeprefix("module.")
     return target if name in taken or name in _TAKEN or name.startswith("optimizer.") else name
@@ -100,58 +100,58 @@ def input_names(module: torch.nn.Module, arguments: Sequence[Any]) -> list[str]:
     return names
 
 
-def _writers(node: fx.Node) -> list[fx.Node]:
+def _find_writers(node: fx.Node) -> list[fx.Node]:
     """Returns the operators that write to the memory of a node's value, directly or through views."""
     found = []
     for user in node.users:
         schema = getattr(user.target, "_schema", None)
         if schema is None:
-            found += [user for graph, at in _blocks(user, node) if _writers(graph.find_nodes(op="placeholder")[at])]
+            found += [user for graph, at in _called_subgraphs(user, node) if _find_writers(graph.find_nodes(op="placeholder")[at])]
             continue
         for at, argument in enumerate(schema.arguments):
             given = user.args[at] if at < len(user.args) else user.kwargs.get(argument.name)
             if given is not node or argument.alias_info is None:
                 continue
-            found += ([user] if argument.alias_info.is_write else []) + _writers(user)
+            found += ([user] if argument.alias_info.is_write else []) + _find_writers(user)
     return found
 
 
-def _blocks(user: fx.Node, value: fx.Node) -> list[tuple[fx.Graph, int]]:
+def _called_subgraphs(user: fx.Node, value: fx.Node) -> list[tuple[fx.Graph, int]]:
     """Returns the subgraphs that a higher-order operator calls with the value, and the index of the value among their inputs."""
     given = [each for each in user.args if isinstance(each, fx.Node)]
-    inner = [module.graph for each in given if isinstance(module := _submodule(each), fx.GraphModule)]
-    others = [each for each in given if not isinstance(_submodule(each), fx.GraphModule)]
+    inner = [module.graph for each in given if isinstance(module := _get_subgraph(each), fx.GraphModule)]
+    others = [each for each in given if not isinstance(_get_subgraph(each), fx.GraphModule)]
     return [(graph, others.index(value)) for graph in inner if value in others]
 
 
-def _submodule(node: fx.Node) -> Any:
+def _get_subgraph(node: fx.Node) -> Any:
     """Returns the subgraph that a get_attr node refers to, such as a block under torch.no_grad()."""
     return getattr(node.graph.owning_module, str(node.target), None) if node.op == "get_attr" else None
 
 
-def _keep_detached(program: torch.export.ExportedProgram) -> None:
+def _preserve_no_grad(program: torch.export.ExportedProgram) -> None:
     """Preserves detach() and blocks under torch.no_grad(), which PyTorch's decompositions would drop, as operators that stop gradients."""
     graph, signature = program.graph_module.graph, program.graph_signature
     for node in list(graph.nodes):
         if node.target is torch.ops.aten.detach.default:
-            _keep_detach(node, signature.inputs_to_buffers, signature.inputs_to_parameters)
+            _preserve_detach(node, signature.inputs_to_buffers, signature.inputs_to_parameters)
         elif node.target is torch.ops.aten.detach_.default and node.args[0].target is not torch.ops.aten.lift_fresh_copy.default:
             node.target = torch.ops.aten.detach_copy.default
             before = {node, *itertools.takewhile(lambda each, node=node: each is not node, graph.nodes)}
             node.args[0].replace_all_uses_with(node, delete_user_cb=lambda user, before=before: user not in before)
         elif node.target is torch.ops.higher_order.wrap_with_set_grad_enabled and node.args[0] is False:
-            _detach_inputs(_submodule(node.args[1]))
+            _detach_inputs(_get_subgraph(node.args[1]))
     program.graph_module.recompile()
 
 
-def _keep_detach(node: fx.Node, buffers: Collection[str], parameters: Mapping[str, str]) -> None:
-    writers = _writers(node)
+def _preserve_detach(node: fx.Node, buffers: Collection[str], parameters: Mapping[str, str]) -> None:
+    writers = _find_writers(node)
     if not writers:
         node.target = torch.ops.aten.detach_copy.default
         return
     given = node.args[0]
     if given.name not in buffers:
-        raise Refused(
+        raise UnsupportedError(
             f"the module changes '{parameters.get(given.name, given.name).removeprefix('module.')}' in place through detach() or data (max_norm of an embedding does that); "
             "required: a module that changes only buffers; copy the tensor before the change"
         )
@@ -167,7 +167,7 @@ def _detach_inputs(module: fx.GraphModule) -> None:
     inputs = module.graph.find_nodes(op="placeholder")
     body = next(node for node in module.graph.nodes if node.op != "placeholder")
     for given in inputs:
-        if not _writers(given):
+        if not _find_writers(given):
             _detach_before(body, given, lambda user: True)
     module.recompile()
 
@@ -183,24 +183,24 @@ def _detach_before(place: fx.Node, value: fx.Node, is_replaced: Callable[[fx.Nod
     value.replace_all_uses_with(kept, delete_user_cb=lambda user: user is not kept and is_replaced(user))
 
 
-def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProgram:
+def _export_and_decompose(whole: _ModuleWithLoss, flat: Sequence[Any]) -> torch.export.ExportedProgram:
     try:
-        with _graph.tracing(), torch.enable_grad(), warnings.catch_warnings():
+        with _graph.tracing_lock(), torch.enable_grad(), warnings.catch_warnings():
             # torch.export warns about recurrent layers, because they store lists of their weights in attributes.
             warnings.filterwarnings("ignore", message="(?s)The tensor attributes.*were assigned during export")
             program = torch.export.export(whole, tuple(flat))
-    except Refused:
+    except UnsupportedError:
         raise
     except Exception as error:
         raise ValueError(f"the module with its loss cannot be exported; required: a module that torch.export.export supports, and a loss of (output, target); found: {_graph.first_line(error)}; correct the inputs, the module or the loss") from error
-    _keep_detached(program)
+    _preserve_no_grad(program)
     table = _graph.decompositions()
     table.pop(torch.ops.aten.detach_copy.default, None)
-    with _graph.tracing(), torch.no_grad():
+    with _graph.tracing_lock(), torch.no_grad():
         return program.run_decompositions(table)
 
 
-def _loss_node(node: Any) -> fx.Node:
+def _check_loss_node(node: Any) -> fx.Node:
     value = node.meta.get("val") if isinstance(node, fx.Node) else node
     if not isinstance(value, torch.Tensor) or not isinstance(node, fx.Node):
         raise ValueError(f"the loss: required: a tensor with one number; found: {type(value).__name__}; return only the loss")
@@ -209,15 +209,15 @@ def _loss_node(node: Any) -> fx.Node:
     return node
 
 
-def _check(graph: fx.Graph, seed: int) -> None:
-    refused = _graph.refusals(graph, seed)
+def _check_supported(graph: fx.Graph, seed: int) -> None:
+    refused = _graph.find_unsupported_nodes(graph, seed)
     if refused:
         overloads = {node.name: str(node.target) for node in graph.nodes}
         reasons = sorted({f"{overloads[name]}: {reason.split('): ', 1)[-1]}" for name, reason in refused.items()})
         raise ValueError(f"operators of the module or its loss are not supported: {'; '.join(reasons)}; use torch.compile(module, backend=\"dlc\"), which runs them in PyTorch")
 
 
-def _merge_tied(graph: fx.Graph, tensors: dict[str, torch.Tensor]) -> None:
+def _merge_tied_parameters(graph: fx.Graph, tensors: dict[str, torch.Tensor]) -> None:
     """Merges the placeholders of parameters that are the same tensor (tied weights)."""
     first: dict[int, fx.Node] = {}
     for node in graph.find_nodes(op="placeholder"):
@@ -240,20 +240,20 @@ def check_hooks(module: torch.nn.Module, loss: Any) -> None:
     _autograd.check_hooks([(path or type(each).__name__, each) for each, path in names.items()], parameters)
 
 
-def graph_of(
+def trace_step(
     module: torch.nn.Module, loss: Callable[..., torch.Tensor], arguments: Sequence[Any], flat: Sequence[Any], trained: Collection[int], seed: int
 ) -> StepGraph:
     """Traces a training step.
     `arguments` are those of a call, `flat` their leaves with the sizes to compile for, `trained` the ids of the trained parameters."""
     spec = _pytree.tree_structure(tuple(arguments))
     check_hooks(module, loss)
-    reads = Reads(_module_names(module, loss), () if isinstance(loss, torch.nn.Module) else (loss,))
-    whole = _Whole(module, loss, spec, reads)
-    program = _decomposed(whole, flat)
+    reads = AttributeReadRecorder(_module_names(module, loss), () if isinstance(loss, torch.nn.Module) else (loss,))
+    whole = _ModuleWithLoss(module, loss, spec, reads)
+    program = _export_and_decompose(whole, flat)
     signature, graph = program.graph_signature, program.graph_module.graph
     mutated = signature.buffers_to_mutate
-    places = {each.arg.name: _place(whole, each.target) for each in signature.input_specs if each.kind in (InputKind.PARAMETER, InputKind.BUFFER)}
-    _merge_tied(graph, {name: table[key] for name, (table, key) in places.items()})
+    places = {each.arg.name: _find_tensor_owner(whole, each.target) for each in signature.input_specs if each.kind in (InputKind.PARAMETER, InputKind.BUFFER)}
+    _merge_tied_parameters(graph, {name: table[key] for name, (table, key) in places.items()})
     for each in signature.output_specs:
         if each.kind not in (OutputKind.USER_OUTPUT, OutputKind.BUFFER_MUTATION):
             raise ValueError(f"the module changes '{each.target}' when it runs; required: a module that changes only buffers; copy the tensor before the change")
@@ -283,7 +283,7 @@ def graph_of(
                 constants[node] = tensor
                 versions.append((tensor, tensor._version))
                 continue
-            name = _named(each.target, {*given_names, *names.values()})
+            name = _shorten_name(each.target, {*given_names, *names.values()})
             state = State(name, tensor, table, key, id(tensor) in trained, each.target in changed)
             states.append(state)
             by_tensor[id(tensor)] = state
@@ -295,15 +295,15 @@ def graph_of(
         node.meta.setdefault("val", constants[node.name])
     _complex.decompose_complex(graph, constants)
     *_, loss_value = graph.output_node().args[0]
-    outputs = [("loss", _loss_node(loss_value))]
-    _check(graph, seed)
+    outputs = [("loss", _check_loss_node(loss_value))]
+    _check_supported(graph, seed)
     results = {node.name: node for node in graph.output_node().args[0] if isinstance(node, fx.Node)}
     for name, target in mutated.items():
-        table, key = _place(whole, target)
+        table, key = _find_tensor_owner(whole, target)
         if id(table[key]) in by_tensor:
             outputs.append((by_tensor[id(table[key])].name, results[name]))
     try:
-        text = _graph.text(graph, constants, names, outputs, seed)
-    except _graph.Refused as reason:
+        text = _graph.serialize_graph(graph, constants, names, outputs, seed)
+    except _graph.UnsupportedError as reason:
         raise ValueError(f"the module with its loss: {reason}") from None
     return StepGraph(text, constants, states, inputs, versions, reads)

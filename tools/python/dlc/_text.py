@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def scaled(value: float, unit: str, step: int) -> str:
+def format_quantity(value: float, unit: str, step: int) -> str:
     """Formats a quantity with three digits and a unit, such as 12.3 KiB or 4.5 MFLOP; empty for 0."""
     if not value:
         return ""
@@ -17,7 +17,7 @@ def scaled(value: float, unit: str, step: int) -> str:
     return f"{value:.3g} {prefix}{unit}"
 
 
-def aligned(header: Sequence[str], lines: Sequence[Sequence[str]], left: set[str]) -> list[str]:
+def format_table(header: Sequence[str], lines: Sequence[Sequence[str]], left: set[str]) -> list[str]:
     """Formats a table as lines of aligned columns, with the header first. Columns named in `left` are left-aligned."""
     widths = [max(map(len, column)) for column in zip(header, *lines)]
     pad = lambda cells: "  ".join(c.ljust(w) if h in left else c.rjust(w) for c, w, h in zip(cells, widths, header)).rstrip()

@@ -23,17 +23,17 @@ NAP = 0.02
 TYPES = {name: dtype for dtype, name in ELEMENTS.items()}
 
 
-def carrier() -> Carrier:
+def create_collectives() -> TorchCollectives:
     """Creates the carrier of collectives for the processes of torch.distributed, or else for those that torchrun has started."""
     if not distributed.is_available() or not distributed.is_gloo_available():
         raise RuntimeError("torch.distributed: required: PyTorch with gloo, which dlc's collectives use; found: PyTorch without gloo; install another build, or start the processes with mpirun")
     if distributed.is_initialized():
-        return Carrier(distributed.distributed_c10d._get_default_store(), distributed.get_rank(), distributed.get_world_size())
+        return TorchCollectives(distributed.distributed_c10d._get_default_store(), distributed.get_rank(), distributed.get_world_size())
     store, rank, size = next(distributed.rendezvous("env://"))
-    return Carrier(store, rank, size)
+    return TorchCollectives(store, rank, size)
 
 
-class Carrier:
+class TorchCollectives:
     """Implements dlc's collectives with torch.distributed; called by the collective engine of dlc._runtime."""
 
     def __init__(self, store: distributed.Store, rank: int, size: int):
@@ -53,18 +53,18 @@ class Carrier:
     def all_reduce(self, address: int, count: int, element: str, greatest: bool) -> Any:
         options = distributed.AllreduceOptions()
         options.reduceOp = distributed.ReduceOp.MAX if greatest else distributed.ReduceOp.SUM
-        return self._group.allreduce([_tensor(address, count, TYPES[element])], options)
+        return self._group.allreduce([_tensor_from_address(address, count, TYPES[element])], options)
 
     def all_gather(self, start: int, to: int, bytes: int) -> Any:
         # The operand is copied, because the source and the destination of an all-gather may overlap.
-        mine = _tensor(start, bytes, torch.uint8).clone()
-        parts = list(_tensor(to, bytes * self._size, torch.uint8).split(bytes))
+        mine = _tensor_from_address(start, bytes, torch.uint8).clone()
+        parts = list(_tensor_from_address(to, bytes * self._size, torch.uint8).split(bytes))
         return self._group.allgather([parts], [mine])
 
     def broadcast(self, address: int, bytes: int, root: int) -> Any:
         options = distributed.BroadcastOptions()
         options.rootRank, options.rootTensor = root, 0
-        return self._group.broadcast([_tensor(address, bytes, torch.uint8)], options)
+        return self._group.broadcast([_tensor_from_address(address, bytes, torch.uint8)], options)
 
     def is_done(self, work: Any) -> bool:
         """Returns True if a collective is finished. Raises an error if it failed."""
@@ -90,6 +90,6 @@ class Carrier:
             pass  # The process that hosted the store has already exited.
 
 
-def _tensor(address: int, count: int, dtype: torch.dtype) -> torch.Tensor:
+def _tensor_from_address(address: int, count: int, dtype: torch.dtype) -> torch.Tensor:
     """Returns a tensor that aliases the memory at this address."""
     return torch.frombuffer((ctypes.c_char * (count * dtype.itemsize)).from_address(address), dtype=dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dlc._options import require_flags, require_number, require_size, require_texts, require_threads
+from dlc._options import require_flags, require_number, require_finite_at_least, require_texts, require_threads
 from dlc._progress import Progress
 from dlc._world import ALONE, world
 
@@ -78,10 +78,10 @@ def train_step(
     require_threads(threads)
     require_number("accumulate", accumulate, 1, 1 << 31)
     require_number("seed", seed, 0, (1 << 63) - 1)
-    require_size("clip_norm", clip_norm, 0)
-    require_size("clip_value", clip_value, 0)
+    require_finite_at_least("clip_norm", clip_norm, 0)
+    require_finite_at_least("clip_value", clip_value, 0)
     if loss_scale is not None:
-        require_size("loss_scale", loss_scale, 1)
+        require_finite_at_least("loss_scale", loss_scale, 1)
     elif precision == "f16":
         loss_scale = 65536.0
     made = {

@@ -40,28 +40,28 @@ def world() -> World:
     """
     global _formed, _process
     if _formed is None:
-        _formed, _process = _form(), os.getpid()
+        _formed, _process = _form_world(), os.getpid()
         if _formed.size > 1:
-            sys.excepthook = _ending(sys.excepthook)
-            atexit.register(_leave)
+            sys.excepthook = _terminate_world_hook(sys.excepthook)
+            atexit.register(_leave_world)
     if _process != os.getpid():
-        raise RuntimeError("the world belongs to the parent of this forked process; required: a process started by a launcher; train in that process")
-    size = _torch_size()
+        raise RuntimeError("this process was forked from a process that belongs to dlc's world; required: a process started by a launcher; train in the parent process, or start this process with a launcher")
+    size = _torch_world_size()
     if size not in (1, _formed.size):
         raise RuntimeError(f"torch.distributed has {size} processes, but dlc's world was created before with {_formed.size}; call torch.distributed.init_process_group before dlc.world and dlc.train_step")
     return _formed
 
 
-def _form() -> World:
-    if _torch_size() > 1 or TORCHRUN in os.environ and os.environ.get("WORLD_SIZE", "1") != "1":
+def _form_world() -> World:
+    if _torch_world_size() > 1 or TORCHRUN in os.environ and os.environ.get("WORLD_SIZE", "1") != "1":
         from dlc import _torch_world
 
-        carrier = _torch_world.carrier()
+        carrier = _torch_world.create_collectives()
         return World(*_runtime.form_world(carrier, carrier.place))
     return World(*_runtime.world())
 
 
-def _torch_size() -> int:
+def _torch_world_size() -> int:
     """Returns the number of processes of torch.distributed, without importing the module."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
@@ -69,7 +69,7 @@ def _torch_size() -> int:
     return int(distributed.get_world_size())
 
 
-def _ending(before):  # type: ignore[no-untyped-def]
+def _terminate_world_hook(before):  # type: ignore[no-untyped-def]
     """Returns an exception hook that also terminates the other processes of the world, which would wait for this one."""
 
     def hook(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
@@ -82,6 +82,6 @@ def _ending(before):  # type: ignore[no-untyped-def]
     return hook
 
 
-def _leave() -> None:
+def _leave_world() -> None:
     if _process == os.getpid():
         _runtime.leave_world()

@@ -22,7 +22,7 @@ def read_elf(option, path):
     return subprocess.run(["readelf", option, path], capture_output=True, text=True, check=True).stdout
 
 
-def needs(wheel):
+def check_requirements(wheel):
     """Returns the newest glibc that a library of the wheel requires, as (2, NN), and error messages about libraries that are not permitted."""
     newest, problems = (2, 17), []
     with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +58,7 @@ def retag(wheel, path, tag):
 def main():
     [path] = sys.argv[1:]
     with zipfile.ZipFile(path) as wheel:
-        (major, minor), problems = needs(wheel)
+        (major, minor), problems = check_requirements(wheel)
         if problems:
             sys.exit("tag: " + "\ntag: ".join(problems))
         tag = f"manylinux_{major}_{minor}_{platform.machine()}"

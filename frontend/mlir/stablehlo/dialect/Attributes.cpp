@@ -14,7 +14,7 @@ using Dims = SmallVector<int64_t>;
 
 /// A field in the text `<name = value, ..>` of an attribute, with the variable that receives the
 /// parsed value.
-struct Field {
+struct ParsedField {
   StringRef name;
   std::variant<Dims *, int64_t *, bool *, Type *> to;
 };
@@ -30,7 +30,7 @@ ParseResult parseBool(AsmParser &parser, bool &value) {
   return value ? ParseResult(success()) : parser.parseKeyword("false");
 }
 
-ParseResult parseValue(AsmParser &parser, const Field &field) {
+ParseResult parseValue(AsmParser &parser, const ParsedField &field) {
   if (auto *dims = std::get_if<Dims *>(&field.to))
     return parseDims(parser, **dims);
   if (auto *number = std::get_if<int64_t *>(&field.to))
@@ -42,13 +42,14 @@ ParseResult parseValue(AsmParser &parser, const Field &field) {
 
 /// Parses the text `<name = value, ..>` of an attribute, with fields in any order. The variables of
 /// missing fields keep their values.
-ParseResult parseFields(AsmParser &parser, ArrayRef<Field> fields) {
+ParseResult parseFields(AsmParser &parser, ArrayRef<ParsedField> fields) {
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, [&]() -> ParseResult {
     SMLoc at = parser.getCurrentLocation();
     StringRef name;
     if (parser.parseKeyword(&name) || parser.parseEqual())
       return failure();
-    const Field *field = llvm::find_if(fields, [&](const Field &f) { return f.name == name; });
+    const ParsedField *field =
+        llvm::find_if(fields, [&](const ParsedField &f) { return f.name == name; });
     if (field == fields.end())
       return parser.emitError(at) << "unknown field '" << name << "' of the attribute; remove it";
     return parseValue(parser, *field);
@@ -56,16 +57,16 @@ ParseResult parseFields(AsmParser &parser, ArrayRef<Field> fields) {
 }
 
 /// A field of an attribute to be printed: its name and its value.
-struct Shown {
+struct PrintedField {
   StringRef name;
   std::variant<ArrayRef<int64_t>, int64_t, bool, Type> value;
 };
 
 /// Prints the text `<name = value, ..>` of an attribute. Fields that are empty lists or zeros are
 /// omitted.
-void printFields(AsmPrinter &printer, ArrayRef<Shown> fields) {
+void printFields(AsmPrinter &printer, ArrayRef<PrintedField> fields) {
   StringRef separator = "<";
-  for (const Shown &field : fields) {
+  for (const PrintedField &field : fields) {
     auto *dims = std::get_if<ArrayRef<int64_t>>(&field.value);
     auto *number = std::get_if<int64_t>(&field.value);
     if ((dims && dims->empty()) || (number && *number == 0))

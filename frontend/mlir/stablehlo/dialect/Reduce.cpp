@@ -33,7 +33,7 @@ ParseResult parseInputs(OpAsmParser &parser, SmallVectorImpl<Unresolved> &inputs
 
 /// Builds the region of the short form `applies NAME`: the named binary operation on the two
 /// arguments.
-void addRegion(OpAsmParser &parser, OperationState &state, OperationName name, Type input) {
+void addReducerRegion(OpAsmParser &parser, OperationState &state, OperationName name, Type input) {
   auto tensor = dyn_cast<ShapedType>(input);
   Type element = tensor ? RankedTensorType::get({}, tensor.getElementType()) : input;
   Location loc = parser.getEncodedSourceLoc(parser.getNameLoc());
@@ -70,7 +70,7 @@ ParseResult parseReducer(OpAsmParser &parser, OperationState &state, size_t inpu
 
 /// If the region only applies one operation to its two arguments, returns the operation. Returns
 /// null otherwise.
-Operation *appliedOperation(ReduceOp op) {
+Operation *getReducerOperation(ReduceOp op) {
   Block &block = op.getBody().front();
   if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
     return nullptr;
@@ -111,7 +111,7 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   if (!applied)
     return parseReducer(parser, state, inputs);
-  addRegion(parser, state, *applied, type.getInput(0));
+  addReducerRegion(parser, state, *applied, type.getInput(0));
   return success();
 }
 
@@ -122,7 +122,7 @@ void ReduceOp::print(OpAsmPrinter &printer) {
       llvm::seq<size_t>(0, inputs), printer,
       [&](size_t i) { printer << getInputs()[i] << " init: " << getInitValues()[i]; }, "), (");
   printer << ")";
-  Operation *applied = appliedOperation(*this);
+  Operation *applied = getReducerOperation(*this);
   if (applied)
     printer << " applies " << applied->getName();
   printer << " across dimensions = [" << getDimensions() << "]";

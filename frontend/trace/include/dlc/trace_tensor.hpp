@@ -76,7 +76,7 @@ public:
 
 private:
   friend class State;
-  friend class Call;
+  friend class ApiCall;
   Tensor(std::shared_ptr<State> state, void *value) : state(std::move(state)), value(value) {}
   std::shared_ptr<State> state;
   void *value = nullptr;

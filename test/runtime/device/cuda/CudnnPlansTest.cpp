@@ -158,12 +158,12 @@ int planAll() {
     return 1;
   }
   unsetenv("DLC_CUDA_CUDNN");
-  dlc::cuda::Loaded library = dlc::cuda::find(dlc::cuda::Library::Cudnn);
+  dlc::cuda::LoadedLibrary library = dlc::cuda::findLibrary(dlc::cuda::Library::Cudnn);
   if (!library) {
-    std::printf("missing: %s\n", dlc::cuda::describe(library).c_str());
+    std::printf("missing: %s\n", dlc::cuda::formatLibraryStatus(library).c_str());
     return 0;
   }
-  Functions f = functionsOf(library);
+  Functions f = loadFunctions(library);
   if (!f.error.empty()) {
     std::printf("failed: %s\n", f.error.c_str());
     return 1;
@@ -171,13 +171,13 @@ int planAll() {
   int planned = 0;
   for (const json &properties : {propertiesOf(800, 108, 166912), propertiesOf(900, 132, 232448)}) {
     std::string text = properties.dump();
-    Owned device;
+    OwnedDescriptor device;
     try {
-      device = Owned(f, DevicePropertiesKind);
+      device = OwnedDescriptor(f, DevicePropertiesKind);
       device.set(DeviceJson, OfChar, static_cast<int64_t>(text.size()), text.data(),
                  "describing a GPU");
       device.finalize("describing a GPU");
-    } catch (const Failure &failure) {
+    } catch (const CudnnError &failure) {
       // cuDNN before 9.8 cannot plan for a GPU that is not present.
       std::printf("missing: cuDNN %zu: %s\n", f.version(), failure.text.c_str());
       return 0;
@@ -189,10 +189,10 @@ int planAll() {
         all.push_back(desc);
     for (const json &desc : all) {
       try {
-        Graph graph = graphOf(f, desc, nullptr);
+        Graph graph = buildGraph(f, desc, nullptr);
         planOf(f, graph, nullptr, device.get(), uint64_t{256} << 20, 1);
         ++planned;
-      } catch (const Failure &failure) {
+      } catch (const CudnnError &failure) {
         std::printf("failed: sm_%d %s\n  %s\n", properties["deviceVer"].get<int>() / 10,
                     desc.dump().c_str(), failure.text.c_str());
       }
@@ -202,9 +202,9 @@ int planAll() {
       json desc = descriptions().front();
       desc[key] = wrong;
       try {
-        graphOf(f, desc, nullptr);
+        buildGraph(f, desc, nullptr);
         std::printf("failed: taken, but wrong: %s\n", desc.dump().c_str());
-      } catch (const Failure &) {
+      } catch (const CudnnError &) {
         ++planned;
       }
     }

@@ -82,15 +82,15 @@ std::vector<char> compile(const std::string &text) {
 void Gpu::SetUp() { device = open(0); }
 
 void Gpu::TearDown() {
-  for (const Owned &o : modules)
+  for (const OwnedDescriptor &o : modules)
     table().module_unload(o.device, o.what);
-  for (const Owned &o : events)
+  for (const OwnedDescriptor &o : events)
     table().event_destroy(o.device, o.what);
-  for (const Owned &o : streams)
+  for (const OwnedDescriptor &o : streams)
     table().stream_destroy(o.device, o.what);
-  for (const Owned &o : memory)
+  for (const OwnedDescriptor &o : memory)
     table().release(o.device, o.what);
-  for (const Owned &o : devices)
+  for (const OwnedDescriptor &o : devices)
     table().close(o.what);
 }
 

@@ -72,10 +72,10 @@ protected:
   void *device = nullptr;
 
 private:
-  struct Owned {
+  struct OwnedDescriptor {
     void *device, *what;
   };
-  std::vector<Owned> devices, memory, streams, events, modules;
+  std::vector<OwnedDescriptor> devices, memory, streams, events, modules;
   std::list<std::vector<float>> uploaded;
 };
 

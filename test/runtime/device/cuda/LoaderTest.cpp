@@ -31,12 +31,12 @@ private:
 
 TEST(Loader, NamesTheFileInItsVariableAndNothingElse) {
   Variable missing("DLC_CUDA_NCCL", "/none/libnccl.so.2");
-  Loaded found = find(Library::Nccl);
+  LoadedLibrary found = findLibrary(Library::Nccl);
   EXPECT_FALSE(found);
   ASSERT_EQ(found.tried.size(), 1u);
   EXPECT_EQ(found.tried[0].file, "/none/libnccl.so.2");
   EXPECT_EQ(found.tried[0].reason, "no such file");
-  std::string text = describe(found);
+  std::string text = formatLibraryStatus(found);
   for (const char *part : {"libnccl: missing (optional", "pip install nvidia-nccl",
                            "$DLC_CUDA_PATH", "/none/libnccl.so.2: no such file"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -53,12 +53,12 @@ TEST(Loader, LooksIntoTheFoldersNamed) {
   {
     Variable wherever("DLC_CUDA_NCCL", "");
     Variable path("DLC_CUDA_PATH", (folder / "empty").string() + ":" + (folder / "full").string());
-    Loaded found = find(Library::Nccl);
+    LoadedLibrary found = findLibrary(Library::Nccl);
     EXPECT_TRUE(found);
     EXPECT_EQ(found.path, (folder / "full" / "libnccl.so.2").string());
     ASSERT_EQ(found.tried.size(), 1u);
     EXPECT_EQ(found.tried[0].file, (folder / "empty" / "libnccl.so.2").string());
-    EXPECT_EQ(describe(found), "libnccl: found at " + found.path);
+    EXPECT_EQ(formatLibraryStatus(found), "libnccl: found at " + found.path);
   }
   fs::remove_all(folder);
 }
@@ -72,7 +72,7 @@ TEST(Loader, LooksIntoPythonsPackages) {
   {
     Variable wherever("DLC_CUDA_NCCL", "");
     Variable environment("VIRTUAL_ENV", folder.string());
-    Loaded found = find(Library::Nccl);
+    LoadedLibrary found = findLibrary(Library::Nccl);
     EXPECT_TRUE(found);
     // A library that the system's loader finds by name takes precedence.
     if (found && found.path.find("/nvidia/") != std::string::npos) {
@@ -83,7 +83,7 @@ TEST(Loader, LooksIntoPythonsPackages) {
 }
 
 TEST(Loader, ReportsEachLibrary) {
-  std::string text = report();
+  std::string text = formatLibraryReport();
   for (const char *name : {"libcuda: ", "libnvrtc: ", "libnccl: "})
     EXPECT_NE(text.find(name), std::string::npos) << text;
 }

@@ -9,7 +9,7 @@ FIELDS = ("images", "detectors", "restoration", "diffusion", "attention", "sound
 os.environ.update(HF_HUB_OFFLINE="1", YOLO_OFFLINE="1", YOLO_VERBOSE="false")  # disables downloads of pretrained weights
 
 
-class Table(dict):
+class NetworkTable(dict):
     """Networks by name: a function that creates (module, inputs), like the functions of listing.py, and options of its row.
 
     The options: `exporters`, if not both; `opset`; `batches`; `whole`, if the inputs' shapes already include the batch; `kept`: tensors with at most this number of
@@ -29,10 +29,10 @@ class Table(dict):
 
     def of(self, name, path, inputs, *arguments, **config):
         """Adds a network that is created by calling the class or function at this path with the arguments."""
-        self.add(name, lambda: (found(path)(*arguments, **config), inputs))
+        self.add(name, lambda: (import_by_path(path)(*arguments, **config), inputs))
 
 
-class Call(nn.Module):
+class CallModule(nn.Module):
     """Module whose forward is a function of another module and the inputs."""
 
     def __init__(self, module, call):
@@ -43,20 +43,20 @@ class Call(nn.Module):
         return self.call(self.module, *inputs)
 
 
-def found(path):
+def import_by_path(path):
     module, name = path.rsplit(".", 1)
     return getattr(importlib.import_module(module), name)
 
 
-def floats(**shapes):
+def float_inputs(**shapes):
     return {name: ("float", shape) for name, shape in shapes.items()}
 
 
 def image(*shape):
-    return floats(x=shape)
+    return float_inputs(x=shape)
 
 
-def rows():
+def list_rows():
     """Returns the rows of all networks, in the format of networks.json."""
     return [{"source": "others", "field": field, "model": name, "name": name, "batches": [1], "exporter": "export", **options}
             for field in FIELDS for name, (_, options) in importlib.import_module("others." + field).NETWORKS.items()]

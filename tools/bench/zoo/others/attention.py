@@ -39,7 +39,7 @@ vit("scalablevit", "scalable_vit.ScalableViT", LARGER, dim=64, heads=(2, 4, 8, 1
     reduction_factor=(8, 4, 2, 1), window_size=(64, 32, None, None))
 
 
-def layers(name, kind="Decoder", **config):
+def add_x_transformer(name, kind="Decoder", **config):
     def make():
         attention = found("x_transformers." + kind)(dim=512, depth=6, heads=8, **config)
         positions = not {"rotary_pos_emb", "alibi_pos_bias", "rel_pos_bias"} & set(config)
@@ -48,19 +48,19 @@ def layers(name, kind="Decoder", **config):
     NETWORKS.add("xt-" + name, make)
 
 
-layers("rotary", rotary_pos_emb=True)
-layers("alibi", alibi_pos_bias=True, alibi_num_heads=4)
-layers("t5_relative", "Encoder", rel_pos_bias=True)
-layers("talking_heads", attn_pre_talking_heads=True, attn_post_talking_heads=True)
-layers("gated", attn_gate_values=True, ff_glu=True, ff_swish=True)
-layers("macaron", "Encoder", macaron=True, use_rmsnorm=True)
-layers("gqa_qknorm", attn_kv_heads=2, attn_qk_norm=True, rotary_pos_emb=True, use_simple_rmsnorm=True)
-layers("memory_kv", "Encoder", attn_num_mem_kv=16, ff_relu_squared=True)
-layers("topk", attn_sparse_topk=8)
-layers("sandwich", sandwich_norm=True, shift_tokens=1, ff_no_bias=True)
+add_x_transformer("rotary", rotary_pos_emb=True)
+add_x_transformer("alibi", alibi_pos_bias=True, alibi_num_heads=4)
+add_x_transformer("t5_relative", "Encoder", rel_pos_bias=True)
+add_x_transformer("talking_heads", attn_pre_talking_heads=True, attn_post_talking_heads=True)
+add_x_transformer("gated", attn_gate_values=True, ff_glu=True, ff_swish=True)
+add_x_transformer("macaron", "Encoder", macaron=True, use_rmsnorm=True)
+add_x_transformer("gqa_qknorm", attn_kv_heads=2, attn_qk_norm=True, rotary_pos_emb=True, use_simple_rmsnorm=True)
+add_x_transformer("memory_kv", "Encoder", attn_num_mem_kv=16, ff_relu_squared=True)
+add_x_transformer("topk", attn_sparse_topk=8)
+add_x_transformer("sandwich", sandwich_norm=True, shift_tokens=1, ff_no_bias=True)
 
 
-def clip(name, model, side=None):
+def add_clip_encoder(name, model, side=None):
     """Adds one encoder of a CLIP model: the image encoder for images of `side` pixels or, without `side`, the text encoder."""
     def make():
         whole = found("open_clip.create_model")(model, pretrained=None)
@@ -71,12 +71,12 @@ def clip(name, model, side=None):
     NETWORKS.add("clip-" + name, make)
 
 
-clip("mobileclip_s1_image", "MobileCLIP-S1", 256)
-clip("mobileclip2_s0_image", "MobileCLIP2-S0", 256)
-clip("vit_b_32_text", "ViT-B-32")
-clip("vit_s_32_text", "ViT-S-32")
-clip("siglip_image", "ViT-B-16-SigLIP", 224)
-clip("siglip2_b32_image", "ViT-B-32-SigLIP2-256", 256)
-clip("rn50_image", "RN50", 224)
-clip("eva02_b16_image", "EVA02-B-16", 224)
-clip("pe_core_s_image", "PE-Core-S-16-384", 384)
+add_clip_encoder("mobileclip_s1_image", "MobileCLIP-S1", 256)
+add_clip_encoder("mobileclip2_s0_image", "MobileCLIP2-S0", 256)
+add_clip_encoder("vit_b_32_text", "ViT-B-32")
+add_clip_encoder("vit_s_32_text", "ViT-S-32")
+add_clip_encoder("siglip_image", "ViT-B-16-SigLIP", 224)
+add_clip_encoder("siglip2_b32_image", "ViT-B-32-SigLIP2-256", 256)
+add_clip_encoder("rn50_image", "RN50", 224)
+add_clip_encoder("eva02_b16_image", "EVA02-B-16", 224)
+add_clip_encoder("pe_core_s_image", "PE-Core-S-16-384", 384)

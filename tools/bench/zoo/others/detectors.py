@@ -4,7 +4,7 @@ from . import Call, Table, found, image
 NETWORKS = Table(exporters=("trace",), whole=True, kept=1 << 17)
 
 
-def detector(name, side):
+def add_detector(name, side):
     """Adds a detector that returns only the scores, because boxes with nearly equal scores may be in any order.
     Weights are scaled so that scores are spread as after training."""
     module = found("torchvision.models.detection." + name)(weights=None, weights_backbone=None)
@@ -16,10 +16,10 @@ def detector(name, side):
 
 for name, side in (("ssdlite320_mobilenet_v3_large", 320), ("ssd300_vgg16", 300), ("retinanet_resnet50_fpn", 512), ("fcos_resnet50_fpn", 512),
                    ("fasterrcnn_mobilenet_v3_large_320_fpn", 320), ("fasterrcnn_mobilenet_v3_large_fpn", 640), ("fasterrcnn_resnet50_fpn", 512)):
-    NETWORKS.add("torchvision_" + name, lambda name=name, side=side: detector(name, side))
+    NETWORKS.add("torchvision_" + name, lambda name=name, side=side: add_detector(name, side))
 
 
-def yolo(name, side):
+def add_yolo_with_nms(name, side):
     """Adds the model of Ultralytics' own exporter with `nms=True`, which returns only the scores."""
     import ultralytics.cfg
     from ultralytics.engine.exporter import NMSModel
@@ -33,4 +33,4 @@ def yolo(name, side):
 
 
 for name in ("yolov8n", "yolo11n"):
-    NETWORKS.add(f"ultralytics_{name}_nms", lambda name=name: yolo(name, 640))
+    NETWORKS.add(f"ultralytics_{name}_nms", lambda name=name: add_yolo_with_nms(name, 640))

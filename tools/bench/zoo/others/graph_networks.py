@@ -8,7 +8,7 @@ NETWORKS = Table("gnn-", whole=True)
 INPUTS = {"x": ("float", [1000, 128]), "edge_index": (1000, [2, 5000])}
 
 
-class Layers(nn.Module):
+class GraphLayers(nn.Module):
     def __init__(self, *layers):
         super().__init__()
         self.layers = nn.ModuleList(layers)
@@ -25,7 +25,7 @@ def add(name, layer, *each, **config):
     """Adds a network of several layers of one kind. `each` has the input size, the output size and optionally the heads of each layer."""
     def make():
         kind = found("torch_geometric.nn." + layer)
-        return Layers(*(kind(size, to, **({"heads": heads[0]} if heads else {}), **config) for size, to, *heads in each)), INPUTS
+        return GraphLayers(*(kind(size, to, **({"heads": heads[0]} if heads else {}), **config) for size, to, *heads in each)), INPUTS
     NETWORKS.add(name, make)
 
 
@@ -44,11 +44,11 @@ add("pna", "PNAConv", (128, 64), (64, 64), (64, 40), aggregators=["mean", "min",
 def gin():
     inner = lambda size, to: nn.Sequential(nn.Linear(size, to), nn.BatchNorm1d(to), nn.ReLU(), nn.Linear(to, to), nn.ReLU())
     layer = found("torch_geometric.nn.GINConv")
-    return Layers(*(layer(inner(128, 128), train_eps=True) for _ in range(4)), layer(inner(128, 40))), INPUTS
+    return GraphLayers(*(layer(inner(128, 128), train_eps=True) for _ in range(4)), layer(inner(128, 40))), INPUTS
 
 
 @NETWORKS.network()
 def edgeconv():
     inner = lambda size, to: nn.Sequential(nn.Linear(2 * size, to), nn.ReLU(), nn.Linear(to, to))
     layer = found("torch_geometric.nn.EdgeConv")
-    return Layers(layer(inner(128, 64)), layer(inner(64, 40))), INPUTS
+    return GraphLayers(layer(inner(128, 64)), layer(inner(64, 40))), INPUTS

@@ -15,33 +15,33 @@ NETWORKS.of("smp_dpt_tu_vit_small_patch16_224", "segmentation_models_pytorch.DPT
             encoder_weights=None, classes=21, dynamic_img_size=False)
 
 
-def monai(name, network, inputs, *arguments, **config):
+def add_monai_network(name, network, inputs, *arguments, **config):
     NETWORKS.of("monai_" + name, "monai.networks.nets." + network, inputs, *arguments, **config)
 
 
-monai("unet3d", "UNet", image(1, 96, 96, 96), 3, 1, 4, (16, 32, 64, 128, 256), (2, 2, 2, 2), num_res_units=2)
-monai("segresnet", "SegResNet", image(1, 64, 64, 64), 3, 16, 1, 3)
-monai("unetr", "UNETR", image(1, 64, 64, 64), 1, 4, (64, 64, 64), feature_size=8, hidden_size=384, mlp_dim=1536, num_heads=6)
-monai("swinunetr", "SwinUNETR", image(1, 64, 64, 64), 1, 4, feature_size=12)
-monai("swinunetr2d_v2", "SwinUNETR", image(3, 256, 256), 3, 4, feature_size=24, spatial_dims=2, use_v2=True)
-monai("dynunet", "DynUNet", image(1, 64, 64, 64), 3, 1, 3, [3, 3, 3, 3, 3], [1, 2, 2, 2, 2], [2, 2, 2, 2], filters=[16, 32, 64, 128, 160], res_block=True)
-monai("attentionunet", "AttentionUnet", image(1, 64, 64, 64), 3, 1, 2, (16, 32, 64, 128), (2, 2, 2))
-monai("vnet", "VNet", image(1, 32, 32, 32), 3, 1, 2)
-monai("basicunetplusplus", "BasicUNetPlusPlus", image(3, 128, 128), 2, 3, 2)
-monai("densenet121_3d", "DenseNet121", image(1, 64, 64, 64), 3, 1, 4)
-monai("flexibleunet", "FlexibleUNet", image(3, 256, 256), 3, 2, "efficientnet-b0")
-monai("mednext", "MedNeXt", image(1, 64, 64, 64), 3, 16, 1, 3, kernel_size=5)
-monai("vitautoenc", "ViTAutoEnc", image(1, 64, 64, 64), 1, (64, 64, 64), (16, 16, 16), hidden_size=384, mlp_dim=1536, num_heads=6, num_layers=8)
+add_monai_network("unet3d", "UNet", image(1, 96, 96, 96), 3, 1, 4, (16, 32, 64, 128, 256), (2, 2, 2, 2), num_res_units=2)
+add_monai_network("segresnet", "SegResNet", image(1, 64, 64, 64), 3, 16, 1, 3)
+add_monai_network("unetr", "UNETR", image(1, 64, 64, 64), 1, 4, (64, 64, 64), feature_size=8, hidden_size=384, mlp_dim=1536, num_heads=6)
+add_monai_network("swinunetr", "SwinUNETR", image(1, 64, 64, 64), 1, 4, feature_size=12)
+add_monai_network("swinunetr2d_v2", "SwinUNETR", image(3, 256, 256), 3, 4, feature_size=24, spatial_dims=2, use_v2=True)
+add_monai_network("dynunet", "DynUNet", image(1, 64, 64, 64), 3, 1, 3, [3, 3, 3, 3, 3], [1, 2, 2, 2, 2], [2, 2, 2, 2], filters=[16, 32, 64, 128, 160], res_block=True)
+add_monai_network("attentionunet", "AttentionUnet", image(1, 64, 64, 64), 3, 1, 2, (16, 32, 64, 128), (2, 2, 2))
+add_monai_network("vnet", "VNet", image(1, 32, 32, 32), 3, 1, 2)
+add_monai_network("basicunetplusplus", "BasicUNetPlusPlus", image(3, 128, 128), 2, 3, 2)
+add_monai_network("densenet121_3d", "DenseNet121", image(1, 64, 64, 64), 3, 1, 4)
+add_monai_network("flexibleunet", "FlexibleUNet", image(3, 256, 256), 3, 2, "efficientnet-b0")
+add_monai_network("mednext", "MedNeXt", image(1, 64, 64, 64), 3, 16, 1, 3, kernel_size=5)
+add_monai_network("vitautoenc", "ViTAutoEnc", image(1, 64, 64, 64), 1, (64, 64, 64), (16, 16, 16), hidden_size=384, mlp_dim=1536, num_heads=6, num_layers=8)
 
 
 def yolo(name, side):
     """Adds the model of Ultralytics' own exporter: batch norms are folded into convolutions, and the boxes of all scales are one result."""
     import ultralytics
     from ultralytics.nn import modules
-    from listing import settle
+    from listing import initialize_as_trained
     kind = ultralytics.RTDETR if name.startswith("rtdetr") else ultralytics.YOLO
     model = kind(name + ".yaml").model.eval()
-    settle(model)
+    initialize_as_trained(model)
     model = model.fuse(verbose=False).float().eval()
     for part in model.modules():
         if isinstance(part, (modules.Classify, modules.Detect, modules.RTDETRDecoder)):
@@ -73,24 +73,24 @@ for group, name, side, config in (
     NETWORKS.of("doctr_" + name, f"doctr.models.{group}.{name}", image(3, side or 32, side or 128), pretrained=False, **config)
 
 
-def kornia(name, network, inputs, *arguments, **config):
+def add_kornia_network(name, network, inputs, *arguments, **config):
     NETWORKS.of("kornia_" + name, "kornia." + network, inputs, *arguments, **config)
 
 
 for name in ("HardNet", "HardNet8", "SOSNet", "TFeat", "HyNet", "OriNet"):
-    kornia(name.lower(), "feature." + name, image(1, 32, 32), pretrained=False)
-kornia("mkd", "feature.MKDDescriptor", image(1, 32, 32), whitening=None)
-kornia("sift", "feature.SIFTDescriptor", image(1, 41, 41))
-kornia("keynet", "feature.KeyNet", image(1, 240, 320), pretrained=False)
-kornia("defmo", "feature.DeFMO", image(6, 96, 128), pretrained=False)
-kornia("xfeat", "feature.XFeatModel", image(3, 480, 640))
-kornia("tinyvit", "models.tiny_vit.TinyViT", image(3, 224, 224), embed_dims=(64, 128, 160, 320), depths=(2, 2, 6, 2), num_heads=(2, 4, 5, 10))
-kornia("mobilevit", "models.vit_mobile.MobileViT", image(3, 256, 256))
-kornia("vit", "models.vit.VisionTransformer", image(3, 224, 224), embed_dim=192, depth=12, num_heads=3)
-kornia("efficientvit_b0", "models.efficient_vit.backbone.efficientvit_backbone_b0", image(3, 224, 224))
-kornia("dexined", "models.dexined.DexiNed", image(3, 160, 160), pretrained=False)
-kornia("yunet", "models.yunet.YuNet", image(3, 320, 320), "test", False)
-kornia("smallsr", "models.small_sr.SmallSRNet", image(1, 224, 224), 3, pretrained=False)
+    add_kornia_network(name.lower(), "feature." + name, image(1, 32, 32), pretrained=False)
+add_kornia_network("mkd", "feature.MKDDescriptor", image(1, 32, 32), whitening=None)
+add_kornia_network("sift", "feature.SIFTDescriptor", image(1, 41, 41))
+add_kornia_network("keynet", "feature.KeyNet", image(1, 240, 320), pretrained=False)
+add_kornia_network("defmo", "feature.DeFMO", image(6, 96, 128), pretrained=False)
+add_kornia_network("xfeat", "feature.XFeatModel", image(3, 480, 640))
+add_kornia_network("tinyvit", "models.tiny_vit.TinyViT", image(3, 224, 224), embed_dims=(64, 128, 160, 320), depths=(2, 2, 6, 2), num_heads=(2, 4, 5, 10))
+add_kornia_network("mobilevit", "models.vit_mobile.MobileViT", image(3, 256, 256))
+add_kornia_network("vit", "models.vit.VisionTransformer", image(3, 224, 224), embed_dim=192, depth=12, num_heads=3)
+add_kornia_network("efficientvit_b0", "models.efficient_vit.backbone.efficientvit_backbone_b0", image(3, 224, 224))
+add_kornia_network("dexined", "models.dexined.DexiNed", image(3, 160, 160), pretrained=False)
+add_kornia_network("yunet", "models.yunet.YuNet", image(3, 320, 320), "test", False)
+add_kornia_network("smallsr", "models.small_sr.SmallSRNet", image(1, 224, 224), 3, pretrained=False)
 
 
 @NETWORKS.network()

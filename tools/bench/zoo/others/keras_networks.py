@@ -8,7 +8,7 @@ NETWORKS = Table("keras-", exporters=["keras"])
 WORDS = 20000
 
 
-def application(name, size):
+def add_keras_application(name, size):
     def make():
         import keras
         return getattr(keras.applications, name)(weights=None, input_shape=(size, size, 3)), {}
@@ -17,7 +17,7 @@ def application(name, size):
 
 for name, size in (("MobileNetV2", 224), ("MobileNetV3Small", 224), ("EfficientNetB0", 224), ("EfficientNetV2B0", 224), ("NASNetMobile", 224), ("Xception", 299),
                    ("InceptionV3", 299), ("DenseNet121", 224), ("ResNet50V2", 224), ("ConvNeXtTiny", 224)):
-    application(name, size)
+    add_keras_application(name, size)
 
 
 def own(network):
@@ -30,20 +30,20 @@ def own(network):
     NETWORKS.add(network.__name__, make)
 
 
-def tokens(keras, length):
+def token_input(keras, length):
     return keras.Input((length,), batch_size=1, dtype="int32", name="tokens")
 
 
 @own
 def bilstm_text(keras, L):
-    i = tokens(keras, 200)
+    i = token_input(keras, 200)
     x = L.Bidirectional(L.LSTM(64, return_sequences=True))(L.Embedding(WORDS, 128)(i))
     return i, L.Dense(1, activation="sigmoid")(L.Bidirectional(L.LSTM(64))(x)), {"tokens": WORDS}
 
 
 @own
 def bilstm_text_masked(keras, L):
-    i = tokens(keras, 200)
+    i = token_input(keras, 200)
     return i, L.Dense(4, activation="softmax")(L.Bidirectional(L.LSTM(64))(L.Embedding(WORDS, 128, mask_zero=True)(i))), {"tokens": WORDS}
 
 
@@ -72,7 +72,7 @@ def convlstm2d(keras, L):
 
 @own
 def transformer_block(keras, L):
-    i = tokens(keras, 128)
+    i = token_input(keras, 128)
     x = L.Embedding(WORDS, 256)(i) + L.Embedding(128, 256)(keras.ops.arange(128))
     for _ in range(2):
         x = L.LayerNormalization(epsilon=1e-6)(x + L.MultiHeadAttention(8, 32)(x, x))
@@ -80,8 +80,8 @@ def transformer_block(keras, L):
     return i, L.Dense(2, activation="softmax")(L.Dense(20, activation="relu")(L.GlobalAveragePooling1D()(x))), {"tokens": WORDS}
 
 
-def settle(model):
-    """Perturbs weights that are constant at initialization and would hide errors, like settle() of listing.py."""
+def perturb_constant_weights(model):
+    """Perturbs weights that are constant at initialization and would hide errors, like initialize_as_trained() of listing.py."""
     import numpy as np
     rng = np.random.default_rng(0)
     for weight in model.weights:
@@ -90,7 +90,7 @@ def settle(model):
             weight.assign(value + 0.1 * rng.standard_normal(value.shape))
 
 
-def convert(row):
+def convert_to_onnx(row):
     """Converts the network of a row. Returns the ONNX model, and the bounds of its integer inputs by name, as (bound, None)."""
     import keras
     import tensorflow as tf
@@ -102,7 +102,7 @@ def convert(row):
     tf.nn.gelu = lambda x, approximate=False: 0.5 * x * (1 + (tf.tanh(0.7978845608 * (x + 0.044715 * x ** 3)) if approximate else tf.math.erf(x * 0.70710678)))
     keras.utils.set_random_seed(0)
     model, bounds = NETWORKS[row["model"]][0]()
-    settle(model)
+    perturb_constant_weights(model)
     inputs = [tf.TensorSpec([1, *x.shape[1:]], x.dtype, name=x.name.split(":")[0]) for x in model.inputs]
     call = tf.function(lambda x: model(x, training=False), input_signature=inputs)
     made, _ = tf2onnx.convert.from_function(call, input_signature=inputs, opset=17)

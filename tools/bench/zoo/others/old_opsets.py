@@ -9,7 +9,7 @@ from . import Call, Table, floats
 NETWORKS = Table()
 
 
-def vision(model, size, part=None):
+def add_torchvision_model(model, size, part=None):
     import torchvision
     builder = torchvision.models.get_model_builder(model)
     more = {"weights_backbone": None} if "weights_backbone" in inspect.signature(builder).parameters else {}
@@ -22,9 +22,9 @@ def vision(model, size, part=None):
 for model, size, *part in (("alexnet", 224), ("squeezenet1_1", 224), ("googlenet", 224), ("inception_v3", 299), ("shufflenet_v2_x1_0", 224), ("densenet121", 224),
                            ("mnasnet1_0", 224), ("ssd300_vgg16", 300, "backbone"), ("deeplabv3_mobilenet_v3_large", 224), ("fcn_resnet50", 160),
                            ("mobilenet_v3_small", 224), ("resnet18", 224)):
-    NETWORKS.add("oldop-" + model, lambda about=(model, size, *part): vision(*about), opset=9, exporters=["trace"])
+    NETWORKS.add("oldop-" + model, lambda about=(model, size, *part): add_torchvision_model(*about), opset=9, exporters=["trace"])
 for model in ("alexnet", "resnet18"):
-    NETWORKS.add("oldop7-" + model, lambda model=model: vision(model, 224), opset=7, exporters=["trace"])
+    NETWORKS.add("oldop7-" + model, lambda model=model: add_torchvision_model(model, 224), opset=7, exporters=["trace"])
 
 
 def tagger():
@@ -37,7 +37,7 @@ def tagger():
 NETWORKS.add("oldop-lstm_tagger", tagger, opset=9, exporters=["trace"])
 
 
-def double(name, make, *shape):
+def add_double_network(name, make, *shape):
     NETWORKS.add("f64-" + name, lambda: (make().double(), {"x": ("double", list(shape))}))
 
 
@@ -58,7 +58,7 @@ def attention():
     return nn.TransformerEncoder(nn.TransformerEncoderLayer(128, 4, 256, batch_first=True, activation="gelu"), 2, enable_nested_tensor=False)
 
 
-double("mlp", mlp, 64)
-double("lstm", lstm, 60, 32)
-double("resnet18", resnet, 3, 96, 96)
-double("attention", attention, 40, 128)
+add_double_network("mlp", mlp, 64)
+add_double_network("lstm", lstm, 60, 32)
+add_double_network("resnet18", resnet, 3, 96, 96)
+add_double_network("attention", attention, 40, 128)

@@ -10,7 +10,7 @@ from . import Call, Table, floats, found
 NETWORKS = Table()
 
 
-def forecast(name, network, h=24, size=96, series=1, **config):
+def add_forecast_model(name, network, h=24, size=96, series=1, **config):
     def make():
         for needless in ("ray", "ray.tune", "ray.tune.integration", "ray.tune.integration.pytorch_lightning", "ray.tune.search", "ray.tune.search.basic_variant"):
             sys.modules.setdefault(needless, mock.MagicMock())  # replaces tuning libraries that neuralforecast imports but does not need here
@@ -25,22 +25,22 @@ def forecast(name, network, h=24, size=96, series=1, **config):
 
 
 for network in ("TCN", "BiTCN", "KAN", "DilatedRNN"):
-    forecast(network.lower(), network)
-forecast("tide", "TiDE", hidden_size=256)
-forecast("nbeats", "NBEATS", size=120)
-forecast("nhits", "NHITS", size=120)
-forecast("tft", "TFT", hidden_size=128)
-forecast("patchtst", "PatchTST", h=96, size=336, patch_len=16, stride=8)
-forecast("tsmixer", "TSMixer", h=96, size=336, series=7)
-forecast("itransformer", "iTransformer", h=96, series=21, hidden_size=512)
-forecast("informer", "Informer", h=48, hidden_size=128)
-forecast("autoformer", "Autoformer", h=48, hidden_size=128)
-forecast("vanillatransformer", "VanillaTransformer", h=48)
-forecast("timemixer", "TimeMixer", h=96, series=7)
-forecast("stemgnn", "StemGNN", h=12, size=24, series=20)
-forecast("softs", "SOFTS", h=96, series=21)
-forecast("rmok", "RMoK", h=96, series=7)
-forecast("timexer", "TimeXer", h=48, series=7)
+    add_forecast_model(network.lower(), network)
+add_forecast_model("tide", "TiDE", hidden_size=256)
+add_forecast_model("nbeats", "NBEATS", size=120)
+add_forecast_model("nhits", "NHITS", size=120)
+add_forecast_model("tft", "TFT", hidden_size=128)
+add_forecast_model("patchtst", "PatchTST", h=96, size=336, patch_len=16, stride=8)
+add_forecast_model("tsmixer", "TSMixer", h=96, size=336, series=7)
+add_forecast_model("itransformer", "iTransformer", h=96, series=21, hidden_size=512)
+add_forecast_model("informer", "Informer", h=48, hidden_size=128)
+add_forecast_model("autoformer", "Autoformer", h=48, hidden_size=128)
+add_forecast_model("vanillatransformer", "VanillaTransformer", h=48)
+add_forecast_model("timemixer", "TimeMixer", h=96, series=7)
+add_forecast_model("stemgnn", "StemGNN", h=12, size=24, series=20)
+add_forecast_model("softs", "SOFTS", h=96, series=21)
+add_forecast_model("rmok", "RMoK", h=96, series=7)
+add_forecast_model("timexer", "TimeXer", h=48, series=7)
 
 CATEGORIES = {"categories": (10, 50, 60, 70, 80), "dim_out": 1, "depth": 6, "heads": 8}
 NETWORKS.of("tab-ft_transformer", "tab_transformer_pytorch.FTTransformer", {"c": (10, [5]), "x": ("float", [20])}, num_continuous=20, dim=192, **CATEGORIES)

@@ -12,7 +12,7 @@ def add(name, path, inputs, call, *arguments, **config):
     NETWORKS.add(name, lambda: (Call(found(path)(*arguments, **config), call), inputs))
 
 
-def all_of(count):
+def full_length(count):
     return torch.full((1,), count)
 
 
@@ -24,24 +24,24 @@ NETWORKS.of("wavernn", "torchaudio.models.WaveRNN", floats(wave=[1, 2000], spec=
             n_res_block=10, n_rnn=256, n_fc=256, n_freq=80)
 NETWORKS.of("squim_objective", "torchaudio.models.squim_objective_base", floats(wave=[16000]))
 NETWORKS.of("squim_subjective", "torchaudio.models.squim_subjective_base", floats(wave=[16000], reference=[16000]))
-add("conformer", "torchaudio.models.Conformer", floats(x=[200, 80]), lambda conformer, x: conformer(x, all_of(200))[0], input_dim=80, num_heads=4, ffn_dim=512,
+add("conformer", "torchaudio.models.Conformer", floats(x=[200, 80]), lambda conformer, x: conformer(x, full_length(200))[0], input_dim=80, num_heads=4, ffn_dim=512,
     num_layers=4, depthwise_conv_kernel_size=31)
 add("wav2vec2_base", "torchaudio.models.wav2vec2_base", floats(wave=[16000]), lambda model, wave: model(wave)[0], aux_num_out=32)
 add("wavlm_small", "torchaudio.models.wavlm_model", floats(wave=[16000]), lambda model, wave: model(wave)[0],
     "group_norm", None, False, 384, 0.0, 128, 16, 4, 6, 320, 800, 0.0, 1536, 0.0, 0.0, False, 0.0, None)
 
 
-def decoded(tacotron, x, *state):
+def tacotron_decode_step(tacotron, x, *state):
     return tacotron.decoder.decode(tacotron.decoder.prenet(x), *state, torch.zeros(1, 80, dtype=torch.bool))
 
 
 add("tacotron2_decoder_step", "torchaudio.models.Tacotron2",
-    floats(x=[80], ah=[1024], ac=[1024], dh=[1024], dc=[1024], aw=[80], awc=[80], ctx=[512], memory=[80, 512], processed=[80, 128]), decoded, n_symbol=148)
+    floats(x=[80], ah=[1024], ac=[1024], dh=[1024], dc=[1024], aw=[80], awc=[80], ctx=[512], memory=[80, 512], processed=[80, 128]), tacotron_decode_step, n_symbol=148)
 add("tacotron2_postnet", "torchaudio.models.Tacotron2", floats(mel=[80, 200]), lambda tacotron, mel: mel + tacotron.postnet(mel), n_symbol=148)
 for name, inputs, call in (
-        ("transcriber", floats(x=[132, 80]), lambda rnnt, x: rnnt.transcribe(x, all_of(132))[0]),
-        ("predictor", {"tokens": (1024, [20])}, lambda rnnt, tokens: rnnt.predict(tokens, all_of(20), None)[0]),
-        ("joiner", floats(source=[30, 512], target=[20, 512]), lambda rnnt, a, b: rnnt.join(a, all_of(30), b, all_of(20))[0])):
+        ("transcriber", floats(x=[132, 80]), lambda rnnt, x: rnnt.transcribe(x, full_length(132))[0]),
+        ("predictor", {"tokens": (1024, [20])}, lambda rnnt, tokens: rnnt.predict(tokens, full_length(20), None)[0]),
+        ("joiner", floats(source=[30, 512], target=[20, 512]), lambda rnnt, a, b: rnnt.join(a, full_length(30), b, full_length(20))[0])):
     add("rnnt_" + name, "torchaudio.models.emformer_rnnt_model", inputs, call, input_dim=80, encoding_dim=512, num_symbols=1024, segment_length=16,
         right_context_length=4, time_reduction_input_dim=128, time_reduction_stride=4, transformer_num_heads=8, transformer_ffn_dim=1024,
         transformer_num_layers=6, transformer_dropout=0.0, transformer_activation="gelu", transformer_left_context_length=30, transformer_max_memory_size=0,
@@ -54,16 +54,16 @@ NETWORKS.of("conformer_lucid", "conformer.Conformer", floats(x=[200, 256]), dim=
             conv_kernel_size=31)
 
 
-def brain(name, network, inputs, *arguments, **config):
+def add_speechbrain_network(name, network, inputs, *arguments, **config):
     NETWORKS.of("speechbrain_" + name, "speechbrain.lobes.models." + network, inputs, *arguments, **config)
 
 
-brain("ecapa", "ECAPA_TDNN.ECAPA_TDNN", floats(x=[200, 80]), 80, lin_neurons=192, channels=[512, 512, 512, 512, 1536])
-brain("xvector", "Xvector.Xvector", floats(x=[200, 40]), in_channels=40)
-brain("contextnet", "ContextNet.ContextNet", floats(x=[200, 80]), input_shape=(1, 200, 80), alpha=0.5)
-brain("resnet", "ResNet.ResNet", floats(x=[200, 80]), input_size=80)
-brain("cnn14", "Cnn14.Cnn14", floats(x=[100, 64]), mel_bins=64, emb_dim=512)
-brain("diffwave", "DiffWave.DiffWave", {"wave": ("float", [1, 8192]), "step": (50, []), "mel": ("float", [80, 32])}, 80, 12, 64, 10, 50, unconditional=False)
+add_speechbrain_network("ecapa", "ECAPA_TDNN.ECAPA_TDNN", floats(x=[200, 80]), 80, lin_neurons=192, channels=[512, 512, 512, 512, 1536])
+add_speechbrain_network("xvector", "Xvector.Xvector", floats(x=[200, 40]), in_channels=40)
+add_speechbrain_network("contextnet", "ContextNet.ContextNet", floats(x=[200, 80]), input_shape=(1, 200, 80), alpha=0.5)
+add_speechbrain_network("resnet", "ResNet.ResNet", floats(x=[200, 80]), input_size=80)
+add_speechbrain_network("cnn14", "Cnn14.Cnn14", floats(x=[100, 64]), mel_bins=64, emb_dim=512)
+add_speechbrain_network("diffwave", "DiffWave.DiffWave", {"wave": ("float", [1, 8192]), "step": (50, []), "mel": ("float", [80, 32])}, 80, 12, 64, 10, 50, unconditional=False)
 add("speechbrain_transformer_asr", "speechbrain.lobes.models.transformer.Transformer.TransformerEncoder", floats(x=[200, 256]), lambda encoder, x: encoder(x)[0],
     4, 8, 1024, d_model=256, activation=nn.GELU, normalize_before=True)
 
