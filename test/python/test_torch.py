@@ -1,6 +1,7 @@
 """PyTorch modules: dlc.compile, and torch.compile with dlc as its backend. Skipped if PyTorch is missing."""
 import itertools
 import logging
+import threading
 
 import pytest
 
@@ -53,6 +54,32 @@ def test_a_module_becomes_a_model(images, tmp_path):
     close(made(images), module(images).detach())
     made.save(tmp_path / "net.dlcx")
     close(dlc.load(tmp_path / "net.dlcx")(images), module(images).detach())
+
+
+def test_exceptions_of_a_module_are_passed_on(images):
+    class OwnError(Exception):
+        pass
+
+    class Own(torch.nn.Linear):
+        def forward(self, x):
+            raise OwnError("a message")
+
+    class Uncopied(torch.nn.Linear):
+        def __deepcopy__(self, memory):
+            raise OwnError("a message")
+
+    own = Own(2, 2)
+    with pytest.raises(OwnError, match="^a message$"):
+        dlc.compile(own, (images,))
+    with pytest.raises(OwnError, match="^a message$"):
+        dlc.train_step(own, torch.nn.MSELoss(), torch.optim.SGD(own.parameters()), (images, images))
+    linear, x = Uncopied(2, 2), torch.ones(1, 2)
+    with pytest.raises(OwnError, match="^a message$"):
+        dlc.train_step(linear, torch.nn.MSELoss(), torch.optim.SGD(linear.parameters()), check=True)(x, x)
+    linear.lock = threading.Lock()
+    del Uncopied.__deepcopy__
+    with pytest.raises(ValueError, match="check=True: .* cannot be copied: .*lock"):
+        dlc.train_step(linear, torch.nn.MSELoss(), torch.optim.SGD(linear.parameters()), check=True)(x, x)
 
 
 def test_an_exported_program_becomes_a_model(images):

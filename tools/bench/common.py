@@ -28,6 +28,19 @@ def use_bench_python():
     os.execv(python, [python] + sys.argv)
 
 
+#: Modules of peers whose exceptions are derived directly from Exception.
+MODULES_WITH_EXCEPTIONS = ("google.protobuf.message", "onnx.checker", "onnx.shape_inference", "onnxruntime.capi.onnxruntime_pybind11_state", "torch._export.verifier")
+
+
+def failures():
+    """Returns the exceptions with which a tool, an exporter or a network rejects a model or fails to run it. A script records them and continues with the
+    next network. Other exceptions, such as NameError, are mistakes in the script itself and end it."""
+    modules = [sys.modules[name] for name in MODULES_WITH_EXCEPTIONS if name in sys.modules]
+    own = [each for module in modules for each in vars(module).values() if isinstance(each, type) and each.__base__ is Exception]
+    return (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError,
+            subprocess.SubprocessError, *own)
+
+
 def network_names():
     return ["resnet-50", "mobilenet-v2", "vit", "bert", "lstm", "alexnet-s", "fcn-s"]
 

@@ -20,7 +20,9 @@ import subprocess
 import sys
 import warnings
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+import common
 import drawn
 PARAMETERS, MULTIPLICATIONS = 100e6, 25e9
 
@@ -126,7 +128,7 @@ def complete_row(row):
                 config = kind(**known)
                 with torch.device("meta"):
                     parameters = sum(p.numel() for p in transformers.AutoModel.from_config(config).parameters())
-            except Exception as error:
+            except common.failures() as error:
                 why = f"{type(error).__name__}: {error}"
                 continue
             if parameters <= PARAMETERS:
@@ -140,7 +142,7 @@ def complete_row(row):
             try:
                 parameters, multiplications = measure_cost(row)
                 break
-            except Exception as error:
+            except common.failures() as error:
                 whys.append(f"{' and '.join(inputs)}: {type(error).__name__}: {str(error)[:60]}")
         else:
             raise ValueError("takes no single kind of input: " + "; ".join(whys))
@@ -247,7 +249,7 @@ def main():
     if o.complete:
         try:
             print(json.dumps(complete_row(json.loads(o.complete))))
-        except Exception as error:
+        except common.failures() as error:
             print(json.dumps({"error": f"{type(error).__name__}: {str(error)[:1200]}"}))
         return
     path, before = os.path.join(drawn.PLACE, "networks.json"), drawn.read_networks_json()

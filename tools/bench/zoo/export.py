@@ -15,7 +15,9 @@ import sys
 import tempfile
 import warnings
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+import common
 import drawn
 
 
@@ -76,7 +78,7 @@ def main():
     if o.one:
         try:
             print("bytes", export(json.loads(o.one[0]), int(o.one[1]), o.one[2]))
-        except Exception as error:
+        except common.failures() as error:
             print(f"{type(error).__name__}: {str(error)[:400]}".replace("\n", " "))
         return
     rows = drawn.read_networks_json()["networks"]

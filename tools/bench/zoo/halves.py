@@ -10,7 +10,9 @@ import random
 import sys
 import warnings
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+import common
 import drawn
 
 
@@ -33,7 +35,7 @@ def main():
             model = onnx.shape_inference.infer_shapes(weightless.read(os.path.join(own, file)))
             weightless.write_without_weights(convert_float_to_float16(model), os.path.join(drawn.GRAPHS, file))
             print(file, flush=True)
-        except Exception as error:  # errors of the converter
+        except common.failures() as error:  # errors of the converter
             print(f"{file}: {type(error).__name__}: {str(error)[:200]}", flush=True)
 
 

@@ -59,7 +59,7 @@ def make_tool_runners(program, model, threads, feeds):
             run = getattr(worker, name)(model, threads, feeds)
             run[0]()
             found[name] = run
-        except Exception as error:
+        except common.failures() as error:
             without[name] = str(error).strip()[-200:]
     return found, without
 

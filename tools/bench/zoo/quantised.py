@@ -173,7 +173,7 @@ def measure(name, kind, o):
     result = {"name": os.path.basename(name), "kind": kind, "batch": 1, "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
     try:
         model, program, f32, like = prepare_models(name, kind, o)
-    except Exception as error:
+    except common.failures() as error:
         result["refused"] = f"{type(error).__name__}: {str(error).strip()[-500:]}"
         return result
     if o.prepare:

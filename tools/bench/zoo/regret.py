@@ -117,7 +117,7 @@ def main():
         try:
             zoo.write_result(path, measure(name, o, database))
             print(name, flush=True)
-        except Exception as error:  # an error of the measurement itself, or a network that dlc rejects
+        except common.failures() as error:  # an error of the measurement itself, or a network that dlc rejects
             print(f"{name}: {type(error).__name__}: {str(error)[:200]}", flush=True)
     report(o, database)
 

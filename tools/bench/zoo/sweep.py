@@ -45,7 +45,7 @@ def measure_in_child(path, name, row, o, measure):
     try:
         zoo.write_result(path, measure(row, o))
         status = 0
-    except Exception as error:  # an error of the measurement itself, which is not recorded
+    except common.failures() as error:  # an error of the measurement itself, which is not recorded
         print(f"{name}: {type(error).__name__}: {error}", flush=True)
     os._exit(status)
 

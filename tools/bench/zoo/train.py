@@ -109,7 +109,7 @@ def export(row, module, inputs, examples, path):
             with torch.no_grad():
                 torch.onnx.export(module, examples, path, input_names=list(inputs), external_data=False, verbose=False, **more)
             return onnx.load(path), exporter, why
-        except Exception as error:
+        except common.failures() as error:
             why += f"{exporter}: {type(error).__name__}: {str(error)[:200]} ".replace("\n", " ")
     return None, None, why
 
@@ -328,7 +328,7 @@ def measure_each(rows, o, name_of, measure, line):
             continue
         try:
             result = measure(row, o)
-        except Exception as error:  # an error of the measurement itself, which is not recorded
+        except common.failures() as error:  # an error of the measurement itself, which is not recorded
             print(f"{row['name']}: {type(error).__name__}: {error}", flush=True)
             continue
         measured += "left_out" not in result

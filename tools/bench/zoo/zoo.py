@@ -278,7 +278,7 @@ def measure_each(o, measure, line):
             continue
         try:
             result = measure(name, batch, o)
-        except Exception as error:  # an error of the measurement itself, which is not recorded
+        except common.failures() as error:  # an error of the measurement itself, which is not recorded
             print(f"{name}: {type(error).__name__}: {error}", flush=True)
             continue
         write_result(path, result)

@@ -231,9 +231,9 @@ def _strict_error(message: str) -> ValueError:
     return ValueError(f"options={{'strict': True}}: required: a graph that dlc supports completely; found: {message}; remove strict to let PyTorch run the rest")
 
 
-def _find_unsupported_nodes(graph: fx.Graph) -> dict[str, str]:
+def _find_unsupported_nodes(graph: fx.Graph, failed: Mapping[str, str]) -> dict[str, str]:
     """Returns the nodes of a graph that remain in PyTorch, with the reason for each."""
-    found = {name: reason.split("): ", 1)[-1] for name, reason in _graph.find_unsupported_nodes(graph).items()}
+    found = _graph.reasons(graph, failed)
     for node in graph.nodes:
         if node.name in found and _random.is_random(node):
             found[node.name] = "PyTorch generates random numbers"
@@ -259,7 +259,7 @@ def split_graph(module: fx.GraphModule, options: Options, report: _report.Graph,
 def _split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor]) -> fx.GraphModule:
     graph = module.graph
     _higher.inline_higher_order_ops(module, lambda body: split_graph(body, options, report))
-    shown = _complex.decompose_complex(graph)
+    shown, failed = _complex.decompose_complex(graph)
     _random.detach_shape_operands(graph)
     _graph.widen_statistics(graph)
     # Aliasing of results is preserved here only for inference: in training, PyTorch itself preserves it.
@@ -268,7 +268,7 @@ def _split(module: fx.GraphModule, options: Options, report: _report.Graph, cons
     report.operators += len(nodes)
     overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: _flops.of(node) for node in nodes}
     report.flops += sum(flops.values())
-    refused = {name: reason for name, reason in _find_unsupported_nodes(graph).items() if name not in aliases}
+    refused = {name: reason for name, reason in _find_unsupported_nodes(graph, failed).items() if name not in aliases}
     if not options.strict:
         refused.update({node.name: FASTER for node in nodes if _is_faster_in_pytorch(node)})
     views = _find_eager_views(graph, refused)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import pickle
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ TOLERANCES = {"f64": 1e-6, "f32": 2e-3, "f16": 3e-2, "bf16": 1e-1}
 #: Fraction of the largest gradient below which gradients are rounding noise. Adam and RMSprop divide by the gradient's magnitude, so updates from such
 #: gradients differ.
 NOISE = 1e-4
+#: Exceptions that copy.deepcopy raises for objects that cannot be copied, such as open files, locks and tensors with a gradient function.
+COPY_ERRORS = (AttributeError, RuntimeError, TypeError, ValueError, copy.Error, pickle.PickleError)
 #: Operators that draw random numbers, which differ from PyTorch's, so that a step with them is not compared.
 RANDOM = ("rand.", "rand_like.", "randn.", "randn_like.")
 #: Operators with dropout, and the name of the argument that is the dropout probability.
@@ -53,7 +56,7 @@ def _copy_step(step: TrainStep) -> tuple[torch.nn.Module, Any, torch.optim.Optim
         for fields, name, _ in results:
             del fields[name]
         return copy.deepcopy((step.module, step.loss, step.optimizer))
-    except Exception as error:
+    except COPY_ERRORS as error:
         raise ValueError(f"check=True: the module, the loss or the optimizer cannot be copied: {error}; remove check=True") from error
     finally:
         for fields, name, value in results:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import fx
 from torch._subclasses import FakeTensor
 
 from dlc import _fourier
+from dlc._graph import OPERATOR_ERRORS, Refused, first_line
 
 aten = torch.ops.aten
 
@@ -27,13 +29,18 @@ class _ComplexRewriter:
         self._parts: dict[tuple[fx.Node, int], fx.Node] = {}
         self._reals: dict[int, fx.Node] = {}
         self.made: list[fx.Node] = []
+        #: Nodes that remain in PyTorch because their rewrite rule does not support them, with the reason.
+        self.failed: dict[str, str] = {}
         #: The node that is being replaced; new nodes are inserted before it.
         self.at: fx.Node = None  # type: ignore[assignment]
 
     def call(self, target: Any, *args: Any, **kwargs: Any) -> fx.Node:
         given, named = fx.map_arg((args, kwargs), lambda each: each.meta["val"])
-        with self._mode, torch.no_grad():
-            value = target(*given, **named)
+        try:
+            with self._mode, torch.no_grad():
+                value = target(*given, **named)
+        except OPERATOR_ERRORS as error:
+            raise Refused(f"{target} fails: {first_line(error)}") from error
         with self._graph.inserting_before(self.at):
             made = self._graph.call_function(target, args, kwargs)
         made.meta["val"] = value
@@ -44,8 +51,9 @@ class _ComplexRewriter:
         return made
 
     def constant(self, value: torch.Tensor) -> fx.Node:
-        """Returns a node for a new constant. Must be called only if dlc compiles the whole graph."""
-        assert self.constants is not None
+        """Returns a node for a new constant, which only graphs that dlc compiles whole can have."""
+        if self.constants is None:
+            raise Refused("a graph of torch.compile; required: dlc.compile or dlc.train_step")
         module, name = self._graph.owning_module, f"dlc_constant_{len(self.constants)}"
         if module is not None:
             module.register_buffer(name, value)
@@ -103,7 +111,7 @@ class _ComplexRewriter:
     def reshape(self, node: fx.Node, shape: Sequence[int]) -> fx.Node:
         try:
             return self.call(aten.view.default, node, list(shape))
-        except (RuntimeError, ValueError):
+        except Refused:
             return self.call(aten.view.default, self.contiguous(node), list(shape))
 
     def contiguous(self, node: fx.Node) -> fx.Node:
@@ -171,7 +179,7 @@ def _make_add_rule(target: Any) -> Callable[..., Any]:
 
     def rule(b: _ComplexRewriter, node: fx.Node, x: Any, y: Any, alpha: Any = 1) -> fx.Node:
         if isinstance(alpha, complex):
-            raise NotImplementedError
+            raise Refused(f"alpha={alpha}; required: a real number")
         return b.call(target, b.pair(x), b.pair(y), alpha=alpha)
 
     return rule
@@ -290,7 +298,7 @@ def _angle(b: _ComplexRewriter, node: fx.Node, x: fx.Node) -> fx.Node:
 
 def _power(b: _ComplexRewriter, node: fx.Node, x: fx.Node, exponent: Any) -> fx.Node:
     if exponent not in (1, 2):
-        raise NotImplementedError
+        raise Refused(f"the exponent {exponent}; required: 1 or 2")
     return _multiply_complex(b, x, x) if exponent == 2 else b.pair(x)
 
 
@@ -382,7 +390,7 @@ def _rewrite_transpose(b: _ComplexRewriter, node: fx.Node, x: fx.Node, first: in
 
 def _rewrite_roll(b: _ComplexRewriter, node: fx.Node, x: fx.Node, shifts: Sequence[int], dims: Sequence[int] = ()) -> fx.Node:
     if not dims:
-        raise NotImplementedError
+        raise Refused("no dims; required: the dimensions to roll")
     return b.call(aten.roll.default, b.pair(x), shifts, _normalize_dims(x, dims))
 
 
@@ -465,16 +473,26 @@ def _contains_complex(value: Any) -> bool:
     return any(map(_is_complex, value)) if isinstance(value, (list, tuple)) else _is_complex(value)
 
 
-def decompose_complex(graph: fx.Graph, constants: dict[str, torch.Tensor] | None = None) -> set[str]:
-    """Rewrites the graph.
-    Operators that PyTorch runs still take complex tensors, as views of pairs; returns the names of these views and of those in the other direction.
+class Decomposed(NamedTuple):
+    """Result of decompose_complex.
+
+    views: names of the nodes that view pairs as complex tensors for operators that PyTorch runs, or complex tensors as pairs.
+    failed: names of the nodes that a rewrite rule does not support, with the reason for each.
+    """
+
+    views: set[str]
+    failed: dict[str, str]
+
+
+def decompose_complex(graph: fx.Graph, constants: dict[str, torch.Tensor] | None = None) -> Decomposed:
+    """Rewrites the graph. Operators that PyTorch runs still take complex tensors, as views of pairs.
     `constants`, by node name, are replaced by pairs. They are passed only for graphs that dlc compiles whole, in which Fourier transforms are rewritten as
     matmuls."""
     if not any(_contains_complex(node.meta.get("val")) for node in graph.nodes):
-        return set()
+        return Decomposed(set(), {})
     mode = torch._guards.detect_fake_mode([node.meta.get("val") for node in graph.nodes])
     if mode is None:
-        return set()
+        return Decomposed(set(), {})
     b, gone = _ComplexRewriter(graph, mode, constants), []
     for node in list(graph.nodes):
         value, b.at = node.meta.get("val"), node.next
@@ -500,7 +518,7 @@ def decompose_complex(graph: fx.Graph, constants: dict[str, torch.Tensor] | None
     for node in [*reversed(gone), *reversed(b.made)]:
         if not node.users:
             b.erase(node)
-    return {node.name for node in graph.nodes if node.target in SHOWN}
+    return Decomposed({node.name for node in graph.nodes if node.target in SHOWN}, b.failed)
 
 
 def _rewrite_placeholder(b: _ComplexRewriter, node: fx.Node, constants: dict[str, torch.Tensor] | None) -> None:
@@ -513,26 +531,25 @@ def _rewrite_placeholder(b: _ComplexRewriter, node: fx.Node, constants: dict[str
 
 
 def _rewrite(b: _ComplexRewriter, node: fx.Node, value: Any) -> bool:
-    """Rewrites one node of the graph. Returns False if no rule applies."""
+    """Rewrites one node of the graph. Returns False if no rule supports it, so that the node remains in PyTorch."""
     if node.target is operator.getitem:
         whole = node.args[0]
         if not b.is_complex(whole):
             return False
         b.see(node, b.call(operator.getitem, b.pair(whole), node.args[1]))
         return True
-    rule = RULES.get(node.target)
-    if rule is None and b.constants is not None:
-        rule = _fourier.RULES.get(node.target)
+    kind, rule = "complex numbers", RULES.get(node.target)
+    if rule is None:
+        kind, rule = "Fourier transforms", _fourier.RULES.get(node.target)
     if rule is None:
         return False
     before = node.prev
     try:
-        made = rule(b, node, *node.args, **node.kwargs)
-        if isinstance(value, torch.Tensor):
-            made = _cast_to_node_type(b, made, value)
-    except Exception:  # The rule does not support these arguments, so PyTorch runs the node.
+        made = _apply(b, rule, node, value)
+    except Refused as reason:
         while node.prev is not before:
             b.forget(node.prev)
+        b.failed[node.name] = f"not supported by the rule for {kind}: {reason}"
         return False
     if _contains_complex(value):
         b.see(node, made)
@@ -541,10 +558,21 @@ def _rewrite(b: _ComplexRewriter, node: fx.Node, value: Any) -> bool:
     return True
 
 
+def _apply(b: _ComplexRewriter, rule: Callable[..., Any], node: fx.Node, value: Any) -> Any:
+    """Applies a rule to a node. Raises Refused if the rule does not support the node's arguments."""
+    try:
+        given = inspect.signature(rule).bind(b, node, *node.args, **node.kwargs)
+    except TypeError as error:
+        raise Refused(f"its arguments: {error}") from error
+    made = rule(*given.args, **given.kwargs)
+    return _cast_to_node_type(b, made, value) if isinstance(value, torch.Tensor) else made
+
+
 def _cast_to_node_type(b: _ComplexRewriter, made: fx.Node, value: torch.Tensor) -> fx.Node:
     """Converts the rewritten result to the element type that PyTorch specifies for the node."""
     found, pairs = made.meta["val"], [2] if _is_complex(value) else []
-    if list(found.shape) != [*value.shape, *pairs]:
-        raise ValueError
+    wanted_shape = [*value.shape, *pairs]
+    if list(found.shape) != wanted_shape:
+        raise Refused(f"its result: required: the shape {wanted_shape}; found: {list(found.shape)}")
     wanted = value.dtype.to_real() if pairs else value.dtype
     return made if found.dtype is wanted else b.call(aten._to_copy.default, made, dtype=wanted)

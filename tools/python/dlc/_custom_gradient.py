@@ -15,7 +15,7 @@ import torch
 from torch.autograd.function import Function, _is_setup_context_defined
 from torch.utils.checkpoint import CheckpointFunction
 
-from dlc._graph import UnsupportedError
+from dlc._graph import UnsupportedError, tracing_errors
 
 #: Modules of PyTorch whose functions return the result of a function argument (checkpoints). Their backward functions only recompute it.
 TRANSPARENT = ("torch.utils.checkpoint",)
@@ -178,7 +178,7 @@ def _trace_backward(function: Any, context: _TracedContext, inputs: Sequence[Any
     backward = function.backward if function.vjp is Function.vjp else function.vjp
     try:
         found = backward(context, *given)
-    except Exception as error:
+    except tracing_errors() as error:
         raise UnsupportedError(f"torch.autograd.Function '{qualified_name(function)}': its backward cannot be traced: {error}; rewrite it with operators of PyTorch, or use torch.compile(module, backend=\"dlc\")") from error
     gradients = list(found) if isinstance(found, (tuple, list)) else [found]
     xs, dxs = [], []

@@ -25,7 +25,7 @@ def _export_module(model: Any, inputs: Sequence[Any] | None) -> ExportedProgram:
     try:
         with _graph.tracing_lock(), torch.no_grad():
             return torch.export.export(model, (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs))
-    except Exception as error:
+    except _graph.tracing_errors() as error:
         raise ValueError(f"the module cannot be exported; required: a module that torch.export.export supports, with these inputs; found: {_graph.first_line(error)}; "
                          "correct the inputs, or use torch.compile(module, backend=\"dlc\")") from error
 
@@ -49,15 +49,15 @@ def make_graph_source(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphS
     for spec in signature.output_specs:
         if spec.kind != OutputKind.USER_OUTPUT:
             raise ValueError(f"the module changes '{spec.target}' when it runs; required: a module that changes no state; call module.eval() first, or use torch.compile(module, backend=\"dlc\")")
-    _complex.decompose_complex(graph, constants)
+    failed = _complex.decompose_complex(graph, constants).failed
     results = [node for node in graph.output_node().args[0]]
     if not all(isinstance(node, fx.Node) for node in results):
         raise ValueError("the module: required: results that are tensors; found: another type of result; return only tensors")
     _remove_dead_code(graph, names)
-    refused = _graph.find_unsupported_nodes(graph)
+    refused = _graph.reasons(graph, failed)
     if refused:
         overloads = {node.name: str(node.target) for node in graph.nodes}
-        reasons = sorted({f"{overloads[name]}: {reason.split('): ', 1)[-1]}" for name, reason in refused.items()})
+        reasons = sorted({f"{overloads[name]}: {reason}" for name, reason in refused.items()})
         raise ValueError(f"operators of the module are not supported: {'; '.join(reasons)}; use torch.compile(module, backend=\"dlc\"), which runs them in PyTorch")
     outputs = [("output" if len(results) == 1 else f"output_{i}", node) for i, node in enumerate(results)]
     try:

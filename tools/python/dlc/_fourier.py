@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import fx
 
+from dlc._graph import Refused
+
 if TYPE_CHECKING:
     from dlc._complex import _ComplexRewriter
 
@@ -59,7 +61,7 @@ def _multiply_by_matrix(b: _ComplexRewriter, x: fx.Node, dim: int, pairs: bool, 
     `pairs`: `x` has a last dimension of pairs. `gives`: the result has one.
     """
     if math.prod(shape) > LARGEST:
-        raise NotImplementedError
+        raise Refused(f"a Fourier matrix of {shape[0]} x {shape[1]} elements; required: at most {LARGEST} elements")
     sizes = list(x.meta["val"].shape)
     rank = len(sizes) - pairs
     order = [*(d for d in range(rank) if d != dim), dim]

@@ -42,6 +42,18 @@ class UnsupportedError(ValueError):
     """Raised for a node or a part of a module that dlc does not support; the message gives the reason."""
 
 
+#: Exceptions that PyTorch raises if a tensor operator rejects its arguments.
+OPERATOR_ERRORS = (IndexError, RuntimeError, TypeError, ValueError)
+
+
+def tracing_errors() -> tuple[type[Exception], ...]:
+    """Returns the exceptions that PyTorch's tracer raises for unsupported code: those of operators, of its checks, and of features that tensors without
+    values lack. Other exceptions, such as those that a module defines itself, are passed to the caller unchanged."""
+    from torch._export.verifier import SpecViolationError
+
+    return (*OPERATOR_ERRORS, AssertionError, AttributeError, KeyError, SpecViolationError)
+
+
 def tracing_lock() -> contextlib.AbstractContextManager[Any]:
     """Returns the lock to hold while graphs are traced or modified, which PyTorch supports in one thread at a time. It is PyTorch's own reentrant lock."""
     from torch._dynamo.convert_frame import compile_lock
@@ -296,6 +308,13 @@ def _foreach_decompositions() -> dict[Any, Any]:
 
 def _foreach_norm(each: list[torch.Tensor], ord: float = 2, dtype: torch.dtype | None = None) -> list[torch.Tensor]:
     return [torch.ops.aten.linalg_vector_norm(tensor, ord, dtype=dtype) for tensor in each]
+
+
+def reasons(graph: fx.Graph, failed: Mapping[str, str], seed: int | None = None) -> dict[str, str]:
+    """Returns the names of the nodes that dlc does not support, with the reason for each and without its location.
+    `failed` has the reasons of nodes that a rewrite rule does not support."""
+    found = {name: reason.split("): ", 1)[-1] for name, reason in find_unsupported_nodes(graph, seed).items()}
+    return {**found, **{node.name: failed[node.name] for node in graph.nodes if node.name in failed}}
 
 
 def decompositions() -> Any:

@@ -191,7 +191,7 @@ def _export_and_decompose(whole: _ModuleWithLoss, flat: Sequence[Any]) -> torch.
             program = torch.export.export(whole, tuple(flat))
     except UnsupportedError:
         raise
-    except Exception as error:
+    except _graph.tracing_errors() as error:
         raise ValueError(f"the module with its loss cannot be exported; required: a module that torch.export.export supports, and a loss of (output, target); found: {_graph.first_line(error)}; correct the inputs, the module or the loss") from error
     _preserve_no_grad(program)
     table = _graph.decompositions()
@@ -209,11 +209,11 @@ def _check_loss_node(node: Any) -> fx.Node:
     return node
 
 
-def _check_supported(graph: fx.Graph, seed: int) -> None:
-    refused = _graph.find_unsupported_nodes(graph, seed)
+def _check_supported(graph: fx.Graph, failed: Mapping[str, str], seed: int) -> None:
+    refused = _graph.reasons(graph, failed, seed)
     if refused:
         overloads = {node.name: str(node.target) for node in graph.nodes}
-        reasons = sorted({f"{overloads[name]}: {reason.split('): ', 1)[-1]}" for name, reason in refused.items()})
+        reasons = sorted({f"{overloads[name]}: {reason}" for name, reason in refused.items()})
         raise ValueError(f"operators of the module or its loss are not supported: {'; '.join(reasons)}; use torch.compile(module, backend=\"dlc\"), which runs them in PyTorch")
 
 
@@ -293,10 +293,10 @@ def trace_step(
     for node in graph.find_nodes(op="get_attr"):
         constants[node.name] = getattr(program.graph_module, node.target)
         node.meta.setdefault("val", constants[node.name])
-    _complex.decompose_complex(graph, constants)
+    failed = _complex.decompose_complex(graph, constants).failed
     *_, loss_value = graph.output_node().args[0]
     outputs = [("loss", _check_loss_node(loss_value))]
-    _check_supported(graph, seed)
+    _check_supported(graph, failed, seed)
     results = {node.name: node for node in graph.output_node().args[0] if isinstance(node, fx.Node)}
     for name, target in mutated.items():
         table, key = _find_tensor_owner(whole, target)
