@@ -350,7 +350,8 @@ def _make_slice_write_rule(target: Any) -> Callable[..., Any]:
 
 def _make_reduction_rule(target: Any) -> Callable[..., Any]:
     def rule(b: _ComplexRewriter, node: fx.Node, x: fx.Node, dims: Any = None, keepdim: bool = False, **named: Any) -> Any:
-        return b.call(target, b.pair(x), _normalize_dims(x, dims), keepdim)
+        # A scalar is its own sum: without dimensions, the operator would also sum its real and imaginary part.
+        return b.call(target, b.pair(x), _normalize_dims(x, dims), keepdim) if _rank(x) else b.pair(x)
 
     return rule
 
@@ -392,6 +393,12 @@ def _rewrite_roll(b: _ComplexRewriter, node: fx.Node, x: fx.Node, shifts: Sequen
     if not dims:
         raise Refused("no dims; required: the dimensions to roll")
     return b.call(aten.roll.default, b.pair(x), shifts, _normalize_dims(x, dims))
+
+
+def _padded(b: _ComplexRewriter, node: fx.Node, x: fx.Node, pad: Sequence[int], value: Any = 0) -> fx.Node:
+    if value == 0:
+        return b.call(aten.constant_pad_nd.default, b.pair(x), [0, 0, *pad], 0)
+    return b.both(*[b.call(aten.constant_pad_nd.default, part, pad, each) for part, each in zip(b.parts(x), (value.real, value.imag))])
 
 
 def _rewrite_copy(b: _ComplexRewriter, node: fx.Node, x: fx.Node, source: fx.Node, *more: Any) -> fx.Node:
@@ -449,15 +456,15 @@ RULES: dict[Any, Callable[..., Any]] = {
     aten.flip.default: lambda b, node, x, dims: b.call(aten.flip.default, b.pair(x), _normalize_dims(x, dims)),
     aten.roll.default: _rewrite_roll,
     aten.repeat.default: lambda b, node, x, count: b.call(aten.repeat.default, b.pair(x), [*count, 1]),
-    aten.constant_pad_nd.default: lambda b, node, x, pad, value=0: b.call(aten.constant_pad_nd.default, b.pair(x), [0, 0, *pad], value if not isinstance(value, complex) else value.real),
+    aten.constant_pad_nd.default: _padded,
     aten.index.Tensor: lambda b, node, x, places: b.call(aten.index.Tensor, b.pair(x), places),
     aten.index_put.default: lambda b, node, x, places, values, add=False: b.call(aten.index_put.default, b.pair(x), places, b.pair(values), add),
     **{target: _make_dim_rule(target) for target in (aten.slice.Tensor, aten.select.int, aten.unbind.int, aten.index_select.default)},
     **{target: _make_split_rule(target) for target in (aten.split.Tensor, aten.split_with_sizes.default)},
     **{target: _make_slice_write_rule(target) for target in (aten.slice_scatter.default, aten.select_scatter.default)},
     **{target: _make_reduction_rule(target) for target in (aten.sum.dim_IntList, aten.mean.dim)},
-    aten.sum.default: lambda b, node, x, **named: b.call(aten.sum.dim_IntList, b.pair(x), _normalize_dims(x, None)),
-    aten.mean.default: lambda b, node, x, **named: b.call(aten.mean.dim, b.pair(x), _normalize_dims(x, None)),
+    aten.sum.default: _make_reduction_rule(aten.sum.dim_IntList),
+    aten.mean.default: _make_reduction_rule(aten.mean.dim),
 }
 
 
