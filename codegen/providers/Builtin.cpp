@@ -33,7 +33,7 @@ void addAxisSizes(json &desc, RankedTensorType type, int64_t axis) {
 }
 
 /// Converts dilations to oneDNN's convention, in which 0 means adjacent elements.
-std::vector<int64_t> toOnednnDilations(ArrayRef<int64_t> dilations) {
+std::vector<int64_t> getDilationGaps(ArrayRef<int64_t> dilations) {
   auto result = list(dilations);
   for (int64_t &d : result)
     --d;
@@ -48,7 +48,7 @@ json describeWindowOp(const char *kind, Op op, std::vector<int64_t> src, RankedT
               {"dst", getDims(dst)},
               {"kernel", list(op.getWindow())},
               {"strides", list(op.getStrides())},
-              {"dilations", toOnednnDilations(op.getDilations())},
+              {"dilations", getDilationGaps(op.getDilations())},
               {"pads_l", list(op.getLow())}};
 }
 
