@@ -1,7 +1,7 @@
 """Hooks of MkDocs that make the pages of the documentation site from the .md files of the source tree.
 
 The files are written for CommonMark, and are changed where Python-Markdown parses them differently. A link to a source file that is not a page becomes plain code.
-Files in docs/ that pages link to are copied to the site.
+Files in docs/ that pages link to or show as images are copied to the site.
 """
 import os
 import re
@@ -14,6 +14,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 ITEM = re.compile(r"^( *)((?:[-*+]|\d+\.) +)(?=\S)")
 TITLE = re.compile(r"^# +(.*)$", re.M)
 LINK = re.compile(r"(`[^`\n]*`)|\[([^\]]*)\]\(([^)\s]+)\)")
+IMAGE = re.compile(r'<(?:img|source)\b[^>]*\bsrc(?:set)?="([^"]+)"')
 
 
 def tracked():
@@ -81,8 +82,9 @@ def on_config(config):
 
 
 def on_files(files, config):
-    """The files of the site: pages, linked files of docs/, and the assets of the theme and of this folder."""
+    """The files of the site: pages, linked files and images of docs/, and the assets of the theme and of this folder."""
     copied = {target_of(page, match[3]) for page in PAGES for match in LINK.finditer(read(page)) if match[3]}
+    copied |= {target_of(page, match[1]) for page in PAGES for match in IMAGE.finditer(read(page))}
     copied = {name for name in copied if name in NAMES and name.startswith("docs/")}
     assets = [file for file in files if file.is_css() or file.is_javascript() or file.is_media_file()]
     return Files(assets + [File.generated(config, name, abs_src_path=os.path.join(ROOT, name)) for name in sorted({*PAGES, *copied})])

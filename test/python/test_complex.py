@@ -195,26 +195,26 @@ def test_rules(target):
             module.graph.lint()
             module.recompile()
             operators = [node for node in module.graph.nodes if node.op == "call_function" and node.target not in _complex.SHOWN]
-            assert not any(_complex._any_complex(node.meta.get("val")) for node in operators)
+            assert not any(_complex._contains_complex(node.meta.get("val")) for node in operators)
             same(module(*tensors), wanted, target in UNDEFINED)
             if constants is None:
                 module, _ = traced(target, args, kwargs)
-                run = _backend.split(module, _backend.Options(strict=True, threads=1), _report.begin("inference"))
+                run = _backend.split_graph(module, _backend.Options(strict=True, threads=1), _report.begin_graph_report("inference"))
                 same(run(*tensors), wanted, target in UNDEFINED)
 
 
 @pytest.mark.parametrize("name", UNSUPPORTED)
 def test_a_rule_that_fails_is_reported(name):
     target, (args, kwargs), reason = UNSUPPORTED[name]
-    report = _report.begin("inference")
+    report = _report.begin_graph_report("inference")
     with torch.no_grad():
         module, tensors = traced(target, args, kwargs)
-        made = _backend.split(module, _backend.Options(threads=1), report)
+        made = _backend.split_graph(module, _backend.Options(threads=1), report)
         same(made(*tensors), [target(*args, **kwargs)])
         (line,) = [each for each in report.eager if each.overload == str(target)]
         assert line.count == 1 and line.reason.startswith("not supported by the rule for complex numbers: ")
         with pytest.raises(ValueError, match=rf"{target}: not supported by the rule for complex numbers: {reason}"):
-            _backend.split(traced(target, args, kwargs)[0], _backend.Options(strict=True, threads=1), report)
+            _backend.split_graph(traced(target, args, kwargs)[0], _backend.Options(strict=True, threads=1), report)
 
 
 class Cubed(torch.nn.Module):

@@ -312,7 +312,7 @@ C = {
     "no memory": (running(EMPTY, GOOD), "input 'a' has no data; set the tensor's data pointer"),
     "an unknown state": (lambda message, program, session: message("dlc_session_get_state", session, b"weight", ctypes.byref(GOOD)), "program '...' has no state 'weight'; the program has no state"),
     "an unknown device": (lambda message, program, session: message("dlc_device_parse", b"gpu", ctypes.byref(ctypes.c_int64())),
-                          "'gpu' is not a device; write for example cpu, cpu:1 or cuda:0; there are no devices of kind 'gpu': ...; set $DLC_PLUGINS to search more folders"),
+                          "'gpu' is not a device name; write for example cpu, cpu:1 or cuda:0; there are no devices of kind 'gpu': ...; set $DLC_PLUGINS to search more folders"),
 }
 
 

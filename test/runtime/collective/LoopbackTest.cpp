@@ -138,7 +138,7 @@ TEST(Loopback, WhoHasLeftSharesNothing) {
     world.barrier();
   });
   for (const std::string &error : errors)
-    EXPECT_THAT(error, HasSubstr("this rank has left the world"));
+    EXPECT_THAT(error, HasSubstr("this process has left the group of processes"));
 }
 
 TEST(Loopback, DifferentCollectivesAreAnError) {

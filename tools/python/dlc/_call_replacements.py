@@ -60,7 +60,7 @@ def interpolate(
 
 #: Value of the argument mask_type of PyTorch's fused encoder layer: the mask has one entry per key, for all queries.
 OF_KEYS = 1
-#: PyTorch's functions of recurrent recurrent_layers, by the names of the layers in the C++ importer.
+#: PyTorch's functions of recurrent layers, by the names of the layers in the C++ importer.
 CELLS = {"lstm": torch.lstm, "gru": torch.gru, "rnn_tanh": torch.rnn_tanh, "rnn_relu": torch.rnn_relu}
 
 
@@ -113,7 +113,7 @@ recurrent.register_autograd(_recurrent_vjp, setup_context=_save_for_backward)
 
 
 def recurrent_layers(cell: str, input: torch.Tensor, *given: Any) -> tuple[torch.Tensor, ...]:
-    """Replacement of PyTorch's functions of recurrent recurrent_layers, for a tensor or a packed sequence.
+    """Replacement of PyTorch's functions of recurrent layers, for a tensor or a packed sequence.
     Packed sequences, projections and autocast use PyTorch's implementation. With dropout, layers run one at a time, because PyTorch's own decomposition omits
     the dropout between layers."""
     packed = isinstance(given[0 if cell == "lstm" else 1], torch.Tensor)

@@ -12,7 +12,7 @@ from torch import fx
 from torch._subclasses import FakeTensor
 
 from dlc import _fourier
-from dlc._graph import OPERATOR_ERRORS, Refused, first_line
+from dlc._graph import OPERATOR_ERRORS, UnsupportedError, first_line
 
 aten = torch.ops.aten
 
@@ -40,7 +40,7 @@ class _ComplexRewriter:
             with self._mode, torch.no_grad():
                 value = target(*given, **named)
         except OPERATOR_ERRORS as error:
-            raise Refused(f"{target} fails: {first_line(error)}") from error
+            raise UnsupportedError(f"{target} fails: {first_line(error)}") from error
         with self._graph.inserting_before(self.at):
             made = self._graph.call_function(target, args, kwargs)
         made.meta["val"] = value
@@ -53,7 +53,7 @@ class _ComplexRewriter:
     def constant(self, value: torch.Tensor) -> fx.Node:
         """Returns a node for a new constant, which only graphs that dlc compiles whole can have."""
         if self.constants is None:
-            raise Refused("a graph of torch.compile; required: dlc.compile or dlc.train_step")
+            raise UnsupportedError("a graph of torch.compile; required: dlc.compile or dlc.train_step")
         module, name = self._graph.owning_module, f"dlc_constant_{len(self.constants)}"
         if module is not None:
             module.register_buffer(name, value)
@@ -111,7 +111,7 @@ class _ComplexRewriter:
     def reshape(self, node: fx.Node, shape: Sequence[int]) -> fx.Node:
         try:
             return self.call(aten.view.default, node, list(shape))
-        except Refused:
+        except UnsupportedError:
             return self.call(aten.view.default, self.contiguous(node), list(shape))
 
     def contiguous(self, node: fx.Node) -> fx.Node:
@@ -179,7 +179,7 @@ def _make_add_rule(target: Any) -> Callable[..., Any]:
 
     def rule(b: _ComplexRewriter, node: fx.Node, x: Any, y: Any, alpha: Any = 1) -> fx.Node:
         if isinstance(alpha, complex):
-            raise Refused(f"alpha={alpha}; required: a real number")
+            raise UnsupportedError(f"alpha={alpha}; required: a real number")
         return b.call(target, b.pair(x), b.pair(y), alpha=alpha)
 
     return rule
@@ -298,7 +298,7 @@ def _angle(b: _ComplexRewriter, node: fx.Node, x: fx.Node) -> fx.Node:
 
 def _power(b: _ComplexRewriter, node: fx.Node, x: fx.Node, exponent: Any) -> fx.Node:
     if exponent not in (1, 2):
-        raise Refused(f"the exponent {exponent}; required: 1 or 2")
+        raise UnsupportedError(f"the exponent {exponent}; required: 1 or 2")
     return _multiply_complex(b, x, x) if exponent == 2 else b.pair(x)
 
 
@@ -391,7 +391,7 @@ def _rewrite_transpose(b: _ComplexRewriter, node: fx.Node, x: fx.Node, first: in
 
 def _rewrite_roll(b: _ComplexRewriter, node: fx.Node, x: fx.Node, shifts: Sequence[int], dims: Sequence[int] = ()) -> fx.Node:
     if not dims:
-        raise Refused("no dims; required: the dimensions to roll")
+        raise UnsupportedError("no dims; required: the dimensions to roll")
     return b.call(aten.roll.default, b.pair(x), shifts, _normalize_dims(x, dims))
 
 
@@ -553,7 +553,7 @@ def _rewrite(b: _ComplexRewriter, node: fx.Node, value: Any) -> bool:
     before = node.prev
     try:
         made = _apply(b, rule, node, value)
-    except Refused as reason:
+    except UnsupportedError as reason:
         while node.prev is not before:
             b.forget(node.prev)
         b.failed[node.name] = f"not supported by the rule for {kind}: {reason}"
@@ -566,11 +566,11 @@ def _rewrite(b: _ComplexRewriter, node: fx.Node, value: Any) -> bool:
 
 
 def _apply(b: _ComplexRewriter, rule: Callable[..., Any], node: fx.Node, value: Any) -> Any:
-    """Applies a rule to a node. Raises Refused if the rule does not support the node's arguments."""
+    """Applies a rule to a node. Raises UnsupportedError if the rule does not support the node's arguments."""
     try:
         given = inspect.signature(rule).bind(b, node, *node.args, **node.kwargs)
     except TypeError as error:
-        raise Refused(f"its arguments: {error}") from error
+        raise UnsupportedError(f"its arguments: {error}") from error
     made = rule(*given.args, **given.kwargs)
     return _cast_to_node_type(b, made, value) if isinstance(value, torch.Tensor) else made
 
@@ -580,6 +580,6 @@ def _cast_to_node_type(b: _ComplexRewriter, made: fx.Node, value: torch.Tensor) 
     found, pairs = made.meta["val"], [2] if _is_complex(value) else []
     wanted_shape = [*value.shape, *pairs]
     if list(found.shape) != wanted_shape:
-        raise Refused(f"its result: required: the shape {wanted_shape}; found: {list(found.shape)}")
+        raise UnsupportedError(f"its result: required: the shape {wanted_shape}; found: {list(found.shape)}")
     wanted = value.dtype.to_real() if pairs else value.dtype
     return made if found.dtype is wanted else b.call(aten._to_copy.default, made, dtype=wanted)

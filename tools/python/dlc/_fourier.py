@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import fx
 
-from dlc._graph import Refused
+from dlc._graph import UnsupportedError
 
 if TYPE_CHECKING:
     from dlc._complex import _ComplexRewriter
@@ -61,7 +61,7 @@ def _multiply_by_matrix(b: _ComplexRewriter, x: fx.Node, dim: int, pairs: bool, 
     `pairs`: `x` has a last dimension of pairs. `gives`: the result has one.
     """
     if math.prod(shape) > LARGEST:
-        raise Refused(f"a Fourier matrix of {shape[0]} x {shape[1]} elements; required: at most {LARGEST} elements")
+        raise UnsupportedError(f"a Fourier matrix of {shape[0]} x {shape[1]} elements; required: at most {LARGEST} elements")
     sizes = list(x.meta["val"].shape)
     rank = len(sizes) - pairs
     order = [*(d for d in range(rank) if d != dim), dim]
