@@ -18,7 +18,7 @@ from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 from dlc import _call_replacements, _complex, _flops, _graph, _higher, _random, _report, _runtime, _saved_layouts
 from dlc._compile import Compiler
 from dlc._model import Model
-from dlc._options import require_threads
+from dlc._option_checks import require_threads
 
 PRECISIONS = ("none", "bf16", "f16")
 ACCURACIES = ("strict", "default", "fast")

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Union
 
 from dlc import _runtime
-from dlc._files import require_file
+from dlc._path_checks import require_file
 from dlc._model import Model, load
-from dlc._options import require_texts, require_threads, check_input_shapes
+from dlc._option_checks import require_texts, require_threads, check_input_shapes
 from dlc._progress import Progress, progress_callback
 
 Shapes = Mapping[str, Sequence[int]]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dlc import _runtime
 from dlc._compile import Compiler, _Source
 from dlc._model import Model
-from dlc._options import require_texts, require_threads
+from dlc._option_checks import require_texts, require_threads
 
 if TYPE_CHECKING:
     from dlc._progress import Progress

@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dlc import _html, _runtime
-from dlc._files import require_file, require_writable_path
-from dlc._options import require_threads, check_input_shapes
+from dlc import _notebook_html, _runtime
+from dlc._path_checks import require_file, require_writable_path
+from dlc._option_checks import require_threads, check_input_shapes
 from dlc._profile import Profile, make_random_inputs, measure_profile
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Model(_runtime.Runner):
         return f"<dlc.Model ({inputs}) -> ({outputs}), {len(self._sessions)} programs>"
 
     def _repr_html_(self) -> str:
-        return _html.model_html(self)
+        return _notebook_html.model_html(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         sessions = self._sessions

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dlc import _html, _runtime
-from dlc._text import format_table, format_quantity
+from dlc import _notebook_html, _runtime
+from dlc._text_tables import format_table, format_quantity
 
 if TYPE_CHECKING:
     from dlc._model import Model
@@ -65,7 +65,7 @@ class Profile:
         return "\n".join([*format_table(header, lines, {"device", "op", "kernel"}), f"{len(self.rows)} commands, {self.microseconds:.1f} us a run"])
 
     def _repr_html_(self) -> str:
-        return _html.profile_html(self)
+        return _notebook_html.profile_html(self)
 
 
 def make_random_inputs(session: _runtime.Session) -> dict[str, Any]:

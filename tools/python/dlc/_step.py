@@ -18,7 +18,7 @@ from torch.utils import _pytree
 from dlc import _check, _graph, _optimizers, _runtime, _step_graph
 from dlc._bound_state import BoundState, StateMismatchError, initial_state
 from dlc._compile import Compiler
-from dlc._files import require_writable_path
+from dlc._path_checks import require_writable_path
 from dlc._model import Model
 from dlc._progress import Progress
 from dlc._world import World

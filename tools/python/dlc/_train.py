@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dlc._options import require_flags, require_number, require_finite_at_least, require_texts, require_threads
+from dlc._option_checks import require_flags, require_number, require_finite_at_least, require_texts, require_threads
 from dlc._progress import Progress
 from dlc._world import ALONE, world
 
