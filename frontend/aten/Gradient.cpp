@@ -45,8 +45,8 @@ namespace {
 
 void detach(Node &n, Build &b) { n.set(stopGradient(b, n.tensor("self"))); }
 
-/// Imports the placeholder for the gradient of y, which tools/python/dlc/_custom_gradient.py
-/// traces.
+/// Imports the placeholder for the gradient of y.
+/// tools/python/dlc/_training/custom_gradient.py traces it.
 void cotangent(Node &n, Build &b) {
   if (Value y = n.tensor("y"))
     n.set(CotangentOp::create(b.b, b.getLoc(), y.getType(), y));

@@ -141,8 +141,8 @@ template <Cell cell> void recurrent(Node &n, Build &b) {
       b, readNetwork(n, cell, cell == Cell::Lstm ? n.tensors("hx") : std::vector{n.tensor("hx")})));
 }
 
-/// Reads the arguments of dlc's own recurrent operators (tools/python/dlc/_call_replacements.py),
-/// which name the cell in the argument `cell`.
+/// Reads the arguments of dlc's own recurrent operators, which name the cell in the argument `cell`
+/// (tools/python/dlc/_torch/call_replacements.py).
 RecurrentNetwork readNetworkWithCellName(Node &n, Build &b) {
   std::string name = n.text("cell");
   Cell cell = name == "lstm"       ? Cell::Lstm

@@ -15,7 +15,7 @@ import warnings
 import torch
 
 import dlc
-from dlc import _backend
+from dlc._torch import backend
 
 TRAINED_BATCH, LABELS = 4, 10
 # How far losses may be apart, of the loss.
@@ -159,7 +159,7 @@ def run(name):
     with torch.no_grad():
         wanted = flat(module(x))
         begin = time.perf_counter()
-        found = flat(torch.compile(module, backend=_backend.backend)(x))
+        found = flat(torch.compile(module, backend=backend.backend)(x))
         first = time.perf_counter() - begin
     far = max(((got - want).abs().max() / want.abs().max()).item() for got, want in zip(found, wanted, strict=True))
     told(name, far, first)
@@ -230,7 +230,7 @@ def train(name, steps, kind, accuracy):
     context = (lambda: torch.autocast("cpu", torch.bfloat16)) if kind == "bf16" else contextlib.nullcontext
     wanted, _ = losses(eager, eager, x, target, steps, context)
     begin = time.perf_counter()
-    found, first = losses(whole, torch.compile(whole, backend=_backend.backend, options={"accuracy": accuracy}), x, target, steps, context)
+    found, first = losses(whole, torch.compile(whole, backend=backend.backend, options={"accuracy": accuracy}), x, target, steps, context)
     far, limit = apart(found, wanted), LIMITS[kind]
     share = told(name, far, first - begin)
     if far >= limit:

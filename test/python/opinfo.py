@@ -24,7 +24,8 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten
 
-from dlc import _backend, _compiler, _graph, _report
+from dlc import _compiler
+from dlc._torch import backend, fx_graph, graph_report
 
 TYPES = {"f32": torch.float32, "f64": torch.float64, "i64": torch.int64, "bool": torch.bool, "bf16": torch.bfloat16}
 TOLERANCE = {torch.float32: (1e-4, 1e-4), torch.float64: (1e-7, 1e-7), torch.bfloat16: (3e-2, 3e-2)}
@@ -56,7 +57,7 @@ def trace(op, sample):
         return [leaf for leaf in tree_flatten(op(input, *args, **kwargs))[0] if isinstance(leaf, torch.Tensor)]
 
     functional = torch.func.functionalize(call, remove="mutations_and_views")
-    return make_fx(functional, tracing_mode="fake", decomposition_table=dict(_graph.decompositions()))(*tensors), tensors, call
+    return make_fx(functional, tracing_mode="fake", decomposition_table=dict(fx_graph.decompositions()))(*tensors), tensors, call
 
 
 def overloads_of(module):
@@ -64,8 +65,8 @@ def overloads_of(module):
     for node in module.graph.nodes:
         if node.op == "call_function" and node.target is not operator.getitem:
             try:
-                names.add(_graph.name_of(node))
-            except _graph.UnsupportedError:
+                names.add(fx_graph.name_of(node))
+            except fx_graph.UnsupportedError:
                 names.add(str(node.target))
     return names
 
@@ -108,10 +109,10 @@ def examine_gradients(op, sample):
     reports = []
 
     def compiler(module, inputs):
-        reports.append(_report.begin_graph_report("test"))
-        return make_boxed_func(_backend.split_graph(module, _backend.Options(threads=1), reports[-1]).forward)
+        reports.append(graph_report.begin_graph_report("test"))
+        return make_boxed_func(backend.split_graph(module, backend.Options(threads=1), reports[-1]).forward)
 
-    run = aot_function(call, fw_compiler=compiler, bw_compiler=compiler, partition_fn=_backend._partition_joint_graph, decompositions=_graph.decompositions())
+    run = aot_function(call, fw_compiler=compiler, bw_compiler=compiler, partition_fn=backend._partition_joint_graph, decompositions=fx_graph.decompositions())
     try:
         torch.manual_seed(SEED)
         found = run(*tensors)
@@ -198,7 +199,7 @@ def main():
                     continue
                 try:
                     with torch.no_grad():
-                        made = _backend.split_graph(module, _backend.Options(strict=True, threads=1), _report.begin_graph_report("test"))
+                        made = backend.split_graph(module, backend.Options(strict=True, threads=1), graph_report.begin_graph_report("test"))
                         compare(made(*tensors), wanted)
                     failure = None
                 except Exception as error:

@@ -9,7 +9,7 @@ from torch import fx
 from torch._subclasses import FakeTensorMode
 
 import dlc
-from dlc import _backend, _complex, _fourier, _report
+from dlc._torch import backend, complex_numbers, fourier, graph_report
 
 aten = torch.ops.aten
 
@@ -180,7 +180,7 @@ def seed():
 
 
 def test_each_rule_has_a_case():
-    assert set(CASES) == {*_complex.RULES, *_fourier.RULES}
+    assert set(CASES) == {*complex_numbers.RULES, *fourier.RULES}
 
 
 @pytest.mark.parametrize("target", CASES, ids=lambda target: f"{target._opname}.{target._overloadname}")
@@ -189,32 +189,32 @@ def test_rules(target):
         wanted = target(*args, **kwargs)
         wanted = wanted if isinstance(wanted, (list, tuple)) else [wanted]
         module, tensors = traced(target, args, kwargs)
-        constants = {} if target in _fourier.RULES else None
+        constants = {} if target in fourier.RULES else None
         with torch.no_grad():
-            assert not _complex.decompose_complex(module.graph, constants).failed
+            assert not complex_numbers.decompose_complex(module.graph, constants).failed
             module.graph.lint()
             module.recompile()
-            operators = [node for node in module.graph.nodes if node.op == "call_function" and node.target not in _complex.SHOWN]
-            assert not any(_complex._contains_complex(node.meta.get("val")) for node in operators)
+            operators = [node for node in module.graph.nodes if node.op == "call_function" and node.target not in complex_numbers.SHOWN]
+            assert not any(complex_numbers._contains_complex(node.meta.get("val")) for node in operators)
             same(module(*tensors), wanted, target in UNDEFINED)
             if constants is None:
                 module, _ = traced(target, args, kwargs)
-                run = _backend.split_graph(module, _backend.Options(strict=True, threads=1), _report.begin_graph_report("inference"))
+                run = backend.split_graph(module, backend.Options(strict=True, threads=1), graph_report.begin_graph_report("inference"))
                 same(run(*tensors), wanted, target in UNDEFINED)
 
 
 @pytest.mark.parametrize("name", UNSUPPORTED)
 def test_a_rule_that_fails_is_reported(name):
     target, (args, kwargs), reason = UNSUPPORTED[name]
-    report = _report.begin_graph_report("inference")
+    report = graph_report.begin_graph_report("inference")
     with torch.no_grad():
         module, tensors = traced(target, args, kwargs)
-        made = _backend.split_graph(module, _backend.Options(threads=1), report)
+        made = backend.split_graph(module, backend.Options(threads=1), report)
         same(made(*tensors), [target(*args, **kwargs)])
         (line,) = [each for each in report.eager if each.overload == str(target)]
         assert line.count == 1 and line.reason.startswith("not supported by the rule for complex numbers: ")
         with pytest.raises(ValueError, match=rf"{target}: not supported by the rule for complex numbers: {reason}"):
-            _backend.split_graph(traced(target, args, kwargs)[0], _backend.Options(strict=True, threads=1), report)
+            backend.split_graph(traced(target, args, kwargs)[0], backend.Options(strict=True, threads=1), report)
 
 
 class Cubed(torch.nn.Module):
@@ -235,11 +235,11 @@ def test_the_report_has_one_line_for_a_rule_that_fails():
     torch._dynamo.reset()
     module, x = Cubed(), torch.randn(3, 4)
     with torch.no_grad():
-        torch.testing.assert_close(torch.compile(module, backend=_backend.backend)(x), module(x))
+        torch.testing.assert_close(torch.compile(module, backend=backend.backend)(x), module(x))
         assert str(dlc.report()).count("1 x " + CUBED) == 1
         torch._dynamo.reset()
         with pytest.raises(Exception, match=f"a graph that dlc supports completely; found: .*{CUBED}"):
-            torch.compile(module, backend=_backend.backend, options={"strict": True})(x)
+            torch.compile(module, backend=backend.backend, options={"strict": True})(x)
 
 
 def test_programs_of_whole_modules_name_the_rule_that_fails():
@@ -261,19 +261,19 @@ def test_fourier_rules_that_fail_name_the_requirement():
         dlc.compile(Transformed(), (torch.zeros(4096),))
     torch._dynamo.reset()
     with pytest.raises(Exception, match="_fft_r2c.default: not supported by the rule for Fourier transforms: a graph of torch.compile; required: dlc.compile or dlc.train_step"):
-        torch.compile(transformed, backend=_backend.backend, options={"strict": True})(torch.zeros(8))
+        torch.compile(transformed, backend=backend.backend, options={"strict": True})(torch.zeros(8))
 
 
 def test_mistakes_in_a_rule_are_not_hidden(monkeypatch):
     def wrong(b, node, x):
         return x.no_such_attribute
 
-    monkeypatch.setitem(_complex.RULES, aten.neg.default, wrong)
+    monkeypatch.setitem(complex_numbers.RULES, aten.neg.default, wrong)
     with pytest.raises(AttributeError, match="no_such_attribute"):
-        _complex.decompose_complex(traced(aten.neg.default, (pairs(2),), {})[0].graph)
+        complex_numbers.decompose_complex(traced(aten.neg.default, (pairs(2),), {})[0].graph)
 
 
 def test_arguments_that_a_rule_does_not_take_are_reported(monkeypatch):
-    monkeypatch.setitem(_complex.RULES, aten.flip.default, lambda b, node, x: x)
-    failed = _complex.decompose_complex(traced(aten.flip.default, (pairs(2), [0]), {})[0].graph).failed
+    monkeypatch.setitem(complex_numbers.RULES, aten.flip.default, lambda b, node, x: x)
+    failed = complex_numbers.decompose_complex(traced(aten.flip.default, (pairs(2), [0]), {})[0].graph).failed
     assert failed == {"flip_default": "not supported by the rule for complex numbers: its arguments: too many positional arguments"}

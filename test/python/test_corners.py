@@ -5,7 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import dlc
-from dlc import _backend
+from dlc._torch import backend
 
 nn, F = torch.nn, torch.nn.functional
 
@@ -217,5 +217,5 @@ def test_gradients_of_whole_steps_are_pytorchs(name):
 def test_gradients_of_compiled_functions_are_pytorchs(name):
     function, values = CASES[name]
     torch._dynamo.reset()
-    compiled = torch.compile(function, backend=_backend.backend)
+    compiled = torch.compile(function, backend=backend.backend)
     same(wanted(compiled, values, 1.0), wanted(function, values, 1.0))

@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import dlc
-from dlc import _step
+from dlc._training import compiled_step
 
 from steps import Pair, cross_entropy, numbers, train_step
 from torch import nn
@@ -454,7 +454,7 @@ def test_arguments_of_losses(reduction):
 
 def test_the_check_finds_what_differs(monkeypatch):
     module = Between(lambda module, h: h)
-    run = _step._StepSession.run
+    run = compiled_step._StepSession.run
 
     def wrong(program, step, tensors):
         loss = run(program, step, tensors)
@@ -462,7 +462,7 @@ def test_the_check_finds_what_differs(monkeypatch):
             module.last.bias[1] += 0.01
         return loss
 
-    monkeypatch.setattr(_step._StepSession, "run", wrong)
+    monkeypatch.setattr(compiled_step._StepSession, "run", wrong)
     step = train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1))
     with pytest.raises(RuntimeError, match=r"check=True: the step differs from eager PyTorch in 'last.bias' \(its update\): required: within 0.002 of .*; found: a difference of 0.01"):
         step(*numbers())

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from dlc import _step
+from dlc._training import compiled_step
 
 from steps import Pair, cross_entropy, eager, numbers, same_state, small, train_step
 from torch import nn
@@ -242,12 +242,12 @@ def test_hooks_after_the_first_step_are_refused():
 def test_a_step_is_compiled_once_for_its_attributes():
     step = train_step(module := Scaled(), cross_entropy, SGD(module.parameters(), lr=0.1))
     made = []
-    make = _step.TrainStep._make
+    make = compiled_step.TrainStep._make
     try:
-        _step.TrainStep._make = lambda step, arguments: made.append(1) or make(step, arguments)
+        compiled_step.TrainStep._make = lambda step, arguments: made.append(1) or make(step, arguments)
         for steps in range(4):
             module.steps = steps  # Nothing reads it.
             step(*numbers())
     finally:
-        _step.TrainStep._make = make
+        compiled_step.TrainStep._make = make
     assert len(made) == 1

@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import dlc
-from dlc import _backend
+from dlc._torch import backend
 
 
 def net():
@@ -45,7 +45,7 @@ def close(found, wanted):
 
 
 def compiled(module, **options):
-    return torch.compile(module, backend=_backend.backend, options=options or None)
+    return torch.compile(module, backend=backend.backend, options=options or None)
 
 
 def test_a_module_becomes_a_model(images, tmp_path):
@@ -127,12 +127,12 @@ def test_a_changed_parameter_is_seen(images):
 def test_parameters_are_constants_again_once_they_have_settled(images, monkeypatch):
     graphs = []
 
-    class Kept(_backend._FrozenParameterGraph):
+    class Kept(backend._FrozenParameterGraph):
         def __init__(self, *given):
             super().__init__(*given)
             graphs.append(self)
 
-    monkeypatch.setattr(_backend, "_FrozenParameterGraph", Kept)
+    monkeypatch.setattr(backend, "_FrozenParameterGraph", Kept)
     module = net().eval()
     run = compiled(module)
     run(images)
@@ -142,9 +142,9 @@ def test_parameters_are_constants_again_once_they_have_settled(images, monkeypat
         assert first is not None
         module[0].weight.mul_(2)
         module[1].running_mean = module[1].running_mean + 1
-        for call in range(_backend.FREEZE_AFTER_CALLS + 2):
+        for call in range(backend.FREEZE_AFTER_CALLS + 2):
             close(run(images), module(images))
-            assert (graph._run is None) == (call < _backend.FREEZE_AFTER_CALLS)
+            assert (graph._run is None) == (call < backend.FREEZE_AFTER_CALLS)
         assert graph._run is not first
 
 
@@ -191,7 +191,7 @@ def test_views_that_only_pytorch_reads_stay_there():
 
     graph = make_fx(lambda x: (torch.linalg.eigvalsh(x[1:, 1:].T), x.T @ x, x[0]))(torch.randn(4, 4)).graph
     refused = {node.name: "no import" for node in graph.nodes if "eigh" in node.name}
-    found = _backend._find_eager_views(graph, refused)
+    found = backend._find_eager_views(graph, refused)
     views = [node for node in graph.nodes if node.name in found]
     assert refused and [node.target._opname for node in views] == ["slice", "slice", "permute"]
 
@@ -228,7 +228,7 @@ def test_results_that_share_memory_do_with_dlc():
         return y, y.view(-1), x, y.T, y.split(2)[1], (x + 1).T, y[0] + 1
 
     x = torch.randn(4, 4)
-    found = torch.compile(function, backend=_backend.backend, options={"strict": True})(x)
+    found = torch.compile(function, backend=backend.backend, options={"strict": True})(x)
     for got, want in zip(found, function(x), strict=True):
         close(got, want)
         assert got.stride() == want.stride()
@@ -238,10 +238,10 @@ def test_results_that_share_memory_do_with_dlc():
 
 @torch.no_grad()
 def test_sizes_that_do_not_come_again_stay_in_pytorch(monkeypatch):
-    monkeypatch.setattr(_backend, "EAGER_COMPILE_LIMIT", 1)
-    monkeypatch.setattr(_backend, "MAX_SPECIALIZATIONS", 2)
+    monkeypatch.setattr(backend, "EAGER_COMPILE_LIMIT", 1)
+    monkeypatch.setattr(backend, "MAX_SPECIALIZATIONS", 2)
     # A program takes as long to make as PyTorch takes for a call.
-    monkeypatch.setattr(_backend, "perf_counter", itertools.count().__next__)
+    monkeypatch.setattr(backend, "perf_counter", itertools.count().__next__)
     module = net().eval()
     run = compiled(module)
     # One without dynamic dimensions, one at once, one that comes again, and one too many.
@@ -261,7 +261,7 @@ def test_sizes_that_come_seldom_stay_in_pytorch():
             x, y = torch.randn(1, 8), torch.randn(size, 8)
             close(run(x, y), torch.softmax(x @ y.T, -1) @ y)
     notes = [note for graph in dlc.report() for note in graph.notes]
-    assert sum("programs only for" in note for note in notes) == _backend.EAGER_COMPILE_LIMIT
+    assert sum("programs only for" in note for note in notes) == backend.EAGER_COMPILE_LIMIT
 
 
 @torch.no_grad()
@@ -274,7 +274,7 @@ def test_mutations_and_views_are_pytorchs():
 
     x, y = torch.randn(2, 3), torch.randn(2, 3)
     given, wanted = (x.clone(), y.clone()), (x.clone(), y.clone())
-    found, expected = torch.compile(function, backend=_backend.backend)(*given), function(*wanted)
+    found, expected = torch.compile(function, backend=backend.backend)(*given), function(*wanted)
     for got, want in zip(found, expected):
         close(got, want)
         assert got.stride() == want.stride()
@@ -311,7 +311,7 @@ def test_training_gives_the_same_weights(images):
 def test_attention_stays_whole():
     q = torch.randn(2, 4, 16, 8)
     with torch.no_grad():
-        run = torch.compile(lambda q: torch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True), backend=_backend.backend)
+        run = torch.compile(lambda q: torch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True), backend=backend.backend)
         close(run(q), torch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True))
     (graph,) = dlc.report()
     assert graph.operators == 1 and not graph.eager
@@ -327,7 +327,7 @@ def test_images_at_grids():
     def read(x, grid):
         return [torch.nn.functional.grid_sample(x, grid, mode=m, padding_mode=p, align_corners=c) for m, p, c in READINGS]
 
-    for found, wanted in zip(torch.compile(read, backend=_backend.backend, options={"strict": True})(x, grid), read(x, grid), strict=True):
+    for found, wanted in zip(torch.compile(read, backend=backend.backend, options={"strict": True})(x, grid), read(x, grid), strict=True):
         close(found, wanted)
 
 
@@ -339,7 +339,7 @@ def test_windows_histograms_and_smooth_sizes():
         smooth = [torch.nn.functional.interpolate(x, size=s, mode=m, antialias=True) for s in ((5, 7), (20, 30)) for m in ("bilinear", "bicubic")]
         return [x.unfold(2, 4, 2), x.unfold(-1, 3, 1), torch.histc(x, 10, -1, 1), torch.histc(x, 7), torch.histc(x.round(), 8, 0, 7), *smooth]
 
-    for found, wanted in zip(torch.compile(compute, backend=_backend.backend, options={"strict": True})(x), compute(x), strict=True):
+    for found, wanted in zip(torch.compile(compute, backend=backend.backend, options={"strict": True})(x), compute(x), strict=True):
         close(found, wanted)
 
 

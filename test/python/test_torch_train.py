@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import dlc
-from dlc import _backend
+from dlc._torch import backend
 
 nn, F = torch.nn, torch.nn.functional
 
@@ -20,7 +20,7 @@ def fresh():
 
 
 def compiled(function, **options):
-    return torch.compile(function, backend=_backend.backend, options=options or None)
+    return torch.compile(function, backend=backend.backend, options=options or None)
 
 
 def leaves(*tensors):
@@ -108,7 +108,7 @@ def test_adaptive_maxima():
 
 def test_what_pytorch_does_faster_stays_there():
     check(lambda x: F.adaptive_max_pool2d(x, (3, 4)), torch.randn(2, 2, 7, 9), whole=False)
-    assert {each.reason for graph in dlc.report() for each in graph.eager} == {_backend.FASTER}
+    assert {each.reason for graph in dlc.report() for each in graph.eager} == {backend.FASTER}
 
 
 RESIZED = [
@@ -527,13 +527,13 @@ def test_the_report_counts_what_pytorch_computes():
 
 
 def test_what_the_compiler_refuses_stays_alone(monkeypatch):
-    class Piece(_backend.CompiledSubgraph):
+    class Piece(backend.CompiledSubgraph):
         def __init__(self, part, *others):
             if any("tanh" in str(node.target) for node in part.graph.nodes):
                 raise ValueError("no tanh today")
             super().__init__(part, *others)
 
-    monkeypatch.setattr(_backend, "CompiledSubgraph", Piece)
+    monkeypatch.setattr(backend, "CompiledSubgraph", Piece)
     with torch.no_grad():
         x = torch.randn(3, 4)
         function = lambda x: torch.split((x.exp() + 1).tanh().cos() * 2, 2, 1)

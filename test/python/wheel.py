@@ -15,7 +15,7 @@ import zipfile
 
 MOST = 60 << 20
 NEWEST_GLIBC = 36
-INSIDE = ("dlc/__init__.py", "dlc/py.typed", "dlc/_runtime.pyi", "dlc/lib/libdlc_runtime.so.0", "dlc/lib/libdlc_compiler.so.0", "dlc/lib/libdnnl.so.3",
+INSIDE = ("dlc/__init__.py", "dlc/_torch/backend.py", "dlc/_training/train_step.py", "dlc/py.typed", "dlc/_runtime.pyi", "dlc/lib/libdlc_runtime.so.0", "dlc/lib/libdlc_compiler.so.0", "dlc/lib/libdnnl.so.3",
           "dlc/lib/libdlct.so.1", "dlc/lib/libdlc_cuda.so", "dlc/lib/gcc/libstdc++.so.6", "dlc/licences/llvm-mlir", "dlc/licences/onednn", "dlc/licences/nanobind")
 
 

@@ -11,7 +11,7 @@ namespace dlc::python {
 /// Context of the collective engine: the Python object that implements the collectives, and the
 /// rank of this process. Never destroyed, because the world calls it until the world is closed.
 struct PythonCollectives {
-  /// Python object that implements the collectives; dlc/_torch_world.py documents its methods.
+  /// Object that implements the collectives; dlc/_torch/collectives.py documents its methods.
   nanobind::object object;
   dlc_engine_place place{};
   dlc_engine_combine combine = nullptr;

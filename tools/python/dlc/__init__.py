@@ -25,8 +25,8 @@ from dlc._jax import JaxModel, from_jax
 from dlc._model import Model, load
 from dlc._profile import Profile
 from dlc._quantize import QuantizeReport, quantize
-from dlc._report import report
-from dlc._train import train_step
+from dlc._torch.graph_report import report
+from dlc._training.train_step import train_step
 from dlc._world import World, world
 
 __version__: str = _runtime.version()

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Union
 
 from dlc import _runtime
-from dlc._path_checks import require_file
 from dlc._model import Model, load
-from dlc._option_checks import require_texts, require_threads, check_input_shapes
+from dlc._option_checks import check_input_shapes, require_texts, require_threads
+from dlc._path_checks import require_file
 from dlc._progress import Progress, progress_callback
 
 Shapes = Mapping[str, Sequence[int]]
@@ -85,10 +85,10 @@ def compile(
 def _torch_source(model: Any, example_inputs: Any) -> Any:
     """Returns the compiler's source for a PyTorch module, or None for other models. If PyTorch is not loaded, no object is a module."""
     if "torch" in sys.modules:
-        from dlc import _export
+        from dlc._torch import export
 
-        if _export.is_module(model):
-            return _export.make_graph_source(model, example_inputs)
+        if export.is_module(model):
+            return export.make_graph_source(model, example_inputs)
     if example_inputs is not None:
         raise TypeError(f"example_inputs: required: a torch.nn.Module, which is exported with them; found: {type(model).__name__}")
     return None

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dlc import _notebook_html, _runtime
+from dlc._option_checks import check_input_shapes, require_threads
 from dlc._path_checks import require_file, require_writable_path
-from dlc._option_checks import require_threads, check_input_shapes
 from dlc._profile import Profile, make_random_inputs, measure_profile
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlc import _notebook_html, _runtime
-from dlc._text_tables import format_table, format_quantity
+from dlc._text_tables import format_quantity, format_table
 
 if TYPE_CHECKING:
     from dlc._model import Model

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Union
 
 from dlc._compile import Source, _compiling, _Source
+from dlc._option_checks import require_finite_at_least, require_number, require_texts, require_threads
 from dlc._path_checks import require_writable_path
-from dlc._option_checks import require_number, require_finite_at_least, require_texts, require_threads
 from dlc._progress import Progress, progress_callback
-from dlc._text_tables import format_table, format_quantity
+from dlc._text_tables import format_quantity, format_table
 
 #: Calibration data: arrays by input name, or the array of the only input, with samples along the first dimension; or an iterable of such batches.
 Data = Union[Mapping[str, Any], Any, Iterable[Union[Mapping[str, Any], Any]]]

@@ -101,7 +101,7 @@ def world() -> tuple[int, int, int, int]:
     """Returns rank and size in the world, then rank and size within this machine. The world is formed at the first call."""
 
 def form_world(carrier: Any, place: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
-    """Forms a world whose collectives the object implements (_torch_world.py). Returns the same as world()."""
+    """Forms a world whose collectives the object implements (_torch/collectives.py). Returns the same as world()."""
 
 def agree(what: str, lines: Sequence[str], mend: str) -> None:
     """Raises ValueError in all processes if the lines of one process differ from those of rank 0."""

@@ -54,9 +54,9 @@ def world() -> World:
 
 def _form_world() -> World:
     if _torch_world_size() > 1 or TORCHRUN in os.environ and os.environ.get("WORLD_SIZE", "1") != "1":
-        from dlc import _torch_world
+        from dlc._torch import collectives
 
-        carrier = _torch_world.create_collectives()
+        carrier = collectives.create_collectives()
         return World(*_runtime.form_world(carrier, carrier.place))
     return World(*_runtime.world())
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import fx
 
-from dlc._graph import UnsupportedError
+from dlc._torch.fx_graph import UnsupportedError
 
 if TYPE_CHECKING:
-    from dlc._complex import _ComplexRewriter
+    from dlc._torch.complex_numbers import _ComplexRewriter
 
 aten = torch.ops.aten
 
@@ -114,5 +114,5 @@ def c2r(b: _ComplexRewriter, node: fx.Node, x: fx.Node, dim: Sequence[int], norm
     return _normalize_transform(b, y, [shape[d] for d in dims], normalization)
 
 
-#: Rewrite rules of Fourier transforms by operator overload, as in _complex.RULES.
+#: Rewrite rules of Fourier transforms by operator overload, as in complex_numbers.RULES.
 RULES: dict[Any, Callable[..., fx.Node]] = {aten._fft_r2c.default: r2c, aten._fft_c2c.default: c2c, aten._fft_c2r.default: c2r}

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from dlc import _graph
+from dlc._torch import fx_graph
 
 #: Metadata key of a node's SavedValue, if the value is saved for the backward graph.
 META = "dlc_saved"
@@ -140,7 +140,7 @@ def mark_saved_values(forward: fx.Graph, backward: fx.Graph, results: int) -> No
     count = Counter(outputs)
     for node in outputs[results:]:
         value = node.meta.get("val") if isinstance(node, fx.Node) else None
-        if count[node] > 1 or node.op != "call_function" or node.name not in taken or _graph.type_of(value) is None:
+        if count[node] > 1 or node.op != "call_function" or node.name not in taken or fx_graph.type_of(value) is None:
             continue
         # The layout of a value can be chosen only if its dimensions are in the default order; another order was requested explicitly.
         if value.is_contiguous():

@@ -14,7 +14,7 @@ import torch
 from torch.utils import _pytree
 
 if TYPE_CHECKING:
-    from dlc._step import TrainStep
+    from dlc._training.compiled_step import TrainStep
 
 #: Maximum relative difference from eager PyTorch, by the element type in which the training step computes.
 TOLERANCES = {"f64": 1e-6, "f32": 2e-3, "f16": 3e-2, "bf16": 1e-1}

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.nn.modules import module as nn_module
 
-from dlc._graph import UnsupportedError
+from dlc._torch.fx_graph import UnsupportedError
 
 #: Attributes that torch.nn.Module manages, and whose reads are not recorded. Parameters, buffers and submodules are looked up at each call, and the training
 #: mode is part of the cache key.

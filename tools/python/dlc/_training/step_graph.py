@@ -14,10 +14,11 @@ from torch import fx
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree
 
-from dlc import _autograd, _complex, _graph
-from dlc._custom_gradient import TracedFunctions
-from dlc._graph import UnsupportedError
-from dlc._reads import AttributeReadRecorder
+from dlc._torch import complex_numbers, fx_graph
+from dlc._torch.fx_graph import UnsupportedError
+from dlc._training import eager_autograd
+from dlc._training.attribute_reads import AttributeReadRecorder
+from dlc._training.custom_gradient import TracedFunctions
 
 #: Reserved names of inputs, outputs and states that dlc adds to a training step.
 _TAKEN = {"step", "log", "lr", "loss", "scale", "skipped"}
@@ -32,10 +33,10 @@ class _ModuleWithLoss(torch.nn.Module):
 
     def forward(self, *flat: Any) -> torch.Tensor:
         *inputs, target = _pytree.tree_unflatten(list(flat), self._spec)
-        with TracedFunctions() as functions, _autograd.EagerCallReplacer(), _autograd.reject_python_random(), self._reads:
+        with TracedFunctions() as functions, eager_autograd.EagerCallReplacer(), eager_autograd.reject_python_random(), self._reads:
             result = self.loss(self.module(*inputs), target)
-            _autograd.restore_reassigned_buffers(self._reads.assigned())
-        _autograd.check_custom_backward(result, functions)
+            eager_autograd.restore_reassigned_buffers(self._reads.assigned())
+        eager_autograd.check_custom_backward(result, functions)
         return result
 
 
@@ -185,18 +186,18 @@ def _detach_before(place: fx.Node, value: fx.Node, is_replaced: Callable[[fx.Nod
 
 def _export_and_decompose(whole: _ModuleWithLoss, flat: Sequence[Any]) -> torch.export.ExportedProgram:
     try:
-        with _graph.tracing_lock(), torch.enable_grad(), warnings.catch_warnings():
+        with fx_graph.tracing_lock(), torch.enable_grad(), warnings.catch_warnings():
             # torch.export warns about recurrent layers, because they store lists of their weights in attributes.
             warnings.filterwarnings("ignore", message="(?s)The tensor attributes.*were assigned during export")
             program = torch.export.export(whole, tuple(flat))
     except UnsupportedError:
         raise
-    except _graph.tracing_errors() as error:
-        raise ValueError(f"the module with its loss cannot be exported; required: a module that torch.export.export supports, and a loss of (output, target); found: {_graph.first_line(error)}; correct the inputs, the module or the loss") from error
+    except fx_graph.tracing_errors() as error:
+        raise ValueError(f"the module with its loss cannot be exported; required: a module that torch.export.export supports, and a loss of (output, target); found: {fx_graph.first_line(error)}; correct the inputs, the module or the loss") from error
     _preserve_no_grad(program)
-    table = _graph.decompositions()
+    table = fx_graph.decompositions()
     table.pop(torch.ops.aten.detach_copy.default, None)
-    with _graph.tracing_lock(), torch.no_grad():
+    with fx_graph.tracing_lock(), torch.no_grad():
         return program.run_decompositions(table)
 
 
@@ -210,7 +211,7 @@ def _check_loss_node(node: Any) -> fx.Node:
 
 
 def _check_supported(graph: fx.Graph, failed: Mapping[str, str], seed: int) -> None:
-    refused = _graph.reasons(graph, failed, seed)
+    refused = fx_graph.reasons(graph, failed, seed)
     if refused:
         overloads = {node.name: str(node.target) for node in graph.nodes}
         reasons = sorted({f"{overloads[name]}: {reason}" for name, reason in refused.items()})
@@ -237,7 +238,7 @@ def check_hooks(module: torch.nn.Module, loss: Any) -> None:
     """Rejects hooks of the modules and their parameters that eager PyTorch would call in the backward pass."""
     names = _module_names(module, loss)
     parameters = [(f"{path}.{name}" if path else name, each) for owner, path in names.items() for name, each in owner._parameters.items() if each is not None]
-    _autograd.check_hooks([(path or type(each).__name__, each) for each, path in names.items()], parameters)
+    eager_autograd.check_hooks([(path or type(each).__name__, each) for each, path in names.items()], parameters)
 
 
 def trace_step(
@@ -293,7 +294,7 @@ def trace_step(
     for node in graph.find_nodes(op="get_attr"):
         constants[node.name] = getattr(program.graph_module, node.target)
         node.meta.setdefault("val", constants[node.name])
-    failed = _complex.decompose_complex(graph, constants).failed
+    failed = complex_numbers.decompose_complex(graph, constants).failed
     *_, loss_value = graph.output_node().args[0]
     outputs = [("loss", _check_loss_node(loss_value))]
     _check_supported(graph, failed, seed)
@@ -303,7 +304,7 @@ def trace_step(
         if id(table[key]) in by_tensor:
             outputs.append((by_tensor[id(table[key])].name, results[name]))
     try:
-        text = _graph.serialize_graph(graph, constants, names, outputs, seed)
-    except _graph.UnsupportedError as reason:
+        text = fx_graph.serialize_graph(graph, constants, names, outputs, seed)
+    except fx_graph.UnsupportedError as reason:
         raise ValueError(f"the module with its loss: {reason}") from None
     return StepGraph(text, constants, states, inputs, versions, reads)

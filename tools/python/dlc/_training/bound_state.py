@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from dlc import _runtime
-from dlc._graph import ELEMENTS
+from dlc._torch.fx_graph import ELEMENTS
 
 
 class StateMismatchError(ValueError):

@@ -9,8 +9,7 @@ import torch
 from torch import fx
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from dlc import _graph
-
+from dlc._torch import fx_graph
 
 #: Higher-order operators that PyTorch itself decomposes into few operators on whole tensors.
 SPELLED_OUT = ("flex_attention", "associative_scan")
@@ -32,7 +31,7 @@ def _inline_higher_order_op(module: fx.GraphModule, node: fx.Node, meaning: Call
         return meaning(*fx.map_arg(node.args, values.get), **fx.map_arg(node.kwargs, values.get))
 
     with mode, torch.no_grad():
-        traced = make_fx(torch.func.functionalize(run), decomposition_table=_graph.decompositions())(*[each.meta["val"] for each in given])
+        traced = make_fx(torch.func.functionalize(run), decomposition_table=fx_graph.decompositions())(*[each.meta["val"] for each in given])
     for number in traced.graph.find_nodes(op="call_function", target=torch.ops.aten._to_copy.default):
         if not isinstance(number.args[0], fx.Node):
             number.target = torch.ops.aten.scalar_tensor.default
@@ -59,7 +58,7 @@ def inline_higher_order_ops(module: fx.GraphModule, run: Callable[[fx.GraphModul
     mode = torch._guards.detect_fake_mode([node.meta.get("val") for node in module.graph.nodes])
     bodies: set[str] = set()
     for node in nodes:
-        if node.target.name() in SPELLED_OUT and mode is not None and all(map(_graph.is_getitem, node.users)):
+        if node.target.name() in SPELLED_OUT and mode is not None and all(map(fx_graph.is_getitem, node.users)):
             _inline_higher_order_op(module, node, node.target.py_kernels[torch._C.DispatchKey.CompositeExplicitAutograd], mode)
         else:
             for each in _find_subgraphs(module, node):

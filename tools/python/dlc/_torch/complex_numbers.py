@@ -11,8 +11,8 @@ import torch
 from torch import fx
 from torch._subclasses import FakeTensor
 
-from dlc import _fourier
-from dlc._graph import OPERATOR_ERRORS, UnsupportedError, first_line
+from dlc._torch import fourier
+from dlc._torch.fx_graph import OPERATOR_ERRORS, UnsupportedError, first_line
 
 aten = torch.ops.aten
 
@@ -547,7 +547,7 @@ def _rewrite(b: _ComplexRewriter, node: fx.Node, value: Any) -> bool:
         return True
     kind, rule = "complex numbers", RULES.get(node.target)
     if rule is None:
-        kind, rule = "Fourier transforms", _fourier.RULES.get(node.target)
+        kind, rule = "Fourier transforms", fourier.RULES.get(node.target)
     if rule is None:
         return False
     before = node.prev

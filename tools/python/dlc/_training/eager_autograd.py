@@ -14,8 +14,8 @@ from torch.autograd.function import BackwardCFunction
 from torch.nn.modules import module as nn_module
 from torch.overrides import TorchFunctionMode
 
-from dlc._custom_gradient import TracedFunctions, qualified_name
-from dlc._graph import UnsupportedError
+from dlc._torch.fx_graph import UnsupportedError
+from dlc._training.custom_gradient import TracedFunctions, qualified_name
 
 _EAGER = 'remove it, or use torch.compile(module, backend="dlc")'
 #: Functions of PyTorch that have no representation in a traced graph, each with a description for error messages.

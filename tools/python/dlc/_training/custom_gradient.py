@@ -15,7 +15,7 @@ import torch
 from torch.autograd.function import Function, _is_setup_context_defined
 from torch.utils.checkpoint import CheckpointFunction
 
-from dlc._graph import UnsupportedError, tracing_errors
+from dlc._torch.fx_graph import UnsupportedError, tracing_errors
 
 #: Modules of PyTorch whose functions return the result of a function argument (checkpoints). Their backward functions only recompute it.
 TRANSPARENT = ("torch.utils.checkpoint",)

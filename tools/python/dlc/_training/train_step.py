@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dlc._option_checks import require_flags, require_number, require_finite_at_least, require_texts, require_threads
+from dlc._option_checks import require_finite_at_least, require_flags, require_number, require_texts, require_threads
 from dlc._progress import Progress
 from dlc._world import ALONE, world
 
 if TYPE_CHECKING:
     import torch
 
-    from dlc._step import TrainStep
+    from dlc._training.compiled_step import TrainStep
 
 
 def train_step(
@@ -65,7 +65,7 @@ def train_step(
     Raises TypeError for arguments of a wrong type, and ValueError for unsupported optimizers, options or operators, a loss that is not
     a scalar, tensors that are not in host memory, and processes that are not at the same step; RuntimeError if no world can be formed, or if `check` fails.
     """
-    from dlc._step import TrainStep
+    from dlc._training.compiled_step import TrainStep
 
     require_texts(precision=precision, accuracy=accuracy, gradients=gradients)
     require_flags(data_parallel=data_parallel, sync_batch_norm=sync_batch_norm, check=check)

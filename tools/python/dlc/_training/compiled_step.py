@@ -15,12 +15,14 @@ from typing import Any
 import torch
 from torch.utils import _pytree
 
-from dlc import _check, _graph, _optimizers, _runtime, _step_graph
-from dlc._bound_state import BoundState, StateMismatchError, initial_state
+from dlc import _runtime
 from dlc._compile import Compiler
-from dlc._path_checks import require_writable_path
 from dlc._model import Model
+from dlc._path_checks import require_writable_path
 from dlc._progress import Progress
+from dlc._torch import fx_graph
+from dlc._training import optimizers, step_check, step_graph
+from dlc._training.bound_state import BoundState, StateMismatchError, initial_state
 from dlc._world import World
 
 #: Maximum number of cached programs of a training step, one for each set of shapes and settings.
@@ -35,8 +37,8 @@ class _StepSource:
     is_program = False
     path = "module"
 
-    def __init__(self, graph: _step_graph.StepGraph, options: dict[str, Any]):
-        self._text, self._memory, self._options = graph.text, _graph.get_constant_memory(graph.constants), json.dumps(options)
+    def __init__(self, graph: step_graph.StepGraph, options: dict[str, Any]):
+        self._text, self._memory, self._options = graph.text, fx_graph.get_constant_memory(graph.constants), json.dumps(options)
         #: Fingerprint of the graph's text and the options, without the constants.
         self.meaning = hashlib.sha256(f"{self._text}{self._options}".encode()).hexdigest()[:16]
 
@@ -49,7 +51,7 @@ class _StepSource:
 class _StepSession:
     """A session of a training step, whose states are bound to PyTorch's tensors."""
 
-    def __init__(self, step: TrainStep, graph: _step_graph.StepGraph, session: _runtime.Session, meaning: str):
+    def __init__(self, step: TrainStep, graph: step_graph.StepGraph, session: _runtime.Session, meaning: str):
         self.session, self.graph, self.is_checked, self.has_skipped = session, graph, False, False
         #: Lines that describe the program, and must be equal in all processes of the world.
         self._meaning = [*session.meaning, f"graph {meaning}"] if step._world.size > 1 else []
@@ -85,7 +87,7 @@ class _StepSession:
         order = list(kind.slots.values())
         for keys in self.slots.values():
             keys.sort(key=order.index)
-        self.counts = _optimizers.UpdateCounts(optimizer, list(self.slots)) if kind.counts and self.slots else None
+        self.counts = optimizers.UpdateCounts(optimizer, list(self.slots)) if kind.counts and self.slots else None
         self.scaled = "optimizer.updates" in step._own or "skipped" in self._outputs
 
     def prepare(self, step: TrainStep) -> None:
@@ -140,7 +142,7 @@ class _StepSession:
     def run(self, step: TrainStep, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
         self.prepare(step)
         for at, group in self._rates.items():
-            self._numbers[at].fill_(_optimizers.get_learning_rate(step.optimizer.param_groups[group]))
+            self._numbers[at].fill_(optimizers.get_learning_rate(step.optimizer.param_groups[group]))
         if step._world.size > 1:
             self._meet(step)
         results = self._run(*[self._numbers[i] if at is None else tensors[at] for i, at in enumerate(self._tensors)])
@@ -170,7 +172,7 @@ class TrainStep:
         if not callable(loss):
             raise TypeError(f"loss: required: a function of (output, target), or a loss module of torch.nn; found: {type(loss).__name__}")
         self.module, self.loss, self.optimizer = module, loss, optimizer
-        self._kind = _optimizers.find_optimizer_mapping(optimizer)
+        self._kind = optimizers.find_optimizer_mapping(optimizer)
         self._made, self._options, self._progress, self._checks = made, options, progress, check
         #: Processes that share the step, and whether rank 0's state has been broadcast to all of them.
         self._world, self._is_shared = world, False
@@ -206,20 +208,20 @@ class TrainStep:
             # The gradients overflowed and nothing was changed, so the next step is compared with eager PyTorch instead.
             program.is_checked = False
         elif wanted is not None:
-            _check.check_step_results(self, wanted, loss)
+            step_check.check_step_results(self, wanted, loss)
         # Learning rate schedulers check this attribute to detect whether the optimizer has made a step.
         self.optimizer._opt_called = True  # type: ignore[attr-defined]
         return loss
 
-    def _expected(self, program: _StepSession, arguments: Sequence[Any]) -> _check.EagerStepResults | None:
+    def _expected(self, program: _StepSession, arguments: Sequence[Any]) -> step_check.EagerStepResults | None:
         """Returns the results of eager PyTorch for the first step of a program, if the step is to be checked."""
         if not self._checks or program.is_checked:
             return None
         program.is_checked = True
-        if _check.has_random_ops(program.graph.text):
-            _check.warn_check_skipped()
+        if step_check.has_random_ops(program.graph.text):
+            step_check.warn_check_skipped()
             return None
-        return _check.run_eager_step(self, arguments)
+        return step_check.run_eager_step(self, arguments)
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
@@ -260,7 +262,7 @@ class TrainStep:
             program = next(reversed(self._programs.values()))
             program.prepare(self)
             name = getattr(self.loss, "__name__", type(self.loss).__name__)
-            rates = {value.name: _optimizers.get_learning_rate(self.optimizer.param_groups[program._rates[i]]) for i, value in enumerate(program.session.inputs) if i in program._rates}
+            rates = {value.name: optimizers.get_learning_rate(self.optimizer.param_groups[program._rates[i]]) for i, value in enumerate(program.session.inputs) if i in program._rates}
             about = {"loss": name, "optimizer": type(self.optimizer).__name__, "rates": rates, "data_parallel": self._made["data_parallel"]}
             program.session.save_started(path, json.dumps(about))
 
@@ -293,14 +295,14 @@ class TrainStep:
             tensors.append(each.detach())
             shapes.append((each.shape, each.dtype))
         kind = self._kind
-        _optimizers.reject_optimizer_hooks(self.optimizer)
+        optimizers.reject_optimizer_hooks(self.optimizer)
         self._find_modules()
-        groups = tuple((tuple(map(id, group["params"])), _optimizers.get_program_settings(kind, group)) for group in self.optimizer.param_groups)
+        groups = tuple((tuple(map(id, group["params"])), optimizers.get_program_settings(kind, group)) for group in self.optimizer.param_groups)
         wanted = tuple((id(parameter), parameter.requires_grad) for module in self._modules for parameter in module._parameters.values() if parameter is not None)
         modes = tuple((module, type(module), module.training) for module in self._modules)
         # Hooks of parameters are checked at each call: they are not attributes of a module, so a program does not detect that they have changed.
         if any(each._backward_hooks or each._post_accumulate_grad_hooks for module in self._modules for each in module._parameters.values() if each is not None):
-            _step_graph.check_hooks(self.module, self.loss)
+            step_graph.check_hooks(self.module, self.loss)
         return (spec, tuple(shapes), groups, wanted, modes), tensors
 
     def _program(self, key: Any, arguments: Sequence[Any]) -> _StepSession:
@@ -323,12 +325,12 @@ class TrainStep:
 
     def _make(self, arguments: Sequence[Any]) -> _StepSession:
         trained = self._trained()
-        graph = _step_graph.trace_step(self.module, self.loss, arguments, self._part(arguments), set(trained), self._made["seed"])
+        graph = step_graph.trace_step(self.module, self.loss, arguments, self._part(arguments), set(trained), self._made["seed"])
         names = {id(state.tensor): state.name for state in graph.states}
         groups = []
         for group in self.optimizer.param_groups:
             inside = [names[id(each)] for each in group["params"] if id(each) in names and id(each) in trained]
-            groups.append({"parameters": inside, **_optimizers.serialize_group_options(self._kind, group)})
+            groups.append({"parameters": inside, **optimizers.serialize_group_options(self._kind, group)})
         if not any(group["parameters"] for group in groups):
             raise ValueError("there is nothing to train: required: a parameter of the optimizer that requires gradients and that the module uses; found: none")
         options = {**self._made, "states": [state.name for state in graph.states], "groups": groups}

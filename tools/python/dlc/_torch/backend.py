@@ -15,10 +15,11 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from dlc import _call_replacements, _complex, _flops, _graph, _higher, _random, _report, _runtime, _saved_layouts
+from dlc import _runtime
 from dlc._compile import Compiler
 from dlc._model import Model
 from dlc._option_checks import require_threads
+from dlc._torch import call_replacements, complex_numbers, flop_count, fx_graph, graph_report, higher_order, random_numbers, saved_layouts
 
 PRECISIONS = ("none", "bf16", "f16")
 ACCURACIES = ("strict", "default", "fast")
@@ -67,13 +68,13 @@ class _OperatorSupport(OperatorSupportBase):
         self._refused = refused
 
     def is_node_supported(self, submodules: Any, node: fx.Node) -> bool:
-        base = node.args[0] if _graph.is_getitem(node) else node
+        base = node.args[0] if fx_graph.is_getitem(node) else node
         return isinstance(base, fx.Node) and base.op == "call_function" and base.name not in self._refused
 
 
 def _is_not_view(node: fx.Node) -> bool:
     """Returns True if the node computes new values instead of a view of existing memory."""
-    if _graph.is_getitem(node):
+    if fx_graph.is_getitem(node):
         return False
     return not any(result.alias_info is not None for result in node.target._schema.returns)
 
@@ -82,7 +83,7 @@ def _find_eager_views(graph: fx.Graph, refused: Mapping[str, str]) -> dict[str, 
     """Returns the views whose users all remain in PyTorch. Such views cost nothing in PyTorch, while a program would have to copy their elements."""
     found: dict[str, str] = {}
     for node in reversed(graph.nodes):
-        if node.op != "call_function" or node.name in refused or _graph.is_getitem(node) or _is_not_view(node) or not node.users:
+        if node.op != "call_function" or node.name in refused or fx_graph.is_getitem(node) or _is_not_view(node) or not node.users:
             continue
         if all(user.name in refused or user.name in found for user in node.users):
             found[node.name] = VIEW
@@ -93,7 +94,7 @@ def _view_operand(node: Any) -> Any:
     """Returns the operand of a view, or None if the node is not a view."""
     if not isinstance(node, fx.Node) or node.op != "call_function":
         return None
-    if _graph.is_getitem(node):
+    if fx_graph.is_getitem(node):
         return _view_operand(node.args[0])
     return None if not isinstance(node.target, torch._ops.OpOverload) or _is_not_view(node) else node.args[0]
 
@@ -139,16 +140,16 @@ def _copy_with_strides(tensor: torch.Tensor, strides: Sequence[int]) -> torch.Te
 class CompiledSubgraph:
     """A subgraph that is compiled to a program. `constants` are the inputs whose elements are compile-time constants, by node name."""
 
-    def __init__(self, part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph):
-        kept = _saved_layouts.saved_results(part.graph)
+    def __init__(self, part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: graph_report.Graph):
+        kept = saved_layouts.saved_results(part.graph)
         graph, self._orders = _to_memory_order(part.graph, constants, kept)
         names = [node.name for node in graph.find_nodes(op="placeholder")]
         self._inputs = [i for i, name in enumerate(names) if name not in constants]
         inputs = {names[i]: names[i] for i in self._inputs}
         self._single = isinstance(graph.output_node().args[0], fx.Node)
-        nodes = _saved_layouts.get_graph_results(graph)
-        text = _graph.serialize_graph(graph, constants, inputs, [(f"result_{i}", node) for i, node in enumerate(nodes)], free={f"result_{i}" for i in kept})
-        compiler = Compiler(_graph.GraphSource(text, constants, "graph"), options.made, False)
+        nodes = saved_layouts.get_graph_results(graph)
+        text = fx_graph.serialize_graph(graph, constants, inputs, [(f"result_{i}", node) for i, node in enumerate(nodes)], free={f"result_{i}" for i in kept})
+        compiler = Compiler(fx_graph.GraphSource(text, constants, "graph"), options.made, False)
         self._run = Model(compiler.inputs, compiler.outputs, compiler=compiler)
         self._run.prepare()
         # Strides of the results that PyTorch expects to be non-contiguous; programs produce contiguous results.
@@ -214,7 +215,7 @@ def _to_memory_order(graph: fx.Graph, constants: Mapping[str, torch.Tensor], kep
         node.replace_all_uses_with(seen, delete_user_cb=lambda user, seen=seen: user is not seen)
         seen.meta["val"], node.meta["val"] = value, value.permute(order)
     output = graph.output_node()
-    results = _saved_layouts.get_graph_results(graph)
+    results = saved_layouts.get_graph_results(graph)
     for i, node in enumerate(results):
         order = _memory_order(node.meta.get("val"))
         if order is None or i in kept:
@@ -233,9 +234,9 @@ def _strict_error(message: str) -> ValueError:
 
 def _find_unsupported_nodes(graph: fx.Graph, failed: Mapping[str, str]) -> dict[str, str]:
     """Returns the nodes of a graph that remain in PyTorch, with the reason for each."""
-    found = _graph.reasons(graph, failed)
+    found = fx_graph.reasons(graph, failed)
     for node in graph.nodes:
-        if node.name in found and _random.is_random(node):
+        if node.name in found and random_numbers.is_random(node):
             found[node.name] = "PyTorch generates random numbers"
     return found
 
@@ -250,23 +251,23 @@ def _is_faster_in_pytorch(node: fx.Node) -> bool:
     return node.target in FASTER_IN_PYTORCH
 
 
-def split_graph(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor] = {}) -> fx.GraphModule:
+def split_graph(module: fx.GraphModule, options: Options, report: graph_report.Graph, constants: Mapping[str, torch.Tensor] = {}) -> fx.GraphModule:
     """Replaces the subgraphs that dlc supports by programs. The inputs named in `constants` become constants of the programs."""
-    with _graph.tracing_lock():
+    with fx_graph.tracing_lock():
         return _split(module, options, report, constants)
 
 
-def _split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor]) -> fx.GraphModule:
+def _split(module: fx.GraphModule, options: Options, report: graph_report.Graph, constants: Mapping[str, torch.Tensor]) -> fx.GraphModule:
     graph = module.graph
-    _higher.inline_higher_order_ops(module, lambda body: split_graph(body, options, report))
-    shown, failed = _complex.decompose_complex(graph)
-    _random.detach_shape_operands(graph)
-    _graph.widen_statistics(graph)
+    higher_order.inline_higher_order_ops(module, lambda body: split_graph(body, options, report))
+    shown, failed = complex_numbers.decompose_complex(graph)
+    random_numbers.detach_shape_operands(graph)
+    fx_graph.widen_statistics(graph)
     # Aliasing of results is preserved here only for inference: in training, PyTorch itself preserves it.
     aliases = {**(_preserve_result_aliases(graph) if report.kind == "inference" else {}), **dict.fromkeys(shown, VIEW)}
-    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_getitem(node) and _random.MEMORY not in node.meta and node.name not in aliases and not _saved_layouts.has_saved_layout(node)]
+    nodes = [node for node in graph.nodes if node.op == "call_function" and not fx_graph.is_getitem(node) and random_numbers.MEMORY not in node.meta and node.name not in aliases and not saved_layouts.has_saved_layout(node)]
     report.operators += len(nodes)
-    overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: _flops.of(node) for node in nodes}
+    overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: flop_count.of(node) for node in nodes}
     report.flops += sum(flops.values())
     refused = {name: reason for name, reason in _find_unsupported_nodes(graph, failed).items() if name not in aliases}
     if not options.strict:
@@ -292,24 +293,24 @@ def _split(module: fx.GraphModule, options: Options, report: _report.Graph, cons
     return fused
 
 
-def _replace_subgraph(whole: fx.GraphModule, name: str, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph, left: dict[str, str]) -> None:
+def _replace_subgraph(whole: fx.GraphModule, name: str, constants: Mapping[str, torch.Tensor], options: Options, report: graph_report.Graph, left: dict[str, str]) -> None:
     """Replaces a subgraph of `whole` by a program. `constants` are named as in the whole graph."""
     part = getattr(whole, name)
     (call,) = whole.graph.find_nodes(op="call_module", target=name)
-    _saved_layouts.unmark_read_results(part.graph, call)
+    saved_layouts.unmark_read_results(part.graph, call)
     known = {inside.name: constants[outside.name] for inside, outside in zip(part.graph.find_nodes(op="placeholder"), call.args) if outside.name in constants}
     setattr(whole, name, _compile_subgraph(part, known, options, report, left))
 
 
-def _compile_subgraph(part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph, left: dict[str, str]) -> torch.nn.Module:
+def _compile_subgraph(part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: graph_report.Graph, left: dict[str, str]) -> torch.nn.Module:
     """Compiles a subgraph. If the compiler rejects it, compiles each half separately, so that only the rejected operators remain in PyTorch."""
     nodes = [node for node in part.graph.nodes if node.op == "call_function"]
-    operators = [node for node in nodes if not _graph.is_getitem(node)]
+    operators = [node for node in nodes if not fx_graph.is_getitem(node)]
     try:
         made = _CallableModule(CompiledSubgraph(part, constants, options, report))
         report.pieces.append(len(operators))
         return made
-    except (ValueError, _graph.UnsupportedError) as error:
+    except (ValueError, fx_graph.UnsupportedError) as error:
         if options.strict:
             raise _strict_error(str(error)) from error
         if len(operators) == 1:
@@ -317,7 +318,7 @@ def _compile_subgraph(part: fx.GraphModule, constants: Mapping[str, torch.Tensor
             return part
     half = set(operators[: len(operators) // 2])
     # A getitem node stays in the same half as the node whose result it selects.
-    first = dict.fromkeys(node for node in nodes if (node.args[0] if _graph.is_getitem(node) else node) in half)
+    first = dict.fromkeys(node for node in nodes if (node.args[0] if fx_graph.is_getitem(node) else node) in half)
     halves = [first, dict.fromkeys(node for node in nodes if node not in first)]
     fused = fuse_by_partitions(part, halves)
     for name in ("fused_0", "fused_1"):
@@ -364,7 +365,7 @@ class _SpecializedGraph:
     """A graph with dynamic dimensions. Compiles programs for the first sets of sizes that occur, and for those that occur often enough to pay off.
     PyTorch runs all other sizes; otherwise sizes that grow with each call, such as those of a language model's KV cache, would be compiled again and again."""
 
-    def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph):
+    def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: graph_report.Graph):
         self._module, self._static, self._options, self._report = module, static, options, report
         self._made: dict[Any, Callable[..., Any]] = {}
         self._spent: dict[Any, float] = {}  # time in seconds that PyTorch has spent on sizes without a program
@@ -406,7 +407,7 @@ class _SpecializedGraph:
 
         sizes = ", ".join("x".join(map(str, each)) for each in key if isinstance(each, tuple) and each)
         self._report.notes.append(f"dynamic dimensions: programs only for {sizes}")
-        with _graph.tracing_lock(), torch.no_grad():
+        with fx_graph.tracing_lock(), torch.no_grad():
             traced = make_fx(self._module, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
         # Later programs take parameters as inputs, because parameters as constants would be packed again for each program.
         static = self._static if len(self._made) < EAGER_COMPILE_LIMIT else []
@@ -417,7 +418,7 @@ class _FrozenParameterGraph:
     """A graph whose parameters are constants of its programs, which are packed and folded once, as long as they are unchanged.
     After a change, programs that take the parameters as inputs run until the parameters have been unchanged for FREEZE_AFTER_CALLS calls."""
 
-    def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph):
+    def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: graph_report.Graph):
         self._module, self._options, self._report = module, options, report
         self._names = [node.name for node in module.graph.find_nodes(op="placeholder")]
         self._static = static
@@ -452,7 +453,7 @@ class _FrozenParameterGraph:
         # The graph is copied, because splitting modifies it.
         module = fx.GraphModule(self._module, copy.deepcopy(self._module.graph))
         # Only the first version of the graph is listed in the report, because later versions are split in the same way.
-        report = _report.Graph(self._report.name, self._report.kind) if self._report.operators else self._report
+        report = graph_report.Graph(self._report.name, self._report.kind) if self._report.operators else self._report
         report.frozen = len(constants)
         made = split_graph(module, self._options, report, constants)
         report.tell()
@@ -474,10 +475,10 @@ def _static_inputs(module: fx.GraphModule) -> list[int]:
         return []
     changed = {i for i, each in enumerate(about.input_info) if each.mutates_data or each.mutates_metadata}
     nodes = module.graph.find_nodes(op="placeholder")
-    return [i for i in about.static_input_indices if i not in changed and i < len(nodes) and _graph.type_of(nodes[i].meta.get("val")) is not None]
+    return [i for i in about.static_input_indices if i not in changed and i < len(nodes) and fx_graph.type_of(nodes[i].meta.get("val")) is not None]
 
 
-def _compile_static(module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph) -> Callable[..., Any]:
+def _compile_static(module: fx.GraphModule, static: Sequence[int], options: Options, report: graph_report.Graph) -> Callable[..., Any]:
     """Compiles a graph with static sizes to a callable."""
     if static:
         return _FrozenParameterGraph(module, static, options, report)
@@ -488,7 +489,7 @@ def _compile_static(module: fx.GraphModule, static: Sequence[int], options: Opti
 
 def _make_compiler(kind: str, options: Options) -> Callable[..., Any]:
     def compile(module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[[list[Any]], Any]:
-        report = _report.begin_graph_report(kind)
+        report = graph_report.begin_graph_report(kind)
         static = _static_inputs(module) if kind == "inference" and options.freeze else []
         make = _SpecializedGraph if _has_dynamic_shapes(module) else _compile_static
         return _box_arguments(make(module, static, options, report))
@@ -504,7 +505,7 @@ def _partition_joint_graph(joint: fx.GraphModule, inputs: Any, **others: Any) ->
 
     constant: set[fx.Node] = set()
     for node in joint.graph.nodes:
-        if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload) and not _random.is_random(node) and constant.issuperset(node.all_input_nodes):
+        if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload) and not random_numbers.is_random(node) and constant.issuperset(node.all_input_nodes):
             constant.add(node)
             node.meta.setdefault("recompute", CheckpointPolicy.MUST_RECOMPUTE)
             node.meta.setdefault("ac_graph_id", 0)
@@ -512,18 +513,18 @@ def _partition_joint_graph(joint: fx.GraphModule, inputs: Any, **others: Any) ->
             # In training mode, the gradient of batch norm uses batch statistics. The running statistics are dropped, because they are updated before the
             # gradient runs.
             node.args = (*node.args[:3], None, None, *node.args[5:])
-    _saved_layouts.split_recomputed_batch_norms(joint.graph)
-    _saved_layouts.recompute_batch_norm(joint.graph, others["num_fwd_outputs"])
+    saved_layouts.split_recomputed_batch_norms(joint.graph)
+    saved_layouts.recompute_batch_norm(joint.graph, others["num_fwd_outputs"])
     forward, backward = min_cut_rematerialization_partition(joint, inputs, **others)
-    _saved_layouts.merge_batch_norms(forward.graph)
+    saved_layouts.merge_batch_norms(forward.graph)
     forward.recompile()
-    _saved_layouts.mark_saved_values(forward.graph, backward.graph, others["num_fwd_outputs"])
+    saved_layouts.mark_saved_values(forward.graph, backward.graph, others["num_fwd_outputs"])
     return forward, backward
 
 
 def _decompositions() -> Any:
     """Returns the decomposition table, with a decomposition of dropout that draws the same random numbers as PyTorch."""
-    return {**_graph.decompositions(), torch.ops.aten.native_dropout.default: _random.dropout}
+    return {**fx_graph.decompositions(), torch.ops.aten.native_dropout.default: random_numbers.dropout}
 
 
 def _report_untraced(module: fx.GraphModule, error: str, options: Options) -> None:
@@ -531,7 +532,7 @@ def _report_untraced(module: fx.GraphModule, error: str, options: Options) -> No
     if options.strict:
         raise _strict_error(reason)
     calls = [str(getattr(node.target, "__name__", node.target)) for node in module.graph.nodes if node.op.startswith("call_")]
-    report = _report.begin_graph_report("forward")
+    report = graph_report.begin_graph_report("forward")
     report.operators = len(calls)
     report.leave([(name, reason) for name in calls])
     report.tell()
@@ -547,7 +548,7 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
     from torch._dynamo.exc import exceptions_allowed_to_be_fallback
 
     chosen = Options.of(options)
-    _call_replacements.replace_calls(module)
+    call_replacements.replace_calls(module)
     make = aot_autograd(
         fw_compiler=_make_compiler("forward", chosen),
         bw_compiler=_make_compiler("backward", chosen),

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.optim import optimizer as torch_optimizer
 from torch.optim import SGD, Adam, AdamW, Optimizer, RMSprop
-
+from torch.optim import optimizer as torch_optimizer
 
 #: Options of PyTorch's optimizers that do not change what an update computes, or are read elsewhere.
 WITHOUT_EFFECT = ("lr", "foreach", "fused", "capturable", "differentiable", "decoupled_weight_decay")

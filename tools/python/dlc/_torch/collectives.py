@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import distributed
 
-from dlc._graph import ELEMENTS
+from dlc._torch.fx_graph import ELEMENTS
 
 #: Timeout of collectives (30 days): a step may take arbitrarily long, and dlc's own watchdog terminates the world if a rank fails.
 LONG = timedelta(days=30)

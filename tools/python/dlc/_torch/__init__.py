@@ -1,0 +1,1 @@
+"""PyTorch graphs: the backend of torch.compile, and dlc.compile of PyTorch modules."""

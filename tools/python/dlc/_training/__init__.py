@@ -1,0 +1,1 @@
+"""dlc.train_step: a whole training step as one program."""
