@@ -27,7 +27,7 @@ import exact_onnxruntime
 import generate
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import helper
 
 AT_ONCE = 100  # graphs of a piece of work
 
@@ -44,7 +44,7 @@ def by_onnxruntime(model, inputs):
     try:
         session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         return dict(zip([o.name for o in session.get_outputs()], session.run(None, inputs)))
-    except Exception:
+    except Exception:  # noqa: BLE001  ONNX Runtime does not support the model
         return {}
 
 
@@ -154,7 +154,7 @@ def reduce(runner, seed, out):
             try:
                 candidate = part(model, outputs, cut)
                 write(at, candidate, {**known, **cut}, known if "other framework" in why else {}, os.path.exists(os.path.join(folder, "steps")))
-            except Exception:
+            except Exception:  # noqa: BLE001  this part is not a valid model
                 return None
             now = run(runner, [at])[str(seed)]
             return candidate if now and kind_of(now) == kind_of(why) else None

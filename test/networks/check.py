@@ -81,7 +81,7 @@ def main():
         start = time.perf_counter()
         try:
             wrong = check(o.build, name)
-        except Exception as error:  # each of them is a result
+        except Exception as error:  # noqa: BLE001  each of them is a result
             wrong = f"{type(error).__name__}: {error}"
         return wrong, time.perf_counter() - start
     with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:

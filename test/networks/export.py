@@ -193,7 +193,7 @@ def main():
                 torch.onnx.export(module, inputs, file, dynamo=True, external_data=False, verbose=False)
                 size = weightless.write_without_weights(onnx.load(file), path)
             print(f"{name:20} {size} bytes", flush=True)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  is printed for each network
             print(f"{name:20} {type(error).__name__}: {str(error)[:300]}", flush=True)
 
 

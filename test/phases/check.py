@@ -91,7 +91,7 @@ def main():
             start = time.perf_counter()
             try:
                 wrong = check(build, name, options, pool)
-            except Exception as error:  # each of them is a result
+            except Exception as error:  # noqa: BLE001  each of them is a result
                 wrong = f"{type(error).__name__}: {error}"
             failed += bool(wrong)
             print(f"{name}: {wrong or 'passed'}, {time.perf_counter() - start:.1f} s", flush=True)

@@ -9,7 +9,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import table  # noqa: E402
+import table
 
 CODE = (".cpp", ".h", ".hpp", ".td", ".py", "CMakeLists.txt")
 

@@ -13,7 +13,7 @@ import warnings
 import zlib
 
 import operators_direct
-import opinfo
+import opinfo  # noqa: F401  replaces a package that torch.testing imports
 import torch
 
 import dlc
@@ -181,7 +181,7 @@ def run(cases, reached=None, program_of=program_of):
     """The failures: (case, text). A group that is refused is run case by case."""
     try:
         gradients, text = program_of([case for case, _ in cases])
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  the failure of these cases
         if len(cases) > 1:
             half = len(cases) // 2
             return run(cases[:half], reached, program_of) + run(cases[half:], reached, program_of)
@@ -204,7 +204,7 @@ def cases_of(pairs, kinds):
             try:
                 case = Case(name, number, kind)
                 wanted = case.gradients()
-            except Exception:
+            except Exception:  # noqa: BLE001
                 wanted = None  # Eager refuses these values.
             if wanted is None:
                 without.append((name, number, kind))

@@ -132,7 +132,7 @@ def cases_of(kinds, wanted="", step=1):
                 try:
                     case = Case(info, at, sample, kind)
                     gradient = case.gradients()
-                except Exception:
+                except Exception:  # noqa: BLE001
                     gradient = None  # Eager refuses these values.
                 if gradient is None:
                     without.append((info.name, at, kind))

@@ -122,7 +122,7 @@ def examine_gradients(op, sample):
             if got is not None:
                 compare([got], [want])
         failure = None
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         if not reports:  # what cannot be traced is no graph that dlc would get
             return None
         failure = str(error).strip().replace("\n", " ")[:300]
@@ -140,7 +140,7 @@ def check_gradients(ops, kinds, count):
             try:
                 drawn = itertools.islice(op.sample_inputs("cpu", TYPES[kind], requires_grad=True), count or None)
                 found = [each for each in (examine_gradients(op, sample) for sample in drawn) if each]
-            except Exception:  # samples that this build of PyTorch cannot make or differentiate
+            except Exception:  # noqa: BLE001  samples that this build of PyTorch cannot make or differentiate
                 continue
             if not found:
                 continue
@@ -186,13 +186,13 @@ def main():
                 continue
             try:
                 drawn = list(samples_of(op, dtype, given.samples))
-            except Exception:  # samples that this build of PyTorch cannot make
+            except Exception:  # noqa: BLE001  samples that this build of PyTorch cannot make
                 continue
             for sample in drawn:
                 try:
                     module, tensors, call = trace(op, sample)
                     wanted = call(*tensors)
-                except Exception:  # what cannot be traced is no graph that dlc would get
+                except Exception:  # noqa: BLE001  what cannot be traced is no graph that dlc would get
                     continue
                 names = overloads_of(module)
                 if not names or not names <= covered:
@@ -202,7 +202,7 @@ def main():
                         made = backend.split_graph(module, backend.Options(strict=True, threads=1), graph_report.begin_graph_report("test"))
                         compare(made(*tensors), wanted)
                     failure = None
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001
                     failure = str(error).strip().replace("\n", " ")[:300]
                 for overload in names:
                     # A graph of one overload tells of that one; of more, all of them are under suspicion only if nothing else says so.

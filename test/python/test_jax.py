@@ -7,8 +7,8 @@ import pytest
 import dlc
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-from jax import lax  # noqa: E402
+import jax.numpy as jnp
+from jax import lax
 
 
 def array(*shape, seed=0, scale=1.0):

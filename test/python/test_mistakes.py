@@ -231,7 +231,7 @@ def test_pytorch():
         try:
             call()
             problems.append(f"{mistake}: no exception")
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             if type(error) is not kind or not mistakes.matches(expected, str(error)):
                 problems.append(f"{mistake}: required:\n{kind.__name__}: {expected}\nfound:\n{type(error).__name__}: {error}")
             else:

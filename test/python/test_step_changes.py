@@ -233,8 +233,8 @@ def test_hooks_after_the_first_step_are_refused():
     refused("module '2' has a backward hook", lambda module, optimizer: module[2].register_full_backward_pre_hook(lambda *_: None))
     refused("parameter '0.weight' has a hook on its gradient", lambda module, optimizer: module[0].weight.register_hook(lambda dy: None))
     refused("parameter '2.bias' has a hook on its gradient", lambda module, optimizer: module[2].bias.register_post_accumulate_grad_hook(lambda _: None))
-    refused("optimizer: has hooks on its step\(\)", lambda module, optimizer: optimizer.register_step_pre_hook(lambda *_: None))
-    refused("optimizer: has hooks on its step\(\)", lambda module, optimizer: optimizer.register_step_post_hook(lambda *_: None))
+    refused(r"optimizer: has hooks on its step\(\)", lambda module, optimizer: optimizer.register_step_pre_hook(lambda *_: None))
+    refused(r"optimizer: has hooks on its step\(\)", lambda module, optimizer: optimizer.register_step_post_hook(lambda *_: None))
     refused(r"optimizer: its step\(\) was replaced", lambda module, optimizer: setattr(optimizer, "step", lambda: None))
     refused("differentiable=False", lambda module, optimizer: optimizer.param_groups[0].update(differentiable=True))
 

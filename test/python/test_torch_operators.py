@@ -221,7 +221,7 @@ def test_shrinking_and_smooth_sizes():
 
 
 def test_quantised_values():
-    import torch.ao.quantization.fx._decomposed  # noqa: F401  defines the operators
+    import torch.ao.quantization.fx._decomposed
 
     ops = torch.ops.quantized_decomposed
     u8, i8 = (0, 255, torch.uint8), (-127, 127, torch.int8)
@@ -257,7 +257,7 @@ def test_quantised_values():
 
 
 def test_quantised_products_are_of_integers():
-    import torch.ao.quantization.fx._decomposed  # noqa: F401
+    import torch.ao.quantization.fx._decomposed
 
     ops = torch.ops.quantized_decomposed
     weight, scales = torch.randint(-127, 128, (64, 64), dtype=torch.int8), torch.rand(64) * 0.01

@@ -87,7 +87,6 @@ def write_random_inputs(path, seed, kept):
 
 def compile_program(model, out, threads, cache, tune=False, accuracy="default"):
     """Compiles the model. Returns the wall time of `dlc compile` in seconds, and the peak memory of its process in MiB."""
-    import resource
     command = [DLC, "compile", model, "-o", out, "--threads", str(threads), "--cache", cache, "--accuracy", accuracy] + (["--tune"] if tune else [])
     start = time.perf_counter()
     pid = os.posix_spawn(command[0], command, os.environ)

@@ -278,12 +278,12 @@ def run_torch_worker(tool):
         x = torch.empty(1 << 29, device=device)
         y = torch.empty_like(x)
         found["copy_gb_s"] = 2 * x.numel() * 4 / median_of(lambda: y.copy_(x)) * 1e-9
-        del x, y
+        x = y = None
         for name, kind in (("bf16", torch.bfloat16), ("tf32", torch.float32), ("f32", torch.float32)):
             torch.backends.cuda.matmul.allow_tf32 = name == "tf32"
             a, b = (torch.randn(8192, 8192, device=device, dtype=kind) for _ in range(2))
             found[name] = 2 * 8192**3 / median_of(lambda: a @ b) * 1e-12
-            del a, b
+            a = b = None
         torch.cuda.empty_cache()
         return found
 

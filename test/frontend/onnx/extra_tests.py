@@ -210,7 +210,7 @@ def write(out):
                 # It reads past the sequences' ends, half an element before the first, and clamps the sampled point.
                 raise NotImplementedError
             outputs = ReferenceEvaluator(reference).run(None, feeds)
-        except Exception:  # it does not know all of ONNX
+        except Exception:  # noqa: BLE001  it does not know all of ONNX
             try:
                 import onnxruntime
             except ImportError:

@@ -97,7 +97,6 @@ def guess_transformers_inputs(config):
 def measure_cost(row):
     """Returns (parameters, multiplications of a forward pass) of a complete row.
     The network is run with real tensors, because not every network supports fake ones."""
-    import torch
     from torch.utils.flop_counter import FlopCounterMode
     import listing
     module, inputs = listing.build_network(row, 1)

@@ -98,7 +98,7 @@ def line(r):
 
 
 def prepare(o):
-    import onnx, torch, worker  # noqa: E401, F401: imported once for all child processes
+    import onnx, torch, worker  # noqa: F401  imported once for all child processes
     import layer_rows
     return {row[0]: row for row in layer_rows.list_rows()}
 

@@ -93,7 +93,7 @@ def line(r):
 
 
 def prepare(o):
-    import onnx, onnxruntime, openvino, worker  # noqa: E401, F401: imported once for all child processes
+    import onnx, onnxruntime, openvino, worker  # noqa: F401  imported once for all child processes
     os.environ["OMP_NUM_THREADS"] = str(o.threads)
     return {row.name: row for row in iterate_rows()}
 

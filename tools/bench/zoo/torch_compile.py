@@ -98,7 +98,7 @@ def run_worker(backend, folder):
     torch.set_num_threads(task["threads"])
     # dlc is imported before the time measurement starts, as the other libraries are.
     if backend == "dlc":
-        import dlc
+        import dlc  # noqa: F401
     run = make_training(row, task, backend, folder) if task["train"] else make_inference(row, task, backend)
     signal.signal(signal.SIGALRM, exit_on_timeout)
     signal.alarm(PATIENCE if backend != "eager" else 0)

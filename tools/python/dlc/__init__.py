@@ -17,7 +17,7 @@ damaged files, TypeError for element types and names of inputs, FileNotFoundErro
 runs, MemoryError.
 """
 
-from dlc import _gcc_libraries  # isort: skip; finds the libraries
+from dlc import _gcc_libraries  # isort: skip  # noqa: F401  finds the libraries
 from dlc import _runtime
 from dlc._compile import compile
 from dlc._devices import Device, devices

@@ -4,7 +4,7 @@ import ctypes
 import os
 
 try:
-    from dlc import _runtime
+    from dlc import _runtime  # noqa: F401
 except ImportError as error:
     folder = os.path.join(os.path.dirname(__file__), "lib", "gcc")
     if not os.path.isdir(folder) or not any(name in str(error) for name in ("libstdc++", "libgcc_s")):

@@ -12,7 +12,7 @@ import threading
 import time
 
 import scikit_build_core.build
-from scikit_build_core.build import *  # noqa: F401,F403; all other hooks
+from scikit_build_core.build import *  # noqa: F403  all other hooks
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 #: Programs that are checked on systems without dpkg, with the packages that contain them.

@@ -6,7 +6,6 @@ import json
 import struct
 import sys
 
-import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F

@@ -544,7 +544,6 @@ def recurrent():
     f = File("recurrent", "Results of recurrent layers.")
     T, N, I, H = 3, 2, 2, 3
     directions = {"forward": 1, "reverse": 1, "both": 2}
-    onnx_name = {"forward": "forward", "reverse": "reverse", "both": "bidirectional"}
 
     def sigmoid(x):
         return 1 / (1 + np.exp(-x))

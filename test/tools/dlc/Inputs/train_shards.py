@@ -9,7 +9,7 @@ import sys
 import time
 
 import worlds
-from train_runs import Runs, alike, begun, losses, processes
+from train_runs import Runs, alike, begun, processes
 
 folder = sys.argv[1]
 EPOCHS = 6

@@ -5,10 +5,10 @@ NETWORKS = Table("diffusers_")
 TIME = 1000, []
 
 
-def add(name, network, inputs, constants={}, whole=False, **config):
+def add(name, network, inputs, constants=None, whole=False, **config):
     """Adds a network of diffusers that is called with its inputs by name, and with the constant arguments in `constants`."""
     def call(module, *x):
-        return module(**dict(zip(inputs, x)), **constants, return_dict=False)
+        return module(**dict(zip(inputs, x)), **(constants or {}), return_dict=False)
     NETWORKS.add(name, lambda: (Call(found("diffusers." + network)(**config), call), inputs), whole=whole)
 
 
