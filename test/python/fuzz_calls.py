@@ -9,12 +9,10 @@ import argparse
 import collections
 import contextlib
 import copy
-import functools
 import gc
 import os
 import pickle
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,10 +23,9 @@ import traceback
 import warnings
 
 sys.path += os.environ.get("DLC_TORCH", "").split()
-import models
 import numpy as np
 import odd
-from onnx import TensorProto
+from fuzz_world import MEANING, expect, numbers, onnx_models, World, Wrong
 
 import dlc
 
@@ -36,51 +33,6 @@ BLOCK, PATIENCE = 500, 120
 #: What users are told to expect. KeyboardInterrupt is what an odd argument raises itself.
 ALLOWED = (TypeError, ValueError, RuntimeError, OSError, BufferError, MemoryError, IndexError, OverflowError, KeyboardInterrupt)
 NEVER = (RecursionError, NotImplementedError)
-
-
-class Wrong(AssertionError):
-    pass
-
-
-def numbers(value):
-    return np.asarray(value.detach().numpy() if hasattr(value, "detach") else value)
-
-
-def expect(found, wanted):
-    found = [numbers(each) for each in (found if isinstance(found, tuple) else (found,))]
-    for got, want in zip(found, wanted, strict=True):
-        if got.shape != want.shape or got.dtype != want.dtype or not np.array_equal(got, want, equal_nan=True):
-            raise Wrong(f"found {got!r}, required {want!r}")
-
-
-@functools.cache
-def onnx_models():
-    return {"two": models.two(), "open": models.open_batch(), "whole": models.doubled(TensorProto.INT64), "reshaped": models.reshaped(), "ten": models.ten_operations()}
-
-
-MEANING = {
-    "two": lambda a, b: [a + b, a - b],
-    "open": lambda x: [2 * x],
-    "whole": lambda x: [x + x],
-    "reshaped": lambda x, shape: [x.reshape([d if d else x.shape[i] for i, d in enumerate(shape)])],
-}
-
-
-class World:
-    """What the calls of a block share."""
-
-    def __init__(self, with_torch):
-        self.torch, self.folder = with_torch, tempfile.mkdtemp(prefix="dlc-odd-")
-        os.chdir(self.folder)
-        self.path = os.path.join(self.folder, "net.dlcx")
-        self.nets = [(name, dlc.compile(model)) for name, model in onnx_models().items()]
-        self.nets[0][1].save(self.path)
-        self.nets.append(("two", dlc.load(self.path)))
-        self.steps = []
-
-    def close(self):
-        os.chdir("/")
-        shutil.rmtree(self.folder)
 
 
 def net_of(draw, world):

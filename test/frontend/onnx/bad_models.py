@@ -20,6 +20,7 @@ from onnx import TensorProto as T, helper, numpy_helper
 
 import bad_contrib
 import bad_files
+import bad_graphs
 
 
 def value(name, shape=(2, 3), kind=T.FLOAT):
@@ -289,7 +290,7 @@ def main():
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
         wanted = {}
-        for name, data, words in [*cases(folder), *bad_contrib.cases(), *bad_files.cases()]:
+        for name, data, words in [*cases(folder), *bad_contrib.cases(), *bad_files.cases(), *bad_graphs.cases()]:
             with open(os.path.join(folder, name + ".onnx"), "wb") as f:
                 f.write(data)
             wanted[name + ".onnx"] = words

@@ -1,7 +1,7 @@
 """Random cases of the operators of the domain ai.onnx.ml. contrib_cases.py has those of com.microsoft."""
 import numpy as np
 
-from contrib_cases import Case, F, I64, floats, maybe
+from random_case import Case, F, I64, floats, maybe
 
 DOMAIN = "ai.onnx.ml"
 BRANCHES = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"]

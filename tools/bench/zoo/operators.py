@@ -4,7 +4,7 @@
     tools/bench/zoo/operators.py [--only conv] [--threads 2] [--rounds 9] [--results build/zoo/operators]
     tools/bench/zoo/operators.py --report [--below 1.0]
 
-A slow operator slows down every network that contains it, and no sample of networks contains all operators. The rows are in operator_rows.py. Each row runs
+A slow operator slows down every network that contains it, and no sample of networks contains all operators. The rows are in operator_rows.py and operator_rows_movement.py. Each row runs
 in its own process and writes a file to the folder of results. Rows with a file are not measured again, unless --again is given. Correct: within 1e-3 of the
 largest element of ONNX Runtime's result. The ratio is the median over the rounds of the better peer's time to dlc's (above 1: dlc is faster), with its 95 %
 interval.
@@ -24,7 +24,7 @@ from operator_rows import iterate_rows
 
 
 def write_operator_model(row, path):
-    """Writes an ONNX model with the one operator of `row` (see operator_rows.Row) to `path`. Returns random inputs by name, or those of the row."""
+    """Writes an ONNX model with the one operator of `row` (see operator_row.Row) to `path`. Returns random inputs by name, or those of the row."""
     import numpy as np
     import onnx
     from onnx import helper, numpy_helper
