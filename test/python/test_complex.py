@@ -9,7 +9,7 @@ from torch import fx
 from torch._subclasses import FakeTensorMode
 
 import dlc
-from dlc._torch import backend, complex_numbers, fourier, graph_report
+from dlc._torch import backend, complex_numbers, complex_rules, fourier, graph_report
 
 aten = torch.ops.aten
 
@@ -180,7 +180,7 @@ def seed():
 
 
 def test_each_rule_has_a_case():
-    assert set(CASES) == {*complex_numbers.RULES, *fourier.RULES}
+    assert set(CASES) == {*complex_rules.RULES, *fourier.RULES}
 
 
 @pytest.mark.parametrize("target", CASES, ids=lambda target: f"{target._opname}.{target._overloadname}")
@@ -268,12 +268,12 @@ def test_mistakes_in_a_rule_are_not_hidden(monkeypatch):
     def wrong(b, node, x):
         return x.no_such_attribute
 
-    monkeypatch.setitem(complex_numbers.RULES, aten.neg.default, wrong)
+    monkeypatch.setitem(complex_rules.RULES, aten.neg.default, wrong)
     with pytest.raises(AttributeError, match="no_such_attribute"):
         complex_numbers.decompose_complex(traced(aten.neg.default, (pairs(2),), {})[0].graph)
 
 
 def test_arguments_that_a_rule_does_not_take_are_reported(monkeypatch):
-    monkeypatch.setitem(complex_numbers.RULES, aten.flip.default, lambda b, node, x: x)
+    monkeypatch.setitem(complex_rules.RULES, aten.flip.default, lambda b, node, x: x)
     failed = complex_numbers.decompose_complex(traced(aten.flip.default, (pairs(2), [0]), {})[0].graph).failed
     assert failed == {"flip_default": "not supported by the rule for complex numbers: its arguments: too many positional arguments"}

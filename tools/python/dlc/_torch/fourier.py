@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import fx
 
+from dlc._torch.complex_rewriter import ComplexRewriter
 from dlc._torch.fx_graph import UnsupportedError
-
-if TYPE_CHECKING:
-    from dlc._torch.complex_numbers import _ComplexRewriter
 
 aten = torch.ops.aten
 
@@ -55,7 +53,7 @@ def _complex_to_real_matrix(size: int) -> torch.Tensor:
     return torch.stack([both * cosine.T, -both * sine.T], 1).reshape(2 * count, size)
 
 
-def _multiply_by_matrix(b: _ComplexRewriter, x: fx.Node, dim: int, pairs: bool, matrix: Callable[[], torch.Tensor], shape: Sequence[int], gives: bool) -> fx.Node:
+def _multiply_by_matrix(b: ComplexRewriter, x: fx.Node, dim: int, pairs: bool, matrix: Callable[[], torch.Tensor], shape: Sequence[int], gives: bool) -> fx.Node:
     """Multiplies dimension `dim` of `x` by a Fourier matrix of the given shape.
 
     `pairs`: `x` has a last dimension of pairs. `gives`: the result has one.
@@ -77,20 +75,20 @@ def _multiply_by_matrix(b: _ComplexRewriter, x: fx.Node, dim: int, pairs: bool, 
     return b.call(aten.permute.default, y, [*back, rank] if gives else back)
 
 
-def _normalize_transform(b: _ComplexRewriter, y: fx.Node, sizes: Sequence[int], normalization: int) -> fx.Node:
+def _normalize_transform(b: ComplexRewriter, y: fx.Node, sizes: Sequence[int], normalization: int) -> fx.Node:
     """Scales the result of a transform by at::native::fft_norm_mode: by 1, by 1 / sqrt(n), or by 1 / n, with n elements."""
     factor = {0: 1.0, 1: math.prod(sizes) ** -0.5, 2: 1 / math.prod(sizes)}[normalization]
     return y if factor == 1 else b.call(aten.mul.Scalar, y, factor)
 
 
-def _complex_to_complex(b: _ComplexRewriter, pair: fx.Node, dims: Sequence[int], forward: bool) -> fx.Node:
+def _complex_to_complex(b: ComplexRewriter, pair: fx.Node, dims: Sequence[int], forward: bool) -> fx.Node:
     for dim in dims:
         size = pair.meta["val"].shape[dim]
         pair = _multiply_by_matrix(b, pair, dim, True, lambda size=size: _complex_to_complex_matrix(size, forward), (2 * size, 2 * size), True)
     return pair
 
 
-def r2c(b: _ComplexRewriter, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, onesided: bool) -> fx.Node:
+def r2c(b: ComplexRewriter, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, onesided: bool) -> fx.Node:
     shape = x.meta["val"].shape
     dims = [d % len(shape) for d in dim]
     size = shape[dims[-1]]
@@ -99,13 +97,13 @@ def r2c(b: _ComplexRewriter, node: fx.Node, x: fx.Node, dim: Sequence[int], norm
     return _normalize_transform(b, _complex_to_complex(b, y, dims[:-1], True), [shape[d] for d in dims], normalization)
 
 
-def c2c(b: _ComplexRewriter, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, forward: bool) -> fx.Node:
+def c2c(b: ComplexRewriter, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, forward: bool) -> fx.Node:
     shape = node.meta["val"].shape
     dims = [d % len(shape) for d in dim]
     return _normalize_transform(b, _complex_to_complex(b, b.pair(x), dims, forward), [shape[d] for d in dims], normalization)
 
 
-def c2r(b: _ComplexRewriter, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, last_dim_size: int) -> fx.Node:
+def c2r(b: ComplexRewriter, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, last_dim_size: int) -> fx.Node:
     shape = node.meta["val"].shape
     dims = [d % len(shape) for d in dim]
     y = _complex_to_complex(b, b.pair(x), dims[:-1], False)
@@ -114,5 +112,5 @@ def c2r(b: _ComplexRewriter, node: fx.Node, x: fx.Node, dim: Sequence[int], norm
     return _normalize_transform(b, y, [shape[d] for d in dims], normalization)
 
 
-#: Rewrite rules of Fourier transforms by operator overload, as in complex_numbers.RULES.
+#: Rewrite rules of Fourier transforms by operator overload, as in complex_rules.RULES.
 RULES: dict[Any, Callable[..., fx.Node]] = {aten._fft_r2c.default: r2c, aten._fft_c2c.default: c2c, aten._fft_c2r.default: c2r}
