@@ -25,7 +25,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten
 
 from dlc import _compiler
-from dlc._torch import backend, fx_graph, graph_report
+from dlc._torch import backend, backend_options, fx_graph, graph_report, graph_split
 
 TYPES = {"f32": torch.float32, "f64": torch.float64, "i64": torch.int64, "bool": torch.bool, "bf16": torch.bfloat16}
 TOLERANCE = {torch.float32: (1e-4, 1e-4), torch.float64: (1e-7, 1e-7), torch.bfloat16: (3e-2, 3e-2)}
@@ -110,7 +110,7 @@ def examine_gradients(op, sample):
 
     def compiler(module, inputs):
         reports.append(graph_report.begin_graph_report("test"))
-        return make_boxed_func(backend.split_graph(module, backend.Options(threads=1), reports[-1]).forward)
+        return make_boxed_func(graph_split.split_graph(module, backend_options.Options(threads=1), reports[-1]).forward)
 
     run = aot_function(call, fw_compiler=compiler, bw_compiler=compiler, partition_fn=backend._partition_joint_graph, decompositions=fx_graph.decompositions())
     try:
@@ -199,7 +199,7 @@ def main():
                     continue
                 try:
                     with torch.no_grad():
-                        made = backend.split_graph(module, backend.Options(strict=True, threads=1), graph_report.begin_graph_report("test"))
+                        made = graph_split.split_graph(module, backend_options.Options(strict=True, threads=1), graph_report.begin_graph_report("test"))
                         compare(made(*tensors), wanted)
                     failure = None
                 except Exception as error:  # noqa: BLE001

@@ -9,7 +9,7 @@ from torch import fx
 from torch._subclasses import FakeTensorMode
 
 import dlc
-from dlc._torch import backend, complex_numbers, complex_rules, fourier, graph_report
+from dlc._torch import backend, backend_options, complex_numbers, complex_rules, fourier, graph_report, graph_split
 
 aten = torch.ops.aten
 
@@ -199,7 +199,7 @@ def test_rules(target):
             same(module(*tensors), wanted, target in UNDEFINED)
             if constants is None:
                 module, _ = traced(target, args, kwargs)
-                run = backend.split_graph(module, backend.Options(strict=True, threads=1), graph_report.begin_graph_report("inference"))
+                run = graph_split.split_graph(module, backend_options.Options(strict=True, threads=1), graph_report.begin_graph_report("inference"))
                 same(run(*tensors), wanted, target in UNDEFINED)
 
 
@@ -209,12 +209,12 @@ def test_a_rule_that_fails_is_reported(name):
     report = graph_report.begin_graph_report("inference")
     with torch.no_grad():
         module, tensors = traced(target, args, kwargs)
-        made = backend.split_graph(module, backend.Options(threads=1), report)
+        made = graph_split.split_graph(module, backend_options.Options(threads=1), report)
         same(made(*tensors), [target(*args, **kwargs)])
         (line,) = [each for each in report.eager if each.overload == str(target)]
         assert line.count == 1 and line.reason.startswith("not supported by the rule for complex numbers: ")
         with pytest.raises(ValueError, match=rf"{target}: not supported by the rule for complex numbers: {reason}"):
-            backend.split_graph(traced(target, args, kwargs)[0], backend.Options(strict=True, threads=1), report)
+            graph_split.split_graph(traced(target, args, kwargs)[0], backend_options.Options(strict=True, threads=1), report)
 
 
 class Cubed(torch.nn.Module):

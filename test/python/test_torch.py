@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import dlc
-from dlc._torch import backend
+from dlc._torch import backend, graph_split
 
 
 def net():
@@ -191,7 +191,7 @@ def test_views_that_only_pytorch_reads_stay_there():
 
     graph = make_fx(lambda x: (torch.linalg.eigvalsh(x[1:, 1:].T), x.T @ x, x[0]))(torch.randn(4, 4)).graph
     refused = {node.name: "no import" for node in graph.nodes if "eigh" in node.name}
-    found = backend._find_eager_views(graph, refused)
+    found = graph_split._find_eager_views(graph, refused)
     views = [node for node in graph.nodes if node.name in found]
     assert refused and [node.target._opname for node in views] == ["slice", "slice", "permute"]
 

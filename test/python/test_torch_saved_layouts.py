@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from dlc._torch import backend
+from dlc._torch.compiled_subgraph import CompiledSubgraph
 from test_torch_train import check, compiled, fresh, gradients  # noqa: F401
 
 nn, F = torch.nn, torch.nn.functional
@@ -31,7 +31,7 @@ def layouts():
     """Of what goes from program to program, as the programs have it."""
     found = []
     for each in gc.get_objects():
-        if type(each) is backend.CompiledSubgraph:
+        if type(each) is CompiledSubgraph:
             found += [value.layout for value in each._run._sessions[0].inputs if value.layout]
     return found
 

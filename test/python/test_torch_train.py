@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import dlc
-from dlc._torch import backend
+from dlc._torch import backend, graph_split
 
 nn, F = torch.nn, torch.nn.functional
 
@@ -108,7 +108,7 @@ def test_adaptive_maxima():
 
 def test_what_pytorch_does_faster_stays_there():
     check(lambda x: F.adaptive_max_pool2d(x, (3, 4)), torch.randn(2, 2, 7, 9), whole=False)
-    assert {each.reason for graph in dlc.report() for each in graph.eager} == {backend.FASTER}
+    assert {each.reason for graph in dlc.report() for each in graph.eager} == {graph_split.FASTER}
 
 
 RESIZED = [
@@ -527,13 +527,13 @@ def test_the_report_counts_what_pytorch_computes():
 
 
 def test_what_the_compiler_refuses_stays_alone(monkeypatch):
-    class Piece(backend.CompiledSubgraph):
+    class Piece(graph_split.CompiledSubgraph):
         def __init__(self, part, *others):
             if any("tanh" in str(node.target) for node in part.graph.nodes):
                 raise ValueError("no tanh today")
             super().__init__(part, *others)
 
-    monkeypatch.setattr(backend, "CompiledSubgraph", Piece)
+    monkeypatch.setattr(graph_split, "CompiledSubgraph", Piece)
     with torch.no_grad():
         x = torch.randn(3, 4)
         function = lambda x: torch.split((x.exp() + 1).tanh().cos() * 2, 2, 1)
