@@ -13,13 +13,16 @@ config.test_exec_root = os.path.join(config.dlc_build, "test")
 bin = os.path.join(config.dlc_build, "bin")
 # Commands are found by name: ours, LLVM's (FileCheck, not, split-file, count), then Python with onnx and numpy.
 config.environment["PATH"] = os.pathsep.join(
-    [bin, config.llvm_tools, os.path.join(config.venv, "bin"), os.environ["PATH"]])
+    [bin, config.llvm_tools, os.path.join(config.venv, "bin"), os.environ["PATH"]]
+)
 # Nothing that a test compiles comes from, or stays in, the user's cache.
 config.environment["DLC_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")
 # What estimates choose is the same on all machines.
 config.environment["DLC_PROFILE"] = os.environ.get("DLC_PROFILE", "zen5")
 # The real one has no use for an emulated GPU.
-config.environment["DLC_CUDA_CUBLASLT"] = config.environment["DLC_CUDA_CUDNN"] = config.environment["DLC_CUDA_NCCL"] = "/none"
+config.environment["DLC_CUDA_CUBLASLT"] = config.environment["DLC_CUDA_CUDNN"] = config.environment[
+    "DLC_CUDA_NCCL"
+] = "/none"
 config.environment["PYTHONPATH"] = os.path.join(config.dlc_source, "test")
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
     if name in os.environ:
@@ -48,11 +51,18 @@ config.substitutions += [
     ("%build", config.dlc_build),
     # In front of a command: what it does on cuda devices happens on the emulated GPU.
     ("%emulated-gpu", "env DLC_CUDA_DRIVER={0} DLC_CUDA_NVRTC={0}".format(emulated_gpu)),
-    ("%emulated-nccl", "env DLC_CUDA_DRIVER={0} DLC_CUDA_NVRTC={0} DLC_CUDA_NCCL={0}".format(emulated_gpu)),
+    (
+        "%emulated-nccl",
+        "env DLC_CUDA_DRIVER={0} DLC_CUDA_NVRTC={0} DLC_CUDA_NCCL={0}".format(emulated_gpu),
+    ),
 ]
 for tool in ("dlc", "dlc-opt", "dlc-reduce", "dlc-lsp-server", "dlc-magika", "dlc-train-digits"):
     if os.path.exists(os.path.join(bin, tool)):
         config.available_features.add(tool)
-for library, feature in (("libdlc_compiler.so", "dlc-compiler-library"), ("libdlc_data.so", "dlc-data"), ("libdlc_mpi.so", "mpi")):
+for library, feature in (
+    ("libdlc_compiler.so", "dlc-compiler-library"),
+    ("libdlc_data.so", "dlc-data"),
+    ("libdlc_mpi.so", "mpi"),
+):
     if os.path.exists(os.path.join(config.dlc_build, "lib", library)):
         config.available_features.add(feature)

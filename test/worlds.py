@@ -1,4 +1,5 @@
 """Starts a program on several ranks of this machine, for the tests of worlds."""
+
 import glob
 import json
 import os
@@ -7,7 +8,11 @@ import subprocess
 import time
 
 # What Open MPI asks of root, and of more ranks than cores.
-ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+}
 
 
 def command(ranks, line, launcher="mpirun"):
@@ -16,7 +21,14 @@ def command(ranks, line, launcher="mpirun"):
 
 def start(ranks, line, launcher="mpirun", environment=None, **options):
     env = {**os.environ, **ENVIRONMENT, **(environment or {})}
-    return subprocess.Popen(command(ranks, line, launcher), env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    return subprocess.Popen(
+        command(ranks, line, launcher),
+        env=env,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,
+    )
 
 
 def run(ranks, line, launcher="mpirun", environment=None, seconds=240):

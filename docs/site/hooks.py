@@ -3,6 +3,7 @@
 The files are written for CommonMark, and are changed where Python-Markdown parses them differently. A link to a source file that is not a page becomes plain code.
 Files in docs/ that pages link to or show as images are copied to the site.
 """
+
 import os
 import re
 import subprocess
@@ -19,10 +20,21 @@ IMAGE = re.compile(r'<(?:img|source)\b[^>]*\bsrc(?:set)?="([^"]+)"')
 
 def tracked():
     """The files of the source tree, without ignored ones; all files outside build folders if the tree is not a git repository."""
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True)
+    listed = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard"],
+        capture_output=True,
+        text=True,
+    )
     names = {n for n in listed.stdout.splitlines() if os.path.isfile(os.path.join(ROOT, n))}
-    return sorted(names or {os.path.relpath(os.path.join(d, f), ROOT) for d, _, fs in os.walk(ROOT) for f in fs
-                            if not os.path.relpath(d, ROOT).startswith(("build", ".git"))})
+    return sorted(
+        names
+        or {
+            os.path.relpath(os.path.join(d, f), ROOT)
+            for d, _, fs in os.walk(ROOT)
+            for f in fs
+            if not os.path.relpath(d, ROOT).startswith(("build", ".git"))
+        }
+    )
 
 
 def read(name):
@@ -53,17 +65,31 @@ def folder_entries(folder):
     """The pages of a folder: its README.md, the pages in the order of the links in README.md here and in the parent folder, then the other pages."""
     pages = [page for page in PAGES if os.path.dirname(page) == folder]
     readmes = [os.path.join(path, "README.md") for path in (folder, os.path.dirname(folder))]
-    linked = readmes[:1] + [target_of(readme, match[3]) for readme in readmes if readme in PAGES for match in LINK.finditer(read(readme)) if match[3]]
-    return sorted(pages, key=lambda page: (linked.index(page) if page in linked else len(linked), page))
+    linked = readmes[:1] + [
+        target_of(readme, match[3])
+        for readme in readmes
+        if readme in PAGES
+        for match in LINK.finditer(read(readme))
+        if match[3]
+    ]
+    return sorted(
+        pages, key=lambda page: (linked.index(page) if page in linked else len(linked), page)
+    )
 
 
 def source_entries(folder=""):
     """The navigation below a folder outside docs/: its pages, then a section for each folder with pages, or a page if it is the only one."""
-    inside = {page[len(folder):].split("/")[0] for page in PAGES if page.startswith(folder) and "/" in page[len(folder):]} - ({"docs"} if not folder else set())
+    inside = {
+        page[len(folder) :].split("/")[0]
+        for page in PAGES
+        if page.startswith(folder) and "/" in page[len(folder) :]
+    } - ({"docs"} if not folder else set())
     result = folder_entries(folder.rstrip("/")) if folder else []
     for name in sorted(inside):
         entries = source_entries(f"{folder}{name}/")
-        result.append({name: entries[0] if len(entries) == 1 and isinstance(entries[0], str) else entries})
+        result.append(
+            {name: entries[0] if len(entries) == 1 and isinstance(entries[0], str) else entries}
+        )
     return result
 
 
@@ -75,7 +101,9 @@ def on_config(config):
                 entry[title] = source_entries()
             elif isinstance(value, str) and value.endswith("/"):
                 entry[title] = folder_entries(value.rstrip("/"))
-    config.mdx_configs["toc"]["slugify"] = lambda text, separator: re.sub(r"[^\w\- ]", "", text.lower()).strip().replace(" ", separator)
+    config.mdx_configs["toc"]["slugify"] = lambda text, separator: (
+        re.sub(r"[^\w\- ]", "", text.lower()).strip().replace(" ", separator)
+    )
     # The page for errors and the site map need the address of a server.
     config.theme.static_templates.clear()
     return config
@@ -83,11 +111,24 @@ def on_config(config):
 
 def on_files(files, config):
     """The files of the site: pages, linked files and images of docs/, and the assets of the theme and of this folder."""
-    copied = {target_of(page, match[3]) for page in PAGES for match in LINK.finditer(read(page)) if match[3]}
+    copied = {
+        target_of(page, match[3])
+        for page in PAGES
+        for match in LINK.finditer(read(page))
+        if match[3]
+    }
     copied |= {target_of(page, match[1]) for page in PAGES for match in IMAGE.finditer(read(page))}
     copied = {name for name in copied if name in NAMES and name.startswith("docs/")}
-    assets = [file for file in files if file.is_css() or file.is_javascript() or file.is_media_file()]
-    return Files(assets + [File.generated(config, name, abs_src_path=os.path.join(ROOT, name)) for name in sorted({*PAGES, *copied})])
+    assets = [
+        file for file in files if file.is_css() or file.is_javascript() or file.is_media_file()
+    ]
+    return Files(
+        assets
+        + [
+            File.generated(config, name, abs_src_path=os.path.join(ROOT, name))
+            for name in sorted({*PAGES, *copied})
+        ]
+    )
 
 
 def rewrite_link(page, match):
@@ -136,7 +177,9 @@ def for_python_markdown(source, lines):
             if line.strip() and (item or not before.strip()):
                 while indents and width < indents[-1]:
                     indents.pop()
-            if (item and not in_list or line.startswith("|") and not before.startswith("|")) and before.strip():
+            if (
+                item and not in_list or line.startswith("|") and not before.startswith("|")
+            ) and before.strip():
                 result.append("")
             if line.strip() and (indents or width < 4):
                 line = "    " * len(indents) + line.lstrip()

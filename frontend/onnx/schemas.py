@@ -5,6 +5,7 @@ usage: schemas.py [--check]
 
 --check writes nothing and fails if Schemas.inc differs from the installed onnx package.
 """
+
 import argparse
 import os
 import sys
@@ -28,18 +29,31 @@ HEAD = """// Written by frontend/onnx/schemas.py from the schemas of onnx {versi
 """
 # Operators of the standard domain that only ONNX Runtime defines. Exporters and its optimizer write them.
 NORM_TYPES = '"T=10c02 U=10c02 V=10c02"'
-RUNTIME = [f'ONNX_SCHEMA("", "LayerNormalization", 1, "axis:INT epsilon:FLOAT stash_type:INT", "X:T Scale:V B:V?", "Y:V Mean:U? InvStdDev:U?", {NORM_TYPES})',
-           f'ONNX_SCHEMA("", "SimplifiedLayerNormalization", 1, "axis:INT epsilon:FLOAT stash_type:INT", "X:T scale:V", "Y:V inv_std_var:U?", {NORM_TYPES})']
+RUNTIME = [
+    f'ONNX_SCHEMA("", "LayerNormalization", 1, "axis:INT epsilon:FLOAT stash_type:INT", "X:T Scale:V B:V?", "Y:V Mean:U? InvStdDev:U?", {NORM_TYPES})',
+    f'ONNX_SCHEMA("", "SimplifiedLayerNormalization", 1, "axis:INT epsilon:FLOAT stash_type:INT", "X:T scale:V", "Y:V inv_std_var:U?", {NORM_TYPES})',
+]
 SEQUENCE, OPTIONAL, MAP = 32, 33, 34
-ELEMENTS = {f"tensor({name})": number for name, number in {
-    "float": TensorProto.FLOAT, "double": TensorProto.DOUBLE, "float16": TensorProto.FLOAT16, "bfloat16": TensorProto.BFLOAT16,
-    **{name.lower(): number for name, number in TensorProto.DataType.items() if name not in ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16")}}.items()}
+ELEMENTS = {
+    f"tensor({name})": number
+    for name, number in {
+        "float": TensorProto.FLOAT,
+        "double": TensorProto.DOUBLE,
+        "float16": TensorProto.FLOAT16,
+        "bfloat16": TensorProto.BFLOAT16,
+        **{
+            name.lower(): number
+            for name, number in TensorProto.DataType.items()
+            if name not in ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16")
+        },
+    }.items()
+}
 
 
 def mask(text):
     """Returns the bit mask of the types that an ONNX type string such as "tensor(float)" permits."""
     if text.startswith("optional("):
-        return 1 << OPTIONAL | mask(text[len("optional("):-1])
+        return 1 << OPTIONAL | mask(text[len("optional(") : -1])
     if text.startswith("seq("):
         return 1 << SEQUENCE
     if text.startswith("map("):
@@ -76,22 +90,34 @@ def row(schema, newest):
         for allowed in constraint.allowed_type_strs:
             bits |= mask(allowed)
         types[constraint.type_param_str] = bits
-    attributes = " ".join(f"{name}:{attribute.type.name}{'!' if attribute.required else ''}" for name, attribute in sorted(schema.attributes.items()))
+    attributes = " ".join(
+        f"{name}:{attribute.type.name}{'!' if attribute.required else ''}"
+        for name, attribute in sorted(schema.attributes.items())
+    )
     inputs, outputs = parameters(schema.inputs, types), parameters(schema.outputs, types)
     text = " ".join(f"{name}={bits:x}" for name, bits in types.items())
     return f'ONNX_SCHEMA({head}, "{attributes}", "{inputs}", "{outputs}", "{text}")'
 
 
 def table():
-    schemas = sorted(defs.get_all_schemas_with_history(), key=lambda s: (s.domain, s.name, s.since_version))
+    schemas = sorted(
+        defs.get_all_schemas_with_history(), key=lambda s: (s.domain, s.name, s.since_version)
+    )
     newest = {(s.domain, s.name): s.since_version for s in schemas}
-    lines = [HEAD.format(version=onnx.__version__).rstrip(), f"ONNX_IR_VERSION({onnx.IR_VERSION})",
-             *(row(s, newest[s.domain, s.name]) for s in schemas), "// Defined by ONNX Runtime.", *RUNTIME]
+    lines = [
+        HEAD.format(version=onnx.__version__).rstrip(),
+        f"ONNX_IR_VERSION({onnx.IR_VERSION})",
+        *(row(s, newest[s.domain, s.name]) for s in schemas),
+        "// Defined by ONNX Runtime.",
+        *RUNTIME,
+    ]
     return "\n".join(lines) + "\n"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     text = table()
@@ -99,7 +125,9 @@ def main():
     if text == found:
         return 0
     if arguments.check:
-        print(f"{OUTPUT} differs from the schemas of onnx {onnx.__version__}; required: the table of the installed package; write it with frontend/onnx/schemas.py")
+        print(
+            f"{OUTPUT} differs from the schemas of onnx {onnx.__version__}; required: the table of the installed package; write it with frontend/onnx/schemas.py"
+        )
         return 1
     with open(OUTPUT, "w", encoding="utf-8") as f:
         f.write(text)

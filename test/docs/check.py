@@ -14,6 +14,7 @@ skipped, and the last line of the output has the number of skipped pages.
 
 A command must end with status 0. Any other kind of block is an error, and so is an indented block, because it would not be checked.
 """
+
 import concurrent.futures
 import glob
 import os
@@ -84,7 +85,10 @@ def pattern(lines):
 
 
 #: Packages that pages may need: the name in the page's line, the package, and the environments that may have it.
-NEEDS = {"PyTorch": ("torch", ["venv-torch", "venv-bench"]), "JAX": ("jax", ["venv-jax", "venv-bench"])}
+NEEDS = {
+    "PyTorch": ("torch", ["venv-torch", "venv-bench"]),
+    "JAX": ("jax", ["venv-jax", "venv-bench"]),
+}
 
 
 def with_packages(environment, build, text):
@@ -92,10 +96,19 @@ def with_packages(environment, build, text):
     for name, (package, folders) in NEEDS.items():
         if f"<!-- needs {name} -->" not in text.splitlines():
             continue
-        found = [path for folder in folders for path in glob.glob(os.path.join(build, folder, "lib", "python3*", "site-packages", package))]
+        found = [
+            path
+            for folder in folders
+            for path in glob.glob(
+                os.path.join(build, folder, "lib", "python3*", "site-packages", package)
+            )
+        ]
         if not found:
             return None
-        environment = dict(environment, PYTHONPATH=os.pathsep.join([environment["PYTHONPATH"], os.path.dirname(found[0])]))
+        environment = dict(
+            environment,
+            PYTHONPATH=os.pathsep.join([environment["PYTHONPATH"], os.path.dirname(found[0])]),
+        )
     return environment
 
 
@@ -107,14 +120,26 @@ def run_page(page, root, environment, folder):
 
     def run(number, command, wanted=None):
         try:
-            done = subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=folder, env=environment, text=True, timeout=SECONDS,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", command],
+                cwd=folder,
+                env=environment,
+                text=True,
+                timeout=SECONDS,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
         except subprocess.TimeoutExpired:
             return problem(number, f"'{command}' ran for {SECONDS} s")
         if done.returncode:
-            return problem(number, f"'{command}' ended with status {done.returncode}:\n{done.stdout}")
+            return problem(
+                number, f"'{command}' ended with status {done.returncode}:\n{done.stdout}"
+            )
         printed = NO_TRITON.sub("", done.stdout)
-        if wanted and not pattern(wanted).fullmatch(printed if printed.endswith("\n") else printed + "\n"):
+        if wanted and not pattern(wanted).fullmatch(
+            printed if printed.endswith("\n") else printed + "\n"
+        ):
             problem(number, f"'{command}' printed\n{printed}the page shows\n" + "\n".join(wanted))
 
     for number, language, name, lines in blocks(os.path.join(root, page)):
@@ -133,26 +158,57 @@ def run_page(page, root, environment, folder):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
                 f.write("\n".join(lines) + "\n")
         elif language not in SHOWN:
-            problem(number, "required: a block of console, sh or text, or of another language with a file's name; "
-                            f"found: {language or 'an indented one, or one without a language'}")
+            problem(
+                number,
+                "required: a block of console, sh or text, or of another language with a file's name; "
+                f"found: {language or 'an indented one, or one without a language'}",
+            )
     return problems, count
 
 
 def main():
     root, build = (os.path.abspath(a) for a in sys.argv[1:3])
-    pages = [os.path.relpath(p, root) for p in [os.path.join(root, "README.md"), *glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True)]]
+    pages = [
+        os.path.relpath(p, root)
+        for p in [
+            os.path.join(root, "README.md"),
+            *glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True),
+        ]
+    ]
     pages = sys.argv[3:] or sorted(p for p in pages if not p.startswith("docs/reference/"))
     scratch = tempfile.mkdtemp(prefix="dlc-docs-")
     emulated = os.path.join(build, "lib", "libdlc_emulated_gpu.so")
-    environment = dict(os.environ, **worlds.ENVIRONMENT, HOME=scratch, CMAKE_PREFIX_PATH=os.path.join(scratch, "prefix"), DLC_CACHE_DIR=os.path.join(scratch, "cache"), DLC_PROFILE="zen5",
-                       DLC_CUDA_DRIVER=emulated, DLC_CUDA_NVRTC=emulated, DLC_CUDA_CUBLASLT="/none", DLC_CUDA_CUDNN="/none", DLC_CUDA_NCCL=emulated, PYTHONPATH=os.path.join(build, "python"),
-                       PATH=os.pathsep.join([os.path.join(build, "bin"), os.path.join(build, "venv", "bin"), os.environ["PATH"]]))
+    environment = dict(
+        os.environ,
+        **worlds.ENVIRONMENT,
+        HOME=scratch,
+        CMAKE_PREFIX_PATH=os.path.join(scratch, "prefix"),
+        DLC_CACHE_DIR=os.path.join(scratch, "cache"),
+        DLC_PROFILE="zen5",
+        DLC_CUDA_DRIVER=emulated,
+        DLC_CUDA_NVRTC=emulated,
+        DLC_CUDA_CUBLASLT="/none",
+        DLC_CUDA_CUDNN="/none",
+        DLC_CUDA_NCCL=emulated,
+        PYTHONPATH=os.path.join(build, "python"),
+        PATH=os.pathsep.join(
+            [os.path.join(build, "bin"), os.path.join(build, "venv", "bin"), os.environ["PATH"]]
+        ),
+    )
     try:
         with open(os.path.join(scratch, "install.log"), "w") as log:
-            subprocess.run(["cmake", "--install", build, "--prefix", os.path.join(scratch, "prefix")], stdout=log, check=True)
+            subprocess.run(
+                ["cmake", "--install", build, "--prefix", os.path.join(scratch, "prefix")],
+                stdout=log,
+                check=True,
+            )
         models = os.path.join(scratch, "models")
         os.makedirs(models)
-        subprocess.run([sys.executable, os.path.join(root, "docs", "guide", "models.py")], cwd=models, check=True)
+        subprocess.run(
+            [sys.executable, os.path.join(root, "docs", "guide", "models.py")],
+            cwd=models,
+            check=True,
+        )
 
         def one(page):
             folder = os.path.join(scratch, page.replace("/", "-"))
@@ -166,8 +222,20 @@ def main():
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     checked = [result for result in results if result]
-    problems, count, skipped = [p for found, _ in checked for p in found], sum(n for _, n in checked), len(results) - len(checked)
-    print("\n".join(problems + [f"docs: {len(pages)} pages, {count} commands, {len(problems)} problems" + (f", {skipped} pages skipped" if skipped else "")]))
+    problems, count, skipped = (
+        [p for found, _ in checked for p in found],
+        sum(n for _, n in checked),
+        len(results) - len(checked),
+    )
+    print(
+        "\n".join(
+            problems
+            + [
+                f"docs: {len(pages)} pages, {count} commands, {len(problems)} problems"
+                + (f", {skipped} pages skipped" if skipped else "")
+            ]
+        )
+    )
     return 1 if problems else 0
 
 

@@ -10,6 +10,7 @@ in the index of the search, which is stored as JSON and as a script with the sam
 
 Without MkDocs in BUILD-FOLDER/venv-docs (`tools/setup --docs`), nothing is checked.
 """
+
 import argparse
 import glob
 import html.parser
@@ -22,14 +23,21 @@ import tempfile
 import urllib.parse
 
 #: Attributes whose URL the browser loads when it shows the page, and the elements that have them.
-RESOURCES = {"src": {"script", "img", "iframe", "source", "video", "audio", "embed", "track", "input"}, "srcset": {"img", "source"}, "poster": {"video"}, "data": {"object"}}
+RESOURCES = {
+    "src": {"script", "img", "iframe", "source", "video", "audio", "embed", "track", "input"},
+    "srcset": {"img", "source"},
+    "poster": {"video"},
+    "data": {"object"},
+}
 #: Kinds of <link> that the browser does not load.
 NOT_LOADED = {"canonical", "next", "prev", "alternate", "license", "author"}
-ELEMENTS = set("""html head body title meta link style script noscript base template slot main header footer nav article section aside address h1 h2 h3 h4 h5 h6 hgroup p hr
+ELEMENTS = set(
+    """html head body title meta link style script noscript base template slot main header footer nav article section aside address h1 h2 h3 h4 h5 h6 hgroup p hr
 pre blockquote ol ul li dl dt dd figure figcaption div a em strong small s cite q dfn abbr code var samp kbd sub sup i b u mark bdi bdo span br wbr ins del picture source
 img iframe embed object video audio track map area table caption colgroup col tbody thead tfoot tr td th form label input button select datalist optgroup option textarea
 output progress meter fieldset legend details summary dialog menu canvas time data svg path g circle rect line polyline polygon ellipse text defs use
-symbol lineargradient stop clippath""".split())
+symbol lineargradient stop clippath""".split()
+)
 STYLE_URL = re.compile(r"""url\(\s*['"]?([^'")]+)|@import\s+['"]([^'"]+)""")
 
 
@@ -38,23 +46,42 @@ class Page(html.parser.HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.ids, self.links, self.resources, self.elements, self.title, self.in_title = set(), [], [], set(), "", False
+        self.ids, self.links, self.resources, self.elements, self.title, self.in_title = (
+            set(),
+            [],
+            [],
+            set(),
+            "",
+            False,
+        )
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         values = {name: value or "" for name, value in attrs}
         self.elements.add(tag)
-        self.ids |= {values[name] for name in ("id", "name") if values.get(name) and (name == "id" or tag == "a")}
+        self.ids |= {
+            values[name]
+            for name in ("id", "name")
+            if values.get(name) and (name == "id" or tag == "a")
+        }
         self.in_title = tag == "title" and not self.title
         if tag in ("a", "area") and "href" in values:
             self.links.append(values["href"])
-        elif tag in ("link", "use", "image") and "href" in values and not NOT_LOADED & set(values.get("rel", "").split()):
+        elif (
+            tag in ("link", "use", "image")
+            and "href" in values
+            and not NOT_LOADED & set(values.get("rel", "").split())
+        ):
             self.resources.append(values["href"])
         elif tag == "link" and "href" in values:
             self.links.append(values["href"])
         for name, tags in RESOURCES.items():
             if tag in tags and name in values:
-                self.resources += [part.split()[0] for part in values[name].split(",") if part.strip()] if name == "srcset" else [values[name]]
+                self.resources += (
+                    [part.split()[0] for part in values[name].split(",") if part.strip()]
+                    if name == "srcset"
+                    else [values[name]]
+                )
         self.resources += style_urls(values.get("style", ""))
 
     def handle_data(self, data):
@@ -73,8 +100,14 @@ def read(path):
 
 def check(folder, required):
     """Problems of a built site, and its number of pages and links."""
-    names = sorted(os.path.relpath(os.path.join(d, f), folder) for d, _, files in os.walk(folder) for f in files)
-    pages = {name: Page(read(os.path.join(folder, name))) for name in names if name.endswith(".html")}
+    names = sorted(
+        os.path.relpath(os.path.join(d, f), folder)
+        for d, _, files in os.walk(folder)
+        for f in files
+    )
+    pages = {
+        name: Page(read(os.path.join(folder, name))) for name in names if name.endswith(".html")
+    }
     problems, links = [f"{name}: the page is missing" for name in required if name not in pages], 0
 
     def resolve(page, url):
@@ -83,7 +116,9 @@ def check(folder, required):
         if parts.scheme or parts.netloc:
             return None
         path = urllib.parse.unquote(parts.path)
-        return os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page, urllib.parse.unquote(parts.fragment)
+        return os.path.normpath(
+            os.path.join(os.path.dirname(page), path)
+        ) if path else page, urllib.parse.unquote(parts.fragment)
 
     def check_resource(page, url):
         target = resolve(page, url)
@@ -106,27 +141,40 @@ def check(folder, required):
                 problems.append(f"{name}: links to {url}, but the page has no such anchor")
         for url in page.resources:
             check_resource(name, url)
-        problems += [f"{name}: unknown element <{element}>: write it in backquotes" for element in sorted(page.elements - ELEMENTS) if "-" not in element]
+        problems += [
+            f"{name}: unknown element <{element}>: write it in backquotes"
+            for element in sorted(page.elements - ELEMENTS)
+            if "-" not in element
+        ]
         if not page.title:
             problems.append(f"{name}: the page has no title")
     for name in names:
         if name.endswith(".css"):
-            for url in style_urls(re.sub(r"/\*.*?\*/", "", read(os.path.join(folder, name)), flags=re.S)):
+            for url in style_urls(
+                re.sub(r"/\*.*?\*/", "", read(os.path.join(folder, name)), flags=re.S)
+            ):
                 check_resource(name, url)
     index = os.path.join(folder, "search", "search_index.json")
     if os.path.exists(index):
         indexed = {entry["location"].partition("#")[0] for entry in json.loads(read(index))["docs"]}
-        problems += [f"{name}: the search index has no entry of the page" for name in sorted(pages.keys() - indexed)]
+        problems += [
+            f"{name}: the search index has no entry of the page"
+            for name in sorted(pages.keys() - indexed)
+        ]
         script = index.removesuffix("on")
         if not os.path.exists(script) or read(index) not in read(script):
-            problems.append("search/search_index.js: required: the content of search_index.json, for pages opened from files")
+            problems.append(
+                "search/search_index.js: required: the content of search_index.json, for pages opened from files"
+            )
     else:
         problems.append("search/search_index.json does not exist")
     return problems, len(pages), links
 
 
 def main():
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     a.add_argument("folders", nargs="*", metavar="SOURCE-ROOT BUILD-FOLDER")
     a.add_argument("--built", metavar="FOLDER")
     a.add_argument("--page", action="append", default=[])
@@ -135,15 +183,38 @@ def main():
         problems, pages, links = check(o.built, o.page)
     else:
         root, build = o.folders
-        if not glob.glob(os.path.join(build, "venv-docs", "lib", "python3*", "site-packages", "mkdocs")):
-            print("MkDocs is not installed: run tools/setup --docs\nsite: 0 passed, 0 failed, 1 skipped")
+        if not glob.glob(
+            os.path.join(build, "venv-docs", "lib", "python3*", "site-packages", "mkdocs")
+        ):
+            print(
+                "MkDocs is not installed: run tools/setup --docs\nsite: 0 passed, 0 failed, 1 skipped"
+            )
             return 0
-        required = [os.path.splitext(os.path.relpath(path, root))[0].replace("README", "index") + ".html"
-                    for path in [os.path.join(root, "README.md"), *glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True)]]
+        required = [
+            os.path.splitext(os.path.relpath(path, root))[0].replace("README", "index") + ".html"
+            for path in [
+                os.path.join(root, "README.md"),
+                *glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True),
+            ]
+        ]
         with tempfile.TemporaryDirectory(prefix="dlc-site-") as folder:
-            done = subprocess.run([os.path.join(root, "tools", "site"), "--to", folder, "--python", os.path.join(build, "venv-docs", "bin", "python")],
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            problems, pages, links = ([done.stdout.rstrip()], 0, 0) if done.returncode else check(folder, o.page + required)
+            done = subprocess.run(
+                [
+                    os.path.join(root, "tools", "site"),
+                    "--to",
+                    folder,
+                    "--python",
+                    os.path.join(build, "venv-docs", "bin", "python"),
+                ],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            problems, pages, links = (
+                ([done.stdout.rstrip()], 0, 0)
+                if done.returncode
+                else check(folder, o.page + required)
+            )
     print("\n".join(problems + [f"site: {pages} pages, {links} links, {len(problems)} problems"]))
     return 1 if problems else 0
 

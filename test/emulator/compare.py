@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Checks that a network's outputs, or its losses and parameters after training, agree on two devices: compare.py NAME ONE OTHER (see `networks`)."""
+
 import json
 import os
 import struct
@@ -15,7 +16,7 @@ def parameters(path):
     for name, about in json.loads(data[8:start]).items():
         if name != "__metadata__" and about["dtype"] == "F32":
             first, last = about["data_offsets"]
-            yield name, np.frombuffer(data[start + first:start + last], np.float32)
+            yield name, np.frombuffer(data[start + first : start + last], np.float32)
 
 
 def losses(path):
@@ -35,8 +36,12 @@ def main():
     # Of what normalisation takes out again (a bias before it) rounding alone is left: compared with the largest of all.
     mine = dict(parameters(one + ".safetensors"))
     most = max(np.abs(value).max() for value in mine.values())
-    moved = max(np.abs(value - mine[key]).max() / most for key, value in parameters(other + ".safetensors"))
-    print(f"{name:12} outputs differ by {output:.1e}, losses by {loss:.1e}, parameters by {moved:.1e} (relative to the largest)")
+    moved = max(
+        np.abs(value - mine[key]).max() / most for key, value in parameters(other + ".safetensors")
+    )
+    print(
+        f"{name:12} outputs differ by {output:.1e}, losses by {loss:.1e}, parameters by {moved:.1e} (relative to the largest)"
+    )
     # Outputs come within 2e-6; two steps of a normalised network make 5e-5 of such roundings in its parameters.
     good = largest > 0 and output < 1e-4 and loss < 1e-4 and moved < 1e-4
     sys.exit(0 if good else f"{name}: the devices do not agree")

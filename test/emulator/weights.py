@@ -2,6 +2,7 @@
 """Rescales parameters so that values keep their magnitude through many layers: weights.py FILE.safetensors, which is overwritten.
 
 With initial parameters the values may become smaller in each layer, until the result is the last bias only and the comparison is meaningless."""
+
 import json
 import struct
 import sys
@@ -19,8 +20,12 @@ def made(name, shape, random):
 def main():
     random = np.random.default_rng(1)
     with open(sys.argv[1], "rb+") as f:
-        size, = struct.unpack("<Q", f.read(8))
-        about = {name: a for name, a in json.loads(f.read(size)).items() if name != "__metadata__" and a["dtype"] == "F32"}
+        (size,) = struct.unpack("<Q", f.read(8))
+        about = {
+            name: a
+            for name, a in json.loads(f.read(size)).items()
+            if name != "__metadata__" and a["dtype"] == "F32"
+        }
         for name, a in about.items():
             f.seek(8 + size + a["data_offsets"][0])
             f.write(made(name, a["shape"], random).astype(np.float32).tobytes())

@@ -2,6 +2,7 @@
 
 usage: quantised_seeds.py FOLDER
 """
+
 import contextlib
 import io
 import logging
@@ -12,7 +13,9 @@ import sys
 import numpy as np
 import onnx
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "frontend", "onnx"))
+sys.path.insert(
+    0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "frontend", "onnx")
+)
 import contrib_tests
 import quantised_files
 
@@ -25,7 +28,10 @@ for name, make in sorted(contrib_tests.CASES.items()):
     case = make(rng)
     # Scales, zero points and weights are constants in files.
     case.constants |= set(range(1, len(case.inputs)))
-    onnx.save(contrib_tests.model_of(name.split("+")[0], case)[0], os.path.join(folder, name.replace("+", "-") + ".onnx"))
+    onnx.save(
+        contrib_tests.model_of(name.split("+")[0], case)[0],
+        os.path.join(folder, name.replace("+", "-") + ".onnx"),
+    )
 for name in quantised_files.NETWORKS:
     model, samples = quantised_files.network(name, np.random.default_rng(7))
     source = os.path.join(folder, name + ".onnx")

@@ -1,4 +1,5 @@
 """Generates random ONNX graphs. Every graph is valid, its shapes are known, and the same seed gives the same graph."""
+
 import importlib
 import pathlib
 
@@ -9,9 +10,34 @@ for file in sorted((pathlib.Path(__file__).parent / "operators").glob("*.py")):
     importlib.import_module("operators." + file.stem)
 
 # At a border of these a small error becomes a large one, though exact operands keep away from it in f32.
-STEPS = {"Floor", "Ceil", "Round", "Sign", "ThresholdedRelu", "Shrink", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "ArgMax", "ArgMin", "TopK",
-         "Mod", "Cast", "CastLike", "BitCast", "Hardmax", "QuantizeLinear", "DynamicQuantizeLinear", "QLinearMatMul", "QLinearConv", "MaxUnpool", "Binarizer",
-         "TreeEnsemble"}
+STEPS = {
+    "Floor",
+    "Ceil",
+    "Round",
+    "Sign",
+    "ThresholdedRelu",
+    "Shrink",
+    "Equal",
+    "Greater",
+    "GreaterOrEqual",
+    "Less",
+    "LessOrEqual",
+    "ArgMax",
+    "ArgMin",
+    "TopK",
+    "Mod",
+    "Cast",
+    "CastLike",
+    "BitCast",
+    "Hardmax",
+    "QuantizeLinear",
+    "DynamicQuantizeLinear",
+    "QLinearMatMul",
+    "QLinearConv",
+    "MaxUnpool",
+    "Binarizer",
+    "TreeEnsemble",
+}
 
 
 def generate(seed, style="graphs", most=20):

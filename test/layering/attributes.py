@@ -11,6 +11,7 @@ A problem is:
 A folder writes an attribute if it passes the constant to a function such as setAttr, or has the name in the text of a module. Every other use
 is a read. The check also adds each kind of error to a copy of the sources in memory, and fails if it does not detect one.
 """
+
 import os
 import re
 import sys
@@ -22,9 +23,13 @@ FOLDERS = ("frontend", "ir", "passes", "codegen", "tools")
 OTHER_NAMES = {"dlc.session"}
 CONSTANT = re.compile(r"\bk[A-Z]\w*Attr\b")
 # Functions that set an attribute whose name is an argument.
-WRITES = re.compile(r"set(?:Arg|Result|Discardable|Inherent)?Attr|set|append|attr|attrUnit|getNamedAttr|emplace_back")
+WRITES = re.compile(
+    r"set(?:Arg|Result|Discardable|Inherent)?Attr|set|append|attr|attrUnit|getNamedAttr|emplace_back"
+)
 CALLED = re.compile(r"(\w+)\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*$")
-SET = re.compile(r"\bset(?:Arg|Result|Discardable|Inherent)?Attr\((?:[^()\"]|\([^()]*\))*?(?P<name>\"[^\"]*\"|\bk[A-Z]\w*)")
+SET = re.compile(
+    r"\bset(?:Arg|Result|Discardable|Inherent)?Attr\((?:[^()\"]|\([^()]*\))*?(?P<name>\"[^\"]*\"|\bk[A-Z]\w*)"
+)
 DEFINED = re.compile(r"\b(k[A-Z]\w*Attr)(?:\[\])?\s*=\s*\"")
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 ROW = re.compile(r"^ATTRIBUTE\((\w+),(.*?)\)$", re.M | re.S)
@@ -48,7 +53,12 @@ def rows(text):
     for constant, row in ROW.findall(text):
         strings = STRING.findall(re.sub(r'"\s*\n\s*"', "", row))
         name, _, writers, readers, _ = strings
-        yield constant, name, set(filter(None, writers.split(", "))), set(filter(None, readers.split(", ")))
+        yield (
+            constant,
+            name,
+            set(filter(None, writers.split(", "))),
+            set(filter(None, readers.split(", "))),
+        )
 
 
 def without_comments(text):
@@ -62,7 +72,7 @@ def folder_of(path):
 def uses(code):
     """(constant, whether it is written) of each use of a constant of the table."""
     for use in CONSTANT.finditer(code):
-        statement = re.split(r"[;{}]", code[max(0, use.start() - 400):use.start()])[-1]
+        statement = re.split(r"[;{}]", code[max(0, use.start() - 400) : use.start()])[-1]
         called = CALLED.search(statement)
         yield use.group(), bool(called and WRITES.fullmatch(called.group(1)))
 
@@ -79,23 +89,36 @@ def check_code(path, code, names, constants, operations, problems):
             continue
         where = f"{path}:{line_of(code, found.start())}: "
         if text in names:
-            problems.append(f"{where}\"{text}\" is a literal; use {names[text]} of ir/dlc/Attributes.h")
+            problems.append(
+                f'{where}"{text}" is a literal; use {names[text]} of ir/dlc/Attributes.h'
+            )
         elif text not in operations:
-            problems.append(f"{where}\"{text}\" is neither an operation nor an attribute of {TABLE}; add a row there")
+            problems.append(
+                f'{where}"{text}" is neither an operation nor an attribute of {TABLE}; add a row there'
+            )
     for found in SET.finditer(code):
         name = found.group("name")
         if name.startswith('"') or name not in constants:
-            problems.append(f"{path}:{line_of(code, found.start())}: sets the attribute {name}, which has no row in {TABLE}; add one and use its constant")
+            problems.append(
+                f"{path}:{line_of(code, found.start())}: sets the attribute {name}, which has no row in {TABLE}; add one and use its constant"
+            )
     for found in DEFINED.finditer(code):
-        problems.append(f"{path}:{line_of(code, found.start())}: defines {found.group(1)}; add a row to {TABLE} instead")
+        problems.append(
+            f"{path}:{line_of(code, found.start())}: defines {found.group(1)}; add a row to {TABLE} instead"
+        )
 
 
 def check_rows(table, written, read, problems):
     for constant, name, writers, readers in table:
-        for role, stated, found in (("writers", writers - {"model"}, written.get(constant, set())), ("readers", readers, read.get(constant, set()))):
+        for role, stated, found in (
+            ("writers", writers - {"model"}, written.get(constant, set())),
+            ("readers", readers, read.get(constant, set())),
+        ):
             if stated != found:
-                problems.append(f"{TABLE}: {constant} ({name}): {role}: required: {', '.join(sorted(found)) or 'none'}; "
-                                f"found: {', '.join(sorted(stated)) or 'none'}; correct the row")
+                problems.append(
+                    f"{TABLE}: {constant} ({name}): {role}: required: {', '.join(sorted(found)) or 'none'}; "
+                    f"found: {', '.join(sorted(stated)) or 'none'}; correct the row"
+                )
         if not writers:
             problems.append(f"{TABLE}: {constant} ({name}) is never set; remove the row")
 
@@ -104,12 +127,22 @@ def check(texts):
     """The problems of these sources."""
     problems, table = [], list(rows(texts[TABLE]))
     if len(table) != texts[TABLE].count("\nATTRIBUTE("):
-        problems.append(f"{TABLE}: required: rows `ATTRIBUTE(...)` that end with a line's last `)`; found another form")
-    names, constants = {name: constant for constant, name, _, _ in table}, {constant for constant, _, _, _ in table}
+        problems.append(
+            f"{TABLE}: required: rows `ATTRIBUTE(...)` that end with a line's last `)`; found another form"
+        )
+    names, constants = (
+        {name: constant for constant, name, _, _ in table},
+        {constant for constant, _, _, _ in table},
+    )
     for what, different in (("names", names), ("constants", constants)):
         if len(different) != len(table):
             problems.append(f"{TABLE}: two rows have the same {what}; rename one")
-    operations = {"dlc." + name for path, text in texts.items() if path.endswith(".td") for name in re.findall(r'^(?:def|defm)\s+\w+\s*:\s*\w+<"(\w+)"', text, re.M)}
+    operations = {
+        "dlc." + name
+        for path, text in texts.items()
+        if path.endswith(".td")
+        for name in re.findall(r'^(?:def|defm)\s+\w+\s*:\s*\w+<"(\w+)"', text, re.M)
+    }
     written, read = {}, {}
     for path, text in sorted(texts.items()):
         if not path.endswith((".cpp", ".h", ".hpp")):
@@ -127,15 +160,54 @@ def check(texts):
 
 # Errors that the check must detect: file, text, replacement, part of the problem.
 PLANTED = [
-    ("passes/fuse/MonotonicGather.cpp", "kMonotonicAttr", '"dlc.monotonic"', '"dlc.monotonic" is a literal; use kMonotonicAttr'),
-    ("passes/fuse/MonotonicGather.cpp", "kMonotonicAttr", '"dlc.monotnic"', '"dlc.monotnic" is neither an operation nor an attribute'),
-    ("codegen/lower/GpuKernel.cpp", "setAttr(kGpuArchAttr", 'setAttr("arch"', 'sets the attribute "arch", which has no row'),
-    ("codegen/lower/GpuKernel.cpp", "setAttr(kGpuArchAttr", "setAttr(kArchitecture", "sets the attribute kArchitecture, which has no row"),
-    ("codegen/lower/GpuKernel.cpp", "namespace dlc {", 'namespace dlc {\nconstexpr llvm::StringLiteral kGridAttr = "grid";', "defines kGridAttr; add a row"),
-    (TABLE, "// Modules.\n", '// Modules.\nATTRIBUTE(kUnusedAttr, "dlc.unused", "module", UnitAttr, "passes", "", "The row is unused.")\n',
-     "kUnusedAttr (dlc.unused): writers: required: none; found: passes"),
-    (TABLE, '"passes/place", "codegen/native"', '"passes/place", "codegen/lower"', "kPlacementAttr (dlc.placement): readers: required: codegen/native; found: codegen/lower"),
-    (TABLE, '"passes/place", "codegen/native"', '"passes/grad", "codegen/native"', "kPlacementAttr (dlc.placement): writers: required: passes/place; found: passes/grad"),
+    (
+        "passes/fuse/MonotonicGather.cpp",
+        "kMonotonicAttr",
+        '"dlc.monotonic"',
+        '"dlc.monotonic" is a literal; use kMonotonicAttr',
+    ),
+    (
+        "passes/fuse/MonotonicGather.cpp",
+        "kMonotonicAttr",
+        '"dlc.monotnic"',
+        '"dlc.monotnic" is neither an operation nor an attribute',
+    ),
+    (
+        "codegen/lower/GpuKernel.cpp",
+        "setAttr(kGpuArchAttr",
+        'setAttr("arch"',
+        'sets the attribute "arch", which has no row',
+    ),
+    (
+        "codegen/lower/GpuKernel.cpp",
+        "setAttr(kGpuArchAttr",
+        "setAttr(kArchitecture",
+        "sets the attribute kArchitecture, which has no row",
+    ),
+    (
+        "codegen/lower/GpuKernel.cpp",
+        "namespace dlc {",
+        'namespace dlc {\nconstexpr llvm::StringLiteral kGridAttr = "grid";',
+        "defines kGridAttr; add a row",
+    ),
+    (
+        TABLE,
+        "// Modules.\n",
+        '// Modules.\nATTRIBUTE(kUnusedAttr, "dlc.unused", "module", UnitAttr, "passes", "", "The row is unused.")\n',
+        "kUnusedAttr (dlc.unused): writers: required: none; found: passes",
+    ),
+    (
+        TABLE,
+        '"passes/place", "codegen/native"',
+        '"passes/place", "codegen/lower"',
+        "kPlacementAttr (dlc.placement): readers: required: codegen/native; found: codegen/lower",
+    ),
+    (
+        TABLE,
+        '"passes/place", "codegen/native"',
+        '"passes/grad", "codegen/native"',
+        "kPlacementAttr (dlc.placement): writers: required: passes/place; found: passes/grad",
+    ),
     (TABLE, "kPlacementAttr, ", "kLayoutsAttr, ", "two rows have the same constants"),
 ]
 
@@ -154,7 +226,12 @@ def undetected(texts):
 def main():
     texts = sources(sys.argv[1])
     problems = check(texts) or list(undetected(texts))
-    print("\n".join(problems + [f"attributes: {len(list(rows(texts[TABLE])))} rows, {len(problems)} problems"]))
+    print(
+        "\n".join(
+            problems
+            + [f"attributes: {len(list(rows(texts[TABLE])))} rows, {len(problems)} problems"]
+        )
+    )
     return 1 if problems else 0
 
 

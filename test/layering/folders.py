@@ -33,7 +33,12 @@ FOLDERS = {
         "runtime/library/simd",
         "runtime/program",
     ],
-    "runtime/library/describe": ["runtime/include/dlc", "runtime/library", "runtime/library/simd", "runtime/program"],
+    "runtime/library/describe": [
+        "runtime/include/dlc",
+        "runtime/library",
+        "runtime/library/simd",
+        "runtime/program",
+    ],
     "runtime/library/direct": [
         "runtime/device/cpu",
         "runtime/library",
@@ -119,7 +124,14 @@ FOLDERS = {
     "codegen/cache": ["codegen/cpu"],
     "codegen/constants": ["codegen/options"],
     "codegen/cuda": ["codegen/cache", "codegen/cpu", "codegen/machine"],
-    "codegen/lower": ["codegen/cpu", "codegen/cuda", "codegen/machine", "codegen/memory", "codegen/options", "codegen/providers"],
+    "codegen/lower": [
+        "codegen/cpu",
+        "codegen/cuda",
+        "codegen/machine",
+        "codegen/memory",
+        "codegen/options",
+        "codegen/providers",
+    ],
     "codegen/native": [
         "codegen/cache",
         "codegen/cpu",

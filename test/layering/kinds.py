@@ -3,6 +3,7 @@
 
 usage: kinds.py SOURCE-ROOT
 """
+
 import os
 import re
 import sys
@@ -12,7 +13,8 @@ PRODUCT = ("frontend", "ir", "passes", "codegen", "runtime", "tools")
 MAY = ("runtime/kind/", "runtime/device/cpu/", "runtime/device/cuda/", "codegen/cuda/")
 KIND = r'"(?:cpu|cuda)[:"]'
 COMPARED = re.compile(
-    rf'[=!]=\s*{KIND}|{KIND}[^"]*"?\s*[=!]=|\b(?:starts_with|startswith|consume_front|compare|equals|find|rfind|count|contains|is_contained|StringSwitch|Case|Cases|strcmp|strncmp)\s*\([^()]*{KIND}')
+    rf'[=!]=\s*{KIND}|{KIND}[^"]*"?\s*[=!]=|\b(?:starts_with|startswith|consume_front|compare|equals|find|rfind|count|contains|is_contained|StringSwitch|Case|Cases|strcmp|strncmp)\s*\([^()]*{KIND}'
+)
 
 
 def compared(line):
@@ -20,8 +22,16 @@ def compared(line):
 
 
 # What must be found, and what must not.
-assert compared('if (device.getKind() == "cuda")') and compared('name.starts_with("cuda")') and compared('"cpu" == kind')
-assert not compared('std::string device = "cpu";') and not compared('// kind == "cpu"') and not compared('{{"cpu", target.cpu}}')
+assert (
+    compared('if (device.getKind() == "cuda")')
+    and compared('name.starts_with("cuda")')
+    and compared('"cpu" == kind')
+)
+assert (
+    not compared('std::string device = "cpu";')
+    and not compared('// kind == "cpu"')
+    and not compared('{{"cpu", target.cpu}}')
+)
 
 
 def main():
@@ -38,8 +48,10 @@ def main():
                 with open(path, encoding="utf-8", errors="replace") as text:
                     for number, line in enumerate(text, 1):
                         if compared(line):
-                            problems.append(f"{name}:{number}: compares the name of a device kind; test for a capability "
-                                            f"(passes/Devices.h, runtime/kind/Kind.h): {line.strip()}")
+                            problems.append(
+                                f"{name}:{number}: compares the name of a device kind; test for a capability "
+                                f"(passes/Devices.h, runtime/kind/Kind.h): {line.strip()}"
+                            )
     print("\n".join(problems + [f"kinds: {count} files, {len(problems)} problems"]))
     return 1 if problems else 0
 

@@ -4,6 +4,7 @@ permits, a public header of another room. Fails if check.py does not report one.
 
 usage: planted.py SOURCE-ROOT
 """
+
 import os
 import shutil
 import subprocess
@@ -15,16 +16,35 @@ from check import CODE, MAY
 # What is planted: file, line, and what the check must say.
 PLANTED = [
     ("runtime/program/Program.h", '#include "runtime/session/Session.h"', "a circle of folders: "),
-    ("passes/simplify/Simplify.cpp", '#include "passes/fuse/Classify.h"', "passes/simplify/ may include of passes/ only passes"),
-    ("runtime/session/Session.cpp", '#include "dlc/trace.hpp"', "runtime/ may include runtime only"),
+    (
+        "passes/simplify/Simplify.cpp",
+        '#include "passes/fuse/Classify.h"',
+        "passes/simplify/ may include of passes/ only passes",
+    ),
+    (
+        "runtime/session/Session.cpp",
+        '#include "dlc/trace.hpp"',
+        "runtime/ may include runtime only",
+    ),
     ("ir/dlc/Dialect.h", '#include "passes/Passes.h"', "ir/ may include ir only"),
-    ("codegen/cpu/Emitter.h", '#include "runtime/device/cpu/Memory.h"', "codegen/ may use of the runtime only"),
+    (
+        "codegen/cpu/Emitter.h",
+        '#include "runtime/device/cpu/Memory.h"',
+        "codegen/ may use of the runtime only",
+    ),
 ]
 
 
 def check(root):
-    ran = subprocess.run([sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "check.py"), root],
-                         capture_output=True, text=True)
+    ran = subprocess.run(
+        [
+            sys.executable,
+            os.path.join(os.path.dirname(os.path.abspath(__file__)), "check.py"),
+            root,
+        ],
+        capture_output=True,
+        text=True,
+    )
     return ran.returncode, ran.stdout
 
 

@@ -1,14 +1,33 @@
 """Compares the options of the tools, as listed by --help: options.py BIN-FOLDER."""
+
 import os
 import re
 import subprocess
 import sys
 
-PHASES = ["import", "simplify", "grad", "precision", "place", "layout", "fuse", "select", "refine", "lower", "memory", "native"]
+PHASES = [
+    "import",
+    "simplify",
+    "grad",
+    "precision",
+    "place",
+    "layout",
+    "fuse",
+    "select",
+    "refine",
+    "lower",
+    "memory",
+    "native",
+]
 
 
 def help_of(tool, *arguments):
-    return subprocess.run([os.path.join(sys.argv[1], tool), *arguments, "--help"], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [os.path.join(sys.argv[1], tool), *arguments, "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
 
 
 def flags(text):
@@ -34,12 +53,25 @@ def main():
         taken = flags(help_of("dlc", command))
         assert asked <= taken, (command, asked - taken)
     for name, taken in phases.items():
-        assert taken <= compile_flags | {"output", "costs", "gradients", "may-fail", "vector-bits", "operation", "passes", "rank", "ranks"}, (name, taken)
+        assert taken <= compile_flags | {
+            "output",
+            "costs",
+            "gradients",
+            "may-fail",
+            "vector-bits",
+            "operation",
+            "passes",
+            "rank",
+            "ranks",
+        }, (name, taken)
     # What C++ users say too.
     for tool in ("dlc-network", "dlc-train-network"):
         if os.path.exists(os.path.join(sys.argv[1], tool)):
             taken = flags(help_of(tool))
-            assert asked - {"kernels", "gpu-arch", "db", "on-miss", "workspace"} <= taken, (tool, asked - taken)
+            assert asked - {"kernels", "gpu-arch", "db", "on-miss", "workspace"} <= taken, (
+                tool,
+                asked - taken,
+            )
 
 
 main()

@@ -3,6 +3,7 @@
 
 usage: check.py SOURCE-ROOT
 """
+
 import fnmatch
 import os
 import re
@@ -64,7 +65,9 @@ def main():
                 problems += 1
         may = library["files"] + library["rows"] + list(library.get("uses", {}))
         for path, number, line in named(root, table.CHECKED, name, library, may):
-            print(f"{path}:{number}: names the library '{name}', which is only allowed in its own files and rows: {line}")
+            print(
+                f"{path}:{number}: names the library '{name}', which is only allowed in its own files and rows: {line}"
+            )
             problems += 1
     print(f"providers: {len(table.LIBRARIES)} libraries, {problems} problems")
     return 1 if problems else 0

@@ -4,7 +4,16 @@ A row is a line that names the library, including the text in its brackets.
 """
 
 # Where names are looked for.
-CHECKED = ("runtime", "ir", "passes", "frontend", "codegen", "tools/dlc", "tools/compiler", "tools/opt")
+CHECKED = (
+    "runtime",
+    "ir",
+    "passes",
+    "frontend",
+    "codegen",
+    "tools/dlc",
+    "tools/compiler",
+    "tools/opt",
+)
 
 # name: as programs have it. files: patterns of the library's own. rows: other files that name it.
 # words: an identifier that no one else would use; without it only the name in quotes, as a namespace or as a folder counts.
@@ -13,31 +22,69 @@ CHECKED = ("runtime", "ir", "passes", "frontend", "codegen", "tools/dlc", "tools
 LIBRARIES = {
     "onednn": {
         "files": ["codegen/providers/onednn/*", "runtime/library/onednn/*", "test/runtime/OneDnn*"],
-        "rows": ["codegen/providers/Providers.def", "runtime/library/Table.cpp", "runtime/CMakeLists.txt", "test/runtime/CMakeLists.txt"],
+        "rows": [
+            "codegen/providers/Providers.def",
+            "runtime/library/Table.cpp",
+            "runtime/CMakeLists.txt",
+            "test/runtime/CMakeLists.txt",
+        ],
         "words": "one_?dnn",
-        "uses": {"passes/layout/*": "asks which layout the library wants", "codegen/select/ResultCheck.cpp": "lays results out again, to compare them", "ir/dlc/Base.td": "layouts are written as oneDNN writes them",
-                 "runtime/threads/*": "makes a copy of oneDNN that uses our threads"},
+        "uses": {
+            "passes/layout/*": "asks which layout the library wants",
+            "codegen/select/ResultCheck.cpp": "lays results out again, to compare them",
+            "ir/dlc/Base.td": "layouts are written as oneDNN writes them",
+            "runtime/threads/*": "makes a copy of oneDNN that uses our threads",
+        },
     },
     "tiles": {
         "files": ["codegen/providers/Tiles*", "runtime/library/tiles/*", "test/runtime/Tiles*"],
-        "rows": ["codegen/providers/Providers.def", "runtime/library/Table.cpp", "runtime/CMakeLists.txt", "test/runtime/CMakeLists.txt"],
-        "uses": {"codegen/lower/GpuKernel.cpp": "an attribute of kernels for GPUs",
-                 "runtime/library/attention/*": "its products of bf16 are made by the kernels of tiles",
-                 "runtime/library/blocks/*": "its products of many rows are made on tiles"},
+        "rows": [
+            "codegen/providers/Providers.def",
+            "runtime/library/Table.cpp",
+            "runtime/CMakeLists.txt",
+            "test/runtime/CMakeLists.txt",
+        ],
+        "uses": {
+            "codegen/lower/GpuKernel.cpp": "an attribute of kernels for GPUs",
+            "runtime/library/attention/*": "its products of bf16 are made by the kernels of tiles",
+            "runtime/library/blocks/*": "its products of many rows are made on tiles",
+        },
     },
     "vectors": {
-        "files": ["codegen/providers/Vectors*", "codegen/providers/Strassen*", "runtime/library/vectors/*"],
-        "rows": ["codegen/providers/Providers.def", "runtime/library/Table.cpp", "runtime/CMakeLists.txt"],
+        "files": [
+            "codegen/providers/Vectors*",
+            "codegen/providers/Strassen*",
+            "runtime/library/vectors/*",
+        ],
+        "rows": [
+            "codegen/providers/Providers.def",
+            "runtime/library/Table.cpp",
+            "runtime/CMakeLists.txt",
+        ],
         "uses": {"runtime/library/attention/*": "packs as products in vectors do"},
     },
     "direct": {
         "files": ["codegen/providers/Direct*", "runtime/library/direct/*", "test/runtime/Direct*"],
-        "rows": ["codegen/providers/Providers.def", "runtime/library/Table.cpp", "runtime/CMakeLists.txt", "test/runtime/CMakeLists.txt"],
+        "rows": [
+            "codegen/providers/Providers.def",
+            "runtime/library/Table.cpp",
+            "runtime/CMakeLists.txt",
+            "test/runtime/CMakeLists.txt",
+        ],
         "uses": {"runtime/library/onednn/KindsContraction.cpp": "oneDNN's word for an algorithm"},
     },
     "winograd": {
-        "files": ["codegen/providers/Winograd*", "runtime/library/winograd/*", "test/runtime/Winograd*"],
-        "rows": ["codegen/providers/Providers.def", "runtime/library/Table.cpp", "runtime/CMakeLists.txt", "test/runtime/CMakeLists.txt"],
+        "files": [
+            "codegen/providers/Winograd*",
+            "runtime/library/winograd/*",
+            "test/runtime/Winograd*",
+        ],
+        "rows": [
+            "codegen/providers/Providers.def",
+            "runtime/library/Table.cpp",
+            "runtime/CMakeLists.txt",
+            "test/runtime/CMakeLists.txt",
+        ],
         "words": "winograd",
         "targets": ["dlc_runtime_tests"],
         "tests": ["runtime"],
@@ -45,26 +92,71 @@ LIBRARIES = {
         "uses": {"runtime/library/onednn/KindsContraction.cpp": "oneDNN's word for an algorithm"},
     },
     "attention": {
-        "files": ["codegen/providers/Attention*", "runtime/library/attention/*", "test/runtime/Attention*"],
-        "rows": ["codegen/providers/Providers.def", "runtime/library/Table.cpp", "runtime/CMakeLists.txt", "test/runtime/CMakeLists.txt"],
-        "uses": {"codegen/lower/GpuKernel.cpp": "an attribute of kernels for GPUs", "codegen/providers/Cudnn.cpp": "the kind of a call", "frontend/trace/Attention.cpp": "the operation", "ir/dlc/Attention.td": "the operation",
-                 "runtime/device/cuda/CudnnGraph.cpp": "the kind of a call", "runtime/library/describe/Attention.*": "the kind of a call"},
+        "files": [
+            "codegen/providers/Attention*",
+            "runtime/library/attention/*",
+            "test/runtime/Attention*",
+        ],
+        "rows": [
+            "codegen/providers/Providers.def",
+            "runtime/library/Table.cpp",
+            "runtime/CMakeLists.txt",
+            "test/runtime/CMakeLists.txt",
+        ],
+        "uses": {
+            "codegen/lower/GpuKernel.cpp": "an attribute of kernels for GPUs",
+            "codegen/providers/Cudnn.cpp": "the kind of a call",
+            "frontend/trace/Attention.cpp": "the operation",
+            "ir/dlc/Attention.td": "the operation",
+            "runtime/device/cuda/CudnnGraph.cpp": "the kind of a call",
+            "runtime/library/describe/Attention.*": "the kind of a call",
+        },
     },
     "builtin": {
-        "files": ["codegen/providers/Builtin*", "runtime/library/builtin/*", "test/runtime/Builtin*", "test/runtime/LanePool*"],
-        "rows": ["codegen/providers/Providers.def", "runtime/library/Table.cpp", "runtime/CMakeLists.txt", "test/runtime/CMakeLists.txt"],
+        "files": [
+            "codegen/providers/Builtin*",
+            "runtime/library/builtin/*",
+            "test/runtime/Builtin*",
+            "test/runtime/LanePool*",
+        ],
+        "rows": [
+            "codegen/providers/Providers.def",
+            "runtime/library/Table.cpp",
+            "runtime/CMakeLists.txt",
+            "test/runtime/CMakeLists.txt",
+        ],
         "uses": {"runtime/session/Convert.cpp": "conversions of numbers"},
     },
     "cublaslt": {
-        "files": ["codegen/providers/CublasLt*", "runtime/device/cuda/CublasLt*", "test/runtime/device/cuda/CublasLt*"],
-        "rows": ["codegen/providers/Providers.def", "runtime/device/cuda/Libraries.cpp", "runtime/device/cuda/Loader.cpp", "runtime/device/cuda/Loader.h",
-                 "runtime/device/cuda/CMakeLists.txt", "test/runtime/device/cuda/CMakeLists.txt"],
+        "files": [
+            "codegen/providers/CublasLt*",
+            "runtime/device/cuda/CublasLt*",
+            "test/runtime/device/cuda/CublasLt*",
+        ],
+        "rows": [
+            "codegen/providers/Providers.def",
+            "runtime/device/cuda/Libraries.cpp",
+            "runtime/device/cuda/Loader.cpp",
+            "runtime/device/cuda/Loader.h",
+            "runtime/device/cuda/CMakeLists.txt",
+            "test/runtime/device/cuda/CMakeLists.txt",
+        ],
         "words": "cublas_?lt",
     },
     "cudnn": {
-        "files": ["codegen/providers/Cudnn*", "runtime/device/cuda/Cudnn*", "test/runtime/device/cuda/Cudnn*"],
-        "rows": ["codegen/providers/Providers.def", "runtime/device/cuda/Libraries.cpp", "runtime/device/cuda/Loader.cpp", "runtime/device/cuda/Loader.h",
-                 "runtime/device/cuda/CMakeLists.txt", "test/runtime/device/cuda/CMakeLists.txt"],
+        "files": [
+            "codegen/providers/Cudnn*",
+            "runtime/device/cuda/Cudnn*",
+            "test/runtime/device/cuda/Cudnn*",
+        ],
+        "rows": [
+            "codegen/providers/Providers.def",
+            "runtime/device/cuda/Libraries.cpp",
+            "runtime/device/cuda/Loader.cpp",
+            "runtime/device/cuda/Loader.h",
+            "runtime/device/cuda/CMakeLists.txt",
+            "test/runtime/device/cuda/CMakeLists.txt",
+        ],
         "words": "cudnn",
         "targets": ["dlc_cuda_tests"],
         "tests": ["cuda"],
@@ -72,8 +164,14 @@ LIBRARIES = {
     },
     "nccl": {
         "files": ["runtime/device/cuda/Nccl*", "test/runtime/device/cuda/Nccl*"],
-        "rows": ["runtime/device/cuda/Device.cpp", "runtime/device/cuda/Device.h", "runtime/device/cuda/Loader.cpp", "runtime/device/cuda/Loader.h",
-                 "runtime/device/cuda/CMakeLists.txt", "test/runtime/device/cuda/CMakeLists.txt"],
+        "rows": [
+            "runtime/device/cuda/Device.cpp",
+            "runtime/device/cuda/Device.h",
+            "runtime/device/cuda/Loader.cpp",
+            "runtime/device/cuda/Loader.h",
+            "runtime/device/cuda/CMakeLists.txt",
+            "test/runtime/device/cuda/CMakeLists.txt",
+        ],
         "words": "nccl",
     },
 }

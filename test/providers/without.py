@@ -6,6 +6,7 @@ usage: without.py NAME [--runtime-only] [--build BUILD] [--keep]
 BUILD is a configured build folder, whose compilers and packages are used (default: build). The copy and its build folder are
 in BUILD/without. With --runtime-only, only libdlc_runtime and libdlc_cuda are built and tested, which does not need LLVM.
 """
+
 import argparse
 import os
 import re
@@ -19,12 +20,19 @@ import table
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # What another build folder was configured with that this one needs too.
-KEPT = re.compile(r"^((?:CMAKE_BUILD_TYPE|CMAKE_CXX_FLAGS_RELEASE|CMAKE_(?:EXE|SHARED)_LINKER_FLAGS|CMAKE_(?:C|CXX)_COMPILER(?:_LAUNCHER)?|DLC_VENV|dnnl_DIR|MLIR_DIR|LLVM_DIR|CMAKE_PREFIX_PATH):[A-Z]+=.+)$", re.M)
+KEPT = re.compile(
+    r"^((?:CMAKE_BUILD_TYPE|CMAKE_CXX_FLAGS_RELEASE|CMAKE_(?:EXE|SHARED)_LINKER_FLAGS|CMAKE_(?:C|CXX)_COMPILER(?:_LAUNCHER)?|DLC_VENV|dnnl_DIR|MLIR_DIR|LLVM_DIR|CMAKE_PREFIX_PATH):[A-Z]+=.+)$",
+    re.M,
+)
 
 
 def copy(to):
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                            capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     for name in listed.stdout.split("\0"):
         source, target = os.path.join(ROOT, name), os.path.join(to, name)
         if not name or not os.path.isfile(source):
@@ -70,11 +78,15 @@ def run(*command, **more):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     arguments.add_argument("name", choices=table.LIBRARIES)
     arguments.add_argument("--runtime-only", action="store_true")
     arguments.add_argument("--build", default="build")
-    arguments.add_argument("--keep", action="store_true", help="keep the copy, so that the next run builds little")
+    arguments.add_argument(
+        "--keep", action="store_true", help="keep the copy, so that the next run builds little"
+    )
     a = arguments.parse_args()
     # One place for all of them, so that the compiler cache serves what names none.
     library, base = table.LIBRARIES[a.name], os.path.abspath(a.build)
@@ -91,11 +103,34 @@ def main():
         kept = KEPT.findall(f.read())
     only = ["-DDLC_RUNTIME_ONLY=ON"] if a.runtime_only else []
     tests = library["tests"] if a.runtime_only else library["tests"] + library.get("whole", [])
-    targets = library["targets"] if a.runtime_only else library["targets"] + ["bin/dlc", "bin/conformance"]
-    failed = (run("cmake", "-G", "Ninja", "-S", source, "-B", build, *only,
-                  *("-D" + entry for entry in kept))
-              or run("cmake", "--build", build, "--target", *targets)
-              or run("ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error", "-R", "^(" + "|".join(tests) + ")$"))
+    targets = (
+        library["targets"]
+        if a.runtime_only
+        else library["targets"] + ["bin/dlc", "bin/conformance"]
+    )
+    failed = (
+        run(
+            "cmake",
+            "-G",
+            "Ninja",
+            "-S",
+            source,
+            "-B",
+            build,
+            *only,
+            *("-D" + entry for entry in kept),
+        )
+        or run("cmake", "--build", build, "--target", *targets)
+        or run(
+            "ctest",
+            "--test-dir",
+            build,
+            "--output-on-failure",
+            "--no-tests=error",
+            "-R",
+            "^(" + "|".join(tests) + ")$",
+        )
+    )
     if not failed and not a.keep:
         shutil.rmtree(place)
     print(f"without {a.name}: {'failed' if failed else 'builds and passes ' + ', '.join(tests)}")

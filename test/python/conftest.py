@@ -1,4 +1,5 @@
 """Fixtures that the tests share: models, each compiled once."""
+
 import os
 import subprocess
 import sys
@@ -20,7 +21,11 @@ SAMPLED = {"test_constants": 3, "test_corners": 3, "test_rounding": 2, "test_ste
 
 
 def pytest_addoption(parser):
-    parser.addoption("--all-cases", action="store_true", help="run all cases of parametrized tests, instead of a sample of the long ones")
+    parser.addoption(
+        "--all-cases",
+        action="store_true",
+        help="run all cases of parametrized tests, instead of a sample of the long ones",
+    )
 
 
 def pytest_collection_modifyitems(config, items):
@@ -29,7 +34,9 @@ def pytest_collection_modifyitems(config, items):
     cases, kept, left_out = {}, [], []
     for item in items:
         share = SAMPLED.get(item.module.__name__, 1) if hasattr(item, "callspec") else 1
-        case = cases[item.module, item.originalname] = cases.get((item.module, item.originalname), -1) + 1
+        case = cases[item.module, item.originalname] = (
+            cases.get((item.module, item.originalname), -1) + 1
+        )
         (left_out if case % share else kept).append(item)
     config.hook.pytest_deselected(items=left_out)
     items[:] = kept
@@ -37,8 +44,13 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_terminal_summary(terminalreporter):
     """The line that test/count.py reads."""
-    count = {kind: len(terminalreporter.stats.get(kind, ())) for kind in ("passed", "failed", "error", "skipped")}
-    terminalreporter.write_line(f"python: {count['passed']} passed, {count['failed'] + count['error']} failed, {count['skipped']} skipped")
+    count = {
+        kind: len(terminalreporter.stats.get(kind, ()))
+        for kind in ("passed", "failed", "error", "skipped")
+    }
+    terminalreporter.write_line(
+        f"python: {count['passed']} passed, {count['failed'] + count['error']} failed, {count['skipped']} skipped"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -61,8 +73,14 @@ def python(tmp_path):
     """Runs a script in a Python of its own, with models.py beside it; what it prints."""
 
     def run(script, **environment):
-        done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60,
-                              env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment})
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

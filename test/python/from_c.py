@@ -1,4 +1,5 @@
 """Builds and runs the C program that runs saved training steps (train.c), and returns its output."""
+
 import os
 import re
 import shutil
@@ -16,7 +17,19 @@ def built(folder):
     with open("/proc/self/maps") as maps:
         [library] = set(re.findall(r"/\S*libdlc_runtime\S*", maps.read()))
     made = os.path.join(folder, "train")
-    subprocess.run([cc, "-I", headers, os.path.join(HERE, "train.c"), library, f"-Wl,-rpath,{os.path.dirname(library)}", "-o", made], check=True)
+    subprocess.run(
+        [
+            cc,
+            "-I",
+            headers,
+            os.path.join(HERE, "train.c"),
+            library,
+            f"-Wl,-rpath,{os.path.dirname(library)}",
+            "-o",
+            made,
+        ],
+        check=True,
+    )
     return made
 
 

@@ -1,4 +1,5 @@
 """Models, files and steps that the calls of a block in fuzz_calls.py share, and the comparison of their results."""
+
 import functools
 import os
 import shutil
@@ -22,13 +23,23 @@ def numbers(value):
 def expect(found, wanted):
     found = [numbers(each) for each in (found if isinstance(found, tuple) else (found,))]
     for got, want in zip(found, wanted, strict=True):
-        if got.shape != want.shape or got.dtype != want.dtype or not np.array_equal(got, want, equal_nan=True):
+        if (
+            got.shape != want.shape
+            or got.dtype != want.dtype
+            or not np.array_equal(got, want, equal_nan=True)
+        ):
             raise Wrong(f"found {got!r}, required {want!r}")
 
 
 @functools.cache
 def onnx_models():
-    return {"two": models.two(), "open": models.open_batch(), "whole": models.doubled(TensorProto.INT64), "reshaped": models.reshaped(), "ten": models.ten_operations()}
+    return {
+        "two": models.two(),
+        "open": models.open_batch(),
+        "whole": models.doubled(TensorProto.INT64),
+        "reshaped": models.reshaped(),
+        "ten": models.ten_operations(),
+    }
 
 
 MEANING = {

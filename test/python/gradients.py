@@ -4,6 +4,7 @@ overload that dlc imports, the samples that use it, or the reason why there is n
 
 usage: gradients.py [--filter TEXT] [--kinds random,zeros,..] [--sample N]
 """
+
 import argparse
 import itertools
 import logging
@@ -39,7 +40,9 @@ KINDS = {
     "infinite": [float("inf"), 1.0, float("-inf"), -2.0, 0.0],
 }
 #: Operators whose gradients are known to differ at corners, and why. A case of these may pass.
-TIES = "the gradient passes to the returned index; PyTorch returns another index among equal elements"
+TIES = (
+    "the gradient passes to the returned index; PyTorch returns another index among equal elements"
+)
 POLES = "infinite or NaN at a pole or outside of the domain, with another sign or not at all"
 CORNERS = {
     **dict.fromkeys(("kthvalue", "sort", "topk"), TIES),
@@ -58,7 +61,13 @@ STATISTICS = ("_native_batch_norm_legit", "native_batch_norm", "native_layer_nor
 def is_known(case):
     """Whether a deviation of a case is known. At infinities dlc promises nothing about NaN."""
     name = case.name.rpartition(":")[0]
-    return case.kind == "infinite" or name in STATISTICS or name in WRONG_IN_PYTORCH or case.kind != "random" and name in CORNERS
+    return (
+        case.kind == "infinite"
+        or name in STATISTICS
+        or name in WRONG_IN_PYTORCH
+        or case.kind != "random"
+        and name in CORNERS
+    )
 
 
 def table():
@@ -68,7 +77,16 @@ def table():
         for line in lines:
             if line.strip() and not line.startswith("#"):
                 overload, _, rest = line.strip().partition(" ")
-                pairs = [(overload, -1)] if rest == "direct" else [(name, int(number)) for name, _, number in (each.rpartition(":") for each in rest.split())] if rest[:2] != "- " else []
+                pairs = (
+                    [(overload, -1)]
+                    if rest == "direct"
+                    else [
+                        (name, int(number))
+                        for name, _, number in (each.rpartition(":") for each in rest.split())
+                    ]
+                    if rest[:2] != "- "
+                    else []
+                )
                 found[overload] = pairs or rest[2:]
     return found
 
@@ -87,42 +105,69 @@ def sample_of(name, number):
         first, *others = CALLS[name]
         return SampleInput(first, args=tuple(others), kwargs=operators_direct.NAMED.get(name, {}))
     torch.manual_seed(zlib.crc32(name.encode()))
-    return next(itertools.islice(OPS[name].sample_inputs("cpu", torch.float32, requires_grad=True), number, None))
+    return next(
+        itertools.islice(
+            OPS[name].sample_inputs("cpu", torch.float32, requires_grad=True), number, None
+        )
+    )
 
 
 def filled(tensor, kind):
     values = KINDS[kind]
     if values is None or not tensor.numel():
         return tensor.clone()
-    return torch.tensor(list(itertools.islice(itertools.cycle(values), tensor.numel()))).reshape(tensor.shape)
+    return torch.tensor(list(itertools.islice(itertools.cycle(values), tensor.numel()))).reshape(
+        tensor.shape
+    )
 
 
 class Case:
     """A sample's call with inputs of one kind."""
 
     def __init__(self, name, number, kind):
-        self.name, self.kind, self.op = f"{name}:{number}", kind, OPS[name] if number >= 0 else operators_direct.operator_of(name)
+        self.name, self.kind, self.op = (
+            f"{name}:{number}",
+            kind,
+            OPS[name] if number >= 0 else operators_direct.operator_of(name),
+        )
         self.sample = sample_of(name, number)
-        self.leaves, self.spec = tree_flatten((self.sample.input, self.sample.args, self.sample.kwargs))
-        self.places = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() and (leaf.requires_grad or number < 0)]
+        self.leaves, self.spec = tree_flatten(
+            (self.sample.input, self.sample.args, self.sample.kwargs)
+        )
+        self.places = [
+            i
+            for i, leaf in enumerate(self.leaves)
+            if isinstance(leaf, torch.Tensor)
+            and leaf.is_floating_point()
+            and (leaf.requires_grad or number < 0)
+        ]
         self.values = [filled(self.leaves[i].detach(), kind) for i in self.places]
         self.weights = []
 
     def __call__(self, tensors):
         """A number that depends on every result of floats."""
         # Some operators change their arguments, as running statistics.
-        leaves = [leaf.clone() if isinstance(leaf, torch.Tensor) and not leaf.is_sparse else leaf for leaf in self.leaves]
+        leaves = [
+            leaf.clone() if isinstance(leaf, torch.Tensor) and not leaf.is_sparse else leaf
+            for leaf in self.leaves
+        ]
         for i, tensor in zip(self.places, tensors):
             leaves[i] = tensor
         input, args, kwargs = tree_unflatten(leaves, self.spec)
         result = self.op(input, *args, **kwargs)
         if self.sample.output_process_fn_grad is not None:
             result = self.sample.output_process_fn_grad(result)
-        results = [each for each in tree_flatten(result)[0] if isinstance(each, torch.Tensor) and each.is_floating_point()]
+        results = [
+            each
+            for each in tree_flatten(result)[0]
+            if isinstance(each, torch.Tensor) and each.is_floating_point()
+        ]
         generator = torch.Generator().manual_seed(1)
         if not self.weights:
             self.weights = [torch.randn(each.shape, generator=generator) for each in results]
-        return sum(((each * weight).sum() for each, weight in zip(results, self.weights)), torch.zeros(()))
+        return sum(
+            ((each * weight).sum() for each, weight in zip(results, self.weights)), torch.zeros(())
+        )
 
     def gradients(self):
         """Eager's; none where the sample has none."""
@@ -131,14 +176,19 @@ class Case:
         if not tensors or not loss.requires_grad:
             return None
         found = torch.autograd.grad(loss, tensors, allow_unused=True)
-        return [torch.zeros_like(each) if gradient is None else gradient for each, gradient in zip(tensors, found)]
+        return [
+            torch.zeros_like(each) if gradient is None else gradient
+            for each, gradient in zip(tensors, found)
+        ]
 
 
 class Group(nn.Module):
     def __init__(self, cases):
         super().__init__()
         self.cases = cases
-        self.inputs = nn.ParameterList([nn.Parameter(value.clone()) for case in cases for value in case.values])
+        self.inputs = nn.ParameterList(
+            [nn.Parameter(value.clone()) for case in cases for value in case.values]
+        )
 
     def forward(self, x):
         rest, total = list(self.inputs), x.sum()
@@ -169,12 +219,19 @@ def differs(found, wanted):
     """What is wrong with a gradient, or an empty text."""
     if not torch.equal(found.isnan(), wanted.isnan()):
         return f"required: NaN at {wanted.isnan().sum()} indices; found: at {found.isnan().sum()}"
-    if not torch.equal(torch.where(found.isinf(), found, 0.0).nan_to_num(), torch.where(wanted.isinf(), wanted, 0.0).nan_to_num()):
+    if not torch.equal(
+        torch.where(found.isinf(), found, 0.0).nan_to_num(),
+        torch.where(wanted.isinf(), wanted, 0.0).nan_to_num(),
+    ):
         return "infinite elsewhere"
     found, wanted = found.nan_to_num(0, 0, 0), wanted.nan_to_num(0, 0, 0)
     apart = float((found - wanted).abs().max()) if found.numel() else 0.0
     size = max(1e-2, float(wanted.abs().max())) if wanted.numel() else 1.0
-    return f"required: within {CLOSE} of {size:.3g}; found: a difference of {apart:.3g}" if apart > CLOSE * size else ""
+    return (
+        f"required: within {CLOSE} of {size:.3g}; found: a difference of {apart:.3g}"
+        if apart > CLOSE * size
+        else ""
+    )
 
 
 def run(cases, reached=None, program_of=program_of):
@@ -222,10 +279,22 @@ def main():
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     rows = table()
-    missing, unknown = set(_compiler.graph_operators()) - set(rows), set(rows) - set(_compiler.graph_operators())
+    missing, unknown = (
+        set(_compiler.graph_operators()) - set(rows),
+        set(rows) - set(_compiler.graph_operators()),
+    )
     if missing or unknown:
-        print(f"operators.txt: without a row: {sorted(missing)}; rows without an operator: {sorted(unknown)}")
-    pairs = sorted({pair for overload, samples in rows.items() if isinstance(samples, list) and given.filter in overload for pair in samples})[:: given.sample]
+        print(
+            f"operators.txt: without a row: {sorted(missing)}; rows without an operator: {sorted(unknown)}"
+        )
+    pairs = sorted(
+        {
+            pair
+            for overload, samples in rows.items()
+            if isinstance(samples, list) and given.filter in overload
+            for pair in samples
+        }
+    )[:: given.sample]
     cases, without = cases_of(pairs, given.kinds.split(","))
     failures, known = [], 0
     for at in range(0, len(cases), GROUP):
@@ -235,7 +304,9 @@ def main():
                 continue
             failures.append(case)
             print(f"{case.name} {case.kind}: {text}", flush=True)
-    print(f"gradients: {len(cases) - len(failures)} passed, {len(failures)} failed ({known} known deviations, {len(without)} without a gradient)")
+    print(
+        f"gradients: {len(cases) - len(failures)} passed, {len(failures)} failed ({known} known deviations, {len(without)} without a gradient)"
+    )
     return 1 if failures or missing or unknown else 0
 
 

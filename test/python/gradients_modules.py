@@ -4,6 +4,7 @@ numbers of dlc and PyTorch differ.
 
 usage: gradients_modules.py [--filter TEXT] [--kinds random,zeros,..] [--sample N]
 """
+
 import argparse
 import copy
 import logging
@@ -26,9 +27,15 @@ GROUP = 6
 CORNERS = {"nn.KLDivLoss": "target * log(target) has the gradient 0 at 0; PyTorch's is NaN"}
 #: Modules of which some samples are refused with an error, and why.
 REFUSED = {
-    **dict.fromkeys(("nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d"), "torch.export: momentum=None reads the number of batches"),
+    **dict.fromkeys(
+        ("nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d"),
+        "torch.export: momentum=None reads the number of batches",
+    ),
     "nn.GaussianNLLLoss": "torch.export: a branch on the values of the variance",
-    **dict.fromkeys(("nn.Transformer", "nn.TransformerEncoder"), "torch.export: a branch on the values of a mask"),
+    **dict.fromkeys(
+        ("nn.Transformer", "nn.TransformerEncoder"),
+        "torch.export: a branch on the values of a mask",
+    ),
     "nn.CTCLoss": "torch.export: no decomposition of aten._ctc_loss",
     "nn.LinearCrossEntropyLoss": "no import of the operators in chunks",
     "nn.LSTM": "projections",
@@ -50,15 +57,26 @@ class Case:
                 each.p = 0.0
             if isinstance(each, nn.MultiheadAttention):
                 each.dropout = 0.0
-        self.leaves, self.spec = tree_flatten((sample.forward_input.args, sample.forward_input.kwargs))
-        self.places = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() and leaf.requires_grad]
+        self.leaves, self.spec = tree_flatten(
+            (sample.forward_input.args, sample.forward_input.kwargs)
+        )
+        self.places = [
+            i
+            for i, leaf in enumerate(self.leaves)
+            if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() and leaf.requires_grad
+        ]
         self.values = [gradients.filled(self.leaves[i].detach(), kind) for i in self.places]
-        self.leaves = tree_map(lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, self.leaves)
+        self.leaves = tree_map(
+            lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, self.leaves
+        )
         # The weights of the results. Modules without a size yet get it here, on a copy.
         self.weights = []
         trial = copy.deepcopy(self.module)
         self.loss(trial, self.values)
-        if any(isinstance(each, nn.parameter.UninitializedParameter) for each in self.module.parameters()):
+        if any(
+            isinstance(each, nn.parameter.UninitializedParameter)
+            for each in self.module.parameters()
+        ):
             self.module = trial
 
     def loss(self, module, tensors):
@@ -67,27 +85,41 @@ class Case:
         for i, tensor in zip(self.places, tensors):
             leaves[i] = tensor
         args, kwargs = tree_unflatten(leaves, self.spec)
-        results = [each for each in tree_flatten(module(*args, **kwargs))[0] if isinstance(each, torch.Tensor) and each.is_floating_point()]
+        results = [
+            each
+            for each in tree_flatten(module(*args, **kwargs))[0]
+            if isinstance(each, torch.Tensor) and each.is_floating_point()
+        ]
         generator = torch.Generator().manual_seed(1)
         if not self.weights:
             self.weights = [torch.randn(each.shape, generator=generator) for each in results]
-        return sum(((each * weight).sum() for each, weight in zip(results, self.weights)), torch.zeros(()))
+        return sum(
+            ((each * weight).sum() for each, weight in zip(results, self.weights)), torch.zeros(())
+        )
 
     def gradients(self):
         """Eager's, of the inputs and then of the parameters; none where the case has none."""
-        module, tensors = copy.deepcopy(self.module), [each.clone().requires_grad_() for each in self.values]
+        module, tensors = (
+            copy.deepcopy(self.module),
+            [each.clone().requires_grad_() for each in self.values],
+        )
         loss, leaves = self.loss(module, tensors), tensors + list(module.parameters())
         if not leaves or not loss.requires_grad:
             return None
         found = torch.autograd.grad(loss, leaves, allow_unused=True)
-        return [torch.zeros_like(each) if gradient is None else gradient for each, gradient in zip(leaves, found)]
+        return [
+            torch.zeros_like(each) if gradient is None else gradient
+            for each, gradient in zip(leaves, found)
+        ]
 
 
 class Group(nn.Module):
     def __init__(self, cases):
         super().__init__()
         self.cases = cases
-        self.inputs = nn.ParameterList([nn.Parameter(value.clone()) for case in cases for value in case.values])
+        self.inputs = nn.ParameterList(
+            [nn.Parameter(value.clone()) for case in cases for value in case.values]
+        )
         self.members = nn.ModuleList([case.module for case in cases])
 
     def leaves(self):
@@ -101,7 +133,11 @@ class Group(nn.Module):
         total = x.sum()
         for case, member, (tensors, parameters) in zip(self.cases, self.members, self.leaves()):
             # So that every leaf has a gradient.
-            total = total + case.loss(member, tensors) + sum(each.sum() for each in tensors + parameters)
+            total = (
+                total
+                + case.loss(member, tensors)
+                + sum(each.sum() for each in tensors + parameters)
+            )
         return total
 
 
@@ -111,7 +147,10 @@ def program_of(cases):
     optimizer = torch.optim.SGD(group.parameters(), lr=0.0, momentum=0.5)
     step = dlc.train_step(group, lambda y, t: y + 0 * t, optimizer)
     step(torch.zeros(1), torch.zeros(()))
-    found = [[optimizer.state[each]["momentum_buffer"] - 1 for each in tensors + parameters] for tensors, parameters in group.leaves()]
+    found = [
+        [optimizer.state[each]["momentum_buffer"] - 1 for each in tensors + parameters]
+        for tensors, parameters in group.leaves()
+    ]
     return found, next(iter(step._programs.values())).graph.text
 
 
@@ -122,7 +161,9 @@ def cases_of(kinds, wanted="", step=1):
         if wanted not in info.name:
             continue
         torch.manual_seed(zlib.crc32(info.name.encode()))
-        samples = info.module_inputs_func(info, device="cpu", dtype=torch.float32, requires_grad=True, training=True)
+        samples = info.module_inputs_func(
+            info, device="cpu", dtype=torch.float32, requires_grad=True, training=True
+        )
         # Some modules have hundreds of samples, for each combination of arguments.
         for at, sample in list(enumerate(samples))[:: -(-len(samples) // SAMPLES)]:
             for kind in kinds:
@@ -143,7 +184,9 @@ def cases_of(kinds, wanted="", step=1):
 
 def is_known(case):
     """Whether a deviation of a case is known. At infinities dlc promises nothing about NaN."""
-    return case.kind == "infinite" or case.kind != "random" and case.name.rpartition(":")[0] in CORNERS
+    return (
+        case.kind == "infinite" or case.kind != "random" and case.name.rpartition(":")[0] in CORNERS
+    )
 
 
 def is_refused(case, text):
@@ -171,7 +214,9 @@ def main():
                 continue
             failures.append(case)
             print(f"{case.name} {case.kind}: {text}", flush=True)
-    print(f"gradients of modules: {len(cases) - len(failures) - known - refused} passed, {len(failures)} failed ({known} known deviations, {refused} refused, {len(without)} without a gradient)")
+    print(
+        f"gradients of modules: {len(cases) - len(failures) - known - refused} passed, {len(failures)} failed ({known} known deviations, {refused} refused, {len(without)} without a gradient)"
+    )
     return 1 if failures else 0
 
 

@@ -5,6 +5,7 @@ differences are compared with those of PyTorch's own losses after changes of the
 
 usage: models_torch.py [--train] [--filter TEXT[,TEXT..]] [--steps N] [--type f32|f64|bf16] [--accuracy strict|default|fast]
 """
+
 import argparse
 import contextlib
 import copy
@@ -42,14 +43,28 @@ class UNet(torch.nn.Module):
     def __init__(self):
         super().__init__()
         nn = torch.nn
-        self.first = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1, padding_mode="replicate"), nn.GroupNorm(2, 8), nn.SiLU())
+        self.first = nn.Sequential(
+            nn.Conv2d(3, 8, 3, padding=1, padding_mode="replicate"), nn.GroupNorm(2, 8), nn.SiLU()
+        )
         self.down = nn.Conv2d(8, 16, 3, stride=2, padding=1)
         self.bottom = nn.Sequential(
-            nn.InstanceNorm2d(16, affine=True), nn.ELU(), nn.MaxPool2d(3, 2, 1), nn.Conv2d(16, 16, 3, padding=1, groups=4), nn.LeakyReLU(0.1),
-            nn.Upsample(scale_factor=2, mode="bilinear"), nn.Softplus(),
+            nn.InstanceNorm2d(16, affine=True),
+            nn.ELU(),
+            nn.MaxPool2d(3, 2, 1),
+            nn.Conv2d(16, 16, 3, padding=1, groups=4),
+            nn.LeakyReLU(0.1),
+            nn.Upsample(scale_factor=2, mode="bilinear"),
+            nn.Softplus(),
         )
         self.up = nn.ConvTranspose2d(16, 8, 4, stride=2, padding=1)
-        self.rest = nn.Sequential(nn.PReLU(8), nn.AvgPool2d(3, 2, 1), nn.Hardswish(), nn.Upsample(scale_factor=2), nn.Mish(), nn.Conv2d(8, LABELS, 1))
+        self.rest = nn.Sequential(
+            nn.PReLU(8),
+            nn.AvgPool2d(3, 2, 1),
+            nn.Hardswish(),
+            nn.Upsample(scale_factor=2),
+            nn.Mish(),
+            nn.Conv2d(8, LABELS, 1),
+        )
         self.pool = nn.AdaptiveAvgPool2d((3, 5))
 
     def forward(self, x):
@@ -60,20 +75,28 @@ class UNet(torch.nn.Module):
 def vision(name, size, **options):
     import torchvision
 
-    return torchvision.models.get_model(name, weights=None, **options), lambda batch: torch.randn(batch, 3, size, size)
+    return torchvision.models.get_model(name, weights=None, **options), lambda batch: torch.randn(
+        batch, 3, size, size
+    )
 
 
 def timm(name, size, **options):
     import timm
 
-    return timm.create_model(name, pretrained=False, **options), lambda batch: torch.randn(batch, 3, size, size)
+    return timm.create_model(name, pretrained=False, **options), lambda batch: torch.randn(
+        batch, 3, size, size
+    )
 
 
 def text(kind, _, **sizes):
     import transformers
 
     config = transformers.AutoConfig.for_model(kind, **{**SMALL, **sizes})
-    auto = transformers.AutoModelForMaskedLM if kind in ("bert", "roberta", "electra", "distilbert") else transformers.AutoModelForCausalLM
+    auto = (
+        transformers.AutoModelForMaskedLM
+        if kind in ("bert", "roberta", "electra", "distilbert")
+        else transformers.AutoModelForCausalLM
+    )
     return auto.from_config(config), lambda batch: torch.randint(0, 100, (batch, 32))
 
 
@@ -83,7 +106,16 @@ def own(kind, size):
     return kind(), lambda batch: torch.randn(batch, 3, size, size)
 
 
-SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 200, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+SMALL = {
+    "hidden_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 128,
+    "vocab_size": 200,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
 # Of each: who makes it, its name there, the size of images for inference and for training.
 MODELS = {
     "resnet18": (vision, "resnet18", 224, 96),
@@ -110,7 +142,9 @@ def flat(value):
         return [value]
     if hasattr(value, "to_tuple"):
         value = value.to_tuple()
-    return [each for part in value for each in flat(part)] if isinstance(value, (list, tuple)) else []
+    return (
+        [each for part in value for each in flat(part)] if isinstance(value, (list, tuple)) else []
+    )
 
 
 def spread(module, batch):
@@ -143,7 +177,9 @@ def told(name, far, first):
     for graph in graphs:
         for each in graph.eager:
             eager[each.overload] = eager.get(each.overload, 0) + each.count
-    share = sum(graph.eager_flops for graph in graphs) / max(1, sum(graph.flops for graph in graphs))
+    share = sum(graph.eager_flops for graph in graphs) / max(
+        1, sum(graph.flops for graph in graphs)
+    )
     print(
         f"{name:20} {far:8.1e}  {sum(graph.operators for graph in graphs):5} operators, {sum(eager.values()):3} in PyTorch with {100 * share:.2g} % of the FLOPs, "
         f"{len(graphs)} graphs, {sum(len(graph.pieces) for graph in graphs)} programs, first result {first:5.1f} s  {eager or ''}",
@@ -161,7 +197,10 @@ def run(name):
         begin = time.perf_counter()
         found = flat(torch.compile(module, backend=backend.backend)(x))
         first = time.perf_counter() - begin
-    far = max(((got - want).abs().max() / want.abs().max()).item() for got, want in zip(found, wanted, strict=True))
+    far = max(
+        ((got - want).abs().max() / want.abs().max()).item()
+        for got, want in zip(found, wanted, strict=True)
+    )
     told(name, far, first)
     return far < 1e-3
 
@@ -179,7 +218,10 @@ class WithLoss(torch.nn.Module):
         logits = self.module(x)
         if isinstance(logits, tuple):
             logits = logits[0]
-        return torch.nn.functional.cross_entropy(logits.reshape(target.numel(), -1) if x.dtype == torch.int64 else logits, target.reshape(-1) if x.dtype == torch.int64 else target)
+        return torch.nn.functional.cross_entropy(
+            logits.reshape(target.numel(), -1) if x.dtype == torch.int64 else logits,
+            target.reshape(-1) if x.dtype == torch.int64 else target,
+        )
 
 
 def target_of(module, x, is_text):
@@ -187,7 +229,9 @@ def target_of(module, x, is_text):
         return x
     with torch.no_grad():
         shape = copy.deepcopy(module)(x).shape
-    return torch.randint(0, LABELS, shape[:-1] if x.dtype == torch.int64 else (shape[0], *shape[2:]))
+    return torch.randint(
+        0, LABELS, shape[:-1] if x.dtype == torch.int64 else (shape[0], *shape[2:])
+    )
 
 
 def losses(module, call, x, target, steps, context):
@@ -227,15 +271,29 @@ def train(name, steps, kind, accuracy):
     target = target_of(module, x, is_text)
     whole = WithLoss(module, is_text)
     eager, other = copy.deepcopy(whole), nudged(copy.deepcopy(whole))
-    context = (lambda: torch.autocast("cpu", torch.bfloat16)) if kind == "bf16" else contextlib.nullcontext
+    context = (
+        (lambda: torch.autocast("cpu", torch.bfloat16))
+        if kind == "bf16"
+        else contextlib.nullcontext
+    )
     wanted, _ = losses(eager, eager, x, target, steps, context)
     begin = time.perf_counter()
-    found, first = losses(whole, torch.compile(whole, backend=backend.backend, options={"accuracy": accuracy}), x, target, steps, context)
+    found, first = losses(
+        whole,
+        torch.compile(whole, backend=backend.backend, options={"accuracy": accuracy}),
+        x,
+        target,
+        steps,
+        context,
+    )
     far, limit = apart(found, wanted), LIMITS[kind]
     share = told(name, far, first - begin)
     if far >= limit:
         limit = 3 * apart(losses(other, other, x, target, steps, context)[0], wanted)
-        print(f"  PyTorch's own, nudged: {limit / 3:.1e}\n  found {found}\n  eager {wanted}", flush=True)
+        print(
+            f"  PyTorch's own, nudged: {limit / 3:.1e}\n  found {found}\n  eager {wanted}",
+            flush=True,
+        )
     return far < limit and share < 0.02
 
 
@@ -244,14 +302,19 @@ def main():
     arguments.add_argument("--filter", default="", help="names, or parts of them")
     arguments.add_argument("--train", action="store_true", help="steps of training")
     arguments.add_argument("--steps", type=int, default=10)
-    arguments.add_argument("--type", choices=LIMITS, default="f32", help="of what is trained; bf16: under autocast")
+    arguments.add_argument(
+        "--type", choices=LIMITS, default="f32", help="of what is trained; bf16: under autocast"
+    )
     arguments.add_argument("--accuracy", default="strict", help="of programs that train")
     given = arguments.parse_args()
     warnings.simplefilter("ignore")
     # Otherwise PyTorch runs recurrent layers itself and shows them to nobody.
     torch._dynamo.config.allow_rnn = True
     names = [name for name in MODELS if any(part in name for part in given.filter.split(","))]
-    results = [train(name, given.steps, given.type, given.accuracy) if given.train else run(name) for name in names]
+    results = [
+        train(name, given.steps, given.type, given.accuracy) if given.train else run(name)
+        for name in names
+    ]
     print(f"torch models: {sum(results)} passed, {results.count(False)} failed")
     return 0 if all(results) else 1
 

@@ -1,15 +1,93 @@
 """Odd arguments for calls of the package: arrays and tensors of all kinds, and other objects. Each function takes a random.Random."""
+
 import functools
 import threading
 
 import numpy as np
 
 #: Of shapes, indices, counts and options.
-NUMBERS = [0, 1, 2, 3, -1, -7, 16, 255, 2**31, 2**40, 2**63 - 1, 2**63, -(2**63), 2**100, True, 0.0, 1.5, -0.0, float("nan"), float("inf"), 1e300, 3j]
-NAMES = ["x", "a", "b/1", "shape", "y", "sum", "lr", "target", "", "self", "\0", "a\0b", "é", "\udc80", "x" * 5000, b"x", 3, None, ("a",)]
+NUMBERS = [
+    0,
+    1,
+    2,
+    3,
+    -1,
+    -7,
+    16,
+    255,
+    2**31,
+    2**40,
+    2**63 - 1,
+    2**63,
+    -(2**63),
+    2**100,
+    True,
+    0.0,
+    1.5,
+    -0.0,
+    float("nan"),
+    float("inf"),
+    1e300,
+    3j,
+]
+NAMES = [
+    "x",
+    "a",
+    "b/1",
+    "shape",
+    "y",
+    "sum",
+    "lr",
+    "target",
+    "",
+    "self",
+    "\0",
+    "a\0b",
+    "é",
+    "\udc80",
+    "x" * 5000,
+    b"x",
+    3,
+    None,
+    ("a",),
+]
 VALUES = [0.0, -0.0, 1.0, -2.5, 1e-42, 1e38, -1e38, float("nan"), float("inf"), float("-inf")]
-SHAPES = [(2, 3), (2, 3), (2, 3), (1, 3), (5, 3), (0, 3), (6,), (16,), (3, 2), (2, 3, 1), (), (0,), (2, 0), (1,) * 30, (4, 8)]
-TYPES = ["float32"] * 12 + ["bool", "int8", "uint16", "int32", "int64", "int64", "float16", "float64", "complex64", "longdouble", ">f4", "U3", "S2", "O", "M8[s]", "V4", "f4,i4"]
+SHAPES = [
+    (2, 3),
+    (2, 3),
+    (2, 3),
+    (1, 3),
+    (5, 3),
+    (0, 3),
+    (6,),
+    (16,),
+    (3, 2),
+    (2, 3, 1),
+    (),
+    (0,),
+    (2, 0),
+    (1,) * 30,
+    (4, 8),
+]
+TYPES = ["float32"] * 12 + [
+    "bool",
+    "int8",
+    "uint16",
+    "int32",
+    "int64",
+    "int64",
+    "float16",
+    "float64",
+    "complex64",
+    "longdouble",
+    ">f4",
+    "U3",
+    "S2",
+    "O",
+    "M8[s]",
+    "V4",
+    "f4,i4",
+]
 
 
 class Lies:
@@ -47,7 +125,11 @@ def raises(error):
 
 
 def _unaligned(array):
-    memory = np.zeros(array.nbytes + 1, "uint8")[1:].view(array.dtype).reshape(array.shape) if array.ndim else array
+    memory = (
+        np.zeros(array.nbytes + 1, "uint8")[1:].view(array.dtype).reshape(array.shape)
+        if array.ndim
+        else array
+    )
     memory[...] = array
     return memory
 
@@ -81,7 +163,9 @@ LAYOUTS = [
     lambda draw, x: np.broadcast_to(x.reshape(-1)[:1].reshape(()) if x.size else x, x.shape),
     lambda draw, x: np.ma.masked_array(x),
     lambda draw, x: x.view(Chameleon),
-    lambda draw, x: x.newbyteorder() if hasattr(x, "newbyteorder") else x.view(x.dtype.newbyteorder()),
+    lambda draw, x: (
+        x.newbyteorder() if hasattr(x, "newbyteorder") else x.view(x.dtype.newbyteorder())
+    ),
 ]
 
 
@@ -91,8 +175,15 @@ def array(draw, shape=None, dtype=None):
     made = np.zeros(shape, dtype)
     if made.dtype.kind in "fiub" and made.dtype.itemsize <= 8:
         with np.errstate(all="ignore"):
-            drawn = [draw.choice(VALUES) if draw.random() < 0.2 else draw.uniform(-4, 4) for _ in range(made.size)]
-            made[...] = np.nan_to_num(np.array(drawn).reshape(shape)).astype(dtype) if made.dtype.kind != "f" else np.array(drawn, "float64").reshape(shape).astype(dtype)
+            drawn = [
+                draw.choice(VALUES) if draw.random() < 0.2 else draw.uniform(-4, 4)
+                for _ in range(made.size)
+            ]
+            made[...] = (
+                np.nan_to_num(np.array(drawn).reshape(shape)).astype(dtype)
+                if made.dtype.kind != "f"
+                else np.array(drawn, "float64").reshape(shape).astype(dtype)
+            )
     try:
         return draw.choice(LAYOUTS)(draw, made)
     except (TypeError, ValueError, IndexError):  # what this type has not
@@ -102,11 +193,36 @@ def array(draw, shape=None, dtype=None):
 def thing(draw):
     """No array."""
     plain = np.arange(24, dtype="float32")
-    return draw.choice([
-        lambda: None, lambda: draw.choice(NUMBERS), lambda: "x", lambda: b"abc", lambda: bytearray(24), lambda: memoryview(plain), lambda: [], lambda: [[1.0] * 3] * 2, lambda: {},
-        lambda: {"x": plain}, object, lambda: type, lambda: np, lambda: np.ndarray, lambda: iter([]), lambda: len, lambda: NotImplemented, lambda: np.float32(3), lambda: threading.Lock(),
-        lambda: Lies(lambda: None), lambda: Lies(lambda: 3), lambda: Lies(lambda: plain), lambda: Lies(plain.__dlpack__), lambda: Lies(raises(ValueError("no"))), lambda: Lies, lambda: Lies(raises(TypeError("no")))
-    ])()
+    return draw.choice(
+        [
+            lambda: None,
+            lambda: draw.choice(NUMBERS),
+            lambda: "x",
+            lambda: b"abc",
+            lambda: bytearray(24),
+            lambda: memoryview(plain),
+            lambda: [],
+            lambda: [[1.0] * 3] * 2,
+            lambda: {},
+            lambda: {"x": plain},
+            object,
+            lambda: type,
+            lambda: np,
+            lambda: np.ndarray,
+            lambda: iter([]),
+            lambda: len,
+            lambda: NotImplemented,
+            lambda: np.float32(3),
+            lambda: threading.Lock(),
+            lambda: Lies(lambda: None),
+            lambda: Lies(lambda: 3),
+            lambda: Lies(lambda: plain),
+            lambda: Lies(plain.__dlpack__),
+            lambda: Lies(raises(ValueError("no"))),
+            lambda: Lies,
+            lambda: Lies(raises(TypeError("no"))),
+        ]
+    )()
 
 
 @functools.cache
@@ -141,14 +257,40 @@ def tensor(draw, shape=None):
         pass
 
     try:
-        return draw.choice([
-            lambda: plain, lambda: plain, lambda: plain, lambda: plain.T if plain.dim() == 2 else plain, lambda: plain.double(), lambda: plain.long(), lambda: plain.half(), lambda: plain.bfloat16(),
-            lambda: plain.to(t.complex64), lambda: plain.bool(), lambda: plain.requires_grad_(), lambda: plain.to("meta"), lambda: plain.to_sparse(), lambda: plain.to_mkldnn(),
-            lambda: t.quantize_per_tensor(plain, 0.1, 0, t.quint8), lambda: t.randn(shape, dtype=t.complex64).conj(), lambda: t.randn(shape, dtype=t.complex64).conj().imag,
-            lambda: plain.new_empty(1).expand(shape), lambda: t.nn.Parameter(plain), lambda: t.nn.Parameter(plain, False), lambda: plain.as_subclass(Sub), without_memory, fake, inference,
-            lambda: t._efficientzerotensor(shape), lambda: t.nested.nested_tensor([t.ones(2), t.ones(3)]), lambda: t.as_strided(plain, shape, [0] * len(shape)), lambda: plain.to(t.float8_e5m2),
-            lambda: t.randn([*shape, 2])[..., 1], lambda: plain.to(t.uint16),
-        ])()
+        return draw.choice(
+            [
+                lambda: plain,
+                lambda: plain,
+                lambda: plain,
+                lambda: plain.T if plain.dim() == 2 else plain,
+                lambda: plain.double(),
+                lambda: plain.long(),
+                lambda: plain.half(),
+                lambda: plain.bfloat16(),
+                lambda: plain.to(t.complex64),
+                lambda: plain.bool(),
+                lambda: plain.requires_grad_(),
+                lambda: plain.to("meta"),
+                lambda: plain.to_sparse(),
+                lambda: plain.to_mkldnn(),
+                lambda: t.quantize_per_tensor(plain, 0.1, 0, t.quint8),
+                lambda: t.randn(shape, dtype=t.complex64).conj(),
+                lambda: t.randn(shape, dtype=t.complex64).conj().imag,
+                lambda: plain.new_empty(1).expand(shape),
+                lambda: t.nn.Parameter(plain),
+                lambda: t.nn.Parameter(plain, False),
+                lambda: plain.as_subclass(Sub),
+                without_memory,
+                fake,
+                inference,
+                lambda: t._efficientzerotensor(shape),
+                lambda: t.nested.nested_tensor([t.ones(2), t.ones(3)]),
+                lambda: t.as_strided(plain, shape, [0] * len(shape)),
+                lambda: plain.to(t.float8_e5m2),
+                lambda: t.randn([*shape, 2])[..., 1],
+                lambda: plain.to(t.uint16),
+            ]
+        )()
     except (RuntimeError, NotImplementedError, TypeError):  # what this type has not
         return plain
 

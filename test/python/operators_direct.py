@@ -1,5 +1,6 @@
 """Direct calls of PyTorch operators for gradients.py, for overloads that dlc imports and that the OpInfo database has no sample for. Gradients with respect to
 every floating-point tensor are compared."""
+
 import torch
 
 aten, prims = torch.ops.aten, torch.ops.prims
@@ -95,7 +96,11 @@ def calls():
 
 
 #: Arguments by name.
-NAMED = {"div.Scalar_mode": {"rounding_mode": "floor"}, "scatter.value_reduce": {"reduce": "add"}, "scaled_dot_product_attention.default": {"is_causal": True}}
+NAMED = {
+    "div.Scalar_mode": {"rounding_mode": "floor"},
+    "scatter.value_reduce": {"reduce": "add"},
+    "scaled_dot_product_attention.default": {"is_causal": True},
+}
 
 
 def operator_of(overload):

@@ -4,6 +4,7 @@ parts of their graphs remain in PyTorch. Needs PyTorch.
 
 usage: opinfo.py [--gradients] [--filter TEXT] [--types f32,i64] [--samples N] [--failures]
 """
+
 import argparse
 import collections
 import itertools
@@ -27,7 +28,13 @@ from torch.utils._pytree import tree_flatten
 from dlc import _compiler
 from dlc._torch import backend, backend_options, fx_graph, graph_report, graph_split
 
-TYPES = {"f32": torch.float32, "f64": torch.float64, "i64": torch.int64, "bool": torch.bool, "bf16": torch.bfloat16}
+TYPES = {
+    "f32": torch.float32,
+    "f64": torch.float64,
+    "i64": torch.int64,
+    "bool": torch.bool,
+    "bf16": torch.bfloat16,
+}
 TOLERANCE = {torch.float32: (1e-4, 1e-4), torch.float64: (1e-7, 1e-7), torch.bfloat16: (3e-2, 3e-2)}
 # Their results are what happened to be in memory, or come from a generator.
 WITHOUT_VALUE = ("empty", "rand", "bernoulli", "dropout", "normal", "uniform", "multinomial")
@@ -53,11 +60,23 @@ def trace(op, sample):
 
     def call(*given):
         replaced = iter(given)
-        input, args, kwargs = torch.utils._pytree.tree_unflatten([next(replaced) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves], spec)
-        return [leaf for leaf in tree_flatten(op(input, *args, **kwargs))[0] if isinstance(leaf, torch.Tensor)]
+        input, args, kwargs = torch.utils._pytree.tree_unflatten(
+            [next(replaced) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves], spec
+        )
+        return [
+            leaf
+            for leaf in tree_flatten(op(input, *args, **kwargs))[0]
+            if isinstance(leaf, torch.Tensor)
+        ]
 
     functional = torch.func.functionalize(call, remove="mutations_and_views")
-    return make_fx(functional, tracing_mode="fake", decomposition_table=dict(fx_graph.decompositions()))(*tensors), tensors, call
+    return (
+        make_fx(
+            functional, tracing_mode="fake", decomposition_table=dict(fx_graph.decompositions())
+        )(*tensors),
+        tensors,
+        call,
+    )
 
 
 def overloads_of(module):
@@ -85,12 +104,19 @@ def examine_gradients(op, sample):
     """A sample there and back through aot_autograd, against PyTorch: what stayed in PyTorch, by overload, and None or what went wrong; nothing for a
     sample that is not differentiable."""
     leaves, spec = tree_flatten((sample.input, sample.args, sample.kwargs))
-    leaves = [leaf.detach().clone().requires_grad_(leaf.requires_grad) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    leaves = [
+        leaf.detach().clone().requires_grad_(leaf.requires_grad)
+        if isinstance(leaf, torch.Tensor)
+        else leaf
+        for leaf in leaves
+    ]
     tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
     def call(*given):
         replaced = iter(given)
-        input, args, kwargs = torch.utils._pytree.tree_unflatten([next(replaced) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves], spec)
+        input, args, kwargs = torch.utils._pytree.tree_unflatten(
+            [next(replaced) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves], spec
+        )
         result = op(input, *args, **kwargs)
         if sample.output_process_fn_grad is not None:
             result = sample.output_process_fn_grad(result)
@@ -99,20 +125,37 @@ def examine_gradients(op, sample):
     def gradients(results):
         torch.manual_seed(0)
         results = differentiable(results)
-        return torch.autograd.grad(results, differentiable(tensors), [torch.randn_like(result) for result in results], allow_unused=True)
+        return torch.autograd.grad(
+            results,
+            differentiable(tensors),
+            [torch.randn_like(result) for result in results],
+            allow_unused=True,
+        )
 
     torch.manual_seed(SEED)
     wanted = call(*tensors)
-    if not differentiable(wanted) or not differentiable(tensors) or any(result.is_complex() for result in wanted):
+    if (
+        not differentiable(wanted)
+        or not differentiable(tensors)
+        or any(result.is_complex() for result in wanted)
+    ):
         return None
     expected = gradients(wanted)
     reports = []
 
     def compiler(module, inputs):
         reports.append(graph_report.begin_graph_report("test"))
-        return make_boxed_func(graph_split.split_graph(module, backend_options.Options(threads=1), reports[-1]).forward)
+        return make_boxed_func(
+            graph_split.split_graph(module, backend_options.Options(threads=1), reports[-1]).forward
+        )
 
-    run = aot_function(call, fw_compiler=compiler, bw_compiler=compiler, partition_fn=backend._partition_joint_graph, decompositions=fx_graph.decompositions())
+    run = aot_function(
+        call,
+        fw_compiler=compiler,
+        bw_compiler=compiler,
+        partition_fn=backend._partition_joint_graph,
+        decompositions=fx_graph.decompositions(),
+    )
     try:
         torch.manual_seed(SEED)
         found = run(*tensors)
@@ -126,7 +169,9 @@ def examine_gradients(op, sample):
         if not reports:  # what cannot be traced is no graph that dlc would get
             return None
         failure = str(error).strip().replace("\n", " ")[:300]
-    return {f"{each.overload}: {each.reason[:120]}" for report in reports for each in report.eager}, failure
+    return {
+        f"{each.overload}: {each.reason[:120]}" for report in reports for each in report.eager
+    }, failure
 
 
 def check_gradients(ops, kinds, count):
@@ -138,8 +183,12 @@ def check_gradients(ops, kinds, count):
             if not op.supports_autograd or TYPES[kind] not in op.supported_backward_dtypes("cpu"):
                 continue
             try:
-                drawn = itertools.islice(op.sample_inputs("cpu", TYPES[kind], requires_grad=True), count or None)
-                found = [each for each in (examine_gradients(op, sample) for sample in drawn) if each]
+                drawn = itertools.islice(
+                    op.sample_inputs("cpu", TYPES[kind], requires_grad=True), count or None
+                )
+                found = [
+                    each for each in (examine_gradients(op, sample) for sample in drawn) if each
+                ]
             except Exception:  # noqa: BLE001  samples that this build of PyTorch cannot make or differentiate
                 continue
             if not found:
@@ -153,7 +202,10 @@ def check_gradients(ops, kinds, count):
                 bad += 1
                 print(f"FAILED {kind} {op.name}: {failures[0]}", flush=True)
         total = max(1, sum(states.values()))
-        shares = ", ".join(f"{states[state]} {text} ({100 * states[state] / total:.1f} %)" for state, text in STATES.items())
+        shares = ", ".join(
+            f"{states[state]} {text} ({100 * states[state] / total:.1f} %)"
+            for state, text in STATES.items()
+        )
         print(f"{kind:5} of {sum(states.values())} operators there and back: {shares}", flush=True)
     for reason, names in sorted(left.items(), key=lambda pair: -len(pair[1])):
         print(f"in PyTorch, of {len(names):3} operators ({', '.join(sorted(names)[:3])}): {reason}")
@@ -173,7 +225,11 @@ def main():
     logging.getLogger("dlc").setLevel(logging.ERROR)
     covered = set(_compiler.graph_operators())
     part, parts = map(int, given.part.split("/"))
-    ops = [op for op in op_db if given.filter in op.name and not any(word in op.name for word in WITHOUT_VALUE)][part::parts]
+    ops = [
+        op
+        for op in op_db
+        if given.filter in op.name and not any(word in op.name for word in WITHOUT_VALUE)
+    ][part::parts]
     kinds = (given.types or ("f32,f64" if given.gradients else ",".join(TYPES))).split(",")
     if given.gradients:
         return 1 if check_gradients(ops, kinds, given.samples) else 0
@@ -199,7 +255,11 @@ def main():
                     continue
                 try:
                     with torch.no_grad():
-                        made = graph_split.split_graph(module, backend_options.Options(strict=True, threads=1), graph_report.begin_graph_report("test"))
+                        made = graph_split.split_graph(
+                            module,
+                            backend_options.Options(strict=True, threads=1),
+                            graph_report.begin_graph_report("test"),
+                        )
                         compare(made(*tensors), wanted)
                     failure = None
                 except Exception as error:  # noqa: BLE001
@@ -221,8 +281,18 @@ def main():
     for name in kinds:
         of = [reason for (_, kind), reason in pairs.items() if kind == name]
         good = sum(reason is None for reason in of)
-        print(f"{name:5} {good:4} of {len(of):4} overloads pass all their samples ({100 * good / max(1, len(of)):.1f} %)")
-    print(json.dumps({"pairs": len(pairs), "failed": len(failed), "graphs of several overloads that failed": len(reasons)}))
+        print(
+            f"{name:5} {good:4} of {len(of):4} overloads pass all their samples ({100 * good / max(1, len(of)):.1f} %)"
+        )
+    print(
+        json.dumps(
+            {
+                "pairs": len(pairs),
+                "failed": len(failed),
+                "graphs of several overloads that failed": len(reasons),
+            }
+        )
+    )
     return 1 if failed or reasons else 0
 
 

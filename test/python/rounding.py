@@ -1,4 +1,5 @@
 """Models in f16 and bf16 whose results show whether a value was rounded to 16 bits before it was read."""
+
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
@@ -6,7 +7,11 @@ import dlc
 
 TYPES = {"f16": TensorProto.FLOAT16, "bf16": TensorProto.BFLOAT16}
 F32, I64, I32, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL
-SHAPES = {"many": (5, 37), "few": (1, 3), "product": (40, 37)}  # product: multiplied by 0.3 times the identity matrix
+SHAPES = {
+    "many": (5, 37),
+    "few": (1, 3),
+    "product": (40, 37),
+}  # product: multiplied by 0.3 times the identity matrix
 
 
 def rounded(array, kind):
@@ -37,17 +42,56 @@ AXIS = {"axis": 1, "keepdims": 0}
 MEMBERS = {
     "ArgMax": ([("ArgMax", ["q"], ["y0"], AXIS)], [I64], lambda q, c: np.argmax(q, axis=1)),
     "ArgMin": ([("ArgMin", ["q"], ["y0"], AXIS)], [I64], lambda q, c: np.argmin(q, axis=1)),
-    "ArgMax of Relu": ([("Relu", ["q"], ["r"], {}), ("ArgMax", ["r"], ["y0"], AXIS)], [I64], lambda q, c: np.argmax(np.maximum(q, 0), axis=1)),
-    "ArgMax of Reshape": ([("Reshape", ["q", "flat"], ["r"], {}), ("ArgMax", ["r"], ["y0"], {"axis": 0, "keepdims": 1})], [I64], lambda q, c: np.array([np.argmax(q)])),
+    "ArgMax of Relu": (
+        [("Relu", ["q"], ["r"], {}), ("ArgMax", ["r"], ["y0"], AXIS)],
+        [I64],
+        lambda q, c: np.argmax(np.maximum(q, 0), axis=1),
+    ),
+    "ArgMax of Reshape": (
+        [
+            ("Reshape", ["q", "flat"], ["r"], {}),
+            ("ArgMax", ["r"], ["y0"], {"axis": 0, "keepdims": 1}),
+        ],
+        [I64],
+        lambda q, c: np.array([np.argmax(q)]),
+    ),
     "TopK": ([("TopK", ["q", "two"], ["y0", "y1"], {})], [None, I64], lambda q, c: top(q, True)),
-    "TopK smallest": ([("TopK", ["q", "two"], ["y0", "y1"], {"largest": 0})], [None, I64], lambda q, c: top(q, False)),
+    "TopK smallest": (
+        [("TopK", ["q", "two"], ["y0", "y1"], {"largest": 0})],
+        [None, I64],
+        lambda q, c: top(q, False),
+    ),
     "Hardmax": ([("Hardmax", ["q"], ["y0"], {"axis": 1})], [None], hardmax),
-    "Equal to ReduceMax": ([("ReduceMax", ["q", "one"], ["m"], {}), ("Equal", ["q", "m"], ["y0"], {})], [BOOL], lambda q, c: q == largest(q)),
-    "Equal to ReduceMin": ([("ReduceMin", ["q", "one"], ["m"], {}), ("Equal", ["q", "m"], ["y0"], {})], [BOOL], lambda q, c: q == q.min(axis=1, keepdims=True)),
-    "less ReduceMax": ([("ReduceMax", ["q", "one"], ["m"], {}), ("Sub", ["q", "m"], ["y0"], {})], [None], lambda q, c: q - largest(q)),
-    "less Relu": ([("Relu", ["q"], ["m"], {}), ("Sub", ["q", "m"], ["y0"], {})], [None], lambda q, c: q - np.maximum(q, 0)),
-    "less Floor": ([("Floor", ["q"], ["m"], {}), ("Sub", ["q", "m"], ["y0"], {})], [None], lambda q, c: q - np.floor(q)),
-    "less Floor of Relu": ([("Relu", ["q"], ["r"], {}), ("Floor", ["r"], ["m"], {}), ("Sub", ["q", "m"], ["y0"], {})], [None], lambda q, c: q - np.floor(np.maximum(q, 0))),
+    "Equal to ReduceMax": (
+        [("ReduceMax", ["q", "one"], ["m"], {}), ("Equal", ["q", "m"], ["y0"], {})],
+        [BOOL],
+        lambda q, c: q == largest(q),
+    ),
+    "Equal to ReduceMin": (
+        [("ReduceMin", ["q", "one"], ["m"], {}), ("Equal", ["q", "m"], ["y0"], {})],
+        [BOOL],
+        lambda q, c: q == q.min(axis=1, keepdims=True),
+    ),
+    "less ReduceMax": (
+        [("ReduceMax", ["q", "one"], ["m"], {}), ("Sub", ["q", "m"], ["y0"], {})],
+        [None],
+        lambda q, c: q - largest(q),
+    ),
+    "less Relu": (
+        [("Relu", ["q"], ["m"], {}), ("Sub", ["q", "m"], ["y0"], {})],
+        [None],
+        lambda q, c: q - np.maximum(q, 0),
+    ),
+    "less Floor": (
+        [("Floor", ["q"], ["m"], {}), ("Sub", ["q", "m"], ["y0"], {})],
+        [None],
+        lambda q, c: q - np.floor(q),
+    ),
+    "less Floor of Relu": (
+        [("Relu", ["q"], ["r"], {}), ("Floor", ["r"], ["m"], {}), ("Sub", ["q", "m"], ["y0"], {})],
+        [None],
+        lambda q, c: q - np.floor(np.maximum(q, 0)),
+    ),
     "Floor": ([("Floor", ["q"], ["y0"], {})], [None], lambda q, c: np.floor(q)),
     "Ceil": ([("Ceil", ["q"], ["y0"], {})], [None], lambda q, c: np.ceil(q)),
     "Round": ([("Round", ["q"], ["y0"], {})], [None], lambda q, c: np.rint(q)),
@@ -58,8 +102,16 @@ MEMBERS = {
     "Cast to bool": ([("Cast", ["q"], ["y0"], {"to": BOOL})], [BOOL], lambda q, c: q != 0),
     "Greater": ([("Greater", ["q", "c"], ["y0"], {})], [BOOL], lambda q, c: q > c),
     "LessOrEqual": ([("LessOrEqual", ["q", "c"], ["y0"], {})], [BOOL], lambda q, c: q <= c),
-    "Where Greater": ([("Greater", ["q", "c"], ["g"], {}), ("Where", ["g", "q", "c"], ["y0"], {})], [None], lambda q, c: np.where(q > c, q, c)),
-    "ArgMax and q": ([("ArgMax", ["q"], ["y0"], AXIS), ("Identity", ["q"], ["y1"], {})], [I64, None], lambda q, c: (np.argmax(q, axis=1), q)),
+    "Where Greater": (
+        [("Greater", ["q", "c"], ["g"], {}), ("Where", ["g", "q", "c"], ["y0"], {})],
+        [None],
+        lambda q, c: np.where(q > c, q, c),
+    ),
+    "ArgMax and q": (
+        [("ArgMax", ["q"], ["y0"], AXIS), ("Identity", ["q"], ["y1"], {})],
+        [I64, None],
+        lambda q, c: (np.argmax(q, axis=1), q),
+    ),
 }
 
 
@@ -68,7 +120,11 @@ def operands(kind, size="many"):
     rows, columns = SHAPES["product" if size == "product" else "many"]
     x = rounded(np.random.default_rng(3).standard_normal((rows, columns)) * 8, kind)
     # Many near the largest: they become the same number in 16 bits.
-    x[:, 5:20] = rounded(np.nextafter(x.max(axis=1, keepdims=True), np.float32(100)) * (1 + np.arange(15) * (2.0**-10 if kind == "f16" else 2.0**-7)), kind)
+    x[:, 5:20] = rounded(
+        np.nextafter(x.max(axis=1, keepdims=True), np.float32(100))
+        * (1 + np.arange(15) * (2.0**-10 if kind == "f16" else 2.0**-7)),
+        kind,
+    )
     # Numbers whose product with 0.3 is nearer to a whole number than 16 bits tell.
     x[:, 20:30] = rounded(np.arange(10) / rounded(0.3, kind), kind)
     return x[:1, :3] if size == "few" else x, rounded(rounded(0.3, kind) * x[0, 7], kind)
@@ -78,12 +134,24 @@ def model(member, kind, steps, size):
     """q = x * 0.3 with `steps` more operations before it, and what the member makes of it."""
     nodes, types, _ = MEMBERS[member]
     half = TYPES[kind]
-    chain = [helper.make_node("Cast", ["x32"], ["x"], to=half), helper.make_node("Cast", ["c32"], ["c"], to=half)]
+    chain = [
+        helper.make_node("Cast", ["x32"], ["x"], to=half),
+        helper.make_node("Cast", ["c32"], ["c"], to=half),
+    ]
     first = ("MatMul", ["x", "w"]) if size == "product" else ("Mul", ["x", "f"])
     chain.append(helper.make_node(*first, ["s0" if steps else "q"]))
     for i in range(steps):
-        chain.append(helper.make_node("Add" if i % 2 == 0 else "Mul", [f"s{i}", "f"], ["q" if i + 1 == steps else f"s{i + 1}"]))
-    chain += [helper.make_node(name, given, results, **attributes) for name, given, results, attributes in nodes]
+        chain.append(
+            helper.make_node(
+                "Add" if i % 2 == 0 else "Mul",
+                [f"s{i}", "f"],
+                ["q" if i + 1 == steps else f"s{i + 1}"],
+            )
+        )
+    chain += [
+        helper.make_node(name, given, results, **attributes)
+        for name, given, results, attributes in nodes
+    ]
     outputs = []
     for i, of in enumerate(types):
         name = f"y{i}"
@@ -91,24 +159,44 @@ def model(member, kind, steps, size):
             chain.append(helper.make_node("Cast", [name], [name + "_f32"], to=F32))
             name += "_f32"
         outputs.append(helper.make_tensor_value_info(name, of or F32, None))
-    inputs = [helper.make_tensor_value_info("x32", F32, SHAPES[size]), helper.make_tensor_value_info("c32", F32, [])]
+    inputs = [
+        helper.make_tensor_value_info("x32", F32, SHAPES[size]),
+        helper.make_tensor_value_info("c32", F32, []),
+    ]
     constants = {"one": [1], "two": [2], "flat": [-1]}
-    initializers = [numpy_helper.from_array(np.array(v, np.int64), k) for k, v in constants.items()] + [helper.make_tensor("f", half, [], [0.3])]
+    initializers = [
+        numpy_helper.from_array(np.array(v, np.int64), k) for k, v in constants.items()
+    ] + [helper.make_tensor("f", half, [], [0.3])]
     if size == "product":
         columns = SHAPES[size][1]
-        initializers.append(helper.make_tensor("w", half, [columns, columns], (np.eye(columns) * 0.3).ravel().tolist()))
+        initializers.append(
+            helper.make_tensor(
+                "w", half, [columns, columns], (np.eye(columns) * 0.3).ravel().tolist()
+            )
+        )
     graph = helper.make_graph(chain, "g", inputs, outputs, initializers)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=10).SerializeToString()
+    return helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=10
+    ).SerializeToString()
 
 
 def product_of_three(kind):
     """(x * a) * b"""
     half = TYPES[kind]
     nodes = [helper.make_node("Cast", [f"{name}32"], [name], to=half) for name in "xab"]
-    nodes += [helper.make_node("Mul", ["x", "a"], ["xa"]), helper.make_node("Mul", ["xa", "b"], ["y"]), helper.make_node("Cast", ["y"], ["y32"], to=F32)]
-    inputs = [helper.make_tensor_value_info(f"{name}32", F32, [4] if name == "x" else []) for name in "xab"]
+    nodes += [
+        helper.make_node("Mul", ["x", "a"], ["xa"]),
+        helper.make_node("Mul", ["xa", "b"], ["y"]),
+        helper.make_node("Cast", ["y"], ["y32"], to=F32),
+    ]
+    inputs = [
+        helper.make_tensor_value_info(f"{name}32", F32, [4] if name == "x" else [])
+        for name in "xab"
+    ]
     graph = helper.make_graph(nodes, "g", inputs, [helper.make_tensor_value_info("y32", F32, [4])])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=10).SerializeToString()
+    return helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=10
+    ).SerializeToString()
 
 
 def expected(member, kind, steps, size, strict):
@@ -129,19 +217,37 @@ def check(member, kind, steps, size, accuracy, device="cpu"):
     x, c = operands(kind, size)
     net = dlc.compile(model(member, kind, steps, size), accuracy=accuracy, device=device)
     found = net(x, np.asarray(c, np.float32))
-    found = found if isinstance(found, (tuple, list)) else list(found.values()) if isinstance(found, dict) else [found]
-    for got, want in zip(found, expected(member, kind, steps, size, accuracy == "strict"), strict=True):
+    found = (
+        found
+        if isinstance(found, (tuple, list))
+        else list(found.values())
+        if isinstance(found, dict)
+        else [found]
+    )
+    for got, want in zip(
+        found, expected(member, kind, steps, size, accuracy == "strict"), strict=True
+    ):
         got = np.asarray(got).reshape(want.shape)
         if size == "product" and accuracy == "default" and got.dtype.kind == "f":
             got = rounded(got, kind)  # casts to f32 near products read unrounded values
             if member == "less ReduceMax":  # and so do subtractions
-                np.testing.assert_allclose(got, want, atol=np.abs(want).max() * (2.0**-10 if kind == "f16" else 2.0**-7))
+                np.testing.assert_allclose(
+                    got, want, atol=np.abs(want).max() * (2.0**-10 if kind == "f16" else 2.0**-7)
+                )
                 assert (got.max(axis=1) == 0).all()
                 continue
-        np.testing.assert_array_equal(got, want, f"{member}, {kind}, {steps} operations before, {size} elements, accuracy {accuracy}, {device}")
+        np.testing.assert_array_equal(
+            got,
+            want,
+            f"{member}, {kind}, {steps} operations before, {size} elements, accuracy {accuracy}, {device}",
+        )
 
 
 def cases():
-    return [(member, kind, steps, size, accuracy) for member in MEMBERS for kind in TYPES for steps, size in ((0, "many"), (2, "many"), (0, "few"), (0, "product"), (2, "product"))
-            for accuracy in ("default", "strict")]
-
+    return [
+        (member, kind, steps, size, accuracy)
+        for member in MEMBERS
+        for kind in TYPES
+        for steps, size in ((0, "many"), (2, "many"), (0, "few"), (0, "product"), (2, "product"))
+        for accuracy in ("default", "strict")
+    ]

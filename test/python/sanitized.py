@@ -6,6 +6,7 @@ usage: sanitized.py ROOT [TEST...]
 
 The package is ROOT/build-sanitize/python. PyTorch and Python are not instrumented; the sanitizer's runtime is preloaded for them.
 """
+
 import os
 import subprocess
 import sys
@@ -30,8 +31,23 @@ CTESTS = "^(tensor|fuzz|onnx-import-errors|onnx-node-reference|onnx-selected-ref
 def main():
     root, names = os.path.abspath(sys.argv[1]), sys.argv[2:] or TESTS
     here = os.path.join(root, "test", "python")
-    subprocess.run([os.path.join(root, "tools", "build"), "--preset", "sanitize", "dlc_python_runtime", "dlc_python_compiler", *PROGRAMS], check=True)
-    runtime = subprocess.run(["clang++-22", "-print-file-name=libclang_rt.asan-x86_64.so"], capture_output=True, text=True, check=True).stdout.strip()
+    subprocess.run(
+        [
+            os.path.join(root, "tools", "build"),
+            "--preset",
+            "sanitize",
+            "dlc_python_runtime",
+            "dlc_python_compiler",
+            *PROGRAMS,
+        ],
+        check=True,
+    )
+    runtime = subprocess.run(
+        ["clang++-22", "-print-file-name=libclang_rt.asan-x86_64.so"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
     environment = {
         **os.environ,
         "ASAN_OPTIONS": ":".join(f"{name}={value}" for name, value in OPTIONS.items()),
@@ -41,9 +57,27 @@ def main():
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     build = os.path.join(root, "build-sanitize")
-    programs = [[os.path.join(build, "bin", "dlc_ownership_tests")], ["ctest", "--test-dir", build, "--output-on-failure", "-R", CTESTS]]
-    failed = [line for line in programs if subprocess.run(line, env={**environment, "LD_PRELOAD": ""}).returncode != 0]
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(os.path.join(here, name) for name in names)], env=environment)
+    programs = [
+        [os.path.join(build, "bin", "dlc_ownership_tests")],
+        ["ctest", "--test-dir", build, "--output-on-failure", "-R", CTESTS],
+    ]
+    failed = [
+        line
+        for line in programs
+        if subprocess.run(line, env={**environment, "LD_PRELOAD": ""}).returncode != 0
+    ]
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            *(os.path.join(here, name) for name in names),
+        ],
+        env=environment,
+    )
     sys.exit(done.returncode or bool(failed))
 
 

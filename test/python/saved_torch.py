@@ -3,6 +3,7 @@ prints the losses of both. They must be equal to the last bit. Needs PyTorch and
 
 usage: saved_torch.py [--networks NAME[,NAME..]] [--steps N] [--batch N]
 """
+
 import argparse
 import os
 import sys
@@ -19,11 +20,21 @@ except ImportError:
 
 import dlc
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "bench"))
+sys.path.insert(
+    0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "bench")
+)
 import networks
 
 #: Their batches here: what a step computes, not how fast, is looked at.
-SEVEN = {"fcn-s": 4, "alexnet-s": 2, "resnet-50": 2, "fcn-r": 16, "alexnet-r": 16, "resnet-56": 8, "lstm": 4}
+SEVEN = {
+    "fcn-s": 4,
+    "alexnet-s": 2,
+    "resnet-50": 2,
+    "fcn-r": 16,
+    "alexnet-r": 16,
+    "resnet-56": 8,
+    "lstm": 4,
+}
 #: So many batches come round.
 BATCHES = 4
 
@@ -33,14 +44,18 @@ def losses(name, batch, steps, folder):
     training = networks.make_training_setup(name, batch)
     optimizer = torch.optim.SGD(training.module.parameters(), lr=training.rate)
     batches = [training.batch_of(i) for i in range(min(steps, BATCHES))]
-    step = dlc.train_step(training.module, training.loss, optimizer, batches[0], clip_norm=training.clip)
+    step = dlc.train_step(
+        training.module, training.loss, optimizer, batches[0], clip_norm=training.clip
+    )
     at = lambda name: os.path.join(folder, name)
     step.save(at("step.dlcx"))
     for i, which in enumerate(("input", "target")):
         np.stack([each[i].numpy() for each in batches]).tofile(at(which))
     np.float32(training.rate).tofile(at("lr"))
     here = [step(*batches[i % len(batches)]).item() for i in range(steps)]
-    there = from_c.losses(from_c.built(folder), at("step.dlcx"), steps, list(map(at, ("input", "target", "lr"))))
+    there = from_c.losses(
+        from_c.built(folder), at("step.dlcx"), steps, list(map(at, ("input", "target", "lr")))
+    )
     os.unlink(at("step.dlcx"))
     return here, [float(np.float32(each)) for each in there]
 
@@ -57,7 +72,10 @@ def main():
             here, there = losses(name, given.batch or SEVEN[name], given.steps, folder)
         print(f"{name:10} {'step':>4} {'Python':>15} {'C':>15}")
         for i, pair in enumerate(zip(here, there)):
-            print(f"{'':10} {i:4} {pair[0]:15.9g} {pair[1]:15.9g}{'' if pair[0] == pair[1] else '  differs'}", flush=True)
+            print(
+                f"{'':10} {i:4} {pair[0]:15.9g} {pair[1]:15.9g}{'' if pair[0] == pair[1] else '  differs'}",
+                flush=True,
+            )
         results.append(here == there and len(here) == given.steps and bool(np.isfinite(here).all()))
     print(f"saved steps: {sum(results)} passed, {results.count(False)} failed")
     return 0 if all(results) else 1

@@ -1,4 +1,5 @@
 """Modules, batches and steps that the tests of dlc.train_step share. Every step is checked against eager PyTorch (check=True)."""
+
 import functools
 
 import torch
@@ -37,7 +38,13 @@ def same_state(found, wanted, name=""):
             same_state(found[key], value, f"{name}.{key}")
         elif isinstance(value, torch.Tensor):
             assert found[key].dtype == value.dtype
-            torch.testing.assert_close(found[key], value, rtol=1e-3, atol=2e-5, msg=lambda text, key=key: f"{name}.{key}: {text}")
+            torch.testing.assert_close(
+                found[key],
+                value,
+                rtol=1e-3,
+                atol=2e-5,
+                msg=lambda text, key=key: f"{name}.{key}: {text}",
+            )
         else:
             assert found[key] == value or isinstance(value, list), f"{name}.{key}"
 
@@ -53,10 +60,15 @@ class Pair:
 
     def run(self, batch, steps=10):
         for _ in range(steps):
-            found, wanted = self.step(*batch), eager(self.modules[1], self.loss, self.optimizers[1], batch)
+            found, wanted = (
+                self.step(*batch),
+                eager(self.modules[1], self.loss, self.optimizers[1], batch),
+            )
             assert found.shape == () and not found.requires_grad
             torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
 
     def check(self):
         same_state(self.modules[0].state_dict(), self.modules[1].state_dict())
-        same_state(self.optimizers[0].state_dict()["state"], self.optimizers[1].state_dict()["state"])
+        same_state(
+            self.optimizers[0].state_dict()["state"], self.optimizers[1].state_dict()["state"]
+        )

@@ -3,6 +3,7 @@ losses and the times of a step, measured alternately on the same threads.
 
 usage: steps_torch.py [--filter TEXT] [--steps N] [--batch N] [--timed N]
 """
+
 import argparse
 import copy
 import os
@@ -14,7 +15,9 @@ import torch
 
 import dlc
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "bench"))
+sys.path.insert(
+    0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "bench")
+)
 import networks
 
 #: Losses are this close, relative to their size.
@@ -47,7 +50,14 @@ def run(name, arguments):
     optimizers = [torch.optim.SGD(each.parameters(), lr=training.rate) for each in modules]
     batches = [training.batch_of(i) for i in range(min(arguments.steps, 4))]
     begin = time.perf_counter()
-    ours = dlc.train_step(modules[0], training.loss, optimizers[0], batches[0], clip_norm=training.clip, threads=torch.get_num_threads())
+    ours = dlc.train_step(
+        modules[0],
+        training.loss,
+        optimizers[0],
+        batches[0],
+        clip_norm=training.clip,
+        threads=torch.get_num_threads(),
+    )
     compiled = time.perf_counter() - begin
     theirs = eager(modules[1], training.loss, optimizers[1], training.clip)
     far = 0.0

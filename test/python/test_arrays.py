@@ -1,4 +1,5 @@
 """Arrays are passed and returned without a copy, for all element types. Results have the same kind of array as the inputs."""
+
 import models
 import numpy as np
 import pytest
@@ -6,7 +7,13 @@ from onnx import TensorProto
 
 import dlc
 
-TYPES = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE, "float16": TensorProto.FLOAT16, "int64": TensorProto.INT64, "int32": TensorProto.INT32}
+TYPES = {
+    "float32": TensorProto.FLOAT,
+    "float64": TensorProto.DOUBLE,
+    "float16": TensorProto.FLOAT16,
+    "int64": TensorProto.INT64,
+    "int32": TensorProto.INT32,
+}
 
 
 def test_numpy_addresses(two):
@@ -35,7 +42,13 @@ def test_types(name):
 
 
 def test_bool():
-    net = dlc.compile(models.made([("Not", ["x"], ["y"], {})], {"x": (TensorProto.BOOL, [3])}, {"y": (TensorProto.BOOL, [3])}))
+    net = dlc.compile(
+        models.made(
+            [("Not", ["x"], ["y"], {})],
+            {"x": (TensorProto.BOOL, [3])},
+            {"y": (TensorProto.BOOL, [3])},
+        )
+    )
     y = net(np.array([True, False, True]))
     assert y.dtype == bool and y.tolist() == [False, True, False]
 
@@ -54,8 +67,22 @@ def test_bfloat16_of_ml_dtypes():
 def test_four_bits(kind, low, shape):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     wide, four = ("int8", ml_dtypes.int4) if low else ("uint8", ml_dtypes.uint4)
-    net = dlc.compile(models.made([("Identity", ["x"], ["same"], {}), ("Cast", ["x"], ["y"], {"to": TensorProto.FLOAT}), ("Cast", ["y"], ["z"], {"to": kind})],
-                                  {"x": (kind, list(shape))}, {"same": (kind, list(shape)), "y": (TensorProto.FLOAT, list(shape)), "z": (kind, list(shape))}, opset=21))
+    net = dlc.compile(
+        models.made(
+            [
+                ("Identity", ["x"], ["same"], {}),
+                ("Cast", ["x"], ["y"], {"to": TensorProto.FLOAT}),
+                ("Cast", ["y"], ["z"], {"to": kind}),
+            ],
+            {"x": (kind, list(shape))},
+            {
+                "same": (kind, list(shape)),
+                "y": (TensorProto.FLOAT, list(shape)),
+                "z": (kind, list(shape)),
+            },
+            opset=21,
+        )
+    )
     assert net.inputs[0].dtype == ("i4" if low else "u4")
     x = np.asarray(np.arange(np.prod(shape, dtype=int)).reshape(shape) % 16 + low, wide)
     for given in (x, x.astype(four), np.array(x, order="F")):
@@ -64,7 +91,9 @@ def test_four_bits(kind, low, shape):
         assert [y.dtype for y in net(given)] == [four, np.float32, four]
     if x.size:
         for wrong in (16 + low, low - 1):
-            with pytest.raises((ValueError, TypeError), match="4-bit integers is out of range; give integers from"):
+            with pytest.raises(
+                (ValueError, TypeError), match="4-bit integers is out of range; give integers from"
+            ):
                 net(np.full(shape, wrong & 255, "uint8").view(wide))
     with pytest.raises(TypeError, match="convert it first"):
         net(x.astype("int32"))
@@ -76,7 +105,14 @@ def test_no_dimensions():
     assert y.shape == () and y == 6
 
 
-@pytest.mark.parametrize("view", [lambda x: x[:, ::2], lambda x: x[::-1, ::-2], lambda x: np.ascontiguousarray(x[:, ::2]).T.copy().T])
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x[:, ::2],
+        lambda x: x[::-1, ::-2],
+        lambda x: np.ascontiguousarray(x[:, ::2]).T.copy().T,
+    ],
+)
 def test_strides_are_copied(view):
     x = view(np.arange(12, dtype="float32").reshape(2, 6))
     net = dlc.compile(models.doubled(TensorProto.FLOAT))
@@ -85,11 +121,23 @@ def test_strides_are_copied(view):
     assert net._addresses[0] != [x.ctypes.data]
 
 
-@pytest.mark.parametrize("order", [(0, 3, 1, 2, 4), (2, 0, 1, 3, 4), (1, 0, 2, 3, 4), (4, 3, 2, 1, 0), (0, 2, 1, 4, 3)])
+@pytest.mark.parametrize(
+    "order", [(0, 3, 1, 2, 4), (2, 0, 1, 3, 4), (1, 0, 2, 3, 4), (4, 3, 2, 1, 0), (0, 2, 1, 4, 3)]
+)
 @pytest.mark.parametrize("dtype", ["float32", "int64", "uint8", "float16"])
 def test_what_lies_together_is_copied_together(order, dtype):
     x = np.arange(240).reshape(2, 5, 3, 4, 2).astype(dtype).transpose(order)
-    graph = dlc.compile(models.doubled({"float32": TensorProto.FLOAT, "int64": TensorProto.INT64, "uint8": TensorProto.UINT8, "float16": TensorProto.FLOAT16}[dtype], x.shape))
+    graph = dlc.compile(
+        models.doubled(
+            {
+                "float32": TensorProto.FLOAT,
+                "int64": TensorProto.INT64,
+                "uint8": TensorProto.UINT8,
+                "float16": TensorProto.FLOAT16,
+            }[dtype],
+            x.shape,
+        )
+    )
     assert (graph(x) == x + x).all()
 
 
@@ -99,7 +147,9 @@ def test_any_address(ten, x):
     memory[1:] = x
     y = ten(memory[1:])
     assert ten._addresses[0] == [memory.ctypes.data + 4]
-    assert np.array_equal(y, ten(x)) and np.allclose(y, models.ten_operations_reference(x), atol=1e-6)
+    assert np.array_equal(y, ten(x)) and np.allclose(
+        y, models.ten_operations_reference(x), atol=1e-6
+    )
 
 
 def test_read_only(ten, x):
@@ -166,7 +216,9 @@ class TestTorch:
         assert ten._addresses == ([given.data_ptr()], [y.data_ptr()])
         assert np.array_equal(y.numpy(), ten(x))
 
-    @pytest.mark.parametrize("name", ["float32", "float64", "float16", "bfloat16", "int64", "int32"])
+    @pytest.mark.parametrize(
+        "name", ["float32", "float64", "float16", "bfloat16", "int64", "int32"]
+    )
     def test_types(self, name):
         kinds = {**TYPES, "bfloat16": TensorProto.BFLOAT16}
         x = self.torch.arange(6).reshape(2, 3).to(getattr(self.torch, name))

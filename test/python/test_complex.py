@@ -1,4 +1,5 @@
 """Rewrite rules for complex numbers and Fourier transforms: each rule alone, compared with eager PyTorch. Skipped if PyTorch is missing."""
+
 import operator
 
 import pytest
@@ -9,7 +10,15 @@ from torch import fx
 from torch._subclasses import FakeTensorMode
 
 import dlc
-from dlc._torch import backend, backend_options, complex_numbers, complex_rules, fourier, graph_report, graph_split
+from dlc._torch import (
+    backend,
+    backend_options,
+    complex_numbers,
+    complex_rules,
+    fourier,
+    graph_report,
+    graph_split,
+)
 
 aten = torch.ops.aten
 
@@ -53,14 +62,36 @@ CASES = {
     aten.detach.default: lambda: [case(pairs(2))],
     aten.lift_fresh_copy.default: lambda: [case(pairs(2))],
     aten.neg.default: lambda: [case(pairs(2, 3))],
-    aten.add.Tensor: lambda: [case(pairs(2, 3), pairs(3)), case(pairs(2), real(3, 2)), case(pairs(2), pairs(2), alpha=3), case(pairs(2), 1 - 2j), case(real(2), 1j)],
-    aten.sub.Tensor: lambda: [case(pairs(2, 3), pairs()), case(real(2, 3), pairs(3)), case(pairs(2), pairs(2), alpha=0.5), case(pairs(2), 2)],
+    aten.add.Tensor: lambda: [
+        case(pairs(2, 3), pairs(3)),
+        case(pairs(2), real(3, 2)),
+        case(pairs(2), pairs(2), alpha=3),
+        case(pairs(2), 1 - 2j),
+        case(real(2), 1j),
+    ],
+    aten.sub.Tensor: lambda: [
+        case(pairs(2, 3), pairs()),
+        case(real(2, 3), pairs(3)),
+        case(pairs(2), pairs(2), alpha=0.5),
+        case(pairs(2), 2),
+    ],
     aten.mul.Tensor: lambda: [
-        *[case(pairs(2, 3), pairs(3)), case(pairs(), pairs()), case(pairs(2, 3), real(3)), case(real(2, 3), pairs(2, 1)), case(pairs(1, 3), pairs(2, 1))],
+        *[
+            case(pairs(2, 3), pairs(3)),
+            case(pairs(), pairs()),
+            case(pairs(2, 3), real(3)),
+            case(real(2, 3), pairs(2, 1)),
+            case(pairs(1, 3), pairs(2, 1)),
+        ],
         *[case(pairs(2), 1 - 2j), case(real(2), 2j), case(pairs(2), 3)],
     ],
     aten.mul.Scalar: lambda: [case(pairs(2, 3), 2.5), case(pairs(2, 3), 1 + 2j), case(real(2), 1j)],
-    aten.div.Tensor: lambda: [case(pairs(2, 3), pairs(3)), case(pairs(2, 3), real(3)), case(real(3), pairs(2, 3)), case(pairs(), pairs())],
+    aten.div.Tensor: lambda: [
+        case(pairs(2, 3), pairs(3)),
+        case(pairs(2, 3), real(3)),
+        case(real(3), pairs(2, 3)),
+        case(pairs(), pairs()),
+    ],
     aten.div.Scalar: lambda: [case(pairs(2, 3), 4.0), case(pairs(2, 3), 2 - 1j), case(real(3), 1j)],
     aten.mm.default: lambda: [case(pairs(2, 3), pairs(3, 4))],
     aten.bmm.default: lambda: [case(pairs(2, 2, 3), pairs(2, 3, 4))],
@@ -69,15 +100,32 @@ CASES = {
     aten.exp.default: lambda: [case(pairs(2, 3))],
     aten.log.default: lambda: [case(pairs(2, 3))],
     aten.pow.Tensor_Scalar: lambda: [case(pairs(2, 3), 2), case(pairs(2, 3), 1)],
-    aten.rsub.Scalar: lambda: [case(pairs(2, 3), 2), case(pairs(2, 3), 1 + 1j), case(pairs(2), 3, 2)],
-    aten.eq.Tensor: lambda: [case(z := with_zeros(2, 3), torch.where(z.real > 0, z, 0)), case(torch.ones(2, dtype=torch.complex64), torch.ones(2))],
+    aten.rsub.Scalar: lambda: [
+        case(pairs(2, 3), 2),
+        case(pairs(2, 3), 1 + 1j),
+        case(pairs(2), 3, 2),
+    ],
+    aten.eq.Tensor: lambda: [
+        case(z := with_zeros(2, 3), torch.where(z.real > 0, z, 0)),
+        case(torch.ones(2, dtype=torch.complex64), torch.ones(2)),
+    ],
     aten.eq.Scalar: lambda: [case(with_zeros(2, 3), 0), case(torch.tensor([1j, 1, 1 + 1j]), 1j)],
-    aten.masked_fill.Scalar: lambda: [case(pairs(2, 3), MASK, 1.5), case(pairs(2, 3), MASK, 1 - 2j)],
+    aten.masked_fill.Scalar: lambda: [
+        case(pairs(2, 3), MASK, 1.5),
+        case(pairs(2, 3), MASK, 1 - 2j),
+    ],
     aten.masked_fill.Tensor: lambda: [case(pairs(2, 3), MASK, pairs())],
     aten.scalar_tensor.default: lambda: [case(1 - 2j, **COMPLEX), case(3, **COMPLEX)],
     aten.where.self: lambda: [case(MASK, pairs(2, 3), pairs(3)), case(MASK, pairs(2, 3), pairs())],
-    aten._to_copy.default: lambda: [case(pairs(2, 3), dtype=torch.complex64), case(pairs(2), dtype=torch.float32), case(real(2), dtype=torch.complex64)],
-    aten.clone.default: lambda: [case(pairs(2, 3)), case(pairs(2, 3).T, memory_format=torch.contiguous_format)],
+    aten._to_copy.default: lambda: [
+        case(pairs(2, 3), dtype=torch.complex64),
+        case(pairs(2), dtype=torch.float32),
+        case(real(2), dtype=torch.complex64),
+    ],
+    aten.clone.default: lambda: [
+        case(pairs(2, 3)),
+        case(pairs(2, 3).T, memory_format=torch.contiguous_format),
+    ],
     aten.zeros_like.default: lambda: [case(pairs(2, 3))],
     aten.copy.default: lambda: [case(pairs(2, 3), pairs(3)), case(pairs(2, 3), real(2, 3))],
     aten.zeros.default: lambda: [case([2, 3], **COMPLEX)],
@@ -90,10 +138,21 @@ CASES = {
     aten.ones.default: lambda: [case([2, 3], **COMPLEX)],
     aten.ones_like.default: lambda: [case(pairs(2, 3)), case(real(2), **COMPLEX)],
     aten.new_ones.default: lambda: [case(pairs(2), [2, 3])],
-    aten.full.default: lambda: [case([2, 3], 1 - 2j, **LIKE), case([2], 3, **COMPLEX), case([2], 2 + 2j, **COMPLEX)],
+    aten.full.default: lambda: [
+        case([2, 3], 1 - 2j, **LIKE),
+        case([2], 3, **COMPLEX),
+        case([2], 2 + 2j, **COMPLEX),
+    ],
     aten.full_like.default: lambda: [case(pairs(2, 3), 1.5), case(pairs(2, 3), 2j)],
-    aten.cat.default: lambda: [case([pairs(2, 3), pairs(1, 3)]), case([pairs(2, 3), pairs(2, 1)], -1), case([pairs(2), real(3)])],
-    aten.stack.default: lambda: [case([pairs(2, 3), pairs(2, 3)]), case([pairs(2, 3), pairs(2, 3)], -1)],
+    aten.cat.default: lambda: [
+        case([pairs(2, 3), pairs(1, 3)]),
+        case([pairs(2, 3), pairs(2, 1)], -1),
+        case([pairs(2), real(3)]),
+    ],
+    aten.stack.default: lambda: [
+        case([pairs(2, 3), pairs(2, 3)]),
+        case([pairs(2, 3), pairs(2, 3)], -1),
+    ],
     aten.view.default: lambda: [case(pairs(2, 3), [6]), case(pairs(2, 3), [3, -1])],
     aten._unsafe_view.default: lambda: [case(pairs(2, 3), [3, 2])],
     aten.reshape.default: lambda: [case(pairs(2, 3), [-1]), case(pairs(2, 3).T, [6])],
@@ -108,34 +167,91 @@ CASES = {
     aten.flip.default: lambda: [case(pairs(2, 3), [-1]), case(pairs(2, 3), [0, 1])],
     aten.roll.default: lambda: [case(pairs(2, 3), [1], [-1]), case(pairs(2, 3), [1, 2], [0, 1])],
     aten.repeat.default: lambda: [case(pairs(2, 3), [2, 1]), case(pairs(2), [2, 3])],
-    aten.constant_pad_nd.default: lambda: [case(pairs(2, 3), [1, 2]), case(pairs(2, 3), [1, 0, 0, 1], 1.5), case(pairs(2, 3), [1, 1], 1 - 2j)],
-    aten.index.Tensor: lambda: [case(pairs(3, 4), [INDEX]), case(pairs(2, 3), [None, INDEX]), case(pairs(3, 2, 4), [INDEX, None, INDEX])],
-    aten.index_put.default: lambda: [case(pairs(3, 4), [INDEX[:2]], pairs(4)), case(pairs(3), [INDEX], pairs(3), True), case(pairs(3), [INDEX[:2]], real(2).to(torch.complex128))],
+    aten.constant_pad_nd.default: lambda: [
+        case(pairs(2, 3), [1, 2]),
+        case(pairs(2, 3), [1, 0, 0, 1], 1.5),
+        case(pairs(2, 3), [1, 1], 1 - 2j),
+    ],
+    aten.index.Tensor: lambda: [
+        case(pairs(3, 4), [INDEX]),
+        case(pairs(2, 3), [None, INDEX]),
+        case(pairs(3, 2, 4), [INDEX, None, INDEX]),
+    ],
+    aten.index_put.default: lambda: [
+        case(pairs(3, 4), [INDEX[:2]], pairs(4)),
+        case(pairs(3), [INDEX], pairs(3), True),
+        case(pairs(3), [INDEX[:2]], real(2).to(torch.complex128)),
+    ],
     aten.slice.Tensor: lambda: [case(pairs(2, 5), 1, 1, 5, 2), case(pairs(5), -1, -3)],
     aten.select.int: lambda: [case(pairs(2, 3), 1, 2), case(pairs(2, 3), -1, -1)],
     aten.unbind.int: lambda: [case(pairs(2, 3)), case(pairs(2, 3), -1)],
     aten.index_select.default: lambda: [case(pairs(2, 3), -1, INDEX)],
     aten.split.Tensor: lambda: [case(pairs(5, 3), 2), case(pairs(2, 4), 2, -1)],
-    aten.split_with_sizes.default: lambda: [case(pairs(5, 3), [2, 3]), case(pairs(2, 4), [1, 3], -1)],
+    aten.split_with_sizes.default: lambda: [
+        case(pairs(5, 3), [2, 3]),
+        case(pairs(2, 4), [1, 3], -1),
+    ],
     aten.slice_scatter.default: lambda: [case(pairs(2, 5), pairs(2, 2), 1, 1, 5, 2)],
     aten.select_scatter.default: lambda: [case(pairs(2, 3), pairs(2), -1, 1)],
-    aten.sum.dim_IntList: lambda: [case(pairs(2, 3), [1]), case(pairs(2, 3), [-1], True), case(pairs(2, 3), None), case(pairs(), [])],
-    aten.mean.dim: lambda: [case(pairs(2, 3), [1]), case(pairs(2, 3), [0, 1], True), case(pairs(2, 3), None)],
-    aten.sum.default: lambda: [case(pairs(2, 3)), case(pairs(2, 3), dtype=torch.complex64), case(pairs())],
+    aten.sum.dim_IntList: lambda: [
+        case(pairs(2, 3), [1]),
+        case(pairs(2, 3), [-1], True),
+        case(pairs(2, 3), None),
+        case(pairs(), []),
+    ],
+    aten.mean.dim: lambda: [
+        case(pairs(2, 3), [1]),
+        case(pairs(2, 3), [0, 1], True),
+        case(pairs(2, 3), None),
+    ],
+    aten.sum.default: lambda: [
+        case(pairs(2, 3)),
+        case(pairs(2, 3), dtype=torch.complex64),
+        case(pairs()),
+    ],
     aten.mean.default: lambda: [case(pairs(2, 3)), case(pairs())],
-    aten._fft_r2c.default: lambda: [case(real(2, 6), [1], 0, True), case(real(3, 5), [0, 1], 1, True), case(real(3, 5), [1], 2, False)],
-    aten._fft_c2c.default: lambda: [case(pairs(2, 6), [1], 0, True), case(pairs(3, 5), [0, 1], 2, False)],
+    aten._fft_r2c.default: lambda: [
+        case(real(2, 6), [1], 0, True),
+        case(real(3, 5), [0, 1], 1, True),
+        case(real(3, 5), [1], 2, False),
+    ],
+    aten._fft_c2c.default: lambda: [
+        case(pairs(2, 6), [1], 0, True),
+        case(pairs(3, 5), [0, 1], 2, False),
+    ],
     aten._fft_c2r.default: lambda: [case(pairs(2, 4), [1], 0, 6), case(pairs(3, 4), [0, 1], 2, 7)],
 }
 #: Operators whose results have no defined elements.
-UNDEFINED = {aten.empty.memory_format, aten.empty_like.default, aten.new_empty.default, aten.empty_strided.default, aten.new_empty_strided.default}
+UNDEFINED = {
+    aten.empty.memory_format,
+    aten.empty_like.default,
+    aten.new_empty.default,
+    aten.empty_strided.default,
+    aten.new_empty_strided.default,
+}
 #: Cases that no rule supports: the operator, its arguments and the reason.
 UNSUPPORTED = {
     "pow": (aten.pow.Tensor_Scalar, case(pairs(2), 3), "the exponent 3; required: 1 or 2"),
-    "roll": (aten.roll.default, case(pairs(2, 3), [1]), "no dims; required: the dimensions to roll"),
-    "add": (aten.add.Tensor, case(pairs(2), pairs(2), alpha=2j), "alpha=2j; required: a real number"),
-    "copy": (aten.copy.default, case(real(2), pairs(2)), r"its result: required: the shape \[2\]; found: \[2, 2\]"),
-    "square root": (aten.pow.Tensor_Scalar, case(pairs(2), 0.5), "the exponent 0.5; required: 1 or 2"),
+    "roll": (
+        aten.roll.default,
+        case(pairs(2, 3), [1]),
+        "no dims; required: the dimensions to roll",
+    ),
+    "add": (
+        aten.add.Tensor,
+        case(pairs(2), pairs(2), alpha=2j),
+        "alpha=2j; required: a real number",
+    ),
+    "copy": (
+        aten.copy.default,
+        case(real(2), pairs(2)),
+        r"its result: required: the shape \[2\]; found: \[2, 2\]",
+    ),
+    "square root": (
+        aten.pow.Tensor_Scalar,
+        case(pairs(2), 0.5),
+        "the exponent 0.5; required: 1 or 2",
+    ),
 }
 
 
@@ -158,7 +274,9 @@ def traced(target, args, kwargs):
         node.meta["val"] = target(*values[0], **values[1])
     results = [node]
     if isinstance(node.meta["val"], (list, tuple)):
-        results = [graph.call_function(operator.getitem, (node, i)) for i in range(len(node.meta["val"]))]
+        results = [
+            graph.call_function(operator.getitem, (node, i)) for i in range(len(node.meta["val"]))
+        ]
         for each, value in zip(results, node.meta["val"]):
             each.meta["val"] = value
     graph.output(tuple(results))
@@ -170,7 +288,9 @@ def same(found, wanted, undefined=False):
     for got, want in zip(found, wanted, strict=True):
         assert (got.dtype, got.shape) == (want.dtype, want.shape)
         if not undefined:
-            torch.testing.assert_close(got.resolve_conj(), want.resolve_conj(), rtol=1e-6, atol=1e-6)
+            torch.testing.assert_close(
+                got.resolve_conj(), want.resolve_conj(), rtol=1e-6, atol=1e-6
+            )
 
 
 @pytest.fixture(autouse=True)
@@ -183,7 +303,9 @@ def test_each_rule_has_a_case():
     assert set(CASES) == {*complex_rules.RULES, *fourier.RULES}
 
 
-@pytest.mark.parametrize("target", CASES, ids=lambda target: f"{target._opname}.{target._overloadname}")
+@pytest.mark.parametrize(
+    "target", CASES, ids=lambda target: f"{target._opname}.{target._overloadname}"
+)
 def test_rules(target):
     for args, kwargs in CASES[target]():
         wanted = target(*args, **kwargs)
@@ -194,12 +316,22 @@ def test_rules(target):
             assert not complex_numbers.decompose_complex(module.graph, constants).failed
             module.graph.lint()
             module.recompile()
-            operators = [node for node in module.graph.nodes if node.op == "call_function" and node.target not in complex_numbers.SHOWN]
-            assert not any(complex_numbers._contains_complex(node.meta.get("val")) for node in operators)
+            operators = [
+                node
+                for node in module.graph.nodes
+                if node.op == "call_function" and node.target not in complex_numbers.SHOWN
+            ]
+            assert not any(
+                complex_numbers._contains_complex(node.meta.get("val")) for node in operators
+            )
             same(module(*tensors), wanted, target in UNDEFINED)
             if constants is None:
                 module, _ = traced(target, args, kwargs)
-                run = graph_split.split_graph(module, backend_options.Options(strict=True, threads=1), graph_report.begin_graph_report("inference"))
+                run = graph_split.split_graph(
+                    module,
+                    backend_options.Options(strict=True, threads=1),
+                    graph_report.begin_graph_report("inference"),
+                )
                 same(run(*tensors), wanted, target in UNDEFINED)
 
 
@@ -212,9 +344,17 @@ def test_a_rule_that_fails_is_reported(name):
         made = graph_split.split_graph(module, backend_options.Options(threads=1), report)
         same(made(*tensors), [target(*args, **kwargs)])
         (line,) = [each for each in report.eager if each.overload == str(target)]
-        assert line.count == 1 and line.reason.startswith("not supported by the rule for complex numbers: ")
-        with pytest.raises(ValueError, match=rf"{target}: not supported by the rule for complex numbers: {reason}"):
-            graph_split.split_graph(traced(target, args, kwargs)[0], backend_options.Options(strict=True, threads=1), report)
+        assert line.count == 1 and line.reason.startswith(
+            "not supported by the rule for complex numbers: "
+        )
+        with pytest.raises(
+            ValueError, match=rf"{target}: not supported by the rule for complex numbers: {reason}"
+        ):
+            graph_split.split_graph(
+                traced(target, args, kwargs)[0],
+                backend_options.Options(strict=True, threads=1),
+                report,
+            )
 
 
 class Cubed(torch.nn.Module):
@@ -225,7 +365,9 @@ class Cubed(torch.nn.Module):
         self.layer = torch.nn.Linear(4, 4)
 
     def forward(self, x):
-        return torch.view_as_real(torch.view_as_complex(self.layer(x).unflatten(-1, (2, 2))) ** 3).sin()
+        return torch.view_as_real(
+            torch.view_as_complex(self.layer(x).unflatten(-1, (2, 2))) ** 3
+        ).sin()
 
 
 CUBED = r"aten.pow.Tensor_Scalar: not supported by the rule for complex numbers: the exponent 3; required: 1 or 2"
@@ -238,7 +380,9 @@ def test_the_report_has_one_line_for_a_rule_that_fails():
         torch.testing.assert_close(torch.compile(module, backend=backend.backend)(x), module(x))
         assert str(dlc.report()).count("1 x " + CUBED) == 1
         torch._dynamo.reset()
-        with pytest.raises(Exception, match=f"a graph that dlc supports completely; found: .*{CUBED}"):
+        with pytest.raises(
+            Exception, match=f"a graph that dlc supports completely; found: .*{CUBED}"
+        ):
             torch.compile(module, backend=backend.backend, options={"strict": True})(x)
 
 
@@ -247,7 +391,12 @@ def test_programs_of_whole_modules_name_the_rule_that_fails():
     with pytest.raises(ValueError, match=CUBED):
         dlc.compile(module, (x,))
     with pytest.raises(ValueError, match=CUBED):
-        dlc.train_step(module, torch.nn.MSELoss(), torch.optim.SGD(module.parameters(), lr=0.1), (x, torch.zeros(3, 2, 2)))
+        dlc.train_step(
+            module,
+            torch.nn.MSELoss(),
+            torch.optim.SGD(module.parameters(), lr=0.1),
+            (x, torch.zeros(3, 2, 2)),
+        )
 
 
 def test_fourier_rules_that_fail_name_the_requirement():
@@ -257,11 +406,19 @@ def test_fourier_rules_that_fail_name_the_requirement():
     class Transformed(torch.nn.Module):
         forward = staticmethod(transformed)
 
-    with pytest.raises(ValueError, match="_fft_r2c.default: not supported by the rule for Fourier transforms: a Fourier matrix of 4096 x 8192 elements; required: at most 4194304"):
+    with pytest.raises(
+        ValueError,
+        match="_fft_r2c.default: not supported by the rule for Fourier transforms: a Fourier matrix of 4096 x 8192 elements; required: at most 4194304",
+    ):
         dlc.compile(Transformed(), (torch.zeros(4096),))
     torch._dynamo.reset()
-    with pytest.raises(Exception, match="_fft_r2c.default: not supported by the rule for Fourier transforms: a graph of torch.compile; required: dlc.compile or dlc.train_step"):
-        torch.compile(transformed, backend=backend.backend, options={"strict": True})(torch.zeros(8))
+    with pytest.raises(
+        Exception,
+        match="_fft_r2c.default: not supported by the rule for Fourier transforms: a graph of torch.compile; required: dlc.compile or dlc.train_step",
+    ):
+        torch.compile(transformed, backend=backend.backend, options={"strict": True})(
+            torch.zeros(8)
+        )
 
 
 def test_mistakes_in_a_rule_are_not_hidden(monkeypatch):
@@ -275,5 +432,9 @@ def test_mistakes_in_a_rule_are_not_hidden(monkeypatch):
 
 def test_arguments_that_a_rule_does_not_take_are_reported(monkeypatch):
     monkeypatch.setitem(complex_rules.RULES, aten.flip.default, lambda b, node, x: x)
-    failed = complex_numbers.decompose_complex(traced(aten.flip.default, (pairs(2), [0]), {})[0].graph).failed
-    assert failed == {"flip_default": "not supported by the rule for complex numbers: its arguments: too many positional arguments"}
+    failed = complex_numbers.decompose_complex(
+        traced(aten.flip.default, (pairs(2), [0]), {})[0].graph
+    ).failed
+    assert failed == {
+        "flip_default": "not supported by the rule for complex numbers: its arguments: too many positional arguments"
+    }

@@ -1,4 +1,5 @@
 """Constants of programs that outlive their compiler, graph, module or file. Freed memory is overwritten during the tests."""
+
 import copy
 import ctypes
 import gc
@@ -73,7 +74,12 @@ def check_step(layer, function, x, folder):
         result = other(x)
     target = torch.linspace(-1, 1, result.numel()).reshape(result.shape)
     wanted = eager_losses(other, x, target, 5)
-    step = dlc.train_step(module, nn.MSELoss(), SGD([p for p in module.parameters() if p.requires_grad], lr=0.02), (x, target))
+    step = dlc.train_step(
+        module,
+        nn.MSELoss(),
+        SGD([p for p in module.parameters() if p.requires_grad], lr=0.02),
+        (x, target),
+    )
     gc.collect()
     found = [step(x, target).item() for _ in range(3)]
     step.save(folder / "step.dlcx")
@@ -103,8 +109,12 @@ MATRICES = {
     "einsum": lambda net, x: torch.einsum("ij,kj->ik", x, torch.arange(16.0).reshape(4, 4)),
     "product": lambda net, x: x * torch.arange(16.0).reshape(4, 4),
     "convolution": lambda net, x: F.conv1d(x[None], torch.ones(2, 4, 3)),
-    "filter": lambda net, x: F.conv2d(x[None, None], torch.tensor([[[[1.0, 2, 1], [2, 4, 2], [1, 2, 1]]]]) / 16, padding=1),
-    "batched": lambda net, x: torch.bmm(x[None].expand(2, 4, 4), torch.arange(32.0).reshape(2, 4, 4)),
+    "filter": lambda net, x: F.conv2d(
+        x[None, None], torch.tensor([[[[1.0, 2, 1], [2, 4, 2], [1, 2, 1]]]]) / 16, padding=1
+    ),
+    "batched": lambda net, x: torch.bmm(
+        x[None].expand(2, 4, 4), torch.arange(32.0).reshape(2, 4, 4)
+    ),
     "vector": lambda net, x: x @ torch.arange(4.0),
     "table": lambda net, x: x + torch.arange(16.0).reshape(4, 4)[[0, 2, 1, 3]],
 }
@@ -124,13 +134,17 @@ IMAGES = {
     "antialias": lambda net, x: F.interpolate(x, (3, 2), mode="bilinear", antialias=True),
     "linear": lambda net, x: F.interpolate(x[:, :, 0], 7, mode="linear"),
     "trilinear": lambda net, x: F.interpolate(x[None], (2, 3, 5), mode="trilinear"),
-    "upsample": lambda net, x: torch.cat([F.interpolate(F.avg_pool2d(x, 2), scale_factor=2, mode="bilinear"), x], 1),
+    "upsample": lambda net, x: torch.cat(
+        [F.interpolate(F.avg_pool2d(x, 2), scale_factor=2, mode="bilinear"), x], 1
+    ),
 }
 
 
 @pytest.mark.parametrize("name", IMAGES)
 def test_constants_of_steps_on_images(name, tmp_path):
-    check_step(lambda: nn.Conv2d(2, 3, 3, padding=1), IMAGES[name], random(2, 2, 4, 4, seed=3), tmp_path)
+    check_step(
+        lambda: nn.Conv2d(2, 3, 3, padding=1), IMAGES[name], random(2, 2, 4, 4, seed=3), tmp_path
+    )
 
 
 @pytest.mark.parametrize("rows, columns", SIZES)
@@ -138,7 +152,12 @@ def test_constants_of_steps_on_images(name, tmp_path):
 def test_constants_of_steps_by_size(rows, columns, strided, tmp_path):
     # The scale keeps results of all sizes near 1.
     held = random(columns, rows).T if strided else random(rows, columns)
-    check_step(lambda: nn.Linear(rows, rows), lambda net, x: x @ (held / rows), random(8, rows, seed=2), tmp_path)
+    check_step(
+        lambda: nn.Linear(rows, rows),
+        lambda net, x: x @ (held / rows),
+        random(8, rows, seed=2),
+        tmp_path,
+    )
 
 
 class Constants(nn.Module):
@@ -146,7 +165,10 @@ class Constants(nn.Module):
 
     def __init__(self, rows, columns):
         super().__init__()
-        self.packed, self.plain, self.strided = (nn.Parameter(random(*shape, seed=seed) / rows) for seed, shape in enumerate([(rows, columns), (8, rows), (rows, 8)]))
+        self.packed, self.plain, self.strided = (
+            nn.Parameter(random(*shape, seed=seed) / rows)
+            for seed, shape in enumerate([(rows, columns), (8, rows), (rows, 8)])
+        )
 
     def forward(self, x):
         return ((x + self.plain) * self.strided.T) @ self.packed
@@ -172,7 +194,11 @@ def test_a_model_outlives_its_compiler_and_module(rows, columns, tmp_path):
     model, x, wanted = without_compiler(rows, columns)
     torch.testing.assert_close(model(x), wanted, rtol=1e-4, atol=1e-5)
     model.save(tmp_path / "model.dlcx")
-    others = [dlc.load(tmp_path / "model.dlcx"), copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    others = [
+        dlc.load(tmp_path / "model.dlcx"),
+        copy.deepcopy(model),
+        pickle.loads(pickle.dumps(model)),
+    ]
     (tmp_path / "model.dlcx").unlink()
     del model
     gc.collect()

@@ -1,5 +1,6 @@
 """Gradients at ties, kinks, bounds and zeros, where PyTorch's operators choose one of several subgradients: of whole steps and through torch.compile. Skipped
 if PyTorch is missing."""
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -42,7 +43,10 @@ CASES = {
     "clamp_min": (lambda x: x.clamp_min(0), SIGNS),
     "clamp_max": (lambda x: x.clamp_max(1), SIGNS),
     "clamp_equal": (lambda x: x.clamp(1, 1), [[1.0, 0.0, 2.0]]),
-    "clamp_tensors": (torch.clamp, [[1.0, 2.0, 0.0, 1.5, 3.0], [1.0, 1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 2.0, 2.0]]),
+    "clamp_tensors": (
+        torch.clamp,
+        [[1.0, 2.0, 0.0, 1.5, 3.0], [1.0, 1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 2.0, 2.0]],
+    ),
     "clamp_min_tensor": (torch.clamp_min, [[0.0, 1.0, -1.0], [0.0, 0.0, 0.0]]),
     "hardsigmoid": (F.hardsigmoid, EDGES),
     "hardswish": (F.hardswish, EDGES),
@@ -66,7 +70,10 @@ CASES = {
     "maximum": (torch.maximum, [[1.0, 2.0, 0.0], [1.0, 1.0, 1.0]]),
     "minimum": (torch.minimum, [[1.0, 2.0, 0.0], [1.0, 1.0, 1.0]]),
     "maximum_zero": (lambda x: torch.maximum(x, torch.zeros(())), SIGNS),
-    "maximum_chain": (lambda x: torch.minimum(torch.maximum(x, torch.zeros(())), torch.ones(())), SIGNS),
+    "maximum_chain": (
+        lambda x: torch.minimum(torch.maximum(x, torch.zeros(())), torch.ones(())),
+        SIGNS,
+    ),
     "maximum_number": (lambda x: torch.maximum(x, torch.ones(())), SIGNS),
     "fmax": (torch.fmax, [[1.0, 2.0, 0.0], [1.0, 1.0, 1.0]]),
     "fmin": (torch.fmin, [[1.0, 2.0, 0.0], [1.0, 1.0, 1.0]]),
@@ -92,7 +99,10 @@ CASES = {
     "cumprod_rows": (lambda x: x.cumprod(1), [[[0.0, 1.0, 0.0], [2.0, 3.0, 0.0], [1.0, 2.0, 3.0]]]),
     "prod": (torch.prod, [[2.0, 0.0, 3.0]]),
     "prod_zeros": (lambda x: x.prod(1), ROWS),
-    "safe_softmax": (lambda x: torch.ops.aten._safe_softmax(x, -1), [[[1.0, 1.0, -INF], [-INF, -INF, -INF]]]),
+    "safe_softmax": (
+        lambda x: torch.ops.aten._safe_softmax(x, -1),
+        [[[1.0, 1.0, -INF], [-INF, -INF, -INF]]],
+    ),
     "logsumexp": (lambda x: x.logsumexp(0), [[1.0, 1.0, -INF]]),
     "logcumsumexp": (lambda x: x.logcumsumexp(0), [[1.0, 1.0, 1.0, 0.0]]),
     "logaddexp": (torch.logaddexp, [[1.0, 2.0], [1.0, 0.0]]),
@@ -113,7 +123,10 @@ CASES = {
     "fmod": (torch.fmod, [[4.0, -4.0], [2.0, 2.0]]),
     "sinc": (torch.sinc, [[0.0, 0.5, 1.0]]),
     "xlogy": (lambda x: torch.xlogy(x, torch.tensor([0.0, 2.0, 1.0])), [[0.0, 0.0, 2.0]]),
-    "xlog1py": (lambda x: torch.special.xlog1py(x, torch.tensor([-1.0, 2.0, 1.0])), [[0.0, 0.0, 2.0]]),
+    "xlog1py": (
+        lambda x: torch.special.xlog1py(x, torch.tensor([-1.0, 2.0, 1.0])),
+        [[0.0, 0.0, 2.0]],
+    ),
     "logit": (lambda x: torch.logit(x, 0.25), [[0.25, 0.75, 0.5, 0.125]]),
     "norm": (lambda x: x.norm(dim=1), ZERO_ROWS),
     "norm_one": (lambda x: x.norm(1, dim=1), ZERO_ROWS),
@@ -122,7 +135,10 @@ CASES = {
     "norm_inf": (lambda x: torch.linalg.vector_norm(x, INF, dim=1), [[[0.0, 0.0], [1.0, -1.0]]]),
     "norm_matrix": (torch.linalg.matrix_norm, [[[0.0, 0.0], [0.0, 0.0]]]),
     "normalize": (lambda x: F.normalize(x, eps=0.5), ZERO_ROWS),
-    "cosine_similarity": (lambda x: F.cosine_similarity(x, torch.ones(2, 2)), [[[1.0, 1.0], [3.0, 4.0]]]),
+    "cosine_similarity": (
+        lambda x: F.cosine_similarity(x, torch.ones(2, 2)),
+        [[[1.0, 1.0], [3.0, 4.0]]],
+    ),
     "pairwise_distance": (lambda x: F.pairwise_distance(x, torch.zeros(2, 2)), ZERO_ROWS),
     "cdist": (lambda x: torch.cdist(x, torch.zeros(1, 2)), ZERO_ROWS),
     "cdist_large": (lambda x: torch.cdist(x, torch.zeros(30, 2)), [[[0.0, 0.0]] * 30]),
@@ -136,41 +152,82 @@ CASES = {
     "max_pool_padded": (lambda x: F.max_pool2d(x[None], 3, 2, 1), ROWS),
     "adaptive_max_pool": (lambda x: F.adaptive_max_pool2d(x[None], 1), ROWS),
     "lp_pool": (lambda x: F.lp_pool1d(x[None], 2, 2), [[0.0, 0.0, 3.0, 4.0]]),
-    "scatter_amax": (lambda x, s: x.scatter_reduce(0, index(0, 0, 1), s, "amax"), [[1.0, 2.0], [1.0, 1.0, 3.0]]),
-    "scatter_amin": (lambda x, s: x.scatter_reduce(0, index(0, 0, 1), s, "amin"), [[1.0, 2.0], [1.0, 1.0, 3.0]]),
-    "scatter_prod": (lambda x, s: x.scatter_reduce(0, index(0, 0, 1), s, "prod"), [[1.0, 2.0], [0.0, 4.0, 0.0]]),
-    "index_reduce": (lambda x, s: x.index_reduce(0, index(0, 0), s, "amax"), [[1.0, 2.0], [1.0, 1.0]]),
-    "grid_sample": (lambda g: F.grid_sample(torch.arange(9.0).reshape(1, 1, 3, 3) ** 2, g[None, None], align_corners=True), [[[0.0, 0.0], [1.0, 1.0], [-1.0, -1.0], [0.5, -0.5]]]),
+    "scatter_amax": (
+        lambda x, s: x.scatter_reduce(0, index(0, 0, 1), s, "amax"),
+        [[1.0, 2.0], [1.0, 1.0, 3.0]],
+    ),
+    "scatter_amin": (
+        lambda x, s: x.scatter_reduce(0, index(0, 0, 1), s, "amin"),
+        [[1.0, 2.0], [1.0, 1.0, 3.0]],
+    ),
+    "scatter_prod": (
+        lambda x, s: x.scatter_reduce(0, index(0, 0, 1), s, "prod"),
+        [[1.0, 2.0], [0.0, 4.0, 0.0]],
+    ),
+    "index_reduce": (
+        lambda x, s: x.index_reduce(0, index(0, 0), s, "amax"),
+        [[1.0, 2.0], [1.0, 1.0]],
+    ),
+    "grid_sample": (
+        lambda g: F.grid_sample(
+            torch.arange(9.0).reshape(1, 1, 3, 3) ** 2, g[None, None], align_corners=True
+        ),
+        [[[0.0, 0.0], [1.0, 1.0], [-1.0, -1.0], [0.5, -0.5]]],
+    ),
     "dropout_of_all": (lambda x: F.dropout(x, 1.0), SIGNS),
     "bce_with_logits": (lambda x: F.binary_cross_entropy_with_logits(x, of(x)), [[0.0, 0.0, 1.0]]),
-    "bce_with_logits_weight": (lambda x: F.binary_cross_entropy_with_logits(x, of(x), pos_weight=torch.tensor(3.0)), [[0.0, 0.0, 1.0]]),
+    "bce_with_logits_weight": (
+        lambda x: F.binary_cross_entropy_with_logits(x, of(x), pos_weight=torch.tensor(3.0)),
+        [[0.0, 0.0, 1.0]],
+    ),
     "bce": (lambda x: F.binary_cross_entropy(x, of(x)), [PROBABILITIES]),
-    "bce_sum": (lambda x: F.binary_cross_entropy(x, of(x), torch.arange(5.0), reduction="sum"), [PROBABILITIES]),
+    "bce_sum": (
+        lambda x: F.binary_cross_entropy(x, of(x), torch.arange(5.0), reduction="sum"),
+        [PROBABILITIES],
+    ),
     "multilabel_soft_margin": (lambda x: F.multilabel_soft_margin_loss(x, torch.eye(2)), ZERO_ROWS),
     "soft_margin": (lambda x: F.soft_margin_loss(x, 2 * of(x) - 1), [[0.0, 0.0]]),
     "l1": (lambda x: F.l1_loss(x, torch.zeros(4)), SIGNS),
     "smooth_l1": (lambda x: F.smooth_l1_loss(x, torch.zeros(4)), SIGNS),
     "huber": (lambda x: F.huber_loss(x, torch.zeros(4), delta=0.5), [[0.0, 0.5, -0.5, 2.0]]),
     "hinge_embedding": (lambda x: F.hinge_embedding_loss(x, 2 * of(x) - 1), [[1.0, 0.0, 2.0]]),
-    "margin_ranking": (lambda x: F.margin_ranking_loss(x, torch.zeros(3), torch.ones(3)), [[0.0, 1.0, -1.0]]),
+    "margin_ranking": (
+        lambda x: F.margin_ranking_loss(x, torch.zeros(3), torch.ones(3)),
+        [[0.0, 1.0, -1.0]],
+    ),
     "multi_margin": (lambda x: F.multi_margin_loss(x, index(0)), [[[1.0, 0.0, 0.5]]]),
-    "multilabel_margin": (lambda x: F.multilabel_margin_loss(x, torch.tensor([[0, -1, 1]])), [[[1.0, 0.0, 0.5]]]),
-    "cosine_embedding": (lambda x: F.cosine_embedding_loss(x, torch.tensor([[0.0, 1.0]]), -torch.ones(1)), [[[1.0, 0.0]]]),
+    "multilabel_margin": (
+        lambda x: F.multilabel_margin_loss(x, torch.tensor([[0, -1, 1]])),
+        [[[1.0, 0.0, 0.5]]],
+    ),
+    "cosine_embedding": (
+        lambda x: F.cosine_embedding_loss(x, torch.tensor([[0.0, 1.0]]), -torch.ones(1)),
+        [[[1.0, 0.0]]],
+    ),
     "kl_div": (lambda x: F.kl_div(x, torch.tensor([0.0, 1.0])), [[1.0, 1.0]]),
     "nll_of_ignored": (lambda x: F.nll_loss(x, ignored(x)), [[[1.0, 2.0], [1.0, 2.0]]]),
     "nll_of_ignored_infinity": (
         lambda x: F.nll_loss(x, index(0, 1), ignore_index=0, reduction="sum"),
         [[[-torch.inf, 2.0], [1.0, 2.0]]],
     ),
-    "cross_entropy_of_ignored": (lambda x: F.cross_entropy(x, ignored(x)), [[[1.0, 2.0], [1.0, 2.0]]]),
-    "embedding_bag": (lambda x: F.embedding_bag(index(0, 1)[None], x, mode="max"), [[[1.0, 2.0], [1.0, 0.0]]]),
+    "cross_entropy_of_ignored": (
+        lambda x: F.cross_entropy(x, ignored(x)),
+        [[[1.0, 2.0], [1.0, 2.0]]],
+    ),
+    "embedding_bag": (
+        lambda x: F.embedding_bag(index(0, 1)[None], x, mode="max"),
+        [[[1.0, 2.0], [1.0, 0.0]]],
+    ),
 }
 for padding in ("border", "reflection"):
     for corners in (False, True):
         edge = 1.0 if corners else 2 / 3
         CASES[f"grid_sample_{padding}_{corners}"] = (
             lambda g, padding=padding, corners=corners: F.grid_sample(
-                torch.arange(9.0).reshape(1, 1, 3, 3) ** 2, g[None, None], padding_mode=padding, align_corners=corners
+                torch.arange(9.0).reshape(1, 1, 3, 3) ** 2,
+                g[None, None],
+                padding_mode=padding,
+                align_corners=corners,
             ),
             [[[0.0, 0.0], [edge, edge], [-edge, -edge], [0.25, -0.25]]],
         )
@@ -205,11 +262,15 @@ def test_gradients_of_whole_steps_are_pytorchs(name):
     weight = torch.tensor(0.5)
     module = Applied(function, values)
     before = [each.detach().clone() for each in module.values]
-    step = dlc.train_step(module, lambda y, target: (y * target).sum(), torch.optim.SGD(module.parameters(), lr=1.0))
+    step = dlc.train_step(
+        module, lambda y, target: (y * target).sum(), torch.optim.SGD(module.parameters(), lr=1.0)
+    )
     step(weight, torch.tensor(2.0))
     found = [old - new.detach() for old, new in zip(before, module.values, strict=True)]
     # Nothing is seen of the gradients of values that are not finite: they are 0 in all cases.
-    found = [torch.where(torch.isfinite(old), each, 0.0) for old, each in zip(before, found, strict=True)]
+    found = [
+        torch.where(torch.isfinite(old), each, 0.0) for old, each in zip(before, found, strict=True)
+    ]
     same(found, wanted(function, values, torch.tensor(1.0)))
 
 

@@ -1,4 +1,5 @@
 """Fourier transforms in graphs that dlc compiles as a whole, compared with PyTorch."""
+
 import copy
 
 import pytest
@@ -38,7 +39,15 @@ TRANSFORMS = {
     "filter": lambda x: fft.irfft(fft.rfft(x) * torch.arange(4.0)),
     "hfft": lambda x: fft.hfft(rotated(x)),
     "ihfft": lambda x: real(fft.ihfft(x).resolve_conj()),
-    "stft": lambda x: real(torch.stft(x.flatten(0, 1).repeat(1, 6), 16, 4, window=torch.hann_window(16, dtype=x.dtype), return_complex=True)),
+    "stft": lambda x: real(
+        torch.stft(
+            x.flatten(0, 1).repeat(1, 6),
+            16,
+            4,
+            window=torch.hann_window(16, dtype=x.dtype),
+            return_complex=True,
+        )
+    ),
 }
 
 
@@ -53,7 +62,9 @@ class Net(nn.Module):
 
 
 def numbers(dtype=torch.float32):
-    return torch.randn(2, 3, 6, generator=torch.Generator().manual_seed(1), dtype=torch.float64).to(dtype)
+    return torch.randn(2, 3, 6, generator=torch.Generator().manual_seed(1), dtype=torch.float64).to(
+        dtype
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -72,7 +83,10 @@ def test_steps(name):
     other = copy.deepcopy(net)
     with torch.no_grad():
         target = torch.ones_like(net(x))
-    step, optimizer = dlc.train_step(net, nn.MSELoss(), SGD(net.parameters(), lr=0.02), (x, target)), SGD(other.parameters(), lr=0.02)
+    step, optimizer = (
+        dlc.train_step(net, nn.MSELoss(), SGD(net.parameters(), lr=0.02), (x, target)),
+        SGD(other.parameters(), lr=0.02),
+    )
     for _ in range(3):
         optimizer.zero_grad()
         loss = nn.functional.mse_loss(other(x), target)

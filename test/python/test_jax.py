@@ -1,4 +1,5 @@
 """JAX functions, compiled by dlc.from_jax, compared with jax.jit."""
+
 import copy
 
 import numpy as np
@@ -28,7 +29,9 @@ def same(found, wanted, tolerance=1e-5):
             assert (np.isnan(one) == np.isnan(other)).all()
             finite = np.isfinite(other)
             assert (one[~finite & ~np.isnan(other)] == other[~finite & ~np.isnan(other)]).all()
-            assert np.abs(one[finite] - other[finite]).max(initial=0) <= tolerance * max(np.abs(other[finite]).max(initial=0), 1e-30)
+            assert np.abs(one[finite] - other[finite]).max(initial=0) <= tolerance * max(
+                np.abs(other[finite]).max(initial=0), 1e-30
+            )
         else:
             assert (one == other).all()
 
@@ -45,7 +48,10 @@ def linear(weights, x):
 
 def mlp_weights():
     sizes = [8, 16, 16, 4]
-    return [{"w": array(n, m, seed=i, scale=0.3), "b": array(m, seed=i + 9, scale=0.1)} for i, (n, m) in enumerate(zip(sizes, sizes[1:]))]
+    return [
+        {"w": array(n, m, seed=i, scale=0.3), "b": array(m, seed=i + 9, scale=0.1)}
+        for i, (n, m) in enumerate(zip(sizes, sizes[1:]))
+    ]
 
 
 def mlp(weights, x):
@@ -91,15 +97,25 @@ def test_training():
 
 def cnn(weights, x):
     dims = ("NHWC", "HWIO", "NHWC")
-    x = jax.nn.relu(lax.conv_general_dilated(x, weights["c1"], (1, 1), "SAME", dimension_numbers=dims))
+    x = jax.nn.relu(
+        lax.conv_general_dilated(x, weights["c1"], (1, 1), "SAME", dimension_numbers=dims)
+    )
     x = lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
-    x = jax.nn.relu(lax.conv_general_dilated(x, weights["c2"], (2, 2), "SAME", dimension_numbers=dims, feature_group_count=2))
+    x = jax.nn.relu(
+        lax.conv_general_dilated(
+            x, weights["c2"], (2, 2), "SAME", dimension_numbers=dims, feature_group_count=2
+        )
+    )
     x = lax.reduce_window(x, 0.0, lax.add, (1, 2, 2, 1), (1, 1, 1, 1), "SAME") / 4
     return jax.nn.log_softmax(x.reshape(x.shape[0], -1) @ weights["w"])
 
 
 def cnn_weights():
-    return {"c1": array(3, 3, 3, 8, scale=0.3), "c2": array(3, 3, 4, 16, seed=1, scale=0.3), "w": array(144, 10, seed=2, scale=0.1)}
+    return {
+        "c1": array(3, 3, 3, 8, scale=0.3),
+        "c2": array(3, 3, 4, 16, seed=1, scale=0.3),
+        "w": array(144, 10, seed=2, scale=0.1),
+    }
 
 
 def test_cnn():
@@ -110,7 +126,13 @@ def test_cnn_gradients():
     def loss(weights, x, label):
         return -jnp.take_along_axis(cnn(weights, x), label[:, None], axis=1).mean()
 
-    check(jax.value_and_grad(loss), cnn_weights(), array(4, 12, 12, 3), np.array([1, 3, 9, 0], "int32"), tolerance=2e-5)
+    check(
+        jax.value_and_grad(loss),
+        cnn_weights(),
+        array(4, 12, 12, 3),
+        np.array([1, 3, 9, 0], "int32"),
+        tolerance=2e-5,
+    )
 
 
 def norm(x, weights):
@@ -122,11 +144,22 @@ def transformer(weights, tokens):
     x = weights["embedding"][tokens]
     batch, length, width = x.shape
     heads = 4
-    q, k, v = (linear(weights[name], norm(x, weights["n1"])).reshape(batch, length, heads, -1).transpose(0, 2, 1, 3) for name in "qkv")
+    q, k, v = (
+        linear(weights[name], norm(x, weights["n1"]))
+        .reshape(batch, length, heads, -1)
+        .transpose(0, 2, 1, 3)
+        for name in "qkv"
+    )
     scores = jnp.einsum("bhqd,bhkd->bhqk", q, k) / np.sqrt(width // heads)
     scores = jnp.where(jnp.tril(jnp.ones((length, length), bool)), scores, -1e9)
-    x = x + linear(weights["o"], (jax.nn.softmax(scores) @ v).transpose(0, 2, 1, 3).reshape(batch, length, width))
-    return x + linear(weights["down"], jax.nn.gelu(linear(weights["up"], norm(x, weights["n2"])), approximate=False))
+    x = x + linear(
+        weights["o"],
+        (jax.nn.softmax(scores) @ v).transpose(0, 2, 1, 3).reshape(batch, length, width),
+    )
+    return x + linear(
+        weights["down"],
+        jax.nn.gelu(linear(weights["up"], norm(x, weights["n2"])), approximate=False),
+    )
 
 
 def transformer_weights():
@@ -134,8 +167,15 @@ def transformer_weights():
         return {"w": array(n, m, seed=seed, scale=0.2), "b": array(m, seed=seed + 50, scale=0.1)}
 
     weights = {name: layer(32, 32, i) for i, name in enumerate("qkvo")}
-    weights |= {"up": layer(32, 64, 7), "down": layer(64, 32, 8), "embedding": array(50, 32, seed=9)}
-    return weights | {name: {"g": 1 + array(32, seed=i, scale=0.1), "b": array(32, seed=i, scale=0.1)} for i, name in enumerate(("n1", "n2"))}
+    weights |= {
+        "up": layer(32, 64, 7),
+        "down": layer(64, 32, 8),
+        "embedding": array(50, 32, seed=9),
+    }
+    return weights | {
+        name: {"g": 1 + array(32, seed=i, scale=0.1), "b": array(32, seed=i, scale=0.1)}
+        for i, name in enumerate(("n1", "n2"))
+    }
 
 
 TOKENS = np.array([[1, 5, 49, 0, 7, 7], [3, 2, 1, 0, -1, 60]], "int32")
@@ -182,22 +222,50 @@ def indexed(x, i, n):
 
 
 def numeric(x, i):
-    return (jnp.round(x), x // 0.3, x % 0.3, i // 3, i % -3, jnp.power(x, 3), jnp.exp2(x), jnp.cbrt(x), jnp.logaddexp(x, 1.0), jnp.sinh(x), jnp.isfinite(x),
-            jnp.float32(i) * x, (x * 100).astype("int8"), jnp.clip(x, -0.5, 0.5), jnp.linalg.norm(x), jnp.std(x, axis=0), jnp.prod(x, axis=1), jax.scipy.special.erf(x))
+    return (
+        jnp.round(x),
+        x // 0.3,
+        x % 0.3,
+        i // 3,
+        i % -3,
+        jnp.power(x, 3),
+        jnp.exp2(x),
+        jnp.cbrt(x),
+        jnp.logaddexp(x, 1.0),
+        jnp.sinh(x),
+        jnp.isfinite(x),
+        jnp.float32(i) * x,
+        (x * 100).astype("int8"),
+        jnp.clip(x, -0.5, 0.5),
+        jnp.linalg.norm(x),
+        jnp.std(x, axis=0),
+        jnp.prod(x, axis=1),
+        jax.scipy.special.erf(x),
+    )
 
 
-@pytest.mark.parametrize("function, arguments", [
-    (scanned, (array(4, 5), 7)),
-    (indexed, (array(4, 5), np.array([1, 3], "int32"), np.array([[0, 1]] * 4, "int32"))),
-    (numeric, (array(4, 5), np.arange(-10, 10, dtype="int32").reshape(4, 5))),
-])
+@pytest.mark.parametrize(
+    "function, arguments",
+    [
+        (scanned, (array(4, 5), 7)),
+        (indexed, (array(4, 5), np.array([1, 3], "int32"), np.array([[0, 1]] * 4, "int32"))),
+        (numeric, (array(4, 5), np.arange(-10, 10, dtype="int32").reshape(4, 5))),
+    ],
+)
 def test_operations(function, arguments):
     check(function, *arguments)
 
 
 def test_random_numbers():
     """Bits are equal; numbers made of them are, too, up to rounding of functions."""
-    net = check(lambda key: (jax.random.bits(key, (5,)), jax.random.uniform(key, (7,)), jax.random.normal(key, (3, 3))), jax.random.PRNGKey(3))
+    net = check(
+        lambda key: (
+            jax.random.bits(key, (5,)),
+            jax.random.uniform(key, (7,)),
+            jax.random.normal(key, (3, 3)),
+        ),
+        jax.random.PRNGKey(3),
+    )
     assert net.inputs[0].dtype == "u32"
     check(lambda key: jax.random.permutation(key, 6), jax.random.key(1))
 
@@ -230,7 +298,10 @@ def test_text(tmp_path):
 def test_errors():
     with pytest.raises(TypeError, match="required: the structure"):
         dlc.from_jax(lambda x: x + 1, array(3))({"x": array(3)})
-    with pytest.raises(ValueError, match=r"'stablehlo.custom_call' \(.*test_jax.py:\d+\): required: a custom call that"):
+    with pytest.raises(
+        ValueError,
+        match=r"'stablehlo.custom_call' \(.*test_jax.py:\d+\): required: a custom call that",
+    ):
         dlc.from_jax(lambda x: jnp.linalg.cholesky(x), array(8, 8))
     with pytest.raises(TypeError, match="required: a function"):
         dlc.from_jax(3, array(3))
@@ -240,6 +311,8 @@ def test_errors():
 
 def test_without_jax(python):
     """A clear message where JAX is missing."""
-    printed = python("import sys; sys.modules['jax'] = None\nimport dlc\n"
-                     "try:\n    dlc.from_jax(abs, 1.0)\nexcept ImportError as error:\n    print(error)")
+    printed = python(
+        "import sys; sys.modules['jax'] = None\nimport dlc\n"
+        "try:\n    dlc.from_jax(abs, 1.0)\nexcept ImportError as error:\n    print(error)"
+    )
     assert "required: the package jax" in printed

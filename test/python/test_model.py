@@ -1,4 +1,5 @@
 """Model objects: their properties, programs for several shapes, files, copies, profiles."""
+
 import ast
 import copy
 import importlib
@@ -22,11 +23,18 @@ def test_stubs_say_what_is_there(name):
     """The same classes, functions and members."""
 
     def described(nodes):
-        return {node.name: described(node.body) for node in nodes if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name != "__init__"}
+        return {
+            node.name: described(node.body)
+            for node in nodes
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name != "__init__"
+        }
 
     def found(owner, members):
-        return {key: found(value, members=True) if isinstance(value, type) else {} for key, value in vars(owner).items()
-                if not key.startswith("__") or members and key == "__call__"}
+        return {
+            key: found(value, members=True) if isinstance(value, type) else {}
+            for key, value in vars(owner).items()
+            if not key.startswith("__") or members and key == "__call__"
+        }
 
     module = importlib.import_module("dlc." + name)
     stub = pathlib.Path(dlc.__file__).with_name(name + ".pyi").read_text(encoding="utf-8")
@@ -39,14 +47,22 @@ def test_help():
         thing = getattr(dlc, name)
         assert thing.__doc__, name
         for member, value in vars(thing).items() if isinstance(thing, type) else ():
-            assert member.startswith("_") or not callable(value) or value.__doc__, f"{name}.{member}"
+            assert member.startswith("_") or not callable(value) or value.__doc__, (
+                f"{name}.{member}"
+            )
     assert "required" in dlc.__doc__ and "threads" in dlc.compile.__doc__
 
 
 def test_values(two):
-    assert [(v.name, v.dtype, v.shape, v.device) for v in two.inputs] == [("a", "f32", (2, 3), "cpu"), ("b/1", "f32", (2, 3), "cpu")]
+    assert [(v.name, v.dtype, v.shape, v.device) for v in two.inputs] == [
+        ("a", "f32", (2, 3), "cpu"),
+        ("b/1", "f32", (2, 3), "cpu"),
+    ]
     assert repr(two.outputs) == "[sum: f32[2, 3], difference: f32[2, 3]]"
-    assert repr(two) == "<dlc.Model (a: f32[2, 3], b/1: f32[2, 3]) -> (sum: f32[2, 3], difference: f32[2, 3]), 1 programs>"
+    assert (
+        repr(two)
+        == "<dlc.Model (a: f32[2, 3], b/1: f32[2, 3]) -> (sum: f32[2, 3], difference: f32[2, 3]), 1 programs>"
+    )
 
 
 def test_open_shapes():
@@ -64,9 +80,16 @@ def test_open_shapes():
 
 def test_default_overridden():
     x, w = np.arange(6, dtype="float32").reshape(2, 3), np.full((2, 3), 2, "float32")
-    kept, given = dlc.compile(models.with_default()), dlc.compile(models.with_default(), shapes={"x": (2, 3), "w": (2, 3)})
+    kept, given = (
+        dlc.compile(models.with_default()),
+        dlc.compile(models.with_default(), shapes={"x": (2, 3), "w": (2, 3)}),
+    )
     assert [v.name for v in kept.inputs] == ["x"] and (kept(x) == x + 10).all()
-    assert [v.name for v in given.inputs] == ["x", "w"] and (given(x, w) == x + 2).all() and (given(x=x, w=w * 2) == x + 4).all()
+    assert (
+        [v.name for v in given.inputs] == ["x", "w"]
+        and (given(x, w) == x + 2).all()
+        and (given(x=x, w=w * 2) == x + 4).all()
+    )
     with pytest.raises(TypeError, match="there is no input 'w'"):
         kept(x, w=w)
     with pytest.raises(ValueError, match=r"w.*required: f32\[2, 3\]"):
@@ -109,14 +132,23 @@ def test_from_a_proto_and_a_path(tmp_path, x):
 
     data = models.ten_operations()
     (tmp_path / "model.onnx").write_bytes(data)
-    for model in (onnx.load_from_string(data), tmp_path / "model.onnx", str(tmp_path / "model.onnx"), bytearray(data)):
+    for model in (
+        onnx.load_from_string(data),
+        tmp_path / "model.onnx",
+        str(tmp_path / "model.onnx"),
+        bytearray(data),
+    ):
         assert np.allclose(dlc.compile(model)(x), models.ten_operations_reference(x), atol=1e-6)
 
 
 def test_options(x):
     reference = models.ten_operations_reference(x)
-    assert np.allclose(dlc.compile(models.ten_operations(), threads=1, accuracy="strict")(x), reference, atol=1e-6)
-    assert np.allclose(dlc.compile(models.ten_operations(), precision="bf16")(x), reference, atol=1e-6)
+    assert np.allclose(
+        dlc.compile(models.ten_operations(), threads=1, accuracy="strict")(x), reference, atol=1e-6
+    )
+    assert np.allclose(
+        dlc.compile(models.ten_operations(), precision="bf16")(x), reference, atol=1e-6
+    )
 
 
 def test_another_device(x):
@@ -126,7 +158,9 @@ def test_another_device(x):
     assert np.allclose(net(x), models.ten_operations_reference(x), atol=1e-6)
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))]
+)
 def test_copies(ten, x, again):
     other = again(ten)
     assert np.array_equal(other(x), ten(x)) and repr(other.inputs) == repr(ten.inputs)
@@ -147,10 +181,21 @@ def test_pickle_of_several_programs():
 def test_profile(two):
     table = two.profile(repeat=3)
     assert len(table) == len(two._sessions[0].commands) > 0
-    assert all(row.microseconds > 0 for row in table) and sum(row.percent for row in table) == pytest.approx(100)
+    assert all(row.microseconds > 0 for row in table) and sum(
+        row.percent for row in table
+    ) == pytest.approx(100)
     assert table.microseconds >= sum(row.microseconds for row in table)
     assert set(table.to_dict()) == set(table[0]._fields)
-    assert repr(table).splitlines()[0].split() == ["#", "device", "op", "bytes", "work", "us", "%", "kernel"]
+    assert repr(table).splitlines()[0].split() == [
+        "#",
+        "device",
+        "op",
+        "bytes",
+        "work",
+        "us",
+        "%",
+        "kernel",
+    ]
     assert table._repr_html_().startswith("<table>")
     a = np.ones((2, 3), "float32")
     assert len(two.profile(a, a, repeat=1).sorted()) == len(table)
@@ -169,14 +214,21 @@ def test_html_has_a_drawing_where_graphviz_is(tmp_path, monkeypatch):
     net = dlc.compile(models.long_to_compile(layers=2))
     page = net._repr_html_()
     (session,) = net._sessions
-    assert "<?xml" not in page and all(f"\n{i} [label=" in page for i in range(len(session.commands)))
-    assert session.edges and all(f"\n{before} -> {after}" in page for before, after in session.edges)
+    assert "<?xml" not in page and all(
+        f"\n{i} [label=" in page for i in range(len(session.commands))
+    )
+    assert session.edges and all(
+        f"\n{before} -> {after}" in page for before, after in session.edges
+    )
     dot.write_text("#!/bin/sh\nexit 1\n")
     assert "<svg" not in net._repr_html_()
 
 
 def test_memory(two):
-    assert set(two.memory) == {"arena", "scratch", "constants", "code", "state"} and two.memory["code"] > 0
+    assert (
+        set(two.memory) == {"arena", "scratch", "constants", "code", "state"}
+        and two.memory["code"] > 0
+    )
 
 
 def test_devices():
@@ -211,9 +263,13 @@ def test_sizes_that_the_run_finds(tmp_path):
 def test_mlir_without_names(tmp_path):
     """Inputs and outputs of a function that names none are called by their places."""
     file = tmp_path / "m.mlir"
-    file.write_text("func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {\n"
-                    "  %0 = dlc.sub %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n")
+    file.write_text(
+        "func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "  %0 = dlc.sub %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n"
+    )
     net = dlc.compile(file)
-    assert [value.name for value in net.inputs] == ["input0", "input1"] and [value.name for value in net.outputs] == ["output0"]
+    assert [value.name for value in net.inputs] == ["input0", "input1"] and [
+        value.name for value in net.outputs
+    ] == ["output0"]
     x, y = np.arange(4, dtype=np.float32), np.ones(4, np.float32)
     assert (net(x, y) == x - y).all()

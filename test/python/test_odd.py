@@ -1,4 +1,5 @@
 """Calls with odd arguments (fuzz_calls.py), and reduced cases of failures that such calls have found."""
+
 import os
 import subprocess
 import sys
@@ -13,7 +14,9 @@ import dlc
 
 def fuzz(count, *arguments):
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fuzz_calls.py")
-    done = subprocess.run([sys.executable, script, "--count", str(count), *arguments], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, script, "--count", str(count), *arguments], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -52,13 +55,36 @@ def test_progress_that_calls_what_is_compiled():
     assert net(np.ones((4, 8), "float32")).shape == (4, 408) and found
 
 
-@pytest.mark.parametrize("make, kind, says", [
-    (lambda: dlc.compile(models.two(), threads=2**40), ValueError, "threads: required: a number of at most 4096, 0 for all; found"),
-    (lambda: dlc.compile(models.two(), device=3), TypeError, "device: required: a text; found: 3"),
-    (lambda: dlc.compile(models.open_batch(), shapes=[("x", (2, 3))]), TypeError, "shapes: required: shapes by the names of inputs"),
-    (lambda: dlc.compile(models.open_batch(), shapes={3: (2, 3)}), TypeError, "shapes: required: names of inputs; found: 3"),
-    (lambda: dlc.compile(models.open_batch(), shapes={"x": (-1, 3)}), ValueError, "required: sizes of 0 or more"),
-])
+@pytest.mark.parametrize(
+    "make, kind, says",
+    [
+        (
+            lambda: dlc.compile(models.two(), threads=2**40),
+            ValueError,
+            "threads: required: a number of at most 4096, 0 for all; found",
+        ),
+        (
+            lambda: dlc.compile(models.two(), device=3),
+            TypeError,
+            "device: required: a text; found: 3",
+        ),
+        (
+            lambda: dlc.compile(models.open_batch(), shapes=[("x", (2, 3))]),
+            TypeError,
+            "shapes: required: shapes by the names of inputs",
+        ),
+        (
+            lambda: dlc.compile(models.open_batch(), shapes={3: (2, 3)}),
+            TypeError,
+            "shapes: required: names of inputs; found: 3",
+        ),
+        (
+            lambda: dlc.compile(models.open_batch(), shapes={"x": (-1, 3)}),
+            ValueError,
+            "required: sizes of 0 or more",
+        ),
+    ],
+)
 def test_options(make, kind, says):
     with pytest.raises(kind, match=says):
         make()
@@ -71,7 +97,9 @@ def test_threads_of_a_loaded_program(tmp_path, two):
 
 
 def test_shapes_of_numpys_numbers():
-    assert dlc.compile(models.open_batch(), shapes={"x": np.array([2, 3])})(np.ones((2, 3), "float32")).shape == (2, 3)
+    assert dlc.compile(models.open_batch(), shapes={"x": np.array([2, 3])})(
+        np.ones((2, 3), "float32")
+    ).shape == (2, 3)
 
 
 class TestTorch:
@@ -87,12 +115,18 @@ class TestTorch:
         with pytest.raises((ValueError, RuntimeError, BufferError)):
             net(x, bad)
         # Zeros that PyTorch keeps without memory.
-        for mine, zeros in zip(net(x, self.torch._efficientzerotensor((2, 3))), net(x, self.torch.zeros(2, 3)), strict=True):
+        for mine, zeros in zip(
+            net(x, self.torch._efficientzerotensor((2, 3))),
+            net(x, self.torch.zeros(2, 3)),
+            strict=True,
+        ):
             assert self.torch.equal(mine, zeros)
 
     def step(self, module):
         t = self.torch
-        return dlc.train_step(module, lambda y, t: (y - t).square().mean(), t.optim.SGD(module.parameters(), lr=0.1))
+        return dlc.train_step(
+            module, lambda y, t: (y - t).square().mean(), t.optim.SGD(module.parameters(), lr=0.1)
+        )
 
     def test_a_parameter_that_lies_otherwise(self):
         """Where it lay, with other strides."""
@@ -113,7 +147,9 @@ class TestTorch:
         step, batch = self.step(module), (t.randn(2, 3), t.randn(2, 3))
         step(*batch)
         module.weight.untyped_storage().resize_(0)
-        with pytest.raises(ValueError, match="'weight': required: a tensor whose elements are in memory"):
+        with pytest.raises(
+            ValueError, match="'weight': required: a tensor whose elements are in memory"
+        ):
             step(*batch)
 
     def test_a_loss_that_calls_the_step(self):
@@ -128,16 +164,30 @@ class TestTorch:
         with pytest.raises((ValueError, RuntimeError), match="is already running"):
             step(t.ones(2, 3), t.ones(2, 3))
 
-    @pytest.mark.parametrize("options", [{"clip_norm": "x"}, {"clip_value": None}, {"loss_scale": float("nan")}, {"seed": -1}, {"accumulate": 2.0}, {"clip_norm": -1}])
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"clip_norm": "x"},
+            {"clip_value": None},
+            {"loss_scale": float("nan")},
+            {"seed": -1},
+            {"accumulate": 2.0},
+            {"clip_norm": -1},
+        ],
+    )
     def test_options_of_steps(self, options):
         module = self.torch.nn.Linear(3, 3)
         with pytest.raises(ValueError, match=f"{next(iter(options))}: required: a number"):
-            dlc.train_step(module, lambda y, t: y.mean(), self.torch.optim.SGD(module.parameters()), **options)
+            dlc.train_step(
+                module, lambda y, t: y.mean(), self.torch.optim.SGD(module.parameters()), **options
+            )
 
     def test_an_optimizer_without_a_rate(self):
         module = self.torch.nn.Linear(3, 3)
         step, batch = self.step(module), (self.torch.randn(2, 3), self.torch.randn(2, 3))
         step(*batch)
         del step.optimizer.param_groups[0]["lr"]
-        with pytest.raises(ValueError, match="required: a finite number 'lr' in each of its groups; found: 'none'"):
+        with pytest.raises(
+            ValueError, match="required: a finite number 'lr' in each of its groups; found: 'none'"
+        ):
             step(*batch)

@@ -1,4 +1,5 @@
 """Interaction of calls with the process: threads, forks, signals, memory, import."""
+
 import os
 import signal
 import sys
@@ -122,9 +123,20 @@ def test_the_interpreter_is_free_while_a_program_runs():
     import onnx
 
     size = 700
-    net = dlc.compile(models.made([("MatMul", ["x", "x"], ["a"], {}), ("MatMul", ["a", "x"], ["y"], {})], {"x": (onnx.TensorProto.FLOAT, [size, size])},
-                                  {"y": (onnx.TensorProto.FLOAT, [size, size])}), threads=1)
-    x, begun, count, stop = np.ones((size, size), "float32"), threading.Event(), [0], threading.Event()
+    net = dlc.compile(
+        models.made(
+            [("MatMul", ["x", "x"], ["a"], {}), ("MatMul", ["a", "x"], ["y"], {})],
+            {"x": (onnx.TensorProto.FLOAT, [size, size])},
+            {"y": (onnx.TensorProto.FLOAT, [size, size])},
+        ),
+        threads=1,
+    )
+    x, begun, count, stop = (
+        np.ones((size, size), "float32"),
+        threading.Event(),
+        [0],
+        threading.Event(),
+    )
 
     def counting():
         begun.set()
@@ -253,7 +265,9 @@ def test_progress(monkeypatch):
     monkeypatch.setenv("DLC_CACHE_DIR", "")
     told = []
     dlc.compile(models.long_to_compile(20), progress=lambda *what: told.append(what))
-    assert any(what == "generating code" for what, _, _ in told) and all(0 <= done <= total for _, done, total in told)
+    assert any(what == "generating code" for what, _, _ in told) and all(
+        0 <= done <= total for _, done, total in told
+    )
 
     def refuse(what, done, total):
         raise LookupError(what)
@@ -290,7 +304,8 @@ def test_gpu(python):
     """A program on a GPU takes arrays of the host's memory there and back."""
     emulated = os.environ["DLC_EMULATED_GPU"]
     none = {f"DLC_CUDA_{library}": "/none" for library in ("CUBLASLT", "CUDNN", "NCCL")}
-    python("""
+    python(
+        """
 import os, sys
 sys.path.insert(0, os.environ["MODELS"])
 import models, numpy, dlc
@@ -299,4 +314,10 @@ net = dlc.compile(models.ten_operations(), device="cuda:0")
 x = numpy.linspace(-1, 1, 16, dtype="float32")
 assert numpy.allclose(net(x), models.ten_operations_reference(x), atol=1e-6)
 assert {row.device for row in net.profile(x)} == {"cuda:0"}
-""", MODELS=os.path.dirname(models.__file__), DLC_CUDA_DRIVER=emulated, DLC_CUDA_NVRTC=emulated, DLC_CACHE_DIR="", **none)
+""",
+        MODELS=os.path.dirname(models.__file__),
+        DLC_CUDA_DRIVER=emulated,
+        DLC_CUDA_NVRTC=emulated,
+        DLC_CACHE_DIR="",
+        **none,
+    )

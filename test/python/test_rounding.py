@@ -1,4 +1,5 @@
 """16-bit values have the precision of their type in every operation that reads them (rounding.py has the models)."""
+
 import os
 
 import numpy as np
@@ -15,11 +16,21 @@ def test_members(case):
     rounding.check(*case)
 
 
-@pytest.mark.parametrize("kind,accuracy,expected", [("f16", "strict", np.inf), ("f16", "default", 90), ("bf16", "strict", 90), ("bf16", "default", 90)])
+@pytest.mark.parametrize(
+    "kind,accuracy,expected",
+    [
+        ("f16", "strict", np.inf),
+        ("f16", "default", 90),
+        ("bf16", "strict", 90),
+        ("bf16", "default", 90),
+    ],
+)
 def test_overflow(kind, accuracy, expected):
     """(300 * 300) * 0.001 in f16: 90000 is no number of the type."""
     net = rounding.dlc.compile(rounding.product_of_three(kind), accuracy=accuracy)
-    found = np.asarray(net(np.full(4, 300, np.float32), np.array(300, np.float32), np.array(0.001, np.float32)))
+    found = np.asarray(
+        net(np.full(4, 300, np.float32), np.array(300, np.float32), np.array(0.001, np.float32))
+    )
     assert np.allclose(found, expected, rtol=1e-2)
 
 
@@ -27,7 +38,8 @@ def test_overflow(kind, accuracy, expected):
 def test_members_on_a_gpu(python):
     emulated = os.environ["DLC_EMULATED_GPU"]
     none = {f"DLC_CUDA_{library}": "/none" for library in ("CUBLASLT", "CUDNN", "NCCL")}
-    python("""
+    python(
+        """
 import os, sys
 sys.path.insert(0, os.environ["MODELS"])
 import rounding
@@ -36,12 +48,20 @@ for member in rounding.MEMBERS:
 for member in ("ArgMax", "Hardmax", "less ReduceMax", "Floor", "Cast to i32", "Where Greater"):
     rounding.check(member, "bf16", 2, "many", "strict", "cuda:0")
     rounding.check(member, "bf16", 0, "product", "default", "cuda:0")
-""", MODELS=os.path.dirname(rounding.__file__), DLC_CUDA_DRIVER=emulated, DLC_CUDA_NVRTC=emulated, DLC_EMULATED_OPTIMIZE="0", DLC_CACHE_DIR="", **none)
+""",
+        MODELS=os.path.dirname(rounding.__file__),
+        DLC_CUDA_DRIVER=emulated,
+        DLC_CUDA_NVRTC=emulated,
+        DLC_EMULATED_OPTIMIZE="0",
+        DLC_CACHE_DIR="",
+        **none,
+    )
 
 
 def torch_members():
     """Functions of a PyTorch tensor that has many elements next to its largest."""
     import torch
+
     return {
         "argmax": lambda x: (x * FACTOR).argmax(1),
         "argmin": lambda x: (x * FACTOR).argmin(1),
@@ -62,11 +82,17 @@ def torch_members():
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 def test_torch(kind):
     torch = pytest.importorskip("torch")
-    x = torch.tensor(rounding.operands("f16" if kind == "float16" else "bf16")[0]).to(getattr(torch, kind))
+    x = torch.tensor(rounding.operands("f16" if kind == "float16" else "bf16")[0]).to(
+        getattr(torch, kind)
+    )
     for name, function in torch_members().items():
         torch._dynamo.reset()
         want, found = function(x), torch.compile(function, backend="dlc")(x)
-        for w, f in zip(want if isinstance(want, tuple) else [want], found if isinstance(found, tuple) else [found], strict=True):
+        for w, f in zip(
+            want if isinstance(want, tuple) else [want],
+            found if isinstance(found, tuple) else [found],
+            strict=True,
+        ):
             assert torch.equal(w, f), f"{name}: {w} and {f}"
 
 
@@ -75,11 +101,19 @@ def test_torch(kind):
 def test_torch_gradients(kind, name):
     """The gradient of an extreme goes to the elements that are equal to it, and to no others."""
     torch = pytest.importorskip("torch")
-    functions = {"max": lambda x: (x * FACTOR).max(1).values, "amax": lambda x: (x * FACTOR).amax(1), "amin": lambda x: (x * FACTOR).amin(1)}
+    functions = {
+        "max": lambda x: (x * FACTOR).max(1).values,
+        "amax": lambda x: (x * FACTOR).amax(1),
+        "amin": lambda x: (x * FACTOR).amin(1),
+    }
     torch._dynamo.reset()
     gradients = []
     for function in (functions[name], torch.compile(functions[name], backend="dlc")):
-        x = torch.tensor(rounding.operands("f16" if kind == "float16" else "bf16")[0]).to(getattr(torch, kind)).requires_grad_()
+        x = (
+            torch.tensor(rounding.operands("f16" if kind == "float16" else "bf16")[0])
+            .to(getattr(torch, kind))
+            .requires_grad_()
+        )
         function(x).sum().backward()
         gradients.append(x.grad)
     assert torch.equal(*gradients), gradients

@@ -1,4 +1,5 @@
 """dlc.train_step: whole training steps of PyTorch modules, compared with PyTorch. Skipped if PyTorch is missing."""
+
 import copy
 import gc
 import os
@@ -28,11 +29,18 @@ class Words(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.embedding, self.norm, self.middle, self.out = nn.Embedding(12, 8), nn.LayerNorm(8), nn.Linear(8, 8), nn.Linear(8, 12)
+        self.embedding, self.norm, self.middle, self.out = (
+            nn.Embedding(12, 8),
+            nn.LayerNorm(8),
+            nn.Linear(8, 8),
+            nn.Linear(8, 12),
+        )
         self.out.weight = self.embedding.weight
 
     def forward(self, ids):
-        return self.out(nn.functional.gelu(self.middle(self.norm(self.embedding(ids))))).flatten(0, 1)
+        return self.out(nn.functional.gelu(self.middle(self.norm(self.embedding(ids))))).flatten(
+            0, 1
+        )
 
 
 def images(batch=4):
@@ -47,7 +55,14 @@ def words():
 
 def pictures():
     torch.manual_seed(0)
-    return nn.Sequential(nn.Conv2d(3, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(128, 10))
+    return nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1, bias=False),
+        nn.BatchNorm2d(8),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(128, 10),
+    )
 
 
 def texts():
@@ -57,15 +72,27 @@ def texts():
 
 OPTIMIZERS = {
     "sgd": (SGD, {"lr": 0.1}, pictures),
-    "sgd_nesterov": (SGD, {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01}, pictures),
+    "sgd_nesterov": (
+        SGD,
+        {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01},
+        pictures,
+    ),
     "sgd_dampening": (SGD, {"lr": 0.1, "momentum": 0.9, "dampening": 0.5, "maximize": True}, small),
     "adam": (Adam, {"lr": 0.01, "betas": (0.8, 0.99), "eps": 1e-6, "weight_decay": 0.1}, texts),
     "adam_amsgrad": (Adam, {"lr": 0.01, "amsgrad": True, "maximize": True}, small),
-    "adam_decoupled": (Adam, {"lr": 0.01, "weight_decay": 0.1, "decoupled_weight_decay": True}, small),
+    "adam_decoupled": (
+        Adam,
+        {"lr": 0.01, "weight_decay": 0.1, "decoupled_weight_decay": True},
+        small,
+    ),
     "adamw": (AdamW, {"lr": 0.01}, pictures),
     "adamw_amsgrad": (AdamW, {"lr": 0.01, "amsgrad": True, "weight_decay": 0.3}, texts),
     "rmsprop": (RMSprop, {"lr": 0.005, "weight_decay": 0.01}, small),
-    "rmsprop_centered": (RMSprop, {"lr": 0.005, "centered": True, "momentum": 0.5, "alpha": 0.9}, small),
+    "rmsprop_centered": (
+        RMSprop,
+        {"lr": 0.005, "centered": True, "momentum": 0.5, "alpha": 0.9},
+        small,
+    ),
 }
 BATCHES = {pictures: images, texts: words, small: numbers}
 
@@ -94,16 +121,27 @@ def test_the_module_s_memory_is_the_program_s():
     moments = [optimizer.state[each]["momentum_buffer"] for each in module.parameters()]
     addresses = [each.data_ptr() for each in moments]
     step(*images())
-    assert [optimizer.state[each]["momentum_buffer"].data_ptr() for each in module.parameters()] == addresses
+    assert [
+        optimizer.state[each]["momentum_buffer"].data_ptr() for each in module.parameters()
+    ] == addresses
     assert module[1].num_batches_tracked == 2
 
 
 def test_schedulers_and_groups():
     def optimizer(module):
-        return AdamW([{"params": module[0].parameters(), "weight_decay": 0.5}, {"params": module[2].parameters(), "lr": 0.05}], lr=0.01)
+        return AdamW(
+            [
+                {"params": module[0].parameters(), "weight_decay": 0.5},
+                {"params": module[2].parameters(), "lr": 0.05},
+            ],
+            lr=0.01,
+        )
 
     pair = Pair(small, optimizer)
-    schedules = [lr_scheduler.OneCycleLR(each, max_lr=[0.1, 0.02], total_steps=10, cycle_momentum=False) for each in pair.optimizers]
+    schedules = [
+        lr_scheduler.OneCycleLR(each, max_lr=[0.1, 0.02], total_steps=10, cycle_momentum=False)
+        for each in pair.optimizers
+    ]
     for _ in range(9):
         pair.run(numbers(), 1)
         with warnings.catch_warnings():
@@ -139,7 +177,12 @@ def test_who_compiles_each_step_hears_of_it():
 def test_state_dicts_come_and_go():
     pair = Pair(pictures, lambda module: Adam(module.parameters(), lr=0.01))
     pair.run(images(), 3)
-    kept = copy.deepcopy([(module.state_dict(), optimizer.state_dict()) for module, optimizer in zip(pair.modules, pair.optimizers)])
+    kept = copy.deepcopy(
+        [
+            (module.state_dict(), optimizer.state_dict())
+            for module, optimizer in zip(pair.modules, pair.optimizers)
+        ]
+    )
     pair.run(images(), 3)
     for module, optimizer, (weights, moments) in zip(pair.modules, pair.optimizers, kept):
         module.load_state_dict(weights)
@@ -175,7 +218,9 @@ def test_frozen_parameters_stay_and_are_seen():
         module[0].weight.requires_grad_(False)
         return module
 
-    pair = Pair(frozen, lambda module: SGD(module.parameters(), lr=0.1, momentum=0.9, weight_decay=0.1))
+    pair = Pair(
+        frozen, lambda module: SGD(module.parameters(), lr=0.1, momentum=0.9, weight_decay=0.1)
+    )
     pair.run(numbers(), 2)
     with torch.no_grad():
         for module in pair.modules:
@@ -222,7 +267,10 @@ def test_recurrent_layers(kind):
     class Recurrent(nn.Module):
         def __init__(self):
             super().__init__()
-            self.layers, self.out = kind(6, 4, 2, batch_first=True, bidirectional=True), nn.Linear(8, 3)
+            self.layers, self.out = (
+                kind(6, 4, 2, batch_first=True, bidirectional=True),
+                nn.Linear(8, 3),
+            )
 
         def forward(self, x):
             y, h = self.layers(x)
@@ -248,7 +296,9 @@ def test_positions_as_complex_numbers():
             self.register_buffer("turns", torch.polar(torch.ones(3), torch.arange(3.0)))
 
         def forward(self, x):
-            return torch.view_as_real(torch.view_as_complex(self.layer(x).unflatten(1, (3, 2))) * self.turns).flatten(1)
+            return torch.view_as_real(
+                torch.view_as_complex(self.layer(x).unflatten(1, (3, 2))) * self.turns
+            ).flatten(1)
 
     def make():
         torch.manual_seed(0)
@@ -275,7 +325,10 @@ def test_threads_make_steps_at_once():
 
 def test_losses_of_many_kinds():
     weights = torch.tensor([1.0, 2.0, 0.5])
-    losses = ((nn.CrossEntropyLoss(weight=weights, label_smoothing=0.1), -100), (lambda y, t: cross_entropy(y, t, ignore_index=1, reduction="sum"), 1))
+    losses = (
+        (nn.CrossEntropyLoss(weight=weights, label_smoothing=0.1), -100),
+        (lambda y, t: cross_entropy(y, t, ignore_index=1, reduction="sum"), 1),
+    )
     for loss, ignored in losses:
         pair = Pair(small, lambda module: SGD(module.parameters(), lr=0.05), loss)
         pair.run((numbers()[0], torch.tensor([0, 2, ignored, 0, 2])), 3)
@@ -302,7 +355,9 @@ def test_a_loss_with_parameters_and_nested_inputs():
     torch.manual_seed(0)
     module, loss = Two(), Scaled()
     others = copy.deepcopy((module, loss))
-    optimizers = [Adam([*a.parameters(), *b.parameters()], lr=0.01) for a, b in ((module, loss), others)]
+    optimizers = [
+        Adam([*a.parameters(), *b.parameters()], lr=0.01) for a, b in ((module, loss), others)
+    ]
     step = train_step(module, loss, optimizers[0])
     batch = {"a": torch.randn(2, 6), "b": torch.randn(2, 6)}, 0.5, torch.randn(2, 3)
     for _ in range(3):
@@ -348,7 +403,9 @@ def test_attention_with_dropout(causal):
             self.q = nn.Parameter(torch.zeros(1))
 
         def forward(self, x):
-            return nn.functional.scaled_dot_product_attention(x * self.q, x, x, dropout_p=0.25, is_causal=causal)
+            return nn.functional.scaled_dot_product_attention(
+                x * self.q, x, x, dropout_p=0.25, is_causal=causal
+            )
 
     module = Attention()
     step = train_step(module, lambda y, t: (y - t).mean(), SGD(module.parameters(), lr=0.1))
@@ -368,7 +425,9 @@ def test_parts_of_a_batch_draw_other_numbers():
             return self.drop(x * self.scale)
 
     module = Kept()
-    step = train_step(module, lambda y, t: (y * t).mean(), SGD(module.parameters(), lr=0.0), accumulate=2)
+    step = train_step(
+        module, lambda y, t: (y * t).mean(), SGD(module.parameters(), lr=0.0), accumulate=2
+    )
     half = torch.randn(1, 4096).abs()
     # With one mask for both, the halves would cancel.
     assert abs(step(torch.cat([half, half]), torch.cat([half, -half])).item()) > 1e-4
@@ -378,7 +437,11 @@ def test_names_of_ours_are_no_hindrance():
     class Named(nn.Module):
         def __init__(self):
             super().__init__()
-            self.loss, self.step, self.lr = nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(3))
+            self.loss, self.step, self.lr = (
+                nn.Parameter(torch.ones(3)),
+                nn.Parameter(torch.ones(3)),
+                nn.Parameter(torch.ones(3)),
+            )
             self.register_buffer("count", torch.zeros(3))
 
         def forward(self, target):
@@ -413,7 +476,10 @@ def test_buffers_that_are_written_alone():
 def test_sixteen_bits():
     pair = Pair(small, lambda module: SGD(module.parameters(), lr=0.1), precision="bf16")
     for _ in range(5):
-        found, wanted = pair.step(*numbers()), eager(pair.modules[1], cross_entropy, pair.optimizers[1], numbers())
+        found, wanted = (
+            pair.step(*numbers()),
+            eager(pair.modules[1], cross_entropy, pair.optimizers[1], numbers()),
+        )
         torch.testing.assert_close(found, wanted, rtol=2e-2, atol=2e-2)
     assert all(each.dtype == torch.float32 for each in pair.modules[0].parameters())
 
@@ -421,7 +487,9 @@ def test_sixteen_bits():
 def test_a_scaled_loss_skips_what_overflows():
     module = small()
     optimizer = Adam(module.parameters(), lr=0.01)
-    step = train_step(module, lambda y, t: cross_entropy(y, t), optimizer, precision="f16", loss_scale=2.0**24)
+    step = train_step(
+        module, lambda y, t: cross_entropy(y, t), optimizer, precision="f16", loss_scale=2.0**24
+    )
     before = copy.deepcopy(module.state_dict())
     x, y = numbers()
     losses = [step(x * 1000, y).item() for _ in range(2)]
@@ -447,7 +515,10 @@ def test_batches_in_parts_and_clipping():
         optimizer.step()
         torch.testing.assert_close(found, wanted.detach())
     pair.check()
-    with pytest.raises(ValueError, match="accumulate=3: required: inputs whose first size is divisible by 3; found: the shape .5, 6"):
+    with pytest.raises(
+        ValueError,
+        match="accumulate=3: required: inputs whose first size is divisible by 3; found: the shape .5, 6",
+    ):
         pair.step(*numbers(5))
 
 
@@ -470,7 +541,9 @@ def test_a_saved_step_trains_from_c(trainer, tmp_path, kind):
     x.numpy().tofile(tmp_path / "x")
     y.numpy().tofile(tmp_path / "y")
     np.float32(0.05).tofile(tmp_path / "lr")
-    found = from_c.losses(trainer, tmp_path / "step.dlcx", 5, [tmp_path / name for name in ("x", "y", "lr")])
+    found = from_c.losses(
+        trainer, tmp_path / "step.dlcx", 5, [tmp_path / name for name in ("x", "y", "lr")]
+    )
     assert list(map(np.float32, found)) == [step(x, y).item() for _ in range(5)]
 
 
@@ -487,25 +560,65 @@ def test_a_saved_step_says_what_it_is(tmp_path):
         pytest.skip("the command line tool is not built")
     x, y = numbers(20)
     np.savez(tmp_path / "data.npz", input=x.numpy(), target=y.numpy())
-    lines = subprocess.run([tool, "train", "step.dlcx", "--data", "data.npz", "--epochs", "20", "--json"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    lines = subprocess.run(
+        [tool, "train", "step.dlcx", "--data", "data.npz", "--epochs", "20", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     losses = [float(each) for each in re.findall(r'"loss":([0-9.e-]+)', lines)]
     assert len(losses) == 80 and losses[-1] < losses[0]
-    still = subprocess.run([tool, "train", "step.dlcx", "--data", "data.npz", "--no-shuffle", "--epochs", "2", "--json", "--lr", "0"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    still = subprocess.run(
+        [
+            tool,
+            "train",
+            "step.dlcx",
+            "--data",
+            "data.npz",
+            "--no-shuffle",
+            "--epochs",
+            "2",
+            "--json",
+            "--lr",
+            "0",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     losses = re.findall(r'"loss":([0-9.e-]+)', still)
     assert losses[:4] == losses[4:]
 
 
 def test_errors():
     module = small()
-    with pytest.raises(ValueError, match=r"required: one of torch.optim.SGD, .*; found: torch.optim.*Adagrad; train with one of these"):
+    with pytest.raises(
+        ValueError,
+        match=r"required: one of torch.optim.SGD, .*; found: torch.optim.*Adagrad; train with one of these",
+    ):
         train_step(module, cross_entropy, torch.optim.Adagrad(module.parameters()))
     with pytest.raises(ValueError, match="required: differentiable=False"):
-        train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1, differentiable=True), numbers())
-    with pytest.raises(ValueError, match="is not a parameter of the module or the loss; required: an optimizer of module.parameters"):
-        train_step(module, cross_entropy, SGD([*module.parameters(), nn.Parameter(torch.ones(2))], lr=0.1), numbers())
+        train_step(
+            module, cross_entropy, SGD(module.parameters(), lr=0.1, differentiable=True), numbers()
+        )
+    with pytest.raises(
+        ValueError,
+        match="is not a parameter of the module or the loss; required: an optimizer of module.parameters",
+    ):
+        train_step(
+            module,
+            cross_entropy,
+            SGD([*module.parameters(), nn.Parameter(torch.ones(2))], lr=0.1),
+            numbers(),
+        )
     optimizer = SGD(module.parameters(), lr=0.1)
     module.requires_grad_(False)
-    with pytest.raises(ValueError, match="there is nothing to train: required: a parameter of the optimizer that requires gradients"):
+    with pytest.raises(
+        ValueError,
+        match="there is nothing to train: required: a parameter of the optimizer that requires gradients",
+    ):
         train_step(module, cross_entropy, optimizer, numbers())
 
 
@@ -518,23 +631,46 @@ def test_errors_of_calls():
         train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1), numbers()[0])
     with pytest.raises(ValueError, match="not compiled yet"):
         step.save("step.dlcx")
-    with pytest.raises(TypeError, match="an input is a ndarray; required: tensors, .*torch.as_tensor"):
+    with pytest.raises(
+        TypeError, match="an input is a ndarray; required: tensors, .*torch.as_tensor"
+    ):
         step(numbers()[0].numpy(), numbers()[1])
     with pytest.raises(ValueError, match="an input is on meta; required: host memory"):
         step(numbers()[0].to("meta"), numbers()[1])
     with pytest.raises(ValueError, match="reduce it, as in loss.mean"):
         train_step(module, lambda y, t: y, SGD(module.parameters(), lr=0.1), numbers())
-    with pytest.raises(ValueError, match="cannot be exported; required: a module that torch.export.export supports"):
-        train_step(module, lambda y, t: y.mean() if y.sum() > 0 else y.sum(), SGD(module.parameters(), lr=0.1), numbers())
+    with pytest.raises(
+        ValueError, match="cannot be exported; required: a module that torch.export.export supports"
+    ):
+        train_step(
+            module,
+            lambda y, t: y.mean() if y.sum() > 0 else y.sum(),
+            SGD(module.parameters(), lr=0.1),
+            numbers(),
+        )
     with pytest.raises(ValueError, match="aten._linalg_eigh.default: .*runs them in PyTorch"):
-        train_step(module, lambda y, t: torch.linalg.eigvalsh(y.T @ y).sum(), SGD(module.parameters(), lr=0.1), numbers())
+        train_step(
+            module,
+            lambda y, t: torch.linalg.eigvalsh(y.T @ y).sum(),
+            SGD(module.parameters(), lr=0.1),
+            numbers(),
+        )
     with pytest.raises(TypeError, match="cannot be pickled or copied"):
         copy.deepcopy(step)
     sparse = nn.Sequential(nn.Embedding(4, 3, sparse=True))
-    with pytest.raises(ValueError, match="aten.embedding.default: argument 'sparse': required: its default"):
-        train_step(sparse, cross_entropy, SGD(sparse.parameters(), lr=0.1), (torch.tensor([1, 2]), torch.tensor([0, 1])))
+    with pytest.raises(
+        ValueError, match="aten.embedding.default: argument 'sparse': required: its default"
+    ):
+        train_step(
+            sparse,
+            cross_entropy,
+            SGD(sparse.parameters(), lr=0.1),
+            (torch.tensor([1, 2]), torch.tensor([0, 1])),
+        )
     other = small().to("meta")
-    with pytest.raises(ValueError, match="is on meta; required: host memory; move the module first"):
+    with pytest.raises(
+        ValueError, match="is on meta; required: host memory; move the module first"
+    ):
         train_step(other, cross_entropy, SGD(other.parameters(), lr=0.1), numbers())
 
 
@@ -543,7 +679,10 @@ def test_parameters_that_are_others_need_another_optimizer():
     step = train_step(module, cross_entropy, Adam(module.parameters(), lr=0.1))
     step(*numbers())
     module.load_state_dict(small().state_dict(), assign=True)
-    with pytest.raises(ValueError, match="parameter 0 of group 0, .8, 6., is not a parameter of the module or the loss"):
+    with pytest.raises(
+        ValueError,
+        match="parameter 0 of group 0, .8, 6., is not a parameter of the module or the loss",
+    ):
         step(*numbers())
 
 

@@ -1,5 +1,6 @@
 """dlc.train_step implements the effects of eager autograd other than its operators, or rejects them by name: backward functions of torch.autograd.Function,
 hooks, values without gradient, arguments that change a gradient only. Skipped if PyTorch is missing."""
+
 import random
 
 import numpy as np
@@ -32,7 +33,13 @@ class Between(nn.Module):
         return self.last(self.function(self, torch.tanh(self.first(x))))
 
 
-def check(function, prepare=None, steps=3, optimizer=lambda module: SGD(module.parameters(), lr=0.1, momentum=0.9), **options):
+def check(
+    function,
+    prepare=None,
+    steps=3,
+    optimizer=lambda module: SGD(module.parameters(), lr=0.1, momentum=0.9),
+    **options,
+):
     pair = Pair(lambda: Between(function, prepare), optimizer, **options)
     pair.run(numbers(4), steps)
     pair.check()
@@ -139,13 +146,17 @@ FUNCTIONS = {
     "default argument": lambda module, h: Reversal.apply(h),
     "straight-through": lambda module, h: Rounded.apply(2 * h),
     "clipped": lambda module, h: Clipped.apply(h),
-    "layer": lambda module, h: Layer.apply(h, module.first.weight @ module.first.weight.t(), module.first.bias),
+    "layer": lambda module, h: Layer.apply(
+        h, module.first.weight @ module.first.weight.t(), module.first.bias
+    ),
     "pieces": pieces,
     "inherited": lambda module, h: Surrogate.apply(h),
     "nested": lambda module, h: reverse(Rounded.apply(reverse(h, 2.0)), 0.5),
     "unused result": lambda module, h: Pieces.apply(h, h.cos())[1],
     "of a constant": lambda module, h: h * reverse(torch.ones(8)),
-    "in a checkpoint": lambda module, h: checkpoint(lambda x: reverse(x.sin()), h, use_reentrant=True),
+    "in a checkpoint": lambda module, h: checkpoint(
+        lambda x: reverse(x.sin()), h, use_reentrant=True
+    ),
 }
 
 
@@ -155,12 +166,16 @@ def test_backward_functions(name):
 
 
 def test_backward_functions_with_other_steps():
-    check(FUNCTIONS["straight-through"], optimizer=lambda module: AdamW(module.parameters(), lr=0.01))
+    check(
+        FUNCTIONS["straight-through"], optimizer=lambda module: AdamW(module.parameters(), lr=0.01)
+    )
     module = Between(FUNCTIONS["pieces"])
     step = train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1), accumulate=2)
     step(*numbers(4))
     module = Between(FUNCTIONS["clipped"])
-    train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1), precision="bf16")(*numbers(4))
+    train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1), precision="bf16")(
+        *numbers(4)
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
@@ -211,8 +226,14 @@ def test_backward_functions_that_cannot_be_traced():
 
         return Inner.apply(h)
 
-    refused(r"torch.autograd.Function '.*Dirty' changes its inputs \(mark_dirty\)", lambda module, h: Dirty.apply(h * 1))
-    refused(r"torch.autograd.Function '.*Branches': its backward cannot be traced: ", lambda module, h: Branches.apply(h))
+    refused(
+        r"torch.autograd.Function '.*Dirty' changes its inputs \(mark_dirty\)",
+        lambda module, h: Dirty.apply(h * 1),
+    )
+    refused(
+        r"torch.autograd.Function '.*Branches': its backward cannot be traced: ",
+        lambda module, h: Branches.apply(h),
+    )
     refused(r"torch.autograd.Function '.*Inner' is defined while the module runs", inner)
 
 
@@ -284,8 +305,14 @@ WITHOUT = {
     "buffer's data": (averaged_through_data, mean),
     "buffer's detach": (averaged_by_detach, mean),
     "buffer assigned": (averaged_anew, mean),
-    "checkpoint": (lambda module, h: checkpoint(lambda x: (2 * x).sin(), h, use_reentrant=False), None),
-    "reentrant checkpoint": (lambda module, h: checkpoint(lambda x: (2 * x).sin(), h, use_reentrant=True), None),
+    "checkpoint": (
+        lambda module, h: checkpoint(lambda x: (2 * x).sin(), h, use_reentrant=False),
+        None,
+    ),
+    "reentrant checkpoint": (
+        lambda module, h: checkpoint(lambda x: (2 * x).sin(), h, use_reentrant=True),
+        None,
+    ),
     "save_on_cpu": (on_the_cpu, None),
 }
 
@@ -355,22 +382,46 @@ def set_state(value):
 REFUSED = {
     r"registers a hook on a gradient \(Tensor.register_hook\)": (lambda module, h: hooked(h), None),
     "reads a tensor's grad_fn": (lambda module, h: h if h.grad_fn else 2 * h, None),
-    "computes gradients itself .torch.autograd.grad": (lambda module, h: h + torch.autograd.grad(h.sin().sum(), h, create_graph=True)[0], None),
+    "computes gradients itself .torch.autograd.grad": (
+        lambda module, h: h + torch.autograd.grad(h.sin().sum(), h, create_graph=True)[0],
+        None,
+    ),
     "saved for gradients .torch.autograd.graph.saved_tensors_hooks": (hooks_on_saved, None),
     "the module changes 'module.last.bias' when it runs": (changed_parameter, None),
-    "the module changes 'last.bias' in place through detach": (lambda module, h: (module.last.bias.data.mul_(0.5), h)[1], None),
+    "the module changes 'last.bias' in place through detach": (
+        lambda module, h: (module.last.bias.data.mul_(0.5), h)[1],
+        None,
+    ),
     "changes requires_grad while it runs": (frozen_parameter, None),
     "assigns the memory of a tensor": (assigned_data, None),
     "forward assigns 'last.bias'": (assigned_parameter, None),
-    "reads and changes its attribute 'count'": (counted, lambda module: setattr(module, "count", 0)),
+    "reads and changes its attribute 'count'": (
+        counted,
+        lambda module: setattr(module, "count", 0),
+    ),
     "reads and changes its attribute 'state'": (remembered, set_state(None)),
-    "reads and changes its attribute 'state', ": (listed, lambda module: setattr(module, "state", [])),
+    "reads and changes its attribute 'state', ": (
+        listed,
+        lambda module: setattr(module, "state", []),
+    ),
     "draws random numbers of Python": (lambda module, h: h * random.random(), None),
     "random numbers of Python or NumPy": (lambda module, h: h * np.random.rand(), None),
-    "module 'first' has a backward hook": (None, with_hook(lambda module: module.first, "register_full_backward_hook")),
-    "module 'last' has a backward hook": (None, with_hook(lambda module: module.last, "register_full_backward_pre_hook")),
-    r"parameter 'first.weight' has a hook on its gradient \(register_hook\)": (None, with_hook(lambda module: module.first.weight, "register_hook")),
-    r"parameter 'first.bias' has a hook on its gradient \(register_post_accumulate_grad_hook\)": (None, with_hook(lambda module: module.first.bias, "register_post_accumulate_grad_hook")),
+    "module 'first' has a backward hook": (
+        None,
+        with_hook(lambda module: module.first, "register_full_backward_hook"),
+    ),
+    "module 'last' has a backward hook": (
+        None,
+        with_hook(lambda module: module.last, "register_full_backward_pre_hook"),
+    ),
+    r"parameter 'first.weight' has a hook on its gradient \(register_hook\)": (
+        None,
+        with_hook(lambda module: module.first.weight, "register_hook"),
+    ),
+    r"parameter 'first.bias' has a hook on its gradient \(register_post_accumulate_grad_hook\)": (
+        None,
+        with_hook(lambda module: module.first.bias, "register_post_accumulate_grad_hook"),
+    ),
 }
 
 
@@ -418,7 +469,14 @@ def embeddings(kind, **options):
 
 
 IDS = torch.tensor([[0, 1, 5], [5, 6, 3], [0, 0, 2]]), torch.tensor([0, 2, 1])
-PADDED = [(nn.Embedding, {"padding_idx": 0}), (nn.Embedding, {"padding_idx": 5}), (nn.Embedding, {"padding_idx": -2}), (nn.EmbeddingBag, {"padding_idx": 5}), (nn.EmbeddingBag, {"padding_idx": -2, "mode": "sum"}), (nn.EmbeddingBag, {"mode": "max"})]
+PADDED = [
+    (nn.Embedding, {"padding_idx": 0}),
+    (nn.Embedding, {"padding_idx": 5}),
+    (nn.Embedding, {"padding_idx": -2}),
+    (nn.EmbeddingBag, {"padding_idx": 5}),
+    (nn.EmbeddingBag, {"padding_idx": -2, "mode": "sum"}),
+    (nn.EmbeddingBag, {"mode": "max"}),
+]
 
 
 @pytest.mark.parametrize("kind, options", PADDED)
@@ -432,7 +490,9 @@ def test_padding_rows_get_no_gradient(kind, options, dtype):
     if "padding_idx" in options:
         padding = options["padding_idx"] % 7
         changed = (module.embedding.weight != before).any(1)
-        assert not changed[padding] and changed.sum() == len(set(IDS[0].flatten().tolist()) - {padding})
+        assert not changed[padding] and changed.sum() == len(
+            set(IDS[0].flatten().tolist()) - {padding}
+        )
 
 
 @pytest.mark.parametrize("kind", [nn.Embedding, nn.EmbeddingBag])
@@ -446,8 +506,17 @@ def test_options_of_embeddings_that_are_refused(kind, option):
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
 def test_arguments_of_losses(reduction):
     x, _ = numbers(5)
-    for options in ({"ignore_index": 1}, {"label_smoothing": 0.2}, {"weight": torch.tensor([1.0, 0.5, 3.0])}, {"weight": torch.tensor([1.0, 0.5, 3.0]), "label_smoothing": 0.1, "ignore_index": 2}):
-        pair = Pair(lambda: Between(lambda module, h: h), lambda module: SGD(module.parameters(), lr=0.1), nn.CrossEntropyLoss(reduction=reduction, **options))
+    for options in (
+        {"ignore_index": 1},
+        {"label_smoothing": 0.2},
+        {"weight": torch.tensor([1.0, 0.5, 3.0])},
+        {"weight": torch.tensor([1.0, 0.5, 3.0]), "label_smoothing": 0.1, "ignore_index": 2},
+    ):
+        pair = Pair(
+            lambda: Between(lambda module, h: h),
+            lambda module: SGD(module.parameters(), lr=0.1),
+            nn.CrossEntropyLoss(reduction=reduction, **options),
+        )
         pair.run((x, torch.tensor([0, 1, 2, 1, 0])), 2)
         pair.check()
 
@@ -464,7 +533,10 @@ def test_the_check_finds_what_differs(monkeypatch):
 
     monkeypatch.setattr(compiled_step._StepSession, "run", wrong)
     step = train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1))
-    with pytest.raises(RuntimeError, match=r"check=True: the step differs from eager PyTorch in 'last.bias' \(its update\): required: within 0.002 of .*; found: a difference of 0.01"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"check=True: the step differs from eager PyTorch in 'last.bias' \(its update\): required: within 0.002 of .*; found: a difference of 0.01",
+    ):
         step(*numbers())
     monkeypatch.undo()
     step(*numbers())
@@ -472,11 +544,17 @@ def test_the_check_finds_what_differs(monkeypatch):
 
 def test_the_check_says_what_it_does_not_compare():
     module = nn.Sequential(nn.Linear(6, 3), nn.Dropout(0.5))
-    with pytest.warns(UserWarning, match="check=True has no effect: the module draws random numbers"):
+    with pytest.warns(
+        UserWarning, match="check=True has no effect: the module draws random numbers"
+    ):
         train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1))(*numbers())
     with pytest.raises(ValueError, match="check=True supports only a step of one process"):
         train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1), data_parallel=True)
 
 
 def test_functional_forms_of_layers():
-    check(lambda module, h: functional.dropout(h, 0.0) + functional.layer_norm(h, (8,)) + functional.normalize(h))
+    check(
+        lambda module, h: (
+            functional.dropout(h, 0.0) + functional.layer_norm(h, (8,)) + functional.normalize(h)
+        )
+    )

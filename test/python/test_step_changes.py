@@ -1,4 +1,5 @@
 """A training step observes changes of its module, loss and optimizer after the first step. Skipped if PyTorch is missing."""
+
 import types
 
 import pytest
@@ -22,21 +23,34 @@ class Scaled(nn.Module):
         super().__init__()
         torch.manual_seed(0)
         self.first, self.last = nn.Linear(6, 8), nn.Linear(8, 3)
-        self.scale, self.options, self.space, self.parts = 1.0, {"shift": 0.0}, types.SimpleNamespace(scale=1.0), [1.0, 2.0]
+        self.scale, self.options, self.space, self.parts = (
+            1.0,
+            {"shift": 0.0},
+            types.SimpleNamespace(scale=1.0),
+            [1.0, 2.0],
+        )
         self.tensor, self.activation = torch.ones(8), torch.tanh
         self.register_buffer("whole", torch.tensor(1))
         self.register_buffer("real", torch.tensor(1.0))
 
     def forward(self, x):
         h = self.activation(self.first(x)) * self.tensor * self.real * self.whole
-        return self.last(h * self.scale * self.space.scale * self.parts[1] + self.options["shift"]) * FACTOR
+        return (
+            self.last(h * self.scale * self.space.scale * self.parts[1] + self.options["shift"])
+            * FACTOR
+        )
 
 
 class Normed(nn.Module):
     def __init__(self):
         super().__init__()
         torch.manual_seed(0)
-        self.first, self.norm, self.drop, self.last = nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Dropout(0.0), nn.Linear(8, 3)
+        self.first, self.norm, self.drop, self.last = (
+            nn.Linear(6, 8),
+            nn.BatchNorm1d(8),
+            nn.Dropout(0.0),
+            nn.Linear(8, 3),
+        )
 
     def forward(self, x):
         return self.last(self.drop(self.norm(self.first(x))))
@@ -56,7 +70,12 @@ def set_factor(value):
     FACTOR = value
 
 
-def changed(make, change, loss=cross_entropy, optimizer=lambda module: SGD(module.parameters(), lr=0.1, momentum=0.9)):
+def changed(
+    make,
+    change,
+    loss=cross_entropy,
+    optimizer=lambda module: SGD(module.parameters(), lr=0.1, momentum=0.9),
+):
     """Steps before and after a change of the module, the optimizer or the loss, as PyTorch makes them; how often dlc compiled."""
     losses = [loss() if isinstance(loss, type) else loss for _ in range(2)]
     modules = [make(), make()]
@@ -70,7 +89,9 @@ def changed(make, change, loss=cross_entropy, optimizer=lambda module: SGD(modul
             made = step._made_in_a_row
             found = step(*numbers())
             compiled += step._made_in_a_row > made
-            torch.testing.assert_close(found, eager(modules[1], losses[1], optimizers[1], numbers()), rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(
+                found, eager(modules[1], losses[1], optimizers[1], numbers()), rtol=1e-4, atol=1e-5
+            )
 
     run()
     for at in range(2):
@@ -121,7 +142,10 @@ CHANGES = {
     "buffer of floats": (Scaled, lambda module, *_: module.real.mul_(2)),
     "function": (Scaled, with_value("activation", torch.sigmoid)),
     "global": (Scaled, lambda *_: set_factor(0.5)),
-    "forward": (Scaled, lambda module, *_: setattr(module, "forward", types.MethodType(relu_instead, module))),
+    "forward": (
+        Scaled,
+        lambda module, *_: setattr(module, "forward", types.MethodType(relu_instead, module)),
+    ),
     "class": (Scaled, lambda module, *_: setattr(module, "__class__", Linear)),
     "submodule": (small, lambda module, *_: module.__setitem__(1, nn.ReLU())),
     "another submodule": (small, lambda module, *_: module.append(nn.Tanh())),
@@ -130,12 +154,38 @@ CHANGES = {
     "momentum of a norm": (Normed, with_value("norm.momentum", 0.7)),
     "eps of a norm": (Normed, with_value("norm.eps", 0.5)),
     "statistics of a norm": (Normed, with_value("norm.track_running_stats", False)),
-    "forward hook": (Scaled, lambda module, *_: module.first.register_forward_hook(lambda module, inputs, output: 2 * output)),
-    "forward pre-hook": (Scaled, lambda module, *_: module.first.register_forward_pre_hook(lambda module, inputs: (2 * inputs[0],))),
-    "frozen": (Scaled, lambda module, *_: [module.first.requires_grad_(False), module.first.zero_grad()]),
-    "weights": (Scaled, lambda module, *_: module.load_state_dict({name: value * 2 for name, value in module.state_dict().items()})),
-    "parametrized": (Scaled, lambda module, *_: parametrize.register_parametrization(module.first, "weight", Twice())),
-    "group": (Scaled, lambda module, optimizer, loss: optimizer.param_groups[0].update(momentum=0.5, nesterov=True)),
+    "forward hook": (
+        Scaled,
+        lambda module, *_: module.first.register_forward_hook(
+            lambda module, inputs, output: 2 * output
+        ),
+    ),
+    "forward pre-hook": (
+        Scaled,
+        lambda module, *_: module.first.register_forward_pre_hook(
+            lambda module, inputs: (2 * inputs[0],)
+        ),
+    ),
+    "frozen": (
+        Scaled,
+        lambda module, *_: [module.first.requires_grad_(False), module.first.zero_grad()],
+    ),
+    "weights": (
+        Scaled,
+        lambda module, *_: module.load_state_dict(
+            {name: value * 2 for name, value in module.state_dict().items()}
+        ),
+    ),
+    "parametrized": (
+        Scaled,
+        lambda module, *_: parametrize.register_parametrization(module.first, "weight", Twice()),
+    ),
+    "group": (
+        Scaled,
+        lambda module, optimizer, loss: optimizer.param_groups[0].update(
+            momentum=0.5, nesterov=True
+        ),
+    ),
     "rate": (Scaled, lambda module, optimizer, loss: optimizer.param_groups[0].update(lr=0.01)),
 }
 #: Changes of what a program reads from memory.
@@ -160,14 +210,29 @@ def test_changes_after_the_first_steps(name):
     assert changed(make, change) == (1 if name in WITHOUT_PROGRAM else 2)
 
 
-@pytest.mark.parametrize("path, value", [("loss.scale", 2.0), ("loss.inner.label_smoothing", 0.2), ("loss.inner.ignore_index", 1), ("loss.inner.reduction", "sum")])
+@pytest.mark.parametrize(
+    "path, value",
+    [
+        ("loss.scale", 2.0),
+        ("loss.inner.label_smoothing", 0.2),
+        ("loss.inner.ignore_index", 1),
+        ("loss.inner.reduction", "sum"),
+    ],
+)
 def test_changes_of_the_loss(path, value):
     assert changed(Scaled, with_value(path, value), Loss) == 2
 
 
 def test_changes_of_what_a_function_sees():
     weights = {"scale": 1.0}
-    assert changed(small, lambda *_: weights.update(scale=0.5), lambda y, t: cross_entropy(y, t) * weights["scale"]) == 2
+    assert (
+        changed(
+            small,
+            lambda *_: weights.update(scale=0.5),
+            lambda y, t: cross_entropy(y, t) * weights["scale"],
+        )
+        == 2
+    )
 
 
 def test_changes_of_embeddings():
@@ -186,15 +251,37 @@ def test_changes_of_embeddings():
 
 def test_changes_of_groups():
     def halves(module):
-        return SGD([{"params": [*module[0].parameters()]}, {"params": [*module[2].parameters()], "weight_decay": 0.5}], lr=0.1)
+        return SGD(
+            [
+                {"params": [*module[0].parameters()]},
+                {"params": [*module[2].parameters()], "weight_decay": 0.5},
+            ],
+            lr=0.1,
+        )
 
     def swap(module, optimizer, loss):
         first, second = (group["params"] for group in optimizer.param_groups)
         first[1], second[1] = second[1], first[1]
 
     assert changed(small, swap, optimizer=halves) == 2
-    assert changed(small, lambda module, optimizer, loss: optimizer.add_param_group({"params": [*module[2].parameters()], "lr": 0.02}), optimizer=lambda module: SGD([*module[0].parameters()], lr=0.1)) == 2
-    assert changed(small, lambda module, optimizer, loss: optimizer.param_groups[0].update(betas=(0.5, 0.9)), optimizer=lambda module: Adam(module.parameters(), lr=0.01)) == 2
+    assert (
+        changed(
+            small,
+            lambda module, optimizer, loss: optimizer.add_param_group(
+                {"params": [*module[2].parameters()], "lr": 0.02}
+            ),
+            optimizer=lambda module: SGD([*module[0].parameters()], lr=0.1),
+        )
+        == 2
+    )
+    assert (
+        changed(
+            small,
+            lambda module, optimizer, loss: optimizer.param_groups[0].update(betas=(0.5, 0.9)),
+            optimizer=lambda module: Adam(module.parameters(), lr=0.01),
+        )
+        == 2
+    )
 
 
 PARAMETRIZED = {
@@ -229,14 +316,38 @@ def test_hooks_after_the_first_step_are_refused():
         with pytest.raises(ValueError, match=message):
             step(*numbers())
 
-    refused("module '0' has a backward hook", lambda module, optimizer: module[0].register_full_backward_hook(lambda *_: None))
-    refused("module '2' has a backward hook", lambda module, optimizer: module[2].register_full_backward_pre_hook(lambda *_: None))
-    refused("parameter '0.weight' has a hook on its gradient", lambda module, optimizer: module[0].weight.register_hook(lambda dy: None))
-    refused("parameter '2.bias' has a hook on its gradient", lambda module, optimizer: module[2].bias.register_post_accumulate_grad_hook(lambda _: None))
-    refused(r"optimizer: has hooks on its step\(\)", lambda module, optimizer: optimizer.register_step_pre_hook(lambda *_: None))
-    refused(r"optimizer: has hooks on its step\(\)", lambda module, optimizer: optimizer.register_step_post_hook(lambda *_: None))
-    refused(r"optimizer: its step\(\) was replaced", lambda module, optimizer: setattr(optimizer, "step", lambda: None))
-    refused("differentiable=False", lambda module, optimizer: optimizer.param_groups[0].update(differentiable=True))
+    refused(
+        "module '0' has a backward hook",
+        lambda module, optimizer: module[0].register_full_backward_hook(lambda *_: None),
+    )
+    refused(
+        "module '2' has a backward hook",
+        lambda module, optimizer: module[2].register_full_backward_pre_hook(lambda *_: None),
+    )
+    refused(
+        "parameter '0.weight' has a hook on its gradient",
+        lambda module, optimizer: module[0].weight.register_hook(lambda dy: None),
+    )
+    refused(
+        "parameter '2.bias' has a hook on its gradient",
+        lambda module, optimizer: module[2].bias.register_post_accumulate_grad_hook(lambda _: None),
+    )
+    refused(
+        r"optimizer: has hooks on its step\(\)",
+        lambda module, optimizer: optimizer.register_step_pre_hook(lambda *_: None),
+    )
+    refused(
+        r"optimizer: has hooks on its step\(\)",
+        lambda module, optimizer: optimizer.register_step_post_hook(lambda *_: None),
+    )
+    refused(
+        r"optimizer: its step\(\) was replaced",
+        lambda module, optimizer: setattr(optimizer, "step", lambda: None),
+    )
+    refused(
+        "differentiable=False",
+        lambda module, optimizer: optimizer.param_groups[0].update(differentiable=True),
+    )
 
 
 def test_a_step_is_compiled_once_for_its_attributes():
@@ -244,7 +355,9 @@ def test_a_step_is_compiled_once_for_its_attributes():
     made = []
     make = compiled_step.TrainStep._make
     try:
-        compiled_step.TrainStep._make = lambda step, arguments: made.append(1) or make(step, arguments)
+        compiled_step.TrainStep._make = lambda step, arguments: (
+            made.append(1) or make(step, arguments)
+        )
         for steps in range(4):
             module.steps = steps  # Nothing reads it.
             step(*numbers())

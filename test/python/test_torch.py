@@ -1,4 +1,5 @@
 """PyTorch modules: dlc.compile, and torch.compile with dlc as its backend. Skipped if PyTorch is missing."""
+
 import itertools
 import logging
 import threading
@@ -15,7 +16,13 @@ def net():
     torch.manual_seed(0)
     layers = torch.nn
     return layers.Sequential(
-        layers.Conv2d(3, 8, 3, padding=1), layers.BatchNorm2d(8), layers.ReLU(), layers.MaxPool2d(2), layers.Flatten(), layers.Linear(128, 10), layers.GELU()
+        layers.Conv2d(3, 8, 3, padding=1),
+        layers.BatchNorm2d(8),
+        layers.ReLU(),
+        layers.MaxPool2d(2),
+        layers.Flatten(),
+        layers.Linear(128, 10),
+        layers.GELU(),
     )
 
 
@@ -75,11 +82,15 @@ def test_exceptions_of_a_module_are_passed_on(images):
         dlc.train_step(own, torch.nn.MSELoss(), torch.optim.SGD(own.parameters()), (images, images))
     linear, x = Uncopied(2, 2), torch.ones(1, 2)
     with pytest.raises(OwnError, match="^a message$"):
-        dlc.train_step(linear, torch.nn.MSELoss(), torch.optim.SGD(linear.parameters()), check=True)(x, x)
+        dlc.train_step(
+            linear, torch.nn.MSELoss(), torch.optim.SGD(linear.parameters()), check=True
+        )(x, x)
     linear.lock = threading.Lock()
     del Uncopied.__deepcopy__
     with pytest.raises(ValueError, match="check=True: .* cannot be copied: .*lock"):
-        dlc.train_step(linear, torch.nn.MSELoss(), torch.optim.SGD(linear.parameters()), check=True)(x, x)
+        dlc.train_step(
+            linear, torch.nn.MSELoss(), torch.optim.SGD(linear.parameters()), check=True
+        )(x, x)
 
 
 def test_an_exported_program_becomes_a_model(images):
@@ -189,7 +200,9 @@ def test_the_rest_stays_in_pytorch_and_says_so(caplog):
 def test_views_that_only_pytorch_reads_stay_there():
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    graph = make_fx(lambda x: (torch.linalg.eigvalsh(x[1:, 1:].T), x.T @ x, x[0]))(torch.randn(4, 4)).graph
+    graph = make_fx(lambda x: (torch.linalg.eigvalsh(x[1:, 1:].T), x.T @ x, x[0]))(
+        torch.randn(4, 4)
+    ).graph
     refused = {node.name: "no import" for node in graph.nodes if "eigh" in node.name}
     found = graph_split._find_eager_views(graph, refused)
     views = [node for node in graph.nodes if node.name in found]
@@ -198,7 +211,9 @@ def test_views_that_only_pytorch_reads_stay_there():
 
 @torch.no_grad()
 def test_strict_makes_that_an_error():
-    with pytest.raises(Exception, match="a graph that dlc supports completely; found: aten._linalg_eigh.default"):
+    with pytest.raises(
+        Exception, match="a graph that dlc supports completely; found: aten._linalg_eigh.default"
+    ):
         compiled(Sorted(), strict=True)(torch.randn(4, 4))
 
 
@@ -218,7 +233,11 @@ def test_dynamic_dimensions_specialise(images):
     for batch in (2, 3, 5, 3):
         x = torch.randn(batch, 3, 8, 8)
         close(run(x), module(x))
-    assert any("dynamic dimensions: programs only for" in note for graph in dlc.report() for note in graph.notes)
+    assert any(
+        "dynamic dimensions: programs only for" in note
+        for graph in dlc.report()
+        for note in graph.notes
+    )
 
 
 @torch.no_grad()
@@ -249,7 +268,11 @@ def test_sizes_that_do_not_come_again_stay_in_pytorch(monkeypatch):
         x = torch.randn(batch, 3, 8, 8)
         close(run(x), module(x))
     notes = [note for graph in dlc.report() for note in graph.notes]
-    assert [("programs only for" in note, "PyTorch runs" in note) for note in notes] == [(True, False), (False, True), (True, False)]
+    assert [("programs only for" in note, "PyTorch runs" in note) for note in notes] == [
+        (True, False),
+        (False, True),
+        (True, False),
+    ]
 
 
 @torch.no_grad()
@@ -303,7 +326,9 @@ def test_training_gives_the_same_weights(images):
             step.zero_grad()
             torch.nn.functional.cross_entropy(run(images), target).backward()
             step.step()
-    for (name, found), wanted in zip(modules[0].state_dict().items(), modules[1].state_dict().values()):
+    for (name, found), wanted in zip(
+        modules[0].state_dict().items(), modules[1].state_dict().values()
+    ):
         torch.testing.assert_close(found, wanted, rtol=1e-3, atol=1e-4, msg=name)
     assert {graph.kind for graph in dlc.report()} == {"forward", "backward"}
 
@@ -311,13 +336,21 @@ def test_training_gives_the_same_weights(images):
 def test_attention_stays_whole():
     q = torch.randn(2, 4, 16, 8)
     with torch.no_grad():
-        run = torch.compile(lambda q: torch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True), backend=backend.backend)
+        run = torch.compile(
+            lambda q: torch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True),
+            backend=backend.backend,
+        )
         close(run(q), torch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True))
     (graph,) = dlc.report()
     assert graph.operators == 1 and not graph.eager
 
 
-READINGS = [(mode, padding, corners) for mode in ("bilinear", "nearest", "bicubic") for padding in ("zeros", "border", "reflection") for corners in (False, True)]
+READINGS = [
+    (mode, padding, corners)
+    for mode in ("bilinear", "nearest", "bicubic")
+    for padding in ("zeros", "border", "reflection")
+    for corners in (False, True)
+]
 
 
 @torch.no_grad()
@@ -325,9 +358,16 @@ def test_images_at_grids():
     x, grid = torch.randn(2, 3, 9, 11), torch.rand(2, 5, 4, 2) * 2.4 - 1.2
 
     def read(x, grid):
-        return [torch.nn.functional.grid_sample(x, grid, mode=m, padding_mode=p, align_corners=c) for m, p, c in READINGS]
+        return [
+            torch.nn.functional.grid_sample(x, grid, mode=m, padding_mode=p, align_corners=c)
+            for m, p, c in READINGS
+        ]
 
-    for found, wanted in zip(torch.compile(read, backend=backend.backend, options={"strict": True})(x, grid), read(x, grid), strict=True):
+    for found, wanted in zip(
+        torch.compile(read, backend=backend.backend, options={"strict": True})(x, grid),
+        read(x, grid),
+        strict=True,
+    ):
         close(found, wanted)
 
 
@@ -336,15 +376,35 @@ def test_windows_histograms_and_smooth_sizes():
     x = torch.randn(2, 3, 9, 11)
 
     def compute(x):
-        smooth = [torch.nn.functional.interpolate(x, size=s, mode=m, antialias=True) for s in ((5, 7), (20, 30)) for m in ("bilinear", "bicubic")]
-        return [x.unfold(2, 4, 2), x.unfold(-1, 3, 1), torch.histc(x, 10, -1, 1), torch.histc(x, 7), torch.histc(x.round(), 8, 0, 7), *smooth]
+        smooth = [
+            torch.nn.functional.interpolate(x, size=s, mode=m, antialias=True)
+            for s in ((5, 7), (20, 30))
+            for m in ("bilinear", "bicubic")
+        ]
+        return [
+            x.unfold(2, 4, 2),
+            x.unfold(-1, 3, 1),
+            torch.histc(x, 10, -1, 1),
+            torch.histc(x, 7),
+            torch.histc(x.round(), 8, 0, 7),
+            *smooth,
+        ]
 
-    for found, wanted in zip(torch.compile(compute, backend=backend.backend, options={"strict": True})(x), compute(x), strict=True):
+    for found, wanted in zip(
+        torch.compile(compute, backend=backend.backend, options={"strict": True})(x),
+        compute(x),
+        strict=True,
+    ):
         close(found, wanted)
 
 
 def test_pytorch_finds_the_backend(python):
-    assert python("import torch; print(torch.compile(torch.relu, backend='dlc')(torch.tensor([-1.0, 2.0])))").strip() == "tensor([0., 2.])"
+    assert (
+        python(
+            "import torch; print(torch.compile(torch.relu, backend='dlc')(torch.tensor([-1.0, 2.0])))"
+        ).strip()
+        == "tensor([0., 2.])"
+    )
 
 
 def test_import_does_not_load_pytorch(python):
@@ -356,11 +416,26 @@ def test_attention_of_scores_that_a_function_changes():
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
     torch.manual_seed(0)
-    q, k, v, slope = torch.randn(2, 4, 128, 8), torch.randn(2, 2, 128, 8), torch.randn(2, 2, 128, 8), torch.randn(4)
-    near = create_block_mask(lambda b, h, i, j: (i >= j) & (i - j < 50), None, None, 128, 128, device="cpu")
+    q, k, v, slope = (
+        torch.randn(2, 4, 128, 8),
+        torch.randn(2, 2, 128, 8),
+        torch.randn(2, 2, 128, 8),
+        torch.randn(4),
+    )
+    near = create_block_mask(
+        lambda b, h, i, j: (i >= j) & (i - j < 50), None, None, 128, 128, device="cpu"
+    )
 
     def attention(q, k, v):
-        return flex_attention(q.cos(), k, v, lambda score, b, h, i, j: torch.tanh(score / 5) * 5 + slope[h] * (i - j), near, enable_gqa=True, return_lse=True)
+        return flex_attention(
+            q.cos(),
+            k,
+            v,
+            lambda score, b, h, i, j: torch.tanh(score / 5) * 5 + slope[h] * (i - j),
+            near,
+            enable_gqa=True,
+            return_lse=True,
+        )
 
     close(compiled(attention, strict=True)(q, k, v), attention(q, k, v))
     assert len(dlc.report()[0].pieces) == 1
@@ -374,10 +449,14 @@ def test_graphs_within_a_graph_run_in_dlc():
         return torch.relu(layer(x)) + x
 
     def choose(x):
-        return torch.cond(x.sum() > 0, lambda x: torch.sin(layer(x)), lambda x: torch.cos(layer(x)) * 2, (x,))
+        return torch.cond(
+            x.sum() > 0, lambda x: torch.sin(layer(x)), lambda x: torch.cos(layer(x)) * 2, (x,)
+        )
 
     def repeat(x):
-        return torch.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, torch.sin(x) * 2), (torch.tensor(0), x))[1]
+        return torch.while_loop(
+            lambda i, x: i < 3, lambda i, x: (i + 1, torch.sin(x) * 2), (torch.tensor(0), x)
+        )[1]
 
     for function, trained in ((choose, True), (lambda x: block(block(x)), True), (repeat, False)):
         for x in (torch.full((3, 4), 0.5), torch.full((3, 4), -0.5)):
@@ -387,9 +466,17 @@ def test_graphs_within_a_graph_run_in_dlc():
             with torch.no_grad():
                 close(run(x), function(x))
             if trained:
-                gradients = [torch.autograd.grad(each(x).square().sum(), layer.parameters()) for each in (run, function)]
+                gradients = [
+                    torch.autograd.grad(each(x).square().sum(), layer.parameters())
+                    for each in (run, function)
+                ]
                 close(*gradients)
-            assert all(graph.pieces and {each.overload for each in graph.eager} < {"cond", "invoke_subgraph", "while_loop"} for graph in dlc.report()), dlc.report()
+            assert all(
+                graph.pieces
+                and {each.overload for each in graph.eager}
+                < {"cond", "invoke_subgraph", "while_loop"}
+                for graph in dlc.report()
+            ), dlc.report()
 
 
 def test_programs_work_on_pytorchs_threads(python, tmp_path):
@@ -423,7 +510,11 @@ def test_large_results_use_memory_again(made):
     x = torch.randn(1024, 512)
     first = net(made(x))
     second, wanted = net(made(2 * x)), torch.as_tensor(first).clone()
-    assert type(first) is type(made(x)) and first.shape == (1024, 1024) and place(first) != place(second)
+    assert (
+        type(first) is type(made(x))
+        and first.shape == (1024, 1024)
+        and place(first) != place(second)
+    )
     close(torch.as_tensor(first), wanted)
     before = place(second)
     del second
@@ -440,7 +531,10 @@ def test_memory_of_large_results_does_not_grow():
         with open("/proc/self/statm") as statm:
             return int(statm.read().split()[1]) * 4096
 
-    net, x = dlc.compile(torch.nn.Linear(256, 4096), (torch.ones(1024, 256),)), torch.ones(1024, 256)
+    net, x = (
+        dlc.compile(torch.nn.Linear(256, 4096), (torch.ones(1024, 256),)),
+        torch.ones(1024, 256),
+    )
     held = [net(x) for _ in range(4)]
     before = resident()
     for i in range(40):

@@ -1,5 +1,6 @@
 """Constants in PyTorch modules with extreme operands: dlc.compile computes the same results as PyTorch at each accuracy level. Skipped if
 PyTorch is missing."""
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -8,7 +9,29 @@ import dlc
 
 MOST, NORMAL, LEAST = 3.4028234663852886e38, 1.1754943508222875e-38, 1.401298464324817e-45
 EXTREME = torch.tensor(
-    [sign * x for x in [0.0, float("inf"), MOST, NORMAL, LEAST, 1.0, 0.1, 2.5, 88.0, 104.0, 1e30, 1e-30, 1e19, 1e-19, 1e10, 1e-10] for sign in (1, -1)] + [float("nan")]
+    [
+        sign * x
+        for x in [
+            0.0,
+            float("inf"),
+            MOST,
+            NORMAL,
+            LEAST,
+            1.0,
+            0.1,
+            2.5,
+            88.0,
+            104.0,
+            1e30,
+            1e-30,
+            1e19,
+            1e-19,
+            1e10,
+            1e-10,
+        ]
+        for sign in (1, -1)
+    ]
+    + [float("nan")]
 )
 
 

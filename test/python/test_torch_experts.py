@@ -1,4 +1,5 @@
 """Mixtures of experts through torch.compile, forward and backward: all forms of grouped matmuls, and whole layers. Skipped if PyTorch is missing."""
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -15,7 +16,9 @@ TOKENS, CHOSEN, EXPERTS, WIDTH, INNER = 13, 2, 5, 32, 24
 
 def close(found, wanted, type):
     narrow = type == torch.bfloat16
-    torch.testing.assert_close(found, wanted, rtol=2e-2 if narrow else 1e-4, atol=2e-2 if narrow else 1e-5)
+    torch.testing.assert_close(
+        found, wanted, rtol=2e-2 if narrow else 1e-4, atol=2e-2 if narrow else 1e-5
+    )
 
 
 @pytest.mark.parametrize("type", (torch.float32, torch.bfloat16))
@@ -26,13 +29,37 @@ def test_groups(type):
     x, w = torch.randn(24, 16, dtype=type), torch.randn(4, 16, 8, dtype=type)
     check(lambda x, w: F.grouped_mm(x, w, offs=ends), x, w, strict=True, **tolerance)
     # As linear layers have their weights.
-    check(lambda x, w: F.grouped_mm(x, w.transpose(1, 2), offs=ends), x, torch.randn(4, 8, 16, dtype=type), strict=True, **tolerance)
+    check(
+        lambda x, w: F.grouped_mm(x, w.transpose(1, 2), offs=ends),
+        x,
+        torch.randn(4, 8, 16, dtype=type),
+        strict=True,
+        **tolerance,
+    )
     # A matrix from each group's rows.
-    check(lambda x, y: F.grouped_mm(x.T, y, offs=ends), x, torch.randn(24, 8, dtype=type), strict=True, **tolerance)
+    check(
+        lambda x, y: F.grouped_mm(x.T, y, offs=ends),
+        x,
+        torch.randn(24, 8, dtype=type),
+        strict=True,
+        **tolerance,
+    )
     # Groups of columns.
-    check(lambda w, y: F.grouped_mm(w, y, offs=ends), torch.randn(4, 8, 16, dtype=type), torch.randn(24, 16, dtype=type).T, strict=True, **tolerance)
+    check(
+        lambda w, y: F.grouped_mm(w, y, offs=ends),
+        torch.randn(4, 8, 16, dtype=type),
+        torch.randn(24, 16, dtype=type).T,
+        strict=True,
+        **tolerance,
+    )
     # A matrix for each matrix.
-    check(lambda x, w: F.grouped_mm(x, w), torch.randn(4, 8, 16, dtype=type), w, strict=True, **tolerance)
+    check(
+        lambda x, w: F.grouped_mm(x, w),
+        torch.randn(4, 8, 16, dtype=type),
+        w,
+        strict=True,
+        **tolerance,
+    )
 
 
 def test_work_is_counted():
@@ -65,7 +92,10 @@ class Experts(nn.Module):
         experts, order = experts.reshape(-1).sort()
         ends = torch.histc(experts.float(), EXPERTS, 0, EXPERTS - 1).cumsum(0, dtype=torch.int32)
         gate, up = F.grouped_mm(x[order // CHOSEN], self.up.transpose(1, 2), offs=ends).chunk(2, -1)
-        y = F.grouped_mm(F.silu(gate) * up, self.down.transpose(1, 2), offs=ends) * shares.reshape(-1)[order, None]
+        y = (
+            F.grouped_mm(F.silu(gate) * up, self.down.transpose(1, 2), offs=ends)
+            * shares.reshape(-1)[order, None]
+        )
         back = torch.empty_like(order)
         back[order] = torch.arange(len(order))
         return y[back].view(len(x), CHOSEN, WIDTH).sum(1).to(x.dtype)
@@ -89,7 +119,13 @@ def test_a_layer(type):
 def test_a_layer_in_training(type):
     module = Experts(type)
     tolerance = {"rtol": 3e-2, "atol": 6e-2} if type == torch.bfloat16 else {}
-    check(module, torch.randn(TOKENS, WIDTH, dtype=type), parameters=list(module.parameters()), strict=True, **tolerance)
+    check(
+        module,
+        torch.randn(TOKENS, WIDTH, dtype=type),
+        parameters=list(module.parameters()),
+        strict=True,
+        **tolerance,
+    )
 
 
 def test_a_program():
@@ -118,14 +154,28 @@ def test_of_the_transformers_library(type):
     """For f32 it has an operator of its own, in both directions."""
     transformers = pytest.importorskip("transformers")
     config = transformers.AutoConfig.for_model(
-        "qwen3_moe", hidden_size=WIDTH, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=16, intermediate_size=INNER,
-        moe_intermediate_size=INNER, num_experts=EXPERTS, num_experts_per_tok=CHOSEN, vocab_size=50, max_position_embeddings=32, use_cache=False,
+        "qwen3_moe",
+        hidden_size=WIDTH,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=16,
+        intermediate_size=INNER,
+        moe_intermediate_size=INNER,
+        num_experts=EXPERTS,
+        num_experts_per_tok=CHOSEN,
+        vocab_size=50,
+        max_position_embeddings=32,
+        use_cache=False,
     )
     torch.manual_seed(0)
     model = transformers.AutoModelForCausalLM.from_config(config).to(type)
     ids = torch.randint(50, (2, 9))
     parameters = list(model.parameters())
-    wanted, found = (gradients(lambda *_: run(input_ids=ids).logits, (), parameters) for run in (model, compiled(model)))
+    wanted, found = (
+        gradients(lambda *_: run(input_ids=ids).logits, (), parameters)
+        for run in (model, compiled(model))
+    )
     assert not any(graph.eager for graph in dlc.report()), dlc.report()
     # Through two layers, a place is as far off as bf16 has it; all together are near.
     for got, want in zip(found, wanted, strict=True):

@@ -1,4 +1,5 @@
 """Training through torch.compile with dlc as its backend: gradients, state, random numbers. Skipped if PyTorch is missing."""
+
 import copy
 import pickle
 import threading
@@ -24,7 +25,9 @@ def compiled(function, **options):
 
 
 def leaves(*tensors):
-    return [tensor.detach().clone().requires_grad_(tensor.is_floating_point()) for tensor in tensors]
+    return [
+        tensor.detach().clone().requires_grad_(tensor.is_floating_point()) for tensor in tensors
+    ]
 
 
 def flat(results):
@@ -37,7 +40,9 @@ def gradients(function, given, parameters=()):
     torch.manual_seed(1)
     found = [result for result in results if result.requires_grad]
     inputs = [tensor for tensor in [*given, *parameters] if tensor.requires_grad]
-    return results + list(torch.autograd.grad(found, inputs, [torch.randn_like(result) for result in found]))
+    return results + list(
+        torch.autograd.grad(found, inputs, [torch.randn_like(result) for result in found])
+    )
 
 
 def check(function, *tensors, parameters=(), whole=True, rtol=1e-4, atol=1e-4, **options):
@@ -57,7 +62,11 @@ def modules(*each):
     torch.manual_seed(0)
     made = nn.ModuleList(make() for make, *_ in each)
     tensors = [torch.randn(shape) for _, *shapes in each for shape in shapes]
-    check(lambda *given: tuple(module(x) for module, x in zip(made, given, strict=True)), *tensors, parameters=list(made.parameters()))
+    check(
+        lambda *given: tuple(module(x) for module, x in zip(made, given, strict=True)),
+        *tensors,
+        parameters=list(made.parameters()),
+    )
 
 
 def test_convolutions():
@@ -103,7 +112,14 @@ def test_pools():
 
 def test_adaptive_maxima():
     x = torch.randint(3, (2, 2, 7, 9)).float()
-    check(lambda x: [*F.adaptive_max_pool2d(x, (3, 4), return_indices=True), F.adaptive_max_pool1d(x[0], 4)], x, strict=True)
+    check(
+        lambda x: [
+            *F.adaptive_max_pool2d(x, (3, 4), return_indices=True),
+            F.adaptive_max_pool1d(x[0], 4),
+        ],
+        x,
+        strict=True,
+    )
 
 
 def test_what_pytorch_does_faster_stays_there():
@@ -112,9 +128,18 @@ def test_what_pytorch_does_faster_stays_there():
 
 
 RESIZED = [
-    {"size": (9, 15), "mode": "bilinear"}, {"size": (3, 4), "mode": "bilinear", "align_corners": True}, {"scale_factor": 2.0, "mode": "bicubic"}, {"size": (5, 11), "mode": "bicubic", "align_corners": True},
-    {"scale_factor": (1.7, 2.3), "mode": "bilinear"}, {"scale_factor": 1.7, "mode": "bilinear", "recompute_scale_factor": True}, {"scale_factor": 3}, {"size": 5, "mode": "nearest-exact"}, {"size": (170, 9), "mode": "bilinear"},
-    {"size": (3, 4), "mode": "bicubic", "antialias": True}, {"size": (3, 14), "mode": "bilinear", "antialias": True}, {"size": (2, 3), "mode": "area"},
+    {"size": (9, 15), "mode": "bilinear"},
+    {"size": (3, 4), "mode": "bilinear", "align_corners": True},
+    {"scale_factor": 2.0, "mode": "bicubic"},
+    {"size": (5, 11), "mode": "bicubic", "align_corners": True},
+    {"scale_factor": (1.7, 2.3), "mode": "bilinear"},
+    {"scale_factor": 1.7, "mode": "bilinear", "recompute_scale_factor": True},
+    {"scale_factor": 3},
+    {"size": 5, "mode": "nearest-exact"},
+    {"size": (170, 9), "mode": "bilinear"},
+    {"size": (3, 4), "mode": "bicubic", "antialias": True},
+    {"size": (3, 14), "mode": "bilinear", "antialias": True},
+    {"size": (2, 3), "mode": "area"},
 ]
 
 
@@ -125,31 +150,79 @@ def test_resized_images():
 
 
 def test_resized_lines_and_volumes():
-    check(lambda x, y: [F.interpolate(x, size=9, mode="linear"), F.interpolate(x, scale_factor=2), F.interpolate(y, size=(3, 5, 2), mode="trilinear"), F.interpolate(y, scale_factor=2)], torch.randn(2, 3, 5), torch.randn(1, 2, 3, 4, 3))
+    check(
+        lambda x, y: [
+            F.interpolate(x, size=9, mode="linear"),
+            F.interpolate(x, scale_factor=2),
+            F.interpolate(y, size=(3, 5, 2), mode="trilinear"),
+            F.interpolate(y, scale_factor=2),
+        ],
+        torch.randn(2, 3, 5),
+        torch.randn(1, 2, 3, 4, 3),
+    )
 
 
 def test_gradients_of_images_at_grids():
-    modes = [(mode, padding, corners) for mode in ("bilinear", "nearest") for padding in ("zeros", "border", "reflection") for corners in (False, True)]
-    check(lambda x, grid: [F.grid_sample(x, grid, mode=m, padding_mode=p, align_corners=c) for m, p, c in [*modes, ("bicubic", "zeros", False)]], torch.randn(2, 3, 5, 6), torch.rand(2, 4, 3, 2) * 2.4 - 1.2, strict=True)
+    modes = [
+        (mode, padding, corners)
+        for mode in ("bilinear", "nearest")
+        for padding in ("zeros", "border", "reflection")
+        for corners in (False, True)
+    ]
+    check(
+        lambda x, grid: [
+            F.grid_sample(x, grid, mode=m, padding_mode=p, align_corners=c)
+            for m, p, c in [*modes, ("bicubic", "zeros", False)]
+        ],
+        torch.randn(2, 3, 5, 6),
+        torch.rand(2, 4, 3, 2) * 2.4 - 1.2,
+        strict=True,
+    )
 
 
 @pytest.mark.parametrize("mode", ["sum", "mean", "max"])
 def test_bags_of_embeddings(mode):
     torch.manual_seed(0)
-    bags = [nn.EmbeddingBag(10, 4, mode=mode), nn.EmbeddingBag(10, 4, mode=mode, padding_idx=3), nn.EmbeddingBag(10, 4, mode=mode, include_last_offset=True), nn.EmbeddingBag(10, 4, mode=mode, scale_grad_by_freq=mode != "max")]
+    bags = [
+        nn.EmbeddingBag(10, 4, mode=mode),
+        nn.EmbeddingBag(10, 4, mode=mode, padding_idx=3),
+        nn.EmbeddingBag(10, 4, mode=mode, include_last_offset=True),
+        nn.EmbeddingBag(10, 4, mode=mode, scale_grad_by_freq=mode != "max"),
+    ]
     parameters = [parameter for bag in bags for parameter in bag.parameters()]
     indices, offsets = torch.tensor([1, 3, 3, 9, 0, 1, 3]), torch.tensor([0, 2, 2, 5, 7])
-    check(lambda indices, offsets, table: [*(bag(indices, offsets) for bag in bags), bags[0](table)], indices, offsets, torch.randint(10, (3, 2)), parameters=parameters, strict=True)
+    check(
+        lambda indices, offsets, table: [*(bag(indices, offsets) for bag in bags), bags[0](table)],
+        indices,
+        offsets,
+        torch.randint(10, (3, 2)),
+        parameters=parameters,
+        strict=True,
+    )
 
 
 def test_weighted_bags():
     weight = torch.randn(10, 4)
-    check(lambda weight, shares: F.embedding_bag(torch.tensor([1, 3, 3, 9]), weight, torch.tensor([0, 3]), mode="sum", per_sample_weights=shares), weight, torch.randn(4), strict=True)
+    check(
+        lambda weight, shares: F.embedding_bag(
+            torch.tensor([1, 3, 3, 9]),
+            weight,
+            torch.tensor([0, 3]),
+            mode="sum",
+            per_sample_weights=shares,
+        ),
+        weight,
+        torch.randn(4),
+        strict=True,
+    )
 
 
 def test_distances():
     def distances(x, y):
-        return [torch.cdist(x, y, p=p, compute_mode="donot_use_mm_for_euclid_dist") for p in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, float("inf"))]
+        return [
+            torch.cdist(x, y, p=p, compute_mode="donot_use_mm_for_euclid_dist")
+            for p in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, float("inf"))
+        ]
 
     x = torch.randn(2, 5, 3)
     check(distances, x, torch.cat([torch.randn(2, 3, 3), x[:, :1]], 1))
@@ -175,7 +248,11 @@ def test_normalisations():
 
 def test_activations():
     names = "ReLU GELU SiLU ELU SELU CELU Hardtanh Hardswish Hardsigmoid LeakyReLU Softplus Mish LogSigmoid Hardshrink Softshrink Tanh Sigmoid ReLU6 PReLU GLU Softsign Tanhshrink"
-    modules(*[(getattr(nn, name), (4, 6)) for name in names.split()], (lambda: nn.GELU("tanh"), (4, 6)), (lambda: nn.Threshold(0.1, 2.0), (4, 6)))
+    modules(
+        *[(getattr(nn, name), (4, 6)) for name in names.split()],
+        (lambda: nn.GELU("tanh"), (4, 6)),
+        (lambda: nn.Threshold(0.1, 2.0), (4, 6)),
+    )
 
 
 def test_padding_and_sizes():
@@ -205,7 +282,9 @@ def test_losses():
             F.smooth_l1_loss(x, y, beta=0.5),
             F.huber_loss(x, y),
             F.binary_cross_entropy_with_logits(x, y.sigmoid(), pos_weight=torch.full((5,), 2.0)),
-            F.kl_div(F.log_softmax(x, 1), F.log_softmax(y, 1), log_target=True, reduction="batchmean"),
+            F.kl_div(
+                F.log_softmax(x, 1), F.log_softmax(y, 1), log_target=True, reduction="batchmean"
+            ),
             F.cosine_similarity(x, y).mean(),
         )
 
@@ -258,7 +337,11 @@ def test_what_autograd_cannot_trace_is_told(caplog):
     given = [x, torch.randn(2, requires_grad=True)]
     torch.testing.assert_close(gradients(compiled(function), given), gradients(function, given))
     for graph in dlc.report():
-        assert "PyTorch cannot trace the autograd graph" in str(graph) and graph.eager_share == 1 and str(graph) in caplog.text
+        assert (
+            "PyTorch cannot trace the autograd graph" in str(graph)
+            and graph.eager_share == 1
+            and str(graph) in caplog.text
+        )
     assert dlc.report()
     torch._dynamo.reset()
     with pytest.raises(Exception, match="strict.*cannot trace"):
@@ -266,7 +349,12 @@ def test_what_autograd_cannot_trace_is_told(caplog):
 
 
 def test_heads_of_attention_that_serve_several():
-    check(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True), torch.randn(2, 6, 5, 8), torch.randn(2, 3, 5, 8), torch.randn(2, 3, 5, 8))
+    check(
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True),
+        torch.randn(2, 6, 5, 8),
+        torch.randn(2, 3, 5, 8),
+        torch.randn(2, 3, 5, 8),
+    )
 
 
 @pytest.mark.parametrize("mask", ["none", "causal", "bool", "float"])
@@ -274,7 +362,9 @@ def test_attention_is_whole_both_ways(mask):
     masks = {"bool": torch.ones(6, 7).tril(2).bool(), "float": torch.randn(6, 7)}
 
     def function(q, k, v):
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=masks.get(mask), is_causal=mask == "causal", scale=0.3)
+        return F.scaled_dot_product_attention(
+            q, k, v, attn_mask=masks.get(mask), is_causal=mask == "causal", scale=0.3
+        )
 
     q, k, v = torch.randn(2, 4, 6, 8), torch.randn(2, 4, 7, 8), torch.randn(2, 4, 7, 8)
     check(function, q, k, v)
@@ -290,7 +380,13 @@ def recurrent():
 
 def test_recurrent_layers(recurrent):
     torch.manual_seed(0)
-    module = nn.ModuleList([nn.LSTM(4, 5, 2, batch_first=True, bidirectional=True), nn.GRU(10, 3, batch_first=True), nn.RNN(3, 2, batch_first=True)])
+    module = nn.ModuleList(
+        [
+            nn.LSTM(4, 5, 2, batch_first=True, bidirectional=True),
+            nn.GRU(10, 3, batch_first=True),
+            nn.RNN(3, 2, batch_first=True),
+        ]
+    )
 
     def function(x):
         for layer in module:
@@ -304,7 +400,13 @@ def test_recurrent_layers(recurrent):
 
 def test_recurrent_layers_that_stay_apart(recurrent):
     torch.manual_seed(0)
-    module = nn.ModuleList([nn.LSTM(4, 5, proj_size=3), nn.GRU(3, 4, 2, dropout=0.5), nn.RNN(3, 2, nonlinearity="relu", bias=False)])
+    module = nn.ModuleList(
+        [
+            nn.LSTM(4, 5, proj_size=3),
+            nn.GRU(3, 4, 2, dropout=0.5),
+            nn.RNN(3, 2, nonlinearity="relu", bias=False),
+        ]
+    )
 
     def function(x, h):
         x, states = module[0](x)
@@ -313,15 +415,36 @@ def test_recurrent_layers_that_stay_apart(recurrent):
         packed = nn.utils.rnn.pack_padded_sequence(x, lengths)
         return [dropped, *module[2](x, h), *states, state, module[2](packed)[0].data]
 
-    check(function, torch.randn(3, 2, 4), torch.randn(1, 2, 2), parameters=list(module.parameters()), whole=False)
+    check(
+        function,
+        torch.randn(3, 2, 4),
+        torch.randn(1, 2, 2),
+        parameters=list(module.parameters()),
+        whole=False,
+    )
 
 
 def test_dropout_draws_pytorchs_numbers():
-    layers = nn.Sequential(nn.Linear(6, 8), nn.Dropout(0.3), nn.ReLU(), nn.Dropout1d(0.5), nn.AlphaDropout(0.2), nn.Linear(8, 3), nn.Dropout(1.0))
-    check(lambda x: (layers(x), F.dropout(x.T * 2, 0.4)), torch.randn(5, 6), parameters=list(layers.parameters()), whole=False)
+    layers = nn.Sequential(
+        nn.Linear(6, 8),
+        nn.Dropout(0.3),
+        nn.ReLU(),
+        nn.Dropout1d(0.5),
+        nn.AlphaDropout(0.2),
+        nn.Linear(8, 3),
+        nn.Dropout(1.0),
+    )
+    check(
+        lambda x: (layers(x), F.dropout(x.T * 2, 0.4)),
+        torch.randn(5, 6),
+        parameters=list(layers.parameters()),
+        whole=False,
+    )
     # What the generators draw waits for nothing: each direction is one program.
     assert [len(graph.pieces) for graph in dlc.report()] == [1, 1]
-    assert {each.reason for graph in dlc.report() for each in graph.eager} == {"PyTorch generates random numbers"}
+    assert {each.reason for graph in dlc.report() for each in graph.eager} == {
+        "PyTorch generates random numbers"
+    }
 
 
 def test_running_statistics_move():
@@ -333,7 +456,9 @@ def test_running_statistics_move():
         x = torch.randn(2, 3, 6, 6)
         run(x).sum().backward()
         other(x).sum().backward()
-    for (name, found), wanted in zip(module.state_dict().items(), other.state_dict().values(), strict=True):
+    for (name, found), wanted in zip(
+        module.state_dict().items(), other.state_dict().values(), strict=True
+    ):
         torch.testing.assert_close(found, wanted, msg=name)
 
 
@@ -355,7 +480,9 @@ def test_gradients_may_lie_anyhow():
     for given, run in ((x, compiled(function)), (z, function)):
         a, b, c = run(given)
         # A stretched gradient, one in columns, and none at all for the third.
-        torch.autograd.backward([a, b], [torch.ones(1, 1).expand(3, 4), torch.arange(12.0).reshape(3, 4).T])
+        torch.autograd.backward(
+            [a, b], [torch.ones(1, 1).expand(3, 4), torch.arange(12.0).reshape(3, 4).T]
+        )
     torch.testing.assert_close(x.grad, z.grad)
 
 
@@ -376,7 +503,17 @@ def test_gradients_add_up_and_parameters_may_be_frozen():
 
 def test_autocast():
     torch.manual_seed(0)
-    module = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(256, 64), nn.LayerNorm(64), nn.GELU(), nn.Linear(64, 5))
+    module = nn.Sequential(
+        nn.Conv2d(3, 16, 3, padding=1),
+        nn.BatchNorm2d(16),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(256, 64),
+        nn.LayerNorm(64),
+        nn.GELU(),
+        nn.Linear(64, 5),
+    )
     other, x, target = copy.deepcopy(module), torch.randn(4, 3, 8, 8), torch.tensor([0, 1, 2, 3])
     losses = []
     for each, run in ((module, compiled(module)), (other, other)):
@@ -392,14 +529,18 @@ def test_autocast():
             step.step()
             losses[-1].append(loss.item())
     assert losses[0] == pytest.approx(losses[1], rel=3e-2)
-    for (name, found), wanted in zip(module.state_dict().items(), other.state_dict().values(), strict=True):
+    for (name, found), wanted in zip(
+        module.state_dict().items(), other.state_dict().values(), strict=True
+    ):
         torch.testing.assert_close(found, wanted, rtol=3e-2, atol=2e-2, msg=name)
     assert not any(graph.eager for graph in dlc.report()), dlc.report()
 
 
 def test_nothing_is_copied_into_another_order():
     torch.manual_seed(0)
-    module = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 4, 3), nn.GELU()).to(memory_format=torch.channels_last)
+    module = nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 4, 3), nn.GELU()
+    ).to(memory_format=torch.channels_last)
     other, x = copy.deepcopy(module), torch.randn(2, 3, 8, 8).to(memory_format=torch.channels_last)
     found, wanted = (each(x) for each in (compiled(module), other))
     assert found.stride() == wanted.stride()
@@ -420,8 +561,14 @@ def test_turned_inputs_and_results():
 
 
 def test_places_of_maxima_with_channels_last():
-    module = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.MaxPool2d(2), nn.Conv2d(16, 4, 3)).to(memory_format=torch.channels_last)
-    check(module, torch.randn(2, 3, 8, 8).to(memory_format=torch.channels_last), parameters=list(module.parameters()))
+    module = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.MaxPool2d(2), nn.Conv2d(16, 4, 3)).to(
+        memory_format=torch.channels_last
+    )
+    check(
+        module,
+        torch.randn(2, 3, 8, 8).to(memory_format=torch.channels_last),
+        parameters=list(module.parameters()),
+    )
     assert [len(graph.pieces) for graph in dlc.report()] == [1, 1]
 
 
@@ -431,7 +578,9 @@ def test_results_that_repeat_their_elements():
 
     check(function, torch.randn(3, 4))
     with torch.no_grad():
-        for got, want in zip(compiled(function)(torch.ones(3, 4)), function(torch.ones(3, 4)), strict=True):
+        for got, want in zip(
+            compiled(function)(torch.ones(3, 4)), function(torch.ones(3, 4)), strict=True
+        ):
             assert got.equal(want) and got.stride() == want.stride()
 
 
@@ -444,7 +593,10 @@ def test_threads_compile_at_once():
     def train(i, function):
         return torch.autograd.grad(function(x).square().sum(), list(layers[i].parameters()))
 
-    threads = [threading.Thread(target=lambda i=i: found.update({i: train(i, compiled(layers[i]))})) for i in range(4)]
+    threads = [
+        threading.Thread(target=lambda i=i: found.update({i: train(i, compiled(layers[i]))}))
+        for i in range(4)
+    ]
     for each in threads:
         each.start()
     for each in threads:
@@ -455,13 +607,21 @@ def test_threads_compile_at_once():
 
 def test_modules_of_sixteen_bits():
     torch.manual_seed(0)
-    module = nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(288, 5)).bfloat16()
+    module = nn.Sequential(
+        nn.Conv2d(3, 8, 3, bias=False),
+        nn.BatchNorm2d(8),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(288, 5),
+    ).bfloat16()
     other, x = copy.deepcopy(module), torch.randn(4, 3, 8, 8).bfloat16()
     run = compiled(module)
     for each in (run, other):
         for _ in range(2):
             each(x).float().square().mean().backward()
-    for (name, found), wanted in zip(module.state_dict().items(), other.state_dict().values(), strict=True):
+    for (name, found), wanted in zip(
+        module.state_dict().items(), other.state_dict().values(), strict=True
+    ):
         torch.testing.assert_close(found, wanted, rtol=2e-2, atol=1e-3, msg=name)
     for found, wanted in zip(module.parameters(), other.parameters(), strict=True):
         torch.testing.assert_close(found.grad, wanted.grad, rtol=5e-2, atol=2e-2)
@@ -472,23 +632,35 @@ def test_checkpointed_layers():
     from torch.utils.checkpoint import checkpoint
 
     layers = nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 4))
-    check(lambda x: checkpoint(layers, x, use_reentrant=False) * 2, torch.randn(3, 4), parameters=list(layers.parameters()))
+    check(
+        lambda x: checkpoint(layers, x, use_reentrant=False) * 2,
+        torch.randn(3, 4),
+        parameters=list(layers.parameters()),
+    )
 
 
 def test_checkpointed_statistics_move_once():
     from torch.utils.checkpoint import checkpoint
 
     torch.manual_seed(0)
-    layers, x = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 4)), torch.randn(6, 4)
+    layers, x = (
+        nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 4)),
+        torch.randn(6, 4),
+    )
     other = copy.deepcopy(layers)
     # Without a compiler a checkpoint moves them twice.
-    for each, run in ((layers, compiled(lambda x: checkpoint(layers, x, use_reentrant=False) * 2)), (other, lambda x: other(x) * 2)):
+    for each, run in (
+        (layers, compiled(lambda x: checkpoint(layers, x, use_reentrant=False) * 2)),
+        (other, lambda x: other(x) * 2),
+    ):
         step = torch.optim.SGD(each.parameters(), lr=0.05)
         for _ in range(3):
             step.zero_grad()
             run(x).square().sum().backward()
             step.step()
-    for (name, found), wanted in zip(layers.state_dict().items(), other.state_dict().values(), strict=True):
+    for (name, found), wanted in zip(
+        layers.state_dict().items(), other.state_dict().values(), strict=True
+    ):
         torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4, msg=name)
     assert not any(graph.eager for graph in dlc.report()), dlc.report()
 
@@ -518,7 +690,12 @@ def test_copies_and_pickles_compile_for_themselves():
 
 
 def test_the_report_counts_what_pytorch_computes():
-    check(lambda x, w: torch.linalg.eigvalsh(x @ x.T).sum() + (x @ w).sum(), torch.randn(8, 8), torch.randn(8, 16), whole=False)
+    check(
+        lambda x, w: torch.linalg.eigvalsh(x @ x.T).sum() + (x @ w).sum(),
+        torch.randn(8, 8),
+        torch.randn(8, 16),
+        whole=False,
+    )
     forward = dlc.report()[0]
     # Two products, the eigenvalues, two sums and their sum.
     assert forward.flops >= 2 * 8 * 8 * 8 + 2 * 8 * 8 * 16

@@ -4,6 +4,7 @@
 usage: wheel.py SOURCE-ROOT [--bare]
 With --bare that folder is a virtual environment in a bare Debian 12 (needs root).
 """
+
 import glob
 import os
 import re
@@ -15,14 +16,32 @@ import zipfile
 
 MOST = 60 << 20
 NEWEST_GLIBC = 36
-INSIDE = ("dlc/__init__.py", "dlc/_torch/backend.py", "dlc/_training/train_step.py", "dlc/py.typed", "dlc/_runtime.pyi", "dlc/lib/libdlc_runtime.so.0", "dlc/lib/libdlc_compiler.so.0", "dlc/lib/libdnnl.so.3",
-          "dlc/lib/libdlct.so.1", "dlc/lib/libdlc_cuda.so", "dlc/lib/gcc/libstdc++.so.6", "dlc/licences/llvm-mlir", "dlc/licences/onednn", "dlc/licences/nanobind")
+INSIDE = (
+    "dlc/__init__.py",
+    "dlc/_torch/backend.py",
+    "dlc/_training/train_step.py",
+    "dlc/py.typed",
+    "dlc/_runtime.pyi",
+    "dlc/lib/libdlc_runtime.so.0",
+    "dlc/lib/libdlc_compiler.so.0",
+    "dlc/lib/libdnnl.so.3",
+    "dlc/lib/libdlct.so.1",
+    "dlc/lib/libdlc_cuda.so",
+    "dlc/lib/gcc/libstdc++.so.6",
+    "dlc/licences/llvm-mlir",
+    "dlc/licences/onednn",
+    "dlc/licences/nanobind",
+)
 
 
 def run(*command, **options):
-    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    done = subprocess.run(
+        command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options
+    )
     if done.returncode:
-        sys.exit(f"wheel: {' '.join(command)} ended with status {done.returncode}:\n{done.stdout[-4000:]}")
+        sys.exit(
+            f"wheel: {' '.join(command)} ended with status {done.returncode}:\n{done.stdout[-4000:]}"
+        )
     return done.stdout
 
 
@@ -46,7 +65,12 @@ def check_set_up(root, folder):
     """Where tools/setup has not been, the error says so."""
     place = os.path.join(folder, "clone", "tools", "python", "wheel")
     shutil.copytree(os.path.join(root, "tools", "python", "wheel"), place)
-    done = subprocess.run(["cmake", "-S", place, "-B", os.path.join(folder, "none")], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(
+        ["cmake", "-S", place, "-B", os.path.join(folder, "none")],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     if done.returncode == 0 or not re.search(r"run\s+\S*tools/setup\s+first", done.stdout):
         sys.exit(f"wheel: required: an error that names tools/setup; found:\n{done.stdout}")
 
@@ -71,12 +95,18 @@ def main():
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
         check_set_up(root, scratch)
         run(*pip, "wheel", root, "--no-deps", "--no-build-isolation", "-w", scratch)
-        wheel = run(sys.executable, os.path.join(root, "tools", "python", "wheel", "tag.py"), *glob.glob(os.path.join(scratch, "*.whl"))).strip()
+        wheel = run(
+            sys.executable,
+            os.path.join(root, "tools", "python", "wheel", "tag.py"),
+            *glob.glob(os.path.join(scratch, "*.whl")),
+        ).strip()
         folder = os.path.join(scratch, "installed")
         run(*pip, "install", "--no-deps", "--no-index", "--target", folder, wheel)
         size = check(wheel, folder)
         environment = {**os.environ, "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
-        for library in run(sys.executable, "-c", LIBRARIES, here, env=environment, cwd=scratch).split():
+        for library in run(
+            sys.executable, "-c", LIBRARIES, here, env=environment, cwd=scratch
+        ).split():
             if not library.startswith(folder):
                 sys.exit(f"wheel: {library} is not the wheel's")
         print(f"wheel: {os.path.basename(wheel)}: {size / (1 << 20):.1f} MiB", flush=True)

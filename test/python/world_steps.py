@@ -1,4 +1,5 @@
 """Script of each process of test_world.py: world_steps.py FOLDER SCENARIO. Each process writes FOLDER/RANK.pt."""
+
 import sys
 
 import torch
@@ -17,7 +18,11 @@ class Net(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.conv, self.norm, self.out = nn.Conv2d(3, 4, 3, bias=False), nn.BatchNorm2d(4), nn.Linear(144, 5)
+        self.conv, self.norm, self.out = (
+            nn.Conv2d(3, 4, 3, bias=False),
+            nn.BatchNorm2d(4),
+            nn.Linear(144, 5),
+        )
         self.conv.weight.data = self.conv.weight.data.contiguous(memory_format=torch.channels_last)
 
     def forward(self, x):
@@ -31,13 +36,23 @@ def net(seed):
 
 def batches():
     random = torch.Generator().manual_seed(7)
-    return [(torch.randn(BATCH, 3, 8, 8, generator=random), torch.randint(5, (BATCH,), generator=random)) for _ in range(STEPS)]
+    return [
+        (
+            torch.randn(BATCH, 3, 8, 8, generator=random),
+            torch.randint(5, (BATCH,), generator=random),
+        )
+        for _ in range(STEPS)
+    ]
 
 
 #: An optimizer, options of the step, and how far losses may be from those of one process with whole batches.
 CASES = {
     "adamw": (lambda module: AdamW(module.parameters(), lr=0.01), {"sync_batch_norm": True}, 1e-5),
-    "bf16": (lambda module: SGD(module.parameters(), lr=0.1, momentum=0.9), {"sync_batch_norm": True, "clip_norm": 1.0, "gradients": "bf16"}, 1e-2),
+    "bf16": (
+        lambda module: SGD(module.parameters(), lr=0.1, momentum=0.9),
+        {"sync_batch_norm": True, "clip_norm": 1.0, "gradients": "bf16"},
+        1e-2,
+    ),
 }
 
 
@@ -52,7 +67,11 @@ def trained(case, rank, size, **options):
     """Losses and the module's state, with this rank's part of each batch. Only rank 0 begins as the others should."""
     make, more, _ = CASES[case]
     if not options:
-        more = {name: value for name, value in more.items() if name not in ("sync_batch_norm", "gradients")}
+        more = {
+            name: value
+            for name, value in more.items()
+            if name not in ("sync_batch_norm", "gradients")
+        }
     module = net(seed=rank)
     optimizer = make(module)
     if rank == 0:
@@ -61,7 +80,10 @@ def trained(case, rank, size, **options):
     part = slice(rank * BATCH // size, (rank + 1) * BATCH // size)
     losses = [step(x[part], y[part]).item() for x, y in batches()]
     state = {name: value.clone() for name, value in module.state_dict().items()}
-    moments = [{key: value.clone() for key, value in each.items() if value is not None} for each in optimizer.state_dict()["state"].values()]
+    moments = [
+        {key: value.clone() for key, value in each.items() if value is not None}
+        for each in optimizer.state_dict()["state"].values()
+    ]
     return {"losses": losses, "state": state, "moments": moments}, step
 
 
@@ -97,7 +119,9 @@ def main():
     found = {"world": tuple(here)}
     if scenario == "raises":
         module = net(0)
-        step = dlc.train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1), data_parallel=True)
+        step = dlc.train_step(
+            module, cross_entropy, SGD(module.parameters(), lr=0.1), data_parallel=True
+        )
         for x, y in batches():
             if here.rank == 1:
                 raise KeyError("no more data")

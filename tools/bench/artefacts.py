@@ -8,6 +8,7 @@ AFTER. Models: the inference networks as bench.py exports them, the training ste
 test/networks. --inspect shows the differences in the output of `dlc inspect`. The exit status is 1 if a program differs, or if only one of the builds
 rejects a model.
 """
+
 import argparse
 import difflib
 import glob
@@ -26,7 +27,17 @@ sys.path.insert(0, os.path.join(common.ROOT, "tools", "bench", "zoo"))
 import onnx
 import weightless
 
-TRAINED = ["fcn-s", "alexnet-s", "resnet-50", "fcn-r", "alexnet-r", "resnet-56", "lstm", "bert", "vit"]
+TRAINED = [
+    "fcn-s",
+    "alexnet-s",
+    "resnet-50",
+    "fcn-r",
+    "alexnet-r",
+    "resnet-56",
+    "lstm",
+    "bert",
+    "vit",
+]
 GRAPHS = os.path.join(common.ROOT, "test", "networks", "graphs")
 
 
@@ -37,7 +48,11 @@ def iterate_models(after, folder):
     for name in TRAINED:
         path = os.path.join(folder, name + ".mlir")
         with open(path, "w") as out:
-            subprocess.run([os.path.join(after, "bin", "dlc-train-network"), name, "--text"], stdout=out, check=True)
+            subprocess.run(
+                [os.path.join(after, "bin", "dlc-train-network"), name, "--text"],
+                stdout=out,
+                check=True,
+            )
         yield "training/" + name, path, []
         yield f"training/{name}/bf16", path, ["--precision", "bf16"]
     for packed in sorted(glob.glob(os.path.join(GRAPHS, "*.onnx.xz"))):
@@ -50,8 +65,21 @@ def compile_model(build, path, options, out):
     """Compiles the model to the file `out`. Returns the error message, or an empty text."""
     # The program contains the file name as given in its source locations, so a relative name is used.
     folder, name = os.path.split(os.path.abspath(path))
-    run = subprocess.run([os.path.join(os.path.abspath(build), "bin", "dlc"), "compile", name, "-o", out, "--cache", "none"] + options,
-                         cwd=folder, capture_output=True, text=True)
+    run = subprocess.run(
+        [
+            os.path.join(os.path.abspath(build), "bin", "dlc"),
+            "compile",
+            name,
+            "-o",
+            out,
+            "--cache",
+            "none",
+        ]
+        + options,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
     return run.stderr if run.returncode else ""
 
 
@@ -61,15 +89,23 @@ def sha256_digest(path):
 
 
 def inspect_program(build, path):
-    run = subprocess.run([os.path.join(build, "bin", "dlc"), "inspect", path], capture_output=True, text=True)
+    run = subprocess.run(
+        [os.path.join(build, "bin", "dlc"), "inspect", path], capture_output=True, text=True
+    )
     return (run.stdout + run.stderr).splitlines()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("before")
     parser.add_argument("after", nargs="?", default=common.BUILD)
-    parser.add_argument("--networks", default="", help="parts of names, separated by commas: use only networks whose name contains one")
+    parser.add_argument(
+        "--networks",
+        default="",
+        help="parts of names, separated by commas: use only networks whose name contains one",
+    )
     parser.add_argument("--threads", default="2")
     parser.add_argument("--inspect", action="store_true")
     parser.add_argument("--save", default="")
@@ -92,13 +128,22 @@ def main():
                 continue
             options = options + ["--threads", o.threads]
             found[name] = outcome(o.after, path, options, second)
-            before = known.get(name) if known is not None else outcome(o.before, path, options, first)
+            before = (
+                known.get(name) if known is not None else outcome(o.before, path, options, first)
+            )
             if before == found[name]:
                 continue
             different += 1
             print(f"{name}: before {before}, after {found[name]}", flush=True)
             if o.inspect and known is None:
-                lines = difflib.unified_diff(inspect_program(o.before, first), inspect_program(o.after, second), "before", "after", lineterm="", n=0)
+                lines = difflib.unified_diff(
+                    inspect_program(o.before, first),
+                    inspect_program(o.after, second),
+                    "before",
+                    "after",
+                    lineterm="",
+                    n=0,
+                )
                 print("\n".join("  " + line for line in lines), flush=True)
     if o.save:
         with open(o.save, "w") as file:

@@ -8,6 +8,7 @@ Prints the minimum and median time of a run; the ratio of the best peer's time t
 confidence interval, with the median of each round; the compile time in seconds (dlc: cold / with a warm cache); and the peak memory of the process.
 dlc is measured twice: with default options, and with --accuracy strict, which excludes split bf16 matmuls and Winograd convolutions.
 """
+
 import argparse
 import json
 import math
@@ -26,8 +27,20 @@ PEERS = ["onnxruntime", "openvino", "torch.compile"]
 
 def worker(tool, model, threads, batch, network):
     here = os.path.dirname(os.path.abspath(__file__))
-    return common.Worker(tool, [sys.executable, os.path.join(here, "worker.py"), tool, model, str(threads),
-                                common.random_inputs(common.export(network, batch)), str(batch), network], threads)
+    return common.Worker(
+        tool,
+        [
+            sys.executable,
+            os.path.join(here, "worker.py"),
+            tool,
+            model,
+            str(threads),
+            common.random_inputs(common.export(network, batch)),
+            str(batch),
+            network,
+        ],
+        threads,
+    )
 
 
 def measure(network, threads, o):
@@ -40,7 +53,9 @@ def measure(network, threads, o):
         for tool, accuracy in ACCURACY.items():
             program, cache = (os.path.join(folder, tool + end) for end in (".dlcx", ".cache"))
             try:
-                cold, peak = common.compile_program(model, program, threads, cache, o.tune, accuracy)
+                cold, peak = common.compile_program(
+                    model, program, threads, cache, o.tune, accuracy
+                )
                 warm, _ = common.compile_program(model, program, threads, cache, o.tune, accuracy)
                 compiled[tool] = {"cold_s": cold, "warm_s": warm, "compile_peak_mib": peak}
                 workers.append(worker(tool, program, threads, o.batch, network))
@@ -56,9 +71,15 @@ def measure(network, threads, o):
             if each.error or not each.times:
                 results[each.tool] = {"error": each.error or "no times"}
                 continue
-            results[each.tool] = {"rounds_ms": [t * 1e3 for t in each.rounds], "min_ms": min(each.times) * 1e3, "median_ms": statistics.median(each.times) * 1e3,
-                                  "runs": len(each.times), "ready_s": each.about["ready_s"], "peak_mib": each.peak,
-                                  "before_mib": each.about["before_mib"]}
+            results[each.tool] = {
+                "rounds_ms": [t * 1e3 for t in each.rounds],
+                "min_ms": min(each.times) * 1e3,
+                "median_ms": statistics.median(each.times) * 1e3,
+                "runs": len(each.times),
+                "ready_s": each.about["ready_s"],
+                "peak_mib": each.peak,
+                "before_mib": each.about["before_mib"],
+            }
             results[each.tool].update(compiled.get(each.tool, {}))
     finally:
         for each in workers:
@@ -69,23 +90,41 @@ def measure(network, threads, o):
 
 def main():
     common.use_bench_python()
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     a.add_argument("--networks", default=",".join(common.network_names()))
     a.add_argument("--threads", default="1,2")
     a.add_argument("--peers", default=",".join(PEERS))
     a.add_argument("--batch", type=int, default=1)
     a.add_argument("--rounds", type=int, default=9)
-    a.add_argument("--seconds", type=float, default=0.4, help="seconds for which each tool is timed in each round")
-    a.add_argument("--tune", action="store_true", help="compile with dlc's --tune, which measures candidate kernels")
+    a.add_argument(
+        "--seconds",
+        type=float,
+        default=0.4,
+        help="seconds for which each tool is timed in each round",
+    )
+    a.add_argument(
+        "--tune",
+        action="store_true",
+        help="compile with dlc's --tune, which measures candidate kernels",
+    )
     a.add_argument("--json", help="file to which all results are written")
     o = a.parse_args()
     o.peers = [p for p in o.peers.split(",") if p]
     everything, ratios = [], {}
-    print(f"{'network':13} {'threads':>7}  {'tool':14} {'min ms':>9} {'median':>9} {'ratio':>17}  {'compile s':>14} {'peak MiB':>9}", flush=True)
+    print(
+        f"{'network':13} {'threads':>7}  {'tool':14} {'min ms':>9} {'median':>9} {'ratio':>17}  {'compile s':>14} {'peak MiB':>9}",
+        flush=True,
+    )
     for network in o.networks.split(","):
         for threads in map(int, o.threads.split(",")):
             results = measure(network, threads, o)
-            peers = {t: r["median_ms"] for t, r in results.items() if t not in ACCURACY and "median_ms" in r}
+            peers = {
+                t: r["median_ms"]
+                for t, r in results.items()
+                if t not in ACCURACY and "median_ms" in r
+            }
             best = min(peers, key=peers.get) if peers else None
             for tool, r in results.items():
                 if "error" in r:
@@ -100,16 +139,27 @@ def main():
                     ratio = f"{r['ratio']:.2f} [{low:.2f}, {high:.2f}]"
                 elif tool == best:
                     ratio = "best"
-                seconds = f"{r['cold_s']:.2f} / {r['warm_s']:.2f}" if tool in ACCURACY else f"{r['ready_s']:.2f}"
-                print(f"{network:13} {threads:7}  {tool:14} {r['min_ms']:9.3f} {r['median_ms']:9.3f} {ratio:>17}  {seconds:>14} {r['peak_mib']:9.0f}", flush=True)
-            everything.append({"network": network, "threads": threads, "batch": o.batch, "results": results})
+                seconds = (
+                    f"{r['cold_s']:.2f} / {r['warm_s']:.2f}"
+                    if tool in ACCURACY
+                    else f"{r['ready_s']:.2f}"
+                )
+                print(
+                    f"{network:13} {threads:7}  {tool:14} {r['min_ms']:9.3f} {r['median_ms']:9.3f} {ratio:>17}  {seconds:>14} {r['peak_mib']:9.0f}",
+                    flush=True,
+                )
+            everything.append(
+                {"network": network, "threads": threads, "batch": o.batch, "results": results}
+            )
             if o.json:
                 with open(o.json + ".part", "w") as f:
                     json.dump(common.describe_run(everything), f, indent=1)
                 os.rename(o.json + ".part", o.json)
     for (tool, threads), values in ratios.items():
         mean = math.exp(sum(map(math.log, values)) / len(values))
-        print(f"{tool}, {threads} threads: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks")
+        print(
+            f"{tool}, {threads} threads: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks"
+        )
 
 
 main()

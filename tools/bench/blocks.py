@@ -8,6 +8,7 @@ with accuracy_level 0 and, as "-int8", 4. Prints for each matmul: minimum and me
 zero points as stored in the file, the fraction of the read bandwidth measured in the same rounds, the time relative to that of the smallest number of rows,
 and the ratio of a peer's minimum at the same accuracy level to dlc's.
 """
+
 import argparse
 import json
 import os
@@ -26,21 +27,49 @@ def write_block_quantized_model(o, path, accuracy):
     import numpy as np
     import onnx
     from onnx import helper, numpy_helper
+
     k, n, block, bits = o.k, o.n, o.block, o.bits
     count, rng = -(-k // block), np.random.default_rng(0)
     each = n * count * (block * bits // 8 + 4 + (bits / 8 if o.zeros else 0))
     copies = max(1, round(o.mib * 2**20 / each))
     weights, nodes, outputs = [], [], []
     for i in range(copies):
-        parts = [(f"w{i}", rng.integers(0, 256, (n, count, block * bits // 8), np.uint8)), (f"s{i}", rng.uniform(0.01, 0.02, (n, count)).astype(np.float32))]
+        parts = [
+            (f"w{i}", rng.integers(0, 256, (n, count, block * bits // 8), np.uint8)),
+            (f"s{i}", rng.uniform(0.01, 0.02, (n, count)).astype(np.float32)),
+        ]
         if o.zeros:
             parts.append((f"z{i}", rng.integers(0, 256, n * -(-count * bits // 8), np.uint8)))
         weights += [numpy_helper.from_array(array, name) for name, array in parts]
-        nodes.append(helper.make_node("MatMulNBits", ["x"] + [name for name, _ in parts], [f"y{i}"], domain="com.microsoft", K=k, N=n, bits=bits,
-                                      block_size=block, accuracy_level=accuracy))
+        nodes.append(
+            helper.make_node(
+                "MatMulNBits",
+                ["x"] + [name for name, _ in parts],
+                [f"y{i}"],
+                domain="com.microsoft",
+                K=k,
+                N=n,
+                bits=bits,
+                block_size=block,
+                accuracy_level=accuracy,
+            )
+        )
         outputs.append(helper.make_tensor_value_info(f"y{i}", onnx.TensorProto.FLOAT, [o.m, n]))
-    graph = helper.make_graph(nodes, "blocks", [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [o.m, k])], outputs, weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8), path)
+    graph = helper.make_graph(
+        nodes,
+        "blocks",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [o.m, k])],
+        outputs,
+        weights,
+    )
+    onnx.save(
+        helper.make_model(
+            graph,
+            opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)],
+            ir_version=8,
+        ),
+        path,
+    )
     return copies, each
 
 
@@ -50,19 +79,27 @@ def make_memory_reader(threads, mib):
     from concurrent.futures import ThreadPoolExecutor
 
     import numpy as np
+
     data, libc = np.ones(mib << 20, np.uint8), ctypes.CDLL(None)
-    libc.memchr.argtypes, libc.memchr.restype = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t], ctypes.c_void_p
+    libc.memchr.argtypes, libc.memchr.restype = (
+        [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t],
+        ctypes.c_void_p,
+    )
     pool, part = ThreadPoolExecutor(threads), data.size // threads
-    return lambda: list(pool.map(lambda i: libc.memchr(data.ctypes.data + i * part, 2, part), range(threads)))
+    return lambda: list(
+        pool.map(lambda i: libc.memchr(data.ctypes.data + i * part, 2, part), range(threads))
+    )
 
 
 def run_worker(o):
     """Runs one tool of the benchmark in this process, with the protocol of worker.py."""
     import worker
+
     if o.work == "reading":
         print(json.dumps({}), flush=True)
         return worker.serve_requests(make_memory_reader(o.t, o.mib))
     import numpy as np
+
     inputs = {"x": np.random.default_rng(1).standard_normal((o.m, o.k)).astype(np.float32)}
     run, _ = getattr(worker, o.work.removesuffix("-int8"))(o.model, o.t, inputs)
     run()
@@ -75,33 +112,69 @@ def measure(o):
     try:
         sizes = ["--size", f"{o.m}x{o.k}x{o.n}", "--t", str(o.t), "--mib", str(o.mib)]
         for accuracy, suffix in ((0, ""), (4, "-int8")):
-            model, program = (os.path.join(folder, f"p{suffix}.{kind}") for kind in ("onnx", "dlcx"))
+            model, program = (
+                os.path.join(folder, f"p{suffix}.{kind}") for kind in ("onnx", "dlcx")
+            )
             copies, each = write_block_quantized_model(o, model, accuracy)
-            subprocess.run([common.DLC, "compile", model, "-o", program, "--threads", str(o.t), "--cache", "none"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                [
+                    common.DLC,
+                    "compile",
+                    model,
+                    "-o",
+                    program,
+                    "--threads",
+                    str(o.t),
+                    "--cache",
+                    "none",
+                ],
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
             for tool, path in (("dlc", program), ("onnxruntime", model), ("openvino", model)):
                 if tool in o.tools and (tool != "openvino" or not suffix):
                     workers[tool + suffix] = (path,)
         workers["reading"] = ("",)
         for tool, (path,) in workers.items():
-            workers[tool] = common.Worker(tool, [sys.executable, os.path.abspath(__file__), "--work", tool, "--model", path, *sizes], o.t)
+            workers[tool] = common.Worker(
+                tool,
+                [
+                    sys.executable,
+                    os.path.abspath(__file__),
+                    "--work",
+                    tool,
+                    "--model",
+                    path,
+                    *sizes,
+                ],
+                o.t,
+            )
         for _ in range(o.rounds):
             for worker in workers.values():
                 if not worker.error:
                     worker.round(o.seconds)
         bandwidth = (o.mib << 20) / min(workers["reading"].times) / 1e9
         label = f"{o.m}x{o.k}x{o.n} {o.block}{'z' if o.zeros else ''}"
-        print(f"{label:24} {o.t:7}  {'reading':18} {'':9} {'':9} {'':8} {bandwidth:7.1f}", flush=True)
+        print(
+            f"{label:24} {o.t:7}  {'reading':18} {'':9} {'':9} {'':8} {bandwidth:7.1f}", flush=True
+        )
         for tool, w in workers.items():
             if tool == "reading" or not w.times:
                 if tool != "reading":
                     print(f"{label:24} {o.t:7}  {tool:18} {w.error}", flush=True)
                 continue
-            least, own = min(w.times) / copies, workers["dlc-int8" if tool.endswith("-int8") else "dlc"]
+            least, own = (
+                min(w.times) / copies,
+                workers["dlc-int8" if tool.endswith("-int8") else "dlc"],
+            )
             rate = each / least / 1e9
             ratio = f"{min(w.times) / min(own.times):.2f}" if w is not own and own.times else ""
             fewest = o.fewest.setdefault((o.t, o.k, o.n, o.block, tool), least)
-            print(f"{label:24} {o.t:7}  {tool:18} {least * 1e6:9.1f} {statistics.median(w.times) / copies * 1e6:9.1f} "
-                  f"{2 * o.m * o.n * o.k / least / 1e9:8.1f} {rate:7.1f} {rate / bandwidth:6.2f} {least / fewest:5.2f} {ratio:>6}", flush=True)
+            print(
+                f"{label:24} {o.t:7}  {tool:18} {least * 1e6:9.1f} {statistics.median(w.times) / copies * 1e6:9.1f} "
+                f"{2 * o.m * o.n * o.k / least / 1e9:8.1f} {rate:7.1f} {rate / bandwidth:6.2f} {least / fewest:5.2f} {ratio:>6}",
+                flush=True,
+            )
     finally:
         for w in workers.values():
             if isinstance(w, common.Worker):
@@ -111,7 +184,9 @@ def measure(o):
 
 def main():
     common.use_bench_python()
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     a.add_argument("--sizes", default="4096x4096,4096x11008,11008x4096,4096x32000")
     a.add_argument("--rows", default="1,2,4,16")
     a.add_argument("--blocks", default="32,128")
@@ -129,7 +204,10 @@ def main():
     if o.work:
         o.m, o.k, o.n = map(int, o.size.split("x"))
         return run_worker(o)
-    print(f"{'rows x K x N, block':24} {'threads':>7}  {'tool':18} {'min us':>9} {'median':>9} {'GFLOP/s':>8} {'GB/s':>7} {'share':>6} {'times':>5} {'ratio':>6}", flush=True)
+    print(
+        f"{'rows x K x N, block':24} {'threads':>7}  {'tool':18} {'min us':>9} {'median':>9} {'GFLOP/s':>8} {'GB/s':>7} {'share':>6} {'times':>5} {'ratio':>6}",
+        flush=True,
+    )
     o.fewest = {}
     for o.t in map(int, o.threads.split(",")):
         for size in o.sizes.split(","):

@@ -15,6 +15,7 @@ operations. The compiler counts the operations (codegen/cpu/Nest.cpp): eight for
 square roots, one for others. So a kernel counts as arithmetic-bound only if its operations, even without dependences between them, would take
 longer than its memory accesses.
 """
+
 import argparse
 import json
 import os
@@ -43,7 +44,9 @@ def classify_command(command, limit):
     if may_be_contraction(command):
         return "products" if command["flops"] > PRODUCT * command["bytes"] else "memory-bound"
     computing = command["flops"] / (limit["fma_gflops"] / 2)
-    return "arithmetic" if computing > command["bytes"] / limit["triad_gb_per_s"] else "memory-bound"
+    return (
+        "arithmetic" if computing > command["bytes"] / limit["triad_gb_per_s"] else "memory-bound"
+    )
 
 
 def export_program(name, o, folder):
@@ -57,7 +60,17 @@ def export_program(name, o, folder):
 
 def show_breakdown(name, o, folder):
     before = common.measure_limits(o.threads)
-    command = ["inspect", export_program(name, o, folder), "--repeat", str(o.repeat), "--threads", str(o.threads), "--accuracy", o.accuracy, "--json"]
+    command = [
+        "inspect",
+        export_program(name, o, folder),
+        "--repeat",
+        str(o.repeat),
+        "--threads",
+        str(o.threads),
+        "--accuracy",
+        o.accuracy,
+        "--json",
+    ]
     about = json.loads(common.run_tool("dlc", *command, *(["--tune"] if o.tune else [])))
     after = common.measure_limits(o.threads)
     best = {key: max(before[key], after[key]) for key in before}
@@ -66,12 +79,18 @@ def show_breakdown(name, o, folder):
         c["flops"] *= c["times"]
         c["bytes"] *= c["times"]
     whole = about["watched_us"] / 1e3
-    print(f"{name}: {whole:.2f} ms ({about['run_us'] / 1e3:.2f} without measuring commands); limits: {best['fma_gflops']:.0f} GFLOP/s, {best['triad_gb_per_s']:.1f} GB/s", flush=True)
+    print(
+        f"{name}: {whole:.2f} ms ({about['run_us'] / 1e3:.2f} without measuring commands); limits: {best['fma_gflops']:.0f} GFLOP/s, {best['triad_gb_per_s']:.1f} GB/s",
+        flush=True,
+    )
     for kind in KINDS:
         some = [c for c in commands if classify_command(c, best) == kind and c["us"] > 0]
         if kind == "arithmetic" and not some:
             continue
-        ms, flops, moved = (sum(c[key] for c in some) * scale for key, scale in (("us", 1e-3), ("flops", 1e-9), ("bytes", 1e-9)))
+        ms, flops, moved = (
+            sum(c[key] for c in some) * scale
+            for key, scale in (("us", 1e-3), ("flops", 1e-9), ("bytes", 1e-9))
+        )
         text = f"    {kind:13} {len(some):4} commands {ms:9.2f} ms {100 * ms / whole:5.1f} %"
         if kind == "arithmetic":
             text += f"   {flops / ms * 1e3:7.1f} GFLOP/s, {flops / ms * 2e3 / best['fma_gflops']:.2f} of the limit"
@@ -81,26 +100,54 @@ def show_breakdown(name, o, folder):
             text += f"   {moved / ms * 1e3:7.1f} GB/s, {moved / ms * 1e3 / best['triad_gb_per_s']:.2f} of the limit"
         print(text)
     between = whole - sum(c["us"] for c in commands) / 1e3
-    print(f"    between                     {between:9.2f} ms {100 * between / whole:5.1f} %", flush=True)
-    for c in sorted(commands, key=lambda c: -c["us"])[:o.slowest]:
+    print(
+        f"    between                     {between:9.2f} ms {100 * between / whole:5.1f} %",
+        flush=True,
+    )
+    for c in sorted(commands, key=lambda c: -c["us"])[: o.slowest]:
         times = f" {c['times']:.0f} times" if c["times"] > 1 else ""
-        rate = f"{c['flops'] / c['us'] / 1e3:.0f} GFLOP/s" if classify_command(c, best) in ("products", "arithmetic") else f"{c['bytes'] / c['us'] / 1e3:.1f} GB/s"
-        print(f"      {c['us'] / 1e3:9.2f} ms  {rate:>13}  {c['implementation']}  {c['name'] if c['name'] != c['implementation'] else ''}{times}", flush=True)
+        rate = (
+            f"{c['flops'] / c['us'] / 1e3:.0f} GFLOP/s"
+            if classify_command(c, best) in ("products", "arithmetic")
+            else f"{c['bytes'] / c['us'] / 1e3:.1f} GB/s"
+        )
+        print(
+            f"      {c['us'] / 1e3:9.2f} ms  {rate:>13}  {c['implementation']}  {c['name'] if c['name'] != c['implementation'] else ''}{times}",
+            flush=True,
+        )
 
 
 def main():
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("--networks", help="names of networks, separated by commas; default: the seven networks of the benchmark")
-    a.add_argument("--inference", action="store_true", help="measure inference of the exported networks at batch 1 (requires tools/setup --bench)")
+    a = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    a.add_argument(
+        "--networks",
+        help="names of networks, separated by commas; default: the seven networks of the benchmark",
+    )
+    a.add_argument(
+        "--inference",
+        action="store_true",
+        help="measure inference of the exported networks at batch 1 (requires tools/setup --bench)",
+    )
     a.add_argument("--threads", type=int, default=2)
     a.add_argument("--repeat", type=int, default=5)
     a.add_argument("--accuracy", default="default", choices=["strict", "default", "fast"])
-    a.add_argument("--tune", action="store_true", help="measure kernels that are not in the tuning database")
-    a.add_argument("--slowest", type=int, default=0, help="also print this many of the slowest commands of each network")
+    a.add_argument(
+        "--tune", action="store_true", help="measure kernels that are not in the tuning database"
+    )
+    a.add_argument(
+        "--slowest",
+        type=int,
+        default=0,
+        help="also print this many of the slowest commands of each network",
+    )
     o = a.parse_args()
     if o.inference:
         common.use_bench_python()
-    names = o.networks.split(",") if o.networks else common.network_names() if o.inference else TRAINED
+    names = (
+        o.networks.split(",") if o.networks else common.network_names() if o.inference else TRAINED
+    )
     failed = 0
     with tempfile.TemporaryDirectory(prefix="dlc-breakdown-") as folder:
         for name in names:

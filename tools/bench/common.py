@@ -1,4 +1,5 @@
 """Shared functions of the scripts in this folder: paths, the benchmark Python environment, workers and statistics."""
+
 import importlib.util
 import json
 import math
@@ -21,24 +22,51 @@ def use_bench_python():
     """Restarts the script in the environment with the peers (tools/setup --bench) if torch cannot be imported."""
     if importlib.util.find_spec("torch"):
         return
-    python = os.environ.get("DLC_BENCH_PYTHON", os.path.join(ROOT, "build", "venv-bench", "bin", "python"))
+    python = os.environ.get(
+        "DLC_BENCH_PYTHON", os.path.join(ROOT, "build", "venv-bench", "bin", "python")
+    )
     if not os.path.exists(python) or os.environ.get("DLC_BENCH_INSIDE"):
-        sys.exit(f"{python} is missing or lacks torch: run tools/setup --bench, or set DLC_BENCH_PYTHON")
+        sys.exit(
+            f"{python} is missing or lacks torch: run tools/setup --bench, or set DLC_BENCH_PYTHON"
+        )
     os.environ["DLC_BENCH_INSIDE"] = "1"
     os.execv(python, [python] + sys.argv)
 
 
 #: Modules of peers whose exceptions are derived directly from Exception.
-MODULES_WITH_EXCEPTIONS = ("google.protobuf.message", "onnx.checker", "onnx.shape_inference", "onnxruntime.capi.onnxruntime_pybind11_state", "torch._export.verifier")
+MODULES_WITH_EXCEPTIONS = (
+    "google.protobuf.message",
+    "onnx.checker",
+    "onnx.shape_inference",
+    "onnxruntime.capi.onnxruntime_pybind11_state",
+    "torch._export.verifier",
+)
 
 
 def failures():
     """Returns the exceptions with which a tool, an exporter or a network rejects a model or fails to run it. A script records them and continues with the
     next network. Other exceptions, such as NameError, are mistakes in the script itself and end it."""
     modules = [sys.modules[name] for name in MODULES_WITH_EXCEPTIONS if name in sys.modules]
-    own = [each for module in modules for each in vars(module).values() if isinstance(each, type) and each.__base__ is Exception]
-    return (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError,
-            subprocess.SubprocessError, *own)
+    own = [
+        each
+        for module in modules
+        for each in vars(module).values()
+        if isinstance(each, type) and each.__base__ is Exception
+    ]
+    return (
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        ImportError,
+        LookupError,
+        MemoryError,
+        OSError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+        subprocess.SubprocessError,
+        *own,
+    )
 
 
 def network_names():
@@ -51,19 +79,34 @@ def export(name, batch):
     if not os.path.exists(path):
         print(f"exporting {name} at batch {batch}", file=sys.stderr, flush=True)
         here = os.path.dirname(os.path.abspath(__file__))
-        subprocess.run([sys.executable, "-c",
-                        f"import sys; sys.path.insert(0, {here!r}); import networks; networks.export({name!r}, {batch}, {MODELS!r})"],
-                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                f"import sys; sys.path.insert(0, {here!r}); import networks; networks.export({name!r}, {batch}, {MODELS!r})",
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
     return path
 
 
 def input_specs(path):
     """Returns [(name, numpy type, shape)] of an ONNX file's inputs, without reading its weights."""
     import onnx
+
     model = onnx.load(path, load_external_data=False)
     known = {w.name for w in model.graph.initializer}
-    return [(i.name, onnx.helper.tensor_dtype_to_np_dtype(i.type.tensor_type.elem_type),
-             [d.dim_value for d in i.type.tensor_type.shape.dim]) for i in model.graph.input if i.name not in known]
+    return [
+        (
+            i.name,
+            onnx.helper.tensor_dtype_to_np_dtype(i.type.tensor_type.elem_type),
+            [d.dim_value for d in i.type.tensor_type.shape.dim],
+        )
+        for i in model.graph.input
+        if i.name not in known
+    ]
 
 
 def random_inputs(path, seed=0):
@@ -71,43 +114,76 @@ def random_inputs(path, seed=0):
     kept = f"{os.path.splitext(path)[0]}-inputs-{seed}.npz"
     if not os.path.exists(kept):
         here = os.path.dirname(os.path.abspath(__file__))
-        subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {here!r}); import common; common.make_inputs({path!r}, {seed}, {kept!r})"],
-                       check=True)
+        subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                f"import sys; sys.path.insert(0, {here!r}); import common; common.make_inputs({path!r}, {seed}, {kept!r})",
+            ],
+            check=True,
+        )
     return kept
 
 
 def write_random_inputs(path, seed, kept):
     import numpy as np
+
     rng = np.random.default_rng(seed)
-    inputs = {name: rng.standard_normal(shape).astype(dtype) if dtype.kind == "f" else rng.integers(0, 9999, shape).astype(dtype)
-              for name, dtype, shape in input_specs(path)}
+    inputs = {
+        name: rng.standard_normal(shape).astype(dtype)
+        if dtype.kind == "f"
+        else rng.integers(0, 9999, shape).astype(dtype)
+        for name, dtype, shape in input_specs(path)
+    }
     np.savez(kept + ".part.npz", **inputs)
     os.rename(kept + ".part.npz", kept)
 
 
 def compile_program(model, out, threads, cache, tune=False, accuracy="default"):
     """Compiles the model. Returns the wall time of `dlc compile` in seconds, and the peak memory of its process in MiB."""
-    command = [DLC, "compile", model, "-o", out, "--threads", str(threads), "--cache", cache, "--accuracy", accuracy] + (["--tune"] if tune else [])
+    command = [
+        DLC,
+        "compile",
+        model,
+        "-o",
+        out,
+        "--threads",
+        str(threads),
+        "--cache",
+        cache,
+        "--accuracy",
+        accuracy,
+    ] + (["--tune"] if tune else [])
     start = time.perf_counter()
     pid = os.posix_spawn(command[0], command, os.environ)
     _, status, usage = os.wait4(pid, 0)
     seconds = time.perf_counter() - start
     if status:
-        raise RuntimeError(f"failed with status {os.waitstatus_to_exitcode(status)}: {' '.join(command)}")
+        raise RuntimeError(
+            f"failed with status {os.waitstatus_to_exitcode(status)}: {' '.join(command)}"
+        )
     return seconds, usage.ru_maxrss / 1024
 
 
 def run_tool(name, *arguments):
     """Runs a program of the build and returns its output."""
-    done = subprocess.run([os.path.join(BUILD, "bin", name), *arguments], capture_output=True, text=True)
+    done = subprocess.run(
+        [os.path.join(BUILD, "bin", name), *arguments], capture_output=True, text=True
+    )
     if done.returncode:
-        raise RuntimeError((done.stderr.strip().splitlines() or [f"{name}: status {done.returncode}"])[-1])
+        raise RuntimeError(
+            (done.stderr.strip().splitlines() or [f"{name}: status {done.returncode}"])[-1]
+        )
     return done.stdout
 
 
 def measure_limits(threads):
     """Measures the current limits of the machine: FMA rate (fma_gflops) and STREAM triad (triad_gb_per_s)."""
-    return json.loads(run_tool("dlc-bandwidth", "--limits", "--threads", str(threads), "--rounds", "3", "--mib", "128"))
+    return json.loads(
+        run_tool(
+            "dlc-bandwidth", "--limits", "--threads", str(threads), "--rounds", "3", "--mib", "128"
+        )
+    )
 
 
 class Worker:
@@ -115,14 +191,22 @@ class Worker:
 
     def __init__(self, tool, command, threads):
         self.tool, self.times, self.rounds, self.peak, self.error = tool, [], [], 0, None
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                        env=dict(os.environ, OMP_NUM_THREADS=str(threads)))
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=dict(os.environ, OMP_NUM_THREADS=str(threads)),
+        )
         self.about = self.answer()
 
     def answer(self):
         line = self.process.stdout.readline()
         if not line:
-            self.error = (self.process.stderr.read().strip().splitlines() or ["exited without a message"])[-1]
+            self.error = (
+                self.process.stderr.read().strip().splitlines() or ["exited without a message"]
+            )[-1]
             return {}
         return json.loads(line)
 
@@ -166,9 +250,18 @@ def cpu_name():
 
 def describe_run(measurements):
     """Returns the content of a --json file, which tables.py reads: the measurements with machine, date and command line."""
-    options = [a for i, a in enumerate(sys.argv) if i and not a.startswith("--json") and sys.argv[i - 1] != "--json"]
+    options = [
+        a
+        for i, a in enumerate(sys.argv)
+        if i and not a.startswith("--json") and sys.argv[i - 1] != "--json"
+    ]
     command = shlex.join([os.path.relpath(os.path.abspath(sys.argv[0]), ROOT), *options])
-    return {"machine": cpu_name(), "when": time.strftime("%Y-%m-%d"), "command": command, "measurements": measurements}
+    return {
+        "machine": cpu_name(),
+        "when": time.strftime("%Y-%m-%d"),
+        "command": command,
+        "measurements": measurements,
+    }
 
 
 KINDS = {"F32": "float32", "F64": "float64", "I64": "int64", "I32": "int32"}
@@ -179,7 +272,11 @@ def write_safetensors(path, tensors):
     kinds = {v: k for k, v in KINDS.items()}
     header, at = {}, 0
     for name, value in tensors.items():
-        header[name] = {"dtype": kinds[str(value.dtype)], "shape": list(value.shape), "data_offsets": [at, at + value.nbytes]}
+        header[name] = {
+            "dtype": kinds[str(value.dtype)],
+            "shape": list(value.shape),
+            "data_offsets": [at, at + value.nbytes],
+        }
         at += value.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
@@ -191,8 +288,14 @@ def write_safetensors(path, tensors):
 
 def read_safetensors(path):
     import numpy as np
+
     with open(path, "rb") as f:
-        size, = struct.unpack("<Q", f.read(8))
+        (size,) = struct.unpack("<Q", f.read(8))
         header, data = json.loads(f.read(size)), f.read()
-    return {name: np.frombuffer(data[slice(*about["data_offsets"])], KINDS[about["dtype"]]).reshape(about["shape"])
-            for name, about in header.items() if name != "__metadata__"}
+    return {
+        name: np.frombuffer(data[slice(*about["data_offsets"])], KINDS[about["dtype"]]).reshape(
+            about["shape"]
+        )
+        for name, about in header.items()
+        if name != "__metadata__"
+    }

@@ -4,6 +4,7 @@ build_network(name, batch) returns (module in eval mode, example inputs); export
 make_training_setup(name, batch) returns a Training. Weights are random with a fixed seed. Parameters have the same names as in tools/bench/networks (C++).
 make_training_setup(name, batch, plain=True) uses the modules' own initialization, and white noise as images (see `start`, `images`).
 """
+
 import collections
 import os
 
@@ -41,13 +42,24 @@ def same_padding(x, window, stride, value=0.0):
 
 class AlexNetS(nn.Module):
     """AlexNet without groups and normalization: five convolutions and three linear layers, SAME padding."""
-    plan = [(3, 96, 11, 4, True), (96, 256, 5, 1, True), (256, 384, 3, 1, False), (384, 384, 3, 1, False), (384, 256, 3, 1, True)]
+
+    plan = [
+        (3, 96, 11, 4, True),
+        (96, 256, 5, 1, True),
+        (256, 384, 3, 1, False),
+        (384, 384, 3, 1, False),
+        (384, 256, 3, 1, True),
+    ]
 
     def __init__(self):
         super().__init__()
         for number, (i, o, k, s, _) in enumerate(self.plan, 1):
             self.add_module(f"c{number}", nn.Conv2d(i, o, k, s))
-        self.f6, self.f7, self.f8 = nn.Linear(256 * 7 * 7, 4096), nn.Linear(4096, 4096), nn.Linear(4096, 1000)
+        self.f6, self.f7, self.f8 = (
+            nn.Linear(256 * 7 * 7, 4096),
+            nn.Linear(4096, 4096),
+            nn.Linear(4096, 1000),
+        )
 
     def forward(self, x):
         for number, (_, _, window, stride, pooled) in enumerate(self.plan, 1):
@@ -62,7 +74,9 @@ class AlexNetR(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.c1, self.c2, self.c3 = (nn.Conv2d(i, o, 5, padding=2) for i, o in ((3, 32), (32, 32), (32, 64)))
+        self.c1, self.c2, self.c3 = (
+            nn.Conv2d(i, o, 5, padding=2) for i, o in ((3, 32), (32, 32), (32, 64))
+        )
         self.f = nn.Linear(64 * 4 * 4, 10)
 
     def forward(self, x):
@@ -81,13 +95,20 @@ class BasicBlock(nn.Module):
 
     def __init__(self, i, o, stride):
         super().__init__()
-        self.c1, self.b1, self.c2, self.b2 = conv3x3(i, o, stride), nn.BatchNorm2d(o), conv3x3(o, o), nn.BatchNorm2d(o)
+        self.c1, self.b1, self.c2, self.b2 = (
+            conv3x3(i, o, stride),
+            nn.BatchNorm2d(o),
+            conv3x3(o, o),
+            nn.BatchNorm2d(o),
+        )
         self.shrinks, self.missing = stride > 1, o - i
 
     def forward(self, x):
         y = F.relu(self.b1(self.c1(x)))
         if self.shrinks:
-            x = F.pad(F.avg_pool2d(x, 2), (0,) * 4 + (self.missing // 2, self.missing - self.missing // 2))
+            x = F.pad(
+                F.avg_pool2d(x, 2), (0,) * 4 + (self.missing // 2, self.missing - self.missing // 2)
+            )
         return x + self.b2(self.c2(y))
 
 
@@ -98,7 +119,9 @@ class ResNet56(nn.Module):
         super().__init__()
         widths = [16] * 9 + [32] * 9 + [64] * 9
         self.c, self.b, self.f = conv3x3(3, 16), nn.BatchNorm2d(16), nn.Linear(64, 10)
-        self.blocks = nn.Sequential(*(BasicBlock(i, o, 1 if i == o else 2) for i, o in zip([16] + widths, widths)))
+        self.blocks = nn.Sequential(
+            *(BasicBlock(i, o, 1 if i == o else 2) for i, o in zip([16] + widths, widths))
+        )
 
     def forward(self, x):
         return self.f(self.blocks(F.relu(self.b(self.c(x)))).mean(dim=(2, 3)))
@@ -124,9 +147,16 @@ class Bert(nn.Module):
     def __init__(self, layers=12, width=768, heads=12, vocabulary=30522, positions=512):
         super().__init__()
         self.heads = heads
-        self.e, self.p, self.n, self.f = nn.Embedding(vocabulary, width), nn.Embedding(positions, width), nn.LayerNorm(width), nn.Linear(width, 2)
+        self.e, self.p, self.n, self.f = (
+            nn.Embedding(vocabulary, width),
+            nn.Embedding(positions, width),
+            nn.LayerNorm(width),
+            nn.Linear(width, 2),
+        )
         for name, i, o in (("q", 1, 3), ("o", 1, 1), ("u", 1, 4), ("v", 4, 1)):
-            self.add_module(name, nn.ModuleList(nn.Linear(i * width, o * width) for _ in range(layers)))
+            self.add_module(
+                name, nn.ModuleList(nn.Linear(i * width, o * width) for _ in range(layers))
+            )
         for name in ("a", "b"):
             self.add_module(name, nn.ModuleList(nn.LayerNorm(width) for _ in range(layers)))
 
@@ -150,7 +180,9 @@ class DilatedConvNet(nn.Module):
         self.gaps = [2**i for _ in range(blocks) for i in range(depth)]
         self.e, self.f = nn.Conv1d(1, width, 1), nn.Conv1d(width, 256, 1)
         for name in ("c", "g"):
-            self.add_module(name, nn.ModuleList(nn.Conv1d(width, width, 2, dilation=d) for d in self.gaps))
+            self.add_module(
+                name, nn.ModuleList(nn.Conv1d(width, width, 2, dilation=d) for d in self.gaps)
+            )
         self.m = nn.ModuleList(nn.Conv1d(width, width, 1) for _ in self.gaps)
         self.p = nn.ModuleList(nn.Conv1d(width, width, 2, dilation=2**i) for i in range(plain))
 
@@ -172,18 +204,22 @@ class DilatedConvNet(nn.Module):
 def timm_model(name):
     def make():
         import timm
+
         return timm.create_model(name, pretrained=False)
+
     return make
 
 
 def segformer():
     from transformers import SegformerConfig, SegformerForSemanticSegmentation
+
     return SegformerForSemanticSegmentation(SegformerConfig())
 
 
 def randomize_small_parameters(make):
     """Wraps a module factory: parameters near zero, such as layer scales of 1e-6, get random values.
     Tiny scales would hide the errors of the layers that they scale."""
+
     def made():
         module = make()
         for value in module.parameters():
@@ -191,13 +227,16 @@ def randomize_small_parameters(make):
                 if value.abs().max() < 1e-4:
                     nn.init.normal_(value, std=0.1)
         return module
+
     return made
 
 
 def torchvision_model(name):
     def make():
         import torchvision
+
         return getattr(torchvision.models, name)(weights=None)
+
     return make
 
 
@@ -242,8 +281,15 @@ NETWORKS = {
 
 # By network: default batch size, number of classes, and settings that differ from plain SGD with a rate of 0.01 without clipping.
 TRAINED = {
-    "fcn-s": (64, 26752, {}), "alexnet-s": (16, 1000, {}), "resnet-50": (16, 1000, {}), "fcn-r": (1024, 10, {"rate": 0.05}),
-    "alexnet-r": (128, 10, {}), "resnet-56": (128, 10, {}), "lstm": (128, VOCABULARY, {"clip": 5.0}), "bert": (4, 2, {}), "vit": (1, 1000, {}),
+    "fcn-s": (64, 26752, {}),
+    "alexnet-s": (16, 1000, {}),
+    "resnet-50": (16, 1000, {}),
+    "fcn-r": (1024, 10, {"rate": 0.05}),
+    "alexnet-r": (128, 10, {}),
+    "resnet-56": (128, 10, {}),
+    "lstm": (128, VOCABULARY, {"clip": 5.0}),
+    "bert": (4, 2, {}),
+    "vit": (1, 1000, {}),
 }
 Training = collections.namedtuple("Training", "module batch_of loss rate clip")
 
@@ -255,7 +301,13 @@ def sequence_loss(y, t):
 
 # Initial scale and mean bias of a normalization layer, by the end of its name. Norms that end a residual branch have small scales. In ResNet-50, inputs of
 # ReLUs are mostly positive, and shortcuts have small scales for the sake of the last layer.
-NORMS = {".b2": (0.25, 0), ".bn3": (0.05, 0), "downsample.1": (0.2, 0.4), "bn1": (1, 2), ".bn2": (1, 2)}
+NORMS = {
+    ".b2": (0.25, 0),
+    ".bn3": (0.05, 0),
+    "downsample.1": (0.2, 0.4),
+    "bn1": (1, 2),
+    ".bn2": (1, 2),
+}
 
 
 def initialize_for_comparison(module):
@@ -268,14 +320,20 @@ def initialize_for_comparison(module):
         for which, value in part.named_parameters(recurse=False):
             with torch.no_grad():
                 if isinstance(part, (nn.BatchNorm2d, nn.LayerNorm)):
-                    value.copy_(scale * (0.8 + 0.4 * torch.rand(value.shape)) if which == "weight" else bias + 0.1 * scale * torch.randn(value.shape))
+                    value.copy_(
+                        scale * (0.8 + 0.4 * torch.rand(value.shape))
+                        if which == "weight"
+                        else bias + 0.1 * scale * torch.randn(value.shape)
+                    )
                 elif value.abs().max() < 1e-4:
                     nn.init.normal_(value, std=0.02)
 
 
 def smooth_images(count, size, cells):
     """Returns random images: a grid of cells x cells random values that is resized with bicubic interpolation."""
-    return F.interpolate(torch.randn(count, 3, cells, cells), size=(size, size), mode="bicubic", align_corners=False)
+    return F.interpolate(
+        torch.randn(count, 3, cells, cells), size=(size, size), mode="bicubic", align_corners=False
+    )
 
 
 def make_image_batches(size, classes):
@@ -287,7 +345,10 @@ def make_image_batches(size, classes):
 
     def batch_of(batch):
         t = torch.randint(kinds, (batch,))
-        return patterns[t] + 0.5 * smooth_images(batch, size, 8) + 0.1 * torch.randn(batch, 3, size, size), t
+        return patterns[t] + 0.5 * smooth_images(batch, size, 8) + 0.1 * torch.randn(
+            batch, 3, size, size
+        ), t
+
     return batch_of
 
 
@@ -312,7 +373,14 @@ def make_training_setup(name, batch=0, plain=False):
             return pictures(batch)
         x = inputs(batch)
         return x, torch.randint(classes, (batch, STEPS) if name == "lstm" else (batch,))
-    return Training(module, batch_of, sequence_loss if name == "lstm" else F.cross_entropy, different.get("rate", 0.01), different.get("clip", 0.0))
+
+    return Training(
+        module,
+        batch_of,
+        sequence_loss if name == "lstm" else F.cross_entropy,
+        different.get("rate", 0.01),
+        different.get("clip", 0.0),
+    )
 
 
 def build_network(name, batch):
@@ -330,6 +398,8 @@ def export(name, batch, folder):
     if not os.path.exists(path):
         os.makedirs(folder, exist_ok=True)
         module, inputs = build_network(name, batch)
-        torch.onnx.export(module, inputs, path + ".part", dynamo=True, external_data=False, verbose=False)
+        torch.onnx.export(
+            module, inputs, path + ".part", dynamo=True, external_data=False, verbose=False
+        )
         os.rename(path + ".part", path)
     return path

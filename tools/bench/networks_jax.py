@@ -3,6 +3,7 @@
 Parameters and batch are PyTorch's (same_start.py). Images are [N, H, W, C], the layout of XLA's fast convolutions. Running statistics of batch norm are
 updated, as in PyTorch. In bf16, inputs and parameters are cast for all layers; statistics, softmax and the loss are computed in f32.
 """
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -29,8 +30,13 @@ class ParameterReader:
         return x @ self.take(x.shape[-1], out) + self.take(out)
 
     def conv(self, x, out, window, stride=1, padding="SAME", bias=True):
-        y = lax.conv_general_dilated(x, self.take(window, window, x.shape[-1], out), (stride, stride), padding,
-                                     dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        y = lax.conv_general_dilated(
+            x,
+            self.take(window, window, x.shape[-1], out),
+            (stride, stride),
+            padding,
+            dimension_numbers=("NHWC", "HWIO", "NHWC"),
+        )
         return y + self.take(out) if bias else y
 
     def norm(self, x):
@@ -58,11 +64,18 @@ def perceptron(*widths):
         for i, width in enumerate(widths):
             x = p.linear(jax.nn.sigmoid(x) if i else x, width)
         return x
+
     return forward
 
 
 def alexnet_s(p, x):
-    for out, window, stride, pooled in ((96, 11, 4, True), (256, 5, 1, True), (384, 3, 1, False), (384, 3, 1, False), (256, 3, 1, True)):
+    for out, window, stride, pooled in (
+        (96, 11, 4, True),
+        (256, 5, 1, True),
+        (384, 3, 1, False),
+        (384, 3, 1, False),
+        (256, 3, 1, True),
+    ):
         x = jax.nn.relu(p.conv(x, out, window, stride))
         x = pool(x, 3, 2, "SAME") if pooled else x
     x = x.reshape(x.shape[0], -1)
@@ -91,7 +104,9 @@ def resnet_50(p, x):
             y = jax.nn.relu(p.norm(p.conv(x, width, 1, bias=False)))
             y = jax.nn.relu(p.norm(three(y, width, stride)))
             y = p.norm(p.conv(y, 4 * width, 1, bias=False))
-            x = jax.nn.relu(y + (p.norm(p.conv(x, 4 * width, 1, stride, "VALID", False)) if i == 0 else x))
+            x = jax.nn.relu(
+                y + (p.norm(p.conv(x, 4 * width, 1, stride, "VALID", False)) if i == 0 else x)
+            )
     return p.linear(x.mean((1, 2)), 1000)
 
 
@@ -123,6 +138,7 @@ def language_model(p, ids):
             c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
             h = jax.nn.sigmoid(o) * jnp.tanh(c)
             return (h, c), h
+
         zero = jnp.zeros((x.shape[1], 256))
         x = lax.scan(cell, (zero, zero), projected)[1]
     return p.linear(x.swapaxes(0, 1), 10000)
@@ -131,7 +147,7 @@ def language_model(p, ids):
 def bert(p, ids):
     """An encoder with the shape of BERT-base: 12 layers, width 768, 12 heads, GELU, layer norm after each residual sum (post-norm)."""
     words, positions = p.take(30522, 768), p.take(512, 768)
-    x = p.layer_norm(jnp.take(words, ids, 0) + positions[:ids.shape[1]])
+    x = p.layer_norm(jnp.take(words, ids, 0) + positions[: ids.shape[1]])
     for _ in range(12):
         q, k, v = jnp.split(p.linear(x, 3 * 768).reshape(*ids.shape, 3 * 12, 64), 3, 2)
         h = jax.nn.dot_product_attention(q, k, v).reshape(*ids.shape, 768)
@@ -140,8 +156,16 @@ def bert(p, ids):
     return p.linear(x[:, 0], 2)
 
 
-NETWORKS = {"fcn-s": perceptron(2048, 2048, 2048, 26752), "fcn-r": perceptron(2048, 4096, 1024, 10), "alexnet-s": alexnet_s, "alexnet-r": alexnet_r,
-            "resnet-50": resnet_50, "resnet-56": resnet_56, "lstm": language_model, "bert": bert}
+NETWORKS = {
+    "fcn-s": perceptron(2048, 2048, 2048, 26752),
+    "fcn-r": perceptron(2048, 4096, 1024, 10),
+    "alexnet-s": alexnet_s,
+    "alexnet-r": alexnet_r,
+    "resnet-50": resnet_50,
+    "resnet-56": resnet_56,
+    "lstm": language_model,
+    "bert": bert,
+}
 
 
 def make_training_step(name, batch=0, precision="f32"):
@@ -162,7 +186,12 @@ def make_training_step(name, batch=0, precision="f32"):
             norm = jnp.sqrt(sum(jnp.sum(g * g) for g in gradients))
             gradients = [g * jnp.minimum(1, 5 / (norm + 1e-6)) for g in gradients]
         rate = RATE.get(name, 0.01)
-        return [p - rate * g for p, g in zip(parameters, gradients)], [0.9 * r + 0.1 * s for r, s in zip(running, statistics)], value
+        return (
+            [p - rate * g for p, g in zip(parameters, gradients)],
+            [0.9 * r + 0.1 * s for r, s in zip(running, statistics)],
+            value,
+        )
+
     fast = jax.jit(update, donate_argnums=(0, 1))
     statistics = jax.eval_shape(lambda p: loss(p, x, t)[1], made)
     state = [made, [jnp.zeros(s.shape) for s in statistics]]
@@ -170,4 +199,5 @@ def make_training_step(name, batch=0, precision="f32"):
     def run():
         state[0], state[1], value = fast(state[0], state[1], x, t)
         return float(value)
+
     return run

@@ -3,6 +3,7 @@
 Parameters and batch are PyTorch's (same_start.py). Images are [N, H, W, C], the layout of TensorFlow's fast convolutions. Running statistics of batch norm
 are updated, as in PyTorch. In bf16, inputs and parameters are cast for all layers; statistics, softmax and the loss are computed in f32.
 """
+
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -17,13 +18,21 @@ class ParameterReader:
     """Parameters of a network, which are read one by one in the order in which the network uses them."""
 
     def __init__(self, variables, running, dtype):
-        self.variables, self.running, self.dtype, self.next, self.norms = variables, running, dtype, 0, 0
+        self.variables, self.running, self.dtype, self.next, self.norms = (
+            variables,
+            running,
+            dtype,
+            0,
+            0,
+        )
 
     def raw(self, *shape):
         value = self.variables[self.next]
         self.next += 1
         if tuple(value.shape) != shape:
-            raise ValueError(f"parameter {self.next - 1} must be {shape}, found {tuple(value.shape)}")
+            raise ValueError(
+                f"parameter {self.next - 1} must be {shape}, found {tuple(value.shape)}"
+            )
         return value
 
     def take(self, *shape):
@@ -33,16 +42,22 @@ class ParameterReader:
         w, b = self.take(x.shape[-1], out), self.take(out)
         if x.shape.rank == 2:
             return tf.nn.bias_add(x @ w, b)
-        return tf.reshape(tf.nn.bias_add(tf.reshape(x, (-1, x.shape[-1])) @ w, b), (*x.shape[:-1], out))
+        return tf.reshape(
+            tf.nn.bias_add(tf.reshape(x, (-1, x.shape[-1])) @ w, b), (*x.shape[:-1], out)
+        )
 
     def conv(self, x, out, window, stride=1, pad=None, bias=True):
         w = self.take(window, window, x.shape[-1], out)
-        y = tf.nn.conv2d(x, w, stride, "SAME" if pad is None else [[0, 0], [pad, pad], [pad, pad], [0, 0]])
+        y = tf.nn.conv2d(
+            x, w, stride, "SAME" if pad is None else [[0, 0], [pad, pad], [pad, pad], [0, 0]]
+        )
         return tf.nn.bias_add(y, self.take(out)) if bias else y
 
     def norm(self, x):
         scale, shift = self.raw(x.shape[-1]), self.raw(x.shape[-1])
-        y, *statistics = tf.compat.v1.nn.fused_batch_norm(x, scale, shift, epsilon=1e-5, is_training=True)
+        y, *statistics = tf.compat.v1.nn.fused_batch_norm(
+            x, scale, shift, epsilon=1e-5, is_training=True
+        )
         for value in statistics:
             kept = self.running(self.norms, x.shape[-1])
             kept.assign(0.9 * kept + 0.1 * value)
@@ -61,11 +76,18 @@ def perceptron(*widths):
         for i, width in enumerate(widths):
             x = p.linear(tf.sigmoid(x) if i else x, width)
         return x
+
     return forward
 
 
 def alexnet_s(p, x):
-    for out, window, stride, pooled in ((96, 11, 4, True), (256, 5, 1, True), (384, 3, 1, False), (384, 3, 1, False), (256, 3, 1, True)):
+    for out, window, stride, pooled in (
+        (96, 11, 4, True),
+        (256, 5, 1, True),
+        (384, 3, 1, False),
+        (384, 3, 1, False),
+        (256, 3, 1, True),
+    ):
         x = tf.nn.relu(p.conv(x, out, window, stride))
         x = tf.nn.max_pool2d(x, 3, 2, "SAME") if pooled else x
     x = tf.reshape(x, (x.shape[0], -1))
@@ -104,7 +126,10 @@ def resnet_56(p, x):
             y = tf.nn.relu(p.norm(p.conv(x, width, 3, stride, 1, False)))
             y = p.norm(p.conv(y, width, 3, 1, 1, False))
             if stride == 2:
-                x = tf.pad(tf.nn.avg_pool2d(x, 2, 2, "VALID"), [[0, 0], [0, 0], [0, 0], [width // 4, width // 4]])
+                x = tf.pad(
+                    tf.nn.avg_pool2d(x, 2, 2, "VALID"),
+                    [[0, 0], [0, 0], [0, 0], [width // 4, width // 4]],
+                )
             x = x + y
     return p.linear(tf.reduce_mean(x, (1, 2)), 10)
 
@@ -114,7 +139,9 @@ def language_model(p, ids):
     steps = ids.shape[1]
     for _ in range(2):
         w, r, b = p.take(256, 1024), p.take(256, 1024), p.take(1024) + p.take(1024)
-        projected = tf.reshape(tf.reshape(tf.transpose(x, (1, 0, 2)), (-1, 256)) @ w + b, (steps, -1, 1024))
+        projected = tf.reshape(
+            tf.reshape(tf.transpose(x, (1, 0, 2)), (-1, 256)) @ w + b, (steps, -1, 1024)
+        )
         h = c = tf.zeros((ids.shape[0], 256), x.dtype)
         given = []
         for each in tf.unstack(projected):
@@ -132,16 +159,30 @@ def bert(p, ids):
     words, positions = p.take(30522, 768), p.take(512, 768)
     x = p.layer_norm(tf.gather(words, ids) + positions[:tokens])
     for _ in range(12):
-        q, k, v = tf.unstack(tf.transpose(tf.reshape(p.linear(x, 3 * 768), (batch, tokens, 3, 12, 64)), (2, 0, 3, 1, 4)))
+        q, k, v = tf.unstack(
+            tf.transpose(
+                tf.reshape(p.linear(x, 3 * 768), (batch, tokens, 3, 12, 64)), (2, 0, 3, 1, 4)
+            )
+        )
         weights = tf.nn.softmax(tf.cast(tf.matmul(q, k, transpose_b=True), tf.float32) / 8)
-        h = tf.reshape(tf.transpose(tf.cast(weights, x.dtype) @ v, (0, 2, 1, 3)), (batch, tokens, 768))
+        h = tf.reshape(
+            tf.transpose(tf.cast(weights, x.dtype) @ v, (0, 2, 1, 3)), (batch, tokens, 768)
+        )
         x = p.layer_norm(x + p.linear(h, 768))
         x = p.layer_norm(x + p.linear(tf.nn.gelu(p.linear(x, 3072)), 768))
     return p.linear(x[:, 0], 2)
 
 
-NETWORKS = {"fcn-s": perceptron(2048, 2048, 2048, 26752), "fcn-r": perceptron(2048, 4096, 1024, 10), "alexnet-s": alexnet_s, "alexnet-r": alexnet_r,
-            "resnet-50": resnet_50, "resnet-56": resnet_56, "lstm": language_model, "bert": bert}
+NETWORKS = {
+    "fcn-s": perceptron(2048, 2048, 2048, 26752),
+    "fcn-r": perceptron(2048, 4096, 1024, 10),
+    "alexnet-s": alexnet_s,
+    "alexnet-r": alexnet_r,
+    "resnet-50": resnet_50,
+    "resnet-56": resnet_56,
+    "lstm": language_model,
+    "bert": bert,
+}
 
 
 def make_training_step(name, batch, precision, threads, xla):
@@ -162,7 +203,9 @@ def make_training_step(name, batch, precision, threads, xla):
 
     def loss(x, t):
         p = ParameterReader(variables, running, dtype)
-        y = tf.cast(NETWORKS[name](p, tf.cast(x, dtype) if x.dtype == tf.float32 else x), tf.float32)
+        y = tf.cast(
+            NETWORKS[name](p, tf.cast(x, dtype) if x.dtype == tf.float32 else x), tf.float32
+        )
         return tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(t, y)) / x.shape[0]
 
     @tf.function(jit_compile=xla)
@@ -179,4 +222,5 @@ def make_training_step(name, batch, precision, threads, xla):
             elif gradient is not None:
                 variable.assign_sub(rate * gradient)
         return value
+
     return lambda: float(update(x, t))

@@ -9,6 +9,7 @@ it from either variant.
 Then runs a chain on cpu:1 whose operands are copied one after another, and prints from the trace which fraction of the copies' time overlaps with
 matmuls.
 """
+
 import argparse
 import json
 import os
@@ -38,9 +39,16 @@ def two_matmul_chains(size, steps, devices):
     b, last_b = matmul_chain("b", size, steps, devices and devices[1])
     where = [f', dlc.device = "{d}"' for d in devices] if devices else ["", ""]
     return "\n".join(
-        [f'func.func @main(%x: {t} {{dlc.name = "x"}}) -> ({t} {{dlc.name = "y"{where[0]}}}, {t} {{dlc.name = "z"{where[1]}}}) {{',
-         # The chains have different weights, so that common subexpression elimination does not merge them.
-         f"  %wa = dlc.constant dense<0.001> : {t}", f"  %wb = dlc.constant dense<0.002> : {t}"] + a + b + [f"  return {last_a}, {last_b} : {t}, {t}", "}"])
+        [
+            f'func.func @main(%x: {t} {{dlc.name = "x"}}) -> ({t} {{dlc.name = "y"{where[0]}}}, {t} {{dlc.name = "z"{where[1]}}}) {{',
+            # The chains have different weights, so that common subexpression elimination does not merge them.
+            f"  %wa = dlc.constant dense<0.001> : {t}",
+            f"  %wb = dlc.constant dense<0.002> : {t}",
+        ]
+        + a
+        + b
+        + [f"  return {last_a}, {last_b} : {t}, {t}", "}"]
+    )
 
 
 def chain_with_streamed_inputs(size, steps):
@@ -48,7 +56,9 @@ def chain_with_streamed_inputs(size, steps):
     inputs = ", ".join(f'%x{i}: {t} {{dlc.name = "x{i}"}}' for i in range(steps + 1))
     lines, value = [f'func.func @main({inputs}) -> ({t} {{dlc.name = "y"}}) {{'], "%x0"
     for i in range(steps):
-        lines.append(f'  %p{i} = dlc.matmul {value}, %x{i + 1} {{dlc.device = "cpu:1"}} : ({t}, {t}) -> {t}')
+        lines.append(
+            f'  %p{i} = dlc.matmul {value}, %x{i + 1} {{dlc.device = "cpu:1"}} : ({t}, {t}) -> {t}'
+        )
         value = f"%p{i}"
     return "\n".join(lines + [f"  return {value} : {t}", "}"])
 
@@ -58,24 +68,40 @@ def compile_text(folder, name, text, threads):
     with open(path, "w") as out:
         out.write(text)
     program = os.path.join(folder, name + ".dlcx")
-    subprocess.run([DLC, "compile", path, "--threads", str(threads), "--cache", "none", "-o", program], check=True,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [DLC, "compile", path, "--threads", str(threads), "--cache", "none", "-o", program],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     return program
 
 
 def run(program, threads, repeat, *more):
-    text = subprocess.run([DLC, "run", program, "--threads", str(threads), "--repeat", str(repeat), "--json", *more],
-                          check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(
+        [DLC, "run", program, "--threads", str(threads), "--repeat", str(repeat), "--json", *more],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     figures = json.loads(text)
     return next(figures[key] for key in ("min_ms", "best_ms", "run_ms") if key in figures)
 
 
 def run_two_processes(program, repeat):
     """Runs the program in two processes of one thread each, in parallel. Returns the time of the slower process."""
-    runs = [subprocess.Popen([DLC, "run", program, "--threads", "1", "--repeat", str(repeat), "--json"],
-                             stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    runs = [
+        subprocess.Popen(
+            [DLC, "run", program, "--threads", "1", "--repeat", str(repeat), "--json"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
     figures = [json.loads(run.communicate()[0]) for run in runs]
-    return max(next(each[key] for key in ("min_ms", "best_ms", "run_ms") if key in each) for each in figures)
+    return max(
+        next(each[key] for key in ("min_ms", "best_ms", "run_ms") if key in each)
+        for each in figures
+    )
 
 
 class OtherCpuTime:
@@ -87,9 +113,16 @@ class OtherCpuTime:
     @staticmethod
     def now():
         with open("/proc/stat") as stat:
-            user, nice, system, _, _, irq, softirq, steal = (int(x) for x in stat.readline().split()[1:9])
-        ours = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        return time.monotonic(), (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK") - ours
+            user, nice, system, _, _, irq, softirq, steal = (
+                int(x) for x in stat.readline().split()[1:9]
+            )
+        ours = sum(
+            sum(resource.getrusage(who)[:2])
+            for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        )
+        return time.monotonic(), (user + nice + system + irq + softirq + steal) / os.sysconf(
+            "SC_CLK_TCK"
+        ) - ours
 
     def took(self):
         before, self.before = self.before, self.now()
@@ -104,21 +137,46 @@ def measure_copy_overlap(trace):
     copies = [e for e in work if "copies" in rows[e["tid"]]]
     busy = sorted((e["ts"], e["ts"] + e["dur"]) for e in work if "copies" not in rows[e["tid"]])
     total = sum(e["dur"] for e in copies)
-    behind = sum(max(0, min(e["ts"] + e["dur"], end) - max(e["ts"], start)) for e in copies for start, end in busy)
+    behind = sum(
+        max(0, min(e["ts"] + e["dur"], end) - max(e["ts"], start))
+        for e in copies
+        for start, end in busy
+    )
     return total, behind
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", type=int, default=384, help="size of the matrices; three of the default size fit into the private cache of a core")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--size",
+        type=int,
+        default=384,
+        help="size of the matrices; three of the default size fit into the private cache of a core",
+    )
     parser.add_argument("--steps", type=int, default=16)
-    parser.add_argument("--rounds", type=int, default=5, help="number of rounds without interference")
-    parser.add_argument("--seconds", type=float, default=60, help="time limit in seconds, including rounds with interference")
-    parser.add_argument("--noise", type=float, default=0.1, help="share of a core that other processes may use in a round without interference")
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="number of rounds without interference"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=60,
+        help="time limit in seconds, including rounds with interference",
+    )
+    parser.add_argument(
+        "--noise",
+        type=float,
+        default=0.1,
+        help="share of a core that other processes may use in a round without interference",
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         one = compile_text(folder, "one", two_matmul_chains(options.size, options.steps, None), 1)
-        two = compile_text(folder, "two", two_matmul_chains(options.size, options.steps, ("cpu:1", "cpu:2")), 2)
+        two = compile_text(
+            folder, "two", two_matmul_chains(options.size, options.steps, ("cpu:1", "cpu:2")), 2
+        )
         rounds, noise, end = [], [], time.monotonic() + options.seconds
         while len(rounds) < options.rounds and time.monotonic() < end:
             others = OtherCpuTime()
@@ -127,19 +185,27 @@ def main():
             if noise[-1] <= options.noise:
                 rounds.append(figures)
         if not rounds:
-            print(f"other programs took {min(noise):.1f} to {max(noise):.1f} cores in each of {len(noise)} rounds; "
-                  "run this where nothing else does")
+            print(
+                f"other programs took {min(noise):.1f} to {max(noise):.1f} cores in each of {len(noise)} rounds; "
+                "run this where nothing else does"
+            )
             return 1
         sequence, devices, processes = (sorted(each)[len(rounds) // 2] for each in zip(*rounds))
         print(f"medians of {len(rounds)} quiet rounds of {len(noise)}")
         print(f"in sequence, one core        {sequence:9.3f} ms")
         print(f"two devices, one core each   {devices:9.3f} ms   {devices / sequence:.2f} of it")
-        print(f"two processes, half each     {processes / 2:9.3f} ms   {processes / 2 / sequence:.2f} of it: the limit of the machine")
-        fed = compile_text(folder, "fed", chain_with_streamed_inputs(options.size, options.steps), 2)
+        print(
+            f"two processes, half each     {processes / 2:9.3f} ms   {processes / 2 / sequence:.2f} of it: the limit of the machine"
+        )
+        fed = compile_text(
+            folder, "fed", chain_with_streamed_inputs(options.size, options.steps), 2
+        )
         trace = os.path.join(folder, "trace.json")
         run(fed, 2, 1, "--trace", trace)
         total, behind = measure_copy_overlap(trace)
-        print(f"copies to cpu:1              {total / 1000:9.3f} ms   {behind / total:.0%} of it while matmuls ran")
+        print(
+            f"copies to cpu:1              {total / 1000:9.3f} ms   {behind / total:.0%} of it while matmuls ran"
+        )
     return 0
 
 

@@ -8,6 +8,7 @@ formats, with each rank on its own core as far as possible. PyTorch's processes 
 The time of a round is the median step of rank 0. The ratio is that of the better PyTorch format's time to dlc's: the median over the rounds with its 95 %
 interval.
 """
+
 import argparse
 import json
 import os
@@ -32,6 +33,7 @@ def run_rank(layout, network, batch, rank, ranks, store):
     import torch
     import torch.distributed as world
     import networks
+
     torch.set_num_threads(1)
     world.init_process_group("gloo", init_method="file://" + store, rank=rank, world_size=ranks)
     task = networks.make_training_setup(network, batch)
@@ -50,6 +52,7 @@ def run_rank(layout, network, batch, rank, ranks, store):
             torch.nn.utils.clip_grad_norm_(module.parameters(), task.clip)
         sgd.step()
         return time.perf_counter() - start
+
     took = max(step() for _ in range(2))
     count = torch.zeros(1, dtype=torch.int64)
     if rank == 0:
@@ -73,7 +76,10 @@ class TorchRanks:
         store = os.path.join(folder, f"{network}-{layout}-store")
         line = [sys.executable, os.path.abspath(__file__), "--work", layout, network, str(batch)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        self.processes = [subprocess.Popen([*line, str(rank), str(ranks), store], **(pipes if rank == 0 else {})) for rank in range(ranks)]
+        self.processes = [
+            subprocess.Popen([*line, str(rank), str(ranks), store], **(pipes if rank == 0 else {}))
+            for rank in range(ranks)
+        ]
         self.step_s, self.rounds = self.answer()["step_s"], []
 
     def answer(self):
@@ -97,7 +103,10 @@ class TorchRanks:
 def compare_with_ddp(network, o, folder):
     batch = o.batch or BATCHES[network]
     path = steps.step(network, batch, folder)
-    peers = {layout: TorchRanks(layout, network, batch, o.ranks, folder) for layout in ("contiguous", "channels-last")}
+    peers = {
+        layout: TorchRanks(layout, network, batch, o.ranks, folder)
+        for layout in ("contiguous", "channels-last")
+    }
     repeat = max(3, int(o.seconds / min(peer.step_s for peer in peers.values())))
     ours = []
     for _ in range(o.rounds):
@@ -106,11 +115,28 @@ def compare_with_ddp(network, o, folder):
             peer.round(o.seconds)
     for peer in peers.values():
         peer.close()
-    ratio = common.median_interval([min(theirs) / mine for mine, *theirs in zip(ours, *(peer.rounds for peer in peers.values()))])
-    result = {"network": network, "batch": batch, "ranks": o.ranks, "dlc_ms": statistics.median(ours) * 1e3,
-              "torch_ms": {layout: statistics.median(peer.rounds) * 1e3 for layout, peer in peers.items()}, "ratio": ratio[0], "interval": ratio[1:]}
+    ratio = common.median_interval(
+        [
+            min(theirs) / mine
+            for mine, *theirs in zip(ours, *(peer.rounds for peer in peers.values()))
+        ]
+    )
+    result = {
+        "network": network,
+        "batch": batch,
+        "ranks": o.ranks,
+        "dlc_ms": statistics.median(ours) * 1e3,
+        "torch_ms": {
+            layout: statistics.median(peer.rounds) * 1e3 for layout, peer in peers.items()
+        },
+        "ratio": ratio[0],
+        "interval": ratio[1:],
+    }
     theirs = "  ".join(f"{layout} {ms:9.2f} ms" for layout, ms in result["torch_ms"].items())
-    print(f"{network:10} batch {batch:4} on {o.ranks} ranks: dlc {result['dlc_ms']:9.2f} ms  {theirs}  ratio {ratio[0]:.2f} [{ratio[1]:.2f}, {ratio[2]:.2f}]", flush=True)
+    print(
+        f"{network:10} batch {batch:4} on {o.ranks} ranks: dlc {result['dlc_ms']:9.2f} ms  {theirs}  ratio {ratio[0]:.2f} [{ratio[1]:.2f}, {ratio[2]:.2f}]",
+        flush=True,
+    )
     return result
 
 
@@ -119,12 +145,19 @@ def main():
         layout, network, batch, rank, ranks, store = sys.argv[2:]
         return run_rank(layout, network, int(batch), int(rank), int(ranks), store)
     common.use_bench_python()
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     a.add_argument("--networks", default=",".join(BATCHES))
     a.add_argument("--batch", type=int, help="batch size of each rank; default: the network's own")
     a.add_argument("--ranks", type=int, default=2)
     a.add_argument("--rounds", type=int, default=9)
-    a.add_argument("--seconds", type=float, default=2, help="seconds for which each tool is timed in each round")
+    a.add_argument(
+        "--seconds",
+        type=float,
+        default=2,
+        help="seconds for which each tool is timed in each round",
+    )
     a.add_argument("--json")
     o = a.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -3,6 +3,7 @@
 load_start(name, batch) -> (arrays in the order in which the network uses them, x, t): convolutions [H, W, I, O], linear layers [I, O], images [N, H, W, C].
 So all tools run the same step, and their first losses can be compared. PyTorch runs in its own process, so that its memory is released.
 """
+
 import os
 import subprocess
 import sys
@@ -39,20 +40,35 @@ def transpose_parameter(network, name, value, owner):
 
 def write_start(network, batch, folder):
     import networks
+
     task = networks.make_training_setup(network, batch)
     x, t = (v.numpy() for v in task.batch_of(0))
-    np.save(os.path.join(folder, "x.npy"), np.ascontiguousarray(x.transpose(0, 2, 3, 1)) if x.ndim == 4 else x)
+    np.save(
+        os.path.join(folder, "x.npy"),
+        np.ascontiguousarray(x.transpose(0, 2, 3, 1)) if x.ndim == 4 else x,
+    )
     np.save(os.path.join(folder, "t.npy"), t)
-    for i, (name, value) in enumerate(sorted(task.module.named_parameters(), key=lambda named: parameter_sort_key(named[0]))):
+    for i, (name, value) in enumerate(
+        sorted(task.module.named_parameters(), key=lambda named: parameter_sort_key(named[0]))
+    ):
         owner = task.module.get_submodule(name.rpartition(".")[0])
-        np.save(os.path.join(folder, f"{i}.npy"), np.ascontiguousarray(transpose_parameter(network, name, value.detach().numpy(), owner)))
+        np.save(
+            os.path.join(folder, f"{i}.npy"),
+            np.ascontiguousarray(transpose_parameter(network, name, value.detach().numpy(), owner)),
+        )
 
 
 def load_start(network, batch):
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, os.path.abspath(__file__), network, str(batch), folder], check=True)
+        subprocess.run(
+            [sys.executable, os.path.abspath(__file__), network, str(batch), folder], check=True
+        )
         count = len(os.listdir(folder)) - 2
-        return [np.load(os.path.join(folder, f"{i}.npy")) for i in range(count)], np.load(os.path.join(folder, "x.npy")), np.load(os.path.join(folder, "t.npy"))
+        return (
+            [np.load(os.path.join(folder, f"{i}.npy")) for i in range(count)],
+            np.load(os.path.join(folder, "x.npy")),
+            np.load(os.path.join(folder, "t.npy")),
+        )
 
 
 if __name__ == "__main__":

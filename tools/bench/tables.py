@@ -8,6 +8,7 @@
 
 A table between <!-- table: NAME --> and <!-- /table --> is generated from docs/benchmarks/NAME.json.
 """
+
 import json
 import math
 import os
@@ -23,7 +24,18 @@ PAGE, RESULTS = (os.path.join(ROOT, "docs", name) for name in ("benchmarks.md", 
 TABLE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- /table -->)", re.S)
 OWN = ("dlc", "dlc-strict")
 # Fields of a tool's results that the tables use; times of single rounds are not imported.
-KEPT = ("min_ms", "median_ms", "ratio", "interval", "cold_s", "warm_s", "ready_s", "peak_mib", "memory_mib", "error")
+KEPT = (
+    "min_ms",
+    "median_ms",
+    "ratio",
+    "interval",
+    "cold_s",
+    "warm_s",
+    "ready_s",
+    "peak_mib",
+    "memory_mib",
+    "error",
+)
 
 
 def convert_gpu_results(results, path):
@@ -33,11 +45,31 @@ def convert_gpu_results(results, path):
         network, mode, precision, tool = key.split("/")
         if "ratio" not in case:
             continue
-        m = measurements.setdefault((network, mode, precision), {"network": network, "mode": mode, "precision": precision, "batch": case["batch"], "gpu": {}})
-        m["gpu"][tool] = {"dlc_ms": case["dlc_ms"], "torch_ms": case["torch_ms"], "ratio": case["ratio"], "interval": [case["low"], case["high"]]}
+        m = measurements.setdefault(
+            (network, mode, precision),
+            {
+                "network": network,
+                "mode": mode,
+                "precision": precision,
+                "batch": case["batch"],
+                "gpu": {},
+            },
+        )
+        m["gpu"][tool] = {
+            "dlc_ms": case["dlc_ms"],
+            "torch_ms": case["torch_ms"],
+            "ratio": case["ratio"],
+            "interval": [case["low"], case["high"]],
+        }
     torch = results["torch"]
-    return {"command": "gpu-kit/run --step torch", "machine": f"{torch['device']}, PyTorch {torch['version']}", "when": results.get("when", time.strftime("%Y-%m-%d", time.gmtime(os.path.getmtime(path))))[:10],
-            "measurements": list(measurements.values())}
+    return {
+        "command": "gpu-kit/run --step torch",
+        "machine": f"{torch['device']}, PyTorch {torch['version']}",
+        "when": results.get("when", time.strftime("%Y-%m-%d", time.gmtime(os.path.getmtime(path))))[
+            :10
+        ],
+        "measurements": list(measurements.values()),
+    }
 
 
 def import_results(path):
@@ -51,10 +83,20 @@ def import_results(path):
             if "interval" in r:
                 r["interval"] = [round(value, 4) for value in r["interval"]]
         if "results" not in each:
-            each.update((key, round(value, 4)) for key, value in each.items() if isinstance(value, float) and key != "error")
+            each.update(
+                (key, round(value, 4))
+                for key, value in each.items()
+                if isinstance(value, float) and key != "error"
+            )
             continue
-        each["results"] = {tool: {key: round(value, 4) if isinstance(value, float) else value for key, value in r.items() if key in KEPT}
-                           for tool, r in each["results"].items()}
+        each["results"] = {
+            tool: {
+                key: round(value, 4) if isinstance(value, float) else value
+                for key, value in r.items()
+                if key in KEPT
+            }
+            for tool, r in each["results"].items()
+        }
     return results
 
 
@@ -73,38 +115,76 @@ def format_number(value, form="{:.1f}"):
 def format_ratio(r):
     if "ratio" not in r:
         return ""
-    return f"{r['ratio']:.2f}" + (" [{:.2f}, {:.2f}]".format(*r["interval"]) if "interval" in r else "")
+    return f"{r['ratio']:.2f}" + (
+        " [{:.2f}, {:.2f}]".format(*r["interval"]) if "interval" in r else ""
+    )
 
 
 def join_numbers(values, form):
-    return " / ".join(format_number(value, form) or "-" for value in values) if any(value is not None for value in values) else ""
+    return (
+        " / ".join(format_number(value, form) or "-" for value in values)
+        if any(value is not None for value in values)
+        else ""
+    )
 
 
 def inference_table(measurements):
-    others = list(dict.fromkeys(tool for m in measurements for tool in m["results"] if tool not in OWN))
-    lines = [f"| network | threads | dlc ms | strict ms | best peer ms | | ratio | strict | compile s, cold / warm | MiB dlc / {' / '.join(others)} |",
-             "|---|--:|--:|--:|--:|---|--:|--:|--:|--:|"]
+    others = list(
+        dict.fromkeys(tool for m in measurements for tool in m["results"] if tool not in OWN)
+    )
+    lines = [
+        f"| network | threads | dlc ms | strict ms | best peer ms | | ratio | strict | compile s, cold / warm | MiB dlc / {' / '.join(others)} |",
+        "|---|--:|--:|--:|--:|---|--:|--:|--:|--:|",
+    ]
     for m in measurements:
         dlc, strict = (m["results"].get(tool, {}) for tool in OWN)
         peer, time = find_best_peer(m["results"])
         peaks = [m["results"].get(tool, {}).get("peak_mib") for tool in ("dlc", *others)]
-        cells = [m["network"], str(m["threads"]), format_number(dlc.get("min_ms"), "{:.3f}"), format_number(strict.get("min_ms"), "{:.3f}"), format_number(time, "{:.3f}"), peer or "",
-                 format_ratio(dlc), format_ratio(strict), join_numbers([dlc.get("cold_s"), dlc.get("warm_s")], "{:.2f}"), join_numbers(peaks, "{:.0f}")]
+        cells = [
+            m["network"],
+            str(m["threads"]),
+            format_number(dlc.get("min_ms"), "{:.3f}"),
+            format_number(strict.get("min_ms"), "{:.3f}"),
+            format_number(time, "{:.3f}"),
+            peer or "",
+            format_ratio(dlc),
+            format_ratio(strict),
+            join_numbers([dlc.get("cold_s"), dlc.get("warm_s")], "{:.2f}"),
+            join_numbers(peaks, "{:.0f}"),
+        ]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
 def training_table(measurements):
-    lines = ["| network | type | threads | dlc ms | strict ms | best peer ms | | ratio | strict | MiB dlc / PyTorch | ready s dlc / torch.compile |",
-             "|---|---|--:|--:|--:|--:|---|--:|--:|--:|--:|"]
+    lines = [
+        "| network | type | threads | dlc ms | strict ms | best peer ms | | ratio | strict | MiB dlc / PyTorch | ready s dlc / torch.compile |",
+        "|---|---|--:|--:|--:|--:|---|--:|--:|--:|--:|",
+    ]
     for m in measurements:
         results = m["results"]
         dlc, strict = (results.get(tool, {}) for tool in OWN)
         peer, time = find_best_peer(results)
-        eager = [r["memory_mib"] for tool, r in results.items() if tool in ("torch", "torch-cl") and "memory_mib" in r]
-        cells = [m["network"], m["precision"], str(m["threads"]), format_number(dlc.get("min_ms")), format_number(strict.get("min_ms")), format_number(time), peer or "",
-                 format_ratio(dlc), format_ratio(strict), join_numbers([dlc.get("memory_mib"), min(eager, default=None)], "{:.0f}"),
-                 join_numbers([dlc.get("ready_s"), results.get("torch.compile", {}).get("ready_s")], "{:.1f}")]
+        eager = [
+            r["memory_mib"]
+            for tool, r in results.items()
+            if tool in ("torch", "torch-cl") and "memory_mib" in r
+        ]
+        cells = [
+            m["network"],
+            m["precision"],
+            str(m["threads"]),
+            format_number(dlc.get("min_ms")),
+            format_number(strict.get("min_ms")),
+            format_number(time),
+            peer or "",
+            format_ratio(dlc),
+            format_ratio(strict),
+            join_numbers([dlc.get("memory_mib"), min(eager, default=None)], "{:.0f}"),
+            join_numbers(
+                [dlc.get("ready_s"), results.get("torch.compile", {}).get("ready_s")], "{:.1f}"
+            ),
+        ]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
@@ -115,7 +195,9 @@ def geometric_means(measurements):
     for m in measurements:
         for tool in OWN:
             if "ratio" in m["results"].get(tool, {}):
-                groups.setdefault((m.get("precision", "f32"), m["threads"], tool), []).append(m["results"][tool]["ratio"])
+                groups.setdefault((m.get("precision", "f32"), m["threads"], tool), []).append(
+                    m["results"][tool]["ratio"]
+                )
     for (precision, threads, tool), values in groups.items():
         mean = math.exp(sum(map(math.log, values)) / len(values))
         yield f"- {precision}, {threads} threads, {tool}: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks"
@@ -123,86 +205,169 @@ def geometric_means(measurements):
 
 def zoo(networks):
     """Returns the distribution of the ratios of the zoo's networks, and the slowest networks."""
-    lines = ["| batch | threads | networks | refused | differ | geometric mean | at least 1.0 | at least 0.9 | least | first result, of the better peer's: median, nine in ten | memory |",
-             "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    lines = [
+        "| batch | threads | networks | refused | differ | geometric mean | at least 1.0 | at least 0.9 | least | first result, of the better peer's: median, nine in ten | memory |",
+        "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
     slowest = []
     for batch, threads in sorted({(n["batch"], n["threads"]) for n in networks}):
-        some = [n for n in networks if (n["batch"], n["threads"]) == (batch, threads) and not n.get("invalid")]
+        some = [
+            n
+            for n in networks
+            if (n["batch"], n["threads"]) == (batch, threads) and not n.get("invalid")
+        ]
         timed = sorted((n for n in some if "ratio" in n), key=lambda n: n["ratio"])
         ratios = [n["ratio"] for n in timed]
-        spread = lambda key: "{:.2f}, {:.2f}".format(statistics.median(n[key] for n in timed), sorted(n[key] for n in timed)[math.ceil(0.9 * len(timed)) - 1])
-        cells = [batch, threads, len(some), sum("refused" in n for n in some), sum(not n["right"] for n in timed),
-                 f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}", sum(r >= 1 for r in ratios), sum(r >= 0.9 for r in ratios), f"{ratios[0]:.2f}",
-                 spread("ready"), spread("memory")]
+        spread = lambda key: "{:.2f}, {:.2f}".format(
+            statistics.median(n[key] for n in timed),
+            sorted(n[key] for n in timed)[math.ceil(0.9 * len(timed)) - 1],
+        )
+        cells = [
+            batch,
+            threads,
+            len(some),
+            sum("refused" in n for n in some),
+            sum(not n["right"] for n in timed),
+            f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}",
+            sum(r >= 1 for r in ratios),
+            sum(r >= 0.9 for r in ratios),
+            f"{ratios[0]:.2f}",
+            spread("ready"),
+            spread("memory"),
+        ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
         slowest += [n for n in timed[:8] if n["ratio"] < 1]
     if slowest:
         lines += ["", "The slowest of each row:", ""]
-    lines += [f"- {n['name']}, batch {n['batch']}, {n['threads']} threads: {n['dlc_ms']:.2f} ms, {format_ratio(n)} of {n['best']}" for n in slowest]
+    lines += [
+        f"- {n['name']}, batch {n['batch']}, {n['threads']} threads: {n['dlc_ms']:.2f} ms, {format_ratio(n)} of {n['best']}"
+        for n in slowest
+    ]
     return lines
 
 
 def concurrent_load_table(measurements):
-    lines = ["| network | concurrent load | slower than alone: dlc / onnxruntime / openvino | of the faster peer there |", "|---|---|--:|--:|"]
+    lines = [
+        "| network | concurrent load | slower than alone: dlc / onnxruntime / openvino | of the faster peer there |",
+        "|---|---|--:|--:|",
+    ]
     cell = lambda values: "{:.2f} [{:.2f}, {:.2f}]".format(*values)
     for m in measurements:
         for count in ("1", "2"):
-            slower = " / ".join(f"{m['slow_down'][tool][count]:.2f}" for tool in ("dlc", "onnxruntime", "openvino"))
-            lines.append(f"| {m['name']} | {count} busy | {slower} | {cell(m['ratio_' + count][1:])} |")
-    lines += ["", "| network | two processes together, of one's speed | two sessions of one process | a run between PyTorch's products |", "|---|--:|--:|--:|"]
-    lines += [f"| {m['name']} | {cell(m['two_processes'])} | {cell(m['two_sessions'])} | {cell(m['between_torch'])} |" for m in measurements]
+            slower = " / ".join(
+                f"{m['slow_down'][tool][count]:.2f}" for tool in ("dlc", "onnxruntime", "openvino")
+            )
+            lines.append(
+                f"| {m['name']} | {count} busy | {slower} | {cell(m['ratio_' + count][1:])} |"
+            )
+    lines += [
+        "",
+        "| network | two processes together, of one's speed | two sessions of one process | a run between PyTorch's products |",
+        "|---|--:|--:|--:|",
+    ]
+    lines += [
+        f"| {m['name']} | {cell(m['two_processes'])} | {cell(m['two_sessions'])} | {cell(m['between_torch'])} |"
+        for m in measurements
+    ]
     return lines
 
 
 def ranks_table(measurements):
     counts = list(measurements[0]["ranks"])
-    lines = [f"| network | batch | steps | loss | one process in other orders | {' | '.join(f'{n} ranks' if n != '1' else '1 rank' for n in counts)} | at most twice that |",
-             f"|---|--:|--:|--:|--:|{'--:|' * len(counts)}---|"]
+    lines = [
+        f"| network | batch | steps | loss | one process in other orders | {' | '.join(f'{n} ranks' if n != '1' else '1 rank' for n in counts)} | at most twice that |",
+        f"|---|--:|--:|--:|--:|{'--:|' * len(counts)}---|",
+    ]
     for m in measurements:
         orders, worst = max(m["orders"]), max(m["ranks"].values())
-        cells = [m["network"], m["batch"], m["steps"], f"{m['first']:.4f} to {m['last']:.4f}", f"{orders:.1e}", *(f"{m['ranks'][n]:.1e}" for n in counts),
-                 "yes" if worst <= 2 * orders else "no"]
+        cells = [
+            m["network"],
+            m["batch"],
+            m["steps"],
+            f"{m['first']:.4f} to {m['last']:.4f}",
+            f"{orders:.1e}",
+            *(f"{m['ranks'][n]:.1e}" for n in counts),
+            "yes" if worst <= 2 * orders else "no",
+        ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return lines
 
 
 def ddp_table(measurements):
-    lines = ["| network | batch of each | ranks | dlc ms | DDP ms, contiguous / channels last | ratio |", "|---|--:|--:|--:|--:|--:|"]
+    lines = [
+        "| network | batch of each | ranks | dlc ms | DDP ms, contiguous / channels last | ratio |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
     for m in measurements:
-        peers = " / ".join(format_number(m["torch_ms"].get(layout)) for layout in ("contiguous", "channels-last"))
-        lines.append(f"| {m['network']} | {m['batch']} | {m['ranks']} | {m['dlc_ms']:.1f} | {peers} | {format_ratio(m)} |")
+        peers = " / ".join(
+            format_number(m["torch_ms"].get(layout)) for layout in ("contiguous", "channels-last")
+        )
+        lines.append(
+            f"| {m['network']} | {m['batch']} | {m['ranks']} | {m['dlc_ms']:.1f} | {peers} | {format_ratio(m)} |"
+        )
     return lines
 
 
 def gpu_torch_table(measurements):
     tools = list(dict.fromkeys(tool for m in measurements for tool in m["gpu"]))
-    lines = [f"| network | | type | batch | {' | '.join(f'dlc ms | {tool} ms | ratio' for tool in tools)} |", f"|---|---|---|--:|{'--:|--:|--:|' * len(tools)}"]
+    lines = [
+        f"| network | | type | batch | {' | '.join(f'dlc ms | {tool} ms | ratio' for tool in tools)} |",
+        f"|---|---|---|--:|{'--:|--:|--:|' * len(tools)}",
+    ]
     for m in measurements:
         cells = [m["network"], m["mode"], m["precision"], str(m["batch"])]
         for tool in tools:
             r = m["gpu"].get(tool, {})
-            cells += [format_number(r.get("dlc_ms"), "{:.2f}"), format_number(r.get("torch_ms"), "{:.2f}"), format_ratio(r)]
+            cells += [
+                format_number(r.get("dlc_ms"), "{:.2f}"),
+                format_number(r.get("torch_ms"), "{:.2f}"),
+                format_ratio(r),
+            ]
         lines.append(f"| {' | '.join(cells)} |")
     for tool in tools:
         ratios = [m["gpu"][tool]["ratio"] for m in measurements if tool in m["gpu"]]
-        lines += ["", f"Geometric mean of the {len(ratios)} ratios to {tool}: {math.exp(statistics.fmean(map(math.log, ratios))):.2f}."]
+        lines += [
+            "",
+            f"Geometric mean of the {len(ratios)} ratios to {tool}: {math.exp(statistics.fmean(map(math.log, ratios))):.2f}.",
+        ]
     return lines
 
 
 def torch_compile_table(measurements):
-    lines = ["| network | batch | dlc ms | eager ms | Inductor ms | ratio | error | ready s, dlc / Inductor |", "|---|--:|--:|--:|--:|--:|--:|--:|"]
+    lines = [
+        "| network | batch | dlc ms | eager ms | Inductor ms | ratio | error | ready s, dlc / Inductor |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
     timed = sorted((m for m in measurements if "ratio" in m), key=lambda m: m["ratio"])
-    time_of = lambda m, tool, key="median_ms", form="{:.2f}": format_number(m["compiled"].get(tool, {}).get(key), form)
+    time_of = lambda m, tool, key="median_ms", form="{:.2f}": format_number(
+        m["compiled"].get(tool, {}).get(key), form
+    )
     for m in timed:
         ready = " / ".join(time_of(m, tool, "ready_s", "{:.1f}") for tool in ("dlc", "inductor"))
-        cells = [m["name"], str(m["batch"]), *(time_of(m, tool) for tool in ("dlc", "eager", "inductor")), format_ratio(m), f"{m['error']:.1e}", ready]
+        cells = [
+            m["name"],
+            str(m["batch"]),
+            *(time_of(m, tool) for tool in ("dlc", "eager", "inductor")),
+            format_ratio(m),
+            f"{m['error']:.1e}",
+            ready,
+        ]
         lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", f"{len(measurements)} networks, {len(measurements) - len(timed)} refused; geometric mean of the ratios to the better of the two: "
-              f"{statistics.geometric_mean(m['ratio'] for m in timed):.2f}, least {timed[0]['ratio']:.2f}."]
+    lines += [
+        "",
+        f"{len(measurements)} networks, {len(measurements) - len(timed)} refused; geometric mean of the ratios to the better of the two: "
+        f"{statistics.geometric_mean(m['ratio'] for m in timed):.2f}, least {timed[0]['ratio']:.2f}.",
+    ]
     for tool in ("eager", "inductor"):
-        ratios = [m["compiled"][tool]["median_ms"] / m["compiled"]["dlc"]["median_ms"] for m in timed if "median_ms" in m["compiled"].get(tool, {})]
+        ratios = [
+            m["compiled"][tool]["median_ms"] / m["compiled"]["dlc"]["median_ms"]
+            for m in timed
+            if "median_ms" in m["compiled"].get(tool, {})
+        ]
         if ratios:
-            lines.append(f"To {tool} alone, {len(ratios)} networks: {statistics.geometric_mean(ratios):.2f}, least {min(ratios):.2f}.")
+            lines.append(
+                f"To {tool} alone, {len(ratios)} networks: {statistics.geometric_mean(ratios):.2f}, least {min(ratios):.2f}."
+            )
     return lines
 
 
@@ -210,32 +375,59 @@ def first_result_table(measurements):
     lines = ["| | median | nine in ten | within the bar |", "|---|--:|--:|--:|"]
     for key, text, bar in (("time", "time", 2), ("memory", "memory", 1)):
         values = sorted(m[key] for m in measurements)
-        lines.append(f"| {text}, of the better peer's | {statistics.median(values):.2f} | {values[math.ceil(0.9 * len(values)) - 1]:.2f} | {sum(v <= bar for v in values)} of {len(values)} at most {bar} |")
+        lines.append(
+            f"| {text}, of the better peer's | {statistics.median(values):.2f} | {values[math.ceil(0.9 * len(values)) - 1]:.2f} | {sum(v <= bar for v in values)} of {len(values)} at most {bar} |"
+        )
     tools = list(dict.fromkeys(tool for m in measurements for tool in m["first"]))
-    lines += ["", f"The longest, compared with the peers ({', '.join(tools)}; milliseconds and MiB):", ""]
+    lines += [
+        "",
+        f"The longest, compared with the peers ({', '.join(tools)}; milliseconds and MiB):",
+        "",
+    ]
     for m in sorted(measurements, key=lambda m: m["time"], reverse=True)[:12]:
-        each = ", ".join("{:.0f} and {:.0f}".format(m["first"][tool]["ready_s"] * 1e3, m["first"][tool]["memory_mib"]) if tool in m["first"] else "-" for tool in tools)
+        each = ", ".join(
+            "{:.0f} and {:.0f}".format(
+                m["first"][tool]["ready_s"] * 1e3, m["first"][tool]["memory_mib"]
+            )
+            if tool in m["first"]
+            else "-"
+            for tool in tools
+        )
         lines.append(f"- {m['name']}: {m['time']:.2f} times; {each}")
     return lines
 
 
 def quantized_table(measurements):
     peers = ("onnxruntime", "openvino")
-    lines = [f"| network | made by | dlc ms | {' ms | '.join(peers)} ms | dlc in f32 ms | ratio to the better peer | to f32 |", "|---|---|--:|--:|--:|--:|--:|--:|"]
+    lines = [
+        f"| network | made by | dlc ms | {' ms | '.join(peers)} ms | dlc in f32 ms | ratio to the better peer | to f32 |",
+        "|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
     timed = sorted(measurements, key=lambda m: m["ratio"])
     for m in timed:
-        cells = [m["name"], m["quantised"], *(format_number(m["ms"].get(tool), "{:.2f}") for tool in ("dlc", *peers, "f32")), format_ratio(m) + ("" if m["right"] else ", differs"), f"{m['f32_ratio']:.2f}"]
+        cells = [
+            m["name"],
+            m["quantised"],
+            *(format_number(m["ms"].get(tool), "{:.2f}") for tool in ("dlc", *peers, "f32")),
+            format_ratio(m) + ("" if m["right"] else ", differs"),
+            f"{m['f32_ratio']:.2f}",
+        ]
         lines.append(f"| {' | '.join(cells)} |")
     for text, key in (("the better peer", "ratio"), ("dlc's program in f32", "f32_ratio")):
         values = [m[key] for m in timed]
-        lines += ["", f"Geometric mean of the {len(values)} ratios to {text}: {statistics.geometric_mean(values):.2f}, least {min(values):.2f}."]
+        lines += [
+            "",
+            f"Geometric mean of the {len(values)} ratios to {text}: {statistics.geometric_mean(values):.2f}, least {min(values):.2f}.",
+        ]
     return lines
 
 
 def make_table(name):
     path = os.path.join(RESULTS, name + ".json")
     if not os.path.exists(path):
-        sys.exit(f"tables: docs/benchmarks/{name}.json is missing; run tools/bench/tables.py {name}=RESULTS.json to import results")
+        sys.exit(
+            f"tables: docs/benchmarks/{name}.json is missing; run tools/bench/tables.py {name}=RESULTS.json to import results"
+        )
     with open(path, encoding="utf-8") as f:
         results = json.load(f)
     head = f"`{results['command']}`, {results['machine']}, {results['when']}:"
@@ -256,7 +448,11 @@ def make_table(name):
         return "\n".join([head, "", *ddp_table(measurements), ""])
     if "ranks" in measurements[0]:
         return "\n".join([head, "", *ranks_table(measurements), ""])
-    made = training_table(measurements) if "precision" in measurements[0] else inference_table(measurements)
+    made = (
+        training_table(measurements)
+        if "precision" in measurements[0]
+        else inference_table(measurements)
+    )
     return "\n".join([head, "", *made, "", *geometric_means(measurements), ""])
 
 
@@ -282,7 +478,11 @@ def main():
             f.write(made)
     stale += chart.update(check)
     for path in stale:
-        print(f"{path}: out of date; run tools/bench/tables.py" if check else f"tables: {path} written")
+        print(
+            f"{path}: out of date; run tools/bench/tables.py"
+            if check
+            else f"tables: {path} written"
+        )
     return 1 if check and stale else 0
 
 

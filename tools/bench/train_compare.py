@@ -23,6 +23,7 @@ parameters that differ by at most one unit in the last place, and once with chan
 within twice the difference that one process shows if the samples in its batches are permuted.
 --gradients runs one step and compares every gradient and batch norm statistic of dlc, and of PyTorch in f32, with PyTorch's in f64.
 """
+
 import argparse
 import json
 import os
@@ -37,10 +38,18 @@ import worlds
 
 FEWER = {"bert": 5, "vit": 5}
 # Batch sizes for the option --ranks, small enough for a two-core machine to finish in minutes.
-SHARED = {"fcn-s": 16, "alexnet-s": 8, "resnet-50": 8, "fcn-r": 128, "alexnet-r": 32, "resnet-56": 32, "lstm": 16}
+SHARED = {
+    "fcn-s": 16,
+    "alexnet-s": 8,
+    "resnet-50": 8,
+    "fcn-r": 128,
+    "alexnet-r": 32,
+    "resnet-56": 32,
+    "lstm": 16,
+}
 LIMIT, STATISTICS_LIMIT, MOVED_LIMIT = 1e-3, 1e-2, 5e-2
 # Learning rate that is so large that a parameter after the step is, except for rounding, its gradient times the negative rate.
-STEEP = 2.0 ** 20
+STEEP = 2.0**20
 
 
 def copy_state_values(module):
@@ -50,7 +59,11 @@ def copy_state_values(module):
 def train_with_torch(task, steps, kind="f32"):
     """Trains with PyTorch. Returns the losses, and the parameters by name. Kinds: f32, f64, channels-last, one-ulp (from perturbed parameters)."""
     import torch
-    module, last = task.module, {"memory_format": torch.channels_last} if kind == "channels-last" else {}
+
+    module, last = (
+        task.module,
+        {"memory_format": torch.channels_last} if kind == "channels-last" else {},
+    )
     module = (module.double() if kind == "f64" else module).to(**last)
     if kind == "one-ulp":
         torch.manual_seed(7)
@@ -93,13 +106,35 @@ class TrainingFiles:
 
     def run(self, data, *more, ranks=0):
         """Runs the training steps in dlc-train-network. Returns its output for each step."""
-        command = [os.path.join(common.BUILD, "bin", "dlc-train-network"), self.name, "--init", self.init, "--data", data, "--steps", str(self.steps),
-                   "--batch", str(self.batch), "--threads", str(self.o.threads), "--lr", str(self.task.rate)] + self.o.options.split() + list(more)
+        command = (
+            [
+                os.path.join(common.BUILD, "bin", "dlc-train-network"),
+                self.name,
+                "--init",
+                self.init,
+                "--data",
+                data,
+                "--steps",
+                str(self.steps),
+                "--batch",
+                str(self.batch),
+                "--threads",
+                str(self.o.threads),
+                "--lr",
+                str(self.task.rate),
+            ]
+            + self.o.options.split()
+            + list(more)
+        )
         if ranks:
             command = worlds.command(ranks, command + ["--data-parallel"])
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **worlds.ENVIRONMENT})
+        done = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, **worlds.ENVIRONMENT}
+        )
         if done.returncode:
-            raise RuntimeError((done.stderr.strip().splitlines() or [f"status {done.returncode}"])[0])
+            raise RuntimeError(
+                (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[0]
+            )
         return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -120,11 +155,20 @@ def is_integer_array(value):
 def max_tensor_difference(got, wanted, keys):
     """Returns the largest difference of two sets of tensors relative to the largest element of the tensor, and the name of that tensor."""
     import numpy as np
+
     relative = {}
     for key in keys:
         value = wanted[key]
-        distance = float(np.nan_to_num(np.abs(got[key].astype(float) - value.astype(float)).max(), nan=np.inf))
-        relative[key] = distance / max(float(np.abs(value).max()), 1e-30) if not is_integer_array(value) else np.inf if distance else 0.0
+        distance = float(
+            np.nan_to_num(np.abs(got[key].astype(float) - value.astype(float)).max(), nan=np.inf)
+        )
+        relative[key] = (
+            distance / max(float(np.abs(value).max()), 1e-30)
+            if not is_integer_array(value)
+            else np.inf
+            if distance
+            else 0.0
+        )
     worst = max(relative, key=relative.get, default="")
     return relative.get(worst, 0.0), worst
 
@@ -132,31 +176,51 @@ def max_tensor_difference(got, wanted, keys):
 def difference_relative_to_update(got, wanted, before, parameters):
     """Returns the norm of all differences between two trained sets of parameters relative to the norm of all changes made by training."""
     import numpy as np
-    square = lambda some, others: sum(float(np.square(some[key].astype(float) - others[key]).sum()) for key in parameters)
+
+    square = lambda some, others: sum(
+        float(np.square(some[key].astype(float) - others[key]).sum()) for key in parameters
+    )
     return (square(got, wanted) / max(square(wanted, before), 1e-300)) ** 0.5
 
 
 def compare_training(name, o):
     import networks
+
     make = lambda: networks.make_training_setup(name, o.batch, o.plain)
     steps, task = min(o.steps, FEWER.get(name, o.steps)), make()
-    before, parameters = copy_state_values(task.module), [key for key, _ in task.module.named_parameters()]
+    before, parameters = (
+        copy_state_values(task.module),
+        [key for key, _ in task.module.named_parameters()],
+    )
     got_losses, got, about = train_with_dlc(name, task, steps, o)
     losses, wanted = train_with_torch(task, steps)
     if o.verbose:
         for i, (a, b) in enumerate(zip(got_losses, losses)):
             print(f"    step {i:2}  dlc {a:.7f}  torch {b:.7f}")
-        print(f"    dlc's peak {about['peak_mib'] - about['before_mib']:.0f} MiB above the state before")
+        print(
+            f"    dlc's peak {about['peak_mib'] - about['before_mib']:.0f} MiB above the state before"
+        )
     if set(got) != set(wanted):
         raise RuntimeError(f"the names of parameters differ: {sorted(set(got) ^ set(wanted))[:3]}")
 
     statistics = [key for key in wanted if key not in parameters]
 
     def differences(some_losses, some):
-        loss, moved = max_relative_difference(some_losses, losses), difference_relative_to_update(some, wanted, before, parameters)
-        (parameter, where), (statistic, there) = (max_tensor_difference(some, wanted, keys) for keys in (parameters, statistics))
+        loss, moved = (
+            max_relative_difference(some_losses, losses),
+            difference_relative_to_update(some, wanted, before, parameters),
+        )
+        (parameter, where), (statistic, there) = (
+            max_tensor_difference(some, wanted, keys) for keys in (parameters, statistics)
+        )
         text = f"differs by {loss:.1e}; parameters by {parameter:.1e} of the tensor's largest ({where}), {moved:.1e} of the way"
-        return loss, parameter, statistic, moved, text + (f"; statistics by {statistic:.1e} ({there})" if statistics else "")
+        return (
+            loss,
+            parameter,
+            statistic,
+            moved,
+            text + (f"; statistics by {statistic:.1e} ({there})" if statistics else ""),
+        )
 
     loss, parameter, statistic, moved, text = differences(got_losses, got)
     problems = []
@@ -170,9 +234,15 @@ def compare_training(name, o):
         problems.append("parameters changed differently")
     if steps > 1 and not max(abs(a - losses[0]) for a in losses) > 0:
         problems.append("the loss did not change, so that the comparison proves nothing")
-    print(f"{'FAIL' if problems else 'ok  '} {name:10} {steps:3} steps  loss {losses[0]:8.5f} to {losses[-1]:8.5f}, {text}  {'; '.join(problems)}", flush=True)
+    print(
+        f"{'FAIL' if problems else 'ok  '} {name:10} {steps:3} steps  loss {losses[0]:8.5f} to {losses[-1]:8.5f}, {text}  {'; '.join(problems)}",
+        flush=True,
+    )
     for kind in ("one-ulp", "channels-last") if o.own else ():
-        print(f"         PyTorch itself, {kind:13}   {'':24} {differences(*train_with_torch(make(), steps, kind))[-1]}", flush=True)
+        print(
+            f"         PyTorch itself, {kind:13}   {'':24} {differences(*train_with_torch(make(), steps, kind))[-1]}",
+            flush=True,
+        )
     return not problems
 
 
@@ -180,29 +250,48 @@ def gradients(name, o):
     """Compares the gradients of one step: prints each tensor's error in dlc and in PyTorch, as the norm of the difference from f64 relative to the norm."""
     import numpy as np
     import networks
+
     make = lambda: networks.make_training_setup(name, o.batch, o.plain)._replace(rate=STEEP)
     task = make()
-    before, parameters = copy_state_values(task.module), {key for key, _ in task.module.named_parameters()}
+    before, parameters = (
+        copy_state_values(task.module),
+        {key for key, _ in task.module.named_parameters()},
+    )
 
     def taken(values):
-        return {key: (value.astype(float) - before[key]) / -STEEP if key in parameters else value.astype(float)
-                for key, value in values.items() if not is_integer_array(value)}
+        return {
+            key: (value.astype(float) - before[key]) / -STEEP
+            if key in parameters
+            else value.astype(float)
+            for key, value in values.items()
+            if not is_integer_array(value)
+        }
 
     got = taken(train_with_dlc(name, task, 1, o)[1])
     ours, exact = (taken(train_with_torch(make(), 1, kind)[1]) for kind in ("f32", "f64"))
-    error = lambda some, key: float(np.linalg.norm(some[key] - exact[key]) / max(np.linalg.norm(exact[key]), 1e-300))
+    error = lambda some, key: float(
+        np.linalg.norm(some[key] - exact[key]) / max(np.linalg.norm(exact[key]), 1e-300)
+    )
     errors = {key: (error(got, key), error(ours, key)) for key in exact}
     ratios = {key: max(a, 1e-8) / max(b, 1e-8) for key, (a, b) in errors.items()}
     for key in errors if o.verbose else ():
-        print(f"    {key:44} dlc {errors[key][0]:.1e}  torch {errors[key][1]:.1e}  {ratios[key]:6.2f}")
-    for title, keys in (("gradients", [k for k in exact if k in parameters]), ("statistics", [k for k in exact if k not in parameters])):
+        print(
+            f"    {key:44} dlc {errors[key][0]:.1e}  torch {errors[key][1]:.1e}  {ratios[key]:6.2f}"
+        )
+    for title, keys in (
+        ("gradients", [k for k in exact if k in parameters]),
+        ("statistics", [k for k in exact if k not in parameters]),
+    ):
         if not keys:
             continue
         some = np.array([errors[key] for key in keys])
         worst = max(keys, key=ratios.get)
-        print(f"     {name:10} {len(keys):4} {title:10} from f64: dlc {np.median(some[:, 0]):.1e} (median), {some[:, 0].max():.1e} (worst); torch "
-              f"{np.median(some[:, 1]):.1e}, {some[:, 1].max():.1e}; dlc / torch {np.exp(np.mean([np.log(ratios[k]) for k in keys])):.2f} "
-              f"(geometric mean), {ratios[worst]:.1f} at worst ({worst})", flush=True)
+        print(
+            f"     {name:10} {len(keys):4} {title:10} from f64: dlc {np.median(some[:, 0]):.1e} (median), {some[:, 0].max():.1e} (worst); torch "
+            f"{np.median(some[:, 1]):.1e}, {some[:, 1].max():.1e}; dlc / torch {np.exp(np.mean([np.log(ratios[k]) for k in keys])):.2f} "
+            f"(geometric mean), {ratios[worst]:.1f} at worst ({worst})",
+            flush=True,
+        )
     return True
 
 
@@ -210,45 +299,109 @@ def compare_ranks(name, o):
     """Compares the losses of several ranks that share a batch with those of one process, relative to the differences of one process with permuted samples."""
     import numpy as np
     import networks
+
     batch = o.batch or SHARED.get(name) or networks.TRAINED[name][0]
-    task, steps = networks.make_training_setup(name, batch, o.plain), min(o.steps, FEWER.get(name, o.steps))
-    normed = ["--sync-batch-norm"] if any("running_mean" in key for key in task.module.state_dict()) else []
+    task, steps = (
+        networks.make_training_setup(name, batch, o.plain),
+        min(o.steps, FEWER.get(name, o.steps)),
+    )
+    normed = (
+        ["--sync-batch-norm"]
+        if any("running_mean" in key for key in task.module.state_dict())
+        else []
+    )
     files = TrainingFiles(name, task, steps, batch, o)
-    losses = lambda data, *more, ranks=0: [line["loss"] for line in files.run(data, *more, ranks=ranks)]
-    turned = lambda seed: lambda values: values[np.random.default_rng(seed).permutation(len(values))]
+    losses = lambda data, *more, ranks=0: [
+        line["loss"] for line in files.run(data, *more, ranks=ranks)
+    ]
+    turned = lambda seed: (
+        lambda values: values[np.random.default_rng(seed).permutation(len(values))]
+    )
     data = files.data()
     whole = losses(data)
-    found = {str(ranks): max_relative_difference(losses(data, *normed, ranks=ranks), whole) for ranks in map(int, o.ranks.split(","))}
-    orders = [max_relative_difference(losses(files.data(turned(seed))), whole) for seed in range(o.orders)]
+    found = {
+        str(ranks): max_relative_difference(losses(data, *normed, ranks=ranks), whole)
+        for ranks in map(int, o.ranks.split(","))
+    }
+    orders = [
+        max_relative_difference(losses(files.data(turned(seed))), whole) for seed in range(o.orders)
+    ]
     within = all(value <= 2 * max(orders) for value in found.values())
-    print(f"{'ok  ' if within else 'FAIL'} {name:10} {steps:3} steps of {batch:4}  loss {whole[0]:8.5f} to {whole[-1]:8.5f}; one process in other orders differs by "
-          f"{max(orders):.1e}, ranks by {', '.join(f'{value:.1e} ({ranks})' for ranks, value in found.items())}", flush=True)
-    o.measurements.append({"network": name, "batch": batch, "steps": steps, "first": whole[0], "last": whole[-1], "orders": orders, "ranks": found})
+    print(
+        f"{'ok  ' if within else 'FAIL'} {name:10} {steps:3} steps of {batch:4}  loss {whole[0]:8.5f} to {whole[-1]:8.5f}; one process in other orders differs by "
+        f"{max(orders):.1e}, ranks by {', '.join(f'{value:.1e} ({ranks})' for ranks, value in found.items())}",
+        flush=True,
+    )
+    o.measurements.append(
+        {
+            "network": name,
+            "batch": batch,
+            "steps": steps,
+            "first": whole[0],
+            "last": whole[-1],
+            "orders": orders,
+            "ranks": found,
+        }
+    )
     return within
 
 
 def main():
     common.use_bench_python()
     import networks
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("--networks", help="names of networks, separated by commas; default: all, with --ranks those that take minutes on one machine")
+
+    a = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    a.add_argument(
+        "--networks",
+        help="names of networks, separated by commas; default: all, with --ranks those that take minutes on one machine",
+    )
     a.add_argument("--steps", type=int, default=20)
     a.add_argument("--batch", type=int, default=0, help="batch size; 0: the network's own")
     a.add_argument("--threads", type=int, default=0)
-    a.add_argument("--own", action="store_true", help="also show the difference between two runs of PyTorch")
-    a.add_argument("--plain", action="store_true", help="use the initial parameters of the modules, and white noise as images")
-    a.add_argument("--gradients", action="store_true", help="compare every gradient of one step with f64")
-    a.add_argument("--ranks", default="", help="numbers of processes, such as 1,2,4: compare processes that share a batch with a single process")
-    a.add_argument("--orders", type=int, default=3, help="number of sample orders in which a single process is compared with itself")
+    a.add_argument(
+        "--own", action="store_true", help="also show the difference between two runs of PyTorch"
+    )
+    a.add_argument(
+        "--plain",
+        action="store_true",
+        help="use the initial parameters of the modules, and white noise as images",
+    )
+    a.add_argument(
+        "--gradients", action="store_true", help="compare every gradient of one step with f64"
+    )
+    a.add_argument(
+        "--ranks",
+        default="",
+        help="numbers of processes, such as 1,2,4: compare processes that share a batch with a single process",
+    )
+    a.add_argument(
+        "--orders",
+        type=int,
+        default=3,
+        help="number of sample orders in which a single process is compared with itself",
+    )
     a.add_argument("--json", help="file to which the results of --ranks are written")
-    a.add_argument("--options", default="", help="further options for dlc-train-network, such as '--max-memory 1GiB'")
-    a.add_argument("--verbose", action="store_true", help="print each loss, or the error of each gradient")
+    a.add_argument(
+        "--options",
+        default="",
+        help="further options for dlc-train-network, such as '--max-memory 1GiB'",
+    )
+    a.add_argument(
+        "--verbose", action="store_true", help="print each loss, or the error of each gradient"
+    )
     o = a.parse_args()
     o.measurements = []
-    names, passed = o.networks.split(",") if o.networks else list(SHARED if o.ranks else networks.TRAINED), 0
+    names, passed = (
+        o.networks.split(",") if o.networks else list(SHARED if o.ranks else networks.TRAINED),
+        0,
+    )
     for name in names:
         try:
-            passed += (gradients if o.gradients else compare_ranks if o.ranks else compare_training)(name, o)
+            passed += (
+                gradients if o.gradients else compare_ranks if o.ranks else compare_training
+            )(name, o)
         except RuntimeError as error:
             print(f"FAIL {name:12} {error}", flush=True)
     if o.json:

@@ -5,6 +5,7 @@ train_worker.py TOOL NETWORK BATCH THREADS f32|tf32|bf16 [DEVICE], where TOOL is
 tensorflow or tensorflow-xla. Then each line of stdin, such as {"seconds": 0.5}, is answered by one line of JSON with the times. A step is forward, loss,
 backward and plain SGD.
 """
+
 import json
 import os
 import sys
@@ -22,16 +23,30 @@ def preload_torch(device):
     """Trains the small network that dlc also trains before memory is measured, so that the code of PyTorch's training is loaded."""
     import torch
     from torch import nn
-    body = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(3, 2, ceil_mode=True),
-                         nn.Conv2d(16, 16, 5, padding=2), nn.ReLU(), nn.AvgPool2d(3, 2, ceil_mode=True), nn.Flatten(), nn.Linear(256, 4)).to(device)
+
+    body = nn.Sequential(
+        nn.Conv2d(3, 16, 3, padding=1),
+        nn.BatchNorm2d(16),
+        nn.ReLU(),
+        nn.MaxPool2d(3, 2, ceil_mode=True),
+        nn.Conv2d(16, 16, 5, padding=2),
+        nn.ReLU(),
+        nn.AvgPool2d(3, 2, ceil_mode=True),
+        nn.Flatten(),
+        nn.Linear(256, 4),
+    ).to(device)
     sgd = torch.optim.SGD(body.parameters(), lr=0.01)
-    nn.functional.cross_entropy(body(torch.full((2, 3, 16, 16), 0.5, device=device)), torch.ones(2, dtype=torch.long, device=device)).backward()
+    nn.functional.cross_entropy(
+        body(torch.full((2, 3, 16, 16), 0.5, device=device)),
+        torch.ones(2, dtype=torch.long, device=device),
+    ).backward()
     sgd.step()
 
 
 def make_torch_step(tool, network, batch, threads, precision, device):
     import torch
     import networks
+
     torch.set_num_threads(threads)
     task = networks.make_training_setup(network, batch)
     module, (x, t) = task.module.to(device), (value.to(device) for value in task.batch_of(0))
@@ -45,6 +60,7 @@ def make_torch_step(tool, network, batch, threads, precision, device):
     def forward(x, t):
         with torch.autocast(device.partition(":")[0], torch.bfloat16, enabled=precision == "bf16"):
             return task.loss(module(x), t)
+
     if tool.startswith("torch.compile"):
         forward = torch.compile(forward)
 
@@ -56,6 +72,7 @@ def make_torch_step(tool, network, batch, threads, precision, device):
             torch.nn.utils.clip_grad_norm_(module.parameters(), task.clip)
         sgd.step()
         return loss.item()
+
     return step
 
 
@@ -64,21 +81,42 @@ def make_peer_step(tool, network, batch, threads, precision):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     if tool == "jax":
         import networks_jax
+
         return networks_jax.make_training_step(network, batch, precision)
     import networks_tf
+
     return networks_tf.make_training_step(network, batch, precision, threads, tool.endswith("-xla"))
 
 
 def main():
-    tool, network, batch, threads, precision = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
+    tool, network, batch, threads, precision = (
+        sys.argv[1],
+        sys.argv[2],
+        int(sys.argv[3]),
+        int(sys.argv[4]),
+        sys.argv[5],
+    )
     device = sys.argv[6] if len(sys.argv) > 6 else "cpu"
-    step = (make_torch_step(tool, network, batch, threads, precision, device) if tool.startswith("torch") else
-            make_peer_step(tool, network, batch, threads, precision))
+    step = (
+        make_torch_step(tool, network, batch, threads, precision, device)
+        if tool.startswith("torch")
+        else make_peer_step(tool, network, batch, threads, precision)
+    )
     if tool.startswith("torch"):
         preload_torch(device)
     before, start = read_memory_mib("VmRSS"), time.perf_counter()
     loss = step()
-    print(json.dumps({"loss": loss, "ready_s": time.perf_counter() - start, "before_mib": before, "peak_mib": read_memory_mib("VmHWM")}), flush=True)
+    print(
+        json.dumps(
+            {
+                "loss": loss,
+                "ready_s": time.perf_counter() - start,
+                "before_mib": before,
+                "peak_mib": read_memory_mib("VmHWM"),
+            }
+        ),
+        flush=True,
+    )
     for line in sys.stdin:
         seconds, times = json.loads(line)["seconds"], []
         step()  # warm-up: the other tools have evicted this process's data from the caches

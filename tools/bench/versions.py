@@ -10,6 +10,7 @@ The ratio is the median over the rounds of the time before to the time after (ab
 compared: the largest difference is relative to the largest element of each output. The status is 1 if the upper end of an interval is below 0.97, or if a
 build rejects a model.
 """
+
 import argparse
 import json
 import math
@@ -31,7 +32,11 @@ import weightless
 import zoo
 
 LIMIT = 0.97
-STEPS = [(name, precision) for precision in ("none", "bf16") for name in ("alexnet-s", "lstm", "fcn-s", "bert", "resnet-56", "vit", "alexnet-r", "resnet-50")]
+STEPS = [
+    (name, precision)
+    for precision in ("none", "bf16")
+    for name in ("alexnet-s", "lstm", "fcn-s", "bert", "resnet-56", "vit", "alexnet-r", "resnet-50")
+]
 
 
 def sample_zoo_networks(count):
@@ -50,15 +55,32 @@ class InferenceBenchmark:
     def prepare(self, folder):
         import numpy as np
         import onnx
+
         model = weightless.read(drawn.graph_path(self.name, 1))
-        self.path, self.inputs = os.path.join(folder, "model.onnx"), os.path.join(folder, "inputs.npz")
+        self.path, self.inputs = (
+            os.path.join(folder, "model.onnx"),
+            os.path.join(folder, "inputs.npz"),
+        )
         onnx.save(model, self.path)
         np.savez(self.inputs, **weightless.random_inputs(model))
         self.options = []
 
     def worker(self, build, program, threads):
         script = os.path.join(common.ROOT, "tools", "bench", "worker.py")
-        return common.Worker("dlc", ["env", f"DLC_BUILD={build}", sys.executable, script, "dlc", program, str(threads), self.inputs], threads)
+        return common.Worker(
+            "dlc",
+            [
+                "env",
+                f"DLC_BUILD={build}",
+                sys.executable,
+                script,
+                "dlc",
+                program,
+                str(threads),
+                self.inputs,
+            ],
+            threads,
+        )
 
     def difference(self, workers, folder):
         found = []
@@ -78,11 +100,23 @@ class TrainingBenchmark:
     def prepare(self, folder):
         self.path = os.path.join(folder, "step.mlir")
         with open(self.path, "w") as out:
-            subprocess.run([os.path.join(common.BUILD, "bin", "dlc-train-network"), self.network, "--text"], stdout=out, check=True)
+            subprocess.run(
+                [os.path.join(common.BUILD, "bin", "dlc-train-network"), self.network, "--text"],
+                stdout=out,
+                check=True,
+            )
         self.options = ["--precision", self.precision]
 
     def worker(self, build, program, threads):
-        command = [os.path.join(build, "bin", "dlc-train-network"), self.network, "--serve", "--threads", str(threads), "--precision", self.precision]
+        command = [
+            os.path.join(build, "bin", "dlc-train-network"),
+            self.network,
+            "--serve",
+            "--threads",
+            str(threads),
+            "--precision",
+            self.precision,
+        ]
         return common.Worker("dlc", command, threads)
 
     def difference(self, workers, folder):
@@ -96,14 +130,21 @@ def measure(item, builds, o):
         programs = []
         for i, build in enumerate(builds):
             programs.append(os.path.join(folder, f"{i}.dlcx"))
-            error = artefacts.compile_model(build, item.path, item.options + ["--threads", str(o.threads)], programs[-1])
+            error = artefacts.compile_model(
+                build, item.path, item.options + ["--threads", str(o.threads)], programs[-1]
+            )
             if error:
                 result["refused"] = f"{('before', 'after')[i]}: {error.strip()[-300:]}"
                 return result
-        if artefacts.sha256_digest(programs[0]) == artefacts.sha256_digest(programs[1]) and not o.same:
+        if (
+            artefacts.sha256_digest(programs[0]) == artefacts.sha256_digest(programs[1])
+            and not o.same
+        ):
             result["same"] = True
             return result
-        workers = [item.worker(build, program, o.threads) for build, program in zip(builds, programs)]
+        workers = [
+            item.worker(build, program, o.threads) for build, program in zip(builds, programs)
+        ]
         try:
             for each in workers:
                 if each.error:
@@ -117,8 +158,12 @@ def measure(item, builds, o):
             if not before or not after:
                 result["refused"] = next((each.error for each in workers if each.error), "no times")
                 return result
-            result["before_ms"], result["after_ms"] = (statistics.median(times) * 1e3 for times in (before, after))
-            result["ratio"], *result["interval"] = common.median_interval([b / a for b, a in zip(before, after)])
+            result["before_ms"], result["after_ms"] = (
+                statistics.median(times) * 1e3 for times in (before, after)
+            )
+            result["ratio"], *result["interval"] = common.median_interval(
+                [b / a for b, a in zip(before, after)]
+            )
         finally:
             for each in workers:
                 each.close()
@@ -135,21 +180,36 @@ def format_result(r):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("before")
     parser.add_argument("after", nargs="?", default=common.BUILD)
     parser.add_argument("--sample", type=int, default=30, help="number of networks of the zoo")
     parser.add_argument("--training", type=int, default=10, help="number of training steps")
-    parser.add_argument("--networks", default="", help="parts of names, separated by commas: use only networks whose name contains one")
+    parser.add_argument(
+        "--networks",
+        default="",
+        help="parts of names, separated by commas: use only networks whose name contains one",
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=11)
-    parser.add_argument("--seconds", type=float, default=0.2, help="seconds for which each build is timed in each round")
-    parser.add_argument("--same", action="store_true", help="also time programs that are identical in both builds")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=0.2,
+        help="seconds for which each build is timed in each round",
+    )
+    parser.add_argument(
+        "--same", action="store_true", help="also time programs that are identical in both builds"
+    )
     parser.add_argument("--json", default="")
     o = parser.parse_args()
     builds = [os.path.abspath(o.before), os.path.abspath(o.after)]
     wanted = [w for w in o.networks.split(",") if w]
-    items = [InferenceBenchmark(name) for name in sample_zoo_networks(o.sample)] + [TrainingBenchmark(*step) for step in STEPS[: o.training]]
+    items = [InferenceBenchmark(name) for name in sample_zoo_networks(o.sample)] + [
+        TrainingBenchmark(*step) for step in STEPS[: o.training]
+    ]
     results = []
     for item in items:
         if wanted and not any(w in item.name for w in wanted):
@@ -162,8 +222,14 @@ def main():
     timed = [r["ratio"] for r in results if "ratio" in r]
     slower = [r for r in results if "ratio" in r and r["interval"][1] < LIMIT]
     refused = [r for r in results if "refused" in r]
-    mean = f", geometric mean {math.exp(statistics.fmean(map(math.log, timed))):.3f}, least {min(timed):.3f}" if timed else ""
-    print(f"{len(results)} models: {sum('same' in r for r in results)} the same, {len(timed)} timed{mean}; {len(slower)} slower, {len(refused)} refused")
+    mean = (
+        f", geometric mean {math.exp(statistics.fmean(map(math.log, timed))):.3f}, least {min(timed):.3f}"
+        if timed
+        else ""
+    )
+    print(
+        f"{len(results)} models: {sum('same' in r for r in results)} the same, {len(timed)} timed{mean}; {len(slower)} slower, {len(refused)} refused"
+    )
     if o.json:
         with open(o.json, "w") as file:
             json.dump(common.describe_run(results), file, indent=1)

@@ -4,6 +4,7 @@
 worker.py TOOL MODEL THREADS INPUTS.npz [BATCH NETWORK]. Then each line of stdin, {"seconds": 0.5} or {"outputs": "file.npz"}, is answered by one line of
 JSON.
 """
+
 import ctypes
 import importlib
 import json
@@ -30,32 +31,57 @@ class DLDataType(ctypes.Structure):
 
 
 class DLTensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("device", DLDevice), ("ndim", ctypes.c_int32), ("dtype", DLDataType),
-                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", DLDevice),
+        ("ndim", ctypes.c_int32),
+        ("dtype", DLDataType),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
 
 
 class TensorInfo(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("dtype", DLDataType), ("ndim", ctypes.c_int32),
-                ("shape", ctypes.POINTER(ctypes.c_int64)), ("bytes", ctypes.c_uint64)]
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("dtype", DLDataType),
+        ("ndim", ctypes.c_int32),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("bytes", ctypes.c_uint64),
+    ]
 
 
 def dlc(model, threads, inputs):
     """Loads a .dlcx through the C interface of the runtime.
     Like the functions of the other tools, returns a function that runs the network, and one that returns the outputs of the last run."""
     lib = ctypes.CDLL(common.RUNTIME)
-    for name in ("dlc_program_load", "dlc_session_create", "dlc_session_run", "dlc_program_input", "dlc_program_output"):
+    for name in (
+        "dlc_program_load",
+        "dlc_session_create",
+        "dlc_session_run",
+        "dlc_program_input",
+        "dlc_program_output",
+    ):
         getattr(lib, name).restype = ctypes.c_void_p
-    lib.dlc_error_message.restype, lib.dlc_error_message.argtypes = ctypes.c_char_p, [ctypes.c_void_p]
+    lib.dlc_error_message.restype, lib.dlc_error_message.argtypes = (
+        ctypes.c_char_p,
+        [ctypes.c_void_p],
+    )
     for name in ("dlc_program_input_count", "dlc_program_output_count"):
         getattr(lib, name).restype = ctypes.c_size_t
 
     def check(error):
         if error:
             sys.exit("dlc: " + lib.dlc_error_message(error).decode())
+
     program, session = ctypes.c_void_p(), ctypes.c_void_p()
     check(lib.dlc_program_load(model.encode(), ctypes.byref(program)))
-    check(lib.dlc_session_create(program, ctypes.byref(ctypes.c_int(threads)), ctypes.byref(session)))
+    check(
+        lib.dlc_session_create(program, ctypes.byref(ctypes.c_int(threads)), ctypes.byref(session))
+    )
     import numpy as np
+
     keep, results = [], []
 
     def tensors(count, query, given):
@@ -67,13 +93,20 @@ def dlc(model, threads, inputs):
                 data = given[info.name.decode()].ctypes.data
             else:
                 shape = tuple(info.shape[d] for d in range(info.ndim))
-                kind = {0: "int", 1: "uint", 2: "float", 6: "bool"}.get(info.dtype.code, "void") + ("" if info.dtype.code == 6 else str(info.dtype.bits))
+                kind = {0: "int", 1: "uint", 2: "float", 6: "bool"}.get(info.dtype.code, "void") + (
+                    "" if info.dtype.code == 6 else str(info.dtype.bits)
+                )
                 buffer = np.zeros(info.bytes + 64, np.uint8)
                 start = -buffer.ctypes.data % 64
-                results.append(buffer[start:start + info.bytes].view(kind).reshape(shape) if kind[0] != "v" else buffer[start:start + info.bytes])
+                results.append(
+                    buffer[start : start + info.bytes].view(kind).reshape(shape)
+                    if kind[0] != "v"
+                    else buffer[start : start + info.bytes]
+                )
                 data = results[-1].ctypes.data
             array[i] = DLTensor(data, DLDevice(1, 0), info.ndim, info.dtype, info.shape, None, 0)
         return array
+
     ins = tensors(lib.dlc_program_input_count(program), lib.dlc_program_input, inputs)
     outs = tensors(lib.dlc_program_output_count(program), lib.dlc_program_output, None)
     keep += [ins, outs, inputs, results]
@@ -81,26 +114,32 @@ def dlc(model, threads, inputs):
     counters = {}
     for i in range(len(outs)):
         dimension, counter = ctypes.c_int32(), ctypes.c_size_t()
-        if lib.dlc_program_output_counter(program, ctypes.c_size_t(i), ctypes.byref(dimension), ctypes.byref(counter)):
+        if lib.dlc_program_output_counter(
+            program, ctypes.c_size_t(i), ctypes.byref(dimension), ctypes.byref(counter)
+        ):
             counters[i] = dimension.value, counter.value
 
     def found():
         """Returns the outputs with their actual sizes, and omits the outputs that hold these sizes (bounded dynamic dimensions)."""
         made = []
-        for i, array in enumerate(results[:min([counter for _, counter in counters.values()], default=len(results))]):
+        for i, array in enumerate(
+            results[: min([counter for _, counter in counters.values()], default=len(results))]
+        ):
             if i in counters:
                 dimension, counter = counters[i]
                 shape = list(array.shape)
                 shape[dimension] = int(results[counter])
-                array = array.reshape(-1)[:int(np.prod(shape))].reshape(shape)
+                array = array.reshape(-1)[: int(np.prod(shape))].reshape(shape)
             made.append(array)
         return made
+
     # `keep` holds references to the arrays as long as the function exists.
     return lambda keep=keep: check(run(session, ins, n, outs, m)), found
 
 
 def onnxruntime(model, threads, inputs, optimised=True):
     import onnxruntime as ort
+
     options = ort.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = threads, 3
     if not optimised:
@@ -111,17 +150,28 @@ def onnxruntime(model, threads, inputs, optimised=True):
 
 def openvino(model, threads, inputs):
     import openvino as ov
+
     core = ov.Core()
-    compiled = core.compile_model(core.read_model(model), "CPU", {
-        "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"})
+    compiled = core.compile_model(
+        core.read_model(model),
+        "CPU",
+        {
+            "INFERENCE_NUM_THREADS": threads,
+            "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_PRECISION_HINT": "f32",
+        },
+    )
     request, values = compiled.create_infer_request(), list(inputs.values())
-    return lambda: request.infer(values, share_inputs=True), lambda: [request.get_output_tensor(i).data for i in range(len(compiled.outputs))]
+    return lambda: request.infer(values, share_inputs=True), lambda: [
+        request.get_output_tensor(i).data for i in range(len(compiled.outputs))
+    ]
 
 
 def torch_compile(network, batch, threads):
     import torch
     import torch._inductor.config as inductor
     import networks
+
     torch.set_num_threads(threads)
     inductor.freezing = True
     module, example = networks.build_network(network, batch)
@@ -130,6 +180,7 @@ def torch_compile(network, batch, threads):
     def run():
         with torch.inference_mode():
             module(*example)
+
     return run, None
 
 
@@ -139,6 +190,7 @@ def serve_requests(run, results=None):
         asked = json.loads(line)
         if "outputs" in asked:
             import numpy as np
+
             run()
             np.savez(asked["outputs"], *results())
             print(json.dumps({"peak_mib": peak_mib()}), flush=True)
@@ -156,9 +208,12 @@ def main():
     tool, model, threads, given = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
     # The Python modules of the other tools are imported before the time measurement starts.
     if not tool.startswith("dlc"):
-        importlib.import_module({"torch.compile": "torch", "onnxruntime-plain": "onnxruntime"}.get(tool, tool))
+        importlib.import_module(
+            {"torch.compile": "torch", "onnxruntime-plain": "onnxruntime"}.get(tool, tool)
+        )
     if tool != "torch.compile":
         import numpy as np
+
         inputs = dict(np.load(given))
     before, start = peak_mib(), time.perf_counter()
     if tool.startswith("dlc"):
@@ -168,7 +223,9 @@ def main():
     elif tool == "onnxruntime-plain":
         run, results = onnxruntime(model, threads, inputs, optimised=False)
     else:
-        run, results = {"onnxruntime": onnxruntime, "openvino": openvino}[tool](model, threads, inputs)
+        run, results = {"onnxruntime": onnxruntime, "openvino": openvino}[tool](
+            model, threads, inputs
+        )
     made = time.perf_counter() - start
     run()
     first = time.perf_counter() - start

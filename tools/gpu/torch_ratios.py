@@ -9,6 +9,7 @@ with its 95 % confidence interval. Each timed run includes the synchronization w
 cudnn.benchmark. Configurations that are already in torch.json are not measured again; the file is replaced atomically. Only the worker processes (--worker)
 import torch; the rest of the script needs only the standard library.
 """
+
 import argparse
 import json
 import math
@@ -30,11 +31,32 @@ def read_gpu_clocks():
     if not smi:
         return None
     try:
-        said = subprocess.run([smi, "--query-gpu=clocks.sm,clocks.mem,temperature.gpu,power.draw", "--format=csv,noheader,nounits"],
-                              capture_output=True, text=True, timeout=20).stdout.strip().splitlines()
+        said = (
+            subprocess.run(
+                [
+                    smi,
+                    "--query-gpu=clocks.sm,clocks.mem,temperature.gpu,power.draw",
+                    "--format=csv,noheader,nounits",
+                ],
+                capture_output=True,
+                text=True,
+                timeout=20,
+            )
+            .stdout.strip()
+            .splitlines()
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return dict(zip(("sm_mhz", "memory_mhz", "celsius", "watts"), (part.strip() for part in said[0].split(",")))) if said else None
+    return (
+        dict(
+            zip(
+                ("sm_mhz", "memory_mhz", "celsius", "watts"),
+                (part.strip() for part in said[0].split(",")),
+            )
+        )
+        if said
+        else None
+    )
 
 
 class MeasuredProcess:
@@ -42,7 +64,14 @@ class MeasuredProcess:
 
     def __init__(self, command, environment):
         self.errors = open(os.path.join(FOLDER, f"torch-{os.getpid()}-{id(self)}.err"), "w+")
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, env=environment, start_new_session=True)
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            env=environment,
+            start_new_session=True,
+        )
         self.rest = b""
 
     def answer(self, seconds):
@@ -88,11 +117,29 @@ def dlc(o, network, batch, mode, precision):
     environment = dict(os.environ)
     if os.environ.get("KIT_LIBRARIES"):
         environment["LD_LIBRARY_PATH"] = os.environ["KIT_LIBRARIES"]
-    return MeasuredProcess([o.work, "serve", network, "--mode", mode, "--batch", str(batch), "--precision", precision, "--device", o.device], environment)
+    return MeasuredProcess(
+        [
+            o.work,
+            "serve",
+            network,
+            "--mode",
+            mode,
+            "--batch",
+            str(batch),
+            "--precision",
+            precision,
+            "--device",
+            o.device,
+        ],
+        environment,
+    )
 
 
 def start_torch_process(tool):
-    return MeasuredProcess([sys.executable, os.path.abspath(__file__), "--worker", tool], dict(os.environ, PYTHONUNBUFFERED="1"))
+    return MeasuredProcess(
+        [sys.executable, os.path.abspath(__file__), "--worker", tool],
+        dict(os.environ, PYTHONUNBUFFERED="1"),
+    )
 
 
 def median_interval(ratios):
@@ -109,14 +156,23 @@ def measure(o, mine, theirs, limit):
         if len(ratios) >= 2 and time.monotonic() > until:
             break
         pair = {}
-        for side in ((mine, theirs) if i % 2 else (theirs, mine)):
+        for side in (mine, theirs) if i % 2 else (theirs, mine):
             pair[side] = side.ask({"seconds": o.slice}, 60)["times"]
         ours += pair[mine]
         torchs += pair[theirs]
         ratios.append(statistics.median(pair[theirs]) / statistics.median(pair[mine]))
     middle, low, high = median_interval(ratios)
-    return {"ratio": middle, "low": low, "high": high, "pairs": len(ratios), "dlc_ms": statistics.median(ours) * 1e3, "torch_ms": statistics.median(torchs) * 1e3,
-            "dlc_runs": len(ours), "torch_runs": len(torchs), "ratios": ratios}
+    return {
+        "ratio": middle,
+        "low": low,
+        "high": high,
+        "pairs": len(ratios),
+        "dlc_ms": statistics.median(ours) * 1e3,
+        "torch_ms": statistics.median(torchs) * 1e3,
+        "dlc_runs": len(ours),
+        "torch_runs": len(torchs),
+        "ratios": ratios,
+    }
 
 
 class Results:
@@ -165,11 +221,23 @@ def compare(o, results, tools, network, batch, mode, precision, eager):
             try:
                 theirs = theirs or start_torch_process(tool)
                 eager = theirs if tool == "eager" else eager
-                task = {"load": network, "batch": batch, "mode": mode, "precision": precision, "device": o.device}
+                task = {
+                    "load": network,
+                    "batch": batch,
+                    "mode": mode,
+                    "precision": precision,
+                    "device": o.device,
+                }
                 ready = theirs.ask(task, min(60 if tool == "eager" else o.compile, seconds_left(o)))
                 before = read_gpu_clocks()
                 found = measure(o, mine, theirs, min(15, seconds_left(o)))
-                found.update(batch=batch, dlc_ready_s=about["ready_s"], torch_ready_s=ready["ready_s"], clocks_before=before, clocks_after=read_gpu_clocks())
+                found.update(
+                    batch=batch,
+                    dlc_ready_s=about["ready_s"],
+                    torch_ready_s=ready["ready_s"],
+                    clocks_before=before,
+                    clocks_after=read_gpu_clocks(),
+                )
                 results.put(key, found)
             except RuntimeError as error:
                 # A measurement that was interrupted by the deadline of the step is not an error.
@@ -192,7 +260,9 @@ def seconds_left(o):
 
 
 def main():
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     a.add_argument("--work", required=True)
     a.add_argument("--state", required=True)
     a.add_argument("--out", required=True)
@@ -200,9 +270,23 @@ def main():
     a.add_argument("--seconds", type=float, default=300)
     a.add_argument("--network", action="append", default=[])
     a.add_argument("--pairs", type=int, default=9)
-    a.add_argument("--slice", type=float, default=0.12, help="seconds for which each side is timed in each pair, at least two runs")
-    a.add_argument("--compile", type=float, default=150, help="time limit of torch.compile for one configuration, in seconds")
-    a.add_argument("--tools", default="", help="tools to compare with: eager, max-autotune, or both; implies bf16")
+    a.add_argument(
+        "--slice",
+        type=float,
+        default=0.12,
+        help="seconds for which each side is timed in each pair, at least two runs",
+    )
+    a.add_argument(
+        "--compile",
+        type=float,
+        default=150,
+        help="time limit of torch.compile for one configuration, in seconds",
+    )
+    a.add_argument(
+        "--tools",
+        default="",
+        help="tools to compare with: eager, max-autotune, or both; implies bf16",
+    )
     a.add_argument("--small", action="store_true")
     a.add_argument("--again", action="store_true")
     o = a.parse_args()
@@ -213,7 +297,9 @@ def main():
     FOLDER = os.path.join(o.state, "files")
     os.makedirs(FOLDER, exist_ok=True)
     # Inductor's cache is retained, so that a continued step reuses the results of autotuning.
-    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(os.path.dirname(o.state), "inductor"))
+    os.environ.setdefault(
+        "TORCHINDUCTOR_CACHE_DIR", os.path.join(os.path.dirname(o.state), "inductor")
+    )
     results = Results(o)
     if o.small:
         o.pairs, o.slice = 2, 0
@@ -232,17 +318,25 @@ def main():
         results.all["torch"] = eager.ask({"about": o.device}, min(120, seconds_left(o)))
         results.write()
         # torch.compile takes a minute for each configuration, so the most important ones are first compared with eager PyTorch.
-        plan = [(c, one) for c in configs[:FIRST]] + [(c, other) for c in configs[:FIRST // 2]]
-        plan += [(c, one) for c in configs[FIRST:]] + [(c, other) for c in configs[FIRST // 2:]]
+        plan = [(c, one) for c in configs[:FIRST]] + [(c, other) for c in configs[: FIRST // 2]]
+        plan += [(c, one) for c in configs[FIRST:]] + [(c, other) for c in configs[FIRST // 2 :]]
         if not o.small:
-            plan += [((name, batch, mode, "f32"), one) for name, batch, mode, precision in configs if precision == "tf32"]
+            plan += [
+                ((name, batch, mode, "f32"), one)
+                for name, batch, mode, precision in configs
+                if precision == "tf32"
+            ]
         if o.tools:
             plan = [(c, [tool]) for tool in o.tools.split(",") for c in configs if c[3] == "bf16"]
         for config, tools in plan:
             if seconds_left(o) < 8:
                 break
             eager = compare(o, results, tools, *config, eager)
-        results.all["done"] = all(results.has(f"{c[0]}/{c[2]}/{c[3]}/{tool}") for c, tools in plan for tool in tools) or o.again and seconds_left(o) >= 8
+        results.all["done"] = (
+            all(results.has(f"{c[0]}/{c[2]}/{c[3]}/{tool}") for c, tools in plan for tool in tools)
+            or o.again
+            and seconds_left(o) >= 8
+        )
     except RuntimeError as error:
         results.all["error"] = str(error)
         print(error, file=sys.stderr)
@@ -255,8 +349,10 @@ def main():
 def run_torch_worker(tool):
     """Runs PyTorch in this process and answers lines of JSON: {"about": device}, {"load": network, ..}, {"seconds": s}."""
     import torch
+
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import networks
+
     run, synchronize = None, lambda: None
 
     def median_of(work, rounds=12):
@@ -270,7 +366,11 @@ def run_torch_worker(tool):
         return statistics.median(times[2:])
 
     def about(device):
-        found = {"version": torch.__version__, "cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version()}
+        found = {
+            "version": torch.__version__,
+            "cuda": torch.version.cuda,
+            "cudnn": torch.backends.cudnn.version(),
+        }
         if not device.startswith("cuda"):
             return found
         found["device"] = torch.cuda.get_device_name(device)
@@ -279,7 +379,11 @@ def run_torch_worker(tool):
         y = torch.empty_like(x)
         found["copy_gb_s"] = 2 * x.numel() * 4 / median_of(lambda: y.copy_(x)) * 1e-9
         x = y = None
-        for name, kind in (("bf16", torch.bfloat16), ("tf32", torch.float32), ("f32", torch.float32)):
+        for name, kind in (
+            ("bf16", torch.bfloat16),
+            ("tf32", torch.float32),
+            ("f32", torch.float32),
+        ):
             torch.backends.cuda.matmul.allow_tf32 = name == "tf32"
             a, b = (torch.randn(8192, 8192, device=device, dtype=kind) for _ in range(2))
             found[name] = 2 * 8192**3 / median_of(lambda: a @ b) * 1e-12
@@ -295,29 +399,43 @@ def run_torch_worker(tool):
         if kind == "cuda":
             torch.cuda.empty_cache()
         torch.backends.cudnn.benchmark = True
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = (
+            precision == "tf32"
+        )
         trains = task["mode"] == "training"
         if trains:
             made = networks.make_training_setup(task["load"], task["batch"])
-            module, (x, t) = made.module.to(device), (value.to(device) for value in made.batch_of(0))
+            module, (x, t) = (
+                made.module.to(device),
+                (value.to(device) for value in made.batch_of(0)),
+            )
         else:
             module, (x,) = networks.build_network(task["load"], task["batch"])
             module, x = module.to(device), x.to(device)
             if precision == "bf16":
                 # For bf16 inference, the weights are converted to bf16 in advance, as users do who optimize for speed.
-                module, x = module.to(torch.bfloat16), x.to(torch.bfloat16) if x.is_floating_point() else x
+                module, x = (
+                    module.to(torch.bfloat16),
+                    x.to(torch.bfloat16) if x.is_floating_point() else x,
+                )
         if x.dim() == 4:
-            module, x = module.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
+            module, x = (
+                module.to(memory_format=torch.channels_last),
+                x.to(memory_format=torch.channels_last),
+            )
 
         def forward(x, *t):
             if not trains:
                 return module(x)
             with torch.autocast(kind, torch.bfloat16, enabled=precision == "bf16"):
                 return made.loss(module(x), *t)
+
         if tool != "eager":
             forward = torch.compile(forward, mode=tool)
         if trains:
-            sgd = torch.optim.SGD(module.parameters(), lr=made.rate, **({"fused": True} if kind == "cuda" else {}))
+            sgd = torch.optim.SGD(
+                module.parameters(), lr=made.rate, **({"fused": True} if kind == "cuda" else {})
+            )
 
         def step():
             if tool != "eager":
@@ -336,6 +454,7 @@ def run_torch_worker(tool):
             with torch.inference_mode():
                 forward(x)
             synchronize()
+
         run = step if trains else infer
         # Warm-up: the first run compiles kernels, and the next ones capture CUDA graphs.
         first = run()

@@ -8,6 +8,7 @@ nine light_* models, all of which must pass. --update writes the lists again. A 
 good reason. Existing reasons in failing.txt are not overwritten, because a person may have replaced the runner's message with
 the cause; new names get the runner's message.
 """
+
 import argparse
 import glob
 import os
@@ -25,6 +26,7 @@ def dump_light(out):
     import numpy as np
     import onnx
     from onnx import numpy_helper
+
     source = os.path.join(os.path.dirname(onnx.__file__), "backend", "test", "data", "light")
     folders = []
     for path in sorted(glob.glob(os.path.join(source, "light_*.onnx"))):
@@ -39,7 +41,9 @@ def dump_light(out):
         for i, value in enumerate(v for v in graph.input if v.name not in given):
             shape = tuple(d.dim_value for d in value.type.tensor_type.shape.dim)
             n = int(np.prod(shape))
-            ramp = (np.arange(n).reshape(shape) / n).astype(onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
+            ramp = (np.arange(n).reshape(shape) / n).astype(
+                onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+            )
             np.save(os.path.join(data, f"input_{i}.npy"), ramp)
         for i in range(len(graph.output)):
             with open(os.path.splitext(path)[0] + f"_output_{i}.pb", "rb") as f:
@@ -67,7 +71,9 @@ def lines_in(path):
 
 def main():
     warnings.filterwarnings("ignore")
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     a.add_argument("kind", choices=("node", "light"))
     a.add_argument("--runner", required=True)
     a.add_argument("--out", required=True)
@@ -80,7 +86,11 @@ def main():
             dump_light(o.out)
         else:
             subprocess.run([sys.executable, DUMPER, "dump", "--out", o.out], check=True)
-    run = subprocess.run([o.runner, "--list", listing] + (["--atol", "1e-5"] if o.kind == "light" else []), stdout=subprocess.PIPE, text=True)
+    run = subprocess.run(
+        [o.runner, "--list", listing] + (["--atol", "1e-5"] if o.kind == "light" else []),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     passed, failed = set(), {}
     for line in run.stdout.splitlines():
         if line.startswith("PASS "):
@@ -96,10 +106,18 @@ def main():
     expected, failing = os.path.join(HERE, "expected.txt"), os.path.join(HERE, "failing.txt")
     if o.update:
         with open(expected, "w") as f:
-            f.write("# Node tests that pass on the cpu. The list may only grow.\n" + "".join(n + "\n" for n in sorted(passed)))
-        reasons = {n: shown(r)[:160] for n, r in failed.items()} | {n: r for n, r in lines_in(failing).items() if n in failed}
+            f.write(
+                "# Node tests that pass on the cpu. The list may only grow.\n"
+                + "".join(n + "\n" for n in sorted(passed))
+            )
+        reasons = {n: shown(r)[:160] for n, r in failed.items()} | {
+            n: r for n, r in lines_in(failing).items() if n in failed
+        }
         with open(failing, "w") as f:
-            f.write("# Node tests that do not pass, each with its reason.\n" + "".join(f"{n}: {r}\n" for n, r in sorted(reasons.items())))
+            f.write(
+                "# Node tests that do not pass, each with its reason.\n"
+                + "".join(f"{n}: {r}\n" for n, r in sorted(reasons.items()))
+            )
         return 0
     known = lines_in(expected).keys()
     lost = sorted(known - passed)
@@ -107,7 +125,9 @@ def main():
         print(f"FAIL {name}: {failed.get(name, 'it did not run')}")
     gained = sorted(passed - known)
     if gained:
-        print(f"{len(gained)} more than expected pass; check.py --update keeps them: {' '.join(gained[:20])}")
+        print(
+            f"{len(gained)} more than expected pass; check.py --update keeps them: {' '.join(gained[:20])}"
+        )
     return len(lost) != 0
 
 

@@ -1,4 +1,5 @@
 """Runs the example `resnet` in one process and in two: resnet.py PROGRAM FOLDER-WITH-DIGITS. Both must reach the same accuracy on a test set."""
+
 import re
 import subprocess
 import sys

@@ -1,4 +1,5 @@
 """Writes scikit-learn's handwritten digits as digits.npz (for training) and digits-test.npz into a folder, as pictures [1, 8, 8], and resized to [1, 32, 32] as digits-32.npz and digits-32-test.npz."""
+
 import sys
 
 import numpy

@@ -6,6 +6,7 @@
 Each case is a model file and words that the message must contain. Mutated copies of good models may import or fail, but
 must not crash or hang.
 """
+
 import argparse
 import os
 import random
@@ -29,11 +30,15 @@ def value(name, shape=(2, 3), kind=T.FLOAT):
 
 def model(nodes, inputs, outputs, initializers=(), opset=20, functions=(), imports=()):
     graph = helper.make_graph(nodes, "g", inputs, outputs, list(initializers))
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *imports], functions=list(functions))
+    return helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", opset), *imports], functions=list(functions)
+    )
 
 
 def unary(op="Relu", **attributes):
-    return model([helper.make_node(op, ["x"], ["y"], name="n", **attributes)], [value("x")], [value("y")])
+    return model(
+        [helper.make_node(op, ["x"], ["y"], name="n", **attributes)], [value("x")], [value("y")]
+    )
 
 
 def cases(folder):
@@ -43,74 +48,231 @@ def cases(folder):
     yield "text", b"this is no model\n" * 20, ["ONNX model"]
     for cut in (1, len(good) // 2, len(good) - 1):
         yield f"cut-{cut}", good[:cut], []
-    yield "no-graph", helper.make_model(helper.make_graph([], "", [], [])).SerializeToString()[:2], []
-    yield "unknown-operator", unary("Frobnicate").SerializeToString(), ["'n'", "ai.onnx.Frobnicate", "opset 20"]
-    yield "unknown-domain", model([helper.make_node("F", ["x"], ["y"], domain="acme")], [value("x")],
-                                  [value("y")]).SerializeToString(), ["no opset", "acme"]
-    yield "bad-attribute", unary("Gelu", approximate="magic").SerializeToString(), ["'n'", "approximate", "magic", "tanh"]
-    yield "wrong-attribute-type", unary("LeakyRelu", alpha="much").SerializeToString(), ["alpha", "FLOAT", "STRING"]
+    yield (
+        "no-graph",
+        helper.make_model(helper.make_graph([], "", [], [])).SerializeToString()[:2],
+        [],
+    )
+    yield (
+        "unknown-operator",
+        unary("Frobnicate").SerializeToString(),
+        ["'n'", "ai.onnx.Frobnicate", "opset 20"],
+    )
+    yield (
+        "unknown-domain",
+        model(
+            [helper.make_node("F", ["x"], ["y"], domain="acme")], [value("x")], [value("y")]
+        ).SerializeToString(),
+        ["no opset", "acme"],
+    )
+    yield (
+        "bad-attribute",
+        unary("Gelu", approximate="magic").SerializeToString(),
+        ["'n'", "approximate", "magic", "tanh"],
+    )
+    yield (
+        "wrong-attribute-type",
+        unary("LeakyRelu", alpha="much").SerializeToString(),
+        ["alpha", "FLOAT", "STRING"],
+    )
     yield "axis", unary("Softmax", axis=7).SerializeToString(), ["axis", "7"]
-    yield "cycle", model([helper.make_node("Add", ["x", "b"], ["a"]), helper.make_node("Relu", ["a"], ["b"])], [value("x")],
-                         [value("b")]).SerializeToString(), ["cycle"]
-    yield "undefined", model([helper.make_node("Add", ["x", "nobody"], ["y"])], [value("x")],
-                             [value("y")]).SerializeToString(), ["nobody", "not defined"]
-    yield "undefined-output", model([], [value("x")], [value("y")]).SerializeToString(), ["'y'", "not defined"]
-    yield "defined-twice", model([helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Abs", ["x"], ["y"])], [value("x")],
-                                 [value("y")]).SerializeToString(), ["twice"]
-    yield "shapes", model([helper.make_node("Add", ["x", "z"], ["y"], name="n")], [value("x"), value("z", (2, 4))],
-                          [value("y")]).SerializeToString(), ["'n'"]
-    yield "types", model([helper.make_node("Add", ["x", "z"], ["y"], name="n")], [value("x"), value("z", kind=T.INT64)],
-                         [value("y")]).SerializeToString(), ["'n'"]
-    yield "dynamic", model([helper.make_node("Relu", ["x"], ["y"])], [value("x", ("batch", 3))],
-                           [value("y", None)]).SerializeToString(), ["batch", "--shape"]
-    yield "string", model([helper.make_node("Identity", ["x"], ["y"])], [value("x", kind=T.STRING)],
-                          [value("y", kind=T.STRING)]).SerializeToString(), ["STRING"]
-    yield "float8", model([helper.make_node("Identity", ["x"], ["y"])], [value("x", kind=T.FLOAT8E4M3FN)],
-                          [value("y", kind=T.FLOAT8E4M3FN)]).SerializeToString(), ["FLOAT8E4M3FN"]
-    yield "float8-output", model([helper.make_node("Cast", ["x"], ["y"], to=T.FLOAT8E5M2)], [value("x")],
-                                 [value("y", kind=T.FLOAT8E5M2)]).SerializeToString(), ["'y'", "FLOAT8E5M2", "cast it"]
-    yield "missing-input", model([helper.make_node("Add", ["x"], ["y"], name="n")], [value("x")],
-                                 [value("y")]).SerializeToString(), ["'n'", "required"]
-    yield "old-opset", model([helper.make_node("Add", ["x", "x"], ["y"])], [value("x")], [value("y")],
-                             opset=5).SerializeToString(), ["opset 5", "version_converter"]
-    yield "new-opset", model([helper.make_node("Relu", ["x"], ["y"])], [value("x")], [value("y")],
-                             opset=99).SerializeToString(), ["opset 99", "newest known"]
-    yield "unknown-attribute", unary("LeakyRelu", alfa=0.5).SerializeToString(), ["'n'", "alfa", "required: alpha"]
-    yield "attribute-of-none", unary("Relu", alpha=0.5).SerializeToString(), ["'n'", "alpha", "required: none"]
+    yield (
+        "cycle",
+        model(
+            [helper.make_node("Add", ["x", "b"], ["a"]), helper.make_node("Relu", ["a"], ["b"])],
+            [value("x")],
+            [value("b")],
+        ).SerializeToString(),
+        ["cycle"],
+    )
+    yield (
+        "undefined",
+        model(
+            [helper.make_node("Add", ["x", "nobody"], ["y"])], [value("x")], [value("y")]
+        ).SerializeToString(),
+        ["nobody", "not defined"],
+    )
+    yield (
+        "undefined-output",
+        model([], [value("x")], [value("y")]).SerializeToString(),
+        ["'y'", "not defined"],
+    )
+    yield (
+        "defined-twice",
+        model(
+            [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Abs", ["x"], ["y"])],
+            [value("x")],
+            [value("y")],
+        ).SerializeToString(),
+        ["twice"],
+    )
+    yield (
+        "shapes",
+        model(
+            [helper.make_node("Add", ["x", "z"], ["y"], name="n")],
+            [value("x"), value("z", (2, 4))],
+            [value("y")],
+        ).SerializeToString(),
+        ["'n'"],
+    )
+    yield (
+        "types",
+        model(
+            [helper.make_node("Add", ["x", "z"], ["y"], name="n")],
+            [value("x"), value("z", kind=T.INT64)],
+            [value("y")],
+        ).SerializeToString(),
+        ["'n'"],
+    )
+    yield (
+        "dynamic",
+        model(
+            [helper.make_node("Relu", ["x"], ["y"])], [value("x", ("batch", 3))], [value("y", None)]
+        ).SerializeToString(),
+        ["batch", "--shape"],
+    )
+    yield (
+        "string",
+        model(
+            [helper.make_node("Identity", ["x"], ["y"])],
+            [value("x", kind=T.STRING)],
+            [value("y", kind=T.STRING)],
+        ).SerializeToString(),
+        ["STRING"],
+    )
+    yield (
+        "float8",
+        model(
+            [helper.make_node("Identity", ["x"], ["y"])],
+            [value("x", kind=T.FLOAT8E4M3FN)],
+            [value("y", kind=T.FLOAT8E4M3FN)],
+        ).SerializeToString(),
+        ["FLOAT8E4M3FN"],
+    )
+    yield (
+        "float8-output",
+        model(
+            [helper.make_node("Cast", ["x"], ["y"], to=T.FLOAT8E5M2)],
+            [value("x")],
+            [value("y", kind=T.FLOAT8E5M2)],
+        ).SerializeToString(),
+        ["'y'", "FLOAT8E5M2", "cast it"],
+    )
+    yield (
+        "missing-input",
+        model(
+            [helper.make_node("Add", ["x"], ["y"], name="n")], [value("x")], [value("y")]
+        ).SerializeToString(),
+        ["'n'", "required"],
+    )
+    yield (
+        "old-opset",
+        model(
+            [helper.make_node("Add", ["x", "x"], ["y"])], [value("x")], [value("y")], opset=5
+        ).SerializeToString(),
+        ["opset 5", "version_converter"],
+    )
+    yield (
+        "new-opset",
+        model(
+            [helper.make_node("Relu", ["x"], ["y"])], [value("x")], [value("y")], opset=99
+        ).SerializeToString(),
+        ["opset 99", "newest known"],
+    )
+    yield (
+        "unknown-attribute",
+        unary("LeakyRelu", alfa=0.5).SerializeToString(),
+        ["'n'", "alfa", "required: alpha"],
+    )
+    yield (
+        "attribute-of-none",
+        unary("Relu", alpha=0.5).SerializeToString(),
+        ["'n'", "alpha", "required: none"],
+    )
     twice = unary("LeakyRelu", alpha=0.5)
     twice.graph.node[0].attribute.append(helper.make_attribute("alpha", 0.25))
     yield "attribute-twice", twice.SerializeToString(), ["'n'", "alpha", "twice"]
     # An operator whose required inputs follow from the opset.
     for op in ("Slice", "Pad", "Reshape", "Unsqueeze", "TopK"):
         yield f"missing-input-{op}", unary(op).SerializeToString(), ["'n'"]
-    for op, index, shape in (("Gather", [2, 3], None), ("Gather", [0, -4], None), ("GatherElements", [[0, 3]], None), ("GatherND", [[1, 3]], None),
-                             ("ScatterND", [[2]], (1, 3)), ("ScatterElements", [[0, 0], [0, 3]], (2, 2))):
+    for op, index, shape in (
+        ("Gather", [2, 3], None),
+        ("Gather", [0, -4], None),
+        ("GatherElements", [[0, 3]], None),
+        ("GatherND", [[1, 3]], None),
+        ("ScatterND", [[2]], (1, 3)),
+        ("ScatterElements", [[0, 0], [0, 3]], (2, 2)),
+    ):
         inputs = ["x", "i"] + ([] if shape is None else ["u"])
         axis = {"axis": 1} if op in ("Gather", "GatherElements", "ScatterElements") else {}
-        bad = model([helper.make_node(op, inputs, ["y"], name="n", **axis)], [value("x")] + ([] if shape is None else [value("u", shape)]),
-                    [value("y", None)], [numpy_helper.from_array(np.array(index), "i")])
+        bad = model(
+            [helper.make_node(op, inputs, ["y"], name="n", **axis)],
+            [value("x")] + ([] if shape is None else [value("u", shape)]),
+            [value("y", None)],
+            [numpy_helper.from_array(np.array(index), "i")],
+        )
         yield f"index-{op}-{np.ravel(index)[-1]}", bad.SerializeToString(), ["'n'", "out of range"]
 
     short = numpy_helper.from_array(np.zeros(4, np.float32), "w")
     short.raw_data = short.raw_data[:-2]
     add = [helper.make_node("Add", ["x", "w"], ["y"])]
-    yield "short-weights", model(add, [value("x")], [value("y")], [short]).SerializeToString(), ["'w'", "16", "14"]
+    yield (
+        "short-weights",
+        model(add, [value("x")], [value("y")], [short]).SerializeToString(),
+        ["'w'", "16", "14"],
+    )
     large = numpy_helper.from_array(np.zeros(4000, np.float32), "w")
     large.raw_data = large.raw_data[:-4]
-    yield "short-large-weights", model(add, [value("x")], [value("y")], [large]).SerializeToString(), ["'w'", "16000"]
+    yield (
+        "short-large-weights",
+        model(add, [value("x")], [value("y")], [large]).SerializeToString(),
+        ["'w'", "16000"],
+    )
     for count in (4, 4000):
         both = numpy_helper.from_array(np.zeros(count, np.float32), "w")
         both.float_data.extend([1.0] * count)
-        yield f"raw-and-typed-{count}", model(add, [value("x")], [value("y")], [both]).SerializeToString(), ["'w'", "raw_data, float_data"]
+        yield (
+            f"raw-and-typed-{count}",
+            model(add, [value("x")], [value("y")], [both]).SerializeToString(),
+            ["'w'", "raw_data, float_data"],
+        )
     for dims in ([1 << 62, 1 << 62], [-5], [1 << 40, 3]):
         huge = T(name="w", data_type=T.FLOAT, dims=dims, raw_data=b"1234")
-        yield f"huge-{dims[0]}", model(add, [value("x")], [value("y")], [huge]).SerializeToString(), ["'w'"]
-    yield "huge-fill", model([helper.make_node("ConstantOfShape", ["w"], ["y"])], [], [value("y")],
-                             [numpy_helper.from_array(np.array([1 << 40, 1 << 40]), "w")]).SerializeToString(), []
-    yield "huge-tile", model([helper.make_node("Tile", ["x", "w"], ["y"])], [value("x")], [value("y")],
-                             [numpy_helper.from_array(np.array([1 << 40, 1 << 40]), "w")]).SerializeToString(), []
-    yield "reshape", model([helper.make_node("Reshape", ["x", "w"], ["y"], name="n")], [value("x")], [value("y")],
-                           [numpy_helper.from_array(np.array([4, -1]), "w")]).SerializeToString(), ["'n'", "6"]
+        yield (
+            f"huge-{dims[0]}",
+            model(add, [value("x")], [value("y")], [huge]).SerializeToString(),
+            ["'w'"],
+        )
+    yield (
+        "huge-fill",
+        model(
+            [helper.make_node("ConstantOfShape", ["w"], ["y"])],
+            [],
+            [value("y")],
+            [numpy_helper.from_array(np.array([1 << 40, 1 << 40]), "w")],
+        ).SerializeToString(),
+        [],
+    )
+    yield (
+        "huge-tile",
+        model(
+            [helper.make_node("Tile", ["x", "w"], ["y"])],
+            [value("x")],
+            [value("y")],
+            [numpy_helper.from_array(np.array([1 << 40, 1 << 40]), "w")],
+        ).SerializeToString(),
+        [],
+    )
+    yield (
+        "reshape",
+        model(
+            [helper.make_node("Reshape", ["x", "w"], ["y"], name="n")],
+            [value("x")],
+            [value("y")],
+            [numpy_helper.from_array(np.array([4, -1]), "w")],
+        ).SerializeToString(),
+        ["'n'", "6"],
+    )
 
     def external(location, offset=None, length=None):
         t = T(name="w", data_type=T.FLOAT, dims=[2, 3], data_location=T.EXTERNAL)
@@ -118,6 +280,7 @@ def cases(folder):
             if entry is not None:
                 t.external_data.add(key=key, value=str(entry))
         return model(add, [value("x")], [value("y")], [t]).SerializeToString()
+
     with open(os.path.join(folder, "data.bin"), "wb") as f:
         f.write(b"\0" * 40)
     yield "external-outside", external("../../../../etc/passwd"), ["outside"]
@@ -130,46 +293,163 @@ def cases(folder):
     yield "external-link", external("link.bin"), ["outside"]
     yield "external-directory", external("."), []
 
-    recursive = helper.make_function("own", "f", ["a"], ["b"], [helper.make_node("f", ["a"], ["b"], domain="own")],
-                                     [helper.make_opsetid("own", 1), helper.make_opsetid("", 20)])
-    yield "recursive-function", model([helper.make_node("f", ["x"], ["y"], domain="own")], [value("x")], [value("y")],
-                                      functions=[recursive], imports=[helper.make_opsetid("own", 1)]).SerializeToString(), ["nested"]
-    doubling = [helper.make_function("own", f"f{i}", ["a"], ["b"],
-                                     [helper.make_node(f"f{i + 1}" if i < 40 else "Relu", ["a"], ["c"], domain="own" if i < 40 else ""),
-                                      helper.make_node(f"f{i + 1}" if i < 40 else "Relu", ["c"], ["b"], domain="own" if i < 40 else "")],
-                                     [helper.make_opsetid("own", 1), helper.make_opsetid("", 20)]) for i in range(41)]
-    yield "exploding-functions", model([helper.make_node("f0", ["x"], ["y"], domain="own")], [value("x")], [value("y")],
-                                       functions=doubling, imports=[helper.make_opsetid("own", 1)]).SerializeToString(), ["operations"]
-    body = helper.make_graph([helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Concat", ["s", "s"], ["t"], axis=0)], "b",
-                             [value("i", (), T.INT64), value("c", (), T.BOOL), value("s", (None, 3))],
-                             [value("d", (), T.BOOL), value("t", (None, 3))])
-    yield "exploding-loop", model([helper.make_node("Loop", ["m", "", "x"], ["y"], body=body)], [value("x")], [value("y")],
-                                  [numpy_helper.from_array(np.array(10 ** 9), "m")]).SerializeToString(), []
+    recursive = helper.make_function(
+        "own",
+        "f",
+        ["a"],
+        ["b"],
+        [helper.make_node("f", ["a"], ["b"], domain="own")],
+        [helper.make_opsetid("own", 1), helper.make_opsetid("", 20)],
+    )
+    yield (
+        "recursive-function",
+        model(
+            [helper.make_node("f", ["x"], ["y"], domain="own")],
+            [value("x")],
+            [value("y")],
+            functions=[recursive],
+            imports=[helper.make_opsetid("own", 1)],
+        ).SerializeToString(),
+        ["nested"],
+    )
+    doubling = [
+        helper.make_function(
+            "own",
+            f"f{i}",
+            ["a"],
+            ["b"],
+            [
+                helper.make_node(
+                    f"f{i + 1}" if i < 40 else "Relu", ["a"], ["c"], domain="own" if i < 40 else ""
+                ),
+                helper.make_node(
+                    f"f{i + 1}" if i < 40 else "Relu", ["c"], ["b"], domain="own" if i < 40 else ""
+                ),
+            ],
+            [helper.make_opsetid("own", 1), helper.make_opsetid("", 20)],
+        )
+        for i in range(41)
+    ]
+    yield (
+        "exploding-functions",
+        model(
+            [helper.make_node("f0", ["x"], ["y"], domain="own")],
+            [value("x")],
+            [value("y")],
+            functions=doubling,
+            imports=[helper.make_opsetid("own", 1)],
+        ).SerializeToString(),
+        ["operations"],
+    )
+    body = helper.make_graph(
+        [
+            helper.make_node("Identity", ["c"], ["d"]),
+            helper.make_node("Concat", ["s", "s"], ["t"], axis=0),
+        ],
+        "b",
+        [value("i", (), T.INT64), value("c", (), T.BOOL), value("s", (None, 3))],
+        [value("d", (), T.BOOL), value("t", (None, 3))],
+    )
+    yield (
+        "exploding-loop",
+        model(
+            [helper.make_node("Loop", ["m", "", "x"], ["y"], body=body)],
+            [value("x")],
+            [value("y")],
+            [numpy_helper.from_array(np.array(10**9), "m")],
+        ).SerializeToString(),
+        [],
+    )
     # Graphs inside graphs inside graphs.
     inner = helper.make_graph([helper.make_node("Relu", ["x"], ["z"])], "b", [], [value("z")])
     for _ in range(60):
-        inner = helper.make_graph([helper.make_node("If", ["k"], ["z"], then_branch=inner, else_branch=inner)], "b", [], [value("z")]) \
-            if inner.ByteSize() < 1 << 20 else inner
-    deep = model([helper.make_node("If", ["k"], ["y"], then_branch=inner, else_branch=inner)],
-                 [value("x"), value("k", (), T.BOOL)], [value("y")])
+        inner = (
+            helper.make_graph(
+                [helper.make_node("If", ["k"], ["z"], then_branch=inner, else_branch=inner)],
+                "b",
+                [],
+                [value("z")],
+            )
+            if inner.ByteSize() < 1 << 20
+            else inner
+        )
+    deep = model(
+        [helper.make_node("If", ["k"], ["y"], then_branch=inner, else_branch=inner)],
+        [value("x"), value("k", (), T.BOOL)],
+        [value("y")],
+    )
     yield "deep-graphs", deep.SerializeToString(), None
-    classic = lambda op, **attributes: model([helper.make_node(op, ["x"], ["l", "y"][2 - attributes.pop("outputs"):], name="n", domain="ai.onnx.ml", **attributes)],
-                                             [value("x")], [value("y")], imports=[helper.make_opsetid("ai.onnx.ml", 3)]).SerializeToString()
-    stump = {"nodes_treeids": [0, 0, 0], "nodes_nodeids": [0, 1, 2], "nodes_featureids": [0, 0, 0], "nodes_values": [0.5, 0.0, 0.0],
-             "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 0, 0],
-             "target_treeids": [0, 0], "target_nodeids": [1, 2], "target_ids": [0, 0], "target_weights": [1.0, 2.0]}
+    classic = lambda op, **attributes: model(
+        [
+            helper.make_node(
+                op,
+                ["x"],
+                ["l", "y"][2 - attributes.pop("outputs") :],
+                name="n",
+                domain="ai.onnx.ml",
+                **attributes,
+            )
+        ],
+        [value("x")],
+        [value("y")],
+        imports=[helper.make_opsetid("ai.onnx.ml", 3)],
+    ).SerializeToString()
+    stump = {
+        "nodes_treeids": [0, 0, 0],
+        "nodes_nodeids": [0, 1, 2],
+        "nodes_featureids": [0, 0, 0],
+        "nodes_values": [0.5, 0.0, 0.0],
+        "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"],
+        "nodes_truenodeids": [1, 0, 0],
+        "nodes_falsenodeids": [2, 0, 0],
+        "target_treeids": [0, 0],
+        "target_nodeids": [1, 2],
+        "target_ids": [0, 0],
+        "target_weights": [1.0, 2.0],
+    }
     trees = lambda **wrong: classic("TreeEnsembleRegressor", outputs=1, **(stump | wrong))
     yield "tree-length", trees(nodes_values=[0.5]), ["'n'", "nodes_*", "one length"]
-    yield "tree-nowhere", trees(nodes_truenodeids=[7, 0, 0]), ["node 0 of tree 0", "an invalid successor"]
-    yield "tree-mode", trees(nodes_modes=["BRANCH", "LEAF", "LEAF"]), ["node 0 of tree 0", "unknown mode", "BRANCH"]
+    yield (
+        "tree-nowhere",
+        trees(nodes_truenodeids=[7, 0, 0]),
+        ["node 0 of tree 0", "an invalid successor"],
+    )
+    yield (
+        "tree-mode",
+        trees(nodes_modes=["BRANCH", "LEAF", "LEAF"]),
+        ["node 0 of tree 0", "unknown mode", "BRANCH"],
+    )
     yield "tree-twice", trees(nodes_nodeids=[0, 1, 1]), ["node 1 of tree 0", "twice"]
     yield "tree-roots", trees(nodes_falsenodeids=[1, 0, 0]), ["more than one root"]
-    yield "tree-cycle", trees(nodes_modes=["BRANCH_LEQ", "BRANCH_LEQ", "LEAF"], nodes_truenodeids=[1, 1, 0], nodes_falsenodeids=[2, 2, 0], target_nodeids=[2, 2]), ["cycle"]
-    yield "tree-root", trees(nodes_modes=["BRANCH_LEQ", "BRANCH_LEQ", "LEAF"], target_nodeids=[2, 2]), ["no root"]
+    yield (
+        "tree-cycle",
+        trees(
+            nodes_modes=["BRANCH_LEQ", "BRANCH_LEQ", "LEAF"],
+            nodes_truenodeids=[1, 1, 0],
+            nodes_falsenodeids=[2, 2, 0],
+            target_nodeids=[2, 2],
+        ),
+        ["cycle"],
+    )
+    yield (
+        "tree-root",
+        trees(nodes_modes=["BRANCH_LEQ", "BRANCH_LEQ", "LEAF"], target_nodeids=[2, 2]),
+        ["no root"],
+    )
     yield "tree-target", trees(target_ids=[0, 1]), ["node 2 of tree 0", "target"]
     yield "tree-feature", trees(nodes_featureids=[3, 0, 0]), ["feature 3", "3"]
-    yield "linear-rows", classic("LinearRegressor", outputs=1, coefficients=[1.0, 2.0]), ["coefficients", "3"]
-    yield "linear-strings", classic("LinearClassifier", outputs=2, coefficients=[1.0] * 6, classlabels_strings=["a", "b"]), ["strings", "first output"]
+    yield (
+        "linear-rows",
+        classic("LinearRegressor", outputs=1, coefficients=[1.0, 2.0]),
+        ["coefficients", "3"],
+    )
+    yield (
+        "linear-strings",
+        classic(
+            "LinearClassifier", outputs=2, coefficients=[1.0] * 6, classlabels_strings=["a", "b"]
+        ),
+        ["strings", "first output"],
+    )
 
 
 def run(runner, paths):
@@ -178,8 +458,12 @@ def run(runner, paths):
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as listing:
         listing.write("\n".join(paths) + "\n")
         listing.flush()
-        done = subprocess.run([runner, "--import-only", "--seconds", "60", "--list", listing.name], stdout=subprocess.PIPE, text=True,
-                              errors="replace")
+        done = subprocess.run(
+            [runner, "--import-only", "--seconds", "60", "--list", listing.name],
+            stdout=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        )
     for line in done.stdout.splitlines():
         if line.startswith(("PASS ", "FAIL ")):
             name, _, reason = line[5:].partition(": ")
@@ -196,7 +480,7 @@ def mutate(data, rng):
         elif kind == 1:
             data[at] ^= 1 << rng.randrange(8)
         elif kind == 2:
-            del data[at:at + rng.randrange(1, 16)]
+            del data[at : at + rng.randrange(1, 16)]
         else:
             data[at:at] = bytes(rng.randrange(256) for _ in range(rng.randrange(1, 8)))
         if not data:
@@ -204,7 +488,25 @@ def mutate(data, rng):
     return bytes(data)
 
 
-INTS = (-(1 << 63), -(1 << 31), -100, -7, -2, -1, 0, 1, 2, 3, 5, 17, 1000, 1 << 20, 1 << 31, 1 << 40, (1 << 63) - 1)
+INTS = (
+    -(1 << 63),
+    -(1 << 31),
+    -100,
+    -7,
+    -2,
+    -1,
+    0,
+    1,
+    2,
+    3,
+    5,
+    17,
+    1000,
+    1 << 20,
+    1 << 31,
+    1 << 40,
+    (1 << 63) - 1,
+)
 FLOATS = (float("nan"), float("inf"), -1e30, -1.0, 0.0, 0.5, 1e30)
 
 
@@ -252,7 +554,9 @@ def rearrange(data, rng):
         elif kind in (7, 8) and graph.input:
             tensor = rng.choice(graph.input).type.tensor_type
             if tensor.shape.dim and rng.randrange(2):
-                rng.choice(tensor.shape.dim).dim_value = rng.choice((0, 1, 2, 3, 4, 7, 64, 1 << 33, -1))
+                rng.choice(tensor.shape.dim).dim_value = rng.choice(
+                    (0, 1, 2, 3, 4, 7, 64, 1 << 33, -1)
+                )
             elif tensor.shape.dim and rng.randrange(2):
                 tensor.shape.dim.pop()
             else:
@@ -265,32 +569,53 @@ def rearrange(data, rng):
         elif kind == 11 and graph.initializer:
             tensor = rng.choice(graph.initializer)
             if tensor.data_type == T.INT64 and tensor.raw_data:
-                tensor.raw_data = np.array(rng.choice(INTS), np.int64).tobytes() + tensor.raw_data[8:]
+                tensor.raw_data = (
+                    np.array(rng.choice(INTS), np.int64).tobytes() + tensor.raw_data[8:]
+                )
     # Inputs that are shapes or axes become constants, so that their values reach the handlers.
     for value_info in list(m.graph.input):
         tensor = value_info.type.tensor_type
         shape = [d.dim_value for d in tensor.shape.dim]
         count = int(np.prod(shape)) if all(0 <= d < 1000 for d in shape) else 1 << 20
         if tensor.elem_type in (T.INT64, T.INT32, T.BOOL) and count <= 64 and rng.randrange(2):
-            values = np.array([rng.choice(INTS if rng.randrange(3) == 0 else (0, 1, 2, 3, -1)) for _ in range(count)], dtype=object)
+            values = np.array(
+                [
+                    rng.choice(INTS if rng.randrange(3) == 0 else (0, 1, 2, 3, -1))
+                    for _ in range(count)
+                ],
+                dtype=object,
+            )
             kind = {T.INT64: np.int64, T.INT32: np.int32, T.BOOL: np.bool_}[tensor.elem_type]
             if kind is np.int32:
-                values = np.array([((int(v) + (1 << 31)) % (1 << 32)) - (1 << 31) for v in values], dtype=object)
-            m.graph.initializer.append(numpy_helper.from_array(values.astype(kind).reshape(shape), value_info.name))
+                values = np.array(
+                    [((int(v) + (1 << 31)) % (1 << 32)) - (1 << 31) for v in values], dtype=object
+                )
+            m.graph.initializer.append(
+                numpy_helper.from_array(values.astype(kind).reshape(shape), value_info.name)
+            )
     return m.SerializeToString()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runner", required=True)
     parser.add_argument("--mutations", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--sources", help="a folder with model.onnx files in its folders, to mutate")
+    parser.add_argument(
+        "--sources", help="a folder with model.onnx files in its folders, to mutate"
+    )
     arguments = parser.parse_args()
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
         wanted = {}
-        for name, data, words in [*cases(folder), *bad_contrib.cases(), *bad_files.cases(), *bad_graphs.cases()]:
+        for name, data, words in [
+            *cases(folder),
+            *bad_contrib.cases(),
+            *bad_files.cases(),
+            *bad_graphs.cases(),
+        ]:
             with open(os.path.join(folder, name + ".onnx"), "wb") as f:
                 f.write(data)
             wanted[name + ".onnx"] = words
@@ -299,7 +624,11 @@ def main():
             reason = found.get(name)
             wrong = reason is None or reason.startswith(("CRASH", "TIMEOUT"))
             # None: anything but a crash will do. An empty string: the file is right.
-            wrong |= bool(reason) if words == "" else words is not None and (not reason or any(word not in reason for word in words))
+            wrong |= (
+                bool(reason)
+                if words == ""
+                else words is not None and (not reason or any(word not in reason for word in words))
+            )
             if wrong:
                 bad += 1
                 print(f"wrong: {name}: {reason!r}, wanted {words}")

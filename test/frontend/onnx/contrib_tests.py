@@ -7,6 +7,7 @@ The runner is dlc-onnx-ref, or dlc-onnx-run for the whole compiler.
 Integers may differ by one quantization step, in at most one of a thousand elements of an operator's results. Floats may differ by 1e-4 of their
 magnitude or, if the operator quantizes internally, by the step that its case specifies, in as few elements.
 """
+
 import argparse
 import os
 import shutil
@@ -35,12 +36,21 @@ def model_of(op, case):
             continue
         names.append(f"i{i}")
         value = np.asarray(value)
-        if value.dtype == np.int8 and case.expected is None and exact_onnxruntime.sums_integers(op) and not exact_onnxruntime.sums_exactly():
+        if (
+            value.dtype == np.int8
+            and case.expected is None
+            and exact_onnxruntime.sums_integers(op)
+            and not exact_onnxruntime.sums_exactly()
+        ):
             value = value // 2
         if i in case.constants:
             initializers.append(numpy_helper.from_array(value, names[-1]))
         else:
-            inputs.append(helper.make_tensor_value_info(names[-1], helper.np_dtype_to_tensor_dtype(value.dtype), value.shape))
+            inputs.append(
+                helper.make_tensor_value_info(
+                    names[-1], helper.np_dtype_to_tensor_dtype(value.dtype), value.shape
+                )
+            )
             feeds[names[-1]] = value
     while names and not names[-1]:
         names.pop()
@@ -51,7 +61,15 @@ def model_of(op, case):
     node = helper.make_node(op, names, outputs, name="n", domain=case.domain, **case.attributes)
     results = [onnx.ValueInfoProto(name=name) for name in outputs if name]
     graph = helper.make_graph([node], "g", inputs, results, initializers)
-    return helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1), helper.make_opsetid("ai.onnx.ml", 4)]), feeds
+    return helper.make_model(
+        graph,
+        ir_version=10,
+        opset_imports=[
+            helper.make_opsetid("", 21),
+            helper.make_opsetid("com.microsoft", 1),
+            helper.make_opsetid("ai.onnx.ml", 4),
+        ],
+    ), feeds
 
 
 def expected_of(model, case, feeds):
@@ -59,12 +77,15 @@ def expected_of(model, case, feeds):
     if case.expected is not None:
         return case.expected
     import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
     try:
-        return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, feeds)
+        return onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        ).run(None, feeds)
     except Exception as error:  # noqa: BLE001  a message of ONNX Runtime
         return str(error)
 
@@ -84,15 +105,23 @@ def compare(found, wanted, unit):
     """Elements that differ, and the worst of them as a text if it is too bad for any share."""
     if np.issubdtype(wanted.dtype, np.integer) or wanted.dtype == bool:
         far = np.abs(found.astype(np.int64) - wanted.astype(np.int64))
-        return int((far > 0).sum()), "" if far.size == 0 or far.max() <= 1 else f"differs by {far.max()} steps"
-    far = np.abs(found.astype(np.float64) - wanted.astype(np.float64)) / (1 + np.abs(wanted.astype(np.float64)))
+        return int(
+            (far > 0).sum()
+        ), "" if far.size == 0 or far.max() <= 1 else f"differs by {far.max()} steps"
+    far = np.abs(found.astype(np.float64) - wanted.astype(np.float64)) / (
+        1 + np.abs(wanted.astype(np.float64))
+    )
     far = np.where(np.isnan(found) & np.isnan(wanted), 0, far)
     bad = ~(far <= 1e-4)
-    return int(bad.sum()), "" if not bad.any() or np.nanmax(far) <= unit and not np.isnan(far).any() else f"differs by {np.nanmax(far):.3g}"
+    return int(bad.sum()), "" if not bad.any() or np.nanmax(far) <= unit and not np.isnan(
+        far
+    ).any() else f"differs by {np.nanmax(far):.3g}"
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     p.add_argument("--runner", required=True)
     p.add_argument("--out", required=True)
     p.add_argument("--count", type=int, default=3)
@@ -122,7 +151,12 @@ def main():
     listing = os.path.join(arguments.out, "list.txt")
     with open(listing, "w") as f:
         f.write("\n".join(folders) + "\n")
-    done = subprocess.run([arguments.runner, "--write", "--list", listing], stdout=subprocess.PIPE, text=True, errors="replace")
+    done = subprocess.run(
+        [arguments.runner, "--write", "--list", listing],
+        stdout=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    )
     reasons = {}
     for line in done.stdout.splitlines():
         if line.startswith("FAIL "):
@@ -151,10 +185,14 @@ def main():
             wrong.append(f"{name}: {count} of {elements[name]} elements differ")
     for name, messages in refused.items():
         if len(messages) > 0.6 * arguments.count and arguments.count > 1:
-            wrong.append(f"{name}: ONNX Runtime takes {number.get(name, 0)} of {arguments.count} cases: {messages[0]}")
+            wrong.append(
+                f"{name}: ONNX Runtime takes {number.get(name, 0)} of {arguments.count} cases: {messages[0]}"
+            )
     print("\n".join(wrong))
-    print(f"{len(number)} operators, {len(folders)} cases, {sum(len(m) for m in refused.values())} that ONNX Runtime does not take, "
-          f"{sum(off.values())} of {sum(elements.values())} elements differ, {len(wrong)} wrong")
+    print(
+        f"{len(number)} operators, {len(folders)} cases, {sum(len(m) for m in refused.values())} that ONNX Runtime does not take, "
+        f"{sum(off.values())} of {sum(elements.values())} elements differ, {len(wrong)} wrong"
+    )
     return 1 if wrong else 0
 
 

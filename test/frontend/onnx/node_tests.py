@@ -8,6 +8,7 @@
 Only tests whose inputs and outputs are numeric tensors (bool, integers of 4 to 64 bits, f16, f32, f64) and that are not
 random are run.
 """
+
 import argparse
 import os
 import subprocess
@@ -17,10 +18,33 @@ import warnings
 
 def numeric():
     from onnx import TensorProto as T
-    return {T.FLOAT, T.DOUBLE, T.FLOAT16, T.BOOL, T.INT4, T.UINT4, T.INT8, T.INT16, T.INT32, T.INT64, T.UINT8, T.UINT16, T.UINT32, T.UINT64}
+
+    return {
+        T.FLOAT,
+        T.DOUBLE,
+        T.FLOAT16,
+        T.BOOL,
+        T.INT4,
+        T.UINT4,
+        T.INT8,
+        T.INT16,
+        T.INT32,
+        T.INT64,
+        T.UINT8,
+        T.UINT16,
+        T.UINT32,
+        T.UINT64,
+    }
 
 
-RANDOM = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli"}
+RANDOM = {
+    "RandomNormal",
+    "RandomUniform",
+    "RandomNormalLike",
+    "RandomUniformLike",
+    "Multinomial",
+    "Bernoulli",
+}
 
 
 def why_not(case):
@@ -44,6 +68,7 @@ def dump(out):
     import onnx
     from onnx import numpy_helper
     from onnx.backend.test.loader import load_model_tests
+
     os.makedirs(out, exist_ok=True)
     names, skipped = [], []
     for case in sorted(load_model_tests(kind="node"), key=lambda c: c.name):
@@ -57,9 +82,16 @@ def dump(out):
         onnx.save(case.model, os.path.join(folder, "model.onnx"))
         inputs, outputs = case.data_sets[0]
         graph = case.model.graph
-        for kind, values, infos in (("input", inputs, graph.input), ("output", outputs, graph.output)):
+        for kind, values, infos in (
+            ("input", inputs, graph.input),
+            ("output", outputs, graph.output),
+        ):
             for i, (value, info) in enumerate(zip(values, infos)):
-                array = numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
+                array = (
+                    numpy_helper.to_array(value)
+                    if isinstance(value, onnx.TensorProto)
+                    else np.asarray(value)
+                )
                 tensor = numpy_helper.from_array(array, info.name)
                 with open(os.path.join(data, f"{kind}_{i}.pb"), "wb") as f:
                     f.write(tensor.SerializeToString())
@@ -88,22 +120,32 @@ def check(arguments):
     print(f"{len(passed)} of {len(passed) + len(failed)} passed")
     if arguments.update:
         with open(arguments.expected, "w") as f:
-            f.write("# Node tests that pass by import and reference evaluation. The list may only grow.\n")
+            f.write(
+                "# Node tests that pass by import and reference evaluation. The list may only grow.\n"
+            )
             f.write("".join(name + "\n" for name in sorted(passed)))
         return 0
-    expected = {line.strip() for line in open(arguments.expected) if line.strip() and not line.startswith("#")}
+    expected = {
+        line.strip()
+        for line in open(arguments.expected)
+        if line.strip() and not line.startswith("#")
+    }
     lost = sorted(expected - passed)
     for name in lost:
         print(f"lost: {name}: {failed.get(name, 'it did not run')}")
     gained = sorted(passed - expected)
     if gained:
-        print(f"{len(gained)} more than expected pass; run again with --update to keep them: {' '.join(gained[:20])}")
+        print(
+            f"{len(gained)} more than expected pass; run again with --update to keep them: {' '.join(gained[:20])}"
+        )
     return 1 if lost else 0
 
 
 def main():
     warnings.filterwarnings("ignore")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("command", choices=("dump", "check"))
     parser.add_argument("--out", required=True)
     parser.add_argument("--runner")

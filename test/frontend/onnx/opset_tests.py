@@ -5,6 +5,7 @@
 
 The node tests of the onnx package cover only the newest form of most operators.
 """
+
 import argparse
 import os
 import shutil
@@ -29,9 +30,11 @@ def i64(*values):
 
 def cases():
     """Yields operator, opset, inputs, names of the inputs that are constants, number of outputs, attributes."""
+
     def case(op, opsets, inputs, constants=(), outputs=1, **attributes):
         for opset in opsets:
             yield op, opset, inputs, constants, outputs, attributes
+
     x, image = f32(2, 3, 4), f32(1, 3, 6, 5)
     for op in ("Softmax", "LogSoftmax", "Hardmax"):
         yield from case(op, (7, 11, 12, 13, 20), [x])
@@ -46,7 +49,9 @@ def cases():
     yield from case("Clip", (12, 13), [x, None, F32(0.25)], (2,))
     yield from case("Slice", (7, 9), [x], starts=[0, 1], ends=[2, -1], axes=[1, 2])
     yield from case("Slice", (7,), [x], starts=[1, 0], ends=[9, 2])
-    yield from case("Slice", (10, 11, 13), [x, i64(3, 0), i64(-9, 2), i64(2, 1), i64(-1, 1)], (1, 2, 3, 4))
+    yield from case(
+        "Slice", (10, 11, 13), [x, i64(3, 0), i64(-9, 2), i64(2, 1), i64(-1, 1)], (1, 2, 3, 4)
+    )
     yield from case("Split", (7, 11), [f32(6, 2)], outputs=2, axis=0, split=[2, 4])
     yield from case("Split", (7, 13), [f32(6, 2)], outputs=3)
     yield from case("Split", (13, 18), [f32(6, 2), i64(1, 5)], (1,), 2)
@@ -55,7 +60,17 @@ def cases():
         yield from case(op, (7, 11), [f32(1, 3, 1)], axes=[0])
         yield from case(op, (13, 21), [f32(1, 3, 1), i64(-1)], (1,))
     yield from case("Squeeze", (11, 13), [f32(1, 3, 1)])
-    for op in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp"):
+    for op in (
+        "ReduceSum",
+        "ReduceMean",
+        "ReduceMax",
+        "ReduceMin",
+        "ReduceProd",
+        "ReduceL1",
+        "ReduceL2",
+        "ReduceSumSquare",
+        "ReduceLogSumExp",
+    ):
         yield from case(op, (7, 11), [x], axes=[1], keepdims=0)
         yield from case(op, (11,), [x], axes=[-1])
         yield from case(op, (7, 13, 18), [x])
@@ -84,24 +99,65 @@ def cases():
         yield from case("Upsample", (9,), [image, F32([1, 1, 2, 1.5])], (1,), mode=mode)
         yield from case("Resize", (10,), [image, F32([1, 1, 1.5, 0.6])], (1,), mode=mode)
         yield from case("Resize", (11,), [image, F32([]), F32([1, 1, 1.5, 0.6])], (1, 2), mode=mode)
-        yield from case("Resize", (13, 18, 19), [image, None, F32([1, 1, 1.5, 0.6])], (2,), mode=mode)
+        yield from case(
+            "Resize", (13, 18, 19), [image, None, F32([1, 1, 1.5, 0.6])], (2,), mode=mode
+        )
         yield from case("Resize", (13, 18), [image, None, None, i64(1, 3, 4, 9)], (3,), mode=mode)
     yield from case("Resize", (11,), [image, F32([]), F32([1, 1, 2, 2])], (1, 2), mode="nearest")
-    yield from case("Resize", (18, 19), [image, None, None, i64(3, 8)], (3,), mode="linear", axes=[2, 3], antialias=1)
-    yield from case("Resize", (18,), [image, None, None, i64(3, 8)], (3,), mode="linear", axes=[2, 3], keep_aspect_ratio_policy="not_larger")
+    yield from case(
+        "Resize",
+        (18, 19),
+        [image, None, None, i64(3, 8)],
+        (3,),
+        mode="linear",
+        axes=[2, 3],
+        antialias=1,
+    )
+    yield from case(
+        "Resize",
+        (18,),
+        [image, None, None, i64(3, 8)],
+        (3,),
+        mode="linear",
+        axes=[2, 3],
+        keep_aspect_ratio_policy="not_larger",
+    )
     yield from case("Dropout", (7, 10), [x], ratio=0.25)
     yield from case("Dropout", (12, 13, 22), [x, F32(0.25)], (1,), 2)
     norm = [image, *(np.abs(f32(3, seed=s)) + F32(0.5) for s in range(4))]
     yield from case("BatchNormalization", (7, 9, 14, 15), norm, (1, 2, 3, 4), epsilon=0.01)
     yield from case("BatchNormalization", (14, 15), norm, (1, 2, 3, 4), 3, training_mode=1)
-    yield from case("Gemm", (7, 9, 11, 13), [f32(2, 3), f32(4, 3, seed=1), f32(4, seed=2)], transB=1, alpha=0.5, beta=2.0)
+    yield from case(
+        "Gemm",
+        (7, 9, 11, 13),
+        [f32(2, 3), f32(4, 3, seed=1), f32(4, seed=2)],
+        transB=1,
+        alpha=0.5,
+        beta=2.0,
+    )
     yield from case("Gemm", (11, 13), [f32(2, 3), f32(3, 4, seed=1)])
     yield from case("OneHot", (9, 11), [i64(1, 3, -1), np.array(4), F32([0.5, 2])], (1, 2), axis=0)
     yield from case("Gather", (11, 13), [x, i64(-1, 0)], axis=1)
-    yield from case("Scatter", (9, 10), [f32(3, 3), np.zeros((1, 3), I64), f32(1, 3, seed=1)], axis=0)
-    for op, indices, shape in (("ScatterElements", np.array([[1, 0, 1]]), (1, 3)), ("ScatterND", np.array([[1], [0], [1]]), (3, 3))):
-        yield from case(op, (11, 13), [f32(3, 3), indices[:2] if op == "ScatterND" else indices, f32(*((2, 3) if op == "ScatterND" else shape), seed=1)], (1,))
-        yield from case(op, (16, 18), [f32(3, 3), indices, f32(*shape, seed=1)], (1,), reduction="add")
+    yield from case(
+        "Scatter", (9, 10), [f32(3, 3), np.zeros((1, 3), I64), f32(1, 3, seed=1)], axis=0
+    )
+    for op, indices, shape in (
+        ("ScatterElements", np.array([[1, 0, 1]]), (1, 3)),
+        ("ScatterND", np.array([[1], [0], [1]]), (3, 3)),
+    ):
+        yield from case(
+            op,
+            (11, 13),
+            [
+                f32(3, 3),
+                indices[:2] if op == "ScatterND" else indices,
+                f32(*((2, 3) if op == "ScatterND" else shape), seed=1),
+            ],
+            (1,),
+        )
+        yield from case(
+            op, (16, 18), [f32(3, 3), indices, f32(*shape, seed=1)], (1,), reduction="add"
+        )
         yield from case(op, (18,), [f32(3, 3), indices, f32(*shape, seed=1)], (1,), reduction="max")
     grid = np.random.default_rng(1).uniform(-1.2, 1.2, (1, 4, 3, 2)).astype(F32)
     for old, new in (("bilinear", "linear"), ("nearest", "nearest"), ("bicubic", "cubic")):
@@ -109,17 +165,56 @@ def cases():
         yield from case("GridSample", (20, 22), [image, grid], mode=new, padding_mode="border")
     yield from case("GridSample", (16, 20), [image, grid])
     boxes = F32([[0, 0, 4, 4], [1, 0.5, 3, 5]])
-    yield from case("RoiAlign", (10, 16), [image, boxes, i64(0, 0)], (1, 2), output_height=2, output_width=3, sampling_ratio=2)
-    yield from case("AveragePool", (7, 10, 11, 19, 22), [image], kernel_shape=[3, 2], pads=[1, 0, 1, 1], strides=[2, 1])
-    yield from case("AveragePool", (10, 19), [image], kernel_shape=[3, 2], strides=[2, 2], ceil_mode=1, count_include_pad=1)
+    yield from case(
+        "RoiAlign",
+        (10, 16),
+        [image, boxes, i64(0, 0)],
+        (1, 2),
+        output_height=2,
+        output_width=3,
+        sampling_ratio=2,
+    )
+    yield from case(
+        "AveragePool",
+        (7, 10, 11, 19, 22),
+        [image],
+        kernel_shape=[3, 2],
+        pads=[1, 0, 1, 1],
+        strides=[2, 1],
+    )
+    yield from case(
+        "AveragePool",
+        (10, 19),
+        [image],
+        kernel_shape=[3, 2],
+        strides=[2, 2],
+        ceil_mode=1,
+        count_include_pad=1,
+    )
     yield from case("AveragePool", (19,), [image], kernel_shape=[2, 2], dilations=[2, 2])
     yield from case("MaxPool", (7,), [image], kernel_shape=[3, 2], pads=[1, 0, 1, 1])
-    yield from case("MaxPool", (8, 10, 12), [image], outputs=2, kernel_shape=[3, 2], storage_order=1)
-    yield from case("MaxPool", (10, 12), [image], kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1, dilations=[2, 1])
+    yield from case(
+        "MaxPool", (8, 10, 12), [image], outputs=2, kernel_shape=[3, 2], storage_order=1
+    )
+    yield from case(
+        "MaxPool",
+        (10, 12),
+        [image],
+        kernel_shape=[2, 2],
+        strides=[2, 2],
+        ceil_mode=1,
+        dilations=[2, 1],
+    )
     yield from case("LpPool", (7, 11, 18), [image], kernel_shape=[2, 2], p=3)
-    yield from case("GroupNormalization", (18,), [f32(2, 4, 3), f32(2), f32(2, seed=1)], num_groups=2)
-    yield from case("GroupNormalization", (21,), [f32(2, 4, 3), f32(4), f32(4, seed=1)], num_groups=2)
-    yield from case("LayerNormalization", (12, 17), [x, f32(4), f32(4, seed=1)], axis=-1, epsilon=0.01)
+    yield from case(
+        "GroupNormalization", (18,), [f32(2, 4, 3), f32(2), f32(2, seed=1)], num_groups=2
+    )
+    yield from case(
+        "GroupNormalization", (21,), [f32(2, 4, 3), f32(4), f32(4, seed=1)], num_groups=2
+    )
+    yield from case(
+        "LayerNormalization", (12, 17), [x, f32(4), f32(4, seed=1)], axis=-1, epsilon=0.01
+    )
     yield from case("Shape", (7, 13), [x])
     yield from case("Shape", (15, 19), [x], start=1, end=-1)
     yield from case("DFT", (17,), [f32(2, 6, 1)], axis=1, onesided=1)
@@ -127,7 +222,13 @@ def cases():
     scale, zero = F32([0.1, 0.2, 0.05]), np.uint8([3, 0, 9])
     yield from case("QuantizeLinear", (10, 13, 19), [x, F32(0.1), np.uint8(7)], (1, 2))
     yield from case("QuantizeLinear", (13, 19, 21), [x, scale, zero], (1, 2), axis=1)
-    yield from case("DequantizeLinear", (13, 19, 21), [np.arange(24, dtype=np.uint8).reshape(2, 3, 4), scale, zero], (1, 2), axis=1)
+    yield from case(
+        "DequantizeLinear",
+        (13, 19, 21),
+        [np.arange(24, dtype=np.uint8).reshape(2, 3, 4), scale, zero],
+        (1, 2),
+        axis=1,
+    )
     for op in ("Sum", "Mean", "Max", "Min"):
         yield from case(op, (7,), [x, f32(2, 3, 4, seed=1)])
         yield from case(op, (8, 13), [x, f32(3, 1, seed=1)])
@@ -153,24 +254,51 @@ def cases():
     yield from case("Compress", (9, 11), [np.zeros((0, 3), F32), np.zeros(0, bool)], axis=0)
     cell = {"hidden_size": 2}
     for op, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
-        weights = [f32(1, 2 * gates, 3, seed=1), f32(1, 2 * gates, 2, seed=2), f32(1, 4 * gates, seed=3)]
+        weights = [
+            f32(1, 2 * gates, 3, seed=1),
+            f32(1, 2 * gates, 2, seed=2),
+            f32(1, 4 * gates, seed=3),
+        ]
         yield from case(op, (7, 14, 22), [f32(5, 2, 3), *weights], (1, 2, 3), 2, **cell)
-        yield from case(op, (7, 14), [f32(5, 2, 3), *weights, np.array([3, 5], np.int32)], (1, 2, 3, 4), 2, **cell)
+        yield from case(
+            op,
+            (7, 14),
+            [f32(5, 2, 3), *weights, np.array([3, 5], np.int32)],
+            (1, 2, 3, 4),
+            2,
+            **cell,
+        )
 
 
 def write(out):
     """One folder per case; the expected outputs are ONNX Runtime's."""
     import onnxruntime
+
     onnxruntime.set_default_logger_severity(4)
     shutil.rmtree(out, ignore_errors=True)
     folders = []
     for number, (op, opset, inputs, constants, outputs, attributes) in enumerate(cases()):
         names = ["" if array is None else f"x{i}" for i, array in enumerate(inputs)]
-        feeds = {f"x{i}": np.asarray(array) for i, array in enumerate(inputs) if array is not None and i not in constants}
-        graph = helper.make_graph([helper.make_node(op, names, [f"y{i}" for i in range(outputs)], **attributes)], "g",
-                                  [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape) for name, array in feeds.items()],
-                                  [onnx.ValueInfoProto(name=f"y{i}") for i in range(outputs)], [numpy_helper.from_array(np.asarray(inputs[i]), f"x{i}") for i in constants])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+        feeds = {
+            f"x{i}": np.asarray(array)
+            for i, array in enumerate(inputs)
+            if array is not None and i not in constants
+        }
+        graph = helper.make_graph(
+            [helper.make_node(op, names, [f"y{i}" for i in range(outputs)], **attributes)],
+            "g",
+            [
+                helper.make_tensor_value_info(
+                    name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape
+                )
+                for name, array in feeds.items()
+            ],
+            [onnx.ValueInfoProto(name=f"y{i}") for i in range(outputs)],
+            [numpy_helper.from_array(np.asarray(inputs[i]), f"x{i}") for i in constants],
+        )
+        model = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8
+        )
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         expected = onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, feeds)
@@ -181,7 +309,9 @@ def write(out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runner", required=True)
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
@@ -190,7 +320,9 @@ def main():
     except ImportError:
         print("skipped, since onnxruntime is not installed")
         return 0
-    return subprocess.run([arguments.runner, "--rtol", "1e-4", "--atol", "1e-5", *write(arguments.out)]).returncode
+    return subprocess.run(
+        [arguments.runner, "--rtol", "1e-4", "--atol", "1e-5", *write(arguments.out)]
+    ).returncode
 
 
 if __name__ == "__main__":

@@ -12,9 +12,29 @@ class Case:
     one element of a thousand. `expected`: NumPy's results, where ONNX Runtime has no kernel for processors. `valid`: of each output the part that means
     something."""
 
-    def __init__(self, inputs, outputs=1, constants=(), attributes=None, unit=0.0, expected=None, valid=None, domain="com.microsoft"):
-        self.inputs, self.outputs, self.constants, self.attributes = inputs, outputs, set(constants), attributes or {}
-        self.unit, self.expected, self.valid, self.domain = unit, expected, valid or (lambda i, x: x), domain
+    def __init__(
+        self,
+        inputs,
+        outputs=1,
+        constants=(),
+        attributes=None,
+        unit=0.0,
+        expected=None,
+        valid=None,
+        domain="com.microsoft",
+    ):
+        self.inputs, self.outputs, self.constants, self.attributes = (
+            inputs,
+            outputs,
+            set(constants),
+            attributes or {},
+        )
+        self.unit, self.expected, self.valid, self.domain = (
+            unit,
+            expected,
+            valid or (lambda i, x: x),
+            domain,
+        )
 
 
 def floats(rng, *shape, scale=1.0):
@@ -56,7 +76,9 @@ def real(x, scale, zero):
 
 def rounded(y, scale, zero, kind):
     limits = np.iinfo(kind)
-    return np.clip(np.rint(y / scale) + (0 if zero is None else float(zero)), limits.min, limits.max).astype(kind)
+    return np.clip(
+        np.rint(y / scale) + (0 if zero is None else float(zero)), limits.min, limits.max
+    ).astype(kind)
 
 
 def window(rng):

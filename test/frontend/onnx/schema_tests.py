@@ -7,6 +7,7 @@ For each version of each operator, nodes get an attribute of another version, an
 too many or too few, or an input of a wrong element type; or a required attribute is removed. The valid node of each
 version is the control: its import must not report an error in its signature.
 """
+
 import argparse
 import os
 import sys
@@ -21,18 +22,55 @@ NEWEST = {"": 28, "ai.onnx.ml": 5, "ai.onnx.preview": 1, "ai.onnx.preview.traini
 OLDEST = 6
 # Operators of the standard domain that ONNX Runtime defines in more opsets than the onnx package.
 RUNTIME = {"LayerNormalization": 17}
-KINDS = {"tensor(float)": T.FLOAT, "tensor(double)": T.DOUBLE, "tensor(float16)": T.FLOAT16, "tensor(bfloat16)": T.BFLOAT16, "tensor(bool)": T.BOOL,
-         "tensor(int8)": T.INT8, "tensor(int16)": T.INT16, "tensor(int32)": T.INT32, "tensor(int64)": T.INT64, "tensor(uint8)": T.UINT8,
-         "tensor(uint16)": T.UINT16, "tensor(uint32)": T.UINT32, "tensor(uint64)": T.UINT64}
-VALUES = {A.FLOAT: 1.0, A.INT: 1, A.STRING: "a", A.FLOATS: [1.0], A.INTS: [1], A.STRINGS: ["a"],
-          A.TENSOR: helper.make_tensor("t", T.FLOAT, [1], [1.0]),
-          A.GRAPH: helper.make_graph([], "g", [], [helper.make_tensor_value_info("c", T.FLOAT, [1])], [helper.make_tensor("c", T.FLOAT, [1], [1.0])]),
-          A.TYPE_PROTO: helper.make_tensor_type_proto(T.FLOAT, [1]),
-          A.SPARSE_TENSOR: helper.make_sparse_tensor(helper.make_tensor("v", T.FLOAT, [1], [1.0]), helper.make_tensor("i", T.INT64, [1], [0]), [2])}
+KINDS = {
+    "tensor(float)": T.FLOAT,
+    "tensor(double)": T.DOUBLE,
+    "tensor(float16)": T.FLOAT16,
+    "tensor(bfloat16)": T.BFLOAT16,
+    "tensor(bool)": T.BOOL,
+    "tensor(int8)": T.INT8,
+    "tensor(int16)": T.INT16,
+    "tensor(int32)": T.INT32,
+    "tensor(int64)": T.INT64,
+    "tensor(uint8)": T.UINT8,
+    "tensor(uint16)": T.UINT16,
+    "tensor(uint32)": T.UINT32,
+    "tensor(uint64)": T.UINT64,
+}
+VALUES = {
+    A.FLOAT: 1.0,
+    A.INT: 1,
+    A.STRING: "a",
+    A.FLOATS: [1.0],
+    A.INTS: [1],
+    A.STRINGS: ["a"],
+    A.TENSOR: helper.make_tensor("t", T.FLOAT, [1], [1.0]),
+    A.GRAPH: helper.make_graph(
+        [],
+        "g",
+        [],
+        [helper.make_tensor_value_info("c", T.FLOAT, [1])],
+        [helper.make_tensor("c", T.FLOAT, [1], [1.0])],
+    ),
+    A.TYPE_PROTO: helper.make_tensor_type_proto(T.FLOAT, [1]),
+    A.SPARSE_TENSOR: helper.make_sparse_tensor(
+        helper.make_tensor("v", T.FLOAT, [1], [1.0]),
+        helper.make_tensor("i", T.INT64, [1], [0]),
+        [2],
+    ),
+}
 OPTION = defs.OpSchema.FormalParameterOption
 # Words of the messages about signatures.
-SIGNATURE = ("is unknown to", "has the wrong type", "is required and missing", "another number of", "have different types", "is newer than", "was removed",
-             "does not exist")
+SIGNATURE = (
+    "is unknown to",
+    "has the wrong type",
+    "is required and missing",
+    "another number of",
+    "have different types",
+    "is newer than",
+    "was removed",
+    "does not exist",
+)
 
 
 def versions():
@@ -51,7 +89,10 @@ def allowed(schema, formal):
     for constraint in schema.type_constraints:
         if constraint.type_param_str == formal.type_str:
             types = list(constraint.allowed_type_strs)
-    for small, wide in (("tensor(float8e", "tensor(float)"), ("tensor(float4e2m1", "tensor(float)")):
+    for small, wide in (
+        ("tensor(float8e", "tensor(float)"),
+        ("tensor(float4e2m1", "tensor(float)"),
+    ):
         if any(t.startswith(small) for t in types):
             types.append(wide)
     return types
@@ -79,26 +120,46 @@ class Case:
 
     def __init__(self, schema, opset):
         self.schema, self.opset = schema, opset
-        self.attributes = {name: attribute(name, rule.type) for name, rule in schema.attributes.items() if rule.required}
+        self.attributes = {
+            name: attribute(name, rule.type)
+            for name, rule in schema.attributes.items()
+            if rule.required
+        }
         self.inputs = least(schema.inputs)
         self.outputs = max(1, least(schema.outputs))
         # The element type of each input: the same for the same type parameter.
         self.kinds = []
         for i in range(self.inputs):
             formal = schema.inputs[min(i, len(schema.inputs) - 1)]
-            self.kinds.append(next((KINDS[t] for t in sorted(allowed(schema, formal)) if t in KINDS), None))
+            self.kinds.append(
+                next((KINDS[t] for t in sorted(allowed(schema, formal)) if t in KINDS), None)
+            )
 
     def bytes(self, attributes=None, inputs=None, outputs=None, kinds=None, opset=None):
         kinds = list(self.kinds if kinds is None else kinds)
         inputs = self.inputs if inputs is None else inputs
         kinds = (kinds + [T.FLOAT] * inputs)[:inputs]
-        node = helper.make_node(self.schema.name, [f"x{i}" for i in range(inputs)], [f"y{i}" for i in range(self.outputs if outputs is None else outputs)],
-                                name="n", domain=self.schema.domain)
+        node = helper.make_node(
+            self.schema.name,
+            [f"x{i}" for i in range(inputs)],
+            [f"y{i}" for i in range(self.outputs if outputs is None else outputs)],
+            name="n",
+            domain=self.schema.domain,
+        )
         node.attribute.extend((self.attributes if attributes is None else attributes).values())
-        graph = helper.make_graph([node], "g", [helper.make_tensor_value_info(f"x{i}", kind or T.FLOAT, [2, 2]) for i, kind in enumerate(kinds)],
-                                  [onnx.ValueInfoProto(name=node.output[0])] if node.output else [])
+        graph = helper.make_graph(
+            [node],
+            "g",
+            [
+                helper.make_tensor_value_info(f"x{i}", kind or T.FLOAT, [2, 2])
+                for i, kind in enumerate(kinds)
+            ],
+            [onnx.ValueInfoProto(name=node.output[0])] if node.output else [],
+        )
         imports = {"": 20, self.schema.domain: self.opset if opset is None else opset}
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid(d, v) for d, v in imports.items()])
+        model = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid(d, v) for d, v in imports.items()]
+        )
         model.ir_version = 10
         return model.SerializeToString()
 
@@ -114,14 +175,30 @@ def wrong(history, index, opset):
             if added is None:
                 continue
             if name not in own:
-                yield f"attribute-{name}-of-{other.since_version}", case.bytes(case.attributes | {name: added}), [f"'{name}'", "is unknown to"]
+                yield (
+                    f"attribute-{name}-of-{other.since_version}",
+                    case.bytes(case.attributes | {name: added}),
+                    [f"'{name}'", "is unknown to"],
+                )
             elif own[name].type != rule.type:
-                yield f"attribute-{name}-as-{other.since_version}", case.bytes(case.attributes | {name: added}), [f"'{name}'", "has the wrong type"]
+                yield (
+                    f"attribute-{name}-as-{other.since_version}",
+                    case.bytes(case.attributes | {name: added}),
+                    [f"'{name}'", "has the wrong type"],
+                )
     for name, rule in own.items():
         added = attribute(name, A.STRINGS if rule.type.name != "STRINGS" else A.INT)
-        yield f"type-of-{name}", case.bytes(case.attributes | {name: added}), [f"'{name}'", "has the wrong type"]
+        yield (
+            f"type-of-{name}",
+            case.bytes(case.attributes | {name: added}),
+            [f"'{name}'", "has the wrong type"],
+        )
         if rule.required:
-            yield f"without-{name}", case.bytes({n: a for n, a in case.attributes.items() if n != name}), [f"'{name}'", "is required and missing"]
+            yield (
+                f"without-{name}",
+                case.bytes({n: a for n, a in case.attributes.items() if n != name}),
+                [f"'{name}'", "is required and missing"],
+            )
     if not (schema.inputs and schema.inputs[-1].option == OPTION.Variadic):
         yield "input-too-many", case.bytes(inputs=len(schema.inputs) + 1), ["number of inputs"]
         yield "hundred-inputs", case.bytes(inputs=len(schema.inputs) + 100), ["number of inputs"]
@@ -132,16 +209,35 @@ def wrong(history, index, opset):
     for i in range(case.inputs):
         formal = schema.inputs[min(i, len(schema.inputs) - 1)]
         types = allowed(schema, formal)
-        if any(not t.startswith("tensor(") for t in types) or any(kind is None for kind in case.kinds):
+        if any(not t.startswith("tensor(") for t in types) or any(
+            kind is None for kind in case.kinds
+        ):
             continue
         banned = next((kind for t, kind in KINDS.items() if t not in types), None)
         if banned:
-            yield f"input-{i}-type", case.bytes(kinds=[banned if k == i else kind for k, kind in enumerate(case.kinds)]), ["has the wrong type", formal.name]
+            yield (
+                f"input-{i}-type",
+                case.bytes(kinds=[banned if k == i else kind for k, kind in enumerate(case.kinds)]),
+                ["has the wrong type", formal.name],
+            )
         # Another permitted type than another input of the same type parameter.
-        twins = [k for k in range(i) if schema.inputs[min(k, len(schema.inputs) - 1)].type_str == formal.type_str and formal.is_homogeneous]
-        different = next((KINDS[t] for t in sorted(types) if t in KINDS and KINDS[t] != case.kinds[i]), None)
+        twins = [
+            k
+            for k in range(i)
+            if schema.inputs[min(k, len(schema.inputs) - 1)].type_str == formal.type_str
+            and formal.is_homogeneous
+        ]
+        different = next(
+            (KINDS[t] for t in sorted(types) if t in KINDS and KINDS[t] != case.kinds[i]), None
+        )
         if twins and different:
-            yield f"input-{i}-type-differs", case.bytes(kinds=[different if k == i else kind for k, kind in enumerate(case.kinds)]), ["have different types"]
+            yield (
+                f"input-{i}-type-differs",
+                case.bytes(
+                    kinds=[different if k == i else kind for k, kind in enumerate(case.kinds)]
+                ),
+                ["have different types"],
+            )
 
 
 def cases():
@@ -160,13 +256,23 @@ def cases():
             for what, data, words in wrong(history, index, end):
                 yield f"{label}-{what}", data, words
         if first > oldest and RUNTIME.get(name) != first:
-            yield f"{domain}.{name}-before", Case(history[0], 0).bytes(opset=first - 1), ["is newer than the opset", str(first)]
+            yield (
+                f"{domain}.{name}-before",
+                Case(history[0], 0).bytes(opset=first - 1),
+                ["is newer than the opset", str(first)],
+            )
         if removed:
-            yield f"{domain}.{name}-removed", Case(history[-2], 0).bytes(opset=newest), ["was removed", str(history[-1].since_version)]
+            yield (
+                f"{domain}.{name}-removed",
+                Case(history[-2], 0).bytes(opset=newest),
+                ["was removed", str(history[-1].since_version)],
+            )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runner", required=True)
     arguments = parser.parse_args()
     bad, counts = 0, {"right": 0, "wrong": 0, "not imported": 0}
@@ -195,7 +301,10 @@ def main():
         if fault:
             bad += 1
             print(f"wrong: {name}: {reason!r}, wanted {words}")
-    print(", ".join(f"{count} {what}" for what, count in counts.items()) + f"; {bad} of them went wrong")
+    print(
+        ", ".join(f"{count} {what}" for what, count in counts.items())
+        + f"; {bad} of them went wrong"
+    )
     return 1 if bad or counts["wrong"] < 1000 else 0
 
 

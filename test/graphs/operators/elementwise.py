@@ -1,10 +1,39 @@
 """Specifications of elementwise operators."""
+
 import numpy as np
 from graph import NUMPY, PROTO, spec
 
-SAFE = ["Tanh", "Sigmoid", "Erf", "Softplus", "Softsign", "Elu", "Selu", "Celu", "LeakyRelu", "HardSigmoid", "HardSwish", "Mish", "Gelu",
-        "Sin", "Cos", "Atan", "Asinh", "Swish"]
-BOUNDS = {"Exp": 3, "Tan": 1, "Asin": 0.9, "Acos": 0.9, "Atanh": 0.9, "Sinh": 3, "Cosh": 3, "Sin": 100, "Cos": 100}
+SAFE = [
+    "Tanh",
+    "Sigmoid",
+    "Erf",
+    "Softplus",
+    "Softsign",
+    "Elu",
+    "Selu",
+    "Celu",
+    "LeakyRelu",
+    "HardSigmoid",
+    "HardSwish",
+    "Mish",
+    "Gelu",
+    "Sin",
+    "Cos",
+    "Atan",
+    "Asinh",
+    "Swish",
+]
+BOUNDS = {
+    "Exp": 3,
+    "Tan": 1,
+    "Asin": 0.9,
+    "Acos": 0.9,
+    "Atanh": 0.9,
+    "Sinh": 3,
+    "Cosh": 3,
+    "Sin": 100,
+    "Cos": 100,
+}
 POSITIVE = {"Log": 0.2, "Sqrt": 0.1, "Reciprocal": 0.5, "Acosh": 1.2}
 
 
@@ -37,7 +66,9 @@ def exact_unary(g, operator):
 
 @spec("Floor", "Ceil", "Round", "Sign", "ThresholdedRelu", "Shrink", "IsNaN", "IsInf")
 def step(g, operator):
-    more = {"Shrink": {"lambd": 0.4, "bias": 0.1}, "ThresholdedRelu": {"alpha": 0.3}}.get(operator, {})
+    more = {"Shrink": {"lambd": 0.4, "bias": 0.1}, "ThresholdedRelu": {"alpha": 0.3}}.get(
+        operator, {}
+    )
     g.emit(operator, [g.any(exact=True)], operator != "Shrink", **more)
 
 
@@ -64,7 +95,11 @@ def power(g, operator):
 
 @spec("Max", "Min", "Sum", "Mean")
 def variadic(g, operator):
-    x = g.any(kind=g.one(["f32"] * 6 + ["f64", "i64", "i32"]) if operator[0] == "M" and operator != "Mean" else "f32")
+    x = g.any(
+        kind=g.one(["f32"] * 6 + ["f64", "i64", "i32"])
+        if operator[0] == "M" and operator != "Mean"
+        else "f32"
+    )
     parts = [x] + [g.broadcastable(x) for _ in range(g.integer(0, 2))]
     g.emit(operator, parts, operator in ("Max", "Min") and all(p.exact for p in parts))
 
@@ -72,7 +107,15 @@ def variadic(g, operator):
 @spec("PRelu")
 def prelu(g, operator):
     x = g.ranked(1, 2, 3, 4)
-    g.emit(operator, [x, g.weight(tuple(1 if g.chance(0.5) else d for d in x.shape[g.integer(0, x.rank - 1):]), 0.3)])
+    g.emit(
+        operator,
+        [
+            x,
+            g.weight(
+                tuple(1 if g.chance(0.5) else d for d in x.shape[g.integer(0, x.rank - 1) :]), 0.3
+            ),
+        ],
+    )
 
 
 @spec("Mod")
@@ -115,7 +158,12 @@ def bitwise_not(g, operator):
 @spec("BitShift")
 def bit_shift(g, operator):
     x = g.any(kind="u8")
-    g.emit(operator, [x, g.constant(g.rng.integers(0, 8, x.shape if g.chance(0.5) else ()).astype(np.uint8))], True, direction=g.one(["LEFT", "RIGHT"]))
+    g.emit(
+        operator,
+        [x, g.constant(g.rng.integers(0, 8, x.shape if g.chance(0.5) else ()).astype(np.uint8))],
+        True,
+        direction=g.one(["LEFT", "RIGHT"]),
+    )
 
 
 @spec("Where")
@@ -130,7 +178,11 @@ def where(g, operator):
 def clip(g, operator):
     x = g.any(kind=g.one(["f32", "f32", "i32", "i64"]))
     ends = [g.constant(np.array(-1, NUMPY[x.kind])), g.constant(np.array(1, NUMPY[x.kind]))]
-    g.emit(operator, [x, ends[0] if g.chance(0.7) else None, ends[1] if g.chance(0.7) else None], x.exact)
+    g.emit(
+        operator,
+        [x, ends[0] if g.chance(0.7) else None, ends[1] if g.chance(0.7) else None],
+        x.exact,
+    )
 
 
 KINDS = ["f32", "f32", "f32", "i64", "i32", "bool", "f64", "f16", "u8", "i8"]
@@ -153,5 +205,7 @@ def cast(g, operator):
 @spec("BitCast")
 def bit_cast(g, operator):
     of, to = g.one([("f32", "i32"), ("u8", "i8"), ("i8", "u8")])
-    x = g.random(g.shape(largest=100), of) if of == "f32" else g.any(kind=of)  # the importer must know floats
+    x = (
+        g.random(g.shape(largest=100), of) if of == "f32" else g.any(kind=of)
+    )  # the importer must know floats
     g.emit(operator, [x], True, to=PROTO[to])

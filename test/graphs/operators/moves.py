@@ -1,4 +1,5 @@
 """Specifications of operators that move elements."""
+
 import numpy as np
 from graph import NoOperand, spec
 
@@ -13,7 +14,12 @@ def moved(g, *ranks):
 @spec("Transpose")
 def transpose(g, operator):
     x = moved(g)
-    g.emit(operator, [x], x.exact, **({"perm": g.permutation(x.rank)} if x.rank and g.chance(0.9) else {}))
+    g.emit(
+        operator,
+        [x],
+        x.exact,
+        **({"perm": g.permutation(x.rank)} if x.rank and g.chance(0.9) else {}),
+    )
 
 
 @spec("Reshape")
@@ -24,7 +30,12 @@ def reshape(g, operator):
         shape = g.emit("Shape", [x], True)
         part = g.emit("Slice", [shape, g.ints([0]), g.ints([kept])], True)
         rest = g.emit("Concat", [part, g.ints([-1])], True, axis=0)
-        return g.emit(operator, [x, rest], x.exact, types=[(x.kind, (*x.shape[:kept], x.size // int(np.prod(x.shape[:kept]))))])
+        return g.emit(
+            operator,
+            [x, rest],
+            x.exact,
+            types=[(x.kind, (*x.shape[:kept], x.size // int(np.prod(x.shape[:kept]))))],
+        )
     left, to = x.size, []
     while left > 1 and len(to) < 4:
         to.append(g.divisor(left))
@@ -58,17 +69,25 @@ def squeeze(g, operator):
 @spec("Slice")
 def slice_(g, operator):
     x = moved(g, 1, 2, 3, 4, 5)
-    axes = sorted(g.permutation(x.rank)[:g.integer(1, x.rank)])
+    axes = sorted(g.permutation(x.rank)[: g.integer(1, x.rank)])
     starts, ends, steps = [], [], []
     for axis in axes:
         d, step = x.shape[axis], g.one([1, 1, 1, 2, 3, -1, -2])
         a = g.integer(0, d - 1)
         b = g.integer(a + 1, d) if step > 0 else g.integer(0, a)
         starts.append(a if g.chance(0.7) else a - d)
-        ends.append((b if step > 0 else b - 1 - (d if b == 0 else 0) - (d if b == 0 else 0)) if g.chance(0.8) else (2**40 if step > 0 else -2**40))
+        ends.append(
+            (b if step > 0 else b - 1 - (d if b == 0 else 0) - (d if b == 0 else 0))
+            if g.chance(0.8)
+            else (2**40 if step > 0 else -(2**40))
+        )
         steps.append(step)
     inputs = [x, g.ints(starts), g.ints(ends), g.ints(axes)]
-    y = g.emit(operator, inputs + [g.ints(steps)] if set(steps) != {1} or g.chance(0.5) else inputs, x.exact)
+    y = g.emit(
+        operator,
+        inputs + [g.ints(steps)] if set(steps) != {1} or g.chance(0.5) else inputs,
+        x.exact,
+    )
     if y.size == 0 and g.chance(0.9):
         g.values.remove(y)
 
@@ -80,13 +99,25 @@ def concat(g, operator):
     parts = [x]
     for _ in range(g.integer(1, 3)):
         try:
-            parts.append(g.pick(kind=x.kind, fits=lambda v: v.rank == x.rank and all(a == b for i, (a, b) in enumerate(zip(v.shape, x.shape)) if i != axis)))
+            parts.append(
+                g.pick(
+                    kind=x.kind,
+                    fits=lambda v: (
+                        v.rank == x.rank
+                        and all(
+                            a == b for i, (a, b) in enumerate(zip(v.shape, x.shape)) if i != axis
+                        )
+                    ),
+                )
+            )
         except NoOperand:
             pass
     if g.chance(0.2):
         parts.append(g.random(tuple(2 if i == axis else d for i, d in enumerate(x.shape)), x.kind))
     parts = [parts[i] for i in g.permutation(len(parts))]
-    g.emit(operator, parts, all(p.exact for p in parts), axis=axis - x.rank if g.chance(0.3) else axis)
+    g.emit(
+        operator, parts, all(p.exact for p in parts), axis=axis - x.rank if g.chance(0.3) else axis
+    )
 
 
 @spec("Split")
@@ -96,7 +127,11 @@ def split(g, operator):
     d = x.shape[axis]
     parts = g.integer(1, min(4, d))
     if g.chance(0.5):
-        sizes = np.diff([0, *sorted(g.rng.choice(np.arange(1, d), parts - 1, replace=False)), d]) if d > 1 else [1]
+        sizes = (
+            np.diff([0, *sorted(g.rng.choice(np.arange(1, d), parts - 1, replace=False)), d])
+            if d > 1
+            else [1]
+        )
         g.emit(operator, [x, g.ints([int(s) for s in sizes])], x.exact, len(sizes), axis=axis)
     elif -(-d // parts) * (parts - 1) < d:  # the last is smaller, but not empty
         g.emit(operator, [x], x.exact, parts, axis=axis, num_outputs=parts)
@@ -106,26 +141,41 @@ def split(g, operator):
 def pad(g, operator):
     x = g.ranked(1, 2, 3, 4)
     mode = g.one(["constant", "constant", "edge", "reflect", "wrap"])
-    axes = sorted(g.permutation(x.rank)[:g.integer(1, x.rank)]) if g.chance(0.3) else list(range(x.rank))
+    axes = (
+        sorted(g.permutation(x.rank)[: g.integer(1, x.rank)])
+        if g.chance(0.3)
+        else list(range(x.rank))
+    )
     most = [2 if mode in ("constant", "edge") else min(2, x.shape[a] - 1) for a in axes]
     pads = [g.integer(0, m) for m in most] + [g.integer(0, m) for m in most]
     if mode == "constant" and g.chance(0.2):
         pads[g.integer(0, len(axes) - 1)] = -1 if min(x.shape) > 3 else 0
-    inputs = [x, g.ints(pads), g.constant(np.array(0.5, np.float32)) if mode == "constant" and g.chance(0.5) else None]
+    inputs = [
+        x,
+        g.ints(pads),
+        g.constant(np.array(0.5, np.float32)) if mode == "constant" and g.chance(0.5) else None,
+    ]
     if len(axes) < x.rank or g.chance(0.1):
         inputs.append(g.ints([a - x.rank if g.chance(0.3) else a for a in axes]))
     g.emit(operator, inputs if inputs[-1] else inputs[:-1], x.exact, mode=mode)
 
 
 def indices(g, shape, bound):
-    return g.constant(g.rng.integers(-bound, bound, shape).astype(g.one([np.int64, np.int64, np.int32])))
+    return g.constant(
+        g.rng.integers(-bound, bound, shape).astype(g.one([np.int64, np.int64, np.int32]))
+    )
 
 
 @spec("Gather")
 def gather(g, operator):
     x = moved(g, 1, 2, 3, 4)
     axis = g.integer(0, x.rank - 1)
-    g.emit(operator, [x, indices(g, g.shape(g.integer(0, 2), 30), x.shape[axis])], x.exact, axis=axis - x.rank if g.chance(0.3) else axis)
+    g.emit(
+        operator,
+        [x, indices(g, g.shape(g.integer(0, 2), 30), x.shape[axis])],
+        x.exact,
+        axis=axis - x.rank if g.chance(0.3) else axis,
+    )
 
 
 @spec("GatherElements")
@@ -152,7 +202,13 @@ def scatter_elements(g, operator):
     count = g.integer(1, x.shape[axis])
     shape = tuple(count if i == axis else d for i, d in enumerate(x.shape))
     index = np.argsort(g.rng.random(x.shape), axis).take(np.arange(count), axis)
-    g.emit(operator, [x, g.constant(index.astype(np.int64)), g.weight(shape, 1.0)], False, axis=axis, reduction=g.one(["none", "add", "mul", "max", "min"]))
+    g.emit(
+        operator,
+        [x, g.constant(index.astype(np.int64)), g.weight(shape, 1.0)],
+        False,
+        axis=axis,
+        reduction=g.one(["none", "add", "mul", "max", "min"]),
+    )
 
 
 @spec("ScatterND")
@@ -163,25 +219,37 @@ def scatter_nd(g, operator):
         places = g.rng.permutation(x.shape[0])[:count].reshape(count, 1)
     else:
         # All places of a box, as exporters write an assignment to a slice; here and there counted from the end.
-        size = [g.integer(1, d) for d in x.shape[:g.integer(1, x.rank)]]
+        size = [g.integer(1, d) for d in x.shape[: g.integer(1, x.rank)]]
         start = [g.integer(0, d - n) for d, n in zip(x.shape, size)]
         start = [at - g.one([0, d]) for at, d in zip(start, x.shape)]
         start = [at if at >= 0 or at + n <= 0 else at + d for at, n, d in zip(start, size, x.shape)]
-        places = np.stack(np.meshgrid(*(np.arange(at, at + n) for at, n in zip(start, size)), indexing="ij"), axis=-1)
-    shape = (*places.shape[:-1], *x.shape[places.shape[-1]:])
-    g.emit(operator, [x, g.constant(places.astype(np.int64)), g.weight(shape, 1.0)], False, reduction=g.one(["none", "add", "mul", "max"]))
+        places = np.stack(
+            np.meshgrid(*(np.arange(at, at + n) for at, n in zip(start, size)), indexing="ij"),
+            axis=-1,
+        )
+    shape = (*places.shape[:-1], *x.shape[places.shape[-1] :])
+    g.emit(
+        operator,
+        [x, g.constant(places.astype(np.int64)), g.weight(shape, 1.0)],
+        False,
+        reduction=g.one(["none", "add", "mul", "max"]),
+    )
 
 
 @spec("Expand")
 def expand(g, operator):
     x = g.pick(lambda v: v.size <= 200, g.one(KINDS), make=lambda: g.shape(largest=100))
     shape = [g.integer(1, 4) if d == 1 else d for d in x.shape]
-    g.emit(operator, [x, g.ints([g.integer(1, 3)] * g.integer(0, max(0, 4 - x.rank)) + shape)], x.exact)
+    g.emit(
+        operator, [x, g.ints([g.integer(1, 3)] * g.integer(0, max(0, 4 - x.rank)) + shape)], x.exact
+    )
 
 
 @spec("Tile")
 def tile(g, operator):
-    x = g.pick(lambda v: 0 < v.rank <= 4 and v.size <= 400, make=lambda: g.shape(g.integer(1, 4), 300))
+    x = g.pick(
+        lambda v: 0 < v.rank <= 4 and v.size <= 400, make=lambda: g.shape(g.integer(1, 4), 300)
+    )
     g.emit(operator, [x, g.ints([g.integer(1, 3) for _ in x.shape])], x.exact)
 
 
@@ -199,13 +267,24 @@ def depth(g, operator):
 @spec("Trilu")
 def trilu(g, operator):
     x = g.ranked(2, 3, 4)
-    g.emit(operator, [x] + ([g.constant(np.array(g.integer(-3, 3), np.int64))] if g.chance(0.6) else []), x.exact, upper=g.integer(0, 1))
+    g.emit(
+        operator,
+        [x] + ([g.constant(np.array(g.integer(-3, 3), np.int64))] if g.chance(0.6) else []),
+        x.exact,
+        upper=g.integer(0, 1),
+    )
 
 
 @spec("ReverseSequence")
 def reverse(g, operator):
     x = g.ranked(2, 3, 4)
-    g.emit(operator, [x, g.constant(g.rng.integers(1, x.shape[0] + 1, x.shape[1]).astype(np.int64))], x.exact, time_axis=0, batch_axis=1)
+    g.emit(
+        operator,
+        [x, g.constant(g.rng.integers(1, x.shape[0] + 1, x.shape[1]).astype(np.int64))],
+        x.exact,
+        time_axis=0,
+        batch_axis=1,
+    )
 
 
 @spec("Resize")
@@ -213,7 +292,11 @@ def resize(g, operator):
     x = g.ranked(3, 4)
     mode = g.one(["nearest", "linear", "cubic"]) if x.rank == 4 else g.one(["nearest", "linear"])
     sizes = [*x.shape[:2], *(g.integer(max(1, d // 2), 2 * d) for d in x.shape[2:])]
-    more = {"coordinate_transformation_mode": g.one(["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"])}
+    more = {
+        "coordinate_transformation_mode": g.one(
+            ["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"]
+        )
+    }
     if mode == "nearest":
         # Where a coordinate falls on a border, rounding decides: whole factors keep away from it.
         factor = g.integer(1, 3)
@@ -222,17 +305,30 @@ def resize(g, operator):
     if mode == "cubic":
         more["cubic_coeff_a"] = float(g.one([-0.75, -0.5]))
         more["exclude_outside"] = g.integer(0, 1)
-    if mode == "linear" and g.chance(0.3) and more["coordinate_transformation_mode"] != "align_corners":
+    if (
+        mode == "linear"
+        and g.chance(0.3)
+        and more["coordinate_transformation_mode"] != "align_corners"
+    ):
         scales = [1, 1, *(g.one([0.5, 1, 1.5, 2]) if d > 1 else g.one([1, 2]) for d in x.shape[2:])]
-        return g.emit(operator, [x, None, g.constant(np.array(scales, np.float32))], mode=mode, **more)
-    g.emit(operator, [x, None, None, g.ints(sizes)], x.exact and mode == "nearest", mode=mode, **more)
+        return g.emit(
+            operator, [x, None, g.constant(np.array(scales, np.float32))], mode=mode, **more
+        )
+    g.emit(
+        operator, [x, None, None, g.ints(sizes)], x.exact and mode == "nearest", mode=mode, **more
+    )
 
 
 @spec("OneHot")
 def one_hot(g, operator):
     n = g.integer(2, 8)
     x = g.pick(lambda v: v.rank, "i64", make=lambda: g.shape(g.integer(1, 4)))
-    g.emit(operator, [x, g.constant(np.array(n, np.int64)), g.constant(np.array([0.5, 2], np.float32))], True, axis=g.integer(-x.rank - 1, x.rank))
+    g.emit(
+        operator,
+        [x, g.constant(np.array(n, np.int64)), g.constant(np.array([0.5, 2], np.float32))],
+        True,
+        axis=g.integer(-x.rank - 1, x.rank),
+    )
 
 
 @spec("Dropout")
@@ -245,8 +341,13 @@ def dropout(g, operator):
 @spec("CenterCropPad")
 def center_crop_pad(g, operator):
     x = g.ranked(1, 2, 3, 4)
-    axes = g.permutation(x.rank)[:g.integer(1, x.rank)]
-    g.emit(operator, [x, g.ints([g.integer(1, x.shape[a] + 3) for a in axes])], x.exact, axes=[a - x.rank if g.chance(0.3) else a for a in axes])
+    axes = g.permutation(x.rank)[: g.integer(1, x.rank)]
+    g.emit(
+        operator,
+        [x, g.ints([g.integer(1, x.shape[a] + 3) for a in axes])],
+        x.exact,
+        axes=[a - x.rank if g.chance(0.3) else a for a in axes],
+    )
 
 
 @spec("TensorScatter")
@@ -254,10 +355,18 @@ def tensor_scatter(g, operator):
     x = g.ranked(3, 4)
     axis, mode = g.integer(1, x.rank - 1), g.one(["linear", "circular"])
     count = g.integer(1, x.shape[axis])
-    first = g.rng.integers(0, x.shape[axis] - (count if mode == "linear" else 0) + (mode == "linear"), x.shape[0])
+    first = g.rng.integers(
+        0, x.shape[axis] - (count if mode == "linear" else 0) + (mode == "linear"), x.shape[0]
+    )
     update = g.shaped(tuple(count if i == axis else d for i, d in enumerate(x.shape)))
     inputs = [x, update] + ([g.ints(first)] if g.chance(0.8) else [])
-    g.emit(operator, inputs, x.exact and update.exact, axis=axis - x.rank if g.chance(0.5) else axis, mode=mode)
+    g.emit(
+        operator,
+        inputs,
+        x.exact and update.exact,
+        axis=axis - x.rank if g.chance(0.5) else axis,
+        mode=mode,
+    )
 
 
 @spec("ArrayFeatureExtractor")

@@ -1,5 +1,6 @@
 """Specifications of quantized values and of their matmuls. Scales of matmuls are powers of two, so that products are exact and rounded
 identically everywhere."""
+
 import numpy as np
 from graph import NUMPY, PACKED, QUANTISED, NoOperand, spec
 from operators.products import window
@@ -11,7 +12,9 @@ def scale(g, shape=(), low=2, high=6):
 
 def zero(g, kind, shape=()):
     low, high = (100, 150) if kind == "u8" else (-20, 20)
-    return g.constant(g.rng.integers(low, high, shape).astype({"u8": np.uint8, "i8": np.int8}[kind]))
+    return g.constant(
+        g.rng.integers(low, high, shape).astype({"u8": np.uint8, "i8": np.int8}[kind])
+    )
 
 
 def layout(g, x):
@@ -26,7 +29,10 @@ def layout(g, x):
     block = g.divisor(x.shape[axis])
     if block == x.size:  # ONNX Runtime takes one block as none
         return (), {}
-    return tuple(d // block if i == axis else d for i, d in enumerate(x.shape)), {**more, "block_size": block}
+    return tuple(d // block if i == axis else d for i, d in enumerate(x.shape)), {
+        **more,
+        "block_size": block,
+    }
 
 
 @spec("QuantizeLinear")
@@ -34,14 +40,26 @@ def quantise(g, operator):
     x = g.pick(lambda v: v.rank <= 4 and v.size, make=lambda: g.shape(g.integer(0, 4)), exact=True)
     shape, more = layout(g, x)
     kind = g.one(["u8", "i8"])
-    by = scale(g, shape) if g.chance(0.5) else g.constant((0.01 + 0.1 * g.rng.random(shape)).astype(np.float32))
-    g.emit(operator, [x, by, zero(g, kind, shape)] if kind == "i8" or g.chance(0.7) else [x, by], True, **more)
+    by = (
+        scale(g, shape)
+        if g.chance(0.5)
+        else g.constant((0.01 + 0.1 * g.rng.random(shape)).astype(np.float32))
+    )
+    g.emit(
+        operator,
+        [x, by, zero(g, kind, shape)] if kind == "i8" or g.chance(0.7) else [x, by],
+        True,
+        **more,
+    )
 
 
 def weights(g):
     """A matmul by constant weights of 4 or 8 bits that are large enough for kernels which read them as they are."""
     k, n = g.one([64, 96, 128, 192, 256]), g.one([64, 65, 70, 96])
-    x = g.pick(lambda v: v.rank >= 2 and v.shape[-1] == k and v.size, make=lambda: (g.one([1, 2, 5, 17, 33, 66, 130]), k))
+    x = g.pick(
+        lambda v: v.rank >= 2 and v.shape[-1] == k and v.size,
+        make=lambda: (g.one([1, 2, 5, 17, 33, 66, 130]), k),
+    )
     if x.size // k * n > 16000:
         raise NoOperand
     kind = g.one(["u4", "i4", "u8", "i8"] if g.opsets[""] >= 21 else ["u8", "i8"])
@@ -52,9 +70,16 @@ def weights(g):
     if block is None:
         shape, more = g.one([((), {}), ((n,), {"axis": 0 if is_transposed else 1})])
     else:
-        shape, more = (n, blocks) if is_transposed else (blocks, n), {"axis": 1 if is_transposed else 0, "block_size": block}
+        shape, more = (
+            (n, blocks) if is_transposed else (blocks, n),
+            {"axis": 1 if is_transposed else 0, "block_size": block},
+        )
     w = draw((n, k) if is_transposed else (k, n))
-    inputs = [w, g.constant((0.001 + 0.01 * g.rng.random(shape)).astype(np.float32)), *([draw(shape)] if g.chance(0.6) else [])]
+    inputs = [
+        w,
+        g.constant((0.001 + 0.01 * g.rng.random(shape)).astype(np.float32)),
+        *([draw(shape)] if g.chance(0.6) else []),
+    ]
     w = g.emit("DequantizeLinear", inputs, False, largest=1 << 16, **more)
     if is_transposed:
         w = g.emit("Transpose", [w], False, largest=1 << 16, perm=[1, 0])
@@ -69,8 +94,17 @@ def dequantise(g, operator):
     x = g.pick(lambda v: v.rank <= 4 and v.size, kind, make=lambda: g.shape(g.integer(0, 4)))
     shape, more = layout(g, x)
     exact = g.chance(0.5) and kind != "i32"
-    by = scale(g, shape) if exact else g.constant((0.01 + 0.1 * g.rng.random(shape)).astype(np.float32))
-    g.emit(operator, [x, by, zero(g, kind, shape)] if kind != "i32" and g.chance(0.7) else [x, by], exact, **more)
+    by = (
+        scale(g, shape)
+        if exact
+        else g.constant((0.01 + 0.1 * g.rng.random(shape)).astype(np.float32))
+    )
+    g.emit(
+        operator,
+        [x, by, zero(g, kind, shape)] if kind != "i32" and g.chance(0.7) else [x, by],
+        exact,
+        **more,
+    )
 
 
 @spec("DynamicQuantizeLinear")
@@ -86,7 +120,11 @@ def pair(g):
 
 
 def matrices(g, a, b):
-    x = g.pick(lambda v: v.rank >= 2 and 0 < v.shape[-1] <= 1000 and v.size, a, make=lambda: g.shape(g.integer(2, 4)))
+    x = g.pick(
+        lambda v: v.rank >= 2 and 0 < v.shape[-1] <= 1000 and v.size,
+        a,
+        make=lambda: g.shape(g.integer(2, 4)),
+    )
     n = g.integer(1, 17)
     if x.size // x.shape[-1] * n > 3000:
         raise NoOperand
@@ -97,7 +135,7 @@ def matrices(g, a, b):
 def matmul_integer(g, operator):
     a, b = pair(g)
     x, y = matrices(g, a, b)
-    offsets = [zero(g, a), zero(g, b, g.one([(), (y.shape[1],)]))][:g.integer(0, 2)]
+    offsets = [zero(g, a), zero(g, b, g.one([(), (y.shape[1],)]))][: g.integer(0, 2)]
     g.emit(operator, [x, y, *offsets], True)
 
 
@@ -106,7 +144,20 @@ def qlinear_matmul(g, operator):
     a, b = pair(g)
     x, y = matrices(g, a, b)
     columns = g.one([(), (y.shape[1],)])
-    g.emit(operator, [x, scale(g), zero(g, a), y, scale(g, columns), zero(g, b, columns), scale(g, (), 0, 3), zero(g, a)], True)
+    g.emit(
+        operator,
+        [
+            x,
+            scale(g),
+            zero(g, a),
+            y,
+            scale(g, columns),
+            zero(g, b, columns),
+            scale(g, (), 0, 3),
+            zero(g, a),
+        ],
+        True,
+    )
 
 
 def images(g, a, b):
@@ -114,14 +165,18 @@ def images(g, a, b):
     group = g.one([1, 1, x.shape[1], g.divisor(x.shape[1])])
     more = window(g, x)
     out = group * g.integer(1, max(1, 12 // group))
-    return x, g.random((out, x.shape[1] // group, *more["kernel_shape"]), b), {"group": group, **more}
+    return (
+        x,
+        g.random((out, x.shape[1] // group, *more["kernel_shape"]), b),
+        {"group": group, **more},
+    )
 
 
 @spec("ConvInteger")
 def conv_integer(g, operator):
     a, b = pair(g)
     x, w, more = images(g, a, b)
-    g.emit(operator, [x, w, *[zero(g, a), zero(g, b)][:g.integer(0, 2)]], True, **more)
+    g.emit(operator, [x, w, *[zero(g, a), zero(g, b)][: g.integer(0, 2)]], True, **more)
 
 
 @spec("QLinearConv")
@@ -129,8 +184,21 @@ def qlinear_conv(g, operator):
     a, b = pair(g)
     x, w, more = images(g, a, b)
     channels = g.one([(), (w.shape[0],)])
-    offset = zero(g, b) if channels == () else g.constant(np.zeros(channels, {"u8": np.uint8, "i8": np.int8}[b]))
-    inputs = [x, scale(g), zero(g, a), w, scale(g, channels), offset, scale(g, (), 0, 3), zero(g, a)]
+    offset = (
+        zero(g, b)
+        if channels == ()
+        else g.constant(np.zeros(channels, {"u8": np.uint8, "i8": np.int8}[b]))
+    )
+    inputs = [
+        x,
+        scale(g),
+        zero(g, a),
+        w,
+        scale(g, channels),
+        offset,
+        scale(g, (), 0, 3),
+        zero(g, a),
+    ]
     if g.chance(0.5):
         inputs.append(g.constant(g.rng.integers(-500, 500, w.shape[0]).astype(np.int32)))
     g.emit(operator, inputs, True, **more)

@@ -1,4 +1,5 @@
 """Compares the constants that two modules return: compare.py BEFORE AFTER [tolerance]."""
+
 import re
 import sys
 
@@ -14,10 +15,14 @@ def functions(path):
         elif match := re.search(r"(%\w+) = dlc\.constant dense<(.*)> : tensor<([^,>]*)", line):
             shape = [int(size) for size in match[3].split("x")[:-1]]
             text = match[2].replace("true", "1").replace("false", "0")
-            numbers = [float.fromhex(n) if n.startswith("0x") and "p" in n else number(n, match[3])
-                       for n in re.findall(r"0x[0-9A-Fa-f]+|-?[0-9][0-9.eE+-]*", text)]
+            numbers = [
+                float.fromhex(n) if n.startswith("0x") and "p" in n else number(n, match[3])
+                for n in re.findall(r"0x[0-9A-Fa-f]+|-?[0-9][0-9.eE+-]*", text)
+            ]
             array = numpy.array(numbers)
-            constants[match[1]] = numpy.full(shape, array.item()) if array.size == 1 else array.reshape(shape)
+            constants[match[1]] = (
+                numpy.full(shape, array.item()) if array.size == 1 else array.reshape(shape)
+            )
         elif match := re.search(r"return (%[^:]*) :", line):
             found[name] = [constants[value.strip()] for value in match[1].split(",")]
     return found
@@ -41,5 +46,7 @@ for name in before:
         assert a.shape == b.shape, (name, a.shape, b.shape)
         scale = numpy.abs(a[numpy.isfinite(a)]).max(initial=1)
         if not numpy.allclose(a, b, rtol=tolerance, atol=tolerance * scale, equal_nan=True):
-            raise SystemExit(f"{name}, result {i}: differs by {numpy.nanmax(numpy.abs(a - b))}\n{a}\n{b}")
+            raise SystemExit(
+                f"{name}, result {i}: differs by {numpy.nanmax(numpy.abs(a - b))}\n{a}\n{b}"
+            )
 print(f"{len(before)} functions agree")

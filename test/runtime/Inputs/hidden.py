@@ -1,4 +1,5 @@
 """Makes a chain of matmuls on cpu:1 whose operands are copied from cpu, and checks its trace."""
+
 import json
 import sys
 
@@ -12,7 +13,10 @@ def write(path):
         print(f'func.func @main({inputs}) -> ({t} {{dlc.name = "y"}}) {{', file=out)
         value = "%x0"
         for i in range(STEPS):
-            print(f'  %p{i} = dlc.matmul {value}, %x{i + 1} {{dlc.device = "cpu:1"}} : ({t}, {t}) -> {t}', file=out)
+            print(
+                f'  %p{i} = dlc.matmul {value}, %x{i + 1} {{dlc.device = "cpu:1"}} : ({t}, {t}) -> {t}',
+                file=out,
+            )
             value = f"%p{i}"
         print(f"  return {value} : {t}\n}}", file=out)
 
@@ -25,15 +29,25 @@ def check(path):
     waiting = {e["tid"] for e in work if e["cat"] == "wait"}
     over = [e for e in work if e["cat"] == "copy" and e["tid"] not in waiting]
     products = [e for e in work if e["cat"] in ("library", "launch")]
-    assert {rows[e["tid"]] for e in over} == {"cpu:1, copies"} and {rows[e["tid"]] for e in products} == {"cpu:1"}, rows
+    assert {rows[e["tid"]] for e in over} == {"cpu:1, copies"} and {
+        rows[e["tid"]] for e in products
+    } == {"cpu:1"}, rows
     runs = len(products) // STEPS
-    assert runs >= 1 and len(products) == runs * STEPS and len(over) == runs * (STEPS + 1), (len(products), len(over))
+    assert runs >= 1 and len(products) == runs * STEPS and len(over) == runs * (STEPS + 1), (
+        len(products),
+        len(over),
+    )
     behind = 0
     for run in range(runs):
-        copies, mine = over[run * (STEPS + 1):(run + 1) * (STEPS + 1)], products[run * STEPS:(run + 1) * STEPS]
+        copies, mine = (
+            over[run * (STEPS + 1) : (run + 1) * (STEPS + 1)],
+            products[run * STEPS : (run + 1) * STEPS],
+        )
         for i, product in enumerate(mine):
             last = copies[i + 1]
-            assert last["ts"] + last["dur"] <= product["ts"], "a product ran before its operands were there"
+            assert last["ts"] + last["dur"] <= product["ts"], (
+                "a product ran before its operands were there"
+            )
         # However busy the machine is: the last operands come while earlier products run.
         behind += copies[-1]["ts"] < mine[-2]["ts"] + mine[-2]["dur"]
     assert behind >= 1, "all copies were done after the products"

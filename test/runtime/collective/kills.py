@@ -3,6 +3,7 @@ undisturbed run bit by bit.
 
 usage: kills.py DLC MODELS FOLDER [KILLS]: MODELS is the script that makes models and data in FOLDER
 """
+
 import os
 import random
 import re
@@ -20,12 +21,47 @@ STEPS, BATCH, CHUNKS = 6000, 8, 4
 os.makedirs(folder, exist_ok=True)
 subprocess.run([sys.executable, models, folder], check=True)
 for ranks in (1, 2, 4):
-    subprocess.run([dlc, "compile", f"{folder}/dropped.onnx", "--train", "--optimizer", "adam", "--data-parallel", "--batch", str(BATCH // ranks), "--world", str(ranks),
-                    "--reproducible-reductions", str(CHUNKS), "--shard-optimizer", "--cache", "none", "-o", f"{folder}/{ranks}.dlcx"], check=True)
+    subprocess.run(
+        [
+            dlc,
+            "compile",
+            f"{folder}/dropped.onnx",
+            "--train",
+            "--optimizer",
+            "adam",
+            "--data-parallel",
+            "--batch",
+            str(BATCH // ranks),
+            "--world",
+            str(ranks),
+            "--reproducible-reductions",
+            str(CHUNKS),
+            "--shard-optimizer",
+            "--cache",
+            "none",
+            "-o",
+            f"{folder}/{ranks}.dlcx",
+        ],
+        check=True,
+    )
 
 
 def line(ranks, *more):
-    return [dlc, "train", f"{folder}/{ranks}.dlcx", "--data", f"{folder}/flat.npz", "--steps", STEPS, "--seed", 5, "--json", "--threads", 1, *more]
+    return [
+        dlc,
+        "train",
+        f"{folder}/{ranks}.dlcx",
+        "--data",
+        f"{folder}/flat.npz",
+        "--steps",
+        STEPS,
+        "--seed",
+        5,
+        "--json",
+        "--threads",
+        1,
+        *more,
+    ]
 
 
 checkpoint = ["--checkpoint", f"{folder}/killed.safetensors", "--checkpoint-every", 7, "--resume"]
@@ -59,9 +95,13 @@ random.seed(11)
 seen, named, longest = {}, 0, 0.0
 for kill in range(KILLS):
     ranks, stops = random.choice((2, 4)), kill % 10 == 9
-    process = worlds.start(ranks, line(ranks, *checkpoint), environment={"DLC_WORLD_TIMEOUT": "5"}, pipesize=4096)
+    process = worlds.start(
+        ranks, line(ranks, *checkpoint), environment={"DLC_WORLD_TIMEOUT": "5"}, pipesize=4096
+    )
     out = ""
-    if kill % 5 != 3:  # after some steps, and anywhere in one: as it computes, meets others, writes or renames
+    if (
+        kill % 5 != 3
+    ):  # after some steps, and anywhere in one: as it computes, meets others, writes or renames
         out = "".join(process.stdout.readline() for _ in range(random.randrange(1, 60)))
         time.sleep(random.uniform(0, 0.02))
     else:  # while it starts
@@ -80,7 +120,9 @@ for kill in range(KILLS):
     while any(map(runs, there)) and time.monotonic() - began < 30:
         time.sleep(0.1)
     assert not any(map(runs, there)), (kill, there)
-    named += victim is not None and bool(re.search(rf"rank {victim} (died|has sent no heartbeat)", err))
+    named += victim is not None and bool(
+        re.search(rf"rank {victim} (died|has sent no heartbeat)", err)
+    )
     take(out + rest, seen)
 # The last world begins where the others have come to.
 status, out, err, _ = worlds.run(1, line(1, *checkpoint), seconds=600)
@@ -91,4 +133,6 @@ wrong = [step for step, loss in seen.items() if undisturbed[step] != loss]
 assert not wrong and STEPS in seen and len(seen) > STEPS / 2, (wrong[:3], len(seen))
 left = [name for name in os.listdir(folder) if name.endswith(".tmp")]
 assert not left, left
-print(f"{KILLS} kills, {named} times the rank was named, all ended within {longest:.1f} s; {len(seen)} of {STEPS} losses seen, all as undisturbed")
+print(
+    f"{KILLS} kills, {named} times the rank was named, all ended within {longest:.1f} s; {len(seen)} of {STEPS} losses seen, all as undisturbed"
+)

@@ -2,6 +2,7 @@
 
 usage: mpi.py DLC_RANKS MPIRUN
 """
+
 import re
 import sys
 
@@ -28,8 +29,14 @@ def goes(ranks, scenario, wanted, *arguments, **options):
 
 def ends(ranks, scenario, wrong, wanted, timeout=20, most=10):
     """One rank does something wrong; all end, and the message names it."""
-    status, out, err, took = worlds.run(ranks, [program, scenario, wrong], launcher, {"DLC_WORLD_TIMEOUT": str(timeout)})
-    check(f"rank {wrong} of {ranks} {scenario}", status != 0 and re.search(wanted, err) and took < most, (status, took, out, err))
+    status, out, err, took = worlds.run(
+        ranks, [program, scenario, wrong], launcher, {"DLC_WORLD_TIMEOUT": str(timeout)}
+    )
+    check(
+        f"rank {wrong} of {ranks} {scenario}",
+        status != 0 and re.search(wanted, err) and took < most,
+        (status, took, out, err),
+    )
 
 
 for ranks in (2, 3, 4):
@@ -41,9 +48,16 @@ goes(2, "slow", "3 s of waiting took little", 1, environment={"DLC_WORLD_TIMEOUT
 goes(2, "works", "a long command: waited for", 0, environment={"DLC_WORLD_TIMEOUT": "1"})
 shares = goes(2, "shares", "rank")
 processors = int(re.search(r"(\d+) processors", goes(1, "shares", "rank"))[1])
-check("shares", sum(map(int, re.findall(r"(\d+) processors", shares))) == max(2, processors), shares)
+check(
+    "shares", sum(map(int, re.findall(r"(\d+) processors", shares))) == max(2, processors), shares
+)
 
-ends(3, "differs", 2, r"same program; rank \[2\] has a different one than rank 0: 'all_reduce f32 11'")
+ends(
+    3,
+    "differs",
+    2,
+    r"same program; rank \[2\] has a different one than rank 0: 'all_reduce f32 11'",
+)
 ends(3, "dies", 0, r"rank 1 of 3, step 3: rank 0 died in step [23] \(process \d+\)")
 ends(2, "dies", 1, r"rank 0 of 2, step 3: rank 1 died in step [23]")
 ends(3, "throws", 1, "rank 1 of 3, step 3: no memory is left")

@@ -3,6 +3,7 @@
 The zoo's own networks are in this folder. If the environment variable DLC_ZOO names another folder, all scripts use that one: a second selection, of networks
 that the zoo does not contain (draw.py, then export.py), shows whether results on the first one generalize.
 """
+
 import json
 import os
 

@@ -6,6 +6,7 @@
 Writes graphs/NAME-bBATCH.onnx.xz (zoo/weightless.py generates the weights again). Existing files are kept unless they are named. If the exporter of the row
 rejects a network, the other exporter is tried. Networks that both reject are listed in graphs/refused.json with the exporter's message.
 """
+
 import argparse
 import concurrent.futures
 import json
@@ -26,51 +27,82 @@ def export_torch_network(row, batch, exporter):
     import onnx
     import torch
     import listing
+
     torch.set_num_threads(1)
     module, inputs = listing.build_network(row, batch)
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         if row["source"] == "others":
-            module(*listing.random_examples(inputs))  # run once, because some modules cache tensors at their first call, and are usually exported after it
+            module(
+                *listing.random_examples(inputs)
+            )  # run once, because some modules cache tensors at their first call, and are usually exported after it
         file = os.path.join(folder, "m.onnx")
-        torch.onnx.export(module, listing.random_examples(inputs), file, input_names=list(inputs), dynamo=exporter == "export", opset_version=row.get("opset"),
-                          external_data=False, verbose=False)
+        torch.onnx.export(
+            module,
+            listing.random_examples(inputs),
+            file,
+            input_names=list(inputs),
+            dynamo=exporter == "export",
+            opset_version=row.get("opset"),
+            external_data=False,
+            verbose=False,
+        )
         return onnx.load(file), inputs
 
 
 def export(row, batch, exporter):
     import weightless
+
     if exporter == "keras":
         from others import keras_networks
+
         model, inputs = keras_networks.convert_to_onnx(row)
     else:
         model, inputs = export_torch_network(row, batch, exporter)
     for value in model.graph.input:
         if value.name in inputs and isinstance(inputs[value.name][0], int):
             value.doc_string = f"below {inputs[value.name][0]}"
-    return weightless.write_without_weights(model, drawn.graph_path(row["name"], batch), row.get("kept", weightless.KEPT))
+    return weightless.write_without_weights(
+        model, drawn.graph_path(row["name"], batch), row.get("kept", weightless.KEPT)
+    )
 
 
 def export_in_subprocess(row, batch):
     """Exports a network in another process. Returns the number of bytes written, or the reason of the failure."""
     why = ""
-    for exporter in row.get("exporters") or (row["exporter"], "trace" if row["exporter"] == "export" else "export"):
+    for exporter in row.get("exporters") or (
+        row["exporter"],
+        "trace" if row["exporter"] == "export" else "export",
+    ):
         try:
-            done = subprocess.run([sys.executable, __file__, "--one", json.dumps(row), str(batch), exporter], capture_output=True, text=True, timeout=400)
+            done = subprocess.run(
+                [sys.executable, __file__, "--one", json.dumps(row), str(batch), exporter],
+                capture_output=True,
+                text=True,
+                timeout=400,
+            )
         except subprocess.TimeoutExpired:
             why += f"{exporter}: longer than 400 s. "
             continue
         lines = done.stdout.splitlines()
         if done.returncode == 0 and lines and lines[-1].startswith("bytes "):
             return exporter, int(lines[-1].split()[1]), why
-        why += f"{exporter}: {(lines or done.stderr.strip().splitlines() or ['no word'])[-1][:300]} "
+        why += (
+            f"{exporter}: {(lines or done.stderr.strip().splitlines() or ['no word'])[-1][:300]} "
+        )
     return None, 0, why
 
 
 def main():
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     a.add_argument("networks", nargs="*")
     a.add_argument("--jobs", type=int, default=2)
-    a.add_argument("--others", action="store_true", help="export networks of libraries that draw.py does not sample")
+    a.add_argument(
+        "--others",
+        action="store_true",
+        help="export networks of libraries that draw.py does not sample",
+    )
     a.add_argument("--list", action="store_true", help="print the names and export nothing")
     a.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     o = a.parse_args()
@@ -84,22 +116,34 @@ def main():
     rows = drawn.read_networks_json()["networks"]
     if o.others:
         import others
+
         rows = others.list_rows()
     if o.list:
         print("\n".join(row["name"] for row in rows))
         return
     if o.others and drawn.PLACE == drawn.OWN:
-        a.error("--others requires DLC_ZOO=FOLDER, such as build/zoo/other: these graphs are not stored in the repository")
+        a.error(
+            "--others requires DLC_ZOO=FOLDER, such as build/zoo/other: these graphs are not stored in the repository"
+        )
     unknown = set(o.networks) - {row["name"] for row in rows}
     if unknown:
         a.error(f"unknown network {', '.join(sorted(unknown))}; --list prints the names")
     os.makedirs(drawn.GRAPHS, exist_ok=True)
     kept = os.path.join(drawn.GRAPHS, "refused.json")
     refused = json.load(open(kept)) if os.path.exists(kept) else {}
-    wanted = [(row, batch) for row in rows for batch in row["batches"]
-              if row["name"] in o.networks or not o.networks and f"{row['name']}-b{batch}" not in refused and not os.path.exists(drawn.graph_path(row["name"], batch))]
+    wanted = [
+        (row, batch)
+        for row in rows
+        for batch in row["batches"]
+        if row["name"] in o.networks
+        or not o.networks
+        and f"{row['name']}-b{batch}" not in refused
+        and not os.path.exists(drawn.graph_path(row["name"], batch))
+    ]
     with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
-        for (row, batch), (exporter, size, why) in zip(wanted, pool.map(lambda each: export_in_subprocess(*each), wanted)):
+        for (row, batch), (exporter, size, why) in zip(
+            wanted, pool.map(lambda each: export_in_subprocess(*each), wanted)
+        ):
             name = f"{row['name']}-b{batch}"
             refused.pop(name, None)
             if not exporter:

@@ -10,6 +10,7 @@ the file, creating a session and running it once. Each run is in a new process, 
 process above that of a process with an empty program; for the peers, above that before the file is read. The development build takes longer to start than
 the program of tools/release --unpacked, which is linked statically. Writes one file per network to the folder of results.
 """
+
 import json
 import math
 import os
@@ -20,7 +21,10 @@ import sys
 import tempfile
 import time
 
-sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+sys.path[:0] = [
+    os.path.dirname(os.path.abspath(__file__)),
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+]
 import common
 import drawn
 import zoo
@@ -29,7 +33,11 @@ import zoo
 def run_once(o, model, cache):
     """Runs `dlc run` on the model. Returns the wall time in seconds, and the peak memory of the process in MiB."""
     start = time.perf_counter()
-    done = subprocess.run([common.DLC, "run", model, "--threads", str(o.threads), "--cache", cache, "--json"], capture_output=True, text=True)
+    done = subprocess.run(
+        [common.DLC, "run", model, "--threads", str(o.threads), "--cache", cache, "--json"],
+        capture_output=True,
+        text=True,
+    )
     seconds = time.perf_counter() - start
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[-300:])
@@ -37,7 +45,18 @@ def run_once(o, model, cache):
 
 
 def measure_peer(tool, o, model, inputs):
-    each = common.Worker(tool, [sys.executable, os.path.join(os.path.dirname(zoo.HERE), "worker.py"), tool, model, str(o.threads), inputs], o.threads)
+    each = common.Worker(
+        tool,
+        [
+            sys.executable,
+            os.path.join(os.path.dirname(zoo.HERE), "worker.py"),
+            tool,
+            model,
+            str(o.threads),
+            inputs,
+        ],
+        o.threads,
+    )
     try:
         if not each.error:
             each.round(0)
@@ -50,7 +69,15 @@ def measure(name, batch, o):
     import numpy as np
     import onnx
     import weightless
-    result = {"name": name, "batch": batch, "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
+
+    result = {
+        "name": name,
+        "batch": batch,
+        "threads": o.threads,
+        "machine": common.cpu_name(),
+        "when": time.strftime("%Y-%m-%d"),
+        "tools": {},
+    }
     folder = tempfile.mkdtemp(prefix="dlc-first-")
     at = lambda *parts: os.path.join(folder, *parts)
     try:
@@ -67,7 +94,11 @@ def measure(name, batch, o):
                 found[tool] += [one] if one else []
         for tool, each in found.items():
             if each:
-                result["tools"][tool] = {"rounds_s": [s for s, _ in each], "ready_s": statistics.median(s for s, _ in each), "memory_mib": statistics.median(m for _, m in each)}
+                result["tools"][tool] = {
+                    "rounds_s": [s for s, _ in each],
+                    "ready_s": statistics.median(s for s, _ in each),
+                    "memory_mib": statistics.median(m for _, m in each),
+                }
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return result
@@ -82,22 +113,56 @@ def line(r):
     if len(r["tools"]) == 1:
         return f"{r['name']}: no peer runs it"
     time_part, memory_part = ratios_to_peer(r)
-    each = ", ".join(f"{tool} {about['ready_s'] * 1e3:.0f} ms {about['memory_mib']:.0f} MiB" for tool, about in r["tools"].items())
-    return f"{r['name']:44} b{r['batch']}  time {time_part:5.2f}  memory {memory_part:5.2f}   {each}"
+    each = ", ".join(
+        f"{tool} {about['ready_s'] * 1e3:.0f} ms {about['memory_mib']:.0f} MiB"
+        for tool, about in r["tools"].items()
+    )
+    return (
+        f"{r['name']:44} b{r['batch']}  time {time_part:5.2f}  memory {memory_part:5.2f}   {each}"
+    )
 
 
 def report(o):
-    timed = sorted((r for r in zoo.read_results(o.results) if len(r["tools"]) > 1), key=ratios_to_peer, reverse=True)
+    timed = sorted(
+        (r for r in zoo.read_results(o.results) if len(r["tools"]) > 1),
+        key=ratios_to_peer,
+        reverse=True,
+    )
     for r in timed:
         print(line(r))
     nine = lambda values: sorted(values)[math.ceil(0.9 * len(values)) - 1]
-    for text, values, bar in (("time to a first result", [ratios_to_peer(r)[0] for r in timed], 2), ("memory", [ratios_to_peer(r)[1] for r in timed], 1)):
-        print(f"{text}, of the better peer's: median {statistics.median(values):.2f}, nine in ten within {nine(values):.2f}; at most {bar}: {sum(v <= bar for v in values)} of {len(values)}")
+    for text, values, bar in (
+        ("time to a first result", [ratios_to_peer(r)[0] for r in timed], 2),
+        ("memory", [ratios_to_peer(r)[1] for r in timed], 1),
+    ):
+        print(
+            f"{text}, of the better peer's: median {statistics.median(values):.2f}, nine in ten within {nine(values):.2f}; at most {bar}: {sum(v <= bar for v in values)} of {len(values)}"
+        )
     if o.json:
         with open(o.json, "w") as file:
-            json.dump({"machine": common.cpu_name(), "when": max(r["when"] for r in timed), "command": "tools/bench/zoo/first.py",
-                       "measurements": [{"name": r["name"], "batch": r["batch"], "threads": r["threads"], "time": ratios_to_peer(r)[0], "memory": ratios_to_peer(r)[1],
-                                         "first": {tool: {key: about[key] for key in ("ready_s", "memory_mib")} for tool, about in r["tools"].items()}} for r in timed]}, file, indent=1)
+            json.dump(
+                {
+                    "machine": common.cpu_name(),
+                    "when": max(r["when"] for r in timed),
+                    "command": "tools/bench/zoo/first.py",
+                    "measurements": [
+                        {
+                            "name": r["name"],
+                            "batch": r["batch"],
+                            "threads": r["threads"],
+                            "time": ratios_to_peer(r)[0],
+                            "memory": ratios_to_peer(r)[1],
+                            "first": {
+                                tool: {key: about[key] for key in ("ready_s", "memory_mib")}
+                                for tool, about in r["tools"].items()
+                            },
+                        }
+                        for r in timed
+                    ],
+                },
+                file,
+                indent=1,
+            )
 
 
 def main():
@@ -109,7 +174,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="dlc-first-") as folder:
         empty = os.path.join(folder, "empty.mlir")
         with open(empty, "w") as file:
-            file.write("func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {\n  return %x : tensor<1xf32>\n}\n")
+            file.write(
+                "func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {\n  return %x : tensor<1xf32>\n}\n"
+            )
         o.empty = run_once(o, empty, os.path.join(folder, "cache"))[1]
     zoo.measure_each(o, measure, line)
 

@@ -4,6 +4,7 @@
 
 Writes FOLDER/graphs; afterwards `DLC_ZOO=FOLDER tools/bench/zoo/zoo.py` measures the models. Networks that the converter rejects are listed and skipped.
 """
+
 import argparse
 import os
 import random
@@ -20,7 +21,10 @@ def main():
     import onnx
     import weightless
     from onnxruntime.transformers.float16 import convert_float_to_float16
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+    a = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     a.add_argument("--sample", type=int, default=28)
     o = a.parse_args()
     if drawn.PLACE == drawn.OWN:
@@ -30,10 +34,12 @@ def main():
     own = os.path.join(drawn.OWN, "graphs")
     files = sorted(file for file in os.listdir(own) if file.endswith("-b1.onnx.xz"))
     random.Random(9).shuffle(files)
-    for file in files[:o.sample]:
+    for file in files[: o.sample]:
         try:
             model = onnx.shape_inference.infer_shapes(weightless.read(os.path.join(own, file)))
-            weightless.write_without_weights(convert_float_to_float16(model), os.path.join(drawn.GRAPHS, file))
+            weightless.write_without_weights(
+                convert_float_to_float16(model), os.path.join(drawn.GRAPHS, file)
+            )
             print(file, flush=True)
         except common.failures() as error:  # errors of the converter
             print(f"{file}: {type(error).__name__}: {str(error)[:200]}", flush=True)

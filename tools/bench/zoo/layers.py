@@ -10,6 +10,7 @@ process and writes a file to the folder of results. Rows with a file are not mea
 PyTorch's.
 Ratio and interval are as in operators.py.
 """
+
 import json
 import os
 import sys
@@ -36,23 +37,36 @@ def with_output_scale(module, shape):
 
         def forward(self, x):
             return [self.layer(x * self.scale)]
+
     return Scaled()
 
 
 def make_torch_step(module, x, target, channels_last):
     import copy
     import torch
+
     module = copy.deepcopy(module)
     if channels_last:
-        module, x = module.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
+        module, x = (
+            module.to(memory_format=torch.channels_last),
+            x.to(memory_format=torch.channels_last),
+        )
     return train.make_training_step(TASK, module, [x], target)
 
 
 def measure(row, o):
     import torch
     import worker
+
     name, layer, shape = row
-    result = {"name": name, "batch": shape[0], "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
+    result = {
+        "name": name,
+        "batch": shape[0],
+        "threads": o.threads,
+        "machine": common.cpu_name(),
+        "when": time.strftime("%Y-%m-%d"),
+        "tools": {},
+    }
     torch.manual_seed(0)
     torch.set_num_threads(o.threads)
     module, x = with_output_scale(layer, shape), torch.randn(shape)
@@ -64,15 +78,34 @@ def measure(row, o):
         if model is None:
             return result | {"refused": why[-500:]}
         try:
-            common.run_tool("dlc", "compile", at("model.onnx"), "--train", "-o", at("model.dlcx"), "--threads", str(o.threads), "--cache", at("cache"), "--loss", TASK["loss"],
-                        "--optimizer", TASK["optimizer"], "--lr", str(TASK["lr"]))
+            common.run_tool(
+                "dlc",
+                "compile",
+                at("model.onnx"),
+                "--train",
+                "-o",
+                at("model.dlcx"),
+                "--threads",
+                str(o.threads),
+                "--cache",
+                at("cache"),
+                "--loss",
+                TASK["loss"],
+                "--optimizer",
+                TASK["optimizer"],
+                "--lr",
+                str(TASK["lr"]),
+            )
         except RuntimeError as error:
             return result | {"refused": str(error)[-500:]}
-        run, results = worker.dlc(at("model.dlcx"), o.threads, {"x": x.numpy(), "target": target.numpy()})
+        run, results = worker.dlc(
+            at("model.dlcx"), o.threads, {"x": x.numpy(), "target": target.numpy()}
+        )
 
         def dlc():
             run()
             return float(results()[0])
+
         found = {"dlc": dlc, "torch": make_torch_step(module, x, target, False)}
         if len(shape) == 4:
             found["torch-cl"] = make_torch_step(module, x, target, True)
@@ -80,9 +113,24 @@ def measure(row, o):
         result["error"] = train.max_relative_difference(losses["dlc"], losses["torch"])
         result["tools"] = sweep.run_interleaved(found, o)
         zoo.compute_ratio(result)
-        about = json.loads(common.run_tool("dlc", "inspect", at("model.dlcx"), "--repeat", "7", "--threads", str(o.threads), "--json"))
+        about = json.loads(
+            common.run_tool(
+                "dlc",
+                "inspect",
+                at("model.dlcx"),
+                "--repeat",
+                "7",
+                "--threads",
+                str(o.threads),
+                "--json",
+            )
+        )
         longest = sorted(about["commands"], key=lambda c: -c.get("us", 0))[:4]
-        result["commands"] = [f"{c['implementation']} {c['name']} {c['us']:.0f} us" for c in longest if c.get("us", 0) >= 1]
+        result["commands"] = [
+            f"{c['implementation']} {c['name']} {c['us']:.0f} us"
+            for c in longest
+            if c.get("us", 0) >= 1
+        ]
     return result
 
 
@@ -93,13 +141,17 @@ def is_right(r):
 def line(r):
     if "refused" in r:
         return f"{r['name']:40} refused: {r['refused'][-150:]}"
-    return (f"{r['name']:40} {r['tools']['dlc']['median_ms']:9.2f} ms  {r['ratio']:5.2f} [{r['interval'][0]:.2f}, {r['interval'][1]:.2f}] of {r['best']:9}"
-            + ("" if is_right(r) else f" wrong by {r['error']:.1e}") + (f"  {', '.join(r['commands'])}"[:170] if r["ratio"] < 1.2 else ""))
+    return (
+        f"{r['name']:40} {r['tools']['dlc']['median_ms']:9.2f} ms  {r['ratio']:5.2f} [{r['interval'][0]:.2f}, {r['interval'][1]:.2f}] of {r['best']:9}"
+        + ("" if is_right(r) else f" wrong by {r['error']:.1e}")
+        + (f"  {', '.join(r['commands'])}"[:170] if r["ratio"] < 1.2 else "")
+    )
 
 
 def prepare(o):
     import onnx, torch, worker  # noqa: F401  imported once for all child processes
     import layer_rows
+
     return {row[0]: row for row in layer_rows.list_rows()}
 
 

@@ -1,4 +1,5 @@
 """A row of operators.py: one ONNX operator with its operands and attributes."""
+
 from dataclasses import dataclass, field
 
 
@@ -13,6 +14,7 @@ class Operand:
 
     def value(self, rng):
         import numpy as np
+
         if self.given is not None:
             return np.asarray(self.given, self.kind)
         if self.kind == "bool":

@@ -1,5 +1,6 @@
 """Recommendation networks, which no listing contains: as in their papers, with the sizes of public implementations for the Criteo data set (26 categorical
 and 13 numerical features)."""
+
 import torch
 from torch import nn
 
@@ -7,7 +8,9 @@ CATEGORIES, NUMBERS = 26, 13
 
 
 def mlp_tower(*sizes):
-    return nn.Sequential(*(part for a, b in zip(sizes, sizes[1:]) for part in (nn.Linear(a, b), nn.ReLU())))
+    return nn.Sequential(
+        *(part for a, b in zip(sizes, sizes[1:]) for part in (nn.Linear(a, b), nn.ReLU()))
+    )
 
 
 class EmbeddingBase(nn.Module):
@@ -25,7 +28,10 @@ class DlrmNet(EmbeddingBase):
 
     def __init__(self):
         super().__init__(20000, 64)
-        self.bottom, self.top = mlp_tower(NUMBERS, 512, 256, 64), mlp_tower(64 + 27 * 26 // 2, 512, 256)
+        self.bottom, self.top = (
+            mlp_tower(NUMBERS, 512, 256, 64),
+            mlp_tower(64 + 27 * 26 // 2, 512, 256),
+        )
         self.last = nn.Linear(256, 1)
         self.register_buffer("pairs", torch.tril_indices(27, 27, -1))
 
@@ -42,14 +48,21 @@ class DeepFmNet(EmbeddingBase):
     def __init__(self):
         super().__init__(20000, 16)
         self.first = nn.ModuleList(nn.Embedding(20000, 1) for _ in range(CATEGORIES))
-        self.linear, self.deep = nn.Linear(NUMBERS, 1), mlp_tower(CATEGORIES * 16 + NUMBERS, 400, 400, 400)
+        self.linear, self.deep = (
+            nn.Linear(NUMBERS, 1),
+            mlp_tower(CATEGORIES * 16 + NUMBERS, 400, 400, 400),
+        )
         self.last = nn.Linear(400, 1)
 
     def forward(self, numbers, categories):
         e = self.embedded(categories)
-        first = sum(table(categories[:, i]) for i, table in enumerate(self.first)) + self.linear(numbers)
-        second = 0.5 * (e.sum(1) ** 2 - (e ** 2).sum(1)).sum(1, keepdim=True)
-        return torch.sigmoid(first + second + self.last(self.deep(torch.cat([e.flatten(1), numbers], 1))))
+        first = sum(table(categories[:, i]) for i, table in enumerate(self.first)) + self.linear(
+            numbers
+        )
+        second = 0.5 * (e.sum(1) ** 2 - (e**2).sum(1)).sum(1, keepdim=True)
+        return torch.sigmoid(
+            first + second + self.last(self.deep(torch.cat([e.flatten(1), numbers], 1)))
+        )
 
 
 class DcnNet(EmbeddingBase):
@@ -58,7 +71,10 @@ class DcnNet(EmbeddingBase):
     def __init__(self):
         super().__init__(20000, 16)
         width = CATEGORIES * 16 + NUMBERS
-        self.down, self.up = nn.ModuleList(nn.Linear(width, 64, bias=False) for _ in range(3)), nn.ModuleList(nn.Linear(64, width) for _ in range(3))
+        self.down, self.up = (
+            nn.ModuleList(nn.Linear(width, 64, bias=False) for _ in range(3)),
+            nn.ModuleList(nn.Linear(64, width) for _ in range(3)),
+        )
         self.deep, self.last = mlp_tower(width, 768, 768), nn.Linear(768, 1)
 
     def forward(self, numbers, categories):

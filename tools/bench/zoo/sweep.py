@@ -1,4 +1,5 @@
 """Shared part of operators.py and layers.py: runs each row in its own process and writes the result to a file."""
+
 import argparse
 import json
 import math
@@ -30,7 +31,10 @@ def run_interleaved(tools, o):
             time.sleep(PAUSE)
             run()
             times[name].append(median_run_time(run, o.seconds) * 1e3)
-    return {name: {"rounds_ms": list_, "median_ms": statistics.median(list_)} for name, list_ in times.items()}
+    return {
+        name: {"rounds_ms": list_, "median_ms": statistics.median(list_)}
+        for name, list_ in times.items()
+    }
 
 
 def measure_in_child(path, name, row, o, measure):
@@ -39,7 +43,17 @@ def measure_in_child(path, name, row, o, measure):
     if child:
         status = os.waitpid(child, 0)[1]
         if os.WIFSIGNALED(status):
-            zoo.write_result(path, {"name": name, "batch": 0, "threads": o.threads, "when": time.strftime("%Y-%m-%d"), "tools": {}, "refused": f"signal {os.WTERMSIG(status)}"})
+            zoo.write_result(
+                path,
+                {
+                    "name": name,
+                    "batch": 0,
+                    "threads": o.threads,
+                    "when": time.strftime("%Y-%m-%d"),
+                    "tools": {},
+                    "refused": f"signal {os.WTERMSIG(status)}",
+                },
+            )
         return
     status = 1
     try:
@@ -52,14 +66,21 @@ def measure_in_child(path, name, row, o, measure):
 
 def report(o, line, is_right):
     results = [r for r in zoo.read_results(o.results) if r["threads"] == o.threads]
-    refused, timed = [r for r in results if "refused" in r], sorted((r for r in results if "ratio" in r), key=lambda r: r["ratio"])
-    print(f"{len(results)} rows, {len(refused)} refused, {sum(not is_right(r) for r in timed)} differ, {len(results) - len(refused) - len(timed)} that no peer runs")
+    refused, timed = (
+        [r for r in results if "refused" in r],
+        sorted((r for r in results if "ratio" in r), key=lambda r: r["ratio"]),
+    )
+    print(
+        f"{len(results)} rows, {len(refused)} refused, {sum(not is_right(r) for r in timed)} differ, {len(results) - len(refused) - len(timed)} that no peer runs"
+    )
     for r in refused:
         print("  " + line(r))
     if timed:
         ratios = [r["ratio"] for r in timed]
-        print(f"  ratio to the better peer: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, median {statistics.median(ratios):.2f}, "
-              f"least {ratios[0]:.2f}; at least 1.0: {sum(x >= 1 for x in ratios)}, at least 0.5: {sum(x >= 0.5 for x in ratios)} of {len(ratios)}")
+        print(
+            f"  ratio to the better peer: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, median {statistics.median(ratios):.2f}, "
+            f"least {ratios[0]:.2f}; at least 1.0: {sum(x >= 1 for x in ratios)}, at least 0.5: {sum(x >= 0.5 for x in ratios)} of {len(ratios)}"
+        )
     for r in timed:
         if r["ratio"] < o.below or not is_right(r):
             print("  " + line(r))
@@ -68,15 +89,30 @@ def report(o, line, is_right):
 def main(description, folder, prepare, measure, line, is_right):
     """Runs a sweep over all rows. prepare(o) loads the modules that all rows need, and returns the rows by name."""
     common.use_bench_python()
-    a = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("--only", default="", help="prefixes of the names of rows to measure, separated by commas")
+    a = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    a.add_argument(
+        "--only", default="", help="prefixes of the names of rows to measure, separated by commas"
+    )
     a.add_argument("--threads", type=int, default=2)
     a.add_argument("--rounds", type=int, default=9)
-    a.add_argument("--seconds", type=float, default=0.03, help="seconds for which each tool is timed in each round")
+    a.add_argument(
+        "--seconds",
+        type=float,
+        default=0.03,
+        help="seconds for which each tool is timed in each round",
+    )
     a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", folder))
-    a.add_argument("--again", action="store_true", help="measure again what has been measured before")
-    a.add_argument("--report", action="store_true", help="print the stored results and measure nothing")
-    a.add_argument("--below", type=float, default=1.0, help="with --report: print the rows below this ratio")
+    a.add_argument(
+        "--again", action="store_true", help="measure again what has been measured before"
+    )
+    a.add_argument(
+        "--report", action="store_true", help="print the stored results and measure nothing"
+    )
+    a.add_argument(
+        "--below", type=float, default=1.0, help="with --report: print the rows below this ratio"
+    )
     o = a.parse_args()
     os.makedirs(o.results, exist_ok=True)
     if o.report:

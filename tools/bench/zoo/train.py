@@ -14,6 +14,7 @@ Correct: these five losses are within 1e-3 of PyTorch's; if no such rate exists,
 Ratio, interval, ready, memory and the slowest commands are those of zoo.py. Writes one file per network to the folder of results; --again measures them
 again.
 """
+
 import argparse
 import importlib
 import json
@@ -35,12 +36,18 @@ import drawn
 import zoo
 
 STEPS, LIMIT, OWN_LIMIT = 5, 1e-3, 1e-4
-PEERS = ["torch", "torch-cl"]  # torch-cl (channels last) is measured only for networks with image inputs
+PEERS = [
+    "torch",
+    "torch-cl",
+]  # torch-cl (channels last) is measured only for networks with image inputs
 
 
 def list_rows():
     """Returns all rows of networks.json in the seeded order. The relative order of rows does not change if rows are added or removed."""
-    return sorted(drawn.read_networks_json()["networks"], key=lambda row: random.Random(f"17 train {row['name']}").random())
+    return sorted(
+        drawn.read_networks_json()["networks"],
+        key=lambda row: random.Random(f"17 train {row['name']}").random(),
+    )
 
 
 def choose_batch_size(row):
@@ -53,37 +60,53 @@ def choose_batch_size(row):
 
 # The functions below run in PyTorch's process, up to run_worker().
 
+
 def build_module(row, batch, trained=True):
     import torch
     import listing
+
     torch.backends.mha.set_fastpath_enabled(False)
     module, inputs = listing.build_network(row, batch)
     for part in module.modules():
         # Some attention modules of timm cache values that are computed from a parameter in eval mode, so they are set to training mode.
-        if trained and isinstance(part, torch.nn.modules.batchnorm._BatchNorm) or hasattr(part, "attention_bias_cache"):
+        if (
+            trained
+            and isinstance(part, torch.nn.modules.batchnorm._BatchNorm)
+            or hasattr(part, "attention_bias_cache")
+        ):
             part.training = True
     return module, inputs
 
 
 def make_optimizer(task, module):
     import torch
+
     wanted = [p for p in module.parameters() if p.requires_grad]
-    return {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[task["optimizer"]](wanted, lr=task["lr"])
+    return {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[task["optimizer"]](
+        wanted, lr=task["lr"]
+    )
 
 
 def max_relative_difference(some, others):
     """Returns the largest relative difference between two lists of losses."""
-    return max((abs(a - b) / abs(b) if math.isfinite(a) and b else math.inf) for a, b in zip(some, others))
+    return max(
+        (abs(a - b) / abs(b) if math.isfinite(a) and b else math.inf) for a, b in zip(some, others)
+    )
 
 
 def make_training_step(task, module, inputs, target, compiled=None):
     """Returns a function that runs one training step. `compiled` is a function such as torch.compile that optimizes the forward pass and the loss."""
     import torch
-    loss_of = {"cross_entropy": torch.nn.functional.cross_entropy, "mse": torch.nn.functional.mse_loss}[task["loss"]]
+
+    loss_of = {
+        "cross_entropy": torch.nn.functional.cross_entropy,
+        "mse": torch.nn.functional.mse_loss,
+    }[task["loss"]]
     optimizer = make_optimizer(task, module)
 
     def forward(*inputs):
         return loss_of(module(*inputs)[0], target)
+
     if compiled:
         forward = compiled(forward)
 
@@ -93,6 +116,7 @@ def make_training_step(task, module, inputs, target, compiled=None):
         loss.backward()
         optimizer.step()
         return loss.item()
+
     return step
 
 
@@ -101,13 +125,29 @@ def export(row, module, inputs, examples, path):
     Returns the model, the exporter that was used, and the reasons of failures."""
     import onnx
     import torch
+
     why = ""
     for exporter in (row["exporter"], "trace" if row["exporter"] == "export" else "export"):
-        more = {"dynamo": True, "optimize": False} if exporter == "export" else {"dynamo": False, "do_constant_folding": False,
-                                                                                "training": torch.onnx.TrainingMode.PRESERVE}
+        more = (
+            {"dynamo": True, "optimize": False}
+            if exporter == "export"
+            else {
+                "dynamo": False,
+                "do_constant_folding": False,
+                "training": torch.onnx.TrainingMode.PRESERVE,
+            }
+        )
         try:
             with torch.no_grad():
-                torch.onnx.export(module, examples, path, input_names=list(inputs), external_data=False, verbose=False, **more)
+                torch.onnx.export(
+                    module,
+                    examples,
+                    path,
+                    input_names=list(inputs),
+                    external_data=False,
+                    verbose=False,
+                    **more,
+                )
             return onnx.load(path), exporter, why
         except common.failures() as error:
             why += f"{exporter}: {type(error).__name__}: {str(error)[:200]} ".replace("\n", " ")
@@ -116,10 +156,17 @@ def export(row, module, inputs, examples, path):
 
 def find_untrained_tensors(model, module):
     """Returns the names of float tensors in the file that dlc would train but PyTorch does not: buffers, and tensors created during export."""
-    trained = {name for name, p in module.named_parameters(remove_duplicate=False) if p.requires_grad}
+    trained = {
+        name for name, p in module.named_parameters(remove_duplicate=False) if p.requires_grad
+    }
     import onnx
+
     floats = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE)
-    return [t.name for t in model.graph.initializer if t.data_type in floats and t.dims and t.name not in trained]
+    return [
+        t.name
+        for t in model.graph.initializer
+        if t.data_type in floats and t.dims and t.name not in trained
+    ]
 
 
 def prepare_task(row, task, folder):
@@ -127,6 +174,7 @@ def prepare_task(row, task, folder):
     import numpy as np
     import torch
     import listing
+
     at = lambda name: os.path.join(folder, name)
     module, inputs = build_module(row, task["batch"], trained=False)
     examples = listing.random_examples(inputs)
@@ -134,7 +182,9 @@ def prepare_task(row, task, folder):
         output = module(*examples)[0]
     if not output.is_floating_point() or output.ndim < 1 or output.shape[0] != task["batch"]:
         return {**task, "left_out": f"its first output is {output.dtype} {list(output.shape)}"}
-    model, task["exporter"], task["refusals"] = export(row, module, inputs, examples, at("model.onnx"))
+    model, task["exporter"], task["refusals"] = export(
+        row, module, inputs, examples, at("model.onnx")
+    )
     if model is None:
         return {**task, "left_out": task["refusals"]}
     task["nodes"], task["freeze"] = len(model.graph.node), find_untrained_tensors(model, module)
@@ -142,13 +192,23 @@ def prepare_task(row, task, folder):
     classes = output.ndim == 2 and output.shape[1] > 1 and row["source"] != "own"
     task["loss"] = "cross_entropy" if classes else "mse"
     generator = torch.Generator().manual_seed(1)
-    target = torch.randint(output.shape[1], output.shape[:1], generator=generator) if classes else torch.randn(output.shape, generator=generator)
-    np.savez(at("batch.npz"), target=target.numpy(), **{name: x.numpy() for name, x in zip(inputs, examples)})
+    target = (
+        torch.randint(output.shape[1], output.shape[:1], generator=generator)
+        if classes
+        else torch.randn(output.shape, generator=generator)
+    )
+    np.savez(
+        at("batch.npz"),
+        target=target.numpy(),
+        **{name: x.numpy() for name, x in zip(inputs, examples)},
+    )
     for task["lr"] in (0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7):
         losses = train_with_torch(row, task, examples, target)
         if not all(later <= earlier for earlier, later in zip(losses, losses[1:])):
             continue
-        task["spread"] = max_relative_difference(train_with_torch(row, task, examples, target, moved=True), losses)
+        task["spread"] = max_relative_difference(
+            train_with_torch(row, task, examples, target, moved=True), losses
+        )
         if task["spread"] <= OWN_LIMIT:
             break
     return task
@@ -157,6 +217,7 @@ def prepare_task(row, task, folder):
 def train_with_torch(row, task, examples, target, moved=False):
     """Trains with PyTorch and returns the first losses; with `moved`, starts from parameters changed by one unit in the last place."""
     import torch
+
     module = build_module(row, task["batch"])[0]
     if moved:
         torch.manual_seed(7)
@@ -170,24 +231,36 @@ def train_with_torch(row, task, examples, target, moved=False):
 def make_torch_step(tool, row, task, folder):
     import numpy as np
     import torch
+
     torch.set_num_threads(task["threads"])
     module, inputs = build_module(row, task["batch"])
     with np.load(os.path.join(folder, "batch.npz")) as file:
-        examples, target = [torch.from_numpy(file[name]) for name in inputs], torch.from_numpy(file["target"])
+        examples, target = (
+            [torch.from_numpy(file[name]) for name in inputs],
+            torch.from_numpy(file["target"]),
+        )
     if tool == "torch-cl":
         module = module.to(memory_format=torch.channels_last)
         examples = [x.to(memory_format=torch.channels_last) if x.ndim == 4 else x for x in examples]
-    return make_training_step(task, module, examples, target, torch.compile if tool == "torch.compile" else None)
+    return make_training_step(
+        task, module, examples, target, torch.compile if tool == "torch.compile" else None
+    )
 
 
 def make_dlc_step(task, folder):
     import numpy as np
     import worker
-    run, results = worker.dlc(os.path.join(folder, "model.dlcx"), task["threads"], dict(np.load(os.path.join(folder, "batch.npz"))))
+
+    run, results = worker.dlc(
+        os.path.join(folder, "model.dlcx"),
+        task["threads"],
+        dict(np.load(os.path.join(folder, "batch.npz"))),
+    )
 
     def step():
         run()
         return float(results()[0])
+
     return step
 
 
@@ -198,6 +271,7 @@ def exit_on_timeout(*_):
 def run_worker(tool, folder):
     """Measures one tool in this process: serves requests with the protocol of worker.py. The first line has the first losses."""
     import worker
+
     with open(os.path.join(folder, "task.json")) as file:
         task = json.load(file)
     row = task["row"]
@@ -213,44 +287,98 @@ def run_worker(tool, folder):
         step = make_dlc_step(task, folder)
     else:
         step = make_torch_step(tool, row, task, folder)
-        start = time.perf_counter()  # the time to create the module is not counted, because it already exists
+        start = (
+            time.perf_counter()
+        )  # the time to create the module is not counted, because it already exists
     losses = [step()]
     ready = time.perf_counter() - start
     losses += [step() for _ in range(STEPS - 1)]
     signal.alarm(0)
-    print(json.dumps({"losses": losses, "ready_s": ready, "before_mib": before, "peak_mib": worker.peak_mib()}), flush=True)
+    print(
+        json.dumps(
+            {
+                "losses": losses,
+                "ready_s": ready,
+                "before_mib": before,
+                "peak_mib": worker.peak_mib(),
+            }
+        ),
+        flush=True,
+    )
     worker.serve_requests(step)
 
 
 # The functions below run in the controlling process.
 
+
 def measure(row, o):
-    task = {"row": row, "batch": o.batch or choose_batch_size(row), "threads": o.threads, "optimizer": o.optimizer}
+    task = {
+        "row": row,
+        "batch": o.batch or choose_batch_size(row),
+        "threads": o.threads,
+        "optimizer": o.optimizer,
+    }
     folder, workers = tempfile.mkdtemp(prefix="dlc-zoo-train-"), []
     at = lambda name: os.path.join(folder, name)
     command = lambda tool: [sys.executable, __file__, "--work", tool, folder]
-    result = {"name": row["name"], "batch": task["batch"], "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
+    result = {
+        "name": row["name"],
+        "batch": task["batch"],
+        "threads": o.threads,
+        "machine": common.cpu_name(),
+        "when": time.strftime("%Y-%m-%d"),
+        "tools": {},
+    }
     try:
         zoo.write_result(at("task.json"), task)
-        prepared = subprocess.run(command("prepare"), capture_output=True, text=True, timeout=1200, env=dict(os.environ, OMP_NUM_THREADS=str(o.threads)))
+        prepared = subprocess.run(
+            command("prepare"),
+            capture_output=True,
+            text=True,
+            timeout=1200,
+            env=dict(os.environ, OMP_NUM_THREADS=str(o.threads)),
+        )
         if prepared.returncode:
-            raise RuntimeError((prepared.stderr.strip().splitlines() or [f"status {prepared.returncode}"])[-1])
+            raise RuntimeError(
+                (prepared.stderr.strip().splitlines() or [f"status {prepared.returncode}"])[-1]
+            )
         with open(at("task.json")) as file:
             task = json.load(file)
         result.update((key, value) for key, value in task.items() if key not in ("row", "freeze"))
         if "left_out" in task:
             return result
         start = time.perf_counter()
-        options = ["--loss", task["loss"], "--optimizer", task["optimizer"], "--lr", str(task["lr"]), "--threads", str(o.threads), "--cache", at("cache")]
+        options = [
+            "--loss",
+            task["loss"],
+            "--optimizer",
+            task["optimizer"],
+            "--lr",
+            str(task["lr"]),
+            "--threads",
+            str(o.threads),
+            "--cache",
+            at("cache"),
+        ]
         options += [word for name in task["freeze"] for word in ("--freeze", name)]
-        done = subprocess.run([common.DLC, "compile", at("model.onnx"), "--train", "-o", at("model.dlcx"), *options],
-                              capture_output=True, text=True, errors="replace", timeout=1200)
+        done = subprocess.run(
+            [common.DLC, "compile", at("model.onnx"), "--train", "-o", at("model.dlcx"), *options],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=1200,
+        )
         result["compile_s"] = time.perf_counter() - start
         if done.returncode:
-            result["refused"] = f"status {done.returncode}: {(done.stderr or done.stdout).strip()[-500:]}"
+            result["refused"] = (
+                f"status {done.returncode}: {(done.stderr or done.stdout).strip()[-500:]}"
+            )
             return result
-        images = any(kind == "float" and len(shape) == 3 for kind, shape in row.get("inputs", {"x": ["float", row.get("size", [])]}).values())
-        for tool in ["dlc", *PEERS[:1 + images], *["torch.compile"] * o.compile]:
+        images = any(
+            kind == "float" and len(shape) == 3
+            for kind, shape in row.get("inputs", {"x": ["float", row.get("size", [])]}).values()
+        )
+        for tool in ["dlc", *PEERS[: 1 + images], *["torch.compile"] * o.compile]:
             workers.append(common.Worker(tool, command(tool), o.threads))
         dlc, torch = workers[:2]
         if torch.error:
@@ -259,7 +387,10 @@ def measure(row, o):
             result["refused"] = "run: " + dlc.error
             return result
         wanted = torch.about["losses"]
-        result["error"], result["moved"] = max_relative_difference(dlc.about["losses"], wanted), max_relative_difference(wanted[-1:], wanted[:1])
+        result["error"], result["moved"] = (
+            max_relative_difference(dlc.about["losses"], wanted),
+            max_relative_difference(wanted[-1:], wanted[:1]),
+        )
         for _ in range(o.rounds):
             for each in workers:
                 if not each.error:
@@ -268,10 +399,13 @@ def measure(row, o):
             if each.error or not each.rounds:
                 result["tools"][each.tool] = {"error": (each.error or "no times")[:300]}
                 continue
-            result["tools"][each.tool] = {"rounds_ms": [t * 1e3 for t in each.rounds], "median_ms": statistics.median(each.times) * 1e3,
-                                          "losses": each.about["losses"],
-                                          "ready_s": each.about["ready_s"] + (result["compile_s"] if each is dlc else 0),
-                                          "memory_mib": max(each.peak, each.about["peak_mib"]) - each.about["before_mib"]}
+            result["tools"][each.tool] = {
+                "rounds_ms": [t * 1e3 for t in each.rounds],
+                "median_ms": statistics.median(each.times) * 1e3,
+                "losses": each.about["losses"],
+                "ready_s": each.about["ready_s"] + (result["compile_s"] if each is dlc else 0),
+                "memory_mib": max(each.peak, each.about["peak_mib"]) - each.about["before_mib"],
+            }
         zoo.compute_ratio(result)
         for each in workers:
             each.close()
@@ -294,8 +428,11 @@ def line(r):
     for key in ("left_out", "refused"):
         if key in r:
             return f"{start} {key.replace('_', ' ')}: {r[key][-150:]}"
-    return (f"{start} {r['tools']['dlc']['median_ms']:9.2f} ms  {r['ratio']:5.2f} [{r['interval'][0]:.2f}, {r['interval'][1]:.2f}] of {r['best']:13}"
-            f" losses differ by {r['error']:.1e} ({r.get('spread', 0):.1e} in PyTorch itself), move by {r['moved']:.1e}" + ("" if is_right(r) else ": wrong"))
+    return (
+        f"{start} {r['tools']['dlc']['median_ms']:9.2f} ms  {r['ratio']:5.2f} [{r['interval'][0]:.2f}, {r['interval'][1]:.2f}] of {r['best']:13}"
+        f" losses differ by {r['error']:.1e} ({r.get('spread', 0):.1e} in PyTorch itself), move by {r['moved']:.1e}"
+        + ("" if is_right(r) else ": wrong")
+    )
 
 
 def report(o):
@@ -304,8 +441,10 @@ def report(o):
         some = [r for r in results if r["threads"] == threads]
         left_out, refused = ([r for r in some if key in r] for key in ("left_out", "refused"))
         timed = sorted((r for r in some if "ratio" in r), key=lambda r: r["ratio"])
-        print(f"\n{threads} threads: {len(refused) + len(timed)} networks, {len(refused)} refused, {sum(not is_right(r) for r in timed)} differ; "
-              f"{len(left_out)} left out")
+        print(
+            f"\n{threads} threads: {len(refused) + len(timed)} networks, {len(refused)} refused, {sum(not is_right(r) for r in timed)} differ; "
+            f"{len(left_out)} left out"
+        )
         for r in left_out + refused:
             print("  " + line(r))
         if timed:
@@ -328,7 +467,9 @@ def measure_each(rows, o, name_of, measure, line):
             continue
         try:
             result = measure(row, o)
-        except common.failures() as error:  # an error of the measurement itself, which is not recorded
+        except (
+            common.failures()
+        ) as error:  # an error of the measurement itself, which is not recorded
             print(f"{row['name']}: {type(error).__name__}: {error}", flush=True)
             continue
         measured += "left_out" not in result
@@ -338,19 +479,44 @@ def measure_each(rows, o, name_of, measure, line):
 
 def main():
     common.use_bench_python()
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     a.add_argument("--networks", default="")
     a.add_argument("--batch", type=int, help="batch size; default: the network's own")
     a.add_argument("--threads", type=int, default=2)
     a.add_argument("--rounds", type=int, default=9)
-    a.add_argument("--seconds", type=float, default=0.15, help="seconds for which each tool is timed in each round")
-    a.add_argument("--sample", type=int, default=40, help="number of networks to sample; the sample is the same in each run")
+    a.add_argument(
+        "--seconds",
+        type=float,
+        default=0.15,
+        help="seconds for which each tool is timed in each round",
+    )
+    a.add_argument(
+        "--sample",
+        type=int,
+        default=40,
+        help="number of networks to sample; the sample is the same in each run",
+    )
     a.add_argument("--optimizer", default="sgd", choices=["sgd", "adam"])
-    a.add_argument("--compile", action="store_true", help="also measure torch.compile, if it compiles within two minutes")
+    a.add_argument(
+        "--compile",
+        action="store_true",
+        help="also measure torch.compile, if it compiles within two minutes",
+    )
     a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", "training"))
-    a.add_argument("--again", action="store_true", help="measure again what has been measured before")
-    a.add_argument("--report", action="store_true", help="print the stored results and measure nothing")
-    a.add_argument("--blame", type=int, default=3, help="number of commands to print for each network that is slower than with another tool")
+    a.add_argument(
+        "--again", action="store_true", help="measure again what has been measured before"
+    )
+    a.add_argument(
+        "--report", action="store_true", help="print the stored results and measure nothing"
+    )
+    a.add_argument(
+        "--blame",
+        type=int,
+        default=3,
+        help="number of commands to print for each network that is slower than with another tool",
+    )
     a.add_argument("--work", nargs=2, help=argparse.SUPPRESS)
     o = a.parse_args()
     if o.work:

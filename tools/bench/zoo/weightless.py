@@ -1,4 +1,5 @@
 """ONNX files without weights: for large float tensors only shape, mean and standard deviation are stored; the values are generated again with a seed."""
+
 import hashlib
 import lzma
 import os
@@ -24,7 +25,11 @@ def iterate_tensors(graph):
 def write_without_weights(model, path, kept=KEPT):
     """Removes the weights and the source locations of nodes, and writes the compressed model to `path`. Returns the number of bytes."""
     for tensor in iterate_tensors(model.graph):
-        if tensor.data_type not in (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE):
+        if tensor.data_type not in (
+            onnx.TensorProto.FLOAT,
+            onnx.TensorProto.FLOAT16,
+            onnx.TensorProto.DOUBLE,
+        ):
             continue
         values = numpy_helper.to_array(tensor)
         if values.size <= kept or values.min() == values.max():
@@ -42,7 +47,9 @@ def write_without_weights(model, path, kept=KEPT):
         del value.metadata_props[:]
     del model.metadata_props[:]
     del model.graph.metadata_props[:]
-    data = lzma.compress(model.SerializeToString(deterministic=True), preset=9 | lzma.PRESET_EXTREME)
+    data = lzma.compress(
+        model.SerializeToString(deterministic=True), preset=9 | lzma.PRESET_EXTREME
+    )
     with open(path + ".part", "wb") as file:
         file.write(data)
     os.rename(path + ".part", path)
@@ -57,9 +64,15 @@ def read(path):
         if not tensor.doc_string.startswith("normal "):
             continue
         mean, deviation = map(float, tensor.doc_string.split()[1:])
-        seed = int.from_bytes(hashlib.sha256(f"{os.path.basename(path)} {index}".encode()).digest()[:8], "little")
-        values = np.random.Generator(np.random.PCG64(seed)).normal(mean, deviation, tuple(tensor.dims))
-        tensor.raw_data = values.astype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)).tobytes()
+        seed = int.from_bytes(
+            hashlib.sha256(f"{os.path.basename(path)} {index}".encode()).digest()[:8], "little"
+        )
+        values = np.random.Generator(np.random.PCG64(seed)).normal(
+            mean, deviation, tuple(tensor.dims)
+        )
+        tensor.raw_data = values.astype(
+            onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
+        ).tobytes()
         tensor.doc_string = ""
     return model
 
@@ -75,5 +88,7 @@ def random_inputs(model, seed=0):
         shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
         dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
         below = int(value.doc_string.split()[1]) if value.doc_string.startswith("below ") else 1000
-        made[value.name] = (rng.standard_normal(shape) if dtype.kind == "f" else rng.integers(0, below, shape)).astype(dtype)
+        made[value.name] = (
+            rng.standard_normal(shape) if dtype.kind == "f" else rng.integers(0, below, shape)
+        ).astype(dtype)
     return made

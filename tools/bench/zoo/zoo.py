@@ -12,6 +12,7 @@ first result, from the ONNX file and without caches; for dlc that of the whole p
 Memory: the peak of the process minus its memory before the model was loaded. If dlc is slower, the commands that are farthest from the machine's limits,
 measured in the same run, are listed.
 """
+
 import argparse
 import json
 import math
@@ -35,6 +36,7 @@ PEERS = ["onnxruntime", "openvino"]
 def max_relative_difference(found, wanted):
     """Returns the largest difference relative to the largest element of the output, or infinity if shapes or integers differ."""
     import numpy as np
+
     if len(found) != len(wanted):
         return math.inf
     worst = 0.0
@@ -48,12 +50,19 @@ def max_relative_difference(found, wanted):
             if not np.array_equal(ends, np.isfinite(got)):
                 return math.inf
             if ends.any():
-                worst = max(worst, float(np.abs(got[ends].astype(np.float64) - want[ends]).max() / max(np.abs(want[ends]).max(), 1e-30)))
+                worst = max(
+                    worst,
+                    float(
+                        np.abs(got[ends].astype(np.float64) - want[ends]).max()
+                        / max(np.abs(want[ends]).max(), 1e-30)
+                    ),
+                )
     return worst
 
 
 def get_worker_outputs(worker, folder):
     import numpy as np
+
     path = os.path.join(folder, worker.tool + ".npz")
     worker.ask(outputs=path)
     if worker.error:
@@ -65,15 +74,28 @@ def get_worker_outputs(worker, folder):
 def inspect_program(program, threads, repeat):
     """Returns the machine's limits, the output of `dlc inspect`, and the commands with their times and the times that they would take at the limits."""
     limit = common.measure_limits(threads)
-    about = json.loads(common.run_tool("dlc", "inspect", program, "--repeat", str(repeat), "--threads", str(threads), "--json"))
+    about = json.loads(
+        common.run_tool(
+            "dlc", "inspect", program, "--repeat", str(repeat), "--threads", str(threads), "--json"
+        )
+    )
     found = []
     for c in about["commands"]:
         if c["op"] in ("loop", "if") or not c.get("us"):
             continue
         flops, moved = c["flops"] * c["times"], c["bytes"] * c["times"]
         floor = max(flops / limit["fma_gflops"] / 1e3, moved / limit["triad_gb_per_s"] / 1e3)
-        found.append({"us": c["us"], "floor_us": floor, "implementation": c["implementation"], "name": c["name"], "times": c["times"],
-                      "part": c["us"] / about["watched_us"], "op": c["op"]})
+        found.append(
+            {
+                "us": c["us"],
+                "floor_us": floor,
+                "implementation": c["implementation"],
+                "name": c["name"],
+                "times": c["times"],
+                "part": c["us"] / about["watched_us"],
+                "op": c["op"],
+            }
+        )
     return limit, about, found
 
 
@@ -81,7 +103,12 @@ def find_slowest_commands(program, threads):
     """Returns the eight commands that lose the most time relative to the limits of the machine."""
     limit, about, found = inspect_program(program, threads, repeat=7)
     found.sort(key=lambda c: c["floor_us"] - c["us"])
-    return {"limits": limit, "between_us": about["watched_us"] - sum(c["us"] for c in found), "run_us": about["run_us"], "commands": found[:8]}
+    return {
+        "limits": limit,
+        "between_us": about["watched_us"] - sum(c["us"] for c in found),
+        "run_us": about["run_us"],
+        "commands": found[:8],
+    }
 
 
 def compute_ratio(result):
@@ -91,7 +118,9 @@ def compute_ratio(result):
     if times:
         best = min(times, key=times.get)
         result["best"] = best
-        result["ratio"], *result["interval"] = common.median_interval([p / d for p, d in zip(tools[best]["rounds_ms"], tools["dlc"]["rounds_ms"])])
+        result["ratio"], *result["interval"] = common.median_interval(
+            [p / d for p, d in zip(tools[best]["rounds_ms"], tools["dlc"]["rounds_ms"])]
+        )
 
 
 def write_result(path, result):
@@ -113,11 +142,29 @@ def measure(name, batch, o):
     import numpy as np
     import onnx
     import weightless
-    result = {"name": name, "batch": batch, "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
+
+    result = {
+        "name": name,
+        "batch": batch,
+        "threads": o.threads,
+        "machine": common.cpu_name(),
+        "when": time.strftime("%Y-%m-%d"),
+        "tools": {},
+    }
     folder, workers = tempfile.mkdtemp(prefix="dlc-zoo-"), []
     at = lambda *parts: os.path.join(folder, *parts)
     worker = lambda tool, file: common.Worker(
-        tool, [sys.executable, os.path.join(os.path.dirname(HERE), "worker.py"), tool, file, str(o.threads), at("inputs.npz")], o.threads)
+        tool,
+        [
+            sys.executable,
+            os.path.join(os.path.dirname(HERE), "worker.py"),
+            tool,
+            file,
+            str(o.threads),
+            at("inputs.npz"),
+        ],
+        o.threads,
+    )
     try:
         model = weightless.read(drawn.graph_path(name, batch))
         onnx.save(model, at("model.onnx"))
@@ -125,16 +172,45 @@ def measure(name, batch, o):
         result["nodes"] = len(model.graph.node)
         del model
         start = time.perf_counter()
-        done = subprocess.run([common.DLC, "compile", at("model.onnx"), "-o", at("model.dlcx"), "--threads", str(o.threads), "--cache", at("cache")],
-                              capture_output=True, text=True, errors="replace")
+        done = subprocess.run(
+            [
+                common.DLC,
+                "compile",
+                at("model.onnx"),
+                "-o",
+                at("model.dlcx"),
+                "--threads",
+                str(o.threads),
+                "--cache",
+                at("cache"),
+            ],
+            capture_output=True,
+            text=True,
+            errors="replace",
+        )
         compiled = time.perf_counter() - start
         if done.returncode:
-            result["refused"] = f"status {done.returncode}: {(done.stderr or done.stdout).strip()[-500:]}"
+            result["refused"] = (
+                f"status {done.returncode}: {(done.stderr or done.stdout).strip()[-500:]}"
+            )
             workers.extend(worker(tool, at("model.onnx")) for tool in PEERS)
             result["peers"] = {each.tool: each.error[-300:] for each in workers if each.error}
             return result
         start = time.perf_counter()
-        ran = subprocess.run([common.DLC, "run", at("model.onnx"), "--threads", str(o.threads), "--cache", at("other"), "--json"], capture_output=True, text=True)
+        ran = subprocess.run(
+            [
+                common.DLC,
+                "run",
+                at("model.onnx"),
+                "--threads",
+                str(o.threads),
+                "--cache",
+                at("other"),
+                "--json",
+            ],
+            capture_output=True,
+            text=True,
+        )
         at_once = time.perf_counter() - start
         for tool in ["dlc", *PEERS]:
             workers.append(worker(tool, at("model.dlcx" if tool == "dlc" else "model.onnx")))
@@ -150,7 +226,10 @@ def measure(name, batch, o):
                 plain = worker("onnxruntime-plain", at("model.onnx"))
                 try:
                     other = get_worker_outputs(plain, folder)
-                    result["spread"], result["error_plain"] = max_relative_difference(other, wanted), max_relative_difference(found, other)
+                    result["spread"], result["error_plain"] = (
+                        max_relative_difference(other, wanted),
+                        max_relative_difference(found, other),
+                    )
                 except RuntimeError as error:
                     result["plain"] = str(error)
                 plain.close()
@@ -162,8 +241,12 @@ def measure(name, batch, o):
             if each.error or not each.rounds:
                 result["tools"][each.tool] = {"error": (each.error or "no times")[:300]}
                 continue
-            result["tools"][each.tool] = {"rounds_ms": [t * 1e3 for t in each.rounds], "median_ms": statistics.median(each.times) * 1e3,
-                                          "ready_s": at_once if each is dlc else each.about["ready_s"], "memory_mib": each.peak - each.about["before_mib"]}
+            result["tools"][each.tool] = {
+                "rounds_ms": [t * 1e3 for t in each.rounds],
+                "median_ms": statistics.median(each.times) * 1e3,
+                "ready_s": at_once if each is dlc else each.about["ready_s"],
+                "memory_mib": each.peak - each.about["before_mib"],
+            }
         result["compile_s"], result["load_s"] = compiled, dlc.about["ready_s"]
         if ran.returncode == 0:
             result["at_once_mib"] = json.loads(ran.stdout)["peak_mib"]
@@ -181,7 +264,9 @@ def measure(name, batch, o):
 
 def is_right(r):
     # A missing error counts as infinite, so that the result is not correct.
-    return r.get("error", math.inf) <= 1e-3 or min(r["error"], r.get("error_plain", math.inf)) <= 2 * r.get("spread", 0)
+    return r.get("error", math.inf) <= 1e-3 or min(
+        r["error"], r.get("error_plain", math.inf)
+    ) <= 2 * r.get("spread", 0)
 
 
 def is_invalid(r):
@@ -199,36 +284,57 @@ def line(r):
         text += f"  {r['ratio']:5.2f} [{r['interval'][0]:.2f}, {r['interval'][1]:.2f}] of {r['best']:11}"
     else:
         text += "  no peer runs it" + " " * 16
-    return text + (f"  differs by {r.get('error', 0):.1e}" if "ratio" in r and not is_right(r) else "")
+    return text + (
+        f"  differs by {r.get('error', 0):.1e}" if "ratio" in r and not is_right(r) else ""
+    )
 
 
 def ratio_to_best_peer(r, key):
-    return r["tools"]["dlc"][key] / min(about[key] for tool, about in r["tools"].items() if tool != "dlc" and key in about)
+    return r["tools"]["dlc"][key] / min(
+        about[key] for tool, about in r["tools"].items() if tool != "dlc" and key in about
+    )
 
 
-def print_distribution(timed, parts_of=(("ready_s", "time to a first result"), ("memory_mib", "memory"))):
+def print_distribution(
+    timed, parts_of=(("ready_s", "time to a first result"), ("memory_mib", "memory"))
+):
     """Prints the distribution of the ratios of networks. `timed` is sorted by ratio."""
     ratios = [r["ratio"] for r in timed]
-    print(f"  ratio to the better peer: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, median {statistics.median(ratios):.2f}, least {ratios[0]:.2f}; "
-          f"at least 1.0: {sum(x >= 1 for x in ratios)}, at least 0.9: {sum(x >= 0.9 for x in ratios)} of {len(ratios)}")
+    print(
+        f"  ratio to the better peer: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, median {statistics.median(ratios):.2f}, least {ratios[0]:.2f}; "
+        f"at least 1.0: {sum(x >= 1 for x in ratios)}, at least 0.9: {sum(x >= 0.9 for x in ratios)} of {len(ratios)}"
+    )
     for key, text in parts_of:
         parts = [ratio_to_best_peer(r, key) for r in timed]
-        print(f"  {text}, of the better peer's: median {statistics.median(parts):.2f}, nine in ten within {sorted(parts)[math.ceil(0.9 * len(parts)) - 1]:.2f}")
+        print(
+            f"  {text}, of the better peer's: median {statistics.median(parts):.2f}, nine in ten within {sorted(parts)[math.ceil(0.9 * len(parts)) - 1]:.2f}"
+        )
 
 
 def to_table_format(r):
     """Returns a network's result in the format of tools/bench/tables.py."""
-    kept = {key: r[key] for key in ("name", "batch", "threads", "refused", "best", "ratio", "interval") if key in r}
+    kept = {
+        key: r[key]
+        for key in ("name", "batch", "threads", "refused", "best", "ratio", "interval")
+        if key in r
+    }
     if is_invalid(r):
         kept["invalid"] = True
     if "ratio" in r:
-        kept.update(dlc_ms=r["tools"]["dlc"]["median_ms"], right=is_right(r), ready=ratio_to_best_peer(r, "ready_s"), memory=ratio_to_best_peer(r, "memory_mib"))
+        kept.update(
+            dlc_ms=r["tools"]["dlc"]["median_ms"],
+            right=is_right(r),
+            ready=ratio_to_best_peer(r, "ready_s"),
+            memory=ratio_to_best_peer(r, "memory_mib"),
+        )
     return kept
 
 
 def print_slowest_commands(r, count):
     for c in r.get("blame", {}).get("commands", [])[:count]:
-        print(f"      {c['us'] / 1e3:8.2f} ms, {100 * c['part']:3.0f} %, {c['us'] / max(c['floor_us'], 1e-3):6.1f} times the limit: {c['implementation']}  {c['name'][-90:]}")
+        print(
+            f"      {c['us'] / 1e3:8.2f} ms, {100 * c['part']:3.0f} %, {c['us'] / max(c['floor_us'], 1e-3):6.1f} times the limit: {c['implementation']}  {c['name'][-90:]}"
+        )
 
 
 def report(o):
@@ -237,9 +343,14 @@ def report(o):
     for batch, threads in groups:
         some = [r for r in results if (r["batch"], r["threads"]) == (batch, threads)]
         some, invalid = [r for r in some if not is_invalid(r)], [r for r in some if is_invalid(r)]
-        refused, timed = [r for r in some if "refused" in r], sorted((r for r in some if "ratio" in r), key=lambda r: r["ratio"])
-        print(f"\nbatch {batch}, {threads} threads: {len(some)} networks, {len(refused)} refused, {sum(not is_right(r) for r in timed)} differ, "
-              f"{sum('ratio' not in r and 'refused' not in r for r in some)} that no peer runs; {len(invalid)} refused by all")
+        refused, timed = (
+            [r for r in some if "refused" in r],
+            sorted((r for r in some if "ratio" in r), key=lambda r: r["ratio"]),
+        )
+        print(
+            f"\nbatch {batch}, {threads} threads: {len(some)} networks, {len(refused)} refused, {sum(not is_right(r) for r in timed)} differ, "
+            f"{sum('ratio' not in r and 'refused' not in r for r in some)} that no peer runs; {len(invalid)} refused by all"
+        )
         for r in refused + invalid:
             print("  " + line(r))
         if timed:
@@ -249,36 +360,60 @@ def report(o):
             print_slowest_commands(r, o.blame)
     if o.json:
         with open(o.json, "w") as file:
-            json.dump({"machine": common.cpu_name(), "when": max(r["when"] for r in results), "command": "tools/bench/zoo/zoo.py",
-                       "networks": [to_table_format(r) for r in results]}, file, indent=1)
+            json.dump(
+                {
+                    "machine": common.cpu_name(),
+                    "when": max(r["when"] for r in results),
+                    "command": "tools/bench/zoo/zoo.py",
+                    "networks": [to_table_format(r) for r in results],
+                },
+                file,
+                indent=1,
+            )
 
 
 def make_option_parser(about, rounds, results):
     """Returns the option parser of scripts that measure the exported graphs of the zoo."""
-    a = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     a.add_argument("--networks", default="")
     a.add_argument("--batch", type=int, default=1, help="batch size; 0: dynamic")
     a.add_argument("--threads", type=int, default=2)
     a.add_argument("--rounds", type=int, default=rounds)
-    a.add_argument("--sample", type=int, help="number of networks to sample; the sample is the same in each run")
+    a.add_argument(
+        "--sample",
+        type=int,
+        help="number of networks to sample; the sample is the same in each run",
+    )
     a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", results))
-    a.add_argument("--again", action="store_true", help="measure again what has been measured before")
-    a.add_argument("--report", action="store_true", help="print the stored results and measure nothing")
+    a.add_argument(
+        "--again", action="store_true", help="measure again what has been measured before"
+    )
+    a.add_argument(
+        "--report", action="store_true", help="print the stored results and measure nothing"
+    )
     a.add_argument("--json", help="with --report: file to write for tools/bench/tables.py")
     return a
 
 
 def measure_each(o, measure, line):
     """Measures the graphs that `o` selects, and writes a result file for each."""
-    wanted = [(name, batch) for name, batch in drawn.list_graphs() if o.batch in (0, batch) and (not o.networks or name in o.networks.split(","))]
+    wanted = [
+        (name, batch)
+        for name, batch in drawn.list_graphs()
+        if o.batch in (0, batch) and (not o.networks or name in o.networks.split(","))
+    ]
     random.Random(5).shuffle(wanted)
-    for name, batch in wanted[:o.sample]:
+    for name, batch in wanted[: o.sample]:
         path = os.path.join(o.results, f"{name}-b{batch}-t{o.threads}.json")
         if os.path.exists(path) and not o.again:
             continue
         try:
             result = measure(name, batch, o)
-        except common.failures() as error:  # an error of the measurement itself, which is not recorded
+        except (
+            common.failures()
+        ) as error:  # an error of the measurement itself, which is not recorded
             print(f"{name}: {type(error).__name__}: {error}", flush=True)
             continue
         write_result(path, result)
@@ -288,8 +423,18 @@ def measure_each(o, measure, line):
 def main():
     common.use_bench_python()
     a = make_option_parser(__doc__, rounds=9, results="results")
-    a.add_argument("--seconds", type=float, default=0.15, help="seconds for which each tool is timed in each round")
-    a.add_argument("--blame", type=int, default=3, help="number of commands to print for each network that is slower than with another tool")
+    a.add_argument(
+        "--seconds",
+        type=float,
+        default=0.15,
+        help="seconds for which each tool is timed in each round",
+    )
+    a.add_argument(
+        "--blame",
+        type=int,
+        default=3,
+        help="number of commands to print for each network that is slower than with another tool",
+    )
     o = a.parse_args()
     os.makedirs(o.results, exist_ok=True)
     report(o) if o.report else measure_each(o, measure, line)

@@ -30,4 +30,19 @@ from dlc._training.train_step import train_step
 from dlc._world import World, world
 
 __version__: str = _runtime.version()
-__all__ = ["Device", "JaxModel", "Model", "Profile", "QuantizeReport", "World", "compile", "devices", "from_jax", "load", "quantize", "report", "train_step", "world"]
+__all__ = [
+    "Device",
+    "JaxModel",
+    "Model",
+    "Profile",
+    "QuantizeReport",
+    "World",
+    "compile",
+    "devices",
+    "from_jax",
+    "load",
+    "quantize",
+    "report",
+    "train_step",
+    "world",
+]

@@ -22,7 +22,9 @@ Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, Any]
 
 # Serializes compilations, because each uses all its threads. A fork waits for a running compilation: the child could neither finish it nor use its locks.
 _compiling = threading.RLock()
-os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.release, after_in_child=_compiling.release)
+os.register_at_fork(
+    before=_compiling.acquire, after_in_parent=_compiling.release, after_in_child=_compiling.release
+)
 
 
 def compile(
@@ -64,7 +66,9 @@ def compile(
     options = (device, threads, precision, accuracy)
     if source.is_program:
         if (device, precision, accuracy) != ("cpu", "none", "default") or shapes:
-            raise ValueError(f"{source.path}: is already compiled; required: a model (.onnx, .mlir) for device, shapes, precision or accuracy; use the model from which it was made")
+            raise ValueError(
+                f"{source.path}: is already compiled; required: a model (.onnx, .mlir) for device, shapes, precision or accuracy; use the model from which it was made"
+            )
         return source.load(threads)
     compiler = Compiler(source, options, progress)
     overridden = [value for value in compiler.defaults if value.name in (shapes or {})]
@@ -90,7 +94,9 @@ def _torch_source(model: Any, example_inputs: Any) -> Any:
         if export.is_module(model):
             return export.make_graph_source(model, example_inputs)
     if example_inputs is not None:
-        raise TypeError(f"example_inputs: required: a torch.nn.Module, which is exported with them; found: {type(model).__name__}")
+        raise TypeError(
+            f"example_inputs: required: a torch.nn.Module, which is exported with them; found: {type(model).__name__}"
+        )
     return None
 
 
@@ -103,7 +109,9 @@ def _renamed(source: Any) -> Iterator[None]:
         path = getattr(source, "temporary", None)
         if path is None or path not in str(error) or type(error) not in (ValueError, RuntimeError):
             raise
-        raise type(error)(str(error).replace(f"'{path}'", "the model").replace(path, "the model")) from None
+        raise type(error)(
+            str(error).replace(f"'{path}'", "the model").replace(path, "the model")
+        ) from None
 
 
 class Compiler:
@@ -129,13 +137,17 @@ class Compiler:
     def session(self, shapes: Shapes, values: Mapping[str, tuple[str, bytes]]) -> _runtime.Session:
         with _compiling:
             if self._busy:
-                raise RuntimeError("the model is being compiled; required: a `progress` (or a signal handler) that does not call the model")
+                raise RuntimeError(
+                    "the model is being compiled; required: a `progress` (or a signal handler) that does not call the model"
+                )
             if self._process != os.getpid():
                 self._open()
             self._busy = True
             try:
                 with progress_callback(self._progress) as show, _renamed(self._source):
-                    made = self._made.session({name: list(shape) for name, shape in shapes.items()}, dict(values), show)
+                    made = self._made.session(
+                        {name: list(shape) for name, shape in shapes.items()}, dict(values), show
+                    )
             finally:
                 self._busy = False
             return _runtime.Session.adopt(made)
@@ -153,7 +165,9 @@ class _Source:
         if isinstance(model, (bytes, bytearray, memoryview)):
             data = bytes(model)
             if 0 < len(data) < 4096 and data.isascii() and not any(c in data for c in b"\0\n("):
-                raise ValueError(f"model: required: the bytes of a model file; found: the text {data.decode()!r}; pass a path as a str")
+                raise ValueError(
+                    f"model: required: the bytes of a model file; found: the text {data.decode()!r}; pass a path as a str"
+                )
             self._write(data)
         elif isinstance(model, (str, os.PathLike)):
             self.path = os.fspath(model)
@@ -166,7 +180,13 @@ class _Source:
 
     def _write(self, data: bytes, suffix: str = "") -> None:
         self._process, self._folder = os.getpid(), tempfile.mkdtemp(prefix="dlc-")
-        suffix = suffix or (".dlcx" if data.startswith(b"DLCX\r\n\x1a\n") else ".onnx" if b"\0" in data[:4096] or not data.isascii() else ".mlir")
+        suffix = suffix or (
+            ".dlcx"
+            if data.startswith(b"DLCX\r\n\x1a\n")
+            else ".onnx"
+            if b"\0" in data[:4096] or not data.isascii()
+            else ".mlir"
+        )
         self.path = self.temporary = os.path.join(self._folder, "model" + suffix)
         with open(self.path, "wb") as file:
             file.write(data)

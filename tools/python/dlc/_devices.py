@@ -22,5 +22,6 @@ class Device(NamedTuple):
 def devices() -> list[Device]:
     """Returns the devices of this machine: the CPU, virtual devices on it, GPUs, and devices of plugins."""
     return [
-        Device(name, description, total, free, cores, (major, minor)) for name, description, total, free, cores, major, minor in _runtime.devices()
+        Device(name, description, total, free, cores, (major, minor))
+        for name, description, total, free, cores, major, minor in _runtime.devices()
     ]

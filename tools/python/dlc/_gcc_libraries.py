@@ -7,7 +7,9 @@ try:
     from dlc import _runtime  # noqa: F401
 except ImportError as error:
     folder = os.path.join(os.path.dirname(__file__), "lib", "gcc")
-    if not os.path.isdir(folder) or not any(name in str(error) for name in ("libstdc++", "libgcc_s")):
+    if not os.path.isdir(folder) or not any(
+        name in str(error) for name in ("libstdc++", "libgcc_s")
+    ):
         raise
     for library in ("libgcc_s.so.1", "libstdc++.so.6"):
         ctypes.CDLL(os.path.join(folder, library), ctypes.RTLD_GLOBAL)

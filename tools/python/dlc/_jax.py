@@ -33,9 +33,13 @@ class JaxModel(Model):
         tree_util = sys.modules["jax"].tree_util
         leaves, tree = tree_util.tree_flatten(arguments)
         if tree != self._trees[0]:
-            raise TypeError(f"arguments: required: the structure {self._trees[0]}; found: {tree}; call dlc.from_jax again for other arguments")
+            raise TypeError(
+                f"arguments: required: the structure {self._trees[0]}; found: {tree}; call dlc.from_jax again for other arguments"
+            )
         results = super().__call__(*map(_to_array, leaves, self.inputs))
-        return tree_util.tree_unflatten(self._trees[1], [results] if len(self.outputs) == 1 else results)
+        return tree_util.tree_unflatten(
+            self._trees[1], [results] if len(self.outputs) == 1 else results
+        )
 
     def __copy__(self) -> Model:
         """Returns a model that shares the programs, their memory and their state with this one."""
@@ -46,7 +50,9 @@ class JaxModel(Model):
         return self._with_trees(super().__deepcopy__(memo))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        raise ValueError("a compiled JAX function cannot be pickled; save it, and load it with dlc.load, which takes and returns the leaves")
+        raise ValueError(
+            "a compiled JAX function cannot be pickled; save it, and load it with dlc.load, which takes and returns the leaves"
+        )
 
     def _with_trees(self, made: Any) -> Model:
         made._trees = self._trees
@@ -100,7 +106,9 @@ def _import_jax() -> Any:
     try:
         import jax
     except ImportError as error:
-        raise ImportError(f"dlc.from_jax: required: the package jax; found: none that can be imported ({error}); install it, as in pip install jax") from error
+        raise ImportError(
+            f"dlc.from_jax: required: the package jax; found: none that can be imported ({error}); install it, as in pip install jax"
+        ) from error
     return jax
 
 

@@ -38,26 +38,41 @@ class Model(_runtime.Runner):
     outputs: list[_runtime.Value]
     _compiler: Compiler | None = None
 
-    def __init__(self, inputs: list[_runtime.Value], outputs: list[_runtime.Value], *, compiler: Compiler | None = None, sessions: Sequence[_runtime.Session] = ()):
+    def __init__(
+        self,
+        inputs: list[_runtime.Value],
+        outputs: list[_runtime.Value],
+        *,
+        compiler: Compiler | None = None,
+        sessions: Sequence[_runtime.Session] = (),
+    ):
         super().__init__(inputs, outputs)
         self._compiler = compiler
         for session in reversed(sessions):
             self._add(session)
 
-    def _make(self, shapes: Mapping[str, Sequence[int]], values: Mapping[str, tuple[str, bytes]]) -> _runtime.Session:
+    def _make(
+        self, shapes: Mapping[str, Sequence[int]], values: Mapping[str, tuple[str, bytes]]
+    ) -> _runtime.Session:
         """Compiles a session for these shapes. Called from C++ if there is no session for them."""
         if self._compiler is None:
             given = ", ".join(f"{name} {list(shape)}" for name, shape in shapes.items())
             here = [_format_input_shapes(session) for session in self._sessions]
             if given in here:
-                raise ValueError(f"no program for these values of the inputs that determine shapes ({given}): the programs are for other values; compile the model for these values")
-            raise ValueError(f"no program for {given}; the programs are for {'; '.join(here)}; compile the model for these shapes")
+                raise ValueError(
+                    f"no program for these values of the inputs that determine shapes ({given}): the programs are for other values; compile the model for these values"
+                )
+            raise ValueError(
+                f"no program for {given}; the programs are for {'; '.join(here)}; compile the model for these shapes"
+            )
         return self._compiler.session(shapes, values)
 
     def prepare(self, shapes: Mapping[str, Sequence[int]] | None = None) -> None:
         """Compiles for these input shapes now instead of at the first call. Inputs with a static shape may be omitted."""
         if self._compiler is None:
-            raise ValueError("the model is already compiled; required: a model that dlc.compile made from .onnx or .mlir")
+            raise ValueError(
+                "the model is already compiled; required: a model that dlc.compile made from .onnx or .mlir"
+            )
         self._add(self._compiler.session({} if shapes is None else check_input_shapes(shapes), {}))
 
     def _one(self, shapes: Mapping[str, Sequence[int]] | None, doing: str) -> _runtime.Session:
@@ -68,10 +83,14 @@ class Model(_runtime.Runner):
             return self._sessions[0]
         if shapes is not None or len(sessions) != 1:
             found = "; ".join(map(_format_input_shapes, sessions)) or "none"
-            raise ValueError(f"{doing}: required: one program; found: {found}; name the shapes, as in shapes={{'x': (1, 3, 224, 224)}}")
+            raise ValueError(
+                f"{doing}: required: one program; found: {found}; name the shapes, as in shapes={{'x': (1, 3, 224, 224)}}"
+            )
         return sessions[0]
 
-    def save(self, path: str | os.PathLike[str], *, shapes: Mapping[str, Sequence[int]] | None = None) -> None:
+    def save(
+        self, path: str | os.PathLike[str], *, shapes: Mapping[str, Sequence[int]] | None = None
+    ) -> None:
         """Writes the program to an artifact file (.dlcx), atomically; dlc.load, `dlc run` and the C interface read it.
 
         shapes: selects the program if there are several; it is compiled if necessary.
@@ -110,19 +129,38 @@ class Model(_runtime.Runner):
     def __reduce__(self) -> tuple[Any, ...]:
         sessions = self._sessions
         if not sessions:
-            raise ValueError("the model is not compiled yet, so that there is nothing to pickle; call it, or pass shapes to dlc.compile")
+            raise ValueError(
+                "the model is not compiled yet, so that there is nothing to pickle; call it, or pass shapes to dlc.compile"
+            )
         if any(session.has_state for session in sessions):
-            raise ValueError("the program has state, which a pickle would not contain; save the program and load it instead")
-        values = [[(v.name, v.dtype, v.shape, v.device) for v in these] for these in (self.inputs, self.outputs)]
-        return _restore, (type(self), values, [_serialize_session(session) for session in sessions], sessions[0].threads)
+            raise ValueError(
+                "the program has state, which a pickle would not contain; save the program and load it instead"
+            )
+        values = [
+            [(v.name, v.dtype, v.shape, v.device) for v in these]
+            for these in (self.inputs, self.outputs)
+        ]
+        return _restore, (
+            type(self),
+            values,
+            [_serialize_session(session) for session in sessions],
+            sessions[0].threads,
+        )
 
     def __copy__(self) -> Model:
         """Returns a model that shares the programs, their memory and their state with this one."""
-        return type(self)(self.inputs, self.outputs, compiler=self._compiler, sessions=self._sessions)
+        return type(self)(
+            self.inputs, self.outputs, compiler=self._compiler, sessions=self._sessions
+        )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Model:
         """Returns a model with its own memory and state, so that both models can be called in parallel; code and constants are immutable and shared."""
-        return type(self)(self.inputs, self.outputs, compiler=self._compiler, sessions=[session.again() for session in self._sessions])
+        return type(self)(
+            self.inputs,
+            self.outputs,
+            compiler=self._compiler,
+            sessions=[session.again() for session in self._sessions],
+        )
 
 
 def load(path: str | os.PathLike[str], *, threads: int = 0) -> Model:
@@ -151,6 +189,10 @@ def _serialize_session(session: _runtime.Session) -> bytes:
             return file.read()
 
 
-def _restore(kind: type[Model], values: list[list[tuple[Any, ...]]], programs: list[bytes], threads: int) -> Model:
+def _restore(
+    kind: type[Model], values: list[list[tuple[Any, ...]]], programs: list[bytes], threads: int
+) -> Model:
     inputs, outputs = ([_runtime.Value(*fields) for fields in these] for these in values)
-    return kind(inputs, outputs, sessions=[_runtime.Session.from_bytes(data, threads) for data in programs])
+    return kind(
+        inputs, outputs, sessions=[_runtime.Session.from_bytes(data, threads) for data in programs]
+    )

@@ -19,9 +19,13 @@ def require_file(path: str, what: str) -> None:
 def require_writable_path(path: str) -> None:
     """Checks that a file can be written to this path. Raises an OSError if not."""
     if os.path.isdir(path):
-        raise IsADirectoryError(errno.EISDIR, "is a folder; required: the name of a file to write", path)
+        raise IsADirectoryError(
+            errno.EISDIR, "is a folder; required: the name of a file to write", path
+        )
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "its folder does not exist; create it first", path)
     if not os.access(folder, os.W_OK):
-        raise PermissionError(errno.EACCES, "its folder is not writable; choose another folder", path)
+        raise PermissionError(
+            errno.EACCES, "its folder is not writable; choose another folder", path
+        )

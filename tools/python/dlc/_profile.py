@@ -54,15 +54,30 @@ class Profile:
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Returns the header and the rows of the profile as texts."""
         lines = [
-            [str(i), row.device, row.op, format_quantity(row.bytes, "B", 1024), format_quantity(row.flops, "FLOP", 1000), f"{row.microseconds:.1f}", f"{row.percent:.1f}",
-             row.kernel if row.kernel == row.name or not row.name else f"{row.kernel} ({row.name})"]
+            [
+                str(i),
+                row.device,
+                row.op,
+                format_quantity(row.bytes, "B", 1024),
+                format_quantity(row.flops, "FLOP", 1000),
+                f"{row.microseconds:.1f}",
+                f"{row.percent:.1f}",
+                row.kernel
+                if row.kernel == row.name or not row.name
+                else f"{row.kernel} ({row.name})",
+            ]
             for i, row in enumerate(self.rows)
         ]
         return ["#", "device", "op", "bytes", "work", "us", "%", "kernel"], lines
 
     def __repr__(self) -> str:
         header, lines = self.table()
-        return "\n".join([*format_table(header, lines, {"device", "op", "kernel"}), f"{len(self.rows)} commands, {self.microseconds:.1f} us a run"])
+        return "\n".join(
+            [
+                *format_table(header, lines, {"device", "op", "kernel"}),
+                f"{len(self.rows)} commands, {self.microseconds:.1f} us a run",
+            ]
+        )
 
     def _repr_html_(self) -> str:
         return _notebook_html.profile_html(self)
@@ -72,7 +87,15 @@ def make_random_inputs(session: _runtime.Session) -> dict[str, Any]:
     """Returns a random array for each input: floats uniform in [-1, 1), integers 0 or 1."""
     import numpy
 
-    names = {"bool": "bool", "f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16", "i4": "int8", "u4": "uint8"}
+    names = {
+        "bool": "bool",
+        "f16": "float16",
+        "f32": "float32",
+        "f64": "float64",
+        "bf16": "bfloat16",
+        "i4": "int8",
+        "u4": "uint8",
+    }
     generator = numpy.random.default_rng(0)
     arrays = {}
     for value in session.inputs:
@@ -82,7 +105,11 @@ def make_random_inputs(session: _runtime.Session) -> dict[str, Any]:
 
             name = ml_dtypes.bfloat16
         shape = [size for size in value.shape or () if isinstance(size, int)]
-        drawn: Any = generator.uniform(-1, 1, shape) if "f" in value.dtype else generator.integers(0, 2, shape)
+        drawn: Any = (
+            generator.uniform(-1, 1, shape)
+            if "f" in value.dtype
+            else generator.integers(0, 2, shape)
+        )
         arrays[value.name] = numpy.asarray(drawn).astype(name)
     return arrays
 
@@ -109,8 +136,20 @@ def measure_profile(model: Model, named: Mapping[str, Any], repeat: int) -> Prof
     total = sum(times) or 1.0
     return Profile(
         [
-            Row(op, name, kernel, device, where, flops, moved, microseconds, 100 * microseconds / total)
-            for (op, name, kernel, device, where, flops, moved), microseconds in zip(commands, times)
+            Row(
+                op,
+                name,
+                kernel,
+                device,
+                where,
+                flops,
+                moved,
+                microseconds,
+                100 * microseconds / total,
+            )
+            for (op, name, kernel, device, where, flops, moved), microseconds in zip(
+                commands, times
+            )
         ],
         best,
     )

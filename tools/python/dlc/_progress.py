@@ -15,11 +15,15 @@ PATIENCE, WIDTH = 0.5, 32
 
 
 @contextlib.contextmanager
-def progress_callback(progress: Progress | None) -> Iterator[Callable[[str, int, int], object] | None]:
+def progress_callback(
+    progress: Progress | None,
+) -> Iterator[Callable[[str, int, int], object] | None]:
     """Context that returns the progress callback, or None if there is no output to show progress on."""
     if callable(progress):
         yield progress
-    elif progress is False or not (sys.stderr and sys.stderr.isatty() or "ipykernel" in sys.modules):
+    elif progress is False or not (
+        sys.stderr and sys.stderr.isatty() or "ipykernel" in sys.modules
+    ):
         yield None
     else:
         bar = _ProgressBar()

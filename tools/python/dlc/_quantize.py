@@ -7,7 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Union
 
 from dlc._compile import Source, _compiling, _Source
-from dlc._option_checks import require_finite_at_least, require_number, require_texts, require_threads
+from dlc._option_checks import (
+    require_finite_at_least,
+    require_number,
+    require_texts,
+    require_threads,
+)
 from dlc._path_checks import require_writable_path
 from dlc._progress import Progress, progress_callback
 from dlc._text_tables import format_quantity, format_table
@@ -45,24 +50,48 @@ class QuantizeReport:
     unused samples at the end that do not fill a batch. bytes_before, bytes_after: size of the model.
     """
 
-    def __init__(self, path: str, layers: list[Layer], outputs: list[Output], samples: int, samples_left: int, bytes_before: int, bytes_after: int):
+    def __init__(
+        self,
+        path: str,
+        layers: list[Layer],
+        outputs: list[Output],
+        samples: int,
+        samples_left: int,
+        bytes_before: int,
+        bytes_after: int,
+    ):
         self.path, self.layers, self.outputs = path, layers, outputs
         self.samples, self.samples_left = samples, samples_left
         self.bytes_before, self.bytes_after = bytes_before, bytes_after
 
     def __repr__(self) -> str:
         lines = [
-            [each.name, "x".join(map(str, each.shape)), "-" if each.snr_db is None else f"{each.snr_db:.1f}", each.becomes + (f" ({each.why})" if each.why else "")]
+            [
+                each.name,
+                "x".join(map(str, each.shape)),
+                "-" if each.snr_db is None else f"{each.snr_db:.1f}",
+                each.becomes + (f" ({each.why})" if each.why else ""),
+            ]
             for each in self.layers
         ]
         quantised = sum(not each.why for each in self.layers)
-        before, after = (format_quantity(size, "B", 1024) for size in (self.bytes_before, self.bytes_after))
-        text = format_table(["layer", "weights", "SNR (dB)", "becomes"], lines, {"layer", "weights", "becomes"})
-        text.append(f"{quantised} of {len(self.layers)} layers quantised; {before} before, {after} after")
+        before, after = (
+            format_quantity(size, "B", 1024) for size in (self.bytes_before, self.bytes_after)
+        )
+        text = format_table(
+            ["layer", "weights", "SNR (dB)", "becomes"], lines, {"layer", "weights", "becomes"}
+        )
+        text.append(
+            f"{quantised} of {len(self.layers)} layers quantised; {before} before, {after} after"
+        )
         for output in self.outputs:
-            text.append(f"output '{output.name}': SNR {output.snr_db:.1f} dB, argmax of a row unchanged in {output.same_largest_percent:.2f} %")
+            text.append(
+                f"output '{output.name}': SNR {output.snr_db:.1f} dB, argmax of a row unchanged in {output.same_largest_percent:.2f} %"
+            )
         if self.samples_left:
-            text.append(f"{self.samples_left} samples at the end are less than a batch and were ignored")
+            text.append(
+                f"{self.samples_left} samples at the end are less than a batch and were ignored"
+            )
         return "\n".join(text)
 
 
@@ -111,12 +140,34 @@ def quantize(
     require_writable_path(path)
     source = _Source(model)
     arrays = None if data is None else _to_named_arrays(data)
-    given = None if arrays is None else [(name, _element_type_name(array), array.shape, array.ctypes.data) for name, array in arrays.items()]
+    given = (
+        None
+        if arrays is None
+        else [
+            (name, _element_type_name(array), array.shape, array.ctypes.data)
+            for name, array in arrays.items()
+        ]
+    )
     from dlc import _compiler
 
     with _compiling, progress_callback(progress) as show:
-        layers, outputs, *figures = _compiler.quantize(source.path, given, path, weights, block, ranges, percentile, patterns, least_snr, threads, show)
-    made = [Layer(name, tuple(shape), "f32" if why else weights, snr, why) for name, shape, why, snr in layers]
+        layers, outputs, *figures = _compiler.quantize(
+            source.path,
+            given,
+            path,
+            weights,
+            block,
+            ranges,
+            percentile,
+            patterns,
+            least_snr,
+            threads,
+            show,
+        )
+    made = [
+        Layer(name, tuple(shape), "f32" if why else weights, snr, why)
+        for name, shape, why, snr in layers
+    ]
     return QuantizeReport(path, made, [Output(*each) for each in outputs], *figures)
 
 
@@ -125,18 +176,26 @@ def _to_named_arrays(data: Any) -> dict[str, Any]:
     import numpy
 
     def named(batch: Any) -> dict[str, Any]:
-        return {name: numpy.asarray(array) for name, array in (batch.items() if isinstance(batch, Mapping) else [("", batch)])}
+        return {
+            name: numpy.asarray(array)
+            for name, array in (batch.items() if isinstance(batch, Mapping) else [("", batch)])
+        }
 
     if isinstance(data, Mapping) or hasattr(data, "__array__") or hasattr(data, "__dlpack__"):
         joined = named(data)
     elif isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
         joined = _concatenate_batches([named(batch) for batch in data])
     else:
-        raise TypeError(f"data: required: arrays by the names of inputs, as in {{'x': array}}, an iterable of those, or None; found: {data!r}")
+        raise TypeError(
+            f"data: required: arrays by the names of inputs, as in {{'x': array}}, an iterable of those, or None; found: {data!r}"
+        )
     for name in joined:
         if not isinstance(name, str):
             raise TypeError(f"data: required: names of inputs as keys; found: {name!r}")
-    return {name: numpy.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(array.shape) for name, array in joined.items()}
+    return {
+        name: numpy.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(array.shape)
+        for name, array in joined.items()
+    }
 
 
 def _concatenate_batches(batches: list[dict[str, Any]]) -> dict[str, Any]:
@@ -147,15 +206,26 @@ def _concatenate_batches(batches: list[dict[str, Any]]) -> dict[str, Any]:
     for i, batch in enumerate(batches):
         for name, array in batches[0].items():
             if batch.keys() != batches[0].keys():
-                raise ValueError(f"data: batch {i}: required: the arrays of the first batch, {list(batches[0])}; found: {list(batch)}")
-            if batch[name].shape[1:] != array.shape[1:] or batch[name].ndim != array.ndim or batch[name].dtype != array.dtype:
+                raise ValueError(
+                    f"data: batch {i}: required: the arrays of the first batch, {list(batches[0])}; found: {list(batch)}"
+                )
+            if (
+                batch[name].shape[1:] != array.shape[1:]
+                or batch[name].ndim != array.ndim
+                or batch[name].dtype != array.dtype
+            ):
                 raise ValueError(
                     f"data: batch {i}: array '{name}': required: {array.dtype} {array.shape} as in the first batch, but for the first dimension; "
                     f"found: {batch[name].dtype} {batch[name].shape}"
                 )
             if array.ndim == 0 and batch[name] != array:
-                raise ValueError(f"data: batch {i}: array '{name}' has no dimension for samples; required: {array}, as in the first batch; found: {batch[name]}")
-    return {name: numpy.concatenate([batch[name] for batch in batches]) if array.ndim else array for name, array in batches[0].items()}
+                raise ValueError(
+                    f"data: batch {i}: array '{name}' has no dimension for samples; required: {array}, as in the first batch; found: {batch[name]}"
+                )
+    return {
+        name: numpy.concatenate([batch[name] for batch in batches]) if array.ndim else array
+        for name, array in batches[0].items()
+    }
 
 
 def _element_type_name(array: Any) -> str:

@@ -6,7 +6,9 @@ from typing import Any, Optional, Union
 class Value:
     """An input or output of a model: name, element type, shape, device."""
 
-    def __init__(self, name: str, dtype: str, shape: Optional[Sequence[Union[int, str, None]]], device: str) -> None: ...
+    def __init__(
+        self, name: str, dtype: str, shape: Optional[Sequence[Union[int, str, None]]], device: str
+    ) -> None: ...
     @property
     def name(self) -> str: ...
     @property

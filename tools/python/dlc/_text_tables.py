@@ -17,8 +17,12 @@ def format_quantity(value: float, unit: str, step: int) -> str:
     return f"{value:.3g} {prefix}{unit}"
 
 
-def format_table(header: Sequence[str], lines: Sequence[Sequence[str]], left: set[str]) -> list[str]:
+def format_table(
+    header: Sequence[str], lines: Sequence[Sequence[str]], left: set[str]
+) -> list[str]:
     """Formats a table as lines of aligned columns, with the header first. Columns named in `left` are left-aligned."""
     widths = [max(map(len, column)) for column in zip(header, *lines)]
-    pad = lambda cells: "  ".join(c.ljust(w) if h in left else c.rjust(w) for c, w, h in zip(cells, widths, header)).rstrip()
+    pad = lambda cells: "  ".join(
+        c.ljust(w) if h in left else c.rjust(w) for c, w, h in zip(cells, widths, header)
+    ).rstrip()
     return [pad(cells) for cells in (header, *lines)]

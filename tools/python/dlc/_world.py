@@ -45,15 +45,23 @@ def world() -> World:
             sys.excepthook = _terminate_world_hook(sys.excepthook)
             atexit.register(_leave_world)
     if _process != os.getpid():
-        raise RuntimeError("this process was forked from a process that belongs to dlc's world; required: a process started by a launcher; train in the parent process, or start this process with a launcher")
+        raise RuntimeError(
+            "this process was forked from a process that belongs to dlc's world; required: a process started by a launcher; train in the parent process, or start this process with a launcher"
+        )
     size = _torch_world_size()
     if size not in (1, _formed.size):
-        raise RuntimeError(f"torch.distributed has {size} processes, but dlc's world was created before with {_formed.size}; call torch.distributed.init_process_group before dlc.world and dlc.train_step")
+        raise RuntimeError(
+            f"torch.distributed has {size} processes, but dlc's world was created before with {_formed.size}; call torch.distributed.init_process_group before dlc.world and dlc.train_step"
+        )
     return _formed
 
 
 def _form_world() -> World:
-    if _torch_world_size() > 1 or TORCHRUN in os.environ and os.environ.get("WORLD_SIZE", "1") != "1":
+    if (
+        _torch_world_size() > 1
+        or TORCHRUN in os.environ
+        and os.environ.get("WORLD_SIZE", "1") != "1"
+    ):
         from dlc._torch import collectives
 
         carrier = collectives.create_collectives()

@@ -1,6 +1,7 @@
 """The build backend of `pip install .`: scikit-build-core, with two additions. It first checks that tools/setup has prepared the machine, so that a missing
 package is reported at once. And it shows the progress of the build on the terminal, because pip shows the output of a build only if the build fails.
 """
+
 import contextlib
 import os
 import platform
@@ -16,7 +17,14 @@ from scikit_build_core.build import *  # noqa: F403  all other hooks
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 #: Programs that are checked on systems without dpkg, with the packages that contain them.
-PROGRAMS = {"cmake": "cmake", "ninja": "ninja-build", "ccache": "ccache", "clang++-22": "clang-22", "ld.lld-22": "lld-22", "mlir-tblgen-22": "mlir-22-tools"}
+PROGRAMS = {
+    "cmake": "cmake",
+    "ninja": "ninja-build",
+    "ccache": "ccache",
+    "clang++-22": "clang-22",
+    "ld.lld-22": "lld-22",
+    "mlir-tblgen-22": "mlir-22-tools",
+}
 STEP = re.compile(rb"^\[(\d+)/(\d+)\] ")
 STAGE = re.compile(rb"^(?:build|setup|release): ")
 
@@ -31,7 +39,11 @@ def missing_packages(root):
     if not shutil.which("dpkg-query"):
         return [package for program, package in PROGRAMS.items() if not shutil.which(program)]
     wanted = read_lines(os.path.join(root, "tools", "debian-packages.txt"))
-    listed = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *wanted], capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *wanted],
+        capture_output=True,
+        text=True,
+    ).stdout
     installed = {line.split()[0] for line in listed.splitlines() if line.endswith(" installed")}
     return [package for package in wanted if package not in installed]
 
@@ -43,19 +55,36 @@ def problems(root=ROOT):
         found.append(f"required: Linux on x86-64; found: {sys.platform} on {platform.machine()}")
     packages = missing_packages(root)
     if packages:
-        found.append(f"required: the packages of tools/debian-packages.txt; missing: {', '.join(packages)}")
-    stamp, requirements = os.path.join(root, "build", "venv", ".installed"), os.path.join(root, "tools", "requirements.txt")
+        found.append(
+            f"required: the packages of tools/debian-packages.txt; missing: {', '.join(packages)}"
+        )
+    stamp, requirements = (
+        os.path.join(root, "build", "venv", ".installed"),
+        os.path.join(root, "tools", "requirements.txt"),
+    )
     if not os.path.exists(stamp):
-        found.append("required: the Python packages of tools/requirements.txt in build/venv; found: no such environment")
+        found.append(
+            "required: the Python packages of tools/requirements.txt in build/venv; found: no such environment"
+        )
     elif read_lines(stamp) != read_lines(requirements):
-        found.append("required: the Python packages of tools/requirements.txt in build/venv; found: other versions of them")
+        found.append(
+            "required: the Python packages of tools/requirements.txt in build/venv; found: other versions of them"
+        )
     return found
 
 
 def check(root=ROOT):
     found = problems(root)
     if found:
-        sys.exit("\n".join(["dlc: this machine is not prepared to build dlc", *("  " + each for each in found), f"run {os.path.join(root, 'tools', 'setup')} first"]))
+        sys.exit(
+            "\n".join(
+                [
+                    "dlc: this machine is not prepared to build dlc",
+                    *("  " + each for each in found),
+                    f"run {os.path.join(root, 'tools', 'setup')} first",
+                ]
+            )
+        )
 
 
 @contextlib.contextmanager
@@ -104,7 +133,9 @@ def shown_progress(terminal):
     reading, writing = os.pipe()
     os.dup2(writing, 1)
     os.close(writing)
-    thread = threading.Thread(target=lambda: forward(os.fdopen(reading, "rb"), original, terminal, time.monotonic()))
+    thread = threading.Thread(
+        target=lambda: forward(os.fdopen(reading, "rb"), original, terminal, time.monotonic())
+    )
     thread.start()
     try:
         yield
@@ -137,8 +168,12 @@ def get_requires_for_build_editable(config_settings=None):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    return with_progress(scikit_build_core.build.build_wheel, wheel_directory, config_settings, metadata_directory)
+    return with_progress(
+        scikit_build_core.build.build_wheel, wheel_directory, config_settings, metadata_directory
+    )
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
-    return with_progress(scikit_build_core.build.build_editable, wheel_directory, config_settings, metadata_directory)
+    return with_progress(
+        scikit_build_core.build.build_editable, wheel_directory, config_settings, metadata_directory
+    )

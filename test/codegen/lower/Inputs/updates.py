@@ -1,4 +1,5 @@
 """Computes the expected results of one step of update-run.mlir: w = 2 - 0.5 * 1, m = 0.75 * 4 + 2."""
+
 import sys
 
 import numpy

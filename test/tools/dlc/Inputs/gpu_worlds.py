@@ -1,4 +1,5 @@
 """Trains on GPUs in one process and in two: gpu_worlds.py FOLDER, which contains whole.dlcx, half.dlcx and data.npz."""
+
 import os
 import re
 import signal
@@ -11,7 +12,18 @@ folder = sys.argv[1]
 
 
 def line(step, epochs=4):
-    return ["dlc", "train", f"{folder}/{step}.dlcx", "--data", f"{folder}/data.npz", "--epochs", epochs, "--seed", 7, "--json"]
+    return [
+        "dlc",
+        "train",
+        f"{folder}/{step}.dlcx",
+        "--data",
+        f"{folder}/data.npz",
+        "--epochs",
+        epochs,
+        "--seed",
+        7,
+        "--json",
+    ]
 
 
 def train(ranks, step):
@@ -42,14 +54,22 @@ def refused(line, wanted, **environment):
 
 whole, half = train(1, "whole"), train(2, "half")
 assert len(whole) >= 8 and len(half) == len(whole), (half, whole)
-assert all(abs(half[step] - whole[step]) < 1e-5 * max(1, abs(whole[step])) for step in whole), (half, whole)
+assert all(abs(half[step] - whole[step]) < 1e-5 * max(1, abs(whole[step])) for step in whole), (
+    half,
+    whole,
+)
 print("2 ranks: as one")
 
 fault(signal.SIGKILL, r"died in step \d+")
 fault(signal.SIGSTOP, r"has sent no heartbeat for \d+ s", DLC_WORLD_TIMEOUT="3")
 
-refused(line("half"), r"ranks 0 and 1 use the same device \(0000:01:00\.0\)", DLC_EMULATED_DEVICES="1")
+refused(
+    line("half"), r"ranks 0 and 1 use the same device \(0000:01:00\.0\)", DLC_EMULATED_DEVICES="1"
+)
 print("one device: told")
 other = 'test "$OMPI_COMM_WORLD_RANK" = 0 || export DLC_EMULATED_NCCL=22005; exec "$@"'
-refused(["sh", "-c", other, "sh", *line("half")], r"rank 1 has NCCL 2\.20\.5, and rank 0 has NCCL 2\.28\.9; install the same version for all ranks")
+refused(
+    ["sh", "-c", other, "sh", *line("half")],
+    r"rank 1 has NCCL 2\.20\.5, and rank 0 has NCCL 2\.28\.9; install the same version for all ranks",
+)
 print("other versions: told")

@@ -1,6 +1,7 @@
 """make: writes corners.onnx, in which each operator has its own parameter, and data.npz. check: compares the changes of the parameters after one step of SGD
 with a learning rate of 1 with the expected gradients. All results are above their targets, so the gradient of the l1 loss is 1 / number of results for
 each of them."""
+
 import json
 import os
 import struct
@@ -43,7 +44,15 @@ CASES = [
     ("top_k", "TopK", {"axis": 1}, [2, 2, 1], [1, 0, 0], np.array([1])),
     ("max_pool", "MaxPool", {"kernel_shape": [2]}, [1, 1, 0], [1, 1, 0]),
     ("lp_pool", "LpPool", {"kernel_shape": [2]}, [0, 0, 3], [0, 0, 1]),
-    ("scatter_max", "ScatterElements", {"axis": 1, "reduction": "max"}, [1, 2, 0], [0.5, 1, 0], np.array([[0, 1, 2]]), np.array([[1, 1, 1]], "float32")),
+    (
+        "scatter_max",
+        "ScatterElements",
+        {"axis": 1, "reduction": "max"},
+        [1, 2, 0],
+        [0.5, 1, 0],
+        np.array([[0, 1, 2]]),
+        np.array([[1, 1, 1]], "float32"),
+    ),
 ]
 SPATIAL = {"MaxPool", "LpPool"}
 
@@ -57,14 +66,18 @@ def operands_of(name, others):
     nodes = []
     for i, other in enumerate(others):
         tensor = np.array(other, "float32") if isinstance(other, float) else other
-        nodes.append(helper.make_node("Constant", [], [f"{name}_{i}"], value=numpy_helper.from_array(tensor)))
+        nodes.append(
+            helper.make_node("Constant", [], [f"{name}_{i}"], value=numpy_helper.from_array(tensor))
+        )
     return nodes, [f"{name}_{i}" for i in range(len(others))]
 
 
 def make(folder):
     nodes, weights, parts, count = [], [], [], 0
     for name, operator, attributes, values, _, *others in CASES:
-        weights.append(numpy_helper.from_array(np.array(values, "float32").reshape(shape_of(operator)), name))
+        weights.append(
+            numpy_helper.from_array(np.array(values, "float32").reshape(shape_of(operator)), name)
+        )
         constants, given = operands_of(name, others)
         results = [f"{name}_y", f"{name}_index"] if operator == "TopK" else [f"{name}_y"]
         nodes += [*constants, helper.make_node(operator, [name, *given], results, **attributes)]
@@ -79,17 +92,31 @@ def make(folder):
     nodes.append(helper.make_node("Add", ["results", "x"], ["moved"]))
     # The loss is a mean.
     nodes.append(helper.make_node("Mul", ["moved", "c_1"], ["y"]))
-    inputs, outputs = ([helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size])] for name, size in (("x", 1), ("y", count)))
+    inputs, outputs = (
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size])]
+        for name, size in (("x", 1), ("y", count))
+    )
     graph = helper.make_graph(nodes, "corners", inputs, outputs, weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10), os.path.join(folder, "corners.onnx"))
-    np.savez(os.path.join(folder, "data.npz"), x=np.zeros((1, 1), "float32"), target=np.full((1, count), -1e9, "float32"))
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10),
+        os.path.join(folder, "corners.onnx"),
+    )
+    np.savez(
+        os.path.join(folder, "data.npz"),
+        x=np.zeros((1, 1), "float32"),
+        target=np.full((1, count), -1e9, "float32"),
+    )
 
 
 def tensors_of(path):
     with open(path, "rb") as file:
         (size,) = struct.unpack("<Q", file.read(8))
         header, data = json.loads(file.read(size)), file.read()
-    return {name: np.frombuffer(data[slice(*of["data_offsets"])], "float32") for name, of in header.items() if of.get("dtype") == "F32"}
+    return {
+        name: np.frombuffer(data[slice(*of["data_offsets"])], "float32")
+        for name, of in header.items()
+        if of.get("dtype") == "F32"
+    }
 
 
 def check(folder):
@@ -98,7 +125,9 @@ def check(folder):
         found = np.array(values, "float32") - after[name]
         if not np.allclose(found, gradients, rtol=1e-4, atol=1e-4):
             wrong += 1
-            print(f"{name} ({operator}) at {values}: required: {gradients}; found: {found.tolist()}")
+            print(
+                f"{name} ({operator}) at {values}: required: {gradients}; found: {found.tolist()}"
+            )
     print(f"{len(CASES)} operators, {wrong} wrong")
 
 

@@ -1,5 +1,6 @@
 """Writes selected.onnx, which computes x w and its logarithm in the rows that a condition selects, and data in which the other rows are 0, where a
 logarithm has no gradient."""
+
 import os
 import sys
 
@@ -14,7 +15,9 @@ model = parser.parse_model("""<ir_version: 10, opset_import: ["" : 20]>
         h = MatMul(x, w) s = ReduceSum<keepdims=0>(x, ones) m = Greater(s, none) i = NonZero(m) at = Transpose<perm=[1, 0]>(i)
         g = GatherND(h, at) l = Log(g) y = ScatterND(h, at, l) }""")
 random = np.random.default_rng(3)
-model.graph.initializer.append(numpy_helper.from_array(random.uniform(0.5, 1.5, (3, 4)).astype(np.float32), "w"))
+model.graph.initializer.append(
+    numpy_helper.from_array(random.uniform(0.5, 1.5, (3, 4)).astype(np.float32), "w")
+)
 onnx.save(model, os.path.join(folder, "selected.onnx"))
 x = random.uniform(0.5, 2, (8, 6, 3)).astype(np.float32)
 x[:, 1] = 0

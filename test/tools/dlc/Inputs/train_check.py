@@ -2,6 +2,7 @@
 
 train_check.py FOLDER OPTIMIZER LOG CHECKPOINT: LOG and CHECKPOINT are the output of `dlc train --json --checkpoint` with mlp.onnx and data.npz.
 """
+
 import json
 import struct
 import sys
@@ -37,16 +38,24 @@ def shuffled(size, seed, epoch):
 
 def read_safetensors(path):
     data = open(path, "rb").read()
-    size, = struct.unpack("<Q", data[:8])
-    header = json.loads(data[8:8 + size])
+    (size,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + size])
     types = {"F32": np.float32, "I64": np.int64}
     return header.get("__metadata__", {}), {
-        name: np.frombuffer(data[8 + size:][slice(*t["data_offsets"])], types[t["dtype"]]).reshape(t["shape"])
-        for name, t in header.items() if name != "__metadata__"}
+        name: np.frombuffer(data[8 + size :][slice(*t["data_offsets"])], types[t["dtype"]]).reshape(
+            t["shape"]
+        )
+        for name, t in header.items()
+        if name != "__metadata__"
+    }
 
 
 model = onnx.load(f"{folder}/mlp.onnx")
-p = {w.name: numpy_helper.to_array(w).astype(np.float64) for w in model.graph.initializer if "." in w.name}
+p = {
+    w.name: numpy_helper.to_array(w).astype(np.float64)
+    for w in model.graph.initializer
+    if "." in w.name
+}
 memory = {n: [np.zeros_like(v), np.zeros_like(v)] for n, v in p.items()}
 arrays = np.load(f"{folder}/data.npz")
 x, target = arrays["x"].reshape(-1, 6).astype(np.float64), arrays["target"]
@@ -61,7 +70,7 @@ def update(name, g, step):
         return
     m[:] = 0.9 * m + 0.1 * g  # adam, lr 0.01
     v[:] = 0.999 * v + 0.001 * g * g
-    p[name] = p[name] - 0.01 * (m / (1 - 0.9 ** step)) / (np.sqrt(v / (1 - 0.999 ** step)) + 1e-8)
+    p[name] = p[name] - 0.01 * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8)
 
 
 lines = [json.loads(line) for line in open(log)]
@@ -70,7 +79,7 @@ step = 0
 for epoch in range(4):
     order = shuffled(len(x), 7, epoch)
     for batch in range(5):
-        rows = order[8 * batch:8 * batch + 8]
+        rows = order[8 * batch : 8 * batch + 8]
         step += 1
         a, t = x[rows], target[rows]
         h = a @ p["hidden.weight"].T + p["hidden.bias"]
@@ -87,8 +96,12 @@ for epoch in range(4):
         dy[np.arange(8), t] -= 1
         dy /= 8
         dh = (dy @ p["out.weight"]) * 0.5 * (h > 0)
-        for name, g in {"out.weight": dy.T @ r, "out.bias": dy.sum(0), "hidden.weight": dh.T @ a,
-                        "hidden.bias": dh.sum(0)}.items():
+        for name, g in {
+            "out.weight": dy.T @ r,
+            "out.bias": dy.sum(0),
+            "hidden.weight": dh.T @ a,
+            "hidden.bias": dh.sum(0),
+        }.items():
             update(name, g, step)
 metadata, state = read_safetensors(checkpoint)
 assert metadata["dlc.train.steps"] == "20", metadata

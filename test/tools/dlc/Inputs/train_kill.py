@@ -2,6 +2,7 @@
 
 train_kill.py FOLDER STEP.dlcx: uses data.npz of the folder.
 """
+
 import json
 import os
 import random
@@ -15,8 +16,25 @@ steps = 5000
 
 
 def command(name):
-    return ["dlc", "train", program, "--data", f"{folder}/data.npz", "--steps", str(steps), "--seed", "5", "--json",
-            "--checkpoint", f"{folder}/{name}.safetensors", "--checkpoint-every", "7", "--resume", "--threads", "1"]
+    return [
+        "dlc",
+        "train",
+        program,
+        "--data",
+        f"{folder}/data.npz",
+        "--steps",
+        str(steps),
+        "--seed",
+        "5",
+        "--json",
+        "--checkpoint",
+        f"{folder}/{name}.safetensors",
+        "--checkpoint-every",
+        "7",
+        "--resume",
+        "--threads",
+        "1",
+    ]
 
 
 def losses(text, into):

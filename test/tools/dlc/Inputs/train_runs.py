@@ -1,4 +1,5 @@
 """Runs dlc train on several ranks of this machine, for the tests of worlds. Steps, data and checkpoints are in one folder."""
+
 import glob
 import json
 import os
@@ -14,7 +15,18 @@ class Runs:
     def line(self, step, *more, epochs=None, steps=None):
         length = ["--steps", steps] if steps else ["--epochs", epochs or self.epochs]
         data = f"{self.folder}/data.npz"
-        return ["dlc", "train", f"{self.folder}/{step}.dlcx", "--data", data, *length, "--seed", 7, "--json", *more]
+        return [
+            "dlc",
+            "train",
+            f"{self.folder}/{step}.dlcx",
+            "--data",
+            data,
+            *length,
+            "--seed",
+            7,
+            "--json",
+            *more,
+        ]
 
     def train(self, ranks, step, *more, **options):
         status, out, err, _ = worlds.run(ranks, self.line(step, *more, **options))
@@ -32,7 +44,9 @@ def losses(text):
 
 
 def alike(found, wanted):
-    assert found and all(abs(found[step] - wanted[step]) < 1e-5 * max(1, abs(wanted[step])) for step in found), (found, wanted)
+    assert found and all(
+        abs(found[step] - wanted[step]) < 1e-5 * max(1, abs(wanted[step])) for step in found
+    ), (found, wanted)
 
 
 def begun(process, steps):

@@ -1,4 +1,5 @@
 """Trains in several processes with split optimizer state: train_shards.py FOLDER, which contains the steps and data.npz."""
+
 import glob
 import json
 import os
@@ -34,11 +35,17 @@ for ranks, step in ((2, "two"), (4, "four")):
 keep = runs.checkpoint("passed")
 runs.train(2, "two", *keep, epochs=2)
 names = files("passed")
-assert len(names) == 3 and names[0] == "passed.safetensors" and all(n.endswith("of2.part") for n in names[1:]), names
+assert (
+    len(names) == 3
+    and names[0] == "passed.safetensors"
+    and all(n.endswith("of2.part") for n in names[1:])
+), names
 # What all have alike is a file that any reader knows.
 assert {"hidden.weight", "out.bias", "step"} <= names_in(f"{folder}/passed.safetensors")
 alike(runs.train(4, "four", *keep, "--resume", epochs=3), whole)
-assert len(files("passed")) == 5 and all(n.endswith("of4.part") for n in files("passed")[1:]), files("passed")
+assert len(files("passed")) == 5 and all(n.endswith("of4.part") for n in files("passed")[1:]), (
+    files("passed")
+)
 alike(runs.train(1, "whole", *keep, "--resume", epochs=4), whole)
 assert files("passed") == ["passed.safetensors"], files("passed")
 alike(runs.train(2, "two", *keep, "--resume", epochs=5), whole)
@@ -67,7 +74,14 @@ for rank in (0, 1):
         out, err = process.communicate(timeout=60)
         assert process.returncode != 0, (out, err)
         # Whatever it was at, what the first file names is whole.
-        found = runs.train(2, "two", *keep, "--resume", steps=LONG * 3 if attempt == 1 else None, epochs=None if attempt == 1 else 1)
+        found = runs.train(
+            2,
+            "two",
+            *keep,
+            "--resume",
+            steps=LONG * 3 if attempt == 1 else None,
+            epochs=None if attempt == 1 else 1,
+        )
         assert all(found[step] == long[step] for step in found), "losses after the kill"
         if found:
             assert min(found) > done
@@ -79,7 +93,16 @@ for rank in (0, 1):
 keep = runs.checkpoint("full")
 runs.train(2, "two", *keep, epochs=1)
 before = {name: open(f"{folder}/{name}", "rb").read() for name in files("full")}
-status, out, err, _ = worlds.run(2, ["bash", "-c", "ulimit -f 1; trap '' XFSZ; exec \"$@\"", "limited", *map(str, runs.line("two", *keep, "--resume", epochs=2))])
+status, out, err, _ = worlds.run(
+    2,
+    [
+        "bash",
+        "-c",
+        "ulimit -f 1; trap '' XFSZ; exec \"$@\"",
+        "limited",
+        *map(str, runs.line("two", *keep, "--resume", epochs=2)),
+    ],
+)
 assert status != 0 and "cannot write" in err, (status, out, err)
 assert all(open(f"{folder}/{name}", "rb").read() == bytes for name, bytes in before.items())
 alike(runs.train(2, "two", *keep, "--resume", epochs=2), whole)
@@ -88,7 +111,10 @@ print("a full disk: the checkpoint before stands")
 
 part = f"{folder}/{files('full')[2]}"
 shutil.copy(part, f"{folder}/kept")
-for spoil, told in ((os.unlink, "No such file"), (lambda path: os.truncate(path, 100), "not a usable .safetensors file")):
+for spoil, told in (
+    (os.unlink, "No such file"),
+    (lambda path: os.truncate(path, 100), "not a usable .safetensors file"),
+):
     spoil(part)
     status, out, err, _ = worlds.run(2, runs.line("two", *keep, "--resume", epochs=3))
     assert status != 0 and os.path.basename(part) in err and told in err, (status, err)

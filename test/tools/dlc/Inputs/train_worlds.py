@@ -1,4 +1,5 @@
 """Trains the same model in one process and in several: train_worlds.py FOLDER, which contains whole.dlcx, half.dlcx, third.dlcx and data.npz."""
+
 import glob
 import json
 import os
@@ -27,9 +28,20 @@ train(2, "half", "--trace", f"{folder}/trace.json", epochs=4)
 with open(f"{folder}/trace.json") as file:
     rows = json.load(file)["traceEvents"]
 names = {(e["pid"], e["tid"]): e["args"]["name"] for e in rows if e["ph"] == "M"}
-assert {name for (_, row), name in names.items() if row == 0} == {"rank 0 of 2", "rank 1 of 2"}, names
-meet = [sorted((e["ts"], e["ts"] + e["dur"]) for e in rows
-               if e["ph"] == "X" and e["pid"] == rank and e["cat"] == "library" and names[rank, e["tid"]] == "cpu, collectives") for rank in (0, 1)]
+assert {name for (_, row), name in names.items() if row == 0} == {"rank 0 of 2", "rank 1 of 2"}, (
+    names
+)
+meet = [
+    sorted(
+        (e["ts"], e["ts"] + e["dur"])
+        for e in rows
+        if e["ph"] == "X"
+        and e["pid"] == rank
+        and e["cat"] == "library"
+        and names[rank, e["tid"]] == "cpu, collectives"
+    )
+    for rank in (0, 1)
+]
 # Of one clock: none ends before the other rank's has begun.
 assert len(meet[0]) == len(meet[1]) > 8 and min(meet[0] + meet[1])[0] >= 0, meet
 assert all(a[0] <= b[1] and b[0] <= a[1] for a, b in zip(*meet)), meet
@@ -67,11 +79,18 @@ out, err = process.communicate(timeout=60)
 found = losses(before + out)
 assert process.returncode == 130, (process.returncode, err)
 again = train(2, "half", *keep, "--resume", steps=max(found) + 5)
-assert min(again) == max(found) + 1 and all(again[step] == long[step] for step in again), (found, again)
+assert min(again) == max(found) + 1 and all(again[step] == long[step] for step in again), (
+    found,
+    again,
+)
 print("interrupted: all stop, and it goes on")
 
 status, out, err, _ = worlds.run(2, line("whole"))
-assert status != 0 and err.count("the step is compiled for a single process") == 1, (status, out, err)
+assert status != 0 and err.count("the step is compiled for a single process") == 1, (
+    status,
+    out,
+    err,
+)
 os.rename(f"{folder}/data.npz", f"{folder}/gone.npz")
 status, out, err, _ = worlds.run(2, line("half"))
 os.rename(f"{folder}/gone.npz", f"{folder}/data.npz")

@@ -14,8 +14,20 @@ db = os.path.join(folder, what + ".jsonl")
 
 
 def command(*more, threads=1):
-    return ["dlc", "tune", model, "--db", db, "--threads", str(threads), "--cache", os.path.join(folder, "cache"),
-            "--spread", "1ms", *more]
+    return [
+        "dlc",
+        "tune",
+        model,
+        "--db",
+        db,
+        "--threads",
+        str(threads),
+        "--cache",
+        os.path.join(folder, "cache"),
+        "--spread",
+        "1ms",
+        *more,
+    ]
 
 
 def lines():
@@ -31,7 +43,10 @@ def check_finished(*texts):
     """What began is over, but for what a busy machine disturbed or left uncertain: it goes on where it is."""
     unfinished = [line for line in lines() if line.get("unfinished")]
     uncertain = sum(int(re.search(r"\((\d+) uncertain\)", text).group(1)) for text in texts)
-    assert len(unfinished) <= uncertain + sum(disturbed(text) for text in texts), (unfinished, texts)
+    assert len(unfinished) <= uncertain + sum(disturbed(text) for text in texts), (
+        unfinished,
+        texts,
+    )
 
 
 def kill():
@@ -71,7 +86,11 @@ def kill():
                 last = text[: text.rfind("\n")].splitlines()[-1]
                 if '"rounds"' in last:
                     tuner.send_signal(signal.SIGKILL)
-                    begun = sum(t is not None for c in json.loads(last)["candidates"] for t in c.get("rounds", []))
+                    begun = sum(
+                        t is not None
+                        for c in json.loads(last)["candidates"]
+                        for t in c.get("rounds", [])
+                    )
         tuner.wait()
         again = subprocess.run(command(), capture_output=True, text=True)
         resumed = re.search(r"(\d+) timings were reused", again.stdout)
@@ -84,7 +103,9 @@ def kill():
 
 def two():
     # What each says that it has measured is there; a machine that is busy may have kept it from some.
-    tuners = [subprocess.Popen(command(threads=n), stdout=subprocess.PIPE, text=True) for n in (1, 2)]
+    tuners = [
+        subprocess.Popen(command(threads=n), stdout=subprocess.PIPE, text=True) for n in (1, 2)
+    ]
     said = [tuner.communicate()[0] for tuner in tuners]
     assert all(tuner.returncode == 0 for tuner in tuners)
     for n, text in zip((1, 2), said):
@@ -100,7 +121,9 @@ def busy():
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * cores)]
     try:
         time.sleep(0.3)
-        out = subprocess.run(command("--budget", "4s", threads=cores), capture_output=True, text=True)
+        out = subprocess.run(
+            command("--budget", "4s", threads=cores), capture_output=True, text=True
+        )
     finally:
         for loop in loops:
             loop.kill()
@@ -113,12 +136,31 @@ def background():
     # How many runs it takes until an operation is measured depends on the machine.
     cache, repeat = os.path.join(folder, "background"), 30000
     for _ in range(5):
-        out = subprocess.run(["dlc", "run", model, "--threads", "1", "--cache", cache, "--tune-in-background", "20s",
-                              "--repeat", str(repeat)], capture_output=True, text=True)
+        out = subprocess.run(
+            [
+                "dlc",
+                "run",
+                model,
+                "--threads",
+                "1",
+                "--cache",
+                cache,
+                "--tune-in-background",
+                "20s",
+                "--repeat",
+                str(repeat),
+            ],
+            capture_output=True,
+            text=True,
+        )
         assert out.returncode == 0, (out.returncode, out.stdout, out.stderr)
         swaps = re.search(r"tuned in the background: \d+ kernel swaps", out.stdout)
         assert swaps, (out.stdout, out.stderr)
-        found = subprocess.run(["dlc", "tune-db", "show", os.path.join(cache, "tuning.jsonl")], capture_output=True, text=True)
+        found = subprocess.run(
+            ["dlc", "tune-db", "show", os.path.join(cache, "tuning.jsonl")],
+            capture_output=True,
+            text=True,
+        )
         if re.search(r"[1-9]\d* of \d+ operations", found.stdout):
             print("tuned in", "the background")
             return

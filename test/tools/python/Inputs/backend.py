@@ -1,4 +1,5 @@
 """Calls functions of the build backend: backend.py SOURCE problems ROOT | check ROOT | progress TERMINAL."""
+
 import os
 import subprocess
 import sys
@@ -14,5 +15,7 @@ elif what == "check":
     backend.check(argument)
 else:
     with open(argument, "w", encoding="utf-8") as terminal, backend.shown_progress(terminal):
-        subprocess.run(["printf", r"build: archive in build\n[1/2] one\nan error\n[2/2] two\n"], check=True)
+        subprocess.run(
+            ["printf", r"build: archive in build\n[1/2] one\nan error\n[2/2] two\n"], check=True
+        )
     print("after")

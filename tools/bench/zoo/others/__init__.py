@@ -1,12 +1,27 @@
 """Networks of libraries that draw.py does not select from, at sizes that run in about a second. Each file covers one field, in a table `NETWORKS`;
 export.py exports them."""
+
 import importlib
 import os
 
 from torch import nn
 
-FIELDS = ("images", "detectors", "restoration", "diffusion", "attention", "sound", "decoders", "graph_networks", "series", "keras_networks", "old_opsets")
-os.environ.update(HF_HUB_OFFLINE="1", YOLO_OFFLINE="1", YOLO_VERBOSE="false")  # disables downloads of pretrained weights
+FIELDS = (
+    "images",
+    "detectors",
+    "restoration",
+    "diffusion",
+    "attention",
+    "sound",
+    "decoders",
+    "graph_networks",
+    "series",
+    "keras_networks",
+    "old_opsets",
+)
+os.environ.update(
+    HF_HUB_OFFLINE="1", YOLO_OFFLINE="1", YOLO_VERBOSE="false"
+)  # disables downloads of pretrained weights
 
 
 class NetworkTable(dict):
@@ -58,5 +73,16 @@ def image(*shape):
 
 def list_rows():
     """Returns the rows of all networks, in the format of networks.json."""
-    return [{"source": "others", "field": field, "model": name, "name": name, "batches": [1], "exporter": "export", **options}
-            for field in FIELDS for name, (_, options) in importlib.import_module("others." + field).NETWORKS.items()]
+    return [
+        {
+            "source": "others",
+            "field": field,
+            "model": name,
+            "name": name,
+            "batches": [1],
+            "exporter": "export",
+            **options,
+        }
+        for field in FIELDS
+        for name, (_, options) in importlib.import_module("others." + field).NETWORKS.items()
+    ]

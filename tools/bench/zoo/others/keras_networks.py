@@ -1,4 +1,5 @@
 """Keras networks, converted from TensorFlow graphs by tf2onnx."""
+
 import os
 
 from . import Table
@@ -11,22 +12,37 @@ WORDS = 20000
 def add_keras_application(name, size):
     def make():
         import keras
+
         return getattr(keras.applications, name)(weights=None, input_shape=(size, size, 3)), {}
+
     NETWORKS.add(name.lower(), make)
 
 
-for name, size in (("MobileNetV2", 224), ("MobileNetV3Small", 224), ("EfficientNetB0", 224), ("EfficientNetV2B0", 224), ("NASNetMobile", 224), ("Xception", 299),
-                   ("InceptionV3", 299), ("DenseNet121", 224), ("ResNet50V2", 224), ("ConvNeXtTiny", 224)):
+for name, size in (
+    ("MobileNetV2", 224),
+    ("MobileNetV3Small", 224),
+    ("EfficientNetB0", 224),
+    ("EfficientNetV2B0", 224),
+    ("NASNetMobile", 224),
+    ("Xception", 299),
+    ("InceptionV3", 299),
+    ("DenseNet121", 224),
+    ("ResNet50V2", 224),
+    ("ConvNeXtTiny", 224),
+):
     add_keras_application(name, size)
 
 
 def own(network):
     """Decorator that adds a network made of layers.
     The function takes Keras and its layers, and returns the input, the result and the bounds of integer inputs."""
+
     def make():
         import keras
+
         x, result, bounds = network(keras, keras.layers)
         return keras.Model(x, result), bounds
+
     NETWORKS.add(network.__name__, make)
 
 
@@ -44,7 +60,13 @@ def bilstm_text(keras, L):
 @own
 def bilstm_text_masked(keras, L):
     i = token_input(keras, 200)
-    return i, L.Dense(4, activation="softmax")(L.Bidirectional(L.LSTM(64))(L.Embedding(WORDS, 128, mask_zero=True)(i))), {"tokens": WORDS}
+    return (
+        i,
+        L.Dense(4, activation="softmax")(
+            L.Bidirectional(L.LSTM(64))(L.Embedding(WORDS, 128, mask_zero=True)(i))
+        ),
+        {"tokens": WORDS},
+    )
 
 
 @own
@@ -76,13 +98,22 @@ def transformer_block(keras, L):
     x = L.Embedding(WORDS, 256)(i) + L.Embedding(128, 256)(keras.ops.arange(128))
     for _ in range(2):
         x = L.LayerNormalization(epsilon=1e-6)(x + L.MultiHeadAttention(8, 32)(x, x))
-        x = L.LayerNormalization(epsilon=1e-6)(x + L.Dense(256)(L.Dense(1024, activation="gelu")(x)))
-    return i, L.Dense(2, activation="softmax")(L.Dense(20, activation="relu")(L.GlobalAveragePooling1D()(x))), {"tokens": WORDS}
+        x = L.LayerNormalization(epsilon=1e-6)(
+            x + L.Dense(256)(L.Dense(1024, activation="gelu")(x))
+        )
+    return (
+        i,
+        L.Dense(2, activation="softmax")(
+            L.Dense(20, activation="relu")(L.GlobalAveragePooling1D()(x))
+        ),
+        {"tokens": WORDS},
+    )
 
 
 def perturb_constant_weights(model):
     """Perturbs weights that are constant at initialization and would hide errors, like initialize_as_trained() of listing.py."""
     import numpy as np
+
     rng = np.random.default_rng(0)
     for weight in model.weights:
         value = weight.numpy()
@@ -95,15 +126,36 @@ def convert_to_onnx(row):
     import keras
     import tensorflow as tf
     import tf2onnx
+
     tf.config.threading.set_intra_op_parallelism_threads(1)
     function = tf.function
     # tf.function without XLA and GELU without Erfc, because tf2onnx supports neither functions compiled by XLA (grouped convolutions) nor Erfc.
-    tf.function = lambda *arguments, jit_compile=None, **more: (lambda f: f) if jit_compile else function(*arguments, **more)
-    tf.nn.gelu = lambda x, approximate=False: 0.5 * x * (1 + (tf.tanh(0.7978845608 * (x + 0.044715 * x ** 3)) if approximate else tf.math.erf(x * 0.70710678)))
+    tf.function = lambda *arguments, jit_compile=None, **more: (
+        (lambda f: f) if jit_compile else function(*arguments, **more)
+    )
+    tf.nn.gelu = lambda x, approximate=False: (
+        0.5
+        * x
+        * (
+            1
+            + (
+                tf.tanh(0.7978845608 * (x + 0.044715 * x**3))
+                if approximate
+                else tf.math.erf(x * 0.70710678)
+            )
+        )
+    )
     keras.utils.set_random_seed(0)
     model, bounds = NETWORKS[row["model"]][0]()
     perturb_constant_weights(model)
-    inputs = [tf.TensorSpec([1, *x.shape[1:]], x.dtype, name=x.name.split(":")[0]) for x in model.inputs]
+    inputs = [
+        tf.TensorSpec([1, *x.shape[1:]], x.dtype, name=x.name.split(":")[0]) for x in model.inputs
+    ]
     call = tf.function(lambda x: model(x, training=False), input_signature=inputs)
     made, _ = tf2onnx.convert.from_function(call, input_signature=inputs, opset=17)
-    return made, {value.name: (bound, None) for value in made.graph.input for name, bound in bounds.items() if name in value.name}
+    return made, {
+        value.name: (bound, None)
+        for value in made.graph.input
+        for name, bound in bounds.items()
+        if name in value.name
+    }

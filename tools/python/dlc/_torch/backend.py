@@ -42,7 +42,11 @@ def _has_dynamic_shapes(module: fx.GraphModule) -> bool:
     for node in module.graph.nodes:
         value = node.meta.get("val")
         for each in value if isinstance(value, (list, tuple)) else [value]:
-            if isinstance(each, torch.SymInt) or isinstance(each, torch.Tensor) and any(type(size) is not int for size in each.shape):
+            if (
+                isinstance(each, torch.SymInt)
+                or isinstance(each, torch.Tensor)
+                and any(type(size) is not int for size in each.shape)
+            ):
                 return True
     return False
 
@@ -51,14 +55,24 @@ class _SpecializedGraph:
     """A graph with dynamic dimensions. Compiles programs for the first sets of sizes that occur, and for those that occur often enough to pay off.
     PyTorch runs all other sizes; otherwise sizes that grow with each call, such as those of a language model's KV cache, would be compiled again and again."""
 
-    def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: graph_report.Graph):
+    def __init__(
+        self,
+        module: fx.GraphModule,
+        static: Sequence[int],
+        options: Options,
+        report: graph_report.Graph,
+    ):
         self._module, self._static, self._options, self._report = module, static, options, report
         self._made: dict[Any, Callable[..., Any]] = {}
-        self._spent: dict[Any, float] = {}  # time in seconds that PyTorch has spent on sizes without a program
+        self._spent: dict[
+            Any, float
+        ] = {}  # time in seconds that PyTorch has spent on sizes without a program
         self._cost = 0.0  # time in seconds of the last compilation
 
     def __call__(self, *arguments: Any) -> Any:
-        key = tuple(tuple(each.shape) if isinstance(each, torch.Tensor) else each for each in arguments)
+        key = tuple(
+            tuple(each.shape) if isinstance(each, torch.Tensor) else each for each in arguments
+        )
         run = self._made.get(key)
         if run is None:
             if not self._is_worth(key):
@@ -75,11 +89,17 @@ class _SpecializedGraph:
         The total cost is at most twice that of an optimal decision (as in the ski rental problem)."""
         if self._options.strict or len(self._made) < EAGER_COMPILE_LIMIT:
             return True
-        return len(self._made) < MAX_SPECIALIZATIONS and key in self._spent and self._spent[key] >= self._cost
+        return (
+            len(self._made) < MAX_SPECIALIZATIONS
+            and key in self._spent
+            and self._spent[key] >= self._cost
+        )
 
     def _in_pytorch(self, arguments: Sequence[Any], key: Any) -> Any:
         if not self._spent:
-            self._report.notes.append(f"dynamic dimensions: PyTorch runs other sizes until it has taken as long as a compilation, and all sizes beyond {MAX_SPECIALIZATIONS} sets")
+            self._report.notes.append(
+                f"dynamic dimensions: PyTorch runs other sizes until it has taken as long as a compilation, and all sizes beyond {MAX_SPECIALIZATIONS} sets"
+            )
             self._report.tell()
         start = perf_counter()
         with torch.no_grad():
@@ -91,10 +111,14 @@ class _SpecializedGraph:
     def _make(self, arguments: Sequence[Any], key: Any) -> Callable[..., Any]:
         from torch.fx.experimental.proxy_tensor import make_fx
 
-        sizes = ", ".join("x".join(map(str, each)) for each in key if isinstance(each, tuple) and each)
+        sizes = ", ".join(
+            "x".join(map(str, each)) for each in key if isinstance(each, tuple) and each
+        )
         self._report.notes.append(f"dynamic dimensions: programs only for {sizes}")
         with fx_graph.tracing_lock(), torch.no_grad():
-            traced = make_fx(self._module, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
+            traced = make_fx(self._module, tracing_mode="fake", _allow_non_fake_inputs=True)(
+                *arguments
+            )
         # Later programs take parameters as inputs, because parameters as constants would be packed again for each program.
         static = self._static if len(self._made) < EAGER_COMPILE_LIMIT else []
         return _compile_static(traced, static, self._options, self._report)
@@ -104,7 +128,13 @@ class _FrozenParameterGraph:
     """A graph whose parameters are constants of its programs, which are packed and folded once, as long as they are unchanged.
     After a change, programs that take the parameters as inputs run until the parameters have been unchanged for FREEZE_AFTER_CALLS calls."""
 
-    def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: graph_report.Graph):
+    def __init__(
+        self,
+        module: fx.GraphModule,
+        static: Sequence[int],
+        options: Options,
+        report: graph_report.Graph,
+    ):
         self._module, self._options, self._report = module, options, report
         self._names = [node.name for node in module.graph.find_nodes(op="placeholder")]
         self._static = static
@@ -131,7 +161,9 @@ class _FrozenParameterGraph:
             self._run = self._split(dict(zip([self._names[i] for i in self._static], parameters)))
             return self._run
         if self._plain is None:
-            self._report.notes.append("a parameter changed: a program with parameters as inputs is used until they no longer change")
+            self._report.notes.append(
+                "a parameter changed: a program with parameters as inputs is used until they no longer change"
+            )
             self._plain = self._split({})
         return self._plain
 
@@ -139,7 +171,11 @@ class _FrozenParameterGraph:
         # The graph is copied, because splitting modifies it.
         module = fx.GraphModule(self._module, copy.deepcopy(self._module.graph))
         # Only the first version of the graph is listed in the report, because later versions are split in the same way.
-        report = graph_report.Graph(self._report.name, self._report.kind) if self._report.operators else self._report
+        report = (
+            graph_report.Graph(self._report.name, self._report.kind)
+            if self._report.operators
+            else self._report
+        )
         report.frozen = len(constants)
         made = split_graph(module, self._options, report, constants)
         report.tell()
@@ -150,7 +186,9 @@ def _bytes_spanned(tensor: torch.Tensor) -> int:
     """Returns the number of bytes from the first element of a tensor to the end of the last one."""
     if not tensor.numel():
         return 0
-    return (sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride())) + 1) * tensor.element_size()
+    return (
+        sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride())) + 1
+    ) * tensor.element_size()
 
 
 def _static_inputs(module: fx.GraphModule) -> list[int]:
@@ -159,12 +197,22 @@ def _static_inputs(module: fx.GraphModule) -> list[int]:
     about = context.fw_metadata if context else None
     if about is None:
         return []
-    changed = {i for i, each in enumerate(about.input_info) if each.mutates_data or each.mutates_metadata}
+    changed = {
+        i for i, each in enumerate(about.input_info) if each.mutates_data or each.mutates_metadata
+    }
     nodes = module.graph.find_nodes(op="placeholder")
-    return [i for i in about.static_input_indices if i not in changed and i < len(nodes) and fx_graph.type_of(nodes[i].meta.get("val")) is not None]
+    return [
+        i
+        for i in about.static_input_indices
+        if i not in changed
+        and i < len(nodes)
+        and fx_graph.type_of(nodes[i].meta.get("val")) is not None
+    ]
 
 
-def _compile_static(module: fx.GraphModule, static: Sequence[int], options: Options, report: graph_report.Graph) -> Callable[..., Any]:
+def _compile_static(
+    module: fx.GraphModule, static: Sequence[int], options: Options, report: graph_report.Graph
+) -> Callable[..., Any]:
     """Compiles a graph with static sizes to a callable."""
     if static:
         return _FrozenParameterGraph(module, static, options, report)
@@ -191,7 +239,12 @@ def _partition_joint_graph(joint: fx.GraphModule, inputs: Any, **others: Any) ->
 
     constant: set[fx.Node] = set()
     for node in joint.graph.nodes:
-        if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload) and not random_numbers.is_random(node) and constant.issuperset(node.all_input_nodes):
+        if (
+            node.op == "call_function"
+            and isinstance(node.target, torch._ops.OpOverload)
+            and not random_numbers.is_random(node)
+            and constant.issuperset(node.all_input_nodes)
+        ):
             constant.add(node)
             node.meta.setdefault("recompute", CheckpointPolicy.MUST_RECOMPUTE)
             node.meta.setdefault("ac_graph_id", 0)
@@ -210,21 +263,34 @@ def _partition_joint_graph(joint: fx.GraphModule, inputs: Any, **others: Any) ->
 
 def _decompositions() -> Any:
     """Returns the decomposition table, with a decomposition of dropout that draws the same random numbers as PyTorch."""
-    return {**fx_graph.decompositions(), torch.ops.aten.native_dropout.default: random_numbers.dropout}
+    return {
+        **fx_graph.decompositions(),
+        torch.ops.aten.native_dropout.default: random_numbers.dropout,
+    }
 
 
 def _report_untraced(module: fx.GraphModule, error: str, options: Options) -> None:
     reason = f"PyTorch cannot trace the autograd graph: {error}"
     if options.strict:
         raise strict_error(reason)
-    calls = [str(getattr(node.target, "__name__", node.target)) for node in module.graph.nodes if node.op.startswith("call_")]
+    calls = [
+        str(getattr(node.target, "__name__", node.target))
+        for node in module.graph.nodes
+        if node.op.startswith("call_")
+    ]
     report = graph_report.begin_graph_report("forward")
     report.operators = len(calls)
     report.leave([(name, reason) for name in calls])
     report.tell()
 
 
-def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str, Any] | None = None, **others: Any) -> Any:
+def backend(
+    module: fx.GraphModule,
+    inputs: Sequence[Any],
+    *,
+    options: dict[str, Any] | None = None,
+    **others: Any,
+) -> Any:
     """The backend of torch.compile.
 
     options: `strict`: unsupported operators are errors; `freeze`: parameters are constants of inference programs as long as they do not

@@ -16,16 +16,36 @@ ACCURACIES = ("strict", "default", "fast")
 class Options:
     """Values of torch.compile's argument `options` for the backend dlc."""
 
-    def __init__(self, strict: bool = False, freeze: bool = True, threads: int = 0, precision: str = "none", accuracy: str = "default"):
+    def __init__(
+        self,
+        strict: bool = False,
+        freeze: bool = True,
+        threads: int = 0,
+        precision: str = "none",
+        accuracy: str = "default",
+    ):
         require_threads(threads)
-        for name, value, known in (("strict", strict, (False, True)), ("freeze", freeze, (False, True)), ("precision", precision, PRECISIONS), ("accuracy", accuracy, ACCURACIES)):
+        for name, value, known in (
+            ("strict", strict, (False, True)),
+            ("freeze", freeze, (False, True)),
+            ("precision", precision, PRECISIONS),
+            ("accuracy", accuracy, ACCURACIES),
+        ):
             if value not in known:
-                raise ValueError(f"options['{name}']: required: one of {', '.join(map(str, known))}; found: {value!r}")
-        self.strict, self.freeze, self.made = strict, freeze, ("cpu", threads or torch.get_num_threads(), precision, accuracy)
+                raise ValueError(
+                    f"options['{name}']: required: one of {', '.join(map(str, known))}; found: {value!r}"
+                )
+        self.strict, self.freeze, self.made = (
+            strict,
+            freeze,
+            ("cpu", threads or torch.get_num_threads(), precision, accuracy),
+        )
 
     @classmethod
     def of(cls, given: dict[str, Any] | None) -> Options:
         known = tuple(inspect.signature(cls).parameters)
         if not isinstance(given, (dict, type(None))) or not set(given or ()) <= set(known):
-            raise ValueError(f"options: required: {', '.join(known)}; found: {', '.join(map(str, given)) if isinstance(given, dict) else repr(given)}")
+            raise ValueError(
+                f"options: required: {', '.join(known)}; found: {', '.join(map(str, given)) if isinstance(given, dict) else repr(given)}"
+            )
         return cls(**(given or {}))

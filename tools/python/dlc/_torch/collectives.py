@@ -26,9 +26,15 @@ TYPES = {name: dtype for dtype, name in ELEMENTS.items()}
 def create_collectives() -> TorchCollectives:
     """Creates the carrier of collectives for the processes of torch.distributed, or else for those that torchrun has started."""
     if not distributed.is_available() or not distributed.is_gloo_available():
-        raise RuntimeError("torch.distributed: required: PyTorch with gloo, which dlc's collectives use; found: PyTorch without gloo; install another build, or start the processes with mpirun")
+        raise RuntimeError(
+            "torch.distributed: required: PyTorch with gloo, which dlc's collectives use; found: PyTorch without gloo; install another build, or start the processes with mpirun"
+        )
     if distributed.is_initialized():
-        return TorchCollectives(distributed.distributed_c10d._get_default_store(), distributed.get_rank(), distributed.get_world_size())
+        return TorchCollectives(
+            distributed.distributed_c10d._get_default_store(),
+            distributed.get_rank(),
+            distributed.get_world_size(),
+        )
     store, rank, size = next(distributed.rendezvous("env://"))
     return TorchCollectives(store, rank, size)
 
@@ -39,7 +45,9 @@ class TorchCollectives:
     def __init__(self, store: distributed.Store, rank: int, size: int):
         self._store = distributed.PrefixStore("dlc", store)
         self._rank, self._size = rank, size
-        self._group = distributed.ProcessGroupGloo(distributed.PrefixStore("dlc/group", store), rank, size, LONG)
+        self._group = distributed.ProcessGroupGloo(
+            distributed.PrefixStore("dlc/group", store), rank, size, LONG
+        )
         self.place = (rank, size, *self._among_machine())
 
     def _among_machine(self) -> tuple[int, int]:
@@ -53,7 +61,9 @@ class TorchCollectives:
     def all_reduce(self, address: int, count: int, element: str, greatest: bool) -> Any:
         options = distributed.AllreduceOptions()
         options.reduceOp = distributed.ReduceOp.MAX if greatest else distributed.ReduceOp.SUM
-        return self._group.allreduce([_tensor_from_address(address, count, TYPES[element])], options)
+        return self._group.allreduce(
+            [_tensor_from_address(address, count, TYPES[element])], options
+        )
 
     def all_gather(self, start: int, to: int, bytes: int) -> Any:
         # The operand is copied, because the source and the destination of an all-gather may overlap.
@@ -92,4 +102,6 @@ class TorchCollectives:
 
 def _tensor_from_address(address: int, count: int, dtype: torch.dtype) -> torch.Tensor:
     """Returns a tensor that aliases the memory at this address."""
-    return torch.frombuffer((ctypes.c_char * (count * dtype.itemsize)).from_address(address), dtype=dtype)
+    return torch.frombuffer(
+        (ctypes.c_char * (count * dtype.itemsize)).from_address(address), dtype=dtype
+    )

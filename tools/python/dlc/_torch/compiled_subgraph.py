@@ -17,20 +17,37 @@ from dlc._torch.backend_options import Options
 
 def _to_tensor(array: Any) -> torch.Tensor:
     """Converts a NumPy array, including those with bfloat16 elements of ml_dtypes, to a tensor."""
-    return torch.from_numpy(array.view("int16")).view(torch.bfloat16) if array.dtype.name == "bfloat16" else torch.from_numpy(array)
+    return (
+        torch.from_numpy(array.view("int16")).view(torch.bfloat16)
+        if array.dtype.name == "bfloat16"
+        else torch.from_numpy(array)
+    )
 
 
 def _copy_with_strides(tensor: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
     """Copies a tensor to new memory with these strides. Dimensions with stride 0 remain expanded."""
-    once = tuple(slice(0, 1) if not step and size > 1 else slice(None) for size, step in zip(tensor.shape, strides))
+    once = tuple(
+        slice(0, 1) if not step and size > 1 else slice(None)
+        for size, step in zip(tensor.shape, strides)
+    )
     part = tensor[once]
-    return torch.empty_strided(part.shape, strides, dtype=tensor.dtype).copy_(part).expand(tensor.shape)
+    return (
+        torch.empty_strided(part.shape, strides, dtype=tensor.dtype)
+        .copy_(part)
+        .expand(tensor.shape)
+    )
 
 
 class CompiledSubgraph:
     """A subgraph that is compiled to a program. `constants` are the inputs whose elements are compile-time constants, by node name."""
 
-    def __init__(self, part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: graph_report.Graph):
+    def __init__(
+        self,
+        part: fx.GraphModule,
+        constants: Mapping[str, torch.Tensor],
+        options: Options,
+        report: graph_report.Graph,
+    ):
         kept = saved_layouts.saved_results(part.graph)
         graph, self._orders = _to_memory_order(part.graph, constants, kept)
         names = [node.name for node in graph.find_nodes(op="placeholder")]
@@ -38,12 +55,22 @@ class CompiledSubgraph:
         inputs = {names[i]: names[i] for i in self._inputs}
         self._single = isinstance(graph.output_node().args[0], fx.Node)
         nodes = saved_layouts.get_graph_results(graph)
-        text = fx_graph.serialize_graph(graph, constants, inputs, [(f"result_{i}", node) for i, node in enumerate(nodes)], free={f"result_{i}" for i in kept})
+        text = fx_graph.serialize_graph(
+            graph,
+            constants,
+            inputs,
+            [(f"result_{i}", node) for i, node in enumerate(nodes)],
+            free={f"result_{i}" for i in kept},
+        )
         compiler = Compiler(fx_graph.GraphSource(text, constants, "graph"), options.made, False)
         self._run = Model(compiler.inputs, compiler.outputs, compiler=compiler)
         self._run.prepare()
         # Strides of the results that PyTorch expects to be non-contiguous; programs produce contiguous results.
-        self._strides = {i: node.meta["val"].stride() for i, node in enumerate(nodes) if i not in kept and not node.meta["val"].is_contiguous()}
+        self._strides = {
+            i: node.meta["val"].stride()
+            for i, node in enumerate(nodes)
+            if i not in kept and not node.meta["val"].is_contiguous()
+        }
         layouts = {each.name: each.layout for each in self._run._sessions[0].outputs}
         for i, each in kept.items():
             each.set_layout(layouts[f"result_{i}"])
@@ -86,15 +113,22 @@ def _memory_order(value: Any) -> list[int] | None:
     return order if value.permute(order).is_contiguous() else None
 
 
-def _to_memory_order(graph: fx.Graph, constants: Mapping[str, torch.Tensor], kept: Collection[int]) -> tuple[fx.Graph, _DimensionOrders]:
+def _to_memory_order(
+    graph: fx.Graph, constants: Mapping[str, torch.Tensor], kept: Collection[int]
+) -> tuple[fx.Graph, _DimensionOrders]:
     """Returns the graph with inputs and results in the order of their dimensions in memory, so that they need not be copied.
     Values saved for the backward graph are skipped, because they have a layout of their own."""
     orders = _DimensionOrders({}, {})
-    if not any(_memory_order(node.meta.get("val")) for node in [*graph.find_nodes(op="placeholder"), *graph.output_node().all_input_nodes]):
+    if not any(
+        _memory_order(node.meta.get("val"))
+        for node in [*graph.find_nodes(op="placeholder"), *graph.output_node().all_input_nodes]
+    ):
         return graph, orders
     graph = copy.deepcopy(graph)
     permute = torch.ops.aten.permute.default
-    for i, node in enumerate(each for each in graph.find_nodes(op="placeholder") if each.name not in constants):
+    for i, node in enumerate(
+        each for each in graph.find_nodes(op="placeholder") if each.name not in constants
+    ):
         value = node.meta.get("val")
         order = _memory_order(value)
         if order is None:

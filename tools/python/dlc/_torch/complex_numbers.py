@@ -39,7 +39,9 @@ class Decomposed(NamedTuple):
     failed: dict[str, str]
 
 
-def decompose_complex(graph: fx.Graph, constants: dict[str, torch.Tensor] | None = None) -> Decomposed:
+def decompose_complex(
+    graph: fx.Graph, constants: dict[str, torch.Tensor] | None = None
+) -> Decomposed:
     """Rewrites the graph. Operators that PyTorch runs still take complex tensors, as views of pairs.
     `constants`, by node name, are replaced by pairs. They are passed only for graphs that dlc compiles whole, in which Fourier transforms are rewritten as
     matmuls."""
@@ -59,7 +61,9 @@ def decompose_complex(graph: fx.Graph, constants: dict[str, torch.Tensor] | None
         operands = [each for each in node.all_input_nodes if b.is_complex(each)]
         if node.op == "output":
             b.at = node
-            node.args = fx.map_arg(node.args, lambda each: b.complex(each) if b.is_complex(each) else each)
+            node.args = fx.map_arg(
+                node.args, lambda each: b.complex(each) if b.is_complex(each) else each
+            )
         elif node.op == "call_function" and (operands or _contains_complex(value)):
             b.at = node
             if _rewrite(b, node, value):
@@ -76,7 +80,9 @@ def decompose_complex(graph: fx.Graph, constants: dict[str, torch.Tensor] | None
     return Decomposed({node.name for node in graph.nodes if node.target in SHOWN}, b.failed)
 
 
-def _rewrite_placeholder(b: ComplexRewriter, node: fx.Node, constants: dict[str, torch.Tensor] | None) -> None:
+def _rewrite_placeholder(
+    b: ComplexRewriter, node: fx.Node, constants: dict[str, torch.Tensor] | None
+) -> None:
     while b.at.op == "placeholder":
         b.at = b.at.next
     if constants is None or node.name not in constants:
@@ -128,6 +134,8 @@ def _cast_to_node_type(b: ComplexRewriter, made: fx.Node, value: torch.Tensor) -
     found, pairs = made.meta["val"], [2] if _is_complex(value) else []
     wanted_shape = [*value.shape, *pairs]
     if list(found.shape) != wanted_shape:
-        raise UnsupportedError(f"its result: required: the shape {wanted_shape}; found: {list(found.shape)}")
+        raise UnsupportedError(
+            f"its result: required: the shape {wanted_shape}; found: {list(found.shape)}"
+        )
     wanted = value.dtype.to_real() if pairs else value.dtype
     return made if found.dtype is wanted else b.call(aten._to_copy.default, made, dtype=wanted)

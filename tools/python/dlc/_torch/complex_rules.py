@@ -41,13 +41,23 @@ def _multiply_complex(b: ComplexRewriter, x: Any, y: Any) -> fx.Node:
     if b.is_complex(x) and b.is_complex(y):
         return _multiply_rows(b, b.pair(x), b.pair(y))
     if not isinstance(y, complex):
-        return b.call(aten.mul.Tensor, b.pair(x), _unsqueeze_last(b, y) if isinstance(y, fx.Node) else y)
+        return b.call(
+            aten.mul.Tensor, b.pair(x), _unsqueeze_last(b, y) if isinstance(y, fx.Node) else y
+        )
     (real, imaginary), more, other = b.parts(x), y.real, y.imag
     if imaginary is None:
         return b.both(b.call(aten.mul.Tensor, real, more), b.call(aten.mul.Tensor, real, other))
     return b.both(
-        b.call(aten.sub.Tensor, b.call(aten.mul.Tensor, real, more), b.call(aten.mul.Tensor, imaginary, other)),
-        b.call(aten.add.Tensor, b.call(aten.mul.Tensor, real, other), b.call(aten.mul.Tensor, imaginary, more)),
+        b.call(
+            aten.sub.Tensor,
+            b.call(aten.mul.Tensor, real, more),
+            b.call(aten.mul.Tensor, imaginary, other),
+        ),
+        b.call(
+            aten.add.Tensor,
+            b.call(aten.mul.Tensor, real, other),
+            b.call(aten.mul.Tensor, imaginary, more),
+        ),
     )
 
 
@@ -66,9 +76,18 @@ def _multiply_rows(b: ComplexRewriter, x: fx.Node, y: fx.Node) -> fx.Node:
         return b.call(aten.roll.default, row, [by], [row.meta["val"].dim() - 1])
 
     real = b.call(aten.where.self, first, y, moved(y, 1))
-    imaginary = b.call(aten.mul.Tensor, b.call(aten.where.self, first, moved(y, -1), y), b.signs(y, -1, 1))
+    imaginary = b.call(
+        aten.mul.Tensor, b.call(aten.where.self, first, moved(y, -1), y), b.signs(y, -1, 1)
+    )
     rotated = b.call(aten.where.self, first, moved(x, -1), moved(x, 1))
-    return b.reshape(b.call(aten.add.Tensor, b.call(aten.mul.Tensor, x, real), b.call(aten.mul.Tensor, rotated, imaginary)), shape)
+    return b.reshape(
+        b.call(
+            aten.add.Tensor,
+            b.call(aten.mul.Tensor, x, real),
+            b.call(aten.mul.Tensor, rotated, imaginary),
+        ),
+        shape,
+    )
 
 
 def _make_matmul_rule(target: Any) -> Callable[..., Any]:
@@ -96,7 +115,11 @@ def _conjugate(b: ComplexRewriter, pair: fx.Node) -> fx.Node:
 
 def _squared_magnitude(b: ComplexRewriter, pair: fx.Node) -> fx.Node:
     real, imaginary = b.part(pair, 0), b.part(pair, 1)
-    return b.call(aten.add.Tensor, b.call(aten.mul.Tensor, real, real), b.call(aten.mul.Tensor, imaginary, imaginary))
+    return b.call(
+        aten.add.Tensor,
+        b.call(aten.mul.Tensor, real, real),
+        b.call(aten.mul.Tensor, imaginary, imaginary),
+    )
 
 
 def _abs(b: ComplexRewriter, x: fx.Node) -> fx.Node:
@@ -108,14 +131,20 @@ def _unsqueeze_last(b: ComplexRewriter, x: fx.Node) -> fx.Node:
 
 
 def _reciprocal(b: ComplexRewriter, node: fx.Node, x: fx.Node) -> fx.Node:
-    return b.call(aten.div.Tensor, _conjugate(b, b.pair(x)), _unsqueeze_last(b, _squared_magnitude(b, b.pair(x))))
+    return b.call(
+        aten.div.Tensor,
+        _conjugate(b, b.pair(x)),
+        _unsqueeze_last(b, _squared_magnitude(b, b.pair(x))),
+    )
 
 
 def _divide(b: ComplexRewriter, node: fx.Node, x: Any, y: Any, **named: Any) -> fx.Node:
     if not b.is_complex(y):
         if isinstance(y, complex):
             return _multiply_complex(b, x, 1 / y)
-        return b.call(aten.div.Tensor, b.pair(x), _unsqueeze_last(b, y) if isinstance(y, fx.Node) else y)
+        return b.call(
+            aten.div.Tensor, b.pair(x), _unsqueeze_last(b, y) if isinstance(y, fx.Node) else y
+        )
     inverse = _reciprocal(b, node, y)
     b.see(inverse, inverse)
     return _multiply_complex(b, x, inverse)
@@ -124,7 +153,18 @@ def _divide(b: ComplexRewriter, node: fx.Node, x: Any, y: Any, **named: Any) -> 
 def _sign(b: ComplexRewriter, node: fx.Node, x: fx.Node) -> fx.Node:
     size = _abs(b, x)
     zero = b.call(aten.eq.Scalar, size, 0)
-    return b.call(aten.div.Tensor, b.pair(x), _unsqueeze_last(b, b.call(aten.add.Tensor, size, b.call(aten._to_copy.default, zero, dtype=size.meta["val"].dtype))))
+    return b.call(
+        aten.div.Tensor,
+        b.pair(x),
+        _unsqueeze_last(
+            b,
+            b.call(
+                aten.add.Tensor,
+                size,
+                b.call(aten._to_copy.default, zero, dtype=size.meta["val"].dtype),
+            ),
+        ),
+    )
 
 
 def _exp(b: ComplexRewriter, node: fx.Node, x: fx.Node) -> fx.Node:
@@ -133,7 +173,12 @@ def _exp(b: ComplexRewriter, node: fx.Node, x: fx.Node) -> fx.Node:
 
 
 def _polar(b: ComplexRewriter, node: fx.Node, size: fx.Node, angle: fx.Node) -> fx.Node:
-    return b.both(*[b.call(aten.mul.Tensor, size, b.call(function, angle)) for function in (aten.cos.default, aten.sin.default)])
+    return b.both(
+        *[
+            b.call(aten.mul.Tensor, size, b.call(function, angle))
+            for function in (aten.cos.default, aten.sin.default)
+        ]
+    )
 
 
 def _log(b: ComplexRewriter, node: fx.Node, x: fx.Node) -> fx.Node:
@@ -157,16 +202,22 @@ def _rewrite_cast(b: ComplexRewriter, node: fx.Node, x: fx.Node, **named: Any) -
     return b.pair(x)
 
 
-def _rewrite_full(b: ComplexRewriter, node: fx.Node, *args: Any, value: Any = 0, **named: Any) -> fx.Node:
+def _rewrite_full(
+    b: ComplexRewriter, node: fx.Node, *args: Any, value: Any = 0, **named: Any
+) -> fx.Node:
     val = node.meta["val"]
     kind = {"dtype": val.dtype.to_real(), "device": val.device}
     real, imaginary = (value.real, value.imag) if isinstance(value, complex) else (value, 0)
     if real == imaginary:
         return b.call(aten.full.default, [*val.shape, 2], real, **kind)
-    return b.both(*[b.call(aten.full.default, list(val.shape), each, **kind) for each in (real, imaginary)])
+    return b.both(
+        *[b.call(aten.full.default, list(val.shape), each, **kind) for each in (real, imaginary)]
+    )
 
 
-def _rewrite_cat(b: ComplexRewriter, node: fx.Node, tensors: Sequence[fx.Node], dim: int = 0) -> fx.Node:
+def _rewrite_cat(
+    b: ComplexRewriter, node: fx.Node, tensors: Sequence[fx.Node], dim: int = 0
+) -> fx.Node:
     return b.call(aten.cat.default, [b.pair(each) for each in tensors], dim % _rank(node))
 
 
@@ -191,26 +242,45 @@ def _make_split_rule(target: Any) -> Callable[..., Any]:
 def _make_slice_write_rule(target: Any) -> Callable[..., Any]:
     """Returns the rule for operators that write a tensor into a slice of another one."""
 
-    def rule(b: ComplexRewriter, node: fx.Node, x: fx.Node, source: fx.Node, dim: int = 0, *more: Any) -> Any:
+    def rule(
+        b: ComplexRewriter, node: fx.Node, x: fx.Node, source: fx.Node, dim: int = 0, *more: Any
+    ) -> Any:
         return b.call(target, b.pair(x), b.pair(source), dim % _rank(x), *more)
 
     return rule
 
 
 def _make_reduction_rule(target: Any) -> Callable[..., Any]:
-    def rule(b: ComplexRewriter, node: fx.Node, x: fx.Node, dims: Any = None, keepdim: bool = False, **named: Any) -> Any:
+    def rule(
+        b: ComplexRewriter,
+        node: fx.Node,
+        x: fx.Node,
+        dims: Any = None,
+        keepdim: bool = False,
+        **named: Any,
+    ) -> Any:
         # A scalar is its own sum: without dimensions, the operator would also sum its real and imaginary part.
-        return b.call(target, b.pair(x), _normalize_dims(x, dims), keepdim) if _rank(x) else b.pair(x)
+        return (
+            b.call(target, b.pair(x), _normalize_dims(x, dims), keepdim) if _rank(x) else b.pair(x)
+        )
 
     return rule
 
 
-def _rewrite_reshape(b: ComplexRewriter, node: fx.Node, x: fx.Node, *args: Any, **named: Any) -> fx.Node:
+def _rewrite_reshape(
+    b: ComplexRewriter, node: fx.Node, x: fx.Node, *args: Any, **named: Any
+) -> fx.Node:
     return b.reshape(b.pair(x), [*node.meta["val"].shape, 2])
 
 
-def _rewrite_clone(b: ComplexRewriter, node: fx.Node, x: fx.Node, memory_format: Any = None) -> fx.Node:
-    return b.contiguous(b.pair(x)) if memory_format is torch.contiguous_format else b.call(aten.clone.default, b.pair(x))
+def _rewrite_clone(
+    b: ComplexRewriter, node: fx.Node, x: fx.Node, memory_format: Any = None
+) -> fx.Node:
+    return (
+        b.contiguous(b.pair(x))
+        if memory_format is torch.contiguous_format
+        else b.call(aten.clone.default, b.pair(x))
+    )
 
 
 def _rewrite_identity(b: ComplexRewriter, node: fx.Node, x: fx.Node, **named: Any) -> fx.Node:
@@ -221,36 +291,54 @@ def _rewrite_equal(b: ComplexRewriter, node: fx.Node, x: Any, y: Any) -> fx.Node
     return b.call(aten.all.dim, b.call(aten.eq.Tensor, b.pair(x), b.pair(y)), _rank(node))
 
 
-def _rewrite_masked_fill(b: ComplexRewriter, node: fx.Node, x: Any, mask: fx.Node, value: Any) -> fx.Node:
+def _rewrite_masked_fill(
+    b: ComplexRewriter, node: fx.Node, x: Any, mask: fx.Node, value: Any
+) -> fx.Node:
     return b.call(aten.where.self, _unsqueeze_last(b, mask), b.pair(value), b.pair(x))
 
 
 def _rewrite_equal_scalar(b: ComplexRewriter, node: fx.Node, x: Any, value: Any) -> fx.Node:
     wanted = (value.real, value.imag) if isinstance(value, complex) else (value, 0)
-    return b.call(aten.logical_and.default, *[b.call(aten.eq.Scalar, part, each) for part, each in zip(b.parts(x), wanted)])
+    return b.call(
+        aten.logical_and.default,
+        *[b.call(aten.eq.Scalar, part, each) for part, each in zip(b.parts(x), wanted)],
+    )
 
 
 def _rewrite_permute(b: ComplexRewriter, node: fx.Node, x: fx.Node, dims: Sequence[int]) -> fx.Node:
     return b.call(aten.permute.default, b.pair(x), [*_normalize_dims(x, dims), _rank(x)])
 
 
-def _rewrite_transpose(b: ComplexRewriter, node: fx.Node, x: fx.Node, first: int, second: int) -> fx.Node:
+def _rewrite_transpose(
+    b: ComplexRewriter, node: fx.Node, x: fx.Node, first: int, second: int
+) -> fx.Node:
     return b.call(aten.transpose.int, b.pair(x), *_normalize_dims(x, [first, second]))
 
 
-def _rewrite_roll(b: ComplexRewriter, node: fx.Node, x: fx.Node, shifts: Sequence[int], dims: Sequence[int] = ()) -> fx.Node:
+def _rewrite_roll(
+    b: ComplexRewriter, node: fx.Node, x: fx.Node, shifts: Sequence[int], dims: Sequence[int] = ()
+) -> fx.Node:
     if not dims:
         raise UnsupportedError("no dims; required: the dimensions to roll")
     return b.call(aten.roll.default, b.pair(x), shifts, _normalize_dims(x, dims))
 
 
-def _padded(b: ComplexRewriter, node: fx.Node, x: fx.Node, pad: Sequence[int], value: Any = 0) -> fx.Node:
+def _padded(
+    b: ComplexRewriter, node: fx.Node, x: fx.Node, pad: Sequence[int], value: Any = 0
+) -> fx.Node:
     if value == 0:
         return b.call(aten.constant_pad_nd.default, b.pair(x), [0, 0, *pad], 0)
-    return b.both(*[b.call(aten.constant_pad_nd.default, part, pad, each) for part, each in zip(b.parts(x), (value.real, value.imag))])
+    return b.both(
+        *[
+            b.call(aten.constant_pad_nd.default, part, pad, each)
+            for part, each in zip(b.parts(x), (value.real, value.imag))
+        ]
+    )
 
 
-def _rewrite_copy(b: ComplexRewriter, node: fx.Node, x: fx.Node, source: fx.Node, *more: Any) -> fx.Node:
+def _rewrite_copy(
+    b: ComplexRewriter, node: fx.Node, x: fx.Node, source: fx.Node, *more: Any
+) -> fx.Node:
     copied = b.expand(b.pair(source), [*node.meta["val"].shape, 2])
     return b.contiguous(copied)
 
@@ -265,11 +353,24 @@ RULES: dict[Any, Callable[..., Any]] = {
     aten.angle.default: _angle,
     aten.real.default: lambda b, node, x: b.parts(x)[0],
     aten.imag.default: lambda b, node, x: b.parts(x)[1],
-    **dict.fromkeys([aten._conj.default, aten.conj_physical.default, aten._conj_physical.default], lambda b, node, x: _conjugate(b, b.pair(x))),
-    **dict.fromkeys([aten.resolve_conj.default, aten.alias.default, aten.detach.default, aten.lift_fresh_copy.default], _rewrite_identity),
+    **dict.fromkeys(
+        [aten._conj.default, aten.conj_physical.default, aten._conj_physical.default],
+        lambda b, node, x: _conjugate(b, b.pair(x)),
+    ),
+    **dict.fromkeys(
+        [
+            aten.resolve_conj.default,
+            aten.alias.default,
+            aten.detach.default,
+            aten.lift_fresh_copy.default,
+        ],
+        _rewrite_identity,
+    ),
     aten.neg.default: lambda b, node, x: b.call(aten.neg.default, b.pair(x)),
     **{target: _make_add_rule(target) for target in (aten.add.Tensor, aten.sub.Tensor)},
-    **dict.fromkeys([aten.mul.Tensor, aten.mul.Scalar], lambda b, node, x, y: _multiply_complex(b, x, y)),
+    **dict.fromkeys(
+        [aten.mul.Tensor, aten.mul.Scalar], lambda b, node, x, y: _multiply_complex(b, x, y)
+    ),
     **dict.fromkeys([aten.div.Tensor, aten.div.Scalar], _divide),
     **{target: _make_matmul_rule(target) for target in (aten.mm.default, aten.bmm.default)},
     aten.reciprocal.default: _reciprocal,
@@ -277,40 +378,93 @@ RULES: dict[Any, Callable[..., Any]] = {
     aten.exp.default: _exp,
     aten.log.default: _log,
     aten.pow.Tensor_Scalar: _power,
-    aten.rsub.Scalar: lambda b, node, x, y, alpha=1: _make_add_rule(aten.sub.Tensor)(b, node, y, x, alpha),
+    aten.rsub.Scalar: lambda b, node, x, y, alpha=1: _make_add_rule(aten.sub.Tensor)(
+        b, node, y, x, alpha
+    ),
     aten.eq.Tensor: _rewrite_equal,
     aten.eq.Scalar: _rewrite_equal_scalar,
     **dict.fromkeys([aten.masked_fill.Scalar, aten.masked_fill.Tensor], _rewrite_masked_fill),
     aten.scalar_tensor.default: lambda b, node, value, **named: _rewrite_full(b, node, value=value),
-    aten.where.self: lambda b, node, condition, x, y: b.call(aten.where.self, _unsqueeze_last(b, condition), b.pair(x), b.pair(y)),
+    aten.where.self: lambda b, node, condition, x, y: b.call(
+        aten.where.self, _unsqueeze_last(b, condition), b.pair(x), b.pair(y)
+    ),
     aten._to_copy.default: _rewrite_cast,
     aten.clone.default: _rewrite_clone,
     aten.zeros_like.default: lambda b, node, x, **named: b.call(aten.zeros_like.default, b.pair(x)),
     aten.copy.default: _rewrite_copy,
     **dict.fromkeys(
-        [aten.zeros.default, aten.new_zeros.default, aten.empty.memory_format, aten.empty_like.default, aten.new_empty.default, aten.empty_strided.default, aten.new_empty_strided.default],
+        [
+            aten.zeros.default,
+            aten.new_zeros.default,
+            aten.empty.memory_format,
+            aten.empty_like.default,
+            aten.new_empty.default,
+            aten.empty_strided.default,
+            aten.new_empty_strided.default,
+        ],
         _rewrite_full,
     ),
-    **dict.fromkeys([aten.ones.default, aten.ones_like.default, aten.new_ones.default], lambda b, node, *args, **named: _rewrite_full(b, node, value=1)),
-    **dict.fromkeys([aten.full.default, aten.full_like.default], lambda b, node, shape, value, **named: _rewrite_full(b, node, value=value)),
-    aten.cat.default: _rewrite_cat,
-    aten.stack.default: lambda b, node, tensors, dim=0: b.call(aten.stack.default, [b.pair(each) for each in tensors], dim % _rank(node)),
     **dict.fromkeys(
-        [aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.squeeze.default, aten.squeeze.dim, aten.squeeze.dims, aten.unsqueeze.default], _rewrite_reshape
+        [aten.ones.default, aten.ones_like.default, aten.new_ones.default],
+        lambda b, node, *args, **named: _rewrite_full(b, node, value=1),
     ),
-    aten.expand.default: lambda b, node, x, *args, **named: b.call(aten.expand.default, b.pair(x), [*node.meta["val"].shape, 2]),
+    **dict.fromkeys(
+        [aten.full.default, aten.full_like.default],
+        lambda b, node, shape, value, **named: _rewrite_full(b, node, value=value),
+    ),
+    aten.cat.default: _rewrite_cat,
+    aten.stack.default: lambda b, node, tensors, dim=0: b.call(
+        aten.stack.default, [b.pair(each) for each in tensors], dim % _rank(node)
+    ),
+    **dict.fromkeys(
+        [
+            aten.view.default,
+            aten._unsafe_view.default,
+            aten.reshape.default,
+            aten.squeeze.default,
+            aten.squeeze.dim,
+            aten.squeeze.dims,
+            aten.unsqueeze.default,
+        ],
+        _rewrite_reshape,
+    ),
+    aten.expand.default: lambda b, node, x, *args, **named: b.call(
+        aten.expand.default, b.pair(x), [*node.meta["val"].shape, 2]
+    ),
     aten.permute.default: _rewrite_permute,
     aten.transpose.int: _rewrite_transpose,
-    aten.t.default: lambda b, node, x: _rewrite_transpose(b, node, x, 0, 1) if _rank(x) == 2 else b.pair(x),
-    aten.flip.default: lambda b, node, x, dims: b.call(aten.flip.default, b.pair(x), _normalize_dims(x, dims)),
+    aten.t.default: lambda b, node, x: (
+        _rewrite_transpose(b, node, x, 0, 1) if _rank(x) == 2 else b.pair(x)
+    ),
+    aten.flip.default: lambda b, node, x, dims: b.call(
+        aten.flip.default, b.pair(x), _normalize_dims(x, dims)
+    ),
     aten.roll.default: _rewrite_roll,
-    aten.repeat.default: lambda b, node, x, count: b.call(aten.repeat.default, b.pair(x), [*count, 1]),
+    aten.repeat.default: lambda b, node, x, count: b.call(
+        aten.repeat.default, b.pair(x), [*count, 1]
+    ),
     aten.constant_pad_nd.default: _padded,
     aten.index.Tensor: lambda b, node, x, places: b.call(aten.index.Tensor, b.pair(x), places),
-    aten.index_put.default: lambda b, node, x, places, values, add=False: b.call(aten.index_put.default, b.pair(x), places, b.pair(values), add),
-    **{target: _make_dim_rule(target) for target in (aten.slice.Tensor, aten.select.int, aten.unbind.int, aten.index_select.default)},
-    **{target: _make_split_rule(target) for target in (aten.split.Tensor, aten.split_with_sizes.default)},
-    **{target: _make_slice_write_rule(target) for target in (aten.slice_scatter.default, aten.select_scatter.default)},
+    aten.index_put.default: lambda b, node, x, places, values, add=False: b.call(
+        aten.index_put.default, b.pair(x), places, b.pair(values), add
+    ),
+    **{
+        target: _make_dim_rule(target)
+        for target in (
+            aten.slice.Tensor,
+            aten.select.int,
+            aten.unbind.int,
+            aten.index_select.default,
+        )
+    },
+    **{
+        target: _make_split_rule(target)
+        for target in (aten.split.Tensor, aten.split_with_sizes.default)
+    },
+    **{
+        target: _make_slice_write_rule(target)
+        for target in (aten.slice_scatter.default, aten.select_scatter.default)
+    },
     **{target: _make_reduction_rule(target) for target in (aten.sum.dim_IntList, aten.mean.dim)},
     aten.sum.default: _make_reduction_rule(aten.sum.dim_IntList),
     aten.mean.default: _make_reduction_rule(aten.mean.dim),

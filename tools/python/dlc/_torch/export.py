@@ -21,13 +21,19 @@ def _export_module(model: Any, inputs: Sequence[Any] | None) -> ExportedProgram:
     if isinstance(model, ExportedProgram):
         return model
     if inputs is None:
-        raise TypeError("a torch.nn.Module: required: example inputs, as in dlc.compile(module, (x,)); found: none")
+        raise TypeError(
+            "a torch.nn.Module: required: example inputs, as in dlc.compile(module, (x,)); found: none"
+        )
     try:
         with fx_graph.tracing_lock(), torch.no_grad():
-            return torch.export.export(model, (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs))
+            return torch.export.export(
+                model, (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs)
+            )
     except fx_graph.tracing_errors() as error:
-        raise ValueError(f"the module cannot be exported; required: a module that torch.export.export supports, with these inputs; found: {fx_graph.first_line(error)}; "
-                         "correct the inputs, or use torch.compile(module, backend=\"dlc\")") from error
+        raise ValueError(
+            f"the module cannot be exported; required: a module that torch.export.export supports, with these inputs; found: {fx_graph.first_line(error)}; "
+            'correct the inputs, or use torch.compile(module, backend="dlc")'
+        ) from error
 
 
 def make_graph_source(model: Any, inputs: Sequence[Any] | None) -> fx_graph.GraphSource:
@@ -48,18 +54,26 @@ def make_graph_source(model: Any, inputs: Sequence[Any] | None) -> fx_graph.Grap
         node.meta.setdefault("val", constants[node.name])
     for spec in signature.output_specs:
         if spec.kind != OutputKind.USER_OUTPUT:
-            raise ValueError(f"the module changes '{spec.target}' when it runs; required: a module that changes no state; call module.eval() first, or use torch.compile(module, backend=\"dlc\")")
+            raise ValueError(
+                f"the module changes '{spec.target}' when it runs; required: a module that changes no state; call module.eval() first, or use torch.compile(module, backend=\"dlc\")"
+            )
     failed = complex_numbers.decompose_complex(graph, constants).failed
     results = [node for node in graph.output_node().args[0]]
     if not all(isinstance(node, fx.Node) for node in results):
-        raise ValueError("the module: required: results that are tensors; found: another type of result; return only tensors")
+        raise ValueError(
+            "the module: required: results that are tensors; found: another type of result; return only tensors"
+        )
     _remove_dead_code(graph, names)
     refused = fx_graph.reasons(graph, failed)
     if refused:
         overloads = {node.name: str(node.target) for node in graph.nodes}
         reasons = sorted({f"{overloads[name]}: {reason}" for name, reason in refused.items()})
-        raise ValueError(f"operators of the module are not supported: {'; '.join(reasons)}; use torch.compile(module, backend=\"dlc\"), which runs them in PyTorch")
-    outputs = [("output" if len(results) == 1 else f"output_{i}", node) for i, node in enumerate(results)]
+        raise ValueError(
+            f'operators of the module are not supported: {"; ".join(reasons)}; use torch.compile(module, backend="dlc"), which runs them in PyTorch'
+        )
+    outputs = [
+        ("output" if len(results) == 1 else f"output_{i}", node) for i, node in enumerate(results)
+    ]
     try:
         text = fx_graph.serialize_graph(graph, constants, names, outputs)
     except fx_graph.UnsupportedError as reason:

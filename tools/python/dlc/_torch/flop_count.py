@@ -11,24 +11,37 @@ from torch import fx
 from torch.utils.flop_counter import flop_registry
 
 
-def _recurrent_flops(input: torch.Tensor, of_input: torch.Tensor, of_state: torch.Tensor, *others: Any, **named: Any) -> int:
+def _recurrent_flops(
+    input: torch.Tensor, of_input: torch.Tensor, of_state: torch.Tensor, *others: Any, **named: Any
+) -> int:
     """Returns the operations of a recurrent layer: a matmul with the input and one with the state, for each time step and sequence."""
     return 2 * (input.numel() // input.shape[-1]) * (of_input.numel() + of_state.numel())
 
 
-def _grouped_matmul_flops(input: torch.Tensor, weight: torch.Tensor, *others: Any, **named: Any) -> int:
+def _grouped_matmul_flops(
+    input: torch.Tensor, weight: torch.Tensor, *others: Any, **named: Any
+) -> int:
     """Returns the operations of a grouped matmul: each row or column is multiplied by one of several matrices, or each matrix results from a group of rows."""
     if input.dim() == 3 and weight.dim() == 2:
         return 2 * input.shape[1] * weight.numel()
     return 2 * input.numel() * weight.shape[-1]
 
 
-def _grouped_matmul_backward_flops(input: torch.Tensor, weight: torch.Tensor, *others: Any, **named: Any) -> int:
+def _grouped_matmul_backward_flops(
+    input: torch.Tensor, weight: torch.Tensor, *others: Any, **named: Any
+) -> int:
     """Returns the operations of the gradients of both operands of a grouped matmul."""
     return 2 * _grouped_matmul_flops(input, weight)
 
 
-def _attention_flops(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, embed_dim: int, *others: Any, **named: Any) -> int:
+def _attention_flops(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    embed_dim: int,
+    *others: Any,
+    **named: Any,
+) -> int:
     """Returns the operations of an attention layer: four projections, the scores, and the weighted sum."""
     queries, keys = query.numel() // query.shape[-1], key.numel() // key.shape[-1]
     return 4 * embed_dim * (embed_dim * (queries + keys) + queries * key.shape[1])
@@ -53,7 +66,11 @@ OWN = {
 def of(node: fx.Node) -> int:
     """Returns the number of floating-point operations of a node; 0 for views and for results of unknown size."""
     target = node.target
-    if node.op != "call_function" or target is operator.getitem or not isinstance(target, torch._ops.OpOverload):
+    if (
+        node.op != "call_function"
+        or target is operator.getitem
+        or not isinstance(target, torch._ops.OpOverload)
+    ):
         return 0
     value = node.meta.get("val")
     formula = OWN.get(target._schema.name) or flop_registry.get(target._overloadpacket)
@@ -62,5 +79,12 @@ def of(node: fx.Node) -> int:
         return int(formula(*args, **kwargs, out_val=value))
     if any(result.alias_info is not None for result in target._schema.returns):
         return 0
-    tensors = [each for each in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(each, torch.Tensor)]
-    return max((each.numel() for each in tensors if all(type(size) is int for size in each.shape)), default=0)
+    tensors = [
+        each
+        for each in (value if isinstance(value, (list, tuple)) else [value])
+        if isinstance(each, torch.Tensor)
+    ]
+    return max(
+        (each.numel() for each in tensors if all(type(size) is int for size in each.shape)),
+        default=0,
+    )

@@ -35,7 +35,11 @@ ELEMENTS = {
 
 
 #: Operators whose results depend on the strides of their operand in memory.
-STRIDED = {torch.ops.aten.as_strided.default, torch.ops.aten.as_strided_copy.default, torch.ops.aten.as_strided_scatter.default}
+STRIDED = {
+    torch.ops.aten.as_strided.default,
+    torch.ops.aten.as_strided_copy.default,
+    torch.ops.aten.as_strided_scatter.default,
+}
 
 
 class UnsupportedError(ValueError):
@@ -63,7 +67,11 @@ def tracing_lock() -> contextlib.AbstractContextManager[Any]:
 
 def type_of(value: Any) -> list[Any] | None:
     """Returns [element type, sizes] of a tensor, or None if the value is not a tensor that dlc supports."""
-    if not isinstance(value, torch.Tensor) or value.dtype not in ELEMENTS or value.layout != torch.strided:
+    if (
+        not isinstance(value, torch.Tensor)
+        or value.dtype not in ELEMENTS
+        or value.layout != torch.strided
+    ):
         return None
     sizes = list(value.shape)
     return [ELEMENTS[value.dtype], sizes] if all(type(size) is int for size in sizes) else None
@@ -126,7 +134,9 @@ def get_arguments(node: fx.Node) -> tuple[dict[str, Any], list[str]]:
         value = node.args[at] if at < len(node.args) else given.get(argument.name, default)
         found[argument.name] = encode_argument(value)
         # The values are compared as JSON text, because 1 == True in Python.
-        if argument.has_default_value() and json.dumps(found[argument.name]) != json.dumps(encode_argument(default)):
+        if argument.has_default_value() and json.dumps(found[argument.name]) != json.dumps(
+            encode_argument(default)
+        ):
             changed.append(argument.name)
     if node.target in STRIDED:
         found.update(_get_memory_layout(node.args[0]))
@@ -136,7 +146,10 @@ def get_arguments(node: fx.Node) -> tuple[dict[str, Any], list[str]]:
 def _get_memory_layout(node: fx.Node) -> dict[str, Any]:
     """Returns the strides and the offset in memory of the operand of a strided view."""
     value = node.meta["val"]
-    return {"self_stride": encode_argument(list(value.stride())), "self_offset": encode_argument(value.storage_offset())}
+    return {
+        "self_stride": encode_argument(list(value.stride())),
+        "self_offset": encode_argument(value.storage_offset()),
+    }
 
 
 def used_results(node: fx.Node) -> set[int]:
@@ -170,7 +183,14 @@ def source_location(node: fx.Node) -> str:
 def serialize_node(node: fx.Node) -> dict[str, Any]:
     op = name_of(node)
     given, changed = get_arguments(node)
-    return {"name": node.name, "op": op, "where": source_location(node), "args": given, **({"set": changed} if changed else {}), "results": get_result_types(node)}
+    return {
+        "name": node.name,
+        "op": op,
+        "where": source_location(node),
+        "args": given,
+        **({"set": changed} if changed else {}),
+        "results": get_result_types(node),
+    }
 
 
 def row(name: str, value: Any) -> list[Any]:
@@ -181,11 +201,22 @@ def row(name: str, value: Any) -> list[Any]:
 
 
 def serialize_graph(
-    graph: fx.Graph, constants: Mapping[str, torch.Tensor], inputs: Mapping[str, str], outputs: list[tuple[str, fx.Node]], seed: int | None = None, free: Collection[str] = ()
+    graph: fx.Graph,
+    constants: Mapping[str, torch.Tensor],
+    inputs: Mapping[str, str],
+    outputs: list[tuple[str, fx.Node]],
+    seed: int | None = None,
+    free: Collection[str] = (),
 ) -> str:
     """Serializes the whole graph. `constants` are tensors by node name; `inputs` maps the names of other nodes without operands to input names.
     A seed permits random numbers, which only training steps may draw. Outputs named in `free` may have any layout."""
-    top: dict[str, Any] = {"aten": VERSION, "inputs": [], "constants": [], "nodes": [], "outputs": []}
+    top: dict[str, Any] = {
+        "aten": VERSION,
+        "inputs": [],
+        "constants": [],
+        "nodes": [],
+        "outputs": [],
+    }
     if seed is not None:
         top["seed"] = seed
     renamed = _make_unique_names(graph, set(inputs.values()))
@@ -197,9 +228,15 @@ def serialize_graph(
                 renamed[node.name] = inputs[node.name]
                 top["inputs"].append(row(inputs[node.name], node.meta.get("val")))
         elif node.op == "call_function" and not is_getitem(node):
-            top["nodes"].append({**(made := serialize_node(node)), "name": renamed.get(node.name, made["name"])})
-    top["outputs"] = [[name, encode_argument(node), *(["any"] if name in free else [])] for name, node in outputs]
-    return json.dumps(_rename_nodes(top, renamed) if any(old != new for old, new in renamed.items()) else top)
+            top["nodes"].append(
+                {**(made := serialize_node(node)), "name": renamed.get(node.name, made["name"])}
+            )
+    top["outputs"] = [
+        [name, encode_argument(node), *(["any"] if name in free else [])] for name, node in outputs
+    ]
+    return json.dumps(
+        _rename_nodes(top, renamed) if any(old != new for old, new in renamed.items()) else top
+    )
 
 
 def _make_unique_names(graph: fx.Graph, taken: Collection[str]) -> dict[str, str]:
@@ -208,14 +245,19 @@ def _make_unique_names(graph: fx.Graph, taken: Collection[str]) -> dict[str, str
     found = {}
     for node in graph.nodes:
         if node.op == "call_function" and node.name in taken:
-            found[node.name] = next(name for i in itertools.count() if (name := f"{node.name}_{i}") not in names)
+            found[node.name] = next(
+                name for i in itertools.count() if (name := f"{node.name}_{i}") not in names
+            )
             names.add(found[node.name])
     return found
 
 
 def _rename_nodes(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
-        return {key: names.get(each, each) if key == "of" else _rename_nodes(each, names) for key, each in value.items()}
+        return {
+            key: names.get(each, each) if key == "of" else _rename_nodes(each, names)
+            for key, each in value.items()
+        }
     return [_rename_nodes(each, names) for each in value] if isinstance(value, list) else value
 
 
@@ -225,14 +267,22 @@ def widen_statistics(graph: fx.Graph) -> None:
 
     def wide(node: Any, at: int | None = None) -> None:
         value = node.meta["val"] if at is None else node.meta["val"][at]
-        if not isinstance(value, torch.Tensor) or value.dtype not in (torch.float16, torch.bfloat16):
+        if not isinstance(value, torch.Tensor) or value.dtype not in (
+            torch.float16,
+            torch.bfloat16,
+        ):
             return
         with value.fake_mode if isinstance(value, FakeTensor) else contextlib.nullcontext():
             value = value.to(torch.float32)
-        node.meta["val"] = value if at is None else (*node.meta["val"][:at], value, *node.meta["val"][at + 1 :])
+        node.meta["val"] = (
+            value if at is None else (*node.meta["val"][:at], value, *node.meta["val"][at + 1 :])
+        )
 
     for node in graph.nodes:
-        if node.target in (aten._native_batch_norm_legit_functional.default, aten._native_batch_norm_legit.no_stats):
+        if node.target in (
+            aten._native_batch_norm_legit_functional.default,
+            aten._native_batch_norm_legit.no_stats,
+        ):
             for at in (1, 2):
                 wide(node, at)
             for user in node.users:
@@ -264,17 +314,27 @@ def find_unsupported_nodes(graph: fx.Graph, seed: int | None = None) -> dict[str
                 found[node.name] = str(reason)
                 # An unsupported node is replaced by an input with its result types, so that the nodes after it can still be examined.
                 value = node.meta.get("val")
-                types = [type_of(each) for each in (value if isinstance(value, (list, tuple)) else [value])]
-                top["nodes"].append({"name": node.name, "op": str(node.target), "args": {}, "results": types})
+                types = [
+                    type_of(each)
+                    for each in (value if isinstance(value, (list, tuple)) else [value])
+                ]
+                top["nodes"].append(
+                    {"name": node.name, "op": str(node.target), "args": {}, "results": types}
+                )
     for name, reason in _compiler.examine_graph(json.dumps(top)):
         found.setdefault(name, reason)
     return found
 
 
-def get_constant_memory(constants: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, int, torch.Tensor]]:
+def get_constant_memory(
+    constants: Mapping[str, torch.Tensor],
+) -> dict[str, tuple[int, int, torch.Tensor]]:
     """Returns the memory of constants by name: address, bytes and owner. A constant that is not contiguous, or is a lazy negation, is copied."""
     held = {name: tensor.detach().resolve_neg().contiguous() for name, tensor in constants.items()}
-    return {name: (tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor) for name, tensor in held.items()}
+    return {
+        name: (tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor)
+        for name, tensor in held.items()
+    }
 
 
 def _decompose_foreach(overload: torch._ops.OpOverload, alone: Any) -> Any:
@@ -284,11 +344,24 @@ def _decompose_foreach(overload: torch._ops.OpOverload, alone: Any) -> Any:
     def apart(*args: Any, **kwargs: Any) -> list[torch.Tensor]:
         given = {**dict(zip(names, args)), **kwargs}
         count = next(len(value) for value in given.values() if isinstance(value, (list, tuple)))
-        each = {name: value if isinstance(value, (list, tuple)) else [value] * count for name, value in given.items()}
+        each = {
+            name: value if isinstance(value, (list, tuple)) else [value] * count
+            for name, value in given.items()
+        }
         # The scalar factors of addcmul and addcdiv are keyword-only arguments.
-        named = {"value": each.pop(name) for name in ("value", "scalars") if name in each and "tensor1" in each}
+        named = {
+            "value": each.pop(name)
+            for name in ("value", "scalars")
+            if name in each and "tensor1" in each
+        }
         named.update({name: each.pop(name) for name in ("alpha",) if name in each})
-        return [alone(*[values[i] for values in each.values()], **{name: values[i] for name, values in named.items()}) for i in range(count)]
+        return [
+            alone(
+                *[values[i] for values in each.values()],
+                **{name: values[i] for name, values in named.items()},
+            )
+            for i in range(count)
+        ]
 
     return apart
 
@@ -306,15 +379,23 @@ def _foreach_decompositions() -> dict[Any, Any]:
     return found
 
 
-def _foreach_norm(each: list[torch.Tensor], ord: float = 2, dtype: torch.dtype | None = None) -> list[torch.Tensor]:
+def _foreach_norm(
+    each: list[torch.Tensor], ord: float = 2, dtype: torch.dtype | None = None
+) -> list[torch.Tensor]:
     return [torch.ops.aten.linalg_vector_norm(tensor, ord, dtype=dtype) for tensor in each]
 
 
 def reasons(graph: fx.Graph, failed: Mapping[str, str], seed: int | None = None) -> dict[str, str]:
     """Returns the names of the nodes that dlc does not support, with the reason for each and without its location.
     `failed` has the reasons of nodes that a rewrite rule does not support."""
-    found = {name: reason.split("): ", 1)[-1] for name, reason in find_unsupported_nodes(graph, seed).items()}
-    return {**found, **{node.name: failed[node.name] for node in graph.nodes if node.name in failed}}
+    found = {
+        name: reason.split("): ", 1)[-1]
+        for name, reason in find_unsupported_nodes(graph, seed).items()
+    }
+    return {
+        **found,
+        **{node.name: failed[node.name] for node in graph.nodes if node.name in failed},
+    }
 
 
 def decompositions() -> Any:
@@ -326,7 +407,11 @@ def decompositions() -> Any:
     table = core_aten_decompositions()
     whole = set(_compiler.graph_operators())
     for overload in list(table.keys()):
-        if isinstance(overload, torch._ops.OpOverload) and overload.namespace == "aten" and f"{overload._opname}.{overload._overloadname}" in whole:
+        if (
+            isinstance(overload, torch._ops.OpOverload)
+            and overload.namespace == "aten"
+            and f"{overload._opname}.{overload._overloadname}" in whole
+        ):
             table.pop(overload)
     table.update(_foreach_decompositions())
     # Tensors of zeros without memory, with which forward-mode derivatives start.

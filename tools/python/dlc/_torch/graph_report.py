@@ -36,23 +36,39 @@ class Graph:
 
     def leave(self, refused: list[tuple[str, str]]) -> None:
         """Adds the (overload, reason) of each node that remains in PyTorch to the report."""
-        self.eager += [Eager(overload, count, reason) for (overload, reason), count in Counter(refused).items()]
+        self.eager += [
+            Eager(overload, count, reason) for (overload, reason), count in Counter(refused).items()
+        ]
 
     @property
     def eager_share(self) -> float:
         """Returns the fraction of the floating-point operations that PyTorch runs, from 0 to 1."""
-        return self.eager_flops / self.flops if self.flops else float(bool(self.eager) and not self.pieces)
+        return (
+            self.eager_flops / self.flops
+            if self.flops
+            else float(bool(self.eager) and not self.pieces)
+        )
 
     def line(self) -> str:
         eager = sum(each.count for each in self.eager)
         text = f"{self.name} ({self.kind}): {self.operators} operators, {self.operators - eager} in {len(self.pieces)} programs of dlc, {eager} in PyTorch"
-        text += f" with {100 * self.eager_share:.3g} % of the floating point operations" if eager else ""
+        text += (
+            f" with {100 * self.eager_share:.3g} % of the floating point operations"
+            if eager
+            else ""
+        )
         text += f"; {self.frozen} parameters are constants" if self.frozen else ""
         return text + (f"; {self.copied} results copied" if self.copied else "")
 
     def __str__(self) -> str:
         lines = [self.line()] + [f"  {note}" for note in self.notes]
-        return "\n".join(lines + [f"  in PyTorch: {each.count} x {each.overload}: {each.reason}" for each in self.eager])
+        return "\n".join(
+            lines
+            + [
+                f"  in PyTorch: {each.count} x {each.overload}: {each.reason}"
+                for each in self.eager
+            ]
+        )
 
     def tell(self) -> None:
         """Logs the report, as a warning if operators remain in PyTorch."""

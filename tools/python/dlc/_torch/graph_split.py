@@ -12,7 +12,15 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from dlc._torch import complex_numbers, flop_count, fx_graph, graph_report, higher_order, random_numbers, saved_layouts
+from dlc._torch import (
+    complex_numbers,
+    flop_count,
+    fx_graph,
+    graph_report,
+    higher_order,
+    random_numbers,
+    saved_layouts,
+)
 from dlc._torch.backend_options import Options
 from dlc._torch.compiled_subgraph import CompiledSubgraph
 
@@ -26,7 +34,10 @@ FASTER_IN_PYTORCH = {
     torch.ops.aten._embedding_bag.default,
     torch.ops.aten._embedding_bag_forward_only.default,
 }
-ADAPTIVE = {torch.ops.aten.adaptive_max_pool2d.default, torch.ops.aten.adaptive_max_pool2d_backward.default}
+ADAPTIVE = {
+    torch.ops.aten.adaptive_max_pool2d.default,
+    torch.ops.aten.adaptive_max_pool2d_backward.default,
+}
 
 
 class _OperatorSupport(OperatorSupportBase):
@@ -35,7 +46,11 @@ class _OperatorSupport(OperatorSupportBase):
 
     def is_node_supported(self, submodules: Any, node: fx.Node) -> bool:
         base = node.args[0] if fx_graph.is_getitem(node) else node
-        return isinstance(base, fx.Node) and base.op == "call_function" and base.name not in self._refused
+        return (
+            isinstance(base, fx.Node)
+            and base.op == "call_function"
+            and base.name not in self._refused
+        )
 
 
 def _is_not_view(node: fx.Node) -> bool:
@@ -49,7 +64,13 @@ def _find_eager_views(graph: fx.Graph, refused: Mapping[str, str]) -> dict[str, 
     """Returns the views whose users all remain in PyTorch. Such views cost nothing in PyTorch, while a program would have to copy their elements."""
     found: dict[str, str] = {}
     for node in reversed(graph.nodes):
-        if node.op != "call_function" or node.name in refused or fx_graph.is_getitem(node) or _is_not_view(node) or not node.users:
+        if (
+            node.op != "call_function"
+            or node.name in refused
+            or fx_graph.is_getitem(node)
+            or _is_not_view(node)
+            or not node.users
+        ):
             continue
         if all(user.name in refused or user.name in found for user in node.users):
             found[node.name] = VIEW
@@ -62,7 +83,11 @@ def _view_operand(node: Any) -> Any:
         return None
     if fx_graph.is_getitem(node):
         return _view_operand(node.args[0])
-    return None if not isinstance(node.target, torch._ops.OpOverload) or _is_not_view(node) else node.args[0]
+    return (
+        None
+        if not isinstance(node.target, torch._ops.OpOverload) or _is_not_view(node)
+        else node.args[0]
+    )
 
 
 def _preserve_result_aliases(graph: fx.Graph) -> dict[str, str]:
@@ -82,7 +107,9 @@ def _preserve_result_aliases(graph: fx.Graph) -> dict[str, str]:
         if node is not base and node not in made:
             first = again(node.args[0], base)  # type: ignore[arg-type]
             with graph.inserting_before(output):
-                made[node] = graph.node_copy(node, lambda each: first if each is node.args[0] else each)
+                made[node] = graph.node_copy(
+                    node, lambda each: first if each is node.args[0] else each
+                )
         return made.get(node, node)
 
     for result, base in bases.items():
@@ -92,7 +119,9 @@ def _preserve_result_aliases(graph: fx.Graph) -> dict[str, str]:
 
 
 def strict_error(message: str) -> ValueError:
-    return ValueError(f"options={{'strict': True}}: required: a graph that dlc supports completely; found: {message}; remove strict to let PyTorch run the rest")
+    return ValueError(
+        f"options={{'strict': True}}: required: a graph that dlc supports completely; found: {message}; remove strict to let PyTorch run the rest"
+    )
 
 
 def _find_unsupported_nodes(graph: fx.Graph, failed: Mapping[str, str]) -> dict[str, str]:
@@ -114,31 +143,61 @@ def _is_faster_in_pytorch(node: fx.Node) -> bool:
     return node.target in FASTER_IN_PYTORCH
 
 
-def split_graph(module: fx.GraphModule, options: Options, report: graph_report.Graph, constants: Mapping[str, torch.Tensor] = {}) -> fx.GraphModule:
+def split_graph(
+    module: fx.GraphModule,
+    options: Options,
+    report: graph_report.Graph,
+    constants: Mapping[str, torch.Tensor] = {},
+) -> fx.GraphModule:
     """Replaces the subgraphs that dlc supports by programs. The inputs named in `constants` become constants of the programs."""
     with fx_graph.tracing_lock():
         return _split(module, options, report, constants)
 
 
-def _split(module: fx.GraphModule, options: Options, report: graph_report.Graph, constants: Mapping[str, torch.Tensor]) -> fx.GraphModule:
+def _split(
+    module: fx.GraphModule,
+    options: Options,
+    report: graph_report.Graph,
+    constants: Mapping[str, torch.Tensor],
+) -> fx.GraphModule:
     graph = module.graph
     higher_order.inline_higher_order_ops(module, lambda body: split_graph(body, options, report))
     shown, failed = complex_numbers.decompose_complex(graph)
     random_numbers.detach_shape_operands(graph)
     fx_graph.widen_statistics(graph)
     # Aliasing of results is preserved here only for inference: in training, PyTorch itself preserves it.
-    aliases = {**(_preserve_result_aliases(graph) if report.kind == "inference" else {}), **dict.fromkeys(shown, VIEW)}
-    nodes = [node for node in graph.nodes if node.op == "call_function" and not fx_graph.is_getitem(node) and random_numbers.MEMORY not in node.meta and node.name not in aliases and not saved_layouts.has_saved_layout(node)]
+    aliases = {
+        **(_preserve_result_aliases(graph) if report.kind == "inference" else {}),
+        **dict.fromkeys(shown, VIEW),
+    }
+    nodes = [
+        node
+        for node in graph.nodes
+        if node.op == "call_function"
+        and not fx_graph.is_getitem(node)
+        and random_numbers.MEMORY not in node.meta
+        and node.name not in aliases
+        and not saved_layouts.has_saved_layout(node)
+    ]
     report.operators += len(nodes)
-    overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: flop_count.of(node) for node in nodes}
+    overloads, flops = (
+        {node.name: str(node.target) for node in nodes},
+        {node.name: flop_count.of(node) for node in nodes},
+    )
     report.flops += sum(flops.values())
-    refused = {name: reason for name, reason in _find_unsupported_nodes(graph, failed).items() if name not in aliases}
+    refused = {
+        name: reason
+        for name, reason in _find_unsupported_nodes(graph, failed).items()
+        if name not in aliases
+    }
     if not options.strict:
         refused.update({node.name: FASTER for node in nodes if _is_faster_in_pytorch(node)})
     views = _find_eager_views(graph, refused)
     # Reasons why nodes remain in PyTorch, by node name.
     left = {name: reason for name, reason in {**refused, **views}.items() if name in overloads}
-    partitioner = CapabilityBasedPartitioner(module, _OperatorSupport({**refused, **views, **aliases}), allows_single_node_partition=True)
+    partitioner = CapabilityBasedPartitioner(
+        module, _OperatorSupport({**refused, **views, **aliases}), allows_single_node_partition=True
+    )
     parts = []
     for part in partitioner.propose_partitions():
         if any(map(_is_not_view, part.nodes)):
@@ -146,7 +205,17 @@ def _split(module: fx.GraphModule, options: Options, report: graph_report.Graph,
         elif refused:
             left.update({node.name: VIEW for node in part.nodes if node.name in overloads})
     if options.strict and refused:
-        raise strict_error("; ".join(sorted({f"{overloads[name]}: {reason}" for name, reason in left.items() if name in refused})))
+        raise strict_error(
+            "; ".join(
+                sorted(
+                    {
+                        f"{overloads[name]}: {reason}"
+                        for name, reason in left.items()
+                        if name in refused
+                    }
+                )
+            )
+        )
     fused = partitioner.fuse_partitions(parts)
     for at in range(len(parts)):
         _replace_subgraph(fused, f"fused_{at}", constants, options, report, left)
@@ -156,16 +225,33 @@ def _split(module: fx.GraphModule, options: Options, report: graph_report.Graph,
     return fused
 
 
-def _replace_subgraph(whole: fx.GraphModule, name: str, constants: Mapping[str, torch.Tensor], options: Options, report: graph_report.Graph, left: dict[str, str]) -> None:
+def _replace_subgraph(
+    whole: fx.GraphModule,
+    name: str,
+    constants: Mapping[str, torch.Tensor],
+    options: Options,
+    report: graph_report.Graph,
+    left: dict[str, str],
+) -> None:
     """Replaces a subgraph of `whole` by a program. `constants` are named as in the whole graph."""
     part = getattr(whole, name)
     (call,) = whole.graph.find_nodes(op="call_module", target=name)
     saved_layouts.unmark_read_results(part.graph, call)
-    known = {inside.name: constants[outside.name] for inside, outside in zip(part.graph.find_nodes(op="placeholder"), call.args) if outside.name in constants}
+    known = {
+        inside.name: constants[outside.name]
+        for inside, outside in zip(part.graph.find_nodes(op="placeholder"), call.args)
+        if outside.name in constants
+    }
     setattr(whole, name, _compile_subgraph(part, known, options, report, left))
 
 
-def _compile_subgraph(part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: graph_report.Graph, left: dict[str, str]) -> torch.nn.Module:
+def _compile_subgraph(
+    part: fx.GraphModule,
+    constants: Mapping[str, torch.Tensor],
+    options: Options,
+    report: graph_report.Graph,
+    left: dict[str, str],
+) -> torch.nn.Module:
     """Compiles a subgraph. If the compiler rejects it, compiles each half separately, so that only the rejected operators remain in PyTorch."""
     nodes = [node for node in part.graph.nodes if node.op == "call_function"]
     operators = [node for node in nodes if not fx_graph.is_getitem(node)]
@@ -181,7 +267,9 @@ def _compile_subgraph(part: fx.GraphModule, constants: Mapping[str, torch.Tensor
             return part
     half = set(operators[: len(operators) // 2])
     # A getitem node stays in the same half as the node whose result it selects.
-    first = dict.fromkeys(node for node in nodes if (node.args[0] if fx_graph.is_getitem(node) else node) in half)
+    first = dict.fromkeys(
+        node for node in nodes if (node.args[0] if fx_graph.is_getitem(node) else node) in half
+    )
     halves = [first, dict.fromkeys(node for node in nodes if node not in first)]
     fused = fuse_by_partitions(part, halves)
     for name in ("fused_0", "fused_1"):

@@ -10,7 +10,13 @@ from torch import fx
 aten = torch.ops.aten
 
 #: Operators that draw random numbers, and read only shape, type and strides of their first argument.
-SHAPED = {aten.bernoulli.p, aten.rand_like.default, aten.randn_like.default, aten.randint_like.default, aten.randint_like.low_dtype}
+SHAPED = {
+    aten.bernoulli.p,
+    aten.rand_like.default,
+    aten.randn_like.default,
+    aten.randint_like.default,
+    aten.randint_like.low_dtype,
+}
 #: Metadata key of nodes that allocate memory for random numbers.
 MEMORY = "dlc_memory"
 
@@ -18,10 +24,19 @@ MEMORY = "dlc_memory"
 def is_random(node: fx.Node) -> bool:
     """Returns True if a node draws random numbers. Attention draws them if its dropout probability is not 0."""
     target = node.target
-    if not isinstance(target, torch._ops.OpOverload) or torch.Tag.nondeterministic_seeded not in target.tags:
+    if (
+        not isinstance(target, torch._ops.OpOverload)
+        or torch.Tag.nondeterministic_seeded not in target.tags
+    ):
         return False
-    share = next((i for i, argument in enumerate(target._schema.arguments) if argument.name == "dropout_p"), None)
-    return share is None or (node.args[share] if share < len(node.args) else node.kwargs.get("dropout_p", 0.0)) != 0
+    share = next(
+        (i for i, argument in enumerate(target._schema.arguments) if argument.name == "dropout_p"),
+        None,
+    )
+    return (
+        share is None
+        or (node.args[share] if share < len(node.args) else node.kwargs.get("dropout_p", 0.0)) != 0
+    )
 
 
 def dropout(input: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Tensor, torch.Tensor]:
@@ -50,10 +65,16 @@ def detach_shape_operands(graph: fx.Graph) -> None:
             continue
         like = node.args[0]
         value: Any = like.meta.get("val")
-        if not isinstance(value, torch.Tensor) or not all(type(size) is int for size in value.shape):
+        if not isinstance(value, torch.Tensor) or not all(
+            type(size) is int for size in value.shape
+        ):
             continue
         with graph.inserting_before(node):
-            memory = graph.call_function(aten.empty_strided.default, (list(value.shape), list(value.stride())), {"dtype": value.dtype, "device": value.device})
+            memory = graph.call_function(
+                aten.empty_strided.default,
+                (list(value.shape), list(value.stride())),
+                {"dtype": value.dtype, "device": value.device},
+            )
         memory.meta.update(val=value, **{MEMORY: True})
         node.update_arg(0, memory)
         if not like.users:

@@ -29,7 +29,9 @@ def with_layout(x: torch.Tensor, layout: str) -> torch.Tensor:
         x = x.reshape([*sizes, int(block)]).movedim(-1, at + 1).flatten(at, at + 1)
     else:
         x = x.reshape(sizes)
-    return x.permute([order.index(d) for d in range(len(order))]).clone(memory_format=torch.contiguous_format)
+    return x.permute([order.index(d) for d in range(len(order))]).clone(
+        memory_format=torch.contiguous_format
+    )
 
 
 @with_layout.register_fake
@@ -50,28 +52,40 @@ def recompute_batch_norm(joint: fx.Graph, count: int) -> None:
     for node in reversed(joint.nodes):
         if node in forward:
             forward.update(node.all_input_nodes)
-    for norm in joint.find_nodes(op="call_function", target=aten._native_batch_norm_legit_functional.default):
+    for norm in joint.find_nodes(
+        op="call_function", target=aten._native_batch_norm_legit_functional.default
+    ):
         x, weight, bias, *_, training, _, _ = norm.args
         results = {user.args[1]: user for user in norm.users}
-        is_plain = training and all(each is None or each.meta["val"].dtype == torch.float32 for each in (x, weight, bias))
+        is_plain = training and all(
+            each is None or each.meta["val"].dtype == torch.float32 for each in (x, weight, bias)
+        )
         if not is_plain or not {0, 1, 2} <= set(results):
             continue
         readers = [user for user in results[0].users if user not in forward]
         # If a forward node with several operands also reads the result, the result is saved in any case.
-        if not readers or any(len(user.all_input_nodes) > 1 or user.op == "output" for user in results[0].users if user not in readers):
+        if not readers or any(
+            len(user.all_input_nodes) > 1 or user.op == "output"
+            for user in results[0].users
+            if user not in readers
+        ):
             continue
         shape = [-1, *[1] * (x.meta["val"].dim() - 2)]
         with joint.inserting_before(min(readers)):
 
             def made(target: Any, *args: Any) -> fx.Node:
                 node = joint.call_function(target, args)
-                node.meta["val"] = target(*[each.meta["val"] if isinstance(each, fx.Node) else each for each in args])
+                node.meta["val"] = target(
+                    *[each.meta["val"] if isinstance(each, fx.Node) else each for each in args]
+                )
                 return node
 
             def wide(each: fx.Node) -> fx.Node:
                 return made(aten.reshape.default, each, shape)
 
-            again = made(aten.mul.Tensor, made(aten.sub.Tensor, x, wide(results[1])), wide(results[2]))
+            again = made(
+                aten.mul.Tensor, made(aten.sub.Tensor, x, wide(results[1])), wide(results[2])
+            )
             again = again if weight is None else made(aten.mul.Tensor, again, wide(weight))
             again = again if bias is None else made(aten.add.Tensor, again, wide(bias))
         for reader in readers:
@@ -82,12 +96,16 @@ def split_recomputed_batch_norms(joint: fx.Graph) -> None:
     """Splits a batch norm that a checkpoint recomputes into one that updates the running statistics and one without them. Only the latter is recomputed:
     the backward direction does not need running statistics, and they have been updated by then."""
     aten = torch.ops.aten
-    for norm in joint.find_nodes(op="call_function", target=aten._native_batch_norm_legit_functional.default):
+    for norm in joint.find_nodes(
+        op="call_function", target=aten._native_batch_norm_legit_functional.default
+    ):
         x, weight, bias, _, _, training, momentum, eps = norm.args
         if "recompute" not in norm.meta or not training:
             continue
         with joint.inserting_after(norm):
-            plain = joint.call_function(aten._native_batch_norm_legit.no_stats, (x, weight, bias, True, momentum, eps))
+            plain = joint.call_function(
+                aten._native_batch_norm_legit.no_stats, (x, weight, bias, True, momentum, eps)
+            )
         plain.meta = {**norm.meta, "val": norm.meta["val"][:3], AGAIN: norm.name}
         for user in list(norm.users):
             if user.args[1] < 3:
@@ -98,8 +116,15 @@ def split_recomputed_batch_norms(joint: fx.Graph) -> None:
 
 def merge_batch_norms(forward: fx.Graph) -> None:
     """Merges the two parts of a split batch norm again if the forward graph contains both, so that the result is computed once."""
-    norms = {node.name: node for node in forward.find_nodes(op="call_function", target=torch.ops.aten._native_batch_norm_legit_functional.default)}
-    for plain in forward.find_nodes(op="call_function", target=torch.ops.aten._native_batch_norm_legit.no_stats):
+    norms = {
+        node.name: node
+        for node in forward.find_nodes(
+            op="call_function", target=torch.ops.aten._native_batch_norm_legit_functional.default
+        )
+    }
+    for plain in forward.find_nodes(
+        op="call_function", target=torch.ops.aten._native_batch_norm_legit.no_stats
+    ):
         norm = norms.get(plain.meta.get(AGAIN, ""))
         if norm is not None:
             norm.append(plain)
@@ -139,7 +164,12 @@ def mark_saved_values(forward: fx.Graph, backward: fx.Graph, results: int) -> No
     count = Counter(outputs)
     for node in outputs[results:]:
         value = node.meta.get("val") if isinstance(node, fx.Node) else None
-        if count[node] > 1 or node.op != "call_function" or node.name not in taken or fx_graph.type_of(value) is None:
+        if (
+            count[node] > 1
+            or node.op != "call_function"
+            or node.name not in taken
+            or fx_graph.type_of(value) is None
+        ):
             continue
         # The layout of a value can be chosen only if its dimensions are in the default order; another order was requested explicitly.
         if value.is_contiguous():
@@ -155,7 +185,11 @@ def unmark_read_results(part: fx.Graph, call: fx.Node) -> None:
     """Unmarks results of a subgraph that nodes other than the graph's output read, because these expect the default layout.
     `call` is the node that calls the subgraph."""
     results = get_graph_results(part)
-    outside = {0: call} if isinstance(part.output_node().args[0], fx.Node) else {user.args[1]: user for user in call.users}
+    outside = (
+        {0: call}
+        if isinstance(part.output_node().args[0], fx.Node)
+        else {user.args[1]: user for user in call.users}
+    )
     for i, node in outside.items():
         if any(user.op != "output" for user in node.users):
             results[i].meta.pop(META, None)
@@ -163,4 +197,6 @@ def unmark_read_results(part: fx.Graph, call: fx.Node) -> None:
 
 def saved_results(graph: fx.Graph) -> dict[int, SavedValue]:
     """Returns the results of a subgraph that are marked as saved, by index."""
-    return {i: node.meta[META] for i, node in enumerate(get_graph_results(graph)) if META in node.meta}
+    return {
+        i: node.meta[META] for i, node in enumerate(get_graph_results(graph)) if META in node.meta
+    }

@@ -18,7 +18,9 @@ class StateMismatchError(ValueError):
 class BoundState:
     """One state of a session, and the PyTorch tensor that it is bound to."""
 
-    def __init__(self, session: _runtime.Session, index: int, find: Callable[[], torch.Tensor], changes: bool):
+    def __init__(
+        self, session: _runtime.Session, index: int, find: Callable[[], torch.Tensor], changes: bool
+    ):
         self.name, self._element, self._shape, _ = session.states[index]
         self._session, self._index, self._find, self.changes = session, index, find, changes
         #: PyTorch's tensor, and the program's contiguous copy of it. The copy is None if the program uses the tensor's memory itself.
@@ -50,19 +52,25 @@ class BoundState:
 
     def _bind(self, tensor: torch.Tensor) -> None:
         if tensor.device.type != "cpu":
-            raise ValueError(f"'{self.name}' is on {tensor.device}; required: host memory; move the module, as in module.cpu(), and create a new optimizer")
+            raise ValueError(
+                f"'{self.name}' is on {tensor.device}; required: host memory; move the module, as in module.cpu(), and create a new optimizer"
+            )
         if ELEMENTS.get(tensor.dtype) != self._element or tuple(tensor.shape) != self._shape:
             raise StateMismatchError(
                 f"'{self.name}' is {tensor.dtype} of the shape {list(tensor.shape)}; required: {self._element} of the shape {list(self._shape)}; "
                 "restore its type and shape, or create the step with a new optimizer"
             )
         if _storage_extent(tensor) > tensor.untyped_storage().nbytes():
-            raise ValueError(f"'{self.name}': required: a tensor whose elements are in memory; found: a tensor whose storage was freed")
+            raise ValueError(
+                f"'{self.name}': required: a tensor whose elements are in memory; found: a tensor whose storage was freed"
+            )
         plain = tensor.is_contiguous() and tensor.data_ptr() % tensor.element_size() == 0
         inner = None if plain else torch.empty(tensor.shape, dtype=tensor.dtype)
         place = tensor if inner is None else inner
         if tensor.numel():
-            self._session.bind_state(self._index, place.data_ptr(), tensor.numel() * tensor.element_size())
+            self._session.bind_state(
+                self._index, place.data_ptr(), tensor.numel() * tensor.element_size()
+            )
         self.tensor, self._inner, self._seen = tensor, inner, _memory_identity(tensor)
 
 
@@ -74,7 +82,11 @@ def _storage_extent(tensor: torch.Tensor) -> int:
     """Returns the number of bytes from the start of a tensor's storage to the end of its last element."""
     if not tensor.numel():
         return 0
-    return (tensor.storage_offset() + sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride())) + 1) * tensor.element_size()
+    return (
+        tensor.storage_offset()
+        + sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride()))
+        + 1
+    ) * tensor.element_size()
 
 
 def initial_state(session: _runtime.Session, index: int) -> torch.Tensor:

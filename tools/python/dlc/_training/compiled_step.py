@@ -38,7 +38,11 @@ class _StepSource:
     path = "module"
 
     def __init__(self, graph: step_graph.StepGraph, options: dict[str, Any]):
-        self._text, self._memory, self._options = graph.text, fx_graph.get_constant_memory(graph.constants), json.dumps(options)
+        self._text, self._memory, self._options = (
+            graph.text,
+            fx_graph.get_constant_memory(graph.constants),
+            json.dumps(options),
+        )
         #: Fingerprint of the graph's text and the options, without the constants.
         self.meaning = hashlib.sha256(f"{self._text}{self._options}".encode()).hexdigest()[:16]
 
@@ -51,7 +55,9 @@ class _StepSource:
 class _StepSession:
     """A session of a training step, whose states are bound to PyTorch's tensors."""
 
-    def __init__(self, step: TrainStep, graph: step_graph.StepGraph, session: _runtime.Session, meaning: str):
+    def __init__(
+        self, step: TrainStep, graph: step_graph.StepGraph, session: _runtime.Session, meaning: str
+    ):
         self.session, self.graph, self.is_checked, self.has_skipped = session, graph, False, False
         #: Lines that describe the program, and must be equal in all processes of the world.
         self._meaning = [*session.meaning, f"graph {meaning}"] if step._world.size > 1 else []
@@ -60,7 +66,11 @@ class _StepSession:
         at = {name: i for i, name in enumerate(graph.inputs)}
         #: For each input of the program: index among the tensors of the call, or None if the input is the learning rate of a group.
         self._tensors = [at.get(value.name) for value in session.inputs]
-        self._rates = {i: int((value.name + ".0").split(".")[1]) for i, value in enumerate(session.inputs) if value.name not in at}
+        self._rates = {
+            i: int((value.name + ".0").split(".")[1])
+            for i, value in enumerate(session.inputs)
+            if value.name not in at
+        }
         self._numbers = {i: torch.zeros(()) for i in self._rates}
         self._hold(step)
 
@@ -73,7 +83,11 @@ class _StepSession:
         self.slots: dict[torch.Tensor, list[str]] = {}
         for index, (name, _, _, trained) in enumerate(self.session.states):
             if name in states:
-                self.bound.append(BoundState(self.session, index, states[name].now, trained or states[name].changes))
+                self.bound.append(
+                    BoundState(
+                        self.session, index, states[name].now, trained or states[name].changes
+                    )
+                )
                 continue
             _, _, slot, *rest = [*name.split(".", 3), "", ""]
             state = states.get(rest[0]) if name.startswith("optimizer.") else None
@@ -83,11 +97,22 @@ class _StepSession:
                 continue
             key, parameter = kind.slots[slot], state.now
             self.slots.setdefault(parameter(), []).append(key)
-            self.bound.append(BoundState(self.session, index, lambda parameter=parameter, key=key: optimizer.state[parameter()][key], True))
+            self.bound.append(
+                BoundState(
+                    self.session,
+                    index,
+                    lambda parameter=parameter, key=key: optimizer.state[parameter()][key],
+                    True,
+                )
+            )
         order = list(kind.slots.values())
         for keys in self.slots.values():
             keys.sort(key=order.index)
-        self.counts = optimizers.UpdateCounts(optimizer, list(self.slots)) if kind.counts and self.slots else None
+        self.counts = (
+            optimizers.UpdateCounts(optimizer, list(self.slots))
+            if kind.counts and self.slots
+            else None
+        )
         self.scaled = "optimizer.updates" in step._own or "skipped" in self._outputs
 
     def prepare(self, step: TrainStep) -> None:
@@ -113,7 +138,9 @@ class _StepSession:
         elif fresh and any(group.get("dampening") for group in step.optimizer.param_groups):
             # SGD does not dampen the first gradient, so the step count must be 0 if the momentum is new.
             if fresh < len(self.slots):
-                raise ValueError("optimizer: required with dampening: a momentum of every parameter, or of none; found: a momentum of some; create a new optimizer")
+                raise ValueError(
+                    "optimizer: required with dampening: a momentum of every parameter, or of none; found: a momentum of some; create a new optimizer"
+                )
             step._steps = 0
             steps.fill_(0)
         elif not fresh and step._steps == 0 and self.slots:
@@ -126,8 +153,15 @@ class _StepSession:
     def _meet(self, step: TrainStep) -> None:
         """Called before a step of several processes. Checks that all processes are at the same step, and broadcasts rank 0's state before the first one."""
         _runtime.set_step(step._steps + 1)
-        rates = [f"learning rate {self._numbers[at].item():g} of group {group}" for at, group in self._rates.items()]
-        _runtime.agree("step", self._meaning + rates, "use the same batch size, module and settings in all processes")
+        rates = [
+            f"learning rate {self._numbers[at].item():g} of group {group}"
+            for at, group in self._rates.items()
+        ]
+        _runtime.agree(
+            "step",
+            self._meaning + rates,
+            "use the same batch size, module and settings in all processes",
+        )
         if step._is_shared:
             return
         self.session.share_states()
@@ -142,15 +176,21 @@ class _StepSession:
     def run(self, step: TrainStep, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
         self.prepare(step)
         for at, group in self._rates.items():
-            self._numbers[at].fill_(optimizers.get_learning_rate(step.optimizer.param_groups[group]))
+            self._numbers[at].fill_(
+                optimizers.get_learning_rate(step.optimizer.param_groups[group])
+            )
         if step._world.size > 1:
             self._meet(step)
-        results = self._run(*[self._numbers[i] if at is None else tensors[at] for i, at in enumerate(self._tensors)])
+        results = self._run(
+            *[self._numbers[i] if at is None else tensors[at] for i, at in enumerate(self._tensors)]
+        )
         found = dict(zip(self._outputs, results if isinstance(results, tuple) else (results,)))
         step._steps += 1
         for each in self.bound:
             each.after()
-        torch.autograd.graph.increment_version([each.tensor for each in self.bound if each.changes and each.tensor is not None])
+        torch.autograd.graph.increment_version(
+            [each.tensor for each in self.bound if each.changes and each.tensor is not None]
+        )
         self.has_skipped = bool(self.scaled and "skipped" in found and found["skipped"].item())
         if self.counts and not self.has_skipped:
             self.counts.next()
@@ -166,11 +206,23 @@ class TrainStep:
     With data_parallel=True all processes of the world make the same calls, each with its own batch.
     """
 
-    def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], optimizer: torch.optim.Optimizer, made: dict[str, Any], options: tuple[str, int, str, str], progress: Progress | None, world: World, check: bool = False):
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        loss: Callable[..., torch.Tensor],
+        optimizer: torch.optim.Optimizer,
+        made: dict[str, Any],
+        options: tuple[str, int, str, str],
+        progress: Progress | None,
+        world: World,
+        check: bool = False,
+    ):
         if not isinstance(module, torch.nn.Module):
             raise TypeError(f"module: required: a torch.nn.Module; found: {type(module).__name__}")
         if not callable(loss):
-            raise TypeError(f"loss: required: a function of (output, target), or a loss module of torch.nn; found: {type(loss).__name__}")
+            raise TypeError(
+                f"loss: required: a function of (output, target), or a loss module of torch.nn; found: {type(loss).__name__}"
+            )
         self.module, self.loss, self.optimizer = module, loss, optimizer
         self._kind = optimizers.find_optimizer_mapping(optimizer)
         self._made, self._options, self._progress, self._checks = made, options, progress, check
@@ -213,7 +265,9 @@ class TrainStep:
         self.optimizer._opt_called = True  # type: ignore[attr-defined]
         return loss
 
-    def _expected(self, program: _StepSession, arguments: Sequence[Any]) -> step_check.EagerStepResults | None:
+    def _expected(
+        self, program: _StepSession, arguments: Sequence[Any]
+    ) -> step_check.EagerStepResults | None:
         """Returns the results of eager PyTorch for the first step of a program, if the step is to be checked."""
         if not self._checks or program.is_checked:
             return None
@@ -228,7 +282,9 @@ class TrainStep:
         """Context that serializes calls of the step, and rejects recursive calls."""
         with self._lock:
             if self._busy:
-                raise RuntimeError("the training step is already running; required: a module, a loss and a `progress` that do not call the step")
+                raise RuntimeError(
+                    "the training step is already running; required: a module, a loss and a `progress` that do not call the step"
+                )
             self._busy = True
             try:
                 yield
@@ -237,9 +293,15 @@ class TrainStep:
 
     def _find_modules(self) -> None:
         """Updates the list of all modules if the module tree has changed."""
-        if self._modules and all(each == (*module._modules.values(),) for module, each in zip(self._modules, self._children)):
+        if self._modules and all(
+            each == (*module._modules.values(),)
+            for module, each in zip(self._modules, self._children)
+        ):
             return
-        self._modules = [*self.module.modules(), *(self.loss.modules() if isinstance(self.loss, torch.nn.Module) else ())]
+        self._modules = [
+            *self.module.modules(),
+            *(self.loss.modules() if isinstance(self.loss, torch.nn.Module) else ()),
+        ]
         self._children = [(*module._modules.values(),) for module in self._modules]
 
     def compile(self, *arguments: Any) -> None:
@@ -258,12 +320,25 @@ class TrainStep:
         require_writable_path(path)
         with self._turn():
             if not self._programs:
-                raise ValueError("save: the step is not compiled yet; call it first, or pass example_inputs to dlc.train_step")
+                raise ValueError(
+                    "save: the step is not compiled yet; call it first, or pass example_inputs to dlc.train_step"
+                )
             program = next(reversed(self._programs.values()))
             program.prepare(self)
             name = getattr(self.loss, "__name__", type(self.loss).__name__)
-            rates = {value.name: optimizers.get_learning_rate(self.optimizer.param_groups[program._rates[i]]) for i, value in enumerate(program.session.inputs) if i in program._rates}
-            about = {"loss": name, "optimizer": type(self.optimizer).__name__, "rates": rates, "data_parallel": self._made["data_parallel"]}
+            rates = {
+                value.name: optimizers.get_learning_rate(
+                    self.optimizer.param_groups[program._rates[i]]
+                )
+                for i, value in enumerate(program.session.inputs)
+                if i in program._rates
+            }
+            about = {
+                "loss": name,
+                "optimizer": type(self.optimizer).__name__,
+                "rates": rates,
+                "data_parallel": self._made["data_parallel"],
+            }
             program.session.save_started(path, json.dumps(about))
 
     @property
@@ -276,32 +351,53 @@ class TrainStep:
         return f"<dlc.TrainStep of {type(self.module).__name__} with {type(self.optimizer).__name__}, {len(self._programs)} programs>"
 
     def __reduce__(self) -> Any:
-        raise TypeError("a training step cannot be pickled or copied: its state is the module's and the optimizer's; pickle their state_dict(), or save the step")
+        raise TypeError(
+            "a training step cannot be pickled or copied: its state is the module's and the optimizer's; pickle their state_dict(), or save the step"
+        )
 
     def _key(self, arguments: Sequence[Any]) -> tuple[Any, list[torch.Tensor]]:
         """Returns the cache key of the program for these arguments, and the tensors among the arguments."""
         if len(arguments) < 2:
-            raise TypeError(f"required: the module's inputs and the target, as in step(x, y); found: {len(arguments)} arguments")
+            raise TypeError(
+                f"required: the module's inputs and the target, as in step(x, y); found: {len(arguments)} arguments"
+            )
         flat, spec = _pytree.tree_flatten(tuple(arguments))
         tensors, shapes = [], []
         for each in flat:
             if not isinstance(each, torch.Tensor):
                 if not isinstance(each, (bool, int, float, str, type(None))):
-                    raise TypeError(f"an input is a {type(each).__name__}; required: tensors, and numbers that do not change; convert it, as in torch.as_tensor(x)")
+                    raise TypeError(
+                        f"an input is a {type(each).__name__}; required: tensors, and numbers that do not change; convert it, as in torch.as_tensor(x)"
+                    )
                 shapes.append(each)
                 continue
             if each.device.type != "cpu":
-                raise ValueError(f"an input is on {each.device}; required: host memory; move it, as in x.cpu()")
+                raise ValueError(
+                    f"an input is on {each.device}; required: host memory; move it, as in x.cpu()"
+                )
             tensors.append(each.detach())
             shapes.append((each.shape, each.dtype))
         kind = self._kind
         optimizers.reject_optimizer_hooks(self.optimizer)
         self._find_modules()
-        groups = tuple((tuple(map(id, group["params"])), optimizers.get_program_settings(kind, group)) for group in self.optimizer.param_groups)
-        wanted = tuple((id(parameter), parameter.requires_grad) for module in self._modules for parameter in module._parameters.values() if parameter is not None)
+        groups = tuple(
+            (tuple(map(id, group["params"])), optimizers.get_program_settings(kind, group))
+            for group in self.optimizer.param_groups
+        )
+        wanted = tuple(
+            (id(parameter), parameter.requires_grad)
+            for module in self._modules
+            for parameter in module._parameters.values()
+            if parameter is not None
+        )
         modes = tuple((module, type(module), module.training) for module in self._modules)
         # Hooks of parameters are checked at each call: they are not attributes of a module, so a program does not detect that they have changed.
-        if any(each._backward_hooks or each._post_accumulate_grad_hooks for module in self._modules for each in module._parameters.values() if each is not None):
+        if any(
+            each._backward_hooks or each._post_accumulate_grad_hooks
+            for module in self._modules
+            for each in module._parameters.values()
+            if each is not None
+        ):
             step_graph.check_hooks(self.module, self.loss)
         return (spec, tuple(shapes), groups, wanted, modes), tensors
 
@@ -325,14 +421,29 @@ class TrainStep:
 
     def _make(self, arguments: Sequence[Any]) -> _StepSession:
         trained = self._trained()
-        graph = step_graph.trace_step(self.module, self.loss, arguments, self._part(arguments), set(trained), self._made["seed"])
+        graph = step_graph.trace_step(
+            self.module,
+            self.loss,
+            arguments,
+            self._part(arguments),
+            set(trained),
+            self._made["seed"],
+        )
         names = {id(state.tensor): state.name for state in graph.states}
         groups = []
         for group in self.optimizer.param_groups:
-            inside = [names[id(each)] for each in group["params"] if id(each) in names and id(each) in trained]
-            groups.append({"parameters": inside, **optimizers.serialize_group_options(self._kind, group)})
+            inside = [
+                names[id(each)]
+                for each in group["params"]
+                if id(each) in names and id(each) in trained
+            ]
+            groups.append(
+                {"parameters": inside, **optimizers.serialize_group_options(self._kind, group)}
+            )
         if not any(group["parameters"] for group in groups):
-            raise ValueError("there is nothing to train: required: a parameter of the optimizer that requires gradients and that the module uses; found: none")
+            raise ValueError(
+                "there is nothing to train: required: a parameter of the optimizer that requires gradients and that the module uses; found: none"
+            )
         options = {**self._made, "states": [state.name for state in graph.states], "groups": groups}
         source = _StepSource(graph, options)
         compiler = Compiler(source, self._options, self._progress)
@@ -340,14 +451,23 @@ class TrainStep:
 
     def _trained(self) -> dict[int, torch.Tensor]:
         """Returns the optimizer's parameters that require gradients, by id. Checks that all its parameters belong to the module or the loss."""
-        known = {id(parameter) for module in self._modules for parameter in module._parameters.values() if parameter is not None}
+        known = {
+            id(parameter)
+            for module in self._modules
+            for parameter in module._parameters.values()
+            if parameter is not None
+        }
         trained: dict[int, torch.Tensor] = {}
         for at, group in enumerate(self.optimizer.param_groups):
             for i, parameter in enumerate(group["params"]):
                 if id(parameter) not in known:
-                    raise ValueError(f"optimizer: parameter {i} of group {at}, {list(parameter.shape)}, is not a parameter of the module or the loss; required: an optimizer of module.parameters()")
+                    raise ValueError(
+                        f"optimizer: parameter {i} of group {at}, {list(parameter.shape)}, is not a parameter of the module or the loss; required: an optimizer of module.parameters()"
+                    )
                 if parameter.device.type != "cpu":
-                    raise ValueError(f"optimizer: parameter {i} of group {at} is on {parameter.device}; required: host memory; move the module first, as in module.cpu()")
+                    raise ValueError(
+                        f"optimizer: parameter {i} of group {at} is on {parameter.device}; required: host memory; move the module first, as in module.cpu()"
+                    )
                 if parameter.requires_grad:
                     trained[id(parameter)] = parameter
         return trained
@@ -360,5 +480,10 @@ class TrainStep:
             return flat
         for each in flat:
             if isinstance(each, torch.Tensor) and (not each.dim() or each.shape[0] % parts):
-                raise ValueError(f"accumulate={parts}: required: inputs whose first size is divisible by {parts}; found: the shape {list(each.shape)}")
-        return [each[: each.shape[0] // parts] if isinstance(each, torch.Tensor) else each for each in flat]
+                raise ValueError(
+                    f"accumulate={parts}: required: inputs whose first size is divisible by {parts}; found: the shape {list(each.shape)}"
+                )
+        return [
+            each[: each.shape[0] // parts] if isinstance(each, torch.Tensor) else each
+            for each in flat
+        ]

@@ -33,7 +33,12 @@ def _(y: torch.Tensor) -> torch.Tensor:
 
 
 @torch.library.custom_op("dlc::custom_gradient", mutates_args=())
-def custom_gradient(ys: list[torch.Tensor], cotangents: list[torch.Tensor], xs: list[torch.Tensor], dxs: list[torch.Tensor]) -> list[torch.Tensor]:
+def custom_gradient(
+    ys: list[torch.Tensor],
+    cotangents: list[torch.Tensor],
+    xs: list[torch.Tensor],
+    dxs: list[torch.Tensor],
+) -> list[torch.Tensor]:
     """Operator that returns the values ys and defines their gradients: those with respect to xs are dxs, computed from `cotangents`, the gradients of ys."""
     return [y.clone() for y in ys]
 
@@ -60,7 +65,9 @@ class _TracedContext:
         """Does nothing: only forward-mode derivatives, which a training step does not need, use these tensors."""
 
     def mark_dirty(self, *tensors: torch.Tensor) -> None:
-        raise UnsupportedError(f"torch.autograd.Function '{self._name}' changes its inputs (mark_dirty); required: a function that returns new tensors; copy the input in its forward")
+        raise UnsupportedError(
+            f"torch.autograd.Function '{self._name}' changes its inputs (mark_dirty); required: a function that returns new tensors; copy the input in its forward"
+        )
 
     def mark_non_differentiable(self, *tensors: torch.Tensor) -> None:
         self.non_differentiable = tensors
@@ -92,11 +99,17 @@ class TracedFunctions:
 
     def __enter__(self) -> TracedFunctions:
         self._thread = threading.get_ident()
-        functions = {each: each.forward for each in _subclasses(Function) if not each.__module__.startswith(TRANSPARENT)}
+        functions = {
+            each: each.forward
+            for each in _subclasses(Function)
+            if not each.__module__.startswith(TRANSPARENT)
+        }
         # `forward` is replaced, because PyTorch looks it up at each call, while `apply` may have been bound to a name before, as in `f = F.apply`.
         for each, forward in functions.items():
             self._replace(each, "forward", staticmethod(self._wrapped(each, forward)))
-        self._replace(CheckpointFunction, "apply", classmethod(self._checkpointed(CheckpointFunction.apply)))
+        self._replace(
+            CheckpointFunction, "apply", classmethod(self._checkpointed(CheckpointFunction.apply))
+        )
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -118,7 +131,9 @@ class TracedFunctions:
         def traced(_: type, function: Callable[..., Any], preserve: bool, *arguments: Any) -> Any:
             if threading.get_ident() != self._thread:
                 return apply(function, preserve, *arguments)
-            with torch.set_grad_enabled(any(isinstance(x, torch.Tensor) and x.requires_grad for x in arguments)):
+            with torch.set_grad_enabled(
+                any(isinstance(x, torch.Tensor) and x.requires_grad for x in arguments)
+            ):
                 return function(*arguments)
 
         return traced
@@ -152,11 +167,15 @@ class TracedFunctions:
             self.is_inside = False
 
 
-def _attach_gradient(function: type, context: _TracedContext, inputs: Sequence[Any], outputs: Any) -> tuple[Any, list[torch.Tensor]]:
+def _attach_gradient(
+    function: type, context: _TracedContext, inputs: Sequence[Any], outputs: Any
+) -> tuple[Any, list[torch.Tensor]]:
     """Returns the outputs of a function, connected to the results of its backward function, and the outputs that have no gradient."""
     every = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
     marked = {id(each) for each in context.non_differentiable}
-    floats = [i for i, y in enumerate(every) if isinstance(y, torch.Tensor) and y.is_floating_point()]
+    floats = [
+        i for i, y in enumerate(every) if isinstance(y, torch.Tensor) and y.is_floating_point()
+    ]
     places = [i for i in floats if id(every[i]) not in marked and any(context.needs_input_grad)]
     others = [i for i, y in enumerate(every) if id(y) in marked]
     for i in {*floats, *others} - {*places}:
@@ -164,29 +183,42 @@ def _attach_gradient(function: type, context: _TracedContext, inputs: Sequence[A
     if places:
         ys = [every[i] for i in places]
         seeds = [cotangent(y) for y in ys]
-        given: list[Any] = [torch.zeros_like(y) if context.materialize_grads and isinstance(y, torch.Tensor) else None for y in every]
+        given: list[Any] = [
+            torch.zeros_like(y)
+            if context.materialize_grads and isinstance(y, torch.Tensor)
+            else None
+            for y in every
+        ]
         for i, seed in zip(places, seeds):
             given[i] = seed
         xs, dxs = _trace_backward(function, context, inputs, given)
         for i, z in zip(places, custom_gradient(ys, seeds, xs, dxs)):
             every[i] = z
-    return (tuple(every) if isinstance(outputs, (tuple, list)) else every[0]), [every[i] for i in others]
+    return (tuple(every) if isinstance(outputs, (tuple, list)) else every[0]), [
+        every[i] for i in others
+    ]
 
 
-def _trace_backward(function: Any, context: _TracedContext, inputs: Sequence[Any], given: Sequence[Any]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+def _trace_backward(
+    function: Any, context: _TracedContext, inputs: Sequence[Any], given: Sequence[Any]
+) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
     """Calls the backward function. Returns the inputs that have gradients, and these gradients, converted to the shapes and types of the inputs."""
     backward = function.backward if function.vjp is Function.vjp else function.vjp
     try:
         found = backward(context, *given)
     except tracing_errors() as error:
-        raise UnsupportedError(f"torch.autograd.Function '{qualified_name(function)}': its backward cannot be traced: {error}; rewrite it with operators of PyTorch, or use torch.compile(module, backend=\"dlc\")") from error
+        raise UnsupportedError(
+            f"torch.autograd.Function '{qualified_name(function)}': its backward cannot be traced: {error}; rewrite it with operators of PyTorch, or use torch.compile(module, backend=\"dlc\")"
+        ) from error
     gradients = list(found) if isinstance(found, (tuple, list)) else [found]
     xs, dxs = [], []
     for x, dx, needed in zip(inputs, gradients, context.needs_input_grad):
         if not needed or dx is None:
             continue
         if not isinstance(dx, torch.Tensor):
-            raise UnsupportedError(f"torch.autograd.Function '{qualified_name(function)}': its backward returns a {type(dx).__name__}; required: a tensor or None for each input")
+            raise UnsupportedError(
+                f"torch.autograd.Function '{qualified_name(function)}': its backward returns a {type(dx).__name__}; required: a tensor or None for each input"
+            )
         xs.append(x)
         dxs.append((dx if dx.shape == x.shape else dx.sum_to_size(x.shape)).to(x.dtype))
     return xs, dxs

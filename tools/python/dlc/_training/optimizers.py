@@ -12,7 +12,14 @@ from torch.optim import SGD, Adam, AdamW, Optimizer, RMSprop
 from torch.optim import optimizer as torch_optimizer
 
 #: Options of PyTorch's optimizers that do not change what an update computes, or are read elsewhere.
-WITHOUT_EFFECT = ("lr", "foreach", "fused", "capturable", "differentiable", "decoupled_weight_decay")
+WITHOUT_EFFECT = (
+    "lr",
+    "foreach",
+    "fused",
+    "capturable",
+    "differentiable",
+    "decoupled_weight_decay",
+)
 
 
 @dataclass(frozen=True)
@@ -37,9 +44,19 @@ def _adam_name(group: Mapping[str, Any]) -> str:
 
 _MOMENTS = {"m": "exp_avg", "v": "exp_avg_sq", "top": "max_exp_avg_sq"}
 KINDS: dict[type[Optimizer], OptimizerMapping] = {
-    SGD: OptimizerMapping(lambda group: "sgd", ("momentum", "dampening", "weight_decay", "nesterov", "maximize"), {"momentum": "momentum_buffer"}, False, False),
-    Adam: OptimizerMapping(_adam_name, ("betas", "eps", "weight_decay", "amsgrad", "maximize"), _MOMENTS),
-    AdamW: OptimizerMapping(lambda group: "adamw", ("betas", "eps", "weight_decay", "amsgrad", "maximize"), _MOMENTS),
+    SGD: OptimizerMapping(
+        lambda group: "sgd",
+        ("momentum", "dampening", "weight_decay", "nesterov", "maximize"),
+        {"momentum": "momentum_buffer"},
+        False,
+        False,
+    ),
+    Adam: OptimizerMapping(
+        _adam_name, ("betas", "eps", "weight_decay", "amsgrad", "maximize"), _MOMENTS
+    ),
+    AdamW: OptimizerMapping(
+        lambda group: "adamw", ("betas", "eps", "weight_decay", "amsgrad", "maximize"), _MOMENTS
+    ),
     RMSprop: OptimizerMapping(
         lambda group: "rmsprop",
         ("alpha", "eps", "weight_decay", "momentum", "centered", "maximize"),
@@ -53,10 +70,18 @@ def find_optimizer_mapping(optimizer: Any) -> OptimizerMapping:
     found = KINDS.get(type(optimizer))
     if found is None:
         names = ", ".join(f"torch.optim.{each.__name__}" for each in KINDS)
-        raise ValueError(f"optimizer: required: one of {names}; found: {type(optimizer).__module__}.{type(optimizer).__qualname__}; train with one of these, or use torch.compile(module, backend=\"dlc\")")
-    unknown = sorted(name for name, value in optimizer.defaults.items() if value and name not in (*found.options, *WITHOUT_EFFECT))
+        raise ValueError(
+            f'optimizer: required: one of {names}; found: {type(optimizer).__module__}.{type(optimizer).__qualname__}; train with one of these, or use torch.compile(module, backend="dlc")'
+        )
+    unknown = sorted(
+        name
+        for name, value in optimizer.defaults.items()
+        if value and name not in (*found.options, *WITHOUT_EFFECT)
+    )
     if unknown:
-        raise ValueError(f"optimizer: required: options that dlc supports; found: {', '.join(unknown)}; remove them, or use torch.compile(module, backend=\"dlc\")")
+        raise ValueError(
+            f'optimizer: required: options that dlc supports; found: {", ".join(unknown)}; remove them, or use torch.compile(module, backend="dlc")'
+        )
     reject_optimizer_hooks(optimizer)
     return found
 
@@ -64,17 +89,29 @@ def find_optimizer_mapping(optimizer: Any) -> OptimizerMapping:
 def reject_optimizer_hooks(optimizer: Optimizer) -> None:
     """Rejects hooks and replacements of the optimizer's method `step`, because a compiled step does not call them."""
     ours = (optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks)
-    if any((*ours, torch_optimizer._global_optimizer_pre_hooks, torch_optimizer._global_optimizer_post_hooks)):
-        raise ValueError("optimizer: has hooks on its step(), which dlc does not call; required: none; call the hooks before or after the step")
+    if any(
+        (
+            *ours,
+            torch_optimizer._global_optimizer_pre_hooks,
+            torch_optimizer._global_optimizer_post_hooks,
+        )
+    ):
+        raise ValueError(
+            "optimizer: has hooks on its step(), which dlc does not call; required: none; call the hooks before or after the step"
+        )
     # A replaced `step` is allowed if a learning rate scheduler has wrapped it to count its calls.
     step = optimizer.__dict__.get("step")
     if step is not None and not getattr(step, "_wrapped_by_lr_sched", False):
-        raise ValueError("optimizer: its step() was replaced, and dlc does not call it; required: the step() of its class; call the other function before or after the step")
+        raise ValueError(
+            "optimizer: its step() was replaced, and dlc does not call it; required: the step() of its class; call the other function before or after the step"
+        )
 
 
 def get_program_settings(kind: OptimizerMapping, group: Mapping[str, Any]) -> tuple[Any, ...]:
     """Returns the options of a parameter group that the compiled program depends on."""
-    values = [group.get(option) for option in ("decoupled_weight_decay", "differentiable", *kind.options)]
+    values = [
+        group.get(option) for option in ("decoupled_weight_decay", "differentiable", *kind.options)
+    ]
     return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 
 
@@ -84,14 +121,18 @@ def get_learning_rate(group: Mapping[str, Any]) -> float:
     except (KeyError, TypeError, ValueError, RuntimeError):
         rate = math.nan
     if not math.isfinite(rate):
-        raise ValueError(f"optimizer: required: a finite number 'lr' in each of its groups; found: {group.get('lr', 'none')!r}; correct the learning rate")
+        raise ValueError(
+            f"optimizer: required: a finite number 'lr' in each of its groups; found: {group.get('lr', 'none')!r}; correct the learning rate"
+        )
     return rate
 
 
 def serialize_group_options(kind: OptimizerMapping, group: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the options of a parameter group in the format of tools/compiler/GraphSteps.h, without the parameters."""
     if group.get("differentiable"):
-        raise ValueError("optimizer: required: differentiable=False; found: True, for gradients through the update, which dlc does not support")
+        raise ValueError(
+            "optimizer: required: differentiable=False; found: True, for gradients through the update, which dlc does not support"
+        )
     options: dict[str, Any] = {"optimizer": kind.name(group)}
     for option in kind.options:
         value = group.get(option)
@@ -108,7 +149,9 @@ def _require_finite(option: str, value: Any) -> float:
     except (TypeError, ValueError, RuntimeError):
         found = math.nan
     if not math.isfinite(found):
-        raise ValueError(f"optimizer: {option}: required: a finite number; found: {value!r}; correct the option")
+        raise ValueError(
+            f"optimizer: {option}: required: a finite number; found: {value!r}; correct the option"
+        )
     return found
 
 
@@ -124,7 +167,9 @@ class UpdateCounts:
     def read(self) -> int:
         """Returns the current update count, which must be equal for all parameters."""
         state = self._optimizer.state
-        if self._version == self._all._version and all(state[each].get("step") is view for each, view in zip(self._parameters, self._views)):
+        if self._version == self._all._version and all(
+            state[each].get("step") is view for each, view in zip(self._parameters, self._views)
+        ):
             return self._count
         found = [float(state[each].get("step", 0)) for each in self._parameters]
         if len(set(found)) > 1:

@@ -27,13 +27,24 @@ _TAKEN = {"step", "log", "lr", "loss", "scale", "skipped"}
 class _ModuleWithLoss(torch.nn.Module):
     """Module that calls the traced module and then the loss, with all arguments in one flat list."""
 
-    def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], spec: _pytree.TreeSpec, reads: AttributeReadRecorder):
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        loss: Callable[..., torch.Tensor],
+        spec: _pytree.TreeSpec,
+        reads: AttributeReadRecorder,
+    ):
         super().__init__()
         self.module, self.loss, self._spec, self._reads = module, loss, spec, reads
 
     def forward(self, *flat: Any) -> torch.Tensor:
         *inputs, target = _pytree.tree_unflatten(list(flat), self._spec)
-        with TracedFunctions() as functions, eager_autograd.EagerCallReplacer(), eager_autograd.reject_python_random(), self._reads:
+        with (
+            TracedFunctions() as functions,
+            eager_autograd.EagerCallReplacer(),
+            eager_autograd.reject_python_random(),
+            self._reads,
+        ):
             result = self.loss(self.module(*inputs), target)
             eager_autograd.restore_reassigned_buffers(self._reads.assigned())
         eager_autograd.check_custom_backward(result, functions)
@@ -69,7 +80,9 @@ class StepGraph:
     reads: AttributeReadRecorder | None = None
 
     def is_current(self) -> bool:
-        return all(tensor._version == version for tensor, version in self.versions) and (self.reads is None or self.reads.are_current())
+        return all(tensor._version == version for tensor, version in self.versions) and (
+            self.reads is None or self.reads.are_current()
+        )
 
 
 def _find_tensor_owner(whole: torch.nn.Module, target: str) -> tuple[dict[str, Any], str]:
@@ -87,7 +100,11 @@ def _shorten_name(target: str, taken: Collection[str]) -> str:
 def input_names(module: torch.nn.Module, arguments: Sequence[Any]) -> list[str]:
     """Returns a name for each argument in the flat list: the parameter names of the module's forward, and `target`."""
     try:
-        parameters = [name for name, each in inspect.signature(module.forward).parameters.items() if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+        parameters = [
+            name
+            for name, each in inspect.signature(module.forward).parameters.items()
+            if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+        ]
     except (TypeError, ValueError):
         parameters = []
     names: list[str] = []
@@ -107,7 +124,11 @@ def _find_writers(node: fx.Node) -> list[fx.Node]:
     for user in node.users:
         schema = getattr(user.target, "_schema", None)
         if schema is None:
-            found += [user for graph, at in _called_subgraphs(user, node) if _find_writers(graph.find_nodes(op="placeholder")[at])]
+            found += [
+                user
+                for graph, at in _called_subgraphs(user, node)
+                if _find_writers(graph.find_nodes(op="placeholder")[at])
+            ]
             continue
         for at, argument in enumerate(schema.arguments):
             given = user.args[at] if at < len(user.args) else user.kwargs.get(argument.name)
@@ -120,14 +141,18 @@ def _find_writers(node: fx.Node) -> list[fx.Node]:
 def _called_subgraphs(user: fx.Node, value: fx.Node) -> list[tuple[fx.Graph, int]]:
     """Returns the subgraphs that a higher-order operator calls with the value, and the index of the value among their inputs."""
     given = [each for each in user.args if isinstance(each, fx.Node)]
-    inner = [module.graph for each in given if isinstance(module := _get_subgraph(each), fx.GraphModule)]
+    inner = [
+        module.graph for each in given if isinstance(module := _get_subgraph(each), fx.GraphModule)
+    ]
     others = [each for each in given if not isinstance(_get_subgraph(each), fx.GraphModule)]
     return [(graph, others.index(value)) for graph in inner if value in others]
 
 
 def _get_subgraph(node: fx.Node) -> Any:
     """Returns the subgraph that a get_attr node refers to, such as a block under torch.no_grad()."""
-    return getattr(node.graph.owning_module, str(node.target), None) if node.op == "get_attr" else None
+    return (
+        getattr(node.graph.owning_module, str(node.target), None) if node.op == "get_attr" else None
+    )
 
 
 def _preserve_no_grad(program: torch.export.ExportedProgram) -> None:
@@ -136,16 +161,29 @@ def _preserve_no_grad(program: torch.export.ExportedProgram) -> None:
     for node in list(graph.nodes):
         if node.target is torch.ops.aten.detach.default:
             _preserve_detach(node, signature.inputs_to_buffers, signature.inputs_to_parameters)
-        elif node.target is torch.ops.aten.detach_.default and node.args[0].target is not torch.ops.aten.lift_fresh_copy.default:
+        elif (
+            node.target is torch.ops.aten.detach_.default
+            and node.args[0].target is not torch.ops.aten.lift_fresh_copy.default
+        ):
             node.target = torch.ops.aten.detach_copy.default
-            before = {node, *itertools.takewhile(lambda each, node=node: each is not node, graph.nodes)}
-            node.args[0].replace_all_uses_with(node, delete_user_cb=lambda user, before=before: user not in before)
-        elif node.target is torch.ops.higher_order.wrap_with_set_grad_enabled and node.args[0] is False:
+            before = {
+                node,
+                *itertools.takewhile(lambda each, node=node: each is not node, graph.nodes),
+            }
+            node.args[0].replace_all_uses_with(
+                node, delete_user_cb=lambda user, before=before: user not in before
+            )
+        elif (
+            node.target is torch.ops.higher_order.wrap_with_set_grad_enabled
+            and node.args[0] is False
+        ):
             _detach_inputs(_get_subgraph(node.args[1]))
     program.graph_module.recompile()
 
 
-def _preserve_detach(node: fx.Node, buffers: Collection[str], parameters: Mapping[str, str]) -> None:
+def _preserve_detach(
+    node: fx.Node, buffers: Collection[str], parameters: Mapping[str, str]
+) -> None:
     writers = _find_writers(node)
     if not writers:
         node.target = torch.ops.aten.detach_copy.default
@@ -181,19 +219,27 @@ def _detach_before(place: fx.Node, value: fx.Node, is_replaced: Callable[[fx.Nod
     with place.graph.inserting_before(place):
         kept = place.graph.call_function(torch.ops.aten.detach_copy.default, (value,))
     kept.meta = dict(value.meta)
-    value.replace_all_uses_with(kept, delete_user_cb=lambda user: user is not kept and is_replaced(user))
+    value.replace_all_uses_with(
+        kept, delete_user_cb=lambda user: user is not kept and is_replaced(user)
+    )
 
 
-def _export_and_decompose(whole: _ModuleWithLoss, flat: Sequence[Any]) -> torch.export.ExportedProgram:
+def _export_and_decompose(
+    whole: _ModuleWithLoss, flat: Sequence[Any]
+) -> torch.export.ExportedProgram:
     try:
         with fx_graph.tracing_lock(), torch.enable_grad(), warnings.catch_warnings():
             # torch.export warns about recurrent layers, because they store lists of their weights in attributes.
-            warnings.filterwarnings("ignore", message="(?s)The tensor attributes.*were assigned during export")
+            warnings.filterwarnings(
+                "ignore", message="(?s)The tensor attributes.*were assigned during export"
+            )
             program = torch.export.export(whole, tuple(flat))
     except UnsupportedError:
         raise
     except fx_graph.tracing_errors() as error:
-        raise ValueError(f"the module with its loss cannot be exported; required: a module that torch.export.export supports, and a loss of (output, target); found: {fx_graph.first_line(error)}; correct the inputs, the module or the loss") from error
+        raise ValueError(
+            f"the module with its loss cannot be exported; required: a module that torch.export.export supports, and a loss of (output, target); found: {fx_graph.first_line(error)}; correct the inputs, the module or the loss"
+        ) from error
     _preserve_no_grad(program)
     table = fx_graph.decompositions()
     table.pop(torch.ops.aten.detach_copy.default, None)
@@ -204,9 +250,13 @@ def _export_and_decompose(whole: _ModuleWithLoss, flat: Sequence[Any]) -> torch.
 def _check_loss_node(node: Any) -> fx.Node:
     value = node.meta.get("val") if isinstance(node, fx.Node) else node
     if not isinstance(value, torch.Tensor) or not isinstance(node, fx.Node):
-        raise ValueError(f"the loss: required: a tensor with one number; found: {type(value).__name__}; return only the loss")
+        raise ValueError(
+            f"the loss: required: a tensor with one number; found: {type(value).__name__}; return only the loss"
+        )
     if value.dim() or not value.is_floating_point():
-        raise ValueError(f"the loss: required: a tensor with one number, of floats; found: {value.dtype} of the shape {list(value.shape)}; reduce it, as in loss.mean()")
+        raise ValueError(
+            f"the loss: required: a tensor with one number, of floats; found: {value.dtype} of the shape {list(value.shape)}; reduce it, as in loss.mean()"
+        )
     return node
 
 
@@ -215,7 +265,9 @@ def _check_supported(graph: fx.Graph, failed: Mapping[str, str], seed: int) -> N
     if refused:
         overloads = {node.name: str(node.target) for node in graph.nodes}
         reasons = sorted({f"{overloads[name]}: {reason}" for name, reason in refused.items()})
-        raise ValueError(f"operators of the module or its loss are not supported: {'; '.join(reasons)}; use torch.compile(module, backend=\"dlc\"), which runs them in PyTorch")
+        raise ValueError(
+            f'operators of the module or its loss are not supported: {"; ".join(reasons)}; use torch.compile(module, backend="dlc"), which runs them in PyTorch'
+        )
 
 
 def _merge_tied_parameters(graph: fx.Graph, tensors: dict[str, torch.Tensor]) -> None:
@@ -230,34 +282,60 @@ def _merge_tied_parameters(graph: fx.Graph, tensors: dict[str, torch.Tensor]) ->
 def _module_names(module: torch.nn.Module, loss: Any) -> dict[torch.nn.Module, str]:
     names = {each: name for name, each in module.named_modules()}
     if isinstance(loss, torch.nn.Module):
-        names.update({each: f"loss.{name}" if name else "loss" for name, each in loss.named_modules() if each not in names})
+        names.update(
+            {
+                each: f"loss.{name}" if name else "loss"
+                for name, each in loss.named_modules()
+                if each not in names
+            }
+        )
     return names
 
 
 def check_hooks(module: torch.nn.Module, loss: Any) -> None:
     """Rejects hooks of the modules and their parameters that eager PyTorch would call in the backward pass."""
     names = _module_names(module, loss)
-    parameters = [(f"{path}.{name}" if path else name, each) for owner, path in names.items() for name, each in owner._parameters.items() if each is not None]
-    eager_autograd.check_hooks([(path or type(each).__name__, each) for each, path in names.items()], parameters)
+    parameters = [
+        (f"{path}.{name}" if path else name, each)
+        for owner, path in names.items()
+        for name, each in owner._parameters.items()
+        if each is not None
+    ]
+    eager_autograd.check_hooks(
+        [(path or type(each).__name__, each) for each, path in names.items()], parameters
+    )
 
 
 def trace_step(
-    module: torch.nn.Module, loss: Callable[..., torch.Tensor], arguments: Sequence[Any], flat: Sequence[Any], trained: Collection[int], seed: int
+    module: torch.nn.Module,
+    loss: Callable[..., torch.Tensor],
+    arguments: Sequence[Any],
+    flat: Sequence[Any],
+    trained: Collection[int],
+    seed: int,
 ) -> StepGraph:
     """Traces a training step.
     `arguments` are those of a call, `flat` their leaves with the sizes to compile for, `trained` the ids of the trained parameters."""
     spec = _pytree.tree_structure(tuple(arguments))
     check_hooks(module, loss)
-    reads = AttributeReadRecorder(_module_names(module, loss), () if isinstance(loss, torch.nn.Module) else (loss,))
+    reads = AttributeReadRecorder(
+        _module_names(module, loss), () if isinstance(loss, torch.nn.Module) else (loss,)
+    )
     whole = _ModuleWithLoss(module, loss, spec, reads)
     program = _export_and_decompose(whole, flat)
     signature, graph = program.graph_signature, program.graph_module.graph
     mutated = signature.buffers_to_mutate
-    places = {each.arg.name: _find_tensor_owner(whole, each.target) for each in signature.input_specs if each.kind in (InputKind.PARAMETER, InputKind.BUFFER)}
+    places = {
+        each.arg.name: _find_tensor_owner(whole, each.target)
+        for each in signature.input_specs
+        if each.kind in (InputKind.PARAMETER, InputKind.BUFFER)
+    }
     _merge_tied_parameters(graph, {name: table[key] for name, (table, key) in places.items()})
     for each in signature.output_specs:
         if each.kind not in (OutputKind.USER_OUTPUT, OutputKind.BUFFER_MUTATION):
-            raise ValueError(f"the module changes '{each.target}' when it runs; required: a module that changes only buffers; copy the tensor before the change")
+            raise ValueError(
+                f"the module changes '{each.target}' when it runs; required: a module that changes only buffers; copy the tensor before the change"
+            )
 
     held = {**program.state_dict, **program.constants}
     changed = set(mutated.values())
@@ -279,7 +357,11 @@ def trace_step(
         elif node in places and (node in live or each.target in changed):
             table, key = places[node]
             tensor = table[key]
-            if each.kind == InputKind.BUFFER and not tensor.is_floating_point() and each.target not in changed:
+            if (
+                each.kind == InputKind.BUFFER
+                and not tensor.is_floating_point()
+                and each.target not in changed
+            ):
                 # Integer buffers are small index tables. They become constants, which allows folding at compile time.
                 constants[node] = tensor
                 versions.append((tensor, tensor._version))

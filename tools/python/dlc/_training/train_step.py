@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dlc._option_checks import require_finite_at_least, require_flags, require_number, require_texts, require_threads
+from dlc._option_checks import (
+    require_finite_at_least,
+    require_flags,
+    require_number,
+    require_texts,
+    require_threads,
+)
 from dlc._progress import Progress
 from dlc._world import ALONE, world
 
@@ -70,11 +76,15 @@ def train_step(
     require_texts(precision=precision, accuracy=accuracy, gradients=gradients)
     require_flags(data_parallel=data_parallel, sync_batch_norm=sync_batch_norm, check=check)
     if check and data_parallel:
-        raise ValueError("check=True supports only a step of one process; required: data_parallel=False; check the step in one process first")
+        raise ValueError(
+            "check=True supports only a step of one process; required: data_parallel=False; check the step in one process first"
+        )
     if gradients not in ("f32", "bf16"):
         raise ValueError(f"gradients: required: 'f32' or 'bf16'; found: {gradients!r}")
     if not data_parallel and (sync_batch_norm or gradients != "f32"):
-        raise ValueError(f"{'sync_batch_norm' if sync_batch_norm else 'gradients'}: has no effect on a step of one process; required: data_parallel=True")
+        raise ValueError(
+            f"{'sync_batch_norm' if sync_batch_norm else 'gradients'}: has no effect on a step of one process; required: data_parallel=True"
+        )
     require_threads(threads)
     require_number("accumulate", accumulate, 1, 1 << 31)
     require_number("seed", seed, 0, (1 << 63) - 1)
@@ -95,9 +105,20 @@ def train_step(
         "gradients": gradients,
     }
     # The world is formed before programs start threads, because joining may set the CPU affinity of threads.
-    step = TrainStep(module, loss, optimizer, made, ("cpu", threads, precision, accuracy), progress, world() if data_parallel else ALONE, check)
+    step = TrainStep(
+        module,
+        loss,
+        optimizer,
+        made,
+        ("cpu", threads, precision, accuracy),
+        progress,
+        world() if data_parallel else ALONE,
+        check,
+    )
     if example_inputs is not None:
         if not isinstance(example_inputs, (tuple, list)):
-            raise TypeError(f"example_inputs: required: the module's inputs and the target, as in (x, y); found: {type(example_inputs).__name__}")
+            raise TypeError(
+                f"example_inputs: required: the module's inputs and the target, as in (x, y); found: {type(example_inputs).__name__}"
+            )
         step.compile(*example_inputs)
     return step
