@@ -335,6 +335,19 @@ def test_losses_of_many_kinds():
         pair.check()
 
 
+def test_the_input_is_the_target_in_the_first_step():
+    pair = Pair(
+        lambda: nn.Linear(4, 4),
+        lambda module: SGD(module.parameters(), lr=0.1),
+        nn.functional.mse_loss,
+    )
+    pair.modules[1].load_state_dict(pair.modules[0].state_dict())
+    x, y = torch.randn(3, 4), torch.randn(3, 4)
+    pair.run((x, x), 1)
+    pair.run((x, y), 2)
+    pair.check()
+
+
 def test_a_loss_with_parameters_and_nested_inputs():
     class Two(nn.Module):
         def __init__(self):

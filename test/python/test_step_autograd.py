@@ -380,8 +380,14 @@ def set_state(value):
 
 
 REFUSED = {
-    r"registers a hook on a gradient \(Tensor.register_hook\)": (lambda module, h: hooked(h), None),
-    "reads a tensor's grad_fn": (lambda module, h: h if h.grad_fn else 2 * h, None),
+    r"registers a hook on a gradient \(Tensor.register_hook\); .*; remove the hook, or use torch.compile": (
+        lambda module, h: hooked(h),
+        None,
+    ),
+    "reads a tensor's grad_fn.*; remove the use of grad_fn, or use": (
+        lambda module, h: h if h.grad_fn else 2 * h,
+        None,
+    ),
     "computes gradients itself .torch.autograd.grad": (
         lambda module, h: h + torch.autograd.grad(h.sin().sum(), h, create_graph=True)[0],
         None,

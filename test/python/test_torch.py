@@ -98,6 +98,15 @@ def test_an_exported_program_becomes_a_model(images):
     close(dlc.compile(torch.export.export(module, (images,)))(images), module(images).detach())
 
 
+def test_example_inputs_that_are_the_same_tensor():
+    class Difference(torch.nn.Module):
+        def forward(self, x, y):
+            return x - y
+
+    x, y = torch.arange(3.0), torch.ones(3)
+    close(dlc.compile(Difference(), (x, x))(x, y), x - y)
+
+
 def test_a_module_needs_inputs():
     with pytest.raises(TypeError, match="required: example inputs"):
         dlc.compile(net().eval())

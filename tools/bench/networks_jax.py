@@ -14,7 +14,7 @@ RATE = {"fcn-r": 0.05}
 
 
 class ParameterReader:
-    """Parameters of a network, which are read one by one in the order in which the network uses them."""
+    """Reads the parameters of a network one by one, in the order in which the network uses them."""
 
     def __init__(self, given, dtype):
         self.given, self.dtype, self.statistics, self.next = given, dtype, [], 0

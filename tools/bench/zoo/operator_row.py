@@ -8,7 +8,7 @@ class Operand:
     shape: tuple
     kind: str = "float32"
     constant: bool = False
-    given: object = None  # elements of the operand; otherwise they are random
+    given: object = None  # elements of the operand; None: random elements
     low: float = None  # bounds of a uniform distribution, for operands to which a normal distribution does not apply
     high: float = None
 

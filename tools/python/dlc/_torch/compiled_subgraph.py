@@ -11,7 +11,7 @@ from torch import fx
 
 from dlc._compile import Compiler
 from dlc._model import Model
-from dlc._torch import fx_graph, graph_report, saved_layouts
+from dlc._torch import class_indices, fx_graph, graph_report, saved_layouts
 from dlc._torch.backend_options import Options
 
 
@@ -49,6 +49,14 @@ class CompiledSubgraph:
         report: graph_report.Graph,
     ):
         kept = saved_layouts.saved_results(part.graph)
+        self._class_indices = class_indices.find_class_index_checks(
+            part.graph,
+            {
+                node.name: i
+                for i, node in enumerate(part.graph.find_nodes(op="placeholder"))
+                if node.name not in constants
+            },
+        )
         graph, self._orders = _to_memory_order(part.graph, constants, kept)
         names = [node.name for node in graph.find_nodes(op="placeholder")]
         self._inputs = [i for i, name in enumerate(names) if name not in constants]
@@ -77,6 +85,7 @@ class CompiledSubgraph:
         report.copied += len(self._strides)
 
     def __call__(self, *tensors: torch.Tensor) -> Any:
+        class_indices.check_class_indices(self._class_indices, tensors)
         given = [tensors[i] for i in self._inputs]
         given = [tensor.detach() if tensor.requires_grad else tensor for tensor in given]
         for i, order in self._orders.given.items():

@@ -27,7 +27,10 @@ def _export_module(model: Any, inputs: Sequence[Any] | None) -> ExportedProgram:
     try:
         with fx_graph.tracing_lock(), torch.no_grad():
             return torch.export.export(
-                model, (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs)
+                model,
+                (inputs,)
+                if isinstance(inputs, torch.Tensor)
+                else fx_graph.separate_repeated_tensors(tuple(inputs)),
             )
     except fx_graph.tracing_errors() as error:
         raise ValueError(

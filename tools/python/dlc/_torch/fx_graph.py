@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import fx
 from torch._subclasses import FakeTensor
+from torch.utils import _pytree
 
 VERSION = 1
 
@@ -75,6 +76,34 @@ def type_of(value: Any) -> list[Any] | None:
         return None
     sizes = list(value.shape)
     return [ELEMENTS[value.dtype], sizes] if all(type(size) is int for size in sizes) else None
+
+
+def has_storage(tensor: torch.Tensor) -> bool:
+    """Returns True if all elements of a tensor are inside its storage, which a program may have freed."""
+    if not tensor.numel():
+        return True
+    end = (
+        tensor.storage_offset()
+        + sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride()))
+        + 1
+    )
+    return end * tensor.element_size() <= tensor.untyped_storage().nbytes()
+
+
+def separate_repeated_tensors(inputs: Any) -> Any:
+    """Replaces each repetition of a tensor among the inputs by another tensor with the same memory.
+    torch.export would merge them to one input, but other calls of the compiled program may pass different tensors."""
+    seen: set[int] = set()
+
+    def separate(each: Any) -> Any:
+        if not isinstance(each, torch.Tensor):
+            return each
+        if id(each) in seen:
+            return each.detach().requires_grad_(each.requires_grad)
+        seen.add(id(each))
+        return each
+
+    return _pytree.tree_map(separate, inputs)
 
 
 def first_line(error: Exception) -> str:

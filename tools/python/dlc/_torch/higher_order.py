@@ -68,7 +68,8 @@ def _inline_higher_order_op(
 def inline_higher_order_ops(
     module: fx.GraphModule, run: Callable[[fx.GraphModule], fx.GraphModule]
 ) -> None:
-    """Inlines higher-order operators, or applies `run`, which splits a graph between dlc and PyTorch, to their subgraphs."""
+    """Inlines the higher-order operators in SPELLED_OUT, if their results are used only through getitem.
+    Applies `run`, which splits a graph between dlc and PyTorch, to the subgraphs of all others."""
     nodes = [
         node
         for node in module.graph.nodes

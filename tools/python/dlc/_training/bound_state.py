@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from dlc import _runtime
-from dlc._torch.fx_graph import ELEMENTS
+from dlc._torch.fx_graph import ELEMENTS, has_storage
 
 
 class StateMismatchError(ValueError):
@@ -60,7 +60,7 @@ class BoundState:
                 f"'{self.name}' is {tensor.dtype} of the shape {list(tensor.shape)}; required: {self._element} of the shape {list(self._shape)}; "
                 "restore its type and shape, or create the step with a new optimizer"
             )
-        if _storage_extent(tensor) > tensor.untyped_storage().nbytes():
+        if not has_storage(tensor):
             raise ValueError(
                 f"'{self.name}': required: a tensor whose elements are in memory; found: a tensor whose storage was freed"
             )
@@ -76,17 +76,6 @@ class BoundState:
 
 def _memory_identity(tensor: torch.Tensor) -> tuple[Any, ...]:
     return tensor.data_ptr(), tensor.stride(), tensor.shape, tensor.dtype
-
-
-def _storage_extent(tensor: torch.Tensor) -> int:
-    """Returns the number of bytes from the start of a tensor's storage to the end of its last element."""
-    if not tensor.numel():
-        return 0
-    return (
-        tensor.storage_offset()
-        + sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride()))
-        + 1
-    ) * tensor.element_size()
 
 
 def initial_state(session: _runtime.Session, index: int) -> torch.Tensor:

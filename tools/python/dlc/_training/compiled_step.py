@@ -20,7 +20,7 @@ from dlc._compile import Compiler
 from dlc._model import Model
 from dlc._path_checks import require_writable_path
 from dlc._progress import Progress
-from dlc._torch import fx_graph
+from dlc._torch import class_indices, fx_graph
 from dlc._training import optimizers, step_check, step_graph
 from dlc._training.bound_state import BoundState, StateMismatchError, initial_state
 from dlc._world import World
@@ -174,6 +174,9 @@ class _StepSession:
         step._is_shared = True
 
     def run(self, step: TrainStep, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
+        class_indices.check_class_indices(
+            self.graph.class_indices, tensors, step._made["accumulate"]
+        )
         self.prepare(step)
         for at, group in self._rates.items():
             self._numbers[at].fill_(

@@ -17,15 +17,24 @@ from torch.overrides import TorchFunctionMode
 from dlc._torch.fx_graph import UnsupportedError
 from dlc._training.custom_gradient import TracedFunctions, qualified_name
 
-_EAGER = 'remove it, or use torch.compile(module, backend="dlc")'
-#: Functions of PyTorch that have no representation in a traced graph, each with a description for error messages.
+_EAGER = 'or use torch.compile(module, backend="dlc")'
+#: Functions of PyTorch that have no representation in a traced graph, each with a description and the part of the program to remove, for error messages.
 _REFUSED = {
-    torch.Tensor.register_hook: "registers a hook on a gradient (Tensor.register_hook)",
-    torch.Tensor.register_post_accumulate_grad_hook: "registers a hook on a gradient (Tensor.register_post_accumulate_grad_hook)",
-    torch.Tensor.grad_fn.__get__: "reads a tensor's grad_fn, on which hooks can be registered",  # type: ignore[attr-defined]
-    torch.Tensor.data.__set__: "assigns the memory of a tensor (Tensor.data)",  # type: ignore[attr-defined]
-    torch.Tensor.backward: "computes gradients itself (Tensor.backward)",
-    torch.autograd.grad: "computes gradients itself (torch.autograd.grad)",
+    torch.Tensor.register_hook: ("registers a hook on a gradient (Tensor.register_hook)", "hook"),
+    torch.Tensor.register_post_accumulate_grad_hook: (
+        "registers a hook on a gradient (Tensor.register_post_accumulate_grad_hook)",
+        "hook",
+    ),
+    torch.Tensor.grad_fn.__get__: (
+        "reads a tensor's grad_fn, on which hooks can be registered",
+        "use of grad_fn",
+    ),  # type: ignore[attr-defined]
+    torch.Tensor.data.__set__: ("assigns the memory of a tensor (Tensor.data)", "assignment"),  # type: ignore[attr-defined]
+    torch.Tensor.backward: ("computes gradients itself (Tensor.backward)", "call of backward"),
+    torch.autograd.grad: (
+        "computes gradients itself (torch.autograd.grad)",
+        "call of torch.autograd.grad",
+    ),
 }
 _REQUIRES = (torch.Tensor.requires_grad_, torch.Tensor.requires_grad.__set__)  # type: ignore[attr-defined]
 
@@ -40,8 +49,9 @@ class EagerCallReplacer(TorchFunctionMode):
         if func == torch.Tensor.data.__get__:  # type: ignore[attr-defined]
             return args[0].detach()
         if func in _REFUSED and not (func == torch.Tensor.grad_fn.__get__ and args[0].is_leaf):  # type: ignore[attr-defined]
+            description, part = _REFUSED[func]
             raise UnsupportedError(
-                f"the module or the loss {_REFUSED[func]}; required: the gradients of PyTorch's operators; {_EAGER}"
+                f"the module or the loss {description}; required: only gradients that PyTorch derives from its operators; remove the {part}, {_EAGER}"
             )
         if func in _REQUIRES:
             wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
@@ -58,7 +68,7 @@ def _check_saved_tensor_hooks() -> None:
     hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
     if hooks and not hooks[0].__module__.startswith("torch."):
         raise UnsupportedError(
-            f"the module or the loss has hooks on the tensors that are saved for gradients (torch.autograd.graph.saved_tensors_hooks); required: none; {_EAGER}"
+            f"the module or the loss has hooks on the tensors that are saved for gradients (torch.autograd.graph.saved_tensors_hooks); required: none; remove the hooks, {_EAGER}"
         )
 
 
@@ -145,7 +155,7 @@ def check_custom_backward(loss: torch.Tensor, functions: TracedFunctions) -> Non
             )
         if type(node).__name__ == "CppFunction":
             raise UnsupportedError(
-                f"the module or the loss has a custom backward function in C++, '{node.name()}', which cannot be traced; required: operators of PyTorch; {_EAGER}"
+                f"the module or the loss has a custom backward function in C++, '{node.name()}', which cannot be traced; required: operators of PyTorch; replace the function, {_EAGER}"
             )
 
 
@@ -155,19 +165,19 @@ def check_hooks(
     """Rejects hooks that eager PyTorch would call in the backward pass of these modules and parameters."""
     if nn_module._global_backward_hooks or nn_module._global_backward_pre_hooks:
         raise UnsupportedError(
-            f"all modules have a backward hook (torch.nn.modules.module.register_module_full_backward_hook); required: none; {_EAGER}"
+            f"all modules have a backward hook (torch.nn.modules.module.register_module_full_backward_hook); required: none; remove the hook, {_EAGER}"
         )
     for name, module in modules:
         if module._backward_hooks or module._backward_pre_hooks:
             raise UnsupportedError(
-                f"module '{name}' has a backward hook, which a compiled step does not call; required: none; {_EAGER}"
+                f"module '{name}' has a backward hook, which a compiled step does not call; required: none; remove the hook, {_EAGER}"
             )
     for name, parameter in parameters:
         if parameter._backward_hooks:
             raise UnsupportedError(
-                f"parameter '{name}' has a hook on its gradient (register_hook), which a compiled step does not call; required: none; {_EAGER}"
+                f"parameter '{name}' has a hook on its gradient (register_hook), which a compiled step does not call; required: none; remove the hook, {_EAGER}"
             )
         if parameter._post_accumulate_grad_hooks:  # type: ignore[attr-defined]
             raise UnsupportedError(
-                f"parameter '{name}' has a hook on its gradient (register_post_accumulate_grad_hook), which a compiled step does not call; required: none; {_EAGER}"
+                f"parameter '{name}' has a hook on its gradient (register_post_accumulate_grad_hook), which a compiled step does not call; required: none; remove the hook, {_EAGER}"
             )

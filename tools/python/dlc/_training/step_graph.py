@@ -14,7 +14,7 @@ from torch import fx
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree
 
-from dlc._torch import complex_numbers, fx_graph
+from dlc._torch import class_indices, complex_numbers, fx_graph
 from dlc._torch.fx_graph import UnsupportedError
 from dlc._training import eager_autograd
 from dlc._training.attribute_reads import AttributeReadRecorder
@@ -78,6 +78,7 @@ class StepGraph:
     versions: list[tuple[torch.Tensor, int]] = field(default_factory=list)
     #: Python values that the module and the loss have read while they were traced.
     reads: AttributeReadRecorder | None = None
+    class_indices: list[class_indices.ClassIndexCheck] = field(default_factory=list)
 
     def is_current(self) -> bool:
         return all(tensor._version == version for tensor, version in self.versions) and (
@@ -233,7 +234,7 @@ def _export_and_decompose(
             warnings.filterwarnings(
                 "ignore", message="(?s)The tensor attributes.*were assigned during export"
             )
-            program = torch.export.export(whole, tuple(flat))
+            program = torch.export.export(whole, fx_graph.separate_repeated_tensors(tuple(flat)))
     except UnsupportedError:
         raise
     except fx_graph.tracing_errors() as error:
@@ -342,6 +343,7 @@ def trace_step(
     names, constants, states, inputs, versions = {}, {}, [], [], []
     given_names = input_names(module, arguments)
     users = iter(zip(given_names, flat))
+    input_indices: dict[str, int] = {}
     by_tensor: dict[int, State] = {}
     # Removes unused nodes, including checks of example values.
     graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))
@@ -352,6 +354,7 @@ def trace_step(
             name, given = next(users)
             if isinstance(given, torch.Tensor):
                 names[node] = name
+                input_indices[node] = len(inputs)
                 inputs.append(name)
         # A parameter or buffer is a state if it is read, or written without being read.
         elif node in places and (node in live or each.target in changed):
@@ -376,6 +379,7 @@ def trace_step(
     for node in graph.find_nodes(op="get_attr"):
         constants[node.name] = getattr(program.graph_module, node.target)
         node.meta.setdefault("val", constants[node.name])
+    checks = class_indices.find_class_index_checks(graph, input_indices)
     failed = complex_numbers.decompose_complex(graph, constants).failed
     *_, loss_value = graph.output_node().args[0]
     outputs = [("loss", _check_loss_node(loss_value))]
@@ -389,4 +393,4 @@ def trace_step(
         text = fx_graph.serialize_graph(graph, constants, names, outputs, seed)
     except fx_graph.UnsupportedError as reason:
         raise ValueError(f"the module with its loss: {reason}") from None
-    return StepGraph(text, constants, states, inputs, versions, reads)
+    return StepGraph(text, constants, states, inputs, versions, reads, checks)

@@ -69,7 +69,8 @@ def train_step(
         Adam, AdamW and RMSprop are not compared where the gradient is less than 1e-4 of the largest one. A step with random numbers is not compared.
 
     Raises TypeError for arguments of a wrong type, and ValueError for unsupported optimizers, options or operators, a loss that is not
-    a scalar, tensors that are not in host memory, and processes that are not at the same step; RuntimeError if no world can be formed, or if `check` fails.
+    a scalar, tensors that are not in host memory, and processes that are not at the same step; IndexError for class indices out of range in a target of
+    cross_entropy or nll_loss; RuntimeError if no world can be formed, or if `check` fails.
     """
     from dlc._training.compiled_step import TrainStep
 
