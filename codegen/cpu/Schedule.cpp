@@ -20,7 +20,7 @@ LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedO
   auto constant = fusion.getInputs()[operand.argument].getDefiningOp<ConstantOp>();
   auto plain = ref::Tensor::fromAttr(constant.getValue());
   if (failed(plain)) {
-    why = "the data of the weights is missing in the module";
+    why = ref::kMissingData.str();
     return failure();
   }
   operand.data = runtime::allocateWeights(uint64_t(operand.bytes));

@@ -151,7 +151,7 @@ private:
       return found->second;
     auto tensor = ref::Tensor::fromAttr(value);
     if (failed(tensor)) {
-      status = emitError(loc, "the data of a constant is missing in the module");
+      status = emitError(loc, ref::kMissingData);
       return 0;
     }
     // The constant refers to the tensor's memory and shares its ownership. Therefore weights are

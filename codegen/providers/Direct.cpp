@@ -50,7 +50,7 @@ std::optional<LibraryCall> describeDirectConvolution(Operation *op, int threads,
     return std::nullopt;
   auto plain = ref::Tensor::fromAttr(constant.getValue());
   if (failed(plain))
-    return refuse("the data of the weights is missing in the module");
+    return refuse(ref::kMissingData);
   using convolution_call::insertRowDim;
   desc->update({{"kind", "convolution"},
                 {"window", insertRowDim(weights.getShape().drop_front(2), isSequence, 1)},

@@ -158,7 +158,7 @@ std::optional<MatmulDescription> describeOperands(FusionOp fusion, Epilogue &e,
       typeOf(weights.getY()).getNumElements() == k * n) {
     auto plain = ref::Tensor::fromAttr(weights.getValue());
     if (failed(plain))
-      return refuse("the data of the weights is missing in the module");
+      return refuse(ref::kMissingData);
     p.constant = {*plain, !straight};
   }
   return p;

@@ -150,7 +150,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
   if (constant) {
     auto plain = ref::Tensor::fromAttr(constant.getValue());
     if (failed(plain))
-      return refuse("the data of the weights is missing in the module");
+      return refuse(ref::kMissingData);
     desc[product ? "b" : "weights"] = "packed";
     call.arguments.push_back(product ? packedWeights(*plain, !transposed, k, n, parts)
                                      : makePackedWindow(*plain, desc));

@@ -105,7 +105,7 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
   if (constant) {
     auto plain = ref::Tensor::fromAttr(constant.getValue());
     if (failed(plain))
-      return refuse("the data of the weights is missing in the module");
+      return refuse(ref::kMissingData);
     CallArgument packed{CallArgument::Kind::Packed};
     packed.bytes = int64_t(winograd::packedBytes(*desc));
     packed.layout = call.implementation + (transposed ? ":turned" : "") + ":" +

@@ -16,6 +16,11 @@ class AsmResourceBlob;
 
 namespace dlc::ref {
 
+/// Error message for a constant whose elements Tensor::fromAttr() does not find.
+inline constexpr llvm::StringLiteral kMissingData =
+    "the module has no elements for a constant; printed modules elide large constants: write the "
+    "module with 'dlc compile --to PHASE -o FILE', which writes all elements";
+
 /// Dense row-major host tensor. Elements are little endian. A bool takes one byte. Two 4-bit
 /// integers share a byte: the first is in the low four bits, and each row (along the last
 /// dimension) begins at a byte. Storage is shared, so copying a Tensor copies no elements. To write

@@ -173,7 +173,7 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
       if (auto init = function.getArgAttrOfType<ElementsAttr>(unsigned(i), kInitAttr)) {
         ElementsAttr bytes = toPackedBytes(init);
         if (!bytes)
-          return function.emitError("the data of a constant is missing in the module");
+          return function.emitError(ref::kMissingData);
         function.setArgAttr(unsigned(i), kInitAttr, bytes);
       }
     }
@@ -220,7 +220,7 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
       if (constant && isPacked(constant.getType())) {
         ElementsAttr bytes = toPackedBytes(constant.getValue());
         if (!bytes)
-          return WalkResult(op->emitError("the data of a constant is missing in the module"));
+          return WalkResult(op->emitError(ref::kMissingData));
         constant.setValueAttr(bytes);
       }
       llvm::for_each(op->getResults(), retype);

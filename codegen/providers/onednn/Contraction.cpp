@@ -287,7 +287,7 @@ std::optional<QueryResult> queryConvolution(CallBuilder &b) {
   if (ConstantOp weights = constantOf(getOuterValue(b.fusion, w))) {
     auto plain = ref::Tensor::fromAttr(weights.getValue());
     if (failed(plain))
-      return b.refuse("the data of the weights is missing in the module");
+      return b.refuse(ref::kMissingData);
     if (e.isInteger() && (e.rhsZeroPoint || !plain->getElementType().isSignlessInteger(8)))
       return b.refuse("integer convolutions require i8 weights without a zero point");
     desc["weights"] = describeArgument(wDims, element, "any");

@@ -27,10 +27,13 @@ MatmulBackend selectMatmulBackend(const Attention &request) {
                      ? hasCpuFeatures({"avx512f", "avx512bw", "avx512dq", "avx512vl"})
                      : hasCpuFeatures({"avx2", "fma"});
   if (!isThere)
-    fail("attention: ", request.lanes, " lanes need ",
-         request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor lacks");
+    fail("attention: ", request.lanes, " lanes require ",
+         request.lanes == 16 ? "AVX-512" : "AVX2 and FMA",
+         ", which this processor lacks; compile the model on this machine");
   if (request.parts && !tiles::isAvailable())
-    fail("attention: bf16 parts need AMX tiles, which this processor lacks");
+    fail(
+        "attention: bf16 parts require AMX tiles, which this processor lacks; compile the model on "
+        "this machine");
   return {request.lanes == 16 ? &avx512Kernels() : &avx2Kernels(), request.parts};
 }
 

@@ -37,7 +37,8 @@ public:
         rowsAtOnce(std::min(countRowsOnTiles(shape.k, parts), upTo(operands.product.m, kBlock))) {
     const describe::Fields fields(desc, "blocks");
     if (!tiles::isAvailable())
-      fields.complain("this processor has no AMX tiles for bf16");
+      fields.complain(
+          "this processor has no AMX tiles for bf16; compile the model on this machine");
     checkDescription(fields, operands.product);
     if (fields.integer("lanes", 8, 16) != kPanel)
       fields.refuse("lanes", std::to_string(kPanel));

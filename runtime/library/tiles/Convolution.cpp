@@ -155,7 +155,7 @@ TilesConvolutionCall::TilesConvolutionCall(const json &desc,
                                            int threads)
     : c(Convolution::parse(desc)), threads(std::max(1, threads)) {
   if (!isAvailable())
-    fail("tiles: this processor has no AMX tiles for bf16");
+    fail("tiles: this processor has no AMX tiles for bf16; compile the model on this machine");
   steps = blocks(c.depth());
   checkBuffers(buffers);
   planPhases();

@@ -99,7 +99,7 @@ WeightGradientCall::WeightGradientCall(const json &desc,
                                        std::span<const runtime::BufferInfo> buffers, int threads)
     : g(WeightGradient::parse(desc)), threads(std::max(1, threads)) {
   if (!isAvailable())
-    fail("tiles: this processor has no AMX tiles for bf16");
+    fail("tiles: this processor has no AMX tiles for bf16; compile the model on this machine");
   checkBuffers(buffers);
   planPlaces();
   planPictures();
