@@ -11,8 +11,8 @@ mlir::vector::CombiningKind getCombiningKind(ReduceKind kind, mlir::Type element
 mlir::Value emitFloatConstant(Emitter &e, mlir::Type like, double value);
 } // namespace detail
 
-/// /// Number of sequential additions after which rounding errors matter. Floating-point sums of
-/// more terms are accumulated in blocks of this many additions.
+/// Maximum number of sequential additions in a floating-point sum without compensation of rounding
+/// errors. Sums of more terms are computed in blocks, see ReductionState::addBlock().
 inline constexpr int64_t kLongSum = 64;
 
 /// Loop-carried state of several reductions, as a flat list of SSA values. A vector of float maxima

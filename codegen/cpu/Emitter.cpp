@@ -130,8 +130,8 @@ Indices Emitter::broadcastIndex(Value operand, const Indices &at) {
 Emitter::Key Emitter::keyOf(Value value, const Indices &at, int64_t lanes) {
   Key key{value.getAsOpaquePointer(), reinterpret_cast<const void *>(lanes)};
   for (const LaneIndex &x : at) {
-    // In cache keys, constants are compared by value, because many operations create the same
-    // constant.
+    // Uses the value of a constant index as its key, because many operations create the same
+    // constant. The lowest bit distinguishes it from a pointer.
     APInt known;
     if (!x.vec && matchPattern(x.base, m_ConstantInt(&known))) {
       key.push_back(reinterpret_cast<const void *>(known.getSExtValue() * 2 + 1));

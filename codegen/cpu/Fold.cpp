@@ -38,12 +38,12 @@ Value emitFloatConstant(Emitter &e, Type like, double value) {
 
 namespace {
 
-/// Number of sequential additions in a block of a long sum.
+/// Number of terms that are added sequentially in one block of a long sum.
 constexpr int64_t kBlock = 32;
 
-/// Emits a loop that sums `terms(i)` for i in [0, n) in blocks of kBlock terms, and adds each
-/// block's sum to the accumulators `longState` with compensation of rounding errors. Returns the
-/// new accumulators.
+/// Emits a loop that sums `terms(i)` for i in [0, n). Each block of kBlock terms has its own sums,
+/// which are then added to the accumulators `longState` by compensated (Kahan) summation. Returns
+/// the new accumulators.
 SmallVector<Value> sweepLong(Emitter &e, const ReductionState &gathering, int64_t n,
                              ValueRange longState, function_ref<SmallVector<Value>(Value)> terms) {
   auto block = [&](Value from, Value to) {

@@ -276,10 +276,11 @@ template <bool Largest, class T> DK_INLINE bool ranks_before(T a, long long i, T
   return i < j;
 }
 
-// Sorts N elements of a block of 256 threads; elements whose index is the maximum integer are last.
+// Whether `a` precedes `b` in sort_block. Elements whose index is the maximum integer are last.
 template <bool Largest, class T, class I> DK_INLINE bool sorted_before(T a, I i, T b, I j) {
   return i != highest<I>() && (j == highest<I>() || ranks_before<Largest>(a, i, b, j));
 }
+// Sorts N elements and their indices in shared memory by a block of 256 threads (bitonic sort).
 template <bool Largest, int N, class T, class I> DK_INLINE void sort_block(T *values, I *places) {
   for (int size = 2; size <= N; size *= 2)
     for (int step = size / 2; step > 0; step /= 2) {

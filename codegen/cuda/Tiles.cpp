@@ -161,8 +161,9 @@ OperandTile TiledKernelWriter::sideOf(bool rows) {
     side.together = 4;
   if (!side.async)
     side.width = side.together;
-  // If a tile has few elements, each thread gets shorter vectors.
+  // Returns the number of vectors in the operand's tile.
   auto vectors = [&] { return side.extent * s.depth / side.together; };
+  // Halves the vector length until the tile has at least one vector for each thread.
   while (vectors() < s.threads)
     side.together /= 2;
   side.width = std::min(side.width, side.together);

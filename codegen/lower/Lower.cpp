@@ -194,7 +194,8 @@ bool Lowering::claim(Value value, Value parent, int64_t offset) {
   }
   if (isa<SliceOp>(op) || (isa<TransferOp>(op) && !crossesDevices(op)))
     return false;
-  // A value that another device computes cannot be written directly; it is copied at the end.
+  // A command of another device cannot write to the parent's buffer. The value is computed in a
+  // buffer of its own device and then copied.
   if (getCommandDevice(op) != cast<exec::BufferType>(parent.getType()).getDevice())
     return false;
   destinations[value] = {parent, offset};

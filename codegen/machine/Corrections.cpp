@@ -10,11 +10,11 @@ namespace dlc {
 
 namespace {
 
-/// Weights, in samples, of the prior assumption that the error is 0: for all samples and samples
-/// within a few octaves (kFew), and for nearby samples (kFewNearby).
+/// Weight of the prior, which assumes an error of 0, as a number of samples: kFew for the means
+/// over all samples and over similar sizes, kFewNearby for the mean over nearby sizes.
 constexpr double kFew = 1, kFewNearby = 0.3;
-/// Standard deviations of the Gaussian weights of samples by their distance in size, in octaves:
-/// for similar sizes (kWide) and nearby sizes (kNearby).
+/// A sample's weight is a Gaussian of the difference between its sizes and those of the estimated
+/// operation, in octaves. Standard deviations for similar sizes (kWide) and nearby sizes (kNearby).
 constexpr double kWide = 3, kNearby = 1;
 /// Error (natural logarithm) that is assumed for an implementation without samples, as a penalty of
 /// about 10 %.

@@ -152,8 +152,9 @@ public:
                       .parameter = "parts"}) {}
 
   SmallVector<int64_t> variants(CandidateCollector &collector) const override {
-    // Parameter 0 selects vector kernels. Larger values are numbers of bf16 parts on AMX tiles, as
-    // the accuracy permits; bf16 operands need one part.
+    // Returns the values of the parameter "parts" of the candidates. 0 selects kernels in vector
+    // registers. Other values are the number of bf16 parts of an operand on AMX tiles: 1 for bf16
+    // operands, and 2 or 3 for f32 operands unless the accuracy is strict.
     Operation *attention = collector.fusion ? cuda::findAttention(collector.fusion) : nullptr;
     if (!attention)
       return {};

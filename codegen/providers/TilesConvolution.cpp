@@ -325,7 +325,8 @@ double estimateGradientTime(const LibraryCall &call, const CostModel &cost) {
        dst = call.desc["diff_dst"].get<std::vector<int64_t>>();
   auto window = call.desc["window"].get<std::vector<int64_t>>();
   double taps = multiplySizes(window), cores = cost.coresFor(call.flops);
-  // Tiles accumulate the gradients of 16 x 16 channels. Rows are padded by the window's width.
+  // Rate in GFLOP/s. It is lower if the channels do not fill the tiles, which accumulate gradients
+  // of tileRows x tileRows channels, and because rows are padded by the window's width - 1.
   double rate =
       machine.tileGflops * machine.tileGradientPart * laneShare(double(src[1]), machine.tileRows) *
       laneShare(double(dst[1]), machine.tileRows) * double(dst[3]) / double(dst[3] + window[1] - 1);

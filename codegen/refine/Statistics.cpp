@@ -173,7 +173,7 @@ private:
   double lost;
   const Refinement &refinement;
   Operation *yield;
-  Value argument; ///< argument of the reader that is the convolution's result
+  Value argument; ///< argument of `reader` to which the convolution's result is passed
   ChannelStatisticsMatch statistics;
   SmallVector<Value> kept; ///< results of the reader other than the statistics
   FusionOp made, rest;

@@ -106,8 +106,8 @@ void col2Im(Node &n, Build &b) {
   Dims tap(spatial, 0);
   for (int64_t i = 0; i < taps && b.ok(); ++i) {
     Value part = b.at(x, 2, i);
-    // Pads the tensor so that the window element has its position in the image. Negative padding
-    // crops the attribute `pads`.
+    // Padding that moves the values of this window element (tap) to their positions in the image.
+    // It is negative where the values are in the border that the attribute `pads` removes.
     Dims low(2 + spatial, 0), high(2 + spatial, 0);
     for (int64_t d = 0; d < spatial; ++d) {
       int64_t axis = 2 + d;

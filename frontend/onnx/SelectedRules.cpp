@@ -160,8 +160,8 @@ bool SelectedNode::scatterElements() {
   if (!b.ok())
     return true;
   const Selection *data = selection(0), *indices = selection(1), *updates = selection(2);
-  // Selected slices that are written back to their own indices: the scatter is an assignment by a
-  // mask.
+  // A scatter that writes slices to the indices at which they were selected is a select by the
+  // selection's mask.
   if (data && indices && updates && data->axis == axis && indices->axis == axis &&
       updates->axis == axis && indices->places && indices->places->size() == 1 && indices->within &&
       haveSameSlices(*data, *indices->within) &&
@@ -185,7 +185,8 @@ bool SelectedNode::scatterNd() {
       areOwnPlaces(b, *indices, n.in(1), n.in(0), data) && updates->axis == 0 &&
       updates->capacity() == indices->capacity() &&
       (updates->uniform || haveSameSlices(*indices, *updates))) {
-    // Selected slices that are written back to their own indices: an assignment by a mask.
+    // A scatter to the indices at which the slices were selected is a select by the selection's
+    // mask.
     Value x = n.in(0);
     Dims shape = b.dims(x);
     for (size_t d = indices->places->size(); d < shape.size(); ++d)

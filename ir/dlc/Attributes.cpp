@@ -12,7 +12,7 @@ namespace dlc {
 
 namespace {
 
-/// Row of Attributes.def that the verifier needs.
+/// Columns of Attributes.def that the verifier uses, for one attribute.
 struct Row {
   StringRef name, type;
   bool (*hasType)(Attribute value);

@@ -82,8 +82,8 @@ private:
   ArrayRef<int64_t> permutation;
 };
 
-/// A transposition of an image that is moved before a reshape, and that one of the layouts makes a
-/// view.
+/// Transpose of an image that is only a view in one of the candidate layouts. If the image is
+/// reshaped before the transpose, the transpose is moved before the reshape.
 struct ImageTranspose {
   Value image;
   SmallVector<int64_t> permutation;

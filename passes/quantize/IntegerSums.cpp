@@ -379,8 +379,9 @@ private:
     return b.make<MulOp>(b.make<MulOp>(sums, ofWeights), ofX);
   }
 
-  /// Checks that the products of constant scales are normal numbers (neither subnormal nor
-  /// infinite).
+  /// Returns whether scaled() may merge the scales to one factor. This is always permitted for
+  /// scales that are not constant. Constant scales require an accuracy other than strict, and
+  /// products that are normal numbers (neither subnormal nor infinite).
   static bool mayMergeScales(Operation *op, Value ofWeights, Value ofX) {
     if (!isComputedFromConstants(ofWeights) || !isComputedFromConstants(ofX))
       return true;

@@ -139,7 +139,8 @@ private:
   std::vector<void *> slots;
   size_t usedSlots = 0;
   std::vector<Step> steps;
-  std::map<uint32_t, std::vector<ConcurrentLoop>> groups; ///< by the index of the first loop's step
+  /// Groups of concurrent loops, by the step index of the first loop of the group.
+  std::map<uint32_t, std::vector<ConcurrentLoop>> groups;
 };
 
 } // namespace dlc::runtime

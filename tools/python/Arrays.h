@@ -14,7 +14,7 @@ namespace dlc::python {
 struct ArrayFamily {
   enum class Kind { Numpy, Exchange, Other } kind = Kind::Numpy;
   const DlpackExchangeTable *table = nullptr; ///< C functions of the array type (kind Exchange)
-  nanobind::handle object; ///< An array of this library; it outlives this object.
+  nanobind::handle object; ///< an array of the library (not owned), through which it is called
 };
 
 /// Read access to the elements of a Python array during the lifetime of this object.

@@ -186,9 +186,10 @@ bool canRankImplementations(const LibraryCall &call) {
 /// executes the call.
 constexpr llvm::StringLiteral kImplementation = "implementation", kAlone = "alone";
 
-/// Returns true if a single thread should execute all time steps of a recurrent network, which
-/// depend on one another. Several threads must save more time per step than their synchronization
-/// takes, which is kMeeting of the wake-up time since the threads are already awake.
+/// Returns true if a single thread should execute all time steps of a recurrent network. Several
+/// threads synchronize after each step, because each step depends on the previous one. They are
+/// slower if the time that they save per step is less than that of the synchronization, which is
+/// estimated as the fraction kMeeting of the time to wake a thread.
 bool prefersSingleThread(Operation *op, const CostModel &cost) {
   constexpr double kMeeting = 0.33;
   if (!isRecurrent(op) || cost.threads <= 1 || cost.machine.recurrentGflops <= 0)

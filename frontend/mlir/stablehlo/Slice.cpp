@@ -59,7 +59,7 @@ void pad(Node &n, Build &b) {
 /// Start index of a slice along one dimension, clamped so that the slice is inside the operand.
 /// `known` is set if the index is a constant.
 struct SliceStart {
-  Value value; ///< the start as a scalar
+  Value value; ///< the clamped start index, a 0-d tensor
   std::optional<int64_t> known;
 };
 

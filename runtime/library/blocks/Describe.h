@@ -32,7 +32,8 @@ struct BlockQuantizedWeights {
 /// weights (describe/Product.h):
 ///
 ///   {.., "lanes": 16, "bits": 4 or 8, "block": depth of a block, "digits": 1 to 3,
-///    "zeros": each block has a zero point, "shift": otherwise added to all weights}
+///    "zeros": true if each block has a zero point,
+///    "shift": integer that is added to all weights if blocks have no zero points}
 ///
 /// On tiles, the description also has "parts", the number of bf16 parts (1 to 3) of the other
 /// operand.

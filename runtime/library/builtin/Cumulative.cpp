@@ -82,8 +82,9 @@ public:
   }
 
 private:
-  /// Returns the index of the first element of a piece. The pieces are numbered in the direction of
-  /// the scan, which begins at the line's end with `reverse`.
+  /// Returns the index of the element at which the scan of a chain starts. A chain is one of the
+  /// `pieces` of a line. They are numbered in the direction of the scan, which starts at the line's
+  /// end if `reverse` is set.
   int64_t startOf(int64_t chain) const {
     int64_t step = chain % pieces * length;
     return chain / pieces * lines.len + (options.reverse ? lines.len - 1 - step : step);

@@ -73,7 +73,8 @@ std::unique_ptr<LibraryCall> makeLaneGrad(KernelRequest &request) {
       for (int64_t vector = begin; vector < end; ++vector) {
         const float *from = sums + vector * parts * each;
         int64_t first = firstOf(vector);
-        // Skip the channels that the previous vector has, too: they are written with that vector.
+        // Skips channels that are also in the group's previous vector, which writes them: the last
+        // vector of a group may overlap it.
         for (int64_t lane = vector % perGroup * lanes - first; lane < lanes; ++lane) {
           float *to = dw + (vector / perGroup * channels + first + lane) * taps;
           for (int64_t tap = 0; tap < taps; ++tap) {

@@ -16,7 +16,8 @@ namespace {
 
 struct LaneGradVectors {
   using Floats = simd::Vec<V>;
-  static constexpr int kMaxTaps = V == 16 ? 28 : 13; ///< taps whose sums fit the registers
+  /// Maximum number of taps whose sums fit in the vector registers.
+  static constexpr int kMaxTaps = V == 16 ? 28 : 13;
 
   struct Range {
     int64_t begin, end;

@@ -9,7 +9,8 @@ namespace dlc::describe {
 
 /// Epilogue of a matmul, parsed from the fields "scale" and "post_ops" of its JSON description.
 struct DLC_EXPORT PostOps {
-  simd::Epilogue epilogue; ///< epilogue; read() does not set its operand addresses
+  /// Operations of the epilogue. Its operand addresses are null until a call sets them.
+  simd::Epilogue epilogue;
   std::vector<std::vector<int64_t>> operandStrides;
 
   /// Parses the scale and the post-ops of a matmul whose result has rank `rank`.

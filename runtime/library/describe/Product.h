@@ -14,8 +14,9 @@ namespace dlc::describe {
 struct OperandPrologue {
   bool isOfLeft = true, across = false, hasShift = false, hasFactor = false, hasHot = false,
        hasSums = false;
-  int64_t row = 0;         ///< stride between two rows, in elements
-  simd::Prologue prologue; ///< prologue; read() does not set its operand addresses
+  int64_t row = 0; ///< stride between two rows, in elements
+  /// Operations of the prologue. Its operand addresses are null until a call sets them.
+  simd::Prologue prologue;
 
   /// Returns true if the prologue changes element values. A prologue may also only compute sums.
   bool changes() const { return prologue.exponential || hasShift || hasFactor || hasHot; }

@@ -21,9 +21,10 @@ struct Convolution : describe::Convolution {
   bool readsInPlace() const { return !channelsLast && isPoint(); }
 };
 
-/// Partition of a direct convolution. A unit of work is a part of an image's pixels with a pair of
-/// blocks of output channels. Either each thread has its own parts and uses all weights, or, if
-/// there are few pixels, it uses all parts and has its own weights (`sharesPixels`).
+/// Partition of a direct convolution. A unit of work computes a pair of blocks of output channels
+/// for a part of an image's pixels. By default, a thread computes all output channels of its own
+/// parts. If there are few pixels (`sharesPixels`), it computes its own output channels for all
+/// parts.
 struct WorkPartition {
   bool sharesPixels = false;
   int64_t pixels = 0, imageParts = 0, parts = 0; // pixels of a part; parts of an image, and in all

@@ -11,8 +11,9 @@ struct Window : describe::Window {
   /// Dilations in oneDNN's convention: the number of skipped elements between two taps.
   std::vector<int64_t> gaps;
 
-  /// Reads the window from the builder's description; its rank is that of `src` minus 2. The
-  /// default `words` read no sizes, since a convolution's window has the sizes of its weights.
+  /// Reads the window from the builder's description; its rank is that of `src` minus 2. `words`
+  /// are the names of the fields. By default no field has the window's sizes, because a
+  /// convolution's window has the sizes of its weights.
   Window(PrimitiveBuilder &builder, const_dnnl_memory_desc_t src,
          describe::Window::Words words = {nullptr, "pads_l", "pads_r", 0});
 };

@@ -38,7 +38,9 @@ constexpr int64_t kBlocksTogether = 8;
 /// dimension (depth). Lanes are rows. In a gradient, lanes are columns, and the reduction dimension
 /// is the group's rows.
 struct GroupSlice {
-  int64_t group, row, lane, lanes, depth; ///< row: the group's first row
+  /// `row`: first row of the group. `lane`, `lanes`: range of lanes. `depth`: size of the reduction
+  /// dimension.
+  int64_t group, row, lane, lanes, depth;
   /// `blockLanes`: lanes per packed block. `blocks`: number of blocks. `left`: byte offset of this
   /// slice's packed left operand in the shared scratch memory.
   int64_t blockLanes, blocks, left;

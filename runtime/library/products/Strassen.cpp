@@ -22,8 +22,8 @@ using runtime::fail;
 
 namespace {
 
-/// Depth of each half that is packed at once, maximum rows of each half in a slab, and maximum
-/// columns of each half in a panel.
+/// Maximum size of what is packed at a time from each half of an operand: elements of the reduction
+/// dimension, rows of the left operand (a slab), and columns of the right operand (a panel).
 constexpr int64_t kDepth = 384, kRows = 2048, kColumns = 128;
 
 /// Size of an operand's first half: lanes and elements of the reduction dimension. The second half
@@ -43,8 +43,8 @@ HalfSizes computeRightHalves(const KernelConfig &config, int64_t k, int64_t n) {
 /// equal size.
 int64_t stepsAtOnce(int64_t depth) { return blocksOf(depth, blocksOf(depth, kDepth)); }
 
-/// Part of an operand that is packed at a time: a range of lane blocks of both halves, over a range
-/// of the reduction dimension.
+/// Part of an operand that is packed at a time: the same range of lane blocks in both halves of the
+/// lanes, and the same range of steps in both halves of the reduction dimension.
 struct PackPiece {
   const Operand &whole;
   HalfSizes half;

@@ -15,13 +15,15 @@
 namespace dlc::tiles {
 namespace {
 
-/// Bytes of a tile, and its number of rows, which is half a block.
+/// Size of a tile: bytes (kTile), and rows (kHalf), which is half the lanes of a block.
 constexpr int64_t kTile = 1024, kHalf = 16;
 
 using simd::makeLaneMask;
 
-/// Calls `one(block, step, index in the packed operand)` for all blocks and steps of an operand, in
-/// the memory order of the unpacked operand. `across` is set if the lanes are adjacent in memory.
+/// Calls `one(block, step, at)` for each block of kBlock lanes and each step of kDepth elements of
+/// the reduction dimension. `at` is the index of this block and step in the packed operand. The
+/// calls are in the memory order of the unpacked operand: `across` is true if its lanes are
+/// adjacent in memory, and false if the elements of the reduction dimension are.
 template <typename F>
 inline void forEachBlock(int64_t lanes, int64_t depths, bool across, const F &one) {
   const int64_t blocks = (lanes + kBlock - 1) / kBlock, steps = (depths + kDepth - 1) / kDepth;

@@ -54,7 +54,8 @@ private:
     return _mm512_maskz_loadu_epi16(mask, run.from + index * run.channels + channel);
   }
 
-  /// Prefetches the next cache line of the pixels after this run, one pixel after the other.
+  /// Prefetches a cache line (32 channels) of the following run of pixel pairs. Successive calls
+  /// prefetch all lines of one pixel, then those of the next pixel.
   __attribute__((always_inline)) void fetch() {
     if (fetched >= 4 * run.pairs)
       return;

@@ -236,8 +236,8 @@ private:
   template <int R, int C>
   DLC_INLINE static void sumUpStreamed(const float *a, int64_t aRow, int64_t aColumn,
                                        const float *b, int64_t depth, Vec<V> (&to)[R][C]) {
-    // Number of accumulators per sum: as many as fit in the registers, of which the operands need
-    // some.
+    // `count` is the number of accumulators per sum: 4, 2 or 1, so that all accumulators and the
+    // operands fit in the 2 V vector registers.
     constexpr int most = 2 * V - 6, count = 4 * R * C <= most ? 4 : 2 * R * C <= most ? 2 : 1;
     Vec<V> chains[count][R][C] = {};
     int64_t k = 0;

@@ -88,8 +88,9 @@ DLC_INLINE void multiplyByRows(const Vec<V> *x, Vec<V> *y) {
   }
 }
 
-/// Matrix for input vectors that fold() has combined by pairs of columns: x[c] + x[c + 1] is
-/// multiplied by the equal entries, x[c] - x[c + 1] by the negated entries.
+/// Matrix to be multiplied by a vector that fold() has changed: where the columns c and c + 1 are
+/// equal up to signs, fold() replaces x[c] and x[c + 1] by their sum and difference. Column c has
+/// the entries of equal sign, column c + 1 those of opposite sign, and 0 elsewhere.
 template <typename Matrix> struct Folded {
   static constexpr int rows = Matrix::rows, cols = Matrix::cols;
   static constexpr Table<rows, cols> make() {

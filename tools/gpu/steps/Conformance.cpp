@@ -47,7 +47,8 @@ public:
   }
 
 private:
-  /// Returns the number of slices to run: all, or only the first two in the short form of the kit.
+  /// Returns how many slices of the conformance suite are run: all, or at most two if only a short
+  /// test of the tool is requested (`small`).
   int count(const SuiteConfig &part) const {
     return settings.small ? std::min(part.slices, 2) : part.slices;
   }
