@@ -35,7 +35,8 @@ namespace {
 /// Values of a scale or a zero point, one for each row of the weights and each block of the row.
 struct BlockParameters {
   ref::Tensor tensor;
-  int64_t rowStep = 0, blockStep = 0; ///< stride in `tensor`; 0: one value for all rows (blocks)
+  /// Strides in `tensor` between two rows and two blocks; 0 if all have the same value.
+  int64_t rowStep = 0, blockStep = 0;
 
   BlockParameters(const ref::Tensor &tensor, bool isTransposed) : tensor(tensor) {
     if (tensor.getRank() != 2)

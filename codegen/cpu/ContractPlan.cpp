@@ -83,8 +83,8 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   }
   plan.panels = ceilDiv(spec.n, plan.panelColumns);
 
-  // For few rows, B is read unpacked; for many rows, packing B saves time. Elements that are
-  // converted to a wider type are then converted only once.
+  // B is read unpacked if its rows are contiguous (`vectorsInB`) and A has few rows. With many
+  // rows, packing B saves time, also because each element is converted to a wider type only once.
   bool vectorsInB = spec.strideBn == 1;
   bool manyRows = plan.blocks > 2 || (byteWidth(spec.elementB) < sumBytes && plan.blocks > 1);
   plan.packsB = !spec.packedB && (!vectorsInB || manyRows || spec.sumsIntegers());

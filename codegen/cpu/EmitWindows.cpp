@@ -174,8 +174,8 @@ SmallVector<Value> Emitter::loadParts(const RowChunks &parts, const OperandRead 
   return loaded;
 }
 
-/// Returns the coordinates in a window of the terms that are read together: `where`, and 0 for the
-/// last coordinate, the position in the row.
+/// Returns the window coordinates of the first element of a row of the window: the coordinates
+/// `where`, and 0 in the last dimension. A row is read as a whole.
 static SmallVector<LaneIndex> getRowStartCoordinates(Emitter &e, ArrayRef<Value> where) {
   SmallVector<LaneIndex> over;
   for (Value tap : where)

@@ -80,8 +80,8 @@ SmallVector<ConcatOperandRun> groupSimilarOperands(ConcatOp concat) {
     int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(concat.getAxis());
     ConcatOperandRun *run = runs.empty() ? nullptr : &runs.back();
     auto operands = run ? comparison.operands(concat.getXs()[run->first], value) : std::nullopt;
-    // The second operand of a run determines the distances between the arguments of consecutive
-    // operands.
+    // The first two operands of a run determine the distance between the buffers of corresponding
+    // arguments. Later operands must have the same distances.
     if (operands && run->count == 1)
       run->operands = *operands;
     auto isNext = [&](auto pair) {

@@ -15,17 +15,18 @@
 
 namespace dlc::cpu {
 
+/// Consecutive operands of a concatenation that share their code, in a loop over the operands.
 struct ConcatOperandRun {
   unsigned first = 0;
   int64_t count = 1;
-  int64_t offset = 0,
-          size = 0; ///< along the axis: offset of the first operand, size of each operand
+  /// Along the concatenation's axis: offset of the first operand, and size of each operand.
+  int64_t offset = 0, size = 0;
   /// Arguments of the fusion that the first operand of the run uses and that differ between the
   /// operands. The number is the distance, in the kernel's list of buffers, to the corresponding
   /// argument of the next operand.
   llvm::SmallVector<std::pair<mlir::BlockArgument, int64_t>, 2> operands;
 
-  /// Returns a divisor of the offsets of all operands in the run.
+  /// Returns a number that divides the offset of each operand of the run, for alignment.
   int64_t starts() const { return count > 1 ? std::gcd(offset, size) : offset; }
 };
 

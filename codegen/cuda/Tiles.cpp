@@ -86,7 +86,8 @@ OperandTile TiledKernelWriter::sideOf(bool rows) {
   side.type = bytes ? getStorageTypeName(elementOf(value)) : s.sharedName;
   if (bytes)
     side.zeroPoint = (*bytes)[side.operand].zeroPoint;
-  // Finds the dimension along which the buffers from which the operand is computed are contiguous.
+  // Determines the dimension (contracted or not) along which the memory that is read is contiguous.
+  // `vector` is the number of elements of a memory access of 16 bytes.
   int64_t vector = 16 / s.sharedBytes;
   double together[2] = {0, 0};
   int64_t copied[2] = {0, 0};

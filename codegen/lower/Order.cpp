@@ -216,7 +216,7 @@ private:
   llvm::DenseMap<Operation *, unsigned> numbers;
   std::map<unsigned, SmallVector<unsigned>> writers;
   SmallVector<StateUpdatePlan> updates;
-  SmallVector<std::optional<unsigned>> copies; ///< for each state, the node of its copy
+  SmallVector<std::optional<unsigned>> copies; ///< by state: node that copies the new value, if any
 };
 
 } // namespace

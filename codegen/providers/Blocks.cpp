@@ -87,10 +87,9 @@ int64_t countRows(FusionOp fusion) {
   return typeOf(findQuantizedMatmul(fusion).getY()).getShape().drop_back().back();
 }
 
-/// Relative speed of two operations whose data stays in the caches. kSumsPerResult: adding a
-/// quantization block's sums to the row's sums, relative to storing results. kWeightsPerPart:
-/// dequantizing weights once per group of rows, relative to splitting operands in other matmuls on
-/// tiles.
+/// Ratios of rates. Sums of a quantization block are added to a row's sums kSumsPerResult times as
+/// fast as results are stored (machine.tileResults). Weights are dequantized kWeightsPerPart times
+/// as fast as f32 operands are split into bf16 parts (machine.splitParts).
 constexpr double kSumsPerResult = 8, kWeightsPerPart = 4;
 
 double estimateTilesTime(const LibraryCall &call, const CostModel &cost) {

@@ -119,8 +119,8 @@ private:
     return true;
   }
 
-  /// Builds the kernel without the absorbed result, and the matmuls with a prologue that computes
-  /// it.
+  /// Builds the new fusions: `rest`, the kernel without the result `made` (if it has other
+  /// results), and the matmuls that read `made`, which compute it in their prologues.
   void buildKernels() {
     OpBuilder b(maker);
     SmallVector<Value> kept; // values that the remaining kernel yields

@@ -236,7 +236,8 @@ std::optional<std::vector<double>> computeCountMultiples(Build &b, const GraphVa
   return times;
 }
 
-/// Returns a Size item as a value computed at run time from the slice count.
+/// Returns sizes that depend on the number of selected slices, computed at run time from this
+/// number as a linear function.
 static Value buildSizeComputation(Build &b, const GraphValue &size) {
   auto times = computeCountMultiples(b, size);
   if (!b.require(times.has_value(), "a shape depends on the product of several dynamic sizes"))

@@ -11,7 +11,7 @@ namespace dlc::onnxfront {
 
 /// Returns true if two selections select the same slices. Their axes may differ.
 bool haveSameSlices(const Selection &a, const Selection &c);
-/// Returns a selection of the same slices for another tensor, whose axis is set by the caller.
+/// Returns a selection of the same slices for another tensor. The caller must set its axis.
 Selection copySelectedSlices(const Selection &s);
 /// Returns the selection after the dimensions `inner` are merged into the slice dimension: each
 /// slice is replaced by one slice for each element of `inner`.

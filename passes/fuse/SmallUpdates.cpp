@@ -69,8 +69,8 @@ bool fit(Grouping &grouping, int group, int other) {
 } // namespace
 
 void mergeSmallUpdates(Grouping &grouping) {
-  // For each type of state, the number of the last group that updates states of this type and may
-  // absorb later groups.
+  // For each type of state, the number of the group into which the next group that updates a state
+  // of this type is merged if possible.
   SmallVector<std::pair<RankedTensorType, int>> open;
   for (int number = 0; number < grouping.size(); ++number) {
     RankedTensorType type = getUpdatedStateType(grouping, number);

@@ -221,7 +221,9 @@ private:
 
   Block &block;
   llvm::DenseMap<Operation *, int64_t> order, heavyBefore;
-  llvm::DenseMap<Operation *, int> rows; ///< position of a copy in a run of residual blocks
+  /// For each clone: number of recomputed chains with a normalization on the path to a reader that
+  /// is not a clone.
+  llvm::DenseMap<Operation *, int> rows;
   llvm::DenseSet<Operation *> forward;
 };
 

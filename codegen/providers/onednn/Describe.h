@@ -42,8 +42,9 @@ struct PendingCall {
       inplace; ///< pairs (written, read) of argument names
   std::optional<CallArgument> accumulates;
 };
-/// Complete library call, with the request that oneDNN answered. The request leaves layouts to the
-/// library, and it names an implementation only if the query named one.
+/// Answer of oneDNN to a query: the library call with the layouts and the implementation that
+/// oneDNN chose, and the request. In the request, layouts are "any", and the implementation is
+/// given only if the query names one.
 struct QueryResult {
   LibraryCall call;
   json request;

@@ -178,8 +178,8 @@ Value Scatter::build(ScatterReduction reduction) {
   const bool isExtended = mask && reduction == ScatterReduction::none;
   Value tuples = indexTuples(b, vectors.batch, dims, starts);
   if (mask) {
-    // Reshapes the mask to `size` dimensions, by adding dimensions of size 1 for the windows and
-    // the rest.
+    // Reshapes the mask of valid index vectors to rank `size`: dimensions of size 1 are appended,
+    // so that it broadcasts over the window dimensions of the updates.
     auto padded = [&](int64_t size) {
       Dims shape = vectors.batch;
       shape.resize(size_t(size), 1);

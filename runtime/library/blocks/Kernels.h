@@ -36,7 +36,7 @@ struct Shape {
   int64_t bits = 4, digits = kMaxDigits;
   bool hasZeros = false;
   int64_t shift = 0;  ///< integer added to all weights, if blocks have no zero points
-  bool joins = false; ///< the combined sums of two digits fit in 32 bits
+  bool joins = false; ///< whether 256 * (sum of a digit) + (sum of the next) fits in 32 bits
   int64_t record = 0; ///< bytes of one block of a panel, with its scales
   int64_t panels = 0;
 };

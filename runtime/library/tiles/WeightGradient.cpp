@@ -61,8 +61,8 @@ public:
   }
 
 private:
-  /// Packed copy of src for the taps that have the same phase (y, x) of the strides and the same
-  /// parity of their offset.
+  /// Pixels of src that are packed in pairs for some taps of the window: those with the same
+  /// position (y, x) modulo the strides, and with an even or an odd offset (`odd`).
   struct Picture {
     int64_t y, x, odd;
     std::vector<int32_t> pixels;
