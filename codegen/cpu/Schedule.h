@@ -20,7 +20,7 @@ namespace dlc {
 struct PackedOperand {
   unsigned argument = 0;
   int64_t bytes = 0;
-  std::string layout; ///< description of the layout for people
+  std::string layout; ///< name of the packed layout, with its sizes
   std::shared_ptr<void> data;
 };
 

@@ -327,8 +327,8 @@ LogicalResult KernelGenerator::launchLevel(int level) {
       same->push_back(reduce);
   }
   for (auto &[row, reductions] : rowsKept) {
-    // Computes the kept row reductions and those reductions over the same rows on which they
-    // depend.
+    // Emits a kernel that computes the row reductions whose results are stored (`reductions`) and
+    // the reductions over the same rows on which they depend (`all` are both).
     SmallVector<ReduceOp> all;
     SmallVector<LaunchOutput> targets;
     for (Operation &op : bodyOf(fusion).without_terminator()) {

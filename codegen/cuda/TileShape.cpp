@@ -115,7 +115,8 @@ constexpr TensorCoreTile kTensorTiles[] = {
     {128, 256, 64, 64, 256, 1, 1.44},
     {256, 128, 64, 64, 256, 1, 1.44},
     {128, 128, 64, 32, 256, 2, 1.48, 2},
-    // 32-bit fragments and their addresses occupy more registers.
+    // For 32-bit elements: half as many threads, because each thread needs more registers for
+    // fragments and addresses.
     {128, 128, 64, 64, 128, 2, 1.44, 4},
     {64, 128, 32, 64, 128, 2, 1.1},
     {128, 64, 64, 32, 128, 2, 1.1},

@@ -189,8 +189,8 @@ bool SelectedNode::expand() {
   if (!b.ok() || results.empty())
     return true;
   const int64_t axis = b.rank(results[0].value) - fromEnd;
-  // If there is one index per slice (NonZero of a vector), it applies to all elements of the slice,
-  // also after the expansion.
+  // Whether the results are still indices of slices: their shape is unchanged, or there is one
+  // index per slice (NonZero of a vector), which applies to all elements of the slice.
   const bool same =
       s && (b.shape(results[0].value) == b.shape(n.in(0)) || (s->places && s->places->size() == 1));
   return setOutputs(std::move(results), s ? *s : makeUniformSelection(b, n.inputs[1], open, extent),

@@ -38,8 +38,8 @@ public:
 
 private:
   using Shape = llvm::SmallVector<int64_t>;
-  /// Index maps by which a kernel computes an operation, as numbers, and whether the kernel
-  /// computes elements of the operation more than once.
+  /// How a kernel computes an operation: the numbers of the index maps from the kernel's iteration
+  /// space to the elements of the operation, and whether elements are computed more than once.
   struct Place {
     llvm::SmallVector<int, 2> maps;
     bool redundant = false;
@@ -67,7 +67,7 @@ private:
 
   llvm::DenseMap<mlir::Operation *, Place> places;
   int redundantOps = 0;
-  // Numbers of the index maps, assigned on first use.
+  // Numbers that identify index maps, assigned on first use.
   mutable std::map<std::tuple<int, std::vector<int64_t>, mlir::Operation *, int>, int> numbers;
 };
 

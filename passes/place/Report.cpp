@@ -77,7 +77,7 @@ private:
   const PlacementProblem &problem;
   Labels at;
   PlacementMode mode;
-  std::vector<std::vector<unsigned>> nets; // indices of adjacent nets, by node
+  std::vector<std::vector<unsigned>> nets; // by node: indices of the nets that it defines or uses
 };
 
 } // namespace

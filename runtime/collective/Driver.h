@@ -28,7 +28,7 @@ struct Ticket::State {
   TicketTimes times;
   // Used by the driver's thread only.
   void *request = nullptr;
-  std::vector<char> parts; ///< gathered chunks of an OrderedSum
+  std::vector<char> parts; ///< for an OrderedSum: the chunks of all ranks
 };
 
 int64_t steadyNs();

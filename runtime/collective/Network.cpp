@@ -34,7 +34,7 @@ double computeTreeSeconds(const MessageCost &link, Collective what, double bytes
     return levels(ranks) * (link.latency + bytes * link.secondsPerByte);
   case Collective::AllGather:
   case Collective::ReduceScatter:
-  case Collective::OrderedSum: // the exchanged size doubles at each level
+  case Collective::OrderedSum: // the exchanged bytes double at each level of the tree
     return levels(ranks) * link.latency + (n - 1) / n * bytes * link.secondsPerByte;
   }
   return 0;

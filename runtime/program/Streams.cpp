@@ -119,7 +119,7 @@ private:
   }
 
   const Plan &plan;
-  std::vector<Use> uses; ///< by the loops of the current group
+  std::vector<Use> uses; ///< buffers that the loops of the current group read or write
 };
 
 class StreamChecker {

@@ -48,7 +48,8 @@ DLC_EXPORT void ranges(int ranges, RangeBody body, void *context);
 /// thread's parts are independent: none uses barrier(), and end() executes parts that no thread has
 /// started.
 using Body = void (*)(void *data);
-DLC_EXPORT bool setPartsIndependent(bool independent); ///< Returns the previous value.
+/// Sets whether the calling thread's parts are independent. Returns the previous value.
+DLC_EXPORT bool setPartsIndependent(bool independent);
 DLC_EXPORT void start(int threads, Body body, void *data);
 DLC_EXPORT void end();
 DLC_EXPORT void barrier();

@@ -63,7 +63,8 @@ struct PoolGeometry {
     pool.dst = lanePitches(pool.groups, pool.channels, pool.outSize);
     for (int d = 0; d < 2; ++d) {
       int64_t from = d ? pool.src.pixel : pool.src.row, to = d ? pool.dst.pixel : pool.dst.row;
-      int64_t taps = d ? 1 : given.window.sizes[1]; // step of tap numbers between two taps
+      int64_t taps =
+          d ? 1 : given.window.sizes[1]; // distance of adjacent taps, in row-major tap numbers
       pool.step[d] = given.window.dilations[d] * from;
       std::vector<std::vector<LaneWindow>> of(static_cast<size_t>(given.src[d]));
       for (size_t o = 0; o < reach[d].size(); ++o) {

@@ -46,7 +46,7 @@ struct LanePool {
   /// a register.
   bool nonTemporal = false;
   LanePitches src, dst;
-  const LaneTapRange *reaches[2] = {}; ///< taps inside of the image, by output coordinate
+  const LaneTapRange *reaches[2] = {}; ///< for each output coordinate: taps inside the image
   const LaneWindow *visits[2] = {};    ///< windows of all source coordinates, contiguous
   const int64_t *visitsFrom[2] = {};   ///< first visit of each source coordinate, then the end
 };
