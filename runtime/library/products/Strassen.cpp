@@ -22,8 +22,9 @@ using runtime::fail;
 
 namespace {
 
-/// Maximum size of what is packed at a time from each half of an operand: elements of the reduction
-/// dimension, rows of the left operand (a slab), and columns of the right operand (a panel).
+/// Maximum sizes of the part of each half of an operand that is packed at a time: elements of the
+/// reduction dimension, rows of the left operand (a slab), and columns of the right operand (a
+/// panel).
 constexpr int64_t kDepth = 384, kRows = 2048, kColumns = 128;
 
 /// Size of an operand's first half: lanes and elements of the reduction dimension. The second half
