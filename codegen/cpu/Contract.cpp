@@ -1,14 +1,5 @@
 //===- Contract.cpp - emits the code of a generated matrix multiplication ---===//
-#include "codegen/cpu/Contract.h"
-
-#include "codegen/cpu/Emitter.h"
-#include "codegen/cpu/TransposedOperands.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "codegen/cpu/ContractBuilder.h"
 
 using namespace mlir;
 
@@ -27,378 +18,15 @@ constexpr int64_t kRowsTogether = 8;
 /// Software prefetch distance in bytes, in each stream of a panel.
 constexpr int64_t kPrefetchBytes = 1024;
 
-/// Number of 8-bit integers per vector load if the elements are contiguous along K.
-constexpr int64_t kAlongDepth = 16;
-
-/// Matrix in memory with strides that are constant at compile time.
-struct MatrixView {
-  Value base;
-  Type element;
-  int64_t row = 0, column = 0; ///< strides in elements
-};
-
-struct ContractEmitter {
-  OpBuilder &b;
-  Location loc;
-  const ContractSpec &spec;
-  const ContractPlan &plan;
-  const ContractOperands &operands;
-  const Epilogue &epilogue;
-  Type sum;  ///< element type of the accumulators
-  Type held; ///< element type of packed operands
-  Type pointer;
-  Value zeroA, zeroB; ///< zero points of A and B, in the type `held`
-
+class ContractEmitter : public ContractBuilder {
+public:
   ContractEmitter(OpBuilder &b, Location loc, const ContractOperands &operands,
                   const ContractSpec &spec, const ContractPlan &plan, const Epilogue &epilogue)
-      : b(b), loc(loc), spec(spec), plan(plan), operands(operands), epilogue(epilogue),
-        sum(spec.sumsIntegers()                              ? Type(b.getI32Type())
-            : spec.elementA.isF64() || spec.elementB.isF64() ? Type(b.getF64Type())
-                                                             : Type(b.getF32Type())),
-        held(spec.sumsIntegers() ? Type(b.getI16Type()) : sum),
-        pointer(LLVM::LLVMPointerType::get(b.getContext())) {
-    auto held16 = [&](Value zero) {
-      return zero ? arith::TruncIOp::create(b, loc, held, zero).getResult() : Value();
-    };
-    zeroA = held16(operands.zeroA), zeroB = held16(operands.zeroB);
-  }
+      : ContractBuilder(b, loc, operands, spec, plan), epilogue(epilogue) {}
 
-  //===--------------------------------------------------------------------===//
-  // Helpers that emit single operations.
-  //===--------------------------------------------------------------------===//
+  void emit();
 
-  Value i64(int64_t x) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(x)); }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
-  Value mul(Value x, int64_t y) {
-    return y == 1 ? x : arith::MulIOp::create(b, loc, x, i64(y)).getResult();
-  }
-  Value div(Value x, int64_t y) {
-    return y == 1 ? x : arith::DivUIOp::create(b, loc, x, i64(y)).getResult();
-  }
-  Value rem(Value x, int64_t y) {
-    return y == 1 ? i64(0) : arith::RemUIOp::create(b, loc, x, i64(y)).getResult();
-  }
-  Value least(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
-  Value most(Value x, Value y) { return arith::MaxSIOp::create(b, loc, x, y); }
-
-  static int64_t bytes(Type element) { return element.getIntOrFloatBitWidth() / 8; }
-  Value at(Value base, Type element, Value index) {
-    return LLVM::GEPOp::create(b, loc, pointer, element, base, ArrayRef<LLVM::GEPArg>{index});
-  }
-  Value at(Value base, Type element, int64_t index) {
-    if (index == 0)
-      return base;
-    return at(base, element, i64(index));
-  }
-  VectorType vectorOf(Type element, int64_t lanes) { return VectorType::get({lanes}, element); }
-
-  /// Converts loaded elements to the element type of the accumulators.
-  Value widened(Value stored, Type element) {
-    Value x = convertToComputeType(b, loc, stored, element);
-    if (isa<IntegerType>(element))
-      return castElement(b, loc, x, element, sum);
-    if (getElementTypeOrSelf(x.getType()) == sum)
-      return x;
-    Type type = sum;
-    if (auto vector = dyn_cast<VectorType>(x.getType()))
-      type = vectorOf(sum, vector.getNumElements());
-    return arith::ExtFOp::create(b, loc, type, x);
-  }
-  Value loadScalar(Value address, Type element) {
-    return widened(LLVM::LoadOp::create(b, loc, getStorageType(element), address, bytes(element)),
-                   element);
-  }
-  /// Loads a vector of plan.lanes elements. Only the first `valid` elements are read from memory;
-  /// the other lanes are zero.
-  Value loadVector(Value address, Type element, int64_t valid) {
-    VectorType type = vectorOf(getStorageType(element), plan.lanes);
-    if (valid >= plan.lanes)
-      return widened(LLVM::LoadOp::create(b, loc, type, address, bytes(element)), element);
-    SmallVector<bool> keep(plan.lanes, false);
-    std::fill_n(keep.begin(), valid, true);
-    Value mask = arith::ConstantOp::create(
-        b, loc, DenseElementsAttr::get(vectorOf(b.getI1Type(), plan.lanes), ArrayRef<bool>(keep)));
-    Value zero = zeroOf(type);
-    return widened(LLVM::MaskedLoadOp::create(b, loc, type, address, mask, zero,
-                                              b.getI32IntegerAttr(bytes(element))),
-                   element);
-  }
-  Value zeroOf(Type type) { return arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
-  Value zeroVector() { return zeroOf(vectorOf(sum, plan.lanes)); }
-  void store(Value x, Value address) {
-    LLVM::StoreOp::create(b, loc, x, address, bytes(getElementTypeOrSelf(x.getType())));
-  }
-  Value splat(Value scalar) {
-    return vector::BroadcastOp::create(b, loc, vectorOf(sum, plan.lanes), scalar);
-  }
-  /// Returns x * y + z. For integers, each lane of z accumulates the products of spec.pairSize()
-  /// adjacent elements (`pmaddwd`).
-  Value multiplyAdd(Value x, Value y, Value z) {
-    if (!spec.sumsIntegers())
-      return math::FmaOp::create(b, loc, x, y, z);
-    StringRef intrinsic =
-        plan.lanes == 16 ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd";
-    return add(z, LLVM::CallIntrinsicOp::create(b, loc, z.getType(), b.getStringAttr(intrinsic),
-                                                ValueRange{x, y})
-                      .getResult(0));
-  }
-  Value addSums(Value x, Value y) {
-    return spec.sumsIntegers() ? add(x, y) : arith::AddFOp::create(b, loc, x, y).getResult();
-  }
-  /// Extends 8-bit integers to 16 bits and subtracts the zero point from them.
-  Value centred(Value stored, Type element, Value zero) {
-    Type type = held;
-    if (auto vector = dyn_cast<VectorType>(stored.getType()))
-      type = vectorOf(held, vector.getNumElements());
-    Value x = isUnsigned(element) ? arith::ExtUIOp::create(b, loc, type, stored).getResult()
-                                  : arith::ExtSIOp::create(b, loc, type, stored).getResult();
-    if (!zero)
-      return x;
-    return sub(x, isa<VectorType>(type) ? vector::BroadcastOp::create(b, loc, type, zero) : zero);
-  }
-  Value loadElements(Value address, Type element, int64_t count) {
-    Type type = count == 1 ? element : Type(vectorOf(element, count));
-    return LLVM::LoadOp::create(b, loc, type, address, bytes(element));
-  }
-
-  /// Loads an element of A, or a pair of adjacent elements for integers, and broadcasts it to all
-  /// lanes.
-  Value loadLeft(Value address, Type element) {
-    if (!spec.sumsIntegers())
-      return splat(loadScalar(address, element));
-    Value pair = LLVM::LoadOp::create(b, loc, sum, address, bytes(element));
-    return vector::BitCastOp::create(b, loc, vectorOf(held, spec.pairSize() * plan.lanes),
-                                     splat(pair));
-  }
-  Value loadRight(Value address, Type element, int64_t valid) {
-    if (!spec.sumsIntegers())
-      return loadVector(address, element, valid);
-    Value x = loadElements(address, element, spec.pairSize() * plan.lanes);
-    return element == held ? x : centred(x, spec.elementB, zeroB);
-  }
-
-  /// Emits an scf.for loop: for (i = from; i < to; i += step) carried = body(i, carried).
-  SmallVector<Value> loop(Value from, Value to, int64_t step, ValueRange init,
-                          llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-    auto op = scf::ForOp::create(b, loc, from, to, i64(step), init);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(op.getBody());
-    SmallVector<Value> next = body(op.getInductionVar(), op.getRegionIterArgs());
-    if (!init.empty())
-      scf::YieldOp::create(b, loc, next);
-    return SmallVector<Value>(op.getResults());
-  }
-  void loop(Value from, Value to, int64_t step, llvm::function_ref<void(Value)> body) {
-    loop(from, to, step, {}, [&](Value i, ValueRange) {
-      body(i);
-      return SmallVector<Value>();
-    });
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Packing of operands into scratch memory.
-  //===--------------------------------------------------------------------===//
-
-  /// Packs `rows` rows of A into scratch memory, converted to the type of the accumulators.
-  MatrixView packA(MatrixView from, Value rows) {
-    MatrixView to{operands.scratch, sum, getPackedRowStrideA(spec, bytes(held)), 1};
-    if (from.column == 1) {
-      int64_t whole = spec.k / plan.lanes * plan.lanes;
-      loop(i64(0), rows, 1, [&](Value row) {
-        Value source = at(from.base, from.element, mul(row, from.row));
-        Value target = at(to.base, sum, mul(row, to.row));
-        if (whole)
-          loop(i64(0), i64(whole), plan.lanes, [&](Value k) {
-            store(loadVector(at(source, from.element, k), from.element, plan.lanes),
-                  at(target, sum, k));
-          });
-        // The last partial vector of a row is stored completely: its unused lanes are written to
-        // the padding of the row.
-        if (whole < spec.k)
-          store(loadVector(at(source, from.element, whole), from.element, spec.k - whole),
-                at(target, sum, whole));
-      });
-      return to;
-    }
-    loop(i64(0), rows, 1, [&](Value row) {
-      Value source = at(from.base, from.element, mul(row, from.row));
-      Value target = at(to.base, sum, mul(row, to.row));
-      loop(i64(0), i64(spec.k), 1, [&](Value k) {
-        store(loadScalar(at(source, from.element, mul(k, from.column)), from.element),
-              at(target, sum, k));
-      });
-    });
-    return to;
-  }
-
-  /// Packs one panel of B into memory at `to`, as K rows of plan.panelColumns elements in the type
-  /// of the accumulators. `width` is the number of columns that exist; the last panel may have
-  /// fewer than plan.panelColumns.
-  MatrixView packPanel(MatrixView from, int64_t width, Value to) {
-    MatrixView packed{to, sum, plan.panelColumns, 1};
-    int64_t lanes = plan.lanes;
-    if (from.column == 1) {
-      loop(i64(0), i64(spec.k), 1, [&](Value k) {
-        Value source = at(from.base, from.element, mul(k, from.row));
-        Value target = at(to, sum, mul(k, plan.panelColumns));
-        for (int64_t j = 0; j < width; j += lanes)
-          store(loadVector(at(source, from.element, j), from.element, width - j),
-                at(target, sum, j));
-      });
-      return packed;
-    }
-    if (from.row == 1) {
-      auto square = [&](Value k, int64_t rows) {
-        for (int64_t j = 0; j < width; j += lanes) {
-          SmallVector<Value> block;
-          for (int64_t i = 0; i < lanes; ++i)
-            block.push_back(j + i < width ? loadVector(at(at(from.base, from.element, k),
-                                                          from.element, (j + i) * from.column),
-                                                       from.element, rows)
-                                          : zeroVector());
-          block = transposeRegisters(b, loc, block);
-          Value target = at(to, sum, mul(k, plan.panelColumns));
-          for (int64_t i = 0; i < rows; ++i)
-            store(block[i], at(target, sum, i * plan.panelColumns + j));
-        }
-      };
-      int64_t whole = spec.k / lanes * lanes;
-      if (whole)
-        loop(i64(0), i64(whole), lanes, [&](Value k) { square(k, lanes); });
-      if (whole < spec.k)
-        square(i64(whole), spec.k - whole);
-      return packed;
-    }
-    loop(i64(0), i64(spec.k), 1, [&](Value k) {
-      Value source = at(from.base, from.element, mul(k, from.row));
-      Value target = at(to, sum, mul(k, plan.panelColumns));
-      loop(i64(0), i64(width), 1, [&](Value j) {
-        store(loadScalar(at(source, from.element, mul(j, from.column)), from.element),
-              at(target, sum, j));
-      });
-      // Columns of the last vector that do not exist are also multiplied, and their results are
-      // dropped. They are set to zero so that they contain no signaling NaNs.
-      for (int64_t j = width; j % lanes; ++j)
-        store(arith::ConstantOp::create(b, loc, b.getFloatAttr(sum, 0)), at(target, sum, j));
-    });
-    return packed;
-  }
-
-  /// Emits for (k = from; k < K; ++k) store(made(k), address(k)). Stores zeros for the elements
-  /// between K and the end of the last pair.
-  void fillDepth(Value from, llvm::function_ref<Value(Value)> address,
-                 llvm::function_ref<Value(Value)> made) {
-    loop(from, i64(spec.k), 1, [&](Value k) { store(made(k), address(k)); });
-    for (int64_t k = spec.k; k < spec.steps() * spec.pairSize(); ++k)
-      store(zeroOf(held), address(i64(k)));
-  }
-
-  /// Emits a loop over the pairs along K and calls step(k, isHalf) with the first k of each pair.
-  /// `isHalf`: the pair has only one element, because K is odd.
-  void eachStep(llvm::function_ref<void(Value, bool)> step) {
-    int64_t whole = spec.k / spec.pairSize() * spec.pairSize();
-    if (whole)
-      loop(i64(0), i64(whole), spec.pairSize(), [&](Value k) { step(k, false); });
-    if (whole < spec.k)
-      step(i64(whole), true);
-  }
-  /// Interleaves the lanes of the vectors at k and k + 1, so that the two elements of each pair are
-  /// adjacent. If `isHalf` is set, the second vector is zero.
-  Value paired(llvm::function_ref<Value(Value)> load, Value k, bool isHalf) {
-    Value even = load(k), odd = isHalf ? zeroOf(even.getType()) : load(add(k, i64(1)));
-    SmallVector<int64_t> turns;
-    for (int64_t i = 0; i < plan.lanes; ++i)
-      turns.append({i, plan.lanes + i});
-    return vector::ShuffleOp::create(b, loc, even, odd, turns);
-  }
-  /// Stores each pair of 16-bit elements of a vector to the address place(index of the pair).
-  void storePairs(Value x, llvm::function_ref<Value(int64_t)> place) {
-    int64_t count = cast<VectorType>(x.getType()).getNumElements() / spec.pairSize();
-    Value pairs = vector::BitCastOp::create(b, loc, vectorOf(sum, count), x);
-    for (int64_t i = 0; i < count; ++i)
-      store(vector::ExtractOp::create(b, loc, pairs, i), place(i));
-  }
-
-  /// Packs plan.lanes rows of an integer A that is contiguous along M, one pair along K at a time.
-  void packIntegersAcross(MatrixView from, MatrixView to, Value row) {
-    Value source = at(from.base, from.element, row), target = at(to.base, held, mul(row, to.row));
-    auto column = [&](Value k) {
-      return centred(
-          loadElements(at(source, from.element, mul(k, from.column)), from.element, plan.lanes),
-          spec.elementA, zeroA);
-    };
-    eachStep([&](Value k, bool isHalf) {
-      storePairs(paired(column, k, isHalf),
-                 [&](int64_t i) { return at(target, held, add(k, i64(i * to.row))); });
-    });
-  }
-
-  /// Packs `rows` rows of an integer A into scratch memory, as 16-bit elements minus the zero
-  /// point.
-  MatrixView packIntegersA(MatrixView from, Value rows) {
-    MatrixView to{operands.scratch, held, getPackedRowStrideA(spec, bytes(held)), spec.pairSize()};
-    Value first = i64(0);
-    if (from.row == 1 && from.column != 1) {
-      first = sub(rows, rem(rows, plan.lanes));
-      loop(i64(0), first, plan.lanes, [&](Value row) { packIntegersAcross(from, to, row); });
-    }
-    loop(first, rows, 1, [&](Value row) {
-      Value source = at(from.base, from.element, mul(row, from.row));
-      Value target = at(to.base, held, mul(row, to.row));
-      int64_t whole = from.column == 1 ? spec.k / kAlongDepth * kAlongDepth : 0;
-      if (whole)
-        loop(i64(0), i64(whole), kAlongDepth, [&](Value k) {
-          store(centred(loadElements(at(source, from.element, k), from.element, kAlongDepth),
-                        spec.elementA, zeroA),
-                at(target, held, k));
-        });
-      fillDepth(
-          i64(whole), [&](Value k) { return at(target, held, k); },
-          [&](Value k) {
-            return centred(
-                loadElements(at(source, from.element, mul(k, from.column)), from.element, 1),
-                spec.elementA, zeroA);
-          });
-    });
-    return to;
-  }
-
-  /// Packs a panel of an integer B into memory at `to`, as 16-bit elements in the layout [pair
-  /// along K][column][element of the pair].
-  MatrixView packIntegersPanel(MatrixView from, int64_t width, Value to) {
-    const int64_t together = spec.pairSize(), lanes = plan.lanes;
-    MatrixView packed{to, held, together * plan.panelColumns, 1};
-    auto load = [&](Value k, Value j, int64_t count) {
-      Value address =
-          at(at(from.base, from.element, mul(k, from.row)), from.element, mul(j, from.column));
-      return centred(loadElements(address, from.element, count), spec.elementB, zeroB);
-    };
-    auto place = [&](Value k, Value j) {
-      return at(to, held,
-                add(add(mul(div(k, together), packed.row), mul(j, together)), rem(k, together)));
-    };
-    if (from.column == 1 && width % lanes == 0) {
-      eachStep([&](Value k, bool isHalf) {
-        for (int64_t j = 0; j < width; j += lanes)
-          store(paired([&](Value k) { return load(k, i64(j), lanes); }, k, isHalf),
-                place(k, i64(j)));
-      });
-      return packed;
-    }
-    loop(i64(0), i64(width), 1, [&](Value j) {
-      int64_t whole = from.row == 1 ? spec.k / kAlongDepth * kAlongDepth : 0;
-      if (whole)
-        loop(i64(0), i64(whole), kAlongDepth, [&](Value k) {
-          storePairs(load(k, j, kAlongDepth),
-                     [&](int64_t i) { return place(add(k, i64(i * together)), j); });
-        });
-      fillDepth(
-          i64(whole), [&](Value k) { return place(k, j); }, [&](Value k) { return load(k, j, 1); });
-    });
-    return packed;
-  }
-
+private:
   //===--------------------------------------------------------------------===//
   // Multiplication of one block of rows by one panel.
   //===--------------------------------------------------------------------===//
@@ -408,7 +36,7 @@ struct ContractEmitter {
   /// block, in row-major order. `from` is a multiple of four.
   void multiplyBlock(MatrixView a, MatrixView panel, int64_t height, int64_t width, Value from,
                      Value to, SmallVectorImpl<Value> &sums) {
-    const int64_t steps = spec.steps();
+    const int64_t steps = plan.steps;
     int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
     bool whole = spec.packedB || plan.packsB; // whether memory after the last column can be read
     int64_t count = height * vectors;
@@ -432,7 +60,7 @@ struct ContractEmitter {
                                  /*hint=*/3, /*cache=*/1);
       SmallVector<Value> right;
       for (int64_t j = 0; j < vectors; ++j)
-        right.push_back(loadRight(at(rowB, panel.element, j * plan.lanes * spec.pairSize()),
+        right.push_back(loadRight(at(rowB, panel.element, j * plan.lanes * plan.groupSize),
                                   panel.element, whole ? plan.lanes : width - j * plan.lanes));
       for (int64_t i = 0; i < height; ++i) {
         Value left = loadLeft(at(columnA, a.element, i * a.row), a.element);
@@ -487,6 +115,26 @@ struct ContractEmitter {
     for (int64_t i = 0; i < height; ++i)
       for (int64_t j = 0; j < vectors; ++j)
         visit(at(first, sum, i * plan.panelColumns + j * plan.lanes), i * vectors + j);
+  }
+
+  /// Subtracts the terms of the zero points from sums of byte products (see Contract.h).
+  Value corrected(Value x, Value rowInChunk, MatrixView panel, int64_t column) {
+    auto scaled = [&](Value y, Value by) {
+      return arith::MulIOp::create(b, loc, y, by).getResult();
+    };
+    if (zeroA) {
+      Value columnSums = at(panel.base, panel.element, plan.steps * panel.row);
+      Value sums = loadElements(at(columnSums, sum, column), sum, plan.lanes);
+      x = sub(x, scaled(sums, splat(zeroA)));
+    }
+    if (zeroB) {
+      Value rowSum = loadElements(rowSumAt(rowInChunk), sum, 1);
+      if (zeroA)
+        rowSum = sub(rowSum, scaled(zeroA, arith::ConstantOp::create(
+                                               b, loc, b.getI32IntegerAttr(int32_t(spec.k)))));
+      x = sub(x, splat(scaled(zeroB, rowSum)));
+    }
+    return x;
   }
 
   /// Applies the epilogue to a vector of complete accumulators and stores the result to C at [row,
@@ -569,7 +217,7 @@ struct ContractEmitter {
   void chunkByPanel(const Chunk &chunk, MatrixView panel, Value firstColumn, int64_t width) {
     int64_t base = spec.m / plan.blocks, tall = plan.tallBlocks();
     int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
-    bool split = plan.kBlocks(spec.steps()) > 1;
+    bool split = plan.kBlocks() > 1;
 
     auto blocks = [&](Value first, Value last, int64_t height, Value fromK, Value toK) {
       loop(first, last, 1, [&](Value block) {
@@ -580,7 +228,7 @@ struct ContractEmitter {
         // In a packed A, the rows of a block are interleaved: the pairs of all rows at one step
         // along K are adjacent.
         if (spec.packedA)
-          rows.row = spec.pairSize(), rows.column = height * spec.pairSize();
+          rows.row = plan.groupSize, rows.column = height * plan.groupSize;
         SmallVector<Value> sums(height * vectors, zeroVector());
         if (split)
           eachKept(inChunk, height, width, [&](Value address, int64_t i) {
@@ -592,7 +240,10 @@ struct ContractEmitter {
                           [&](Value address, int64_t i) { store(sums[i], address); });
         for (int64_t i = 0; i < height * vectors; ++i) {
           int64_t j = i % vectors * plan.lanes;
-          storeRow(sums[i], chunk.offsetC, chunk.batch, add(row, i64(i / vectors)),
+          Value x = sums[i];
+          if (plan.multipliesBytes)
+            x = corrected(x, add(inChunk, i64(i / vectors)), panel, j);
+          storeRow(x, chunk.offsetC, chunk.batch, add(row, i64(i / vectors)),
                    add(firstColumn, i64(j)), width - j);
         }
       });
@@ -609,84 +260,94 @@ struct ContractEmitter {
         eachKept(sub(row, chunk.firstRow), 1, width,
                  [&](Value address, int64_t) { store(zeroVector(), address); });
       });
-      loop(i64(0), i64(spec.steps()), plan.kBlock,
-           [&](Value k) { allBlocks(k, least(add(k, i64(plan.kBlock)), i64(spec.steps()))); });
+      loop(i64(0), i64(plan.steps), plan.kBlock,
+           [&](Value k) { allBlocks(k, least(add(k, i64(plan.kBlock)), i64(plan.steps))); });
     } else {
-      allBlocks(i64(0), i64(spec.steps()));
+      allBlocks(i64(0), i64(plan.steps));
     }
     // The epilogue may be long. A separate loop over rows emits its code once per vector of a row,
     // and not once for each row of a block.
     if (plan.keepsSums)
       loop(chunk.firstRow, chunk.endRow, 1, [&](Value row) {
-        eachKept(sub(row, chunk.firstRow), 1, width, [&](Value address, int64_t j) {
-          storeRow(loadVector(address, sum, plan.lanes), chunk.offsetC, chunk.batch, row,
-                   add(firstColumn, i64(j * plan.lanes)), width - j * plan.lanes);
+        Value inChunk = sub(row, chunk.firstRow);
+        eachKept(inChunk, 1, width, [&](Value address, int64_t j) {
+          Value x = loadVector(address, sum, plan.lanes);
+          if (plan.multipliesBytes)
+            x = corrected(x, inChunk, panel, j * plan.lanes);
+          storeRow(x, chunk.offsetC, chunk.batch, row, add(firstColumn, i64(j * plan.lanes)),
+                   width - j * plan.lanes);
         });
       });
   }
 
-  void emit() {
-    int64_t lastWidth = spec.n - (plan.panels - 1) * plan.panelColumns;
-    int64_t wholePanels = lastWidth == plan.panelColumns ? plan.panels : plan.panels - 1;
-    bool sharedB = spec.isShared(&BatchDim::strideB);
-
-    // Work units are ordered by batch, chunk and panel, so that consecutive units use the same
-    // chunk of A.
-    Value firstRun = div(operands.begin, plan.panels);
-    Value lastRun = div(add(operands.end, i64(plan.panels - 1)), plan.panels);
-    loop(firstRun, lastRun, 1, [&](Value run) {
-      Value runStart = mul(run, plan.panels);
-      Value from = most(sub(operands.begin, runStart), i64(0));
-      Value to = least(sub(operands.end, runStart), i64(plan.panels));
-      Chunk chunk;
-      chunk.batch = div(run, plan.chunks);
-      chunk.offsetC = batchOffset(chunk.batch, &BatchDim::strideC);
-      chunk.firstBlock = mul(rem(run, plan.chunks), plan.blocksPerChunk);
-      chunk.lastBlock = least(add(chunk.firstBlock, i64(plan.blocksPerChunk)), i64(plan.blocks));
-      chunk.firstRow = firstRowOf(chunk.firstBlock);
-      chunk.endRow = firstRowOf(chunk.lastBlock);
-      Type elementA = spec.sumsIntegers() ? getStorageType(spec.elementA) : spec.elementA,
-           elementB = spec.sumsIntegers() ? getStorageType(spec.elementB) : spec.elementB;
-      chunk.a = {at(operands.a, elementA, batchOffset(chunk.batch, &BatchDim::strideA)), elementA,
-                 spec.strideAm, spec.strideAk};
-      if (spec.packedA)
-        chunk.a = {operands.a, held, spec.steps() * spec.pairSize(), spec.pairSize()};
-      if (plan.packsA) {
-        MatrixView rows = chunk.a;
-        rows.base = at(rows.base, rows.element, mul(chunk.firstRow, rows.row));
-        Value count = sub(chunk.endRow, chunk.firstRow);
-        chunk.a = spec.sumsIntegers() ? packIntegersA(rows, count) : packA(rows, count);
-      }
-
-      auto panelAt = [&](Value index, int64_t width) {
-        Value column = mul(index, plan.panelColumns);
-        MatrixView panel{operands.b, elementB, spec.strideBk, spec.strideBn};
-        if (spec.packedB) {
-          Value number = sharedB ? index : add(mul(chunk.batch, plan.panels), index);
-          Type packed = elementB.isInteger(32) ? held : elementB;
-          int64_t row = plan.panelColumns * spec.pairSize();
-          panel = {at(operands.b, packed, mul(number, spec.steps() * row)), packed, row, 1};
-        } else {
-          Value offset =
-              add(batchOffset(chunk.batch, &BatchDim::strideB), mul(column, spec.strideBn));
-          panel.base = at(operands.b, elementB, offset);
-          if (plan.packsB) {
-            Value scratch = at(operands.scratch, b.getI8Type(), plan.scratchB);
-            panel = spec.sumsIntegers() ? packIntegersPanel(panel, width, scratch)
-                                        : packPanel(panel, width, scratch);
-          }
-        }
-        plan.walksRows ? rowByPanel(chunk, panel, column, width)
-                       : chunkByPanel(chunk, panel, column, width);
-      };
-      if (wholePanels)
-        loop(from, least(to, i64(wholePanels)), 1,
-             [&](Value index) { panelAt(index, plan.panelColumns); });
-      if (wholePanels < plan.panels)
-        loop(most(from, i64(wholePanels)), to, 1, [&](Value index) { panelAt(index, lastWidth); });
-    });
-  }
+  const Epilogue &epilogue;
 };
+
+void ContractEmitter::emit() {
+  int64_t lastWidth = spec.n - (plan.panels - 1) * plan.panelColumns;
+  int64_t wholePanels = lastWidth == plan.panelColumns ? plan.panels : plan.panels - 1;
+  bool sharedB = spec.isShared(&BatchDim::strideB);
+
+  // Work units are ordered by batch, chunk and panel, so that consecutive units use the same
+  // chunk of A.
+  Value firstRun = div(operands.begin, plan.panels);
+  Value lastRun = div(add(operands.end, i64(plan.panels - 1)), plan.panels);
+  loop(firstRun, lastRun, 1, [&](Value run) {
+    Value runStart = mul(run, plan.panels);
+    Value from = most(sub(operands.begin, runStart), i64(0));
+    Value to = least(sub(operands.end, runStart), i64(plan.panels));
+    Chunk chunk;
+    chunk.batch = div(run, plan.chunks);
+    chunk.offsetC = batchOffset(chunk.batch, &BatchDim::strideC);
+    chunk.firstBlock = mul(rem(run, plan.chunks), plan.blocksPerChunk);
+    chunk.lastBlock = least(add(chunk.firstBlock, i64(plan.blocksPerChunk)), i64(plan.blocks));
+    chunk.firstRow = firstRowOf(chunk.firstBlock);
+    chunk.endRow = firstRowOf(chunk.lastBlock);
+    Type elementA = spec.sumsIntegers() ? getStorageType(spec.elementA) : spec.elementA,
+         elementB = spec.sumsIntegers() ? getStorageType(spec.elementB) : spec.elementB;
+    chunk.a = {at(operands.a, elementA, batchOffset(chunk.batch, &BatchDim::strideA)), elementA,
+               spec.strideAm, spec.strideAk};
+    if (spec.packedA)
+      chunk.a = {operands.a, held, plan.steps * plan.groupSize, plan.groupSize};
+    if (plan.packsA) {
+      MatrixView rows = chunk.a;
+      rows.base = at(rows.base, rows.element, mul(chunk.firstRow, rows.row));
+      Value count = sub(chunk.endRow, chunk.firstRow);
+      chunk.a = plan.multipliesBytes  ? packBytesA(rows, count)
+                : spec.sumsIntegers() ? packIntegersA(rows, count)
+                                      : packA(rows, count);
+    }
+
+    auto panelAt = [&](Value index, int64_t width) {
+      Value column = mul(index, plan.panelColumns);
+      MatrixView panel{operands.b, elementB, spec.strideBk, spec.strideBn};
+      if (spec.packedB) {
+        Value number = sharedB ? index : add(mul(chunk.batch, plan.panels), index);
+        Type packed = elementB.isInteger(32) ? held : elementB;
+        int64_t row = plan.panelColumns * plan.groupSize;
+        int64_t columnSums = plan.multipliesBytes ? plan.panelColumns * bytes(sum) : 0;
+        panel = {at(operands.b, packed, mul(number, plan.steps * row + columnSums)), packed, row,
+                 1};
+      } else {
+        Value offset =
+            add(batchOffset(chunk.batch, &BatchDim::strideB), mul(column, spec.strideBn));
+        panel.base = at(operands.b, elementB, offset);
+        if (plan.packsB) {
+          Value scratch = at(operands.scratch, b.getI8Type(), plan.scratchB);
+          panel = spec.sumsIntegers() ? packIntegersPanel(panel, width, scratch)
+                                      : packPanel(panel, width, scratch);
+        }
+      }
+      plan.walksRows ? rowByPanel(chunk, panel, column, width)
+                     : chunkByPanel(chunk, panel, column, width);
+    };
+    if (wholePanels)
+      loop(from, least(to, i64(wholePanels)), 1,
+           [&](Value index) { panelAt(index, plan.panelColumns); });
+    if (wholePanels < plan.panels)
+      loop(most(from, i64(wholePanels)), to, 1, [&](Value index) { panelAt(index, lastWidth); });
+  });
+}
 
 } // namespace
 

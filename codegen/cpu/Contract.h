@@ -5,6 +5,12 @@
 // that is two vectors wide. A panel of B has K rows of `panelColumns` elements. A constant B is
 // packed into panels at compile time. Otherwise the kernel packs one panel after the other.
 //
+// Matmuls of 8-bit integers with a packed B use `vpdpbusd` where the processor has it: four
+// products of an unsigned and a signed byte per lane. Signed elements of A are stored plus 128 and
+// unsigned elements of B minus 128, and the sums are corrected by the zero points:
+//   sum((a - zeroA) * (b - zeroB)) = sum(a * b) - zeroA * sum(b) - zeroB * (sum(a) - K * zeroA).
+// Otherwise the elements are extended to 16 bits (`pmaddwd`).
+//
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_CONTRACT_H
 #define DLC_CODEGEN_CPU_CONTRACT_H
@@ -40,11 +46,6 @@ struct ContractSpec {
   bool packedB = false, packedA = false;
 
   bool sumsIntegers() const { return elementA.isInteger(); }
-  /// Number of adjacent elements along k that one instruction multiplies and adds to an
-  /// accumulator: 2 for integers (`pmaddwd`), 1 for floats. These elements are adjacent in packed
-  /// operands.
-  int64_t pairSize() const { return sumsIntegers() ? 2 : 1; }
-  int64_t steps() const { return (k + pairSize() - 1) / pairSize(); }
 
   /// Returns whether all elements of the batch share one operand, because its batch strides are 0.
   /// `stride` selects the operand.
@@ -66,7 +67,16 @@ struct ContractPlan {
   /// Bytes of the constant operand that is packed at compile time; 0 if no operand is packed.
   int64_t packedBytes = 0;
 
-  // Parameters of the schedule (blocking, packing and scratch memory).
+  // Parameters of the schedule (instructions, blocking, packing and scratch memory).
+
+  /// Whether the kernel multiplies bytes (`vpdpbusd`: unsigned elements of A by signed elements of
+  /// a packed B).
+  bool multipliesBytes = false;
+  /// Number of adjacent elements along k that one instruction multiplies and adds to an
+  /// accumulator: 4 bytes (`vpdpbusd`), 2 integers of 16 bits (`pmaddwd`), or 1 float. These
+  /// elements are adjacent in packed operands.
+  int64_t groupSize = 1;
+  int64_t steps = 1;         ///< number of such groups in K; the last one may be incomplete
   int64_t lanes = 8;         ///< number of lanes of an accumulator register
   int64_t panelColumns = 16; ///< columns of a panel of B: two vectors; more if few rows are
                              ///< multiplied by an unpacked B
@@ -82,10 +92,12 @@ struct ContractPlan {
   /// Whether the kernel is a GEMV that reads B unpacked, row by row: it multiplies one row of A by
   /// a few rows of a wide panel of B at a time.
   bool walksRows = false;
-  bool keepsSums = false;                ///< whether accumulators are kept in scratch memory
-  int64_t scratchB = 0, scratchSums = 0; ///< byte offsets in scratch memory; packed A is at 0
+  bool keepsSums = false; ///< whether accumulators are kept in scratch memory
+  /// Byte offsets in scratch memory; packed A is at 0. scratchRowSums: the sum over k of each row
+  /// of a packed A, as i32.
+  int64_t scratchB = 0, scratchSums = 0, scratchRowSums = 0;
 
-  int64_t kBlocks(int64_t steps) const { return (steps + kBlock - 1) / kBlock; }
+  int64_t kBlocks() const { return (steps + kBlock - 1) / kBlock; }
   int64_t blockHeight() const { return (rows + blocks - 1) / blocks; } ///< rows of a tall row block
   int64_t tallBlocks() const { return rows - rows / blocks * blocks; }
   int64_t rows = 1;
@@ -98,8 +110,9 @@ bool supportsIntegerMatmul(const Target &target);
 /// emitContract.
 ContractPlan planContract(const ContractSpec &spec, const Target &target, bool hasEpilogue);
 
-/// Packs a constant operand B, which has the strides of `spec`, into panels. `packed` has
-/// plan.packedBytes bytes.
+/// Packs a constant operand B, which has the strides of `spec`, into panels. If the kernel
+/// multiplies bytes, unsigned elements are stored minus 128, and each panel is followed by the sums
+/// of its columns over k, as i32. `packed` has plan.packedBytes bytes.
 void packB(const ContractSpec &spec, const ContractPlan &plan, const void *b, void *packed);
 
 /// Packs a constant integer operand A, which has the strides of `spec`. `packed` has

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <vector>
 
 namespace dlc::cpu {
 namespace {
@@ -29,7 +30,8 @@ constexpr int64_t kFarB = 256 * 1024;
 /// Number of work units that is sufficient for many threads.
 constexpr int64_t kUnits = 32;
 /// Number of multiply-adds below which a further thread costs more time than it saves.
-constexpr int64_t kWorkPerThread = 200 * 1000;
+/// kBytesPerThread: the same for multiply-adds of bytes.
+constexpr int64_t kWorkPerThread = 200 * 1000, kBytesPerThread = 4 * kWorkPerThread;
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t byteWidth(mlir::Type type) { return type.getIntOrFloatBitWidth() / 8; }
@@ -49,6 +51,25 @@ int64_t getPackedElementBytes(const ContractSpec &spec) {
   return std::min<int64_t>(byteWidth(spec.elementB), spec.sumsIntegers() ? 2 : 8);
 }
 
+/// Returns the bytes of one panel of a packed B, with the sums of its columns if the kernel
+/// multiplies bytes.
+int64_t getPanelBytes(const ContractSpec &spec, const ContractPlan &plan) {
+  return plan.panelColumns * (plan.steps * plan.groupSize * getPackedElementBytes(spec) +
+                              (plan.multipliesBytes ? int64_t(sizeof(int32_t)) : 0));
+}
+
+/// Returns whether the kernel can multiply bytes: the processor has the instruction, B is packed,
+/// and the elements of A are adjacent along k.
+bool canMultiplyBytes(const ContractSpec &spec, const Target &target) {
+  llvm::StringRef features = target.features;
+  bool supported = target.vectorBits == 256
+                       ? features.contains("+avxvnni,") || features.ends_with("+avxvnni") ||
+                             (features.contains("+avx512vnni") && features.contains("+avx512vl"))
+                       : features.contains("+avx512vnni");
+  return supported && spec.sumsIntegers() && spec.packedB && spec.strideAk == 1 &&
+         byteWidth(spec.elementA) == 1 && byteWidth(spec.elementB) == 1;
+}
+
 } // namespace
 
 bool supportsIntegerMatmul(const Target &target) {
@@ -58,9 +79,14 @@ bool supportsIntegerMatmul(const Target &target) {
 
 ContractPlan planContract(const ContractSpec &spec, const Target &target, bool hasEpilogue) {
   ContractPlan plan;
+  plan.multipliesBytes = canMultiplyBytes(spec, target);
+  plan.groupSize = plan.multipliesBytes ? 4 : spec.sumsIntegers() ? 2 : 1;
+  plan.steps = ceilDiv(spec.k, plan.groupSize);
   bool wideSum = spec.elementA.isF64() || spec.elementB.isF64();
-  int64_t sumBytes = wideSum ? 8 : 4, heldBytes = spec.sumsIntegers() ? 2 : sumBytes;
-  int64_t depth = spec.steps() * spec.pairSize();
+  int64_t sumBytes = wideSum ? 8 : 4, heldBytes = plan.multipliesBytes  ? 1
+                                                  : spec.sumsIntegers() ? 2
+                                                                        : sumBytes;
+  int64_t depth = plan.steps * plan.groupSize;
   bool avx512 = target.vectorBits >= 512;
   plan.lanes = target.vectorBits / 8 / sumBytes;
   // Maximum rows of a register block: two accumulator vectors per row, one broadcast element of A
@@ -70,7 +96,8 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   plan.blocks = ceilDiv(spec.m, tallest);
   int64_t height = plan.blockHeight();
   int64_t vectors = 2;
-  if (!spec.packedB && spec.strideBn == 1 && plan.blocks == 1 && !spec.sumsIntegers())
+  if (plan.blocks == 1 &&
+      (plan.multipliesBytes || (!spec.packedB && spec.strideBn == 1 && !spec.sumsIntegers())))
     vectors = std::clamp<int64_t>((avx512 ? 16 : 8) / spec.m, 2, avx512 ? 8 : 4);
   plan.panelColumns = vectors * plan.lanes;
   plan.walksRows = spec.m == 1 && !spec.packedB && !spec.sumsIntegers() && spec.strideBn == 1 &&
@@ -116,13 +143,14 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   // Blocks along K have equal sizes, which are multiples of four because steps are unrolled.
   int64_t panelRow = plan.panelColumns * (spec.packedB ? getPackedElementBytes(spec) : heldBytes);
   int64_t kBlocks = plan.blocksPerChunk == 1 ? 1 : ceilDiv(depth * panelRow, kPanelBytes);
-  plan.kBlock = std::max<int64_t>(4, ceilDiv(ceilDiv(spec.steps(), kBlocks), 4) * 4);
-  plan.keepsSums = hasEpilogue || plan.walksRows || plan.kBlocks(spec.steps()) > 1;
+  plan.kBlock = std::max<int64_t>(4, ceilDiv(ceilDiv(plan.steps, kBlocks), 4) * 4);
+  plan.keepsSums = hasEpilogue || plan.walksRows || plan.kBlocks() > 1;
 
   plan.extent = spec.batchSize() * plan.chunks * plan.panels;
   int64_t chunkRows = plan.blocksPerChunk * height;
   int64_t unitWork = std::max<int64_t>(1, chunkRows * plan.panelColumns * spec.k);
-  plan.grain = std::clamp<int64_t>(kWorkPerThread / unitWork, 1, std::max<int64_t>(1, plan.extent));
+  int64_t workPerThread = plan.multipliesBytes ? kBytesPerThread : kWorkPerThread;
+  plan.grain = std::clamp<int64_t>(workPerThread / unitWork, 1, std::max<int64_t>(1, plan.extent));
 
   auto reserve = [&](int64_t bytes) {
     int64_t offset = plan.scratchBytes;
@@ -131,6 +159,8 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   };
   if (plan.packsA)
     reserve(chunkRows * getPackedRowStrideA(spec, heldBytes) * heldBytes);
+  if (plan.multipliesBytes)
+    plan.scratchRowSums = reserve(chunkRows * sumBytes);
   if (plan.packsB)
     plan.scratchB = reserve(depth * plan.panelColumns * heldBytes);
   if (plan.keepsSums)
@@ -139,8 +169,7 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
     plan.packedBytes = spec.m * depth * heldBytes;
   if (spec.packedB) {
     bool shared = spec.isShared(&BatchDim::strideB);
-    plan.packedBytes = (shared ? 1 : spec.batchSize()) * plan.panels * depth * plan.panelColumns *
-                       getPackedElementBytes(spec);
+    plan.packedBytes = (shared ? 1 : spec.batchSize()) * plan.panels * getPanelBytes(spec, plan);
   }
   return plan;
 }
@@ -153,7 +182,7 @@ int64_t getPackedRowStrideA(const ContractSpec &spec, int64_t bytes) {
 template <class Element>
 static void packBlocks(const ContractSpec &spec, const ContractPlan &plan, const Element *a,
                        int16_t *packed) {
-  const int64_t together = spec.pairSize(), least = spec.m / plan.blocks;
+  const int64_t together = plan.groupSize, least = spec.m / plan.blocks;
   std::fill_n(packed, plan.packedBytes / int64_t(sizeof(int16_t)), int16_t(0));
   for (int64_t block = 0, first = 0; block < plan.blocks; ++block) {
     const int64_t height = least + (block < plan.tallBlocks());
@@ -161,7 +190,7 @@ static void packBlocks(const ContractSpec &spec, const ContractPlan &plan, const
       for (int64_t k = 0; k < spec.k; ++k)
         packed[(k / together * height + row) * together + k % together] =
             static_cast<int16_t>(+a[(first + row) * spec.strideAm + k * spec.strideAk]);
-    packed += height * spec.steps() * together;
+    packed += height * plan.steps * together;
     first += height;
   }
 }
@@ -219,11 +248,28 @@ static void packElements(const ContractSpec &spec, const ContractPlan &plan, con
   });
 }
 
+/// Subtracts 128 from the elements of a packed panel if they are unsigned, and writes the sum of
+/// each column behind the panel.
+static void addColumnSums(const ContractSpec &spec, const ContractPlan &plan, int64_t width,
+                          uint8_t *panel) {
+  const int64_t group = plan.groupSize, row = plan.panelColumns * group;
+  std::vector<int32_t> sums(plan.panelColumns, 0);
+  for (int64_t k = 0; k < spec.k; ++k)
+    for (int64_t j = 0; j < width; ++j) {
+      uint8_t &element = panel[k / group * row + j * group + k % group];
+      if (spec.elementB.isUnsignedInteger())
+        element ^= 0x80;
+      sums[j] += static_cast<int8_t>(element);
+    }
+  std::memcpy(panel + plan.steps * row, sums.data(), sums.size() * sizeof(int32_t));
+}
+
 /// Packs the panels of an integer B in the layout [step along K][column][element of the step].
 template <class Element, class Packed>
 static void packTogether(const ContractSpec &spec, const ContractPlan &plan, const Element *b,
                          Packed *packed) {
-  int64_t together = spec.pairSize(), row = plan.panelColumns * together, size = spec.steps() * row;
+  int64_t together = plan.groupSize, row = plan.panelColumns * together;
+  int64_t size = getPanelBytes(spec, plan) / int64_t(sizeof(Packed));
   std::fill_n(packed, plan.packedBytes / int64_t(sizeof(Packed)), Packed(0));
   eachPanel(spec, plan, b, [&](const Element *source, int64_t width) {
     constexpr int64_t some = 16;
@@ -232,6 +278,8 @@ static void packTogether(const ContractSpec &spec, const ContractPlan &plan, con
         for (int64_t k = k0; k < std::min(spec.k, k0 + some); ++k)
           packed[k / together * row + j * together + k % together] =
               static_cast<Packed>(source[j * spec.strideBn + k * spec.strideBk]);
+    if (plan.multipliesBytes)
+      addColumnSums(spec, plan, width, reinterpret_cast<uint8_t *>(packed));
     packed += size;
   });
 }

@@ -61,9 +61,11 @@ FailureOr<Schedule> planContractSchedule(FusionOp fusion, FusionOp normal,
   }
   if (argument) {
     PackedOperand operand{*argument, contract->plan.packedBytes, "", nullptr};
-    operand.layout =
-        spec.packedA ? llvm::formatv("contract:{0}x{1}:rows", spec.m, spec.k).str()
-                     : llvm::formatv("contract:{0}x{1}", spec.k, contract->plan.panelColumns).str();
+    operand.layout = spec.packedA
+                         ? llvm::formatv("contract:{0}x{1}:rows", spec.m, spec.k).str()
+                         : llvm::formatv("contract:{0}x{1}{2}", spec.k, contract->plan.panelColumns,
+                                         contract->plan.multipliesBytes ? ":bytes" : "")
+                               .str();
     if (packs && failed(pack(fusion, *contract, operand, why)))
       return failure();
     schedule.packed = operand;

@@ -205,6 +205,21 @@ TEST(Contract, Integers) {
                  .padA = 3,
                  .padB = 5,
                  .padC = 7});
+  // A packed B and bytes that are adjacent along K: four products per instruction, if the processor
+  // has it. The last group, the last vector of A and the last panel are incomplete.
+  for (const char *types : {"uc", "cc", "uu", "cu"})
+    for (int64_t m : {1, 5, 15})
+      for (int64_t k : {3, 31, 66, 131})
+        for (int32_t zero : {0, 100})
+          check({.m = m,
+                 .n = 150,
+                 .k = k,
+                 .packedB = true,
+                 .typeA = types[0],
+                 .typeB = types[1],
+                 .zeroA = zero,
+                 .zeroB = types[1] == 'u' ? zero : 0,
+                 .padA = 1});
   for (int64_t m : {1, 2, 4, 7, 100})
     for (int64_t n : {1, 16, 70})
       check({.m = m, .n = n, .k = 5003, .packedB = true, .typeA = 'u', .typeB = 'c'}, 2);
