@@ -1,7 +1,8 @@
 //===- Costs.cpp - costs that do not depend on available kernels ----------===//
 #include "passes/Costs.h"
-#include "passes/Devices.h"
 
+#include "ir/dlc/Contraction.h"
+#include "passes/Devices.h"
 #include "passes/TensorBuilder.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -14,6 +15,8 @@ namespace {
 
 class AssumedCosts : public Costs {
 public:
+  explicit AssumedCosts(const TargetCapabilities &capabilities = {}) : Costs(capabilities) {}
+
   std::optional<double> operation(Operation *op, ArrayRef<Type> operands,
                                   ArrayRef<Type> results) override {
     bool isGradient = isa<ConvWeightGradOp>(op);
@@ -38,10 +41,18 @@ public:
   }
 
   bool prefersFusedAttention(Operation *, bool, bool preferred) override { return preferred; }
-  bool sumsIntegers(Operation *) override { return true; }
-  bool usesGeneratedIntegerSums() override { return false; }
-  bool hasFast16BitKernels(Type element) override { return element.isBF16(); }
-  int64_t maxBlockScaledRows() override { return kMaxWeightBoundRows; }
+
+  std::optional<LayoutPair> preferredLayouts(Operation *op, const LayoutQuery &query) override {
+    RankedTensorType x = typeOf(op->getOperand(0));
+    if (!x.hasStaticShape() || !typeOf(op->getResult(0)).hasStaticShape() || x.getRank() < 3 ||
+        x.getRank() > 5 || x.getNumElements() == 0)
+      return std::nullopt;
+    if (query.required)
+      return query.required;
+    static constexpr const char *kBlocked[] = {"aBc16b", "aBcd16b", "aBcde16b"};
+    std::string blocked = kBlocked[x.getRank() - 3];
+    return LayoutPair{x.getDimSize(1) < kTogether ? "" : blocked, blocked};
+  }
 
 private:
   static constexpr int64_t kTogether = 8;
@@ -52,8 +63,14 @@ private:
 /// as generated code, which supports matmuls, but no convolutions.
 class GeneratedIntegerCosts : public AssumedCosts {
 public:
-  bool sumsIntegers(Operation *op) override { return isa<MatmulOp>(op); }
-  bool usesGeneratedIntegerSums() override { return true; }
+  GeneratedIntegerCosts() : AssumedCosts({.generatesIntegerSums = true}) {}
+
+  std::optional<double> operation(Operation *op, ArrayRef<Type> operands,
+                                  ArrayRef<Type> results) override {
+    return isIntegerContraction(op) && isa<ConvOp>(op)
+               ? std::nullopt
+               : AssumedCosts::operation(op, operands, results);
+  }
 };
 
 } // namespace

@@ -7,8 +7,10 @@
 #include "mlir/IR/Operation.h"
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace dlc {
 
@@ -20,39 +22,64 @@ class MatmulOp;
 constexpr int64_t kMaxWeightBoundRows = 8;
 bool isWeightBandwidthBound(MatmulOp product, int64_t maxRows = kMaxWeightBoundRows);
 
+/// Layouts of the image operand and of the result of a convolution or pool, as tags. For the weight
+/// gradient of a convolution, `source` is the layout of the image and `destination` the layout of
+/// the result's gradient. An empty tag means row-major.
+struct LayoutPair {
+  std::string source, destination;
+};
+
+struct LayoutQuery {
+  /// Layouts that the kernel must support. If unset, the library chooses the layouts.
+  std::optional<LayoutPair> required;
+  /// Upper bound in microseconds: if the operation takes at least this time in every layout except
+  /// row-major, no library is queried, because such queries may dominate compile time.
+  double maxCost = std::numeric_limits<double>::infinity();
+};
+
+/// Facts about the kernels of the target device (`ModelOptions::device`) that do not depend on an
+/// operation.
+struct TargetCapabilities {
+  /// Whether contractions of 8-bit integers run as generated code on a CPU, because no library
+  /// accumulates mixed signed and unsigned operands exactly. The generated code supports matmuls,
+  /// but no convolutions.
+  bool generatesIntegerSums = false;
+  /// Whether the device has fast kernels for matmuls and convolutions of the 16-bit float types.
+  bool hasFastBf16 = true, hasFastF16 = false;
+  /// Maximum number of rows for which a CPU matmul kernel with block-scaled 8-bit weights is about
+  /// as fast as a kernel with f32 weights, or faster. 0 if no kernel reads such weights.
+  int64_t maxBlockScaledRows = kMaxWeightBoundRows;
+};
+
 /// Interface through which passes query kernel costs before kernels are selected. Implementations
 /// know the available kernels. Times are in microseconds.
 class Costs {
 public:
   virtual ~Costs() = default;
   /// Returns the time of `op` with operands and results of the given types, or nullopt if no kernel
-  /// supports these types.
+  /// supports these types. Contractions of 8-bit integers are supported if the target device has a
+  /// kernel that multiplies and sums integers.
   virtual std::optional<double> operation(mlir::Operation *op, llvm::ArrayRef<mlir::Type> operands,
                                           llvm::ArrayRef<mlir::Type> results) = 0;
-  /// Returns a lower bound on the time of `op` in any layout other than row-major, without querying
-  /// a library, because such queries may dominate compile time.
-  virtual double lowerBound(mlir::Operation *op) { return 0; }
   virtual double reorder(mlir::Type from, mlir::Type to) = 0;
+  /// Returns the layouts of a convolution, its gradient or a pool for which a CPU library has an
+  /// optimized kernel, or nullopt if there are none.
+  virtual std::optional<LayoutPair> preferredLayouts(mlir::Operation *op,
+                                                     const LayoutQuery &query) = 0;
   /// Returns whether a CPU has a fused kernel for the attention that is faster than
   /// separate kernels for its matmuls and softmax. With `gradients`, the times of the forward and
   /// backward passes are added. With `preferred`, a fused kernel is chosen even if it is not
   /// faster.
   virtual bool prefersFusedAttention(mlir::Operation *attention, bool gradients,
                                      bool preferred) = 0;
-  /// Returns whether the target device (`ModelOptions::device`) has a kernel for this contraction
-  /// of 8-bit integers.
-  virtual bool sumsIntegers(mlir::Operation *contraction) = 0;
-  /// Returns whether contractions of 8-bit integers run as generated code on a CPU, because no
-  /// library accumulates mixed signed and unsigned operands exactly. The generated code supports
-  /// matmuls, but no convolutions.
-  virtual bool usesGeneratedIntegerSums() = 0;
-  /// Returns whether the target device has fast kernels for matmuls and convolutions of this 16-bit
-  /// float type.
-  virtual bool hasFast16BitKernels(mlir::Type element) = 0;
-  /// Returns the maximum number of rows for which a CPU matmul kernel with block-scaled 8-bit
-  /// weights is about as fast as a kernel with f32 weights, or faster. 0 if no kernel reads such
-  /// weights.
-  virtual int64_t maxBlockScaledRows() = 0;
+
+  const TargetCapabilities &capabilities() const { return targetCapabilities; }
+
+protected:
+  explicit Costs(const TargetCapabilities &capabilities) : targetCapabilities(capabilities) {}
+
+private:
+  const TargetCapabilities targetCapabilities;
 };
 
 /// Function that creates the cost interface for one compilation.
@@ -60,8 +87,8 @@ using CostsFactory = std::function<std::unique_ptr<Costs>(const ModelOptions &)>
 
 /// Returns fixed cost assumptions that do not depend on available kernels, for tests and for passes
 /// that run alone. Contractions run at a fixed rate, or at half of it if all tensors are row-major.
-/// Reorders run at a fixed memory bandwidth. Attention stays fused if that is preferred. 8-bit
-/// integers and bf16 have kernels, f16 has none.
+/// Reorders run at a fixed memory bandwidth. Convolutions prefer blocks of 16 channels. Attention
+/// stays fused if that is preferred. 8-bit integers and bf16 have kernels, f16 has none.
 std::unique_ptr<Costs> assumedCosts(const ModelOptions &options = {});
 
 /// Creates the costs that a dlc-opt option names: "kernels" calls the given factory, "assumed"

@@ -1,7 +1,6 @@
 //===- Contract.cpp - generated code for blocked matmuls ------------------===//
 #include "codegen/cpu/ContractFusion.h"
 #include "codegen/providers/Provider.h"
-#include "passes/layout/LayoutOracle.h"
 
 using namespace mlir;
 
@@ -39,7 +38,7 @@ double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan
                 (spec.elementA.isF64() ? 0.5 : 1);
   if (spec.sumsIntegers())
     rate *= schedule.multipliesBytes ? (schedule.blocks <= 2 ? kBytesFewRows : kBytes)
-            : libraryHasExactSums()  ? kPairsWithDots
+            : hasExactInt8Library()  ? kPairsWithDots
                                      : kPairs;
   // With few rows per block, each accumulation waits for the previous one, unless the panels are
   // wider for fewer rows. Vector lanes beyond the last column are wasted.

@@ -4,6 +4,8 @@
 #include "codegen/cpu/Normalize.h"
 #include "codegen/machine/Work.h"
 #include "ir/dlc/Attributes.h"
+#include "ir/tensor/Tensor.h"
+#include "passes/layout/Tag.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -100,6 +102,27 @@ std::optional<LibraryCall> CallProvider::call(Operation *op, DictionaryAttr para
     *why = ("required: '" + about.parameter + "' in dlc.parameters, for kernels of " + about.name)
                .str();
   return std::nullopt;
+}
+
+bool hasExactInt8Library() {
+  return llvm::any_of(providers(), [](const Provider *p) { return p->sumsInt8Exactly(); });
+}
+
+int64_t storageBytes(RankedTensorType type) {
+  StringRef layout = layoutOf(type);
+  if (layout.empty())
+    return ref::storageBytes(type);
+  int64_t elements = type.getNumElements(), bytes = ref::elementBytes(type.getElementType());
+  if (auto tag = Tag::parse(layout); tag && int64_t(tag->order.size()) == type.getRank()) {
+    if (int64_t dim = tag->blockedDim; dim >= 0 && elements > 0)
+      elements = elements / type.getDimSize(dim) *
+                 int64_t(llvm::alignTo(uint64_t(type.getDimSize(dim)), uint64_t(tag->block)));
+    return elements * bytes;
+  }
+  for (const Provider *provider : providers())
+    if (std::optional<int64_t> known = provider->layoutBytes(type))
+      return *known;
+  return elements * bytes;
 }
 
 const Provider *findProvider(StringRef name) {

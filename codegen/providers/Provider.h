@@ -12,6 +12,7 @@
 #include "codegen/providers/Candidate.h"
 #include "codegen/providers/Cost.h"
 #include "codegen/providers/LibraryCall.h"
+#include "passes/Costs.h"
 
 namespace dlc {
 
@@ -105,6 +106,20 @@ public:
                                              const cpu::Target &target, bool packs,
                                              std::string &why) const;
 
+  /// Returns the layouts for which the provider has an optimized kernel of a convolution, of its
+  /// gradients or of a pool on a CPU (see Costs::preferredLayouts()). Without `required`, the
+  /// provider chooses the layouts.
+  virtual std::optional<LayoutPair> preferredLayouts(mlir::Operation *op,
+                                                     const std::optional<LayoutPair> &required,
+                                                     int threads) const {
+    return std::nullopt;
+  }
+  /// Returns the bytes of a tensor whose layout only the provider's library can compute.
+  virtual std::optional<int64_t> layoutBytes(mlir::RankedTensorType type) const {
+    return std::nullopt;
+  }
+  /// Returns true if the library sums products of 8-bit integers on this CPU without saturation.
+  virtual bool sumsInt8Exactly() const { return false; }
   /// Returns true if the provider computes attention in one kernel, without the score matrix.
   virtual bool hasFusedAttention() const { return false; }
   /// Returns true if the implementation uses execution units that the threads of a core share
@@ -146,6 +161,8 @@ namespace provide {
 
 /// Returns all providers in the order of Providers.def, in which they are queried.
 llvm::ArrayRef<const Provider *> providers();
+/// Returns true if a library sums products of 8-bit integers on this CPU without saturation.
+bool hasExactInt8Library();
 /// Returns the provider with this name; null if no provider has it.
 const Provider *findProvider(llvm::StringRef name);
 /// Returns the provider of the kernel that was chosen for the operation; null if none was chosen.

@@ -6,11 +6,11 @@
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/select/Candidates.h"
 #include "codegen/select/FusedAttention.h"
+#include "ir/dlc/Contraction.h"
 #include "passes/ConstantRewrites.h"
 #include "passes/Devices.h"
 #include "passes/TensorBuilder.h"
 #include "passes/fuse/TransposeReorders.h"
-#include "passes/layout/LayoutOracle.h"
 #include "runtime/library/blocks/Describe.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -49,11 +49,13 @@ struct OperationCopy {
 
 class KernelCosts : public Costs {
 public:
-  explicit KernelCosts(const CompileOptions &options)
-      : options(options), target(cpu::hostTarget()), oracle(options.threads) {}
+  KernelCosts(const CompileOptions &options, const cpu::Target &target)
+      : Costs(capabilitiesOf(options, target)), options(options), target(target) {}
 
   std::optional<double> operation(Operation *op, ArrayRef<Type> operands,
                                   ArrayRef<Type> results) override {
+    if (isIntegerContraction(op) && !hasIntegerKernel(op))
+      return std::nullopt;
     ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
     OperationCopy stage(op, operands);
     auto fusion = FusionOp::create(stage.builder, op->getLoc(), results, stage.values);
@@ -78,16 +80,13 @@ public:
     return bestEstimate(fusion, generated);
   }
 
-  double lowerBound(Operation *op) override {
-    auto transposed = dyn_cast<ConvTransposeOp>(op);
-    if (!transposed || !typeOf(transposed.getY()).getElementType().isF32() ||
-        llvm::all_of(transposed.getStrides(), [](int64_t stride) { return stride == 1; }))
-      return 0;
-    RankedTensorType x = typeOf(transposed.getX()), w = typeOf(transposed.getW());
-    double flops =
-        2.0 * double(x.getNumElements()) * double(w.getNumElements()) / double(w.getDimSize(0));
-    CostModel cost(chooseProfile(options, target), target, options.threads);
-    return cost.lowerBoundTransposed(flops);
+  std::optional<LayoutPair> preferredLayouts(Operation *op, const LayoutQuery &query) override {
+    if (estimateLowerBound(op) >= query.maxCost)
+      return std::nullopt;
+    for (const Provider *provider : providers())
+      if (auto layouts = provider->preferredLayouts(op, query.required, options.threads))
+        return layouts;
+    return std::nullopt;
   }
 
   double reorder(Type from, Type to) override {
@@ -130,26 +129,6 @@ public:
     return known->second;
   }
 
-  bool sumsIntegers(Operation *op) override {
-    if (!can(options.device, DLC_DEVICE_GPU_CODE))
-      return oracle.sumsIntegers(op) || (isa<MatmulOp>(op) && usesGeneratedIntegerSums());
-    return multipliesBytes(options.device, options.gpuArch, op);
-  }
-  bool usesGeneratedIntegerSums() override {
-    return !can(options.device, DLC_DEVICE_GPU_CODE) && !libraryHasExactSums() &&
-           cpu::supportsIntegerMatmul(target);
-  }
-  bool hasFast16BitKernels(Type element) override {
-    // CPUs are assumed to have only conversions for f16, so kernels for f16 are not fast.
-    StringRef features = target.features;
-    return can(options.device, DLC_DEVICE_GPU_CODE) ||
-           (element.isBF16() &&
-            (features.contains("+avx512bf16") || features.contains("+amx-bf16")));
-  }
-  int64_t maxBlockScaledRows() override {
-    return options.accuracy == "strict" ? 0 : blocks::maxRows();
-  }
-
 private:
   struct AttentionQuery {
     DictionaryAttr attributes;
@@ -157,6 +136,43 @@ private:
     bool gradients;
     bool operator==(const AttentionQuery &) const = default;
   };
+
+  static TargetCapabilities capabilitiesOf(const CompileOptions &options,
+                                           const cpu::Target &target) {
+    // CPUs are assumed to have only conversions for f16, so kernels for f16 are not fast.
+    bool isOnGpu = can(options.device, DLC_DEVICE_GPU_CODE);
+    StringRef features = target.features;
+    return {.generatesIntegerSums =
+                !isOnGpu && !hasExactInt8Library() && cpu::supportsIntegerMatmul(target),
+            .hasFastBf16 =
+                isOnGpu || features.contains("+avx512bf16") || features.contains("+amx-bf16"),
+            .hasFastF16 = isOnGpu,
+            .maxBlockScaledRows = options.accuracy == "strict" ? 0 : blocks::maxRows()};
+  }
+
+  /// Returns whether the device has a kernel that multiplies and sums 8-bit integers, for an
+  /// operation that may not be placed yet.
+  bool hasIntegerKernel(Operation *op) {
+    if (can(options.device, DLC_DEVICE_GPU_CODE))
+      return multipliesBytes(options.device, options.gpuArch, op);
+    if (isa<MatmulOp>(op))
+      return hasExactInt8Library() || capabilities().generatesIntegerSums;
+    return hasExactInt8Library() && preferredLayouts(op, {});
+  }
+
+  /// Returns a lower bound on the time of the operation in any layout except row-major, computed
+  /// without a query.
+  double estimateLowerBound(Operation *op) {
+    auto transposed = dyn_cast<ConvTransposeOp>(op);
+    if (!transposed || !typeOf(transposed.getY()).getElementType().isF32() ||
+        llvm::all_of(transposed.getStrides(), [](int64_t stride) { return stride == 1; }))
+      return 0;
+    RankedTensorType x = typeOf(transposed.getX()), w = typeOf(transposed.getW());
+    double flops =
+        2.0 * double(x.getNumElements()) * double(w.getNumElements()) / double(w.getDimSize(0));
+    CostModel cost(chooseProfile(options, target), target, options.threads);
+    return cost.lowerBoundTransposed(flops);
+  }
 
   std::optional<double> bestEstimate(Operation *op, bool generated) {
     std::string refusals;
@@ -173,14 +189,13 @@ private:
 
   CompileOptions options;
   cpu::Target target;
-  LayoutOracle oracle;
   std::vector<std::pair<AttentionQuery, bool>> answers;
 };
 
 } // namespace
 
 std::unique_ptr<Costs> createKernelCosts(const CompileOptions &options) {
-  return std::make_unique<KernelCosts>(options);
+  return std::make_unique<KernelCosts>(options, cpu::hostTarget());
 }
 
 } // namespace dlc

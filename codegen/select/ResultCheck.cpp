@@ -1,15 +1,15 @@
 //===- ResultCheck.cpp - checks the results of candidates -----------------===//
 #include "codegen/select/ResultCheck.h"
 
-#include "codegen/providers/onednn/Describe.h"
 #include "codegen/select/ReferenceResults.h"
 #include "ir/dlc/Attributes.h"
 #include "passes/QuantizedWeights.h"
-#include "runtime/library/onednn/Describe.h"
+#include "passes/layout/Tag.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
+#include <cstring>
 
 using namespace mlir;
 
@@ -86,17 +86,33 @@ double getExtraTolerance(Operation *op) {
   return most;
 }
 
-/// Converts the tensor from its layout to row-major order; null if oneDNN does not support the
-/// conversion.
+/// Converts the tensor from its layout to row-major order; null if the layout has several blocks.
 ref::Tensor convertToRowMajor(Value value, const ref::Tensor &tensor) {
   if (layoutOf(value.getType()).empty())
     return tensor;
   auto type = cast<RankedTensorType>(value.getType());
+  std::optional<Tag> tag = Tag::parse(layoutOf(type));
+  if (!tag)
+    return ref::Tensor();
   ref::Tensor plain = ref::Tensor::empty(tensor.getType());
-  std::string wrong = onednn::reorder(
-      onednn_desc::describeArgument(value), tensor.data(),
-      onednn_desc::describeArgument(type.getShape(), type.getElementType()), plain.mutableData());
-  return wrong.empty() ? plain : ref::Tensor();
+  ArrayRef<int64_t> shape = type.getShape();
+  const int64_t bytes = ref::elementBytes(type.getElementType());
+  auto *from = reinterpret_cast<const char *>(tensor.data());
+  auto *to = reinterpret_cast<char *>(plain.mutableData());
+  SmallVector<int64_t> index(shape.size());
+  for (int64_t i = 0; i < type.getNumElements(); ++i, to += bytes) {
+    for (int64_t d = int64_t(shape.size()) - 1, rest = i; d >= 0; rest /= shape[d--])
+      index[d] = rest % shape[d];
+    int64_t offset = 0;
+    for (int64_t dim : tag->order) {
+      int64_t block = dim == tag->blockedDim ? tag->block : 1;
+      offset = offset * llvm::divideCeil(shape[dim], block) + index[dim] / block;
+    }
+    if (tag->blockedDim >= 0)
+      offset = offset * tag->block + index[tag->blockedDim] % tag->block;
+    std::memcpy(to, from + offset * bytes, bytes);
+  }
+  return plain;
 }
 
 std::optional<Tensors> convertOperandsToRowMajor(Operation *op, const TrialOperands &operands) {

@@ -172,9 +172,9 @@ SmallVector<Operation *> updateChain(Grouping &grouping, Value value,
 /// generated kernel reads one byte per element of each tensor, whereas the library would read the
 /// other tensor in f32.
 Value addPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
-  // oneDNN applies post-ops of a transposed convolution one by one, which takes a hundred times
-  // longer than a separate kernel. A transposed convolution without post-ops runs as the data
-  // gradient of a convolution.
+  // The CPU library applies the epilogue ops of a transposed convolution one by one, which takes a
+  // hundred times longer than a separate kernel. A transposed convolution without post-ops runs as
+  // the data gradient of a convolution.
   if (value.getDefiningOp<ConvTransposeOp>())
     return value;
   Block &block = grouping.getBlock();

@@ -66,7 +66,7 @@ template <typename Layer> bool hasStaticShapes(Layer op) {
 }
 
 /// Returns whether each time step multiplies only a few vectors by a matrix. Matmul kernels are
-/// faster at this than oneDNN's layer: they take 0.75 of its time for an LSTM of 32 or 256 units
+/// faster at this than a library's layer: they take 0.75 of its time for an LSTM of 32 or 256 units
 /// and one vector on a Zen 5, and 0.67 to 1.05 for GRUs.
 template <typename Layer> bool hasFewVectorsPerStep(Layer op) {
   constexpr int64_t kVectors = 2;

@@ -1,6 +1,7 @@
 //===- Epilogue.cpp - matches a contraction with its fused epilogue -------===//
 #include "passes/fuse/Epilogue.h"
 
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Contraction.h"
 
 #include "passes/ConstantRewrites.h"
@@ -8,7 +9,6 @@
 #include "passes/Rounding.h"
 #include "passes/fuse/Classify.h"
 #include "passes/fuse/EpilogueEltwise.h"
-#include "passes/layout/LayoutOracle.h"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -122,8 +122,8 @@ std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, O
   return postOp;
 }
 
-/// Returns whether oneDNN supports the strides of a matrix: one of the last two dimensions must be
-/// contiguous, and neither of them may be broadcast.
+/// Returns whether libraries support the strides of a matrix: one of the last two dimensions must
+/// be contiguous, and neither of them may be broadcast.
 bool isLibraryMatrix(const StridedView &view) {
   size_t rank = view.shape.size();
   auto unit = [&](size_t d) { return view.shape[d] == 1 || view.strides[d] == 1; };
@@ -231,12 +231,12 @@ bool canStoreAs(const Epilogue &epilogue, Type type) {
 }
 
 /// Matches the addition of one i32 per channel to the i32 result of an integer matmul as a post-op.
-/// Generated code adds it before the result is scaled. The addition is not matched if libraries
-/// have exact integer matmuls, because libraries would convert the sums to f32 first.
+/// Generated code adds it before the result is scaled; libraries would convert the sums to f32
+/// first.
 std::optional<PostOp> biasOfSums(Operation *user, Value sums, ArrayRef<int64_t> shape,
                                  int64_t channel, OpFilter inside) {
-  if (!isa<AddOp>(user) || !sums.getDefiningOp<MatmulOp>() || libraryHasExactSums() ||
-      can(deviceOf(sums.getType()), DLC_DEVICE_GPU_CODE))
+  if (!isa<AddOp>(user) || !sums.getDefiningOp() ||
+      !sums.getDefiningOp()->hasAttr(kGeneratedSumsAttr))
     return std::nullopt;
   Value other = user->getOperand(user->getOperand(0) == sums ? 1 : 0);
   Operation *def = other.getDefiningOp();

@@ -53,9 +53,9 @@ Value deduplicateOp(Value made) {
 namespace {
 
 /// Returns the minimum cost of an operation over three layouts: row-major, channels last, and the
-/// layout that the library prefers. The library is not queried if the lower bound of `costs` shows
-/// that the result cannot be less than `other`.
-std::optional<double> minCost(Operation *op, LayoutOracle &oracle, Costs &costs,
+/// layout that the library prefers. The library is not queried if that layout cannot cost less than
+/// `other`.
+std::optional<double> minCost(Operation *op, Costs &costs,
                               std::optional<double> other = std::nullopt) {
   std::optional<double> least;
   // Computes the cost with these layouts of the first operand (`source`), of the results
@@ -81,22 +81,23 @@ std::optional<double> minCost(Operation *op, LayoutOracle &oracle, Costs &costs,
   }
   if (isPool)
     consider(last, last, op->getNumOperands() > 1 ? last : "");
-  if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
+  LayoutQuery query;
+  if (isa<ConvWeightGradOp>(op)) {
     consider(last, "", last);
-    if (std::optional<LayoutPair> preferred = oracle.preferredByWeightGrad(gradient))
+    if (std::optional<LayoutPair> preferred = costs.preferredLayouts(op, query))
       consider(preferred->source, "", preferred->destination);
-  } else if (!isPool && (!other || costs.lowerBound(op) < *other)) {
-    if (std::optional<LayoutPair> preferred = oracle.preferredByConv(op))
+  } else if (!isPool) {
+    query.maxCost = other.value_or(query.maxCost);
+    if (std::optional<LayoutPair> preferred = costs.preferredLayouts(op, query))
       consider(preferred->source, preferred->destination);
   }
   return least;
 }
 
-std::optional<double> computeAlternativeCost(const Alternative &alternative, LayoutOracle &oracle,
-                                             Costs &costs) {
+std::optional<double> computeAlternativeCost(const Alternative &alternative, Costs &costs) {
   double sum = 0;
   for (Operation *op : alternative.work) {
-    std::optional<double> cost = minCost(op, oracle, costs);
+    std::optional<double> cost = minCost(op, costs);
     if (!cost)
       return std::nullopt;
     sum += *cost;
@@ -156,8 +157,7 @@ bool mayHaveAlternative(Operation *op) {
           (isa<ConvTransposeOp>(op) || (conv && getChannelMultiplier(conv) > 1)));
 }
 
-void applyCheaperAlternatives(Block &block, uint32_t capability, Maker &make, LayoutOracle &oracle,
-                              Costs &costs) {
+void applyCheaperAlternatives(Block &block, uint32_t capability, Maker &make, Costs &costs) {
   for (Operation &each : llvm::make_early_inc_range(block)) {
     Operation *op = &each;
     if ((!isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op) && !op->hasTrait<Pooling>()) ||
@@ -172,8 +172,8 @@ void applyCheaperAlternatives(Block &block, uint32_t capability, Maker &make, La
       continue;
     for (Operation *made : alternative->work)
       made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    std::optional<double> other = computeAlternativeCost(*alternative, oracle, costs),
-                          own = minCost(op, oracle, costs, other);
+    std::optional<double> other = computeAlternativeCost(*alternative, costs),
+                          own = minCost(op, costs, other);
     bool isBetter = other && (!own || *other < *own);
     if (isBetter)
       op->replaceAllUsesWith(alternative->results);
@@ -192,13 +192,13 @@ void applyCheaperAlternatives(Block &block, uint32_t capability, Maker &make, La
 
 } // namespace
 
-void applyAlternatives(Block &block, LayoutOracle &oracle, Costs &costs) {
-  applyCheaperAlternatives(block, DLC_DEVICE_HOST_CODE, computeInF32, oracle, costs);
-  applyCheaperAlternatives(block, DLC_DEVICE_HOST_CODE, findAlternative, oracle, costs);
-  applyCheaperAlternatives(block, DLC_DEVICE_HOST_CODE, buildFewChannelConv, oracle, costs);
-  applyCheaperAlternatives(block, DLC_DEVICE_GPU_CODE, convToPatchMatmul, oracle, costs);
-  applyCheaperAlternatives(block, DLC_DEVICE_GPU_CODE, convToSpaceToDepth, oracle, costs);
-  applyCheaperAlternatives(block, DLC_DEVICE_GPU_CODE, padChannelsToVector, oracle, costs);
+void applyAlternatives(Block &block, Costs &costs) {
+  applyCheaperAlternatives(block, DLC_DEVICE_HOST_CODE, computeInF32, costs);
+  applyCheaperAlternatives(block, DLC_DEVICE_HOST_CODE, findAlternative, costs);
+  applyCheaperAlternatives(block, DLC_DEVICE_HOST_CODE, buildFewChannelConv, costs);
+  applyCheaperAlternatives(block, DLC_DEVICE_GPU_CODE, convToPatchMatmul, costs);
+  applyCheaperAlternatives(block, DLC_DEVICE_GPU_CODE, convToSpaceToDepth, costs);
+  applyCheaperAlternatives(block, DLC_DEVICE_GPU_CODE, padChannelsToVector, costs);
 }
 
 } // namespace dlc

@@ -11,7 +11,7 @@
 #define DLC_PASSES_LAYOUT_ALTERNATIVES_H
 
 #include "passes/Costs.h"
-#include "passes/layout/LayoutOracle.h"
+#include "passes/TensorBuilder.h"
 
 namespace dlc {
 
@@ -102,7 +102,7 @@ std::optional<Alternative> padChannelsToVector(mlir::Operation *op, AlternativeB
 std::optional<Alternative> computeInF32(mlir::Operation *op, AlternativeBuilder &b);
 
 /// Replaces each operation of a block by an alternative if the alternative costs less.
-void applyAlternatives(mlir::Block &block, LayoutOracle &oracle, Costs &costs);
+void applyAlternatives(mlir::Block &block, Costs &costs);
 
 } // namespace dlc
 

@@ -12,13 +12,13 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Layouts that kernels of oneDNN and dlc's own kernels support on CPUs.
+/// Layouts that kernels of libraries and dlc's own kernels support on CPUs.
 class CpuLayouts : public DeviceLayouts {
 public:
-  explicit CpuLayouts(LayoutOracle &oracle) : oracle(oracle) {}
+  explicit CpuLayouts(Costs &costs) : costs(costs) {}
 
   std::vector<std::string> preferred(Operation *product) override {
-    std::optional<LayoutPair> free = freely(product);
+    std::optional<LayoutPair> free = costs.preferredLayouts(product, {});
     if (!free)
       return {};
     return {free->source, free->destination};
@@ -37,8 +37,7 @@ public:
       if (preferred)
         list.push_back({preferred->source, preferred->destination});
     };
-    auto gradient = dyn_cast<ConvWeightGradOp>(product);
-    add(freely(product));
+    add(costs.preferredLayouts(product, {}));
     // Number of input channels that fill a block. The first convolution of a network often has
     // fewer channels and reads row-major images.
     constexpr int64_t kFew = 16;
@@ -46,28 +45,23 @@ public:
     for (const std::string &tag : tags)
       for (const std::string &source : {tag, std::string()})
         if (few || !source.empty())
-          add(gradient ? oracle.offerForWeightGrad(gradient, source, tag)
-                       : oracle.offerForConv(product, source, tag));
-    // dlc's own kernels support layouts for which oneDNN may have no kernel.
+          add(costs.preferredLayouts(product, {.required = LayoutPair{source, tag}}));
+    // dlc's own kernels support layouts for which a library may have no kernel.
     bool isOfConstants = isa<ConvOp>(product) && product->getOperand(1).getDefiningOp<ConstantOp>();
-    if (isOfConstants || (gradient && isDepthwise(product)))
+    if (isOfConstants || (isa<ConvWeightGradOp>(product) && isDepthwise(product)))
       for (const char *tag : ownTags(typeOf(product->getOperand(0)).getRank()))
         list.push_back({tag, tag});
     return list;
   }
 
   bool pools(Operation *op, StringRef tag) override {
-    std::optional<LayoutPair> preferred = oracle.preferredByPool(op, tag);
+    std::optional<LayoutPair> preferred =
+        costs.preferredLayouts(op, {.required = LayoutPair{tag.str(), tag.str()}});
     return preferred && preferred->source == tag && preferred->destination == tag;
   }
 
 private:
-  std::optional<LayoutPair> freely(Operation *product) {
-    auto gradient = dyn_cast<ConvWeightGradOp>(product);
-    return gradient ? oracle.preferredByWeightGrad(gradient) : oracle.preferredByConv(product);
-  }
-
-  LayoutOracle &oracle;
+  Costs &costs;
 };
 
 /// Layouts on GPUs: channels last for images and weights, the order in which vendor libraries for
@@ -114,8 +108,8 @@ private:
 
 } // namespace
 
-DeviceLayoutsRegistry::DeviceLayoutsRegistry(LayoutOracle &oracle) {
-  rows.push_back({DLC_DEVICE_HOST_CODE, std::make_unique<CpuLayouts>(oracle)});
+DeviceLayoutsRegistry::DeviceLayoutsRegistry(Costs &costs) {
+  rows.push_back({DLC_DEVICE_HOST_CODE, std::make_unique<CpuLayouts>(costs)});
   rows.push_back({DLC_DEVICE_GPU_CODE, std::make_unique<GpuLayouts>()});
 }
 

@@ -2,7 +2,8 @@
 #ifndef DLC_PASSES_LAYOUT_DEVICELAYOUTS_H
 #define DLC_PASSES_LAYOUT_DEVICELAYOUTS_H
 
-#include "passes/layout/LayoutOracle.h"
+#include "ir/dlc/Dialect.h"
+#include "passes/Costs.h"
 
 #include <memory>
 #include <string>
@@ -38,7 +39,7 @@ public:
 /// Supported layouts of all kinds of devices.
 class DeviceLayoutsRegistry {
 public:
-  explicit DeviceLayoutsRegistry(LayoutOracle &oracle);
+  explicit DeviceLayoutsRegistry(Costs &costs);
   /// Returns the layouts of this device, or null if the device supports only row-major tensors.
   DeviceLayouts *of(OnAttr device) const;
   /// Returns the layouts of the device on which the operation's first result is placed.

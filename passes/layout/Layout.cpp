@@ -480,12 +480,11 @@ struct LayoutPass : OptionPass<LayoutPass> {
     std::unique_ptr<Costs> costs = makeCosts(which, kernels, options, module);
     if (!costs)
       return failure();
-    LayoutOracle oracle(options.threads);
-    DeviceLayoutsRegistry devices(oracle);
+    DeviceLayoutsRegistry devices(*costs);
     SmallVector<std::string> lines;
     for (auto function : module.getOps<func::FuncOp>())
       for (Block &block : function.getBody()) {
-        applyAlternatives(block, oracle, *costs);
+        applyAlternatives(block, *costs);
         BlockLayouts layouts(block, devices, *costs);
         if (failed(layouts.run()))
           return failure();

@@ -80,7 +80,7 @@ bool isBoundByRightOperand(Operation *product) {
 
 class HalfPrecisionWidener {
 public:
-  HalfPrecisionWidener(Costs &costs) : costs(costs) {}
+  explicit HalfPrecisionWidener(const Costs &costs) : capabilities(costs.capabilities()) {}
 
   void run(FunctionOpInterface function) {
     bool hasProducts = function
@@ -107,10 +107,7 @@ private:
   bool isSlow(Type element) {
     if (!element.isF16() && !element.isBF16())
       return false;
-    std::optional<bool> &fast = element.isF16() ? fastF16 : fastBF16;
-    if (!fast)
-      fast = costs.hasFast16BitKernels(element);
-    return !*fast;
+    return !(element.isF16() ? capabilities.hasFastF16 : capabilities.hasFastBf16);
   }
   bool isSlow(Value value) { return isSlow(elementOf(value)); }
 
@@ -291,8 +288,7 @@ private:
     }
   }
 
-  Costs &costs;
-  std::optional<bool> fastF16, fastBF16;
+  const TargetCapabilities &capabilities;
   llvm::DenseSet<Value> made;
   llvm::DenseMap<Value, Value> wide, narrow; ///< keys: the original 16-bit values
   llvm::SetVector<Value> observed;           ///< values that an operation reads in 16 bits

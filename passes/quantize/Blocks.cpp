@@ -119,7 +119,7 @@ bool keepBlockQuantizedWeights(MatmulOp product, Costs *costs) {
   if (!op || !isBlockQuantized(product, op) || typeOf(op.getY()).getNumElements() < kMin ||
       !isComputedFromConstants(op.getX()) || !isComputedFromConstants(op.getScale()))
     return false;
-  if (costs && costs->maxBlockScaledRows() > 0 && markQuantizedWeights(product))
+  if (costs && costs->capabilities().maxBlockScaledRows > 0 && markQuantizedWeights(product))
     return true;
   const int64_t rows = typeOf(product.getA()).getNumElements() / shapeOf(product.getA()).back();
   Value y = rows <= kMaxWeightBoundRows ? splitMatmulByBlocks(product, op) : Value();
@@ -132,7 +132,7 @@ bool keepBlockQuantizedWeights(MatmulOp product, Costs *costs) {
 
 bool keepChannelQuantizedWeights(MatmulOp product, Costs &costs) {
   DequantizeOp op = findWeightDequantization(product);
-  return op && !isBlockQuantized(product, op) && costs.maxBlockScaledRows() &&
+  return op && !isBlockQuantized(product, op) && costs.capabilities().maxBlockScaledRows > 0 &&
          markQuantizedWeights(product);
 }
 

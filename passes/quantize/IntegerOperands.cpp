@@ -115,7 +115,8 @@ std::optional<Int8Weights> convertToInt8Weights(OpBuilder &builder, Operation *o
   Int8Weights weights{
       ref::Tensor::empty(RankedTensorType::get(shape, builder.getIntegerType(8))), 0, {}};
   std::vector<int64_t> shifts(channels, 0);
-  // oneDNN's matmul supports one weight zero point for all channels; its convolution supports none.
+  // Libraries support one weight zero point for all channels of a matmul, and none of a
+  // convolution.
   if (!conv && most - least <= 255) {
     weights.zeroPoint = -std::clamp<int64_t>(0, most - 127, least + 128);
     std::fill(shifts.begin(), shifts.end(), -weights.zeroPoint);

@@ -14,9 +14,9 @@
 //   x·w, w dequantized in blocks      ->  Blocks.cpp
 //   quantize of dequantized values    ->  Requantize.cpp
 //
-// Kernels that sum integers: oneDNN's on CPUs with VNNI, generated ones on other CPUs, and tensor
-// cores on GPUs. Contractions without such a kernel (convolutions that oneDNN does not support, and
-// programs placed on CPUs and GPUs) are computed in f32.
+// Kernels that sum integers: those of libraries on CPUs with VNNI, generated ones on other CPUs,
+// and tensor cores on GPUs. Contractions without such a kernel (convolutions that no library
+// supports, and programs placed on CPUs and GPUs) are computed in f32.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Attributes.h"
@@ -151,7 +151,8 @@ class IntegerSumsRewriter {
 public:
   /// `isHost` or `isGpu` is set if the whole program runs on a CPU or on a GPU.
   IntegerSumsRewriter(ModuleOp module, Costs &costs, bool isHost, bool isGpu)
-      : builder(module.getContext()), costs(costs), isHost(isHost), isGpu(isGpu) {
+      : builder(module.getContext()), costs(costs), isHost(isHost), isGpu(isGpu),
+        generatesSums(isHost && costs.capabilities().generatesIntegerSums) {
     module.walk([&](GradientOp) { isTraining = true; });
   }
 
@@ -202,8 +203,7 @@ private:
     Sums sums;
     auto right = kernelZeroPoint(w.zeroPoint);
     if (!isComputedFromConstants(w.x) || (w.zeroPoint && !isComputedFromConstants(w.zeroPoint))) {
-      const bool takesAny = isHost ? costs.usesGeneratedIntegerSums() : isGpu;
-      if (!right || !(takesAny || (isa<MatmulOp>(op) && isSignedByte(w.x))))
+      if (!right || !(generatesSums || isGpu || (isa<MatmulOp>(op) && isSignedByte(w.x))))
         return std::nullopt;
     } else if (!right || (isHost && (*right || !isSignedByte(w.x)))) {
       auto weights = convertToInt8Weights(builder, op);
@@ -219,13 +219,16 @@ private:
     sums.op->setOperand(1, w.x);
     setZeroPoints(sums.op, *left, *right);
     auto conv = dyn_cast<ConvOp>(sums.op);
-    if (costs.sumsIntegers(sums.op)) {
+    if (costs.operation(sums.op, SmallVector<Type>(sums.op->getOperandTypes()),
+                        SmallVector<Type>(sums.op->getResultTypes()))) {
       if (isGpu)
         transposeWeights(sums.op);
+      if (generatesSums && isa<MatmulOp>(sums.op))
+        sums.op->setAttr(kGeneratedSumsAttr, builder.getUnitAttr());
       return sums;
     }
-    sums.isUnfolded = conv && isHost && costs.usesGeneratedIntegerSums() && !*right &&
-                      !sums.shifts && isComputedFromConstants(w.x) && canUnfold(conv, x.zeroPoint);
+    sums.isUnfolded = conv && generatesSums && !*right && !sums.shifts &&
+                      isComputedFromConstants(w.x) && canUnfold(conv, x.zeroPoint);
     if (sums.isUnfolded) {
       sums.op = convToIm2colMatmul(conv, x.zeroPoint, b).getDefiningOp();
       conv.erase();
@@ -259,8 +262,7 @@ private:
   std::optional<Value> kernelZeroPoint(Value zero) {
     if (isZeroOrNone(zero))
       return Value();
-    if (typeOf(zero).getNumElements() != 1 ||
-        (isHost && costs.usesGeneratedIntegerSums() && !isInt8ZeroPoint(zero)))
+    if (typeOf(zero).getNumElements() != 1 || (generatesSums && !isInt8ZeroPoint(zero)))
       return std::nullopt;
     TensorBuilder b(builder, zero.getLoc());
     if (isHost)
@@ -287,7 +289,8 @@ private:
   void readNarrow(Operation *op) {
     auto product = dyn_cast<MatmulOp>(op);
     if (!product || typeOf(product.getB()).getRank() != 2 ||
-        !isWeightBandwidthBound(product, std::max(kMaxWeightBoundRows, costs.maxBlockScaledRows())))
+        !isWeightBandwidthBound(
+            product, std::max(kMaxWeightBoundRows, costs.capabilities().maxBlockScaledRows)))
       return;
     if (keepChannelQuantizedWeights(product, costs))
       return;
@@ -639,6 +642,7 @@ private:
   OpBuilder builder;
   Costs &costs;
   const bool isHost, isGpu;
+  const bool generatesSums; ///< TargetCapabilities::generatesIntegerSums
   bool isTraining = false;
 };
 

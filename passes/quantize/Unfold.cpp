@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/quantize/Unfold.h"
 
+#include "ir/dlc/Attributes.h"
 #include "ir/dlc/Contraction.h"
 #include "ir/dlc/Infer.h"
 #include "ir/tensor/Tensor.h"
@@ -113,6 +114,7 @@ Value convToIm2colMatmul(ConvOp conv, Value zeroPoint, TensorBuilder &b) {
   Value weights = b.make<ConstantOp>(
       permuteWeights(*evaluateConstant(conv.getW()), countWindowElements(conv)).toAttr());
   Value y = b.make<MatmulOp>(images, weights, /*transpose_a=*/true, /*transpose_b=*/true);
+  y.getDefiningOp()->setAttr(kGeneratedSumsAttr, UnitAttr::get(y.getContext()));
   setZeroPoints(y.getDefiningOp(), conv.getXZeroPoint(), Value());
   if (conv.getBias())
     y = b.make<AddOp>(y, conv.getBias());

@@ -22,8 +22,7 @@ MAY = {
     "tools": ["tools", "codegen", "passes", "ir", "frontend", "runtime"],
     "test": ["test", "tools", "codegen", "passes", "ir", "frontend", "runtime"],
 }
-# Of the runtime, the compiler may see descriptions and the artefact, not how anything runs. Passes may ask the library
-# which layout it wants. Frontends read and write files with the artefact's helpers and use public types.
+# Of the runtime, the compiler may see descriptions and the artefact, not how anything runs. Frontends read and write files with the artefact's helpers and use public types.
 RUNTIME_FOR = {
     "codegen": [
         "runtime/program/",
@@ -50,7 +49,7 @@ RUNTIME_FOR = {
         "runtime/session/Binder.h",  # measuring candidates is running them
         "dlc/",
     ],
-    "passes": ["runtime/kind/", "runtime/library/onednn/Describe.h", "dlc/DType.h"],
+    "passes": ["runtime/kind/", "dlc/DType.h"],
     "frontend": ["runtime/program/", "dlc/"],
     "ir": ["runtime/kind/DeviceName.h", "dlc/DType.h"],
 }

@@ -154,7 +154,6 @@ FOLDERS = {
         "codegen/native",
         "codegen/options",
         "codegen/providers",
-        "codegen/providers/onednn",
         "codegen/refine",
     ],
     "tools/bench/bandwidth": ["tools/compiler"],

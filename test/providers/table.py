@@ -23,18 +23,17 @@ LIBRARIES = {
     "onednn": {
         "files": ["codegen/providers/onednn/*", "runtime/library/onednn/*", "test/runtime/OneDnn*"],
         "rows": [
+            "codegen/CMakeLists.txt",
             "codegen/providers/Providers.def",
             "runtime/library/Table.cpp",
             "runtime/CMakeLists.txt",
             "test/runtime/CMakeLists.txt",
         ],
         "words": "one_?dnn",
-        "uses": {
-            "passes/layout/*": "asks which layout the library wants",
-            "codegen/select/ResultCheck.cpp": "lays results out again, to compare them",
-            "ir/dlc/Base.td": "layouts are written as oneDNN writes them",
-            "runtime/threads/*": "makes a copy of oneDNN that uses our threads",
-        },
+        "targets": ["dlc_runtime_tests"],
+        "tests": ["runtime"],
+        "whole": ["conformance"],
+        "uses": {"ir/dlc/Base.td": "layouts are written as oneDNN writes them"},
     },
     "tiles": {
         "files": ["codegen/providers/Tiles*", "runtime/library/tiles/*", "test/runtime/Tiles*"],

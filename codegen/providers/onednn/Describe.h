@@ -4,7 +4,7 @@
 
 #include "codegen/providers/Cost.h"
 #include "codegen/providers/Product.h"
-#include "passes/layout/Geometry.h"
+#include "codegen/providers/onednn/Window.h"
 
 namespace dlc::onednn_desc {
 

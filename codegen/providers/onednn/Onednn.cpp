@@ -1,7 +1,7 @@
 //===- Onednn.cpp - oneDNN implementations as candidates ------------------===//
 #include "codegen/providers/Provider.h"
 #include "codegen/providers/onednn/Describe.h"
-#include "passes/layout/Tag.h"
+#include "codegen/providers/onednn/Layouts.h"
 #include "runtime/library/onednn/Describe.h"
 
 using namespace mlir;
@@ -122,22 +122,6 @@ std::optional<QueryResult> completeCall(PendingCall pending, const OnednnQuery &
 
 } // namespace onednn_desc
 
-int64_t storageBytes(RankedTensorType type) {
-  StringRef layout = layoutOf(type);
-  if (layout.empty())
-    return ref::storageBytes(type);
-  int64_t elements = type.getNumElements(), bytes = ref::elementBytes(type.getElementType());
-  if (auto tag = Tag::parse(layout); tag && int64_t(tag->order.size()) == type.getRank()) {
-    if (int64_t dim = tag->blockedDim; dim >= 0 && elements > 0)
-      elements = elements / type.getDimSize(dim) *
-                 int64_t(llvm::alignTo(uint64_t(type.getDimSize(dim)), uint64_t(tag->block)));
-    return elements * bytes;
-  }
-  auto asked = onednn::layoutBytes(
-      onednn_desc::describeArgument(type.getShape(), type.getElementType(), layout));
-  return asked ? int64_t(*asked) : elements * bytes;
-}
-
 namespace {
 
 using namespace onednn_desc;
@@ -248,6 +232,17 @@ public:
     return answer ? std::optional(std::move(answer->call)) : std::nullopt;
   }
 
+  std::optional<LayoutPair> preferredLayouts(Operation *op,
+                                             const std::optional<LayoutPair> &required,
+                                             int threads) const override {
+    return queryLayouts(op, required, threads);
+  }
+  std::optional<int64_t> layoutBytes(RankedTensorType type) const override {
+    auto bytes = onednn::layoutBytes(
+        describeArgument(type.getShape(), type.getElementType(), layoutOf(type)));
+    return bytes ? std::optional(int64_t(*bytes)) : std::nullopt;
+  }
+  bool sumsInt8Exactly() const override { return onednn::sumsInt8Exactly(); }
   bool sharesUnits(StringRef implementation) const override {
     return implementation.contains("amx");
   }

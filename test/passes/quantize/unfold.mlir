@@ -1,6 +1,7 @@
 // Without the instructions with which libraries sum 8-bit integers, generated matmuls sum them. A convolution becomes a matmul of its
 // unfolded image (im2col) with its epilogue; the result has the convolution's layout.
 // RUN: dlc-opt %s -dlc-raise-quantized -dlc-integer-sums=costs=generated-sums -dlc-expand-quantized -cse | FileCheck %s
+// RUN: dlc-opt %s -dlc-raise-quantized -dlc-integer-sums=costs=generated-sums -dlc-expand-quantized -cse -dlc-place -dlc-fuse | FileCheck %s --check-prefix=FUSE
 
 // CHECK-LABEL: @window
 // CHECK: %[[P:.*]] = dlc.pad constant %{{.*}} low [0, 0, 1, 1] high [0, 0, 1, 1] {{.*}} -> tensor<1x4x10x10xui8>
@@ -9,7 +10,7 @@
 // CHECK: dlc.slice %[[P]] start [0, 0, 2, 2]
 // CHECK: %[[X:.*]] = dlc.concat 1({{.*}}) : {{.*}} -> tensor<1x36x4x4xui8>
 // CHECK: dlc.reshape %[[X]] : (tensor<1x36x4x4xui8>) -> tensor<1x36x16xui8>
-// CHECK: %[[S:.*]] = dlc.matmul %{{.*}}, %{{.*}} a_zero_point %{{.*}} transpose_a transpose_b : (tensor<1x36x16xui8>, tensor<256x36xi8>, tensor<i32>)
+// CHECK: %[[S:.*]] = dlc.matmul %{{.*}}, %{{.*}} a_zero_point %{{.*}} transpose_a transpose_b {dlc.generated_sums} : (tensor<1x36x16xui8>, tensor<256x36xi8>, tensor<i32>)
 // CHECK-SAME: -> tensor<1x16x256xi32>
 // CHECK: %[[F:.*]] = dlc.cast %[[S]] to f32
 // CHECK: %[[SC:.*]] = dlc.reshape %{{.*}} -> tensor<256xf32>
@@ -40,6 +41,11 @@ func.func @window(%x: tensor<1x4x8x8xui8>, %scales: tensor<256x1x1xf32>) -> tens
 // CHECK: %[[N:.*]] = dlc.cast %[[B]] to i8
 // CHECK: %[[Y:.*]] = dlc.reshape {{.*}} -> tensor<1x128x4x4xi8>
 // CHECK: dlc.cast %[[Y]] to f32
+// FUSE-LABEL: @point
+// FUSE: dlc.fusion
+// FUSE: %[[S:.*]] = dlc.matmul {{.*}}dlc.generated_sums
+// FUSE-NEXT: dlc.add %[[S]]
+// FUSE-NEXT: dlc.yield
 func.func @point(%x: tensor<1x64x4x4xi8>, %b: tensor<128xi32>) -> tensor<1x128x4x4xf32> {
   %0 = dlc.cast %x to i32 : (tensor<1x64x4x4xi8>) -> tensor<1x64x4x4xi32>
   %w = dlc.constant dense<7> : tensor<128x64x1x1xi8>

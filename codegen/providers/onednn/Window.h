@@ -1,10 +1,10 @@
-//===- Geometry.h - parameters of sliding windows for oneDNN --------------===//
-#ifndef DLC_PASSES_LAYOUT_GEOMETRY_H
-#define DLC_PASSES_LAYOUT_GEOMETRY_H
+//===- Window.h - parameters of sliding windows as oneDNN descriptions ----===//
+#ifndef DLC_CODEGEN_PROVIDERS_ONEDNN_WINDOW_H
+#define DLC_CODEGEN_PROVIDERS_ONEDNN_WINDOW_H
+
+#include "codegen/providers/LibraryCall.h"
 
 #include "llvm/ADT/STLExtras.h"
-
-#include <nlohmann/json.hpp>
 
 #include <optional>
 #include <string>
@@ -13,10 +13,6 @@
 namespace dlc::onednn_desc {
 
 using nlohmann::json;
-
-inline std::vector<int64_t> list(llvm::ArrayRef<int64_t> values) {
-  return {values.begin(), values.end()};
-}
 
 /// Adds the parameters that all operations with a sliding window have (strides, dilations, padding)
 /// to a oneDNN description. oneDNN counts a dilation of 1 as 0.
@@ -57,4 +53,4 @@ template <typename Op> std::optional<std::string> getAvgPoolAlgorithm(Op op) {
 
 } // namespace dlc::onednn_desc
 
-#endif // DLC_PASSES_LAYOUT_GEOMETRY_H
+#endif // DLC_CODEGEN_PROVIDERS_ONEDNN_WINDOW_H
