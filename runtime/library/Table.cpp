@@ -11,7 +11,9 @@ using nlohmann::json;
 // or the JSON library's exceptions for a malformed description.
 using Create = std::unique_ptr<LibraryCall>(const json &desc, std::span<const BufferInfo> buffers,
                                             int threads);
+#ifndef DLC_NO_ONEDNN
 Create createOneDnnCall;
+#endif
 Create createTilesCall;
 Create createVectorsCall;
 Create createBlocksCall;
@@ -24,7 +26,9 @@ static constexpr struct {
   const char *name;
   Create *create;
 } kLibraries[] = {
-    {"onednn", createOneDnnCall},       // most operations of neural networks
+#ifndef DLC_NO_ONEDNN
+    {"onednn", createOneDnnCall}, // most operations of neural networks
+#endif
     {"tiles", createTilesCall},         // matmuls and convolutions on AMX tiles
     {"vectors", createVectorsCall},     // f32 matmuls in vector registers
     {"blocks", createBlocksCall},       // matmuls with block-quantized weights of 4 or 8 bits
