@@ -3,7 +3,7 @@
 
 #include "passes/TensorBuilder.h"
 #include "runtime/device/cpu/Features.h"
-#include "runtime/library/describe/Activations.h"
+#include "runtime/epilogue/EpilogueTable.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -76,19 +76,6 @@ PaddedWeights::PaddedWeights(const ref::Tensor &weights, int64_t first, int64_t 
   at = filled.data();
 }
 
-/// Returns true if the epilogue op is zero-preserving (a zero stays zero).
-static bool isZeroPreserving(const PostOp &postOp) {
-  if (postOp.kind != PostOp::Kind::Eltwise)
-    return true;
-  if (postOp.alg == "linear")
-    return postOp.beta == 0;
-  if (postOp.alg == "clip")
-    return postOp.alpha <= 0 && postOp.beta >= 0;
-  return llvm::is_contained({"relu", "elu", "tanh", "abs", "square", "sqrt", "round", "gelu_erf",
-                             "gelu_tanh", "swish", "hardswish", "mish"},
-                            postOp.alg);
-}
-
 /// Returns the constant that defines `inner` if it has one element per channel; otherwise null.
 static ConstantOp findChannelConstant(FusionOp fusion, Value inner, int64_t channels) {
   ConstantOp constant = constantOf(getOuterValue(fusion, inner));
@@ -97,23 +84,20 @@ static ConstantOp findChannelConstant(FusionOp fusion, Value inner, int64_t chan
 
 /// Converts an epilogue op to the library's JSON description; std::nullopt if the op is
 /// unsupported.
-static std::optional<json> describePostOp(const PostOp &postOp, RankedTensorType result) {
-  if (postOp.kind == PostOp::Kind::Eltwise) {
-    if (!describe::parseActivation(postOp.alg))
-      return std::nullopt;
-    return json{{"do", postOp.alg}, {"alpha", postOp.alpha}, {"beta", postOp.beta}};
-  }
-  auto type = typeOf(postOp.operand);
-  if (!type.getElementType().isF32() || postOp.scale != 1)
+static std::optional<json> describeEpilogueOp(const EpilogueOp &op, RankedTensorType result) {
+  if (op.kind == EpilogueOp::Kind::Activation)
+    return json{{"do", infoOf(op.activation).name}, {"alpha", op.alpha}, {"beta", op.beta}};
+  auto type = typeOf(op.operand);
+  if (!type.getElementType().isF32() || op.scale != 1)
     return std::nullopt;
   if (type.getShape() == result.getShape())
-    return postOp.alg == "add" && layoutOf(type) == layoutOf(result)
+    return op.is(EpilogueBinary::Add) && layoutOf(type) == layoutOf(result)
                ? std::optional(json{{"do", "add"}})
                : std::nullopt;
   if (type.getNumElements() != result.getDimSize(1) || !layoutOf(type).empty() ||
-      (postOp.alg != "add" && postOp.alg != "mul"))
+      (!op.is(EpilogueBinary::Add) && !op.is(EpilogueBinary::Mul)))
     return std::nullopt;
-  return json{{"do", postOp.alg == "add" ? "add_channels" : "multiply_channels"}};
+  return json{{"do", op.is(EpilogueBinary::Add) ? "add_channels" : "multiply_channels"}};
 }
 
 std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, const json &desc, Value bias,
@@ -126,12 +110,15 @@ std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, const json 
     return refuse(
         "the bias must be constant, because it is padded to a multiple of the channel block");
   json all = json::array();
-  for (const PostOp &postOp : epilogue.postOps) {
-    auto step = describePostOp(postOp, result);
-    if (!step || (isFilled && !isZeroPreserving(postOp)))
-      return refuse("unsupported epilogue op " + postOp.alg);
-    if (isFilled && (*step)["do"] != "add" && postOp.kind == PostOp::Kind::Binary &&
-        !isKnown(postOp.operand))
+  for (const EpilogueOp &epilogueOp : epilogue.epilogueOps) {
+    const bool isActivation = epilogueOp.kind == EpilogueOp::Kind::Activation;
+    auto step = describeEpilogueOp(epilogueOp, result);
+    if (!step || (isFilled && isActivation &&
+                  !preservesZero(epilogueOp.activation, epilogueOp.alpha, epilogueOp.beta)))
+      return refuse(
+          StringRef("unsupported epilogue op ") +
+          (isActivation ? infoOf(epilogueOp.activation).name : infoOf(epilogueOp.binary).name));
+    if (isFilled && (*step)["do"] != "add" && !isActivation && !isKnown(epilogueOp.operand))
       return refuse("an epilogue operand per channel must be constant, because it is padded to a "
                     "multiple of the channel block");
     all.push_back(*step);
@@ -161,13 +148,13 @@ void addEpilogue(LibraryCall &call, FusionOp fusion, const Epilogue &epilogue, V
   if (bias)
     addChannelOperand(call, fusion, bias, filled);
   std::optional<unsigned> addend;
-  for (auto [postOp, step] : llvm::zip(epilogue.postOps, steps))
-    if (postOp.kind == PostOp::Kind::Binary) {
+  for (auto [epilogueOp, step] : llvm::zip(epilogue.epilogueOps, steps))
+    if (epilogueOp.kind == EpilogueOp::Kind::Binary) {
       if (step["do"] == "add") {
         addend = call.arguments.size();
-        call.addValue(getOuterValue(fusion, postOp.operand));
+        call.addValue(getOuterValue(fusion, epilogueOp.operand));
       } else {
-        addChannelOperand(call, fusion, postOp.operand, filled);
+        addChannelOperand(call, fusion, epilogueOp.operand, filled);
       }
     }
   if (addend)

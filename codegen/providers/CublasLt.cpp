@@ -64,8 +64,8 @@ std::optional<std::pair<int64_t, int64_t>> matrixStrides(const StridedView &view
   return std::nullopt;
 }
 
-bool isRelu(const PostOp &postOp) {
-  return postOp.kind == PostOp::Kind::Eltwise && postOp.alg == "relu" && postOp.alpha == 0;
+bool isRelu(const EpilogueOp &epilogueOp) {
+  return epilogueOp.is(Activation::Relu) && epilogueOp.alpha == 0;
 }
 
 std::optional<LibraryCall> makeMatmulCall(Operation *op, std::string *why) {
@@ -90,7 +90,7 @@ std::optional<LibraryCall> makeMatmulCall(Operation *op, std::string *why) {
                   elementName(result));
   if (typeOf(fusion.getResult(0)).getNumElements() == 0 || typeOf(e.lhs.base).getNumElements() == 0)
     return refuse("empty");
-  if (e.postOps.size() > 1 || (e.postOps.size() == 1 && !isRelu(e.postOps.front())))
+  if (e.epilogueOps.size() > 1 || (e.epilogueOps.size() == 1 && !isRelu(e.epilogueOps.front())))
     return refuse("the epilogue has operations other than a bias and relu");
   size_t rank = std::max({e.lhs.shape.size(), e.rhs.shape.size(), e.destination.shape.size()});
   for (StridedView *view : {&e.lhs, &e.rhs, &e.destination})
@@ -115,7 +115,7 @@ std::optional<LibraryCall> makeMatmulCall(Operation *op, std::string *why) {
   // reduction dimension, and sizes and strides are multiples of 4.
   auto inUnits = [](int64_t stride) { return stride % 4 == 0; };
   if (bytes &&
-      (e.lhsZeroPoint || e.rhsZeroPoint || e.bias || !e.postOps.empty() || a->second != 1 ||
+      (e.lhsZeroPoint || e.rhsZeroPoint || e.bias || !e.epilogueOps.empty() || a->second != 1 ||
        b->first != 1 || !llvm::all_of(ArrayRef({n, k, a->first, b->second, y->first}), inUnits)))
     return refuse("cuBLASLt does not support this matmul of integers");
   json desc = {{"kind", "matmul"},
@@ -148,7 +148,7 @@ std::optional<LibraryCall> makeMatmulCall(Operation *op, std::string *why) {
     desc["bias"] = elementName(type.getElementType());
     addValue(e.bias, 0);
   }
-  if (!e.postOps.empty())
+  if (!e.epilogueOps.empty())
     desc["relu"] = true;
   CallArgument to{CallArgument::Kind::Result};
   to.offset = e.destination.offset * ref::elementBytes(result);

@@ -8,6 +8,7 @@
 #include "passes/place/Cost.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/cuda/Loader.h"
+#include "runtime/epilogue/EpilogueTable.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -64,32 +65,26 @@ json lastTensor(ArrayRef<int64_t> shape) {
 
 /// Describes the activation that cuDNN can fuse after a convolution with bias; std::nullopt if the
 /// epilogue op is not such an activation. At most one can be fused.
-std::optional<json> describeActivation(const PostOp &postOp) {
-  if (postOp.kind != PostOp::Kind::Eltwise)
+std::optional<json> describeActivation(const EpilogueOp &op) {
+  StringRef name = op.kind == EpilogueOp::Kind::Activation ? infoOf(op.activation).cudnn : "";
+  bool isBounded = op.is(Activation::Clip);
+  if (name.empty() || ((isBounded || op.is(Activation::Relu)) && op.alpha != 0))
     return std::nullopt;
-  if (postOp.alg == "relu" && postOp.alpha == 0)
-    return json{{"op", "relu"}};
-  if ((postOp.alg == "clip" || postOp.alg == "clip_v2") && postOp.alpha == 0)
-    return postOp.beta < FLT_MAX ? json{{"op", "relu"}, {"upper", postOp.beta}}
-                                 : json{{"op", "relu"}};
-  if (postOp.alg == "logistic")
-    return json{{"op", "sigmoid"}};
-  if (postOp.alg == "tanh")
-    return json{{"op", "tanh"}};
-  if (postOp.alg == "elu")
-    return json{{"op", "elu"}, {"alpha", postOp.alpha}};
-  return std::nullopt;
+  json step = {{"op", name.str()}};
+  if (isBounded && op.beta < FLT_MAX)
+    step["upper"] = op.beta;
+  return step;
 }
 
-bool isUnscaledAdd(const PostOp &postOp) {
-  return postOp.kind == PostOp::Kind::Binary && postOp.alg == "add" && postOp.scale == 1;
+bool isUnscaledAdd(const EpilogueOp &epilogueOp) {
+  return epilogueOp.is(EpilogueBinary::Add) && epilogueOp.scale == 1;
 }
-bool isResidual(const PostOp &postOp, ArrayRef<int64_t> shape) {
-  return isUnscaledAdd(postOp) && postOp.isFullSize(shape);
+bool isResidual(const EpilogueOp &epilogueOp, ArrayRef<int64_t> shape) {
+  return isUnscaledAdd(epilogueOp) && epilogueOp.isFullSize(shape);
 }
-bool isBias(const PostOp &postOp, ArrayRef<int64_t> shape) {
-  return isUnscaledAdd(postOp) && !postOp.isFullSize(shape) &&
-         typeOf(postOp.operand).getNumElements() == shape[1];
+bool isBias(const EpilogueOp &epilogueOp, ArrayRef<int64_t> shape) {
+  return isUnscaledAdd(epilogueOp) && !epilogueOp.isFullSize(shape) &&
+         typeOf(epilogueOp.operand).getNumElements() == shape[1];
 }
 
 /// Returns true for a convolution with one input channel per group. cuDNN's specialized kernels for
@@ -249,24 +244,25 @@ private:
     // ops in any order.
     bool isCompiled = last && mayUseTensorCores(call.desc);
     bool hasResidual = false, isActivated = false;
-    for (const PostOp &postOp : e.postOps) {
-      bool isSum = isResidual(postOp, shape) || (isCompiled && isBias(postOp, shape));
-      if ((!isSum && !describeActivation(postOp)) ||
+    for (const EpilogueOp &epilogueOp : e.epilogueOps) {
+      bool isSum = isResidual(epilogueOp, shape) || (isCompiled && isBias(epilogueOp, shape));
+      if ((!isSum && !describeActivation(epilogueOp)) ||
           (!isCompiled && (isActivated || (isSum && hasResidual))))
         return refuse("unsupported epilogue op, or order of epilogue ops");
       (isSum ? hasResidual : isActivated) = true;
     }
-    if (!isCompiled && !e.bias && !e.postOps.empty())
+    if (!isCompiled && !e.bias && !e.epilogueOps.empty())
       return refuse("an epilogue without bias is not supported");
-    ArrayRef<PostOp> steps = e.postOps;
+    ArrayRef<EpilogueOp> steps = e.epilogueOps;
     bool isBefore = e.bias && !steps.empty() && isResidual(steps.front(), shape);
     if ((isBefore && !add(steps.front().operand, tensor(shape))) ||
         (e.bias && !add(e.bias, tensor(channels))))
       return refuse("the operand that is added has another element type");
-    for (const PostOp &postOp : steps.drop_front(isBefore)) {
-      if (std::optional<json> step = describeActivation(postOp))
+    for (const EpilogueOp &epilogueOp : steps.drop_front(isBefore)) {
+      if (std::optional<json> step = describeActivation(epilogueOp))
         post.push_back(*step);
-      else if (!add(postOp.operand, tensor(isBias(postOp, shape) ? ArrayRef(channels) : shape)))
+      else if (!add(epilogueOp.operand,
+                    tensor(isBias(epilogueOp, shape) ? ArrayRef(channels) : shape)))
         return refuse("the operand that is added has another element type");
     }
     if (!post.empty())
@@ -278,7 +274,7 @@ private:
                                           ConvTransposeOp conv) {
     if (!begin("data_gradient", conv, {conv.getX(), conv.getW(), conv.getY()}))
       return std::nullopt;
-    if (e.bias || !e.postOps.empty() ||
+    if (e.bias || !e.epilogueOps.empty() ||
         typeOf(fusion.getResult(0)).getElementType() != typeOf(conv.getY()).getElementType())
       return refuse("transposed convolutions support no epilogue");
     // High padding of the corresponding forward convolution. Output padding (`extra`) reduces it

@@ -3,7 +3,7 @@
 
 #include "codegen/providers/Cost.h"
 #include "passes/TensorBuilder.h"
-#include "runtime/library/describe/Activations.h"
+#include "runtime/epilogue/EpilogueTable.h"
 #include "runtime/library/products/Product.h"
 
 using namespace mlir;
@@ -12,21 +12,18 @@ namespace dlc {
 
 using nlohmann::json;
 
-bool supportsEpilogue(const json &steps, int64_t k) {
-  for (const json &step : steps) {
-    std::string kind = step["kind"], alg = step.value("alg", "");
-    bool known = true;
-    if (kind == "sum")
-      known = k <= products::kSummedDepth || (steps.size() == 1 && step.value("scale", 1.0) == 1);
-    else if (kind == "eltwise")
-      known = describe::parseActivation(alg).has_value();
-    else
-      known = llvm::is_contained(
-          {"add", "mul", "sub", "logistic_gradient", "tanh_gradient", "relu_gradient"}, alg);
-    if (!known)
-      return false;
+bool supportsEpilogue(ArrayRef<EpilogueStep> steps, int64_t k, const Refusal &refuse) {
+  for (const EpilogueStep &step : steps) {
+    bool isKnown = step.kind == EpilogueStep::Kind::Activation ||
+                   (step.kind == EpilogueStep::Kind::Binary && infoOf(step.binary).isOwn) ||
+                   (step.kind == EpilogueStep::Kind::Sum &&
+                    (k <= products::kSummedDepth || (steps.size() == 1 && step.scale == 1)));
+    if (!isKnown)
+      return refuse("unsupported epilogue op " + step.name()), false;
   }
-  return steps.size() <= size_t(products::kMaxPosts);
+  if (steps.size() > size_t(products::kMaxPosts))
+    return refuse("too many epilogue ops"), false;
+  return true;
 }
 
 CallArgument packedMatrix(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n,
@@ -95,16 +92,14 @@ double countCacheLineBytes(const TensorDesc &tensor) {
 /// Converts an epilogue op to the kernels' JSON description; std::nullopt if an operand is not
 /// row-major. `transposed`: the kernel computes the transposed matmul.
 std::optional<json> describeEpilogueStep(const EpilogueStep &step, bool transposed) {
-  if (step.kind == EpilogueStep::Kind::Eltwise)
-    return json{{"kind", "eltwise"}, {"alg", step.alg}, {"alpha", step.alpha}, {"beta", step.beta}};
-  if (step.kind == EpilogueStep::Kind::Sum)
-    return json{{"kind", "sum"}, {"scale", step.scale}};
+  if (step.kind != EpilogueStep::Kind::Binary)
+    return writeStep(step, step.name());
   auto strides = getBroadcastStrides(step.operand);
   if (strides && transposed)
     turn(*strides);
   if (!strides || strides->back() > 1)
     return std::nullopt;
-  return json{{"kind", "binary"}, {"alg", step.alg}, {"strides", listOf(*strides)}};
+  return writeStep(step, step.name(), {{"strides", listOf(*strides)}});
 }
 
 /// Adds the prologue to the call. Returns false unless the rows of the operand that it computes are
@@ -221,10 +216,8 @@ std::optional<LibraryCall> matmulCall(const MatmulDescription &p, const MatmulKe
   call.add(p.dstSource, countCacheLineBytes(p.dst));
   std::vector<EpilogueStep> steps = p.steps;
   if (rowBias)
-    steps.insert(steps.begin(), {.kind = EpilogueStep::Kind::Binary,
-                                 .alg = "add",
-                                 .operand = *p.bias,
-                                 .source = p.biasSource});
+    steps.insert(steps.begin(),
+                 {.kind = EpilogueStep::Kind::Binary, .operand = *p.bias, .source = p.biasSource});
   json list = json::array();
   for (const EpilogueStep &step : steps) {
     auto made = describeEpilogueStep(step, transposed);
@@ -234,8 +227,8 @@ std::optional<LibraryCall> matmulCall(const MatmulDescription &p, const MatmulKe
     if (step.kind == EpilogueStep::Kind::Binary)
       call.add(step.source, countCacheLineBytes(step.operand));
   }
-  if (!supportsEpilogue(list, k))
-    return refuse("unsupported epilogue op");
+  if (!supportsEpilogue(steps, k, refuse))
+    return std::nullopt;
   if (!list.empty())
     call.desc["post_ops"] = list;
   if (p.prologue && (transposed || !addPrologue(p, call)))

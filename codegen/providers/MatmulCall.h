@@ -43,8 +43,8 @@ double countBatches(const LibraryCall &call);
 double countPackedRightElements(const LibraryCall &call);
 
 /// Returns true if dlc's own matmul kernels support these epilogue ops after a matmul with
-/// reduction dimension k.
-bool supportsEpilogue(const nlohmann::json &steps, int64_t k);
+/// reduction dimension k; otherwise reports the reason.
+bool supportsEpilogue(llvm::ArrayRef<EpilogueStep> steps, int64_t k, const Refusal &refuse);
 
 /// Returns an argument of `bytes` for constant weights [k, n] ([n, k] if `transposed`), which
 /// pack(from, row stride, column stride, to) writes. `layout` and `format` identify the kernel and

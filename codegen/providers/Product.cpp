@@ -4,6 +4,7 @@
 #include "ir/dlc/Attributes.h"
 #include "passes/fuse/StateUpdate.h"
 #include "passes/simplify/Constants.h"
+#include "runtime/epilogue/EpilogueTable.h"
 
 using namespace mlir;
 
@@ -42,9 +43,9 @@ namespace {
 
 /// Returns true if `step` is the last epilogue op and adds to the state that the result replaces.
 /// The sum is then computed in place.
-bool updatesStateInPlace(FusionOp fusion, const Epilogue &epilogue, const PostOp &step) {
+bool updatesStateInPlace(FusionOp fusion, const Epilogue &epilogue, const EpilogueOp &step) {
   auto updates = fusion->getAttrOfType<IntegerAttr>(kUpdatesAttr);
-  return updates && &step == &epilogue.postOps.back() &&
+  return updates && &step == &epilogue.epilogueOps.back() &&
          getOuterValue(fusion, step.operand) == fusion.getInputs()[updates.getInt()];
 }
 
@@ -52,9 +53,9 @@ bool updatesStateInPlace(FusionOp fusion, const Epilogue &epilogue, const PostOp
 /// its factor as the matmul's scale. All libraries' matmuls support a scale, but not all support
 /// other epilogue ops before a sum.
 std::optional<double> extractScale(FusionOp fusion, Epilogue &epilogue) {
-  SmallVector<PostOp> &steps = epilogue.postOps;
-  if (steps.size() != 2 || steps[0].kind != PostOp::Kind::Eltwise || steps[0].alg != "linear" ||
-      steps[0].beta != 0 || !updatesStateInPlace(fusion, epilogue, steps[1]) ||
+  SmallVector<EpilogueOp> &steps = epilogue.epilogueOps;
+  if (steps.size() != 2 || !steps[0].is(Activation::Linear) || steps[0].beta != 0 ||
+      !updatesStateInPlace(fusion, epilogue, steps[1]) ||
       !typeOf(epilogue.lhs.base).getElementType().isF32())
     return std::nullopt;
   // The scale is rounded to f32, the type that all libraries accept.
@@ -167,25 +168,47 @@ std::optional<MatmulDescription> describeOperands(FusionOp fusion, Epilogue &e,
 } // namespace
 
 bool describeSteps(FusionOp fusion, const Epilogue &epilogue,
-                   function_ref<std::optional<TensorDesc>(const PostOp &)> operandOf,
+                   function_ref<std::optional<TensorDesc>(const EpilogueOp &)> operandOf,
                    std::vector<EpilogueStep> &steps, std::optional<CallArgument> &accumulates) {
-  for (const PostOp &postOp : epilogue.postOps) {
-    if (postOp.kind == PostOp::Kind::Eltwise) {
-      steps.push_back({EpilogueStep::Kind::Eltwise, postOp.alg, postOp.alpha, postOp.beta});
-    } else if (updatesStateInPlace(fusion, epilogue, postOp)) {
-      steps.push_back({.kind = EpilogueStep::Kind::Sum, .scale = postOp.scale});
-      accumulates = makeSourceArgument(fusion, postOp.operand);
+  for (const EpilogueOp &epilogueOp : epilogue.epilogueOps) {
+    if (epilogueOp.kind == EpilogueOp::Kind::Activation) {
+      steps.push_back({.kind = EpilogueStep::Kind::Activation,
+                       .activation = epilogueOp.activation,
+                       .alpha = epilogueOp.alpha,
+                       .beta = epilogueOp.beta});
+    } else if (updatesStateInPlace(fusion, epilogue, epilogueOp)) {
+      steps.push_back({.kind = EpilogueStep::Kind::Sum, .scale = epilogueOp.scale});
+      accumulates = makeSourceArgument(fusion, epilogueOp.operand);
     } else {
-      auto operand = postOp.scale == 1 ? operandOf(postOp) : std::nullopt;
+      auto operand = epilogueOp.scale == 1 ? operandOf(epilogueOp) : std::nullopt;
       if (!operand)
         return false;
       steps.push_back({.kind = EpilogueStep::Kind::Binary,
-                       .alg = postOp.alg,
+                       .binary = epilogueOp.binary,
                        .operand = std::move(*operand),
-                       .source = makeSourceArgument(fusion, postOp.operand)});
+                       .source = makeSourceArgument(fusion, epilogueOp.operand)});
     }
   }
   return true;
+}
+
+StringRef EpilogueStep::name() const {
+  return kind == Kind::Activation ? infoOf(activation).name
+         : kind == Kind::Binary   ? infoOf(binary).name
+                                  : "sum";
+}
+
+nlohmann::json writeStep(const EpilogueStep &step, StringRef name, nlohmann::json operand) {
+  switch (step.kind) {
+  case EpilogueStep::Kind::Activation:
+    return {{"kind", "eltwise"}, {"alg", name.str()}, {"alpha", step.alpha}, {"beta", step.beta}};
+  case EpilogueStep::Kind::Binary:
+    operand.update({{"kind", "binary"}, {"alg", name.str()}});
+    return operand;
+  case EpilogueStep::Kind::Sum:
+    return {{"kind", "sum"}, {"scale", step.scale}};
+  }
+  llvm_unreachable("unknown kind of epilogue op");
 }
 
 bool hasMatmul(FusionOp fusion) {
@@ -206,7 +229,7 @@ static std::optional<MatmulDescription> withSteps(MatmulDescription p, FusionOp 
     p.biasSource = makeSourceArgument(fusion, e.bias);
   }
   p.scale = extractScale(fusion, e);
-  auto operandOf = [&](const PostOp &step) -> std::optional<TensorDesc> {
+  auto operandOf = [&](const EpilogueOp &step) -> std::optional<TensorDesc> {
     auto type = typeOf(step.operand);
     if (type.getNumElements() == 1)
       return TensorDesc{dims, type.getElementType()};

@@ -39,13 +39,19 @@ struct TensorDesc {
 
 /// Epilogue op that is applied to the result of a matmul or convolution.
 struct EpilogueStep {
-  enum class Kind { Eltwise, Binary, Sum };
+  enum class Kind { Activation, Binary, Sum };
   Kind kind;
-  std::string alg = {};
-  double alpha = 0, beta = 0;
+  Activation activation = Activation::Linear;
+  double alpha = 0, beta = 0; ///< parameters of the activation
+  EpilogueBinary binary = EpilogueBinary::Add;
   double scale = 1; ///< for Kind::Sum: factor of the result's previous contents, which are added
   TensorDesc operand = {};  ///< for Kind::Binary: operand, with size 1 in broadcast dimensions
   CallArgument source = {}; ///< for Kind::Binary: buffer of the operand
+
+  bool is(Activation which) const { return kind == Kind::Activation && activation == which; }
+  bool is(EpilogueBinary which) const { return kind == Kind::Binary && binary == which; }
+  /// Returns the name of the op in the descriptions of dlc's own kernels.
+  llvm::StringRef name() const;
 };
 
 /// Constant weights: [k, n], or [n, k] if `transposed`.
@@ -96,8 +102,13 @@ std::optional<MatmulDescription> describeMatmul(FusionOp fusion, bool own, const
 /// (`accumulates`). `operandOf` describes a binary op's operand. Returns false if an op is
 /// unsupported or `operandOf` returns std::nullopt.
 bool describeSteps(FusionOp fusion, const Epilogue &epilogue,
-                   llvm::function_ref<std::optional<TensorDesc>(const PostOp &)> operandOf,
+                   llvm::function_ref<std::optional<TensorDesc>(const EpilogueOp &)> operandOf,
                    std::vector<EpilogueStep> &steps, std::optional<CallArgument> &accumulates);
+
+/// Writes an epilogue op to a call's description. `name` is the library's name of the op, and
+/// `operand` describes the operand of a binary op.
+nlohmann::json writeStep(const EpilogueStep &step, llvm::StringRef name,
+                         nlohmann::json operand = {});
 
 /// Returns a call argument for a value of the fusion's body. The argument starts `offset` elements
 /// into the value's buffer.

@@ -173,29 +173,33 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
   }
   unsigned result = call.arguments.size();
   call.addResult(0, typeOf(y));
-  json steps = json::array();
-  for (const PostOp &postOp : epilogue.postOps) {
-    if (postOp.kind == PostOp::Kind::Eltwise) {
-      steps.push_back({{"kind", "eltwise"},
-                       {"alg", postOp.alg},
-                       {"alpha", postOp.alpha},
-                       {"beta", postOp.beta}});
+  std::vector<EpilogueStep> steps;
+  json list = json::array();
+  std::optional<CallArgument> accumulates;
+  auto operandOf = [&](const EpilogueOp &op) -> std::optional<TensorDesc> {
+    return TensorDesc::of(op.operand);
+  };
+  if (!describeSteps(fusion, epilogue, operandOf, steps, accumulates))
+    return refuse("an epilogue operand has an unsupported factor");
+  for (auto [step, op] : llvm::zip(steps, epilogue.epilogueOps)) {
+    if (step.kind == EpilogueStep::Kind::Activation) {
+      list.push_back(writeStep(step, step.name()));
       continue;
     }
-    auto operand = describeOperandStrides(postOp.operand, typeOf(y), {n, 1});
-    if (!operand || postOp.scale != 1)
-      return refuse("unsupported operand of epilogue op " + postOp.alg);
-    steps.push_back({{"kind", "binary"}, {"alg", postOp.alg}, {"strides", *operand}});
+    auto operand = describeOperandStrides(op.operand, typeOf(y), {n, 1});
+    if (!operand)
+      return refuse("unsupported operand of epilogue op " + step.name());
+    list.push_back(writeStep(step, step.name(), {{"strides", *operand}}));
     // A matmul with a larger reduction dimension stores partial sums in the result before the
     // epilogue runs, so the result cannot share a buffer with an operand of the epilogue.
     if (call.inplace.empty() && (!product || k <= products::kSummedDepth) &&
-        typeOf(postOp.operand).getShape() == typeOf(y).getShape())
+        typeOf(op.operand).getShape() == typeOf(y).getShape())
       call.inplace.push_back({result, unsigned(call.arguments.size())});
-    call.addValue(getOuterValue(fusion, postOp.operand));
+    call.addValue(getOuterValue(fusion, op.operand));
   }
-  if (!supportsEpilogue(steps, k))
-    return refuse("unsupported epilogue op");
-  desc["post_ops"] = steps;
+  if (!supportsEpilogue(steps, k, refuse))
+    return std::nullopt;
+  desc["post_ops"] = list;
   call.flops = 2.0 * double(to.pixels()) * double(n) * double(k) * double(window[0] * window[1]);
   return call;
 }

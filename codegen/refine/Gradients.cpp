@@ -15,7 +15,7 @@
 #include "codegen/refine/Patterns.h"
 #include "ir/dlc/Attributes.h"
 #include "passes/fuse/Classify.h"
-#include "passes/fuse/EpilogueEltwise.h"
+#include "passes/fuse/MatchActivation.h"
 #include "passes/fuse/StateUpdate.h"
 
 using namespace mlir;
@@ -144,7 +144,7 @@ private:
   FusionOp kernel;
   unsigned number = 0;    ///< index of the kernel's result that the matmul reads as a factor
   BlockArgument argument; ///< argument of the kernel that is the matmul's result
-  PostOpMatch step;       ///< gradient op that the kernel applies to the matmul's result
+  EpilogueMatch step;     ///< gradient op that the kernel applies to the matmul's result
   Value result;           ///< value that the extended matmul yields; null: same as before
   Value moved;            ///< value that the kernel yielded and the extended matmul computes
   FusionOp made, rest;

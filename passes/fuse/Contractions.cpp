@@ -1,11 +1,11 @@
-//===- Contractions.cpp - groups contractions with views and post-ops -----===//
+//===- Contractions.cpp - groups contractions with views and epilogue ops -----===//
 #include "passes/ConstantRewrites.h"
 #include "passes/Devices.h"
 #include "passes/QuantizedWeights.h"
 #include "passes/Rounding.h"
 #include "passes/fuse/Epilogue.h"
-#include "passes/fuse/EpilogueEltwise.h"
 #include "passes/fuse/FuseSteps.h"
+#include "passes/fuse/MatchActivation.h"
 #include "passes/fuse/StateUpdate.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -87,7 +87,7 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
 SmallVector<Operation *> nextEpilogueOps(Value value, Block &block) {
   auto here = [&](Operation *op) { return op->getBlock() == &block; };
   bool exact = value.getDefiningOp() && requiresStrictAccuracy(value.getDefiningOp());
-  if (std::optional<PostOpMatch> step = matchEltwise(value, here, exact))
+  if (std::optional<EpilogueMatch> step = matchActivation(value, here, exact))
     return SmallVector<Operation *>(step->ops.begin(), step->ops.end());
   if (!value.hasOneUse() || !here(*value.getUsers().begin()))
     return {};
@@ -167,14 +167,14 @@ SmallVector<Operation *> updateChain(Grouping &grouping, Value value,
   return {};
 }
 
-/// Adds post-ops to the group as long as the matcher accepts them, and returns the last value. A
-/// value that was rounded to 8 bits is not combined with another full-size tensor, because a
+/// Adds epilogue ops to the group as long as the matcher accepts them, and returns the last value.
+/// A value that was rounded to 8 bits is not combined with another full-size tensor, because a
 /// generated kernel reads one byte per element of each tensor, whereas the library would read the
 /// other tensor in f32.
-Value addPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
+Value addEpilogueOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
   // The CPU library applies the epilogue ops of a transposed convolution one by one, which takes a
-  // hundred times longer than a separate kernel. A transposed convolution without post-ops runs as
-  // the data gradient of a convolution.
+  // hundred times longer than a separate kernel. A transposed convolution without epilogue ops runs
+  // as the data gradient of a convolution.
   if (value.getDefiningOp<ConvTransposeOp>())
     return value;
   Block &block = grouping.getBlock();
@@ -206,7 +206,8 @@ Value addPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &
     std::optional<Epilogue> epilogue = matchEpilogue(trial, result);
     if (!epilogue || !grouping.haveSameDependencies(trial))
       return value;
-    if (rounded && !epilogue->postOps.empty() && epilogue->postOps.back().isFullSize(shape)) {
+    if (rounded && !epilogue->epilogueOps.empty() &&
+        epilogue->epilogueOps.back().isFullSize(shape)) {
       members.resize(membersOfRounded);
       return rounded;
     }
@@ -329,7 +330,7 @@ void groupContractions(Grouping &grouping) {
       ops.append(update);
       if (update.empty()) {
         SmallVector<Operation *> alone(ops);
-        Value value = addPostOps(grouping, anchor->getResult(0), ops);
+        Value value = addEpilogueOps(grouping, anchor->getResult(0), ops);
         if (!isInt32(anchor->getResult(0).getType()) && canFuseIntoReaders(grouping, value)) {
           ops = alone;
           value = anchor->getResult(0);

@@ -8,7 +8,7 @@
 #include "passes/Devices.h"
 #include "passes/Rounding.h"
 #include "passes/fuse/Classify.h"
-#include "passes/fuse/EpilogueEltwise.h"
+#include "passes/fuse/MatchActivation.h"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -68,11 +68,12 @@ std::optional<double> matchConstantFactor(MulOp mul, Value &x) {
 }
 
 /// Matches add, sub, mul or div of `value` and a tensor from outside of the fusion, or the addition
-/// of a multiple of such a tensor, as a binary post-op. The library rounds only once after scaling
+/// of a multiple of such a tensor, as a binary op. The library rounds only once after scaling
 /// and adding, so that multiples are not matched if `exact` is set. Sets `negated` if `value` is
 /// subtracted from the operand.
-std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, OpFilter inside,
-                                  bool exact, bool &negated, llvm::DenseSet<Operation *> &used) {
+std::optional<EpilogueOp> matchBinary(Operation *op, Value value, int64_t channel, OpFilter inside,
+                                      bool exact, bool &negated,
+                                      llvm::DenseSet<Operation *> &used) {
   // Binary maximum and minimum are not matched, because libraries do not propagate NaN.
   if (!isa<AddOp, SubOp, MulOp, DivOp>(op) || !value.hasOneUse())
     return std::nullopt;
@@ -80,14 +81,14 @@ std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, O
   negated = !first && isa<SubOp>(op);
   if (!first && isa<DivOp>(op))
     return std::nullopt;
-  PostOp postOp;
-  postOp.operand = op->getOperand(first ? 1 : 0);
-  Operation *def = postOp.operand.getDefiningOp();
+  EpilogueOp epilogueOp;
+  epilogueOp.operand = op->getOperand(first ? 1 : 0);
+  Operation *def = epilogueOp.operand.getDefiningOp();
   if (auto wide = dyn_cast_or_null<CastOp>(def); wide && inside(def) && isWideningCast(wide)) {
-    // The operand of the post-op is the 16-bit tensor before the cast, which the library reads
+    // The operand of the epilogue op is the 16-bit tensor before the cast, which the library reads
     // directly.
-    postOp.operand = wide.getX();
-    Operation *base = postOp.operand.getDefiningOp();
+    epilogueOp.operand = wide.getX();
+    Operation *base = epilogueOp.operand.getDefiningOp();
     if (!wide.getY().hasOneUse() || (base && inside(base)))
       return std::nullopt;
     used.insert(wide);
@@ -95,31 +96,31 @@ std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, O
     auto mul = dyn_cast<MulOp>(def);
     if (exact || !mul || !mul.getY().hasOneUse() || !(negated || isa<AddOp>(op)))
       return std::nullopt;
-    std::optional<double> factor = matchConstantFactor(mul, postOp.operand);
-    Operation *base = factor ? postOp.operand.getDefiningOp() : nullptr;
+    std::optional<double> factor = matchConstantFactor(mul, epilogueOp.operand);
+    Operation *base = factor ? epilogueOp.operand.getDefiningOp() : nullptr;
     if (!factor || (base && inside(base)))
       return std::nullopt;
-    postOp.scale = *factor;
+    epilogueOp.scale = *factor;
     used.insert(mul);
   }
-  if (!isLibraryFloat(postOp.operand.getType()))
+  if (!isLibraryFloat(epilogueOp.operand.getType()))
     return std::nullopt;
   auto type = typeOf(value);
   if (typeOf(op->getResult(0)).getShape() != type.getShape())
     return std::nullopt;
-  bool full = typeOf(postOp.operand).getShape() == type.getShape();
-  if (!full && postOp.scale != 1)
+  bool full = typeOf(epilogueOp.operand).getShape() == type.getShape();
+  if (!full && epilogueOp.scale != 1)
     return std::nullopt;
-  if (full ? layoutOf(postOp.operand.getType()) != layoutOf(type)
-           : !hasOneElement(typeOf(postOp.operand)) &&
-                 !isPerChannel(postOp.operand, type.getShape(), channel))
+  if (full ? layoutOf(epilogueOp.operand.getType()) != layoutOf(type)
+           : !hasOneElement(typeOf(epilogueOp.operand)) &&
+                 !isPerChannel(epilogueOp.operand, type.getShape(), channel))
     return std::nullopt;
-  postOp.kind = PostOp::Kind::Binary;
-  postOp.alg = isa<AddOp>(op) || negated ? "add"
-               : isa<SubOp>(op)          ? "sub"
-               : isa<MulOp>(op)          ? "mul"
-                                         : "div";
-  return postOp;
+  epilogueOp.kind = EpilogueOp::Kind::Binary;
+  epilogueOp.binary = isa<AddOp>(op) || negated ? EpilogueBinary::Add
+                      : isa<SubOp>(op)          ? EpilogueBinary::Sub
+                      : isa<MulOp>(op)          ? EpilogueBinary::Mul
+                                                : EpilogueBinary::Div;
+  return epilogueOp;
 }
 
 /// Returns whether libraries support the strides of a matrix: one of the last two dimensions must
@@ -159,13 +160,6 @@ void markOperandViews(Value value, OpFilter inside, llvm::DenseSet<Operation *> 
   markOperandViews(op->getOperand(0), inside, used);
 }
 
-PostOp makeLinearPostOp(double factor) {
-  PostOp postOp;
-  postOp.alg = "linear";
-  postOp.alpha = factor;
-  return postOp;
-}
-
 /// Sets the zero points of an integer contraction. Returns false for zero points that kernels do
 /// not support: those with several elements, or computed inside of the fusion.
 bool matchZeroPoints(Epilogue &epilogue, OpFilter inside) {
@@ -201,14 +195,14 @@ bool matchOperands(Epilogue &epilogue, OpFilter inside) {
 
 /// Returns whether the epilogue clips its result to the range of the 8-bit integer type, so that
 /// the library may convert the result to this type.
-bool isClippedToType(Type element, ArrayRef<PostOp> steps) {
+bool isClippedToType(Type element, ArrayRef<EpilogueOp> steps) {
   if (!element.isInteger(8))
     return false;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double low = -kInfinity, high = kInfinity;
-  for (const PostOp &step : steps) {
-    bool isRelu = step.alg == "relu" && step.alpha == 0;
-    if (isRelu || step.alg == "clip") {
+  for (const EpilogueOp &step : steps) {
+    bool isRelu = step.is(Activation::Relu) && step.alpha == 0;
+    if (isRelu || step.is(Activation::Clip)) {
       double from = isRelu ? 0 : step.alpha, to = isRelu ? kInfinity : step.beta;
       low = std::clamp(low, from, to);
       high = std::clamp(high, from, to);
@@ -230,11 +224,11 @@ bool canStoreAs(const Epilogue &epilogue, Type type) {
                   : isLibraryFloat(type);
 }
 
-/// Matches the addition of one i32 per channel to the i32 result of an integer matmul as a post-op.
-/// Generated code adds it before the result is scaled; libraries would convert the sums to f32
-/// first.
-std::optional<PostOp> biasOfSums(Operation *user, Value sums, ArrayRef<int64_t> shape,
-                                 int64_t channel, OpFilter inside) {
+/// Matches the addition of one i32 per channel to the i32 result of an integer matmul as an
+/// epilogue op. Generated code adds it before the result is scaled; libraries would convert the
+/// sums to f32 first.
+std::optional<EpilogueOp> biasOfSums(Operation *user, Value sums, ArrayRef<int64_t> shape,
+                                     int64_t channel, OpFilter inside) {
   if (!isa<AddOp>(user) || !sums.getDefiningOp() ||
       !sums.getDefiningOp()->hasAttr(kGeneratedSumsAttr))
     return std::nullopt;
@@ -242,9 +236,8 @@ std::optional<PostOp> biasOfSums(Operation *user, Value sums, ArrayRef<int64_t> 
   Operation *def = other.getDefiningOp();
   if ((def && inside(def)) || !isInt32(other.getType()) || !isPerChannel(other, shape, channel))
     return std::nullopt;
-  PostOp add;
-  add.kind = PostOp::Kind::Binary;
-  add.alg = "add";
+  EpilogueOp add;
+  add.kind = EpilogueOp::Kind::Binary;
   add.operand = other;
   return add;
 }
@@ -253,23 +246,24 @@ std::optional<PostOp> biasOfSums(Operation *user, Value sums, ArrayRef<int64_t> 
 /// as used.
 bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradients,
                 llvm::DenseSet<Operation *> &used) {
-  constexpr size_t maxPostOps = 12;
+  constexpr size_t kMaxEpilogueOps = 12;
   Value value = epilogue.anchor->getResult(0);
   int64_t channel = channelDim(epilogue.anchor);
   ArrayRef<int64_t> shape = shapeOf(value);
   const bool exact = requiresStrictAccuracy(epilogue.anchor);
   while (value != result) {
-    if (epilogue.postOps.size() > maxPostOps)
+    if (epilogue.epilogueOps.size() > kMaxEpilogueOps)
       return false;
-    // Eltwise epilogue ops are computed in f32, so that they are not matched on i32 sums of integer
+    // Activations are computed in f32, so that they are not matched on i32 sums of integer
     // contractions.
     bool isSum = isInt32(value.getType());
-    std::optional<PostOpMatch> step = isSum ? std::nullopt : matchEltwise(value, inside, exact);
+    std::optional<EpilogueMatch> step =
+        isSum ? std::nullopt : matchActivation(value, inside, exact);
     if (!step && gradients && !isSum)
       step = matchGradient(value, inside);
     if (step) {
-      for (PostOp &postOp : step->postOps)
-        appendPostOp(epilogue.postOps, postOp, epilogue.anchor);
+      for (EpilogueOp &epilogueOp : step->epilogueOps)
+        appendEpilogueOp(epilogue.epilogueOps, epilogueOp, epilogue.anchor);
       used.insert(step->ops.begin(), step->ops.end());
       value = step->result;
       continue;
@@ -278,32 +272,31 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
       return false;
     Operation *user = *value.getUsers().begin();
     if (auto bias = isSum ? biasOfSums(user, value, shape, channel, inside) : std::nullopt) {
-      epilogue.postOps.push_back(*bias);
+      epilogue.epilogueOps.push_back(*bias);
       used.insert(user);
       value = user->getResult(0);
       continue;
     }
     bool negated = false;
-    std::optional<PostOp> binary =
+    std::optional<EpilogueOp> binary =
         isSum ? std::nullopt : matchBinary(user, value, channel, inside, exact, negated, used);
     if (binary) {
       if (negated)
-        appendPostOp(epilogue.postOps, makeLinearPostOp(-1), epilogue.anchor);
-      if (binary->alg == "add" && !epilogue.bias && epilogue.postOps.empty() &&
+        appendEpilogueOp(epilogue.epilogueOps, makeActivation(Activation::Linear, -1),
+                         epilogue.anchor);
+      if (binary->is(EpilogueBinary::Add) && !epilogue.bias && epilogue.epilogueOps.empty() &&
           !epilogue.isInteger() && isPerChannel(binary->operand, shape, channel))
         epilogue.bias = binary->operand;
       else
-        epilogue.postOps.push_back(*binary);
+        epilogue.epilogueOps.push_back(*binary);
     } else if (epilogue.isInteger() && isa<RoundOp>(user)) {
-      PostOp round;
-      round.alg = "round";
-      epilogue.postOps.push_back(round);
+      epilogue.epilogueOps.push_back(makeActivation(Activation::Round));
     } else if (isa<TransposeOp, ReshapeOp>(user)) {
       break;
     } else if (!isa<CastOp>(user) || !(canStoreAs(epilogue, user->getResult(0).getType()) ||
                                        (epilogue.isInteger() &&
                                         isClippedToType(typeOf(user->getResult(0)).getElementType(),
-                                                        epilogue.postOps)))) {
+                                                        epilogue.epilogueOps)))) {
       return false;
     }
     used.insert(user);

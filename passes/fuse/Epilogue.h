@@ -1,6 +1,6 @@
 //===- Epilogue.h - matches a contraction with its fused epilogue ---------===//
 //
-//   views -> contraction -> + bias -> post-ops -> view
+//   views -> contraction -> + bias -> epilogue ops -> view
 //
 // The fuse pass uses this matcher to decide which operations can be fused with a contraction.
 // Kernel selection uses it again to match the body of the fusion.
@@ -10,18 +10,17 @@
 #define DLC_PASSES_FUSE_EPILOGUE_H
 
 #include "passes/fuse/StridedView.h"
-
-#include <string>
+#include "runtime/epilogue/EpilogueOps.h"
 
 namespace dlc {
 
-/// One epilogue op of a contraction, in the terms of oneDNN post-ops: `alg`, `alpha` and `beta`
-/// have the same meaning as in oneDNN.
-struct PostOp {
-  enum class Kind { Eltwise, Binary };
-  Kind kind = Kind::Eltwise;
-  std::string alg;
-  double alpha = 0, beta = 0;
+/// One epilogue op of a contraction (a row of runtime/epilogue/EpilogueOps.def).
+struct EpilogueOp {
+  enum class Kind { Activation, Binary };
+  Kind kind = Kind::Activation;
+  Activation activation = Activation::Linear;
+  double alpha = 0, beta = 0; ///< parameters of the activation
+  EpilogueBinary binary = EpilogueBinary::Add;
   /// Second operand of a binary op. It broadcasts against the contraction's result by NumPy's rule:
   /// it has the shape of the result, one element, or one element per channel (dimension 1 of a
   /// convolution, the last dimension of a matmul).
@@ -29,6 +28,8 @@ struct PostOp {
   /// Factor by which a binary add multiplies its second operand.
   double scale = 1;
 
+  bool is(Activation which) const { return kind == Kind::Activation && activation == which; }
+  bool is(EpilogueBinary which) const { return kind == Kind::Binary && binary == which; }
   bool isFullSize(llvm::ArrayRef<int64_t> destination) const {
     return operand && shapeOf(operand) == destination;
   }
@@ -36,7 +37,7 @@ struct PostOp {
 
 struct Epilogue {
   /// Operation to which the epilogue is fused: a matmul, conv, conv_transpose or pool. A pool has
-  /// no rhs, bias or post-ops.
+  /// no rhs, bias or epilogue ops.
   mlir::Operation *anchor = nullptr;
   /// Operands of the contraction. For a matmul, they are [.., m, k] and [.., k, n] after the
   /// transpose flags are applied, with broadcast batch dimensions of size 1. For other
@@ -47,7 +48,7 @@ struct Epilogue {
   /// Bias with one element per output channel, in a shape such as [O] or [1, .., O]. Null if there
   /// is none.
   mlir::Value bias;
-  llvm::SmallVector<PostOp> postOps;
+  llvm::SmallVector<EpilogueOp> epilogueOps;
   /// View that describes where the contraction writes its result: the base is the fusion's result.
   StridedView destination;
 
@@ -58,14 +59,14 @@ struct Epilogue {
 /// do not support its strides. `transpose` is the matmul's transpose flag for this operand.
 std::optional<StridedView> matrixView(mlir::Value value, bool transpose, OpFilter inside = nullptr);
 
-/// Matches the body of a fusion as a contraction (or pool) with post-ops. Returns nullopt if the
-/// body has any other operations. The operands of the epilogue are values of the body: block
+/// Matches the body of a fusion as a contraction (or pool) with epilogue ops. Returns nullopt if
+/// the body has any other operations. The operands of the epilogue are values of the body: block
 /// arguments or constants. With `gradients`, also matches the binary epilogue ops that only dlc's
 /// own kernels support: logistic_gradient, tanh_gradient and relu_gradient.
 std::optional<Epilogue> matchEpilogue(FusionOp fusion, bool gradients = false);
 
-/// Matches operations that are not yet a fusion as a contraction with post-ops. All of `ops` must
-/// belong to the epilogue, and `result` must be its result.
+/// Matches operations that are not yet a fusion as a contraction with epilogue ops. All of `ops`
+/// must belong to the epilogue, and `result` must be its result.
 std::optional<Epilogue> matchEpilogue(llvm::ArrayRef<mlir::Operation *> ops, mlir::Value result,
                                       bool gradients = false);
 

@@ -1,5 +1,5 @@
 //===- EpilogueGradient.cpp - matches gradients of activations in an epilogue ----===//
-#include "passes/fuse/EpilogueEltwise.h"
+#include "passes/fuse/MatchActivation.h"
 
 using namespace mlir;
 
@@ -9,7 +9,7 @@ namespace {
 struct GradientMatcher {
   Value value;
   OpFilter inside;
-  PostOpMatch step;
+  EpilogueMatch step;
 
   bool isInside(Value v) const {
     Operation *op = v.getDefiningOp();
@@ -23,14 +23,14 @@ struct GradientMatcher {
            layoutOf(y.getType()) == layoutOf(value.getType());
   }
 
-  bool is(StringRef alg, Value y, std::initializer_list<Operation *> ops) {
+  bool is(EpilogueBinary gradient, Value y, std::initializer_list<Operation *> ops) {
     if (!isResult(y))
       return false;
-    PostOp postOp;
-    postOp.kind = PostOp::Kind::Binary;
-    postOp.alg = alg.str();
-    postOp.operand = y;
-    step.postOps = {postOp};
+    EpilogueOp epilogueOp;
+    epilogueOp.kind = EpilogueOp::Kind::Binary;
+    epilogueOp.binary = gradient;
+    epilogueOp.operand = y;
+    step.epilogueOps = {epilogueOp};
     step.ops.assign(ops);
     step.result = (*std::prev(ops.end()))->getResult(0);
     return true;
@@ -45,12 +45,12 @@ struct GradientMatcher {
         Value y = product->getOperand(1 - i);
         auto rest = product->getOperand(i).getDefiningOp<SubOp>();
         if (rest && isSplatWithValue(rest.getA(), 1) && rest.getB() == y)
-          return is("logistic_gradient", y, {rest, product, mul});
+          return is(EpilogueBinary::LogisticGradient, y, {rest, product, mul});
       }
     if (auto rest = factor.getDefiningOp<SubOp>(); rest && isSplatWithValue(rest.getA(), 1))
       if (auto square = rest.getB().getDefiningOp<MulOp>();
           square && square.getA() == square.getB())
-        return is("tanh_gradient", square.getA(), {square, rest, mul});
+        return is(EpilogueBinary::TanhGradient, square.getA(), {square, rest, mul});
     return false;
   }
 
@@ -59,13 +59,13 @@ struct GradientMatcher {
     auto compare = select.getCondition().getDefiningOp<CompareOp>();
     return compare && select.getA() == value && isSplatWithValue(select.getB(), 0) &&
            compare.getPredicate() == Predicate::gt && isSplatWithValue(compare.getB(), 0) &&
-           is("relu_gradient", compare.getA(), {compare, select});
+           is(EpilogueBinary::ReluGradient, compare.getA(), {compare, select});
   }
 };
 
 } // namespace
 
-std::optional<PostOpMatch> matchGradient(Value value, OpFilter inside) {
+std::optional<EpilogueMatch> matchGradient(Value value, OpFilter inside) {
   if (!typeOf(value).getElementType().isF32())
     return std::nullopt;
   for (Operation *user : value.getUsers()) {

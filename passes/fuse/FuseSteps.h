@@ -20,7 +20,7 @@ inline constexpr int maxFusionInputs = 24;
 void sinkScatters(mlir::Block &block);
 
 /// Step 1 of the fuse pass: groups each matmul, convolution and pool with its views, bias and
-/// post-ops. View operations with other users are cloned.
+/// epilogue ops. View operations with other users are cloned.
 void groupContractions(Grouping &grouping);
 
 /// Groups each attention that is not decomposed with the view operations on its operands and

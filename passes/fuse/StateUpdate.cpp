@@ -35,8 +35,8 @@ bool isStateUpdate(Value old, Value fresh) {
 }
 
 bool foldStateUpdate(Epilogue &epilogue) {
-  SmallVector<PostOp> &steps = epilogue.postOps;
-  if (steps.empty() || steps.back().kind != PostOp::Kind::Binary || steps.back().alg != "add" ||
+  SmallVector<EpilogueOp> &steps = epilogue.epilogueOps;
+  if (steps.empty() || !steps.back().is(EpilogueBinary::Add) ||
       !epilogue.destination.isContiguous())
     return false;
   Value old = steps.back().operand;
@@ -53,11 +53,11 @@ bool foldStateUpdate(Epilogue &epilogue) {
     }
     double factor = steps[i].scale;
     for (size_t j = i + 1; j + 1 < steps.size(); ++j) {
-      if (steps[j].kind != PostOp::Kind::Eltwise || steps[j].alg != "linear")
+      if (!steps[j].is(Activation::Linear))
         return false;
       factor *= steps[j].alpha;
     }
-    if (steps[i].alg != "add")
+    if (!steps[i].is(EpilogueBinary::Add))
       return false;
     steps.back().scale += factor;
     steps.erase(steps.begin() + i);
@@ -71,7 +71,7 @@ void markStateUpdates(Block &block) {
         fusion.getNumResults() == 1 ? matchEpilogue(fusion) : std::nullopt;
     if (!epilogue || !foldStateUpdate(*epilogue))
       continue;
-    auto operand = dyn_cast<BlockArgument>(epilogue->postOps.back().operand);
+    auto operand = dyn_cast<BlockArgument>(epilogue->epilogueOps.back().operand);
     if (operand && isStateUpdate(fusion.getInputs()[operand.getArgNumber()], fusion.getResult(0)))
       fusion->setAttr(kUpdatesAttr, IntegerAttr::get(IntegerType::get(fusion.getContext(), 64),
                                                      operand.getArgNumber()));

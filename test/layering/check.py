@@ -25,6 +25,7 @@ MAY = {
 # Of the runtime, the compiler may see descriptions and the artefact, not how anything runs. Frontends read and write files with the artefact's helpers and use public types.
 RUNTIME_FOR = {
     "codegen": [
+        "runtime/epilogue/",
         "runtime/program/",
         "runtime/kind/",
         "runtime/library/Library.h",
@@ -49,7 +50,7 @@ RUNTIME_FOR = {
         "runtime/session/Binder.h",  # measuring candidates is running them
         "dlc/",
     ],
-    "passes": ["runtime/kind/", "dlc/DType.h"],
+    "passes": ["runtime/epilogue/EpilogueOps.", "runtime/kind/", "dlc/DType.h"],
     "frontend": ["runtime/program/", "dlc/"],
     "ir": ["runtime/kind/DeviceName.h", "dlc/DType.h"],
 }

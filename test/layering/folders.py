@@ -8,6 +8,7 @@ FOLDERS = {
     "runtime/device": ["runtime/include/dlc", "runtime/kind", "runtime/program"],
     "runtime/device/cpu": ["runtime/include/dlc", "runtime/program", "runtime/threads"],
     "runtime/device/cuda": ["runtime/include/dlc"],
+    "runtime/epilogue": ["runtime/include/dlc"],
     "runtime/kind": ["runtime/include/dlc"],
     "runtime/library": ["runtime/include/dlc", "runtime/program"],
     "runtime/library/attention": [
@@ -34,6 +35,7 @@ FOLDERS = {
         "runtime/program",
     ],
     "runtime/library/describe": [
+        "runtime/epilogue",
         "runtime/include/dlc",
         "runtime/library",
         "runtime/library/simd",
@@ -48,6 +50,7 @@ FOLDERS = {
     ],
     "runtime/library/onednn": [
         "runtime/device/cpu",
+        "runtime/epilogue",
         "runtime/include/dlc",
         "runtime/library",
         "runtime/library/describe",
@@ -61,6 +64,7 @@ FOLDERS = {
         "runtime/library/simd",
         "runtime/program",
     ],
+    "runtime/library/simd": ["runtime/epilogue"],
     "runtime/library/tiles": [
         "runtime/device/cpu",
         "runtime/library",

@@ -33,7 +33,10 @@ LIBRARIES = {
         "targets": ["dlc_runtime_tests"],
         "tests": ["runtime"],
         "whole": ["conformance"],
-        "uses": {"ir/dlc/Base.td": "layouts are written as oneDNN writes them"},
+        "uses": {
+            "ir/dlc/Base.td": "layouts are written as oneDNN writes them",
+            "runtime/epilogue/*": "names of epilogue ops in each library",
+        },
     },
     "tiles": {
         "files": ["codegen/providers/Tiles*", "runtime/library/tiles/*", "test/runtime/Tiles*"],
@@ -157,6 +160,7 @@ LIBRARIES = {
             "test/runtime/device/cuda/CMakeLists.txt",
         ],
         "words": "cudnn",
+        "uses": {"runtime/epilogue/*": "names of epilogue ops in each library"},
         "targets": ["dlc_cuda_tests"],
         "tests": ["cuda"],
         "whole": ["conformance", "conformance-gpu-cublaslt"],

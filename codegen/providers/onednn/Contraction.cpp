@@ -43,9 +43,8 @@ std::optional<ref::Tensor> constantOperand(const EpilogueStep &step) {
   return tensor;
 }
 
-bool startsWithBinary(const std::vector<EpilogueStep> &steps, StringRef alg) {
-  return !steps.empty() && steps[0].kind == EpilogueStep::Kind::Binary && steps[0].alg == alg &&
-         steps[0].operand.isF32();
+bool startsWithBinary(const std::vector<EpilogueStep> &steps, EpilogueBinary binary) {
+  return !steps.empty() && steps[0].is(binary) && steps[0].operand.isF32();
 }
 
 /// Moves a leading multiplication of integer sums, by one factor or one per channel, from the
@@ -53,7 +52,7 @@ bool startsWithBinary(const std::vector<EpilogueStep> &steps, StringRef alg) {
 /// mask for weight scales per channel. Returns false if the first op is not such a multiplication.
 bool extractScales(std::vector<EpilogueStep> &steps, int64_t channels, int mask,
                    PendingCall &call) {
-  if (!startsWithBinary(steps, "mul"))
+  if (!startsWithBinary(steps, EpilogueBinary::Mul))
     return false;
   int64_t size = steps[0].operand.size();
   if (size != 1 && size != channels)
@@ -71,28 +70,26 @@ bool extractScales(std::vector<EpilogueStep> &steps, int64_t channels, int mask,
 void dropSaturationSteps(std::vector<EpilogueStep> &steps, Type result) {
   if (!result.isInteger(8))
     return;
-  auto isAt = [&](size_t fromEnd, StringRef alg) {
-    return steps.size() > fromEnd &&
-           steps[steps.size() - 1 - fromEnd].kind == EpilogueStep::Kind::Eltwise &&
-           steps[steps.size() - 1 - fromEnd].alg == alg;
+  auto isAt = [&](size_t fromEnd, Activation activation) {
+    return steps.size() > fromEnd && steps[steps.size() - 1 - fromEnd].is(activation);
   };
   double least = result.isUnsignedInteger() ? 0 : -128;
-  bool isWhole = isAt(0, "clip") && steps.back().beta == least + 255 &&
+  bool isWhole = isAt(0, Activation::Clip) && steps.back().beta == least + 255 &&
                  (steps.back().alpha == least ||
-                  (least == 0 && isAt(1, "relu") && steps[steps.size() - 2].alpha == 0));
+                  (least == 0 && isAt(1, Activation::Relu) && steps[steps.size() - 2].alpha == 0));
   if (!isWhole)
     return;
   steps.pop_back();
-  if (least == 0 && isAt(0, "relu") && steps.back().alpha == 0)
+  if (least == 0 && isAt(0, Activation::Relu) && steps.back().alpha == 0)
     steps.pop_back();
-  if (isAt(0, "round")) {
+  if (isAt(0, Activation::Round)) {
     steps.pop_back();
-  } else if (isAt(0, "linear") && isAt(1, "round") && steps.back().alpha == 1 &&
+  } else if (isAt(0, Activation::Linear) && isAt(1, Activation::Round) && steps.back().alpha == 1 &&
              std::fmod(steps.back().beta, 2) == 0) {
     steps.erase(steps.end() - 2);
     // Merges the zero point into a preceding linear op (alpha * x + beta), unless that op already
     // adds a constant.
-    if (isAt(1, "linear") && steps[steps.size() - 2].beta == 0) {
+    if (isAt(1, Activation::Linear) && steps[steps.size() - 2].beta == 0) {
       EpilogueStep &before = steps[steps.size() - 2];
       before.beta = steps.back().beta;
       steps.pop_back();
@@ -132,7 +129,7 @@ std::optional<QueryResult> queryMatmul(const MatmulDescription &given, const One
   if (p.src.element.isInteger(8)) {
     int64_t rank = p.weights.dims.size(), columns = p.weights.dims.back();
     if (extractScales(p.steps, columns, 1 << (rank - 1), call) &&
-        startsWithBinary(p.steps, "add") && p.steps[0].operand.size() == columns &&
+        startsWithBinary(p.steps, EpilogueBinary::Add) && p.steps[0].operand.size() == columns &&
         p.steps[0].operand.dims.back() == columns) {
       call.desc["bias"] = describeArgument(p.steps[0].operand);
       call.sources.push_back({"bias", p.steps[0].source});
@@ -142,7 +139,8 @@ std::optional<QueryResult> queryMatmul(const MatmulDescription &given, const One
   }
   addZeroPoint("src", p.fusion, p.srcZeroPoint, call);
   addZeroPoint("weights", p.fusion, p.weightsZeroPoint, call);
-  addPostOps(p.steps, call);
+  if (!addEpilogueOps(p.steps, call, query))
+    return std::nullopt;
   return completeCall(std::move(call), query);
 }
 
@@ -208,8 +206,8 @@ void addIntegerBias(CallBuilder &b, Value bias, std::vector<EpilogueStep> &steps
   int64_t channels = typeOf(b.fusion.getResult(0)).getDimSize(1);
   int mask = isGrouped ? 3 : 1;
   if (!bias) {
-    if (extractScales(steps, channels, mask, b.call) && startsWithBinary(steps, "add") &&
-        steps[0].operand.size() == channels) {
+    if (extractScales(steps, channels, mask, b.call) &&
+        startsWithBinary(steps, EpilogueBinary::Add) && steps[0].operand.size() == channels) {
       desc["bias"] = describeArgument({channels}, steps[0].operand.element);
       b.call.sources.push_back({"bias", steps[0].source});
       steps.erase(steps.begin());
@@ -220,7 +218,8 @@ void addIntegerBias(CallBuilder &b, Value bias, std::vector<EpilogueStep> &steps
   FailureOr<ref::Tensor> sums = failure();
   if (constant)
     sums = ref::Tensor::fromAttr(constant.getValue());
-  auto scales = startsWithBinary(steps, "mul") ? constantOperand(steps[0]) : std::nullopt;
+  auto scales =
+      startsWithBinary(steps, EpilogueBinary::Mul) ? constantOperand(steps[0]) : std::nullopt;
   if (succeeded(sums) && scales && extractScales(steps, channels, mask, b.call)) {
     auto scaled =
         ref::Tensor::empty(RankedTensorType::get({channels}, Float32Type::get(bias.getContext())));
@@ -315,7 +314,7 @@ std::optional<QueryResult> queryConvolution(CallBuilder &b) {
     desc["bias"] = describeArgument({yType.getDimSize(1)}, typeOf(bias).getElementType());
     b.addSource("bias", bias);
   }
-  auto operandOf = [&](const PostOp &step) -> std::optional<TensorDesc> {
+  auto operandOf = [&](const EpilogueOp &step) -> std::optional<TensorDesc> {
     auto type = typeOf(step.operand);
     TensorDesc one{SmallVector<int64_t>(rank, 1), type.getElementType()};
     if (type.getNumElements() == 1)
@@ -334,7 +333,8 @@ std::optional<QueryResult> queryConvolution(CallBuilder &b) {
     addIntegerBias(b, bias, steps, wDims.size() > size_t(rank));
     dropSaturationSteps(steps, yType.getElementType());
   }
-  addPostOps(steps, b.call);
+  if (!addEpilogueOps(steps, b.call, b.query))
+    return std::nullopt;
   if (!transposed || bias || desc.contains("post_ops"))
     return completeCall(std::move(b.call), b.query);
   auto asGradient = completeCall(describeAsDataGradient(b.call, transposed, element), b.query);

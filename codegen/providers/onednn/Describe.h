@@ -63,8 +63,10 @@ struct OnednnQuery {
 };
 std::optional<QueryResult> completeCall(PendingCall pending, const OnednnQuery &query);
 
-/// Adds the epilogue ops and the buffers of their operands to the call.
-void addPostOps(const std::vector<EpilogueStep> &steps, PendingCall &call);
+/// Adds the epilogue ops and the buffers of their operands to the call. Returns false and reports
+/// the reason if oneDNN has no counterpart of an op.
+bool addEpilogueOps(const std::vector<EpilogueStep> &steps, PendingCall &call,
+                    const OnednnQuery &query);
 
 /// Queries oneDNN for an operation: one function for each family of operations.
 std::optional<QueryResult> queryContraction(FusionOp fusion, const OnednnQuery &query);

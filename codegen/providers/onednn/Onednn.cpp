@@ -2,6 +2,7 @@
 #include "codegen/providers/Provider.h"
 #include "codegen/providers/onednn/Describe.h"
 #include "codegen/providers/onednn/Layouts.h"
+#include "runtime/epilogue/EpilogueTable.h"
 #include "runtime/library/onednn/Describe.h"
 
 using namespace mlir;
@@ -41,23 +42,21 @@ json describeArgument(const TensorDesc &desc) {
                               : describeStrided(desc.dims, desc.strides, desc.element);
 }
 
-void addPostOps(const std::vector<EpilogueStep> &steps, PendingCall &call) {
+bool addEpilogueOps(const std::vector<EpilogueStep> &steps, PendingCall &call,
+                    const OnednnQuery &query) {
   json list = json::array();
   for (auto [i, step] : llvm::enumerate(steps)) {
-    if (step.kind == EpilogueStep::Kind::Eltwise) {
-      list.push_back(
-          {{"kind", "eltwise"}, {"alg", step.alg}, {"alpha", step.alpha}, {"beta", step.beta}});
-    } else if (step.kind == EpilogueStep::Kind::Sum) {
-      list.push_back({{"kind", "sum"}, {"scale", step.scale}});
-    } else {
-      json operand = describeArgument(step.operand);
-      operand.update({{"kind", "binary"}, {"alg", step.alg}});
-      list.push_back(operand);
+    bool isBinary = step.kind == EpilogueStep::Kind::Binary;
+    StringRef name = isBinary ? infoOf(step.binary).onednn : infoOf(step.activation).onednn;
+    if (name.empty())
+      return query.refuse("oneDNN has no epilogue op " + step.name()), false;
+    list.push_back(writeStep(step, name, isBinary ? describeArgument(step.operand) : json()));
+    if (isBinary)
       call.sources.push_back({"post" + std::to_string(i), step.source});
-    }
   }
   if (!list.empty())
     call.desc["post_ops"] = list;
+  return true;
 }
 
 static bool isRecurrent(Operation *op) { return op && isa<LstmOp, GruOp, RnnOp>(op); }

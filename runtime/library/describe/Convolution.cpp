@@ -1,7 +1,7 @@
 //===- Convolution.cpp - parsed description of a convolution --------------===//
 #include "runtime/library/describe/Convolution.h"
 
-#include "runtime/library/describe/Activations.h"
+#include "runtime/epilogue/EpilogueTable.h"
 
 namespace dlc::describe {
 
@@ -18,8 +18,10 @@ static EpilogueStep readEpilogueStep(const Fields &fields) {
       return {.kind = kind};
   if (auto activation = parseActivation(wanted))
     return {.activation = *activation,
-            .alpha = activationParameter(*activation, fields.number("alpha", 0)),
-            .beta = activationParameter(*activation, fields.number("beta", 0))};
+            .alpha =
+                activationParameter(*activation, fields.number("alpha", infoOf(*activation).alpha)),
+            .beta =
+                activationParameter(*activation, fields.number("beta", infoOf(*activation).beta))};
   fields.complain("an epilogue op must be {\"do\": an activation, add, add_channels or "
                   "multiply_channels, ..}; found: '",
                   wanted, "'");

@@ -1,7 +1,7 @@
 //===- PostOps.cpp - parsed description of a matmul's epilogue ------------===//
 #include "runtime/library/describe/PostOps.h"
 
-#include "runtime/library/describe/Activations.h"
+#include "runtime/epilogue/EpilogueTable.h"
 
 namespace dlc::describe {
 
@@ -12,12 +12,10 @@ using simd::PostOpKind;
 /// Returns the post-op's kind and activation. The parameters and the operand are not set.
 static PostOp readPostOp(const Fields &op) {
   static constexpr std::pair<const char *, PostOpKind> binary[] = {
-      {"add", PostOpKind::Add},
-      {"mul", PostOpKind::Mul},
-      {"sub", PostOpKind::Sub},
-      {"logistic_gradient", PostOpKind::LogisticGradient},
-      {"tanh_gradient", PostOpKind::TanhGradient},
-      {"relu_gradient", PostOpKind::ReluGradient}};
+#define BINARY(enumerator, ...)
+#define OWN_BINARY(enumerator, name, ...) {name, PostOpKind::enumerator},
+#include "runtime/epilogue/EpilogueOps.def"
+  };
   std::string kind = op.kind(), alg = op.word("alg");
   if (kind == "sum" && alg.empty())
     return {.kind = PostOpKind::Sum};
@@ -51,9 +49,9 @@ PostOps PostOps::read(const Fields &fields, size_t rank) {
       post.operand.row = strides[rank - 2];
       post.operand.column = strides[rank - 1];
     } else {
-      double alpha = post.activation == simd::Activation::Linear ? 1 : 0;
-      post.alpha = activationParameter(post.activation, op.number("alpha", alpha));
-      post.beta = activationParameter(post.activation, op.number("beta", 0));
+      const ActivationInfo &info = infoOf(post.activation);
+      post.alpha = activationParameter(post.activation, op.number("alpha", info.alpha));
+      post.beta = activationParameter(post.activation, op.number("beta", info.beta));
     }
     epilogue.posts[epilogue.count++] = post;
   }

@@ -18,7 +18,7 @@ struct DLC_EXPORT PostOps {
 };
 
 inline bool hasOperand(const simd::PostOp &post) {
-  return post.kind >= simd::PostOpKind::Add && post.kind <= simd::PostOpKind::ReluGradient;
+  return post.kind != simd::PostOpKind::Activate && post.kind != simd::PostOpKind::Sum;
 }
 
 } // namespace dlc::describe

@@ -29,7 +29,7 @@ struct OperandPrologue {
 ///   {"kind": "product", "batch": [..], "m", "n", "k", "a": [strides of batch.., m, k],
 ///    "b": [strides] or "packed", "dst": [strides; the last is 1], "scale": 1, "bias": true,
 ///    "post_ops": [
-///      {"kind": "eltwise", "alg": a name of Activations.cpp, "alpha", "beta"},
+///      {"kind": "eltwise", "alg": a name of EpilogueOps.def, "alpha", "beta"},
 ///      {"kind": "sum", "scale"},
 ///      {"kind": "binary", "strides": [batch.., m, n],
 ///       "alg": add mul sub logistic_gradient tanh_gradient relu_gradient}],

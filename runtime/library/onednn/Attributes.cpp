@@ -1,64 +1,31 @@
 //===- Attributes.cpp - post-ops, math mode and scales of a primitive ---------===//
-#include "runtime/library/describe/Activations.h"
+#include "runtime/epilogue/EpilogueTable.h"
 #include "runtime/library/onednn/Layout.h"
 #include "runtime/library/onednn/Operation.h"
 #include "runtime/program/Message.h"
+
+#include <oneapi/dnnl/dnnl_debug.h>
 
 namespace dlc::onednn {
 
 using nlohmann::json;
 using runtime::fail;
 
-namespace {
-
-struct NamedAlgorithm {
-  const char *name;
-  dnnl_alg_kind_t algorithm;
-};
-
-template <size_t N>
-dnnl_alg_kind_t findAlgorithm(const NamedAlgorithm (&known)[N], const std::string &name,
-                              const char *what) {
-  for (const NamedAlgorithm &entry : known)
-    if (name == entry.name)
-      return entry.algorithm;
-  fail("oneDNN: unknown ", what, " algorithm '", name, "'");
+/// Returns the algorithm of `first` to `last` that oneDNN calls `prefix` + `name`.
+static dnnl_alg_kind_t findAlgorithm(dnnl_alg_kind_t first, dnnl_alg_kind_t last,
+                                     const std::string &prefix, const std::string &name) {
+  for (int algorithm = first; algorithm <= last; ++algorithm)
+    if (prefix + name == dnnl_alg_kind2str(dnnl_alg_kind_t(algorithm)))
+      return dnnl_alg_kind_t(algorithm);
+  fail("oneDNN: unknown algorithm '", prefix, name, "'");
 }
 
-} // namespace
-
 dnnl_alg_kind_t parseEltwiseAlgorithm(const std::string &name) {
-  static constexpr NamedAlgorithm known[] = {{"relu", dnnl_eltwise_relu},
-                                             {"tanh", dnnl_eltwise_tanh},
-                                             {"elu", dnnl_eltwise_elu},
-                                             {"square", dnnl_eltwise_square},
-                                             {"abs", dnnl_eltwise_abs},
-                                             {"sqrt", dnnl_eltwise_sqrt},
-                                             {"linear", dnnl_eltwise_linear},
-                                             {"soft_relu", dnnl_eltwise_soft_relu},
-                                             {"hardsigmoid", dnnl_eltwise_hardsigmoid},
-                                             {"logistic", dnnl_eltwise_logistic},
-                                             {"exp", dnnl_eltwise_exp},
-                                             {"gelu_tanh", dnnl_eltwise_gelu_tanh},
-                                             {"swish", dnnl_eltwise_swish},
-                                             {"log", dnnl_eltwise_log},
-                                             {"clip", dnnl_eltwise_clip},
-                                             {"clip_v2", dnnl_eltwise_clip_v2},
-                                             {"pow", dnnl_eltwise_pow},
-                                             {"gelu_erf", dnnl_eltwise_gelu_erf},
-                                             {"round", dnnl_eltwise_round},
-                                             {"mish", dnnl_eltwise_mish},
-                                             {"hardswish", dnnl_eltwise_hardswish}};
-  return findAlgorithm(known, name, "eltwise");
+  return findAlgorithm(dnnl_eltwise_relu, dnnl_eltwise_hardswish, "eltwise_", name);
 }
 
 dnnl_alg_kind_t parseBinaryAlgorithm(const std::string &name) {
-  static constexpr NamedAlgorithm known[] = {
-      {"add", dnnl_binary_add}, {"mul", dnnl_binary_mul}, {"max", dnnl_binary_max},
-      {"min", dnnl_binary_min}, {"sub", dnnl_binary_sub}, {"div", dnnl_binary_div},
-      {"ge", dnnl_binary_ge},   {"gt", dnnl_binary_gt},   {"le", dnnl_binary_le},
-      {"lt", dnnl_binary_lt},   {"eq", dnnl_binary_eq},   {"ne", dnnl_binary_ne}};
-  return findAlgorithm(known, name, "binary");
+  return findAlgorithm(dnnl_binary_add, dnnl_binary_ne, "binary_", name);
 }
 
 static dnnl_fpmath_mode_t parseMathMode(const std::string &name) {
@@ -74,18 +41,19 @@ static dnnl_fpmath_mode_t parseMathMode(const std::string &name) {
   fail("oneDNN: unknown math mode '", name, "'; required: strict, bf16, f16, tf32 or any");
 }
 
-/// Returns the default alpha of an eltwise algorithm. Hardswish and hardsigmoid have their usual
-/// defaults of alpha = 1/6 and beta = 1/2.
 float defaultAlpha(const std::string &algorithm) {
-  return algorithm == "hardswish" || algorithm == "hardsigmoid" ? 1.0f / 6
-         : algorithm == "swish" || algorithm == "linear" || algorithm == "elu" ||
-                 algorithm == "soft_relu" || algorithm == "pow"
-             ? 1.0f
-             : 0.0f;
+  if (auto activation = parseActivation(algorithm))
+    return infoOf(*activation).alpha;
+  // Algorithms that are not in epilogues. Hardsigmoid has its usual default of x / 6 + 1 / 2.
+  return algorithm == "hardsigmoid"                                             ? 1.0f / 6
+         : algorithm == "elu" || algorithm == "soft_relu" || algorithm == "pow" ? 1.0f
+                                                                                : 0.0f;
 }
 
 float defaultBeta(const std::string &algorithm) {
-  return algorithm == "hardswish" || algorithm == "hardsigmoid" ? 0.5f : 0.0f;
+  if (auto activation = parseActivation(algorithm))
+    return infoOf(*activation).beta;
+  return algorithm == "hardsigmoid" ? 0.5f : 0.0f;
 }
 
 /// Returns the parameter `name` (alpha or beta) of an eltwise post-op, or `missing` if the post-op
@@ -93,8 +61,8 @@ float defaultBeta(const std::string &algorithm) {
 static float eltwiseParameter(const std::string &algorithm, const json &op, const char *name,
                               float missing) {
   float value = op.value(name, missing);
-  auto activation = describe::parseActivation(algorithm);
-  return activation ? describe::activationParameter(*activation, value) : value;
+  auto activation = parseActivation(algorithm);
+  return activation ? activationParameter(*activation, value) : value;
 }
 
 void PrimitiveBuilder::postOps(dnnl_post_ops_t list) {

@@ -6,47 +6,45 @@
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_ACTIVATIONS_H
 #define DLC_RUNTIME_LIBRARY_SIMD_ACTIVATIONS_H
 
-#include "runtime/library/simd/Activation.h"
+#include "runtime/epilogue/EpilogueOps.h"
 #include "runtime/library/simd/Functions.h"
 #include "runtime/library/simd/Gelu.h"
 
 namespace dlc::simd {
 namespace {
 
+/// Functions that the formulas of EpilogueOps.def call, on vectors. NaN stays NaN.
+template <int V> struct VectorMath {
+  DLC_INLINE static Vec<V> abs(Vec<V> x) { return absolute<V>(x); }
+  DLC_INLINE static Vec<V> sqrt(Vec<V> x) { return squareRoot<V>(x); }
+  DLC_INLINE static Vec<V> exp(Vec<V> x) { return exponential<V>(x); }
+  DLC_INLINE static Vec<V> logistic(Vec<V> x) { return simd::logistic<V>(x); }
+  DLC_INLINE static Vec<V> tanh(Vec<V> x) { return computeTanh<V>(x); }
+  DLC_INLINE static Vec<V> geluErf(Vec<V> x) { return simd::geluErf<V>(x); }
+  DLC_INLINE static Vec<V> geluTanh(Vec<V> x) { return simd::geluTanh<V>(x); }
+  DLC_INLINE static Vec<V> round(Vec<V> x) { return roundToEven<V>(x); }
+  DLC_INLINE static Vec<V> clamp(float least, Vec<V> x, float most) {
+    return clampLanes<V>(least, x, most);
+  }
+};
+
 /// Calls `each` with the activation as a function on vectors, so that the loop in `each` is
-/// specialized for each activation. NaN stays NaN.
+/// specialized for each activation.
 template <int V, typename Each>
 DLC_INLINE void dispatchActivation(Activation which, float alpha, float beta, const Each &each) {
+  using M = VectorMath<V>;
+  // A slope of 0 must not be multiplied: -inf times 0 is NaN.
+  if (which == Activation::Relu && alpha == 0)
+    return each([](Vec<V> x) { return x <= 0.0f ? Vec<V>{} : x; });
   switch (which) {
-  case Activation::Relu:
-    // A slope of 0 must not be multiplied: -inf times 0 is NaN.
-    if (alpha == 0)
-      return each([](Vec<V> v) { return v <= 0.0f ? Vec<V>{} : v; });
-    return each([=](Vec<V> v) { return v < 0.0f ? v * alpha : v; });
-  case Activation::Clip:
-    return each([=](Vec<V> v) { return clampLanes<V>(alpha, v, beta); });
-  case Activation::Linear:
-    return each([=](Vec<V> v) { return v * alpha + beta; });
-  case Activation::Square:
-    return each([](Vec<V> v) { return v * v; });
-  case Activation::Abs:
-    return each([](Vec<V> v) { return absolute<V>(v); });
-  case Activation::Sqrt:
-    return each([](Vec<V> v) { return squareRoot<V>(v); });
-  case Activation::Exp:
-    return each([](Vec<V> v) { return exponential<V>(v); });
-  case Activation::Logistic:
-    return each([](Vec<V> v) { return logistic<V>(v); });
-  case Activation::Tanh:
-    return each([](Vec<V> v) { return computeTanh<V>(v); });
-  case Activation::GeluErf:
-    return each([](Vec<V> v) { return geluErf<V>(v); });
-  case Activation::GeluTanh:
-    return each([](Vec<V> v) { return geluTanh<V>(v); });
-  case Activation::Swish:
-    return each([=](Vec<V> v) { return v * logistic<V>(v * alpha); });
-  case Activation::HardSwish:
-    return each([=](Vec<V> v) { return v * clampLanes<V>(0, v * alpha + beta, 1); });
+#define ACTIVATION(enumerator, name, exact, preservesZero, formula, ...)                           \
+  case Activation::enumerator:                                                                     \
+    return each([](Vec<V> x) { return formula; });
+#define PARAMETRIC_ACTIVATION(enumerator, name, alphaDefault, betaDefault, preservesZero, formula, \
+                              ...)                                                                 \
+  case Activation::enumerator:                                                                     \
+    return each([=](Vec<V> x) { return formula; });
+#include "runtime/epilogue/EpilogueOps.def"
   }
 }
 

@@ -20,6 +20,16 @@ template <int V> DLC_INLINE Vec<V> clampLanes(float least, Vec<V> x, float most)
 
 template <int V> DLC_INLINE Vec<V> absolute(Vec<V> x) { return Vec<V>(Ints<V>(x) & INT32_MAX); }
 
+/// Rounds to the nearest integer, ties to even.
+template <int V> DLC_INLINE Vec<V> roundToEven(Vec<V> x) {
+#ifdef __AVX512F__
+  if constexpr (V == 16)
+    return Vec<V>(_mm512_roundscale_ps(__m512(x), _MM_FROUND_TO_NEAREST_INT));
+  else
+#endif
+    return Vec<V>(_mm256_round_ps(__m256(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+
 template <int V> DLC_INLINE Vec<V> squareRoot(Vec<V> x) {
 #ifdef __AVX512F__
   if constexpr (V == 16)

@@ -7,7 +7,7 @@
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_POST_H
 #define DLC_RUNTIME_LIBRARY_SIMD_POST_H
 
-#include "runtime/library/simd/Activation.h"
+#include "runtime/epilogue/EpilogueOps.h"
 
 #include <cstdint>
 
@@ -20,21 +20,18 @@ struct Matrix {
 
 enum class PostOpKind {
   Activate,
-  Add,
-  Mul,
-  Sub,
-  LogisticGradient, ///< product with the derivative of an activation whose result is the operand
-  TanhGradient,
-  ReluGradient,
+#define BINARY(enumerator, ...)
+#define OWN_BINARY(enumerator, ...) enumerator,
+#include "runtime/epilogue/EpilogueOps.def"
   Sum
 };
 
 struct PostOp {
   PostOpKind kind = PostOpKind::Activate;
   Activation activation = Activation::Relu;
-  /// Parameters as in oneDNN; for Sum, alpha is the factor of the old result.
+  /// Parameters of the activation; for Sum, alpha is the factor of the old result.
   float alpha = 0, beta = 0;
-  Matrix operand; ///< second operand of Add to ReluGradient; a stride of 0 broadcasts
+  Matrix operand; ///< second operand of binary ops; a stride of 0 broadcasts
 };
 
 constexpr int kMaxPosts = 6;

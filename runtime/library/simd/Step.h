@@ -7,7 +7,7 @@
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_STEP_H
 #define DLC_RUNTIME_LIBRARY_SIMD_STEP_H
 
-#include "runtime/library/simd/Activation.h"
+#include "runtime/epilogue/EpilogueOps.h"
 
 namespace dlc::simd {
 

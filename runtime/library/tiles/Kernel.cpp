@@ -82,8 +82,8 @@ __attribute__((noinline)) __m512 applyActivationOutlined(const PostOp &post, __m
 }
 
 inline __m512 applyActivation(const PostOp &post, __m512 v) {
-  return post.activation <= simd::Activation::Linear ? applyActivationInline(post, v)
-                                                     : applyActivationOutlined(post, v);
+  return post.activation <= Activation::Linear ? applyActivationInline(post, v)
+                                               : applyActivationOutlined(post, v);
 }
 
 inline __m512 applyPostOp(const PostOp &post, __m512 v, const float *old, int64_t row,

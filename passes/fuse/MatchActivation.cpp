@@ -1,7 +1,8 @@
-//===- EpilogueEltwise.cpp - matches activations as oneDNN eltwise post-ops ----===//
-#include "passes/fuse/EpilogueEltwise.h"
+//===- MatchActivation.cpp - matches activations in an epilogue -----------===//
+#include "passes/fuse/MatchActivation.h"
 
 #include "passes/ConstantRewrites.h"
+#include "passes/fuse/MatchFormula.h"
 
 #include <cfloat>
 #include <cmath>
@@ -9,15 +10,16 @@
 using namespace mlir;
 
 namespace dlc {
-namespace {
 
-PostOp makeEltwisePostOp(StringRef alg, double alpha = 0, double beta = 0) {
-  PostOp postOp;
-  postOp.alg = alg.str();
-  postOp.alpha = alpha;
-  postOp.beta = beta;
-  return postOp;
+EpilogueOp makeActivation(Activation activation, double alpha, double beta) {
+  EpilogueOp made;
+  made.activation = activation;
+  made.alpha = alpha;
+  made.beta = beta;
+  return made;
 }
+
+namespace {
 
 /// Returns the operand of a binary operation that is not `value`, or null if both or neither are
 /// `value`.
@@ -43,57 +45,46 @@ bool allowsRewrite(Operation *op, Kind kind, std::initializer_list<double> const
 /// bounds.
 bool isBound(double c) { return std::fabs(c) < FLT_MAX; }
 
-/// Matches one operation on `value` whose other operands are constants, as an eltwise post-op.
+/// Matches one operation on `value` whose other operands are constants, as an activation.
 /// `exact` excludes two cases that change bits: linear ops add 0, which converts -0.0 to 0, and
 /// libraries flush subnormal exponentials to 0.
-std::optional<PostOp> matchUnaryEltwise(Operation *op, Value value, bool exact) {
+std::optional<EpilogueOp> matchUnaryOp(Operation *op, Value value, bool exact) {
   if (isa<ReluOp>(op))
-    return makeEltwisePostOp("relu");
-  if (isa<TanhOp>(op))
-    return makeEltwisePostOp("tanh");
-  if (isa<SigmoidOp>(op) && !exact)
-    return makeEltwisePostOp("logistic");
-  if (isa<ExpOp>(op) && !exact)
-    return makeEltwisePostOp("exp");
-  if (isa<AbsOp>(op))
-    return makeEltwisePostOp("abs");
-  if (isa<SqrtOp>(op))
-    return makeEltwisePostOp("sqrt");
+    return makeActivation(Activation::Relu);
   if (isa<NegOp>(op) && !exact)
-    return makeEltwisePostOp("linear", -1, 0);
-  if (auto gelu = dyn_cast<GeluOp>(op))
-    return makeEltwisePostOp(gelu.getApproximate() ? "gelu_tanh" : "gelu_erf");
+    return makeActivation(Activation::Linear, -1);
+  if (auto formula = matchFormula(op, value, exact); formula && formula->ops.size() == 1)
+    return makeActivation(formula->activation);
   if (!isa<AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp>(op) || !keepsShape(op, value))
     return std::nullopt;
-  if (isa<MulOp>(op) && op->getOperand(0) == value && op->getOperand(1) == value)
-    return makeEltwisePostOp("square");
   Value operand = otherOperand(op, value);
   std::optional<double> c = operand ? splatValue(operand) : std::nullopt;
   if (!c)
     return std::nullopt;
   bool first = op->getOperand(0) == value;
   if (isa<AddOp>(op))
-    return makeEltwisePostOp("linear", 1, *c);
+    return makeActivation(Activation::Linear, 1, *c);
   if (isa<SubOp>(op))
-    return first ? makeEltwisePostOp("linear", 1, -*c) : makeEltwisePostOp("linear", -1, *c);
+    return first ? makeActivation(Activation::Linear, 1, -*c)
+                 : makeActivation(Activation::Linear, -1, *c);
   if (isa<MulOp, DivOp>(op) && exact)
     return std::nullopt;
   if (isa<MulOp>(op))
-    return makeEltwisePostOp("linear", *c, 0);
+    return makeActivation(Activation::Linear, *c, 0);
   if (isa<DivOp>(op))
     return first && allowsRewrite(op, Kind::ReplaceDivision, {*c})
-               ? std::optional(makeEltwisePostOp("linear", 1 / *c, 0))
+               ? std::optional(makeActivation(Activation::Linear, 1 / *c, 0))
                : std::nullopt;
   if (!isBound(*c))
     return std::nullopt;
-  return isa<MaxOp>(op) ? makeEltwisePostOp("clip", *c, FLT_MAX)
-                        : makeEltwisePostOp("clip", -FLT_MAX, *c);
+  return isa<MaxOp>(op) ? makeActivation(Activation::Clip, *c, FLT_MAX)
+                        : makeActivation(Activation::Clip, -FLT_MAX, *c);
 }
 
-/// Matches a chain of operations from `from` to `to` as eltwise post-ops, and appends the matched
+/// Matches a chain of operations from `from` to `to` as activations, and appends the matched
 /// operations to `ops`.
-std::optional<SmallVector<PostOp>> matchChain(Value from, Value to, OpFilter inside,
-                                              SmallVectorImpl<Operation *> &ops) {
+std::optional<SmallVector<EpilogueOp>> matchChain(Value from, Value to, OpFilter inside,
+                                                  SmallVectorImpl<Operation *> &ops) {
   SmallVector<Operation *> chain;
   Value value = to;
   while (value != from) {
@@ -109,38 +100,39 @@ std::optional<SmallVector<PostOp>> matchChain(Value from, Value to, OpFilter ins
       return std::nullopt;
     value = next;
   }
-  SmallVector<PostOp> steps;
+  SmallVector<EpilogueOp> steps;
   value = from;
   for (Operation *op : llvm::reverse(chain)) {
-    std::optional<PostOp> step = matchUnaryEltwise(op, value, /*exact=*/false);
+    std::optional<EpilogueOp> step = matchUnaryOp(op, value, /*exact=*/false);
     // An intermediate result with other users must remain in the program, so that the operation
-    // cannot be replaced by a post-op.
+    // cannot be replaced by an epilogue op.
     if (!step || (op->getResult(0) != to && !op->getResult(0).hasOneUse()))
       return std::nullopt;
-    appendPostOp(steps, *step, op);
+    appendEpilogueOp(steps, *step, op);
     value = op->getResult(0);
     ops.push_back(op);
   }
   return steps;
 }
 
-/// Matches x * gate, where `gate` is clip(f x + b, 0, h) * s, as hard swish: sets the post-ops to
-/// (h * s) * hardswish(x). A following multiplication or division by a constant is included.
-bool appendHardSwish(PostOpMatch &step, ArrayRef<PostOp> gate, OpFilter inside) {
-  bool isScaled = gate.size() == 3 && gate[2].alg == "linear" && gate[2].beta == 0;
-  if ((gate.size() != 2 && !isScaled) || gate[0].alg != "linear" || gate[1].alg != "clip" ||
-      gate[1].alpha != 0 || !(gate[1].beta > 0) || gate[1].beta >= FLT_MAX)
+/// Matches x * gate, where `gate` is clip(f x + b, 0, h) * s, as hard swish: sets the epilogue ops
+/// to (h * s) * hardswish(x). A following multiplication or division by a constant is included.
+bool appendHardSwish(EpilogueMatch &step, ArrayRef<EpilogueOp> gate, OpFilter inside) {
+  bool isScaled = gate.size() == 3 && gate[2].is(Activation::Linear) && gate[2].beta == 0;
+  if ((gate.size() != 2 && !isScaled) || !gate[0].is(Activation::Linear) ||
+      !gate[1].is(Activation::Clip) || gate[1].alpha != 0 || !(gate[1].beta > 0) ||
+      gate[1].beta >= FLT_MAX)
     return false;
   double h = gate[1].beta, scale = isScaled ? gate[2].alpha : 1;
   Operation *mul = step.ops.back();
   if (!allowsRewrite(mul, Kind::MoveFactors, {h, scale}))
     return false;
-  step.postOps = {makeEltwisePostOp("hardswish", gate[0].alpha / h, gate[0].beta / h)};
+  step.epilogueOps = {makeActivation(Activation::HardSwish, gate[0].alpha / h, gate[0].beta / h)};
   Operation *next = step.result.hasOneUse() ? *step.result.getUsers().begin() : nullptr;
   auto after = isa_and_nonnull<MulOp, DivOp>(next) && inside(next)
-                   ? matchUnaryEltwise(next, step.result, /*exact=*/false)
+                   ? matchUnaryOp(next, step.result, /*exact=*/false)
                    : std::nullopt;
-  if (after && after->alg == "linear" &&
+  if (after && after->is(Activation::Linear) &&
       allowsRewrite(mul, Kind::MoveFactors, {h, scale, after->alpha})) {
     scale *= after->alpha;
     step.ops.push_back(next);
@@ -148,28 +140,28 @@ bool appendHardSwish(PostOpMatch &step, ArrayRef<PostOp> gate, OpFilter inside) 
   }
   // The scale h * s is omitted if it is 1 up to rounding, as for s = 1 / h rounded to f32.
   if (std::fabs(h * scale - 1) > 1e-7)
-    step.postOps.push_back(makeEltwisePostOp("linear", h * scale, 0));
+    step.epilogueOps.push_back(makeActivation(Activation::Linear, h * scale, 0));
   return true;
 }
 
 // Matches x * f(x) as swish or hardswish.
-std::optional<PostOpMatch> matchSwish(Value x, MulOp mul, OpFilter inside) {
+std::optional<EpilogueMatch> matchSwish(Value x, MulOp mul, OpFilter inside) {
   Value gate = otherOperand(mul, x);
   if (!gate || !gate.hasOneUse() || shapeOf(gate) != shapeOf(x))
     return std::nullopt;
-  PostOpMatch step;
+  EpilogueMatch step;
   step.result = mul.getY();
   auto chain = matchChain(x, gate, inside, step.ops);
   if (!chain)
     return std::nullopt;
   step.ops.push_back(mul);
-  ArrayRef<PostOp> f = *chain;
-  bool isGated = !f.empty() && f.back().alg == "logistic";
+  ArrayRef<EpilogueOp> f = *chain;
+  bool isGated = !f.empty() && f.back().is(Activation::Logistic);
   // swish: x * logistic(alpha * x)
   if (isGated && f.size() == 1)
-    step.postOps = {makeEltwisePostOp("swish", 1)};
-  else if (isGated && f.size() == 2 && f[0].alg == "linear" && f[0].beta == 0)
-    step.postOps = {makeEltwisePostOp("swish", f[0].alpha)};
+    step.epilogueOps = {makeActivation(Activation::Swish, 1)};
+  else if (isGated && f.size() == 2 && f[0].is(Activation::Linear) && f[0].beta == 0)
+    step.epilogueOps = {makeActivation(Activation::Swish, f[0].alpha)};
   else if (!appendHardSwish(step, f, inside))
     return std::nullopt;
   return step;
@@ -187,17 +179,17 @@ std::optional<double> matchConstantMultiple(Value x, Value scaled, Operation *&m
 
 // Matches max(x, c x) with 0 < c <= 1 as leaky ReLU. c = 0 is excluded: 0 * infinity is NaN,
 // whereas the ReLU of a library returns infinity.
-std::optional<PostOpMatch> matchLeakyReluMax(Value x, MaxOp max) {
+std::optional<EpilogueMatch> matchLeakyReluMax(Value x, MaxOp max) {
   Value scaled = otherOperand(max, x);
   Operation *mul = nullptr;
   std::optional<double> slope = scaled ? matchConstantMultiple(x, scaled, mul) : std::nullopt;
   if (!slope || !(*slope > 0) || *slope > 1)
     return std::nullopt;
-  return PostOpMatch{max.getY(), {makeEltwisePostOp("relu", *slope)}, {mul, max}};
+  return EpilogueMatch{max.getY(), {makeActivation(Activation::Relu, *slope)}, {mul, max}};
 }
 
 // Matches select(x > 0, x, c x) and select(x < 0, c x, x) as leaky ReLU.
-std::optional<PostOpMatch> matchLeakyReluSelect(Value x, SelectOp select) {
+std::optional<EpilogueMatch> matchLeakyReluSelect(Value x, SelectOp select) {
   auto compare = select.getCondition().getDefiningOp<CompareOp>();
   if (!compare || !compare.getY().hasOneUse() || compare.getA() != x ||
       !isSplatWithValue(compare.getB(), 0))
@@ -212,12 +204,13 @@ std::optional<PostOpMatch> matchLeakyReluSelect(Value x, SelectOp select) {
   std::optional<double> slope = matchConstantMultiple(x, scaled, mul);
   if (kept != x || !slope || *slope == 0)
     return std::nullopt;
-  return PostOpMatch{select.getY(), {makeEltwisePostOp("relu", *slope)}, {compare, mul, select}};
+  return EpilogueMatch{
+      select.getY(), {makeActivation(Activation::Relu, *slope)}, {compare, mul, select}};
 }
 
 } // namespace
 
-bool hasNoOtherUsers(Value from, const PostOpMatch &step) {
+bool hasNoOtherUsers(Value from, const EpilogueMatch &step) {
   auto contains = [&](Operation *op) { return llvm::is_contained(step.ops, op); };
   if (!llvm::all_of(from.getUsers(), contains))
     return false;
@@ -226,24 +219,27 @@ bool hasNoOtherUsers(Value from, const PostOpMatch &step) {
   });
 }
 
-std::optional<PostOpMatch> matchEltwise(Value value, OpFilter inside, bool exact) {
+std::optional<EpilogueMatch> matchActivation(Value value, OpFilter inside, bool exact) {
   for (Operation *user : value.getUsers()) {
     if (!inside(user))
       continue;
-    std::optional<PostOpMatch> step;
+    std::optional<EpilogueMatch> step;
     if (auto mul = dyn_cast<MulOp>(user); mul && !exact)
       step = matchSwish(value, mul, inside);
     else if (auto max = dyn_cast<MaxOp>(user))
       step = matchLeakyReluMax(value, max);
     else if (auto select = dyn_cast<SelectOp>(user))
       step = matchLeakyReluSelect(value, select);
+    if (auto formula = step ? std::nullopt : matchFormula(user, value, exact))
+      step = EpilogueMatch{
+          user->getResult(0), {makeActivation(formula->activation)}, std::move(formula->ops)};
     if (step && llvm::all_of(step->ops, inside) && hasNoOtherUsers(value, *step))
       return step;
-    // Post-ops require finite constants, so that operations with infinite or NaN constants are not
-    // matched.
-    if (auto simple = matchUnaryEltwise(user, value, exact);
+    // Epilogue ops require finite constants, so that operations with infinite or NaN constants are
+    // not matched.
+    if (auto simple = matchUnaryOp(user, value, exact);
         simple && std::isfinite(simple->alpha) && std::isfinite(simple->beta)) {
-      PostOpMatch one{user->getResult(0), {*simple}, {user}};
+      EpilogueMatch one{user->getResult(0), {*simple}, {user}};
       if (hasNoOtherUsers(value, one))
         return one;
     }
@@ -252,7 +248,7 @@ std::optional<PostOpMatch> matchEltwise(Value value, OpFilter inside, bool exact
 }
 
 /// Merges a linear op into the preceding one if merging their constants is allowed.
-static bool mergeLinearPostOps(PostOp &last, const PostOp &next, Operation *op) {
+static bool mergeLinearOps(EpilogueOp &last, const EpilogueOp &next, Operation *op) {
   // Adds an offset to a scale: a x + 0, followed by + d, is a x + d
   if (next.alpha == 1 && last.beta == 0 && allowsRewrite(op, Kind::ChangeRounding, {})) {
     last.beta = next.beta;
@@ -266,37 +262,31 @@ static bool mergeLinearPostOps(PostOp &last, const PostOp &next, Operation *op) 
   return true;
 }
 
-void appendPostOp(SmallVectorImpl<PostOp> &postOps, PostOp postOp, Operation *op) {
-  bool isEltwise = postOp.kind == PostOp::Kind::Eltwise;
-  auto isIdentity = [](const PostOp &step) {
-    return step.kind == PostOp::Kind::Eltwise && step.alg == "linear" && step.alpha == 1 &&
-           step.beta == 0;
+void appendEpilogueOp(SmallVectorImpl<EpilogueOp> &epilogueOps, EpilogueOp next, Operation *op) {
+  auto isIdentity = [](const EpilogueOp &step) {
+    return step.is(Activation::Linear) && step.alpha == 1 && step.beta == 0;
   };
-  if (isIdentity(postOp))
+  if (isIdentity(next))
     return;
+  EpilogueOp *last = epilogueOps.empty() ? nullptr : &epilogueOps.back();
   // A clip after a ReLU is merged with it: the ReLU becomes clip(x, 0, FLT_MAX).
-  if (isEltwise && postOp.alg == "clip" && !postOps.empty() &&
-      postOps.back().kind == PostOp::Kind::Eltwise && postOps.back().alg == "relu" &&
-      postOps.back().alpha == 0) {
-    postOps.back().alg = "clip";
-    postOps.back().beta = FLT_MAX;
+  if (last && next.is(Activation::Clip) && last->is(Activation::Relu) && last->alpha == 0) {
+    last->activation = Activation::Clip;
+    last->beta = FLT_MAX;
   }
-  if (!postOps.empty() && postOps.back().kind == PostOp::Kind::Eltwise && isEltwise &&
-      postOps.back().alg == postOp.alg) {
-    PostOp &last = postOps.back();
-    if (postOp.alg == "linear" && mergeLinearPostOps(last, postOp, op)) {
-      if (isIdentity(last))
-        postOps.pop_back();
-      return;
-    }
-    // Two clips are one clip: clip(clip(x, a, b), c, d) = clip(x, clip(a, c, d), clip(b, c, d))
-    if (postOp.alg == "clip") {
-      last.alpha = std::fmin(std::fmax(last.alpha, postOp.alpha), postOp.beta);
-      last.beta = std::fmin(std::fmax(last.beta, postOp.alpha), postOp.beta);
-      return;
-    }
+  if (last && next.is(Activation::Linear) && last->is(Activation::Linear) &&
+      mergeLinearOps(*last, next, op)) {
+    if (isIdentity(*last))
+      epilogueOps.pop_back();
+    return;
   }
-  postOps.push_back(std::move(postOp));
+  // Two clips are one clip: clip(clip(x, a, b), c, d) = clip(x, clip(a, c, d), clip(b, c, d))
+  if (last && next.is(Activation::Clip) && last->is(Activation::Clip)) {
+    last->alpha = std::fmin(std::fmax(last->alpha, next.alpha), next.beta);
+    last->beta = std::fmin(std::fmax(last->beta, next.alpha), next.beta);
+    return;
+  }
+  epilogueOps.push_back(std::move(next));
 }
 
 } // namespace dlc
