@@ -7,6 +7,7 @@
 using namespace mlir;
 
 #include "ir/exec/Dialect.cpp.inc"
+#include "ir/exec/Interfaces.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "ir/exec/Types.cpp.inc"
 #define GET_OP_CLASSES

@@ -23,6 +23,7 @@ template <typename Op> class NamesMemory : public mlir::OpTrait::TraitBase<Op, N
 
 #include "ir/exec/Dialect.h.inc"
 #define GET_TYPEDEF_CLASSES
+#include "ir/exec/Interfaces.h.inc"
 #include "ir/exec/Types.h.inc"
 #define GET_OP_CLASSES
 #include "ir/exec/Ops.h.inc"

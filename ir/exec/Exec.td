@@ -21,6 +21,16 @@ def Exec_Dialect : Dialect {
 /// The operation names a buffer. The runtime executes nothing for it.
 def Exec_NamesMemory : NativeOpTrait<"NamesMemory"> { let cppNamespace = "::dlc::exec"; }
 
+/// Command that the runtime executes on a stream.
+def Exec_CommandInterface : OpInterface<"CommandInterface"> {
+  let cppNamespace = "::dlc::exec";
+  let methods = [
+    InterfaceMethod<"Returns the number of the command's stream.", "uint64_t", "getStream">,
+    InterfaceMethod<"Sets the number of the command's stream.", "void", "setStream", (ins "uint64_t":$stream)>,
+    InterfaceMethod<"Returns the indices of the operands whose buffers the command itself writes.",
+                    "llvm::SmallVector<unsigned>", "getWrittenOperands", (ins), "", [{ return {}; }]>];
+}
+
 class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
 
 def Exec_Buffer : TypeDef<Exec_Dialect, "Buffer"> {
@@ -109,7 +119,7 @@ def Exec_ViewOp : Exec_Op<"view", [Pure, Exec_NamesMemory]> {
   let hasVerifier = 1;
   let assemblyFormat = "$source `at` $offset attr-dict `:` type($source) `->` type($buffer)";
 }
-def Exec_LaunchOp : Exec_Op<"launch"> {
+def Exec_LaunchOp : Exec_Op<"launch", [DeclareOpInterfaceMethods<Exec_CommandInterface, ["getWrittenOperands"]>]> {
   let summary = "a generated kernel over [0, extent), in parallel, at least `grain` units at a time";
   let description = [{
     `writes` are the positions of written buffers; all others are read only. `inplace` lists pairs (written, read) of
@@ -126,7 +136,7 @@ def Exec_LaunchOp : Exec_Op<"launch"> {
   let assemblyFormat = [{$kernel `(` $buffers `)` `writes` $writes `inplace` $inplace `extent` $extent `grain` $grain `scratch` $scratch
     `flops` $flops `bytes` $traffic attr-dict `:` type($buffers)}];
 }
-def Exec_LibraryOp : Exec_Op<"library"> {
+def Exec_LibraryOp : Exec_Op<"library", [DeclareOpInterfaceMethods<Exec_CommandInterface, ["getWrittenOperands"]>]> {
   let summary = "a library kernel; `desc` is JSON in the format that the library's folder in runtime/library documents";
   let description = "- (C1) positions in `writes` and `inplace` are indices of buffers.";
   let arguments = (ins StrAttr:$library, StrAttr:$desc, Variadic<Exec_Buffer>:$buffers, DenseI64ArrayAttr:$writes, DenseI64ArrayAttr:$inplace,
@@ -135,25 +145,26 @@ def Exec_LibraryOp : Exec_Op<"library"> {
   let assemblyFormat = [{$library `(` $buffers `)` `writes` $writes `inplace` $inplace `flops` $flops `bytes` $traffic `desc` $desc
     attr-dict `:` type($buffers)}];
 }
-def Exec_CopyOp : Exec_Op<"copy"> {
+def Exec_CopyOp : Exec_Op<"copy", [DeclareOpInterfaceMethods<Exec_CommandInterface, ["getWrittenOperands"]>]> {
   let summary = "copies bytes, also between devices";
   let description = "- (C1) both buffers have at least `bytes` bytes.";
   let arguments = (ins Exec_Buffer:$from, Exec_Buffer:$to, I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$stream);
   let hasVerifier = 1;
   let assemblyFormat = "$from `to` $to `bytes` $bytes attr-dict `:` type($from) `,` type($to)";
 }
-def Exec_FillOp : Exec_Op<"fill"> {
+def Exec_FillOp : Exec_Op<"fill", [DeclareOpInterfaceMethods<Exec_CommandInterface, ["getWrittenOperands"]>]> {
   let summary = "sets every byte";
   let arguments = (ins Exec_Buffer:$to, I64Attr:$byte, DefaultValuedAttr<I64Attr, "0">:$stream);
   let assemblyFormat = "$to `with` $byte attr-dict `:` type($to)";
 }
-def Exec_IfOp : Exec_Op<"if", [SingleBlock, NoTerminator, NoRegionArguments]> {
+def Exec_IfOp : Exec_Op<"if", [Exec_CommandInterface, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "runs one of two command lists, depending on the buffer's first byte";
   let arguments = (ins Exec_Buffer:$condition, DefaultValuedAttr<I64Attr, "0">:$stream);
   let regions = (region SizedRegion<1>:$thenRegion, SizedRegion<1>:$elseRegion);
   let assemblyFormat = "$condition `:` type($condition) $thenRegion `else` $elseRegion attr-dict";
 }
-def Exec_LoopOp : Exec_Op<"loop", [SingleBlock, NoTerminator, NoRegionArguments, AttrSizedOperandSegments]> {
+def Exec_LoopOp : Exec_Op<"loop", [DeclareOpInterfaceMethods<Exec_CommandInterface, ["getWrittenOperands"]>, SingleBlock, NoTerminator,
+    NoRegionArguments, AttrSizedOperandSegments]> {
   let summary = "repeats a command list while iteration < trip and the condition's byte is not 0; writes the iteration to `index`";
   let description = [{
     A `concurrent` loop is independent of the loop before it, and of the loops that this one is concurrent with: none of them writes bytes
@@ -165,12 +176,12 @@ def Exec_LoopOp : Exec_Op<"loop", [SingleBlock, NoTerminator, NoRegionArguments,
   let assemblyFormat = [{(`trip` $trip^ `:` type($trip))? (`while` $condition^ `:` type($condition))? (`index` $index^ `:` type($index))?
     (`concurrent` $concurrent^)? $body attr-dict}];
 }
-def Exec_RecordOp : Exec_Op<"record"> {
+def Exec_RecordOp : Exec_Op<"record", [Exec_CommandInterface]> {
   let summary = "records an event, which occurs when all earlier commands of its stream are finished";
   let arguments = (ins I64Attr:$event, DefaultValuedAttr<I64Attr, "0">:$stream);
   let assemblyFormat = "$event attr-dict";
 }
-def Exec_WaitOp : Exec_Op<"wait"> {
+def Exec_WaitOp : Exec_Op<"wait", [Exec_CommandInterface]> {
   let summary = "makes later commands of its stream wait until the event has occurred";
   let arguments = (ins I64Attr:$event, DefaultValuedAttr<I64Attr, "0">:$stream);
   let assemblyFormat = "$event attr-dict";

@@ -1,8 +1,6 @@
 //===- Streams.cpp - streams of commands, and verification of stream constraints ---===//
 #include "ir/exec/Exec.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 #include <map>
 
 using namespace mlir;
@@ -16,32 +14,30 @@ bool isDeviceName(StringRef name) {
 }
 
 std::optional<unsigned> getStreamNumber(Operation *op) {
-  return llvm::TypeSwitch<Operation *, std::optional<unsigned>>(op)
-      .Case<LaunchOp, LibraryOp, CopyOp, FillOp, IfOp, LoopOp, RecordOp, WaitOp>(
-          [](auto command) { return unsigned(command.getStream()); })
-      .Default([](Operation *) { return std::nullopt; });
+  auto command = dyn_cast<CommandInterface>(op);
+  return command ? std::optional(unsigned(command.getStream())) : std::nullopt;
 }
 
 void setStream(Operation *op, unsigned stream) {
-  op->walk([&](Operation *inner) {
-    llvm::TypeSwitch<Operation *>(inner)
-        .Case<LaunchOp, LibraryOp, CopyOp, FillOp, IfOp, LoopOp, RecordOp, WaitOp>(
-            [&](auto command) { command.setStream(stream); });
-  });
+  op->walk([&](CommandInterface command) { command.setStream(stream); });
 }
 
 SmallVector<unsigned> getWrittenOperands(Operation *op) {
-  return llvm::TypeSwitch<Operation *, SmallVector<unsigned>>(op)
-      .Case<LaunchOp, LibraryOp>([](auto command) {
-        return SmallVector<unsigned>(command.getWrites().begin(), command.getWrites().end());
-      })
-      .Case<CopyOp>([](auto) { return SmallVector<unsigned>{1}; })
-      .Case<FillOp>([](auto) { return SmallVector<unsigned>{0}; })
-      .Case<LoopOp>([](LoopOp loop) {
-        return loop.getIndex() ? SmallVector<unsigned>{loop->getNumOperands() - 1}
-                               : SmallVector<unsigned>{};
-      })
-      .Default([](Operation *) { return SmallVector<unsigned>{}; });
+  auto command = dyn_cast<CommandInterface>(op);
+  return command ? command.getWrittenOperands() : SmallVector<unsigned>();
+}
+
+SmallVector<unsigned> LaunchOp::getWrittenOperands() {
+  return llvm::to_vector_of<unsigned>(getWrites());
+}
+SmallVector<unsigned> LibraryOp::getWrittenOperands() {
+  return llvm::to_vector_of<unsigned>(getWrites());
+}
+SmallVector<unsigned> CopyOp::getWrittenOperands() { return {1}; }
+SmallVector<unsigned> FillOp::getWrittenOperands() { return {0}; }
+
+SmallVector<unsigned> LoopOp::getWrittenOperands() {
+  return getIndex() ? SmallVector<unsigned>{getNumOperands() - 1} : SmallVector<unsigned>();
 }
 
 SmallVector<SmallVector<LoopOp>> concurrentLoops(ProgramOp program) {
