@@ -61,7 +61,7 @@ static bool isRoundedByStores(Value value) {
 /// Returns whether the result is representable in its type if the operands are representable in
 /// theirs, so that the result needs no rounding.
 static bool preservesRepresentability(Operation *op) {
-  return commutesWithRounding(op) || isa<FloorOp, CeilOp, RoundOp, SignOp>(op);
+  return commutesWithRounding(op) || op->hasTrait<IntegralResult>();
 }
 
 bool needsRounding(Value value) {

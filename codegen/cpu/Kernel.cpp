@@ -14,10 +14,9 @@ namespace dlc::cpu {
 
 bool canEmitKernel(FusionOp fusion, std::string *why) {
   for (Operation &op : fusion.getBody().front().without_terminator()) {
-    bool known =
-        op.hasTrait<Elementwise>() || op.hasTrait<ElementMove>() ||
-        isa<ConstantOp, IotaOp, ReduceOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(
-            op);
+    bool known = op.hasTrait<Elementwise>() || op.hasTrait<ElementMove>() ||
+                 isa<ConstantOp, IotaOp>(op) ||
+                 (op.hasTrait<SingleAccumulator>() && !op.hasTrait<StandaloneOp>());
     if (!known) {
       if (why)
         *why = ("generated code does not support '" + op.getName().getStringRef() + "'").str();
@@ -32,9 +31,10 @@ static double bytesOf(RankedTensorType type) { return double(ref::storageBytes(t
 double estimateBytesRead(Value x) {
   double whole = bytesOf(tensorType(x)), read = 0;
   for (OpOperand &use : x.getUses()) {
-    bool isSeen = use.getOperandNumber() == 0 &&
-                  isa<SliceOp, GatherOp, TransposeOp, ReshapeOp>(use.getOwner());
-    read += isSeen ? estimateBytesRead(use.getOwner()->getResult(0)) : whole;
+    Operation *user = use.getOwner();
+    bool isSeen =
+        use.getOperandNumber() == 0 && (user->hasTrait<ViewLike>() || isa<GatherOp>(user));
+    read += isSeen ? estimateBytesRead(user->getResult(0)) : whole;
   }
   return std::min(whole, read);
 }

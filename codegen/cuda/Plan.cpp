@@ -70,7 +70,7 @@ std::optional<Indices> indexInTarget(const KernelGenerator &plan, Emitter &e, Op
 
 bool isKernelOp(Operation *op) {
   return isStandaloneKernelOp(op) || isAttention(op) ||
-         isa<FusionOp, ArgReduceOp, RandomOp, MaxPoolIndicesOp>(op);
+         (op->hasTrait<OwnKernel>() && isa<IndexMapped>(op)) || isa<FusionOp, RandomOp>(op);
 }
 
 FusionOp wrapInFusion(OpBuilder &b, Operation *op) {

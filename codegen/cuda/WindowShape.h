@@ -4,8 +4,6 @@
 
 #include "codegen/cuda/Plan.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 namespace dlc::cuda {
 
 constexpr int64_t kThreads = 256, kMinThreads = 64;
@@ -79,39 +77,24 @@ inline int64_t getPowerOfTwoDivisor(int64_t n, int64_t most) {
 /// Shapes and attributes of a pool, a convolution, or a gradient of a pool or convolution.
 struct WindowSizes {
   explicit WindowSizes(mlir::Operation *op) : op(op) {
+    auto windows = llvm::cast<WindowInterface>(op);
     gradient = llvm::isa<ConvWeightGradOp>(op);
-    pools = llvm::isa<MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp, MaxPoolGradOp, AvgPoolGradOp>(op);
-    llvm::ArrayRef<int64_t> image = shapeOf(op->getOperand(0)).drop_front(2), results, window;
-    llvm::ArrayRef<int64_t> strides, dilations, low;
-    bool transposed = false;
-    auto take = [&](auto conv) {
-      strides = conv.getStrides(), dilations = conv.getDilations(), low = conv.getLow();
-    };
+    pools = op->hasTrait<Pooling>();
+    llvm::ArrayRef<int64_t> image = shapeOf(op->getOperand(0)).drop_front(2);
+    llvm::ArrayRef<int64_t> results = shapeOf(op->getResult(0)).drop_front(2);
+    llvm::ArrayRef<int64_t> window = windows.getWindowSizes(), strides = windows.getStrides();
+    llvm::ArrayRef<int64_t> dilations = windows.getDilations(), low = windows.getLow();
+    bool transposed = llvm::isa<ConvTransposeOp, MaxPoolGradOp, AvgPoolGradOp>(op);
     if (auto o = llvm::dyn_cast<ConvWeightGradOp>(op)) {
-      take(o);
       results = shapeOf(o.getDy()).drop_front(2);
-      window = o.getWindow();
       groups = o.getGroups();
       outputs = shapeOf(o.getDy())[1] / groups;
       inputs = shapeOf(o.getX())[1] / groups;
     } else if (pools) {
-      results = shapeOf(op->getResult(0)).drop_front(2);
       groups = shapeOf(op->getResult(0))[1];
-      transposed = llvm::isa<MaxPoolGradOp, AvgPoolGradOp>(op);
-      llvm::TypeSwitch<mlir::Operation *>(op)
-          .Case<MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp, MaxPoolGradOp, AvgPoolGradOp>(
-              [&](auto pool) { take(pool), window = pool.getWindow(); });
     } else {
-      results = shapeOf(op->getResult(0)).drop_front(2);
-      window = shapeOf(op->getOperand(1)).drop_front(2);
-      if (auto o = llvm::dyn_cast<ConvOp>(op)) {
-        take(o);
-        groups = o.getGroups();
-      } else {
-        take(llvm::cast<ConvTransposeOp>(op));
-        groups = llvm::cast<ConvTransposeOp>(op).getGroups();
-        transposed = true;
-      }
+      auto conv = llvm::dyn_cast<ConvOp>(op);
+      groups = conv ? conv.getGroups() : llvm::cast<ConvTransposeOp>(op).getGroups();
       outputs = shapeOf(op->getResult(0))[1] / groups;
       inputs = shapeOf(op->getOperand(0))[1] / groups;
     }

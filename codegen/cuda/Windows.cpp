@@ -526,15 +526,14 @@ private:
 } // namespace
 
 bool hasWindowKernel(Operation *op, bool channelsLast) {
-  if (!isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
+  if (!op->hasTrait<Convolutional>())
     return false;
   WindowSizes sizes(op);
   return sizes.hasFewChannels() && (!channelsLast || sizes.hasOneChannel());
 }
 
 bool usesWindowKernel(KernelGenerator &plan, Operation *op) {
-  return isa<ConvOp, ConvTransposeOp, ConvWeightGradOp, MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp,
-             MaxPoolGradOp, AvgPoolGradOp>(op) &&
+  return (op->hasTrait<Convolutional>() || op->hasTrait<Pooling>()) &&
          WindowWriter(plan, op).choose();
 }
 

@@ -44,9 +44,8 @@ private:
   static double timeOf(Operation *op, const GpuCostParameters &gpu) {
     GpuEfficiencies shares;
     // Depthwise convolutions are not computed as tiled matmuls.
-    bool multiplies = isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op) &&
-                      (isa<MatmulOp>(op) || !isDepthwise(op));
-    if (!multiplies && !isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op))
+    bool multiplies = op->hasTrait<Contraction>() && (isa<MatmulOp>(op) || !isDepthwise(op));
+    if (!multiplies && !isa<AttentionInterface>(op))
       return estimateFlops(op) / (gpu.f32 * shares.elementwise) * 1e-3;
     bool isBytes = cuda::matchByteOperands(op).has_value();
     double rate =

@@ -178,7 +178,7 @@ std::optional<Epilogue> matchConvolutionEpilogue(FusionOp fusion) {
 /// Returns the fusion's convolution; null if there is none.
 Operation *findConvolution(FusionOp fusion) {
   for (Operation &op : fusion.getBody().front())
-    if (isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
+    if (op.hasTrait<Convolutional>())
       return &op;
   return nullptr;
 }

@@ -43,28 +43,8 @@ int64_t toLinearIndex(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
 /// Returns the number of multiplications that computing all elements takes; 0 for operations whose
 /// work is proportional to their number of elements.
 double countMultiplications(Operation *op) {
-  if (auto matmul = dyn_cast<MatmulOp>(op)) {
-    ArrayRef<int64_t> a = shapeOf(matmul.getA());
-    return double(sizeOf(matmul.getY())) * double(a[a.size() - (matmul.getTransposeA() ? 2 : 1)]);
-  }
-  if (auto conv = dyn_cast<ConvOp>(op))
-    return double(sizeOf(conv.getY())) * double(sizeOf(conv.getW())) /
-           double(shapeOf(conv.getW())[0]);
-  if (auto conv = dyn_cast<ConvTransposeOp>(op))
-    return double(sizeOf(conv.getX())) * double(sizeOf(conv.getW())) /
-           double(shapeOf(conv.getW())[0]);
-  if (auto grad = dyn_cast<ConvWeightGradOp>(op))
-    return double(sizeOf(grad.getDy())) * double(sizeOf(grad.getDw())) /
-           double(shapeOf(grad.getDw())[0]);
-  if (isa<GroupedMatmulOp, GroupedWeightGradOp>(op))
-    return double(sizeOf(op->getOperand(0))) * double(shapeOf(op->getResult(0)).back());
-  if (isa<LstmOp, GruOp, RnnOp>(op))
-    return double(sizeOf(op->getOperand(0))) / double(shapeOf(op->getOperand(0)).back()) *
-           double(sizeOf(op->getOperand(1)) + sizeOf(op->getOperand(2)));
-  if (isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op))
-    return (isa<AttentionGradOp>(op) ? 5.0 : 2.0) * double(sizeOf(op->getOperand(0))) *
-           double(shapeOf(op->getOperand(1)).drop_back().back());
-  return 0;
+  auto multiplies = dyn_cast<MultiplyAddInterface>(op);
+  return multiplies ? multiplies.countMultiplyAdds() : 0;
 }
 
 class ReferenceEvaluator {

@@ -33,9 +33,7 @@ SmallVector<Operation *> operationsToSelect(ModuleOp module) {
       work.push_back(op);
       return WalkResult::skip();
     }
-    if (isa<TopKOp, NmsOp, ArgReduceOp, CumulativeOp, ScatterElementsOp, ScatterNdOp,
-            MaxPoolIndicesOp, RandomOp, LstmOp, GruOp, RnnOp, ReorderOp, TransposeOp,
-            GroupedMatmulOp, GroupedWeightGradOp>(op))
+    if (op->hasTrait<OwnKernel>() || isa<TransposeOp>(op))
       work.push_back(op);
     return WalkResult::advance();
   });

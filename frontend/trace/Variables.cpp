@@ -51,7 +51,7 @@ void State::assign(const Parameter &parameter, Value value) {
 
 void State::recordClassIndices(Value value, int64_t count, std::optional<int64_t> ignored) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<SliceOp, ReshapeOp, TransposeOp, CastOp>(op))
+    if (!op->hasTrait<ViewLike>() && !isa<CastOp>(op))
       return;
     value = op->getOperand(0);
   }

@@ -3,7 +3,7 @@
 #define DLC_IR_ATTENTION_TD
 include "ir/dlc/Base.td"
 
-def Dlc_AttentionOp : Dlc_PureOp<"attention"> {
+def Dlc_AttentionOp : Dlc_PureOp<"attention", [Dlc_AttentionInterface, DeclareOpInterfaceMethods<Dlc_MultiplyAddInterface>]> {
   let numericClass = "Product";
   let summary = "softmax(scale * q k^T + mask) v; q [.., T, D], k [.., S, D], v [.., S, E]";
   let description = [{
@@ -16,7 +16,7 @@ def Dlc_AttentionOp : Dlc_PureOp<"attention"> {
   let arguments = (ins Dlc_FloatTensor:$q, Dlc_FloatTensor:$k, Dlc_FloatTensor:$v, Optional<Dlc_Tensor>:$mask, F64Attr:$scale, UnitAttr:$causal);
   let results = (outs Dlc_FloatTensor:$y);
 }
-def Dlc_AttentionTrainOp : Dlc_PureOp<"attention_train"> {
+def Dlc_AttentionTrainOp : Dlc_PureOp<"attention_train", [Dlc_AttentionInterface, DeclareOpInterfaceMethods<Dlc_MultiplyAddInterface>]> {
   let numericClass = "Product";
   let summary = "attention, and of each row the logarithm of the sum of its scores' exponentials, which attention_grad reads";
   let description = [{
@@ -26,7 +26,7 @@ def Dlc_AttentionTrainOp : Dlc_PureOp<"attention_train"> {
   let arguments = (ins Dlc_FloatTensor:$q, Dlc_FloatTensor:$k, Dlc_FloatTensor:$v, Optional<Dlc_Tensor>:$mask, F64Attr:$scale, UnitAttr:$causal);
   let results = (outs Dlc_FloatTensor:$y, Dlc_FloatTensor:$lse);
 }
-def Dlc_AttentionGradOp : Dlc_PureOp<"attention_grad"> {
+def Dlc_AttentionGradOp : Dlc_PureOp<"attention_grad", [Dlc_AttentionInterface, DeclareOpInterfaceMethods<Dlc_MultiplyAddInterface>]> {
   let numericClass = "Product";
   let summary = "attention_train's gradients in q, k and v, from its operands, its results and dy";
   let description = [{

@@ -146,6 +146,33 @@ def Dlc_IndexMapped : OpInterface<"IndexMapped"> {
                     "llvm::SmallVector<int64_t>", "foldedExtents", (ins), "", [{ return {}; }]>];
 }
 
+/// Operation with windows that slide over the spatial dimensions of an image [N, C, spatial..]: a convolution, a pool, or a gradient
+/// of one. Each list has one entry per spatial dimension.
+def Dlc_WindowInterface : OpInterface<"WindowInterface"> {
+  let cppNamespace = "::dlc";
+  let methods = [
+    InterfaceMethod<"Returns the distance between adjacent windows.", "llvm::ArrayRef<int64_t>", "getStrides">,
+    InterfaceMethod<"Returns the distance between adjacent elements of a window.", "llvm::ArrayRef<int64_t>", "getDilations">,
+    InterfaceMethod<"Returns the padding before the image.", "llvm::ArrayRef<int64_t>", "getLow">,
+    InterfaceMethod<"Returns the padding after the image.", "llvm::ArrayRef<int64_t>", "getHigh">,
+    InterfaceMethod<"Returns the number of elements of a window. By default, the attribute `window` has them.",
+                    "llvm::ArrayRef<int64_t>", "getWindowSizes", (ins), "", [{ return $_op.getWindow(); }]>];
+}
+
+/// Operation whose arithmetic is mostly multiply-adds, the number of which differs from the number of its elements.
+def Dlc_MultiplyAddInterface : OpInterface<"MultiplyAddInterface"> {
+  let cppNamespace = "::dlc";
+  let methods = [
+    InterfaceMethod<"Returns the number of multiply-adds that compute all results. A dynamic dimension counts as 1.",
+                    "double", "countMultiplyAdds">];
+}
+
+/// Scaled dot-product attention, or its gradient. The operands 0 to 2 are q, k and v.
+def Dlc_AttentionInterface : OpInterface<"AttentionInterface"> {
+  let cppNamespace = "::dlc";
+  let methods = [InterfaceMethod<"Returns the mask of the scores; null if there is none.", "mlir::Value", "getMask">];
+}
+
 class Dlc_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::dlc"; }
 /// Each result element depends on the elements at the same (broadcast) index of the operands.
 def Dlc_Elementwise : Dlc_Trait<"Elementwise">;
@@ -163,14 +190,52 @@ def Dlc_ElementMove : TraitList<[Dlc_Trait<"ElementMove">, DeclareOpInterfaceMet
 def Dlc_ElementLoop : TraitList<[Dlc_Trait<"ElementLoop">, DeclareOpInterfaceMethods<Dlc_IndexMapped, ["foldedExtents"]>]>;
 /// Contraction: matrix multiplication or convolution, that is, sums of products of elements of two operands.
 def Dlc_Contraction : Dlc_Trait<"Contraction">;
+/// Convolution, transposed convolution, or the gradient of one in its weights.
+def Dlc_Convolutional : Dlc_Trait<"Convolutional">;
+/// Recurrent layer. The operands 0 to 2 are x [T, N, I], the weights of x and the weights of the hidden state.
+def Dlc_Recurrent : Dlc_Trait<"Recurrent">;
+/// Normalization of images [N, C, spatial..] by statistics per channel or group of channels. The operands and results of another
+/// shape than operand 0 have one element per channel.
+def Dlc_ChannelNorm : Dlc_Trait<"ChannelNorm">;
+/// The loop of Dlc_ElementLoop combines the terms of a result element in one accumulator: a sum, product, maximum or minimum.
+def Dlc_SingleAccumulator : Dlc_Trait<"SingleAccumulator">;
 /// Pooling or the gradient of pooling, which libraries implement for any layout.
 def Dlc_Pooling : Dlc_Trait<"Pooling">;
 /// A contraction or pool that no library fuses with other operations. In a fusion it is the only operation.
 def Dlc_StandaloneOp : Dlc_Trait<"StandaloneOp">;
+/// Outside of a fusion, the operation runs as a kernel of its own, for which the select phase enumerates candidates.
+def Dlc_OwnKernel : Dlc_Trait<"OwnKernel">;
 /// Each operand and result may have a layout of its own, blocked or not.
 def Dlc_AnyLayout : Dlc_Trait<"AnyLayout">;
 /// The derivative is 0 wherever it exists, or the operation has no derivative.
 def Dlc_NoGradient : Dlc_Trait<"NoGradient">;
+/// The result has each element of operand 0 exactly once, perhaps in another order, layout or element type, or on another device.
+def Dlc_SameElements : Dlc_Trait<"SameElements">;
+/// Computing the result again costs no more than reading the operands, and the kernel of a reader can do so. Elementwise operations do
+/// not need the trait: their weight states their cost.
+def Dlc_CheapToRecompute : Dlc_Trait<"CheapToRecompute">;
+/// A constant does not replace the operation even if its operands are constants, because the result depends on the device, the layout or
+/// the run.
+def Dlc_NoConstantFold : Dlc_Trait<"NoConstantFold">;
+/// Floating-point arithmetic computes the result elements, and the operation is not elementwise. The arithmetic may be in f32 with f32
+/// results if the operands have 16 bits.
+def Dlc_FloatArithmetic : Dlc_Trait<"FloatArithmetic">;
+
+// Properties of the values of an elementwise operation.
+
+/// Each result element is an integer that the element type of the operand represents exactly.
+def Dlc_IntegralResult : Dlc_Trait<"IntegralResult">;
+/// With all other operands held constant, each result element is an affine function of the element of one operand.
+def Dlc_AffineInEachOperand : Dlc_Trait<"AffineInEachOperand">;
+/// Each floating-point result element is +0, positive, infinite or NaN.
+def Dlc_NonNegativeResult : Dlc_Trait<"NonNegativeResult">;
+/// Each floating-point result element is +0, positive, infinite or NaN if all operand elements are.
+def Dlc_PreservesNonNegative : Dlc_Trait<"PreservesNonNegative">;
+
+/// The operation exchanges data with other ranks.
+def Dlc_Communicates : Dlc_Trait<"Communicates">;
+/// The result depends on the number of the rank or on data of other ranks, and not only on the operands of this rank.
+def Dlc_RankDependent : Dlc_Trait<"RankDependent">;
 
 class Dlc_Op<string mnemonic, list<Trait> traits = []>
     : Op<Dlc_Dialect, mnemonic, traits # [DeclareOpInterfaceMethods<Dlc_ReferenceInterface>, Dlc_FactsInterface]> {

@@ -17,15 +17,11 @@ namespace dlc {
 void registerCollectives(DlcDialect &dialect);
 
 /// Returns whether the operation communicates between ranks.
-inline bool isCollective(mlir::Operation *op) {
-  return mlir::isa<AllReduceOp, AllGatherOp, ReduceScatterOp, BroadcastRanksOp>(op);
-}
+inline bool isCollective(mlir::Operation *op) { return op->hasTrait<Communicates>(); }
 
 /// Returns whether the operation's result depends on the rank number or on data of other ranks, and
 /// not only on the operands of this rank.
-inline bool dependsOnRank(mlir::Operation *op) {
-  return isCollective(op) || mlir::isa<OwnRowsOp>(op);
-}
+inline bool dependsOnRank(mlir::Operation *op) { return op->hasTrait<RankDependent>(); }
 
 } // namespace dlc
 

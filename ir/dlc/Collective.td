@@ -5,7 +5,7 @@ include "ir/dlc/Reduce.td"
 
 /// Base of the collectives. All ranks run one program and execute its collectives in program order. `group` names the
 /// participating ranks, and `size` is their number. `size` may be absent if no shape depends on it.
-class Dlc_Collective<string mnemonic> : Dlc_PureOp<mnemonic> {
+class Dlc_Collective<string mnemonic, list<Trait> traits = [Dlc_Communicates]> : Dlc_PureOp<mnemonic, traits # [Dlc_RankDependent]> {
   let results = (outs Dlc_Tensor:$y);
 }
 
@@ -41,7 +41,7 @@ def Dlc_ReduceScatterOp : Dlc_Collective<"reduce_scatter"> {
   let assemblyFormat = "$kind $x (`over` $group^)? (`of` $size^)? attr-dict `:` functional-type(operands, results)";
 }
 /// Needs no communication: the counterpart of all_gather for operands that all ranks have in full.
-def Dlc_OwnRowsOp : Dlc_Collective<"own_rows"> {
+def Dlc_OwnRowsOp : Dlc_Collective<"own_rows", []> {
   let summary = "the operands' rows, one operand's after the other's: of these this rank's share, in the order of ranks";
   let description = [{
     - (C1) a `size` is 1 or more.

@@ -3,7 +3,8 @@
 #define DLC_IR_CONTRACT_TD
 include "ir/dlc/Base.td"
 
-def Dlc_MatmulOp : Dlc_PureOp<"matmul", [Dlc_Contraction, Dlc_ElementLoop, AttrSizedOperandSegments]> {
+def Dlc_MatmulOp : Dlc_PureOp<"matmul", [Dlc_Contraction, Dlc_ElementLoop, Dlc_SingleAccumulator, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<Dlc_MultiplyAddInterface>]> {
   let numericClass = "Product";
   let summary = "matrix product over the last two dimensions; the others are batch dimensions and broadcast";
   let description = [{
@@ -27,7 +28,7 @@ def Dlc_MatmulOp : Dlc_PureOp<"matmul", [Dlc_Contraction, Dlc_ElementLoop, AttrS
     (`transpose_b` $transpose_b^)? attr-dict `:` functional-type(operands, results)}];
 }
 
-def Dlc_GroupedMatmulOp : Dlc_PureOp<"grouped_matmul"> {
+def Dlc_GroupedMatmulOp : Dlc_PureOp<"grouped_matmul", [Dlc_OwnKernel, DeclareOpInterfaceMethods<Dlc_MultiplyAddInterface>]> {
   let numericClass = "Product";
   let summary = "rows in groups, each times a matrix of its own: a [S, K], b [G, K, N], ends [G] -> y [S, N]";
   let description = [{
@@ -44,7 +45,7 @@ def Dlc_GroupedMatmulOp : Dlc_PureOp<"grouped_matmul"> {
   let assemblyFormat = "$a `,` $b `ends` $ends (`transpose_b` $transpose_b^)? attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_GroupedWeightGradOp : Dlc_PureOp<"grouped_weight_grad"> {
+def Dlc_GroupedWeightGradOp : Dlc_PureOp<"grouped_weight_grad", [Dlc_OwnKernel, DeclareOpInterfaceMethods<Dlc_MultiplyAddInterface>]> {
   let numericClass = "Product";
   let summary = "grouped_matmul's gradient in its matrices: a [S, K], dy [S, N], ends [G] -> db [G, K, N]";
   let description = [{

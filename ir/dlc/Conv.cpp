@@ -228,3 +228,11 @@ void ConvWeightGradOp::mapIndices(IndexMap &map) {
   OperandRead &gradient = map.read(1, {map.over[0], map.at[0]});
   llvm::append_range(gradient.at, map.over.drop_front());
 }
+
+llvm::ArrayRef<int64_t> ConvOp::getWindowSizes() {
+  return cast<RankedTensorType>(getW().getType()).getShape().drop_front(2);
+}
+
+llvm::ArrayRef<int64_t> ConvTransposeOp::getWindowSizes() {
+  return cast<RankedTensorType>(getW().getType()).getShape().drop_front(2);
+}

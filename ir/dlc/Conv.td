@@ -12,7 +12,9 @@ defvar convRules = [{
     - (C6) bias, when given, is [output channels].
 }];
 
-def Dlc_ConvOp : Dlc_PureOp<"conv", [Dlc_Contraction, Dlc_ElementLoop, Dlc_AnyLayout, AttrSizedOperandSegments]> {
+def Dlc_ConvOp : Dlc_PureOp<"conv", [Dlc_Contraction, Dlc_Convolutional, Dlc_ElementLoop, Dlc_SingleAccumulator, Dlc_AnyLayout,
+    AttrSizedOperandSegments, DeclareOpInterfaceMethods<Dlc_MultiplyAddInterface>,
+    DeclareOpInterfaceMethods<Dlc_WindowInterface, ["getWindowSizes"]>]> {
   let numericClass = "Product";
   let summary = "convolution (cross-correlation) of [N, C, spatial..] with weights [O, C/groups, window..], bias [O]";
   let description = convRules # [{
@@ -34,7 +36,8 @@ def Dlc_ConvOp : Dlc_PureOp<"conv", [Dlc_Contraction, Dlc_ElementLoop, Dlc_AnyLa
     `:` functional-type(operands, results)}];
 }
 
-def Dlc_ConvTransposeOp : Dlc_PureOp<"conv_transpose", [Dlc_Contraction, Dlc_ElementLoop, Dlc_AnyLayout]> {
+def Dlc_ConvTransposeOp : Dlc_PureOp<"conv_transpose", [Dlc_Contraction, Dlc_Convolutional, Dlc_ElementLoop, Dlc_SingleAccumulator,
+    Dlc_AnyLayout, DeclareOpInterfaceMethods<Dlc_MultiplyAddInterface>, DeclareOpInterfaceMethods<Dlc_WindowInterface, ["getWindowSizes"]>]> {
   let numericClass = "Product";
   let summary = "the adjoint of conv in x: weights are [C, O/groups, window..]; `extra` lengthens the result at the end";
   let description = convRules;
@@ -43,7 +46,8 @@ def Dlc_ConvTransposeOp : Dlc_PureOp<"conv_transpose", [Dlc_Contraction, Dlc_Ele
   let results = (outs Dlc_Tensor:$y);
 }
 
-def Dlc_ConvWeightGradOp : Dlc_PureOp<"conv_weight_grad", [Dlc_Contraction, Dlc_ElementLoop, Dlc_AnyLayout, Dlc_StandaloneOp]> {
+def Dlc_ConvWeightGradOp : Dlc_PureOp<"conv_weight_grad", [Dlc_Contraction, Dlc_Convolutional, Dlc_ElementLoop, Dlc_SingleAccumulator,
+    Dlc_AnyLayout, Dlc_StandaloneOp, DeclareOpInterfaceMethods<Dlc_MultiplyAddInterface>, Dlc_WindowInterface]> {
   let numericClass = "Product";
   let summary = "conv's gradient in its weights: x [N, C, spatial..], dy [N, O, spatial..] -> dw [O, C/groups, window..]";
   let description = [{

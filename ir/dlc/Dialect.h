@@ -29,6 +29,29 @@ template <typename Op> class Pooling : public mlir::OpTrait::TraitBase<Op, Pooli
 template <typename Op> class StandaloneOp : public mlir::OpTrait::TraitBase<Op, StandaloneOp> {};
 template <typename Op> class AnyLayout : public mlir::OpTrait::TraitBase<Op, AnyLayout> {};
 template <typename Op> class NoGradient : public mlir::OpTrait::TraitBase<Op, NoGradient> {};
+template <typename Op> class Convolutional : public mlir::OpTrait::TraitBase<Op, Convolutional> {};
+template <typename Op> class Recurrent : public mlir::OpTrait::TraitBase<Op, Recurrent> {};
+template <typename Op> class ChannelNorm : public mlir::OpTrait::TraitBase<Op, ChannelNorm> {};
+template <typename Op>
+class SingleAccumulator : public mlir::OpTrait::TraitBase<Op, SingleAccumulator> {};
+template <typename Op> class OwnKernel : public mlir::OpTrait::TraitBase<Op, OwnKernel> {};
+template <typename Op> class SameElements : public mlir::OpTrait::TraitBase<Op, SameElements> {};
+template <typename Op>
+class CheapToRecompute : public mlir::OpTrait::TraitBase<Op, CheapToRecompute> {};
+template <typename Op>
+class NoConstantFold : public mlir::OpTrait::TraitBase<Op, NoConstantFold> {};
+template <typename Op>
+class FloatArithmetic : public mlir::OpTrait::TraitBase<Op, FloatArithmetic> {};
+template <typename Op>
+class IntegralResult : public mlir::OpTrait::TraitBase<Op, IntegralResult> {};
+template <typename Op>
+class AffineInEachOperand : public mlir::OpTrait::TraitBase<Op, AffineInEachOperand> {};
+template <typename Op>
+class NonNegativeResult : public mlir::OpTrait::TraitBase<Op, NonNegativeResult> {};
+template <typename Op>
+class PreservesNonNegative : public mlir::OpTrait::TraitBase<Op, PreservesNonNegative> {};
+template <typename Op> class Communicates : public mlir::OpTrait::TraitBase<Op, Communicates> {};
+template <typename Op> class RankDependent : public mlir::OpTrait::TraitBase<Op, RankDependent> {};
 
 /// Classes of operations by the floating-point precision that they need. The mixed-precision passes
 /// use them.

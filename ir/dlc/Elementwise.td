@@ -39,21 +39,21 @@ class Dlc_UnaryFunction<string mnemonic, string meaning, list<Trait> traits = []
   let weight = 8;
 }
 
-def Dlc_AbsOp : Dlc_Unary<"abs", Dlc_Tensor, "|x|"> {
+def Dlc_AbsOp : Dlc_Unary<"abs", Dlc_Tensor, "|x|", [Dlc_NonNegativeResult]> {
   let onnx = "Abs";
   let numericClass = "Exact";
   let description = "The gradient at 0 is 0.";
 }
-def Dlc_NegOp : Dlc_Unary<"neg", Dlc_Tensor, "-x"> { let onnx = "Neg"; let trace = ""; let numericClass = "Exact"; }
-def Dlc_SignOp : Dlc_Unary<"sign", Dlc_Tensor, "-1, 0 or 1; NaN stays", [Dlc_NoGradient]> {
+def Dlc_NegOp : Dlc_Unary<"neg", Dlc_Tensor, "-x", [Dlc_AffineInEachOperand]> { let onnx = "Neg"; let trace = ""; let numericClass = "Exact"; }
+def Dlc_SignOp : Dlc_Unary<"sign", Dlc_Tensor, "-1, 0 or 1; NaN stays", [Dlc_NoGradient, Dlc_IntegralResult]> {
   let onnx = "Sign";
   let numericClass = "Exact";
 }
-def Dlc_ExpOp : Dlc_UnaryFunction<"exp", "e^x"> { let onnx = "Exp"; }
+def Dlc_ExpOp : Dlc_UnaryFunction<"exp", "e^x", [Dlc_NonNegativeResult]> { let onnx = "Exp"; }
 def Dlc_Expm1Op : Dlc_UnaryFunction<"expm1", "e^x - 1, accurate near 0">;
 def Dlc_LogOp : Dlc_UnaryFunction<"log", "natural logarithm"> { let onnx = "Log"; }
 def Dlc_Log1pOp : Dlc_UnaryFunction<"log1p", "log(1 + x), accurate near 0">;
-def Dlc_SqrtOp : Dlc_UnaryFunction<"sqrt", "square root"> {
+def Dlc_SqrtOp : Dlc_UnaryFunction<"sqrt", "square root", [Dlc_PreservesNonNegative]> {
   let onnx = "Sqrt";
   let weight = 3;
   let description = "The gradient at 0 is infinite. It is 0 if x is a sum of squares or of other powers of absolute values, as in a norm.";
@@ -74,7 +74,7 @@ def Dlc_AtanhOp : Dlc_UnaryFunction<"atanh", "inverse hyperbolic tangent"> { let
 def Dlc_ErfOp : Dlc_UnaryFunction<"erf", "error function"> { let onnx = "Erf"; let numericClass = "Smooth"; }
 def Dlc_ErfcOp : Dlc_UnaryFunction<"erfc", "1 - erf(x), accurate where erf is almost 1">;
 def Dlc_ErfinvOp : Dlc_UnaryFunction<"erfinv", "the inverse of erf"> { let libm = ""; let cuda = "erfinv"; }
-def Dlc_SigmoidOp : Dlc_UnaryFunction<"sigmoid", "1 / (1 + e^-x)"> {
+def Dlc_SigmoidOp : Dlc_UnaryFunction<"sigmoid", "1 / (1 + e^-x)", [Dlc_NonNegativeResult]> {
   let onnx = "Sigmoid";
   let libm = "";
   let numericClass = "Smooth";
@@ -85,7 +85,7 @@ def Dlc_ReluOp : Dlc_Unary<"relu", Dlc_Tensor, "max(x, 0); NaN stays"> {
   let description = "The gradient at 0 is 0.";
 }
 
-class Dlc_Rounding<string mnemonic, string meaning> : Dlc_UnaryFunction<mnemonic, meaning, [Dlc_NoGradient]> {
+class Dlc_Rounding<string mnemonic, string meaning> : Dlc_UnaryFunction<mnemonic, meaning, [Dlc_NoGradient, Dlc_IntegralResult]> {
   let numericClass = "Smooth";
   let weight = 1;
 }
@@ -124,7 +124,7 @@ def Dlc_IsInfOp : Dlc_ElementwiseOp<"is_inf", [Dlc_NoGradient]> {
   let results = (outs Dlc_BoolTensor:$y);
 }
 
-def Dlc_CastOp : Dlc_ElementwiseOp<"cast"> {
+def Dlc_CastOp : Dlc_ElementwiseOp<"cast", [Dlc_SameElements, Dlc_PreservesNonNegative]> {
   let numericClass = "Smooth";
   let summary = "converts the element type";
   let description = [{
@@ -175,10 +175,10 @@ class Dlc_Arithmetic<string mnemonic, string meaning, list<Trait> traits = []>
   let numericClass = "Smooth";
   let hasFolder = 1;
 }
-def Dlc_AddOp : Dlc_Arithmetic<"add", "a + b", [Commutative]> { let onnx = "Add"; }
-def Dlc_SubOp : Dlc_Arithmetic<"sub", "a - b"> { let onnx = "Sub"; }
-def Dlc_MulOp : Dlc_Arithmetic<"mul", "a * b", [Commutative]> { let onnx = "Mul"; }
-def Dlc_DivOp : Dlc_Arithmetic<"div", "a / b; integers truncate toward zero, and division by 0 gives 0"> {
+def Dlc_AddOp : Dlc_Arithmetic<"add", "a + b", [Commutative, Dlc_AffineInEachOperand, Dlc_PreservesNonNegative]> { let onnx = "Add"; }
+def Dlc_SubOp : Dlc_Arithmetic<"sub", "a - b", [Dlc_AffineInEachOperand]> { let onnx = "Sub"; }
+def Dlc_MulOp : Dlc_Arithmetic<"mul", "a * b", [Commutative, Dlc_AffineInEachOperand, Dlc_PreservesNonNegative]> { let onnx = "Mul"; }
+def Dlc_DivOp : Dlc_Arithmetic<"div", "a / b; integers truncate toward zero, and division by 0 gives 0", [Dlc_PreservesNonNegative]> {
   let onnx = "Div";
   let weight = 3;
 }
@@ -203,7 +203,7 @@ def Dlc_RemOp : Dlc_ElementwiseOp<"rem"> {
 }
 
 /// Maximum or minimum of two operands. `strict` defines the gradient at equal operands.
-class Dlc_Extreme<string mnemonic, string meaning> : Dlc_Binary<mnemonic, Dlc_Tensor, meaning, [Commutative]> {
+class Dlc_Extreme<string mnemonic, string meaning> : Dlc_Binary<mnemonic, Dlc_Tensor, meaning, [Commutative, Dlc_PreservesNonNegative]> {
   let numericClass = "Exact";
   let description = !strconcat([{
     Of equal operands each takes half of the gradient. With `strict` neither takes any: a clamp has no gradient at its bounds.

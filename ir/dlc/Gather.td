@@ -48,7 +48,7 @@ def Dlc_ScatterReduction : I32EnumAttr<"ScatterReduction", "how an update meets 
 }
 def Dlc_ScatterReductionAttr : EnumAttr<Dlc_Dialect, Dlc_ScatterReduction, "scatter_reduction">;
 
-def Dlc_ScatterElementsOp : Dlc_PureOp<"scatter_elements"> {
+def Dlc_ScatterElementsOp : Dlc_PureOp<"scatter_elements", [Dlc_OwnKernel]> {
   let summary = "x with updates[i..] put at i.. with index `axis` replaced by indices[i..]";
   let description = [{
     With `max` and `min`, the elements of x and of the updates that equal an element of the result take equal shares of its gradient.
@@ -62,7 +62,7 @@ def Dlc_ScatterElementsOp : Dlc_PureOp<"scatter_elements"> {
   let assemblyFormat = "$reduction $axis operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_ScatterNdOp : Dlc_PureOp<"scatter_nd"> {
+def Dlc_ScatterNdOp : Dlc_PureOp<"scatter_nd", [Dlc_OwnKernel]> {
   let summary = "x with slices put at index tuples held in the last dimension of the indices";
   let description = "The gradient is shared as that of `scatter_elements`.\n- (C1) updates has the shape that the indices and x give. \n- (C2) updates has x's element type. \n- (C3) all are on one device.";
   let arguments = (ins Dlc_Tensor:$x, Dlc_IndexTensor:$indices, Dlc_Tensor:$updates, Dlc_ScatterReductionAttr:$reduction);

@@ -3,13 +3,13 @@
 #define DLC_IR_NORM_TD
 include "ir/dlc/Base.td"
 
-def Dlc_SoftmaxOp : Dlc_PureOp<"softmax"> {
+def Dlc_SoftmaxOp : Dlc_PureOp<"softmax", [Dlc_FloatArithmetic, Dlc_NonNegativeResult]> {
   let summary = "e^(x - max) / sum along one axis";
   let description = "- (C1) `axis` is a dimension of x.";
   let arguments = (ins Dlc_FloatTensor:$x, I64Attr:$axis);
   let results = (outs Dlc_FloatTensor:$y);
 }
-def Dlc_LogSoftmaxOp : Dlc_PureOp<"log_softmax"> {
+def Dlc_LogSoftmaxOp : Dlc_PureOp<"log_softmax", [Dlc_FloatArithmetic]> {
   let summary = "the logarithm of softmax";
   let description = "- (C1) `axis` is a dimension of x.";
   let arguments = (ins Dlc_FloatTensor:$x, I64Attr:$axis);
@@ -30,7 +30,7 @@ def Dlc_RmsNormOp : Dlc_PureOp<"rms_norm"> {
   let arguments = (ins Dlc_FloatTensor:$x, Optional<Dlc_FloatTensor>:$scale, I64Attr:$axis, F64Attr:$eps);
   let results = (outs Dlc_FloatTensor:$y);
 }
-def Dlc_GroupNormOp : Dlc_PureOp<"group_norm", [AttrSizedOperandSegments, Dlc_AnyLayout]> {
+def Dlc_GroupNormOp : Dlc_PureOp<"group_norm", [AttrSizedOperandSegments, Dlc_AnyLayout, Dlc_ChannelNorm]> {
   let numericClass = "Layer";
   let summary = "(x - mean) / sqrt(variance + eps) over each group of channels of x [N, C, ..], times scale[c] plus bias[c]; statistics in f32 at least";
   let description = [{
@@ -44,14 +44,14 @@ def Dlc_GroupNormOp : Dlc_PureOp<"group_norm", [AttrSizedOperandSegments, Dlc_An
   let results = (outs Dlc_FloatTensor:$y);
   let assemblyFormat = "$x (`scale` $scale^)? (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
 }
-def Dlc_BatchNormOp : Dlc_PureOp<"batch_norm", [Dlc_AnyLayout]> {
+def Dlc_BatchNormOp : Dlc_PureOp<"batch_norm", [Dlc_AnyLayout, Dlc_ChannelNorm, Dlc_CheapToRecompute]> {
   let numericClass = "Layer";
   let summary = "(x - mean[c]) / sqrt(variance[c] + eps) * scale[c] + bias[c] for x [N, C, ..]: inference with given statistics";
   let description = "- (C1) x's rank is 2 or more. \n- (C2) scale, bias, mean and variance are [C]. \n- (C3) devices agree.";
   let arguments = (ins Dlc_FloatTensor:$x, Dlc_FloatTensor:$scale, Dlc_FloatTensor:$bias, Dlc_FloatTensor:$mean, Dlc_FloatTensor:$variance, F64Attr:$eps);
   let results = (outs Dlc_FloatTensor:$y);
 }
-def Dlc_BatchNormTrainOp : Dlc_PureOp<"batch_norm_train", [Dlc_AnyLayout]> {
+def Dlc_BatchNormTrainOp : Dlc_PureOp<"batch_norm_train", [Dlc_AnyLayout, Dlc_ChannelNorm, Dlc_CheapToRecompute]> {
   let numericClass = "Layer";
   let summary = "batch_norm with the batch's own mean and (population) variance, which are results too; statistics in f32 at least";
   let description = [{
@@ -64,7 +64,7 @@ def Dlc_BatchNormTrainOp : Dlc_PureOp<"batch_norm_train", [Dlc_AnyLayout]> {
   let arguments = (ins Dlc_FloatTensor:$x, Dlc_FloatTensor:$scale, Dlc_FloatTensor:$bias, F64Attr:$eps);
   let results = (outs Dlc_FloatTensor:$y, Dlc_FloatTensor:$mean, Dlc_FloatTensor:$variance);
 }
-def Dlc_BatchNormGradOp : Dlc_PureOp<"batch_norm_grad", [Dlc_AnyLayout]> {
+def Dlc_BatchNormGradOp : Dlc_PureOp<"batch_norm_grad", [Dlc_AnyLayout, Dlc_ChannelNorm]> {
   let numericClass = "Layer";
   let summary = "batch_norm_train's gradients in x, scale and bias, from x, its batch statistics and dy";
   let description = [{

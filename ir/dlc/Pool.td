@@ -10,7 +10,7 @@ defvar poolRules = [{
     - (C3) no dimension of the result is negative.
 }];
 
-def Dlc_MaxPoolOp : Dlc_PureOp<"max_pool", [Dlc_Pooling, Dlc_ElementLoop, Dlc_AnyLayout]> {
+def Dlc_MaxPoolOp : Dlc_PureOp<"max_pool", [Dlc_Pooling, Dlc_ElementLoop, Dlc_SingleAccumulator, Dlc_WindowInterface, Dlc_AnyLayout]> {
   let numericClass = "Exact";
   let summary = "the largest element of each window; padding never wins";
   let description = !strconcat("The gradient passes to the first of equal elements of a window, row-major.\n", poolRules);
@@ -19,7 +19,7 @@ def Dlc_MaxPoolOp : Dlc_PureOp<"max_pool", [Dlc_Pooling, Dlc_ElementLoop, Dlc_An
   let results = (outs Dlc_Tensor:$y);
 }
 
-def Dlc_MaxPoolIndicesOp : Dlc_PureOp<"max_pool_indices", [Dlc_ElementLoop]> {
+def Dlc_MaxPoolIndicesOp : Dlc_PureOp<"max_pool_indices", [Dlc_ElementLoop, Dlc_OwnKernel, Dlc_WindowInterface]> {
   let numericClass = "Exact";
   let summary = "max_pool, and where in the flattened x each maximum stands (i64); `column_major` counts the spatial dimensions first to last";
   let description = poolRules;
@@ -28,7 +28,7 @@ def Dlc_MaxPoolIndicesOp : Dlc_PureOp<"max_pool_indices", [Dlc_ElementLoop]> {
   let results = (outs Dlc_Tensor:$y, Dlc_Tensor:$indices);
 }
 
-def Dlc_AvgPoolOp : Dlc_PureOp<"avg_pool", [Dlc_Pooling, Dlc_ElementLoop, Dlc_AnyLayout]> {
+def Dlc_AvgPoolOp : Dlc_PureOp<"avg_pool", [Dlc_Pooling, Dlc_ElementLoop, Dlc_SingleAccumulator, Dlc_WindowInterface, Dlc_AnyLayout]> {
   let numericClass = "Layer";
   let summary = "the mean of each window; `include_pad` counts the explicit padding (never what lies past `low` + size + `counted_high`)";
   let description = poolRules;
@@ -39,7 +39,7 @@ def Dlc_AvgPoolOp : Dlc_PureOp<"avg_pool", [Dlc_Pooling, Dlc_ElementLoop, Dlc_An
 
 // Pooling operations for training. The position of a maximum is a byte: its row-major index in the window.
 
-def Dlc_MaxPoolPositionsOp : Dlc_PureOp<"max_pool_positions", [Dlc_Pooling, Dlc_ElementLoop, Dlc_AnyLayout, Dlc_StandaloneOp]> {
+def Dlc_MaxPoolPositionsOp : Dlc_PureOp<"max_pool_positions", [Dlc_Pooling, Dlc_ElementLoop, Dlc_WindowInterface, Dlc_AnyLayout, Dlc_StandaloneOp]> {
   let numericClass = "Exact";
   let summary = "max_pool, and where in its window each maximum stands (u8, row-major over the window; the first of equal ones)";
   let description = poolRules # "- (C4) the window has at most 256 elements.";
@@ -55,7 +55,8 @@ defvar poolGradRules = [{
     - (C3) dy's spatial dimensions are those that the forward operation gives.
 }];
 
-def Dlc_MaxPoolGradOp : Dlc_PureOp<"max_pool_grad", [Dlc_Pooling, Dlc_ElementLoop, Dlc_AnyLayout, Dlc_StandaloneOp]> {
+def Dlc_MaxPoolGradOp : Dlc_PureOp<"max_pool_grad", [Dlc_Pooling, Dlc_ElementLoop, Dlc_SingleAccumulator, Dlc_WindowInterface,
+    Dlc_AnyLayout, Dlc_StandaloneOp]> {
   let numericClass = "Layer";
   let summary = "max_pool's gradient: each dy added where in its window the maximum stood";
   let description = poolGradRules # "- (C4) position is ui8 and has dy's shape. \n- (C5) devices agree.";
@@ -64,7 +65,8 @@ def Dlc_MaxPoolGradOp : Dlc_PureOp<"max_pool_grad", [Dlc_Pooling, Dlc_ElementLoo
   let results = (outs Dlc_FloatTensor:$dx);
 }
 
-def Dlc_AvgPoolGradOp : Dlc_PureOp<"avg_pool_grad", [Dlc_Pooling, Dlc_ElementLoop, Dlc_AnyLayout, Dlc_StandaloneOp]> {
+def Dlc_AvgPoolGradOp : Dlc_PureOp<"avg_pool_grad", [Dlc_Pooling, Dlc_ElementLoop, Dlc_SingleAccumulator, Dlc_WindowInterface,
+    Dlc_AnyLayout, Dlc_StandaloneOp]> {
   let numericClass = "Layer";
   let summary = "avg_pool's gradient: each dy divided by its window's count, added to the elements of the window";
   let description = poolGradRules;

@@ -31,7 +31,7 @@ def Dlc_QuantizeOp : Dlc_PureOp<"quantize", [Dlc_NoGradient, DeclareOpInterfaceM
     (`reciprocal` $reciprocal^)? (`zero_point_first` $zero_point_first^)? attr-dict `:` functional-type(operands, results)}];
 }
 
-def Dlc_DequantizeOp : Dlc_PureOp<"dequantize", [DeclareOpInterfaceMethods<Dlc_IndexMapped>]> {
+def Dlc_DequantizeOp : Dlc_PureOp<"dequantize", [Dlc_FloatArithmetic, DeclareOpInterfaceMethods<Dlc_IndexMapped>]> {
   let summary = "converts quantized values to floats: (x - zero_point) * scale";
   let description = quantizationRules # [{
     The difference is exact in i32 for integer zero points; for float zero points it is computed in the scale's type. The difference is

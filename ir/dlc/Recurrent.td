@@ -16,19 +16,19 @@ def Dlc_Direction : I32EnumAttr<"Direction", "in which order time steps run", [
 }
 def Dlc_DirectionAttr : EnumAttr<Dlc_Dialect, Dlc_Direction, "direction">;
 
-def Dlc_LstmOp : Dlc_PureOp<"lstm"> {
+def Dlc_LstmOp : Dlc_PureOp<"lstm", [Dlc_Recurrent, Dlc_OwnKernel, Dlc_FloatArithmetic, DeclareOpInterfaceMethods<Dlc_MultiplyAddInterface>]> {
   let summary = "long short-term memory layer with the standard activations";
   let description = recurrentRules;
   let arguments = (ins Dlc_FloatTensor:$x, Dlc_FloatTensor:$w, Dlc_FloatTensor:$r, Dlc_FloatTensor:$b, Dlc_FloatTensor:$h0, Dlc_FloatTensor:$c0, Dlc_DirectionAttr:$direction);
   let results = (outs Dlc_FloatTensor:$y, Dlc_FloatTensor:$h, Dlc_FloatTensor:$c);
 }
-def Dlc_GruOp : Dlc_PureOp<"gru"> {
+def Dlc_GruOp : Dlc_PureOp<"gru", [Dlc_Recurrent, Dlc_OwnKernel, Dlc_FloatArithmetic, DeclareOpInterfaceMethods<Dlc_MultiplyAddInterface>]> {
   let summary = "gated recurrent unit; `linear_before_reset` applies the reset gate after the recurrent product";
   let description = recurrentRules;
   let arguments = (ins Dlc_FloatTensor:$x, Dlc_FloatTensor:$w, Dlc_FloatTensor:$r, Dlc_FloatTensor:$b, Dlc_FloatTensor:$h0, Dlc_DirectionAttr:$direction, UnitAttr:$linear_before_reset);
   let results = (outs Dlc_FloatTensor:$y, Dlc_FloatTensor:$h);
 }
-def Dlc_RnnOp : Dlc_PureOp<"rnn"> {
+def Dlc_RnnOp : Dlc_PureOp<"rnn", [Dlc_Recurrent, Dlc_OwnKernel, Dlc_FloatArithmetic, DeclareOpInterfaceMethods<Dlc_MultiplyAddInterface>]> {
   let summary = "plain recurrent layer: h = tanh (or relu) of w x + r h + b";
   let description = recurrentRules;
   let arguments = (ins Dlc_FloatTensor:$x, Dlc_FloatTensor:$w, Dlc_FloatTensor:$r, Dlc_FloatTensor:$b, Dlc_FloatTensor:$h0, Dlc_DirectionAttr:$direction, UnitAttr:$relu);

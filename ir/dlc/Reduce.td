@@ -11,7 +11,7 @@ def Dlc_ReduceKind : I32EnumAttr<"ReduceKind", "how elements are combined", [
 }
 def Dlc_ReduceKindAttr : EnumAttr<Dlc_Dialect, Dlc_ReduceKind, "reduce_kind">;
 
-def Dlc_ReduceOp : Dlc_PureOp<"reduce", [Dlc_ElementLoop]> {
+def Dlc_ReduceOp : Dlc_PureOp<"reduce", [Dlc_ElementLoop, Dlc_SingleAccumulator, Dlc_FloatArithmetic]> {
   let summary = "combines the elements along `axes`; with `keepdims` these stay with size 1";
   let description = [{
     Floats of 16 bits are summed in f32. An empty sum is 0, an empty product 1, an empty maximum the lowest value.
@@ -24,7 +24,7 @@ def Dlc_ReduceOp : Dlc_PureOp<"reduce", [Dlc_ElementLoop]> {
   let assemblyFormat = "$kind $x `axes` $axes (`keepdims` $keepdims^)? attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_ArgReduceOp : Dlc_PureOp<"arg_reduce", [Dlc_ElementLoop]> {
+def Dlc_ArgReduceOp : Dlc_PureOp<"arg_reduce", [Dlc_ElementLoop, Dlc_OwnKernel]> {
   let summary = "the i64 index of the largest or smallest element along one axis; the first such, or the last";
   let description = "- (C1) `axis` is a dimension of x. \n- (C2) `kind` is max or min.";
   let arguments = (ins Dlc_ReduceKindAttr:$kind, Dlc_Tensor:$x, I64Attr:$axis, UnitAttr:$keepdims, UnitAttr:$last);
@@ -32,7 +32,7 @@ def Dlc_ArgReduceOp : Dlc_PureOp<"arg_reduce", [Dlc_ElementLoop]> {
   let assemblyFormat = "$kind $x `axis` $axis (`keepdims` $keepdims^)? (`last` $last^)? attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_CumulativeOp : Dlc_PureOp<"cumulative"> {
+def Dlc_CumulativeOp : Dlc_PureOp<"cumulative", [Dlc_OwnKernel, Dlc_FloatArithmetic]> {
   let summary = "running sum or product along one axis";
   let description = "The gradient of a product is exact for elements that are 0, too.\n- (C1) `axis` is a dimension of x. \n- (C2) `kind` is sum or prod.";
   let arguments = (ins Dlc_ReduceKindAttr:$kind, Dlc_Tensor:$x, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
@@ -40,7 +40,7 @@ def Dlc_CumulativeOp : Dlc_PureOp<"cumulative"> {
   let assemblyFormat = "$kind $x `axis` $axis (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_TopKOp : Dlc_PureOp<"topk"> {
+def Dlc_TopKOp : Dlc_PureOp<"topk", [Dlc_OwnKernel]> {
   let summary = "the k largest (or smallest) elements along one axis, and their i64 indices; ties: the lower index first";
   let description = "The gradient of a value passes to the element at its index.\n- (C1) `axis` is a dimension of x. \n- (C2) 0 <= k <= the size of that dimension.";
   let arguments = (ins Dlc_Tensor:$x, I64Attr:$k, I64Attr:$axis, DefaultValuedAttr<BoolAttr, "true">:$largest,
@@ -48,7 +48,7 @@ def Dlc_TopKOp : Dlc_PureOp<"topk"> {
   let results = (outs Dlc_Tensor:$values, Dlc_Tensor:$indices);
 }
 
-def Dlc_NmsOp : Dlc_PureOp<"nms", [Dlc_NoGradient]> {
+def Dlc_NmsOp : Dlc_PureOp<"nms", [Dlc_NoGradient, Dlc_OwnKernel]> {
   let summary = "non-maximum suppression: the boxes with the largest scores that overlap none before by more than a threshold";
   let description = [{
     Of each row of scores `[batch, classes, boxes]` the candidates are taken by falling score, the lower index first among equals, and NaN first of

@@ -12,7 +12,7 @@ def Dlc_ConstantOp : Dlc_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["val
   let assemblyFormat = "attr-dict $value";
 }
 
-def Dlc_IotaOp : Dlc_Op<"iota", [Pure, Dlc_Movement, Dlc_NoGradient]> {
+def Dlc_IotaOp : Dlc_Op<"iota", [Pure, Dlc_Movement, Dlc_NoGradient, Dlc_CheapToRecompute]> {
   let summary = "the index along one dimension";
   let description = "- (C1) `axis` is a dimension of the result.";
   let arguments = (ins I64Attr:$axis);
@@ -21,7 +21,8 @@ def Dlc_IotaOp : Dlc_Op<"iota", [Pure, Dlc_Movement, Dlc_NoGradient]> {
   let assemblyFormat = "$axis attr-dict `:` type($y)";
 }
 
-def Dlc_ReshapeOp : Dlc_Op<"reshape", [Pure, Dlc_View, Dlc_ViewLike, Dlc_Movement, Dlc_ElementMove]> {
+def Dlc_ReshapeOp : Dlc_Op<"reshape", [Pure, Dlc_View, Dlc_ViewLike, Dlc_Movement, Dlc_ElementMove, Dlc_SameElements,
+    Dlc_CheapToRecompute]> {
   let numericClass = "Exact";
   let summary = "the same elements in the same order under another shape";
   let description = "- (C1) the number of elements stays. \n- (C2) the element type and device stay.";
@@ -32,7 +33,7 @@ def Dlc_ReshapeOp : Dlc_Op<"reshape", [Pure, Dlc_View, Dlc_ViewLike, Dlc_Movemen
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_TransposeOp : Dlc_PureOp<"transpose", [Dlc_ViewLike, Dlc_Movement, Dlc_ElementMove]> {
+def Dlc_TransposeOp : Dlc_PureOp<"transpose", [Dlc_ViewLike, Dlc_Movement, Dlc_ElementMove, Dlc_SameElements]> {
   let numericClass = "Exact";
   let summary = "permutes the dimensions: result dimension i is operand dimension permutation[i]";
   let description = "- (C1) `permutation` holds each dimension once.";
@@ -43,7 +44,7 @@ def Dlc_TransposeOp : Dlc_PureOp<"transpose", [Dlc_ViewLike, Dlc_Movement, Dlc_E
   let assemblyFormat = "$x $permutation attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_BroadcastOp : Dlc_Op<"broadcast", [Pure, Dlc_ViewLike, Dlc_Movement, Dlc_ElementMove]> {
+def Dlc_BroadcastOp : Dlc_Op<"broadcast", [Pure, Dlc_ViewLike, Dlc_Movement, Dlc_ElementMove, Dlc_CheapToRecompute]> {
   let numericClass = "Exact";
   let summary = "stretches to the result's shape by NumPy's rule";
   let description = "- (C1) the operand's shape broadcasts to the result's. \n- (C2) the element type and device stay.";

@@ -3,7 +3,7 @@
 #define DLC_IR_TRANSFER_TD
 include "ir/dlc/Base.td"
 
-def Dlc_TransferOp : Dlc_Op<"transfer", [Pure, Dlc_AnyLayout]> {
+def Dlc_TransferOp : Dlc_Op<"transfer", [Pure, Dlc_AnyLayout, Dlc_SameElements, Dlc_NoConstantFold]> {
   let numericClass = "Exact";
   let summary = "the value on another device: the only operation that crosses devices";
   let description = "- (C1) shape and element type stay; both types are placed.";
@@ -13,7 +13,7 @@ def Dlc_TransferOp : Dlc_Op<"transfer", [Pure, Dlc_AnyLayout]> {
   let hasFolder = 1;
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
-def Dlc_ReorderOp : Dlc_Op<"reorder", [Pure, Dlc_AnyLayout]> {
+def Dlc_ReorderOp : Dlc_Op<"reorder", [Pure, Dlc_AnyLayout, Dlc_SameElements, Dlc_NoConstantFold, Dlc_OwnKernel]> {
   let summary = "the value in another layout on the same device";
   let description = "- (C1) shape, element type and device stay.";
   let arguments = (ins Dlc_Tensor:$x);
@@ -22,7 +22,7 @@ def Dlc_ReorderOp : Dlc_Op<"reorder", [Pure, Dlc_AnyLayout]> {
   let hasFolder = 1;
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
-def Dlc_TransposedViewOp : Dlc_Op<"transposed_view", [Pure, Dlc_AnyLayout]> {
+def Dlc_TransposedViewOp : Dlc_Op<"transposed_view", [Pure, Dlc_AnyLayout, Dlc_SameElements, Dlc_NoConstantFold]> {
   let numericClass = "Exact";
   let summary = "permutes the dimensions where that moves nothing: result dimension i is operand dimension permutation[i], and the result's layout has the elements where the operand's has them";
   let description = [{
@@ -41,7 +41,8 @@ def Dlc_RandomKind : I32EnumAttr<"RandomKind", "the distribution", [
   let genSpecializedAttr = 0;
 }
 def Dlc_RandomKindAttr : EnumAttr<Dlc_Dialect, Dlc_RandomKind, "random_kind">;
-def Dlc_RandomOp : Dlc_Op<"random", [Pure, Dlc_NoGradient]> {
+// Computing the result again gives the same bits, because it is a function of the counter.
+def Dlc_RandomOp : Dlc_Op<"random", [Pure, Dlc_NoGradient, Dlc_NoConstantFold, Dlc_OwnKernel, Dlc_CheapToRecompute]> {
   let summary = "counter-based random numbers (Philox 4x32-10): uniform in [0, 1) or standard normal; same seed and counter, same bits";
   let description = "- (C1) the counter is a 0-d i64 and the result a float tensor.";
   let arguments = (ins Dlc_RandomKindAttr:$kind, Dlc_Tensor:$counter, I64Attr:$seed);

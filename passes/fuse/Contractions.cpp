@@ -139,7 +139,7 @@ SmallVector<Operation *> updateChain(Grouping &grouping, Value value,
   while (value.hasOneUse() && chain.size() < longest) {
     Operation *user = *value.getUsers().begin();
     if (user->getBlock() != value.getParentBlock() || !grouping.isFree(user) ||
-        !isa<AddOp, SubOp, MulOp, NegOp>(user))
+        !user->hasTrait<AffineInEachOperand>())
       break;
     Value state;
     for (Value operand : user->getOperands()) {

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace dlc {
 
-bool isAttention(Operation *op) { return isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op); }
+bool isAttention(Operation *op) { return isa<AttentionInterface>(op); }
 
 /// Returns the value from which `value` is derived by view operations.
 static Value stripViews(Value value) {

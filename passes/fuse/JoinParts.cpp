@@ -20,8 +20,9 @@ bool isElementwiseGpuFusion(FusionOp fusion) {
          llvm::all_of(fusion->getOperandTypes(), isPlain) &&
          llvm::all_of(fusion->getResultTypes(), isPlain) &&
          llvm::all_of(bodyOf(fusion).without_terminator(), [](Operation &op) {
-           return op.hasTrait<Elementwise>() ||
-                  isa<SliceOp, ReshapeOp, BroadcastOp, ConstantOp>(op);
+           // A transposition reads elements that are far apart.
+           return op.hasTrait<Elementwise>() || isa<ConstantOp>(op) ||
+                  (op.hasTrait<ViewLike>() && !isa<TransposeOp>(op));
          });
 }
 

@@ -55,7 +55,7 @@ std::optional<EpilogueOp> matchUnaryOp(Operation *op, Value value, bool exact) {
     return makeActivation(Activation::Linear, -1);
   if (auto formula = matchFormula(op, value, exact); formula && formula->ops.size() == 1)
     return makeActivation(formula->activation);
-  if (!isa<AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp>(op) || !keepsShape(op, value))
+  if (!op->hasTrait<Elementwise>() || op->getNumOperands() != 2 || !keepsShape(op, value))
     return std::nullopt;
   Value operand = otherOperand(op, value);
   std::optional<double> c = operand ? splatValue(operand) : std::nullopt;
@@ -75,10 +75,11 @@ std::optional<EpilogueOp> matchUnaryOp(Operation *op, Value value, bool exact) {
     return first && allowsRewrite(op, Kind::ReplaceDivision, {*c})
                ? std::optional(makeActivation(Activation::Linear, 1 / *c, 0))
                : std::nullopt;
-  if (!isBound(*c))
-    return std::nullopt;
-  return isa<MaxOp>(op) ? makeActivation(Activation::Clip, *c, FLT_MAX)
-                        : makeActivation(Activation::Clip, -FLT_MAX, *c);
+  if (isa<MaxOp>(op) && isBound(*c))
+    return makeActivation(Activation::Clip, *c, FLT_MAX);
+  if (isa<MinOp>(op) && isBound(*c))
+    return makeActivation(Activation::Clip, -FLT_MAX, *c);
+  return std::nullopt;
 }
 
 /// Matches a chain of operations from `from` to `to` as activations, and appends the matched

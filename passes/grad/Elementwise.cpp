@@ -122,7 +122,7 @@ bool isSumOfEvenPowers(Value value, int depth = 16) {
   // Multiplications are included, because |x|^3 is rewritten to |x| |x| |x|.
   if (isa<AddOp, MulOp>(op))
     return isInside(0) && isInside(1);
-  if (isa<ReshapeOp, BroadcastOp, TransposeOp, AvgPoolOp, CastOp>(op))
+  if (op->hasTrait<ViewLike>() || isa<AvgPoolOp, CastOp>(op))
     return isInside(0);
   return isa<AbsOp>(op);
 }

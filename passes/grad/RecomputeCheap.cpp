@@ -26,11 +26,8 @@ constexpr int maxRow = 4;
 /// Returns whether recomputing the result costs no more than reading the operands, and can be fused
 /// with its reader.
 bool isCheapToRecompute(Operation *op) {
-  return isCheapMath(op) || isa<BroadcastOp, IotaOp, ReshapeOp>(op) ||
-         // RandomOp is a function of a counter, so that recomputing it returns the same bits again.
-         isa<RandomOp>(op) ||
-         // Batch normalization is cheap to recompute, because its statistics are retained.
-         isa<BatchNormOp, BatchNormTrainOp>(op);
+  // Batch normalization is cheap to recompute, because its statistics are retained.
+  return isCheapMath(op) || op->hasTrait<CheapToRecompute>();
 }
 
 bool isNorm(Operation *op) { return isa<BatchNormOp, BatchNormTrainOp>(op); }

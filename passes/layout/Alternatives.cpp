@@ -124,7 +124,8 @@ std::optional<Alternative> findAlternative(Operation *op, AlternativeBuilder &b)
 
 std::optional<Alternative> computeInF32(Operation *op, AlternativeBuilder &b) {
   Type half = typeOf(op->getResult(0)).getElementType();
-  if ((!half.isF16() && !half.isBF16()) || !isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op))
+  const bool hasWindow = op->hasTrait<Convolutional>() || op->hasTrait<Pooling>();
+  if ((!half.isF16() && !half.isBF16()) || !hasWindow || op->hasTrait<StandaloneOp>())
     return std::nullopt;
   Operation *wide = b.builder.clone(*op);
   for (OpOperand &operand : wide->getOpOperands()) {
@@ -160,7 +161,7 @@ bool mayHaveAlternative(Operation *op) {
 void applyCheaperAlternatives(Block &block, uint32_t capability, Maker &make, Costs &costs) {
   for (Operation &each : llvm::make_early_inc_range(block)) {
     Operation *op = &each;
-    if ((!isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op) && !op->hasTrait<Pooling>()) ||
+    if ((!op->hasTrait<Convolutional>() && !op->hasTrait<Pooling>()) ||
         !can(deviceOf(op->getResult(0).getType()), capability) || !mayHaveAlternative(op) ||
         !typeOf(op->getResult(0)).hasStaticShape() ||
         typeOf(op->getResult(0)).getNumElements() == 0)

@@ -21,7 +21,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-bool isProduct(Operation *op) { return isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op); }
+bool isProduct(Operation *op) { return op->hasTrait<Convolutional>(); }
 
 /// Assigns layouts to the values of one block, from producers to consumers, so that the layouts of
 /// all operands are already assigned when an operation is visited.
@@ -262,7 +262,7 @@ private:
   LayoutOption uniformOption(Operation *op, StringRef tag) {
     LayoutOption option;
     auto isImage = [&](Value value) {
-      if (isa<BatchNormOp, BatchNormTrainOp, BatchNormGradOp, GroupNormOp>(op))
+      if (op->hasTrait<ChannelNorm>())
         return shapeOf(value) == shapeOf(op->getOperand(0));
       if (op->hasTrait<Elementwise>())
         return shapeOf(value) == shapeOf(op->getResult(0));
@@ -302,7 +302,7 @@ private:
     if (isa<GroupNormOp>(op))
       return !hasPartialBlock(shapeOf(x), tag) &&
              llvm::any_of(shapeOf(x).drop_front(2), [](int64_t size) { return size != 1; });
-    if (isa<BatchNormOp, BatchNormTrainOp, BatchNormGradOp>(op))
+    if (op->hasTrait<ChannelNorm>())
       return !hasPartialBlock(shapeOf(x), tag);
     if (op->hasTrait<Elementwise>()) {
       RankedTensorType type = typeOf(op->getResult(0));

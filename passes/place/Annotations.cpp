@@ -273,7 +273,7 @@ LogicalResult PlacementOptions::checkAllMatched(ModuleOp module) const {
     llvm::SmallSetVector<StringRef, 16> names;
     module.walk([&](Operation *op) {
       SmallVector<StringRef> own;
-      if (each.kind == Pattern::Operations && !isa<ConstantOp, YieldOp, func::FuncOp, ModuleOp>(op))
+      if (each.kind == Pattern::Operations && op->getNumResults() > 0 && !isa<ConstantOp>(op))
         collectLocationNames(op->getLoc(), own);
       auto function = dyn_cast<func::FuncOp>(op);
       auto add = [&](DictionaryAttr attributes) {

@@ -5,7 +5,7 @@
 #include "passes/Devices.h"
 #include "passes/TensorBuilder.h"
 
-#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 
@@ -22,35 +22,12 @@ double elementsOf(Value value) {
   return count;
 }
 
-double getStaticSize(Value value, int64_t dim) {
-  auto type = typeOf(value);
-  int64_t at = dim < 0 ? type.getRank() + dim : dim;
-  if (at < 0 || at >= type.getRank() || type.isDynamicDim(unsigned(at)))
-    return 1;
-  return double(type.getDimSize(at));
-}
-
 double bodyFlops(Region &region) {
   double sum = 0;
   for (Block &block : region)
     for (Operation &op : block.without_terminator())
       sum += estimateFlops(&op);
   return sum;
-}
-
-double convAndPoolFlops(Operation *op) {
-  // FLOPs of a convolution: each element of `many` is multiplied by every weight of its channel,
-  // and a multiply-add counts as two FLOPs.
-  auto product = [](Value many, Value weights, double outputs) {
-    return 2 * elementsOf(many) * elementsOf(weights) / std::max(1.0, outputs);
-  };
-  if (auto conv = dyn_cast<ConvOp>(op))
-    return product(conv.getResult(), conv.getW(), getStaticSize(conv.getW(), 0));
-  if (auto conv = dyn_cast<ConvTransposeOp>(op))
-    return product(conv.getX(), conv.getW(), getStaticSize(conv.getW(), 0));
-  if (auto gradient = dyn_cast<ConvWeightGradOp>(op))
-    return product(gradient.getDy(), gradient.getDw(), getStaticSize(gradient.getDw(), 0));
-  return 0;
 }
 
 } // namespace
@@ -74,58 +51,24 @@ double estimateMemoryTraffic(Operation *op) {
 }
 
 double estimateFlops(Operation *op) {
-  if (double flops = convAndPoolFlops(op); flops > 0)
+  if (auto loop = dyn_cast<LoopOp>(op)) {
+    double trips = loop.getTrip() ? splatValue(loop.getTrip()).value_or(1) : 1;
+    return std::max(1.0, trips) * bodyFlops(loop.getBody());
+  }
+  if (auto branch = dyn_cast<IfOp>(op))
+    return std::max(bodyFlops(branch.getThenRegion()), bodyFlops(branch.getElseRegion()));
+  if (auto fusion = dyn_cast<FusionOp>(op))
+    return bodyFlops(fusion.getBody());
+  auto multiplies = dyn_cast<MultiplyAddInterface>(op);
+  double flops = multiplies ? 2 * multiplies.countMultiplyAdds() : 0;
+  if (flops > 0 && !op->hasTrait<Recurrent>())
     return flops;
-  return llvm::TypeSwitch<Operation *, double>(op)
-      .Case([](MatmulOp matmul) {
-        return 2 * elementsOf(matmul.getResult()) *
-               getStaticSize(matmul.getA(), matmul.getTransposeA() ? -2 : -1);
-      })
-      .Case([](GroupedMatmulOp product) {
-        return 2 * elementsOf(product.getResult()) * getStaticSize(product.getA(), -1);
-      })
-      .Case([](GroupedWeightGradOp gradient) {
-        return 2 * elementsOf(gradient.getDy()) * getStaticSize(gradient.getA(), -1);
-      })
-      .Case([](AttentionOp attention) {
-        // FLOPs of attention, which has two matmuls: the scores, and the weighted sum of the
-        // values.
-        return 4 * elementsOf(attention->getResult(0)) *
-               getStaticSize(attention->getOperand(1), -2);
-      })
-      .Case([](AttentionTrainOp attention) {
-        return 4 * elementsOf(attention.getY()) * getStaticSize(attention.getK(), -2);
-      })
-      .Case([](AttentionGradOp attention) {
-        // FLOPs of attention's gradient, which has five matmuls: the scores are recomputed, and
-        // there are four gradient matmuls.
-        return 10 * elementsOf(attention.getY()) * getStaticSize(attention.getK(), -2);
-      })
-      .Case([](LoopOp loop) {
-        double trips = 1;
-        if (loop.getTrip())
-          trips = splatValue(loop.getTrip()).value_or(1);
-        return std::max(1.0, trips) * bodyFlops(loop.getBody());
-      })
-      .Case([](IfOp branch) {
-        return std::max(bodyFlops(branch.getThenRegion()), bodyFlops(branch.getElseRegion()));
-      })
-      .Case([](FusionOp fusion) { return bodyFlops(fusion.getBody()); })
-      .Default([](Operation *other) {
-        // Recurrent layers multiply each input row by the weights. All other operations count one
-        // FLOP per element of their largest operand or result.
-        double flops = 0;
-        for (Value value : other->getOperands())
-          flops = std::max(flops, elementsOf(value));
-        for (Value value : other->getResults())
-          flops = std::max(flops, elementsOf(value));
-        if (isa<LstmOp, GruOp, RnnOp>(other) && other->getNumOperands() > 2) {
-          double rows =
-              getStaticSize(other->getOperand(0), 0) * getStaticSize(other->getOperand(0), 1);
-          flops += 2 * rows * (elementsOf(other->getOperand(1)) + elementsOf(other->getOperand(2)));
-        }
-        return flops;
-      });
+  // One FLOP per element of the largest operand or result. Recurrent layers have elementwise
+  // operations in addition to their matmuls.
+  double elements = 0;
+  for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
+    elements = std::max(elements, elementsOf(value));
+  return flops + elements;
 }
 
 namespace {

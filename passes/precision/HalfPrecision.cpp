@@ -142,8 +142,7 @@ private:
     case NumericClass::Full:
       if (op->hasTrait<NoGradient>() || isa<CastOp, RemOp>(op))
         return false;
-      return op->hasTrait<Elementwise>() || isa<DequantizeOp, SoftmaxOp, LogSoftmaxOp, ReduceOp,
-                                                CumulativeOp, LstmOp, GruOp, RnnOp>(op);
+      return op->hasTrait<Elementwise>() || op->hasTrait<FloatArithmetic>();
     case NumericClass::Exact: {
       bool any = false;
       for (Value operand : op->getOperands()) {

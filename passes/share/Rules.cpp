@@ -15,7 +15,6 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -23,7 +22,7 @@ namespace dlc::share {
 
 std::string nameOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<CastOp, TransposeOp, ReshapeOp, TransferOp>(op))
+    if (!op->hasTrait<SameElements>())
       return "a value of type " + shapeText(shapeOf(value));
     value = op->getOperand(0);
   }
@@ -182,16 +181,14 @@ std::string dimensionName(int64_t dimension, int64_t rank) {
 //===----------------------------------------------------------------------===//
 
 Value getAttentionMask(Operation *op) {
-  return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<AttentionOp, AttentionTrainOp, AttentionGradOp>([](auto o) { return o.getMask(); })
-      .Default([](Operation *) { return Value(); });
+  auto attention = dyn_cast<AttentionInterface>(op);
+  return attention ? attention.getMask() : Value();
 }
 
 /// Returns whether a whole operand may implicitly be split. For operands of a contraction this is
 /// an error, because the user probably forgot to split the other operand.
 bool mayImplicitlySplit(Operation *op, Value operand) {
-  const bool isProduct =
-      op->hasTrait<Contraction>() || isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op);
+  const bool isProduct = op->hasTrait<Contraction>() || isa<AttentionInterface>(op);
   return !isProduct || operand == getAttentionMask(op);
 }
 

@@ -229,8 +229,8 @@ std::optional<SplitSignature> getSignature(Operation *op) {
       .Case<LayerNormOp, RmsNormOp>(
           [](auto o) -> Found { return signatureBeforeAxis(o, int64_t(o.getAxis())); })
       .Case<GroupNormOp>([](GroupNormOp o) -> Found { return signatureBeforeAxis(o, 1); })
-      .Case<AttentionOp, AttentionTrainOp, AttentionGradOp>(
-          [](auto o) -> Found { return attentionSignature(o, o.getMask()); })
+      .Case<AttentionInterface>(
+          [](AttentionInterface o) -> Found { return attentionSignature(o, o.getMask()); })
       .Case<BatchNormOp, BatchNormTrainOp, BatchNormGradOp>(
           [](auto o) -> Found { return batchNormSignature(o); })
       .Case<ScatterNdOp>([](ScatterNdOp o) -> Found { return scatterSignature(o); })

@@ -24,7 +24,7 @@ bool isNeverNegative(Value value, int depth = 0) {
   if (std::optional<double> c = splatValue(value))
     return !std::signbit(*c);
   auto isPositiveOperand = [&](Value operand) { return isNeverNegative(operand, depth + 1); };
-  if (isa<AbsOp, ExpOp, SigmoidOp, SoftmaxOp>(op))
+  if (op->hasTrait<NonNegativeResult>())
     return true;
   if (auto mul = dyn_cast<MulOp>(op); mul && mul.getA() == mul.getB())
     return true;
@@ -34,7 +34,7 @@ bool isNeverNegative(Value value, int depth = 0) {
   if (isa<MaxOp>(op) && llvm::any_of(op->getOperands(),
                                      [](Value bound) { return splatValue(bound).value_or(0) > 0; }))
     return true;
-  return (isa<AddOp, MulOp, DivOp, MaxOp, MinOp, SqrtOp, CastOp>(op) || op->hasTrait<ViewLike>()) &&
+  return (op->hasTrait<PreservesNonNegative>() || op->hasTrait<ViewLike>()) &&
          llvm::all_of(op->getOperands(), isPositiveOperand);
 }
 

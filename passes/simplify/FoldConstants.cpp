@@ -35,8 +35,7 @@ static bool isWideningOfWeights(Operation *op) {
 
 bool isEvaluable(Operation *op) {
   if (!op || isWideningOfWeights(op) || !isa<ReferenceInterface>(op) || op->getNumRegions() != 0 ||
-      op->getNumResults() == 0 || dependsOnRank(op) ||
-      isa<RandomOp, TransferOp, ReorderOp, TransposedViewOp>(op))
+      op->getNumResults() == 0 || dependsOnRank(op) || op->hasTrait<NoConstantFold>())
     return false;
   return llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
                       [](Type type) {

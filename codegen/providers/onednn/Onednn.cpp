@@ -59,7 +59,7 @@ bool addEpilogueOps(const std::vector<EpilogueStep> &steps, PendingCall &call,
   return true;
 }
 
-static bool isRecurrent(Operation *op) { return op && isa<LstmOp, GruOp, RnnOp>(op); }
+static bool isRecurrent(Operation *op) { return op && op->hasTrait<Recurrent>(); }
 
 std::optional<QueryResult> completeCall(PendingCall pending, const OnednnQuery &query) {
   if (!query.implementation.empty())

@@ -148,3 +148,18 @@ func.func @descent(%w: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// The derivative of a root of squares is set to 0 where the root is 0, also if the squares are sliced.
+// CHECK-LABEL: @sliced_norm
+// CHECK: %[[ROOT:.*]] = dlc.sqrt
+// CHECK: %[[ZERO:.*]] = dlc.compare eq %[[ROOT]],
+// CHECK: dlc.select %[[ZERO]],
+func.func @sliced_norm(%x: tensor<4xf32>, %dy: tensor<2xf32>) -> tensor<4xf32> {
+  %squares = dlc.mul %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %part = dlc.slice %squares start [0] size [2] stride [1] : (tensor<4xf32>) -> tensor<2xf32>
+  %y = dlc.sqrt %part : (tensor<2xf32>) -> tensor<2xf32>
+  %dx = dlc.gradient(%y) seeds(%dy) in (%x) : (tensor<2xf32>, tensor<2xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %dx : tensor<4xf32>
+}
