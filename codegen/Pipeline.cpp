@@ -26,6 +26,48 @@ static constexpr bool kVerifiesEachPass = false;
 static constexpr bool kVerifiesEachPass = true;
 #endif
 
+static void addSimplifyPhase(OpPassManager &passes, const CompileOptions &options,
+                             const CostsFactory &costs) {
+  passes.addPass(createRememberDevicesPass());
+  passes.addPass(createAccuracyPass(options, /*beforeSimplify=*/true));
+  passes.addPass(createHalfPrecisionPass(options, costs));
+  passes.addPass(createRaiseQuantizedPass());
+  passes.addPass(createIntegerSumsPass(options, costs));
+  passes.addPass(createExpandQuantizedPass());
+  passes.addPass(createPackIntegersPass());
+  passes.addPass(createSimplifyPass());
+  passes.addPass(createTablesPass());
+  passes.addPass(createPrecomputePass(options));
+}
+
+static void addGradPhase(OpPassManager &passes, const CompileOptions &options,
+                         const CostsFactory &costs) {
+  OpPassManager training(ModuleOp::getOperationName());
+  training.addPass(createMarkAttentionPass(options, /*gradients=*/true, costs));
+  training.addPass(createGradPass());
+  training.addPass(createSyncBatchNormPass());
+  training.addPass(createSimplifyPass());
+  passes.addPass(createWherePass(GradientOp::getOperationName(), std::move(training)));
+  // Gradients and optimizer updates are split between ranks in the same way as the parameters
+  // that they belong to.
+  passes.addPass(createSplitPass(options));
+  OpPassManager parts(ModuleOp::getOperationName());
+  parts.addPass(createSimplifyPass());
+  passes.addPass(createWherePass(OwnRowsOp::getOperationName(), std::move(parts)));
+}
+
+static void addPrecisionPhase(OpPassManager &passes, const CompileOptions &options) {
+  CompileOptions bounded = options;
+  bounded.maxMemory = options.memoryEstimate.value_or(options.maxMemory);
+  passes.addPass(createPrecisionPass(options));
+  passes.addPass(createRecomputePass(bounded, /*mayFail=*/options.memoryEstimate.has_value()));
+  passes.addPass(createAccuracyPass(options));
+  passes.addPass(createWeightsPass(options));
+  // From here on, the element types of values that are sent between ranks do not change.
+  passes.addPass(createBucketsPass());
+  passes.addPass(createHoistCollectivesPass());
+}
+
 void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
               std::shared_ptr<runtime::Program> *made) {
   CompileOptions options = resolveDefaults(given);
@@ -34,44 +76,14 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
   case Phase::Import:
     return;
   case Phase::Simplify:
-    passes.addPass(createRememberDevicesPass());
-    passes.addPass(createAccuracyPass(options, /*beforeSimplify=*/true));
-    passes.addPass(createHalfPrecisionPass(options, costs));
-    passes.addPass(createRaiseQuantizedPass());
-    passes.addPass(createIntegerSumsPass(options, costs));
-    passes.addPass(createExpandQuantizedPass());
-    passes.addPass(createPackIntegersPass());
-    passes.addPass(createSimplifyPass());
-    passes.addPass(createTablesPass());
-    passes.addPass(createPrecomputePass(options));
+    addSimplifyPhase(passes, options, costs);
     return;
-  case Phase::Grad: {
-    OpPassManager training(ModuleOp::getOperationName());
-    training.addPass(createMarkAttentionPass(options, /*gradients=*/true, costs));
-    training.addPass(createGradPass());
-    training.addPass(createSyncBatchNormPass());
-    training.addPass(createSimplifyPass());
-    passes.addPass(createWherePass(GradientOp::getOperationName(), std::move(training)));
-    // Gradients and optimizer updates are split between ranks in the same way as the parameters
-    // that they belong to.
-    passes.addPass(createSplitPass(options));
-    OpPassManager parts(ModuleOp::getOperationName());
-    parts.addPass(createSimplifyPass());
-    passes.addPass(createWherePass(OwnRowsOp::getOperationName(), std::move(parts)));
+  case Phase::Grad:
+    addGradPhase(passes, options, costs);
     return;
-  }
-  case Phase::Precision: {
-    CompileOptions bounded = options;
-    bounded.maxMemory = options.memoryEstimate.value_or(options.maxMemory);
-    passes.addPass(createPrecisionPass(options));
-    passes.addPass(createRecomputePass(bounded, /*mayFail=*/options.memoryEstimate.has_value()));
-    passes.addPass(createAccuracyPass(options));
-    passes.addPass(createWeightsPass(options));
-    // From here on, the element types of values that are sent between ranks do not change.
-    passes.addPass(createBucketsPass());
-    passes.addPass(createHoistCollectivesPass());
+  case Phase::Precision:
+    addPrecisionPhase(passes, options);
     return;
-  }
   case Phase::Place:
     passes.addPass(createPlacePass(options));
     passes.addPass(createVerifyPlacementPass());

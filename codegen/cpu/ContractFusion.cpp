@@ -73,6 +73,51 @@ std::optional<MatmulOperandView> matchOperandView(Value value, bool transposed, 
   return view;
 }
 
+/// Sets the arguments, offsets, strides and zero points of both operands. `packed` is the index of
+/// an argument that is stored in the packed layout, if there is one.
+void setOperands(ContractFusion &contract, const MatmulOperandView &a, const MatmulOperandView &b,
+                 std::optional<unsigned> packed) {
+  ContractSpec &spec = contract.spec;
+  size_t rank = a.shape.size();
+  spec.strideAm = a.strides[rank - 2], spec.strideAk = a.strides[rank - 1];
+  spec.strideBk = b.strides[rank - 2], spec.strideBn = b.strides[rank - 1];
+  spec.elementA = typeOf(a.base).getElementType();
+  spec.elementB = typeOf(b.base).getElementType();
+  contract.argumentA = cast<BlockArgument>(a.base).getArgNumber();
+  contract.argumentB = cast<BlockArgument>(b.base).getArgNumber();
+  contract.offsetA = a.offset, contract.offsetB = b.offset;
+  contract.zeroA = a.zero, contract.zeroB = b.zero;
+  spec.packedB = packed == contract.argumentB;
+  spec.packedA = packed == contract.argumentA && !spec.packedB;
+}
+
+/// Merges each batch dimension into the rows if possible, and adds the others to the batch. The
+/// strides are those of both operands and of the result.
+void addBatchDims(ContractFusion &contract, ArrayRef<int64_t> shape, ArrayRef<int64_t> stridesA,
+                  ArrayRef<int64_t> stridesB, ArrayRef<int64_t> stridesC) {
+  ContractSpec &spec = contract.spec;
+  bool folding = true;
+  for (int64_t d = int64_t(shape.size()) - 3; d >= 0; --d) {
+    if (shape[d] == 1)
+      continue;
+    // Merges a batch dimension into the rows of A if all of its elements use the same B and its
+    // strides continue those of the rows.
+    bool first = spec.m == 1;
+    folding &=
+        stridesB[d] == 0 &&
+        (first || (stridesA[d] == spec.strideAm * spec.m && stridesC[d] == spec.strideCm * spec.m));
+    if (folding) {
+      if (first)
+        spec.strideAm = stridesA[d], spec.strideCm = stridesC[d];
+      spec.m *= shape[d];
+      contract.rowDims.insert(contract.rowDims.begin(), d);
+      continue;
+    }
+    contract.batchDims.insert(contract.batchDims.begin(), d);
+    spec.batch.insert(spec.batch.begin(), {shape[d], stridesA[d], stridesB[d], stridesC[d]});
+  }
+}
+
 bool isMatmulFloatType(Type element) {
   return element.isF32() || element.isBF16() || element.isF16() || element.isF64();
 }
@@ -142,40 +187,12 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
     b->swapLastTwo();
     std::swap(row, column);
   }
+  contract.rowDims.push_back(row);
   ContractSpec &spec = contract.spec;
   spec.m = shape[row], spec.n = shape[column], spec.k = k;
-  spec.strideAm = a->strides[rank - 2], spec.strideAk = a->strides[rank - 1];
-  spec.strideBk = b->strides[rank - 2], spec.strideBn = b->strides[rank - 1];
   spec.strideCm = c->strides[row];
-  spec.elementA = typeOf(a->base).getElementType();
-  spec.elementB = typeOf(b->base).getElementType();
-  contract.argumentA = cast<BlockArgument>(a->base).getArgNumber();
-  contract.argumentB = cast<BlockArgument>(b->base).getArgNumber();
-  contract.offsetA = a->offset, contract.offsetB = b->offset;
-  contract.zeroA = a->zero, contract.zeroB = b->zero;
-  spec.packedB = packed == contract.argumentB;
-  spec.packedA = packed == contract.argumentA && !spec.packedB;
-
-  contract.rowDims.push_back(row);
-  bool folding = true;
-  for (int64_t d = int64_t(rank) - 3; d >= 0; --d) {
-    if (shape[d] == 1)
-      continue;
-    // Merges a batch dimension into the rows of A if all of its elements use the same B and its
-    // strides continue those of the rows.
-    bool first = spec.m == 1;
-    folding &= b->strides[d] == 0 && (first || (a->strides[d] == spec.strideAm * spec.m &&
-                                                c->strides[d] == spec.strideCm * spec.m));
-    if (folding) {
-      if (first)
-        spec.strideAm = a->strides[d], spec.strideCm = c->strides[d];
-      spec.m *= shape[d];
-      contract.rowDims.insert(contract.rowDims.begin(), d);
-      continue;
-    }
-    contract.batchDims.insert(contract.batchDims.begin(), d);
-    spec.batch.insert(spec.batch.begin(), {shape[d], a->strides[d], b->strides[d], c->strides[d]});
-  }
+  setOperands(contract, *a, *b, packed);
+  addBatchDims(contract, shape, a->strides, b->strides, c->strides);
   contract.plan = planContract(spec, target, contract.hasEpilogue);
   return contract;
 }

@@ -70,6 +70,51 @@ bool canMultiplyBytes(const ContractSpec &spec, const Target &target) {
          byteWidth(spec.elementA) == 1 && byteWidth(spec.elementB) == 1;
 }
 
+/// Chooses the number and width of the panels of B's columns.
+void choosePanels(ContractPlan &plan, const ContractSpec &spec, bool avx512) {
+  int64_t vectors = 2;
+  if (plan.blocks == 1 &&
+      (plan.multipliesBytes || (!spec.packedB && spec.strideBn == 1 && !spec.sumsIntegers())))
+    vectors = std::clamp<int64_t>((avx512 ? 16 : 8) / spec.m, 2, avx512 ? 8 : 4);
+  plan.panelColumns = vectors * plan.lanes;
+  plan.walksRows = spec.m == 1 && !spec.packedB && !spec.sumsIntegers() && spec.strideBn == 1 &&
+                   spec.n > plan.panelColumns &&
+                   spec.k * spec.n * byteWidth(spec.elementB) * spec.batchSize() > kFarB;
+  if (plan.walksRows) {
+    int64_t wanted = ceilDiv(spec.n, ceilDiv(kUnits, spec.batchSize()));
+    plan.panelColumns =
+        ceilDiv(std::min({spec.n, kWidest, std::max(kNarrowest, wanted)}), plan.lanes) * plan.lanes;
+  }
+  plan.panels = ceilDiv(spec.n, plan.panelColumns);
+}
+
+/// Computes the sizes of the scratch memory and of packed operands. `depth` is the number of rows
+/// of a panel, `sumBytes` the size of an accumulator, and `heldBytes` that of an element that is
+/// packed at run time.
+void reserveMemory(ContractPlan &plan, const ContractSpec &spec, int64_t depth, int64_t sumBytes,
+                   int64_t heldBytes) {
+  const int64_t chunkRows = plan.blocksPerChunk * plan.blockHeight();
+  auto reserve = [&](int64_t bytes) {
+    int64_t offset = plan.scratchBytes;
+    plan.scratchBytes += ceilDiv(bytes, kLine) * kLine;
+    return offset;
+  };
+  if (plan.packsA)
+    reserve(chunkRows * getPackedRowStrideA(spec, heldBytes) * heldBytes);
+  if (plan.multipliesBytes)
+    plan.scratchRowSums = reserve(chunkRows * sumBytes);
+  if (plan.packsB)
+    plan.scratchB = reserve(depth * plan.panelColumns * heldBytes);
+  if (plan.keepsSums)
+    plan.scratchSums = reserve(chunkRows * plan.panelColumns * sumBytes);
+  if (spec.packedA)
+    plan.packedBytes = spec.m * depth * heldBytes;
+  if (spec.packedB) {
+    bool shared = spec.isShared(&BatchDim::strideB);
+    plan.packedBytes = (shared ? 1 : spec.batchSize()) * plan.panels * getPanelBytes(spec, plan);
+  }
+}
+
 } // namespace
 
 bool supportsIntegerMatmul(const Target &target) {
@@ -95,20 +140,7 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   plan.rows = spec.m;
   plan.blocks = ceilDiv(spec.m, tallest);
   int64_t height = plan.blockHeight();
-  int64_t vectors = 2;
-  if (plan.blocks == 1 &&
-      (plan.multipliesBytes || (!spec.packedB && spec.strideBn == 1 && !spec.sumsIntegers())))
-    vectors = std::clamp<int64_t>((avx512 ? 16 : 8) / spec.m, 2, avx512 ? 8 : 4);
-  plan.panelColumns = vectors * plan.lanes;
-  plan.walksRows = spec.m == 1 && !spec.packedB && !spec.sumsIntegers() && spec.strideBn == 1 &&
-                   spec.n > plan.panelColumns &&
-                   spec.k * spec.n * byteWidth(spec.elementB) * spec.batchSize() > kFarB;
-  if (plan.walksRows) {
-    int64_t wanted = ceilDiv(spec.n, ceilDiv(kUnits, spec.batchSize()));
-    plan.panelColumns =
-        ceilDiv(std::min({spec.n, kWidest, std::max(kNarrowest, wanted)}), plan.lanes) * plan.lanes;
-  }
-  plan.panels = ceilDiv(spec.n, plan.panelColumns);
+  choosePanels(plan, spec, avx512);
 
   // B is read unpacked if its rows are contiguous (`vectorsInB`) and A has few rows. With many
   // rows, packing B saves time, also because each element is converted to a wider type only once.
@@ -152,25 +184,7 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   int64_t workPerThread = plan.multipliesBytes ? kBytesPerThread : kWorkPerThread;
   plan.grain = std::clamp<int64_t>(workPerThread / unitWork, 1, std::max<int64_t>(1, plan.extent));
 
-  auto reserve = [&](int64_t bytes) {
-    int64_t offset = plan.scratchBytes;
-    plan.scratchBytes += ceilDiv(bytes, kLine) * kLine;
-    return offset;
-  };
-  if (plan.packsA)
-    reserve(chunkRows * getPackedRowStrideA(spec, heldBytes) * heldBytes);
-  if (plan.multipliesBytes)
-    plan.scratchRowSums = reserve(chunkRows * sumBytes);
-  if (plan.packsB)
-    plan.scratchB = reserve(depth * plan.panelColumns * heldBytes);
-  if (plan.keepsSums)
-    plan.scratchSums = reserve(chunkRows * plan.panelColumns * sumBytes);
-  if (spec.packedA)
-    plan.packedBytes = spec.m * depth * heldBytes;
-  if (spec.packedB) {
-    bool shared = spec.isShared(&BatchDim::strideB);
-    plan.packedBytes = (shared ? 1 : spec.batchSize()) * plan.panels * getPanelBytes(spec, plan);
-  }
+  reserveMemory(plan, spec, depth, sumBytes, heldBytes);
   return plan;
 }
 

@@ -8,6 +8,117 @@ using namespace mlir;
 
 namespace dlc::cpu {
 
+/// Emits an operation that moves elements, from the operand elements that its index map names.
+struct MoveEmitter {
+  /// One read of the index map. `inside` is null if its guards always hold.
+  struct Source {
+    Value operand;
+    OperandRead read;
+    Indices at;
+    Value inside;
+  };
+
+  MoveEmitter(Emitter &e, Operation *op, const Indices &at, int64_t lanes)
+      : e(e), b(e.b), loc(e.loc), lanes(lanes), lowering(e, lanes),
+        element(getComputeType(getElementTypeOrSelf(op->getResult(0).getType()))) {
+    // If the guards differ between lanes, all operands are read, and each lane selects one of them.
+    bool readsAll = false;
+    for (const OperandRead &read : lowering.readsOf(op, at)) {
+      Value operand = op->getOperand(read.operand);
+      auto shape = cast<RankedTensorType>(operand.getType()).getShape();
+      Value inside = lowering.inside(read.guards);
+      sources.push_back({operand, read, lowering.lower(read, shape, readsAll), inside});
+      readsAll |= inside && isVector(inside);
+    }
+    if (auto pad = dyn_cast<PadOp>(op))
+      addRowSource(pad, at);
+  }
+
+  Value run() { return select(sources, {}); }
+
+private:
+  static bool isVector(Value v) { return isa<VectorType>(v.getType()); }
+
+  /// Adds the fast path of a pad (reflect, edge or wrap): if all lanes are inside the operand's
+  /// row, the elements are contiguous and one load is sufficient.
+  void addRowSource(PadOp pad, const Indices &at) {
+    if (pad.getMode() == PadMode::constant || sources.front().operand != pad.getX() || lanes == 0 ||
+        at.back().vec || at.back().step != 1)
+      return;
+    Source between = sources.front();
+    int64_t last = cast<RankedTensorType>(pad.getX().getType()).getShape().back() - lanes;
+    between.at.back() = e.affine(at.back(), 1, -pad.getLow().back());
+    between.inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                           between.at.back().base, e.i64(last + 1));
+    if (last >= 0)
+      sources.insert(sources.begin(), between);
+  }
+
+  Value flag(bool value) {
+    return e.splat(arith::ConstantOp::create(b, loc, b.getBoolAttr(value)), lanes);
+  }
+
+  /// Emits the selection among the operands in `from`, which are tried in order. `taken`: mask of
+  /// the lanes that preceding operands provide.
+  Value select(ArrayRef<Source> from, Value taken) {
+    const auto &[operand, read, where, inside] = from.front();
+    if (!inside) {
+      if (taken) {
+        Value own = arith::SelectOp::create(b, loc, taken, flag(false), flag(true));
+        Value nothing = LLVM::ZeroOp::create(b, loc, element);
+        if (Value loaded = e.loadInside(operand, lowering.lower(read), own, nothing, lanes))
+          return loaded;
+      }
+      return e.eval(operand, where, lanes);
+    }
+    if (isVector(inside)) {
+      Value all = inside, own = inside;
+      if (taken) {
+        all = arith::OrIOp::create(b, loc, taken, inside);
+        own = arith::SelectOp::create(b, loc, taken, flag(false), inside);
+      }
+      Value other = select(from.drop_front(), all);
+      // A masked load is required, because the addresses of lanes that are not selected may be
+      // outside the operand.
+      if (Value loaded = e.loadInside(operand, lowering.lower(read), own, other, lanes))
+        return loaded;
+      return arith::SelectOp::create(b, loc, inside, e.splat(e.eval(operand, where, lanes), lanes),
+                                     e.splat(other, lanes));
+    }
+    if (!from[1].at.empty())
+      return branch(from, taken);
+    Value other = select(from.drop_front(), taken), here = e.eval(operand, where, lanes);
+    int64_t n = isVector(here) || isVector(other) ? lanes : 0;
+    return arith::SelectOp::create(b, loc, inside, e.splat(here, n), e.splat(other, n));
+  }
+
+  /// Emits the selection if the guards are the same for all lanes: a chain of branches reads only
+  /// the operand that holds the elements.
+  Value branch(ArrayRef<Source> from, Value taken) {
+    const Source &first = from.front();
+    auto branch = scf::IfOp::create(b, loc, TypeRange{getScalarOrVectorType(element, lanes)},
+                                    first.inside, true);
+    OpBuilder::InsertionGuard guard(b);
+    for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+      b.setInsertionPointToStart(block);
+      e.pushScope();
+      Value value = block == branch.thenBlock() ? e.eval(first.operand, first.at, lanes)
+                                                : select(from.drop_front(), taken);
+      scf::YieldOp::create(b, loc, e.splat(value, lanes));
+      e.popScope();
+    }
+    return branch.getResult(0);
+  }
+
+  Emitter &e;
+  OpBuilder &b;
+  Location loc;
+  int64_t lanes;
+  IndexLowering lowering;
+  Type element;
+  SmallVector<Source, 2> sources;
+};
+
 Value Emitter::constantElement(ConstantOp op, const Indices &at, int64_t lanes) {
   Type element = getElementTypeOrSelf(op.getY().getType());
   Type compute = getComputeType(element);
@@ -185,90 +296,7 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
   if (auto concat = dyn_cast<ConcatOp>(op))
     if (Value all = interleaveParts(concat, at, lanes))
       return all;
-  IndexLowering lowering(*this, lanes);
-  Type element = getComputeType(getElementTypeOrSelf(op->getResult(0).getType()));
-  struct Source {
-    Value operand;
-    OperandRead read;
-    Indices at;
-    Value inside;
-  };
-  SmallVector<Source, 2> sources;
-  auto isVector = [](Value v) { return isa<VectorType>(v.getType()); };
-  // If the guards differ between lanes, all operands are read, and each lane selects one of them.
-  bool readsAll = false;
-  for (const OperandRead &read : lowering.readsOf(op, at)) {
-    Value operand = op->getOperand(read.operand);
-    auto shape = cast<RankedTensorType>(operand.getType()).getShape();
-    Value inside = lowering.inside(read.guards);
-    sources.push_back({operand, read, lowering.lower(read, shape, readsAll), inside});
-    readsAll |= inside && isVector(inside);
-  }
-  // Fast path for a pad (reflect, edge or wrap): if all lanes are inside the operand's row, the
-  // elements are contiguous and one load is sufficient.
-  if (auto pad = dyn_cast<PadOp>(op); pad && pad.getMode() != PadMode::constant &&
-                                      sources.front().operand == pad.getX() && lanes > 0 &&
-                                      !at.back().vec && at.back().step == 1) {
-    Source between = sources.front();
-    int64_t last = cast<RankedTensorType>(pad.getX().getType()).getShape().back() - lanes;
-    between.at.back() = affine(at.back(), 1, -pad.getLow().back());
-    between.inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
-                                           between.at.back().base, i64(last + 1));
-    if (last >= 0)
-      sources.insert(sources.begin(), between);
-  }
-  // Emits the selection among the operands in `from`, which are tried in order. `taken`: mask of
-  // the lanes that preceding operands provide.
-  std::function<Value(ArrayRef<Source>, Value)> first = [&](ArrayRef<Source> from,
-                                                            Value taken) -> Value {
-    const auto &[operand, read, where, inside] = from.front();
-    auto flag = [&](bool value) {
-      return splat(arith::ConstantOp::create(b, loc, b.getBoolAttr(value)), lanes);
-    };
-    if (!inside) {
-      if (taken) {
-        Value own = arith::SelectOp::create(b, loc, taken, flag(false), flag(true));
-        Value nothing = LLVM::ZeroOp::create(b, loc, element);
-        if (Value loaded = loadInside(operand, lowering.lower(read), own, nothing, lanes))
-          return loaded;
-      }
-      return eval(operand, where, lanes);
-    }
-    if (isVector(inside)) {
-      Value all = inside, own = inside;
-      if (taken) {
-        all = arith::OrIOp::create(b, loc, taken, inside);
-        own = arith::SelectOp::create(b, loc, taken, flag(false), inside);
-      }
-      Value other = first(from.drop_front(), all);
-      // A masked load is required, because the addresses of lanes that are not selected may be
-      // outside the operand.
-      if (Value loaded = loadInside(operand, lowering.lower(read), own, other, lanes))
-        return loaded;
-      return arith::SelectOp::create(b, loc, inside, splat(eval(operand, where, lanes), lanes),
-                                     splat(other, lanes));
-    }
-    if (from[1].at.empty()) {
-      Value other = first(from.drop_front(), taken), here = eval(operand, where, lanes);
-      int64_t n = isVector(here) || isVector(other) ? lanes : 0;
-      return arith::SelectOp::create(b, loc, inside, splat(here, n), splat(other, n));
-    }
-    // The guards are the same for all lanes: a chain of branches reads only the operand that holds
-    // the elements.
-    auto branch =
-        scf::IfOp::create(b, loc, TypeRange{getScalarOrVectorType(element, lanes)}, inside, true);
-    OpBuilder::InsertionGuard guard(b);
-    for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
-      b.setInsertionPointToStart(block);
-      pushScope();
-      Value value = block == branch.thenBlock() ? eval(operand, where, lanes)
-                                                : first(from.drop_front(), taken);
-      scf::YieldOp::create(b, loc, splat(value, lanes));
-      popScope();
-    }
-    return branch.getResult(0);
-  };
-  return first(sources, {});
+  return MoveEmitter(*this, op, at, lanes).run();
 }
 
 } // namespace dlc::cpu

@@ -292,94 +292,108 @@ private:
 
   //===- Lanes along the reduced dimension: partial results in registers ---===//
 
-  void laneUnit() {
-    int64_t tail = plan.shape[plan.fine] % plan.lanes, tailLanes = tail > 1 ? tail : 0;
-    SmallVector<LoopReduction> folds, wideFolds;
-    for (ReduceOp op : plan.reduces) {
-      folds.push_back({op.getKind(), tensorType(op.getX()).getElementType()});
-      wideFolds.push_back({op.getKind(), getPartialType(op)});
+  /// Accumulators of a work unit: one set for each memory stream, and one for the tail of a row. If
+  /// all reductions are sums, the sets of the streams restart at each coordinate along `outer` and
+  /// are added to a common f64 accumulator.
+  struct LaneAccumulators {
+    LaneAccumulators(Emitter &e, const SplitPlan &plan, ArrayRef<LoopReduction> folds,
+                     ArrayRef<LoopReduction> wideFolds)
+        : tail(plan.shape[plan.fine] % plan.lanes), tailLanes(tail > 1 ? tail : 0),
+          main(e, folds, plan.lanes, false), rest(e, folds, tailLanes, false),
+          all(e, wideFolds, plan.lanes, false), size(main.size()), runs(size_t(plan.unroll)),
+          meet(llvm::all_of(plan.reduces, [](ReduceOp op) { return isSum(op); })) {
+      for (size_t r = 0; r < runs; ++r)
+        llvm::append_range(begin, main.start());
+      init = meet ? all.start() : begin;
+      mainSize = init.size();
+      if (tail > 0)
+        llvm::append_range(init, rest.start());
+      whole = e.i64(plan.shape[plan.fine] - tail);
     }
-    ReductionState main(e, folds, plan.lanes, false), rest(e, folds, tailLanes, false),
-        all(e, wideFolds, plan.lanes, false);
-    // Accumulators: one set for each memory stream, and one for the tail of a row. If all
-    // reductions are sums, the sets of the streams restart at each coordinate along `outer` and are
-    // added to a common f64 accumulator.
-    size_t size = main.size(), runs = size_t(plan.unroll);
-    bool meet = llvm::all_of(plan.reduces, [](ReduceOp op) { return isSum(op); });
+
+    int64_t tail, tailLanes;
+    ReductionState main, rest, all;
+    size_t size, runs; ///< number of values of `main`; number of streams
+    bool meet;         ///< the streams are added to `all`
     SmallVector<Value> begin, init;
-    for (size_t r = 0; r < runs; ++r)
-      llvm::append_range(begin, main.start());
-    init = meet ? all.start() : begin;
-    size_t mainSize = init.size();
-    if (tail > 0)
-      llvm::append_range(init, rest.start());
-    Value whole = e.i64(plan.shape[plan.fine] - tail);
-    auto state = forOuter(init, [&](Value outer, ValueRange before) {
-      auto termsAt = [&](Value at, int64_t lanes) {
-        Indices index = fullIndex(outer, {at, lanes > 0 ? 1 : 0, nullptr, false}, {});
-        SmallVector<Value> terms;
-        for (ReduceOp op : plan.reduces)
-          terms.push_back(e.eval(op.getX(), index, lanes));
-        storeSides(index, lanes);
-        return terms;
-      };
-      auto [from, end] = chunkOf(plan.fine, plan.fineChunk);
-      Value to = e.binary("min", end, whole), start = from;
-      SmallVector<Value> next(meet ? ValueRange(begin) : before.take_front(mainSize));
-      if (runs > 1) {
-        // The chunk is read in several sequential streams at a time, which is faster than a single
-        // stream.
-        int64_t step = plan.lanes * plan.unroll;
-        Value part = e.binary("mul", e.binary("div", e.binary("sub", to, from), e.i64(step)),
-                              e.i64(plan.lanes));
-        next = e.range(from, e.binary("add", from, part), plan.lanes, next,
-                       [&](Value at, ValueRange inner) {
-                         SmallVector<Value> states;
-                         for (size_t r = 0; r < runs; ++r) {
-                           Value there = e.binary("add", at, e.binary("mul", part, e.i64(r)));
-                           llvm::append_range(states, main.step(inner.slice(r * size, size),
-                                                                termsAt(there, plan.lanes)));
-                         }
-                         return states;
-                       });
-        start = e.binary("add", from, e.binary("mul", part, e.i64(plan.unroll)));
-      }
-      auto first = e.range(
-          start, to, plan.lanes, ArrayRef<Value>(next).take_front(size),
-          [&](Value at, ValueRange inner) { return main.step(inner, termsAt(at, plan.lanes)); });
-      llvm::copy(first, next.begin());
-      if (meet) {
-        SmallVector<Value> sums;
-        for (auto [i, op] : llvm::enumerate(plan.reduces)) {
-          SmallVector<Value> ofRuns;
-          for (size_t r = 0; r < runs; ++r)
-            ofRuns.push_back(next[r * size + i]);
-          sums.push_back(wide(op, join(op, std::move(ofRuns))));
-        }
-        next = all.step(before.take_front(mainSize), sums);
-      }
-      if (tail == 0)
-        return next;
-      ValueRange restBefore = before.drop_front(mainSize);
-      if (plan.fineChunks == 1) {
-        llvm::append_range(next, rest.step(restBefore, termsAt(whole, tailLanes)));
-        return next;
-      }
-      Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, where[plan.fine],
-                                         e.i64(plan.fineChunks - 1));
-      auto branch = scf::IfOp::create(b, loc, restBefore.getTypes(), last, /*withElseRegion=*/true);
-      {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(branch.thenBlock());
-        e.pushScope();
-        scf::YieldOp::create(b, loc, rest.step(restBefore, termsAt(whole, tailLanes)));
-        e.popScope();
-        b.setInsertionPointToStart(branch.elseBlock());
-        scf::YieldOp::create(b, loc, restBefore);
-      }
-      llvm::append_range(next, branch.getResults());
-      return next;
-    });
+    size_t mainSize = 0; ///< number of values of `init` without the tail
+    Value whole;         ///< size of a row without the tail
+  };
+
+  /// Emits the operands of the reductions at index `at` along `fine`.
+  SmallVector<Value> termsAt(Value outer, Value at, int64_t lanes) {
+    Indices index = fullIndex(outer, {at, lanes > 0 ? 1 : 0, nullptr, false}, {});
+    SmallVector<Value> terms;
+    for (ReduceOp op : plan.reduces)
+      terms.push_back(e.eval(op.getX(), index, lanes));
+    storeSides(index, lanes);
+    return terms;
+  }
+
+  /// Emits the reduction of the chunk [from, to) without the tail of the row, and returns the next
+  /// values of the streams.
+  SmallVector<Value> reduceStreams(const LaneAccumulators &a, Value outer, Value from, Value to,
+                                   ValueRange before) {
+    SmallVector<Value> next(before);
+    Value start = from;
+    if (a.runs > 1) {
+      // The chunk is read in several sequential streams at a time, which is faster than a single
+      // stream.
+      int64_t step = plan.lanes * plan.unroll;
+      Value part = e.binary("mul", e.binary("div", e.binary("sub", to, from), e.i64(step)),
+                            e.i64(plan.lanes));
+      next = e.range(from, e.binary("add", from, part), plan.lanes, next,
+                     [&](Value at, ValueRange inner) {
+                       SmallVector<Value> states;
+                       for (size_t r = 0; r < a.runs; ++r) {
+                         Value there = e.binary("add", at, e.binary("mul", part, e.i64(r)));
+                         llvm::append_range(states, a.main.step(inner.slice(r * a.size, a.size),
+                                                                termsAt(outer, there, plan.lanes)));
+                       }
+                       return states;
+                     });
+      start = e.binary("add", from, e.binary("mul", part, e.i64(plan.unroll)));
+    }
+    auto first = e.range(start, to, plan.lanes, ArrayRef<Value>(next).take_front(a.size),
+                         [&](Value at, ValueRange inner) {
+                           return a.main.step(inner, termsAt(outer, at, plan.lanes));
+                         });
+    llvm::copy(first, next.begin());
+    return next;
+  }
+
+  /// Adds the values of all streams, converted to f64, for each reduction.
+  SmallVector<Value> addStreams(const LaneAccumulators &a, ArrayRef<Value> streams) {
+    SmallVector<Value> sums;
+    for (auto [i, op] : llvm::enumerate(plan.reduces)) {
+      SmallVector<Value> ofRuns;
+      for (size_t r = 0; r < a.runs; ++r)
+        ofRuns.push_back(streams[r * a.size + i]);
+      sums.push_back(wide(op, join(op, std::move(ofRuns))));
+    }
+    return sums;
+  }
+
+  /// Emits the reduction of the tail of a row, which belongs to the last chunk of the row.
+  SmallVector<Value> reduceTail(const LaneAccumulators &a, Value outer, ValueRange before) {
+    if (plan.fineChunks == 1)
+      return a.rest.step(before, termsAt(outer, a.whole, a.tailLanes));
+    Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, where[plan.fine],
+                                       e.i64(plan.fineChunks - 1));
+    auto branch = scf::IfOp::create(b, loc, before.getTypes(), last, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    e.pushScope();
+    scf::YieldOp::create(b, loc, a.rest.step(before, termsAt(outer, a.whole, a.tailLanes)));
+    e.popScope();
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, before);
+    return SmallVector<Value>(branch.getResults());
+  }
+
+  /// Combines the lanes of all accumulators into one value per reduction.
+  SmallVector<Value> combineLanes(const LaneAccumulators &a, ArrayRef<LoopReduction> wideFolds,
+                                  ArrayRef<Value> state) {
     SmallVector<Value> totals;
     auto take = [&](const ReductionState &gathering, ArrayRef<Value> values) {
       auto more = gathering.finish(values);
@@ -390,16 +404,36 @@ private:
       for (auto [fold, total, other] : llvm::zip(wideFolds, totals, more))
         total = e.combine(fold.kind, fold.element, total, other);
     };
-    ArrayRef<Value> left = state;
-    if (meet)
-      take(all, left.take_front(mainSize));
+    if (a.meet)
+      take(a.all, state.take_front(a.mainSize));
     else
-      for (size_t r = 0; r < runs; ++r)
-        take(main, left.slice(r * size, size));
-    left = left.drop_front(mainSize);
-    if (tail > 0)
-      take(rest, left);
-    finish(totals, {}, 0);
+      for (size_t r = 0; r < a.runs; ++r)
+        take(a.main, state.slice(r * a.size, a.size));
+    if (a.tail > 0)
+      take(a.rest, state.drop_front(a.mainSize));
+    return totals;
+  }
+
+  void laneUnit() {
+    SmallVector<LoopReduction> folds, wideFolds;
+    for (ReduceOp op : plan.reduces) {
+      folds.push_back({op.getKind(), tensorType(op.getX()).getElementType()});
+      wideFolds.push_back({op.getKind(), getPartialType(op)});
+    }
+    LaneAccumulators a(e, plan, folds, wideFolds);
+    auto state = forOuter(a.init, [&](Value outer, ValueRange before) {
+      auto [from, end] = chunkOf(plan.fine, plan.fineChunk);
+      Value to = e.binary("min", end, a.whole);
+      ValueRange mainBefore = before.take_front(a.mainSize);
+      SmallVector<Value> next =
+          reduceStreams(a, outer, from, to, a.meet ? ValueRange(a.begin) : mainBefore);
+      if (a.meet)
+        next = a.all.step(mainBefore, addStreams(a, next));
+      if (a.tail > 0)
+        llvm::append_range(next, reduceTail(a, outer, before.drop_front(a.mainSize)));
+      return next;
+    });
+    finish(combineLanes(a, wideFolds, state), {}, 0);
   }
 
   OpBuilder &b;

@@ -168,6 +168,7 @@ public:
 
 private:
   friend struct ElementwiseEmitter;
+  friend struct MoveEmitter;
   mlir::Value evalUncached(mlir::Value value, const Indices &at, int64_t lanes);
   /// Emits the result element of the operation that defines `value`, without rounding to a 16-bit
   /// element type.

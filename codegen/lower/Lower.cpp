@@ -16,18 +16,11 @@ using namespace mlir;
 
 namespace dlc::lower {
 
-LogicalResult Lowering::run() {
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  if (!main)
-    return module.emitError("a model module must have a function @main");
-  Block &body = main.getBody().front();
-  SmallVector<ProgramState> states = collectStates(main);
-  OldValues old(states, body);
-  SmallVector<StateUpdatePlan> updates = orderUpdates(main, states, old, options);
+void Lowering::createProgram(func::FuncOp main, ArrayRef<ProgramState> states) {
   SmallVector<Attribute> inputs, outputs, kept;
   for (const ProgramState &state : states)
     kept.push_back(describeState(main, state));
-  for (BlockArgument argument : body.getArguments()) {
+  for (BlockArgument argument : main.getArguments()) {
     if (main.getArgAttr(argument.getArgNumber(), kStateAttr))
       continue;
     auto info = describe(main.getArgAttrDict(argument.getArgNumber()), argument.getType(), "input",
@@ -50,39 +43,54 @@ LogicalResult Lowering::run() {
   Block *commands = new Block;
   program.getBody().push_back(commands);
   b.setInsertionPointToStart(commands);
+}
+
+SmallVector<Value> Lowering::createCallerBuffers(func::FuncOp main) {
   int64_t nextInput = 0;
-  for (BlockArgument argument : body.getArguments()) {
+  for (BlockArgument argument : main.getArguments()) {
     auto type = bufferType(argument);
     if (!main.getArgAttr(argument.getArgNumber(), kStateAttr))
       buffers[argument] = exec::InputOp::create(b, argument.getLoc(), type, nextInput++);
   }
-  auto results = body.getTerminator()->getOperands();
-  // Output buffers of the caller, one for each result of @main. Null for results that are new
-  // values of states.
   SmallVector<Value> outputBuffers;
   int64_t nextOutput = 0;
-  for (auto [i, value] : llvm::enumerate(results)) {
+  for (auto [i, value] : llvm::enumerate(main.front().getTerminator()->getOperands())) {
     auto type = bufferType(value);
     bool isState = bool(main.getResultAttr(i, kStateAttr));
     outputBuffers.push_back(
         isState ? Value()
                 : Value(exec::OutputOp::create(b, value.getLoc(), type, nextOutput++).getBuffer()));
   }
-  prepareStates(states, updates);
-  // Results of @main are written directly into the caller's output buffers if possible.
-  llvm::SmallBitVector done(results.size());
-  for (auto [i, value] : llvm::enumerate(results)) {
-    if (!outputBuffers[i]) {
-      done.set(i);
-    } else if (auto part = old.find(value)) {
-      // The output is an old value of a state: it is copied at the beginning, before any command
-      // overwrites the state.
-      copyOld(*part, states, value, outputBuffers[i]);
-      done.set(i);
-    } else if (claim(value, outputBuffers[i], 0)) {
-      done.set(i);
-    }
+  return outputBuffers;
+}
+
+bool Lowering::placeOutput(Value value, Value buffer, ArrayRef<ProgramState> states,
+                           const OldValues &old) {
+  if (auto part = old.find(value)) {
+    // The output is an old value of a state: it is copied at the beginning, before any command
+    // overwrites the state.
+    copyOld(*part, states, value, buffer);
+    return true;
   }
+  return claim(value, buffer, 0);
+}
+
+LogicalResult Lowering::run() {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main)
+    return module.emitError("a model module must have a function @main");
+  Block &body = main.getBody().front();
+  SmallVector<ProgramState> states = collectStates(main);
+  OldValues old(states, body);
+  SmallVector<StateUpdatePlan> updates = orderUpdates(main, states, old, options);
+  createProgram(main, states);
+  auto results = body.getTerminator()->getOperands();
+  SmallVector<Value> outputBuffers = createCallerBuffers(main);
+  prepareStates(states, updates);
+  llvm::SmallBitVector done(results.size());
+  for (auto [i, value] : llvm::enumerate(results))
+    if (!outputBuffers[i] || placeOutput(value, outputBuffers[i], states, old))
+      done.set(i);
   std::vector<Value> saved(states.size());
   for (auto [s, update] : llvm::enumerate(updates)) {
     if (!update.saved)

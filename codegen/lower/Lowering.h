@@ -24,6 +24,16 @@ public:
   mlir::LogicalResult run();
 
 private:
+  /// Creates the program with the descriptions of its inputs, outputs and states, and sets the
+  /// insertion point to the beginning of its command list.
+  void createProgram(mlir::func::FuncOp main, mlir::ArrayRef<ProgramState> states);
+  /// Creates the buffers of the caller. Returns those of the outputs, one for each result of @main.
+  /// The buffer is null for a result that is the new value of a state.
+  mlir::SmallVector<mlir::Value> createCallerBuffers(mlir::func::FuncOp main);
+  /// Makes the command that computes an output write directly into the caller's buffer. Returns
+  /// false if that is not possible, so that the output must be copied at the end.
+  bool placeOutput(mlir::Value value, mlir::Value buffer, mlir::ArrayRef<ProgramState> states,
+                   const OldValues &old);
   mlir::DictionaryAttr describe(mlir::DictionaryAttr attrs, mlir::Type type, mlir::StringRef word,
                                 size_t i);
   mlir::DictionaryAttr describeOutput(mlir::func::FuncOp main, unsigned result, mlir::Type type);

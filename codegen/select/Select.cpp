@@ -163,6 +163,30 @@ private:
     keepAlternative(forms, isDequantized);
   }
 
+  /// Tries the two forms of a matmul's weights. Returns the result if the operation is replaced by
+  /// its other form. If both forms are to be measured, enumerates the candidates of the other form,
+  /// sets `isForm` and returns nothing.
+  std::optional<LogicalResult>
+  enumerateWeightForms(FusionOp fusion, const std::vector<Candidate> &candidates, bool &isForm) {
+    auto forms = createWeightForms(fusion, candidates, options, target, dequantizedBytesLeft,
+                                   hasMeasurements() ? kClose : 1);
+    if (!forms)
+      return std::nullopt;
+    const bool isFaster = candidates.empty() || forms->dequantizedTime < forms->quantizedTime;
+    const bool areMeasured = hasMeasurements() && areClose(*forms);
+    if (isFaster || areMeasured)
+      dequantizedBytesLeft -= forms->bytes;
+    if (areMeasured) {
+      weightForms.push_back(*forms);
+      isForm = true;
+      if (failed(enumerateCandidates(forms->dequantized, isForm)))
+        return failure();
+    } else if (FusionOp kept = keepAlternative(*forms, isFaster); isFaster) {
+      return enumerateCandidates(kept);
+    }
+    return std::nullopt;
+  }
+
   /// Enumerates the candidates of an operation. If they can be measured, adds the operation to the
   /// group with its tuning key. `isForm`: the operation is one of two forms of a matmul's weights
   /// and is not split.
@@ -182,21 +206,8 @@ private:
     refusals = shared.refusals;
     if (auto fusion = dyn_cast<FusionOp>(op);
         fusion && (options.kernels.empty() || candidates.empty()) && !shared.staysQuantized) {
-      if (auto forms = createWeightForms(fusion, candidates, options, target, dequantizedBytesLeft,
-                                         hasMeasurements() ? kClose : 1)) {
-        const bool isFaster = candidates.empty() || forms->dequantizedTime < forms->quantizedTime;
-        const bool areMeasured = hasMeasurements() && areClose(*forms);
-        if (isFaster || areMeasured)
-          dequantizedBytesLeft -= forms->bytes;
-        if (areMeasured) {
-          weightForms.push_back(*forms);
-          isForm = true;
-          if (failed(enumerateCandidates(forms->dequantized, isForm)))
-            return failure();
-        } else if (FusionOp kept = keepAlternative(*forms, isFaster); isFaster) {
-          return enumerateCandidates(kept);
-        }
-      }
+      if (auto done = enumerateWeightForms(fusion, candidates, isForm))
+        return *done;
       shared.staysQuantized = !hasMeasurements();
     }
     if (auto fusion = dyn_cast<FusionOp>(op);
