@@ -87,73 +87,47 @@ Value padMaskToKeys(Build &b, Value mask, int64_t S) {
   return b.pad(mask, b.like(mask, b.isBool(mask) ? 0 : -INFINITY), PadMode::constant, low, high);
 }
 
-void attention(Node &n, Build &b) {
-  Value q = n.in(0), k = n.in(1), v = n.in(2);
-  bool packed = b.rank(q) == 3;
-  if (packed) {
-    int64_t heads = n.integer("q_num_heads", 0), kvHeads = n.integer("kv_num_heads", 0);
-    q = splitHeads(b, q, heads);
-    k = splitHeads(b, k, kvHeads);
-    v = splitHeads(b, v, kvHeads);
-  }
-  if (!b.ok() || !b.require(b.rank(q) == 4 && b.rank(k) == 4 && b.rank(v) == 4,
-                            "Q, K and V must all have rank 3 or 4"))
-    return;
+bool checkHeadCounts(Node &n, Build &b, Value q, Value k) {
   for (auto [name, heads] : {std::pair("q_num_heads", q), std::pair("kv_num_heads", k)})
     if (!b.require(n.integer(name, b.dim(heads, 1)) == b.dim(heads, 1),
                    "attribute '" + Twine(name) +
                        "' contradicts the tensor; required: " + Twine(b.dim(heads, 1)) +
                        "; found: " + Twine(n.integer(name, b.dim(heads, 1))) +
                        "; correct the attribute"))
-      return;
-  int64_t past = 0;
-  if (n.has(4) && n.has(5)) {
-    past = b.dim(n.in(4), 2);
-    k = b.concat({n.in(4), k}, 2);
-    v = b.concat({n.in(5), v}, 2);
-  }
-  n.set(1, k);
-  n.set(2, v);
-  int64_t heads = b.dim(q, 1), kvHeads = b.dim(k, 1), T = b.dim(q, 2), S = b.dim(k, 2);
-  if (!b.ok() || !b.require(kvHeads > 0 && heads % kvHeads == 0,
-                            "the number of key heads must divide the number of query heads"))
-    return;
-  k = repeatHeads(b, k, heads / kvHeads);
-  v = repeatHeads(b, v, heads / kvHeads);
-  double scale = n.real("scale", 1 / std::sqrt(double(b.dim(q, 3)))),
-         softcap = n.real("softcap", 0);
-  Type element = b.elem(q), precision = element;
-  if (n.hasAttr("softmax_precision"))
-    precision = n.dataType("softmax_precision", 0);
-  Value mask = padMaskToKeys(b, n.in(3), S),
-        see = buildVisibleKeysMask(n, b, T, S, past, b.dim(q, 0));
-  int64_t mode = n.integer("qk_matmul_output_mode", 0);
-  if (!b.ok())
-    return;
+      return false;
+  return true;
+}
 
-  // dlc.attention is used without a softcap and without the scores as an output, if all types are
-  // equal and not 16-bit. Its mask may also mask a whole row.
-  bool plain = softcap == 0 && !n.hasOutput(3) && precision == element && !b.isHalf(q) &&
-               b.elem(v) == element;
-  bool boolean = (!mask || b.isBool(mask)) || !see;
-  if (plain && boolean) {
-    Value hide = mask && see ? b.both(mask, see) : mask ? mask : see;
-    bool causal = !mask && !n.has(6) && n.integer("is_causal", 0) && past == 0 &&
-                  n.integer("left_window_size", -1) < 0 && n.integer("right_window_size", -1) < 0;
-    SmallVector<NamedAttribute> attributes{b.attrFloat("scale", scale)};
-    SmallVector<Value> operands{q, k, v};
-    if (causal)
-      attributes.push_back(b.attrUnit("causal"));
-    else if (hide)
-      operands.push_back(hide);
-    Value y = b.op<AttentionOp>(operands, attributes);
-    return n.set(0, packed ? joinHeads(b, y) : y);
-  }
+/// Operands of attention, with all heads: [batch, heads, positions, size].
+struct AttentionOperands {
+  Value q, k, v;
+};
 
+/// Creates a dlc.attention. `mask` is the mask of the model, `see` that of the attributes.
+Value buildAttentionOp(Node &n, Build &b, const AttentionOperands &qkv, Value mask, Value see,
+                       int64_t past, double scale) {
+  Value hide = mask && see ? b.both(mask, see) : mask ? mask : see;
+  bool causal = !mask && !n.has(6) && n.integer("is_causal", 0) && past == 0 &&
+                n.integer("left_window_size", -1) < 0 && n.integer("right_window_size", -1) < 0;
+  SmallVector<NamedAttribute> attributes{b.attrFloat("scale", scale)};
+  SmallVector<Value> operands{qkv.q, qkv.k, qkv.v};
+  if (causal)
+    attributes.push_back(b.attrUnit("causal"));
+  else if (hide)
+    operands.push_back(hide);
+  return b.op<AttentionOp>(operands, attributes);
+}
+
+/// Creates attention as matmuls and a softmax of the type `precision`, and sets the node's output
+/// of scores.
+Value buildAttentionArithmetic(Node &n, Build &b, const AttentionOperands &qkv, Value mask,
+                               Value see, double scale, Type precision) {
   // Both operands of the matmul are multiplied by the square root of the scale, so that 16-bit
   // scores do not overflow.
+  const double softcap = n.real("softcap", 0);
+  const int64_t mode = n.integer("qk_matmul_output_mode", 0);
   double root = std::sqrt(scale);
-  Value scores = b.matmul(b.mul(q, root), b.mul(k, root), false, true);
+  Value scores = b.matmul(b.mul(qkv.q, root), b.mul(qkv.k, root), false, true);
   if (mode == 0)
     n.set(3, scores);
   if (softcap != 0)
@@ -177,13 +151,64 @@ void attention(Node &n, Build &b) {
   if (hidden) {
     // A query whose keys are all masked gets attention weights of 0.
     Value nothing = b.reduce(ReduceKind::min, b.cast(hidden, b.i32), {b.rank(hidden) - 1}, true);
-    if (b.dim(hidden, -1) == S)
+    if (b.dim(hidden, -1) == b.dim(qkv.k, 2))
       weights = b.select(b.cast(nothing, b.i1), b.like(weights, 0), weights);
   }
-  weights = b.cast(weights, element);
+  weights = b.cast(weights, b.elem(qkv.q));
   if (mode == 3)
     n.set(3, weights);
-  Value y = b.matmul(b.cast(weights, b.elem(v)), v);
+  return b.matmul(b.cast(weights, b.elem(qkv.v)), qkv.v);
+}
+
+void attention(Node &n, Build &b) {
+  Value q = n.in(0), k = n.in(1), v = n.in(2);
+  bool packed = b.rank(q) == 3;
+  if (packed) {
+    int64_t heads = n.integer("q_num_heads", 0), kvHeads = n.integer("kv_num_heads", 0);
+    q = splitHeads(b, q, heads);
+    k = splitHeads(b, k, kvHeads);
+    v = splitHeads(b, v, kvHeads);
+  }
+  if (!b.ok() || !b.require(b.rank(q) == 4 && b.rank(k) == 4 && b.rank(v) == 4,
+                            "Q, K and V must all have rank 3 or 4"))
+    return;
+  if (!checkHeadCounts(n, b, q, k))
+    return;
+  int64_t past = 0;
+  if (n.has(4) && n.has(5)) {
+    past = b.dim(n.in(4), 2);
+    k = b.concat({n.in(4), k}, 2);
+    v = b.concat({n.in(5), v}, 2);
+  }
+  n.set(1, k);
+  n.set(2, v);
+  int64_t heads = b.dim(q, 1), kvHeads = b.dim(k, 1), T = b.dim(q, 2), S = b.dim(k, 2);
+  if (!b.ok() || !b.require(kvHeads > 0 && heads % kvHeads == 0,
+                            "the number of key heads must divide the number of query heads"))
+    return;
+  k = repeatHeads(b, k, heads / kvHeads);
+  v = repeatHeads(b, v, heads / kvHeads);
+  double scale = n.real("scale", 1 / std::sqrt(double(b.dim(q, 3)))),
+         softcap = n.real("softcap", 0);
+  Type element = b.elem(q), precision = element;
+  if (n.hasAttr("softmax_precision"))
+    precision = n.dataType("softmax_precision", 0);
+  Value mask = padMaskToKeys(b, n.in(3), S),
+        see = buildVisibleKeysMask(n, b, T, S, past, b.dim(q, 0));
+  if (!b.ok())
+    return;
+
+  // dlc.attention is used without a softcap and without the scores as an output, if all types are
+  // equal and not 16-bit. Its mask may also mask a whole row.
+  bool plain = softcap == 0 && !n.hasOutput(3) && precision == element && !b.isHalf(q) &&
+               b.elem(v) == element;
+  bool boolean = (!mask || b.isBool(mask)) || !see;
+  if (plain && boolean) {
+    Value y = buildAttentionOp(n, b, {q, k, v}, mask, see, past, scale);
+    return n.set(0, packed ? joinHeads(b, y) : y);
+  }
+
+  Value y = buildAttentionArithmetic(n, b, {q, k, v}, mask, see, scale, precision);
   n.set(0, packed ? joinHeads(b, y) : y);
 }
 

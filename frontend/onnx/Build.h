@@ -252,6 +252,14 @@ private:
   /// Returns whether an operand is null, after reporting an error.
   bool lacks(ArrayRef<Value> operands);
   std::optional<ref::Tensor> compute(Value v, std::string &reason);
+  /// Collects the operations that compute `root`, operations before their users, and the names of
+  /// the model's inputs that the value depends on. Sets `reason` if it cannot be computed at
+  /// import.
+  void orderOperations(Value root, llvm::SmallVectorImpl<mlir::Operation *> &order,
+                       llvm::SetVector<StringRef> &inputs, std::string &reason);
+  /// Computes the results of an operation, whose operands are known, and adds them to `tensors`.
+  /// Returns false and sets `reason` if that is not possible.
+  bool evaluate(mlir::Operation *op, std::string &reason);
 
   mlir::Block *entry;
   mlir::Operation *lastConstant = nullptr;

@@ -331,6 +331,22 @@ void loop(Node &n, Build &b) {
     n.set(carried + int64_t(i), value);
 }
 
+/// Moves the first dimension of a stack of scanned results to `axis`. `backward`: the last result
+/// comes first.
+Value moveScanAxis(Build &b, Value y, int64_t axis, bool backward) {
+  int64_t rank = b.rank(y);
+  axis = b.axis(axis, rank);
+  if (!b.ok())
+    return {};
+  if (backward)
+    y = b.reverse(y, 0);
+  Dims permutation;
+  for (int64_t d = 1; d < rank; ++d)
+    permutation.push_back(d);
+  permutation.insert(permutation.begin() + axis, 0);
+  return b.transpose(y, permutation);
+}
+
 /// Scan. In opset 8 it has a batch dimension, and each batch element is scanned separately. From
 /// opset 9 on it has none.
 void scan(Node &n, Build &b) {
@@ -396,17 +412,10 @@ void scan(Node &n, Build &b) {
     for (int64_t i = 0; i < states; ++i)
       perBatch[i].push_back(result.carried[i].value);
     for (int64_t i = 0; i < scans; ++i) {
-      Value y = result.scanned[i];
-      int64_t rank = b.rank(y), axis = b.axis(outAxes[i], rank);
+      Value y = moveScanAxis(b, result.scanned[i], outAxes[i], outBackward[i] != 0);
       if (!b.ok())
         return;
-      if (outBackward[i])
-        y = b.reverse(y, 0);
-      Dims permutation;
-      for (int64_t d = 1; d < rank; ++d)
-        permutation.push_back(d);
-      permutation.insert(permutation.begin() + axis, 0);
-      perBatch[states + i].push_back(b.transpose(y, permutation));
+      perBatch[states + i].push_back(y);
     }
   }
   if (!b.require(batches > 0, "a batch without elements cannot be scanned"))

@@ -45,6 +45,32 @@ std::vector<Tap> computeInterpolationTaps(Build &b, Value x, StringRef mode) {
           {b.add(low, 2.0), outer(b.add(u, 1.0))}};
 }
 
+/// Converts coordinates of the grid, from -1 to 1, to coordinates of pixels along a dimension with
+/// `extent` pixels, and applies the padding mode to those outside of the image.
+Value toPixelCoordinates(Build &b, Value at, double extent, std::pair<double, double> borders,
+                         const GridSampleOptions &how) {
+  const auto &[mode, padding, corners] = how;
+  at = corners ? b.mul(b.add(at, 1.0), (extent - 1) / 2)
+               : b.div(b.sub(b.mul(b.add(at, 1.0), extent), 1.0), 2.0);
+  if (mode == "nearest")
+    at = b.unary<RoundOp>(at);
+  const bool isLinear = mode == "linear";
+  // Border padding of cubic sampling clamps each sampled neighbor instead of the coordinate, as
+  // PyTorch and ONNX Runtime do.
+  if (padding == "reflection" || (padding == "border" && mode == "nearest")) {
+    Value outside = b.either(b.compare(Predicate::lt, at, b.like(at, borders.first)),
+                             b.compare(Predicate::gt, at, b.like(at, borders.second)));
+    Value moved = padding == "border" ? b.clamp(at, 0, extent - 1)
+                                      : reflectCoordinates(b, at, borders.first, borders.second);
+    at = b.select(outside, moved, at);
+  }
+  // Linear sampling clamps coordinates to the centers of the outermost pixels, outside of which
+  // the result is constant and the gradient is 0.
+  if (padding != "zeros" && isLinear)
+    at = b.clamp(at, 0, extent - 1);
+  return at;
+}
+
 } // namespace
 
 Value sampleGrid(Build &b, Value x, Value grid, const GridSampleOptions &how) {
@@ -69,25 +95,7 @@ Value sampleGrid(Build &b, Value x, Value grid, const GridSampleOptions &how) {
     Value at = b.at(points, 2, spatial - 1 - d);
     double extent = double(b.dim(x, 2 + d));
     borders.push_back(corners ? std::pair(0.0, extent - 1) : std::pair(-0.5, extent - 0.5));
-    at = corners ? b.mul(b.add(at, 1.0), (extent - 1) / 2)
-                 : b.div(b.sub(b.mul(b.add(at, 1.0), extent), 1.0), 2.0);
-    if (mode == "nearest")
-      at = b.unary<RoundOp>(at);
-    const bool isLinear = mode == "linear";
-    // Border padding of cubic sampling clamps each sampled neighbor instead of the coordinate, as
-    // PyTorch and ONNX Runtime do.
-    if (padding == "reflection" || (padding == "border" && mode == "nearest")) {
-      Value outside = b.either(b.compare(Predicate::lt, at, b.like(at, borders[d].first)),
-                               b.compare(Predicate::gt, at, b.like(at, borders[d].second)));
-      Value moved = padding == "border"
-                        ? b.clamp(at, 0, extent - 1)
-                        : reflectCoordinates(b, at, borders[d].first, borders[d].second);
-      at = b.select(outside, moved, at);
-    }
-    // Linear sampling clamps coordinates to the centers of the outermost pixels, outside of which
-    // the result is constant and the gradient is 0.
-    if (padding != "zeros" && isLinear)
-      at = b.clamp(at, 0, extent - 1);
+    at = toPixelCoordinates(b, at, extent, borders[d], how);
     taps.push_back(computeInterpolationTaps(b, at, mode));
   }
   if (!b.ok())

@@ -41,6 +41,110 @@ int64_t Importer::expandedSize(const google::protobuf::RepeatedPtrField<onnx::No
   return size;
 }
 
+void Importer::createInputs(const onnx::GraphProto &graph, Build &b, Location top, Block *entry,
+                            std::vector<GraphValue> &arguments,
+                            SmallVectorImpl<DictionaryAttr> &inputAttrs) {
+  b.inputName = [this](BlockArgument argument) {
+    unsigned number = argument.getArgNumber();
+    return number < argumentNames.size() ? argumentNames[number] : StringRef("step");
+  };
+  llvm::StringSet<> initialized, names;
+  for (const auto &tensor : graph.initializer())
+    initialized.insert(tensor.name());
+  for (const auto &tensor : graph.sparse_initializer())
+    initialized.insert(tensor.values().name());
+  for (const auto &input : graph.input()) {
+    if (initialized.contains(input.name()) && !options.shapes.count(input.name()) &&
+        !options.values.count(input.name())) {
+      arguments.push_back({});
+      continue;
+    }
+    names.insert(input.name());
+    Type type = inputType(input, b);
+    if (!type)
+      break;
+    auto bound = options.values.find(input.name());
+    Value argument =
+        entry->addArgument(type, NameLoc::get(StringAttr::get(&context, input.name()), top));
+    argumentNames.push_back(input.name());
+    SmallVector<NamedAttribute> attributes{b.attr(kNameAttr, b.b.getStringAttr(input.name()))};
+    if (bound != options.values.end()) {
+      attributes.push_back(b.attr(kValueAttr, bound->second.toAttr()));
+      argument = b.constant(bound->second);
+    }
+    inputAttrs.push_back(b.b.getDictionaryAttr(attributes));
+    arguments.push_back(argument);
+  }
+  for (const auto &[name, ignored] : options.values)
+    b.require(names.contains(name),
+              "a value was given for '" + Twine(name) + "', which is not an input of the model");
+  for (const auto &[name, ignored] : options.shapes)
+    b.require(names.contains(name),
+              "a shape was given for '" + Twine(name) + "', which is not an input of the model");
+}
+
+/// Converts the outputs of the graph to results of the function. Output dimensions with a bounded
+/// dynamic size get an additional result, the number of elements. Returns false after an error.
+static bool createOutputs(const onnx::GraphProto &graph, Build &b, ArrayRef<GraphValue> results,
+                          SmallVectorImpl<Value> &values,
+                          SmallVectorImpl<DictionaryAttr> &resultAttrs) {
+  SelectedOutputs selected;
+  std::vector<std::string> counterNames;
+  const int64_t outputs = graph.output_size();
+  for (int i = 0; i < graph.output_size(); ++i) {
+    SmallVector<NamedAttribute> attributes{
+        b.attr(kNameAttr, b.b.getStringAttr(graph.output(i).name()))};
+    GraphValue item = results[i];
+    if (item.kind == GraphValue::Selected && item.selection->hasKnownCount() && !b.training)
+      if (auto counted = selected.take(b, item); counted.value) {
+        if (selected.size() > counterNames.size())
+          counterNames.push_back(graph.output(i).name() + ".size");
+        attributes.push_back(
+            b.attr(kCountedAttr,
+                   b.b.getDenseI64ArrayAttr({counted.axis, outputs + int64_t(counted.counter)})));
+        item = counted.value;
+      }
+    item = toOrdinaryTensor(b, item, "output '" + Twine(graph.output(i).name()) + "'");
+    if (item.kind != GraphValue::Tensor) {
+      b.error("output '" + Twine(graph.output(i).name()) +
+              "' is not a tensor; the outputs of a program must be tensors");
+      return false;
+    }
+    int32_t declared = graph.output(i).type().tensor_type().elem_type();
+    if (!b.require(!toSmallFloat(declared), "output '" + Twine(graph.output(i).name()) +
+                                                "' has the element type " + dataTypeName(declared) +
+                                                ", which is not supported for outputs; cast it")) {
+      return false;
+    }
+    values.push_back(item.value);
+    resultAttrs.push_back(b.b.getDictionaryAttr(attributes));
+  }
+  for (auto [i, name] : llvm::enumerate(counterNames)) {
+    while (llvm::any_of(graph.output(), [&](const auto &o) { return o.name() == name; }))
+      name += "_";
+    values.push_back(selected.count(i));
+    resultAttrs.push_back(b.b.getDictionaryAttr(b.attr(kNameAttr, b.b.getStringAttr(name))));
+  }
+  return true;
+}
+
+/// Sets the type and attributes of the function and erases dead operations.
+static void finishFunction(func::FuncOp main, Build &b, SmallVector<DictionaryAttr> inputAttrs,
+                           ArrayRef<DictionaryAttr> resultAttrs) {
+  Block &entry = main.front();
+  main.setFunctionType(
+      b.b.getFunctionType(entry.getArgumentTypes(), entry.getTerminator()->getOperandTypes()));
+  inputAttrs.resize(main.getNumArguments(), b.b.getDictionaryAttr({}));
+  main.setAllArgAttrs(inputAttrs);
+  main.setAllResultAttrs(resultAttrs);
+  // Erases dead operations in reverse order, so that a single walk erases chains of dead
+  // operations.
+  entry.getParent()->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
 FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededValues) {
   const onnx::ModelProto &model = modelFile.model();
   Location top = FileLineColLoc::get(&context, modelFile.path(), 0, 0);
@@ -73,46 +177,9 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
                  "the model's functions, when inlined, have more than " +
                      Twine(Build::operationLimit) + " operations"))
     return failure();
-  llvm::StringSet<> initialized, names;
-  for (const auto &tensor : graph.initializer())
-    initialized.insert(tensor.name());
-  for (const auto &tensor : graph.sparse_initializer())
-    initialized.insert(tensor.values().name());
   std::vector<GraphValue> arguments;
-  std::vector<StringRef> argumentNames;
   SmallVector<DictionaryAttr> inputAttrs;
-  b.inputName = [&](BlockArgument argument) {
-    unsigned number = argument.getArgNumber();
-    return number < argumentNames.size() ? argumentNames[number] : StringRef("step");
-  };
-  for (const auto &input : graph.input()) {
-    if (initialized.contains(input.name()) && !options.shapes.count(input.name()) &&
-        !options.values.count(input.name())) {
-      arguments.push_back({});
-      continue;
-    }
-    names.insert(input.name());
-    Type type = inputType(input, b);
-    if (!type)
-      break;
-    auto bound = options.values.find(input.name());
-    Value argument =
-        entry->addArgument(type, NameLoc::get(StringAttr::get(&context, input.name()), top));
-    argumentNames.push_back(input.name());
-    SmallVector<NamedAttribute> attributes{b.attr(kNameAttr, b.b.getStringAttr(input.name()))};
-    if (bound != options.values.end()) {
-      attributes.push_back(b.attr(kValueAttr, bound->second.toAttr()));
-      argument = b.constant(bound->second);
-    }
-    inputAttrs.push_back(b.b.getDictionaryAttr(attributes));
-    arguments.push_back(argument);
-  }
-  for (const auto &[name, ignored] : options.values)
-    b.require(names.contains(name),
-              "a value was given for '" + Twine(name) + "', which is not an input of the model");
-  for (const auto &[name, ignored] : options.shapes)
-    b.require(names.contains(name),
-              "a shape was given for '" + Twine(name) + "', which is not an input of the model");
+  createInputs(graph, b, top, entry, arguments, inputAttrs);
 
   FunctionFrame frame;
   frame.opsets = opsetsOf(model.opset_import());
@@ -121,61 +188,13 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   b.setNode(top, "");
   SmallVector<Value> values;
   SmallVector<DictionaryAttr> resultAttrs;
-  SelectedOutputs selected;
-  std::vector<std::string> counterNames;
-  const int64_t outputs = graph.output_size();
-  for (int i = 0; imported && i < graph.output_size(); ++i) {
-    SmallVector<NamedAttribute> attributes{
-        b.attr(kNameAttr, b.b.getStringAttr(graph.output(i).name()))};
-    GraphValue item = results[i];
-    if (item.kind == GraphValue::Selected && item.selection->hasKnownCount() && !b.training)
-      if (auto counted = selected.take(b, item); counted.value) {
-        if (selected.size() > counterNames.size())
-          counterNames.push_back(graph.output(i).name() + ".size");
-        attributes.push_back(
-            b.attr(kCountedAttr,
-                   b.b.getDenseI64ArrayAttr({counted.axis, outputs + int64_t(counted.counter)})));
-        item = counted.value;
-      }
-    item = toOrdinaryTensor(b, item, "output '" + Twine(graph.output(i).name()) + "'");
-    if (item.kind != GraphValue::Tensor) {
-      b.error("output '" + Twine(graph.output(i).name()) +
-              "' is not a tensor; the outputs of a program must be tensors");
-      imported = false;
-      break;
-    }
-    int32_t declared = graph.output(i).type().tensor_type().elem_type();
-    if (!b.require(!toSmallFloat(declared), "output '" + Twine(graph.output(i).name()) +
-                                                "' has the element type " + dataTypeName(declared) +
-                                                ", which is not supported for outputs; cast it")) {
-      imported = false;
-      break;
-    }
-    values.push_back(item.value);
-    resultAttrs.push_back(b.b.getDictionaryAttr(attributes));
-  }
-  for (auto [i, name] : llvm::enumerate(counterNames)) {
-    while (llvm::any_of(graph.output(), [&](const auto &o) { return o.name() == name; }))
-      name += "_";
-    values.push_back(selected.count(i));
-    resultAttrs.push_back(b.b.getDictionaryAttr(b.attr(kNameAttr, b.b.getStringAttr(name))));
-  }
+  imported = imported && createOutputs(graph, b, results, values, resultAttrs);
   neededValues.assign(b.needed.begin(), b.needed.end());
   if (!imported || !b.ok())
     return failure();
   training.finish(b, values, resultAttrs);
   func::ReturnOp::create(b.b, top, values);
-  main.setFunctionType(
-      b.b.getFunctionType(entry->getArgumentTypes(), ValueRange(values).getTypes()));
-  inputAttrs.resize(main.getNumArguments(), b.b.getDictionaryAttr({}));
-  main.setAllArgAttrs(inputAttrs);
-  main.setAllResultAttrs(resultAttrs);
-  // Erases dead operations in reverse order, so that a single walk erases chains of dead
-  // operations.
-  entry->getParent()->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (isOpTriviallyDead(op))
-      op->erase();
-  });
+  finishFunction(main, b, inputAttrs, resultAttrs);
   training.describe(b, main);
   if (failed(verify(*module)))
     return failure();

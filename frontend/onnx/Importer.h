@@ -33,6 +33,12 @@ private:
   bool call(const onnx::FunctionProto &function, const onnx::NodeProto &proto,
             ArrayRef<GraphValue> inputs, const FunctionFrame &frame, Build &b,
             std::vector<GraphValue> &results);
+  /// Adds an argument to the entry block for each input of the graph that has no initializer or is
+  /// overridden by the options. `arguments` receives the values of all inputs; null for inputs that
+  /// keep their initializers.
+  void createInputs(const onnx::GraphProto &graph, Build &b, mlir::Location top, mlir::Block *entry,
+                    std::vector<GraphValue> &arguments,
+                    llvm::SmallVectorImpl<mlir::DictionaryAttr> &inputAttrs);
   int64_t expandedSize(const onnx::FunctionProto &function);
   int64_t expandedSize(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes);
   const GraphValue *lookup(Scope &scope, StringRef name, Build &b);
@@ -43,6 +49,7 @@ private:
   const ImportOptions &options;
   std::map<std::string, const onnx::FunctionProto *> functions;
   std::map<const onnx::FunctionProto *, int64_t> sizes;
+  std::vector<StringRef> argumentNames; ///< names of the arguments that are inputs of the model
   int depth = 0;
 };
 

@@ -38,11 +38,9 @@ static void collectCapturedValues(Operation *op, SmallVectorImpl<Value> &values)
   });
 }
 
-std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
-  // The operations that compute the value, in topological order: operations precede their users.
-  SmallVector<Operation *> order;
+void Build::orderOperations(Value root, SmallVectorImpl<Operation *> &order,
+                            llvm::SetVector<StringRef> &inputs, std::string &reason) {
   llvm::SmallPtrSet<Operation *, 32> seen;
-  llvm::SetVector<StringRef> inputs;
   SmallVector<std::pair<Value, bool>> stack{{root, false}};
   while (!stack.empty()) {
     auto [v, done] = stack.pop_back_val();
@@ -73,6 +71,49 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
     for (Value operand : from)
       stack.push_back({operand, false});
   }
+}
+
+bool Build::evaluate(Operation *op, std::string &reason) {
+  SmallVector<ref::Tensor> operands, results;
+  auto constant = dyn_cast<ConstantOp>(op);
+  // Large weights in blobs are allowed because they are read in place. A large splat is not,
+  // because it would be expanded.
+  for (Value result : op->getResults())
+    if (count(result) > needLimit &&
+        !(constant && isa<DenseResourceElementsAttr>(constant.getValue()))) {
+      reason = "its computation has an intermediate result of " + std::to_string(count(result)) +
+               " elements; at most " + std::to_string(needLimit) + " are computed at import";
+      return false;
+    }
+  if (constant) {
+    auto tensor = ref::Tensor::fromAttr(constant.getValue());
+    if (mlir::failed(tensor)) {
+      reason = "the data of a constant operand is missing in the model";
+      return false;
+    }
+    tensors[constant.getResult()] = *tensor;
+    return true;
+  }
+  for (Value operand : op->getOperands())
+    operands.push_back(tensors.lookup(operand));
+  auto outer = [&](Value v) { return tensors.lookup(v); };
+  bool evaluated = quietly(
+      reason, [&] { return mlir::succeeded(ref::evaluateOp(op, operands, outer, results)); });
+  if (!evaluated || results.size() != op->getNumResults()) {
+    if (reason.empty())
+      reason = "it cannot be computed";
+    return false;
+  }
+  reason.clear();
+  for (auto [value, tensor] : llvm::zip(op->getResults(), results))
+    tensors[value] = tensor;
+  return true;
+}
+
+std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
+  SmallVector<Operation *> order;
+  llvm::SetVector<StringRef> inputs;
+  orderOperations(root, order, inputs, reason);
   if (!reason.empty())
     return std::nullopt;
   if (!inputs.empty()) {
@@ -86,41 +127,9 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
              " to compile a program for that value";
     return std::nullopt;
   }
-  for (Operation *op : order) {
-    SmallVector<ref::Tensor> operands, results;
-    auto constant = dyn_cast<ConstantOp>(op);
-    // Large weights in blobs are allowed because they are read in place. A large splat is not,
-    // because it would be expanded.
-    for (Value result : op->getResults())
-      if (count(result) > needLimit &&
-          !(constant && isa<DenseResourceElementsAttr>(constant.getValue()))) {
-        reason = "its computation has an intermediate result of " + std::to_string(count(result)) +
-                 " elements; at most " + std::to_string(needLimit) + " are computed at import";
-        return std::nullopt;
-      }
-    if (constant) {
-      auto tensor = ref::Tensor::fromAttr(constant.getValue());
-      if (mlir::failed(tensor)) {
-        reason = "the data of a constant operand is missing in the model";
-        return std::nullopt;
-      }
-      tensors[constant.getResult()] = *tensor;
-      continue;
-    }
-    for (Value operand : op->getOperands())
-      operands.push_back(tensors.lookup(operand));
-    auto outer = [&](Value v) { return tensors.lookup(v); };
-    bool evaluated = quietly(
-        reason, [&] { return mlir::succeeded(ref::evaluateOp(op, operands, outer, results)); });
-    if (!evaluated || results.size() != op->getNumResults()) {
-      if (reason.empty())
-        reason = "it cannot be computed";
+  for (Operation *op : order)
+    if (!evaluate(op, reason))
       return std::nullopt;
-    }
-    reason.clear();
-    for (auto [value, tensor] : llvm::zip(op->getResults(), results))
-      tensors[value] = tensor;
-  }
   auto it = tensors.find(root);
   return it == tensors.end() ? std::nullopt : std::optional(it->second);
 }

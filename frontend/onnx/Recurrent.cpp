@@ -297,6 +297,60 @@ std::vector<Value> buildRecurrentOp(Build &b, const RecurrentLayer &l) {
   return b.ops<RnnOp>({l.x, l.w, l.r, l.bias, l.h0}, attributes);
 }
 
+/// Reads the sizes and directions of the layer and checks the shapes of its weights. Returns false
+/// after an error. Quantized weights are transposed.
+bool readSizes(Node &n, Build &b, RecurrentLayer &l, bool quantised) {
+  l.T = b.dim(l.x, 0);
+  l.N = b.dim(l.x, 1);
+  l.I = b.dim(l.x, 2);
+  l.H = b.dim(l.r, quantised ? 1 : 2);
+  if (!b.require(n.integer("hidden_size", l.H) == l.H,
+                 "attribute 'hidden_size' contradicts R; required: " + Twine(l.H) + "; found: " +
+                     Twine(n.integer("hidden_size", l.H)) + "; remove or correct the attribute"))
+    return false;
+  l.direction = n.string("direction", "forward");
+  l.directions = l.direction == "bidirectional" ? 2 : 1;
+  if (l.direction != "forward" && l.direction != "reverse" && l.directions != 2) {
+    n.unsupported("direction", l.direction, "forward, reverse, bidirectional");
+    return false;
+  }
+  int64_t outer = quantised ? 2 : 1, inner = quantised ? 1 : 2;
+  return b.require(
+      b.dim(l.w, 0) == l.directions && b.dim(l.w, outer) == l.gates * l.H &&
+          b.dim(l.w, inner) == l.I && b.dim(l.r, 0) == l.directions &&
+          b.dim(l.r, outer) == l.gates * l.H && l.H > 0 && l.T > 0,
+      quantised ? "W must be [directions, inputs, gates * hidden] and R [directions, hidden, "
+                  "gates * hidden]"
+                : "W must be [directions, gates * hidden, inputs] and R [directions, gates * "
+                  "hidden, hidden]");
+}
+
+/// Reads `sequence_lens`. Returns false after an error.
+bool readLengths(Node &n, Build &b, RecurrentLayer &l) {
+  if (!n.has(4))
+    return true;
+  l.lengths = n.in(4);
+  if (!b.require(b.rank(l.lengths) == 1 && b.dim(l.lengths, 0) == l.N,
+                 "sequence_lens must have one entry per sequence; required: " + Twine(l.N) +
+                     "; found: " + Twine(b.count(l.lengths)) + "; correct its shape"))
+    return false;
+  // `sequence_lens` has no effect if all lengths are T.
+  if (auto lengths = b.known(l.lengths)) {
+    bool full = true;
+    for (int64_t i = 0; i < lengths->size(); ++i) {
+      const int64_t length = lengths->getInt(i);
+      if (!b.require(length >= 0 && length <= l.T,
+                     "sequence_lens is out of range; required: 0 to " + Twine(l.T) +
+                         "; found: " + Twine(length) + "; correct the lengths"))
+        return false;
+      full &= length == l.T;
+    }
+    if (full)
+      l.lengths = {};
+  }
+  return true;
+}
+
 template <Cell cell> void recurrent(Node &n, Build &b, RecurrentLayer l) {
   l.cell = cell;
   l.gates = cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1;
@@ -307,28 +361,8 @@ template <Cell cell> void recurrent(Node &n, Build &b, RecurrentLayer l) {
   l.x = batchFirst ? b.transpose(n.in(0), {1, 0, 2}) : n.in(0);
   l.w = n.in(1);
   l.r = n.in(2);
-  l.T = b.dim(l.x, 0);
-  l.N = b.dim(l.x, 1);
-  l.I = b.dim(l.x, 2);
-  bool quantised = bool(l.wq.scale);
-  l.H = b.dim(l.r, quantised ? 1 : 2);
-  if (!b.require(n.integer("hidden_size", l.H) == l.H,
-                 "attribute 'hidden_size' contradicts R; required: " + Twine(l.H) + "; found: " +
-                     Twine(n.integer("hidden_size", l.H)) + "; remove or correct the attribute"))
-    return;
-  l.direction = n.string("direction", "forward");
-  l.directions = l.direction == "bidirectional" ? 2 : 1;
-  if (l.direction != "forward" && l.direction != "reverse" && l.directions != 2)
-    return n.unsupported("direction", l.direction, "forward, reverse, bidirectional");
-  int64_t outer = quantised ? 2 : 1, inner = quantised ? 1 : 2;
-  if (!b.require(b.dim(l.w, 0) == l.directions && b.dim(l.w, outer) == l.gates * l.H &&
-                     b.dim(l.w, inner) == l.I && b.dim(l.r, 0) == l.directions &&
-                     b.dim(l.r, outer) == l.gates * l.H && l.H > 0 && l.T > 0,
-                 quantised
-                     ? "W must be [directions, inputs, gates * hidden] and R [directions, hidden, "
-                       "gates * hidden]"
-                     : "W must be [directions, gates * hidden, inputs] and R [directions, gates * "
-                       "hidden, hidden]"))
+  const bool quantised = bool(l.wq.scale);
+  if (!readSizes(n, b, l, quantised))
     return;
   Type element = b.elem(l.x);
   auto state = [&](int64_t i) {
@@ -345,27 +379,8 @@ template <Cell cell> void recurrent(Node &n, Build &b, RecurrentLayer l) {
   }
   l.linearBeforeReset = n.integer("linear_before_reset", 0) != 0;
   l.clip = n.real("clip", 0);
-  if (n.has(4)) {
-    l.lengths = n.in(4);
-    if (!b.require(b.rank(l.lengths) == 1 && b.dim(l.lengths, 0) == l.N,
-                   "sequence_lens must have one entry per sequence; required: " + Twine(l.N) +
-                       "; found: " + Twine(b.count(l.lengths)) + "; correct its shape"))
-      return;
-    // `sequence_lens` has no effect if all lengths are T.
-    if (auto lengths = b.known(l.lengths)) {
-      bool full = true;
-      for (int64_t i = 0; i < lengths->size(); ++i) {
-        const int64_t length = lengths->getInt(i);
-        if (!b.require(length >= 0 && length <= l.T,
-                       "sequence_lens is out of range; required: 0 to " + Twine(l.T) +
-                           "; found: " + Twine(length) + "; correct the lengths"))
-          return;
-        full &= length == l.T;
-      }
-      if (full)
-        l.lengths = {};
-    }
-  }
+  if (!readLengths(n, b, l))
+    return;
   StringRef defaults[] = {cell == Cell::Rnn ? "Tanh" : "Sigmoid", "Tanh", "Tanh"};
   size_t used = cell == Cell::Lstm ? 3 : cell == Cell::Gru ? 2 : 1;
   if (!readActivations(n, b, l, ArrayRef<StringRef>(defaults).take_front(used)) || !b.ok())

@@ -128,14 +128,9 @@ bool checkOptionValue(Node &n, StringRef name, StringRef value, ArrayRef<StringR
   return false;
 }
 
-void resize(Node &n, Build &b) {
-  Value x = n.in(0);
-  int64_t rank = b.rank(x);
-  // Upsample, and Resize in opset 10, have two operands and no attributes for coordinates. Their
-  // settings are fixed.
-  bool isBlocked = n.proto.domain() == blocked;
-  bool old = !isBlocked && (n.proto.op_type() == "Upsample" || n.opset < 11);
-  ResizeOptions s;
+/// Reads and checks the attributes of the interpolation. `old`: Upsample or Resize in opset 10,
+/// which have no attributes for coordinates.
+bool readOptions(Node &n, bool old, bool isBlocked, ResizeOptions &s) {
   s.mode = n.string("mode", "nearest");
   s.coordinates =
       old ? "asymmetric"
@@ -147,12 +142,36 @@ void resize(Node &n, Build &b) {
   s.extrapolation = n.real("extrapolation_value", 0);
   if (s.mode == "bilinear" || s.mode == "trilinear")
     s.mode = "linear";
-  if (!checkOptionValue(n, "mode", s.mode, {"nearest", "linear", "cubic"}) ||
-      !checkOptionValue(n, "coordinate_transformation_mode", s.coordinates,
-                        {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
-                         "align_corners", "asymmetric", "tf_crop_and_resize"}) ||
-      (!old && !checkOptionValue(n, "nearest_mode", s.nearest,
-                                 {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})))
+  return checkOptionValue(n, "mode", s.mode, {"nearest", "linear", "cubic"}) &&
+         checkOptionValue(n, "coordinate_transformation_mode", s.coordinates,
+                          {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                           "align_corners", "asymmetric", "tf_crop_and_resize"}) &&
+         (old || checkOptionValue(n, "nearest_mode", s.nearest,
+                                  {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
+}
+
+/// Returns the scale that all axes have with the policy `not_larger` or `not_smaller`.
+double computeCommonScale(Build &b, Value x, const Dims &axes, const Dims &sizes,
+                          StringRef policy) {
+  double common = 0;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    double ratio = double(sizes[i]) / double(std::max<int64_t>(1, b.dim(x, axes[i])));
+    common = i == 0                   ? ratio
+             : policy == "not_larger" ? std::min(common, ratio)
+                                      : std::max(common, ratio);
+  }
+  return common;
+}
+
+void resize(Node &n, Build &b) {
+  Value x = n.in(0);
+  int64_t rank = b.rank(x);
+  // Upsample, and Resize in opset 10, have two operands and no attributes for coordinates. Their
+  // settings are fixed.
+  bool isBlocked = n.proto.domain() == blocked;
+  bool old = !isBlocked && (n.proto.op_type() == "Upsample" || n.opset < 11);
+  ResizeOptions s;
+  if (!readOptions(n, old, isBlocked, s))
     return;
   Dims all;
   for (int64_t i = 0; i < rank; ++i)
@@ -192,12 +211,8 @@ void resize(Node &n, Build &b) {
                         {"stretch", "not_larger", "not_smaller"}))
     return;
   double common = 0;
-  for (size_t i = 0; i < axes.size() && !scales && policy != "stretch"; ++i) {
-    double ratio = double(sizes[i]) / double(std::max<int64_t>(1, b.dim(x, axes[i])));
-    common = i == 0                   ? ratio
-             : policy == "not_larger" ? std::min(common, ratio)
-                                      : std::max(common, ratio);
-  }
+  if (!scales && policy != "stretch")
+    common = computeCommonScale(b, x, axes, sizes, policy);
   Type element = b.elem(x);
   if (s.mode != "nearest" && !b.isFloat(x))
     x = b.cast(x, b.f32);

@@ -149,11 +149,10 @@ std::vector<std::string> figureNames(const StepOptions &options) {
   return names;
 }
 
-Graph traceStep(const Network &network, const TensorFunction &loss,
-                const optim::Optimizer &optimizer, const std::vector<Spec> &inputs,
-                const StepOptions &given, Location location) {
-  StepOptions options = given;
-  options.dataParallel |= network.overProcesses;
+/// Throws if the functions, inputs and options of a training step contradict each other.
+static void checkStep(const Network &network, const TensorFunction &loss,
+                      const std::vector<Spec> &inputs, const StepOptions &options,
+                      Location location) {
   auto fail = [&](const std::string &text) {
     throw Error(formatLocation(location) + "train: " + text);
   };
@@ -185,6 +184,14 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
       fail("the first size of input '" + input.name + "' must be divisible into " +
            std::to_string(parts) + (options.chunks ? " chunks" : " micro-batches") + "; found " +
            shapeText(input.shape));
+}
+
+Graph traceStep(const Network &network, const TensorFunction &loss,
+                const optim::Optimizer &optimizer, const std::vector<Spec> &inputs,
+                const StepOptions &given, Location location) {
+  StepOptions options = given;
+  options.dataParallel |= network.overProcesses;
+  checkStep(network, loss, inputs, options, location);
   TraceOptions traceOptions{.state = true,
                             .starts = options.starts,
                             .training = true,
