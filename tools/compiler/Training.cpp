@@ -256,6 +256,42 @@ bool usesBatchStatistics(ModuleOp module) {
 std::vector<std::string> trainingLosses() { return namesOf(losses); }
 std::vector<std::string> trainingOptimizers() { return namesOf(optimizerEntries()); }
 
+/// Warns if batch norm uses statistics of parts of the batch, and throws if --sync-batch-norm has
+/// no effect.
+static void checkBatchNorm(Source &model, const TrainingOptions &options, bool hasStatistics) {
+  if (options.dataParallel && hasStatistics && !options.syncBatchNorm)
+    llvm::errs()
+        << "dlc: " << model.path()
+        << ": batch norm uses the statistics of each process's batch, and the running statistics "
+           "of rank 0 are saved; add --sync-batch-norm to use those of all processes\n";
+  if (options.syncBatchNorm && !hasStatistics)
+    throw Error(model.path() +
+                ": --sync-batch-norm has no effect on a model without batch norm; remove it");
+}
+
+static StepOptions makeStepOptions(const TrainingOptions &options) {
+  return {.clipNorm = options.clipNorm,
+          .clipValue = options.clipValue,
+          .microBatches = options.microBatches,
+          .dataParallel = options.dataParallel,
+          .syncBatchNorm = options.syncBatchNorm,
+          .gradients = *parseDType(options.gradients),
+          .world = options.world,
+          .shardOptimizer = options.shardOptimizer,
+          .chunks = options.chunks,
+          .seed = options.seed};
+}
+
+/// Returns the description of the training that the program stores.
+static nlohmann::json describeTraining(const TrainingOptions &options) {
+  nlohmann::json about = {{"loss", options.loss}, {"optimizer", options.optimizer}};
+  if (options.dataParallel)
+    about["data_parallel"] = true;
+  if (options.world)
+    about["world"] = options.world;
+  return about;
+}
+
 TrainingStep buildTrainingStep(Source &model, const Shapes &shapes,
                                const TrainingOptions &options) {
   const LossEntry &loss = findByName(losses, options.loss, "--loss");
@@ -276,15 +312,7 @@ TrainingStep buildTrainingStep(Source &model, const Shapes &shapes,
   {
     auto module = moduleIn(model.context(), shapes);
     border = getModelSignature(model, module->lookupSymbol<func::FuncOp>("main"));
-    bool hasStatistics = usesBatchStatistics(*module);
-    if (options.dataParallel && hasStatistics && !options.syncBatchNorm)
-      llvm::errs()
-          << "dlc: " << model.path()
-          << ": batch norm uses the statistics of each process's batch, and the running statistics "
-             "of rank 0 are saved; add --sync-batch-norm to use those of all processes\n";
-    if (options.syncBatchNorm && !hasStatistics)
-      throw Error(model.path() +
-                  ": --sync-batch-norm has no effect on a model without batch norm; remove it");
+    checkBatchNorm(model, options, usesBatchStatistics(*module));
   }
   bool isClasses = loss.target == TargetKind::Classes;
   if (isClasses && border.endsInSoftmax)
@@ -295,16 +323,7 @@ TrainingStep buildTrainingStep(Source &model, const Shapes &shapes,
   std::vector<trace::Spec> inputs = border.inputs;
   inputs.push_back(target);
 
-  StepOptions stepOptions{.clipNorm = options.clipNorm,
-                          .clipValue = options.clipValue,
-                          .microBatches = options.microBatches,
-                          .dataParallel = options.dataParallel,
-                          .syncBatchNorm = options.syncBatchNorm,
-                          .gradients = *parseDType(options.gradients),
-                          .world = options.world,
-                          .shardOptimizer = options.shardOptimizer,
-                          .chunks = options.chunks,
-                          .seed = options.seed};
+  StepOptions stepOptions = makeStepOptions(options);
   if (std::string mistake = mistakeIn(stepOptions); !mistake.empty())
     throw Error(model.path() + ": " + mistake);
   std::optional<trace::InlinedModule> inlined;
@@ -327,11 +346,7 @@ TrainingStep buildTrainingStep(Source &model, const Shapes &shapes,
     stepOptions.metrics = {{"accuracy", metric::accuracy}};
   std::shared_ptr<Source> source = sourceOfStep(
       model.path(), [&] { return traceStep(network, value, optimizer, inputs, stepOptions); });
-  nlohmann::json about = {{"loss", options.loss}, {"optimizer", options.optimizer}};
-  if (options.dataParallel)
-    about["data_parallel"] = true;
-  if (options.world)
-    about["world"] = options.world;
+  nlohmann::json about = describeTraining(options);
   if (isClasses) {
     about["classes"] = border.output.shape[border.output.shape.size() > 1];
     if (options.ignoreIndex)

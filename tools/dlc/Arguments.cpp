@@ -281,6 +281,47 @@ void addQuantizeCommand(CLI::App &app, QuantizeArguments &a) {
   c->add_flag("--json", a.json, "print the report as one JSON object");
 }
 
+CLI::App *addCompileCommand(CLI::App &app, CompileArguments &a) {
+  CLI::App *c = app.add_subcommand("compile", "compile a model into a program");
+  addModelArguments(c, a);
+  c->add_option("-o,--output", a.output,
+                "program to write (.dlcx), or MLIR text (.mlir) with --to; default for "
+                "dir/model.onnx: model.dlcx in the current folder");
+  c->add_option(
+      "--from", a.from,
+      "start at this phase; the model is MLIR text that --to wrote for the phase before it");
+  c->add_option("--to", a.to, "stop after this phase and write the module as MLIR text");
+  c->add_option("--print-after", a.printAfter,
+                "print the module after a phase, or after each phase ('all')")
+      ->take_all()
+      ->allow_extra_args(false);
+  c->add_flag("--time", a.time, "print the duration of each phase");
+
+  c->add_option("--batch", a.batch,
+                "size of the first dimension of inputs, where that dimension is dynamic")
+      ->check(atLeastOne());
+  addTrainingArguments(c, a);
+  return c;
+}
+
+CLI::App *addRunCommand(CLI::App &app, RunArguments &a) {
+  CLI::App *c = app.add_subcommand("run", "run a model or a program");
+  addModelArguments(c, a);
+  c->add_option("--output-dir", a.outputDir, "folder in which each output is written as NAME.npy");
+  c->add_option("--repeat", a.repeat, "number of runs")->capture_default_str();
+  c->add_option("--seed", a.seed, "seed of random input values")->capture_default_str();
+  c->add_flag("--json", a.json, "print times and memory as one JSON object");
+  c->add_flag("--plain-launches", a.plainLaunches,
+              "submit GPU commands one by one instead of as CUDA graphs");
+  dlc::addSettingFlags(
+      *c, {{"tune-in-background",
+            "start with the kernels that the cost model chooses, measure candidates "
+            "between the runs for this long (such as 60s), and hot-swap faster kernels",
+            &a.options.tuneInBackground}});
+  c->add_option("--trace", a.trace, "write a timeline of the runs, for ui.perfetto.dev");
+  return c;
+}
+
 } // namespace
 
 namespace dlc {
@@ -293,45 +334,10 @@ int dlc::dlcMain(int argc, char **argv) {
   app.require_subcommand(1);
 
   CompileArguments compile;
-  CLI::App *compileApp = app.add_subcommand("compile", "compile a model into a program");
-  addModelArguments(compileApp, compile);
-  compileApp->add_option("-o,--output", compile.output,
-                         "program to write (.dlcx), or MLIR text (.mlir) with --to; default for "
-                         "dir/model.onnx: model.dlcx in the current folder");
-  compileApp->add_option(
-      "--from", compile.from,
-      "start at this phase; the model is MLIR text that --to wrote for the phase before it");
-  compileApp->add_option("--to", compile.to,
-                         "stop after this phase and write the module as MLIR text");
-  compileApp
-      ->add_option("--print-after", compile.printAfter,
-                   "print the module after a phase, or after each phase ('all')")
-      ->take_all()
-      ->allow_extra_args(false);
-  compileApp->add_flag("--time", compile.time, "print the duration of each phase");
-
-  compileApp
-      ->add_option("--batch", compile.batch,
-                   "size of the first dimension of inputs, where that dimension is dynamic")
-      ->check(atLeastOne());
-  addTrainingArguments(compileApp, compile);
+  CLI::App *compileApp = addCompileCommand(app, compile);
 
   RunArguments run;
-  CLI::App *runApp = app.add_subcommand("run", "run a model or a program");
-  addModelArguments(runApp, run);
-  runApp->add_option("--output-dir", run.outputDir,
-                     "folder in which each output is written as NAME.npy");
-  runApp->add_option("--repeat", run.repeat, "number of runs")->capture_default_str();
-  runApp->add_option("--seed", run.seed, "seed of random input values")->capture_default_str();
-  runApp->add_flag("--json", run.json, "print times and memory as one JSON object");
-  runApp->add_flag("--plain-launches", run.plainLaunches,
-                   "submit GPU commands one by one instead of as CUDA graphs");
-  addSettingFlags(*runApp,
-                  {{"tune-in-background",
-                    "start with the kernels that the cost model chooses, measure candidates "
-                    "between the runs for this long (such as 60s), and hot-swap faster kernels",
-                    &run.options.tuneInBackground}});
-  runApp->add_option("--trace", run.trace, "write a timeline of the runs, for ui.perfetto.dev");
+  CLI::App *runApp = addRunCommand(app, run);
 
   InspectArguments inspect;
   addInspectCommand(app, inspect);

@@ -142,108 +142,133 @@ void preloadCompiler(const std::string &device, const std::string &cache) {
   std::fill_n(t.data<int64_t>(), t.elements(), 1);
   step.run({x.to(device), t.to(device)});
 }
-} // namespace
-
-int main(int argc, char **argv) {
-  CLI::App app("Traces, compiles and runs a benchmark network's training step (plain SGD)");
+/// Arguments of the command line.
+struct TrainArguments {
   std::string name, init, data, save;
   // The compilation cache is disabled unless a folder is specified.
   ModelOptions options{.cacheDir = ""};
   int64_t batch = 0, steps = 20, microBatches = 1, devices = 1;
   double rate = -1;
   bool text = false, serving = false, dataParallel = false, syncBatchNorm = false;
-  app.add_option("network", name, "Name of the network, such as resnet-50")->required();
-  app.add_option("--batch", batch, "Batch size; 0: the network's own");
-  app.add_option("--init", init, "Parameters to start from (.safetensors); random when not given");
-  app.add_option("--data", data, "Batches x0, t0, x1, t1, … (.safetensors); random if not given");
-  app.add_option("--steps", steps, "Number of steps, each of which prints a line of JSON");
-  app.add_option("--save", save, "File to which the final parameters are written (.safetensors)");
-  app.add_option("--lr", rate, "Learning rate; default: the network's own");
-  app.add_option("--micro-batches", microBatches,
+};
+
+void addArguments(CLI::App &app, TrainArguments &a) {
+  app.add_option("network", a.name, "Name of the network, such as resnet-50")->required();
+  app.add_option("--batch", a.batch, "Batch size; 0: the network's own");
+  app.add_option("--init", a.init,
+                 "Parameters to start from (.safetensors); random when not given");
+  app.add_option("--data", a.data, "Batches x0, t0, x1, t1, … (.safetensors); random if not given");
+  app.add_option("--steps", a.steps, "Number of steps, each of which prints a line of JSON");
+  app.add_option("--save", a.save, "File to which the final parameters are written (.safetensors)");
+  app.add_option("--lr", a.rate, "Learning rate; default: the network's own");
+  app.add_option("--micro-batches", a.microBatches,
                  "Number of micro-batches into which each batch is split");
   app.add_option(
-      "--devices", devices,
+      "--devices", a.devices,
       "Number of virtual devices (cpu, cpu:1, ..) of one process over which each batch is split");
-  app.add_flag("--data-parallel", dataParallel,
+  app.add_flag("--data-parallel", a.dataParallel,
                "Split each batch over the ranks that mpirun has started");
-  app.add_flag("--sync-batch-norm", syncBatchNorm,
+  app.add_flag("--sync-batch-norm", a.syncBatchNorm,
                "Compute batch norm over the whole batch if the batch is split");
-  app.add_flag("--text", text, "Print the traced step and stop");
-  app.add_flag("--serve", serving,
+  app.add_flag("--text", a.text, "Print the traced step and stop");
+  app.add_flag("--serve", a.serving,
                "Run one step, then time further steps on request by lines of stdin");
-  addSettingFlags(app, getModelSettings(options));
+}
+
+/// Joins the ranks that mpirun has started. Returns this process's rank and the number of ranks.
+/// Only rank 0 prints.
+std::pair<int64_t, int64_t> joinWorld() {
+  const runtime::World &world = runtime::World::ofProcess();
+  if (world.rank() > 0)
+    std::cout.setstate(std::ios::failbit);
+  return {world.rank(), world.size()};
+}
+
+/// Reduces the batch size of the inputs to the share of one rank.
+void splitBatches(bench::TrainingSetup &training, int64_t ranks) {
+  for (trace::Spec &input : training.inputs) {
+    if (input.shape[0] % ranks != 0)
+      throw Error("a batch of " + std::to_string(input.shape[0]) + " cannot be split evenly over " +
+                  std::to_string(ranks) + " ranks");
+    input.shape[0] /= ranks;
+  }
+}
+
+/// Prints the loss, times and memory of the first step. `before` is the process's memory before the
+/// compilation, `ready` the time from its beginning to the end of the step.
+void printFirstStep(Step &step, float loss, double compiled, double ready, double before) {
+  std::cout << Json{{"step", 0},
+                    {"loss", loss},
+                    {"compile_s", compiled},
+                    {"ready_s", ready},
+                    {"before_mib", before},
+                    {"peak_mib", readProcessMemoryMib("VmHWM")},
+                    {"state_mib", double(step.model().memory().state_bytes) / (1 << 20)},
+                    {"constants_mib", double(step.model().memory().constant_bytes) / (1 << 20)},
+                    {"arena_mib", double(step.model().memory().arena_bytes) / (1 << 20)}}
+            << "\n"
+            << std::flush;
+}
+
+void trainNetwork(const TrainArguments &a) {
+  bench::TrainingSetup training = bench::makeTraining(a.name, a.batch);
+  if (!a.init.empty())
+    training.module->load(a.init);
+  if (a.devices > 1)
+    training.module = distributeOverDevices(training.module, a.devices);
+  auto [rank, ranks] = a.dataParallel ? joinWorld() : std::pair<int64_t, int64_t>(0, 1);
+  splitBatches(training, ranks);
+  BatchReader here(training, a.data, rank, ranks);
+  auto batches = [&](int64_t index) {
+    std::vector<Tensor> batch = here(index);
+    for (Tensor &tensor : batch)
+      tensor = tensor.to(a.options.device);
+    return batch;
+  };
+  optim::Optimizer sgd = optim::sgd({.lr = a.rate >= 0 ? a.rate : training.rate});
+  StepOptions traced{.clipNorm = training.clipNorm,
+                     .microBatches = a.microBatches,
+                     .dataParallel = a.dataParallel,
+                     .syncBatchNorm = a.syncBatchNorm};
+  if (a.text) {
+    traced.starts = false;
+    std::cout << traceStep(training.module, training.loss, sgd, training.inputs, traced).text();
+    return;
+  }
+  std::vector<Tensor> first = batches(0);
+  for (const nn::Parameter &parameter : training.module->parameters())
+    parameter.value();
+  if (a.serving)
+    preloadCompiler(a.options.device, *a.options.cacheDir);
+  double before = readProcessMemoryMib("VmRSS"), start = now();
+  Step step = train(training.module, training.loss, sgd, training.inputs, traced, a.options);
+  double compiled = step.prepare();
+  float loss = step.run(first);
+  printFirstStep(step, loss, compiled, now() - start, before);
+  if (a.serving) {
+    serveTimingRequests(step, first);
+    return;
+  }
+  for (int64_t i = 1; i < a.steps; ++i) {
+    std::vector<Tensor> next = batches(i);
+    start = now();
+    loss = step.run(next);
+    std::cout << Json{{"step", i}, {"loss", loss}, {"ms", (now() - start) * 1e3}} << "\n"
+              << std::flush;
+  }
+  if (!a.save.empty())
+    training.module->save(a.save);
+}
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app("Traces, compiles and runs a benchmark network's training step (plain SGD)");
+  TrainArguments arguments;
+  addArguments(app, arguments);
+  addSettingFlags(app, getModelSettings(arguments.options));
   CLI11_PARSE(app, argc, argv);
   try {
-    bench::TrainingSetup training = bench::makeTraining(name, batch);
-    if (!init.empty())
-      training.module->load(init);
-    if (devices > 1)
-      training.module = distributeOverDevices(training.module, devices);
-    int64_t rank = 0, ranks = 1;
-    if (dataParallel) {
-      const runtime::World &world = runtime::World::ofProcess();
-      rank = world.rank(), ranks = world.size();
-      // Only rank 0 prints the results.
-      if (rank > 0)
-        std::cout.setstate(std::ios::failbit);
-    }
-    for (trace::Spec &input : training.inputs) {
-      if (input.shape[0] % ranks != 0)
-        throw Error("a batch of " + std::to_string(input.shape[0]) +
-                    " cannot be split evenly over " + std::to_string(ranks) + " ranks");
-      input.shape[0] /= ranks;
-    }
-    BatchReader here(training, data, rank, ranks);
-    auto batches = [&](int64_t index) {
-      std::vector<Tensor> batch = here(index);
-      for (Tensor &tensor : batch)
-        tensor = tensor.to(options.device);
-      return batch;
-    };
-    optim::Optimizer sgd = optim::sgd({.lr = rate >= 0 ? rate : training.rate});
-    StepOptions traced{.clipNorm = training.clipNorm,
-                       .microBatches = microBatches,
-                       .dataParallel = dataParallel,
-                       .syncBatchNorm = syncBatchNorm};
-    if (text) {
-      traced.starts = false;
-      std::cout << traceStep(training.module, training.loss, sgd, training.inputs, traced).text();
-      return 0;
-    }
-    std::vector<Tensor> first = batches(0);
-    for (const nn::Parameter &parameter : training.module->parameters())
-      parameter.value();
-    if (serving)
-      preloadCompiler(options.device, *options.cacheDir);
-    double before = readProcessMemoryMib("VmRSS"), start = now();
-    Step step = train(training.module, training.loss, sgd, training.inputs, traced, options);
-    double compiled = step.prepare();
-    float loss = step.run(first);
-    std::cout << Json{{"step", 0},
-                      {"loss", loss},
-                      {"compile_s", compiled},
-                      {"ready_s", now() - start},
-                      {"before_mib", before},
-                      {"peak_mib", readProcessMemoryMib("VmHWM")},
-                      {"state_mib", double(step.model().memory().state_bytes) / (1 << 20)},
-                      {"constants_mib", double(step.model().memory().constant_bytes) / (1 << 20)},
-                      {"arena_mib", double(step.model().memory().arena_bytes) / (1 << 20)}}
-              << "\n"
-              << std::flush;
-    if (serving) {
-      serveTimingRequests(step, first);
-      return 0;
-    }
-    for (int64_t i = 1; i < steps; ++i) {
-      std::vector<Tensor> next = batches(i);
-      start = now();
-      loss = step.run(next);
-      std::cout << Json{{"step", i}, {"loss", loss}, {"ms", (now() - start) * 1e3}} << "\n"
-                << std::flush;
-    }
-    if (!save.empty()) {
-      training.module->save(save);
-    }
+    trainNetwork(arguments);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "dlc-train-network: %s\n", error.what());
     return 1;

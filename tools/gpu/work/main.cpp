@@ -13,6 +13,19 @@
 
 using namespace dlc::gpu;
 
+static CLI::App *addPrecision(CLI::App *command, MeasurementTask &task) {
+  command->add_option("--precision", task.precision, "f32, tf32 or bf16")
+      ->check(CLI::IsMember({"f32", "tf32", "bf16"}));
+  return command;
+}
+
+static void addPeaks(CLI::App &command, PeakPerformance &peaks) {
+  command.add_option("--gigabytes", peaks.gigabytes, "memory bandwidth of the device in GB/s");
+  command.add_option("--f32", peaks.f32, "TFLOP/s");
+  command.add_option("--tf32", peaks.tf32, "TFLOP/s");
+  command.add_option("--bf16", peaks.bf16, "TFLOP/s");
+}
+
 int main(int argc, char **argv) {
   CLI::App app("A measurement of dlc on a GPU");
   app.require_subcommand(1);
@@ -41,11 +54,7 @@ int main(int argc, char **argv) {
     made->add_option("--batch", task.batch, "batch size; 0: the network's own");
     return made;
   };
-  auto precise = [&](CLI::App *made) {
-    made->add_option("--precision", task.precision, "f32, tf32 or bf16")
-        ->check(CLI::IsMember({"f32", "tf32", "bf16"}));
-    return made;
-  };
+  auto precise = [&](CLI::App *made) { return addPrecision(made, task); };
   CLI::App *open = command("open", "device properties");
   CLI::App *copy = sized("copies", "copies within the device, to the device and from the device");
   CLI::App *vector = sized("vectors", "memory-bound generated kernel");
@@ -62,10 +71,7 @@ int main(int argc, char **argv) {
   compared->add_option("--steps", steps, "number of training steps");
   CLI::App *tuned = precise(ofNetwork("tune", "measure kernels into the tuning database"));
   CLI::App *profiled = precise(ofNetwork("profile", "profile the kernels of the network"));
-  profiled->add_option("--gigabytes", peaks.gigabytes, "memory bandwidth of the device in GB/s");
-  profiled->add_option("--f32", peaks.f32, "TFLOP/s");
-  profiled->add_option("--tf32", peaks.tf32, "TFLOP/s");
-  profiled->add_option("--bf16", peaks.bf16, "TFLOP/s");
+  addPeaks(*profiled, peaks);
   CLI::App *served = precise(ofNetwork("serve", "run on request by lines of stdin"));
   CLI11_PARSE(app, argc, argv);
   try {
