@@ -29,6 +29,9 @@ struct ImportOptions {
   bool training = false;
   /// Seed of dropout's random numbers.
   uint64_t seed = 0;
+  /// Number of channels in a block of NCHWc operators (ModelOptions::nchwcBlock). 0: determined by
+  /// the file.
+  int64_t nchwcBlock = 0;
   /// Returns true for the names of floating-point initializers that become state arguments which
   /// the program never updates. Null selects none.
   std::function<bool(llvm::StringRef)> keeps;

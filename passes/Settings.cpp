@@ -111,9 +111,11 @@ std::string Setting::set(const std::string &text) const {
 }
 
 std::string Setting::problem() const {
-  auto *text = std::get_if<std::string *>(&field);
-  if (text && !choices.empty() && !(*text)->empty() && !llvm::is_contained(choices, **text))
-    return invalidChoiceMessage(*this, **text);
+  auto *number = std::get_if<int *>(&field);
+  std::string text = value();
+  bool isUnset = text.empty() || (number && **number == 0);
+  if (!choices.empty() && !isUnset && !llvm::is_contained(choices, text))
+    return invalidChoiceMessage(*this, text);
   for (const std::string &each : byName ? *byName : std::vector<std::string>())
     if (size_t at = each.rfind('=');
         at == std::string::npos || at == 0 || !llvm::is_contained(choices, each.substr(at + 1)))
@@ -182,6 +184,12 @@ std::vector<Setting> getModelSettings(ModelOptions &o) {
        &o.accuracy,
        {"strict", "default", "fast"},
        &o.accuracyOf},
+      {"nchwc-block",
+       "channels per block of the NCHWc operators in an ONNX file that ONNX Runtime has optimized: "
+       "8 "
+       "(optimized on a processor without AVX-512) or 16; required if the file permits both",
+       &o.nchwcBlock,
+       {"8", "16"}},
       {"max-memory",
        "memory limit of a training step for state, constants and intermediate values, such as "
        "64MiB",

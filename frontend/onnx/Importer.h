@@ -12,11 +12,14 @@ namespace dlc::onnxfront {
 class Importer {
 public:
   Importer(mlir::MLIRContext &context, ModelFile &file, const ImportOptions &options)
-      : context(context), modelFile(file), options(options) {}
+      : nchwcBlock(options.nchwcBlock), context(context), modelFile(file), options(options) {}
 
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> run(std::vector<std::string> &neededValues);
 
   ModelFile &file() { return modelFile; }
+  /// Number of channels in a block of NCHWc operators; 0 until it is determined by the file's
+  /// weights (contrib/Blocked.cpp).
+  int64_t nchwcBlock;
   /// Converts a sparse tensor to a dense constant.
   Value sparse(const onnx::SparseTensorProto &sparse, Build &b);
 

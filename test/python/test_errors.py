@@ -97,6 +97,11 @@ def test_calls(two, call, kind, says):
         (lambda: dlc.compile(models.two(), device="toaster:0"), ValueError, r"toaster"),
         (lambda: dlc.compile(models.two(), precision="f8"), ValueError, r"f8"),
         (lambda: dlc.compile(models.two(), accuracy="best"), ValueError, r"best"),
+        (
+            lambda: dlc.compile(models.two(), nchwc_block=4),
+            ValueError,
+            r"nchwc_block: required: 8 or 16",
+        ),
         (lambda: dlc.compile(models.two(), threads=-1), ValueError, r"found: -1"),
         (
             lambda: dlc.compile(models.two(), shapes={"a": (2, 4)}),

@@ -27,9 +27,10 @@ std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &sh
     for (const std::string &name : bound)
       given[name] = values.at(name);
     std::vector<std::string> needed;
-    module = source.module(shapes, given, needed, [&](llvm::StringRef parameter) {
-      return share::isSplit(options, parameter);
-    });
+    module =
+        source.module(shapes, given, needed, options.nchwcBlock, [&](llvm::StringRef parameter) {
+          return share::isSplit(options, parameter);
+        });
     for (const std::string &name : needed) {
       if (!values.count(name))
         throw Error(source.path() + ": shapes depend on the value of input '" + name +

@@ -213,10 +213,11 @@ OwningOpRef<ModuleOp> Source::import(MLIRContext &context, const ImportOptions &
 }
 
 OwningOpRef<ModuleOp> Source::module(const Shapes &shapes, const Values &values,
-                                     std::vector<std::string> &needed,
+                                     std::vector<std::string> &needed, int nchwcBlock,
                                      std::function<bool(llvm::StringRef)> keeps) {
   requireModel();
   ImportOptions options;
+  options.nchwcBlock = nchwcBlock;
   options.shapes = shapes;
   options.keeps = std::move(keeps);
   for (const auto &[input, array] : values) {
@@ -230,10 +231,12 @@ OwningOpRef<ModuleOp> Source::module(const Shapes &shapes, const Values &values,
 }
 
 OwningOpRef<ModuleOp> Source::trainingModule(MLIRContext &context, const Shapes &shapes,
-                                             uint64_t seed, std::vector<std::string> &needed) {
+                                             uint64_t seed, int nchwcBlock,
+                                             std::vector<std::string> &needed) {
   ImportOptions options;
   options.shapes = shapes;
   options.training = true;
+  options.nchwcBlock = nchwcBlock;
   options.seed = seed;
   return import(context, options, needed);
 }

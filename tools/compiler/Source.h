@@ -58,15 +58,17 @@ public:
 
   /// Imports the dlc module for these input shapes. Returns null if shapes depend on values of
   /// inputs that are not in `values`, and adds the names of these inputs to `needed`. The weights
-  /// for whose names the callback `keeps` returns true become state arguments.
+  /// for whose names the callback `keeps` returns true become state arguments. `nchwcBlock` is that
+  /// of ModelOptions.
   mlir::OwningOpRef<mlir::ModuleOp> module(const Shapes &shapes, const Values &values,
-                                           std::vector<std::string> &needed,
+                                           std::vector<std::string> &needed, int nchwcBlock,
                                            std::function<bool(llvm::StringRef)> keeps = nullptr);
 
   /// Imports the dlc module in training mode, in the given context. All weights become state
   /// arguments. `seed` is the random seed of dropout.
   mlir::OwningOpRef<mlir::ModuleOp> trainingModule(mlir::MLIRContext &context, const Shapes &shapes,
-                                                   uint64_t seed, std::vector<std::string> &needed);
+                                                   uint64_t seed, int nchwcBlock,
+                                                   std::vector<std::string> &needed);
 
   /// Returns the compiled program, or null if the file is a model.
   std::shared_ptr<runtime::Program> program() const { return loaded; }

@@ -301,7 +301,7 @@ TrainingStep buildTrainingStep(Source &model, const Shapes &shapes,
                 ", whose targets are not classes");
   auto moduleIn = [&](MLIRContext &context, const Shapes &taken) {
     std::vector<std::string> needed;
-    auto module = model.trainingModule(context, taken, options.seed, needed);
+    auto module = model.trainingModule(context, taken, options.seed, options.nchwcBlock, needed);
     if (!module)
       throw Error(
           model.path() + ": shapes depend on the value of input '" + needed.front() +

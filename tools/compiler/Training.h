@@ -25,6 +25,7 @@ struct TrainingOptions {
   std::string gradients = "f32";
   int64_t world = 0, chunks = 0;
   uint64_t seed = 0;
+  int nchwcBlock = 0; ///< ModelOptions::nchwcBlock
   /// Patterns of the names of parameters that are not trained.
   std::vector<std::string> freeze;
 };

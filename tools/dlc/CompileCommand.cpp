@@ -86,6 +86,7 @@ CompiledModel compileFromArguments(const CompileArguments &arguments,
       throw Error("--split and --data-parallel cannot be combined: ranks that split parameters "
                   "process the same batch; remove one of them");
     TrainingOptions training = arguments.training;
+    training.nchwcBlock = options.nchwcBlock;
     if (training.dataParallel)
       training.world = options.world;
     made.step = buildTrainingStep(source, shapes, training);

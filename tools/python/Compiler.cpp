@@ -154,15 +154,16 @@ NB_MODULE(_compiler, module) {
       .def(
           "__init__",
           [](Compiler *self, const std::string &path, const std::string &device, int threads,
-             const std::string &precision, const std::string &accuracy) {
+             const std::string &precision, const std::string &accuracy, int nchwcBlock) {
             auto options = optionsOf(device, threads, precision, accuracy);
+            options.nchwcBlock = nchwcBlock;
             convertErrorsToPython([&] {
               nb::gil_scoped_release released;
               new (self) Compiler(path, options);
             });
           },
           nb::arg("path"), nb::arg("device"), nb::arg("threads"), nb::arg("precision"),
-          nb::arg("accuracy"))
+          nb::arg("accuracy"), nb::arg("nchwc_block"))
       .def(
           "__init__",
           [](Compiler *self, const std::string &graph, nb::dict constants,

@@ -64,6 +64,9 @@ struct ModelOptions {
   /// Overrides of `precision` by name, PATTERN=f32|bf16|f16, for the layers (nodes) whose names
   /// match PATTERN.
   std::vector<std::string> precisionOf = {};
+  /// Number of channels, 8 or 16, in a block of the NCHWc weights of an ONNX file that ONNX Runtime
+  /// has optimized. 0: determined by the file; if both sizes fit, the import reports an error.
+  int nchwcBlock = 0;
   /// Limit in bytes for the state, constants and intermediate values of a training step. Values
   /// that exceed it are recomputed in the backward pass. 0: no limit.
   int64_t maxMemory = 0;

@@ -1,7 +1,7 @@
 //===- NodeRun.cpp - runs ONNX test models through the whole compiler ---------------===//
 //
 //   dlc-onnx-run [--list FILE] [--rtol R] [--atol A] [--seconds S] [--threads N] [--write]
-//   DIRECTORY...
+//   [--nchwc-block 8|16] DIRECTORY...
 //
 // Each directory has model.onnx and test_data_set_0 with input_N.npy and output_N.npy. Prints one
 // line for each model: PASS, or FAIL and the reason. Each model runs in its own process, so that a
@@ -26,7 +26,7 @@ namespace {
 struct Options {
   double rtol = 1e-3, atol = 1e-7;
   unsigned seconds = 120;
-  int threads = 0;
+  int threads = 0, nchwcBlock = 0;
   bool write = false;
 };
 
@@ -106,8 +106,9 @@ std::string compare(const dlc::Tensor &found, const dlc::Tensor &wanted, const O
 
 std::string runOne(const std::string &directory, const Options &options) {
   try {
-    dlc::Model model =
-        dlc::compile(directory + "/model.onnx", {.threads = options.threads, .cacheDir = ""});
+    dlc::Model model = dlc::compile(
+        directory + "/model.onnx",
+        {.threads = options.threads, .nchwcBlock = options.nchwcBlock, .cacheDir = ""});
     std::string data = directory + "/test_data_set_0/";
     std::map<std::string, dlc::Tensor> inputs;
     for (size_t i = 0; i < model.inputs().size(); ++i) {
@@ -150,6 +151,8 @@ int main(int argc, char **argv) {
       options.seconds = unsigned(std::stoul(value()));
     } else if (argument == "--write") {
       options.write = true;
+    } else if (argument == "--nchwc-block") {
+      options.nchwcBlock = std::stoi(value());
     } else if (argument == "--threads") {
       options.threads = std::stoi(value());
     } else {

@@ -30,6 +30,7 @@ struct Options {
   bool write = false;
   /// Values of inputs must not be used as constants at import.
   bool unbound = false;
+  int nchwcBlock = 0;
   std::vector<std::string> shapes;
 };
 
@@ -89,6 +90,7 @@ std::string runOne(const std::string &directory, const Options &options) {
   if (failed(info))
     return "inspect: " + messages;
   ImportOptions import;
+  import.nchwcBlock = options.nchwcBlock;
   std::vector<ref::Tensor> inputs;
   std::string data = directory + "/test_data_set_0/", reason;
   for (size_t i = 0; !isFile && i < info->inputs.size(); ++i) {
@@ -186,6 +188,8 @@ int main(int argc, char **argv) {
       options.unbound = true;
     } else if (argument == "--write") {
       options.write = true;
+    } else if (argument == "--nchwc-block") {
+      options.nchwcBlock = std::stoi(value());
     } else if (argument == "--shape") {
       options.shapes.push_back(value());
     } else {

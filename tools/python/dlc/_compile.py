@@ -36,6 +36,7 @@ def compile(
     shapes: Shapes | None = None,
     precision: str = "none",
     accuracy: str = "default",
+    nchwc_block: int = 0,
     progress: Progress | None = None,
 ) -> Model:
     """Compiles a model.
@@ -52,6 +53,8 @@ def compile(
         an input becomes an input if its shape is given, and a constant otherwise.
     precision: `none`, `bf16` or `f16`: matmuls and convolutions take 16-bit operands and accumulate in f32; inputs and outputs keep their types.
     accuracy: `strict`: f32 sums as written; `default`: errors up to 2e-5 of the largest result; `fast`.
+    nchwc_block: channels per block, 8 or 16, of the NCHWc operators in an ONNX file that ONNX Runtime has optimized: 16 if it was optimized on a processor
+        with AVX-512, otherwise 8. Required only if the file permits both.
     progress: called with the current activity, and the number of finished and total items; False disables it. By default a progress bar is shown on
         terminals and in notebooks if compilation takes more than half a second.
 
@@ -60,9 +63,13 @@ def compile(
     """
     require_texts(device=device, precision=precision, accuracy=accuracy)
     require_threads(threads)
+    if nchwc_block not in (0, 8, 16):
+        raise ValueError(
+            f"nchwc_block: required: 8 or 16, or 0 if the file determines it; found: {nchwc_block!r}"
+        )
     if shapes is not None:
         shapes = check_input_shapes(shapes)
-    source: Any = _torch_source(model, example_inputs) or _Source(model)
+    source: Any = _torch_source(model, example_inputs) or _Source(model, nchwc_block)
     options = (device, threads, precision, accuracy)
     if source.is_program:
         if (device, precision, accuracy) != ("cpu", "none", "default") or shapes:
@@ -158,8 +165,10 @@ class _Source:
 
     #: Path of the temporary file, or None if the caller has passed a path.
     temporary: str | None = None
+    _nchwc_block = 0
 
-    def __init__(self, model: Source):
+    def __init__(self, model: Source, nchwc_block: int = 0):
+        self._nchwc_block = nchwc_block
         if hasattr(model, "SerializeToString"):
             model = model.SerializeToString()
         if isinstance(model, (bytes, bytearray, memoryview)):
@@ -194,7 +203,7 @@ class _Source:
     def open(self, options: tuple[str, int, str, str]) -> Any:
         from dlc import _compiler
 
-        return _compiler.Compiler(self.path, *options)
+        return _compiler.Compiler(self.path, *options, nchwc_block=self._nchwc_block)
 
     def load(self, threads: int) -> Model:
         with _renamed(self):

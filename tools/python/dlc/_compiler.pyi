@@ -37,7 +37,7 @@ class Compiler:
 
     @overload
     def __init__(
-        self, path: str, device: str, threads: int, precision: str, accuracy: str
+        self, path: str, device: str, threads: int, precision: str, accuracy: str, nchwc_block: int
     ) -> None: ...
     @overload
     def __init__(
