@@ -61,11 +61,10 @@ int64_t getPanelBytes(const ContractSpec &spec, const ContractPlan &plan) {
 /// Returns whether the kernel can multiply bytes: the processor has the instruction, B is packed,
 /// and the elements of A are adjacent along k.
 bool canMultiplyBytes(const ContractSpec &spec, const Target &target) {
-  llvm::StringRef features = target.features;
+  using enum runtime::Feature;
   bool supported = target.vectorBits == 256
-                       ? features.contains("+avxvnni,") || features.ends_with("+avxvnni") ||
-                             (features.contains("+avx512vnni") && features.contains("+avx512vl"))
-                       : features.contains("+avx512vnni");
+                       ? target.has(Avxvnni) || (target.has(Avx512vnni) && target.has(Avx512vl))
+                       : target.has(Avx512vnni);
   return supported && spec.sumsIntegers() && spec.packedB && spec.strideAk == 1 &&
          byteWidth(spec.elementA) == 1 && byteWidth(spec.elementB) == 1;
 }
@@ -118,8 +117,8 @@ void reserveMemory(ContractPlan &plan, const ContractSpec &spec, int64_t depth, 
 } // namespace
 
 bool supportsIntegerMatmul(const Target &target) {
-  llvm::StringRef features = target.features;
-  return features.contains("+avx2") && (target.vectorBits == 256 || features.contains("+avx512bw"));
+  using enum runtime::Feature;
+  return target.has(Avx2) && (target.vectorBits == 256 || target.has(Avx512bw));
 }
 
 ContractPlan planContract(const ContractSpec &spec, const Target &target, bool hasEpilogue) {

@@ -212,13 +212,12 @@ Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
 /// Returns the name of the intrinsic that permutes the lanes of a register by 32-bit indices.
 /// Returns an empty string if the processor has no such instruction for this element type.
 static std::string getPermuteIntrinsic(const Target &target, Type element) {
-  StringRef features = target.features;
   if (element.getIntOrFloatBitWidth() != 32)
     return "";
   bool isFloat = isa<FloatType>(element);
-  if (target.vectorBits == 512 && features.contains("+avx512f"))
+  if (target.vectorBits == 512 && target.has(runtime::Feature::Avx512f))
     return isFloat ? "llvm.x86.avx512.permvar.sf.512" : "llvm.x86.avx512.permvar.si.512";
-  if (target.vectorBits == 256 && features.contains("+avx2"))
+  if (target.vectorBits == 256 && target.has(runtime::Feature::Avx2))
     return isFloat ? "llvm.x86.avx2.permps" : "llvm.x86.avx2.permd";
   return "";
 }

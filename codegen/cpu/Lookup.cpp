@@ -70,7 +70,7 @@ Value emitLookup(OpBuilder &b, Location loc, const Target &target, Value x, Elem
   SmallVector<int8_t, 256> bytes;
   for (int64_t i : llvm::seq<int64_t>(values->size()))
     bytes.push_back(int8_t(values->getInt(i)));
-  bool isWide = llvm::StringRef(target.features).contains("+avx512vbmi");
+  bool isWide = target.has(runtime::Feature::Avx512vbmi);
   auto whole = VectorType::get(isWide ? 64 : 32, b.getI8Type());
   TableLookupEmitter lookup{b, loc, whole, bytes};
   return applyPerRegister(b, loc, whole, x, [&](ArrayRef<Value> registers) {

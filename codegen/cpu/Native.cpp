@@ -33,16 +33,19 @@ namespace dlc::cpu {
 static Target detectHostTarget() {
   Target target;
   target.cpu = llvm::sys::getHostCPUName().str();
-  bool wide = false;
   std::vector<std::string> features;
-  for (auto &feature : llvm::sys::getHostCPUFeatures()) {
+  for (auto &feature : llvm::sys::getHostCPUFeatures())
     features.push_back((feature.getValue() ? "+" : "-") + feature.getKey().str());
-    if (feature.getKey() == "avx512f")
-      wide = feature.getValue();
+  if (runtime::getMaxInstructionSet() != runtime::InstructionSet::Amx) {
+    target.cpu = "x86-64";
+    features.clear();
+    for (size_t i = 0; i < runtime::kFeatureCount; ++i)
+      if (auto feature = runtime::Feature(i); runtime::hostFeatures().has(feature))
+        features.push_back("+" + std::string(getFeatureName(feature)));
   }
   llvm::sort(features);
   target.features = llvm::join(features, ",");
-  target.vectorBits = wide ? 512 : 256;
+  target.vectorBits = target.has(runtime::Feature::Avx512f) ? 512 : 256;
   return target;
 }
 

@@ -2,6 +2,8 @@
 #ifndef DLC_CODEGEN_CPU_TARGET_H
 #define DLC_CODEGEN_CPU_TARGET_H
 
+#include "runtime/device/cpu/Features.h"
+
 #include <cstdint>
 #include <string>
 
@@ -17,6 +19,8 @@ struct Target {
   /// from 8 to 16 MiB, even if the outputs were read back at once.
   int64_t pastCacheBytes = 16 << 20;
   bool operator==(const Target &) const = default;
+  /// Returns whether generated code may use a feature.
+  bool has(runtime::Feature feature) const { return runtime::enablesFeature(features, feature); }
   /// Number of 32-bit elements in a vector register.
   int64_t lanes32() const { return vectorBits / 32; }
 };

@@ -26,9 +26,7 @@ constexpr const char *kTexts[] = {
 /// incremented when the speed of kernels or the measured cases change.
 constexpr int kMeasurement = 1;
 
-bool hasAmxTiles(const cpu::Target &target) {
-  return llvm::StringRef(target.features).contains("+amx-tile");
-}
+bool hasAmxTiles(const cpu::Target &target) { return target.has(runtime::Feature::AmxTile); }
 
 std::optional<Profile> readProfile(const std::string &file, std::string &error) {
   std::ifstream stream(file, std::ios::binary);

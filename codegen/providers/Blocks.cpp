@@ -121,7 +121,7 @@ public:
       return {};
     int64_t digits = chooseDigitCount(collector.fusion, collector.selection.accuracy);
     SmallVector<int64_t> all{kDigits * lanes + digits};
-    if (StringRef(collector.selection.target.features).contains("+amx-bf16") &&
+    if (collector.selection.target.has(runtime::Feature::AmxBf16) &&
         countRows(collector.fusion) >= kMinOnTiles)
       all.push_back(kDigits * kOnTiles + digits);
     return all;

@@ -13,7 +13,7 @@ CostModel::CostModel(const Profile &profile, const cpu::Target &target, int thre
                      bool weightsStay)
     : machine(scaleToVectorWidth(profile, target.vectorBits)), threads(std::max(1, threads)),
       lanes(double(target.lanes32())) {
-  if (!StringRef(target.features).contains("+avx512bf16"))
+  if (!target.has(runtime::Feature::Avx512bf16))
     machine.libraryBf16Gain = machine.libraryBf16Convolutions = 1;
   if (weightsStay)
     machine.streamedGigabytes = machine.libraryStreamedGigabytes = machine.libraryBesideGigabytes =

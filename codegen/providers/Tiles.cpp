@@ -113,7 +113,7 @@ public:
   SmallVector<int64_t> variants(CandidateCollector &collector) const override {
     FusionOp fusion = collector.fusion;
     if (!(fusion || isGrouped(collector.op)) ||
-        !StringRef(collector.selection.target.features).contains("+amx-bf16"))
+        !collector.selection.target.has(runtime::Feature::AmxBf16))
       return {};
     if (!fusion)
       return waysOfGroups(collector);

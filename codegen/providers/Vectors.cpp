@@ -14,7 +14,7 @@ MatmulKernel makeVectorKernel(StringRef name, int64_t lanes) {
 }
 
 bool supportsVectorKernels(const CandidateCollector &collector) {
-  return StringRef(collector.selection.target.features).contains("+fma");
+  return collector.selection.target.has(runtime::Feature::Fma);
 }
 
 std::optional<MatmulDescription> describeForVectors(Operation *op, int64_t lanes,

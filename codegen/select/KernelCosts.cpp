@@ -141,11 +141,10 @@ private:
                                            const cpu::Target &target) {
     // CPUs are assumed to have only conversions for f16, so kernels for f16 are not fast.
     bool isOnGpu = can(options.device, DLC_DEVICE_GPU_CODE);
-    StringRef features = target.features;
+    using enum runtime::Feature;
     return {.generatesIntegerSums =
                 !isOnGpu && !hasExactInt8Library() && cpu::supportsIntegerMatmul(target),
-            .hasFastBf16 =
-                isOnGpu || features.contains("+avx512bf16") || features.contains("+amx-bf16"),
+            .hasFastBf16 = isOnGpu || target.has(Avx512bf16) || target.has(AmxBf16),
             .hasFastF16 = isOnGpu,
             .maxBlockScaledRows = options.accuracy == "strict" ? 0 : blocks::maxRows()};
   }

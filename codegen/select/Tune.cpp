@@ -30,10 +30,8 @@ constexpr int kGeneratedRevision = 3;
 /// features.
 std::string formatFeatures(StringRef features) {
   std::string text;
-  for (const char *telling :
-       {"avx2", "avx512f", "avx512vnni", "avx512bf16", "avx512fp16", "amx-tile", "neon", "sve"})
-    if (llvm::is_contained(llvm::split(features, ','), ("+" + Twine(telling)).str()))
-      text += std::string(telling) + " ";
+  for (std::string_view name : runtime::CpuFeatures::parse(features).mainNames())
+    text += std::string(name) + " ";
   return text + "#" + llvm::utohexstr(llvm::xxh3_64bits(features) >> 32, /*LowerCase=*/true);
 }
 

@@ -122,7 +122,7 @@ struct Session::Impl {
     std::string missing;
     bool tiles = false;
     for (const std::string &feature : plan.features) {
-      tiles |= feature == "amx-tile";
+      tiles |= feature == getFeatureName(Feature::AmxTile);
       if (!hostHasFeature(feature))
         missing += (missing.empty() ? "" : ", ") + feature +
                    (isKnownFeature(feature) ? "" : " (unknown to this runtime)");

@@ -383,12 +383,19 @@ TEST(Session, OverheadOfSmallCommands) {
 }
 
 TEST(Features, HostListIsConsistent) {
-  std::vector<std::string> host = runtime::hostFeatures();
-  EXPECT_NE(std::find(host.begin(), host.end(), "sse2"), host.end());
-  for (const std::string &name : host) {
-    EXPECT_TRUE(runtime::hostHasFeature(name)) << name;
+  using runtime::Feature;
+  const runtime::CpuFeatures &host = runtime::hostFeatures();
+  EXPECT_TRUE(host.has(Feature::Sse2));
+  for (size_t i = 0; i < runtime::kFeatureCount; ++i) {
+    std::string_view name = getFeatureName(Feature(i));
+    EXPECT_EQ(runtime::hostHasFeature(name), host.has(Feature(i))) << name;
     EXPECT_TRUE(runtime::isKnownFeature(name)) << name;
   }
+  EXPECT_TRUE(runtime::enablesFeature("+fma,+avx2", Feature::Avx2));
+  EXPECT_FALSE(runtime::enablesFeature("-avx2,+avx512f,+fma4", Feature::Avx2));
+  EXPECT_FALSE(runtime::enablesFeature("+fma4", Feature::Fma));
+  EXPECT_EQ(runtime::CpuFeatures::parse("+avx512f,-fma,+avx2,+unknown").mainNames(),
+            (std::vector<std::string_view>{"avx2", "avx512f"}));
   EXPECT_TRUE(runtime::hostHasFeature("shstk")); // CPU feature that no program requires
   EXPECT_FALSE(runtime::isKnownFeature("warp-drive"));
   EXPECT_GE(runtime::hostThreads(), 1);

@@ -7,6 +7,7 @@
 #include "tools/dlc/TrainWorld.h"
 
 #include "dlc/Error.h"
+#include "runtime/device/cpu/Features.h"
 #include "runtime/program/AtomicFile.h"
 #include "runtime/program/Checker.h"
 #include "runtime/session/Collectives.h"
@@ -180,10 +181,11 @@ void printProgram(const runtime::Session &session, const CommandGraph &graph,
   std::printf("program  %s, made by %s for", plan.name.c_str(), plan.producer.c_str());
   // The text output lists only the CPU features that distinguish machines; --json lists all
   // features.
-  for (const char *telling :
-       {"avx2", "avx512f", "avx512vnni", "avx512bf16", "avx512fp16", "amx-tile"})
-    if (std::find(plan.features.begin(), plan.features.end(), telling) != plan.features.end())
-      std::printf(" %s", telling);
+  runtime::CpuFeatures features;
+  for (const std::string &name : plan.features)
+    features.add(name);
+  for (std::string_view name : features.mainNames())
+    std::printf(" %s", std::string(name).c_str());
   std::printf("; %d threads\n", session.threads());
   printValues("input", plan.inputs);
   printValues("output", plan.outputs);

@@ -1,6 +1,8 @@
 //===- Features.cpp - CPU feature detection ----------------------------------===//
 #include "runtime/device/cpu/Features.h"
 
+#include "runtime/program/Message.h"
+
 #include <cpuid.h>
 #include <sched.h>
 #include <unistd.h>
@@ -10,7 +12,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -23,111 +24,22 @@ enum Register : uint8_t { Eax, Ebx, Ecx, Edx };
 /// Register state that the operating system must save for the feature to be usable.
 enum State : uint8_t { None, Ymm, Zmm, Tiles, ExtendedGprs };
 
-struct Feature {
+/// Whether a feature distinguishes machines.
+enum Display : uint8_t { Main, Detail };
+
+struct FeatureRow {
   std::string_view name;
+  Feature implied;
   uint32_t leaf, subleaf;
   Register reg;
   uint8_t bit;
   State state;
+  Display display;
 };
 
-constexpr Feature kFeatures[] = {
-    {"x87", 1, 0, Edx, 0, None},
-    {"cx8", 1, 0, Edx, 8, None},
-    {"cmov", 1, 0, Edx, 15, None},
-    {"mmx", 1, 0, Edx, 23, None},
-    {"fxsr", 1, 0, Edx, 24, None},
-    {"sse", 1, 0, Edx, 25, None},
-    {"sse2", 1, 0, Edx, 26, None},
-    {"sse3", 1, 0, Ecx, 0, None},
-    {"pclmul", 1, 0, Ecx, 1, None},
-    {"ssse3", 1, 0, Ecx, 9, None},
-    {"fma", 1, 0, Ecx, 12, Ymm},
-    {"cx16", 1, 0, Ecx, 13, None},
-    {"sse4.1", 1, 0, Ecx, 19, None},
-    {"sse4.2", 1, 0, Ecx, 20, None},
-    {"crc32", 1, 0, Ecx, 20, None},
-    {"movbe", 1, 0, Ecx, 22, None},
-    {"popcnt", 1, 0, Ecx, 23, None},
-    {"aes", 1, 0, Ecx, 25, None},
-    {"xsave", 1, 0, Ecx, 27, None},
-    {"avx", 1, 0, Ecx, 28, Ymm},
-    {"f16c", 1, 0, Ecx, 29, Ymm},
-    {"rdrnd", 1, 0, Ecx, 30, None},
-    {"fsgsbase", 7, 0, Ebx, 0, None},
-    {"bmi", 7, 0, Ebx, 3, None},
-    {"avx2", 7, 0, Ebx, 5, Ymm},
-    {"bmi2", 7, 0, Ebx, 8, None},
-    {"invpcid", 7, 0, Ebx, 10, None},
-    {"avx512f", 7, 0, Ebx, 16, Zmm},
-    {"evex512", 7, 0, Ebx, 16, Zmm},
-    {"avx512dq", 7, 0, Ebx, 17, Zmm},
-    {"rdseed", 7, 0, Ebx, 18, None},
-    {"adx", 7, 0, Ebx, 19, None},
-    {"avx512ifma", 7, 0, Ebx, 21, Zmm},
-    {"clflushopt", 7, 0, Ebx, 23, None},
-    {"clwb", 7, 0, Ebx, 24, None},
-    {"avx512cd", 7, 0, Ebx, 28, Zmm},
-    {"sha", 7, 0, Ebx, 29, None},
-    {"avx512bw", 7, 0, Ebx, 30, Zmm},
-    {"avx512vl", 7, 0, Ebx, 31, Zmm},
-    {"avx512vbmi", 7, 0, Ecx, 1, Zmm},
-    {"avx512vbmi2", 7, 0, Ecx, 6, Zmm},
-    {"gfni", 7, 0, Ecx, 8, None},
-    {"vaes", 7, 0, Ecx, 9, Ymm},
-    {"vpclmulqdq", 7, 0, Ecx, 10, Ymm},
-    {"avx512vnni", 7, 0, Ecx, 11, Zmm},
-    {"avx512bitalg", 7, 0, Ecx, 12, Zmm},
-    {"avx512vpopcntdq", 7, 0, Ecx, 14, Zmm},
-    {"rdpid", 7, 0, Ecx, 22, None},
-    {"movdiri", 7, 0, Ecx, 27, None},
-    {"movdir64b", 7, 0, Ecx, 28, None},
-    {"avx512vp2intersect", 7, 0, Edx, 8, Zmm},
-    {"amx-bf16", 7, 0, Edx, 22, Tiles},
-    {"avx512fp16", 7, 0, Edx, 23, Zmm},
-    {"amx-tile", 7, 0, Edx, 24, Tiles},
-    {"amx-int8", 7, 0, Edx, 25, Tiles},
-    {"sha512", 7, 1, Eax, 0, Ymm},
-    {"sm3", 7, 1, Eax, 1, Ymm},
-    {"sm4", 7, 1, Eax, 2, Ymm},
-    {"raoint", 7, 1, Eax, 3, None},
-    {"avxvnni", 7, 1, Eax, 4, Ymm},
-    {"avx512bf16", 7, 1, Eax, 5, Zmm},
-    {"cmpccxadd", 7, 1, Eax, 7, None},
-    {"amx-fp16", 7, 1, Eax, 21, Tiles},
-    {"avxifma", 7, 1, Eax, 23, Ymm},
-    {"avxvnniint8", 7, 1, Edx, 4, Ymm},
-    {"avxneconvert", 7, 1, Edx, 5, Ymm},
-    {"movrs", 7, 1, Eax, 31, None},
-    {"amx-complex", 7, 1, Edx, 8, Tiles},
-    {"avxvnniint16", 7, 1, Edx, 10, Ymm},
-    {"apxf", 7, 1, Edx, 21, ExtendedGprs},
-    {"egpr", 7, 1, Edx, 21, ExtendedGprs},
-    {"push2pop2", 7, 1, Edx, 21, ExtendedGprs},
-    {"ppx", 7, 1, Edx, 21, ExtendedGprs},
-    {"ndd", 7, 1, Edx, 21, ExtendedGprs},
-    {"ccmp", 7, 1, Edx, 21, ExtendedGprs},
-    {"nf", 7, 1, Edx, 21, ExtendedGprs},
-    {"cf", 7, 1, Edx, 21, ExtendedGprs},
-    {"zu", 7, 1, Edx, 21, ExtendedGprs},
-    {"amx-fp8", 0x1e, 1, Eax, 4, Tiles},
-    {"amx-tf32", 0x1e, 1, Eax, 6, Tiles},
-    {"amx-avx512", 0x1e, 1, Eax, 7, Tiles},
-    {"amx-movrs", 0x1e, 1, Eax, 8, Tiles},
-    {"xsaveopt", 13, 1, Eax, 0, None},
-    {"xsavec", 13, 1, Eax, 1, None},
-    {"xsaves", 13, 1, Eax, 3, None},
-    {"sahf", 0x80000001, 0, Ecx, 0, None},
-    {"lzcnt", 0x80000001, 0, Ecx, 5, None},
-    {"sse4a", 0x80000001, 0, Ecx, 6, None},
-    {"xop", 0x80000001, 0, Ecx, 11, Ymm},
-    {"lwp", 0x80000001, 0, Ecx, 15, None},
-    {"fma4", 0x80000001, 0, Ecx, 16, Ymm},
-    {"tbm", 0x80000001, 0, Ecx, 21, None},
-    {"prfchw", 0x80000001, 0, Ecx, 8, None},
-    {"64bit", 0x80000001, 0, Edx, 29, None},
-    {"clzero", 0x80000008, 0, Ebx, 0, None},
-    {"wbnoinvd", 0x80000008, 0, Ebx, 9, None},
+constexpr FeatureRow kRows[] = {
+#define FEATURE(id, name, implied, ...) {name, Feature::implied, __VA_ARGS__},
+#include "runtime/device/cpu/Features.def"
 };
 
 /// LLVM features of a CPU that are never used for arithmetic: a program that lists them runs
@@ -165,68 +77,155 @@ bool isStateEnabled(State state) {
 }
 
 bool isSystemFeature(std::string_view name) {
-  for (std::string_view known : kSystemFeatures)
-    if (known == name)
-      return true;
+  return std::find(std::begin(kSystemFeatures), std::end(kSystemFeatures), name) !=
+         std::end(kSystemFeatures);
+}
+
+/// Returns the row of a feature by LLVM's name, or null for an unknown name.
+const FeatureRow *findRow(std::string_view name) {
+  auto found = std::find_if(std::begin(kRows), std::end(kRows),
+                            [&](const FeatureRow &row) { return row.name == name; });
+  return found == std::end(kRows) ? nullptr : found;
+}
+
+/// Returns whether a CPU with a feature must have the other one.
+bool implies(Feature feature, Feature other) {
+  while (feature != other) {
+    Feature implied = kRows[size_t(feature)].implied;
+    if (implied == feature)
+      return false;
+    feature = implied;
+  }
+  return true;
+}
+
+/// Returns whether the instruction set permits a feature. The scalar one permits those that all
+/// x86-64 CPUs have.
+bool permits(InstructionSet set, Feature feature) {
+  using enum Feature;
+  switch (set) {
+  case InstructionSet::Scalar:
+    return feature <= Sse2 || feature == LongMode;
+  case InstructionSet::Avx2:
+    return !implies(feature, Avx512f) && !implies(feature, AmxTile);
+  case InstructionSet::Avx512:
+    return !implies(feature, AmxTile);
+  case InstructionSet::Amx:
+    return true;
+  }
   return false;
 }
 
-/// Returns whether the CPU has a feature. Each CPUID leaf is queried once and cached: under a
-/// hypervisor each CPUID instruction causes a VM exit, which takes microseconds.
-bool has(const Feature &feature) {
-  static const auto known = [] {
-    const bool saved[] = {true, isStateEnabled(Ymm), isStateEnabled(Zmm), isStateEnabled(Tiles),
-                          isStateEnabled(ExtendedGprs)};
-    std::map<std::pair<uint32_t, uint32_t>, std::array<uint32_t, 4>> leaves;
-    std::array<bool, std::size(kFeatures)> all{};
-    for (size_t i = 0; i < all.size(); ++i) {
-      const Feature &each = kFeatures[i];
-      auto [at, isNew] = leaves.try_emplace({each.leaf, each.subleaf});
-      if (isNew)
-        at->second = cpuid(each.leaf, each.subleaf);
-      all[i] = (at->second[each.reg] >> each.bit & 1) && saved[each.state];
-    }
-    return all;
-  }();
-  return known[size_t(&feature - kFeatures)];
+/// Reads the CPU's features. Each CPUID leaf is queried once: under a hypervisor each CPUID
+/// instruction causes a VM exit, which takes microseconds.
+CpuFeatures detectFeatures() {
+  const bool saved[] = {true, isStateEnabled(Ymm), isStateEnabled(Zmm), isStateEnabled(Tiles),
+                        isStateEnabled(ExtendedGprs)};
+  std::map<std::pair<uint32_t, uint32_t>, std::array<uint32_t, 4>> leaves;
+  CpuFeatures features;
+  for (size_t i = 0; i < kFeatureCount; ++i) {
+    const FeatureRow &row = kRows[i];
+    auto [at, isNew] = leaves.try_emplace({row.leaf, row.subleaf});
+    if (isNew)
+      at->second = cpuid(row.leaf, row.subleaf);
+    features.bits[i] = (at->second[row.reg] >> row.bit & 1) && saved[row.state] &&
+                       permits(getMaxInstructionSet(), Feature(i));
+  }
+  return features;
 }
 
 } // namespace
 
+std::string_view getFeatureName(Feature feature) { return kRows[size_t(feature)].name; }
+
+void CpuFeatures::add(std::string_view name) {
+  if (const FeatureRow *row = findRow(name))
+    bits.set(size_t(row - kRows));
+}
+
+CpuFeatures CpuFeatures::parse(std::string_view text) {
+  CpuFeatures features;
+  while (!text.empty()) {
+    std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    if (item.starts_with('+'))
+      features.add(item.substr(1));
+  }
+  return features;
+}
+
+std::vector<std::string_view> CpuFeatures::mainNames() const {
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < kFeatureCount; ++i)
+    if (bits[i] && kRows[i].display == Main)
+      names.push_back(kRows[i].name);
+  return names;
+}
+
+bool enablesFeature(std::string_view list, Feature feature) {
+  std::string_view name = getFeatureName(feature);
+  for (size_t at = list.find(name); at != list.npos; at = list.find(name, at + 1)) {
+    size_t end = at + name.size();
+    if (at > 0 && list[at - 1] == '+' && (end == list.size() || list[end] == ','))
+      return true;
+  }
+  return false;
+}
+
+InstructionSet getMaxInstructionSet() {
+  static const InstructionSet limit = [] {
+    constexpr std::string_view kNames[] = {"scalar", "avx2", "avx512", "amx"};
+    const char *given = std::getenv("DLC_ARCH");
+    std::string_view name = given && *given ? given : "amx";
+    auto found = std::find(std::begin(kNames), std::end(kNames), name);
+    if (found == std::end(kNames))
+      fail("DLC_ARCH '", name, "': required: scalar, avx2, avx512 or amx");
+    return InstructionSet(found - std::begin(kNames));
+  }();
+  return limit;
+}
+
+const CpuFeatures &hostFeatures() {
+  static const CpuFeatures features = detectFeatures();
+  return features;
+}
+
+bool hostSupports(InstructionSet set) {
+  using enum Feature;
+  const CpuFeatures &host = hostFeatures();
+  switch (set) {
+  case InstructionSet::Scalar:
+    return true;
+  case InstructionSet::Avx2:
+    return host.hasAll({Avx2, Fma});
+  case InstructionSet::Avx512:
+    return hostSupports(InstructionSet::Avx2) &&
+           host.hasAll({Avx512f, Avx512bw, Avx512dq, Avx512vl});
+  case InstructionSet::Amx:
+    return hostSupports(InstructionSet::Avx512) && host.hasAll({AmxTile, AmxBf16, Avx512bf16});
+  }
+  return false;
+}
+
 bool hostHasFeature(std::string_view name) {
-  for (const Feature &feature : kFeatures)
-    if (feature.name == name)
-      return has(feature);
+  if (const FeatureRow *row = findRow(name))
+    return hostFeatures().bits[size_t(row - kRows)];
   if (name == "avx10.1" || name == "avx10.2")
-    return hasAvx10(name.back() == '1' ? 1 : 2) && isStateEnabled(Zmm);
+    return hostSupports(InstructionSet::Avx512) && hasAvx10(name.back() == '1' ? 1 : 2) &&
+           isStateEnabled(Zmm);
   return isSystemFeature(name);
 }
 
 bool isKnownFeature(std::string_view name) {
-  for (const Feature &feature : kFeatures)
-    if (feature.name == name)
-      return true;
-  return name == "avx10.1" || name == "avx10.2" || isSystemFeature(name);
-}
-
-std::vector<std::string> hostFeatures() {
-  std::vector<std::string> names;
-  for (const Feature &feature : kFeatures)
-    if (has(feature))
-      names.emplace_back(feature.name);
-  return names;
+  return findRow(name) || name == "avx10.1" || name == "avx10.2" || isSystemFeature(name);
 }
 
 int hostLanes() {
-  auto hasAll = [](std::initializer_list<const char *> features) {
-    return std::all_of(features.begin(), features.end(),
-                       [](const char *feature) { return hostHasFeature(feature); });
-  };
   const char *limit = std::getenv("ONEDNN_MAX_CPU_ISA");
   bool isLimited = limit && std::strncmp(limit, "AVX2", 4) == 0;
-  if (!isLimited && hasAll({"avx512f", "avx512bw", "avx512dq", "avx512vl"}))
+  if (!isLimited && hostSupports(InstructionSet::Avx512))
     return 16;
-  return hasAll({"avx2", "fma"}) ? 8 : 0;
+  return hostSupports(InstructionSet::Avx2) ? 8 : 0;
 }
 
 int64_t getPrivateCacheBytes() {

@@ -4,19 +4,66 @@
 
 #include "dlc/Export.h"
 
+#include <algorithm>
+#include <bitset>
 #include <cstdint>
-#include <string>
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
 namespace dlc::runtime {
 
-/// Returns whether the CPU has a feature, by its LLVM name ("avx2", "avx512bf16", "amx-tile"), and
-/// the operating system saves the registers that it needs. Also works for features that generated
+/// CPU features, in the order of the rows of Features.def.
+enum class Feature : uint8_t {
+#define FEATURE(name, ...) name,
+#include "runtime/device/cpu/Features.def"
+};
+
+constexpr size_t kFeatureCount = 0
+#define FEATURE(...) +1
+#include "runtime/device/cpu/Features.def"
+    ;
+
+/// Returns LLVM's name of a feature, such as "avx512bf16".
+DLC_EXPORT std::string_view getFeatureName(Feature feature);
+
+/// Set of CPU features.
+struct DLC_EXPORT CpuFeatures {
+  std::bitset<kFeatureCount> bits;
+
+  bool has(Feature feature) const { return bits[size_t(feature)]; }
+  bool hasAll(std::initializer_list<Feature> features) const {
+    return std::all_of(features.begin(), features.end(), [&](Feature each) { return has(each); });
+  }
+  /// Adds a feature by LLVM's name. Unknown names are ignored.
+  void add(std::string_view name);
+  /// Parses LLVM's list of features, such as "+avx2,-sse4a,+fma".
+  static CpuFeatures parse(std::string_view text);
+  /// Returns the names of the features that distinguish machines, for users and tuning keys.
+  std::vector<std::string_view> mainNames() const;
+};
+
+/// Returns whether LLVM's list of features, such as "+avx2,-sse4a,+fma", enables a feature.
+DLC_EXPORT bool enablesFeature(std::string_view list, Feature feature);
+
+/// Instruction sets that kernels of this library are compiled for. A CPU that supports one of them
+/// supports those before it.
+enum class InstructionSet : uint8_t { Scalar, Avx2, Avx512, Amx };
+
+/// Returns the last instruction set that may be used: Amx, unless the environment variable DLC_ARCH
+/// is `scalar`, `avx2` or `avx512`, with which tests simulate an older CPU. Throws dlc::Error for
+/// another value of the variable.
+DLC_EXPORT InstructionSet getMaxInstructionSet();
+
+/// Returns whether this CPU has the features that the kernels for an instruction set require.
+DLC_EXPORT bool hostSupports(InstructionSet set);
+
+/// Returns the features that the CPU has, whose registers the operating system saves, and that
+/// getMaxInstructionSet() permits.
+DLC_EXPORT const CpuFeatures &hostFeatures();
+/// Returns whether the CPU has a feature, by its LLVM name. Also works for features that generated
 /// code does not use ("shstk", "pku").
 DLC_EXPORT bool hostHasFeature(std::string_view name);
-/// Returns all known features that this CPU has: the value for target.features in the compiler.
-DLC_EXPORT std::vector<std::string> hostFeatures();
 /// Returns false if this runtime does not know the feature name.
 DLC_EXPORT bool isKnownFeature(std::string_view name);
 /// Returns the number of f32 SIMD lanes of the precompiled kernels: 16 with AVX-512, 8 with AVX2

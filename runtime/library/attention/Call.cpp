@@ -11,11 +11,6 @@ namespace dlc::attention {
 
 using runtime::fail;
 
-static bool hasCpuFeatures(std::initializer_list<const char *> features) {
-  return std::all_of(features.begin(), features.end(),
-                     [](const char *feature) { return runtime::hostHasFeature(feature); });
-}
-
 int lanes() { return runtime::hostLanes(); }
 
 bool hasTiles() { return lanes() == 16 && tiles::isAvailable(); }
@@ -23,10 +18,8 @@ bool hasTiles() { return lanes() == 16 && tiles::isAvailable(); }
 namespace {
 
 MatmulBackend selectMatmulBackend(const Attention &request) {
-  bool isThere = request.lanes == 16
-                     ? hasCpuFeatures({"avx512f", "avx512bw", "avx512dq", "avx512vl"})
-                     : hasCpuFeatures({"avx2", "fma"});
-  if (!isThere)
+  using runtime::InstructionSet;
+  if (!hostSupports(request.lanes == 16 ? InstructionSet::Avx512 : InstructionSet::Avx2))
     fail("attention: ", request.lanes, " lanes require ",
          request.lanes == 16 ? "AVX-512" : "AVX2 and FMA",
          ", which this processor lacks; compile the model on this machine");

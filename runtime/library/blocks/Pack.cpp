@@ -17,7 +17,7 @@ using products::blocksOf;
 
 int64_t getKernelLanes() {
   const int host = runtime::hostLanes();
-  if (host >= 16 && runtime::hostHasFeature("avx512vnni"))
+  if (host >= 16 && runtime::hostFeatures().has(runtime::Feature::Avx512vnni))
     return 16;
   return host >= 8 ? 8 : 0;
 }

@@ -12,13 +12,8 @@ using products::KernelConfig;
 using products::Operand;
 
 bool isAvailable() {
-  static const bool answer = [] {
-    for (const char *name :
-         {"amx-tile", "amx-bf16", "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512bf16"})
-      if (!runtime::hostHasFeature(name))
-        return false;
-    return requestTilePermission();
-  }();
+  static const bool answer =
+      runtime::hostSupports(runtime::InstructionSet::Amx) && requestTilePermission();
   return answer;
 }
 
