@@ -12,6 +12,7 @@
 #include "passes/ConstantRewrites.h"
 #include "runtime/program/Program.h"
 #include "runtime/session/Session.h"
+#include "runtime/simd/arch/FlushCache.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinDialect.h"
@@ -22,10 +23,6 @@
 
 #include <chrono>
 #include <exception>
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 using namespace mlir;
 
@@ -178,14 +175,9 @@ bool HostTrial::make(ModuleOp module, Operation *op, const TrialOperands &operan
 }
 
 void HostTrial::coolConstants() const {
-#ifdef __SSE2__
-  for (const runtime::Span &span : program->constants) {
-    auto *bytes = static_cast<const char *>(span.data);
-    for (size_t at = 0; at < span.bytes; at += 64)
-      _mm_clflush(bytes + at);
-  }
-  _mm_mfence();
-#endif
+  for (const runtime::Span &span : program->constants)
+    simd::flushCache(span.data, span.bytes);
+  simd::fenceFlushes();
 }
 
 } // namespace

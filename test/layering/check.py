@@ -47,7 +47,8 @@ RUNTIME_FOR = {
         "runtime/device/cuda/Loader.h",  # which libraries are here
         "runtime/device/Device.h",  # what a GPU says of itself
         "runtime/session/Session.h",
-        "runtime/session/Binder.h",  # measuring candidates is running them
+        "runtime/session/Binder.h",
+        "runtime/simd/arch/FlushCache.h",  # measuring candidates is running them
         "dlc/",
     ],
     "passes": ["runtime/epilogue/EpilogueOps.", "runtime/kind/", "dlc/DType.h"],

@@ -26,6 +26,7 @@ FOLDERS = {
         "runtime/library/simd",
         "runtime/library/tiles",
         "runtime/program",
+        "runtime/simd/arch/amx",
     ],
     "runtime/library/builtin": [
         "runtime/device/cpu",
@@ -64,7 +65,7 @@ FOLDERS = {
         "runtime/library/simd",
         "runtime/program",
     ],
-    "runtime/library/simd": ["runtime/epilogue"],
+    "runtime/library/simd": ["runtime/epilogue", "runtime/simd"],
     "runtime/library/tiles": [
         "runtime/device/cpu",
         "runtime/library",
@@ -72,6 +73,7 @@ FOLDERS = {
         "runtime/library/products",
         "runtime/library/simd",
         "runtime/program",
+        "runtime/simd/arch/amx",
     ],
     "runtime/library/vectors": [
         "runtime/device/cpu",
@@ -96,6 +98,15 @@ FOLDERS = {
         "runtime/program",
         "runtime/threads",
     ],
+    "runtime/simd": [
+        "runtime/simd/arch/avx2",
+        "runtime/simd/arch/avx512",
+        "runtime/simd/arch/scalar",
+    ],
+    "runtime/simd/arch/amx": ["runtime/simd/arch", "runtime/simd/arch/avx512"],
+    "runtime/simd/arch/avx2": ["runtime/simd/arch/scalar"],
+    "runtime/simd/arch/avx512": ["runtime/simd/arch"],
+    "runtime/simd/arch/scalar": ["runtime/simd/arch"],
     "runtime/threads": ["runtime/include/dlc"],
     "ir/dlc": ["ir/tensor"],
     "ir/reference": ["ir/dlc", "ir/tensor"],

@@ -1,6 +1,6 @@
 //===- AttentionKernels.h - attention kernels for vectors of any length ---===//
 //
-// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
+// For inclusion by the files that are compiled for one architecture.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_ATTENTION_ATTENTIONKERNELS_H
@@ -20,15 +20,6 @@ using simd::store;
 using simd::Vec;
 
 constexpr float kInfinity = __builtin_inff(), kLowest = -0x1.fffffep+127f;
-
-template <int V> DLC_INLINE Vec<V> maxLanes(Vec<V> a, Vec<V> b) {
-#ifdef __AVX512F__
-  if constexpr (V == 16)
-    return Vec<V>(_mm512_max_ps(__m512(a), __m512(b)));
-  else
-#endif
-    return Vec<V>(_mm256_max_ps(__m256(a), __m256(b)));
-}
 
 /// Exponential with an error of at most 2 units in the last place. The result is 0 where it would
 /// be subnormal, and at most exp(88).
@@ -127,7 +118,7 @@ template <int V, int maxRows> struct AttentionKernels {
         for (int64_t j = count > i ? count - i : 0; j < V; ++j)
           s[j] = -kInfinity;
       store<V>(scores + i, s);
-      largest = maxLanes<V>(s, largest);
+      largest = simd::maximum<V>(s, largest);
     }
     float most = least;
     for (int i = 0; i < V; ++i)

@@ -1,6 +1,6 @@
 //===- BlockKernels.h - vector kernels for matmuls with block-quantized weights -===//
 //
-// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
+// For inclusion by the files that are compiled for one architecture.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_BLOCKS_BLOCKKERNELS_H
@@ -23,7 +23,8 @@ template <int D> constexpr float kLargest = D == 1 ? 127 : D == 2 ? 0x7f00 : 0x7
 constexpr float kMin = 0x1p-100f;
 
 template <int V> struct BlockKernels {
-  static constexpr bool kIsWide = V == 16;
+  /// Whether 32-bit lanes sum four products of bytes; otherwise 16-bit lanes sum two.
+  static constexpr bool kIsWide = kSumsFourBytes;
 
   //===--- Quantization of rows into digits -------------------------------===//
 
@@ -114,35 +115,12 @@ template <int V> struct BlockKernels {
     const uint8_t *weights, *zeros;
     int64_t panelBytes, zeroBytes;
 
-    /// Adds products of weight bytes and row bytes to the sums. With VNNI, the products of four
-    /// bytes are added in each 32-bit lane. With AVX2, the products of two bytes are added in each
-    /// 16-bit lane, whose range suffices for 32 elements of the reduction dimension with 4-bit
-    /// weights.
-    DLC_INLINE static Ints<V> dot(Ints<V> sums, Ints<V> weights, Ints<V> x) {
-#ifdef __AVX512VNNI__
-      if constexpr (kIsWide)
-        return Ints<V>(_mm512_dpbusd_epi32(__m512i(sums), __m512i(weights), __m512i(x)));
-      else
-#endif
-        return Ints<V>(
-            _mm256_add_epi16(__m256i(sums), _mm256_maddubs_epi16(__m256i(weights), __m256i(x))));
-    }
-
-    /// Widens 16-bit sums of pairs to 32 bits and multiplies them by `times`. With AVX-512, the
-    /// sums have 32 bits already and are returned unchanged.
-    DLC_INLINE static Ints<V> ofPairs(Ints<V> pairs, int16_t times) {
-      if constexpr (kIsWide)
-        return pairs;
-      else
-        return Ints<V>(_mm256_madd_epi16(__m256i(pairs), _mm256_set1_epi16(times)));
-    }
-
     /// Prefetches weights into the L1 cache if each byte is used by few operations. Otherwise the
     /// weights are prefetched into the L2 cache, since the L1 cache supports only few outstanding
     /// misses.
     DLC_INLINE static void ask(const void *at) {
       constexpr bool isLittle = D * R * 8 / bits <= 3;
-      _mm_prefetch(static_cast<const char *>(at), isLittle ? _MM_HINT_T0 : _MM_HINT_T1);
+      prefetch<isLittle ? CacheLevel::L1 : CacheLevel::L2>(at);
     }
 
     /// Adds the products of K elements of the reduction dimension to the sums.
@@ -177,9 +155,9 @@ template <int V> struct BlockKernels {
                           other = bits == 4 ? splatFourBytes<V>(from + 4) : four;
 #pragma GCC unroll 4
             for (int p = 0; p < P; ++p) {
-              low[p][r][d] = dot(low[p][r][d], lows[p], four);
+              low[p][r][d] = addByteProducts<V>(low[p][r][d], lows[p], four);
               if constexpr (bits == 4 || isSplit)
-                high[p][r][d] = dot(high[p][r][d], highs[p], other);
+                high[p][r][d] = addByteProducts<V>(high[p][r][d], highs[p], other);
             }
           }
       }
@@ -190,9 +168,9 @@ template <int V> struct BlockKernels {
 #pragma GCC unroll 3
           for (int d = 0; d < D; ++d) {
             if constexpr (!kIsWide)
-              sums[p][r][d] += ofPairs(pairs[p][r][d], 1);
+              sums[p][r][d] += sumPairs<V>(pairs[p][r][d], 1);
             if constexpr (isApart)
-              sums[p][r][d] += ofPairs(highSums[p][r][d], 16);
+              sums[p][r][d] += sumPairs<V>(highSums[p][r][d], 16);
           }
     }
 

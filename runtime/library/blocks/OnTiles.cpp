@@ -10,9 +10,9 @@
 
 #include "runtime/library/simd/EpilogueApplier.h"
 #include "runtime/library/tiles/Sums.h"
+#include "runtime/simd/arch/amx/Bf16.h"
 
 #include <cstring>
-#include <immintrin.h>
 
 namespace dlc::blocks {
 
@@ -31,74 +31,6 @@ int64_t stepsOf(const Shape &shape) { return (shape.k + kDepth - 1) / kDepth; }
 constexpr int64_t kAhead = 4096;
 
 int64_t panelBytes(const Shape &shape) { return shape.blocks * shape.record; }
-
-/// Byte shuffles that widen the first two bytes (`low`) or the last two bytes (`high`) of each
-/// 32-bit lane to words.
-struct WidenShuffles {
-  __m512i low = each(0), high = each(2);
-
-  static __m512i each(int first) {
-    constexpr int kNone = 0x80;
-    alignas(16) uint8_t from[16];
-    for (int i = 0; i < 16; ++i)
-      from[i] = uint8_t(i % 2 ? kNone : i / 4 * 4 + first + i % 4 / 2);
-    return _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i *>(from)));
-  }
-};
-
-/// Returns the value to add to a block's unsigned weights, in both 16-bit halves of each 32-bit
-/// lane.
-__m512i shiftOf(const Shape &shape, const uint8_t *zeros) {
-  if (!zeros)
-    return _mm512_set1_epi16(static_cast<int16_t>(shape.shift));
-  const __m512i each =
-      _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(zeros)));
-  return _mm512_sub_epi16(_mm512_setzero_si512(),
-                          _mm512_or_si512(each, _mm512_slli_epi32(each, 16)));
-}
-
-/// Unpacks the 4-bit weights of one step into a bf16 tile. Each row of the tile has two elements of
-/// k for every column.
-void unpackFourBits(const uint8_t *from, __m512i shift, char *to) {
-  // Table of the bf16 values of the 5-bit integers in two's complement.
-  alignas(64) static constexpr uint16_t kWhole[32] = {
-      0x0000, 0x3f80, 0x4000, 0x4040, 0x4080, 0x40a0, 0x40c0, 0x40e0, 0x4100, 0x4110, 0x4120,
-      0x4130, 0x4140, 0x4150, 0x4160, 0x4170, 0xc180, 0xc170, 0xc160, 0xc150, 0xc140, 0xc130,
-      0xc120, 0xc110, 0xc100, 0xc0e0, 0xc0c0, 0xc0a0, 0xc080, 0xc040, 0xc000, 0xbf80};
-  const __m512i whole = _mm512_load_si512(kWhole), nibble = _mm512_set1_epi16(15);
-  const WidenShuffles spread;
-  auto store = [&](int row, __m512i words) {
-    const __m512i index = _mm512_add_epi16(words, shift);
-    _mm512_store_si512(to + row * 64, _mm512_permutexvar_epi16(index, whole));
-  };
-  for (int row = 0; row < 16; row += 4, from += 64) {
-    const __m512i bytes = _mm512_loadu_si512(from);
-    const __m512i first = _mm512_shuffle_epi8(bytes, spread.low),
-                  second = _mm512_shuffle_epi8(bytes, spread.high);
-    store(row, _mm512_and_si512(first, nibble));
-    store(row + 1, _mm512_and_si512(second, nibble));
-    store(row + 2, _mm512_srli_epi16(first, 4));
-    store(row + 3, _mm512_srli_epi16(second, 4));
-  }
-}
-
-void unpackEightBits(const uint8_t *from, __m512i shift, char *to) {
-  const WidenShuffles spread;
-  auto store = [&](int row, __m512i words) {
-    const __m512i each = _mm512_add_epi16(words, shift);
-    const __m512 low = _mm512_cvtepi32_ps(_mm512_srai_epi32(_mm512_slli_epi32(each, 16), 16)),
-                 high = _mm512_cvtepi32_ps(_mm512_srai_epi32(each, 16));
-    const __m512i upper = _mm512_set1_epi32(int(0xffff0000));
-    _mm512_store_si512(to + row * 64,
-                       _mm512_or_si512(_mm512_srli_epi32(_mm512_castps_si512(low), 16),
-                                       _mm512_and_si512(_mm512_castps_si512(high), upper)));
-  };
-  for (int row = 0; row < 16; row += 2, from += 64) {
-    const __m512i bytes = _mm512_loadu_si512(from);
-    store(row, _mm512_shuffle_epi8(bytes, spread.low));
-    store(row + 1, _mm512_shuffle_epi8(bytes, spread.high));
-  }
-}
 
 /// Multiplies all rows by two panels of weights. Weights are unpacked for kStepsAtOnce steps at a
 /// time, and stay in the L1 cache while all rows are multiplied.
@@ -153,12 +85,14 @@ private:
       const int64_t block = step / deep;
       const uint8_t *at = panelAt(which) + block * shape.record + step % deep * stepBytes;
       for (int64_t line = 0; line < stepBytes; line += 64)
-        _mm_prefetch(reinterpret_cast<const char *>(at) + kAhead + line, _MM_HINT_T0);
-      const __m512i shift = shiftOf(shape, zeros ? zeros + block * kPanel : nullptr);
+        simd::prefetch(reinterpret_cast<const char *>(at) + kAhead + line);
+      // Value to add to the block's unsigned weights.
+      const simd::Ints<16> shift = zeros ? simd::negateToWords(zeros + block * kPanel)
+                                         : simd::splatWord(static_cast<int16_t>(shape.shift));
       if (shape.bits == 4)
-        unpackFourBits(at, shift, to);
+        simd::unpackFourBits(at, shift, to);
       else
-        unpackEightBits(at, shift, to);
+        simd::unpackEightBits(at, shift, to);
     }
   }
 
@@ -187,23 +121,23 @@ private:
     }
   }
 
-  __m512 scaleOf(int64_t p) const {
+  simd::Vec<16> scaleOf(int64_t p) const {
     if (p >= panels)
-      return _mm512_setzero_ps();
-    return _mm512_loadu_ps(panelAt(panel + p) + (pending.block + 1) * shape.record -
-                           kPanel * int64_t(sizeof(float)));
+      return simd::Vec<16>{};
+    return simd::load<16>(reinterpret_cast<const float *>(
+        panelAt(panel + p) + (pending.block + 1) * shape.record - kPanel * int64_t(sizeof(float))));
   }
 
   /// Adds the pending sums of a block, multiplied by its scales, to the sums of the results, while
   /// the tiles multiply the next block.
   void add() {
-    const __m512 first = scaleOf(0), second = scaleOf(1);
+    const simd::Vec<16> first = scaleOf(0), second = scaleOf(1);
     const float *from = pending.from;
     float *to = pending.to;
     for (int64_t i = 0; i < pending.rows; ++i, from += kBlock, to += kBlock) {
-      const __m512 x = _mm512_loadu_ps(to), y = _mm512_loadu_ps(to + kHalf);
-      _mm512_storeu_ps(to, _mm512_fmadd_ps(_mm512_load_ps(from), first, x));
-      _mm512_storeu_ps(to + kHalf, _mm512_fmadd_ps(_mm512_load_ps(from + kHalf), second, y));
+      const simd::Vec<16> x = simd::load<16>(to), y = simd::load<16>(to + kHalf);
+      simd::store<16>(to, simd::multiplyAdd(simd::loadAligned(from), first, x));
+      simd::store<16>(to + kHalf, simd::multiplyAdd(simd::loadAligned(from + kHalf), second, y));
     }
   }
 

@@ -1,6 +1,6 @@
 //===- Cumulative.h - running sums of f32 columns, many columns at a time -===//
 //
-// The files compiled for one instruction set (AVX-512 or AVX2) include this header, so it contains
+// The files compiled for one architecture include this header, so it contains
 // no inline functions.
 //
 //===---------------------------------------------------------------------------===//

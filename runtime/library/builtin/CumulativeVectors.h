@@ -1,20 +1,19 @@
 //===- CumulativeVectors.h - running sums for vectors of V columns --------===//
 //
-// Included by one file for each instruction set, which defines V, the number of floats in a
-// register, and kRegisters, the number of registers for running sums.
+// For inclusion by the files that are compiled for one architecture. kRegisters is the number of
+// registers for running sums.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_BUILTIN_CUMULATIVEVECTORS_H
 #define DLC_RUNTIME_LIBRARY_BUILTIN_CUMULATIVEVECTORS_H
 
 #include "runtime/library/builtin/Cumulative.h"
-
-#include <immintrin.h>
+#include "runtime/library/simd/Lanes.h"
 
 namespace dlc::runtime::builtin {
 namespace {
 
-struct CumulativeVectors {
+template <int V, int kRegisters> struct CumulativeVectors {
   static constexpr int kDoubles = V / 2;
   typedef float Floats __attribute__((vector_size(kDoubles * 4)));
   typedef float Loose __attribute__((vector_size(kDoubles * 4), aligned(4), may_alias));
@@ -41,7 +40,7 @@ struct CumulativeVectors {
       // Prefetch, because the rows may be too far apart for the hardware prefetcher.
       if (step + ahead < c.steps)
         for (int64_t i = 0; i < registers * kDoubles; i += line)
-          _mm_prefetch(reinterpret_cast<const char *>(src + ahead * c.pitch + i), _MM_HINT_T0);
+          simd::prefetch(src + ahead * c.pitch + i);
       if constexpr (isExclusive) {
 #pragma GCC unroll 16
         for (int r = 0; r < registers; ++r) {

@@ -1,6 +1,6 @@
 //===- LaneGrad.h - weight gradient of a depthwise convolution in vectors of channels -===//
 //
-// The files compiled for one instruction set (AVX-512 or AVX2) include this header, so it contains
+// The files compiled for one architecture include this header, so it contains
 // no inline functions.
 //
 //===---------------------------------------------------------------------------===//

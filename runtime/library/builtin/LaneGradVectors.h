@@ -1,6 +1,6 @@
 //===- LaneGradVectors.h - depthwise weight gradient for vectors of V channels -===//
 //
-// Included by one file for each instruction set, which defines V. One pass over dy sums as many
+// For inclusion by the files that are compiled for one architecture. One pass over dy sums as many
 // taps as fit the registers. At pixels where some of these taps are outside of the image, the other
 // taps are summed separately.
 //
@@ -14,7 +14,7 @@
 namespace dlc::runtime::builtin {
 namespace {
 
-struct LaneGradVectors {
+template <int V> struct LaneGradVectors {
   using Floats = simd::Vec<V>;
   /// Maximum number of taps whose sums fit in the vector registers.
   static constexpr int kMaxTaps = V == 16 ? 28 : 13;
@@ -131,13 +131,13 @@ struct LaneGradVectors {
           grad, x + image * grad.src.image, dy + image * grad.dst.image, sums, {row, row + rows}};
       int64_t j = 0;
       for (; j + 7 <= grad.kernel[1]; j += 7)
-        one.columns<7>(j);
+        one.template columns<7>(j);
       for (; j + 5 <= grad.kernel[1]; j += 5)
-        one.columns<5>(j);
+        one.template columns<5>(j);
       for (; j + 3 <= grad.kernel[1]; j += 3)
-        one.columns<3>(j);
+        one.template columns<3>(j);
       for (; j < grad.kernel[1]; ++j)
-        one.columns<1>(j);
+        one.template columns<1>(j);
       begin += rows;
     }
   }

@@ -1,6 +1,6 @@
 //===- LanePoolVectors.h - pooling kernels for vectors of V channels ------===//
 //
-// Included by one file for each instruction set, which defines V.
+// For inclusion by the files that are compiled for one architecture.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_BUILTIN_LANEPOOLVECTORS_H
@@ -16,20 +16,12 @@ template <int Down, int Across> struct Taps {
   static constexpr int32_t down = Down, across = Across;
 };
 
-struct LanePoolVectors {
+template <int V> struct LanePoolVectors {
   using Floats = simd::Vec<V>;
   using Ints = simd::Ints<V>;
 
   static Floats load(const float *from) { return simd::load<V>(from); }
   static void store(float *to, Floats v) { simd::store<V>(to, v); }
-  static void storeNonTemporal(float *to, Floats v) {
-#ifdef __AVX512F__
-    _mm512_stream_ps(to, __m512(v));
-#else
-    _mm256_stream_ps(to, __m256(v));
-#endif
-  }
-
   /// Position of a row, which is numbered across all groups of all images: its image, its group and
   /// its row in the image.
   struct Row {
@@ -70,51 +62,11 @@ struct LanePoolVectors {
         visit(from + i * pool.step[0] + j * pool.step[1], tap + i * int32_t(pool.kernel[1]) + j);
   }
 
-  /// Replaces `best` and `at` in the vector lanes where v is larger. NaN is the largest value. Of
-  /// equal values, the first one remains.
-  static void takeLarger(Floats v, int32_t tap, Floats &best, Ints &at) {
-#ifdef __AVX512F__
-    __mmask16 known = _mm512_cmp_ps_mask(__m512(best), __m512(best), _CMP_ORD_Q);
-    __mmask16 larger = _mm512_mask_cmp_ps_mask(known, __m512(v), __m512(best), _CMP_NLE_UQ);
-    best = Floats(_mm512_mask_mov_ps(__m512(best), larger, __m512(v)));
-    at = Ints(_mm512_mask_set1_epi32(__m512i(at), larger, tap));
-#else
-    Ints larger = (v > best) | ((v != v) & (best == best));
-    best = larger ? v : best;
-    at = larger ? Ints{} + tap : at;
-#endif
-  }
-
-  /// Maximum of vectors, without the positions of the maxima. Each vector adds the latency of only
-  /// one operation. NaN is the largest value.
-  struct Largest {
-    Floats best = Floats{} - __builtin_inff();
-#ifdef __AVX512F__
-    __mmask16 unordered = 0;
-    void take(Floats v) {
-      unordered |= _mm512_cmp_ps_mask(__m512(v), __m512(v), _CMP_UNORD_Q);
-      best = Floats(_mm512_max_ps(__m512(v), __m512(best)));
-    }
-    Floats result() const {
-      return Floats(
-          _mm512_mask_mov_ps(__m512(best), unordered, _mm512_set1_ps(__builtin_nanf(""))));
-    }
-#else
-    Ints unordered = {};
-    void take(Floats v) {
-      unordered |= v != v;
-      best = v > best ? v : best;
-    }
-    Floats result() const { return unordered ? Floats{} + __builtin_nanf("") : best; }
-#endif
-  };
-
   /// Prefetches the elements that only the next row's windows read into the L2 cache.
   static void fetchBelow(const LanePool &pool, const float *from) {
     for (int64_t i = 0; i < 2; ++i)
       for (int64_t j = 0; j < 2; ++j)
-        _mm_prefetch(reinterpret_cast<const char *>(from + i * pool.src.row + j * pool.src.pixel),
-                     _MM_HINT_T1);
+        simd::prefetch<simd::CacheLevel::L2>(from + i * pool.src.row + j * pool.src.pixel);
   }
 
   static void max(const LanePool &pool, const float *src, float *dst, uint8_t *positions,
@@ -134,7 +86,7 @@ struct LanePoolVectors {
           for (int64_t c = 0; c < pool.channels; c += V) {
             const float *from = plane + c;
             if (!positions) {
-              Largest largest;
+              simd::NanMaximum<V> largest;
               overWindow<Size>(pool, down, across, [&](int64_t element, int32_t) {
                 largest.take(load(from + element));
               });
@@ -148,7 +100,7 @@ struct LanePoolVectors {
               at = Ints{} + first;
             }
             overWindow<Size>(pool, down, across, [&](int64_t element, int32_t tap) {
-              takeLarger(load(from + element), tap, best, at);
+              simd::takeLarger<V>(load(from + element), tap, best, at);
             });
             store(dst + to + c, best);
             simd::storeBytes<V>(positions + to + c, at);
@@ -235,24 +187,18 @@ struct LanePoolVectors {
             for (int64_t j = 0; j < columns; ++j)
               add(sum, plane + c + down[i].offset + across[j].offset, down[i].tap + across[j].tap,
                   down[i].part * across[j].part);
-          pool.nonTemporal ? storeNonTemporal(to + c, sum) : store(to + c, sum);
+          pool.nonTemporal ? simd::storeNonTemporal<V>(to + c, sum) : store(to + c, sum);
         }
       }
     }
     if (pool.nonTemporal)
-      _mm_sfence();
+      simd::fenceNonTemporal();
   }
 
   static void maxGradient(const LanePool &pool, const float *dy, const uint8_t *positions,
                           float *dx, int64_t begin, int64_t end) {
     gather(pool, dx, begin, end, [&](Floats &sum, int64_t at, int32_t tap, float) {
-#ifdef __AVX512F__
-      __m128i places = _mm_loadu_si128(reinterpret_cast<const __m128i *>(positions + at));
-      __mmask16 here = _mm_cmpeq_epi8_mask(places, _mm_set1_epi8(char(tap)));
-      sum = Floats(_mm512_mask_add_ps(__m512(sum), here, __m512(sum), __m512(load(dy + at))));
-#else
-      sum += simd::bytesToInts<V>(positions + at) == Ints{} + tap ? load(dy + at) : Floats{};
-#endif
+      simd::addWhereEqual<V>(sum, positions + at, tap, load(dy + at));
     });
   }
 

@@ -1,6 +1,6 @@
 //===- Block.h - register-blocked matmul of a few rows --------------------===//
 //
-// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
+// For inclusion by the files that are compiled for one architecture.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_BLOCK_H
@@ -32,7 +32,7 @@ DLC_INLINE void addProducts(const float *a, int64_t aRow, int64_t aColumn, const
         // If the loads were hoisted, registers would spill.
 #pragma GCC unroll 2
       for (int c = 0; c < C; ++c)
-        asm volatile("" : "+v"(sums[r][c]) : : "memory");
+        keepInRegister<V>(sums[r][c]);
     }
   };
   int64_t k = 0;

@@ -1,6 +1,6 @@
 //===- EpilogueApplier.h - epilogues on sums in vectors -------------------===//
 //
-// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
+// For inclusion by the files that are compiled for one architecture.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_EPILOGUEAPPLIER_H

@@ -1,6 +1,6 @@
 //===- Functions.h - elementary functions on vectors ----------------------===//
 //
-// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2). The error
+// For inclusion by the files that are compiled for one architecture. The error
 // of exponential, logistic and tanh is at most 4 units in the last place.
 //
 //===---------------------------------------------------------------------------===//
@@ -20,47 +20,11 @@ template <int V> DLC_INLINE Vec<V> clampLanes(float least, Vec<V> x, float most)
 
 template <int V> DLC_INLINE Vec<V> absolute(Vec<V> x) { return Vec<V>(Ints<V>(x) & INT32_MAX); }
 
-/// Rounds to the nearest integer, ties to even.
-template <int V> DLC_INLINE Vec<V> roundToEven(Vec<V> x) {
-#ifdef __AVX512F__
-  if constexpr (V == 16)
-    return Vec<V>(_mm512_roundscale_ps(__m512(x), _MM_FROUND_TO_NEAREST_INT));
-  else
-#endif
-    return Vec<V>(_mm256_round_ps(__m256(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
-}
-
-template <int V> DLC_INLINE Vec<V> squareRoot(Vec<V> x) {
-#ifdef __AVX512F__
-  if constexpr (V == 16)
-    return Vec<V>(_mm512_sqrt_ps(__m512(x)));
-  else
-#endif
-    return Vec<V>(_mm256_sqrt_ps(__m256(x)));
-}
-
-/// Returns a / c with an error of two units in the last place; |c| must be between 2^-100 and
-/// 2^100. With 512-bit vectors it uses a reciprocal estimate and a Newton step: those instructions
-/// are pipelined, while a 512-bit division takes the time of a dozen instructions.
-template <int V> DLC_INLINE Vec<V> fastDivide(Vec<V> a, Vec<V> c) {
-#ifdef __AVX512F__
-  if constexpr (V == 16) {
-    Vec<V> r = Vec<V>(_mm512_rcp14_ps(__m512(c)));
-    r += r * (1 - c * r);
-    return a * r;
-  }
-#endif
-  return a / c;
-}
-
 template <int V> DLC_INLINE Vec<V> horner(Vec<V>, Vec<V> sum) { return sum; }
 template <int V, typename... More>
 DLC_INLINE Vec<V> horner(Vec<V> x, Vec<V> sum, float next, More... more) {
   return horner<V>(x, sum * x + next, more...);
 }
-
-/// Returns 2^n for integers n from -126 to 127.
-template <int V> DLC_INLINE Vec<V> powerOfTwo(Ints<V> n) { return Vec<V>((n + 127) << 23); }
 
 template <int V> DLC_INLINE Vec<V> exponential(Vec<V> x) {
   const Vec<V> magic = splat<V>(0x1.8p23f);
@@ -70,14 +34,7 @@ template <int V> DLC_INLINE Vec<V> exponential(Vec<V> x) {
   Vec<V> r = x - whole * 0x1.62e400p-1f;
   r = clampLanes<V>(-1, r - whole * 0x1.7f7d1cp-20f, 1);
   Vec<V> p = horner<V>(r, splat<V>(1.0f / 720), 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f, 1.0f);
-#ifdef __AVX512F__
-  if constexpr (V == 16)
-    return Vec<V>(_mm512_scalef_ps(__m512(p), __m512(whole)));
-#endif
-  // Scale in two steps: the result may be subnormal or infinite, while each factor must be a normal
-  // number.
-  Ints<V> n = Ints<V>(shifted) - Ints<V>(magic), half = n >> 1;
-  return p * powerOfTwo<V>(half) * powerOfTwo<V>(n - half);
+  return scaleByPowerOfTwo<V>(p, whole, Ints<V>(shifted) - Ints<V>(magic));
 }
 
 /// Returns e^-x for x >= 0, and 0 for x above `most`. Above `most`, the caller's results would be

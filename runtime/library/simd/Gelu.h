@@ -1,6 +1,6 @@
 //===- Gelu.h - GELU on vectors -------------------------------------------===//
 //
-// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2). GELU(x)
+// For inclusion by the files that are compiled for one architecture. GELU(x)
 // is max(x, 0) minus a tail that depends on |x|: |x| (1 - Φ(|x|)) for the exact form, and the same
 // with the logistic function in place of Φ for the tanh form. The tail is a piecewise polynomial
 // around multiples of kPieceWidth, which needs no exponential and no division. The errors of both
@@ -55,17 +55,6 @@ alignas(32) constexpr float kTanhTail[kPowers][kPieces] = {
      0x1.51346ep-13f, 0x1.70f89ap-16f, -0x1.33158cp-11f},
 };
 
-/// Returns row[which & 7] in each vector lane, by a register permutation.
-template <int V> DLC_INLINE Vec<V> lookUpInRegister(const float (&row)[kPieces], Ints<V> which) {
-#ifdef __AVX512F__
-  if constexpr (V == 16)
-    return Vec<V>(
-        _mm512_permutexvar_ps(__m512i(which), _mm512_castps256_ps512(_mm256_load_ps(row))));
-  else
-#endif
-    return Vec<V>(_mm256_permutevar8x32_ps(_mm256_load_ps(row), __m256i(which)));
-}
-
 template <int V> DLC_INLINE Vec<V> computeGelu(const float (&tail)[kPowers][kPieces], Vec<V> x) {
   const Vec<V> magic = splat<V>(0x1.8p23f);
   Vec<V> size = absolute<V>(x);
@@ -73,10 +62,10 @@ template <int V> DLC_INLINE Vec<V> computeGelu(const float (&tail)[kPowers][kPie
   Vec<V> shifted = size * (1 / kPieceWidth) + magic;
   Ints<V> piece = Ints<V>(shifted);
   Vec<V> distance = size - (shifted - magic) * kPieceWidth;
-  Vec<V> sum = lookUpInRegister<V>(tail[kPowers - 1], piece);
+  Vec<V> sum = lookUp<V>(tail[kPowers - 1], piece);
 #pragma GCC unroll kPowers
   for (int power = kPowers - 2; power >= 0; --power)
-    sum = sum * distance + lookUpInRegister<V>(tail[power], piece);
+    sum = sum * distance + lookUp<V>(tail[power], piece);
   return (x <= 0.0f ? Vec<V>{} : x) - sum;
 }
 

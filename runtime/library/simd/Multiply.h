@@ -1,6 +1,6 @@
 //===- Multiply.h - sums over channels in registers with weight prefetch --===//
 //
-// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
+// For inclusion by the files that are compiled for one architecture.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_MULTIPLY_H

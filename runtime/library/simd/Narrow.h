@@ -1,6 +1,6 @@
 //===- Narrow.h - conversions between bf16 and vectors of f32 -------------===//
 //
-// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2). A bf16
+// For inclusion by the files that are compiled for one architecture. A bf16
 // value is the upper 16 bits of an f32.
 //
 //===---------------------------------------------------------------------------===//
@@ -12,31 +12,11 @@
 namespace dlc::simd {
 namespace {
 
-template <int V> DLC_INLINE Vec<V> load(const uint16_t *from) {
-#ifdef __AVX512F__
-  if constexpr (V == 16)
-    return Vec<V>(_mm512_castsi512_ps(_mm512_slli_epi32(
-        _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))), 16)));
-  else
-#endif
-    return Vec<V>(_mm256_castsi256_ps(_mm256_slli_epi32(
-        _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from))), 16)));
-}
+template <int V> DLC_INLINE Vec<V> load(const uint16_t *from) { return widen<V>(from); }
 
 /// Loads the first `count` bf16 elements as f32; the other vector lanes are 0.
 template <int V> DLC_INLINE Vec<V> loadFirst(const uint16_t *from, int64_t count) {
-#ifdef __AVX512F__
-  if constexpr (V == 16)
-    return Vec<V>(_mm512_castsi512_ps(_mm512_slli_epi32(
-        _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(makeLaneMask(count), from)), 16)));
-  else
-#endif
-  {
-    alignas(32) uint16_t some[V] = {};
-    for (int64_t i = 0; i < V && i < count; ++i)
-      some[i] = from[i];
-    return load<V>(some);
-  }
+  return widenFirst<V>(from, count);
 }
 
 DLC_INLINE float toFloat(const float *from) { return *from; }

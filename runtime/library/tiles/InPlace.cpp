@@ -11,6 +11,7 @@
 
 #include "runtime/library/simd/Narrow.h"
 #include "runtime/library/tiles/Lanes.h"
+#include "runtime/simd/arch/amx/Tiles.h"
 
 namespace dlc::tiles {
 
@@ -27,10 +28,10 @@ void multiplyTileBlock(const char *left, const uint16_t *right, int64_t depth,
                        const uint16_t *ahead) {
   const int64_t bytes = depth * 2, steps = depth / kDepth;
   const char *column = reinterpret_cast<const char *>(right);
-  _tile_zero(0);
-  _tile_zero(1);
-  _tile_zero(2);
-  _tile_zero(3);
+  simd::zeroTile<0>();
+  simd::zeroTile<1>();
+  simd::zeroTile<2>();
+  simd::zeroTile<3>();
   for (int64_t step = 0; step < steps; ++step, left += kPartBytes, column += 2 * kDepth) {
     if (ahead) {
       const int64_t to = step + kStepsAhead;
@@ -38,17 +39,17 @@ void multiplyTileBlock(const char *left, const uint16_t *right, int64_t depth,
           to < steps ? column + kStepsAhead * 2 * kDepth
                      : reinterpret_cast<const char *>(ahead) + (to - steps) % steps * 2 * kDepth;
       for (int64_t i = 0; i < kBlock; ++i)
-        _mm_prefetch(line + i * bytes, _MM_HINT_T1);
+        simd::prefetch<simd::CacheLevel::L2>(line + i * bytes);
     }
-    _tile_loadd(4, column, bytes);
-    _tile_loadd(5, column + kHalf * bytes, bytes);
-    _tile_loadd(6, left, 64);
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_dpbf16ps(1, 5, 6);
+    simd::loadTile<4>(column, bytes);
+    simd::loadTile<5>(column + kHalf * bytes, bytes);
+    simd::loadTile<6>(left, 64);
+    simd::addTileProducts<0, 4, 6>();
+    simd::addTileProducts<1, 5, 6>();
     if (both) {
-      _tile_loadd(7, left + kTile, 64);
-      _tile_dpbf16ps(2, 4, 7);
-      _tile_dpbf16ps(3, 5, 7);
+      simd::loadTile<7>(left + kTile, 64);
+      simd::addTileProducts<2, 4, 7>();
+      simd::addTileProducts<3, 5, 7>();
     }
   }
 }
@@ -56,12 +57,12 @@ void multiplyTileBlock(const char *left, const uint16_t *right, int64_t depth,
 /// Transposes the sums of 16 columns and up to 16 rows, rounds them to bf16 and stores them as
 /// rows.
 void storeTransposed(const float *sums, int64_t rows, uint16_t *to, int64_t toRow) {
-  __m512i lanes[16];
+  Ints lanes[16];
   for (int i = 0; i < 16; ++i)
-    lanes[i] = _mm512_load_si512(sums + 16 * i);
+    lanes[i] = simd::loadAlignedInts(sums + 16 * i);
   transpose(lanes);
   for (int64_t i = 0; i < 16 && i < rows; ++i) {
-    const auto half = simd::roundToBf16<16>(simd::Vec<16>(_mm512_castsi512_ps(lanes[i])));
+    const auto half = simd::roundToBf16<16>(Floats(lanes[i]));
     __builtin_memcpy(to + i * toRow, &half, sizeof half);
   }
 }
@@ -81,11 +82,11 @@ void multiplyInPlace(const products::InPlaceMatmul &args) {
         multiplyTileBlock<true>(left, right, args.depth, ahead);
       else
         multiplyTileBlock<false>(left, right, args.depth, ahead);
-      _tile_stored(0, sums[0], 64);
-      _tile_stored(1, sums[1], 64);
+      simd::storeTile<0>(sums[0], 64);
+      simd::storeTile<1>(sums[1], 64);
       if (rows > kHalf) {
-        _tile_stored(2, sums[2], 64);
-        _tile_stored(3, sums[3], 64);
+        simd::storeTile<2>(sums[2], 64);
+        simd::storeTile<3>(sums[3], 64);
       }
       asm volatile("" : : "r"(sums) : "memory");
       uint16_t *dst = args.dst + row * args.dstRow + column;

@@ -7,19 +7,12 @@
 #include "runtime/library/tiles/Sums.h"
 
 #include <cstring>
-#include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 namespace dlc::tiles {
 
 namespace {
-
-struct alignas(64) TileConfig {
-  uint8_t palette = 1, start = 0, reserved[14] = {};
-  uint16_t bytes[16] = {};
-  uint8_t rows[16] = {};
-};
 
 /// Prefetch distance of the right operand when it is read for the first time, in bytes. A step of
 /// two parts fills a page, and the hardware prefetcher stops at the page's end.
@@ -37,7 +30,7 @@ inline void sumBlock(const char *left, int64_t leftPart, int64_t leftStep, const
     const char *leftL = leftM + leftPart, *rightL = right + 2 * kPartBytes;
     if (fetches)
       for (int64_t line = 0; line < parts * kPartBytes; line += 64)
-        _mm_prefetch(right + kFetchAhead + line, _MM_HINT_T1);
+        simd::prefetch<simd::CacheLevel::L2>(right + kFetchAhead + line);
     loadRight(right);
     if (parts == 3) {
       loadLeft<tall>(leftL);
@@ -63,54 +56,53 @@ inline void sumBlock(const char *left, int64_t leftPart, int64_t leftStep, const
   }
 }
 
-inline __m512 loadOperand(const PostOp &post, int64_t row, int64_t column, __mmask16 mask) {
+inline Floats loadOperand(const PostOp &post, int64_t row, int64_t column, Mask mask) {
   const float *at = post.operand.data + row * post.operand.row + column * post.operand.column;
-  return post.operand.column == 0 ? _mm512_set1_ps(*at) : _mm512_maskz_loadu_ps(mask, at);
+  return post.operand.column == 0 ? simd::splat<16>(*at) : loadMasked(at, mask);
 }
 
-inline __m512 applyActivationInline(const PostOp &post, __m512 v) {
-  simd::dispatchActivation<16>(post.activation, post.alpha, post.beta, [&](const auto &function) {
-    v = __m512(function(simd::Vec<16>(v)));
-  });
+inline Floats applyActivationInline(const PostOp &post, Floats v) {
+  simd::dispatchActivation<16>(post.activation, post.alpha, post.beta,
+                               [&](const auto &function) { v = function(v); });
   return v;
 }
 
 /// Applies an activation. The function is not inlined, so that the code for the most common
 /// epilogues stays small.
-__attribute__((noinline)) __m512 applyActivationOutlined(const PostOp &post, __m512 v) {
+__attribute__((noinline)) Floats applyActivationOutlined(const PostOp &post, Floats v) {
   return applyActivationInline(post, v);
 }
 
-inline __m512 applyActivation(const PostOp &post, __m512 v) {
+inline Floats applyActivation(const PostOp &post, Floats v) {
   return post.activation <= Activation::Linear ? applyActivationInline(post, v)
                                                : applyActivationOutlined(post, v);
 }
 
-inline __m512 applyPostOp(const PostOp &post, __m512 v, const float *old, int64_t row,
-                          int64_t column, __mmask16 mask) {
+inline Floats applyPostOp(const PostOp &post, Floats v, const float *old, int64_t row,
+                          int64_t column, Mask mask) {
   switch (post.kind) {
   case PostOpKind::Activate:
     return applyActivation(post, v);
   case PostOpKind::Add:
-    return _mm512_add_ps(v, loadOperand(post, row, column, mask));
+    return v + loadOperand(post, row, column, mask);
   case PostOpKind::Mul:
-    return _mm512_mul_ps(v, loadOperand(post, row, column, mask));
+    return v * loadOperand(post, row, column, mask);
   case PostOpKind::Sub:
-    return _mm512_sub_ps(v, loadOperand(post, row, column, mask));
+    return v - loadOperand(post, row, column, mask);
   case PostOpKind::LogisticGradient: {
-    __m512 y = loadOperand(post, row, column, mask);
-    return _mm512_mul_ps(v, _mm512_mul_ps(y, _mm512_sub_ps(_mm512_set1_ps(1), y)));
+    Floats y = loadOperand(post, row, column, mask);
+    return v * (y * (simd::splat<16>(1) - y));
   }
   case PostOpKind::TanhGradient: {
-    __m512 y = loadOperand(post, row, column, mask);
-    return _mm512_mul_ps(v, _mm512_fnmadd_ps(y, y, _mm512_set1_ps(1)));
+    Floats y = loadOperand(post, row, column, mask);
+    return v * (simd::subtractProduct(y, y, simd::splat<16>(1)));
   }
   case PostOpKind::ReluGradient: {
-    __m512 y = loadOperand(post, row, column, mask);
-    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_GT_OQ), v);
+    Floats y = loadOperand(post, row, column, mask);
+    return simd::keepWherePositive(y, v);
   }
   case PostOpKind::Sum:
-    return _mm512_fmadd_ps(_mm512_set1_ps(post.alpha), _mm512_maskz_loadu_ps(mask, old), v);
+    return simd::multiplyAdd(simd::splat<16>(post.alpha), loadMasked(old, mask), v);
   }
   __builtin_unreachable();
 }
@@ -118,20 +110,19 @@ inline __m512 applyPostOp(const PostOp &post, __m512 v, const float *old, int64_
 /// Epilogue of up to 16 columns of sums, beginning with `column`.
 struct ColumnEpilogue {
   const Epilogue &epilogue;
-  __mmask16 mask;
+  Mask mask;
   int64_t column;
-  __m512 bias;
+  Floats bias;
 
   ColumnEpilogue(const Epilogue &epilogue, int64_t column, int64_t columns)
       : epilogue(epilogue), mask(makeLaneMask(columns)), column(column),
-        bias(epilogue.bias ? _mm512_maskz_loadu_ps(mask, epilogue.bias + column)
-                           : _mm512_setzero_ps()) {}
+        bias(epilogue.bias ? loadMasked(epilogue.bias + column, mask) : Floats{}) {}
 
   __attribute__((always_inline)) void end(const float *sums, float *to, int64_t row) const {
-    __m512 v = _mm512_fmadd_ps(_mm512_load_ps(sums), _mm512_set1_ps(epilogue.scale), bias);
+    Floats v = simd::multiplyAdd(simd::loadAligned(sums), simd::splat<16>(epilogue.scale), bias);
     for (int p = 0; p < epilogue.count; ++p)
       v = applyPostOp(epilogue.posts[p], v, to, row, column, mask);
-    _mm512_mask_storeu_ps(to, mask, v);
+    simd::storeMasked<16>(to, mask, v);
   }
 };
 
@@ -251,17 +242,8 @@ void multiply(const PanelArguments &panel, const Epilogue &epilogue) {
     multiplyAll<3>(panel, epilogue);
 }
 
-void configureTiles() {
-  TileConfig config;
-  for (int tile = 0; tile < 8; ++tile) {
-    config.bytes[tile] = 64;
-    config.rows[tile] = 16;
-  }
-  publish(&config);
-  _tile_loadconfig(&config);
-}
-
-void releaseTiles() { _tile_release(); }
+void configureTiles() { simd::enableTiles(); }
+void releaseTiles() { simd::disableTiles(); }
 
 bool requestTilePermission() {
   constexpr long request = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM

@@ -15,15 +15,11 @@ struct PackSource {
   int64_t lane, depth, lanes, depths;
 };
 
-inline __mmask32 makeLaneMask32(int64_t count) {
-  return count >= 32 ? ~__mmask32(0) : (__mmask32(1) << count) - 1;
-}
-
-template <bool turns> inline void storeTile(__m512i (&rows)[16], char *to) {
+template <bool turns> inline void storeTile(Ints (&rows)[16], char *to) {
   if (turns)
     transpose(rows);
   for (int i = 0; i < 16; ++i)
-    _mm512_store_si512(to + 64 * i, rows[i]);
+    simd::storeAligned(to + 64 * i, rows[i]);
 }
 
 /// Packs a block of up to 32 lanes (rows of the left operand, columns of the right operand) by up
@@ -32,15 +28,14 @@ template <bool turns> inline void storeTile(__m512i (&rows)[16], char *to) {
 template <bool left>
 inline void packContiguous(const uint16_t *from, int64_t lane, int64_t lanes, int64_t depths,
                            char *to) {
-  const __mmask32 mask = makeLaneMask32(depths);
+  const simd::WordMask mask = simd::makeWordMask(depths);
   for (int64_t half = 0; half < 2; ++half) {
     const int64_t first = half * kHalf;
     if (left && first >= lanes)
       return;
-    __m512i rows[16];
+    Ints rows[16];
     for (int64_t i = 0; i < kHalf; ++i)
-      rows[i] = first + i < lanes ? _mm512_maskz_loadu_epi16(mask, from + (first + i) * lane)
-                                  : _mm512_setzero_si512();
+      rows[i] = first + i < lanes ? simd::loadWords(from + (first + i) * lane, mask) : Ints{};
     storeTile<!left>(rows, to + half * kTile);
   }
 }
@@ -51,20 +46,20 @@ inline void packContiguous(const uint16_t *from, int64_t lane, int64_t lanes, in
 /// only few of them fit the L1 cache.
 template <bool left>
 inline void packAcross(const uint16_t *from, int64_t depth, int64_t lanes, int64_t depths, char *to,
-                       const __m512i (&order)[2]) {
-  const __mmask32 mask = makeLaneMask32(lanes);
-  __m512i low[16], high[16];
+                       const Ints (&order)[2]) {
+  const simd::WordMask mask = simd::makeWordMask(lanes);
+  Ints low[16], high[16];
   auto row = [&](int64_t k) {
     if (k >= depths)
-      return _mm512_setzero_si512();
+      return Ints{};
     const uint16_t *at = from + k * depth;
-    _mm_prefetch(reinterpret_cast<const char *>(at + kDepth * depth), _MM_HINT_T1);
-    return _mm512_maskz_loadu_epi16(mask, at);
+    simd::prefetch<simd::CacheLevel::L2>(at + kDepth * depth);
+    return simd::loadWords(at, mask);
   };
   for (int i = 0; i < 16; ++i) {
-    const __m512i x = row(2 * i), y = row(2 * i + 1);
-    low[i] = _mm512_permutex2var_epi16(x, order[0], y);
-    high[i] = _mm512_permutex2var_epi16(x, order[1], y);
+    const Ints x = row(2 * i), y = row(2 * i + 1);
+    low[i] = simd::permuteWords(x, order[0], y);
+    high[i] = simd::permuteWords(x, order[1], y);
   }
   storeTile<left>(low, to);
   if (!left || lanes > kHalf)
@@ -77,7 +72,7 @@ template <bool left> void pack(const PackSource &source, char *to) {
   alignas(64) int16_t places[2][32];
   for (int i = 0; i < 64; ++i)
     places[i / 32][i % 32] = int16_t(i / 2 + (i % 2) * 32);
-  const __m512i order[2] = {_mm512_load_si512(places[0]), _mm512_load_si512(places[1])};
+  const Ints order[2] = {simd::loadAlignedInts(places[0]), simd::loadAlignedInts(places[1])};
   const bool across = source.depth != 1;
   forEachBlock(source.lanes, source.depths, across, [&](int64_t block, int64_t step, int64_t at) {
     const int64_t lane = block * kBlock, depth = step * kDepth;

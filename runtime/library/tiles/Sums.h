@@ -10,60 +10,59 @@
 #define DLC_RUNTIME_LIBRARY_TILES_SUMS_H
 
 #include "runtime/library/tiles/Lanes.h"
+#include "runtime/simd/arch/amx/Tiles.h"
 
 namespace dlc::tiles {
 namespace {
 
-/// Compiler barrier before tile loads: the compiler does not know which memory they read, so
-/// earlier stores must be complete.
-inline void publish(const void *memory) { asm volatile("" : : "r"(memory) : "memory"); }
+using simd::publish;
 
 template <bool tall> inline void zeroSums() {
-  _tile_zero(0);
-  _tile_zero(1);
+  simd::zeroTile<0>();
+  simd::zeroTile<1>();
   if (tall) {
-    _tile_zero(2);
-    _tile_zero(3);
+    simd::zeroTile<2>();
+    simd::zeroTile<3>();
   }
 }
 
 template <bool tall> inline void loadLeft(const char *part) {
-  _tile_loadd(4, part, 64);
+  simd::loadTile<4>(part, 64);
   if (tall)
-    _tile_loadd(5, part + kTile, 64);
+    simd::loadTile<5>(part + kTile, 64);
 }
 
 inline void loadRight(const char *part) {
-  _tile_loadd(6, part, 64);
-  _tile_loadd(7, part + kTile, 64);
+  simd::loadTile<6>(part, 64);
+  simd::loadTile<7>(part + kTile, 64);
 }
 
 template <bool tall> inline void multiplyParts() {
-  _tile_dpbf16ps(0, 4, 6);
-  _tile_dpbf16ps(1, 4, 7);
+  simd::addTileProducts<0, 4, 6>();
+  simd::addTileProducts<1, 4, 7>();
   if (tall) {
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
+    simd::addTileProducts<2, 5, 6>();
+    simd::addTileProducts<3, 5, 7>();
   }
 }
 
 template <bool tall> inline void storeSums(float *to, int64_t row) {
   int64_t bytes = row * 4;
-  _tile_stored(0, to, bytes);
-  _tile_stored(1, to + 16, bytes);
+  simd::storeTile<0>(to, bytes);
+  simd::storeTile<1>(to + 16, bytes);
   if (tall) {
-    _tile_stored(2, to + 16 * row, bytes);
-    _tile_stored(3, to + 16 * row + 16, bytes);
+    simd::storeTile<2>(to + 16 * row, bytes);
+    simd::storeTile<3>(to + 16 * row + 16, bytes);
   }
 }
 
 template <bool tall> inline void loadSums(const float *from, int64_t row) {
   int64_t bytes = row * 4;
-  _tile_loadd(0, from, bytes);
-  _tile_loadd(1, from + 16, bytes);
+  simd::loadTile<0>(from, bytes);
+  simd::loadTile<1>(from + 16, bytes);
   if (tall) {
-    _tile_loadd(2, from + 16 * row, bytes);
-    _tile_loadd(3, from + 16 * row + 16, bytes);
+    simd::loadTile<2>(from + 16 * row, bytes);
+    simd::loadTile<3>(from + 16 * row + 16, bytes);
   }
 }
 

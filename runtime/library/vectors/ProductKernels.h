@@ -1,6 +1,6 @@
 //===- ProductKernels.h - f32 matmul kernels for vectors of any length ----===//
 //
-// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
+// For inclusion by the files that are compiled for one architecture.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_VECTORS_PRODUCTKERNELS_H
@@ -125,7 +125,7 @@ private:
       for (int64_t first = 0; first < target.width; first += V) {
         const T *at = from + k * depth + first;
         int64_t left = lanes - first;
-        _mm_prefetch(reinterpret_cast<const char *>(at + kAcross * depth), _MM_HINT_T0);
+        prefetch(at + kAcross * depth);
         target.put(first, k, left >= V ? load<V>(at) : loadFirst<V>(at, left < 0 ? 0 : left));
       }
   }
@@ -142,7 +142,7 @@ private:
       for (int i = 0; i < V; ++i)
         rows[i] = load<V>(from + i * lane);
       for (int i = 0; i < V; ++i)
-        _mm_prefetch(reinterpret_cast<const char *>(from + i * lane) + kAhead, _MM_HINT_T0);
+        prefetch(reinterpret_cast<const char *>(from + i * lane) + kAhead);
     } else if (depth == 1) {
       for (int i = 0; i < V; ++i)
         rows[i] = i < lanes ? loadFirst<V>(from + i * lane, count) : Vec<V>{};
@@ -213,7 +213,7 @@ private:
       int64_t line = ahead.begin % lines;
       for (; k + 4 <= depth && left > 0; k += 4, a += 4 * aColumn, b += 8 * V, left -= each) {
         for (int64_t i = 0; i < each; ++i) {
-          _mm_prefetch(next + 64 * line, _MM_HINT_T1);
+          prefetch<CacheLevel::L2>(next + 64 * line);
           if (++line == lines) {
             line = 0;
             next += ahead.row;
@@ -244,7 +244,7 @@ private:
     for (; k + 4 <= depth; k += 4, a += 4 * aColumn, b += 8 * V) {
 #pragma GCC unroll 8
       for (int line = 0; line < V / 2; ++line)
-        _mm_prefetch(reinterpret_cast<const char *>(b) + kStreamAhead + 64 * line, _MM_HINT_T0);
+        prefetch(reinterpret_cast<const char *>(b) + kStreamAhead + 64 * line);
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i)
         addProducts<V, R, C>(a + i * aColumn, aRow, aColumn, b + i * 2 * V, 2 * V, 1,
@@ -274,7 +274,7 @@ public:
   template <int R, int C> DLC_INLINE static void fetchRows(const float *at, int64_t step) {
     for (int r = 0; r < R; ++r)
       for (int c = 0; c < C; ++c)
-        _mm_prefetch(reinterpret_cast<const char *>(at + r * step + c * V), _MM_HINT_T0);
+        prefetch(at + r * step + c * V);
   }
   template <int R, int C>
   DLC_INLINE static void fetchOperands(const products::PanelArguments &panel,

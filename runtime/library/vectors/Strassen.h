@@ -11,7 +11,7 @@
 //   U2 = U1 + S2 T2         C12 = U2 + S1 T1 + S4 B22
 //   U3 = U2 + S3 T3         C21 = U3 + A22 T4           C22 = U3 + S1 T1
 //
-// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
+// For inclusion by the files that are compiled for one architecture.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_VECTORS_STRASSEN_H
@@ -115,13 +115,13 @@ private:
       const char *packed = slot.packed;
       int64_t k = 0;
       for (; k + 4 <= sizes.depth; k += 4, a += 4 * R, b += 8 * V, packed += sizes.packed) {
-        _mm_prefetch(packed, _MM_HINT_T1);
-        _mm_prefetch(packed + 64, _MM_HINT_T1);
+        prefetch<CacheLevel::L2>(packed);
+        prefetch<CacheLevel::L2>(packed + 64);
         for (int i = 0; i < 4; ++i)
-          _mm_prefetch(reinterpret_cast<const char *>(b + (kStepsAhead + i) * 2 * V), _MM_HINT_T0);
+          prefetch(b + (kStepsAhead + i) * 2 * V);
         if (rows != end) {
-          _mm_prefetch(reinterpret_cast<const char *>(rows), _MM_HINT_T0);
-          _mm_prefetch(reinterpret_cast<const char *>(rows + V), _MM_HINT_T0);
+          prefetch(rows);
+          prefetch(rows + V);
           rows += sizes.dstRow;
         }
         addProducts<V, R, 2>(a, 1, R, b, 2 * V, 4, sums);

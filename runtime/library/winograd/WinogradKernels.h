@@ -1,6 +1,6 @@
 //===- WinogradKernels.h - Winograd convolution kernels for vectors of V lanes -===//
 //
-// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
+// For inclusion by the files that are compiled for one architecture.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_WINOGRADKERNELS_H
