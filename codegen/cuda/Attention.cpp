@@ -468,7 +468,7 @@ private:
 
   void end(int64_t along) {
     int64_t blocks = (along + rows - 1) / rows * multiplyDims(batch);
-    plan.kernel.tiles = plan.kernel.attention = true;
+    plan.include("warp_products.cuh");
     frame->finish({uint32_t(blocks), 1, 1}, {uint32_t(threads), 1, 1}, uint32_t(shared));
     frame.reset();
   }

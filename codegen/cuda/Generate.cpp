@@ -30,14 +30,10 @@ std::string computeCacheKey(const std::string &source, const std::string &arch,
 } // namespace
 
 std::string buildModuleSource(llvm::ArrayRef<const Kernel *> kernels) {
-  std::string source = getPreludeText().str();
-  if (llvm::any_of(kernels, [](const Kernel *k) { return k->tiles; }))
-    source += tilePreludeText();
-  if (llvm::any_of(kernels, [](const Kernel *k) { return k->attention; }))
-    source += attentionPreludeText();
+  std::string source = "#include \"prelude.cuh\"\n";
   for (const Kernel *kernel : kernels)
     source += "\n" + kernel->text;
-  return source;
+  return expandIncludes(source);
 }
 
 std::optional<std::vector<Module>> compileKernels(llvm::ArrayRef<const Kernel *> kernels,

@@ -41,9 +41,8 @@ struct Launch {
 
 /// Kernel launches of a fusion, in order. Each launch may read what the previous ones have written.
 struct Kernel {
-  std::string text;       ///< source text without the prelude
-  bool tiles = false;     ///< whether the text needs the tile prelude
-  bool attention = false; ///< whether the text also needs the attention prelude
+  /// CUDA C++ text. It uses prelude.cuh and includes other files of codegen/cuda/kernels.
+  std::string text;
   std::vector<Launch> launches;
   std::vector<int64_t> scratch;                       ///< bytes of each scratch buffer
   std::vector<std::pair<unsigned, unsigned>> inplace; ///< (output, input) that may share a buffer

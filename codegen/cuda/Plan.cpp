@@ -431,14 +431,14 @@ LogicalResult KernelGenerator::launchLevel(int level) {
   return success();
 }
 
-FailureOr<Kernel> KernelGenerator::run() {
+LogicalResult KernelGenerator::emit() {
   std::string why;
   if (!canGenerate(fusion, &why))
     return fusion.emitError(why);
   kernel.inplace.clear();
   if (Operation *attention = findAttention(fusion)) {
     emitAttentionKernel(*this, attention);
-    return std::move(kernel);
+    return success();
   }
   for (auto pair : cpu::findElementwiseInplacePairs(fusion))
     kernel.inplace.push_back(pair);
@@ -449,7 +449,7 @@ FailureOr<Kernel> KernelGenerator::run() {
     for (const LaunchOutput &output : outputs)
       targets.push_back(output);
     emitStandaloneKernel(*this, &first, targets);
-    return std::move(kernel);
+    return success();
   }
   classify();
   if (!kept.empty())
@@ -465,6 +465,16 @@ FailureOr<Kernel> KernelGenerator::run() {
   // read the input.
   if (kernel.launches.size() > 1)
     kernel.inplace.clear();
+  return success();
+}
+
+FailureOr<Kernel> KernelGenerator::run() {
+  if (failed(emit()))
+    return failure();
+  std::string text;
+  for (const std::string &file : includes)
+    text += "#include \"" + file + "\"\n";
+  kernel.text = text + kernel.text;
   return std::move(kernel);
 }
 

@@ -23,6 +23,7 @@ struct LaunchOutput {
 class KernelGenerator {
 public:
   KernelGenerator(FusionOp fusion, llvm::StringRef name, const KernelOptions &options);
+  /// Returns the kernel's launches, and their text after the includes.
   mlir::FailureOr<Kernel> run();
 
   // The following members are used by the schedules.
@@ -32,6 +33,8 @@ public:
   Kernel kernel;
   std::string indexType = "int";
 
+  /// Makes the text include a file of codegen/cuda/kernels.
+  void include(const std::string &file) { includes.insert(file); }
   /// Buffers of the fusion's arguments and of the kept values whose launches have been emitted.
   llvm::DenseMap<mlir::Value, Buffer> known;
   Buffer scratch(mlir::Type element, int64_t elements);
@@ -45,6 +48,7 @@ public:
   const Declared &declared(const std::string &bufferName) const { return buffers.at(bufferName); }
 
 private:
+  mlir::LogicalResult emit();
   void classify();
   void makeLevels();
   mlir::LogicalResult launchLevel(int level);
@@ -63,6 +67,7 @@ private:
   llvm::DenseMap<mlir::Value, int> levels;
   std::vector<LaunchOutput> outputs;
   std::map<std::string, Declared> buffers;
+  std::set<std::string> includes;
 };
 
 /// One kernel launch under construction. The text of the kernel is emitted through `e`.

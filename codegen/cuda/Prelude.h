@@ -1,20 +1,16 @@
-//===- Prelude.h - helpers of the generated CUDA C++ text -----------------===//
+//===- Prelude.h - CUDA C++ files that generated kernels include ----------===//
 #ifndef DLC_CODEGEN_CUDA_PRELUDE_H
 #define DLC_CODEGEN_CUDA_PRELUDE_H
 
 #include "llvm/ADT/StringRef.h"
 
+#include <string>
+
 namespace dlc::cuda {
 
-/// Returns the CUDA text of namespace `dk`: 16-bit floats, vectors, arithmetic with the dialect's
-/// semantics, and reductions of warps and thread blocks. It includes no header. Only its helper
-/// functions contain PTX; each has a second implementation for host compilers under DLC_EMULATED.
-llvm::StringRef getPreludeText();
-/// Returns the CUDA text of additional helpers for tiled contractions: asynchronous copies and mma
-/// instructions.
-llvm::StringRef tilePreludeText();
-/// Returns the CUDA text of additional helpers for attention kernels.
-llvm::StringRef attentionPreludeText();
+/// Returns the text in which lines such as `#include "prelude.cuh"` are replaced by the files of
+/// codegen/cuda/kernels, each once. The files are embedded in the compiler and include no others.
+std::string expandIncludes(llvm::StringRef text);
 
 } // namespace dlc::cuda
 #endif

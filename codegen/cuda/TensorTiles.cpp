@@ -114,7 +114,7 @@ public:
         return centred(found + ".e[" + lane.text() + "]", row, column + lane);
       });
     });
-    plan.kernel.tiles = true;
+    plan.include("tiles.cuh");
     return done(uint32_t(std::max(place, sums * 4)), s.blocksTogether);
   }
 

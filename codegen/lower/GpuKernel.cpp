@@ -84,10 +84,6 @@ void setGpuKernel(exec::KernelOp op, const cuda::Kernel &kernel, StringRef arch)
   op->setAttr(kGpuArchAttr, b.getStringAttr(arch));
   op->setAttr(kGpuFunctionsAttr, b.getStrArrayAttr(functions));
   op->setAttr(kGpuSourceAttr, b.getStringAttr(kernel.text));
-  if (kernel.tiles)
-    op->setAttr(kGpuTilesAttr, b.getUnitAttr());
-  if (kernel.attention)
-    op->setAttr(kGpuAttentionAttr, b.getUnitAttr());
 }
 
 bool isGpuKernel(exec::KernelOp op) { return op->hasAttr(kGpuSourceAttr); }
@@ -99,8 +95,6 @@ StringRef gpuArchOf(exec::KernelOp op) {
 cuda::Kernel readGpuKernel(exec::KernelOp op) {
   cuda::Kernel kernel;
   kernel.text = op->getAttrOfType<StringAttr>(kGpuSourceAttr).getValue().str();
-  kernel.tiles = op->hasAttr(kGpuTilesAttr);
-  kernel.attention = op->hasAttr(kGpuAttentionAttr);
   for (auto function : op->getAttrOfType<ArrayAttr>(kGpuFunctionsAttr).getAsRange<StringAttr>())
     kernel.launches.push_back({function.str()});
   return kernel;

@@ -19,6 +19,7 @@ ENDINGS = (
     ".cpp",
     ".h",
     ".hpp",
+    ".cuh",
     ".c",
     ".td",
     ".def",

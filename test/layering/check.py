@@ -58,7 +58,7 @@ RUNTIME_FOR = {
 ROOMS = tuple(MAY)
 # Rooms whose folders have rows in folders.py.
 DIVIDED = ("runtime", "ir", "passes", "frontend", "codegen", "tools")
-CODE = (".cpp", ".h", ".hpp", ".c", ".td", ".py", ".inc")
+CODE = (".cpp", ".h", ".hpp", ".cuh", ".c", ".td", ".py", ".inc")
 MAX_LINES, USUAL_LINES = 800, 400
 INCLUDE = re.compile(r'^\s*(?:#\s*)?include\s+["<]([^">]+)[">]')
 MLIR_FREE = ("runtime",)
