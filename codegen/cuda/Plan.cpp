@@ -214,7 +214,7 @@ void KernelGenerator::classify() {
       auto row = rowOf(&op);
       if (terms < kFewTerms)
         continue;
-      bool few = row && row->rows < kFewRows && row->columns > kLongRow;
+      bool few = row && row->first < kFewRows && row->second > kLongRow;
       how[&op] = row && !few ? How::Row : How::Split;
     } else if (op.hasTrait<Contraction>() && countMultiplyAdds(&op) >= kSmallProduct &&
                (!isIntegerContraction(&op) || (options.bytes && matchByteOperands(&op)))) {
@@ -265,7 +265,7 @@ void KernelGenerator::classify() {
         if (h == How::Row) {
           Row row = *rowOf(op);
           bool fits = own && !transposed &&
-                      (elements == row.rows || elements == row.rows * row.columns) &&
+                      (elements == row.first || elements == row.first * row.second) &&
                       (!anchor || (how[anchor] == How::Row && *rowOf(anchor) == row));
           if (!fits)
             return keep(op);
@@ -294,27 +294,29 @@ void KernelGenerator::makeLevels() {
   }
 }
 
-LogicalResult KernelGenerator::launchLevel(int level) {
-  // Collects the values that this level stores for later levels.
-  llvm::MapVector<std::pair<int64_t, int64_t>, SmallVector<ReduceOp>> rowsKept;
+/// Returns the element type in which a float value is stored for later launches: f32 instead of a
+/// 16-bit float.
+static Type getKeptElement(Value value) {
+  Type element = elementOf(value);
+  return isFloat(element) && !element.isF64() ? Float32Type::get(value.getContext()) : element;
+}
+
+void KernelGenerator::launchKept(int level) {
+  llvm::MapVector<Row, SmallVector<ReduceOp>> rows;
   SmallVector<SmallVector<ReduceOp>> splits;
   for (Operation &op : bodyOf(fusion).without_terminator()) {
     if (!kept.contains(&op) || levels[op.getResult(0)] != level + 1)
       continue;
     if (how[&op] == How::Tile) {
-      Type element = elementOf(op.getResult(0));
-      if (element.isF16() || element.isBF16())
-        element = Float32Type::get(op.getContext());
-      LaunchOutput target{op.getResult(0),
-                          scratch(element, typeOf(op.getResult(0)).getNumElements())};
+      Value result = op.getResult(0);
+      LaunchOutput target{result, scratch(getKeptElement(result), typeOf(result).getNumElements())};
       emitContractionKernel(*this, &op, target);
-      known[op.getResult(0)] = target.buffer;
+      known[result] = target.buffer;
       continue;
     }
     auto reduce = cast<ReduceOp>(op);
     if (how[&op] == How::Row) {
-      auto row = *rowOf(&op);
-      rowsKept[{row.rows, row.columns}].push_back(reduce);
+      rows[*rowOf(&op)].push_back(reduce);
       continue;
     }
     auto *same = llvm::find_if(splits, [&](auto &group) {
@@ -326,63 +328,57 @@ LogicalResult KernelGenerator::launchLevel(int level) {
     else
       same->push_back(reduce);
   }
-  for (auto &[row, reductions] : rowsKept) {
-    // Emits a kernel that computes the row reductions whose results are stored (`reductions`) and
-    // the reductions over the same rows on which they depend (`all` are both).
-    SmallVector<ReduceOp> all;
-    SmallVector<LaunchOutput> targets;
-    for (Operation &op : bodyOf(fusion).without_terminator()) {
-      auto reduce = dyn_cast<ReduceOp>(op);
-      if (!reduce || how[&op] != How::Row)
-        continue;
-      Row own = *rowOf(&op);
-      if (own.rows != row.first || own.columns != row.second)
-        continue;
-      if (llvm::is_contained(reductions, reduce)) {
-        Type element = elementOf(reduce.getY());
-        if (isFloat(element) && !element.isF64())
-          element = Float32Type::get(op.getContext());
-        targets.push_back({reduce.getY(), scratch(element, row.first)});
-        all.push_back(reduce);
-      } else if (!kept.contains(&op) && llvm::any_of(reductions, [&](ReduceOp r) {
-                   return dependsOn(r.getX(), [&](Operation *below) { return below == &op; });
-                 })) {
-        all.push_back(reduce);
-      }
+  for (auto &[row, reductions] : rows)
+    launchKeptRows(row, reductions);
+  for (auto &group : splits)
+    launchKeptSplit(group);
+}
+
+void KernelGenerator::launchKeptRows(Row row, ArrayRef<ReduceOp> reductions) {
+  // Computes the row reductions whose results are stored (`reductions`) and the reductions over the
+  // same rows on which they depend (`all` are both).
+  SmallVector<ReduceOp> all;
+  SmallVector<LaunchOutput> targets;
+  for (Operation &op : bodyOf(fusion).without_terminator()) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if (!reduce || how[&op] != How::Row || *rowOf(&op) != row)
+      continue;
+    if (llvm::is_contained(reductions, reduce)) {
+      targets.push_back({reduce.getY(), scratch(getKeptElement(reduce.getY()), row.first)});
+      all.push_back(reduce);
+    } else if (!kept.contains(&op) && llvm::any_of(reductions, [&](ReduceOp r) {
+                 return dependsOn(r.getX(), [&](Operation *below) { return below == &op; });
+               })) {
+      all.push_back(reduce);
     }
-    emitRowKernel(*this, targets, all, row.first, row.second);
-    for (const LaunchOutput &target : targets)
-      known[target.value] = target.buffer;
   }
-  for (auto &group : splits) {
-    emitSplitReduction(*this, group);
-    // If many threads would combine the partial results, a separate launch combines them once.
-    SmallVector<LaunchOutput> finished;
-    for (ReduceOp op : group) {
-      int64_t size = typeOf(op.getY()).getNumElements(), readers = 0;
-      for (const LaunchOutput &output : outputs)
-        readers = std::max(readers, typeOf(output.value).getNumElements());
-      for (Operation *other : kept)
-        if (llvm::none_of(group, [&](ReduceOp r) { return r.getOperation() == other; }))
-          readers = std::max(readers, typeOf(other->getOperand(0)).getNumElements());
-      if (known[op.getY()].parts == 1 || (readers <= 4 * size && op.getY().hasOneUse()))
-        continue;
-      Type element = elementOf(op.getY());
-      if (isFloat(element) && !element.isF64())
-        element = Float32Type::get(op.getContext());
-      finished.push_back({op.getY(), scratch(element, size)});
-    }
-    if (!finished.empty())
-      emitElementwiseKernel(*this, finished);
-    for (const LaunchOutput &target : finished)
-      known[target.value] = target.buffer;
+  emitRowKernel(*this, targets, all, row.first, row.second);
+  for (const LaunchOutput &target : targets)
+    known[target.value] = target.buffer;
+}
+
+void KernelGenerator::launchKeptSplit(ArrayRef<ReduceOp> group) {
+  emitSplitReduction(*this, group);
+  // If many threads would combine the partial results, a separate launch combines them once.
+  SmallVector<LaunchOutput> finished;
+  for (ReduceOp op : group) {
+    int64_t size = typeOf(op.getY()).getNumElements(), readers = 0;
+    for (const LaunchOutput &output : outputs)
+      readers = std::max(readers, typeOf(output.value).getNumElements());
+    for (Operation *other : kept)
+      if (llvm::none_of(group, [&](ReduceOp r) { return r.getOperation() == other; }))
+        readers = std::max(readers, typeOf(other->getOperand(0)).getNumElements());
+    if (known[op.getY()].parts == 1 || (readers <= 4 * size && op.getY().hasOneUse()))
+      continue;
+    finished.push_back({op.getY(), scratch(getKeptElement(op.getY()), size)});
   }
-  // Launches that write results of the fusion whose operands are available at this level.
-  SmallVector<LaunchOutput> ready;
-  for (const LaunchOutput &output : outputs)
-    if (levels[output.value] == level && typeOf(output.value).getNumElements() > 0 &&
-        !stored.contains(output.value))
-      ready.push_back(output);
+  if (!finished.empty())
+    emitElementwiseKernel(*this, finished);
+  for (const LaunchOutput &target : finished)
+    known[target.value] = target.buffer;
+}
+
+void KernelGenerator::launchResults(int level) {
   auto heavyBelow = [&](Value value, How h) -> Operation * {
     Operation *found = nullptr;
     dependsOn(value, [&](Operation *op) {
@@ -393,14 +389,17 @@ LogicalResult KernelGenerator::launchLevel(int level) {
     return found;
   };
   llvm::MapVector<Operation *, SmallVector<LaunchOutput>> tiles;
-  llvm::MapVector<std::pair<int64_t, int64_t>, SmallVector<LaunchOutput>> rows;
+  llvm::MapVector<Row, SmallVector<LaunchOutput>> rows;
   llvm::MapVector<int64_t, SmallVector<LaunchOutput>> maps;
   SmallVector<LaunchOutput> plain;
-  for (const LaunchOutput &target : ready) {
+  for (const LaunchOutput &target : outputs) {
+    if (levels[target.value] != level || typeOf(target.value).getNumElements() == 0 ||
+        stored.contains(target.value))
+      continue;
     if (Operation *op = heavyBelow(target.value, How::Tile))
       tiles[op].push_back(target);
     else if (Operation *op = heavyBelow(target.value, How::Row))
-      rows[{rowOf(op)->rows, rowOf(op)->columns}].push_back(target);
+      rows[*rowOf(op)].push_back(target);
     else
       plain.push_back(target);
   }
@@ -418,8 +417,7 @@ LogicalResult KernelGenerator::launchLevel(int level) {
   for (auto &[row, targets] : rows) {
     SmallVector<ReduceOp> reductions;
     for (Operation &op : bodyOf(fusion).without_terminator())
-      if (how[&op] == How::Row && !kept.contains(&op) && rowOf(&op)->rows == row.first &&
-          rowOf(&op)->columns == row.second &&
+      if (how[&op] == How::Row && !kept.contains(&op) && *rowOf(&op) == row &&
           llvm::any_of(targets, [&](const LaunchOutput &target) {
             return dependsOn(target.value, [&](Operation *below) { return below == &op; });
           }))
@@ -428,7 +426,6 @@ LogicalResult KernelGenerator::launchLevel(int level) {
   }
   for (auto &[size, targets] : maps)
     emitElementwiseKernel(*this, targets);
-  return success();
 }
 
 LogicalResult KernelGenerator::emit() {
@@ -458,9 +455,10 @@ LogicalResult KernelGenerator::emit() {
   int deepest = 0;
   for (auto &[value, level] : levels)
     deepest = std::max(deepest, level);
-  for (int level = 0; level <= deepest; ++level)
-    if (failed(launchLevel(level)))
-      return failure();
+  for (int level = 0; level <= deepest; ++level) {
+    launchKept(level);
+    launchResults(level);
+  }
   // With several launches, an output must not share an input's buffer, because a later launch could
   // read the input.
   if (kernel.launches.size() > 1)
@@ -476,45 +474,6 @@ FailureOr<Kernel> KernelGenerator::run() {
     text += "#include \"" + file + "\"\n";
   kernel.text = text + kernel.text;
   return std::move(kernel);
-}
-
-LaunchBuilder::LaunchBuilder(KernelGenerator &plan) : e(t, plan.indexType), plan(plan) {
-  size_t number = plan.kernel.launches.size();
-  function = plan.name + (number ? "_" + std::to_string(number) : "");
-  e.tablePrefix = function;
-  for (auto &[value, buffer] : plan.known)
-    e.bind(value, buffer);
-}
-
-void LaunchBuilder::finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block,
-                           uint32_t shared, int64_t blocksTogether) {
-  Launch launch{function, grid, block, shared, {}};
-  // The kernel's arguments are in the order of the fusion's operands, results and scratch memory.
-  std::vector<std::pair<KernelGenerator::Declared, std::string>> used;
-  for (const std::string &name : e.used)
-    used.push_back({plan.declared(name), name});
-  auto order = [](const LaunchArgument &a) { return std::pair(a.kind, a.index); };
-  llvm::sort(used,
-             [&](auto &a, auto &b) { return order(a.first.argument) < order(b.first.argument); });
-  std::string body = t.end(), signature;
-  for (auto &[declared, name] : used) {
-    LaunchArgument argument = declared.argument;
-    argument.written |= e.written.count(name);
-    bool shares = llvm::any_of(plan.kernel.inplace, [&](auto pair) {
-      return (argument.kind == LaunchArgument::Kind::Output && argument.index == pair.first) ||
-             (argument.kind == LaunchArgument::Kind::Input && argument.index == pair.second);
-    });
-    signature += (signature.empty() ? "" : ", ") + std::string(argument.written ? "" : "const ") +
-                 getStorageTypeName(declared.element) + " *" + (shares ? "" : "__restrict__ ") +
-                 name;
-    launch.arguments.push_back(argument);
-  }
-  int64_t threads = int64_t(block[0]) * block[1] * block[2];
-  plan.kernel.text += e.tables + "extern \"C\" __global__ void __launch_bounds__(" +
-                      std::to_string(threads) +
-                      (blocksTogether ? ", " + std::to_string(blocksTogether) : "") + ") " +
-                      function + "(" + signature + ") {\n" + body + "}\n\n";
-  plan.kernel.launches.push_back(launch);
 }
 
 FailureOr<Kernel> generateKernel(FusionOp fusion, StringRef name, const KernelOptions &options) {

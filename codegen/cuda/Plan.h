@@ -38,6 +38,10 @@ public:
   /// Buffers of the fusion's arguments and of the kept values whose launches have been emitted.
   llvm::DenseMap<mlir::Value, Buffer> known;
   Buffer scratch(mlir::Type element, int64_t elements);
+  /// Returns the element type of buffers of indices, which have the CUDA type `indexType`.
+  mlir::Type getIndexElement() {
+    return mlir::IntegerType::get(fusion.getContext(), indexType == "int" ? 32 : 64);
+  }
   /// Returns the buffer for a value that a launch stores for later ones (a kept value): the
   /// fusion's output if the value has no other use, otherwise scratch memory.
   Buffer place(mlir::Value value, mlir::Type element);
@@ -51,12 +55,15 @@ private:
   mlir::LogicalResult emit();
   void classify();
   void makeLevels();
-  mlir::LogicalResult launchLevel(int level);
+  /// Extents (rows, columns) of a reduction over the innermost dimensions.
+  using Row = std::pair<int64_t, int64_t>;
+  /// Emits launches for the kept values of the next level.
+  void launchKept(int level);
+  void launchKeptRows(Row row, llvm::ArrayRef<ReduceOp> reductions);
+  void launchKeptSplit(llvm::ArrayRef<ReduceOp> group);
+  /// Emits launches for the results of the fusion whose operands are available at this level.
+  void launchResults(int level);
 
-  struct Row { ///< extents of a reduction over the innermost dimensions
-    int64_t rows = 0, columns = 0;
-    bool operator==(const Row &o) const { return rows == o.rows && columns == o.columns; }
-  };
   enum class How { Inline, Row, Split, Tile };
   std::optional<Row> rowOf(mlir::Operation *op) const;
   bool dependsOn(mlir::Value value, llvm::function_ref<bool(mlir::Operation *)> is) const;
@@ -70,6 +77,27 @@ private:
   std::set<std::string> includes;
 };
 
+/// Members of the struct with which a class template of codegen/cuda/kernels is instantiated.
+class TemplateParameters {
+public:
+  explicit TemplateParameters(const std::string &indexType) { type("index", indexType); }
+  void type(const llvm::Twine &name, const llvm::Twine &cudaType) {
+    text += ("  typedef " + cudaType + " " + name + ";\n").str();
+  }
+  void number(const llvm::Twine &name, int64_t value) {
+    text += ("  static constexpr index " + name + " = " + llvm::Twine(value) + ";\n").str();
+  }
+  void flag(const llvm::Twine &name, bool value) {
+    text += ("  static constexpr bool " + name + " = " + (value ? "true" : "false") + ";\n").str();
+  }
+  /// Adds a function without arguments that returns the value of a CUDA expression.
+  void function(const llvm::Twine &type, const llvm::Twine &name, const llvm::Twine &value) {
+    text += ("  DK_INLINE " + type + " " + name + "() { return " + value + "; }\n").str();
+  }
+
+  std::string text;
+};
+
 /// One kernel launch under construction. The text of the kernel is emitted through `e`.
 class LaunchBuilder {
 public:
@@ -81,6 +109,20 @@ public:
   /// Declare that text that the emitter did not create reads (use) or writes (write) the buffer.
   void use(const std::string &bufferName) { e.used.insert(bufferName); }
   void write(const std::string &bufferName) { e.written.insert(bufferName), use(bufferName); }
+  /// Includes a file of codegen/cuda/kernels and declares the parameters of a class template in it.
+  /// Returns the text of its instance.
+  std::string declare(llvm::StringRef file, llvm::StringRef classTemplate,
+                      const TemplateParameters &parameters);
+  /// Emits the call of the function `run` of a class template.
+  void instantiate(llvm::StringRef file, llvm::StringRef kernel,
+                   const TemplateParameters &parameters, llvm::ArrayRef<std::string> arguments,
+                   bool usesMemory = false);
+  /// The same for arguments that are buffers: first those that it reads ("nullptr": none), then
+  /// those that it writes. `usesMemory`: the last argument is the template's struct `memory`, in
+  /// shared memory.
+  void call(llvm::StringRef file, llvm::StringRef kernel, const TemplateParameters &parameters,
+            llvm::ArrayRef<std::string> reads, llvm::ArrayRef<std::string> writes,
+            bool usesMemory = false);
 
   IndentedText t;
   Emitter e;

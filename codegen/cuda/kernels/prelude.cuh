@@ -5,4 +5,3 @@
 #include "functions.cuh"
 #include "random.cuh"
 #include "reductions.cuh"
-#include "sort.cuh"

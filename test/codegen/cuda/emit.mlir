@@ -252,21 +252,23 @@ func.func @main(%dy: tensor<64x32x1x16xf32>) -> tensor<64x32x2x32xf32> {
 
 // -----
 
-// Rows of a table: the index is read once per vector. A scatter sorts its updates by index, with a counting sort.
+// Rows of a table: the index is read once per vector. A scatter sorts its updates by index.
 // CHECK-LABEL: k0_gather(
 // CHECK: dk::load(in1[
 // CHECK: for (int l
 // CHECK: (int)dk::place(
 // CHECK: dk::store<4>(out0
-// CHECK-LABEL: k1_scatter_nd(
-// CHECK: if ((const void *)in0 == (const void *)out0) return;
+// CHECK: #include "scatter.cuh"
+// CHECK-LABEL: k1_scatter_nd(const float *in0, float *out0)
+// CHECK: dk::scatter_copy<k1_scatter_nd_parameters>::run(in0, out0);
 // CHECK-LABEL: k1_scatter_nd_2(
-// CHECK: rank += other < place || (other == place && k < r);
-// CHECK: tmp1[rank] = own;
+// CHECK: dk::scatter_order_few<k1_scatter_nd_2_parameters>::run(tmp0, tmp1, tmp2);
+// CHECK: struct k1_scatter_nd_3_parameters {
+// CHECK: constexpr index count = 256;
+// CHECK: typedef dk::sum combine;
+// CHECK: constexpr index width = 4;
 // CHECK-LABEL: k1_scatter_nd_3(
-// CHECK-NOT: atomic
-// CHECK: if (place < 0 || (at > 0 && tmp2[at - 1] == place)) continue;
-// CHECK: dk::load<4>(in2 + tmp1[next + k] * 64 + e);
+// CHECK: dk::scatter_combine<k1_scatter_nd_3_parameters>::run(in2, tmp2, tmp1, out0);
 // CHECK: out0 may be in0
 func.func @main(%x: tensor<1000x64xf32>, %i: tensor<256xi64>, %u: tensor<256x64xf32>) -> (tensor<256x64xf32>, tensor<1000x64xf32>) {
   %y = dlc.gather 0 %x, %i : (tensor<1000x64xf32>, tensor<256xi64>) -> tensor<256x64xf32>
