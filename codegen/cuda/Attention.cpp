@@ -46,14 +46,6 @@ bool hasContiguousRows(const StridedView &view) {
 
 int64_t roundUp(int64_t size, int64_t to) { return (size + to - 1) / to * to; }
 
-/// Pointer and strides with which a kernel accesses an operand or result of the attention.
-struct TensorAccess {
-  std::string name, pointer;
-  std::string offset; ///< offset of the current batch
-  int64_t row = 0;    ///< row stride in elements
-  bool vectors = false, pairs = false;
-};
-
 class AttentionWriter {
 public:
   AttentionWriter(KernelGenerator &plan, Operation *op)
@@ -76,71 +68,17 @@ public:
       rows = 16;
     chooseColumns(depth, width);
     begin(queries);
-    TensorAccess q = operand("q", 0), k = operand("k", 1), v = operand("v", 2);
-    std::optional<TensorAccess> y = result("to_y", 0), lse = result("lse", 1);
-    masks(3);
-    tiles({{"q_tile", rows, depth}, {"k_tile", columns, depth}, {"v_tile", columns, width}});
-    text(R"(  float m[2] = {-INF, -INF}, l[2] = {0, 0}, o[width / 2];
-  for (int i = 0; i < width / 2; ++i) o[i] = 0;
-)");
-    load("q_tile", q, "first", "rows", "depth", "queries", "D");
-    load("k_tile", k, "0", "columns", "depth", "keys", "D");
-    text("  for (index start = 0; start < limit; start += columns) {\n"
-         "    dk::wait_for_all_copies();\n    __syncthreads();\n");
-    load("v_tile", v, "start", "columns", "width", "keys", "E");
-    text(R"(    float s[columns / 2];
-    for (int i = 0; i < columns / 2; ++i) s[i] = 0;
-    products::template times<columns, depth, depth_pitch>(s, q_tile + warp * 16 * depth_pitch, k_tile, lane);
-    dk::wait_for_all_copies();
-    __syncthreads();
-)");
-    text("    if (start + columns < limit) {\n");
-    load("k_tile", k, "start + columns", "columns", "depth", "keys", "D");
-    text(R"(    }
-    for (int half = 0; half < 2; ++half) {
-      const index query = first + warp * 16 + lane / 4 + half * 8;
-      float best = m[half];
-      for (int i = 0; i < columns / 8; ++i)
-        for (int j = 0; j < 2; ++j) {
-          float &score = s[i * 4 + half * 2 + j];
-          const index key = start + i * 8 + lane % 4 * 2 + j;
-          score = seen(query, key) ? score * scale + bias(query, key) : -INF;
-          best = dk::largest::of(best, score);
-        }
-      best = dk::warp_reduce<dk::largest, 4>(best);
-      const float base = best == -INF ? 0.0f : best, factor = dk::exp(m[half] - base);
-      m[half] = best;
-      l[half] *= factor;
-      for (int i = 0; i < columns / 8; ++i)
-        for (int j = 0; j < 2; ++j) {
-          float &score = s[i * 4 + half * 2 + j];
-          score = dk::exp(score - base);
-          l[half] += score;
-        }
-      for (int i = 0; i < width / 8; ++i)
-        for (int j = 0; j < 2; ++j) o[i * 4 + half * 2 + j] *= factor;
-    }
-    products::template add<columns, width, width_pitch>(o, s, v_tile, lane);
-  }
-  float inverse[2];
-  for (int half = 0; half < 2; ++half) {
-    l[half] = dk::warp_reduce<dk::sum, 4>(l[half]);
-    inverse[half] = l[half] == 0 ? 0.0f : 1.0f / l[half];
-)");
-    if (lse)
-      text("    const index query = first + warp * 16 + lane / 4 + half * 8;\n"
-           "    if (lane % 4 == 0 && query < queries) " +
-           lse->pointer + "[batch * queries + query] = m[half] + dk::log(l[half]);\n");
-    text("  }\n");
-    if (y)
-      store(*y, "width", "queries", "E", "o", "inverse");
-    end(queries);
+    SmallVector<std::string> arguments{operand("q", 0), operand("k", 1), operand("v", 2),
+                                       result("to_y", 0), result("lse", 1)};
+    masks(3, arguments);
+    parameters.flag("has_y", yieldedOf(0).has_value());
+    parameters.flag("has_lse", yieldedOf(1).has_value());
+    end("attention_forward", queries, arguments, depth);
   }
 
   void backward() {
-    Value dq = op->getResult(0), dk = op->getResult(1), dv = op->getResult(2);
-    bool wantsDq = bool(yieldedOf(dq)), wantsDk = bool(yieldedOf(dk)),
-         wantsDv = bool(yieldedOf(dv));
+    bool wantsDq = yieldedOf(0).has_value(), wantsDk = yieldedOf(1).has_value(),
+         wantsDv = yieldedOf(2).has_value();
     Buffer shares = plan.scratch(Float32Type::get(op->getContext()), multiplyDims(batch) * queries);
     writeShares(shares);
     if (wantsDq)
@@ -161,177 +99,82 @@ private:
   void writeShares(const Buffer &shares) {
     rows = 16, columns = 16;
     begin(queries, /*blockThreads=*/128);
-    TensorAccess y = operand("y", 3), dy = operand("dy", 5);
+    SmallVector<std::string> arguments{operand("y", 3), operand("dy", 5), shares.name};
     frame->write(shares.name);
-    text(
-        R"(  for (index row = first + warp; row < first + rows && row < queries; row += threads / 32) {
-    float sum = 0;
-    for (int e = lane; e < E; e += 32) sum += dk::load(y[row * )" +
-        std::to_string(y.row) + " + e]) * dk::load(dy[row * " + std::to_string(dy.row) + R"( + e]);
-    sum = dk::warp_reduce<dk::sum, 32>(sum);
-    if (lane == 0) )" +
-        shares.name + "[batch * queries + row] = sum;\n  }\n");
-    end(queries);
+    end("attention_shares", queries, arguments);
   }
 
   void alongKeys(const Buffer &shares) {
     rows = 64;
     chooseColumns({depth, width}, depth);
     begin(queries);
-    TensorAccess q = operand("q", 0), k = operand("k", 1), v = operand("v", 2),
-                 dy = operand("dy", 5);
-    TensorAccess lse = operand("lse", 4), dq = *result("to_q", 0);
+    SmallVector<std::string> arguments{operand("q", 0),  operand("k", 1),   operand("v", 2),
+                                       operand("dy", 5), operand("lse", 4), shares.name,
+                                       result("to_q", 0)};
     frame->use(shares.name);
-    masks(6);
-    tiles({{"q_tile", rows, depth},
-           {"dy_tile", rows, width},
-           {"k_tile", columns, depth},
-           {"v_tile", columns, width}});
-    text(R"(  float o[depth / 2], sums[2], shares[2], factors[2] = {scale, scale};
-  for (int i = 0; i < depth / 2; ++i) o[i] = 0;
-  for (int half = 0; half < 2; ++half) {
-    const index query = first + warp * 16 + lane / 4 + half * 8, at = batch * queries + query;
-    sums[half] = query < queries ? dk::largest::of(lse[at], -3.402823466e38f) : 0.0f;
-    shares[half] = query < queries ? )" +
-         shares.name + R"([at] : 0.0f;
-  }
-)");
-    load("q_tile", q, "first", "rows", "depth", "queries", "D");
-    load("dy_tile", dy, "first", "rows", "width", "queries", "E");
-    text("  for (index start = 0; start < limit; start += columns) {\n    __syncthreads();\n");
-    load("k_tile", k, "start", "columns", "depth", "keys", "D");
-    load("v_tile", v, "start", "columns", "width", "keys", "E");
-    text(R"(    dk::wait_for_all_copies();
-    __syncthreads();
-    float s[columns / 2], d[columns / 2];
-    for (int i = 0; i < columns / 2; ++i) s[i] = d[i] = 0;
-    products::template times<columns, depth, depth_pitch>(s, q_tile + warp * 16 * depth_pitch, k_tile, lane);
-    products::template times<columns, width, width_pitch>(d, dy_tile + warp * 16 * width_pitch, v_tile, lane);
-    for (int i = 0; i < columns / 2; ++i) {
-      const int half = i % 4 / 2;
-      const index query = first + warp * 16 + lane / 4 + half * 8, key = start + i / 4 * 8 + lane % 4 * 2 + i % 2;
-      const float p = seen(query, key) ? dk::exp(s[i] * scale + bias(query, key) - sums[half]) : 0.0f;
-      d[i] = p * (d[i] - shares[half]);
-    }
-    products::template add<columns, depth, depth_pitch>(o, d, k_tile, lane);
-  }
-)");
-    store(dq, "depth", "queries", "D", "o", "factors");
-    end(queries);
+    masks(6, arguments);
+    end("attention_query_grad", queries, arguments, {depth, width});
   }
 
   void alongQueries(const Buffer &shares, bool wantsDk, bool wantsDv) {
     rows = 64;
     chooseColumns({depth, width}, (wantsDk ? depth : 0) + (wantsDv ? width : 0));
     begin(keys);
-    TensorAccess q = operand("q", 0), k = operand("k", 1), v = operand("v", 2),
-                 dy = operand("dy", 5), lse = operand("lse", 4);
+    SmallVector<std::string> arguments{operand("q", 0),  operand("k", 1),   operand("v", 2),
+                                       operand("dy", 5), operand("lse", 4), shares.name};
     frame->use(shares.name);
-    masks(6);
-    tiles({{"k_tile", rows, depth},
-           {"v_tile", rows, width},
-           {"q_tile", columns, depth},
-           {"dy_tile", columns, width}});
-    text("  float *sums = (float *)(dy_tile + columns * width_pitch), *shares = sums + columns;\n"
-         "  float factors[2] = {scale, scale}, one[2] = {1, 1};\n");
-    if (wantsDk)
-      text("  float o_k[depth / 2];\n  for (int i = 0; i < depth / 2; ++i) o_k[i] = 0;\n");
-    if (wantsDv)
-      text("  float o_v[width / 2];\n  for (int i = 0; i < width / 2; ++i) o_v[i] = 0;\n");
-    load("k_tile", k, "first", "rows", "depth", "keys", "D");
-    if (wantsDk)
-      load("v_tile", v, "first", "rows", "width", "keys", "E");
-    // With a causal mask, earlier queries are masked for all keys of the block.
-    text(std::string("  for (index start = ") + (causal() ? "first / columns * columns" : "0") +
-         "; start < queries; start += columns) {\n    __syncthreads();\n");
-    load("q_tile", q, "start", "columns", "depth", "queries", "D");
-    load("dy_tile", dy, "start", "columns", "width", "queries", "E");
-    text(R"(    for (int i = threadIdx.x; i < columns; i += threads) {
-      const index query = start + i, at = batch * queries + query;
-      sums[i] = query < queries ? dk::largest::of(lse[at], -3.402823466e38f) : 0.0f;
-      shares[i] = query < queries ? )" +
-         shares.name + R"([at] : 0.0f;
-    }
-    dk::wait_for_all_copies();
-    __syncthreads();
-    float s[columns / 2];
-    for (int i = 0; i < columns / 2; ++i) s[i] = 0;
-    products::template times<columns, depth, depth_pitch>(s, k_tile + warp * 16 * depth_pitch, q_tile, lane);
-    for (int i = 0; i < columns / 2; ++i) {
-      const int column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-      const index query = start + column, key = first + warp * 16 + lane / 4 + i % 4 / 2 * 8;
-      s[i] = seen(query, key) ? dk::exp(s[i] * scale + bias(query, key) - sums[column]) : 0.0f;
-    }
-)");
-    if (wantsDv)
-      text("    products::template add<columns, width, width_pitch>(o_v, s, dy_tile, lane);\n");
-    if (wantsDk)
-      text(R"(    float d[columns / 2];
-    for (int i = 0; i < columns / 2; ++i) d[i] = 0;
-    products::template times<columns, width, width_pitch>(d, v_tile + warp * 16 * width_pitch, dy_tile, lane);
-    for (int i = 0; i < columns / 2; ++i) d[i] = s[i] * (d[i] - shares[i / 4 * 8 + lane % 4 * 2 + i % 2]);
-    products::template add<columns, depth, depth_pitch>(o_k, d, q_tile, lane);
-)");
-    text("  }\n");
-    if (wantsDk)
-      store(*result("to_k", 1), "depth", "keys", "D", "o_k", "factors");
-    if (wantsDv)
-      store(*result("to_v", 2), "width", "keys", "E", "o_v", "one");
-    end(keys);
+    arguments.push_back(wantsDk ? result("to_k", 1) : kNoRows);
+    arguments.push_back(wantsDv ? result("to_v", 2) : kNoRows);
+    masks(6, arguments);
+    parameters.flag("has_k", wantsDk);
+    parameters.flag("has_v", wantsDv);
+    end("attention_key_grad", keys, arguments, {depth, width});
   }
 
   bool causal() const { return op->hasAttr("causal"); }
+
+  /// Returns the bytes of all tiles and of the statistics of a tile's columns. The tiles include
+  /// those with `rows` rows and the depths `held`.
+  int64_t sharedBytes(ArrayRef<int64_t> held) const {
+    int64_t elements = columns * (depth + width + 2 * pad);
+    for (int64_t size : held)
+      elements += rows * (size + pad);
+    return elements * bytes + 2 * columns * 4;
+  }
 
   /// Chooses the number of columns of a tile such that all tiles fit in shared memory and the sums
   /// fit in registers. The tiles include those with `rows` rows and the depths `held`. A thread has
   /// `sums` / 2 sums per row.
   void chooseColumns(ArrayRef<int64_t> held, int64_t sums) {
     columns = (element.isF32() && !rounds) || sums > 128 ? 32 : 64;
-    auto total = [&] {
-      int64_t elements = columns * (depth + width + 2 * pad);
-      for (int64_t size : held)
-        elements += rows * (size + pad);
-      return elements * bytes + 2 * columns * 4;
-    };
-    while (columns > 16 && total() > kShared)
+    while (columns > 16 && sharedBytes(held) > kShared)
       columns /= 2;
-    while (total() > kShared && rows > 16)
+    while (sharedBytes(held) > kShared && rows > 16)
       rows /= 2;
   }
 
   void begin(int64_t along, int64_t blockThreads = 0) {
     frame.emplace(plan);
-    shared = 0;
-    std::string I = plan.indexType, tileCount = std::to_string((along + rows - 1) / rows);
     threads = blockThreads ? blockThreads : rows * 2;
-    number("threads", threads);
-    number("queries", queries), number("keys", keys), number("D", D), number("E", E);
-    number("depth", depth), number("width", width);
-    number("depth_pitch", depth + pad), number("width_pitch", width + pad);
-    number("rows", rows), number("columns", columns);
-    text("  typedef " + I + " index;\n  typedef " + getStorageTypeName(element) + " element;\n" +
-         "  typedef dk::warp_products<element, " + (rounds ? "true" : "false") + "> products;\n" +
-         "  const float scale = " + formatLiteral(Float32Type::get(op->getContext()), scaleOf()) +
-         ", INF = dk::float_of(0x7f800000u);\n" +
-         "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n" +
-         "  const index first = (index)(blockIdx.x % " + tileCount +
-         ") * rows, batch = blockIdx.x / " + tileCount + ";\n");
-  }
-
-  void number(const char *name, int64_t value) {
-    text(std::string("  constexpr int ") + name + " = " + std::to_string(value) + ";\n");
-  }
-  /// Appends CUDA text. Loops over a thread's register arrays get `#pragma unroll`, because
-  /// registers cannot be indexed at run time.
-  void text(StringRef more) {
-    while (!more.empty()) {
-      auto [line, rest] = more.split('\n');
-      if (line.ltrim().starts_with("for (int ") && !line.contains("threadIdx") &&
-          !line.contains("= lane"))
-        frame->t.append("#pragma unroll\n");
-      frame->t.append(line.str() + "\n");
-      more = rest;
-    }
+    parameters = TemplateParameters(plan.indexType);
+    parameters.type("element", getStorageTypeName(element));
+    parameters.type("products",
+                    Twine("dk::warp_products<element, ") + (rounds ? "true>" : "false>"));
+    for (auto [name, value] : {std::pair("threads", threads),
+                               {"queries", queries},
+                               {"keys", keys},
+                               {"depth", depth},
+                               {"width", width},
+                               {"depth_size", D},
+                               {"width_size", E},
+                               {"rows", rows},
+                               {"columns", columns}})
+      parameters.number(name, value);
+    parameters.flag("causal", causal());
+    parameters.function("float", "scale",
+                        formatLiteral(Float32Type::get(op->getContext()), scaleOf()));
+    frame->t.line("typedef " + plan.indexType + " index;");
+    frame->t.line("const index batch = blockIdx.x / " + Twine((along + rows - 1) / rows) + ";");
   }
 
   double scaleOf() const { return op->getAttrOfType<FloatAttr>("scale").getValueAsDouble(); }
@@ -350,52 +193,50 @@ private:
     return sum;
   }
 
-  TensorAccess placeOf(const std::string &pointer, const Buffer &buffer, const StridedView &view,
-                       bool isWritten) {
+  /// Declares the variable `name`, a matrix whose rows are in the buffer, and returns the name.
+  std::string rowsOf(const std::string &name, const Buffer &buffer, const StridedView &view,
+                     bool isWritten) {
     frame->use(buffer.name);
-    TensorAccess place{buffer.name, pointer, {}, 0, false, false};
-    if (pointer == "lse") {
-      // The log-sum-exp statistics have one contiguous element per row.
-      text("  " + std::string(isWritten ? "" : "const ") + "float *" + pointer + " = " +
-           buffer.name + ";\n");
-      return place;
-    }
+    // The log-sum-exp statistics have one contiguous element per row.
+    if (name == "lse")
+      return buffer.name;
     ArrayRef<int64_t> strides = view.strides;
-    place.row = strides[strides.size() - 2];
-    place.offset = batchOffset(strides.drop_back(2), view.offset);
     auto together = [&](int64_t count) {
-      return buffer.alignment % (count * bytes) == 0 && view.shape.back() % count == 0 &&
-             view.offset % count == 0 &&
-             llvm::all_of(strides.drop_back(), [&](int64_t stride) { return stride % count == 0; });
+      bool yes =
+          buffer.alignment % (count * bytes) == 0 && view.shape.back() % count == 0 &&
+          view.offset % count == 0 &&
+          llvm::all_of(strides.drop_back(), [&](int64_t stride) { return stride % count == 0; });
+      return yes ? ", true" : ", false";
     };
-    place.vectors = together(pad), place.pairs = together(2);
-    text("  " + std::string(isWritten ? "" : "const ") + "element *" + pointer + " = " +
-         buffer.name + " + " + place.offset + ";\n");
-    return place;
+    frame->t.line(Twine("const dk::matrix_rows<") + (isWritten ? "" : "const ") +
+                  getStorageTypeName(element) + ", " + Twine(strides[strides.size() - 2]) +
+                  together(pad) + together(2) + "> " + name + " = {" + buffer.name + " + " +
+                  batchOffset(strides.drop_back(2), view.offset) + "};");
+    return name;
   }
 
-  TensorAccess operand(const std::string &pointer, unsigned number) {
+  std::string operand(const std::string &name, unsigned number) {
     StridedView view = *matchStridedView(op->getOperand(number));
-    return placeOf(pointer, plan.known[view.base], view, false);
+    return rowsOf(name, plan.known[view.base], view, false);
   }
 
-  std::optional<TensorAccess> result(const std::string &pointer, unsigned number) {
-    if (number >= op->getNumResults())
-      return std::nullopt;
-    Value value = op->getResult(number);
-    std::optional<unsigned> yielded = yieldedOf(value);
+  /// Returns the argument for a result, which may be absent.
+  std::string result(const std::string &name, unsigned number) {
+    std::optional<unsigned> yielded = yieldedOf(number);
     if (!yielded)
-      return std::nullopt;
+      return name == "lse" ? "nullptr" : kNoRows;
     Value last = bodyOf(plan.fusion).getTerminator()->getOperand(*yielded);
-    return placeOf(pointer,
-                   {"out" + std::to_string(*yielded), elementOf(last), outputAlignment(*yielded)},
-                   *matchStridedDestination(value, last), true);
+    return rowsOf(name,
+                  {"out" + std::to_string(*yielded), elementOf(last), outputAlignment(*yielded)},
+                  *matchStridedDestination(op->getResult(number), last), true);
   }
 
-  std::optional<unsigned> yieldedOf(Value value) const {
-    for (auto [i, yielded] : llvm::enumerate(bodyOf(plan.fusion).getTerminator()->getOperands()))
-      if (findAttentionResult(yielded, op) == value)
-        return unsigned(i);
+  /// Returns the index of the fusion's result that is a view of the attention's result.
+  std::optional<unsigned> yieldedOf(unsigned number) const {
+    if (number < op->getNumResults())
+      for (auto [i, yielded] : llvm::enumerate(bodyOf(plan.fusion).getTerminator()->getOperands()))
+        if (findAttentionResult(yielded, op) == op->getResult(number))
+          return unsigned(i);
     return std::nullopt;
   }
 
@@ -404,10 +245,12 @@ private:
     return at < plan.options.alignments.size() ? plan.options.alignments[at] : 16;
   }
 
-  /// Emits functions `seen` (mask) and `bias` of a query and a key, and the end of the block's
-  /// range of keys.
-  void masks(unsigned operandNumber) {
-    std::string condition = "key < keys && query < queries", added = "0.0f";
+  /// Adds the arguments `seen` (mask) and `bias`, functions of a query and a key, and the shared
+  /// memory.
+  void masks(unsigned operandNumber, SmallVectorImpl<std::string> &arguments) {
+    std::string condition =
+        "key < " + std::to_string(keys) + " && query < " + std::to_string(queries);
+    std::string added = "0.0f";
     if (causal())
       condition += " && key <= query";
     if (operandNumber < op->getNumOperands()) {
@@ -420,8 +263,9 @@ private:
       strides.append(view.strides.begin(), view.strides.end());
       Buffer buffer = plan.known[view.base];
       frame->use(buffer.name);
-      text("  const " + getStorageTypeName(buffer.element) + " *mask = " + buffer.name + " + " +
-           batchOffset(ArrayRef<int64_t>(strides).drop_back(2), view.offset) + ";\n");
+      frame->t.line("const " + getStorageTypeName(buffer.element) + " *mask = " + buffer.name +
+                    " + " + batchOffset(ArrayRef<int64_t>(strides).drop_back(2), view.offset) +
+                    ";");
       std::string at = "dk::load(mask[query * " + std::to_string(strides[strides.size() - 2]) +
                        " + key * " + std::to_string(strides.back()) + "])";
       if (buffer.element.isInteger(1))
@@ -429,49 +273,23 @@ private:
       else
         added = at;
     }
-    text("  auto seen = [&](index query, index key) -> bool { return " + condition + "; };\n" +
-         "  auto bias = [&](index query, index key) -> float { return " + added + "; };\n");
-    text(std::string("  const index limit = ") +
-         (causal() ? "first + rows < keys ? first + rows : keys" : "keys") + ";\n");
+    frame->t.line("auto seen = [&](index query, index key) -> bool { return " + condition + "; };");
+    frame->t.line("auto bias = [&](index query, index key) -> float { return " + added + "; };");
+    frame->t.line("extern __shared__ __align__(16) unsigned char memory[];");
+    arguments.append({"seen", "bias", "memory"});
   }
 
-  struct Tile {
-    const char *name;
-    int64_t lines, depth;
-  };
-  void tiles(ArrayRef<Tile> list) {
-    text("  extern __shared__ __align__(16) unsigned char memory[];\n");
-    for (const Tile &tile : list) {
-      text("  element *" + std::string(tile.name) + " = (element *)(memory + " +
-           std::to_string(shared) + ");\n");
-      shared += tile.lines * (tile.depth + pad) * bytes;
-    }
-    shared += 2 * columns * 4;
-  }
-
-  void load(const char *tile, const TensorAccess &from, const std::string &start,
-            const std::string &lines, const std::string &depthName, const std::string &count,
-            const std::string &size) {
-    std::string row = std::to_string(from.row);
-    text("    dk::load_lines<" + lines + ", " + depthName + ", " + depthName + "_pitch, threads, " +
-         (from.vectors ? "true" : "false") + ">(" + tile + ", " + from.pointer + " + (index)(" +
-         start + ") * " + row + ", (index)" + row + ", (index)(" + count + " - (" + start + ")), " +
-         size + ");\n");
-  }
-
-  void store(const TensorAccess &to, const std::string &widthName, const std::string &count,
-             const std::string &size, const std::string &sums, const std::string &factors) {
-    text("  dk::store_rows<" + widthName + ", " + (to.pairs ? "true" : "false") + ">(" +
-         to.pointer + ", (index)" + std::to_string(to.row) + ", first + warp * 16, (index)" +
-         count + ", " + size + ", " + sums + ", " + factors + ", lane);\n");
-  }
-
-  void end(int64_t along) {
+  void end(StringRef kernel, int64_t along, ArrayRef<std::string> arguments,
+           ArrayRef<int64_t> held = {}) {
     int64_t blocks = (along + rows - 1) / rows * multiplyDims(batch);
-    plan.include("warp_products.cuh");
-    frame->finish({uint32_t(blocks), 1, 1}, {uint32_t(threads), 1, 1}, uint32_t(shared));
+    frame->instantiate("attention.cuh", kernel, parameters, arguments);
+    frame->finish({uint32_t(blocks), 1, 1}, {uint32_t(threads), 1, 1},
+                  held.empty() ? 0 : uint32_t(sharedBytes(held)));
     frame.reset();
   }
+
+  /// Argument for a result that is not stored.
+  static constexpr const char *kNoRows = "dk::matrix_rows<float, 0, false, false>()";
 
   KernelGenerator &plan;
   Operation *op;
@@ -479,7 +297,8 @@ private:
   SmallVector<int64_t> batch;
   int64_t queries, keys, D, E, depth, width, bytes, pad;
   bool rounds;
-  int64_t rows = 64, columns = 64, threads = 128, shared = 0;
+  int64_t rows = 64, columns = 64, threads = 128;
+  TemplateParameters parameters{plan.indexType};
   std::optional<LaunchBuilder> frame;
 };
 
