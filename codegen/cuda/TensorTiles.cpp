@@ -29,6 +29,27 @@ public:
     // wgmma instructions read shared memory asynchronously and end one step later, so one stage
     // less is filled ahead.
     ahead = s.warpgroups ? s.stages - 2 : s.stages - 1;
+    int64_t stageBytes = declareTiles();
+    declareAccumulators();
+    copies = sides[0].async || sides[1].async;
+    fillStages();
+    t.line("int stage = 0, into = " + Twine(ahead) + ";");
+    std::string k = t.fresh("k");
+    t.line("#pragma unroll 1");
+    t.open("for (" + e.indexType + " " + k + " = " + begin + "; " + k + " < " + end + "; ++" + k +
+           ")");
+    e.pushScope();
+    writeStep(k);
+    e.popScope();
+    t.close();
+    if (s.warpgroups)
+      t.line("dk::products_settle(total);");
+    return writeResults(stageBytes);
+  }
+
+private:
+  /// Declares the pointers to the tiles in shared memory. Returns the bytes of all stages.
+  int64_t declareTiles() {
     t.line("extern __shared__ __align__(1024) unsigned char memory[];");
     int64_t place = 0;
     for (OperandTile &side : sides) {
@@ -36,8 +57,11 @@ public:
              Twine(place) + ");");
       place += s.stages * elementsOf(side) * s.sharedBytes;
     }
-    declareAccumulators();
-    bool copies = sides[0].async || sides[1].async;
+    return place;
+  }
+
+  /// Emits a loop that fills the first stages of the pipeline.
+  void fillStages() {
     t.line("#pragma unroll 1");
     t.open("for (int p = 0; p < " + Twine(ahead) + "; ++p)");
     e.pushScope();
@@ -53,12 +77,11 @@ public:
       t.line("dk::copies_commit();");
     e.popScope();
     t.close();
-    t.line("int stage = 0, into = " + Twine(ahead) + ";");
-    std::string k = t.fresh("k");
-    t.line("#pragma unroll 1");
-    t.open("for (" + e.indexType + " " + k + " = " + begin + "; " + k + " < " + end + "; ++" + k +
-           ")");
-    e.pushScope();
+  }
+
+  /// Emits a step of the pipeline: multiplies the tiles of a stage and fills a later stage. `k` is
+  /// the name of the step's index.
+  void writeStep(const std::string &k) {
     if (copies)
       t.line("dk::copies_wait<" + Twine(ahead - 1) + ">();");
     if (s.warpgroups)
@@ -69,7 +92,7 @@ public:
     Expr next = e.freshAtom("next", 0, steps - 1) * s.depth;
     Expr to = e.freshAtom("into", 0, s.stages - 1);
     if (s.warpgroups)
-      multiplyByWarpgroups();
+      multiply("multiply_by_warpgroup", "warp / 4, warp_row, lane");
     t.open("if (more)");
     e.pushScope();
     // Asynchronous copies are issued before other operands are computed, because of their latency.
@@ -86,13 +109,14 @@ public:
     if (s.warpgroups)
       t.line("dk::products_wait<1>();");
     else
-      multiply();
+      multiply("multiply", "warp_row, warp_column, lane");
     t.line("stage = stage == " + Twine(s.stages - 1) + " ? 0 : stage + 1;");
     t.line("into = into == " + Twine(s.stages - 1) + " ? 0 : into + 1;");
-    e.popScope();
-    t.close();
-    if (s.warpgroups)
-      t.line("dk::products_settle(total);");
+  }
+
+  /// Emits the epilogue, which reads the sums through shared memory. `stageBytes`: size of the
+  /// stages.
+  std::optional<Buffer> writeResults(int64_t stageBytes) {
     int64_t pitch = s.columns + 8;
     std::string type = getComputeTypeName(s.accumulator);
     t.line(type + " *const sums = (" + type + " *)memory;");
@@ -114,11 +138,9 @@ public:
         return centred(found + ".e[" + lane.text() + "]", row, column + lane);
       });
     });
-    plan.include("tiles.cuh");
-    return done(uint32_t(std::max(place, sums * 4)), s.blocksTogether);
+    return done(uint32_t(std::max(stageBytes, sums * 4)), s.blocksTogether);
   }
 
-private:
   int64_t lineOf(const OperandTile &side) const {
     return side.depthFirst ? s.depth : std::min(128 / s.sharedBytes, side.extent);
   }
@@ -296,82 +318,47 @@ private:
                Twine(side.rows ? 2 * fragmentRows : fragmentColumns) + "] = {};");
   }
 
-  void multiply() {
-    int64_t m = fragmentRows, n = fragmentColumns;
-    t.open("");
+  /// Emits the product of the tiles of a stage by `function` of dk::tensor_tiles.
+  void multiply(const Twine &function, const Twine &place) {
+    TemplateParameters p(e.indexType);
+    p.number("fragment_rows", fragmentRows);
+    p.number("fragment_columns", fragmentColumns);
+    p.number("row_step", rowStep);
+    p.number("depth", s.depth);
+    p.number("mma_depth", s.step);
     // If both operands are copied asynchronously, no computed operands occupy registers, and
     // fragments are loaded one product ahead.
-    bool twice = sides[0].async && sides[1].async;
-    t.line("unsigned a[2][" + Twine(m) + "][4], b[2][" + Twine(n / 2) + "][4];");
-    auto fragments = [&](const std::string &into, const std::string &kk) {
-      for (const OperandTile &side : sides) {
-        t.line("#pragma unroll");
-        t.line("for (int i = 0; i < " + Twine(side.rows ? m : n / 2) +
-               "; ++i) dk::" + (side.rows ? "row_fragment" : "column_fragments") + "<" +
-               (side.depthFirst ? "true" : "false") + ", " + Twine(lineOf(side)) + ", " +
-               Twine(s.depth) + ">(" + (side.rows ? "a" : "b") + "[" + into + "][i], " +
-               side.shared + " + stage * " + Twine(elementsOf(side)) + ", " +
-               (side.rows ? "warp_row + i * " + Twine(rowStep) : "warp_column + i * " + Twine(16)) +
-               ", " + kk + ", lane);");
-      }
+    p.flag("ahead", sides[0].async && sides[1].async);
+    for (const OperandTile &side : sides) {
+      const char *suffix = side.rows ? "_a" : "_b";
+      p.number(Twine("lines") + suffix, lineOf(side));
+      p.flag(Twine("depth_first") + suffix, side.depthFirst);
+      p.flag(Twine("signed") + suffix, side.type == "signed char");
+      p.flag(side.rows ? "sums_rows" : "sums_columns", isSummed(side));
+    }
+    auto name = [](const OperandTile &side) {
+      return side.type == "signed char" ? "true" : "false";
     };
-    if (twice)
-      fragments("0", "0");
-    t.line("#pragma unroll");
-    t.open("for (int kk = 0; kk < " + Twine(s.depth) + "; kk += " + Twine(s.step) + ")");
-    if (twice) {
-      t.line("const int now = kk / " + Twine(s.step) + " % 2;");
-      t.open("if (kk + " + Twine(s.step) + " < " + Twine(s.depth) + ")");
-      fragments("now ^ 1", "kk + " + std::to_string(s.step));
-      t.close();
-    } else {
-      t.line("const int now = 0;");
-      fragments("0", "kk");
-    }
-    std::string types;
-    if (bytes) {
-      auto isSigned = [](const OperandTile &side) { return side.type == "signed char"; };
-      auto name = [](bool yes) { return yes ? "true" : "false"; };
+    std::string types =
+        bytes ? std::string("<") + name(sides[0]) + ", " + name(sides[1]) + ">" : "";
+    p.text += "  DK_INLINE void mma(" + getComputeTypeName(s.accumulator) +
+              " *c, const unsigned *a, const unsigned *b) { dk::mma_" + s.mma + types +
+              "(c, a, b); }\n";
+    std::string arguments =
+        ("total, " + tileOf(sides[0]) + ", " + tileOf(sides[1]) + ", " + place).str();
+    if (bytes)
       for (const OperandTile &side : sides)
-        if (isSummed(side))
-          t.line("dk::add_" + elementSumsOf(side) + "<" + name(isSigned(side)) + ">(" +
-                 elementSumsOf(side) + ", " + (side.rows ? "a" : "b") + "[now]);");
-      types = std::string("<") + name(isSigned(sides[0])) + ", " + name(isSigned(sides[1])) + ">";
-    }
-    t.line("#pragma unroll");
-    t.line("for (int i = 0; i < " + Twine(m) + "; ++i)");
-    t.line("#pragma unroll");
-    t.line("  for (int j = 0; j < " + Twine(n) + "; ++j) dk::mma_" + s.mma + types +
-           "(total[i][j], a[now][i], b[now][j / 2] + j % 2 * 2);");
-    t.close();
-    t.close();
+        arguments += ", " + (isSummed(side) ? elementSumsOf(side) : "nullptr");
+    t.line(frame.declare("tile_products.cuh", "tensor_tiles", p) + "::" + function + "(" +
+           arguments + ");");
   }
-
-  void multiplyByWarpgroups() {
-    t.line("#ifdef DLC_EMULATED");
-    multiply();
-    t.line("#else");
-    auto transposed = [](const OperandTile &side) { return side.depthFirst ? "false" : "true"; };
-    std::string product = "dk::product_" + std::to_string(s.columns) + "_" + s.mma + "<" +
-                          transposed(sides[0]) + ", " + transposed(sides[1]) + ">";
-    for (const OperandTile &side : sides)
-      t.line("const unsigned long long " + std::string(side.rows ? "at_a" : "at_b") +
-             " = dk::make_tile_descriptor<" + (side.depthFirst ? "true" : "false") + ", " +
-             Twine(s.depth) + ">(" + side.shared + " + stage * " + Twine(elementsOf(side)) + ");");
-    t.line("dk::products_begin();");
-    t.line("#pragma unroll");
-    t.line("for (int kk = 0; kk < " + Twine(s.depth) + "; kk += 16)");
-    t.line("#pragma unroll");
-    // Addresses in wgmma descriptors are in units of 16 bytes.
-    auto step = [&](const OperandTile &side) { return side.depthFirst ? "kk / 8" : "kk * 8"; };
-    t.line("  for (int i = 0; i < " + Twine(fragmentRows) + "; ++i) " + product +
-           "(&total[i][0][0], at_a + " + step(sides[0]) + " + (warp / 4 * " + Twine(fragmentRows) +
-           " + i) * " + Twine(64 * s.depth / 8) + ", at_b + " + step(sides[1]) + ");");
-    t.line("dk::products_commit();");
-    t.line("#endif");
+  /// Returns the text of the operand's tile of the current stage.
+  std::string tileOf(const OperandTile &side) const {
+    return side.shared + " + stage * " + std::to_string(elementsOf(side));
   }
 
   OperandTile sides[2];
+  bool copies = false; ///< whether an operand is copied asynchronously
   int64_t ahead = 1, fragmentRows = 1, fragmentColumns = 1, rowStep = 16;
 };
 

@@ -74,37 +74,57 @@ static bool isVectorAccess(const Expr &place, const Expr &lane, int64_t width) {
                         llvm::all_of(rest.terms, [&](auto x) { return x.second % width == 0; }));
 }
 
-OperandTile TiledKernelWriter::sideOf(bool rows) {
-  OperandTile side;
-  side.rows = rows;
-  side.operand = rows ? g.rowOperand : 1 - g.rowOperand;
-  side.shared = rows ? "tile_a" : "tile_b";
-  side.staged = rows ? "staged_a" : "staged_b";
-  side.extent = rows ? s.rows : s.columns;
-  side.limit = rows ? g.rows : g.columns;
+std::pair<Expr, OperandRead> TiledKernelWriter::probe(const OperandTile &side, bool depth,
+                                                      int64_t width) {
+  Expr lane = e.freshAtom("lane", 0, width - 1);
+  Expr group =
+      e.freshAtom("group", 0, std::max<int64_t>(1, (depth ? g.contracted : side.limit) / width));
+  Expr other = e.freshAtom("other", 0, std::max<int64_t>(1, depth ? side.limit : g.contracted) - 1);
+  Expr at = group * width + lane;
+  return {lane, (depth ? termAt(side, other, at) : termAt(side, at, other))[side.operand]};
+}
+
+int64_t TiledKernelWriter::findCopyWidth(const OperandTile &side, bool depth) {
   Value value = multiplied(side.operand);
-  side.type = bytes ? getStorageTypeName(elementOf(value)) : s.sharedName;
-  if (bytes)
-    side.zeroPoint = (*bytes)[side.operand].zeroPoint;
+  for (int64_t width = 16 / s.sharedBytes; width * s.sharedBytes >= 4; width /= 2) {
+    auto [lane, read] = probe(side, depth, width);
+    auto place = e.place(value, read.at);
+    bool whole = (depth ? g.contracted : side.limit) % width == 0 &&
+                 place->first.alignment % (width * s.sharedBytes) == 0 &&
+                 isVectorAccess(place->second, lane, width);
+    bool split = width > 1 && llvm::any_of(read.guards, [&, &lane = lane](const IndexGuard &guard) {
+                   return guard.place.uses(lane.terms[0].first);
+                 });
+    if (width == 1 || (whole && !split))
+      return width;
+  }
+  return 0;
+}
+
+bool TiledKernelWriter::hasConstantStrides(const OperandTile &side, int64_t width) {
+  if ((side.depthFirst ? g.contracted : side.limit) % width != 0)
+    return false;
+  auto [lane, read] = probe(side, side.depthFirst, width);
+  Emitter::Reads reads;
+  e.reads(multiplied(side.operand), read.at, reads);
+  return llvm::all_of(reads, [&, &lane = lane](auto &from) {
+    Expr place = e.x.linear(shapeOf(from.first), from.second);
+    const Atom *atom = lane.terms[0].first;
+    return !(place - lane * place.coefficient(atom)).uses(atom);
+  });
+}
+
+void TiledKernelWriter::chooseAccess(OperandTile &side) {
+  Value value = multiplied(side.operand);
   // Determines the dimension (contracted or not) along which the memory that is read is contiguous.
   // `vector` is the number of elements of a memory access of 16 bytes.
   int64_t vector = 16 / s.sharedBytes;
+  // Bytes of the operand's elements that are contiguous along the contracted dimension ([1]) and
+  // along the other one, and the number of elements per asynchronous copy.
   double together[2] = {0, 0};
   int64_t copied[2] = {0, 0};
-  // Returns the read of an operand element whose index varies with a lane, along the contracted
-  // dimension if `depth`.
-  auto probe = [&](bool depth, int64_t width) {
-    Expr lane = e.freshAtom("lane", 0, width - 1);
-    Expr group =
-        e.freshAtom("group", 0, std::max<int64_t>(1, (depth ? g.contracted : side.limit) / width));
-    Expr other =
-        e.freshAtom("other", 0, std::max<int64_t>(1, depth ? side.limit : g.contracted) - 1);
-    Expr at = group * width + lane;
-    return std::pair(lane,
-                     (depth ? termAt(side, other, at) : termAt(side, at, other))[side.operand]);
-  };
   for (bool depth : {true, false}) {
-    auto [lane, read] = probe(depth, vector);
+    auto [lane, read] = probe(side, depth, vector);
     side.guarded |= !e.conditionsOf(read).empty();
     Emitter::Reads reads;
     e.reads(value, read.at, reads);
@@ -112,22 +132,8 @@ OperandTile TiledKernelWriter::sideOf(bool rows) {
       if (hasUnitLaneStride(e.x.linear(shapeOf(from), at), lane))
         together[depth] += double(ref::elementBytes(elementOf(from)));
     auto found = e.place(value, read.at);
-    if (!found || getStorageTypeName(found->first.element) != side.type)
-      continue;
-    // Vectors of at least four bytes are copied asynchronously if their elements share all guards.
-    for (int64_t width = vector; width * s.sharedBytes >= 4 && !copied[depth]; width /= 2) {
-      auto [small, narrow] = probe(depth, width);
-      auto place = e.place(value, narrow.at);
-      bool whole = (depth ? g.contracted : side.limit) % width == 0 &&
-                   place->first.alignment % (width * s.sharedBytes) == 0 &&
-                   isVectorAccess(place->second, small, width);
-      bool split =
-          width > 1 && llvm::any_of(narrow.guards, [&, &lane = small](const IndexGuard &guard) {
-            return guard.place.uses(lane.terms[0].first);
-          });
-      if (width == 1 || (whole && !split))
-        copied[depth] = width;
-    }
+    if (found && getStorageTypeName(found->first.element) == side.type)
+      copied[depth] = findCopyWidth(side, depth);
   }
   // Tensor cores require 8-bit operands that are contiguous along the contracted dimension.
   if (bytes)
@@ -140,21 +146,22 @@ OperandTile TiledKernelWriter::sideOf(bool rows) {
       side.depthFirst = copied[true] > copied[false];
     side.width = copied[side.depthFirst];
   }
-  // Returns whether `width` adjacent elements have a constant stride in all buffers that are read.
-  auto follow = [&](int64_t width) {
-    if ((side.depthFirst ? g.contracted : side.limit) % width != 0)
-      return false;
-    auto [lane, read] = probe(side.depthFirst, width);
-    Emitter::Reads reads;
-    e.reads(value, read.at, reads);
-    return llvm::all_of(reads, [&, &lane = lane](auto &from) {
-      Expr place = e.x.linear(shapeOf(from.first), from.second);
-      const Atom *atom = lane.terms[0].first;
-      return !(place - lane * place.coefficient(atom)).uses(atom);
-    });
-  };
-  side.together = vector;
-  while (side.together > side.width && !follow(side.together))
+}
+
+OperandTile TiledKernelWriter::sideOf(bool rows) {
+  OperandTile side;
+  side.rows = rows;
+  side.operand = rows ? g.rowOperand : 1 - g.rowOperand;
+  side.shared = rows ? "tile_a" : "tile_b";
+  side.staged = rows ? "staged_a" : "staged_b";
+  side.extent = rows ? s.rows : s.columns;
+  side.limit = rows ? g.rows : g.columns;
+  side.type = bytes ? getStorageTypeName(elementOf(multiplied(side.operand))) : s.sharedName;
+  if (bytes)
+    side.zeroPoint = (*bytes)[side.operand].zeroPoint;
+  chooseAccess(side);
+  side.together = 16 / s.sharedBytes;
+  while (side.together > side.width && !hasConstantStrides(side, side.together))
     side.together /= 2;
   // If adjacent elements have no constant strides, vectors of four elements at least share the
   // computation of the other index.
@@ -418,26 +425,10 @@ private:
   }
 
   void multiply() {
-    std::string type = getComputeTypeName(s.accumulator);
-    int64_t m = s.rows / 16, n = s.columns / 16, half = s.micro;
-    t.line("#pragma unroll" + Twine(s.depth > 8 ? " 4" : ""));
-    t.open("for (int kk = 0; kk < " + Twine(s.depth) + "; ++kk)");
-    t.line(type + " a[" + Twine(m) + "], b[" + Twine(n) + "];");
-    auto line = [&](const char *into, const OperandTile &side, const char *from, int64_t count) {
-      t.line("#pragma unroll");
-      t.line("for (int i = 0; i < " + Twine(count) + "; ++i) " + into + "[i] = dk::load(" +
-             side.shared + "[stage][kk * " + Twine(pitchOf(side)) + " + " + from + " + i / " +
-             Twine(half) + " * " + Twine(16 * half) + " + i % " + Twine(half) + "]);");
-    };
-    line("a", sides[0], "thread_row", m);
-    line("b", sides[1], "thread_column", n);
-    t.line("#pragma unroll");
-    t.line("for (int i = 0; i < " + Twine(m) + "; ++i)");
-    t.line("#pragma unroll");
-    t.line("  for (int j = 0; j < " + Twine(n) + "; ++j) total[i][j] " +
-           (isFloat(s.accumulator) ? "+= a[i] * b[j];"
-                                   : "= dk::add(total[i][j], dk::mul(a[i], b[j]));"));
-    t.close();
+    plan.include("tile_products.cuh");
+    t.line("dk::multiply_plain_tiles<" + Twine(s.depth) + ", " + Twine(s.micro) + ", " +
+           Twine(pitchOf(sides[0])) + ", " + Twine(pitchOf(sides[1])) +
+           ">(total, tile_a[stage], tile_b[stage], thread_row, thread_column);");
   }
 
   void forEachResult() {

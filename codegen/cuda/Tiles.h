@@ -48,6 +48,17 @@ protected:
   /// Emits the position of the block's tile in the result, and the block's range of the contracted
   /// dimension in units of the tile's depth.
   void placeBlock();
+  /// Returns the read of an operand element whose index varies with a lane, along the contracted
+  /// dimension if `depth`; and the lane, which is less than `width`.
+  std::pair<Expr, OperandRead> probe(const OperandTile &side, bool depth, int64_t width);
+  /// Returns the number of elements per asynchronous copy, of at least four bytes, whose elements
+  /// share all guards; 0 if the operand cannot be copied.
+  int64_t findCopyWidth(const OperandTile &side, bool depth);
+  /// Returns whether `width` adjacent elements have a constant stride in all buffers that are read.
+  bool hasConstantStrides(const OperandTile &side, int64_t width);
+  /// Chooses the dimension along which the tile's lines are, by the one along which the buffers
+  /// from which the operand is computed are contiguous; and whether the operand is copied.
+  void chooseAccess(OperandTile &side);
   llvm::SmallVector<OperandRead, 2> termAt(const OperandTile &side, const Expr &along,
                                            const Expr &k);
   /// Returns the value whose elements are multiplied: the contraction's operand, or the 8-bit value

@@ -127,8 +127,7 @@ template <bool Signed> DK_INLINE int add_elements(int sum, unsigned word) {
                 : (int)__dp4a(word, 0x01010101u, (unsigned)sum);
 }
 
-template <bool Signed, int N>
-DK_INLINE void add_row_sums(int (&sums)[2 * N], const unsigned (&a)[N][4]) {
+template <bool Signed, int N> DK_INLINE void add_row_sums(int *sums, const unsigned (&a)[N][4]) {
 #pragma unroll
   for (int i = 0; i < N * 4; ++i) {
     int &sum = sums[i / 4 * 2 + i % 2];
@@ -136,8 +135,7 @@ DK_INLINE void add_row_sums(int (&sums)[2 * N], const unsigned (&a)[N][4]) {
   }
 }
 
-template <bool Signed, int N>
-DK_INLINE void add_column_sums(int (&sums)[2 * N], const unsigned (&b)[N][4]) {
+template <bool Signed, int N> DK_INLINE void add_column_sums(int *sums, const unsigned (&b)[N][4]) {
 #pragma unroll
   for (int i = 0; i < N * 4; ++i) {
     int &sum = sums[i / 4 * 2 + i / 2 % 2];

@@ -40,6 +40,9 @@ DK_INLINE unsigned long long make_tile_descriptor(const void *tile) {
 }
 #endif
 
+/// Adds to `d` the product of a tile of 64 rows and a tile of `Columns` columns, 16 elements deep.
+template <class T, int Columns, bool TransposedA, bool TransposedB> struct warpgroup_product;
+
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 // Register operands of an asm statement: 32, 64, 96 and 128 sums.
 #define DK_REGISTERS_32                                                                            \
@@ -65,18 +68,18 @@ DK_INLINE unsigned long long make_tile_descriptor(const void *tile) {
 #define DK_SUMS_64(i) DK_SUMS_32(i), DK_SUMS_32(i + 32)
 #define DK_SUMS_96(i) DK_SUMS_64(i), DK_SUMS_32(i + 64)
 #define DK_SUMS_128(i) DK_SUMS_64(i), DK_SUMS_64(i + 64)
-// Multiplies a tile of 64 rows and a tile of `columns` columns, 16 elements deep, and adds the
-// product to `d`. a_and_b, transposed: numbers of the asm operands after the `count` sums.
+// a_and_b, transposed: numbers of the asm operands after the `count` sums.
 #define DK_PRODUCT(columns, count, type, a_and_b, transposed)                                      \
   template <bool TransposedA, bool TransposedB>                                                    \
-  DK_INLINE void product_##columns##_##type(float *d, unsigned long long a,                        \
-                                            unsigned long long b) {                                \
-    asm volatile("{.reg .pred p;\nsetp.eq.u32 p, 0, 0;\n"                                          \
-                 "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." #type "." #type           \
-                 " {" DK_REGISTERS_##count "}, " a_and_b ", p, 1, 1, " transposed ";}"             \
-                 : DK_SUMS_##count(0)                                                              \
-                 : "l"(a), "l"(b), "n"(TransposedA), "n"(TransposedB));                            \
-  }
+  struct warpgroup_product<type, columns, TransposedA, TransposedB> {                              \
+    DK_INLINE void add(float *d, unsigned long long a, unsigned long long b) {                     \
+      asm volatile("{.reg .pred p;\nsetp.eq.u32 p, 0, 0;\n"                                        \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." #type "." #type         \
+                   " {" DK_REGISTERS_##count "}, " a_and_b ", p, 1, 1, " transposed ";}"           \
+                   : DK_SUMS_##count(0)                                                            \
+                   : "l"(a), "l"(b), "n"(TransposedA), "n"(TransposedB));                          \
+    }                                                                                              \
+  };
 DK_PRODUCT(64, 32, bf16, "%32, %33", "%34, %35")
 DK_PRODUCT(64, 32, f16, "%32, %33", "%34, %35")
 DK_PRODUCT(128, 64, bf16, "%64, %65", "%66, %67")

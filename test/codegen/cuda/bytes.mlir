@@ -4,14 +4,14 @@
 
 // The largest tiles: both operands are loaded in vectors along the contracted dimension, several steps ahead. The zero point is subtracted by sums of the other
 // operand's columns, and the epilogue stores 8 bits.
+// CHECK: dk::mma_bytes<false, true>(c, a, b)
 // CHECK-LABEL: k0_cast(const unsigned char *__restrict__ in0, const signed char *__restrict__ in1
 // CHECK: const int zero_a = 117;
 // CHECK: int total[4][8][4] = {};
 // CHECK: int column_sums[8] = {};
 // CHECK: dk::copy_async<16>(&tile_a
 // CHECK: dk::copy_async<16>(&tile_b
-// CHECK: dk::add_column_sums<true>(column_sums, b[now]);
-// CHECK: dk::mma_bytes<false, true>(total[i][j]
+// CHECK: dk::tensor_tiles<{{.*}}_parameters>::multiply(total, {{.*}}, nullptr, column_sums);
 // CHECK: dk::sub({{.*}}dk::mul(zero_a, all_column_sums[
 // CHECK: dk::store<8>(out0
 // OLD-LABEL: k0_cast(
@@ -34,10 +34,9 @@ func.func @main(%x: tensor<4096x4096xui8>, %w: tensor<4096x4096xi8>, %s: tensor<
 // -----
 
 // Two zero points.
+// CHECK: dk::mma_bytes<false, false>(c, a, b)
 // CHECK-LABEL: k0_cast(
-// CHECK: dk::add_row_sums<false>
-// CHECK: dk::add_column_sums<false>
-// CHECK: dk::mma_bytes<false, false>
+// CHECK: dk::tensor_tiles<{{.*}}_parameters>::multiply(total, {{.*}}, row_sums, column_sums);
 // CHECK: dk::mul(dk::smallest::of<int>(6 * 128, 768) - 0 * 128, dk::mul(zero_a, zero_b))
 func.func @main(%x: tensor<512x768xui8>, %w: tensor<768x768xui8>, %s: tensor<768xf32>) -> tensor<512x768xui8> {
   %p = dlc.constant dense<117> : tensor<i32>
@@ -58,9 +57,10 @@ func.func @main(%x: tensor<512x768xui8>, %w: tensor<768x768xui8>, %s: tensor<768
 // -----
 
 // No zero point.
+// CHECK: dk::mma_bytes<true, true>(c, a, b)
 // CHECK-LABEL: k0_cast(
 // CHECK-NOT: zero_a
-// CHECK: dk::mma_bytes<true, true>
+// CHECK: dk::tensor_tiles<{{.*}}_parameters>::multiply(total
 func.func @main(%x: tensor<512x768xi8>, %w: tensor<768x768xi8>, %s: tensor<768xf32>) -> tensor<512x768xui8> {
   %y = dlc.matmul %x, %w transpose_b : (tensor<512x768xi8>, tensor<768x768xi8>) -> tensor<512x768xi32>
   %f = dlc.cast %y to f32 : (tensor<512x768xi32>) -> tensor<512x768xf32>
@@ -78,9 +78,10 @@ func.func @main(%x: tensor<512x768xi8>, %w: tensor<768x768xi8>, %s: tensor<768xf
 // -----
 
 // A contracted dimension that is not a multiple of a vector is read element by element.
+// CHECK: dk::mma_bytes<false, true>(c, a, b)
 // CHECK-LABEL: k0_cast(
 // CHECK-NOT: copy_async
-// CHECK: dk::mma_bytes<false, true>
+// CHECK: dk::tensor_tiles<{{.*}}_parameters>::multiply(total
 func.func @main(%x: tensor<200x77xui8>, %w: tensor<50x77xi8>, %s: tensor<50xf32>) -> tensor<200x50xui8> {
   %p = dlc.constant dense<117> : tensor<i32>
   %y = dlc.matmul %x, %w a_zero_point %p transpose_b : (tensor<200x77xui8>, tensor<50x77xi8>, tensor<i32>) -> tensor<200x50xi32>
@@ -99,10 +100,11 @@ func.func @main(%x: tensor<200x77xui8>, %w: tensor<50x77xi8>, %s: tensor<50xf32>
 // -----
 
 // Column-major weights are transposed in shared memory: adjacent threads read adjacent elements.
+// CHECK: dk::mma_bytes<true, false>(c, a, b)
 // CHECK-LABEL: k0_cast(
 // CHECK: dk::copy_async<16>(&tile_a
 // CHECK: x{{[0-9]+}}.e[l{{[0-9]+}}] = in1[
-// CHECK: dk::mma_bytes<true, false>
+// CHECK: dk::tensor_tiles<{{.*}}_parameters>::multiply(total
 func.func @main(%x: tensor<256x256xi8>, %w: tensor<256x192xui8>, %s: tensor<192xf32>) -> tensor<256x192xui8> {
   %q = dlc.constant dense<5> : tensor<i32>
   %y = dlc.matmul %x, %w b_zero_point %q : (tensor<256x256xi8>, tensor<256x192xui8>, tensor<i32>) -> tensor<256x192xi32>
@@ -121,9 +123,10 @@ func.func @main(%x: tensor<256x256xi8>, %w: tensor<256x192xui8>, %s: tensor<192x
 // -----
 
 // Padding of a plain image has the value of its zero point.
+// CHECK: dk::mma_bytes<true, false>(c, a, b)
 // CHECK-LABEL: k0_mul(
 // CHECK: dk::vec<unsigned char, 4> x{{[0-9]+}} = dk::filled<unsigned char, 4>(zero_b);
-// CHECK: dk::mma_bytes<true, false>
+// CHECK: dk::tensor_tiles<{{.*}}_parameters>::multiply(total
 func.func @main(%x: tensor<8x64x56x56xui8>, %w: tensor<128x64x3x3xi8>, %s: tensor<128x1x1xf32>) -> tensor<8x128x56x56xf32> {
   %0 = dlc.fusion(%u = %x, %v = %w, %t = %s) : (tensor<8x64x56x56xui8>, tensor<128x64x3x3xi8>, tensor<128x1x1xf32>) -> tensor<8x128x56x56xf32> {
     %p = dlc.constant dense<117> : tensor<i32>
@@ -138,11 +141,12 @@ func.func @main(%x: tensor<8x64x56x56xui8>, %w: tensor<128x64x3x3xi8>, %s: tenso
 // -----
 
 // A channels-last image is copied in vectors of channels.
+// CHECK: dk::mma_bytes<false, true>(c, a, b)
 // CHECK-LABEL: k0_transpose(
 // CHECK: dk::copy_async<16>(&tile_a
 // CHECK: else dk::store<16>(&tile_a{{.*}}, dk::filled<unsigned char, 16>(zero_a));
 // CHECK: dk::copy_async<16>(&tile_b
-// CHECK: dk::mma_bytes<false, true>
+// CHECK: dk::tensor_tiles<{{.*}}_parameters>::multiply(total
 // CHECK: dk::store<4>(out0
 func.func @main(%x: tensor<8x56x56x64xui8>, %w: tensor<128x3x3x64xi8>, %s: tensor<128x1x1xf32>) -> tensor<8x56x56x128xf32> {
   %0 = dlc.fusion(%u = %x, %v = %w, %t = %s) : (tensor<8x56x56x64xui8>, tensor<128x3x3x64xi8>, tensor<128x1x1xf32>) -> tensor<8x56x56x128xf32> {

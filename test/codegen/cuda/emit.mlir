@@ -138,6 +138,10 @@ func.func @main(%x: tensor<1000000xf32>) -> tensor<f32> {
 
 // On tensor cores: tiles and a ring buffer of stages with asynchronous copies, one barrier per step; sums are staged in shared memory,
 // and stored in vectors, with the bias.
+// CHECK: constexpr index depth = 64;
+// CHECK: constexpr bool depth_first_a = true;
+// CHECK: constexpr bool depth_first_b = false;
+// CHECK: dk::mma_bf16(c, a, b)
 // CHECK-LABEL: __launch_bounds__(256, 2) k0_add(
 // CHECK: extern __shared__ __align__(1024) unsigned char memory[];
 // CHECK: float total[4][4][4] = {};
@@ -146,9 +150,7 @@ func.func @main(%x: tensor<1000000xf32>) -> tensor<f32> {
 // CHECK: dk::copies_wait<1>();
 // CHECK-NEXT: __syncthreads();
 // CHECK: dk::copy_async<16>(&tile_a[into *
-// CHECK: dk::row_fragment<true, 64, 64>
-// CHECK: dk::column_fragments<false, 64, 64>
-// CHECK: dk::mma_bf16
+// CHECK: dk::tensor_tiles<k0_add_parameters>::multiply(total, tile_a + stage * {{[0-9]+}}, tile_b + stage * {{[0-9]+}}, warp_row, warp_column, lane);
 // CHECK: dk::put_sums<
 // CHECK: dk::load<8>(in2 +
 // CHECK: dk::store<8>(out0
@@ -157,8 +159,7 @@ func.func @main(%x: tensor<1000000xf32>) -> tensor<f32> {
 // FOUR: __launch_bounds__(256, {{[12]}}) k0_add(
 // FOUR: dk::shared_writes_done();
 // FOUR-NEXT: __syncthreads();
-// FOUR: dk::product_{{[0-9]+}}_bf16<false, true>(
-// FOUR: dk::products_commit();
+// FOUR: dk::tensor_tiles<k0_add_parameters>::multiply_by_warpgroup(total, tile_a + stage *
 // FOUR: dk::copy_async<16>(&tile_a[into *
 // FOUR: dk::products_wait<1>();
 // FOUR: dk::products_settle(total);
@@ -173,7 +174,7 @@ func.func @main(%a: tensor<2048x256xbf16>, %b: tensor<256x2048xbf16>, %c: tensor
 // Without permission to round, f32 is multiplied as f32.
 // CHECK-LABEL: k0_matmul(
 // CHECK-NOT: mma
-// CHECK: total[i][j] += a[i] * b[j];
+// CHECK: dk::multiply_plain_tiles<
 func.func @main(%a: tensor<512x256xf32>, %b: tensor<256x1024xf32>) -> tensor<512x1024xf32> {
   %y = dlc.matmul %a, %b : (tensor<512x256xf32>, tensor<256x1024xf32>) -> tensor<512x1024xf32>
   return %y : tensor<512x1024xf32>
@@ -200,7 +201,7 @@ func.func @main(%a: tensor<64x8192xbf16>, %b: tensor<8192x64xbf16>) -> tensor<64
 // CHECK-SAME: in1
 // CHECK: >= 0 && {{.*}} < 14
 // CHECK: dk::store<4>(&tile_b[
-// CHECK: dk::mma_bf16
+// CHECK: dk::tensor_tiles<
 func.func @main(%x: tensor<2x32x14x14xbf16>, %w: tensor<64x32x3x3xbf16>) -> tensor<2x64x14x14xbf16> {
   %y = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<2x32x14x14xbf16>, tensor<64x32x3x3xbf16>) -> tensor<2x64x14x14xbf16>
   return %y : tensor<2x64x14x14xbf16>
