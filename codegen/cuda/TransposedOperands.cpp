@@ -67,6 +67,109 @@ std::optional<Transposition> findTransposition(Emitter &e, ArrayRef<LaunchOutput
   return transposition;
 }
 
+/// Launch whose thread blocks compute tiles of kTile x kTile results.
+class TransposingWriter {
+public:
+  TransposingWriter(KernelGenerator &plan, ArrayRef<LaunchOutput> targets,
+                    const Transposition &transposition)
+      : plan(plan), targets(targets), transposition(transposition),
+        shape(shapeOf(targets.front().value)), frame(plan), e(frame.e), t(frame.t) {}
+
+  void write() {
+    int64_t blocks = placeBlock();
+    SmallVector<std::string> names;
+    for (size_t i = 0; i < transposition.transposed.size(); ++i)
+      names.push_back(t.fresh("tile"));
+    readTiles(names);
+    t.line("__syncthreads();");
+    walk(false, [&](const Indices &at, Emitter::Reads &reads, const std::string &y) {
+      for (auto [name, i] : llvm::zip(names, transposition.transposed))
+        e.seed(reads[i].first, reads[i].second, "dk::load(" + name + "[threadIdx.x][" + y + "])");
+      SmallVector<std::string> elements;
+      for (const LaunchOutput &target : targets)
+        elements.push_back(e.eval(target.value, at));
+      for (auto [target, element] : llvm::zip(targets, elements))
+        e.store(target.buffer, e.x.linear(shape, at), element);
+    });
+    frame.finish({uint32_t(blocks), 1, 1}, {uint32_t(kTile), uint32_t(kRows), 1});
+  }
+
+private:
+  using Body = function_ref<void(const Indices &, Emitter::Reads &, const std::string &y)>;
+
+  /// Emits the position of the block's tile. Returns the number of blocks.
+  int64_t placeBlock() {
+    auto tiles = [](int64_t n) { return (n + kTile - 1) / kTile; };
+    int64_t along = tiles(shape[transposition.last]), across = tiles(shape[transposition.across]);
+    SmallVector<int64_t> rest(shape);
+    rest[transposition.last] = rest[transposition.across] = 1;
+    int64_t blocks = along * across * multiplyDims(rest);
+    Expr block = e.variable("block", "blockIdx.x", 0, blocks - 1);
+    last = e.variable("last", (e.x.remainder(block, along) * kTile).text(), 0, (along - 1) * kTile);
+    other = e.variable("across", (e.x.remainder(e.x.divide(block, along), across) * kTile).text(),
+                       0, (across - 1) * kTile);
+    Expr outer =
+        e.variable("outer", e.x.divide(block, along * across).text(), 0, multiplyDims(rest) - 1);
+    base = e.x.unravel(rest, outer);
+    return blocks;
+  }
+
+  /// Emits `body` for each result index of a thread. threadIdx.x is the index along the contiguous
+  /// dimension of the accessed memory.
+  void walk(bool transposed, Body body) {
+    e.loop("(int)threadIdx.y", kTile, std::to_string(kRows), [&](Expr y) {
+      Expr x = e.freshAtom("threadIdx.x", 0, kTile - 1);
+      Expr l = last + (transposed ? y : x), a = other + (transposed ? x : y);
+      SmallVector<std::string> inside;
+      for (const auto &[i, d] :
+           {std::pair(l, transposition.last), std::pair(a, transposition.across)})
+        if (shape[d] % kTile != 0)
+          inside.push_back("(int)(" + i.text() + ") < " + std::to_string(shape[d]));
+      t.open(inside.empty() ? Twine("") : "if (" + Twine(llvm::join(inside, " && ")) + ")");
+      e.pushScope();
+      Indices at = base;
+      at[transposition.last] = e.variable("l", l.text(), 0, shape[transposition.last] - 1);
+      at[transposition.across] = e.variable("a", a.text(), 0, shape[transposition.across] - 1);
+      Emitter::Reads reads;
+      for (const LaunchOutput &target : targets)
+        e.reads(target.value, at, reads);
+      body(at, reads, y.text());
+      e.popScope();
+      t.close();
+    });
+  }
+
+  /// Emits the declarations of the tiles of the transposed operands, and loads of them.
+  void readTiles(ArrayRef<std::string> names) {
+    std::string declarations;
+    t.begin();
+    walk(true, [&](const Indices &, Emitter::Reads &reads, const std::string &y) {
+      for (auto [name, i] : llvm::zip(names, transposition.transposed)) {
+        auto &[value, at] = reads[i];
+        const Buffer &from = plan.known[value];
+        e.used.insert(from.name);
+        declarations += "  __shared__ " + getStorageTypeName(from.element) + " " + name + "[" +
+                        std::to_string(kTile) + "][" + std::to_string(kTile + 1) + "];\n";
+        t.line(name + "[" + y + "][threadIdx.x] = " + from.name + "[" +
+               e.x.linear(shapeOf(value), at).text() + "];");
+      }
+    });
+    std::string loads = t.end();
+    t.append(declarations);
+    t.append(loads);
+  }
+
+  KernelGenerator &plan;
+  ArrayRef<LaunchOutput> targets;
+  const Transposition &transposition;
+  ArrayRef<int64_t> shape;
+  LaunchBuilder frame;
+  Emitter &e;
+  IndentedText &t;
+  Expr last, other;
+  Indices base;
+};
+
 } // namespace
 
 bool emitTransposingKernel(KernelGenerator &plan, ArrayRef<LaunchOutput> targets) {
@@ -85,78 +188,7 @@ bool emitTransposingKernel(KernelGenerator &plan, ArrayRef<LaunchOutput> targets
   }
   if (!transposition)
     return false;
-  LaunchBuilder frame(plan);
-  Emitter &e = frame.e;
-  IndentedText &t = frame.t;
-  auto tiles = [](int64_t n) { return (n + kTile - 1) / kTile; };
-  int64_t along = tiles(shape[transposition->last]), across = tiles(shape[transposition->across]);
-  SmallVector<int64_t> rest(shape);
-  rest[transposition->last] = rest[transposition->across] = 1;
-  int64_t blocks = along * across * multiplyDims(rest);
-  Expr block = e.variable("block", "blockIdx.x", 0, blocks - 1);
-  Expr last =
-      e.variable("last", (e.x.remainder(block, along) * kTile).text(), 0, (along - 1) * kTile);
-  Expr other =
-      e.variable("across", (e.x.remainder(e.x.divide(block, along), across) * kTile).text(), 0,
-                 (across - 1) * kTile);
-  Expr outer =
-      e.variable("outer", e.x.divide(block, along * across).text(), 0, multiplyDims(rest) - 1);
-  Indices base = e.x.unravel(rest, outer);
-  SmallVector<std::string> names;
-  /// Emits `body` for each result index of a thread. threadIdx.x is the index along the contiguous
-  /// dimension of the accessed memory.
-  auto walk = [&](bool transposed,
-                  function_ref<void(const Indices &, Emitter::Reads &, std::string)> body) {
-    e.loop("(int)threadIdx.y", kTile, std::to_string(kRows), [&](Expr y) {
-      Expr x = e.freshAtom("threadIdx.x", 0, kTile - 1);
-      Expr l = last + (transposed ? y : x), a = other + (transposed ? x : y);
-      SmallVector<std::string> inside;
-      for (const auto &[i, d] :
-           {std::pair(l, transposition->last), std::pair(a, transposition->across)})
-        if (shape[d] % kTile != 0)
-          inside.push_back("(int)(" + i.text() + ") < " + std::to_string(shape[d]));
-      t.open(inside.empty() ? Twine("") : "if (" + Twine(llvm::join(inside, " && ")) + ")");
-      e.pushScope();
-      Indices at = base;
-      at[transposition->last] = e.variable("l", l.text(), 0, shape[transposition->last] - 1);
-      at[transposition->across] = e.variable("a", a.text(), 0, shape[transposition->across] - 1);
-      Emitter::Reads reads;
-      for (const LaunchOutput &target : targets)
-        e.reads(target.value, at, reads);
-      body(at, reads, y.text());
-      e.popScope();
-      t.close();
-    });
-  };
-  for (size_t i = 0; i < transposition->transposed.size(); ++i)
-    names.push_back(t.fresh("tile"));
-  std::string declarations;
-  t.begin();
-  walk(true, [&](const Indices &, Emitter::Reads &reads, std::string y) {
-    for (auto [name, i] : llvm::zip(names, transposition->transposed)) {
-      auto &[value, at] = reads[i];
-      const Buffer &from = plan.known[value];
-      e.used.insert(from.name);
-      declarations += "  __shared__ " + getStorageTypeName(from.element) + " " + name + "[" +
-                      std::to_string(kTile) + "][" + std::to_string(kTile + 1) + "];\n";
-      t.line(name + "[" + y + "][threadIdx.x] = " + from.name + "[" +
-             e.x.linear(shapeOf(value), at).text() + "];");
-    }
-  });
-  std::string first = t.end();
-  t.append(declarations);
-  t.append(first);
-  t.line("__syncthreads();");
-  walk(false, [&](const Indices &at, Emitter::Reads &reads, std::string y) {
-    for (auto [name, i] : llvm::zip(names, transposition->transposed))
-      e.seed(reads[i].first, reads[i].second, "dk::load(" + name + "[threadIdx.x][" + y + "])");
-    SmallVector<std::string> elements;
-    for (const LaunchOutput &target : targets)
-      elements.push_back(e.eval(target.value, at));
-    for (auto [target, element] : llvm::zip(targets, elements))
-      e.store(target.buffer, e.x.linear(shape, at), element);
-  });
-  frame.finish({uint32_t(blocks), 1, 1}, {uint32_t(kTile), uint32_t(kRows), 1});
+  TransposingWriter(plan, targets, *transposition).write();
   return true;
 }
 

@@ -464,5 +464,9 @@ protected:
   llvm::DenseMap<mlir::Value, Staged> staged;
 };
 
+/// Emits the gradient of the weights of a convolution.
+void emitWindowGradient(KernelGenerator &plan, mlir::Operation *op,
+                        llvm::ArrayRef<LaunchOutput> targets);
+
 } // namespace dlc::cuda
 #endif

@@ -4,8 +4,7 @@
 // would be nearly empty, and the operation is memory bound like a pool. A thread computes a block
 // of adjacent results of one channel. It reads each line of the image that the block's windows
 // cover once into registers and uses it for all windows that contain it. The code is unrolled, so
-// the position of each element in each window is known at compile time. The gradient of weights
-// iterates over the same blocks and sums them in parts, in a fixed order. In channels-last layouts,
+// the position of each element in each window is known at compile time. In channels-last layouts,
 // a thread computes several adjacent channels. Small images whose lines are not whole vectors are
 // read and written through shared memory, many at a time.
 //===----------------------------------------------------------------------===//
@@ -23,9 +22,7 @@ public:
   using WindowBlocks::WindowBlocks;
 
   void write(ArrayRef<LaunchOutput> targets) {
-    if (gradient)
-      writeGradient(targets);
-    else if (together > 0 && llvm::all_of(targets, [&](auto &target) { return isPlain(target); }))
+    if (together > 0 && llvm::all_of(targets, [&](auto &target) { return isPlain(target); }))
       writeStaged(targets);
     else
       writeForward(targets);
@@ -94,6 +91,14 @@ private:
            });
   }
 
+  /// Returns the number of elements per access to the contiguous data of a thread block's images,
+  /// of `size` elements each.
+  int64_t stagedWidth(int64_t size, Type element, int64_t alignment) const {
+    int64_t width = alignment % 16 == 0 ? 16 / ref::elementBytes(element) : 1;
+    return std::min(getPowerOfTwoDivisor(together * size, width),
+                    getPowerOfTwoDivisor(images * groups * size, width));
+  }
+
   /// Emits a kernel in which each thread block computes several images, which are staged through
   /// shared memory.
   void writeStaged(ArrayRef<LaunchOutput> targets) {
@@ -101,12 +106,7 @@ private:
     Emitter &e = frame.e;
     IndentedText &t = frame.t;
     const int64_t count = images * groups, grid = (count + together - 1) / together;
-    const int64_t tiles = blocksOfImage(), in = imageSize(), out = resultSize();
-    auto widthOf = [&](int64_t size, Type element, int64_t alignment) {
-      int64_t width = alignment % 16 == 0 ? 16 / ref::elementBytes(element) : 1;
-      return std::min(getPowerOfTwoDivisor(together * size, width),
-                      getPowerOfTwoDivisor(count * size, width));
-    };
+    const int64_t tiles = blocksOfImage(), out = resultSize();
     Expr number = e.variable("block", "blockIdx.x", 0, grid - 1);
     std::string own = e.let("int", "threadIdx.x / " + std::to_string(tiles));
     Expr local = e.freshAtom(own, 0, together - 1), image = number * together + local;
@@ -119,24 +119,10 @@ private:
                          0, count - 1);
       read = e.variable("read", (image - number * together).text(), 0, together - 1);
     }
-    for (Value source : sources()) {
-      std::string array = t.fresh("image"), type = getStorageTypeName(elementOf(source));
-      t.line("__shared__ __align__(16) " + type + " " + array + "[" + Twine(together * in) + "];");
-      Expr first = number * (together * in);
-      int64_t width = widthOf(in, elementOf(source), 16);
-      moveImages(e, first, in, width, [&](Expr from) {
-        e.lanes(width, [&](Expr lane) {
-          Indices at = e.x.unravel(shapeOf(source), first + from + lane);
-          t.line(array + "[" + (from + lane).text() + "] = dk::as<" + type + ">(" +
-                 e.eval(source, at) + ");");
-        });
-      });
-      staged[source] = {array, read * in};
-    }
-    t.line("__syncthreads();");
-    SmallVector<int64_t> blocks, sizes, shape = blockShape();
+    stageImages(e, number, read);
+    SmallVector<int64_t> blocks;
     for (const WindowAxis &axis : axes)
-      blocks.push_back(axis.blocks()), sizes.push_back(axis.size);
+      blocks.push_back(axis.blocks());
     Expr tile = tiles == 1
                     ? Expr(0)
                     : e.variable("tile", "threadIdx.x % " + std::to_string(tiles), 0, tiles - 1);
@@ -145,6 +131,50 @@ private:
       base.push_back(block[d] * axes[d].block);
     makeBlock(e, base, block, "");
     staged.clear();
+    SmallVector<std::string> arrays = stageResults(e, targets, base, local);
+    for (auto [target, array] : llvm::zip(targets, arrays)) {
+      frame.write(target.buffer.name);
+      Expr first = number * (together * out);
+      int64_t width = stagedWidth(out, target.buffer.element, target.buffer.alignment);
+      moveImages(e, first, out, width, [&](Expr from) {
+        t.line("dk::store<" + Twine(width) + ">(" + target.buffer.name + " + " +
+               (first + from).text() + ", dk::load<" + Twine(width) + ">(" + array + " + " +
+               from.text() + "));");
+      });
+    }
+    frame.finish({uint32_t(grid), 1, 1}, {uint32_t(together * tiles), 1, 1});
+  }
+
+  /// Emits copies of the images of block `number` to shared memory. `read`: a thread's image.
+  void stageImages(Emitter &e, const Expr &number, const Expr &read) {
+    const int64_t in = imageSize();
+    for (Value source : sources()) {
+      std::string array = e.t.fresh("image"), type = getStorageTypeName(elementOf(source));
+      e.t.line("__shared__ __align__(16) " + type + " " + array + "[" + Twine(together * in) +
+               "];");
+      Expr first = number * (together * in);
+      int64_t width = stagedWidth(in, elementOf(source), 16);
+      moveImages(e, first, in, width, [&](Expr from) {
+        e.lanes(width, [&](Expr lane) {
+          Indices at = e.x.unravel(shapeOf(source), first + from + lane);
+          e.t.line(array + "[" + (from + lane).text() + "] = dk::as<" + type + ">(" +
+                   e.eval(source, at) + ");");
+        });
+      });
+      staged[source] = {array, read * in};
+    }
+    e.t.line("__syncthreads();");
+  }
+
+  /// Emits stores of a thread's block of results, which starts at `base`, to shared memory. Returns
+  /// the names of the targets' arrays. `local`: a thread's image.
+  SmallVector<std::string> stageResults(Emitter &e, ArrayRef<LaunchOutput> targets,
+                                        const Indices &base, const Expr &local) {
+    IndentedText &t = e.t;
+    const int64_t out = resultSize();
+    SmallVector<int64_t> sizes, shape = blockShape();
+    for (const WindowAxis &axis : axes)
+      sizes.push_back(axis.size);
     SmallVector<std::string> arrays;
     for (const LaunchOutput &target : targets) {
       arrays.push_back(t.fresh("result"));
@@ -168,19 +198,7 @@ private:
       t.close();
     });
     t.line("__syncthreads();");
-    for (auto [target, array] : llvm::zip(targets, arrays)) {
-      frame.write(target.buffer.name);
-      Expr first = number * (together * out);
-      std::string width =
-          std::to_string(widthOf(out, target.buffer.element, target.buffer.alignment));
-      moveImages(e, first, out, widthOf(out, target.buffer.element, target.buffer.alignment),
-                 [&](Expr from) {
-                   t.line("dk::store<" + width + ">(" + target.buffer.name + " + " +
-                          (first + from).text() + ", dk::load<" + width + ">(" + array + " + " +
-                          from.text() + "));");
-                 });
-    }
-    frame.finish({uint32_t(grid), 1, 1}, {uint32_t(together * tiles), 1, 1});
+    return arrays;
   }
 
   /// Emits the computation and the stores of one block of results; `block` has its indices.
@@ -404,123 +422,6 @@ private:
       if (!vector.empty())
         e.storeVector(target.buffer, offsetOf(target, 0), width, vector);
   }
-
-  /// Emits a kernel for the gradient of weights, with one thread block for each pair of channels
-  /// and part of the images. In channels-last layouts, a thread block has several vectors of
-  /// adjacent channels, one per threadIdx.x.
-  void writeGradient(ArrayRef<LaunchOutput> targets) {
-    Value result = op->getResult(0), dy = op->getOperand(1);
-    Type sum = elementOf(result);
-    if (isFloat(sum) && !sum.isF64())
-      sum = Float32Type::get(op->getContext());
-    std::string type = getComputeTypeName(sum);
-    SmallVector<int64_t> units{images};
-    for (const WindowAxis &axis : axes)
-      units.push_back(axis.blocks());
-    const int64_t pairs = groups * outputs * inputs, results = pairs * places;
-    const int64_t total = multiplyDims(units), vectors = pairs / channels;
-    const int64_t columnThreads =
-        channelsLast ? std::min<int64_t>(32, llvm::PowerOf2Ceil(vectors)) : 1;
-    const int64_t rows = kThreads / columnThreads,
-                  blocks = (vectors + columnThreads - 1) / columnThreads;
-    int64_t parts = std::clamp<int64_t>(int64_t(plan.options.multiprocessors) * 8 / blocks, 1,
-                                        std::max<int64_t>(1, total / (2 * rows)));
-    parts = std::min<int64_t>(parts, 64);
-    const int64_t chunk = (total + parts - 1) / parts;
-    parts = (total + chunk - 1) / chunk;
-    Buffer partial = plan.scratch(sum, results * parts);
-    {
-      LaunchBuilder frame(plan);
-      Emitter &e = frame.e;
-      IndentedText &t = frame.t;
-      // Threads past the last pair of channels compute that pair again and store nothing.
-      std::string wanted = e.let(e.indexType, "blockIdx.x * " + std::to_string(columnThreads) +
-                                                  (columnThreads > 1 ? " + threadIdx.x" : ""));
-      const bool even = blocks * columnThreads == vectors;
-      Expr pair = e.variable("pair",
-                             even ? wanted
-                                  : "dk::smallest::of<" + e.indexType + ">(" + wanted + ", " +
-                                        std::to_string(vectors - 1) + ")",
-                             0, vectors - 1);
-      Indices channelsAt = e.x.unravel({groups * outputs, inputs}, pair * channels);
-      SmallVector<int64_t> shape = blockShape();
-      std::string row = columnThreads > 1 ? "threadIdx.y" : "threadIdx.x";
-      t.line(type + " total[" + Twine(places * channels) + "] = {};");
-      std::string begin =
-          e.let(e.indexType, "(" + e.indexType + ")blockIdx.y * " + std::to_string(chunk));
-      std::string end =
-          e.let(e.indexType, "dk::smallest::of<" + e.indexType + ">(" + begin + " + " +
-                                 std::to_string(chunk) + ", " + std::to_string(total) + ")");
-      std::string name = t.fresh("r");
-      t.open("for (" + e.indexType + " " + name + " = " + begin + " + (int)" + row + "; " + name +
-             " < " + end + "; " + name + " += " + Twine(rows) + ")");
-      e.pushScope();
-      Indices where;
-      for (auto [size, i] : llvm::zip(units, e.x.unravel(units, e.freshAtom(name, 0, total - 1))))
-        where.push_back(e.variable("u", i.text(), 0, size - 1));
-      ArrayRef<Expr> block = ArrayRef<Expr>(where).drop_front(1);
-      SmallVector<Expr> over{where[0]};
-      over.append(axes.size(), Expr(0));
-      Indices index = channelsAt;
-      index.append(axes.size(), Expr(0));
-      auto reads = e.readsOf(op, index, over);
-      Indices image = reads[0].at, gradient = reads[1].at;
-      image.resize(2);
-      gradient.resize(2);
-      std::string news = t.fresh("dy");
-      t.line(getComputeTypeName(elementOf(dy)) + " " + news + "[" +
-             Twine(multiplyDims(shape) * channels) + "];");
-      ArrayRef<int64_t> outer = ArrayRef(shape).drop_back();
-      each(outer, [&](ArrayRef<int64_t> i) {
-        SmallVector<std::string> inside;
-        Indices at = gradient;
-        for (size_t d = 0; d < outer.size(); ++d)
-          at.push_back(placeInside(e, block[d] * axes[d].block + Expr(i[d]), axes[d].size, inside));
-        readLine(e, sourceOf(dy), at, block.back() * shape.back(), shape.back(),
-                 "(" + news + " + " + std::to_string(flat(outer, i) * shape.back() * channels) +
-                     ")",
-                 inside);
-      });
-      walkImage(e, sourceOf(op->getOperand(0)), image, block, [&](const Term &term) {
-        t.line(slot("total", term.place) + " += " + term.elements[0] + " * " +
-               slot(news, term.result) + ";");
-      });
-      e.popScope();
-      t.close();
-      Expr part = e.variable("part", "blockIdx.y", 0, parts - 1);
-      t.line("__shared__ " + type + " shared[" +
-             Twine(columnThreads > 1 ? kThreads : kThreads / 32) + "];");
-      for (int64_t k = 0; k < places; ++k)
-        for (int64_t c = 0; c < channels; ++c) {
-          std::string mine = "total[" + std::to_string(k * channels + c) + "]", whole;
-          if (columnThreads == 1) {
-            whole = e.let(type, "dk::block_reduce<dk::sum, " + std::to_string(kThreads) + ">(" +
-                                    mine + ", shared)");
-          } else {
-            whole = t.fresh("v");
-            t.line("__syncthreads();");
-            t.line("shared[threadIdx.y * " + Twine(columnThreads) + " + threadIdx.x] = " + mine +
-                   ";");
-            t.line("__syncthreads();");
-            t.line(type + " " + whole + " = shared[threadIdx.x];");
-            t.line("for (int y = 1; y < " + Twine(rows) + "; ++y) " + whole + " += shared[y * " +
-                   Twine(columnThreads) + " + threadIdx.x];");
-          }
-          t.open("if (" + Twine(row) + " == 0" +
-                 (even ? "" : " && " + wanted + " < " + std::to_string(vectors)) + ")");
-          e.store(partial, part * results + (pair * channels + Expr(c)) * places + Expr(k), whole);
-          t.close();
-        }
-      if (columnThreads > 1)
-        frame.finish({uint32_t(blocks), uint32_t(parts), 1},
-                     {uint32_t(columnThreads), uint32_t(rows), 1});
-      else
-        frame.finish({uint32_t(blocks), uint32_t(parts), 1}, {uint32_t(kThreads), 1, 1});
-    }
-    partial.parts = parts;
-    plan.known[result] = partial;
-    emitElementwiseKernel(plan, targets);
-  }
 };
 
 } // namespace
@@ -538,6 +439,8 @@ bool usesWindowKernel(KernelGenerator &plan, Operation *op) {
 }
 
 void emitWindowKernel(KernelGenerator &plan, Operation *op, ArrayRef<LaunchOutput> targets) {
+  if (isa<ConvWeightGradOp>(op))
+    return emitWindowGradient(plan, op, targets);
   WindowWriter writer(plan, op);
   writer.choose();
   writer.write(targets);
