@@ -68,13 +68,6 @@ DK_INLINE f16 narrow_f16(float x) {
   return f16{(unsigned short)(sign | h)};
 }
 
-DK_INLINE bf16 narrow_bf16(float x) {
-  unsigned bits = bits_of(x);
-  if (x != x)
-    return bf16{(unsigned short)(bits >> 16 | 0x40u)};
-  return bf16{(unsigned short)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16)};
-}
-
 DK_INLINE float reciprocal(float x) { return 1.0f / x; }
 #else
 // Accurate to one unit in the last place; subnormal numbers are treated as 0.
@@ -96,12 +89,23 @@ DK_INLINE f16 narrow_f16(float x) {
   return h;
 }
 
+#endif
+
+#if defined(DLC_EMULATED) || __CUDA_ARCH__ < 800
+DK_INLINE bf16 narrow_bf16(float x) {
+  unsigned bits = bits_of(x);
+  if (x != x)
+    return bf16{(unsigned short)(bits >> 16 | 0x40u)};
+  return bf16{(unsigned short)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16)};
+}
+#else
 DK_INLINE bf16 narrow_bf16(float x) {
   bf16 h;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h.bits) : "f"(x));
   return h;
 }
 #endif
+
 DK_INLINE float widen(bf16 h) { return float_of((unsigned)h.bits << 16); }
 
 // --- elements: in memory, in registers --------------------------------------
