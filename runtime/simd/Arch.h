@@ -8,7 +8,8 @@
 //   storeMasked, storeNonTemporal,
 //   fenceNonTemporal
 //   keepInRegister                    compiler barrier between multiply-adds
-//   squareRoot, fastDivide, maximum,  arithmetic that the operators of vectors lack
+//   roundToEven, squareRoot,          arithmetic that the operators of vectors lack
+//   fastDivide, maximum,
 //   scaleByPowerOfTwo, lookUp
 //   widen, widenFirst                 bf16 to f32
 //   splatInt, loadInts, toFloats,     vectors of 32-bit integers, and their bytes

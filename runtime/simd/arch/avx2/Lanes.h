@@ -42,6 +42,11 @@ template <int V> DLC_INLINE void keepInRegister(Vec<V> &v) {
   asm volatile("" : "+v"(v) : : "memory");
 }
 
+/// Rounds to the nearest integer, ties to even.
+template <int V> DLC_INLINE Vec<V> roundToEven(Vec<V> x) {
+  return Vec<V>(_mm256_round_ps(__m256(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+
 template <int V> DLC_INLINE Vec<V> squareRoot(Vec<V> x) {
   return Vec<V>(_mm256_sqrt_ps(__m256(x)));
 }

@@ -46,6 +46,11 @@ template <int V> DLC_INLINE void keepInRegister(Vec<V> &v) {
   asm volatile("" : "+v"(v) : : "memory");
 }
 
+/// Rounds to the nearest integer, ties to even.
+template <int V> DLC_INLINE Vec<V> roundToEven(Vec<V> x) {
+  return Vec<V>(_mm512_roundscale_ps(__m512(x), _MM_FROUND_TO_NEAREST_INT));
+}
+
 template <int V> DLC_INLINE Vec<V> squareRoot(Vec<V> x) {
   return Vec<V>(_mm512_sqrt_ps(__m512(x)));
 }

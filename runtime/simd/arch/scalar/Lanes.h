@@ -49,6 +49,13 @@ DLC_INLINE void fenceNonTemporal() {}
 
 template <int V> DLC_INLINE void keepInRegister(Vec<V> &) {}
 
+/// Rounds to the nearest integer, ties to even.
+template <int V> DLC_INLINE Vec<V> roundToEven(Vec<V> x) {
+  for (int i = 0; i < V; ++i)
+    x[i] = __builtin_rintf(x[i]);
+  return x;
+}
+
 template <int V> DLC_INLINE Vec<V> squareRoot(Vec<V> x) {
   for (int i = 0; i < V; ++i)
     x[i] = __builtin_sqrtf(x[i]);
