@@ -1,12 +1,17 @@
 //===- attention.cuh - attention whose scores stay in registers
 //------------===//
 //
-// A block computes `rows` rows of queries (or keys) and iterates over the keys
-// (or queries) in tiles of `columns`. A warp has 16 rows. Parameters P: index,
-// element, products (warp_products); threads; queries, keys; depth_size (of
-// queries and keys) and width_size (of values), and their multiples of 16,
-// depth and width; rows, columns; causal; scale(). seen(query, key) is false
-// for masked scores, bias(query, key) is added to scores.
+// A block computes `rows` rows of queries (or keys) and iterates over the keys (or queries) in
+// tiles of `columns`. A warp has 16 rows. Parameters P of all templates:
+//   index, element         types
+//   products               instance of warp_products
+//   threads                number of threads of a block
+//   queries, keys          number of rows of a batch
+//   depth_size, width_size number of columns of queries and keys, and of values
+//   depth, width           the same, rounded up to multiples of 16
+//   rows, columns          extents of a tile
+//   causal, scale()        attributes of the operation
+// seen(query, key) is false for masked scores. bias(query, key) is added to scores.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,16 +20,15 @@
 
 namespace dk {
 
-/// Rows of an operand or result of the current batch, `Stride` elements apart.
-/// `Vectors`: they consist of aligned vectors of 16 bytes. `Pairs`: of aligned
-/// pairs of elements.
+/// Rows of an operand or result of the current batch, `Stride` elements apart. `Vectors`: they
+/// consist of aligned vectors of 16 bytes. `Pairs`: of aligned pairs of elements.
 template <class T, long long Stride, bool Vectors, bool Pairs> struct matrix_rows {
   static constexpr long long stride = Stride;
   static constexpr bool vectors = Vectors, pairs = Pairs;
   T *first;
 };
 
-/// Part of the result of a block, and of a thread.
+/// Rows that a block computes, and the elements of a thread in the fragment layout.
 template <class P> struct attention_block {
   typedef typename P::index index;
   typedef typename P::element element;
@@ -49,8 +53,7 @@ template <class P> struct attention_block {
     return P::causal && first + P::rows < P::keys ? first + P::rows : P::keys;
   }
 
-  /// Begins a copy of `Lines` rows from row `start` on. `count`: number of all
-  /// rows.
+  /// Begins a copy of `Lines` rows from row `start` on. `count`: number of all rows.
   template <int Lines, int Depth, class From>
   DK_INLINE void load(element *tile, const From &from, index start, index count, int size) {
     load_lines<Lines, Depth, Depth + pad, P::threads, From::vectors>(
@@ -66,8 +69,8 @@ template <class P> struct attention_block {
   }
 };
 
-/// Attention. has_y, has_lse: whether the result and the log-sum-exp of each
-/// row are stored.
+/// Attention. Further parameters: has_y, has_lse (whether the result and the log-sum-exp of each
+/// row are stored).
 template <class P> struct attention_forward {
   typedef typename P::index index;
   typedef typename P::element element;
@@ -122,9 +125,8 @@ template <class P> struct attention_forward {
 private:
   DK_INLINE float infinity() { return float_of(0x7f800000u); }
 
-  /// Replaces the scores of a thread's row by weights, relative to the row's
-  /// maximum m. If that increases, the sum of weights l and the row of the
-  /// result o are scaled.
+  /// Replaces the scores of a thread's row by weights, relative to the row's maximum m. If that
+  /// increases, the sum of weights l and the row of the result o are scaled.
   template <class Seen, class Bias>
   DK_INLINE void weigh(const block &b, int half, index start, float *s, float &m, float &l,
                        float *o, Seen seen, Bias bias) {
@@ -177,8 +179,8 @@ template <class P> struct attention_shares {
   }
 };
 
-/// Log-sum-exp of a row, finite: rows without unmasked scores have minus
-/// infinity.
+/// Returns the log-sum-exp of a row, or the lowest finite float if it is minus infinity because all
+/// scores of the row are masked.
 DK_INLINE float finite_lse(float lse) { return largest::of(lse, -3.402823466e38f); }
 
 /// Gradient of queries, which iterates over the keys.
@@ -236,8 +238,8 @@ template <class P> struct attention_query_grad {
   }
 };
 
-/// Gradients of keys (has_k) and values (has_v), which iterate over the
-/// queries.
+/// Gradients of keys and values, which iterate over the queries. Further parameters: has_k, has_v
+/// (which of the two are computed).
 template <class P> struct attention_key_grad {
   typedef typename P::index index;
   typedef typename P::element element;
@@ -302,8 +304,7 @@ template <class P> struct attention_key_grad {
   }
 
 private:
-  /// Adds the product of the scores' gradient and a tile of queries. `s`:
-  /// weights.
+  /// Adds the product of the scores' gradient and a tile of queries. `s`: weights.
   DK_INLINE void add_key_grad(const block &b, float *o_k, const float *s, const element *v_tile,
                               const element *dy_tile, const element *q_tile, const float *shares) {
     float d[P::columns / 2];

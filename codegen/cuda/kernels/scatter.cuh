@@ -28,7 +28,8 @@ template <class P> struct scatter_copy {
   }
 };
 
-/// Counts the updates of a part of the line, `range` updates, that precede each update of the line.
+/// Counts, for each update of a line, the updates that precede it in sorting order among the
+/// `range` updates of part blockIdx.y of the line.
 template <class P> struct scatter_count {
   typedef typename P::index index;
   struct memory {
@@ -73,7 +74,8 @@ template <class P> struct scatter_order {
   }
 };
 
-/// The same for lines of few updates, which are counted here.
+/// Stores each update at its rank, like scatter_order, for lines of few updates: each update is
+/// compared with all updates of its line.
 template <class P> struct scatter_order_few {
   typedef typename P::index index;
   DK_INLINE void run(const index *targets, index *order, index *sorted) {

@@ -5,13 +5,16 @@
 
 namespace dk {
 
-/// Tiles for tensor cores. Parameters P: fragment_rows, fragment_columns (of a
-/// warp's sums); row_step (rows from fragment to fragment); depth (of the
-/// tiles), mma_depth and mma(); lines_a and lines_b (elements of a tile's
-/// line), depth_first_a and depth_first_b (whether lines are along the
-/// contracted dimension); ahead (whether fragments are loaded one product
-/// ahead); signed_a and signed_b, sums_rows and sums_columns (whether the
-/// elements of a and b are summed, too).
+/// Tiles for tensor cores. Parameters P:
+///   fragment_rows, fragment_columns number of fragments of a warp's sums
+///   row_step                        rows from fragment to fragment
+///   depth, mma_depth                contracted elements of a tile, of an mma
+///   mma()                           one of the functions of mma.cuh
+///   lines_a, lines_b                elements of a line of a tile
+///   depth_first_a, depth_first_b    whether lines are along the contracted dimension
+///   ahead                           whether fragments are loaded one product ahead
+///   signed_a, signed_b              signedness of 8-bit elements
+///   sums_rows, sums_columns         whether the 8-bit elements of a, of b are also summed
 template <class P> struct tensor_tiles {
   typedef unsigned row_fragments[P::fragment_rows][4];
   typedef unsigned column_fragment_pairs[P::fragment_columns / 2][4];
@@ -44,8 +47,7 @@ template <class P> struct tensor_tiles {
     }
   }
 
-  /// Begins the same product of four warps. `group`: index of the warpgroup in
-  /// the block.
+  /// Begins the same product by wgmma instructions. `group`: index of the warpgroup in the block.
   template <class T>
   DK_INLINE void multiply_by_warpgroup(float (&total)[P::fragment_rows][P::fragment_columns][4],
                                        const T *a_tile, const T *b_tile, int group, int row,
@@ -88,9 +90,9 @@ template <class T> DK_INLINE T multiply_add(T sum, T a, T b) { return add(sum, m
 DK_INLINE float multiply_add(float sum, float a, float b) { return sum + a * b; }
 DK_INLINE double multiply_add(double sum, double a, double b) { return sum + a * b; }
 
-/// Adds to a thread's sums of Rows x Columns elements the product of two tiles
-/// whose lines of `PitchA` and `PitchB` elements are along the rows and
-/// columns. A thread has `Micro` adjacent rows (columns) of each `16 * Micro`.
+/// Adds to a thread's sums of Rows x Columns elements the product of two tiles whose lines of
+/// `PitchA` and `PitchB` elements are along the rows and columns. A thread has `Micro` adjacent
+/// rows (columns) of each `16 * Micro`.
 template <int Depth, int Micro, int PitchA, int PitchB, int Rows, int Columns, class T, class S>
 DK_INLINE void multiply_plain_tiles(T (&total)[Rows][Columns], const S *a_tile, const S *b_tile,
                                     int row, int column) {
