@@ -210,8 +210,9 @@ private:
         return *done;
       shared.staysQuantized = !hasMeasurements();
     }
-    if (auto fusion = dyn_cast<FusionOp>(op);
-        fusion && options.kernels.empty() && !shared.staysFused && !isForm) {
+    const bool maySplit =
+        (options.kernels.empty() || candidates.empty()) && !shared.staysFused && !isForm;
+    if (auto fusion = dyn_cast<FusionOp>(op); fusion && maySplit) {
       auto parts = splitContraction(fusion, candidates, options, target);
       for (Operation *part : parts)
         if (failed(enumerateCandidates(part)))
