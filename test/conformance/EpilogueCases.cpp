@@ -250,6 +250,7 @@ const Activation activations[] = {
     {"gelu_tanh", {"gelu y {approximate}"}},
     {"swish", {"sigmoid y", "mul x, y"}},
     {"quick_gelu", {"mul y, 1.702", "sigmoid y", "mul x, y"}},
+    {"softsign", {"abs y", "add 1.0, y", "div x, y"}, true},
     {"hardswish", {"add y, 3.0", "max y, 0.0", "min y, 6.0", "mul x, y", "mul y, 0.1666667"}},
 };
 

@@ -328,6 +328,8 @@ TEST_P(Products, EpiloguesComeOnce) {
     checkPosts(GetParam(), {eltwise("gelu_tanh")}, true, 0.3f, k, [](double v, double, double) {
       return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
     });
+    checkPosts(GetParam(), {eltwise("softsign")}, true, 0.1f, k,
+               [](double v, double, double) { return v / (1 + std::fabs(v)); });
     checkPosts(GetParam(), {eltwise("square")}, true, 0.1f, k,
                [](double v, double, double) { return v * v; });
     json add = {{"kind", "binary"}, {"alg", "add"}, {"strides", {50, 1}}}, mul = add, sub = add;
