@@ -28,6 +28,11 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_configure(config):
+    # The tests' training steps are well-conditioned, so that a large effect of rounding errors is a fault.
+    config.addinivalue_line("filterwarnings", "error:.*rounding errors have a large effect")
+
+
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--all-cases"):
         return

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import dlc
-from dlc._training import compiled_step
+from dlc._training import compiled_step, step_check
 
 from steps import Pair, cross_entropy, numbers, train_step
 from torch import nn
@@ -548,12 +548,52 @@ def test_the_check_finds_what_differs(monkeypatch):
     step(*numbers())
 
 
+class NearZero(nn.Module):
+    """A ReLU whose inputs are sums with a result of nearly 0, so that their signs depend on the order of summation."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(3)
+        self.first, self.last = nn.Linear(512, 256), nn.Linear(256, 3)
+        self.x = torch.randn(8, 512)
+        with torch.no_grad():
+            self.first.bias.zero_()
+            # The row space of x is removed from the weights.
+            weight = self.first.weight.double()
+            self.first.weight.copy_(
+                weight - weight @ torch.linalg.pinv(self.x.double()) @ self.x.double()
+            )
+
+    def forward(self, x):
+        return self.last(self.first(x).relu())
+
+
+def test_the_check_measures_the_effect_of_rounding_errors(monkeypatch):
+    module = NearZero()
+    step = train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1))
+    with pytest.warns(
+        UserWarning,
+        match="rounding errors have a large effect on 'first.*required: within 0.002 of .*, but eager PyTorch with .* changed by 2e-05 of their values differs by",
+    ) as found:
+        step(module.x, torch.arange(8) % 3)
+    assert found[0].filename == __file__
+    monkeypatch.setattr(step_check, "SPREADS", 0.0)
+    module = NearZero()
+    with pytest.raises(RuntimeError, match="report this as a fault of dlc"):
+        train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1))(
+            module.x, torch.arange(8) % 3
+        )
+
+
 def test_the_check_says_what_it_does_not_compare():
     module = nn.Sequential(nn.Linear(6, 3), nn.Dropout(0.5))
     with pytest.warns(
         UserWarning, match="check=True has no effect: the module draws random numbers"
-    ):
-        train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1))(*numbers())
+    ) as found:
+        step = train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1))
+        step(*numbers(3))
+        step(*numbers(4))
+    assert [each.filename for each in found] == [__file__]
     with pytest.raises(ValueError, match="check=True supports only a step of one process"):
         train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1), data_parallel=True)
 

@@ -229,6 +229,7 @@ class TrainStep:
         self.module, self.loss, self.optimizer = module, loss, optimizer
         self._kind = optimizers.find_optimizer_mapping(optimizer)
         self._made, self._options, self._progress, self._checks = made, options, progress, check
+        self._has_warned = False
         #: Processes that share the step, and whether rank 0's state has been broadcast to all of them.
         self._world, self._is_shared = world, False
         self._programs: OrderedDict[Any, _StepSession] = OrderedDict()
@@ -276,7 +277,9 @@ class TrainStep:
             return None
         program.is_checked = True
         if step_check.has_random_ops(program.graph.text):
-            step_check.warn_check_skipped()
+            if not self._has_warned:
+                step_check.warn_check_skipped()
+            self._has_warned = True
             return None
         return step_check.run_eager_step(self, arguments)
 
