@@ -3,6 +3,9 @@
 import ctypes
 import os
 
+#: Folder of the GCC runtime libraries of the package, if they are used.
+gcc_folder = ""
+
 try:
     from dlc import _runtime  # noqa: F401
 except ImportError as error:
@@ -13,3 +16,4 @@ except ImportError as error:
         raise
     for library in ("libgcc_s.so.1", "libstdc++.so.6"):
         ctypes.CDLL(os.path.join(folder, library), ctypes.RTLD_GLOBAL)
+    gcc_folder = folder

@@ -102,24 +102,38 @@ def open_terminal():
         yield terminal
 
 
+def count_step(counts, done, total):
+    """Updates the numbers of finished and total steps of nested builds for a line of one of them, and returns their sums."""
+    following = [each for each in counts if each[0] + 1 == done]
+    if following:
+        min(following, key=lambda each: abs(each[1] - total))[:] = done, total
+    else:
+        counts.append([done, total])
+    return map(sum, zip(*counts))
+
+
 def forward(lines, output, terminal, begin):
-    """Copies the lines of a build to `output`, except those that count its steps, and writes the state of the build to the terminal."""
-    shown = 0
+    """Copies the lines of a build to `output`, except those that count its steps, and writes the state of the build to the terminal: at most twice
+    a second. Without a terminal, it is written to `output` once a minute."""
+    shown, counts = begin, []
     for line in lines:
         step, stage = STEP.match(line), STAGE.match(line)
         if not step:
             os.write(output, line)
-        if not (step or stage) or terminal is None:
+        if not (step or stage and terminal is not None):
             continue
         now = time.monotonic()
-        if step and step[1] != step[2] and now - shown < 0.5:
-            continue
-        shown = now
         if step:
-            done, total = int(step[1]), int(step[2])
+            done, total = count_step(counts, int(step[1]), int(step[2]))
+            if done != total and now - shown < (60 if terminal is None else 0.5):
+                continue
             text = f"dlc: {done} of {total} build steps, {100 * done // max(total, 1)} %, {int(now - begin) // 60} min {int(now - begin) % 60} s"
         else:
             text = "dlc: " + line.decode(errors="replace").strip()
+        shown = now
+        if terminal is None:
+            os.write(output, f"{text}\n".encode())
+            continue
         # The trailing blank is the place of pip's spinner.
         terminal.write(f"\r\x1b[K{text} ")
         terminal.flush()

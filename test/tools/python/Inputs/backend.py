@@ -1,4 +1,4 @@
-"""Calls functions of the build backend: backend.py SOURCE problems ROOT | check ROOT | progress TERMINAL."""
+"""Calls functions of the build backend: backend.py SOURCE problems ROOT | check ROOT | progress TERMINAL | count STEPS."""
 
 import os
 import subprocess
@@ -13,6 +13,14 @@ if what == "problems":
     print(*backend.problems(argument), sep="\n", end="\n" if backend.problems(argument) else "")
 elif what == "check":
     backend.check(argument)
+elif what == "count":
+    counts = []
+    print(
+        *(
+            "/".join(map(str, backend.count_step(counts, *map(int, step.split("/")))))
+            for step in argument.split()
+        )
+    )
 else:
     with open(argument, "w", encoding="utf-8") as terminal, backend.shown_progress(terminal):
         subprocess.run(
