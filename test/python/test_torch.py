@@ -195,6 +195,24 @@ def test_what_a_graph_changes_is_no_constant():
 
 
 @torch.no_grad()
+def test_other_sizes_log_no_other_warning(caplog):
+    model = torch.compile(
+        lambda x: torch.linalg.eigvalsh(x @ x.T) + torch.rand(x.shape[0]), backend="dlc"
+    )
+    dlc.report(clear=True)
+    with caplog.at_level(logging.WARNING, "dlc"):
+        for size in (3, 4, 5):
+            model(torch.randn(size, 3))
+    graphs = dlc.report()
+    assert len(caplog.records) == len(graphs) == 2
+    assert sorted((each.overload, each.count) for each in graphs[1].eager) == [
+        ("aten._linalg_eigh.default", 2),
+        ("aten.rand.default", 2),
+    ]
+    assert [note.rpartition(".shape[0] = ")[2] for note in graphs[1].notes] == ["4", "5"]
+
+
+@torch.no_grad()
 def test_the_rest_stays_in_pytorch_and_says_so(caplog):
     module, x = Sorted(), torch.randn(4, 4)
     with caplog.at_level(logging.WARNING, "dlc"):

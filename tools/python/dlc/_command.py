@@ -3,14 +3,14 @@
 import os
 import sys
 
-from dlc import _load
+from dlc import _gcc_libraries
 
 
 def main() -> None:
     """Replaces this process by the executable."""
     folder = os.path.dirname(__file__)
-    if _load.gcc_folder:
+    if _gcc_libraries.gcc_folder:
         os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(
-            filter(None, [os.environ.get("LD_LIBRARY_PATH"), _load.gcc_folder])
+            filter(None, [os.environ.get("LD_LIBRARY_PATH"), _gcc_libraries.gcc_folder])
         )
     os.execv(os.path.join(folder, "bin", "dlc"), ["dlc", *sys.argv[1:]])

@@ -108,13 +108,22 @@ class _SpecializedGraph:
             self._spent[key] = self._spent.get(key, 0.0) + perf_counter() - start
         return results
 
+    def _sizes(self, arguments: Sequence[Any]) -> str:
+        """Returns the sizes of the dynamic dimensions as text, each with the first tensor dimension that has it."""
+        found: dict[str, str] = {}
+        for node, each in zip(self._module.graph.find_nodes(op="placeholder"), arguments):
+            if isinstance(each, torch.Tensor):
+                for axis, (size, symbol) in enumerate(zip(each.shape, node.meta["val"].shape)):
+                    if type(symbol) is not int:
+                        found.setdefault(str(symbol), f"{node.name}.shape[{axis}] = {size}")
+        return ", ".join(found.values()) or ", ".join(
+            str(each) for each in arguments if not isinstance(each, torch.Tensor)
+        )
+
     def _make(self, arguments: Sequence[Any], key: Any) -> Callable[..., Any]:
         from torch.fx.experimental.proxy_tensor import make_fx
 
-        sizes = ", ".join(
-            "x".join(map(str, each)) for each in key if isinstance(each, tuple) and each
-        )
-        self._report.notes.append(f"dynamic dimensions: programs only for {sizes}")
+        self._report.notes.append(f"dynamic dimensions: programs only for {self._sizes(arguments)}")
         with fx_graph.tracing_lock(), torch.no_grad():
             traced = make_fx(self._module, tracing_mode="fake", _allow_non_fake_inputs=True)(
                 *arguments
@@ -176,7 +185,7 @@ class _FrozenParameterGraph:
             if self._report.operators
             else self._report
         )
-        report.frozen = len(constants)
+        report.frozen, report.warned = len(constants), self._report.warned
         made = split_graph(module, self._options, report, constants)
         report.tell()
         return made.forward

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 log = logging.getLogger("dlc")
 
+#: Reason why operators that draw random numbers remain in PyTorch.
+RANDOM = "PyTorch generates random numbers"
+
 
 class Eager(NamedTuple):
     """Operators that remain in PyTorch: the operator overload, the number of its nodes, and the reason."""
@@ -33,11 +36,15 @@ class Graph:
         self.pieces: list[int] = []
         self.eager: list[Eager] = []
         self.notes: list[str] = []
+        #: Overloads and reasons that a warning was logged for.
+        self.warned: set[tuple[str, str]] = set()
 
     def leave(self, refused: list[tuple[str, str]]) -> None:
         """Adds the (overload, reason) of each node that remains in PyTorch to the report."""
-        self.eager += [
-            Eager(overload, count, reason) for (overload, reason), count in Counter(refused).items()
+        counts = Counter({(each.overload, each.reason): each.count for each in self.eager})
+        counts.update(refused)
+        self.eager = [
+            Eager(overload, count, reason) for (overload, reason), count in counts.items()
         ]
 
     @property
@@ -71,8 +78,12 @@ class Graph:
         )
 
     def tell(self) -> None:
-        """Logs the report, as a warning if operators remain in PyTorch."""
-        log.log(logging.WARNING if self.eager else logging.INFO, "%s", self)
+        """Logs the report, as a warning if other operators than those of earlier warnings remain in PyTorch. Random numbers are always PyTorch's, without a warning."""
+        found = {
+            (each.overload, each.reason) for each in self.eager if each.reason != RANDOM
+        } - self.warned
+        log.log(logging.WARNING if found else logging.INFO, "%s", self)
+        self.warned |= found
 
 
 class Report(list):

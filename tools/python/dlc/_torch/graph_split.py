@@ -129,7 +129,7 @@ def _find_unsupported_nodes(graph: fx.Graph, failed: Mapping[str, str]) -> dict[
     found = fx_graph.reasons(graph, failed)
     for node in graph.nodes:
         if node.name in found and random_numbers.is_random(node):
-            found[node.name] = "PyTorch generates random numbers"
+            found[node.name] = graph_report.RANDOM
     return found
 
 
