@@ -196,11 +196,12 @@ struct PhaseOptions : mlir::detail::PassOptions {
   std::vector<std::unique_ptr<Text>> texts;
 };
 
-void registerPhase(Phase phase) {
+void registerPhase(Phase phase, std::function<void(OpPassManager &)> addPasses = nullptr) {
   registerPassPipeline(("dlc-phase-" + phaseName(phase)).str(),
                        ("phase: " + phaseSummary(phase)).str(),
-                       [phase](OpPassManager &passes, StringRef text,
-                               function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
+                       [phase, addPasses = std::move(addPasses)](
+                           OpPassManager &passes, StringRef text,
+                           function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
                          PhaseOptions given(phase);
                          if (failed(given.parseFromString(text)))
                            return failure();
@@ -209,6 +210,8 @@ void registerPhase(Phase phase) {
                            return error(problem);
                          if (given.output && !given.output->empty())
                            passes.addPass(createNativePass(options, nullptr, *given.output));
+                         else if (addPasses)
+                           addPasses(passes);
                          else
                            addPhase(passes, phase, options);
                          return success();
@@ -241,7 +244,7 @@ std::unique_ptr<Pass> createNativePass(const CompileOptions &options,
   return std::make_unique<NativePass>(options, made, output);
 }
 
-void registerCodegenPasses() {
+void registerCodegenPasses(std::function<void(OpPassManager &)> addImport) {
   registerPass([] { return createPrecomputePass(); });
   registerPass([] { return createSelectPass(); });
   registerPass([] { return createRefinePass(); });
@@ -253,7 +256,7 @@ void registerCodegenPasses() {
   PassRegistration<EmitKernelsPass>();
   PassRegistration<LowerKernelsPass>();
   for (Phase phase : allPhases())
-    registerPhase(phase);
+    registerPhase(phase, phase == Phase::Import ? addImport : nullptr);
 }
 
 } // namespace dlc

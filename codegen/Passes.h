@@ -6,6 +6,7 @@
 
 #include "mlir/Pass/Pass.h"
 
+#include <functional>
 #include <memory>
 
 namespace dlc {
@@ -37,7 +38,8 @@ std::unique_ptr<mlir::Pass> createNativePass(const CompileOptions &options = {},
 /// Registers these passes by name, and also `dlc-emit-kernels` (exec.kernel to vectors and loops)
 /// and `dlc-lower-kernels` (vectors and loops to the llvm dialect). Each phase of a compilation is
 /// registered as the pipeline `dlc-phase-NAME`, which takes the options of `dlc compile`.
-void registerCodegenPasses();
+/// `addImport` adds the passes of the import phase.
+void registerCodegenPasses(std::function<void(mlir::OpPassManager &)> addImport);
 
 } // namespace dlc
 #endif

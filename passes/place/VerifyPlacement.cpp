@@ -16,12 +16,29 @@ struct TensorPlacement {
   std::string what;
 };
 
-LogicalResult checkHasDevice(Operation *op, Value value, const Twine &what) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || deviceOf(type))
-    return success();
-  return op->emitError() << what.str() << " has no device: " << type
-                         << "; run dlc-place first, or write tensor<..., #dlc.on<cpu>>";
+LogicalResult checkHaveDevices(Operation *op, ValueRange values, StringRef what) {
+  for (auto [i, value] : llvm::enumerate(values))
+    if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && !deviceOf(type))
+      return op->emitError() << what << " " << i << " has no device: " << type
+                             << "; run dlc-place first, or write tensor<..., #dlc.on<cpu>>";
+  return success();
+}
+
+/// Checks that all tensors of the module have a device. Reports the first one that has none.
+LogicalResult checkHaveDevices(ModuleOp module) {
+  auto isDlc = [](Operation *op) { return op && isa_and_nonnull<DlcDialect>(op->getDialect()); };
+  WalkResult walked = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (failed(checkHaveDevices(op, block.getArguments(), "argument")))
+          return WalkResult::interrupt();
+    if ((isDlc(op) || isDlc(op->getParentOp())) &&
+        (failed(checkHaveDevices(op, op->getOperands(), "operand")) ||
+         failed(checkHaveDevices(op, op->getResults(), "result"))))
+      return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
 }
 
 /// Checks that all tensors of one operation are on one device. For a branch or loop, these include
@@ -31,8 +48,6 @@ public:
   explicit SameDeviceChecker(Operation *op, StringRef who = "an operation") : op(op), who(who) {}
 
   LogicalResult check(Operation *at, Value value, const Twine &what) {
-    if (failed(checkHasDevice(at, value, what)))
-      return failure();
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type || type.getRank() == 0)
       return success();
@@ -92,17 +107,8 @@ struct VerifyPlacementPass : PassWrapper<VerifyPlacementPass, OperationPass<Modu
   /// Checks one operation. Operations nested in a branch or loop that was checked as a whole are
   /// skipped.
   WalkResult checkOperation(Operation *op) {
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (auto [i, argument] : llvm::enumerate(block.getArguments()))
-          ok &= succeeded(checkHasDevice(op, argument, "argument " + Twine(i)));
-    if (!isa_and_nonnull<DlcDialect>(op->getDialect()))
+    if (!isa_and_nonnull<DlcDialect>(op->getDialect()) || isa<TransferOp>(op))
       return WalkResult::advance();
-    if (isa<TransferOp>(op)) {
-      ok &= succeeded(checkHasDevice(op, op->getOperand(0), "operand 0")) &&
-            succeeded(checkHasDevice(op, op->getResult(0), "result 0"));
-      return WalkResult::advance();
-    }
     SameDeviceChecker one(op, isa<LoopOp>(op) ? "a loop"
                               : isa<IfOp>(op) ? "a branch"
                                               : "an operation");
@@ -116,6 +122,8 @@ struct VerifyPlacementPass : PassWrapper<VerifyPlacementPass, OperationPass<Modu
   }
 
   void runOnOperation() final {
+    if (failed(checkHaveDevices(getOperation())))
+      return signalPassFailure();
     ok = true;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) { return checkOperation(op); });
     if (!ok)

@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 
@@ -33,3 +34,7 @@ struct ImportStablehloPass : PassWrapper<ImportStablehloPass, OperationPass<Modu
 } // namespace
 
 void dlc::registerImportPasses() { PassRegistration<ImportStablehloPass>(); }
+
+void dlc::addImportPasses(OpPassManager &passes) {
+  passes.addPass(std::make_unique<ImportStablehloPass>());
+}

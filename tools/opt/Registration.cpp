@@ -20,7 +20,7 @@ void dlc::registerToolPasses() {
   registerPasses([](const ModelOptions &options) {
     return createKernelCosts(resolveDefaults(CompileOptions(options)));
   });
-  registerCodegenPasses();
+  registerCodegenPasses(addImportPasses);
   ref::registerReferencePasses();
   registerImportPasses();
 }

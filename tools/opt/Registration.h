@@ -4,6 +4,10 @@
 
 #include "mlir/IR/DialectRegistry.h"
 
+namespace mlir {
+class OpPassManager;
+}
+
 namespace dlc {
 
 /// Registers the dialects that modules of all compilation phases use.
@@ -15,6 +19,8 @@ void registerToolPasses();
 
 /// Registers the passes that import modules of other dialects.
 void registerImportPasses();
+/// Adds the passes of the import phase, which import modules of other dialects.
+void addImportPasses(mlir::OpPassManager &passes);
 
 } // namespace dlc
 
