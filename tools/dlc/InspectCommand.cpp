@@ -174,6 +174,14 @@ void printStates(const std::vector<runtime::StateInfo> &states) {
 /// that was not taken.
 std::string timesText(double times) { return std::to_string(int64_t(times)) + " times"; }
 
+/// Labels the time in a candidate's text: "generated 1.2us" becomes "generated: estimate 1.2us".
+std::string labelEstimate(const std::string &candidate) {
+  const size_t space = candidate.rfind(' ', candidate.find(", "));
+  if (space == std::string::npos)
+    return candidate;
+  return candidate.substr(0, space) + ": estimate" + candidate.substr(space);
+}
+
 void printProgram(const runtime::Session &session, const CommandGraph &graph,
                   const CollectiveReport &shared) {
   const runtime::Plan &plan = session.plan();
@@ -225,7 +233,7 @@ void printProgram(const runtime::Session &session, const CommandGraph &graph,
         (node.candidates.size() > 1 || saysMore(node.candidates[0])))
       for (const nlohmann::json &candidate : node.candidates)
         std::printf("%*s- %s\n", 44 + (timed ? 17 : 0) + 2 * node.depth, "",
-                    candidate.is_string() ? candidate.get<std::string>().c_str()
+                    candidate.is_string() ? labelEstimate(candidate.get<std::string>()).c_str()
                                           : candidate.dump().c_str());
   }
   std::printf("\n%zu commands, %s moved, %s", graph.nodes.size(), bytesText(bytes).c_str(),

@@ -45,9 +45,12 @@ void printTable(const quantize::QuantizationReport &report, const std::string &w
   std::printf("%zu of %zu layers quantised; %s before, %s after\n", quantised, report.layers.size(),
               bytesText(double(report.bytesBefore)).c_str(),
               bytesText(double(report.bytesAfter)).c_str());
-  for (const quantize::OutputLoss &output : report.outputs)
-    std::printf("output '%s': SNR %.1f dB, argmax of a row unchanged in %.2f %%\n",
-                output.name.c_str(), output.snr, output.sameLargest);
+  for (const quantize::OutputLoss &output : report.outputs) {
+    std::printf("output '%s': SNR %.1f dB", output.name.c_str(), output.snr);
+    if (output.sameLargest)
+      std::printf(", argmax of a row unchanged in %.2f %%", *output.sameLargest);
+    std::printf("\n");
+  }
 }
 
 void printJson(const quantize::QuantizationReport &report, const std::string &weights) {
@@ -65,10 +68,12 @@ void printJson(const quantize::QuantizationReport &report, const std::string &we
       row["why"] = layer.kept;
     json["layers"].push_back(row);
   }
-  for (const quantize::OutputLoss &output : report.outputs)
-    json["outputs"].push_back(nlohmann::ordered_json{{"name", output.name},
-                                                     {"snr_db", output.snr},
-                                                     {"same_largest_percent", output.sameLargest}});
+  for (const quantize::OutputLoss &output : report.outputs) {
+    nlohmann::ordered_json row = {{"name", output.name}, {"snr_db", output.snr}};
+    if (output.sameLargest)
+      row["same_largest_percent"] = *output.sameLargest;
+    json["outputs"].push_back(row);
+  }
   std::printf("%s\n", json.dump().c_str());
 }
 

@@ -20,7 +20,7 @@ namespace {
 /// Calibration array: name, element type, shape, and address of the elements in row-major order.
 using Array = std::tuple<std::string, std::string, std::vector<int64_t>, uintptr_t>;
 using Layer = std::tuple<std::string, std::vector<int64_t>, std::string, std::optional<double>>;
-using Output = std::tuple<std::string, double, double>;
+using Output = std::tuple<std::string, double, std::optional<double>>;
 
 /// Converts the calibration arrays. Copies the elements, because Tensors may outlive the Python
 /// arrays.

@@ -231,7 +231,7 @@ private:
           s.noise += (double(x[i]) - y[i]) * (double(x[i]) - y[i]);
         }
         int64_t row = a.shape().empty() ? 1 : a.shape().back();
-        for (int64_t i = 0; row > 0 && i + row <= a.elements(); i += row, ++s.rows)
+        for (int64_t i = 0; row > 1 && i + row <= a.elements(); i += row, ++s.rows)
           s.same += std::max_element(x + i, x + i + row) - (x + i) ==
                     std::max_element(y + i, y + i + row) - (y + i);
       }
@@ -239,8 +239,9 @@ private:
     });
     for (const std::string &name : names) {
       const Sums &s = sums[name];
-      report.outputs.push_back({name, decibels(s.signal, s.noise),
-                                s.rows ? 100.0 * double(s.same) / double(s.rows) : 100});
+      report.outputs.push_back({name, decibels(s.signal, s.noise), std::nullopt});
+      if (s.rows)
+        report.outputs.back().sameLargest = 100.0 * double(s.same) / double(s.rows);
     }
   }
 

@@ -49,7 +49,8 @@ struct OutputLoss {
   std::string name;
   double snr = 0;
   /// Percentage of rows (along the last dimension) whose argmax is the same as in the f32 model.
-  double sameLargest = 0;
+  /// Unset if rows have fewer than two elements.
+  std::optional<double> sameLargest;
 };
 
 struct QuantizationReport {

@@ -36,11 +36,11 @@ class Layer(NamedTuple):
 
 
 class Output(NamedTuple):
-    """Error of a model output after quantization: signal-to-noise ratio in dB, and the percentage of rows whose argmax is unchanged."""
+    """Error of a model output after quantization: signal-to-noise ratio in dB, and the percentage of rows whose argmax is unchanged (None if rows have one element)."""
 
     name: str
     snr_db: float
-    same_largest_percent: float
+    same_largest_percent: float | None
 
 
 class QuantizeReport:
@@ -85,8 +85,10 @@ class QuantizeReport:
             f"{quantised} of {len(self.layers)} layers quantised; {before} before, {after} after"
         )
         for output in self.outputs:
+            same = output.same_largest_percent
             text.append(
-                f"output '{output.name}': SNR {output.snr_db:.1f} dB, argmax of a row unchanged in {output.same_largest_percent:.2f} %"
+                f"output '{output.name}': SNR {output.snr_db:.1f} dB"
+                + ("" if same is None else f", argmax of a row unchanged in {same:.2f} %")
             )
         if self.samples_left:
             text.append(

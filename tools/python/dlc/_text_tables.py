@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 
 def format_quantity(value: float, unit: str, step: int) -> str:
-    """Formats a quantity with three digits and a unit, such as 12.3 KiB or 4.5 MFLOP; empty for 0."""
+    """Formats a quantity with three digits and a unit, as the command line does, such as 12.3 KiB or 4.50 MFLOP; empty for 0."""
     if not value:
         return ""
-    prefixes = ["", "K", "M", "G", "T"]
+    prefixes = ["", "K" if step == 1024 else "k", "M", "G", "T"]
     at = 0
     while value >= step and at + 1 < len(prefixes):
         value, at = value / step, at + 1
     prefix = prefixes[at] + ("i" if step == 1024 and at else "")
-    return f"{value:.3g} {prefix}{unit}"
+    return f"{value:.{(value < 10) + (value < 100) if at else 0}f} {prefix}{unit}"
 
 
 def format_table(
