@@ -209,13 +209,14 @@ trace::Spec makeTargetSpec(Source &model, const LossEntry &loss, const trace::Sp
 /// Removes the source location from an error message of the tracer: it is a location in the
 /// compiler's own source, not in the user's code.
 std::string stripCompilerLocation(llvm::StringRef text) {
-  static const std::regex place(R"(^[^ ]*\.cpp:\d+:\d+: )");
+  static const std::regex place(R"(^[^ ]*\.[ch]pp:\d+:\d+: )");
   return std::regex_replace(text.str(), place, "");
 }
 
 bool isCompilerLocation(Location location) {
   auto file = dyn_cast<FileLineColLoc>(location);
-  return file && file.getFilename().getValue().ends_with(".cpp");
+  return file && (file.getFilename().getValue().ends_with(".cpp") ||
+                  file.getFilename().getValue().ends_with(".hpp"));
 }
 
 /// Replaces source locations in the compiler's own source: loss, gradients and update get the
