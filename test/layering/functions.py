@@ -58,7 +58,7 @@ def is_scope(head):
 
 def functions(text):
     """(line, name, number of lines) of each function definition."""
-    code, scopes, begin, depth, called = blank(text), 0, 0, 0, []
+    code, scopes, begin, depth, opened, called = blank(text), 0, 0, 0, 0, []
     for brace in re.finditer(r"[{};]", code):
         at = brace.start()
         if depth:
