@@ -35,6 +35,9 @@ struct ImportOptions {
   /// Returns true for the names of floating-point initializers that become state arguments which
   /// the program never updates. Null selects none.
   std::function<bool(llvm::StringRef)> keeps;
+  /// Values of initializers, by name, that replace those of the file. Types and shapes must be
+  /// equal.
+  std::map<std::string, ref::Tensor> weights;
 };
 
 struct ImportInfo {

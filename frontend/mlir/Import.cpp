@@ -105,6 +105,9 @@ FailureOr<ImportInfo> inspectMlir(MLIRContext &context, StringRef path) {
 
 FailureOr<OwningOpRef<ModuleOp>> importMlir(MLIRContext &context, StringRef path,
                                             const ImportOptions &options, ImportInfo *info) {
+  if (!options.weights.empty())
+    return emitError(UnknownLoc::get(&context),
+                     "initial weights: required: an ONNX model, whose weights have names");
   bool isRead = info && info->module && (**info->module)->getContext() == &context;
   OwningOpRef<ModuleOp> module = isRead ? (*info->module)->clone() : parseMlirFile(context, path);
   if (!module || failed(specializeShapes(*module, options.shapes)))

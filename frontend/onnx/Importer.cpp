@@ -78,6 +78,9 @@ void Importer::createInputs(const onnx::GraphProto &graph, Build &b, Location to
   for (const auto &[name, ignored] : options.values)
     b.require(names.contains(name),
               "a value was given for '" + Twine(name) + "', which is not an input of the model");
+  for (const auto &[name, ignored] : options.weights)
+    b.require(initialized.contains(name), "a new value was given for '" + Twine(name) +
+                                              "', which is not an initializer of the model");
   for (const auto &[name, ignored] : options.shapes)
     b.require(names.contains(name),
               "a shape was given for '" + Twine(name) + "', which is not an input of the model");
@@ -201,17 +204,34 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   return module;
 }
 
+/// Returns the value of an initializer: that of ImportOptions::weights, or else that of the file.
+FailureOr<ref::Tensor> Importer::initializer(StringRef name, const onnx::TensorProto &proto,
+                                             Build &b) {
+  std::string reason;
+  auto tensor = modelFile.tensor(proto, &context, reason);
+  if (failed(tensor)) {
+    b.error("initializer '" + name + "': " + reason);
+    return failure();
+  }
+  auto replacement = options.weights.find(name.str());
+  if (replacement == options.weights.end())
+    return tensor;
+  if (!b.require(replacement->second.getType() == tensor->getType(),
+                 "new value of initializer '" + name + "': required: " +
+                     mlir::debugString(tensor->getType()) + ", as in the model; found: " +
+                     mlir::debugString(replacement->second.getType())))
+    return failure();
+  return replacement->second;
+}
+
 const GraphValue *Importer::lookup(Scope &start, StringRef name, Build &b) {
   for (Scope *scope = &start; scope; scope = scope->outer) {
     if (auto it = scope->names.find(name); it != scope->names.end())
       return &it->second;
     if (auto it = scope->tensors.find(name); it != scope->tensors.end()) {
-      std::string reason;
-      auto tensor = modelFile.tensor(*it->second, &context, reason);
-      if (failed(tensor)) {
-        b.error("initializer '" + name + "': " + reason);
+      auto tensor = initializer(name, *it->second, b);
+      if (failed(tensor))
         return nullptr;
-      }
       const bool isArgument =
           TrainingState::takes(*tensor) && (b.training || (options.keeps && options.keeps(name)));
       return &(scope->names[name.str()] =

@@ -42,6 +42,8 @@ private:
   void createInputs(const onnx::GraphProto &graph, Build &b, mlir::Location top, mlir::Block *entry,
                     std::vector<GraphValue> &arguments,
                     llvm::SmallVectorImpl<mlir::DictionaryAttr> &inputAttrs);
+  mlir::FailureOr<ref::Tensor> initializer(StringRef name, const onnx::TensorProto &proto,
+                                           Build &b);
   int64_t expandedSize(const onnx::FunctionProto &function);
   int64_t expandedSize(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes);
   const GraphValue *lookup(Scope &scope, StringRef name, Build &b);

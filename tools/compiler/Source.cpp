@@ -193,9 +193,24 @@ void Source::requireModel(const std::string &before) const {
                 "); use the model from which it was made");
 }
 
-OwningOpRef<ModuleOp> Source::import(MLIRContext &context, const ImportOptions &options,
+void Source::setWeights(const std::string &path) {
+  requireModel();
+  weights = runtime::readSafetensors(path);
+  if (weights.metadata.count("dlc.state_of"))
+    std::erase_if(weights.tensors, [](const auto &entry) {
+      llvm::StringRef tensor = entry.first;
+      return tensor == "step" || tensor.starts_with("optimizer.") ||
+             tensor.starts_with("loss_scale");
+    });
+}
+
+OwningOpRef<ModuleOp> Source::import(MLIRContext &context, ImportOptions options,
                                      std::vector<std::string> &needed) {
   requireModel();
+  for (const auto &[weight, value] : weights.tensors)
+    options.weights[weight] =
+        ref::Tensor::borrow(RankedTensorType::get(value.shape, elementTypeOf(context, value.dtype)),
+                            value.data.data, value.data.owner);
   DiagnosticCollector diagnostics(context);
   // The inspected file's `info` stays unchanged: this import updates a copy.
   ImportInfo found = info;
@@ -227,7 +242,7 @@ OwningOpRef<ModuleOp> Source::module(const Shapes &shapes, const Values &values,
     runtime::Span copy = runtime::copyToOwnedSpan(array.data.data, array.data.bytes);
     options.values[input] = ref::Tensor::borrow(type, copy.data, copy.owner);
   }
-  return import(*mlirContext, options, needed);
+  return import(*mlirContext, std::move(options), needed);
 }
 
 OwningOpRef<ModuleOp> Source::trainingModule(MLIRContext &context, const Shapes &shapes,
@@ -238,7 +253,7 @@ OwningOpRef<ModuleOp> Source::trainingModule(MLIRContext &context, const Shapes 
   options.training = true;
   options.nchwcBlock = nchwcBlock;
   options.seed = seed;
-  return import(context, options, needed);
+  return import(context, std::move(options), needed);
 }
 
 Shapes Source::complete(const Shapes &given,

@@ -5,6 +5,7 @@
 #include "frontend/FrontEnd.h"
 #include "runtime/program/Npy.h"
 #include "runtime/program/Program.h"
+#include "runtime/program/Safetensors.h"
 #include "tools/compiler/ValueInfo.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -70,6 +71,10 @@ public:
                                                    uint64_t seed, int nchwcBlock,
                                                    std::vector<std::string> &needed);
 
+  /// Replaces the weights that have the names of a .safetensors file's tensors, in all later
+  /// imports. Names of optimizer states, which `dlc train` writes, are ignored.
+  void setWeights(const std::string &path);
+
   /// Returns the compiled program, or null if the file is a model.
   std::shared_ptr<runtime::Program> program() const { return loaded; }
 
@@ -83,7 +88,7 @@ public:
 private:
   void openProgram();
   void take(ImportInfo found);
-  mlir::OwningOpRef<mlir::ModuleOp> import(mlir::MLIRContext &context, const ImportOptions &options,
+  mlir::OwningOpRef<mlir::ModuleOp> import(mlir::MLIRContext &context, ImportOptions options,
                                            std::vector<std::string> &needed);
 
   std::string name;
@@ -94,6 +99,7 @@ private:
   std::shared_ptr<mlir::MLIRContext> mlirContext;
   ImportInfo info;
   std::shared_ptr<runtime::Program> loaded;
+  runtime::TensorFile weights; ///< tensors that replace weights of the model
 };
 
 /// Returns the MLIR element type of a DType; dtypeOf() converts in the other direction.

@@ -218,8 +218,12 @@ void addTrainCommand(CLI::App &app, TrainArguments &a) {
                 "save a checkpoint after every N steps; default: at the end of each epoch")
       ->check(atLeastOne())
       ->needs(checkpoint);
-  c->add_flag("--resume", a.resume, "continue from the checkpoint, if the file exists")
-      ->needs(checkpoint);
+  CLI::Option *resume =
+      c->add_flag("--resume", a.resume, "continue from the checkpoint, if the file exists")
+          ->needs(checkpoint);
+  c->add_flag("--overwrite", a.overwrite, "replace the checkpoint, if the file exists")
+      ->needs(checkpoint)
+      ->excludes(resume);
   c->add_option(
        "--log-every", a.logEvery,
        "print a line after every N steps; default: after each epoch, with --json after each step")
@@ -285,8 +289,9 @@ CLI::App *addCompileCommand(CLI::App &app, CompileArguments &a) {
   CLI::App *c = app.add_subcommand("compile", "compile a model into a program");
   addModelArguments(c, a);
   c->add_option("-o,--output", a.output,
-                "program to write (.dlcx), or MLIR text (.mlir) with --to; default for "
-                "dir/model.onnx: model.dlcx in the current folder");
+                "program to write (.dlcx), or MLIR text (.mlir) with --to, where - is the "
+                "standard output; default for dir/model.onnx: model.dlcx in the current "
+                "folder, model-step.dlcx with --train");
   c->add_option(
       "--from", a.from,
       "start at this phase; the model is MLIR text that --to wrote for the phase before it");
@@ -295,6 +300,9 @@ CLI::App *addCompileCommand(CLI::App &app, CompileArguments &a) {
                 "print the module after a phase, or after each phase ('all')")
       ->take_all()
       ->allow_extra_args(false);
+  c->add_option("--init", a.init,
+                ".safetensors file with tensors that replace weights of an ONNX model of the same "
+                "names, such as a checkpoint of dlc train");
   c->add_flag("--time", a.time, "print the duration of each phase");
 
   c->add_option("--batch", a.batch,

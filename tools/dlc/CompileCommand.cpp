@@ -25,11 +25,16 @@ mlir::OpPrintingFlags elidingPrintFlags() {
   return flags;
 }
 
+/// Writes the complete module. The path `-` is the standard output.
 void writeModuleText(mlir::ModuleOp module, const std::string &path) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module.print(stream, mlir::OpPrintingFlags().enableDebugInfo(true));
   text += '\n';
+  if (path == "-") {
+    llvm::outs() << text;
+    return;
+  }
   runtime::AtomicFile file(path);
   file.write(text.data(), text.size());
   file.commit();
@@ -37,11 +42,13 @@ void writeModuleText(mlir::ModuleOp module, const std::string &path) {
 
 /// Returns the path of the file to write; an empty string if there is none. By default, if the
 /// command has no other result (`isNeeded`), the program of `dir/model.onnx` is `model.dlcx` in the
-/// current folder. Throws dlc::Error if the file is the model itself.
+/// current folder, and its training step `model-step.dlcx`. Throws dlc::Error if the file is the
+/// model itself.
 std::string outputOf(const CompileArguments &arguments, bool isNeeded) {
   std::filesystem::path output = arguments.output;
   if (output.empty() && isNeeded)
-    output = std::filesystem::path(arguments.model).filename().replace_extension(".dlcx");
+    output = std::filesystem::path(arguments.model).stem().string() +
+             (arguments.train ? "-step.dlcx" : ".dlcx");
   std::error_code ignored;
   if (!output.empty() && std::filesystem::equivalent(output, arguments.model, ignored))
     throw Error("the output would overwrite the model; required: another file; found: '" +
@@ -51,7 +58,16 @@ std::string outputOf(const CompileArguments &arguments, bool isNeeded) {
 
 /// Returns complete input shapes. `batch` is the first dimension of inputs for which the file does
 /// not specify it.
-Shapes completeShapes(const Source &source, const Shapes &given, int64_t batch) {
+Shapes completeShapes(const Source &source, const Shapes &given, int64_t batch, bool train) {
+  auto isOpenBatch = [&](const ValueInfo &input) {
+    return !given.count(input.name) && !input.shape.empty() && input.shape[0] < 0 &&
+           llvm::none_of(llvm::drop_begin(input.shape), [](int64_t d) { return d < 0; });
+  };
+  if (batch == 0 && train)
+    for (const ValueInfo &input : source.inputs())
+      if (isOpenBatch(input))
+        throw Error(source.path() + ": input '" + input.name + "': required: all sizes; found: " +
+                    input.text() + "; give the size of a batch, as in --batch 32");
   if (batch == 0)
     return source.complete(given);
   for (const ValueInfo &input : source.inputs())
@@ -76,8 +92,11 @@ CompiledModel compileFromArguments(const CompileArguments &arguments,
   made.source = std::make_unique<Source>(arguments.model);
   Source &source = *made.source;
   source.requireModel();
+  if (!arguments.init.empty())
+    source.setWeights(arguments.init);
   Values values = readInputs(arguments.inputs, source);
-  Shapes shapes = completeShapes(source, getInputShapes(arguments, values), arguments.batch);
+  Shapes shapes =
+      completeShapes(source, getInputShapes(arguments, values), arguments.batch, arguments.train);
   if (arguments.train) {
     if (!values.empty())
       throw Error("--input has no effect with --train: a training step is compiled without data; "
@@ -120,6 +139,9 @@ int compileCommand(const CompileArguments &arguments) {
   bool wantsText = options.to != Phase::Native;
   const bool needsOutput = !wantsText && !printAll && printed.empty() && !arguments.time;
   const std::string output = outputOf(arguments, needsOutput);
+  if (output == "-" && !wantsText)
+    throw Error("-o -: required: --to PHASE, because only text can be written to the standard "
+                "output; give a file name for the program");
 
   ProgressBar progress;
   std::vector<std::pair<Phase, double>> seconds;

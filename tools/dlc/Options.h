@@ -23,7 +23,7 @@ struct ModelArguments {
 };
 
 struct CompileArguments : ModelArguments {
-  std::string output, from, to;
+  std::string output, from, to, init;
   std::vector<std::string> printAfter;
   bool time = false;
   bool train = false;
@@ -47,7 +47,7 @@ struct TuneDbArguments {
 struct TrainArguments {
   std::string program, data, init, checkpoint, svg, trace;
   int64_t epochs = 1, steps = 0;
-  bool noShuffle = false, resume = false, json = false;
+  bool noShuffle = false, resume = false, overwrite = false, json = false;
   uint64_t seed = 0;
   std::optional<float> lr;
   int64_t checkpointEvery = 0, logEvery = 0;

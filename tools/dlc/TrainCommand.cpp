@@ -214,6 +214,10 @@ void TrainingRun::start() {
 }
 
 void TrainingRun::takeState() {
+  if (first && !arguments.resume && !arguments.overwrite && !arguments.checkpoint.empty() &&
+      std::filesystem::exists(arguments.checkpoint))
+    throw Error(arguments.checkpoint + ": the checkpoint exists; add --resume to continue from it, "
+                                       "or --overwrite to replace it");
   if (!arguments.init.empty()) {
     auto file = runtime::readSafetensors(arguments.init);
     for (const runtime::StateInfo &state : session.plan().states)
