@@ -156,7 +156,7 @@ void quantize(Node &n, Build &b) {
     return;
   auto integer = dyn_cast<IntegerType>(element);
   if (!b.require(integer && !element.isInteger(1) && integer.getWidth() <= 32,
-                 "required: integers of 8 to 32 bits as the quantised type"))
+                 "required: integers of 8 to 32 bits as the quantized type"))
     return;
   bool isSigned = !integer.isUnsignedInteger();
   double most = std::ldexp(1.0, int(integer.getWidth()) - isSigned) - 1;

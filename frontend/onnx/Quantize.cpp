@@ -140,7 +140,7 @@ std::optional<ref::Tensor> getConstantElements(Value v) {
 Value buildQuantize(Build &b, Value x, const QuantizationParams &q, Type element,
                     BlockQuantization blocks) {
   if (!b.require(element && isa<IntegerType>(element) && !element.isInteger(1),
-                 "the quantised type must be an integer"))
+                 "the quantized type must be an integer"))
     return {};
   SmallVector<Value> operands{x, q.scale};
   if (q.zeroPoint)

@@ -299,11 +299,11 @@ std::vector<Value> buildRecurrentOp(Build &b, const RecurrentLayer &l) {
 
 /// Reads the sizes and directions of the layer and checks the shapes of its weights. Returns false
 /// after an error. Quantized weights are transposed.
-bool readSizes(Node &n, Build &b, RecurrentLayer &l, bool quantised) {
+bool readSizes(Node &n, Build &b, RecurrentLayer &l, bool quantized) {
   l.T = b.dim(l.x, 0);
   l.N = b.dim(l.x, 1);
   l.I = b.dim(l.x, 2);
-  l.H = b.dim(l.r, quantised ? 1 : 2);
+  l.H = b.dim(l.r, quantized ? 1 : 2);
   if (!b.require(n.integer("hidden_size", l.H) == l.H,
                  "attribute 'hidden_size' contradicts R; required: " + Twine(l.H) + "; found: " +
                      Twine(n.integer("hidden_size", l.H)) + "; remove or correct the attribute"))
@@ -314,12 +314,12 @@ bool readSizes(Node &n, Build &b, RecurrentLayer &l, bool quantised) {
     n.unsupported("direction", l.direction, "forward, reverse, bidirectional");
     return false;
   }
-  int64_t outer = quantised ? 2 : 1, inner = quantised ? 1 : 2;
+  int64_t outer = quantized ? 2 : 1, inner = quantized ? 1 : 2;
   return b.require(
       b.dim(l.w, 0) == l.directions && b.dim(l.w, outer) == l.gates * l.H &&
           b.dim(l.w, inner) == l.I && b.dim(l.r, 0) == l.directions &&
           b.dim(l.r, outer) == l.gates * l.H && l.H > 0 && l.T > 0,
-      quantised ? "W must be [directions, inputs, gates * hidden] and R [directions, hidden, "
+      quantized ? "W must be [directions, inputs, gates * hidden] and R [directions, hidden, "
                   "gates * hidden]"
                 : "W must be [directions, gates * hidden, inputs] and R [directions, gates * "
                   "hidden, hidden]");
@@ -361,8 +361,8 @@ template <Cell cell> void recurrent(Node &n, Build &b, RecurrentLayer l) {
   l.x = batchFirst ? b.transpose(n.in(0), {1, 0, 2}) : n.in(0);
   l.w = n.in(1);
   l.r = n.in(2);
-  const bool quantised = bool(l.wq.scale);
-  if (!readSizes(n, b, l, quantised))
+  const bool quantized = bool(l.wq.scale);
+  if (!readSizes(n, b, l, quantized))
     return;
   Type element = b.elem(l.x);
   auto state = [&](int64_t i) {
@@ -385,7 +385,7 @@ template <Cell cell> void recurrent(Node &n, Build &b, RecurrentLayer l) {
   size_t used = cell == Cell::Lstm ? 3 : cell == Cell::Gru ? 2 : 1;
   if (!readActivations(n, b, l, ArrayRef<StringRef>(defaults).take_front(used)) || !b.ok())
     return;
-  l.standard &= !quantised && !l.peepholes && !l.lengths && l.clip <= 0 && !l.inputForget;
+  l.standard &= !quantized && !l.peepholes && !l.lengths && l.clip <= 0 && !l.inputForget;
   std::vector<Value> results = l.standard ? buildRecurrentOp(b, l) : buildAsLoops(b, l);
   if (!b.ok())
     return;

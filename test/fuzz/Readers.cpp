@@ -11,7 +11,7 @@
 #include "frontend/onnx/Import.h"
 #include "frontend/trace/Safetensors.h"
 #include "ir/dlc/Dialect.h"
-#include "test/fuzz/Quantised.h"
+#include "test/fuzz/Quantized.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -225,8 +225,8 @@ Format onnxFormat(const std::string &packages) {
   return format;
 }
 
-Format quantisedFormat(const std::string &models) {
-  Format format{"quantised.onnx"};
+Format quantizedFormat(const std::string &models) {
+  Format format{"quantized.onnx"};
   format.seeds = seedsBelow(models, ".onnx", 1 << 17, 1000);
   format.special = damageModel;
   format.read = [](const std::string &bytes, const std::string &folder) {
@@ -333,7 +333,7 @@ std::vector<Format> makeFormats(const std::string &source, const std::string &pa
   formats.push_back(dlcxFormat(seeds.empty() ? folder : seeds));
   formats.push_back(mlirFormat(source));
   formats.push_back(onnxFormat(packages));
-  formats.push_back(quantisedFormat(models));
+  formats.push_back(quantizedFormat(models));
 #endif
   std::erase_if(formats, [](const Format &f) { return f.seeds.empty(); });
   return formats;

@@ -138,7 +138,7 @@ int main(int argc, char **argv) {
     else {
       std::fprintf(stderr,
                    "usage: fuzz [--count N] [--seed N] [--format "
-                   "onnx|dlcx|mlir|npy|safetensors|quantised.onnx] [--replay FILE] [--keep DIR] "
+                   "onnx|dlcx|mlir|npy|safetensors|quantized.onnx] [--replay FILE] [--keep DIR] "
                    "[--seeds DIR] [--models DIR]\n");
       return 2;
     }

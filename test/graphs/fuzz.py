@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs random ONNX graphs through the whole compiler and compares them with the reference evaluator and ONNX Runtime.
 
-    fuzz.py --runner build/bin/dlc-graphs --out FOLDER [--style graphs|quantised|sixteen|extreme] [--from SEED] [--count N] [--jobs 2] [--resume]
+    fuzz.py --runner build/bin/dlc-graphs --out FOLDER [--style graphs|quantized|sixteen|extreme] [--from SEED] [--count N] [--jobs 2] [--resume]
     fuzz.py --runner build/bin/dlc-graphs --out FOLDER [--style ...] --reduce SEED
 
 A seed determines a graph (generate.py; for the styles sixteen and extreme, chains.py). Outputs in which ONNX Runtime computes infinities or NaN are not compared; graphs that it cannot run are
@@ -82,7 +82,7 @@ def make_chain(seed, folder, style):
 
 def make(seed, folder, style="graphs"):
     """Writes the graph of a seed; false where nothing of it can be told."""
-    if style not in ("graphs", "quantised"):
+    if style not in ("graphs", "quantized"):
         return make_chain(seed, folder, style)
     g = generate.generate(seed, style)
     made = [v for v in g.values if v.name.startswith("v")] + g.ends
@@ -283,9 +283,9 @@ def main():
     a.add_argument("--out", required=True)
     a.add_argument(
         "--style",
-        choices=["graphs", "quantised", "sixteen", "extreme"],
+        choices=["graphs", "quantized", "sixteen", "extreme"],
         default="graphs",
-        help="quantised: graphs of quantized operators; sixteen: chains in 16 bits with searches and comparisons; extreme: chains with constants of extreme size",
+        help="quantized: graphs of quantized operators; sixteen: chains in 16 bits with searches and comparisons; extreme: chains with constants of extreme size",
     )
     a.add_argument("--from", dest="start", type=int, default=0)
     a.add_argument("--count", type=int, default=2000)
@@ -301,7 +301,7 @@ def main():
         # Chains are short.
         model, why = (
             reduce(o.runner, o.reduce, o.out)
-            if o.style in ("graphs", "quantised")
+            if o.style in ("graphs", "quantized")
             else (
                 onnx.load(os.path.join(folder, "model.onnx")),
                 run(o.runner, [folder])[str(o.reduce)],

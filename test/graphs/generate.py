@@ -41,8 +41,8 @@ STEPS = {
 
 
 def generate(seed, style="graphs", most=20):
-    """The Graph of a seed. In the style quantised, most operators quantize or read quantized values."""
-    g = Graph([seed, 8], QUANTISED) if style == "quantised" else Graph(seed)
+    """The Graph of a seed. In the style quantized, most operators quantize or read quantized values."""
+    g = Graph([seed, 8], QUANTISED) if style == "quantized" else Graph(seed)
     g.grow(g.integer(1, most))
     return g
 

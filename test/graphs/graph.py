@@ -83,7 +83,7 @@ WEIGHTS = {
     "QLinearConv": 2,
     "QLinearMatMul": 2,
 }
-# In graphs of the style quantised.
+# In graphs of the style quantized.
 QUANTISED = {
     "QuantizeLinear": 20,
     "DequantizeLinear": 40,

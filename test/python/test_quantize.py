@@ -76,7 +76,7 @@ def test_a_model_of_eight_bits(model, data, tmp_path):
         24,
         0,
     ) and report.bytes_after < report.bytes_before / 2
-    assert "2 of 2 layers quantised" in str(report) and "output 'y': SNR" in str(report)
+    assert "2 of 2 layers quantized" in str(report) and "output 'y': SNR" in str(report)
     # A call that is quick tells nothing.
     assert all(0 <= done <= total == 3 for _, done, total in heard)
 
@@ -207,7 +207,7 @@ def test_files(model, tmp_path):
     with pytest.raises(FileNotFoundError, match="folder does not exist"):
         dlc.quantize(model, None, tmp_path / "none" / "out.onnx")
     dlc.quantize(onnx.load_model_from_string(model), None, tmp_path / "w8.onnx")
-    with pytest.raises(ValueError, match="the model is already quantised"):
+    with pytest.raises(ValueError, match="the model is already quantized"):
         dlc.quantize(tmp_path / "w8.onnx", None, tmp_path / "out.onnx")
 
 

@@ -469,7 +469,7 @@ def test_shrinking_and_smooth_sizes():
     )
 
 
-def test_quantised_values():
+def test_quantized_values():
     import torch.ao.quantization.fx._decomposed
 
     ops = torch.ops.quantized_decomposed
@@ -545,7 +545,7 @@ def test_quantised_values():
     same(groups, x[0], torch.rand(3, 2) + 0.1, torch.randint(-3, 4, (3, 2)))
 
 
-def test_quantised_products_are_of_integers():
+def test_quantized_products_are_of_integers():
     import torch.ao.quantization.fx._decomposed
 
     ops = torch.ops.quantized_decomposed

@@ -200,7 +200,7 @@ TEST(OneDnnLowPrecision, Bf16MathOnF32Data) {
   }
 }
 
-TEST(OneDnnLowPrecision, QuantisedMatmul) {
+TEST(OneDnnLowPrecision, QuantizedMatmul) {
   const int64_t m = 8, k = 32, n = 16;
   json desc = {{"kind", "matmul"},
                {"src", layout({m, k}, "ab", "u8")},

@@ -24,7 +24,7 @@ ROWS = [
         None,
     ),
     ("ONNX: other libraries", "ONNX Runtime, OpenVINO", ["zoo-others-zen5"], None),
-    ("ONNX: quantized to 8 bits", "ONNX Runtime, OpenVINO", ["quantised-zen5"], None),
+    ("ONNX: quantized to 8 bits", "ONNX Runtime, OpenVINO", ["quantized-zen5"], None),
     ("torch.compile: inference", "PyTorch eager, Inductor", ["torch-inference-zen5"], None),
     ("torch.compile: training", "PyTorch eager, Inductor", ["torch-training-zen5"], None),
     (

@@ -407,7 +407,7 @@ def quantized_table(measurements):
     for m in timed:
         cells = [
             m["name"],
-            m["quantised"],
+            m["quantized"],
             *(format_number(m["ms"].get(tool), "{:.2f}") for tool in ("dlc", *peers, "f32")),
             format_ratio(m) + ("" if m["right"] else ", differs"),
             f"{m['f32_ratio']:.2f}",
@@ -440,7 +440,7 @@ def make_table(name):
         return "\n".join([head, "", *torch_compile_table(measurements), ""])
     if "first" in measurements[0] and "time" in measurements[0]:
         return "\n".join([head, "", *first_result_table(measurements), ""])
-    if "quantised" in measurements[0]:
+    if "quantized" in measurements[0]:
         return "\n".join([head, "", *quantized_table(measurements), ""])
     if "slow_down" in measurements[0]:
         return "\n".join([head, "", *concurrent_load_table(measurements), ""])

@@ -27,22 +27,22 @@ quantize::CalibrationData readCalibrationData(const std::string &path) {
 std::string shapeOf(const quantize::LayerLoss &layer) { return shapeText(layer.shape); }
 
 std::string resultingType(const quantize::LayerLoss &layer, const std::string &weights) {
-  return layer.isQuantised() ? weights : "f32";
+  return layer.isQuantized() ? weights : "f32";
 }
 
 void printTable(const quantize::QuantizationReport &report, const std::string &weights) {
   std::printf("%-44s %-16s %9s  %s\n", "layer", "weights", "SNR (dB)", "becomes");
-  size_t quantised = 0;
+  size_t quantized = 0;
   for (const quantize::LayerLoss &layer : report.layers) {
     char snr[16] = "-";
     if (layer.snr)
       std::snprintf(snr, sizeof snr, "%.1f", *layer.snr);
-    quantised += layer.isQuantised();
+    quantized += layer.isQuantized();
     std::printf("%-44s %-16s %9s  %s%s\n", truncateStart(layer.name, 44).c_str(),
                 shapeOf(layer).c_str(), snr, resultingType(layer, weights).c_str(),
                 layer.kept.empty() ? "" : (" (" + layer.kept + ")").c_str());
   }
-  std::printf("%zu of %zu layers quantised; %s before, %s after\n", quantised, report.layers.size(),
+  std::printf("%zu of %zu layers quantized; %s before, %s after\n", quantized, report.layers.size(),
               bytesText(double(report.bytesBefore)).c_str(),
               bytesText(double(report.bytesAfter)).c_str());
   for (const quantize::OutputLoss &output : report.outputs) {
@@ -82,7 +82,7 @@ void printJson(const quantize::QuantizationReport &report, const std::string &we
 int quantizeCommand(const QuantizeArguments &arguments) {
   quantize::Options options = arguments.options;
   if (arguments.data.empty() && !arguments.saysWeights)
-    throw Error("required: --data FILE.npz for calibration, or --weights int8|int4 to quantise "
+    throw Error("required: --data FILE.npz for calibration, or --weights int8|int4 to quantize "
                 "only weights");
   if (!arguments.data.empty())
     options.data = readCalibrationData(arguments.data);

@@ -121,7 +121,7 @@ void writeModel(const onnx::ModelProto &model, const std::string &path) {
   if (model.ByteSizeLong() >= kMax)
     throw Error(
         path + ": the model has " + std::to_string(model.ByteSizeLong()) +
-        " bytes; required: at most 2 GiB, the limit of an ONNX file; quantise a part of it");
+        " bytes; required: at most 2 GiB, the limit of an ONNX file; quantize a part of it");
   std::string bytes = model.SerializeAsString();
   runtime::AtomicFile file(path);
   file.write(bytes.data(), bytes.size());

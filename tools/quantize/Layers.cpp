@@ -118,13 +118,13 @@ std::vector<QuantizableLayer> collectLayers(const OnnxGraph &graph, const std::s
   for (const onnx::NodeProto &node : graph.proto().node()) {
     if (isQuantizedOp(node))
       throw Error(path + ": node '" + nameOf(node) + "' is a " + node.op_type() +
-                  ": the model is already quantised; required: the f32 model that it was made of");
+                  ": the model is already quantized; required: the f32 model that it was made of");
     if (std::optional<QuantizableLayer> layer = matchLayer(graph, node))
       layers.push_back(std::move(*layer));
   }
   if (layers.empty())
     throw Error(path + ": has no Conv, Gemm or MatMul with constant weights at its top level, so "
-                       "that there is nothing to quantise");
+                       "that there is nothing to quantize");
   return layers;
 }
 
@@ -139,11 +139,11 @@ std::map<std::string, std::string> valuesIn8Bits(const OnnxGraph &graph,
       open.push_back(value);
     return true;
   };
-  std::set<const onnx::NodeProto *> quantised;
+  std::set<const onnx::NodeProto *> quantized;
   for (const QuantizableLayer &layer : layers) {
-    if (!layer.isQuantised())
+    if (!layer.isQuantized())
       continue;
-    quantised.insert(layer.node);
+    quantized.insert(layer.node);
     add(layer.x);
     if (layer.node->op_type() != "Conv")
       continue;
@@ -164,7 +164,7 @@ std::map<std::string, std::string> valuesIn8Bits(const OnnxGraph &graph,
         graph.onlyUser(maker->input(0)))
       maker = graph.producer(maker->input(0));
     Propagation passing = maker ? getPropagation(*maker) : Propagation::No;
-    if (passing == Propagation::No || quantised.count(maker))
+    if (passing == Propagation::No || quantized.count(maker))
       continue;
     // If one operand of an Add is constant, the other operand is not quantized: only the sum is.
     auto isConstant = [&](const std::string &operand) { return graph.isConstant(operand); };

@@ -23,7 +23,7 @@ struct QuantizableLayer {
   /// Signal-to-noise ratio in dB of the layer's result if only this layer is quantized.
   std::optional<double> snr;
 
-  bool isQuantised() const { return kept.empty(); }
+  bool isQuantized() const { return kept.empty(); }
 };
 
 /// Returns the layers of the model that can be quantized. Throws dlc::Error if the model is already

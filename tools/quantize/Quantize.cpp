@@ -84,7 +84,7 @@ public:
         scales[value] = scheme.scales.at(source);
       scheme.scales = std::move(scales);
     }
-    onnx::ModelProto result = quantised(model, layers, scheme);
+    onnx::ModelProto result = quantized(model, layers, scheme);
     report.bytesAfter = result.ByteSizeLong();
     if (samples)
       measureOutputs(result);
@@ -119,7 +119,7 @@ private:
           used.insert(pattern);
           layer.kept = "keep " + pattern;
         }
-      if (layer.isQuantised() && scheme.bits == 4 && layer.depth < 0)
+      if (layer.isQuantized() && scheme.bits == 4 && layer.depth < 0)
         layer.kept = "int4 supports only matmuls";
     }
     for (const std::string &pattern : options.keep)
@@ -130,8 +130,8 @@ private:
   }
 
   void requireLayers(const std::string &otherwise) const {
-    if (llvm::none_of(layers, [](const QuantizableLayer &layer) { return layer.isQuantised(); }))
-      throw Error(options.model + ": no layer is left to quantise: " +
+    if (llvm::none_of(layers, [](const QuantizableLayer &layer) { return layer.isQuantized(); }))
+      throw Error(options.model + ": no layer is left to quantize: " +
                   (llvm::all_of(layers,
                                 [](const QuantizableLayer &layer) {
                                   return !llvm::StringRef(layer.kept).starts_with("keep ") &&
@@ -193,7 +193,7 @@ private:
     });
     size_t next = 0;
     for (QuantizableLayer &layer : layers) {
-      if (!layer.isQuantised())
+      if (!layer.isQuantized())
         continue;
       auto [signal, noise] = sums[next++];
       layer.snr = decibels(signal, noise);

@@ -41,7 +41,7 @@ struct LayerLoss {
   /// Signal-to-noise ratio in dB of the layer's result if only this layer is quantized.
   std::optional<double> snr;
 
-  bool isQuantised() const { return kept.empty(); }
+  bool isQuantized() const { return kept.empty(); }
 };
 
 /// Error of one model output after quantization, over the calibration data.

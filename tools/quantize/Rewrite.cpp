@@ -26,12 +26,12 @@ public:
       taken.insert(tensor.name());
   }
 
-  onnx::ModelProto quantised() {
+  onnx::ModelProto quantized() {
     for (const onnx::ValueInfoProto &input : graph.proto().input())
       throughBytes(input.name());
     for (const onnx::NodeProto &node : graph.proto().node()) {
       auto found = byNode.find(&node);
-      if (found != byNode.end() && found->second->isQuantised()) {
+      if (found != byNode.end() && found->second->isQuantized()) {
         layer(*found->second, node.output(0), "");
       } else {
         onnx::NodeProto copy = node;
@@ -54,10 +54,10 @@ public:
       for (const std::string &output : node.output())
         throughBytes(output);
       auto found = byNode.find(&node);
-      if (found == byNode.end() || !found->second->isQuantised())
+      if (found == byNode.end() || !found->second->isQuantized())
         continue;
-      const std::string &exact = node.output(0), rough = fresh(exact + "_quantised");
-      layer(*found->second, rough, "_quantised");
+      const std::string &exact = node.output(0), rough = fresh(exact + "_quantized");
+      layer(*found->second, rough, "_quantized");
       std::string change = fresh(exact + "_change");
       add("Sub", {exact, rough}, change);
       LossOutputs told{fresh(exact + "_signal"), fresh(exact + "_noise")};
@@ -244,10 +244,10 @@ private:
 
 } // namespace
 
-onnx::ModelProto quantised(const onnx::ModelProto &model,
+onnx::ModelProto quantized(const onnx::ModelProto &model,
                            const std::vector<QuantizableLayer> &layers,
                            const QuantizationScheme &scheme) {
-  return QuantizationRewriter(model, layers, scheme).quantised();
+  return QuantizationRewriter(model, layers, scheme).quantized();
 }
 
 onnx::ModelProto mergedModels(const onnx::ModelProto &model,

@@ -18,7 +18,7 @@ struct QuantizationScheme {
 };
 
 /// Returns the model with quantized layers, and with quantized values between these layers.
-onnx::ModelProto quantised(const onnx::ModelProto &model,
+onnx::ModelProto quantized(const onnx::ModelProto &model,
                            const std::vector<QuantizableLayer> &layers,
                            const QuantizationScheme &scheme);
 

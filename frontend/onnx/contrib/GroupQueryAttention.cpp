@@ -73,7 +73,7 @@ bool hasUnsupportedAttribute(Node &n, Build &b) {
       n.unsupported(name, n.string(name, "NONE"), "NONE");
       return true;
     }
-  return !b.require(!n.has(12) && !n.has(13), "quantised caches are not supported");
+  return !b.require(!n.has(12) && !n.has(13), "quantized caches are not supported");
 }
 
 void groupQueryAttention(Node &n, Build &b) {

@@ -12,7 +12,7 @@ def zeros(kind, *shape):
 
 
 def q(kind=U8, *shape, zero=None, scale=None):
-    """A quantised tensor, its scale and its zero point."""
+    """A quantized tensor, its scale and its zero point."""
     return [
         zeros(kind, *(shape or (2, 4))),
         zeros(F) + 1 if scale is None else scale,

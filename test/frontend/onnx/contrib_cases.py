@@ -310,15 +310,15 @@ def q_embed_layer_normalization(rng):
     kind = kind_of(rng)
     segmented = rng.random() < 0.6
 
-    def quantised(*shape):
+    def quantized(*shape):
         return integers(rng, kind, *shape), step(rng), integers(rng, kind)
 
     word, position, segment, gamma, beta = (
-        quantised(9, h),
-        quantised(6, h),
-        quantised(2, h),
-        quantised(h),
-        quantised(h),
+        quantized(9, h),
+        quantized(6, h),
+        quantized(2, h),
+        quantized(h),
+        quantized(h),
     )
     if not segmented:
         segment = (None, None, None)

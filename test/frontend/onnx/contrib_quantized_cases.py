@@ -445,7 +445,7 @@ def gather_four_bits(rng):
 
 
 def dequantize_four_bits(rng):
-    """As block-wise quantisation of weights leaves them in the standard's own operators."""
+    """As block-wise quantization of weights leaves them in the standard's own operators."""
     draw, block = four_bits(rng), (16, 32)[rng.integers(2)]
     rows, blocks = int(rng.integers(2, 9)), int(rng.integers(1, 4))
     return Case(

@@ -8,7 +8,7 @@ F, I32, I64, U8, S8 = np.float32, np.int32, np.int64, np.uint8, np.int8
 class Case:
     """One node: its inputs (None: left out), which of them are constants of the model, its attributes, and what its outputs may differ by.
 
-    `unit`: the results' step of quantisation, where what is quantised on the way may round to either side of it; floats may then differ by this much in
+    `unit`: the results' step of quantization, where what is quantized on the way may round to either side of it; floats may then differ by this much in
     one element of a thousand. `expected`: NumPy's results, where ONNX Runtime has no kernel for processors. `valid`: of each output the part that means
     something."""
 

@@ -52,7 +52,7 @@ func.func @group_norm_of_pixels(%x: tensor<1x64x1x1xf32>, %w: tensor<64x64x1x1xf
 
 // -----
 
-// A reduction over all elements needs no other layout: a scale, as in dynamic quantisation.
+// A reduction over all elements needs no other layout: a scale, as in dynamic quantization.
 // CHECK-LABEL: @whole
 // CHECK: dlc.conv {{.*}} -> tensor<1x64x8x8xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>
 // CHECK-NOT: dlc.reorder

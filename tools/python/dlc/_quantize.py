@@ -74,7 +74,7 @@ class QuantizeReport:
             ]
             for each in self.layers
         ]
-        quantised = sum(not each.why for each in self.layers)
+        quantized = sum(not each.why for each in self.layers)
         before, after = (
             format_quantity(size, "B", 1024) for size in (self.bytes_before, self.bytes_after)
         )
@@ -82,7 +82,7 @@ class QuantizeReport:
             ["layer", "weights", "SNR (dB)", "becomes"], lines, {"layer", "weights", "becomes"}
         )
         text.append(
-            f"{quantised} of {len(self.layers)} layers quantised; {before} before, {after} after"
+            f"{quantized} of {len(self.layers)} layers quantized; {before} before, {after} after"
         )
         for output in self.outputs:
             same = output.same_largest_percent

@@ -66,18 +66,18 @@ def check(what, is_right):
 
 
 def hold(model, name, x, args, target=None, points=POINTS):
-    """Quantises and compares: the classes against the target, else against the original's; dlc against ONNX Runtime."""
-    report = dlc("quantize", model, "-o", "quantised.onnx", *args)
-    onnx.checker.check_model("quantised.onnx")
-    kinds = {n.op_type for n in onnx.load("quantised.onnx").graph.node}
+    """Quantizes and compares: the classes against the target, else against the original's; dlc against ONNX Runtime."""
+    report = dlc("quantize", model, "-o", "quantized.onnx", *args)
+    onnx.checker.check_model("quantized.onnx")
+    kinds = {n.op_type for n in onnx.load("quantized.onnx").graph.node}
     check(
         f"{' '.join(args)}: it has {kinds & {'DequantizeLinear', 'MatMulNBits'}}",
         kinds & {"DequantizeLinear", "MatMulNBits"},
     )
     wanted, ours, theirs = (
         by_ort(model, name, x),
-        by_dlc("quantised.onnx", name, x, len(x)),
-        by_ort("quantised.onnx", name, x),
+        by_dlc("quantized.onnx", name, x, len(x)),
+        by_ort("quantized.onnx", name, x),
     )
     classes, told = wanted.argmax(1), ours.argmax(1)
     loss = (
@@ -205,7 +205,7 @@ def digits():
     )
     check(
         "blocks are DequantizeLinear's from opset 21 on",
-        not any(n.op_type == "MatMulNBits" for n in onnx.load("quantised.onnx").graph.node),
+        not any(n.op_type == "MatMulNBits" for n in onnx.load("quantized.onnx").graph.node),
     )
     check("int4 leaves convolutions", "f32 (int4 supports only matmuls)" in report)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares small networks written by ONNX Runtime's quantizer and optimizer with ONNX Runtime without optimizations.
 
-  quantised_files.py --runner dlc-onnx-ref|dlc-onnx-run --out DIR
+  quantized_files.py --runner dlc-onnx-ref|dlc-onnx-run --out DIR
 
 Results may differ by 1e-4 of their range. With static scales they may differ by 1.5e-2, because a value that is rounded differently changes all later values.
 """

@@ -1,6 +1,6 @@
 """Writes small quantized ONNX files into a folder: nodes that ONNX Runtime's tools write, and networks in the form of its quantizer.
 
-usage: quantised_seeds.py FOLDER
+usage: quantized_seeds.py FOLDER
 """
 
 import contextlib
@@ -17,7 +17,7 @@ sys.path.insert(
     0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "frontend", "onnx")
 )
 import contrib_tests
-import quantised_files
+import quantized_files
 
 folder = sys.argv[1]
 shutil.rmtree(folder, ignore_errors=True)
@@ -32,11 +32,11 @@ for name, make in sorted(contrib_tests.CASES.items()):
         contrib_tests.model_of(name.split("+")[0], case)[0],
         os.path.join(folder, name.replace("+", "-") + ".onnx"),
     )
-for name in quantised_files.NETWORKS:
-    model, samples = quantised_files.network(name, np.random.default_rng(7))
+for name in quantized_files.NETWORKS:
+    model, samples = quantized_files.network(name, np.random.default_rng(7))
     source = os.path.join(folder, name + ".onnx")
     onnx.save(model, source)
-    for kind, make in quantised_files.variants(source, folder, samples).items():
+    for kind, make in quantized_files.variants(source, folder, samples).items():
         if kind in ("dynamic", "qdq", "operators"):
             with contextlib.redirect_stdout(io.StringIO()):
                 make(os.path.join(folder, f"{name}-{kind}.onnx"))

@@ -1,5 +1,5 @@
-//===- Quantised.cpp - mutations of quantized models -------------------------------===//
-#include "test/fuzz/Quantised.h"
+//===- Quantized.cpp - mutations of quantized models -------------------------------===//
+#include "test/fuzz/Quantized.h"
 
 #include "onnx.pb.h"
 

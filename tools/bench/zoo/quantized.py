@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures quantized networks of the zoo: dlc against ONNX Runtime, OpenVINO and dlc's own program of the same network in f32, interleaved.
 
-    tools/bench/zoo/quantised.py --prepare [--sample 24] [--kinds dynamic,qdq,dlc,operators] [--models build/zoo/quantised-models]
-    tools/bench/zoo/quantised.py [--sample 24] [--networks torchvision-resnet34,...] [--threads 2] [--results build/zoo/quantised]
-    tools/bench/zoo/quantised.py --report [--json FILE] [--results build/zoo/quantised]
-    tools/bench/zoo/quantised.py --file model.onnx         # a model that is already quantized
+    tools/bench/zoo/quantized.py --prepare [--sample 24] [--kinds dynamic,qdq,dlc,operators] [--models build/zoo/quantized-models]
+    tools/bench/zoo/quantized.py [--sample 24] [--networks torchvision-resnet34,...] [--threads 2] [--results build/zoo/quantized]
+    tools/bench/zoo/quantized.py --report [--json FILE] [--results build/zoo/quantized]
+    tools/bench/zoo/quantized.py --file model.onnx         # a model that is already quantized
 
 Networks are selected with a seed, and each is quantized in one way, in turn: ONNX Runtime's quantize_dynamic, its quantize_static with per-channel scales
 (qdq, and operators: QOperator), `dlc quantize`; --networks measures the named networks in all ways. --prepare writes the files and compiles the programs; a
@@ -102,7 +102,7 @@ def quantize_with_dlc(f32, path):
     import numpy as np
 
     samples = make_calibration_inputs(f32)
-    with tempfile.TemporaryDirectory(prefix="dlc-quantised-") as folder:
+    with tempfile.TemporaryDirectory(prefix="dlc-quantized-") as folder:
         data = os.path.join(folder, "data.npz")
         np.savez(
             data,
@@ -196,15 +196,15 @@ def check(o):
         for name, value in weightless.random_inputs(read, seed).items():
             given[name][...] = value
         run()
-        found, wanted, others, unquantised = (
+        found, wanted, others, unquantized = (
             [each.copy() for each in results()],
             peer(),
             [plain()],
             exact(),
         )
         made["loss"], made["peer_loss"] = (
-            max(made["loss"], zoo.max_relative_difference(found, unquantised)),
-            max(made["peer_loss"], zoo.max_relative_difference(wanted, unquantised)),
+            max(made["loss"], zoo.max_relative_difference(found, unquantized)),
+            max(made["peer_loss"], zoo.max_relative_difference(wanted, unquantized)),
         )
         for value in given.values():
             if value.dtype.kind == "f":
@@ -263,7 +263,7 @@ def measure(name, kind, o):
     else:
         result["unchecked"] = done.stderr.strip()[-300:]
     workers = []
-    with tempfile.TemporaryDirectory(prefix="dlc-quantised-") as folder:
+    with tempfile.TemporaryDirectory(prefix="dlc-quantized-") as folder:
         inputs = os.path.join(folder, "inputs.npz")
         np.savez(inputs, **weightless.random_inputs(onnx.load(like, load_external_data=False)))
         try:
@@ -358,7 +358,7 @@ def report(o):
         sorted((r for r in results if "ratio" in r), key=lambda r: r["ratio"]),
     )
     print(
-        f"{len(results)} quantised networks, {len(refused)} refused, {sum(not is_right(r) for r in results if 'refused' not in r)} wrong or unchecked"
+        f"{len(results)} quantized networks, {len(refused)} refused, {sum(not is_right(r) for r in results if 'refused' not in r)} wrong or unchecked"
     )
     for kind in [None, *KINDS, "file"]:
         some = [r for r in timed if kind in (None, r["kind"])]
@@ -381,7 +381,7 @@ def report(o):
                 {
                     "machine": common.cpu_name(),
                     "when": max(r["when"] for r in timed),
-                    "command": "tools/bench/zoo/quantised.py",
+                    "command": "tools/bench/zoo/quantized.py",
                     "measurements": [to_table_format(r) for r in timed],
                 },
                 file,
@@ -393,7 +393,7 @@ def to_table_format(r):
     """Returns a network's result in the format of tools/bench/tables.py."""
     return {
         **{key: r[key] for key in ("name", "threads", "best", "ratio", "interval")},
-        "quantised": r["kind"],
+        "quantized": r["kind"],
         "right": is_right(r),
         "f32_ratio": r["f32_ratio"][0],
         "ms": {
@@ -446,8 +446,8 @@ def main():
     a.add_argument(
         "--inputs", type=int, default=8, help="number of inputs whose results are compared"
     )
-    a.add_argument("--models", default=os.path.join(common.BUILD, "zoo", "quantised-models"))
-    a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", "quantised"))
+    a.add_argument("--models", default=os.path.join(common.BUILD, "zoo", "quantized-models"))
+    a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", "quantized"))
     a.add_argument(
         "--prepare", action="store_true", help="write model files and programs and measure nothing"
     )

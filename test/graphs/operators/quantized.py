@@ -36,7 +36,7 @@ def layout(g, x):
 
 
 @spec("QuantizeLinear")
-def quantise(g, operator):
+def quantize(g, operator):
     x = g.pick(lambda v: v.rank <= 4 and v.size, make=lambda: g.shape(g.integer(0, 4)), exact=True)
     shape, more = layout(g, x)
     kind = g.one(["u8", "i8"])
@@ -87,7 +87,7 @@ def weights(g):
 
 
 @spec("DequantizeLinear")
-def dequantise(g, operator):
+def dequantize(g, operator):
     if g.weights is QUANTISED and g.chance(0.5):
         return weights(g)
     kind = g.one(["u8", "i8", "u8", "i8", "i32"])

@@ -1,4 +1,4 @@
-//===- Quantised.h - mutations of quantized models ---------------------------------===//
+//===- Quantized.h - mutations of quantized models ---------------------------------===//
 #ifndef DLC_TEST_FUZZ_QUANTISED_H
 #define DLC_TEST_FUZZ_QUANTISED_H
 
