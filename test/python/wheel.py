@@ -20,6 +20,7 @@ INSIDE = (
     "dlc/__init__.py",
     "dlc/_torch/backend.py",
     "dlc/_training/train_step.py",
+    "dlc/bin/dlc",
     "dlc/py.typed",
     "dlc/_runtime.pyi",
     "dlc/lib/libdlc_runtime.so.0",
@@ -109,6 +110,10 @@ def main():
         ).split():
             if not library.startswith(folder):
                 sys.exit(f"wheel: {library} is not the wheel's")
+        if not run(os.path.join(folder, "bin", "dlc"), "--version", env=environment).startswith(
+            "dlc "
+        ):
+            sys.exit("wheel: the command dlc does not print its version")
         print(f"wheel: {os.path.basename(wheel)}: {size / (1 << 20):.1f} MiB", flush=True)
         tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", here]
         if "--bare" in sys.argv:
