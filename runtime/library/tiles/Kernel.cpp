@@ -95,7 +95,7 @@ inline Floats applyPostOp(const PostOp &post, Floats v, const float *old, int64_
   }
   case PostOpKind::TanhGradient: {
     Floats y = loadOperand(post, row, column, mask);
-    return v * (simd::subtractProduct(y, y, simd::splat<16>(1)));
+    return v * simd::subtractProduct(y, y, simd::splat<16>(1));
   }
   case PostOpKind::ReluGradient: {
     Floats y = loadOperand(post, row, column, mask);

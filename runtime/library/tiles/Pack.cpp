@@ -83,7 +83,7 @@ void packChanged(const PackSource &source, int64_t firstLane, int64_t firstDepth
       simd::prefetch(reinterpret_cast<const char *>(at) + kAhead);
       Floats v = applyPrologue<exponential>(*place.prologue, loadMasked(at, mask), row + k, column);
       v = simd::keepLanes(mask, v);
-      sums[k % 4] = (sums[k % 4]) + v;
+      sums[k % 4] += v;
       simd::storeAligned(values[k], v);
     }
     for (int64_t k = depths; k < kDepth; ++k)
@@ -103,7 +103,7 @@ void packChanged(const PackSource &source, int64_t firstLane, int64_t firstDepth
   for (int64_t i = 0; i < kHalf; ++i)
     for (int64_t half = 0; half < kDepth; half += kHalf) {
       Mask mask = makeLaneMask(i < lanes ? depths - half : 0);
-      Floats v = Floats{};
+      Floats v = {};
       if (mask) {
         v = loadMasked(from + i * source.lane + half, mask);
         v = simd::keepLanes(mask,
@@ -179,7 +179,7 @@ void packPixels(const PixelRun &run, int parts, char *to, int64_t stepStride, in
         std::memset(to + step * stepStride + part * partStride, 0, size_t(run.count * kPixelBytes));
     return;
   }
-  Ints none = Ints{};
+  Ints none = {};
   for (int64_t i = 0; i < run.count; ++i) {
     const float *from = run.from + i * run.stride;
     char *row = to + i * kPixelBytes;

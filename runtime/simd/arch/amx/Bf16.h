@@ -96,7 +96,7 @@ inline Ints<16> negateToWords(const uint8_t *zeros) {
 
 /// Unpacks the 4-bit weights of one step, with `added` added to each, into a bf16 tile. Each row of
 /// the tile has two elements of k for every column.
-inline void unpackFourBits(const uint8_t *from, Ints<16> added, char *to) {
+[[gnu::noinline]] inline void unpackFourBits(const uint8_t *from, Ints<16> added, char *to) {
   const __m512i shift = __m512i(added);
   // Table of the bf16 values of the 5-bit integers in two's complement.
   alignas(64) static constexpr uint16_t kWhole[32] = {
