@@ -115,8 +115,8 @@ ArrayRef<int64_t> dropLastDim(ArrayRef<int64_t> shape) {
   return shape.empty() ? shape : shape.drop_back();
 }
 
-/// Returns the only concatenation in the fusion if all results are computed from it elementwise,
-/// or, if it concatenates whole rows, by reductions along the row. Returns null otherwise.
+/// Returns the only concatenation in the fusion if each result is computed from it elementwise. If
+/// it concatenates whole rows, results may also be reductions along a row. Returns null otherwise.
 ConcatOp findConcatReadByAll(FusionOp fusion) {
   auto shapeOf = [](Value value) { return tensorType(value).getShape(); };
   auto isOfRow = [&](Value value, ArrayRef<int64_t> shape) {

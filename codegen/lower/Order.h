@@ -11,7 +11,8 @@ struct StateUpdatePlan {
   enum class Kind {
     None,   ///< the state has no new value, or its new value is the old one
     Direct, ///< the command that computes the new value writes it into the state's memory
-    Copied, ///< the new value is copied into the state's memory before `copiedBefore`
+    Copied, ///< a copy command in front of the operation `copiedBefore` writes the new value to
+            ///< the state's memory
   };
   Kind kind = Kind::None;
   mlir::Value value;

@@ -299,7 +299,8 @@ private:
   exec::ProgramOp program;
   LogicalClocks clocks;
   std::map<Operation *, LiveRange> lives; // a map because pointers to elements must remain valid
-  llvm::DenseMap<Operation *, size_t> groupOf; ///< group of each concurrent loop
+  llvm::DenseMap<Operation *, size_t>
+      groupOf; ///< for each loop that runs concurrently with others: the number of its set of loops
   SmallVector<LiveRange *> order;
   SmallVector<Operation *> commands;
 };

@@ -59,7 +59,7 @@ enum class NumericClass {
   Product, ///< 16-bit operands with f32 accumulators: lower precision makes the operation faster
   Layer,   ///< f32 accumulators or statistics: the operands and results may have 16 bits
   Exact,   ///< returns operand elements unchanged, so 16-bit operands lose no precision
-  Smooth,  ///< computed in f32 and rounded once per element: the result may have 16 bits
+  Smooth,  ///< elements are computed in f32 and rounded once, so that bf16 or f16 results are safe
   Full,    ///< operands, computation and results are f32
 };
 

@@ -35,7 +35,8 @@ public:
   }
 
 private:
-  /// Returns the open groups that read or compute the value, in order.
+  /// Returns the groups that read or compute the value and that can still be extended, in order of
+  /// their first use of it.
   SmallVector<int> readersOf(Value value) {
     llvm::SmallSetVector<int, 8> readers;
     auto take = [&](Operation *op) {

@@ -12,9 +12,9 @@ bool isState(mlir::Value value);
 /// the new value of this state.
 bool isStateUpdate(mlir::Value old, mlir::Value fresh);
 
-/// Returns whether the last epilogue op adds a full-size operand that the kernel reads nowhere
-/// else, in the element order of the result. If so, multiples of this operand that earlier epilogue
-/// ops add are folded into the factor of the last one.
+/// Returns whether the last epilogue op adds a full-size operand (a state) that has the element
+/// order of the result and that no other part of the kernel reads. If so, removes earlier epilogue
+/// ops that add multiples of the same operand, and adds their factors to that of the last op.
 bool foldStateUpdate(Epilogue &epilogue);
 
 /// Sets kUpdatesAttr on those fusions of a block that add the result of a contraction to a state.

@@ -24,9 +24,9 @@ struct StridedView {
 
 using OpFilter = llvm::function_ref<bool(mlir::Operation *)>;
 
-/// Returns `value` as a strided view of the first value that is defined by an operation other than
-/// a reshape, transpose, slice or broadcast, or by an operation that `inside` rejects. Returns
-/// nullopt if strides cannot express the view.
+/// Follows the definition of `value` upwards through reshapes, transposes, slices and broadcasts
+/// that `inside` accepts, and returns `value` as a strided view of the value that it reaches.
+/// Returns nullopt if strides cannot express the view.
 std::optional<StridedView> matchStridedView(mlir::Value value, OpFilter inside = nullptr);
 
 /// Returns the strided view through which `inner` can be written directly into the buffer of

@@ -139,8 +139,9 @@ static bool isConvResult(Value value) {
   return false;
 }
 
-/// Returns the reshape of a convolution's image that is the only full-size, non-constant operand of
-/// an elementwise operation, or null if there is none.
+/// Returns the reshape of an image (rank `rank`) that can be moved below the elementwise operation
+/// `op`, because it is the only operand of `op` that has full size and is not constant. Null if
+/// there is none.
 static ReshapeOp findMergingReshape(Operation *op, int64_t rank) {
   if (!op->hasTrait<Elementwise>() || op->getNumResults() != 1 ||
       !typeOf(op->getResult(0)).hasStaticShape())

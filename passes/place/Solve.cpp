@@ -121,8 +121,9 @@ Labels applyAlphaExpansions(const PlacementProblem &problem, Labels at) {
 } // namespace
 
 Labels solvePlacement(const PlacementProblem &problem) {
-  // Starts from the naive assignment and from each assignment with a single label. If there are two
-  // labels and all free nodes start at one of them, the expansion of the other label is exact.
+  // Alpha expansion (Boykov et al. 2001) starts from the assignment that ignores transfer costs,
+  // and from each assignment of one device (label) to all operations. With two labels, one
+  // expansion from a single label is exact.
   std::vector<Labels> starts{problem.naive()};
   for (unsigned label = 0; label < problem.labels; ++label)
     if (problem.allowed[label])

@@ -47,6 +47,9 @@ struct TensorViews {
 /// alive. The whole header is validated against the file first. Throws dlc::Error.
 DLC_EXPORT TensorFile readSafetensors(const std::string &path);
 
+/// Metadata key of files that hold the state of a program; its value is the name of the program.
+inline constexpr char kStateOfKey[] = "dlc.state_of";
+
 /// Writes a .safetensors file, replacing an existing file atomically. On failure the old file is
 /// unchanged and dlc::Error is thrown.
 DLC_EXPORT void writeSafetensors(const std::string &path, const TensorViews &file);

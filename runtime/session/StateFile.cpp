@@ -86,7 +86,7 @@ void StateSet::saveRest(const std::string &path,
   // PyTorch-based readers of .safetensors files require format "pt".
   file.metadata = std::move(metadata);
   file.metadata.insert(
-      {{"format", "pt"}, {"dlc.state_of", plan.name}, {"dlc.made_by", plan.producer}});
+      {{"format", "pt"}, {kStateOfKey, plan.name}, {"dlc.made_by", plan.producer}});
   const bool writes = !world || world->rank() == 0;
   for (size_t i = 0; i < bound.size(); ++i)
     if (const StateInfo &info = plan.states[i]; info.sharers == 0) {
@@ -103,7 +103,7 @@ void StateSet::saveRest(const std::string &path,
 void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra) {
   Checkpoint file = readCheckpoint(path);
   auto other = [&] {
-    auto of = file.metadata.find("dlc.state_of");
+    auto of = file.metadata.find(kStateOfKey);
     return message(path, ": this is a checkpoint of another model",
                    of == file.metadata.end() ? "" : " ('" + of->second + "')", ": ");
   };

@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
-// Type info of `char`, which is passed to arenas. A copy of the C++ library's type info is
-// sufficient, because type infos are compared by name.
+// Vtable of the type infos of fundamental types, for a type info of `char` that protobuf's arenas
+// take. A copy of the C++ library's type info is sufficient, because they are compared by name.
 extern const void *const kFundamentalTypes[] __asm__("_ZTVN10__cxxabiv123__fundamental_type_infoE");
 struct MessageTypeInfo {
   const void *table;

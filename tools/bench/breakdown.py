@@ -27,7 +27,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common
 
 TRAINED = ["fcn-s", "alexnet-s", "resnet-50", "fcn-r", "alexnet-r", "resnet-56", "lstm"]
-PRODUCT = 4  # minimum operations per byte of a command that counts as a matmul or convolution
+PRODUCT = 4  # FLOPs per byte of memory traffic; commands with fewer are not taken for a matmul or convolution
 KINDS = ("products", "memory-bound", "arithmetic", "reorders")
 
 

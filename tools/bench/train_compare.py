@@ -85,7 +85,7 @@ def train_with_torch(task, steps, kind="f32"):
 
 
 class TrainingFiles:
-    """Files with the task's parameters and batches for dlc-train-network; `order` is a permutation of the samples of a batch."""
+    """Files with the initial parameters and the batches of a training task, for the program dlc-train-network. Attribute `order`: a permutation of the samples of a batch."""
 
     def __init__(self, name, task, steps, batch, o):
         self.name, self.task, self.steps, self.batch, self.o = name, task, steps, batch, o

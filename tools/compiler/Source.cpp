@@ -196,7 +196,7 @@ void Source::requireModel(const std::string &before) const {
 void Source::setWeights(const std::string &path) {
   requireModel();
   weights = runtime::readSafetensors(path);
-  if (weights.metadata.count("dlc.state_of"))
+  if (weights.metadata.count(runtime::kStateOfKey))
     std::erase_if(weights.tensors, [](const auto &entry) {
       llvm::StringRef tensor = entry.first;
       return tensor == "step" || tensor.starts_with("optimizer.") ||

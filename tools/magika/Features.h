@@ -21,8 +21,8 @@ struct FileFeatures {
   std::string simple;
 };
 
-/// Extracts the features of a file. Reads at most one block from each end of the file. Throws
-/// dlc::Error if the file cannot be read.
+/// Extracts the input of the file-type model (bytes of the beginning and the end of a file). Reads
+/// at most one block from each end of the file. Throws dlc::Error if the file cannot be read.
 FileFeatures readFeatures(const std::string &path, const FeatureSizes &sizes);
 
 bool isUtf8(const std::string &bytes);

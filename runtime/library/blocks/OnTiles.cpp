@@ -96,8 +96,9 @@ private:
     }
   }
 
-  /// Multiplies up to 32 rows by the weights of the steps up to `end`, with separate sums for each
-  /// block.
+  /// Multiplies rows from `row` (up to 16, or 32 if `tall`) by the weights of the blocks of the
+  /// reduction dimension from `step` to `end`. Each block has its own sums, which are multiplied by
+  /// its scales before they are added.
   template <bool tall> void piece(int64_t row, int64_t step, int64_t end) {
     const char *left = rows.left + (row / kBlock * stepsOf(shape) + step) * parts * kPartBytes;
     const char *right = space.right;

@@ -33,7 +33,7 @@ int64_t computeGrain(int64_t perItem) {
   return std::max<int64_t>(1, kElementsPerGrain / std::max<int64_t>(1, perItem));
 }
 
-/// Types whose order can be represented by 32-bit ranks.
+/// Element types whose sort order can be represented by 32-bit integer sort keys (ranks).
 template <typename C>
 constexpr bool hasRank = std::is_same_v<C, float> || (std::is_integral_v<C> && sizeof(C) <= 4);
 

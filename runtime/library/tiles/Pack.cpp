@@ -16,10 +16,11 @@ namespace {
 /// Prefetch distance in bytes while packing an operand whose lanes are adjacent in memory.
 constexpr int64_t kAhead = 256;
 
-/// Packs 16 lanes by 32 elements of the reduction dimension (depth) into one tile of each part; the
-/// parts have a stride of kPartBytes. A tile of the left operand has a row for each lane. A tile of
-/// the right operand has a row for each two elements of the reduction dimension. If `runs` is set,
-/// the elements are adjacent in memory along the depth, otherwise along the lanes.
+/// Packs 16 lanes by 32 elements of the reduction dimension (depth) into one AMX tile for each bf16
+/// part of the f32 elements; the tiles have a stride of kPartBytes. A tile of the left operand has
+/// a row for each lane. A tile of the right operand has a row for each two elements of the
+/// reduction dimension. If `runs` is set, the elements are adjacent in memory along the depth,
+/// otherwise along the lanes.
 template <bool runs, bool left>
 inline void packTile(const float *from, int64_t stride, int parts, char *to, Ints interleave) {
   Floats x[16], y[16];

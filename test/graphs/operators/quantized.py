@@ -18,7 +18,7 @@ def zero(g, kind, shape=()):
 
 
 def layout(g, x):
-    """The shape of scales beside x, and the attributes that say so: one, one for each index of an axis, or one for each block along it."""
+    """The shape of the scales of x, and the attributes that state it: one, one for each index of an axis, or one for each block along it."""
     way = g.one(["all", "all", "axis", "block"]) if x.rank else "all"
     if way == "all":
         return (), {}

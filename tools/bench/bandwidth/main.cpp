@@ -28,8 +28,8 @@ namespace {
 
 struct KernelSource {
   std::string name;
-  /// Text of a function for @ * 1024 elements, where @ is a placeholder. A number {k} in braces is
-  /// replaced by k * @.
+  /// MLIR text of a function on N * 1024 elements. It contains `@` for N and `{k}` for k * N; both
+  /// are replaced by numbers before the text is parsed.
   std::string text;
 };
 
