@@ -184,7 +184,7 @@ private:
     int64_t total = typeOf(x).getNumElements(), width = widthOf(total, {in, out});
     TemplateParameters p(plan.indexType);
     p.number("width", width);
-    p.number("vectors", total / width);
+    p.number("vector_count", total / width);
     launch("scatter_copy", p, {in.name}, {out.name}, blocks(total / width));
   }
 
@@ -280,7 +280,7 @@ private:
     p.type("combine", Emitter::functor(kinds[int(reduction)]));
     p.number("length", u.length);
     p.number("width", width);
-    p.number("vectors", vectors);
+    p.number("vector_count", vectors);
     bool isSorted = u.rivals > 1;
     launch(reduction == ScatterReduction::none ? "scatter_store" : "scatter_combine", p,
            {news.name, isSorted ? sorted.name : places.name, isSorted ? order.name : "nullptr"},

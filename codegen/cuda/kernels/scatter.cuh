@@ -23,7 +23,7 @@ template <class P> struct scatter_copy {
   template <class T> DK_INLINE void run(const T *from, T *to) {
     if ((const void *)from == (const void *)to)
       return;
-    for (index i = blockIdx.x * 256 + threadIdx.x; i < P::vectors; i += gridDim.x * 256)
+    for (index i = blockIdx.x * 256 + threadIdx.x; i < P::vector_count; i += gridDim.x * 256)
       store<P::width>(to + i * P::width, load<P::width>(from + i * P::width));
   }
 };
@@ -155,9 +155,9 @@ template <class P> struct scatter_store {
   typedef typename P::index index;
   template <class T>
   DK_INLINE void run(const T *news, const index *targets, const index *order, T *out) {
-    for (index i = blockIdx.x * 256 + threadIdx.x; i < P::count * P::vectors;
+    for (index i = blockIdx.x * 256 + threadIdx.x; i < P::count * P::vector_count;
          i += gridDim.x * 256) {
-      const index at = i / P::vectors, e = i % P::vectors * P::width;
+      const index at = i / P::vector_count, e = i % P::vector_count * P::width;
       const index target = targets[at];
       // Only the last update of a target is stored.
       if (target < 0 || (P::rivals > 1 && at + 1 < P::count && targets[at + 1] == target))
@@ -174,9 +174,9 @@ template <class P> struct scatter_combine {
   typedef typename P::index index;
   template <class T>
   DK_INLINE void run(const T *news, const index *targets, const index *order, T *out) {
-    for (index i = blockIdx.x * 256 + threadIdx.x; i < P::count * P::vectors;
+    for (index i = blockIdx.x * 256 + threadIdx.x; i < P::count * P::vector_count;
          i += gridDim.x * 256) {
-      const index at = i / P::vectors, e = i % P::vectors * P::width;
+      const index at = i / P::vector_count, e = i % P::vector_count * P::width;
       const index target = targets[at];
       if (target < 0 || (P::rivals > 1 && at > 0 && targets[at - 1] == target))
         continue;
