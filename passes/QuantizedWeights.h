@@ -4,7 +4,7 @@
 //   %y = dlc.matmul %x, %w {dlc.quantized_weights}
 //
 // The kernel of such a matmul reads %q. The attribute keeps the dequantization, which is otherwise
-// expanded and evaluated, until a kernel is selected (codegen/select/WeightForm.h).
+// expanded and evaluated, until a kernel is selected (codegen/select/candidates/WeightForm.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_QUANTIZEDWEIGHTS_H

@@ -2,7 +2,7 @@
 #ifndef DLC_CODEGEN_CACHE_OBJECTCACHE_H
 #define DLC_CODEGEN_CACHE_OBJECTCACHE_H
 
-#include "codegen/cpu/Native.h"
+#include "codegen/cpu/target/Native.h"
 
 namespace dlc {
 

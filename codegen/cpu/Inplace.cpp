@@ -10,8 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/cpu/Inplace.h"
 
-#include "codegen/cpu/Nest.h"
-#include "codegen/cpu/Split.h"
+#include "codegen/cpu/kernel/Nest.h"
+#include "codegen/cpu/kernel/Split.h"
 
 using namespace mlir;
 

@@ -1,6 +1,6 @@
 //===- Normalize.cpp - rewrites a fusion over the fewest plain dimensions ---===//
 #include "codegen/cpu/Normalize.h"
-#include "passes/fuse/Classify.h"
+#include "passes/fuse/analysis/Classify.h"
 #include "passes/layout/Tag.h"
 
 #include "mlir/IR/IRMapping.h"

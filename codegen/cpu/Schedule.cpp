@@ -1,8 +1,8 @@
 //===- Schedule.cpp - how the code of a generated kernel is created -------===//
 #include "codegen/cpu/Schedule.h"
 
-#include "codegen/cpu/ContractFusion.h"
-#include "codegen/cpu/Split.h"
+#include "codegen/cpu/contract/ContractFusion.h"
+#include "codegen/cpu/kernel/Split.h"
 #include "ir/dlc/Attributes.h"
 #include "runtime/program/WeightsMemory.h"
 

@@ -8,7 +8,7 @@
 #ifndef DLC_CODEGEN_CPU_SCHEDULE_H
 #define DLC_CODEGEN_CPU_SCHEDULE_H
 
-#include "codegen/cpu/Kernel.h"
+#include "codegen/cpu/kernel/Kernel.h"
 #include "ir/exec/Exec.h"
 
 #include <memory>

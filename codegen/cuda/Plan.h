@@ -9,8 +9,8 @@
 #ifndef DLC_CODEGEN_CUDA_PLAN_H
 #define DLC_CODEGEN_CUDA_PLAN_H
 
-#include "codegen/cuda/Emitter.h"
 #include "codegen/cuda/Kernel.h"
+#include "codegen/cuda/emit/Emitter.h"
 
 namespace dlc::cuda {
 

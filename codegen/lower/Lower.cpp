@@ -1,16 +1,16 @@
 //===- Lower.cpp - lowers tensors to buffers and operations to commands ---===//
 #include "codegen/lower/Lower.h"
 
-#include "codegen/lower/Collectives.h"
-#include "codegen/lower/ConcurrentLoops.h"
 #include "codegen/lower/Lowering.h"
-#include "codegen/lower/Streams.h"
 #include "codegen/lower/Views.h"
+#include "codegen/lower/streams/Collectives.h"
+#include "codegen/lower/streams/ConcurrentLoops.h"
+#include "codegen/lower/streams/Streams.h"
 #include "codegen/machine/Profiles.h"
 #include "codegen/providers/Provider.h"
 #include "ir/dlc/Attributes.h"
-#include "passes/fuse/Classify.h"
-#include "passes/fuse/StepSlice.h"
+#include "passes/fuse/analysis/Classify.h"
+#include "passes/fuse/analysis/StepSlice.h"
 
 using namespace mlir;
 

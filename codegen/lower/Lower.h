@@ -2,7 +2,7 @@
 #ifndef DLC_CODEGEN_LOWER_LOWER_H
 #define DLC_CODEGEN_LOWER_LOWER_H
 
-#include "codegen/cpu/Target.h"
+#include "codegen/cpu/target/Target.h"
 #include "codegen/options/Options.h"
 
 namespace dlc {

@@ -7,7 +7,7 @@
 #include "codegen/lower/Views.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/providers/Provider.h"
-#include "passes/fuse/StepSlice.h"
+#include "passes/fuse/analysis/StepSlice.h"
 
 using namespace mlir;
 

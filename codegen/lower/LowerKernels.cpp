@@ -4,7 +4,7 @@
 
 #include "codegen/cpu/Inplace.h"
 #include "codegen/cpu/Normalize.h"
-#include "codegen/cpu/Split.h"
+#include "codegen/cpu/kernel/Split.h"
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Views.h"
 #include "codegen/providers/Provider.h"

@@ -5,7 +5,7 @@
 #include "ir/exec/Exec.h"
 #include "ir/tensor/Tensor.h"
 #include "passes/TensorBuilder.h"
-#include "passes/fuse/StepSlice.h"
+#include "passes/fuse/analysis/StepSlice.h"
 #include "passes/layout/Tag.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 #ifndef DLC_CODEGEN_MACHINE_PROFILES_H
 #define DLC_CODEGEN_MACHINE_PROFILES_H
 
-#include "codegen/cpu/Target.h"
+#include "codegen/cpu/target/Target.h"
 #include "codegen/machine/Profile.h"
 
 namespace dlc {

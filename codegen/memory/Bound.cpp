@@ -4,7 +4,7 @@
 #include "ir/dlc/Attributes.h"
 #include "ir/exec/Exec.h"
 #include "passes/Passes.h"
-#include "passes/grad/Lifetimes.h"
+#include "passes/grad/recompute/Lifetimes.h"
 
 using namespace mlir;
 

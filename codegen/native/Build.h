@@ -2,7 +2,7 @@
 #ifndef DLC_CODEGEN_NATIVE_BUILD_H
 #define DLC_CODEGEN_NATIVE_BUILD_H
 
-#include "codegen/cpu/Native.h"
+#include "codegen/cpu/target/Native.h"
 #include "codegen/options/Options.h"
 
 namespace dlc {

@@ -2,8 +2,8 @@
 #ifndef DLC_CODEGEN_PROVIDERS_COST_H
 #define DLC_CODEGEN_PROVIDERS_COST_H
 
-#include "codegen/cpu/Kernel.h"
-#include "codegen/cpu/Target.h"
+#include "codegen/cpu/kernel/Kernel.h"
+#include "codegen/cpu/target/Target.h"
 #include "codegen/machine/Profile.h"
 #include "codegen/providers/LibraryCall.h"
 

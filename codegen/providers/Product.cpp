@@ -2,7 +2,7 @@
 #include "codegen/providers/Product.h"
 
 #include "ir/dlc/Attributes.h"
-#include "passes/fuse/StateUpdate.h"
+#include "passes/fuse/epilogue/StateUpdate.h"
 #include "passes/simplify/Constants.h"
 #include "runtime/epilogue/EpilogueTable.h"
 

@@ -15,7 +15,7 @@
 #include "codegen/providers/Refusal.h"
 #include "ir/tensor/Tensor.h"
 #include "passes/QuantizedWeights.h"
-#include "passes/fuse/Epilogue.h"
+#include "passes/fuse/epilogue/Epilogue.h"
 
 namespace dlc {
 

@@ -1,7 +1,7 @@
 //===- Prologue.cpp - matches the computation of a matmul's operand -------===//
 #include "codegen/providers/Prologue.h"
 
-#include "passes/fuse/StridedView.h"
+#include "passes/fuse/analysis/StridedView.h"
 
 using namespace mlir;
 

@@ -14,9 +14,9 @@
 #include "codegen/refine/FusionBuilder.h"
 #include "codegen/refine/Patterns.h"
 #include "ir/dlc/Attributes.h"
-#include "passes/fuse/Classify.h"
-#include "passes/fuse/MatchActivation.h"
-#include "passes/fuse/StateUpdate.h"
+#include "passes/fuse/analysis/Classify.h"
+#include "passes/fuse/epilogue/MatchActivation.h"
+#include "passes/fuse/epilogue/StateUpdate.h"
 
 using namespace mlir;
 

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/providers/Product.h"
 #include "codegen/refine/Patterns.h"
-#include "passes/fuse/Classify.h"
+#include "passes/fuse/analysis/Classify.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"

@@ -12,7 +12,7 @@
 #include "codegen/refine/Patterns.h"
 #include "ir/dlc/Attributes.h"
 #include "passes/TensorBuilder.h"
-#include "passes/fuse/StateUpdate.h"
+#include "passes/fuse/epilogue/StateUpdate.h"
 
 #include "mlir/IR/IRMapping.h"
 

@@ -12,7 +12,7 @@
 #include "codegen/refine/FusionBuilder.h"
 #include "codegen/refine/Patterns.h"
 #include "ir/dlc/Attributes.h"
-#include "passes/fuse/StateUpdate.h"
+#include "passes/fuse/epilogue/StateUpdate.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 

@@ -1,15 +1,15 @@
 //===- Calibrate.cpp - measures a profile of this machine -----------------===//
 #include "codegen/select/Calibrate.h"
 
-#include "codegen/cpu/Native.h"
+#include "codegen/cpu/target/Native.h"
 #include "codegen/machine/Processor.h"
 #include "codegen/machine/Work.h"
 #include "codegen/options/Context.h"
 #include "codegen/select/CalibrationCases.h"
-#include "codegen/select/Candidates.h"
 #include "codegen/select/KernelCosts.h"
-#include "codegen/select/Trial.h"
-#include "codegen/select/Worker.h"
+#include "codegen/select/candidates/Candidates.h"
+#include "codegen/select/measure/Trial.h"
+#include "codegen/select/measure/Worker.h"
 #include "passes/Passes.h"
 #include "runtime/program/AtomicFile.h"
 

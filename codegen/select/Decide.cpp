@@ -2,7 +2,7 @@
 #include "codegen/select/Decide.h"
 
 #include "codegen/providers/Provider.h"
-#include "codegen/select/InterleavedBenchmark.h"
+#include "codegen/select/measure/InterleavedBenchmark.h"
 
 #include <algorithm>
 #include <cmath>

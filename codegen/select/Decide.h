@@ -10,7 +10,7 @@
 #ifndef DLC_CODEGEN_SELECT_DECIDE_H
 #define DLC_CODEGEN_SELECT_DECIDE_H
 
-#include "codegen/select/TuningDatabase.h"
+#include "codegen/select/measure/TuningDatabase.h"
 
 namespace dlc {
 

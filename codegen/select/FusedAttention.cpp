@@ -8,14 +8,14 @@
 //===-----------------------------------------------------------------------===//
 #include "codegen/select/FusedAttention.h"
 
-#include "codegen/select/Candidates.h"
 #include "codegen/select/Select.h"
 #include "codegen/select/Tune.h"
+#include "codegen/select/candidates/Candidates.h"
 #include "ir/dlc/Attributes.h"
 #include "passes/Compositions.h"
 #include "passes/ConstantRewrites.h"
 #include "passes/Passes.h"
-#include "passes/fuse/FusedAttention.h"
+#include "passes/fuse/attention/FusedAttention.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"

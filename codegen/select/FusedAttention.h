@@ -2,7 +2,7 @@
 #ifndef DLC_CODEGEN_SELECT_FUSEDATTENTION_H
 #define DLC_CODEGEN_SELECT_FUSEDATTENTION_H
 
-#include "codegen/cpu/Target.h"
+#include "codegen/cpu/target/Target.h"
 #include "codegen/options/Options.h"
 #include "ir/dlc/Dialect.h"
 

@@ -1,16 +1,16 @@
 //===- KernelCosts.cpp - kernel costs for passes that choose by cost ------===//
 #include "codegen/select/KernelCosts.h"
 
-#include "codegen/cpu/Contract.h"
-#include "codegen/cpu/Native.h"
+#include "codegen/cpu/contract/Contract.h"
+#include "codegen/cpu/target/Native.h"
 #include "codegen/lower/GpuKernel.h"
-#include "codegen/select/Candidates.h"
 #include "codegen/select/FusedAttention.h"
+#include "codegen/select/candidates/Candidates.h"
 #include "ir/dlc/Contraction.h"
 #include "passes/ConstantRewrites.h"
 #include "passes/Devices.h"
 #include "passes/TensorBuilder.h"
-#include "passes/fuse/TransposeReorders.h"
+#include "passes/fuse/layouts/TransposeReorders.h"
 #include "runtime/library/blocks/Describe.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -2,13 +2,13 @@
 #include "codegen/select/Select.h"
 
 #include "codegen/lower/GpuKernel.h"
-#include "codegen/select/Candidates.h"
 #include "codegen/select/Decide.h"
-#include "codegen/select/GpuTrial.h"
-#include "codegen/select/SplitFusion.h"
-#include "codegen/select/StructuralKey.h"
 #include "codegen/select/Tune.h"
-#include "codegen/select/WeightForm.h"
+#include "codegen/select/candidates/Candidates.h"
+#include "codegen/select/candidates/SplitFusion.h"
+#include "codegen/select/candidates/StructuralKey.h"
+#include "codegen/select/candidates/WeightForm.h"
+#include "codegen/select/measure/GpuTrial.h"
 #include "ir/dlc/Attributes.h"
 #include "passes/OpNames.h"
 

@@ -7,7 +7,7 @@
 #ifndef DLC_CODEGEN_SELECT_SELECT_H
 #define DLC_CODEGEN_SELECT_SELECT_H
 
-#include "codegen/cpu/Target.h"
+#include "codegen/cpu/target/Target.h"
 #include "codegen/options/Options.h"
 
 namespace dlc {

@@ -3,10 +3,10 @@
 
 #include "codegen/machine/Processor.h"
 #include "codegen/providers/Provider.h"
-#include "codegen/select/Candidates.h"
 #include "codegen/select/Decide.h"
-#include "codegen/select/MeasurementSession.h"
 #include "codegen/select/Select.h"
+#include "codegen/select/candidates/Candidates.h"
+#include "codegen/select/measure/MeasurementSession.h"
 #include "passes/OpNames.h"
 
 #include "mlir/IR/AsmState.h"

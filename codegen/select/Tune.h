@@ -2,8 +2,8 @@
 #ifndef DLC_CODEGEN_SELECT_TUNE_H
 #define DLC_CODEGEN_SELECT_TUNE_H
 
-#include "codegen/select/Trial.h"
-#include "codegen/select/TuningDatabase.h"
+#include "codegen/select/measure/Trial.h"
+#include "codegen/select/measure/TuningDatabase.h"
 
 namespace dlc {
 

@@ -2,7 +2,7 @@
 #include "frontend/aten/Import.h"
 
 #include "frontend/aten/Graph.h"
-#include "frontend/onnx/State.h"
+#include "frontend/builder/State.h"
 #include "ir/dlc/Attributes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -56,7 +56,7 @@ FailureOr<OwningOpRef<ModuleOp>> import(MLIRContext &context, const Graph &graph
                                         const AtenConstants &constants) {
   EmptyModule shell(context, graph.inputs);
   Build b(&context, shell.entry);
-  onnxfront::TrainingState training(shell.entry, graph.seed.value_or(0));
+  frontend::TrainingState training(shell.entry, graph.seed.value_or(0));
   b.training = graph.seed ? &training : nullptr;
   Names names;
   for (auto [i, input] : llvm::enumerate(graph.inputs))
@@ -124,7 +124,7 @@ std::string tryNode(MLIRContext &context, const llvm::json::Object &node,
     inputs.push_back(given);
   EmptyModule shell(context, inputs);
   Build b(&context, shell.entry);
-  onnxfront::TrainingState training(shell.entry, seed.value_or(0));
+  frontend::TrainingState training(shell.entry, seed.value_or(0));
   b.training = seed ? &training : nullptr;
   Names names;
   unsigned i = 0;

@@ -2,7 +2,7 @@
 #ifndef DLC_FRONTEND_ATEN_NODE_H
 #define DLC_FRONTEND_ATEN_NODE_H
 
-#include "frontend/onnx/Build.h"
+#include "frontend/builder/Build.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
@@ -11,13 +11,13 @@
 
 namespace dlc::aten {
 
+using frontend::Build;
+using frontend::Dims;
 using llvm::ArrayRef;
 using llvm::StringRef;
 using llvm::Twine;
 using mlir::Type;
 using mlir::Value;
-using onnxfront::Build;
-using onnxfront::Dims;
 
 /// Returns the element type with the given name ("f32", "u8", "bool"), or null if there is none.
 Type parseElementType(StringRef name, mlir::MLIRContext *context);

@@ -2,6 +2,8 @@
 #ifndef DLC_FRONTEND_ONNX_FAMILIES_H
 #define DLC_FRONTEND_ONNX_FAMILIES_H
 
+#include "frontend/builder/Layers.h"
+#include "frontend/builder/Quantize.h"
 #include "frontend/onnx/Node.h"
 
 namespace dlc::onnxfront {
@@ -67,50 +69,17 @@ ReductionOptions readReduction(Node &n, Build &b);
 /// Gathers slices of x along one axis. Reports an error for constant indices that are out of range.
 Value gatherAlong(Build &b, Value x, Value indices, int64_t axis);
 
-//===--- Norm -----------------------------------------------------------------===//
-/// Layer norm: normalizes x over the dimensions from `axis` on. Scale and bias may be null.
-Value layerNorm(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps);
-Value groupNorm(Build &b, Value x, Value scale, Value bias, int64_t groups, double eps);
-Value rmsNorm(Build &b, Value x, Value scale, int64_t axis, double eps);
-
 //===--- Attention ------------------------------------------------------------===//
-/// Reshapes [B, T, heads * D] to [B, heads, T, D].
-Value splitHeads(Build &b, Value x, int64_t heads);
-Value joinHeads(Build &b, Value x);
-/// Repeats each head of x [B, heads, ..] `times` times, as in grouped-query attention. The copies
-/// of a head are adjacent.
-Value repeatHeads(Build &b, Value x, int64_t times);
 /// Rotary embedding: rotates the first 2 * half elements of each row of x [B, heads, T, D] by
 /// angles whose cosines and sines are [B or 1, T, half].
 Value applyRotaryEmbedding(Build &b, Value x, Value cosines, Value sines, bool interleaved);
 
 //===--- Quantize -------------------------------------------------------------===//
-/// Quantization parameters from a node's inputs: scale and zero point. The zero point may be null.
-struct QuantizationParams {
-  Value scale, zeroPoint;
-};
 /// Reads the quantization parameters of a tensor of the given element type from the node's inputs
 /// number `scale` and `zeroPoint`. If `perChannel` is 1, they are scalars. Otherwise they may also
 /// be vectors of `perChannel` elements.
 QuantizationParams readQuantization(Node &n, Build &b, int64_t scale, int64_t zeroPoint,
                                     Type element, int64_t perChannel = 1);
-/// Block quantization of a tensor: the axis that is divided into blocks, and the block size. A size
-/// of 0 means that the tensor is not quantized in blocks.
-struct BlockQuantization {
-  int64_t axis = 0, size = 0;
-};
-/// Returns the attributes of dlc.quantize and dlc.dequantize for block quantization of x.
-llvm::SmallVector<mlir::NamedAttribute> blockAttributes(Build &b, Value x, Value scale,
-                                                        BlockQuantization blocks);
-/// Reshapes a scale or zero point v so that it broadcasts to x: to x's rank, or to rank 0 if v has
-/// one element. v may also have one element per index of the axis, or one per block along the axis.
-Value broadcastAlongAxis(Build &b, Value v, Value x, BlockQuantization blocks);
-/// Casts x to i32 and subtracts the zero point.
-Value subtractZeroPoint(Build &b, Value x, Value zeroPoint);
-/// Dequantizes x: computes (x - zero point) * scale in the scale's type. Scale and zero point have
-/// rank 0 or x's rank.
-Value buildDequantize(Build &b, Value x, const QuantizationParams &q,
-                      BlockQuantization blocks = {});
 /// Multiplies quantized matrices by the rules of numpy.matmul and returns the i32 accumulators.
 /// Zero points may be null. A zero point of rank 1 has one element for each row of a or each column
 /// of c.
@@ -118,8 +87,6 @@ Value buildIntegerMatmul(Build &b, Value a, Value aZero, Value c, Value cZero);
 /// Convolves quantized operands with the attributes of ONNX Conv and returns the i32 accumulators.
 /// The zero points and the bias may be null. The zero point of x has one element.
 Value buildIntegerConv(Node &n, Build &b, Value x, Value xZero, Value w, Value wZero, Value bias);
-/// Returns the elements of a constant of any size; nothing if v is null or not a constant.
-std::optional<ref::Tensor> getConstantElements(Value v);
 /// Rounds f32 values to an 8-bit or 4-bit float type, to nearest even. Values above the type's
 /// maximum become the maximum if `saturates` is set; otherwise they become infinity or NaN,
 /// depending on the type. Negative values are rounded symmetrically.

@@ -3,8 +3,8 @@
 #define DLC_FRONTEND_ONNX_IMPORTER_H
 
 #include "frontend/onnx/Import.h"
-#include "frontend/onnx/ModelFile.h"
 #include "frontend/onnx/Node.h"
+#include "frontend/onnx/file/ModelFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dlc::onnxfront {

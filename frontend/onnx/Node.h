@@ -2,12 +2,15 @@
 #ifndef DLC_FRONTEND_ONNX_NODE_H
 #define DLC_FRONTEND_ONNX_NODE_H
 
-#include "frontend/onnx/Build.h"
+#include "frontend/builder/Build.h"
 #include "onnx.pb.h"
 
 #include <map>
 
 namespace dlc::onnxfront {
+
+// The builder that all importers use (frontend/builder).
+using namespace frontend;
 
 class Importer;
 

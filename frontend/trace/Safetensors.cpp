@@ -1,7 +1,7 @@
 //===- Safetensors.cpp - arrays in .safetensors files ---------------------===//
 #include "frontend/trace/Safetensors.h"
 
-#include "runtime/program/Safetensors.h"
+#include "runtime/program/arrays/Safetensors.h"
 
 namespace dlc::safetensors {
 

@@ -32,7 +32,7 @@ static void section(raw_ostream &os, StringRef macro, ArrayRef<const Record *> o
 }
 
 static bool writeTables(raw_ostream &os, const RecordKeeper &records) {
-  os << "// From ir/dlc/Elementwise.td.\n";
+  os << "// From ir/dlc/td/Elementwise.td.\n";
   std::vector<const Record *> all = records.getAllDerivedDefinitions("Dlc_ElementwiseOp"),
                               functions = records.getAllDerivedDefinitions("Dlc_Function");
   auto field = [](StringRef name) {

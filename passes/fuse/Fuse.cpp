@@ -1,8 +1,8 @@
 //===- Fuse.cpp - the fuse pass: groups operations into kernels -----------===//
 #include "passes/Passes.h"
-#include "passes/fuse/FuseSteps.h"
-#include "passes/fuse/MonotonicGather.h"
-#include "passes/fuse/StateUpdate.h"
+#include "passes/fuse/analysis/MonotonicGather.h"
+#include "passes/fuse/epilogue/StateUpdate.h"
+#include "passes/fuse/grouping/FuseSteps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

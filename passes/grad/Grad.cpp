@@ -1,7 +1,7 @@
 //===- Grad.cpp - the grad pass: expands every dlc.gradient ---------------===//
 #include "ir/dlc/Attributes.h"
 #include "passes/Passes.h"
-#include "passes/fuse/FusedAttention.h"
+#include "passes/fuse/attention/FusedAttention.h"
 #include "passes/grad/Rules.h"
 
 #include "mlir/IR/Diagnostics.h"

@@ -2,7 +2,7 @@
 #ifndef DLC_RUNTIME_DATA_NPZ_H
 #define DLC_RUNTIME_DATA_NPZ_H
 
-#include "runtime/program/Npy.h"
+#include "runtime/program/arrays/Npy.h"
 
 #include <string>
 #include <utility>

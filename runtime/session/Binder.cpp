@@ -1,7 +1,7 @@
 //===- Binder.cpp - memory of a session and the addresses of its buffers -----===//
 #include "runtime/session/Binder.h"
 
-#include "runtime/session/State.h"
+#include "runtime/session/state/State.h"
 
 #include <algorithm>
 

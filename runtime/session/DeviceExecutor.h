@@ -2,10 +2,10 @@
 #ifndef DLC_RUNTIME_SESSION_DEVICEEXECUTOR_H
 #define DLC_RUNTIME_SESSION_DEVICEEXECUTOR_H
 
-#include "runtime/session/DeviceGroup.h"
 #include "runtime/session/GraphCapture.h"
 #include "runtime/session/HostExecutor.h"
-#include "runtime/session/ShardCopy.h"
+#include "runtime/session/collectives/DeviceGroup.h"
+#include "runtime/session/collectives/ShardCopy.h"
 
 #include <memory>
 #include <optional>

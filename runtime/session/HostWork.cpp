@@ -3,8 +3,8 @@
 
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/program/Format.h"
-#include "runtime/session/Collectives.h"
-#include "runtime/session/ShardCopy.h"
+#include "runtime/session/collectives/Collectives.h"
+#include "runtime/session/collectives/ShardCopy.h"
 
 #include <vector>
 

@@ -2,8 +2,8 @@
 #include "runtime/session/Overlap.h"
 
 #include "runtime/program/Streams.h"
-#include "runtime/session/Collectives.h"
 #include "runtime/session/HostExecutor.h"
+#include "runtime/session/collectives/Collectives.h"
 
 #include <algorithm>
 

@@ -7,12 +7,12 @@
 #include "runtime/program/Message.h"
 #include "runtime/session/Binder.h"
 #include "runtime/session/Buckets.h"
-#include "runtime/session/Collectives.h"
 #include "runtime/session/HostExecutor.h"
 #include "runtime/session/Overlap.h"
-#include "runtime/session/RankDevices.h"
-#include "runtime/session/State.h"
 #include "runtime/session/StreamRunner.h"
+#include "runtime/session/collectives/Collectives.h"
+#include "runtime/session/collectives/RankDevices.h"
+#include "runtime/session/state/State.h"
 #include "runtime/threads/ForeignOpenMp.h"
 
 #include <algorithm>

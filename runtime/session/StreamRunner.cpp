@@ -3,9 +3,9 @@
 
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/program/Streams.h"
-#include "runtime/session/Collectives.h"
 #include "runtime/session/DeviceExecutor.h"
 #include "runtime/session/Events.h"
+#include "runtime/session/collectives/Collectives.h"
 
 #include <algorithm>
 #include <atomic>

@@ -2,7 +2,7 @@
 #ifndef DLC_TEST_CODEGEN_CONTRACTKERNEL_H
 #define DLC_TEST_CODEGEN_CONTRACTKERNEL_H
 
-#include "codegen/cpu/Contract.h"
+#include "codegen/cpu/contract/Contract.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "test/codegen/Jit.h"
 

@@ -4,7 +4,7 @@
 
 #include "runtime/device/cpu/KernelContext.h"
 
-#include "codegen/cpu/Native.h"
+#include "codegen/cpu/target/Native.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,7 +1,7 @@
 //===- Targets.cpp - processors that generated code is tested for ---------===//
 #include "test/codegen/Targets.h"
 
-#include "codegen/cpu/Native.h"
+#include "codegen/cpu/target/Native.h"
 
 namespace dlc::test {
 

@@ -2,7 +2,7 @@
 #ifndef DLC_TEST_CODEGEN_TARGETS_H
 #define DLC_TEST_CODEGEN_TARGETS_H
 
-#include "codegen/cpu/Target.h"
+#include "codegen/cpu/target/Target.h"
 
 #include <vector>
 

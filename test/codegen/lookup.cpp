@@ -2,7 +2,7 @@
 #include "test/codegen/Jit.h"
 #include "test/codegen/Targets.h"
 
-#include "codegen/cpu/Lookup.h"
+#include "codegen/cpu/math/Lookup.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 //===- math.cpp - compares emitted math functions with libm in double ---------------===//
-#include "codegen/cpu/Math.h"
+#include "codegen/cpu/math/Math.h"
 #include "test/codegen/Jit.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 struct Unary {
   const char *name;
-  double bound; ///< error bound in ulps of f32, as documented in codegen/cpu/Math.h
+  double bound; ///< error bound in ulps of f32, as documented in codegen/cpu/math/Math.h
   double (*reference)(double);
   double f64 = 1.01; ///< error bound in ulps of f64
 

@@ -2,9 +2,9 @@
 #include "test/fuzz/Readers.h"
 
 #include "dlc/Error.h"
-#include "runtime/program/Npy.h"
 #include "runtime/program/Reader.h"
 #include "runtime/program/Writer.h"
+#include "runtime/program/arrays/Npy.h"
 #include "runtime/session/Session.h"
 
 #if DLC_WITH_FRONTENDS

@@ -19,7 +19,7 @@
 #include "ir/reference/Evaluate.h"
 #include "passes/QuantizedWeights.h"
 #include "passes/simplify/Constants.h"
-#include "runtime/program/Npy.h"
+#include "runtime/program/arrays/Npy.h"
 #include "runtime/session/Session.h"
 #include "test/Isolated.h"
 #include "test/ProcessorTime.h"

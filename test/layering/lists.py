@@ -4,7 +4,7 @@
 usage: lists.py SOURCE-ROOT
 
 A problem is a list of four or more operations as template arguments, such as `isa<AddOp, SubOp, MulOp, DivOp>` or a `Case` of a TypeSwitch, or in a
-chain such as `isa<AddOp>(op) || isa<SubOp>(op) || ..`. State the common property in the operation's definition (ir/dlc/*.td) by a trait or an
+chain such as `isa<AddOp>(op) || isa<SubOp>(op) || ..`. State the common property in the operation's definition (ir/dlc/td/*.td) by a trait or an
 interface, so that a new operation needs no change of a pass. ALLOWED has the lists that remain, with the reason; a row that is no longer needed is
 a failure, too.
 """
@@ -18,11 +18,11 @@ MAX_OPERATIONS = 3
 # (file, operations in alphabetical order): reason.
 ALLOWED = {
     (
-        "passes/fuse/Epilogue.cpp",
+        "passes/fuse/epilogue/Epilogue.cpp",
         "AddOp DivOp MulOp SubOp",
     ): "The pattern maps each of these operations to a binary post-op of oneDNN.",
     (
-        "passes/fuse/Maps.cpp",
+        "passes/fuse/grouping/Maps.cpp",
         "ConstantOp PadOp ReshapeOp TransposeOp",
     ): "The operations that the transposing GPU kernel computes on its way from the shared memory to the result.",
     (
@@ -30,11 +30,11 @@ ALLOWED = {
         "CastOp ConcatOp ConstantOp ReshapeOp SliceOp",
     ): "The operations that passes/share/Buckets.cpp creates between the gradients and a collective.",
     (
-        "codegen/cuda/Plan.cpp",
+        "codegen/cuda/schedule/Plan.cpp",
         "CumulativeOp GroupedMatmulOp GroupedWeightGradOp NmsOp ScatterElementsOp ScatterNdOp TopKOp",
     ): "The operations for which emitStandaloneKernel has a kernel: an ability of this backend, not a property of the operations.",
     (
-        "codegen/select/ReferenceResults.cpp",
+        "codegen/select/measure/ReferenceResults.cpp",
         "ConvOp ConvTransposeOp ConvWeightGradOp MatmulOp",
     ): "Dispatches to the overload of sumAt for each operation.",
 }
@@ -69,7 +69,7 @@ def check(texts, allowed=ALLOWED):
             else:
                 problems.append(
                     f"{path}:{line}: lists operations: {operations.replace(' ', ', ')}; state their common property as a trait or interface in "
-                    "ir/dlc/*.td, and test for it"
+                    "ir/dlc/td/*.td, and test for it"
                 )
     for path, operations in allowed:
         if (path, operations) not in used:

@@ -18,7 +18,7 @@ PLANTED = [
     ("runtime/program/Program.h", '#include "runtime/session/Session.h"', "a circle of folders: "),
     (
         "passes/simplify/Simplify.cpp",
-        '#include "passes/fuse/Classify.h"',
+        '#include "passes/fuse/analysis/Classify.h"',
         "passes/simplify/ may include of passes/ only passes",
     ),
     (
@@ -28,7 +28,7 @@ PLANTED = [
     ),
     ("ir/dlc/Dialect.h", '#include "passes/Passes.h"', "ir/ may include ir only"),
     (
-        "codegen/cpu/Emitter.h",
+        "codegen/cpu/emit/Emitter.h",
         '#include "runtime/device/cpu/Memory.h"',
         "codegen/ may use of the runtime only",
     ),

@@ -21,7 +21,11 @@ CHECKED = (
 # targets, tests: what without.py builds and runs (ctest) once it is gone; whole: tests that need the compiler.
 LIBRARIES = {
     "onednn": {
-        "files": ["codegen/providers/onednn/*", "runtime/library/onednn/*", "test/runtime/OneDnn*"],
+        "files": [
+            "codegen/providers/onednn/*",
+            "runtime/library/onednn/*",
+            "test/runtime/library/OneDnn*",
+        ],
         "rows": [
             "codegen/CMakeLists.txt",
             "codegen/providers/Providers.def",
@@ -34,12 +38,16 @@ LIBRARIES = {
         "tests": ["runtime"],
         "whole": ["conformance"],
         "uses": {
-            "ir/dlc/Base.td": "layouts are written as oneDNN writes them",
+            "ir/dlc/td/Base.td": "layouts are written as oneDNN writes them",
             "runtime/epilogue/*": "names of epilogue ops in each library",
         },
     },
     "tiles": {
-        "files": ["codegen/providers/Tiles*", "runtime/library/tiles/*", "test/runtime/Tiles*"],
+        "files": [
+            "codegen/providers/kernels/Tiles*",
+            "runtime/library/tiles/*",
+            "test/runtime/library/Tiles*",
+        ],
         "rows": [
             "codegen/providers/Providers.def",
             "runtime/library/Table.cpp",
@@ -54,8 +62,8 @@ LIBRARIES = {
     },
     "vectors": {
         "files": [
-            "codegen/providers/Vectors*",
-            "codegen/providers/Strassen*",
+            "codegen/providers/kernels/Vectors*",
+            "codegen/providers/kernels/Strassen*",
             "runtime/library/vectors/*",
         ],
         "rows": [
@@ -66,7 +74,11 @@ LIBRARIES = {
         "uses": {"runtime/library/attention/*": "packs as products in vectors do"},
     },
     "direct": {
-        "files": ["codegen/providers/Direct*", "runtime/library/direct/*", "test/runtime/Direct*"],
+        "files": [
+            "codegen/providers/kernels/Direct*",
+            "runtime/library/direct/*",
+            "test/runtime/library/Direct*",
+        ],
         "rows": [
             "codegen/providers/Providers.def",
             "runtime/library/Table.cpp",
@@ -77,9 +89,9 @@ LIBRARIES = {
     },
     "winograd": {
         "files": [
-            "codegen/providers/Winograd*",
+            "codegen/providers/kernels/Winograd*",
             "runtime/library/winograd/*",
-            "test/runtime/Winograd*",
+            "test/runtime/library/Winograd*",
         ],
         "rows": [
             "codegen/providers/Providers.def",
@@ -95,9 +107,9 @@ LIBRARIES = {
     },
     "attention": {
         "files": [
-            "codegen/providers/Attention*",
+            "codegen/providers/kernels/Attention*",
             "runtime/library/attention/*",
-            "test/runtime/Attention*",
+            "test/runtime/library/Attention*",
         ],
         "rows": [
             "codegen/providers/Providers.def",
@@ -107,19 +119,19 @@ LIBRARIES = {
         ],
         "uses": {
             "codegen/lower/GpuKernel.cpp": "an attribute of kernels for GPUs",
-            "codegen/providers/Cudnn.cpp": "the kind of a call",
-            "frontend/trace/Attention.cpp": "the operation",
-            "ir/dlc/Attention.td": "the operation",
+            "codegen/providers/gpu/Cudnn.cpp": "the kind of a call",
+            "frontend/trace/ops/Attention.cpp": "the operation",
+            "ir/dlc/td/Attention.td": "the operation",
             "runtime/device/cuda/CudnnGraph.cpp": "the kind of a call",
             "runtime/library/describe/Attention.*": "the kind of a call",
         },
     },
     "builtin": {
         "files": [
-            "codegen/providers/Builtin*",
+            "codegen/providers/kernels/Builtin*",
             "runtime/library/builtin/*",
-            "test/runtime/Builtin*",
-            "test/runtime/LanePool*",
+            "test/runtime/library/Builtin*",
+            "test/runtime/library/LanePool*",
         ],
         "rows": [
             "codegen/providers/Providers.def",
@@ -127,11 +139,11 @@ LIBRARIES = {
             "runtime/CMakeLists.txt",
             "test/runtime/CMakeLists.txt",
         ],
-        "uses": {"runtime/session/Convert.cpp": "conversions of numbers"},
+        "uses": {"runtime/session/capi/Convert.cpp": "conversions of numbers"},
     },
     "cublaslt": {
         "files": [
-            "codegen/providers/CublasLt*",
+            "codegen/providers/gpu/CublasLt*",
             "runtime/device/cuda/CublasLt*",
             "test/runtime/device/cuda/CublasLt*",
         ],
@@ -147,7 +159,7 @@ LIBRARIES = {
     },
     "cudnn": {
         "files": [
-            "codegen/providers/Cudnn*",
+            "codegen/providers/gpu/Cudnn*",
             "runtime/device/cuda/Cudnn*",
             "test/runtime/device/cuda/Cudnn*",
         ],

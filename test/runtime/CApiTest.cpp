@@ -3,7 +3,7 @@
 
 #include "dlc/dlc.hpp"
 #include "runtime/program/Writer.h"
-#include "runtime/session/Handles.h"
+#include "runtime/session/capi/Handles.h"
 
 #include <array>
 #include <atomic>

@@ -4,7 +4,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/program/Checker.h"
 #include "runtime/session/Binder.h"
-#include "runtime/session/State.h"
+#include "runtime/session/state/State.h"
 
 #include <gmock/gmock.h>
 

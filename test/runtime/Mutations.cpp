@@ -11,7 +11,7 @@
 #include "runtime/program/Checker.h"
 #include "runtime/program/Reader.h"
 #include "runtime/session/Session.h"
-#include "runtime/session/State.h"
+#include "runtime/session/state/State.h"
 
 #include <cstdio>
 #include <cstring>

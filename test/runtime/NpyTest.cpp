@@ -1,7 +1,7 @@
 //===- NpyTest.cpp - NumPy's .npy array files ---------------------------------===//
 #include "Sample.h"
 
-#include "runtime/program/Npy.h"
+#include "runtime/program/arrays/Npy.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,10 +4,10 @@
 #include "dlc/dlc.hpp"
 #include "runtime/program/Checker.h"
 #include "runtime/program/Reader.h"
-#include "runtime/program/Safetensors.h"
 #include "runtime/program/Writer.h"
-#include "runtime/session/Handles.h"
-#include "runtime/session/State.h"
+#include "runtime/program/arrays/Safetensors.h"
+#include "runtime/session/capi/Handles.h"
+#include "runtime/session/state/State.h"
 
 #include <csignal>
 #include <sys/prctl.h>

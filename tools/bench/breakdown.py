@@ -11,7 +11,7 @@ reads or writes once.
 
 Matmuls and convolutions are commands that libraries can run or that multiply matrices, with more than four operations per byte. Any other generated
 kernel is bound by the larger of two times: its bytes at the rate of the triad, or its operations at half the FMA rate, because an FMA is two
-operations. The compiler counts the operations (codegen/cpu/Nest.cpp): eight for exponentials and similar functions, three for divisions and
+operations. The compiler counts the operations (codegen/cpu/kernel/Nest.cpp): eight for exponentials and similar functions, three for divisions and
 square roots, one for others. So a kernel counts as arithmetic-bound only if its operations, even without dependences between them, would take
 longer than its memory accesses.
 """

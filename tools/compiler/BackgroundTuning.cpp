@@ -1,7 +1,7 @@
 //===- BackgroundTuning.cpp - kernel autotuning in the background of a running program --------===//
 #include "tools/compiler/BackgroundTuning.h"
 
-#include "codegen/select/TuningDatabase.h"
+#include "codegen/select/measure/TuningDatabase.h"
 #include "dlc/Error.h"
 #include "tools/compiler/Programs.h"
 

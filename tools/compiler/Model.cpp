@@ -3,9 +3,9 @@
 
 #include "runtime/program/Writer.h"
 #include "runtime/session/Binder.h"
-#include "runtime/session/ResultShape.h"
-#include "runtime/session/State.h"
-#include "runtime/session/WorldState.h"
+#include "runtime/session/capi/ResultShape.h"
+#include "runtime/session/state/State.h"
+#include "runtime/session/state/WorldState.h"
 #include "tools/compiler/Model.h"
 
 namespace dlc {

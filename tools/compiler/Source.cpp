@@ -7,7 +7,7 @@
 #include "frontend/table/FrontEnds.h"
 #include "runtime/program/Checker.h"
 #include "runtime/program/Reader.h"
-#include "runtime/session/ResultShape.h"
+#include "runtime/session/capi/ResultShape.h"
 #include "tools/compiler/Diagnostics.h"
 
 #include "llvm/Support/FileSystem.h"

@@ -3,9 +3,9 @@
 #define DLC_TOOLS_COMPILER_SOURCE_H
 
 #include "frontend/FrontEnd.h"
-#include "runtime/program/Npy.h"
 #include "runtime/program/Program.h"
-#include "runtime/program/Safetensors.h"
+#include "runtime/program/arrays/Npy.h"
+#include "runtime/program/arrays/Safetensors.h"
 #include "tools/compiler/ValueInfo.h"
 
 #include "mlir/IR/BuiltinOps.h"

@@ -10,7 +10,7 @@ function(dlc_python_modules folder runtime compiler)
   get_filename_component(root ${here}/../.. ABSOLUTE)
   nanobind_add_module(dlc_python_runtime NOMINSIZE NB_SUPPRESS_WARNINGS
     ${here}/Carrier.cpp ${here}/ResultMemory.cpp ${here}/Results.cpp ${here}/Runner.cpp ${here}/Runtime.cpp ${here}/Sessions.cpp ${here}/Value.cpp ${here}/View.cpp
-    ${here}/Watch.cpp ${here}/World.cpp ${root}/tools/dlc/Graph.cpp)
+    ${here}/Watch.cpp ${here}/World.cpp ${root}/tools/dlc/report/Graph.cpp)
   nanobind_add_module(dlc_python_compiler NOMINSIZE NB_SUPPRESS_WARNINGS ${here}/Compiler.cpp ${here}/Quantize.cpp)
   target_link_libraries(dlc_python_runtime PRIVATE ${runtime})
   target_link_libraries(dlc_python_compiler PRIVATE ${compiler} ${runtime})

@@ -2,7 +2,7 @@
 #include "tools/python/Runner.h"
 
 #include "runtime/device/cpu/Parallel.h"
-#include "runtime/session/ResultShape.h"
+#include "runtime/session/capi/ResultShape.h"
 #include "tools/python/Raise.h"
 
 #include "dlc/Error.h"

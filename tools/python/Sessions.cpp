@@ -5,9 +5,9 @@
 #include "runtime/program/Checker.h"
 #include "runtime/program/Reader.h"
 #include "runtime/program/Writer.h"
-#include "runtime/session/State.h"
-#include "runtime/session/WorldState.h"
-#include "tools/dlc/Graph.h"
+#include "runtime/session/state/State.h"
+#include "runtime/session/state/WorldState.h"
+#include "tools/dlc/report/Graph.h"
 #include "tools/python/Raise.h"
 #include "tools/python/Value.h"
 

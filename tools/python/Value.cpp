@@ -1,7 +1,7 @@
 //===- Value.cpp - description of a model's input or output ---------------===//
 #include "tools/python/Value.h"
 
-#include "runtime/session/ResultShape.h"
+#include "runtime/session/capi/ResultShape.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

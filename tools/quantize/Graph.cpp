@@ -2,7 +2,7 @@
 #include "tools/quantize/Graph.h"
 
 #include "dlc/Error.h"
-#include "frontend/onnx/ModelFile.h"
+#include "frontend/onnx/file/ModelFile.h"
 #include "runtime/program/AtomicFile.h"
 #include "tools/compiler/Diagnostics.h"
 

@@ -1,7 +1,7 @@
 //===- Contraction.cpp - matmuls, convolutions and pools as oneDNN calls ---===//
 #include "codegen/providers/onednn/Describe.h"
 #include "ir/dlc/Attributes.h"
-#include "passes/fuse/StateUpdate.h"
+#include "passes/fuse/epilogue/StateUpdate.h"
 #include "runtime/library/onednn/Describe.h"
 
 #include <cmath>

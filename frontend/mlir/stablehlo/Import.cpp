@@ -112,7 +112,7 @@ FailureOr<OwningOpRef<ModuleOp>> importStablehlo(ModuleOp module) {
   OpBuilder builder(result->getBodyRegion());
   func::FuncOp main = stablehlo::createMain(builder, function);
   Block *entry = &main.getBody().front();
-  onnxfront::Build b(context, entry);
+  frontend::Build b(context, entry);
   b.setNode(function.getLoc(), "");
   stablehlo::Importer importer(b, module);
   stablehlo::Values arguments(entry->args_begin(), entry->args_end()), results;

@@ -2,7 +2,7 @@
 #ifndef DLC_FRONTEND_MLIR_STABLEHLO_NODE_H
 #define DLC_FRONTEND_MLIR_STABLEHLO_NODE_H
 
-#include "frontend/onnx/Build.h"
+#include "frontend/builder/Build.h"
 
 #include "mlir/IR/Operation.h"
 
@@ -11,14 +11,14 @@
 
 namespace dlc::stablehlo {
 
+using frontend::Build;
+using frontend::Dims;
 using llvm::ArrayRef;
 using llvm::StringRef;
 using llvm::Twine;
 using mlir::Region;
 using mlir::Type;
 using mlir::Value;
-using onnxfront::Build;
-using onnxfront::Dims;
 using Values = std::vector<Value>;
 
 class Importer;

@@ -8,9 +8,9 @@
 //
 // Philox 4x32-10 with the seed as key. Element i takes lane i % 4 of the block whose counter words
 // are (offset + i / 4, counter), low words first, so a result depends only on seed, counter, offset
-// and i. ir/reference/Random.h defines the conversion of words to numbers, and both implementations
-// give the same bits. A uniform number is in [low, high), rounded down for integers. A bernoulli
-// number is 1 if a uniform number is below the probability.
+// and i. ir/reference/ops/Random.h defines the conversion of words to numbers, and both
+// implementations give the same bits. A uniform number is in [low, high), rounded down for
+// integers. A bernoulli number is 1 if a uniform number is below the probability.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"

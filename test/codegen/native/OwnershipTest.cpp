@@ -11,7 +11,7 @@
 #include "runtime/program/Reader.h"
 #include "runtime/program/Writer.h"
 #include "runtime/session/Session.h"
-#include "runtime/session/State.h"
+#include "runtime/session/state/State.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"

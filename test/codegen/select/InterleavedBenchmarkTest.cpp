@@ -1,5 +1,5 @@
 //===- InterleavedBenchmarkTest.cpp - interleaved benchmarks with simulated clocks -===//
-#include "codegen/select/InterleavedBenchmark.h"
+#include "codegen/select/measure/InterleavedBenchmark.h"
 
 #include <gtest/gtest.h>
 

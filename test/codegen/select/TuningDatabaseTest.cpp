@@ -1,5 +1,5 @@
 //===- TuningDatabaseTest.cpp - database file of tuning measurements --------===//
-#include "codegen/select/TuningDatabase.h"
+#include "codegen/select/measure/TuningDatabase.h"
 
 #include <gtest/gtest.h>
 

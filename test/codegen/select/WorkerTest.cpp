@@ -1,5 +1,5 @@
 //===- WorkerTest.cpp - worker processes for work that may crash --------------===//
-#include "codegen/select/Worker.h"
+#include "codegen/select/measure/Worker.h"
 
 #include <gtest/gtest.h>
 

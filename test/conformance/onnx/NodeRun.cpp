@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------------------===//
 #include "dlc/compiler.hpp"
-#include "runtime/program/Npy.h"
 #include "runtime/program/Packed.h"
+#include "runtime/program/arrays/Npy.h"
 #include "test/Isolated.h"
 
 #include <chrono>

@@ -3,7 +3,7 @@
 // line for each model: PASS, or FAIL and the reason. Each model runs in its own process, so that a
 // crash or a hang is one failure.
 #include "frontend/onnx/Import.h"
-#include "frontend/onnx/ModelFile.h"
+#include "frontend/onnx/file/ModelFile.h"
 #include "ir/reference/Evaluate.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"

@@ -28,7 +28,7 @@ TEST(Trace, LocationsAreTheCallers) {
   // silu consists of two operations, which have the location of the call.
   size_t first = text.find(place);
   ASSERT_NE(first, std::string::npos) << text;
-  EXPECT_EQ(text.find("frontend/trace/Elementwise.cpp"), std::string::npos) << text;
+  EXPECT_EQ(text.find("frontend/trace/ops/Elementwise.cpp"), std::string::npos) << text;
 }
 
 TEST(Trace, LocationsInModulesNameTheLayer) {

@@ -18,12 +18,12 @@ from concurrent.futures import ThreadPoolExecutor
 TABLE = "ir/dlc/ElementwiseTable.inc"
 # The file, the section of the table that it reads, and what the compiler must say of `topk`.
 PLACES = [
-    ("passes/grad/Elementwise.cpp", "DLC_ELEMENTWISE", "no gradient of topk"),
-    ("codegen/cpu/EmitElementwise.cpp", "DLC_ELEMENTWISE", "TopKOp"),
-    ("codegen/cuda/EmitElementwise.cpp", "DLC_ELEMENTWISE", "TopKOp"),
-    ("codegen/cpu/Math.cpp", "DLC_FUNCTION", "topk"),
+    ("passes/grad/rules/Elementwise.cpp", "DLC_ELEMENTWISE", "no gradient of topk"),
+    ("codegen/cpu/emit/EmitElementwise.cpp", "DLC_ELEMENTWISE", "TopKOp"),
+    ("codegen/cuda/emit/EmitElementwise.cpp", "DLC_ELEMENTWISE", "TopKOp"),
+    ("codegen/cpu/math/Math.cpp", "DLC_FUNCTION", "topk"),
     ("codegen/cuda/Prelude.cpp", "DLC_FUNCTION", "no CUDA text of topk"),
-    ("frontend/trace/Elementwise.cpp", "DLC_TRACE", "topk"),
+    ("frontend/trace/ops/Elementwise.cpp", "DLC_TRACE", "topk"),
 ]
 
 

@@ -4,7 +4,7 @@
 #include "ir/reference/Evaluate.h"
 #include "runtime/device/Device.h"
 #include "runtime/session/Session.h"
-#include "runtime/session/State.h"
+#include "runtime/session/state/State.h"
 #include "test/passes/place/RandomGraph.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

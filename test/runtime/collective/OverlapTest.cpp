@@ -1,7 +1,7 @@
 //===- OverlapTest.cpp - joins buckets and measures the overlap of collectives with work ===//
 #include "runtime/session/Overlap.h"
 #include "runtime/session/Buckets.h"
-#include "runtime/session/Collectives.h"
+#include "runtime/session/collectives/Collectives.h"
 
 #include <gtest/gtest.h>
 

@@ -2,10 +2,10 @@
 #include "runtime/session/Session.h"
 #include "dlc/Error.h"
 #include "runtime/program/Checker.h"
-#include "runtime/program/Safetensors.h"
-#include "runtime/session/Collectives.h"
-#include "runtime/session/State.h"
-#include "runtime/session/WorldState.h"
+#include "runtime/program/arrays/Safetensors.h"
+#include "runtime/session/collectives/Collectives.h"
+#include "runtime/session/state/State.h"
+#include "runtime/session/state/WorldState.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

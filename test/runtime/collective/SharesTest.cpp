@@ -1,8 +1,8 @@
 //===- SharesTest.cpp - checkpoints of state that is split over ranks ---------===//
-#include "runtime/session/Shares.h"
+#include "runtime/session/state/Shares.h"
 #include "dlc/Error.h"
-#include "runtime/session/Checkpoint.h"
 #include "runtime/session/Session.h"
+#include "runtime/session/state/Checkpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 #include "dlc/Error.h"
 #include "runtime/session/Session.h"
-#include "runtime/session/State.h"
+#include "runtime/session/state/State.h"
 
 #include <cmath>
 #include <cstring>

@@ -2,7 +2,7 @@
 #include "test/runtime/Sample.h"
 
 #include "dlc/data.hpp"
-#include "runtime/program/Npy.h"
+#include "runtime/program/arrays/Npy.h"
 
 using namespace dlc;
 using namespace dlc::data;

@@ -1,5 +1,5 @@
 //===- StateTest.cpp - compares programs with state with the reference, step by step -------===//
-#include "runtime/session/State.h"
+#include "runtime/session/state/State.h"
 #include "dlc/compiler.hpp"
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Evaluate.h"

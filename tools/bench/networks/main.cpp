@@ -1,6 +1,6 @@
 //===- main.cpp - dlc-network: compiles and runs a benchmark network ------===//
 #include "dlc/compiler.hpp"
-#include "runtime/program/Npy.h"
+#include "runtime/program/arrays/Npy.h"
 #include "tools/Flags.h"
 #include "tools/bench/networks/Networks.h"
 

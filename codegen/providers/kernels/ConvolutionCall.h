@@ -1,0 +1,52 @@
+//===- ConvolutionCall.h - convolutions by dlc's own vector kernels -------===//
+//
+// Common parts of runtime/library/winograd and runtime/library/direct: the description of images
+// and of epilogues. These kernels support only full blocks of channels. A blocked layout stores the
+// missing channels of the last block as zeros. Constants are zero-padded when they are packed, so
+// that the padding channels of the result are zero again.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DLC_CODEGEN_PROVIDERS_KERNELS_CONVOLUTIONCALL_H
+#define DLC_CODEGEN_PROVIDERS_KERNELS_CONVOLUTIONCALL_H
+
+#include "codegen/providers/LibraryCall.h"
+#include "codegen/providers/Refusal.h"
+#include "passes/fuse/epilogue/Epilogue.h"
+
+namespace dlc::convolution_call {
+
+/// Converts the sizes of a 1-D sequence to those of a 2-D image with one row, by inserting `row`
+/// before the last size. Sizes of images are returned unchanged.
+std::vector<int64_t> insertRowDim(llvm::ArrayRef<int64_t> sizes, bool isSequence, int64_t row);
+
+/// Returns the JSON fields src, dst, block and channels_last for a convolution from `x` to `y`,
+/// which are f32 images or sequences in blocks of channels. If `filled`, the last block of channels
+/// may be zero-padded; otherwise the number of channels must be a multiple of the block.
+std::optional<nlohmann::json> describeImages(mlir::Value x, mlir::Value y, bool filled,
+                                             const Refusal &refuse);
+
+/// Weights whose first two dimensions are zero-padded to `first` and `second`, where these are
+/// larger.
+class PaddedWeights {
+public:
+  PaddedWeights(const ref::Tensor &weights, int64_t first, int64_t second);
+  const float *data() const { return at; }
+
+private:
+  std::vector<float> filled;
+  const float *at;
+};
+
+/// Returns the JSON list of epilogue ops for a convolution with description `desc`. Returns
+/// std::nullopt if an op is unsupported, or if padded channels would not remain zero. With padded
+/// channels, operands with one element per channel must be constant.
+std::optional<nlohmann::json> steps(const Epilogue &epilogue, FusionOp fusion,
+                                    const nlohmann::json &desc, mlir::Value bias,
+                                    const Refusal &refuse);
+
+/// Adds the bias (if not null), the operands of the epilogue and the fusion's results to the call.
+void addEpilogue(LibraryCall &call, FusionOp fusion, const Epilogue &epilogue, mlir::Value bias,
+                 const nlohmann::json &steps);
+
+} // namespace dlc::convolution_call
+#endif

@@ -1,0 +1,134 @@
+//===- Vectors.cpp - f32 matmuls in vector registers (runtime/library/vectors) ---===//
+#include "codegen/providers/kernels/Vectors.h"
+#include "codegen/providers/kernels/Grouped.h"
+#include "runtime/library/vectors/Describe.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+MatmulKernel makeVectorKernel(StringRef name, int64_t lanes) {
+  return {.library = "vectors",
+          .implementation = (name + (lanes == 16 ? ":avx512" : ":avx2")).str(),
+          .parameters = {{"lanes", lanes}}};
+}
+
+bool supportsVectorKernels(const CandidateCollector &collector) {
+  return collector.selection.target.has(runtime::Feature::Fma);
+}
+
+std::optional<MatmulDescription> describeForVectors(Operation *op, int64_t lanes,
+                                                    const Refusal &refuse) {
+  auto fusion = dyn_cast<FusionOp>(op);
+  if (!fusion || !hasMatmul(fusion))
+    return refuse("the operation is not a matmul");
+  if (vectors::lanes() < lanes)
+    return refuse("the vectors of this processor are shorter than those of the kernel");
+  return describeMatmul(fusion, /*own=*/true, refuse);
+}
+
+namespace {
+
+std::optional<LibraryCall> describeVectorsCall(Operation *op, int64_t lanes, std::string *why) {
+  Refusal refuse{why};
+  if (isGrouped(op)) {
+    if (vectors::lanes() < lanes)
+      return refuse("the vectors of this processor are shorter than those of the kernel");
+    products::KernelConfig config = vectors::makeGroupedConfig(lanes);
+    // Matrices of type bf16 are not packed: as f32 they would take twice the memory.
+    bool isNarrow = typeOf(op->getOperand(1)).getElementType().isBF16();
+    return groupedProduct(op, makeVectorKernel("vectors", lanes), isNarrow ? nullptr : &config,
+                          refuse);
+  }
+  auto product = describeForVectors(op, lanes, refuse);
+  if (!product)
+    return std::nullopt;
+  MatmulKernel kernel = makeVectorKernel("vectors", lanes);
+  kernel.pack = [lanes](const ref::Tensor &plain, bool transposed, int64_t k, int64_t n) {
+    return packedMatrix(plain, transposed, k, n, vectors::packedBytes(k, n, lanes), "vectors",
+                        lanes, [=](const float *from, int64_t row, int64_t column, void *to) {
+                          vectors::packWeights(from, row, column, k, n, lanes, to);
+                        });
+  };
+  return matmulCall(
+      *product, kernel, [](const MatmulSizes &) { return true; }, refuse);
+}
+
+/// Estimated microseconds of a grouped matmul or its weight gradient.
+double estimateGroupedTime(const LibraryCall &call, const CostModel &cost) {
+  const Machine &machine = cost.machine;
+  double m = call.desc["rows"], n = call.desc["n"], k = call.desc["k"],
+         groups = call.desc["groups"];
+  bool isGradient = call.desc["kind"] == "grouped_gradient";
+  double cores = cost.coresFor(call.flops), rows = isGradient ? k : getRowsPerGroup(call);
+  double rate = machine.vectorsGflops * laneShare(n, cost.lanes) *
+                std::min(1.0, machine.oneRow + machine.eachRow * rows);
+  bool isPacked = !isGradient && call.desc["b"] == "packed";
+  double packed =
+      isGradient ? m * k / machine.vectorsAcross + m * n / machine.vectorsPacked
+                 : (m * k + (isPacked ? 0 : std::min(m, groups) * k * n)) / machine.vectorsPacked;
+  return addWeightStreamingTime(call, (call.flops / rate + packed) / cores, cost);
+}
+
+class VectorsProvider : public CallProvider {
+public:
+  VectorsProvider()
+      : CallProvider(
+            {.name = "vectors", .description = "f32 matmuls in vectors", .parameter = "lanes"}) {}
+
+  SmallVector<int64_t> variants(CandidateCollector &collector) const override {
+    if (!(collector.fusion || isGrouped(collector.op)) || !supportsVectorKernels(collector))
+      return {};
+    if (!collector.fusion) {
+      Type element = typeOf(collector.op->getOperand(0)).getElementType();
+      if (!element.isF32() && !element.isBF16())
+        return {};
+    }
+    return {collector.selection.target.lanes32()};
+  }
+  std::optional<LibraryCall> make(Operation *op, int64_t lanes, int,
+                                  std::string *why) const override {
+    return describeVectorsCall(op, lanes, why);
+  }
+  double estimate(const LibraryCall &call, const CostModel &cost) const override {
+    if (call.desc.contains("groups"))
+      return estimateGroupedTime(call, cost);
+    const Machine &machine = cost.machine;
+    double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"];
+    double cores = cost.coresFor(call.flops);
+    double rate = machine.vectorsGflops * laneShare(n, cost.lanes) *
+                  std::min(1.0, machine.oneRow + machine.eachRow * m);
+    bool isAcross = call.desc["a"].back() != 1;
+    bool ownRows = n <= products::panelColumns(
+                            vectors::makeKernelConfig(call.desc["lanes"], int64_t(m)), int64_t(k));
+    double packing = ownRows    ? machine.vectorsOwn
+                     : isAcross ? machine.vectorsAcross
+                                : machine.vectorsPacked;
+    double packed =
+        !isAcross && n <= vectors::kFewColumns ? 0 : countBatches(call) * m * k / packing;
+    packed += countPackedRightElements(call) / machine.vectorsPacked;
+    packed += countBatches(call) * machine.vectorsBatchNanoseconds;
+    packed +=
+        countBatches(call) * m * std::ceil(n / (2 * cost.lanes)) * machine.vectorsRowNanoseconds;
+    return addWeightStreamingTime(call, (call.flops / rate + packed) / cores, cost);
+  }
+};
+
+} // namespace
+
+double addWeightStreamingTime(const LibraryCall &call, double nanoseconds, const CostModel &cost) {
+  constexpr double kOwnCall =
+      0.2; // overhead relative to that of a oneDNN call (machine.call), which looks up a primitive
+  double cores = cost.coresFor(call.flops);
+  nanoseconds +=
+      cost.streamedWeights(call, nanoseconds, cost.machine.vectorsBesideGigabytes, cores);
+  return cost.ended(std::max(nanoseconds, cost.traffic(call.bytes, cores)),
+                    kOwnCall * cost.machine.call, cost.coresFor(call.flops + call.bytes));
+}
+
+const Provider &provide::vectors() {
+  static const VectorsProvider provider;
+  return provider;
+}
+
+} // namespace dlc

@@ -1,0 +1,22 @@
+//===- Vectors.h - common parts of the vectorized matmul providers --------===//
+#ifndef DLC_CODEGEN_PROVIDERS_KERNELS_VECTORS_H
+#define DLC_CODEGEN_PROVIDERS_KERNELS_VECTORS_H
+
+#include "codegen/providers/Provider.h"
+#include "codegen/providers/kernels/MatmulCall.h"
+
+namespace dlc {
+
+/// Returns the properties of the matmul kernel for vectors of `lanes` elements, without weight
+/// packing.
+MatmulKernel makeVectorKernel(llvm::StringRef name, int64_t lanes);
+/// Returns true if the target has FMA vector instructions.
+bool supportsVectorKernels(const CandidateCollector &collector);
+std::optional<MatmulDescription> describeForVectors(mlir::Operation *op, int64_t lanes,
+                                                    const Refusal &refuse);
+/// Total microseconds of a call whose multiplications take this many nanoseconds, including the
+/// time to stream packed weights.
+double addWeightStreamingTime(const LibraryCall &call, double nanoseconds, const CostModel &cost);
+
+} // namespace dlc
+#endif

@@ -1,0 +1,23 @@
+//===- Rematerialised.h - keeps rematerialized values separate from the originals ----===//
+#ifndef DLC_PASSES_FUSE_ANALYSIS_REMATERIALISED_H
+#define DLC_PASSES_FUSE_ANALYSIS_REMATERIALISED_H
+
+#include "passes/TensorBuilder.h"
+
+namespace dlc {
+
+/// Returns whether one kernel of these operations would compute a rematerialized copy too early:
+/// one operation is a copy, and a contraction, pool or opaque operation is located between an
+/// earlier one of them and the copy.
+bool wouldHoistCopy(llvm::ArrayRef<mlir::Operation *> ops);
+
+/// Returns whether the block contains rematerialized copies.
+bool hasCopies(mlir::Block &block);
+
+/// Sorts the block topologically: moves operations before their users, and otherwise preserves the
+/// order.
+void sortByUse(mlir::Block &block);
+
+} // namespace dlc
+
+#endif // DLC_PASSES_FUSE_ANALYSIS_REMATERIALISED_H

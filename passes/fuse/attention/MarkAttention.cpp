@@ -1,0 +1,129 @@
+//===- MarkAttention.cpp - marks attention that stays whole ---------------===//
+#include "ir/dlc/Attributes.h"
+#include "passes/Costs.h"
+#include "passes/Devices.h"
+#include "passes/OptionPass.h"
+#include "passes/Passes.h"
+#include "passes/Rounding.h"
+#include "passes/fuse/attention/AttentionPattern.h"
+#include "passes/fuse/attention/FusedAttention.h"
+
+#include "ir/tensor/Tensor.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+/// Returns the size in bytes of the scores that the gradient of decomposed attention would retain,
+/// or 0 if no fused kernel supports the attention.
+double savedScoreBytes(Operation *op) {
+  if (!canFuseAttention(op))
+    return 0;
+  auto q = typeOf(op->getOperand(0)), k = typeOf(op->getOperand(1));
+  return double(q.getNumElements()) / double(q.getShape().back()) *
+         double(k.getDimSize(k.getRank() - 2)) * double(ref::elementBytes(q.getElementType()));
+}
+
+/// Returns whether the operation's device has the capabilities. The device is that of its result
+/// type, otherwise that of the attribute `dlc.device`, otherwise the default device `most`.
+bool hasDeviceCapabilities(Operation *op, StringRef most, uint32_t capabilities) {
+  if (OnAttr on = deviceOf(op->getResult(0).getType()))
+    return can(on, capabilities);
+  auto asked = op->getAttrOfType<StringAttr>(kDeviceAttr);
+  return can(asked ? asked.getValue() : most, capabilities);
+}
+
+struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
+  MarkAttentionPass(const ModelOptions &options, bool gradients, CostsFactory kernels)
+      : OptionPass("dlc-mark-attention",
+                   "marks attention that remains one operation in the gradient and when others are "
+                   "decomposed",
+                   {"device", "max-memory", "accuracy"}, options),
+        kernels(std::move(kernels)) {
+    this->gradients = gradients;
+  }
+  MarkAttentionPass(const MarkAttentionPass &other) : OptionPass(other), kernels(other.kernels) {}
+
+  LogicalResult run(ModuleOp module, const ModelOptions &options) {
+    SmallVector<Operation *> found;
+    SmallVector<AttentionPattern> spelled;
+    module.walk([&](Operation *op) {
+      if (isAttention(op))
+        found.push_back(op);
+      // With strict accuracy, separate 16-bit operations are not replaced by attention, because a
+      // fused kernel does not round the scores to 16 bits.
+      auto softmax = dyn_cast<SoftmaxOp>(op);
+      if (softmax && !(options.accuracy == "strict" && isSixteenBitFloat(softmax.getX().getType())))
+        if (auto attention = AttentionPattern::match(softmax))
+          spelled.push_back(*attention);
+    });
+    if (found.empty() && spelled.empty())
+      return success();
+    std::unique_ptr<Costs> costs = makeCosts(which, kernels, options, module);
+    if (!costs)
+      return failure();
+    // Memory is tight if the scores of all attention operations together exceed this fraction of
+    // the memory limit.
+    constexpr double kPart = 0.125;
+    double bytes = 0;
+    for (Operation *op : found)
+      bytes += savedScoreBytes(op);
+    bool isTight = options.maxMemory > 0 && bytes > kPart * double(options.maxMemory);
+    for (Operation *op : found)
+      if (shouldKeepFused(op, options.device, isTight, *costs))
+        op->setAttr(kKeepFusedAttr, UnitAttr::get(op->getContext()));
+    for (AttentionPattern &attention : spelled)
+      makeWhole(attention, options.device, *costs);
+    return success();
+  }
+
+private:
+  bool shouldKeepFused(Operation *op, StringRef most, bool isTight, Costs &costs) {
+    // On GPUs, all attention that fused kernels support is fused. It is marked only before
+    // gradients are computed.
+    if (!hasDeviceCapabilities(op, most, DLC_DEVICE_HOST_CODE))
+      return gradients && hasDeviceCapabilities(op, most, DLC_DEVICE_GPU_CODE);
+    // The fused kernel is preferred for attention_train and attention_grad, because these were
+    // derived from each other, and for attention with an accuracy level that was set by name,
+    // because this level is known only for attention that is not decomposed.
+    bool preferred = isTight || !isa<AttentionOp>(op) || op->hasAttr(kAccuracyAttr);
+    return canFuseAttention(op) && costs.prefersFusedAttention(op, gradients, preferred);
+  }
+
+  /// Replaces the operations that compose attention by an AttentionOp if its fused kernel is
+  /// faster.
+  void makeWhole(AttentionPattern &spelled, StringRef most, Costs &costs) {
+    OpBuilder builder(&getContext());
+    AttentionOp whole = spelled.make(builder);
+    if (!shouldKeepFused(whole, most, /*isTight=*/false, costs)) {
+      SmallVector<Operation *> transposed;
+      for (Value operand : whole->getOperands())
+        if (auto transpose = operand.getDefiningOp<TransposeOp>(); transpose && operand.hasOneUse())
+          transposed.push_back(transpose);
+      whole.erase();
+      for (Operation *transpose : transposed)
+        transpose->erase();
+      return;
+    }
+    whole->setAttr(kKeepFusedAttr, UnitAttr::get(whole.getContext()));
+    spelled.replaceBy(whole);
+  }
+
+  CostsFactory kernels;
+  Option<bool> gradients{
+      *this, "gradients",
+      llvm::cl::desc(
+          "before the gradients pass: compare the costs of forward and backward together"),
+      llvm::cl::init(false)};
+  Option<std::string> which{*this, "costs", llvm::cl::desc(kCostsHelp), llvm::cl::init("kernels")};
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createMarkAttentionPass(const ModelOptions &options, bool gradients,
+                                              CostsFactory kernels) {
+  return std::make_unique<MarkAttentionPass>(options, gradients, std::move(kernels));
+}
+
+} // namespace dlc
