@@ -96,7 +96,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     return;
   case Phase::Fuse:
     passes.addPass(createMarkAttentionPass(options, /*gradients=*/false, costs));
-    passes.addPass(createDecomposePass());
+    passes.addPass(createDecomposePass(costs(options)));
     passes.addPass(createExcessPrecisionPass(options));
     passes.addPass(createFusePass());
     passes.addPass(createVerifyLayoutPass());

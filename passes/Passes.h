@@ -98,8 +98,9 @@ std::unique_ptr<mlir::Pass> createLayoutPass(const ModelOptions &options = {},
 std::unique_ptr<mlir::Pass> createVerifyLayoutPass();
 
 /// `dlc-decompose`: decomposes layers that have no kernel of their own into elementwise operations,
-/// reductions and matmuls.
-std::unique_ptr<mlir::Pass> createDecomposePass();
+/// reductions and matmuls. Without `costs`, libraries are assumed to compute all recurrent layers
+/// in f32.
+std::unique_ptr<mlir::Pass> createDecomposePass(std::shared_ptr<Costs> costs = nullptr);
 /// `dlc-excess-precision`: marks the 16-bit values that kernels may keep in f32 without rounding
 /// (passes/Rounding.h).
 std::unique_ptr<mlir::Pass> createExcessPrecisionPass(const ModelOptions &options = {});

@@ -118,7 +118,7 @@ public:
     passes.addPass(createPlacePass(options));
     passes.addPass(createLayoutPass(options, costs));
     passes.addPass(createMarkAttentionPass(options, /*gradients=*/false, costs));
-    passes.addPass(createDecomposePass());
+    passes.addPass(createDecomposePass(costs(options)));
     passes.addPass(createExcessPrecisionPass(options));
     passes.addPass(createFusePass());
     return passes.run(module);

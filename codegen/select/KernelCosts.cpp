@@ -58,6 +58,12 @@ public:
       return std::nullopt;
     ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
     OperationCopy stage(op, operands);
+    // Recurrent layers are not fused.
+    if (isa<LstmOp, GruOp, RnnOp>(op)) {
+      Operation *copy = stage.builder.clone(*op);
+      copy->setOperands(stage.values);
+      return bestEstimate(copy, /*generated=*/true);
+    }
     auto fusion = FusionOp::create(stage.builder, op->getLoc(), results, stage.values);
     Block &body =
         fusion.getBody().empty() ? fusion.getBody().emplaceBlock() : fusion.getBody().front();

@@ -28,6 +28,8 @@ struct KeepReducedDims : OpRewritePattern<ReduceOp> {
 struct DecomposePass : PassWrapper<DecomposePass, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DecomposePass)
 
+  explicit DecomposePass(std::shared_ptr<Costs> costs) : costs(std::move(costs)) {}
+
   StringRef getArgument() const final { return "dlc-decompose"; }
   StringRef getDescription() const final {
     return "decomposes softmax, normalisations, attention, recurrent layers and searches into "
@@ -40,17 +42,21 @@ struct DecomposePass : PassWrapper<DecomposePass, OperationPass<>> {
     addAttentionDecompositions(patterns);
     addNormDecompositions(patterns);
     addBatchNormDecompositions(patterns);
-    addRecurrentDecompositions(patterns);
+    addRecurrentDecompositions(patterns, costs.get());
     addSearchDecompositions(patterns);
     addGroupedMatmulPatterns(patterns);
     addConstantCasts(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
+
+  std::shared_ptr<Costs> costs;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createDecomposePass() { return std::make_unique<DecomposePass>(); }
+std::unique_ptr<Pass> createDecomposePass(std::shared_ptr<Costs> costs) {
+  return std::make_unique<DecomposePass>(std::move(costs));
+}
 
 } // namespace dlc

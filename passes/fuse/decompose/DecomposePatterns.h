@@ -6,6 +6,8 @@
 
 namespace dlc {
 
+class Costs;
+
 /// Adds patterns that decompose normalizations: softmax, log_softmax, layer_norm, group_norm,
 /// rms_norm, batch_norm and lrn.
 void addNormDecompositions(mlir::RewritePatternSet &patterns);
@@ -19,8 +21,8 @@ void addBatchNormDecompositions(mlir::RewritePatternSet &patterns);
 void addAttentionDecompositions(mlir::RewritePatternSet &patterns);
 
 /// Adds patterns that decompose the recurrent layers lstm, gru and rnn, unless a library computes
-/// the layer.
-void addRecurrentDecompositions(mlir::RewritePatternSet &patterns);
+/// the layer. Without `costs`, libraries are assumed to compute all layers in f32.
+void addRecurrentDecompositions(mlir::RewritePatternSet &patterns, Costs *costs);
 
 /// Adds a pattern that folds casts of constants on GPUs.
 void addConstantCasts(mlir::RewritePatternSet &patterns);

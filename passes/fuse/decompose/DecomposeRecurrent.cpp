@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/reference/Evaluate.h"
+#include "passes/Costs.h"
 #include "passes/Devices.h"
 #include "passes/fuse/decompose/DecomposePatterns.h"
 #include "passes/simplify/Constants.h"
@@ -73,8 +74,9 @@ template <typename Layer> bool hasFewVectorsPerStep(Layer op) {
   return shapeOf(op.getH0())[1] <= kVectors;
 }
 
-/// Returns whether a CPU library has a kernel for the layer with its attributes and types.
-template <typename Layer> bool isSupportedByLibrary(Layer op) {
+/// Returns whether a CPU library has a kernel for the layer with its attributes and types. Without
+/// `costs`, libraries are assumed to have kernels for all recurrent layers in f32.
+template <typename Layer> bool isSupportedByLibrary(Layer op, Costs *costs) {
   if (op.getDirection() == Direction::both || !typeOf(op.getX()).getElementType().isF32())
     return false;
   if (OnAttr on = deviceOf(op.getX().getType()); on && !can(on, DLC_DEVICE_HOST_CODE))
@@ -85,7 +87,9 @@ template <typename Layer> bool isSupportedByLibrary(Layer op) {
   if (hasFewVectorsPerStep(op))
     return false;
   return llvm::all_of(ArrayRef<Value>{op.getW(), op.getR(), op.getB()},
-                      [](Value v) { return constantTensor(v).has_value(); });
+                      [](Value v) { return constantTensor(v).has_value(); }) &&
+         (!costs || costs->operation(op, SmallVector<Type>(op->getOperandTypes()),
+                                     SmallVector<Type>(op->getResultTypes())));
 }
 
 /// Creates a recurrent layer with the attributes of `op`, but another direction.
@@ -229,14 +233,22 @@ void rewriteAsLoop(Operation *op, Direction direction, Value added, PatternRewri
   rewriter.replaceOp(op, values);
 }
 
-template <typename Layer> bool needsLoop(Layer op) {
-  return hasStaticShapes(op) && op.getDirection() != Direction::both && !isSixteenBits(op.getX()) &&
-         !isSupportedByLibrary(op);
-}
+/// Base of the patterns that compute a layer as a loop if no library computes it.
+template <typename Layer> struct LoopPattern : OpRewritePattern<Layer> {
+  LoopPattern(MLIRContext *context, Costs *costs)
+      : OpRewritePattern<Layer>(context), costs(costs) {}
+
+  bool needsLoop(Layer op) const {
+    return hasStaticShapes(op) && op.getDirection() != Direction::both &&
+           !isSixteenBits(op.getX()) && !isSupportedByLibrary(op, costs);
+  }
+
+  Costs *costs;
+};
 
 // LSTM time step: c' = f c + i tanh(g), h' = o tanh(c')
-struct LstmLoop : OpRewritePattern<LstmOp> {
-  using OpRewritePattern::OpRewritePattern;
+struct LstmLoop : LoopPattern<LstmOp> {
+  using LoopPattern::LoopPattern;
   LogicalResult matchAndRewrite(LstmOp op, PatternRewriter &rewriter) const override {
     if (!needsLoop(op))
       return failure();
@@ -262,8 +274,8 @@ struct LstmLoop : OpRewritePattern<LstmOp> {
 };
 
 // GRU time step: h' = (1 - z) tanh(candidate) + z h
-struct GruLoop : OpRewritePattern<GruOp> {
-  using OpRewritePattern::OpRewritePattern;
+struct GruLoop : LoopPattern<GruOp> {
+  using LoopPattern::LoopPattern;
   LogicalResult matchAndRewrite(GruOp op, PatternRewriter &rewriter) const override {
     if (!needsLoop(op))
       return failure();
@@ -301,8 +313,8 @@ struct GruLoop : OpRewritePattern<GruOp> {
 };
 
 // Elman RNN time step: h' = tanh(r h + w x + b), or relu(r h + w x + b)
-struct RnnLoop : OpRewritePattern<RnnOp> {
-  using OpRewritePattern::OpRewritePattern;
+struct RnnLoop : LoopPattern<RnnOp> {
+  using LoopPattern::LoopPattern;
   LogicalResult matchAndRewrite(RnnOp op, PatternRewriter &rewriter) const override {
     if (!needsLoop(op))
       return failure();
@@ -322,11 +334,11 @@ struct RnnLoop : OpRewritePattern<RnnOp> {
 
 } // namespace
 
-void addRecurrentDecompositions(RewritePatternSet &patterns) {
+void addRecurrentDecompositions(RewritePatternSet &patterns, Costs *costs) {
   MLIRContext *context = patterns.getContext();
   patterns.add<SplitDirections<LstmOp>, SplitDirections<GruOp>, SplitDirections<RnnOp>>(context);
   patterns.add<Widen<LstmOp>, Widen<GruOp>, Widen<RnnOp>>(context);
-  patterns.add<LstmLoop, GruLoop, RnnLoop>(context);
+  patterns.add<LstmLoop, GruLoop, RnnLoop>(context, costs);
 }
 
 } // namespace dlc
