@@ -9,6 +9,7 @@
 #include "runtime/program/WeightsMemory.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -291,6 +292,10 @@ PackedWeights packWeights(const json &desc, std::string_view argument, const voi
     packed.bytes = getMemoryBytes(to);
     packed.data = allocatePacked(packed.bytes);
     void *memory = packed.data.get();
+    // A reorder may leave padding and compensation areas unwritten. Programs must not depend on, or
+    // contain, previous contents of the memory.
+    if (packed.bytes != dnnl_memory_desc_get_size(from.get()))
+      std::memset(memory, 0, packed.bytes);
     if (packed.bytes > 0)
       executeReorder(from.get(), plain, to, memory);
   });
