@@ -4,6 +4,7 @@
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/onednn/Describe.h"
 #include "runtime/library/onednn/Layout.h"
+#include "runtime/library/onednn/UnitDimensions.h"
 #include "runtime/program/Message.h"
 
 #include <oneapi/dnnl/dnnl_debug.h>
@@ -230,7 +231,8 @@ template <typename Visit> void forEachImplementation(const json &desc, Visit &&v
   if (!desc.is_object())
     fail("oneDNN: a description must be a JSON object");
   try {
-    PrimitiveBuilder builder(desc);
+    const json ordered = moveUnitDimensions(desc);
+    PrimitiveBuilder builder(ordered);
     const PrimitiveKind &kind = findPrimitiveKind(builder.word("kind", ""));
     kind.build(builder);
     Operation operation;

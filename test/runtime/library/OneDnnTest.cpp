@@ -98,6 +98,50 @@ TEST(OneDnn, ConvolutionsAgainstLoops) {
     }
 }
 
+/// A convolution over a sequence of 40 elements, whose other spatial dimension is the last one
+/// (`isLast`) or the first one.
+static json sequenceDesc(bool isLast, int64_t groups, const std::string &tag) {
+  auto spatial = [&](int64_t length, int64_t other) {
+    return isLast ? std::vector<int64_t>{length, other} : std::vector<int64_t>{other, length};
+  };
+  auto dims = [&](std::vector<int64_t> first, int64_t length) {
+    for (int64_t size : spatial(length, 1))
+      first.push_back(size);
+    return first;
+  };
+  std::vector<int64_t> weights = groups == 1
+                                     ? std::vector<int64_t>{32, 16}
+                                     : std::vector<int64_t>{groups, 32 / groups, 16 / groups};
+  json factors = layout({1, 32, 1, 1}, "abcd");
+  factors.update({{"kind", "binary"}, {"alg", "mul"}});
+  return {{"kind", "convolution"},
+          {"src", layout(dims({2, 16}, 40), tag)},
+          {"weights", layout(dims(weights, 5))},
+          {"dst", layout(dims({2, 32}, 19), tag)},
+          {"strides", spatial(2, 1)},
+          {"dilations", spatial(0, 0)},
+          {"pads_l", spatial(1, 0)},
+          {"pads_r", spatial(0, 0)},
+          {"post_ops", json::array({factors})}};
+}
+
+TEST(OneDnn, TrailingUnitDimensionsOfConvolutions) {
+  for (int64_t groups : {1, 16})
+    for (const char *tag : {"any", "abcd", "acdb"}) {
+      SCOPED_TRACE(std::string(tag) + " " + std::to_string(groups));
+      auto x = pattern(2 * 16 * 40, 1), weights = pattern(32 * 16 / groups * 5, 2),
+           factors = pattern(32, 3);
+      auto run = [&](bool isLast) {
+        return runDesc(sequenceDesc(isLast, groups, tag),
+                       {{"src", x}, {"weights", weights}, {"post0", factors}});
+      };
+      Ran last = run(true), first = run(false);
+      EXPECT_EQ(last.described.implementation, first.described.implementation);
+      EXPECT_EQ(last.outputs["dst"], first.outputs["dst"]);
+      expectRoundTrip(last.described);
+    }
+}
+
 TEST(OneDnn, EveryImplementationCanBeAskedFor) {
   int opaque = 0, total = 0;
   for (const ConvShape &s : kConvs)
