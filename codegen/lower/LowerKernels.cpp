@@ -10,6 +10,7 @@
 #include "codegen/providers/Provider.h"
 #include "ir/tensor/FilePages.h"
 #include "passes/ConstantRewrites.h"
+#include "runtime/library/schema/Schema.h"
 #include "runtime/program/WeightsMemory.h"
 
 #include "mlir/IR/AsmState.h"
@@ -283,8 +284,11 @@ LogicalResult Lowering::library(Operation &op, LibraryCall &call) {
           storageBytes(tensorTypeOf(op.getResult(0))));
   for (auto [written, read] : call.inplace)
     inplace.append({int64_t(written), int64_t(read)});
-  if (auto alignments = getAlignments(list); call.wantsAlignment)
-    call.desc["alignment"] = alignments.empty() ? kBufferAlignment : *llvm::min_element(alignments);
+  if (auto alignments = getAlignments(list); call.wantsAlignment) {
+    schema::GpuAlignment fields;
+    fields.alignment = alignments.empty() ? kBufferAlignment : *llvm::min_element(alignments);
+    call.desc.update(fields.toJson());
+  }
   auto made = exec::LibraryOp::create(
       b, op.getLoc(), b.getStringAttr(call.library), b.getStringAttr(call.desc.dump()), list,
       b.getDenseI64ArrayAttr(writes), b.getDenseI64ArrayAttr(inplace),

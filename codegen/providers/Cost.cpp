@@ -114,9 +114,4 @@ double sumPackedBytes(const LibraryCall &call) {
   return bytes;
 }
 
-bool isBroadcastOverBatch(const nlohmann::json &strides) {
-  std::vector<int64_t> list = strides;
-  return llvm::all_of(ArrayRef(list).drop_back(2), [](int64_t stride) { return stride == 0; });
-}
-
 } // namespace dlc

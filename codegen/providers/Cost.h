@@ -69,8 +69,6 @@ double multiplySizes(llvm::ArrayRef<int64_t> sizes, size_t drop = 0);
 double countNonPaddingTaps(mlir::Operation *pool);
 /// Returns the bytes of weights that were packed at compile time.
 double sumPackedBytes(const LibraryCall &call);
-/// Returns true if all matrices of a batch are the same matrix: all batch strides are 0.
-bool isBroadcastOverBatch(const nlohmann::json &strides);
 
 } // namespace dlc
 #endif

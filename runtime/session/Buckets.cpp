@@ -1,6 +1,7 @@
 //===- Buckets.cpp - merges all-reduces into buckets -------------------------===//
 #include "runtime/session/Buckets.h"
 
+#include "runtime/library/schema/Schema.h"
 #include "runtime/program/Streams.h"
 #include "runtime/session/Overlap.h"
 
@@ -54,17 +55,20 @@ private:
   bool isPart(size_t at) const {
     const Command &command = plan.commands[at];
     const Buffer &from = plan.buffers[command.buffers[0]], &to = plan.buffers[command.buffers[1]];
-    return command.desc.value("kind", std::string()) == "all_reduce" &&
-           !command.desc.contains("root") && from.space == MemorySpace::Arena && from.step == 0 &&
-           isSame(from, to) && from.bytes > 0;
+    const schema::Collective fields = describe(command);
+    return fields.kind == schema::CollectiveKind::AllReduce && !fields.root &&
+           from.space == MemorySpace::Arena && from.step == 0 && isSame(from, to) && from.bytes > 0;
   }
 
+  static schema::Collective describe(const Command &command) {
+    return schema::Collective::read(command.desc, command.library);
+  }
   /// Returns a collective's description without its number of elements. Collectives can be merged
   /// only if this is equal.
-  static nlohmann::json kindOf(const Command &command) {
-    nlohmann::json desc = command.desc;
-    desc.erase("share");
-    return desc;
+  static schema::Collective kindOf(const Command &command) {
+    schema::Collective fields = describe(command);
+    fields.share = 0;
+    return fields;
   }
 
   bool mayFollow(const std::vector<size_t> &members, size_t at) const {
@@ -103,17 +107,17 @@ private:
     Command &whole = plan.commands[last];
     Buffer buffer = bufferOf(first);
     buffer.bytes = bufferOf(last).offset + bufferOf(last).bytes - buffer.offset;
-    uint64_t share = whole.desc.at("share").get<uint64_t>();
+    schema::Collective fields = describe(whole);
     for (size_t member : members) {
       if (member == last)
         continue;
       const Command &part = plan.commands[member];
-      share += part.desc.at("share").get<uint64_t>();
+      fields.share.value += describe(part).share;
       whole.flops += part.flops;
       whole.moved += part.moved;
       moves.insert(member);
     }
-    whole.desc["share"] = share;
+    whole.desc = fields.toJson();
     whole.buffers.assign(2, static_cast<uint32_t>(plan.buffers.size()));
     plan.buffers.push_back(buffer);
     for (size_t i = first + 1; i < last; ++i)

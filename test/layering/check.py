@@ -30,6 +30,7 @@ RUNTIME_FOR = {
         "runtime/kind/",
         "runtime/library/Library.h",
         "runtime/library/describe/",
+        "runtime/library/schema/Schema.h",
         "runtime/library/attention/Describe.h",
         "runtime/library/blocks/Describe.h",
         "runtime/library/direct/Describe.h",

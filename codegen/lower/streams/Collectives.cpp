@@ -4,11 +4,11 @@
 #include "codegen/memory/Memory.h"
 #include "ir/dlc/Collective.h"
 #include "passes/TensorBuilder.h"
+#include "runtime/library/schema/Schema.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
-using nlohmann::json;
 
 namespace dlc::lower {
 
@@ -18,25 +18,34 @@ constexpr StringLiteral kLibrary = "collective";
 
 namespace {
 
-json describeCollective(Operation *op) {
-  return llvm::TypeSwitch<Operation *, json>(op)
-      .Case<AllReduceOp>([](AllReduceOp o) {
-        json desc{{"kind", "all_reduce"}, {"reduction", stringifyReduceKind(o.getKind()).str()}};
+std::optional<schema::Collective> describeCollective(Operation *op) {
+  using Kind = schema::CollectiveKind;
+  auto start = [](Kind kind) {
+    schema::Collective fields;
+    fields.kind = kind;
+    return std::optional(fields);
+  };
+  auto reduce = [&](Kind kind, ReduceKind reduction) {
+    auto fields = start(kind);
+    fields->reduction = static_cast<schema::CollectiveReduction>(reduction);
+    return fields;
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<schema::Collective>>(op)
+      .Case<AllReduceOp>([&](AllReduceOp o) {
+        auto fields = reduce(Kind::AllReduce, o.getKind());
         if (o.getTo())
-          desc["root"] = *o.getTo();
-        return desc;
+          fields->root = int64_t(*o.getTo());
+        return fields;
       })
-      .Case<AllGatherOp>([](AllGatherOp) {
-        return json{{"kind", "all_gather"}};
+      .Case<AllGatherOp>([&](AllGatherOp) { return start(Kind::AllGather); })
+      .Case<ReduceScatterOp>(
+          [&](ReduceScatterOp o) { return reduce(Kind::ReduceScatter, o.getKind()); })
+      .Case<BroadcastRanksOp>([&](BroadcastRanksOp o) {
+        auto fields = start(Kind::Broadcast);
+        fields->root = int64_t(o.getRoot());
+        return fields;
       })
-      .Case<ReduceScatterOp>([](ReduceScatterOp o) {
-        return json{{"kind", "reduce_scatter"},
-                    {"reduction", stringifyReduceKind(o.getKind()).str()}};
-      })
-      .Case<BroadcastRanksOp>([](BroadcastRanksOp o) {
-        return json{{"kind", "broadcast"}, {"root", o.getRoot()}};
-      })
-      .Default([](Operation *) { return json(); });
+      .Default([](Operation *) { return std::nullopt; });
 }
 
 /// Returns the library call that copies a rank's own rows. The runtime's session implements it
@@ -44,17 +53,17 @@ json describeCollective(Operation *op) {
 LibraryCall makeOwnRowsCall(OwnRowsOp op) {
   LibraryCall call;
   call.library = call.implementation = "own_rows";
-  json bytes = json::array();
+  schema::OwnRows fields;
   for (Value x : op.getXs()) {
     call.addValue(x);
-    bytes.push_back(storageBytes(typeOf(x)));
+    fields.bytes.push_back(storageBytes(typeOf(x)));
   }
   call.addResult(0, typeOf(op.getY()));
-  call.desc = {{"bytes", bytes}};
   if (op.getSize())
-    call.desc["size"] = *op.getSize();
+    fields.size = int64_t(*op.getSize());
   else
-    call.desc["share"] = storageBytes(typeOf(op.getY()));
+    fields.share = storageBytes(typeOf(op.getY()));
+  call.desc = fields.toJson();
   return call;
 }
 
@@ -63,24 +72,24 @@ LibraryCall makeOwnRowsCall(OwnRowsOp op) {
 std::optional<LibraryCall> makeCollectiveCall(Operation *op) {
   if (auto own = dyn_cast<OwnRowsOp>(op))
     return makeOwnRowsCall(own);
-  json desc = describeCollective(op);
-  if (desc.is_null())
+  auto fields = describeCollective(op);
+  if (!fields)
     return std::nullopt;
   auto x = typeOf(op->getOperand(0)), y = typeOf(op->getResult(0));
-  desc["dtype"] = elementName(x.getElementType());
-  desc["share"] = std::min(x.getNumElements(), y.getNumElements());
+  fields->dtype = *parseDType(elementName(x.getElementType()));
+  fields->share = std::min(x.getNumElements(), y.getNumElements());
   if (auto group = op->getAttrOfType<StringAttr>("group"))
-    desc["group"] = group.str();
+    fields->group = group.str();
   if (auto size = op->getAttrOfType<IntegerAttr>("size"))
-    desc["size"] = size.getInt();
+    fields->size = size.getInt();
   LibraryCall call;
   call.library = kLibrary.str();
-  call.implementation = call.library + ":" + desc["kind"].get<std::string>();
+  call.implementation = call.library + ":" + nameOf(fields->kind);
   call.addValue(op->getOperand(0));
   call.addResult(0, y);
   if (x == y)
     call.inplace.push_back({1, 0});
-  call.desc = std::move(desc);
+  call.desc = fields->toJson();
   return call;
 }
 

@@ -13,8 +13,6 @@ namespace dlc {
 
 namespace {
 
-using nlohmann::json;
-
 /// Batch dimension of a tensor [.., rows, columns]: number of matrices and the stride between them.
 struct BatchLayout {
   int64_t batch = 1, stride = 0;
@@ -118,18 +116,15 @@ std::optional<LibraryCall> makeMatmulCall(Operation *op, std::string *why) {
       (e.lhsZeroPoint || e.rhsZeroPoint || e.bias || !e.epilogueOps.empty() || a->second != 1 ||
        b->first != 1 || !llvm::all_of(ArrayRef({n, k, a->first, b->second, y->first}), inUnits)))
     return refuse("cuBLASLt does not support this matmul of integers");
-  json desc = {{"kind", "matmul"},
-               {"dtype", elementName(element)},
-               {"result", elementName(result)},
-               {"m", m},
-               {"n", n},
-               {"k", k},
-               {"batch", batch}};
-  desc["a"] = {batch > 1 ? batchA->stride : 0, a->first, a->second};
-  desc["b"] = {batch > 1 ? batchB->stride : 0, b->first, b->second};
-  desc["y"] = {batch > 1 ? batchY->stride : 0, y->first, y->second};
+  schema::GpuMatmul fields;
+  fields.dtype = *parseDType(elementName(element));
+  fields.result = *parseDType(elementName(result));
+  fields.m = m, fields.n = n, fields.k = k, fields.batch = batch;
+  fields.a = {batch > 1 ? batchA->stride : 0, a->first, a->second};
+  fields.b = {batch > 1 ? batchB->stride : 0, b->first, b->second};
+  fields.y = {batch > 1 ? batchY->stride : 0, y->first, y->second};
   if (auto math = e.anchor->getAttrOfType<StringAttr>(kMathAttr); math && element.isF32())
-    desc["math"] = "tf32";
+    fields.math = schema::GpuMath::Tf32;
   LibraryCall call;
   auto addValue = [&](Value inner, int64_t offset) {
     Value value = getOuterValue(fusion, inner);
@@ -145,11 +140,10 @@ std::optional<LibraryCall> makeMatmulCall(Operation *op, std::string *why) {
     if (type.getNumElements() != n ||
         !(type.getElementType() == result || type.getElementType() == element))
       return refuse("the bias does not have one value for each column");
-    desc["bias"] = elementName(type.getElementType());
+    fields.bias = *parseDType(elementName(type.getElementType()));
     addValue(e.bias, 0);
   }
-  if (!e.epilogueOps.empty())
-    desc["relu"] = true;
+  fields.relu = !e.epilogueOps.empty();
   CallArgument to{CallArgument::Kind::Result};
   to.offset = e.destination.offset * ref::elementBytes(result);
   call.arguments.push_back(to);
@@ -158,7 +152,7 @@ std::optional<LibraryCall> makeMatmulCall(Operation *op, std::string *why) {
   call.library = "cublaslt";
   call.implementation = "cublaslt";
   call.wantsAlignment = true;
-  call.desc = desc;
+  call.desc = fields.toJson();
   return call;
 }
 
@@ -167,18 +161,19 @@ public:
   CublasLtProvider()
       : GpuLibrary(
             {.name = "cublaslt", .description = "cuBLASLt: products on a GPU", .onGpu = true},
-            "algorithm", cuda::Library::CublasLt) {}
+            "algorithm", &schema::GpuChoice::algorithm, cuda::Library::CublasLt) {}
 
   std::optional<LibraryCall> describe(Operation *op, std::string *why) const override {
     return makeMatmulCall(op, why);
   }
   GpuMatmulSizes getMatmulSizes(const LibraryCall &call,
                                 const GpuCostParameters &gpu) const override {
-    const json &desc = call.desc;
-    auto dtype = desc["dtype"].get<std::string>();
-    double rate =
-        dtype == "i8" ? gpu.tensor8 : getArithmeticRate(gpu, dtype, desc.contains("math"));
-    return {desc["batch"], desc["m"], desc["n"], desc["k"], rate * GpuEfficiencies().library};
+    const auto fields = schema::GpuMatmul::read(call.desc, call.library);
+    double rate = fields.dtype == DType::I8
+                      ? gpu.tensor8
+                      : getArithmeticRate(gpu, dtypeName(fields.dtype), fields.math.has_value());
+    return {double(fields.batch), double(fields.m), double(fields.n), double(fields.k),
+            rate * GpuEfficiencies().library};
   }
 };
 

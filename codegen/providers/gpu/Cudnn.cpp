@@ -20,8 +20,6 @@ namespace dlc {
 
 namespace {
 
-using nlohmann::json;
-
 /// Adds a leading dimension of size `with` to 1-D sizes, since cuDNN's convolutions have two or
 /// three spatial dimensions.
 void extendTo2D(std::vector<int64_t> &sizes, int64_t with) {
@@ -29,16 +27,19 @@ void extendTo2D(std::vector<int64_t> &sizes, int64_t with) {
     sizes.insert(sizes.begin(), with);
 }
 
-json describeTensor(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+schema::GpuTensor describeTensor(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   std::vector<int64_t> dims = list(shape), steps = list(strides);
   if (dims.size() == 3) {
     dims.insert(dims.begin() + 2, 1);
     steps.insert(steps.begin() + 2, dims[3] * steps[2]);
   }
-  return {{"dims", dims}, {"strides", steps}};
+  schema::GpuTensor tensor;
+  tensor.dims = dims;
+  tensor.strides = steps;
+  return tensor;
 }
 
-json plainTensor(ArrayRef<int64_t> shape) {
+schema::GpuTensor plainTensor(ArrayRef<int64_t> shape) {
   return describeTensor(shape, ref::rowMajorStrides(shape));
 }
 
@@ -59,20 +60,22 @@ SmallVector<int64_t> getChannelsLastStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-json lastTensor(ArrayRef<int64_t> shape) {
+schema::GpuTensor lastTensor(ArrayRef<int64_t> shape) {
   return describeTensor(shape, getChannelsLastStrides(shape));
 }
 
 /// Describes the activation that cuDNN can fuse after a convolution with bias; std::nullopt if the
 /// epilogue op is not such an activation. At most one can be fused.
-std::optional<json> describeActivation(const EpilogueOp &op) {
-  StringRef name = op.kind == EpilogueOp::Kind::Activation ? infoOf(op.activation).cudnn : "";
+std::optional<schema::GpuStep> describeActivation(const EpilogueOp &op) {
+  const bool isActivation = op.kind == EpilogueOp::Kind::Activation;
+  auto name = schema::parse<schema::GpuStepOp>(isActivation ? infoOf(op.activation).cudnn : "");
   bool isBounded = op.is(Activation::Clip);
-  if (name.empty() || ((isBounded || op.is(Activation::Relu)) && op.alpha != 0))
+  if (!name || ((isBounded || op.is(Activation::Relu)) && op.alpha != 0))
     return std::nullopt;
-  json step = {{"op", name.str()}};
+  schema::GpuStep step;
+  step.op = *name;
   if (isBounded && op.beta < FLT_MAX)
-    step["upper"] = op.beta;
+    step.upper = op.beta;
   return step;
 }
 
@@ -89,14 +92,20 @@ bool isBias(const EpilogueOp &epilogueOp, ArrayRef<int64_t> shape) {
 
 /// Returns true for a convolution with one input channel per group. cuDNN's specialized kernels for
 /// such convolutions support no epilogue.
-bool hasSingleChannelGroups(const json &desc) {
-  return desc["kind"] != "attention" && desc["w"]["dims"][1] == 1;
-}
+bool hasSingleChannelGroups(const schema::GpuConvolution &fields) { return fields.w.dims[1] == 1; }
 
 /// Returns true if the call is a convolution that may use tensor cores.
-bool mayUseTensorCores(const json &desc) {
-  return desc["kind"] != "attention" && desc["w"]["dims"][1] > 1 &&
-         (desc["dtype"] == "f16" || desc["dtype"] == "bf16" || desc.contains("math"));
+bool mayUseTensorCores(const schema::GpuConvolution &fields) {
+  return fields.w.dims[1] > 1 &&
+         (fields.dtype == DType::F16 || fields.dtype == DType::BF16 || fields.math);
+}
+
+/// Returns the description of a call, or nullopt if the call is not a convolution.
+std::optional<schema::GpuConvolution> convolutionOf(const LibraryCall &call) {
+  auto kind = schema::GpuGraph::read(call.desc, call.library).kind;
+  if (kind == schema::GpuGraphKind::Attention)
+    return std::nullopt;
+  return schema::GpuConvolution::read(call.desc, call.library);
 }
 
 class CudnnCallBuilder {
@@ -130,7 +139,7 @@ private:
     return std::nullopt;
   }
 
-  template <typename Conv> bool begin(StringRef kind, Conv conv, ValueRange values) {
+  template <typename Conv> bool begin(schema::GpuGraphKind kind, Conv conv, ValueRange values) {
     Type element = typeOf(values[0]).getElementType();
     if (!element.isF32() && !element.isF64() && !element.isF16() && !element.isBF16())
       return refuse("convolutions are not supported for " + elementName(element)), false;
@@ -141,17 +150,18 @@ private:
         return refuse("the operands have different types or layouts, a blocked layout, or no "
                       "elements"),
                false;
-    call.desc = {{"kind", kind.str()}, {"dtype", elementName(element)}};
+    fields.kind = kind;
+    fields.dtype = *parseDType(elementName(element));
     if (element.isF32() && conv->template getAttrOfType<StringAttr>(kMathAttr))
-      call.desc["math"] = "tf32";
-    auto put = [&](const char *key, std::vector<int64_t> numbers, int64_t with) {
+      fields.math = schema::GpuMath::Tf32;
+    auto put = [&](schema::Integers &to, std::vector<int64_t> numbers, int64_t with) {
       extendTo2D(numbers, with);
-      call.desc[key] = numbers;
+      to = numbers;
     };
-    put("strides", list(conv.getStrides()), 1);
-    put("dilations", list(conv.getDilations()), 1);
-    put("low", list(conv.getLow()), 0);
-    put("high", list(conv.getHigh()), 0);
+    put(fields.strides, list(conv.getStrides()), 1);
+    put(fields.dilations, list(conv.getDilations()), 1);
+    put(fields.low, list(conv.getLow()), 0);
+    put(fields.high, list(conv.getHigh()), 0);
     if (llvm::any_of(conv.getLow(), [](int64_t pad) { return pad < 0; }) ||
         llvm::any_of(conv.getHigh(), [](int64_t pad) { return pad < 0; }))
       return refuse("negative padding is not supported"), false;
@@ -168,13 +178,13 @@ private:
                 : layoutOf(type).empty();
   }
 
-  json tensor(ArrayRef<int64_t> shape) const {
+  schema::GpuTensor tensor(ArrayRef<int64_t> shape) const {
     return last ? lastTensor(shape) : plainTensor(shape);
   }
 
   /// Describes the result, or the slice of a larger tensor that the result is written to. With
   /// channels last, returns std::nullopt for such a slice.
-  std::optional<json> destination(const Epilogue &e) const {
+  std::optional<schema::GpuTensor> destination(const Epilogue &e) const {
     const StridedView &to = e.destination;
     if (!last)
       return describeTensor(to.shape, to.strides);
@@ -206,34 +216,37 @@ private:
     // cuDNN engines copy operands to the workspace in their own layout or padded to more channels.
     // Its limit is the bytes of all operands plus kSpace.
     constexpr int64_t kSpace = int64_t{64} << 20;
-    call.desc["workspace"] = kSpace + int64_t(call.bytes);
+    fields.workspace = kSpace + int64_t(call.bytes);
+    call.desc = fields.toJson();
     return std::move(call);
   }
 
   std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &e, ConvOp conv) {
-    if (!begin("convolution", conv, {conv.getX(), conv.getW(), conv.getY()}))
+    if (!begin(schema::GpuGraphKind::Convolution, conv, {conv.getX(), conv.getW(), conv.getY()}))
       return std::nullopt;
     Type element = typeOf(conv.getY()).getElementType();
     if (typeOf(fusion.getResult(0)).getElementType() != element)
       return refuse("the result has another element type than the operands");
     ArrayRef<int64_t> shape = e.destination.shape;
-    std::optional<json> y = destination(e);
+    auto y = destination(e);
     if (!y)
       return refuse("the result is reshaped or transposed");
-    call.desc["x"] = tensor(typeOf(conv.getX()).getShape());
-    call.desc["w"] = tensor(typeOf(conv.getW()).getShape());
-    call.desc["y"] = *y;
+    fields.x = tensor(typeOf(conv.getX()).getShape());
+    fields.w = tensor(typeOf(conv.getW()).getShape());
+    fields.y = *y;
     reads(fusion, conv.getX());
     reads(fusion, conv.getW());
-    json post = json::array();
-    auto add = [&](Value value, json tensor) {
+    auto add = [&](Value value, schema::GpuTensor tensor) {
       bool isImage = shapeOf(value) == shape;
       if (typeOf(value).getElementType() != element ||
           !(isImage ? fits(value) : layoutOf(value.getType()).empty()))
         return false;
-      tensor["op"] = "add";
-      tensor["dtype"] = elementName(element);
-      post.push_back(tensor);
+      schema::GpuStep step;
+      step.op = schema::GpuStepOp::Add;
+      step.dtype = fields.dtype;
+      step.dims = tensor.dims;
+      step.strides = tensor.strides;
+      fields.post.push_back(step);
       reads(fusion, value);
       return true;
     };
@@ -242,7 +255,7 @@ private:
     // cuDNN's precompiled kernels support only a residual, then the bias, then an activation.
     // Kernels that cuDNN compiles at run time (for tensor cores with channels last) support more
     // ops in any order.
-    bool isCompiled = last && mayUseTensorCores(call.desc);
+    bool isCompiled = last && mayUseTensorCores(fields);
     bool hasResidual = false, isActivated = false;
     for (const EpilogueOp &epilogueOp : e.epilogueOps) {
       bool isSum = isResidual(epilogueOp, shape) || (isCompiled && isBias(epilogueOp, shape));
@@ -259,20 +272,18 @@ private:
         (e.bias && !add(e.bias, tensor(channels))))
       return refuse("the operand that is added has another element type");
     for (const EpilogueOp &epilogueOp : steps.drop_front(isBefore)) {
-      if (std::optional<json> step = describeActivation(epilogueOp))
-        post.push_back(*step);
+      if (auto step = describeActivation(epilogueOp))
+        fields.post.push_back(*step);
       else if (!add(epilogueOp.operand,
                     tensor(isBias(epilogueOp, shape) ? ArrayRef(channels) : shape)))
         return refuse("the operand that is added has another element type");
     }
-    if (!post.empty())
-      call.desc["post"] = post;
     return end(fusion, e.destination.offset, conv.getY(), conv.getW());
   }
 
   std::optional<LibraryCall> dataGradient(FusionOp fusion, const Epilogue &e,
                                           ConvTransposeOp conv) {
-    if (!begin("data_gradient", conv, {conv.getX(), conv.getW(), conv.getY()}))
+    if (!begin(schema::GpuGraphKind::DataGradient, conv, {conv.getX(), conv.getW(), conv.getY()}))
       return std::nullopt;
     if (e.bias || !e.epilogueOps.empty() ||
         typeOf(fusion.getResult(0)).getElementType() != typeOf(conv.getY()).getElementType())
@@ -285,36 +296,37 @@ private:
     if (llvm::any_of(high, [](int64_t pad) { return pad < 0; }))
       return refuse("the result is larger than the operand of the corresponding convolution");
     extendTo2D(high, 0);
-    call.desc["high"] = high;
-    std::optional<json> x = destination(e);
+    fields.high = high;
+    auto x = destination(e);
     if (!x)
       return refuse("the result is reshaped or transposed");
-    call.desc["x"] = *x;
-    call.desc["w"] = tensor(typeOf(conv.getW()).getShape());
-    call.desc["y"] = tensor(typeOf(conv.getX()).getShape());
+    fields.x = *x;
+    fields.w = tensor(typeOf(conv.getW()).getShape());
+    fields.y = tensor(typeOf(conv.getX()).getShape());
     reads(fusion, conv.getX());
     reads(fusion, conv.getW());
     return end(fusion, e.destination.offset, conv.getX(), conv.getW());
   }
 
   std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp gradient) {
-    if (!begin("weight_gradient", gradient, {gradient.getX(), gradient.getDy(), gradient.getDw()}))
+    if (!begin(schema::GpuGraphKind::WeightGradient, gradient,
+               {gradient.getX(), gradient.getDy(), gradient.getDw()}))
       return std::nullopt;
     // cuDNN 9.19 accepts f32 weight gradients with asymmetric padding but computes wrong results;
     // on tensor cores they are correct.
-    if (call.desc["low"] != call.desc["high"] && !call.desc.contains("math") &&
+    if (fields.low != fields.high && !fields.math &&
         typeOf(gradient.getDw()).getElementType().isF32())
       return refuse("f32 weight gradients with asymmetric padding are wrong in cuDNN");
-    call.desc["x"] = tensor(typeOf(gradient.getX()).getShape());
-    call.desc["w"] = tensor(typeOf(gradient.getDw()).getShape());
-    call.desc["y"] = tensor(typeOf(gradient.getDy()).getShape());
+    fields.x = tensor(typeOf(gradient.getX()).getShape());
+    fields.w = tensor(typeOf(gradient.getDw()).getShape());
+    fields.y = tensor(typeOf(gradient.getDy()).getShape());
     reads(fusion, gradient.getX());
     reads(fusion, gradient.getDy());
     return end(fusion, 0, gradient.getDy(), gradient.getDw());
   }
 
   /// Describes an attention operand or result as [batch, heads, rows, elements].
-  static json headsOf(const StridedView &view) {
+  static schema::GpuTensor headsOf(const StridedView &view) {
     std::vector<int64_t> dims(view.shape.begin(), view.shape.end()),
         strides(view.strides.begin(), view.strides.end());
     for (auto [size, stride] : llvm::zip(dims, strides))
@@ -323,7 +335,10 @@ private:
       dims.insert(dims.begin() + 1, 1);
       strides.insert(strides.begin() + 1, strides.front());
     }
-    return {{"dims", dims}, {"strides", strides}};
+    schema::GpuTensor tensor;
+    tensor.dims = dims;
+    tensor.strides = strides;
+    return tensor;
   }
 
   std::optional<LibraryCall> attention(FusionOp fusion, Operation *whole) {
@@ -336,20 +351,23 @@ private:
       return refuse("required: attention of f16 or bf16; found: " + elementName(element));
     if (typeOf(whole->getOperand(0)).getRank() > 4)
       return refuse("the attention has more than one dimension between batch and rows");
-    call.desc = {{"kind", "attention"},
-                 {"dtype", elementName(element)},
-                 {"scale", whole->getAttrOfType<FloatAttr>("scale").getValueAsDouble()}};
-    auto add = [&](const char *name, const StridedView &view, CallArgument argument, Value value) {
-      call.desc[name] = headsOf(view);
+    schema::GpuAttention heads;
+    heads.kind = schema::GpuGraphKind::Attention;
+    heads.dtype = *parseDType(elementName(element));
+    heads.scale = whole->getAttrOfType<FloatAttr>("scale").getValueAsDouble();
+    auto add = [&](schema::GpuTensor &to, const StridedView &view, CallArgument argument,
+                   Value value) {
+      to = headsOf(view);
       argument.offset = view.offset * ref::elementBytes(element);
       call.arguments.push_back(argument);
       call.bytes += double(storageBytes(typeOf(value)));
     };
-    for (auto [name, operand] : llvm::zip(std::array{"q", "k", "v"}, whole->getOperands())) {
+    for (auto [tensor, operand] :
+         llvm::zip(std::array{&heads.q, &heads.k, &heads.v}, whole->getOperands())) {
       auto view = matchStridedView(operand);
       if (!view)
         return refuse("an operand has a layout that strides cannot describe");
-      add(name, *view, {CallArgument::Kind::Value, getOuterValue(fusion, view->base)}, operand);
+      add(*tensor, *view, {CallArgument::Kind::Value, getOuterValue(fusion, view->base)}, operand);
     }
     ValueRange yielded = fusion.getBody().front().getTerminator()->getOperands();
     bool writesY = false;
@@ -361,7 +379,7 @@ private:
         continue;
       CallArgument to{CallArgument::Kind::Result};
       to.result = i;
-      add("y", *view, to, last);
+      add(heads.y, *view, to, last);
       writesY = true;
     }
     if (!writesY)
@@ -373,11 +391,12 @@ private:
       if (dims.size() == 2)
         dims.insert(dims.begin() + 1, 1);
       dims.push_back(1);
-      call.desc["lse"] = plainTensor(dims);
+      heads.lse = plainTensor(dims);
       CallArgument to{CallArgument::Kind::Result};
       to.result = i;
       call.arguments.push_back(to);
     }
+    call.desc = heads.toJson();
     call.flops = estimateFlops(whole);
     call.library = call.implementation = "cudnn";
     call.wantsAlignment = true;
@@ -387,6 +406,7 @@ private:
   Operation *op;
   std::string *why;
   LibraryCall call;
+  schema::GpuConvolution fields;
   bool last = false; ///< whether images and weights are stored with channels last
 };
 
@@ -417,24 +437,28 @@ public:
       : GpuLibrary({.name = "cudnn",
                     .description = "cuDNN: convolutions and attention on a GPU",
                     .onGpu = true},
-                   "engine", cuda::Library::Cudnn) {}
+                   "engine", &schema::GpuChoice::engine, cuda::Library::Cudnn) {}
 
   std::optional<LibraryCall> describe(Operation *op, std::string *why) const override {
     return CudnnCallBuilder(op, why).make();
   }
   GpuMatmulSizes getMatmulSizes(const LibraryCall &call,
                                 const GpuCostParameters &gpu) const override {
-    const json &desc = call.desc;
+    auto doubles = [](const schema::GpuTensor &tensor) {
+      return std::vector<double>(tensor.dims.begin(), tensor.dims.end());
+    };
+    const auto common = schema::GpuGraph::read(call.desc, call.library);
     GpuEfficiencies shares;
-    bool tf32 = desc.contains("math");
-    double rate = getArithmeticRate(gpu, desc["dtype"].get<std::string>(), tf32);
-    if (desc["kind"] == "attention") {
-      std::vector<double> q = desc["q"]["dims"], k = desc["k"]["dims"];
+    bool tf32 = common.math.has_value();
+    double rate = getArithmeticRate(gpu, dtypeName(common.dtype), tf32);
+    if (common.kind == schema::GpuGraphKind::Attention) {
+      const auto heads = schema::GpuAttention::read(call.desc, call.library);
+      std::vector<double> q = doubles(heads.q), k = doubles(heads.k);
       return {q[0] * q[1], q[2], k[2], 2 * q[3], rate * shares.libraryAttention};
     }
-    std::vector<double> x = desc["x"]["dims"], w = desc["w"]["dims"], y = desc["y"]["dims"];
-    std::vector<int64_t> steps = desc["x"]["strides"];
-    bool plain = steps[1] != 1 && x[1] > 1 && rate > gpu.f32;
+    const auto conv = schema::GpuConvolution::read(call.desc, call.library);
+    std::vector<double> x = doubles(conv.x), w = doubles(conv.w), y = doubles(conv.y);
+    bool plain = conv.x.strides[1] != 1 && x[1] > 1 && rate > gpu.f32;
     double places = y[0], window = 1, groups = x[1] / w[1];
     for (size_t d = 2; d < y.size(); ++d) {
       places *= y[d];
@@ -446,9 +470,9 @@ public:
     rate *= plain ? shares.libraryPlain : shares.libraryConvolution;
     if (few)
       rate *= shares.libraryFewChannels;
-    if (desc["kind"] == "weight_gradient")
+    if (common.kind == schema::GpuGraphKind::WeightGradient)
       return {groups, channels, taken, places, rate};
-    if (desc["kind"] == "data_gradient")
+    if (common.kind == schema::GpuGraphKind::DataGradient)
       return {groups, places, w[1], channels * window, rate};
     return {groups, places, channels, taken, rate};
   }
@@ -458,13 +482,15 @@ public:
     // Slowdown of cuDNN's fallback engines, without tensor cores or specialized kernels: about an
     // order of magnitude.
     constexpr double kWithout = 8;
-    if (mayUseTensorCores(call.desc)) {
+    auto fields = convolutionOf(call);
+    if (fields && mayUseTensorCores(*fields)) {
       LibraryCall fast = call;
-      fast.desc["tensor_cores"] = true;
+      fields->tensorCores = true;
+      fast.desc = fields->toJson();
       if (deviceSupportsCall(device, fast, nullptr))
         return true;
       call.costFactor *= kWithout;
-    } else if (hasSingleChannelGroups(call.desc) && call.desc.contains("post")) {
+    } else if (fields && hasSingleChannelGroups(*fields) && !fields->post.empty()) {
       call.costFactor *= kWithout;
     }
     return deviceSupportsCall(device, call, why);

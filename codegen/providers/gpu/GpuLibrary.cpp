@@ -67,7 +67,9 @@ std::optional<LibraryCall> GpuLibrary::call(Operation *op, DictionaryAttr parame
   auto call = describe(op, why);
   auto variant = parameters ? parameters.getAs<IntegerAttr>(number) : IntegerAttr();
   if (call && variant) {
-    call->desc[number] = variant.getInt();
+    schema::GpuChoice chosen;
+    chosen.*choice = variant.getInt();
+    call->desc.update(chosen.toJson());
     call->implementation += "#" + std::to_string(variant.getInt());
   }
   return call;

@@ -5,6 +5,7 @@
 #include "codegen/machine/Gpu.h"
 #include "codegen/providers/Provider.h"
 #include "runtime/device/cuda/Loader.h"
+#include "runtime/library/schema/Schema.h"
 
 namespace dlc {
 
@@ -19,9 +20,12 @@ constexpr double kGpuLaunch = 2.5;
 /// Provider for a library that offers several implementations of a call, numbered from 1.
 class GpuLibrary : public Provider {
 public:
-  /// `number`: JSON key of the implementation's number in a call description.
-  GpuLibrary(const About &about, llvm::StringLiteral number, cuda::Library library)
-      : Provider(about), number(number), library(library) {}
+  using Choice = schema::Maybe<schema::Size> schema::GpuChoice::*;
+
+  /// `number`: key of the implementation's number in dlc.parameters; `choice`: its field in a call
+  /// description.
+  GpuLibrary(const About &about, llvm::StringLiteral number, Choice choice, cuda::Library library)
+      : Provider(about), number(number), choice(choice), library(library) {}
 
   void propose(CandidateCollector &collector) const override;
   std::optional<LibraryCall> call(mlir::Operation *op, mlir::DictionaryAttr parameters, int threads,
@@ -40,6 +44,7 @@ protected:
 
 private:
   llvm::StringLiteral number;
+  Choice choice;
   cuda::Library library;
 };
 

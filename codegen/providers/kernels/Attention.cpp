@@ -6,6 +6,7 @@
 #include "passes/fuse/attention/FusedAttention.h"
 #include "passes/place/Cost.h"
 #include "runtime/library/attention/Describe.h"
+#include "runtime/library/schema/Schema.h"
 
 using namespace mlir;
 
@@ -13,15 +14,13 @@ namespace dlc {
 
 namespace {
 
-using nlohmann::json;
-
-/// Describes a tensor view as JSON. Dimensions of size 1 get stride 1 or, in a mask, 0 (broadcast).
-json describeView(const StridedView &view, bool isMask) {
-  std::vector<int64_t> strides = list(view.strides);
-  for (auto [size, stride] : llvm::zip(view.shape, strides))
+/// Describes a tensor view. Dimensions of size 1 get stride 1 or, in a mask, 0 (broadcast).
+void describeView(const StridedView &view, bool isMask, schema::View &to) {
+  to.offset = view.offset;
+  to.strides = list(view.strides);
+  for (auto [size, stride] : llvm::zip(view.shape, to.strides))
     if (size == 1)
       stride = isMask ? 0 : 1;
-  return {{"offset", view.offset}, {"strides", strides}};
 }
 
 class AttentionCallBuilder {
@@ -35,44 +34,51 @@ public:
     bool isGradient = isa<AttentionGradOp>(op);
     call.library = "attention";
     call.flops = estimateFlops(op);
-    call.desc = {{"kind", isGradient ? "attention_grad" : "attention"},
-                 {"dtype", elementName(q.getElementType())},
-                 {"lanes", attention::lanes()},
-                 {"parts", parts},
-                 {"scale", op->getAttrOfType<FloatAttr>("scale").getValueAsDouble()},
-                 {"causal", op->hasAttr("causal")},
-                 {"batch", list(q.getShape().drop_back(2))},
-                 {"queries", q.getDimSize(rank - 2)},
-                 {"keys", k.getDimSize(rank - 2)},
-                 {"depth", q.getDimSize(rank - 1)},
-                 {"width", v.getDimSize(rank - 1)}};
+    fields.kind = isGradient ? schema::AttentionKind::Gradient : schema::AttentionKind::Forward;
+    fields.dtype = *parseDType(elementName(q.getElementType()));
+    fields.lanes = attention::lanes();
+    fields.parts = parts;
+    fields.scale = op->getAttrOfType<FloatAttr>("scale").getValueAsDouble();
+    fields.causal = op->hasAttr("causal");
+    fields.batch = list(q.getShape().drop_back(2));
+    fields.queries = q.getDimSize(rank - 2);
+    fields.keys = k.getDimSize(rank - 2);
+    fields.depth = q.getDimSize(rank - 1);
+    fields.width = v.getDimSize(rank - 1);
     if (parts)
       call.implementation = "attention:bf16x" + std::to_string(parts * (parts + 1) / 2);
     else
       call.implementation = attention::lanes() == 16 ? "attention:avx512" : "attention:avx2";
+    reads(fields.q, op->getOperand(0));
+    reads(fields.k, op->getOperand(1));
+    reads(fields.v, op->getOperand(2));
     if (isGradient) {
-      for (auto [i, name] : llvm::enumerate(std::array{"q", "k", "v", "y", "lse", "dy"}))
-        reads(name, op->getOperand(i));
+      reads(fields.y, op->getOperand(3));
+      reads(fields.lse.emplace(), op->getOperand(4));
+      reads(fields.dy.emplace(), op->getOperand(5));
       readsMask(6);
-      for (auto [i, name] : llvm::enumerate(std::array{"dq", "dk", "dv"}))
-        writes(name, op->getResult(i));
+      writes(fields.dq.emplace(), op->getResult(0));
+      writes(fields.dk.emplace(), op->getResult(1));
+      writes(fields.dv.emplace(), op->getResult(2));
     } else {
-      for (auto [i, name] : llvm::enumerate(std::array{"q", "k", "v"}))
-        reads(name, op->getOperand(i));
       readsMask(3);
-      writes("y", op->getResult(0));
-      if (op->getNumResults() == 2 && (call.desc["sums"] = yieldedOf(op->getResult(1)).has_value()))
-        writes("lse", op->getResult(1));
+      writes(fields.y, op->getResult(0));
+      if (op->getNumResults() == 2) {
+        fields.sums = yieldedOf(op->getResult(1)).has_value();
+        if (*fields.sums)
+          writes(fields.lse.emplace(), op->getResult(1));
+      }
     }
+    call.desc = fields.toJson();
     return std::move(call);
   }
 
 private:
   static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-  void reads(const char *name, Value operand) {
+  void reads(schema::View &to, Value operand, bool isMask = false) {
     StridedView view = *matchStridedView(operand);
-    call.desc[name] = describeView(view, StringRef(name) == "mask");
+    describeView(view, isMask, to);
     call.arguments.push_back({CallArgument::Kind::Value, getOuterValue(fusion, view.base)});
     call.bytes += double(storageBytes(typeOf(operand)));
   }
@@ -80,12 +86,11 @@ private:
   void readsMask(unsigned number) {
     if (number >= op->getNumOperands())
       return;
-    Value mask = op->getOperand(number);
-    reads("mask", mask);
-    std::vector<int64_t> strides = call.desc["mask"]["strides"];
-    strides.insert(strides.begin(), size_t(rank) - strides.size(), 0);
-    call.desc["mask"]["strides"] = strides;
-    call.desc["mask"]["dtype"] = elementName(typeOf(mask).getElementType());
+    Value value = op->getOperand(number);
+    schema::MaskView &mask = fields.mask.emplace();
+    reads(mask, value, /*isMask=*/true);
+    mask.strides.insert(mask.strides.begin(), size_t(rank) - mask.strides.size(), 0);
+    mask.dtype = *parseDType(elementName(typeOf(value).getElementType()));
   }
 
   std::optional<unsigned> yieldedOf(OpResult result) {
@@ -98,7 +103,7 @@ private:
 
   /// Adds a result of the attention to the call. If the fusion does not yield it, it is written to
   /// scratch memory.
-  void writes(const char *name, OpResult result) {
+  void writes(schema::View &place, OpResult result) {
     CallArgument to{CallArgument::Kind::Scratch};
     auto type = typeOf(result);
     to.bytes = storageBytes(type);
@@ -112,7 +117,7 @@ private:
       to.result = *number;
       to.bytes = 0;
     }
-    call.desc[name] = describeView(view, false);
+    describeView(view, /*isMask=*/false, place);
     call.arguments.push_back(to);
     call.bytes += double(storageBytes(type));
   }
@@ -121,6 +126,7 @@ private:
   Operation *op;
   int64_t rank;
   LibraryCall call;
+  schema::Attention fields;
 };
 
 std::optional<LibraryCall> describeAttention(Operation *whole, int parts, int threads,
@@ -172,16 +178,16 @@ public:
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;
-    const json &desc = call.desc;
-    bool isGradient = desc["kind"] == "attention_grad";
-    double heads = multiplySizes(desc["batch"].get<std::vector<int64_t>>()),
-           queries = desc["queries"], keys = desc["keys"];
-    double depth = desc["depth"], width = desc["width"], parts = desc["parts"];
+    const auto fields = schema::Attention::read(call.desc, call.library);
+    bool isGradient = fields.kind == schema::AttentionKind::Gradient;
+    double heads = multiplySizes(std::vector<int64_t>(fields.batch)),
+           queries = double(fields.queries), keys = double(fields.keys);
+    double depth = double(fields.depth), width = double(fields.width), parts = double(fields.parts);
     // AMX tiles pad rows and columns. With a causal mask, blocks above the diagonal are skipped.
     double filled =
         parts > 0 ? laneShare(queries, machine.tileRows) * laneShare(keys, machine.tileColumns) : 1;
     double scores = heads * queries * keys / filled *
-                    (desc["causal"] == true && keys > machine.attentionBlock ? 0.6 : 1);
+                    (fields.causal && keys > machine.attentionBlock ? 0.6 : 1);
     double flops = 2 * scores * (isGradient ? 3 * depth + 2 * width : depth + width);
     double elements = heads * (queries + keys) * (depth + width) * (isGradient ? 2 : 1);
     double cores = flops > machine.wakeFlops ? cost.threads : 1;
@@ -198,7 +204,7 @@ public:
                      elements / (machine.splitParts * cores);
     }
     // bf16 operands are converted to f32 before they are packed.
-    if (desc["dtype"] == "bf16")
+    if (fields.dtype == DType::BF16)
       nanoseconds += elements / (machine.splitParts * cores);
     nanoseconds = std::max(nanoseconds, cost.traffic(call.bytes, cores)) +
                   (parts > 0 ? 1000 * machine.tileCall : 0);

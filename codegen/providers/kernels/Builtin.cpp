@@ -17,19 +17,18 @@ namespace dlc {
 
 namespace {
 
-json getDims(RankedTensorType type) {
-  return std::vector<int64_t>(type.getShape().begin(), type.getShape().end());
-}
+std::vector<int64_t> getDims(Value value) { return list(typeOf(value).getShape()); }
 
-/// Adds the number of elements before the axis (outer), along it (len) and after it (inner) to the
-/// description.
-void addAxisSizes(json &desc, RankedTensorType type, int64_t axis) {
+DType dtypeOf(Value value) { return *parseDType(elementName(typeOf(value).getElementType())); }
+
+/// Sets the number of elements before the axis (outer), along it (len) and after it (inner).
+void setAxisSizes(schema::AxisCall &fields, RankedTensorType type, int64_t axis) {
   int64_t outer = 1, inner = 1;
   for (int64_t d = 0; d < type.getRank(); ++d)
     (d < axis ? outer : inner) *= d == axis ? 1 : type.getDimSize(d);
-  desc["outer"] = outer;
-  desc["len"] = type.getDimSize(axis);
-  desc["inner"] = inner;
+  fields.outer = outer;
+  fields.len = type.getDimSize(axis);
+  fields.inner = inner;
 }
 
 /// Converts dilations to oneDNN's convention, in which 0 means adjacent elements.
@@ -41,115 +40,145 @@ std::vector<int64_t> getDilationGaps(ArrayRef<int64_t> dilations) {
 }
 
 /// Describes a sliding window over `src`, [N, C, spatial..], with result `dst`.
-template <typename Op>
-json describeWindowOp(const char *kind, Op op, std::vector<int64_t> src, RankedTensorType dst) {
-  return json{{"kind", kind},
-              {"src", src},
-              {"dst", getDims(dst)},
-              {"kernel", list(op.getWindow())},
-              {"strides", list(op.getStrides())},
-              {"dilations", getDilationGaps(op.getDilations())},
-              {"pads_l", list(op.getLow())}};
+template <typename Record, typename Op> Record describeWindowOp(Op op, Value src, Value dst) {
+  Record fields;
+  fields.src = getDims(src);
+  fields.dst = getDims(dst);
+  fields.kernel = list(op.getWindow());
+  fields.strides = list(op.getStrides());
+  fields.dilations = getDilationGaps(op.getDilations());
+  fields.low = list(op.getLow());
+  return fields;
 }
 
 /// Describes a sliding window for the channel-vector kernels. 1-D sequences are described as 2-D
 /// images with one row.
-template <typename Op>
-json describeLaneWindowOp(const char *kind, Op op, RankedTensorType src, RankedTensorType dst) {
-  json desc = describeWindowOp(kind, op, getDims(src), dst);
-  if (src.getRank() == 4)
-    return desc;
-  for (auto [key, place, value] : {std::tuple("src", 2, 1),
-                                   {"dst", 2, 1},
-                                   {"kernel", 0, 1},
-                                   {"strides", 0, 1},
-                                   {"dilations", 0, 0},
-                                   {"pads_l", 0, 0}})
-    desc[key].insert(desc[key].begin() + place, value);
-  return desc;
+template <typename Record, typename Op> Record describeLaneWindowOp(Op op, Value src, Value dst) {
+  auto fields = describeWindowOp<Record>(op, src, dst);
+  if (typeOf(src).getRank() == 4)
+    return fields;
+  for (schema::Sizes *sizes : {&fields.src, &fields.dst})
+    sizes->insert(sizes->begin() + 2, 1);
+  for (auto [values, value] : {std::pair(&fields.kernel, 1),
+                               {&fields.strides, 1},
+                               {&fields.dilations, 0},
+                               {&fields.low, 0}})
+    values->insert(values->begin(), value);
+  return fields;
 }
 
-json describeBuiltinOp(Operation *op) {
+/// Sets the kind and the type of the elements, and returns the text form.
+template <typename Record> json finish(Record fields, schema::BuiltinKind kind, DType dtype) {
+  fields.kind = kind;
+  fields.dtype = dtype;
+  return fields.toJson();
+}
+
+template <typename Record, typename Op> Record describeScatter(Op op, bool zeros) {
+  Record fields;
+  fields.index = dtypeOf(op.getIndices());
+  fields.data = getDims(op.getX());
+  fields.indices = getDims(op.getIndices());
+  fields.reduction = static_cast<schema::ScatterReduction>(op.getReduction());
+  fields.zeros = zeros;
+  return fields;
+}
+
+json describeAxisOp(Operation *op) {
+  using Kind = schema::BuiltinKind;
   return llvm::TypeSwitch<Operation *, json>(op)
       .Case<TopKOp>([](TopKOp o) {
-        json desc{{"kind", "topk"},
-                  {"k", o.getK()},
-                  {"largest", o.getLargest()},
-                  {"sorted", o.getSorted()}};
-        addAxisSizes(desc, typeOf(o.getX()), o.getAxis());
-        return desc;
-      })
-      .Case<NmsOp>([](NmsOp o) {
-        ArrayRef<int64_t> rows = typeOf(o.getScores()).getShape();
-        return json{
-            {"kind", "nms"},    {"overlap", elementName(typeOf(o.getOverlap()).getElementType())},
-            {"batch", rows[0]}, {"classes", rows[1]},
-            {"boxes", rows[2]}, {"k", o.getK()}};
+        schema::TopK fields;
+        fields.k = o.getK();
+        fields.largest = o.getLargest();
+        fields.sorted = o.getSorted();
+        setAxisSizes(fields, typeOf(o.getX()), o.getAxis());
+        return finish(fields, Kind::TopK, dtypeOf(o.getX()));
       })
       .Case<ArgReduceOp>([](ArgReduceOp o) {
-        json desc{{"kind", "arg_reduce"},
-                  {"op", o.getKind() == ReduceKind::max ? "max" : "min"},
-                  {"select_last", o.getLast()}};
-        addAxisSizes(desc, typeOf(o.getX()), o.getAxis());
-        return desc;
+        schema::ArgReduce fields;
+        fields.op = o.getKind() == ReduceKind::max ? schema::Extreme::Max : schema::Extreme::Min;
+        fields.selectLast = o.getLast();
+        setAxisSizes(fields, typeOf(o.getX()), o.getAxis());
+        return finish(fields, Kind::ArgReduce, dtypeOf(o.getX()));
       })
       .Case<CumulativeOp>([](CumulativeOp o) {
-        json desc{{"kind", "cumulative"},
-                  {"op", o.getKind() == ReduceKind::sum ? "sum" : "prod"},
-                  {"exclusive", o.getExclusive()},
-                  {"reverse", o.getReverse()}};
-        addAxisSizes(desc, typeOf(o.getX()), o.getAxis());
-        return desc;
-      })
-      .Case<ScatterElementsOp>([](ScatterElementsOp o) {
-        return json{{"kind", "scatter_elements"},
-                    {"axis", o.getAxis()},
-                    {"index", elementName(typeOf(o.getIndices()).getElementType())},
-                    {"data", getDims(typeOf(o.getX()))},
-                    {"indices", getDims(typeOf(o.getIndices()))},
-                    {"reduction", stringifyScatterReduction(o.getReduction()).str()}};
-      })
-      .Case<ScatterNdOp>([](ScatterNdOp o) {
-        return json{{"kind", "scatter_nd"},
-                    {"index", elementName(typeOf(o.getIndices()).getElementType())},
-                    {"data", getDims(typeOf(o.getX()))},
-                    {"indices", getDims(typeOf(o.getIndices()))},
-                    {"reduction", stringifyScatterReduction(o.getReduction()).str()}};
-      })
-      .Case<MaxPoolIndicesOp>([](MaxPoolIndicesOp o) {
-        json desc =
-            describeWindowOp("max_pool_indices", o, getDims(typeOf(o.getX())), typeOf(o.getY()));
-        desc["storage_order"] = o.getColumnMajor() ? 1 : 0;
-        return desc;
-      })
-      .Case<MaxPoolPositionsOp>([](MaxPoolPositionsOp o) {
-        return describeWindowOp("max_pool_positions", o, getDims(typeOf(o.getX())),
-                                typeOf(o.getY()));
-      })
-      .Case<MaxPoolGradOp>([](MaxPoolGradOp o) {
-        return describeWindowOp("max_pool_grad", o, getDims(typeOf(o.getDx())), typeOf(o.getDy()));
-      })
-      .Case<AvgPoolGradOp>([](AvgPoolGradOp o) {
-        json desc =
-            describeWindowOp("avg_pool_grad", o, getDims(typeOf(o.getDx())), typeOf(o.getDy()));
-        desc["include_pad"] = o.getIncludePad();
-        desc["pads_counted"] = list(o.getCountedHigh());
-        return desc;
-      })
-      .Case<ConvWeightGradOp>([](ConvWeightGradOp o) {
-        json desc =
-            describeWindowOp("conv_weight_grad", o, getDims(typeOf(o.getX())), typeOf(o.getDy()));
-        desc["groups"] = o.getGroups();
-        return desc;
-      })
-      .Case<RandomOp>([](RandomOp o) {
-        return json{{"kind", "random"},
-                    {"op", stringifyRandomKind(o.getKind()).str()},
-                    {"count", typeOf(o.getY()).getNumElements()},
-                    {"seed", o.getSeed()},
-                    {"counter", "buffer"}};
+        schema::Cumulative fields;
+        fields.op = o.getKind() == ReduceKind::sum ? schema::Accumulation::Sum
+                                                   : schema::Accumulation::Product;
+        fields.exclusive = o.getExclusive();
+        fields.reverse = o.getReverse();
+        setAxisSizes(fields, typeOf(o.getX()), o.getAxis());
+        return finish(fields, Kind::Cumulative, dtypeOf(o.getX()));
       })
       .Default([](Operation *) { return json(); });
+}
+
+/// `wide`: the gradient of a convolution's weights is stored as f32.
+json describeBuiltinWindow(Operation *op, bool wide) {
+  using Kind = schema::BuiltinKind;
+  return llvm::TypeSwitch<Operation *, json>(op)
+      .Case<MaxPoolIndicesOp>([](MaxPoolIndicesOp o) {
+        auto fields = describeWindowOp<schema::MaxPoolIndices>(o, o.getX(), o.getY());
+        fields.storageOrder = o.getColumnMajor();
+        return finish(fields, Kind::MaxPoolIndices, dtypeOf(o.getX()));
+      })
+      .Case<MaxPoolPositionsOp>([](MaxPoolPositionsOp o) {
+        return finish(describeWindowOp<schema::PoolCall>(o, o.getX(), o.getY()),
+                      Kind::MaxPoolPositions, dtypeOf(o.getX()));
+      })
+      .Case<MaxPoolGradOp>([](MaxPoolGradOp o) {
+        return finish(describeWindowOp<schema::PoolCall>(o, o.getDx(), o.getDy()),
+                      Kind::MaxPoolGrad, dtypeOf(o->getOperand(0)));
+      })
+      .Case<AvgPoolGradOp>([](AvgPoolGradOp o) {
+        auto fields = describeWindowOp<schema::AvgPoolGrad>(o, o.getDx(), o.getDy());
+        fields.includePad = o.getIncludePad();
+        fields.padsCounted = list(o.getCountedHigh());
+        return finish(fields, Kind::AvgPoolGrad, dtypeOf(o->getOperand(0)));
+      })
+      .Case<ConvWeightGradOp>([&](ConvWeightGradOp o) {
+        auto fields = describeWindowOp<schema::ConvWeightGrad>(o, o.getX(), o.getDy());
+        fields.groups = o.getGroups();
+        fields.wide = wide;
+        return finish(fields, Kind::ConvWeightGrad, dtypeOf(o->getOperand(0)));
+      })
+      .Default([](Operation *) { return json(); });
+}
+
+/// Describes an operation. `zeros`: a scatter updates a tensor of zeros. `wide`: the gradient of a
+/// convolution's weights is stored as f32. Returns null for other operations.
+json describeBuiltinOp(Operation *op, bool zeros, bool wide) {
+  using Kind = schema::BuiltinKind;
+  if (json desc = describeAxisOp(op); !desc.is_null())
+    return desc;
+  return llvm::TypeSwitch<Operation *, json>(op)
+      .Case<NmsOp>([](NmsOp o) {
+        ArrayRef<int64_t> rows = typeOf(o.getScores()).getShape();
+        schema::Nms fields;
+        fields.overlap = dtypeOf(o.getOverlap());
+        fields.batch = rows[0], fields.classes = rows[1], fields.boxes = rows[2];
+        fields.k = o.getK();
+        return finish(fields, Kind::Nms, dtypeOf(o->getOperand(0)));
+      })
+      .Case<ScatterElementsOp>([&](ScatterElementsOp o) {
+        auto fields = describeScatter<schema::ScatterElements>(o, zeros);
+        fields.axis = o.getAxis();
+        return finish(fields, Kind::ScatterElements, dtypeOf(o.getX()));
+      })
+      .Case<ScatterNdOp>([&](ScatterNdOp o) {
+        return finish(describeScatter<schema::ScatterNd>(o, zeros), Kind::ScatterNd,
+                      dtypeOf(o.getX()));
+      })
+      .Case<RandomOp>([](RandomOp o) {
+        schema::Random fields;
+        fields.op = static_cast<schema::Distribution>(o.getKind());
+        fields.count = typeOf(o.getY()).getNumElements();
+        fields.seed = int64_t(o.getSeed());
+        fields.counter = schema::OrBuffer<int64_t>::buffer();
+        return finish(fields, Kind::Random, dtypeOf(o.getY()));
+      })
+      .Default([&](Operation *other) { return describeBuiltinWindow(other, wide); });
 }
 
 /// Returns the cast to f32 of a weight gradient's result; null if there is none. The kernel then
@@ -206,9 +235,9 @@ json describeLaneWeightGrad(FusionOp fusion) {
   int64_t group = countContiguousChannels({op.getX(), op.getDy()});
   if (group < 8 || !isDepthwise(op))
     return {};
-  json desc = describeLaneWindowOp("lane_weight_grad", op, typeOf(op.getX()), typeOf(op.getDy()));
-  desc["group"] = group;
-  return desc;
+  auto fields = describeLaneWindowOp<schema::LaneWeightGrad>(op, op.getX(), op.getDy());
+  fields.group = group;
+  return finish(fields, schema::BuiltinKind::LaneWeightGrad, dtypeOf(op->getOperand(0)));
 }
 
 /// Describes a pool for the kernel with one channel per vector lane, if enough channels are
@@ -225,35 +254,42 @@ json describeLanePool(FusionOp fusion) {
   if (group < 8 || group % 8 != 0 ||
       (!isBytes && !typeOf(op->getResult(0)).getElementType().isF32()))
     return {};
-  auto described = [&](const char *name, auto o, Value src, Value dst) {
-    json desc = describeLaneWindowOp("lane_pool", o, typeOf(src), typeOf(dst));
-    desc["op"] = name;
-    desc["group"] = group;
+  using Op = schema::LanePoolOp;
+  auto described = [&](Op name, auto o, Value src, Value dst) {
+    auto fields = describeLaneWindowOp<schema::LanePool>(o, src, dst);
+    fields.op = name;
+    fields.group = group;
+    if constexpr (requires { o.getCountedHigh(); }) {
+      fields.includePad = o.getIncludePad();
+      fields.padsCounted = list(o.getCountedHigh());
+      if (fields.padsCounted.size() == 1)
+        fields.padsCounted.insert(fields.padsCounted.begin(), 0);
+    }
     int64_t taps = 1;
     for (auto [low, high, size] : llvm::zip(o.getLow(), o.getHigh(), o.getWindow())) {
       if (low >= size || high >= size)
         return json(); // such a window may be entirely in the padding
       taps *= size;
     }
-    return taps <= 256 ? desc : json();
-  };
-  auto counted = [](json desc, auto o) {
-    if (!desc.is_null()) {
-      desc["include_pad"] = o.getIncludePad();
-      desc["pads_counted"] = list(o.getCountedHigh());
-      if (o.getCountedHigh().size() == 1)
-        desc["pads_counted"].insert(desc["pads_counted"].begin(), 0);
-    }
-    return desc;
+    return taps <= 256 ? finish(fields, schema::BuiltinKind::LanePool, dtypeOf(op->getOperand(0)))
+                       : json();
   };
   return llvm::TypeSwitch<Operation *, json>(op)
       .Case<MaxPoolOp, MaxPoolPositionsOp>(
-          [&](auto o) { return described("max", o, o.getX(), o.getY()); })
-      .Case<MaxPoolGradOp>([&](auto o) { return described("max_grad", o, o.getDx(), o.getDy()); })
-      .Case<AvgPoolOp>(
-          [&](auto o) { return counted(described("average", o, o.getX(), o.getY()), o); })
+          [&](auto o) { return described(Op::Max, o, o.getX(), o.getY()); })
+      .Case<MaxPoolGradOp>([&](auto o) { return described(Op::MaxGrad, o, o.getDx(), o.getDy()); })
+      .Case<AvgPoolOp>([&](auto o) { return described(Op::Average, o, o.getX(), o.getY()); })
       .Case<AvgPoolGradOp>(
-          [&](auto o) { return counted(described("average_grad", o, o.getDx(), o.getDy()), o); });
+          [&](auto o) { return described(Op::AverageGrad, o, o.getDx(), o.getDy()); });
+}
+
+/// Returns true if the kernel has a sliding window.
+bool hasWindow(schema::BuiltinKind kind) {
+  using Kind = schema::BuiltinKind;
+  return llvm::is_contained({Kind::MaxPoolIndices, Kind::MaxPoolPositions, Kind::MaxPoolGrad,
+                             Kind::AvgPoolGrad, Kind::LanePool, Kind::LaneWeightGrad,
+                             Kind::ConvWeightGrad},
+                            kind);
 }
 
 /// Returns the buffer for a result of `inner`: the result of `whole` that yields it, or scratch
@@ -297,22 +333,16 @@ std::optional<LibraryCall> describeBuiltinCall(Operation *whole) {
                                    : &fusion.getBody().front().front();
   if (!op)
     return std::nullopt;
+  const bool makesZeros = scattersIntoZeros(op, fusion);
   if (desc.is_null())
-    desc = describeBuiltinOp(op);
+    desc = describeBuiltinOp(op, makesZeros, fusion && findWideningCast(op));
   if (desc.is_null())
     return std::nullopt;
   LibraryCall call;
   call.library = "builtin";
-  call.implementation = "builtin:" + desc["kind"].get<std::string>();
-  // The call's element type is that of the first operand; RandomOp has none, so its result's type
-  // is used.
+  const auto kind = schema::BuiltinCall::read(desc, call.library).kind;
+  call.implementation = std::string("builtin:") + nameOf(kind);
   Value decides = isa<RandomOp>(op) ? op->getResult(0) : op->getOperand(0);
-  desc["dtype"] = elementName(typeOf(decides).getElementType());
-  if (fusion && findWideningCast(op))
-    desc["wide"] = 1;
-  const bool makesZeros = scattersIntoZeros(op, fusion);
-  if (makesZeros)
-    desc["zeros"] = 1;
   call.desc = desc;
   for (Value operand : op->getOperands().drop_front(makesZeros)) {
     Value outer =
@@ -327,12 +357,10 @@ std::optional<LibraryCall> describeBuiltinCall(Operation *whole) {
   if (isa<CumulativeOp, ScatterElementsOp, ScatterNdOp>(op) && !makesZeros)
     call.inplace.push_back({op->getNumOperands(), 0});
   call.flops = double(typeOf(decides).getNumElements());
-  if (desc.contains("kernel")) {
+  if (hasWindow(kind)) {
     // The cost is the number of window elements of all results, as for oneDNN's pools.
-    call.flops = 1;
-    for (const char *list : {"dst", "kernel"})
-      for (int64_t size : desc[list].get<std::vector<int64_t>>())
-        call.flops *= double(size);
+    const auto window = schema::ImageWindowFields::read(desc, call.library);
+    call.flops = multiplySizes(std::vector<int64_t>(window.dst)) * multiplySizes(window.kernel);
   }
   if (isa<MaxPoolOp, AvgPoolOp>(op))
     call.flops = countNonPaddingTaps(op);
@@ -368,15 +396,17 @@ public:
     const Machine &machine = cost.machine;
     double cores = cost.coresFor(call.flops + call.bytes);
     double nanoseconds = cost.traffic(call.bytes, cores);
-    StringRef kind = call.desc["kind"].get_ref<const std::string &>();
+    using Kind = schema::BuiltinKind;
+    const auto fields = schema::TypedBuiltinCall::read(call.desc, call.library);
+    const Kind kind = fields.kind;
     // An 8-bit vector holds four times as many elements as an f32 vector.
-    bool isBytes = kind == "lane_pool" && call.desc["dtype"] != "f32";
-    double rate = isBytes                      ? 4 * machine.lanePoolTaps
-                  : kind == "lane_pool"        ? machine.lanePoolTaps
-                  : kind == "lane_weight_grad" ? machine.laneGradients
-                  : call.desc.contains("kernel") || call.desc.contains("groups")
-                      ? machine.builtinWindows
-                      : machine.convolutionGflops;
+    bool isBytes = kind == Kind::LanePool && fields.dtype != DType::F32;
+    bool isGrouped = kind == Kind::GroupedProduct || kind == Kind::GroupedGradient;
+    double rate = isBytes                        ? 4 * machine.lanePoolTaps
+                  : kind == Kind::LanePool       ? machine.lanePoolTaps
+                  : kind == Kind::LaneWeightGrad ? machine.laneGradients
+                  : hasWindow(kind) || isGrouped ? machine.builtinWindows
+                                                 : machine.convolutionGflops;
     nanoseconds = std::max(nanoseconds, call.flops / (rate * cores));
     return cost.ended(call, nanoseconds);
   }

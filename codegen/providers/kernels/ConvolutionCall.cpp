@@ -43,7 +43,7 @@ static std::vector<int64_t> getPaddedSizes(RankedTensorType type, int64_t block)
   return sizes;
 }
 
-std::optional<json> describeImages(Value x, Value y, bool filled, const Refusal &refuse) {
+std::optional<Images> describeImages(Value x, Value y, bool filled, const Refusal &refuse) {
   auto source = typeOf(x), result = typeOf(y);
   auto block = getChannelBlock(source);
   if (!block || layoutOf(source) != layoutOf(result))
@@ -58,10 +58,8 @@ std::optional<json> describeImages(Value x, Value y, bool filled, const Refusal 
     return refuse("an empty tensor");
   if (runtime::hostLanes() < *block)
     return refuse("this processor has neither AVX-512 nor AVX2 with FMA");
-  return json{{"block", *block},
-              {"src", getPaddedSizes(source, *block)},
-              {"dst", getPaddedSizes(result, *block)},
-              {"channels_last", isChannelsLast(source)}};
+  return Images{*block, getPaddedSizes(source, *block), getPaddedSizes(result, *block),
+                isChannelsLast(source)};
 }
 
 PaddedWeights::PaddedWeights(const ref::Tensor &weights, int64_t first, int64_t second)
@@ -100,11 +98,11 @@ static std::optional<json> describeEpilogueOp(const EpilogueOp &op, RankedTensor
   return json{{"do", op.is(EpilogueBinary::Add) ? "add_channels" : "multiply_channels"}};
 }
 
-std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, const json &desc, Value bias,
+std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, int64_t filled, Value bias,
                           const Refusal &refuse) {
   auto result = typeOf(fusion.getResult(0));
   const int64_t channels = result.getDimSize(1);
-  const bool isFilled = desc["dst"][1] != channels;
+  const bool isFilled = filled != channels;
   auto isKnown = [&](Value value) { return bool(findChannelConstant(fusion, value, channels)); };
   if (isFilled && bias && !isKnown(bias))
     return refuse(
@@ -143,8 +141,7 @@ static void addChannelOperand(LibraryCall &call, FusionOp fusion, Value inner, i
 }
 
 void addEpilogue(LibraryCall &call, FusionOp fusion, const Epilogue &epilogue, Value bias,
-                 const json &steps) {
-  const int64_t filled = call.desc["dst"][1];
+                 const json &steps, int64_t filled) {
   if (bias)
     addChannelOperand(call, fusion, bias, filled);
   std::optional<unsigned> addend;

@@ -19,11 +19,25 @@ namespace dlc::convolution_call {
 /// before the last size. Sizes of images are returned unchanged.
 std::vector<int64_t> insertRowDim(llvm::ArrayRef<int64_t> sizes, bool isSequence, int64_t row);
 
-/// Returns the JSON fields src, dst, block and channels_last for a convolution from `x` to `y`,
-/// which are f32 images or sequences in blocks of channels. If `filled`, the last block of channels
-/// may be zero-padded; otherwise the number of channels must be a multiple of the block.
-std::optional<nlohmann::json> describeImages(mlir::Value x, mlir::Value y, bool filled,
-                                             const Refusal &refuse);
+/// Images of a convolution's description.
+struct Images {
+  int64_t block; ///< channels per block
+  std::vector<int64_t> src, dst;
+  bool channelsLast;
+
+  template <typename Record> void setIn(Record &record) const {
+    record.block = block;
+    record.src = src;
+    record.dst = dst;
+    record.channelsLast = channelsLast;
+  }
+};
+
+/// Describes the images of a convolution from `x` to `y`, which are f32 images or sequences in
+/// blocks of channels. If `filled`, the last block of channels may be zero-padded; otherwise the
+/// number of channels must be a multiple of the block.
+std::optional<Images> describeImages(mlir::Value x, mlir::Value y, bool filled,
+                                     const Refusal &refuse);
 
 /// Weights whose first two dimensions are zero-padded to `first` and `second`, where these are
 /// larger.
@@ -37,16 +51,16 @@ private:
   const float *at;
 };
 
-/// Returns the JSON list of epilogue ops for a convolution with description `desc`. Returns
+/// Returns the JSON list of epilogue ops for a convolution with `filled` channels. Returns
 /// std::nullopt if an op is unsupported, or if padded channels would not remain zero. With padded
 /// channels, operands with one element per channel must be constant.
-std::optional<nlohmann::json> steps(const Epilogue &epilogue, FusionOp fusion,
-                                    const nlohmann::json &desc, mlir::Value bias,
-                                    const Refusal &refuse);
+std::optional<nlohmann::json> steps(const Epilogue &epilogue, FusionOp fusion, int64_t filled,
+                                    mlir::Value bias, const Refusal &refuse);
 
 /// Adds the bias (if not null), the operands of the epilogue and the fusion's results to the call.
+/// Operands with one element per channel are zero-padded to `filled` channels.
 void addEpilogue(LibraryCall &call, FusionOp fusion, const Epilogue &epilogue, mlir::Value bias,
-                 const nlohmann::json &steps);
+                 const nlohmann::json &steps, int64_t filled);
 
 } // namespace dlc::convolution_call
 #endif

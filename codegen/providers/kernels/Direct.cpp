@@ -9,12 +9,11 @@
 #include "ir/dlc/Attributes.h"
 #include "passes/fuse/epilogue/StateUpdate.h"
 #include "runtime/library/direct/Describe.h"
+#include "runtime/library/schema/Schema.h"
 
 using namespace mlir;
 
 namespace dlc {
-
-using nlohmann::json;
 
 namespace {
 
@@ -43,40 +42,41 @@ std::optional<LibraryCall> describeDirectConvolution(Operation *op, int threads,
   ConstantOp constant = constantOf(getOuterValue(fusion, conv.getW()));
   if (!constant)
     return refuse("the weights are not constant");
-  auto desc = convolution_call::describeImages(conv.getX(), y, /*filled=*/true, refuse);
-  auto steps =
-      desc ? convolution_call::steps(*epilogue, fusion, *desc, bias, refuse) : std::nullopt;
+  auto images = convolution_call::describeImages(conv.getX(), y, /*filled=*/true, refuse);
+  auto steps = images ? convolution_call::steps(*epilogue, fusion, images->dst[1], bias, refuse)
+                      : std::nullopt;
   if (!steps)
     return std::nullopt;
   auto plain = ref::Tensor::fromAttr(constant.getValue());
   if (failed(plain))
     return refuse(ref::kMissingData);
   using convolution_call::insertRowDim;
-  desc->update({{"kind", "convolution"},
-                {"window", insertRowDim(weights.getShape().drop_front(2), isSequence, 1)},
-                {"strides", insertRowDim(conv.getStrides(), isSequence, 1)},
-                {"dilations", insertRowDim(conv.getDilations(), isSequence, 1)},
-                {"pads", insertRowDim(conv.getLow(), isSequence, 0)},
-                {"bias", bool(bias)},
-                {"steps", *steps}});
+  schema::DirectConvolution fields;
+  images->setIn(fields);
+  fields.window = insertRowDim(weights.getShape().drop_front(2), isSequence, 1);
+  fields.strides = insertRowDim(conv.getStrides(), isSequence, 1);
+  fields.dilations = insertRowDim(conv.getDilations(), isSequence, 1);
+  fields.pads = insertRowDim(conv.getLow(), isSequence, 0);
+  fields.bias = bool(bias);
+  fields.steps = schema::readList<schema::ConvolutionStep>(*steps, "direct");
   LibraryCall call;
   call.library = "direct";
-  call.implementation = (*desc)["block"] == 16 ? "direct:avx512" : "direct:avx2";
+  call.desc = fields.toJson();
+  call.implementation = fields.block == 16 ? "direct:avx512" : "direct:avx2";
   call.addValue(getOuterValue(fusion, conv.getX()));
   CallArgument packed{CallArgument::Kind::Packed};
-  packed.bytes = int64_t(direct::packedBytes(*desc));
+  packed.bytes = int64_t(direct::packedBytes(call.desc));
   packed.layout = call.implementation + ":" + std::to_string(weights.getDimSize(0));
-  packed.pack = [desc = *desc, plain = *plain,
+  packed.pack = [desc = call.desc, images = *images, plain = *plain,
                  threads](std::string &error) -> std::shared_ptr<void> {
-    convolution_call::PaddedWeights filled(plain, desc["dst"][1], desc["src"][1]);
+    convolution_call::PaddedWeights filled(plain, images.dst[1], images.src[1]);
     direct::PackedWeights made = direct::packWeights(desc, filled.data(), threads);
     error = made.error;
     return made.data;
   };
   call.bytes += double(packed.bytes);
   call.arguments.push_back(packed);
-  call.desc = std::move(*desc);
-  convolution_call::addEpilogue(call, fusion, *epilogue, bias, *steps);
+  convolution_call::addEpilogue(call, fusion, *epilogue, bias, *steps, images->dst[1]);
   call.flops = 2 * double(typeOf(y).getNumElements()) * double(weights.getNumElements()) /
                double(weights.getDimSize(0));
   return call;
@@ -97,15 +97,14 @@ public:
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;
-    auto src = call.desc["src"].get<std::vector<int64_t>>(),
-         dst = call.desc["dst"].get<std::vector<int64_t>>();
+    const auto fields = schema::DirectConvolution::read(call.desc, call.library);
+    std::vector<int64_t> src = fields.src, dst = fields.dst;
     direct::SourceAccess reading = direct::describeSourceAccess(call.desc, int(cost.threads));
     double results = multiplySizes(dst),
-           depth = double(src[1]) * multiplySizes(call.desc["window"].get<std::vector<int64_t>>()) *
-                   reading.windowPart,
+           depth = double(src[1]) * multiplySizes(fields.window) * reading.windowPart,
            flops = 2 * results * depth, cores = cost.coresFor(call.flops);
     double weights = cost.streamed(sumPackedBytes(call), machine.streamedGigabytes, cores);
-    double rate = machine.directGflops * cost.laneRate(call.desc["block"]);
+    double rate = machine.directGflops * cost.laneRate(fields.block);
     double nanoseconds =
         std::max(flops / (rate * cores), weights) + results / (machine.directResults * cores);
     // If each thread reads the whole image, most of the image is in the caches of other cores.

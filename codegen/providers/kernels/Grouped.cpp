@@ -7,18 +7,15 @@ using namespace mlir;
 
 namespace dlc {
 
-using nlohmann::json;
-
 namespace {
-
-DType dtypeOf(const json &desc) { return desc["dtype"] == "bf16" ? DType::BF16 : DType::F32; }
 
 /// Returns an argument for constant matrices [G, K, N] ([G, N, K] if `transposed`), which are
 /// packed during lowering.
-CallArgument packedMatrices(const ref::Tensor &plain, bool transposed, const json &desc,
-                            const MatmulKernel &kernel, const products::KernelConfig &config) {
-  int64_t groups = desc["groups"], k = desc["k"], n = desc["n"];
-  DType dtype = dtypeOf(desc);
+CallArgument packedMatrices(const ref::Tensor &plain, bool transposed,
+                            const schema::Grouped &fields, const MatmulKernel &kernel,
+                            const products::KernelConfig &config) {
+  int64_t groups = fields.groups, k = fields.k, n = fields.n;
+  DType dtype = fields.dtype;
   std::string layout = std::string(kernel.library) + ":" + kernel.parameters.dump() + ":" +
                        std::to_string(groups) + "x" + std::to_string(k) + "x" + std::to_string(n);
   return makePackedArgument(groups * int64_t(config.packedBytes(k, n)), layout, [=](void *to) {
@@ -42,46 +39,45 @@ std::optional<LibraryCall> groupedProduct(Operation *op, const MatmulKernel &ker
   LibraryCall call;
   call.library = kernel.library;
   call.implementation = kernel.implementation;
-  call.desc = {{"kind", product ? "grouped_product" : "grouped_gradient"},
-               {"rows", rows},
-               {"groups", groups},
-               {"k", k},
-               {"n", n},
-               {"dtype", elementName(a.getElementType())},
-               {"index", elementName(ends.getElementType())}};
-  if (!kernel.parameters.is_null())
-    call.desc.update(kernel.parameters);
+  schema::Grouped fields;
+  fields.kind = product ? schema::GroupedKind::Product : schema::GroupedKind::Gradient;
+  fields.rows = rows, fields.groups = groups, fields.k = k, fields.n = n;
+  fields.dtype = *parseDType(elementName(a.getElementType()));
+  fields.index = *parseDType(elementName(ends.getElementType()));
   call.flops = 2.0 * double(rows) * double(k) * double(n);
   call.addValue(op->getOperand(0));
   if (product)
-    call.desc["b"] = product.getTransposeB() ? "columns" : "rows";
+    fields.b = product.getTransposeB() ? schema::Matrices::Columns : schema::Matrices::Rows;
   ConstantOp constant = product ? constantOf(product.getB()) : ConstantOp();
-  auto plain = constant && config && mustPackMatrices(call.desc, *config)
+  auto plain = constant && config && mustPackMatrices(fields, *config)
                    ? ref::Tensor::fromAttr(constant.getValue())
                    : FailureOr<ref::Tensor>(failure());
   if (succeeded(plain))
-    call.desc["b"] = "packed";
+    fields.b = schema::Matrices::Packed;
   // Only the matrices of non-empty groups are read, so at most one matrix per row.
   double share = groups > 0 ? std::min(1.0, double(rows) / double(groups)) : 0;
   if (succeeded(plain))
-    call.add(packedMatrices(*plain, product.getTransposeB(), call.desc, kernel, *config),
+    call.add(packedMatrices(*plain, product.getTransposeB(), fields, kernel, *config),
              share * double(groups) * double(config->packedBytes(k, n)));
   else
     call.add({CallArgument::Kind::Value, op->getOperand(1)},
              (product ? share : 1) * double(storageBytes(right)));
   call.addValue(op->getOperand(2));
   call.addResult(0, result);
+  call.desc = fields.toJson();
+  if (!kernel.parameters.is_null())
+    call.desc.update(kernel.parameters);
   return call;
 }
 
-bool mustPackMatrices(const json &desc, const products::KernelConfig &config) {
-  return desc["b"] == "rows" ||
-         (desc["b"] == "columns" &&
-          !products::canReadColumnsInPlace(config, dtypeOf(desc), desc["k"], desc["n"]));
+bool mustPackMatrices(const schema::Grouped &fields, const products::KernelConfig &config) {
+  return fields.b == schema::Matrices::Rows ||
+         (fields.b == schema::Matrices::Columns &&
+          !products::canReadColumnsInPlace(config, fields.dtype, fields.k, fields.n));
 }
 
-double getRowsPerGroup(const LibraryCall &call) {
-  double rows = call.desc["rows"], groups = call.desc["groups"];
+double getRowsPerGroup(const schema::Grouped &fields) {
+  double rows = double(fields.rows), groups = double(fields.groups);
   return std::max(1.0, rows / std::max(1.0, groups));
 }
 

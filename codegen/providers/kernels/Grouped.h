@@ -19,10 +19,10 @@ std::optional<LibraryCall> groupedProduct(mlir::Operation *op, const MatmulKerne
                                           const Refusal &refuse);
 
 /// Returns true if each call of the described matmul packs its matrices.
-bool mustPackMatrices(const nlohmann::json &desc, const products::KernelConfig &config);
+bool mustPackMatrices(const schema::Grouped &fields, const products::KernelConfig &config);
 
 /// Average number of rows of a non-empty group, if the rows are distributed evenly over the groups.
-double getRowsPerGroup(const LibraryCall &call);
+double getRowsPerGroup(const schema::Grouped &fields);
 
 } // namespace dlc
 #endif

@@ -45,23 +45,23 @@ CallArgument packRowMajor(const ref::Tensor &plain, bool transposed, int64_t k, 
                       });
 }
 
-double countBatches(const LibraryCall &call) {
-  return multiplySizes(call.desc.value("batch", std::vector<int64_t>()));
+double countBatches(const schema::Product &product) {
+  return multiplySizes(std::vector<int64_t>(product.batch));
 }
 
-double countPackedRightElements(const LibraryCall &call) {
-  const json &b = call.desc["b"];
-  if (b == "packed")
+double countPackedRightElements(const schema::Product &product) {
+  if (product.b.isPacked)
     return 0;
-  return (isBroadcastOverBatch(b) ? 1 : countBatches(call)) * call.desc["k"].get<double>() *
-         call.desc["n"].get<double>();
+  bool isBroadcast = llvm::all_of(ArrayRef<int64_t>(product.b.strides).drop_back(2),
+                                  [](int64_t stride) { return stride == 0; });
+  return (isBroadcast ? 1 : countBatches(product)) * double(product.k) * double(product.n);
 }
 
 namespace {
 
 using Strides = SmallVector<int64_t>;
 
-json listOf(const Strides &strides) { return std::vector<int64_t>(strides.begin(), strides.end()); }
+std::vector<int64_t> listOf(const Strides &strides) { return {strides.begin(), strides.end()}; }
 
 /// Returns the operand's strides with 0 for dimensions of size 1, along which it is broadcast.
 std::optional<Strides> getBroadcastStrides(const TensorDesc &operand) {
@@ -104,13 +104,13 @@ std::optional<json> describeEpilogueStep(const EpilogueStep &step, bool transpos
 
 /// Adds the prologue to the call. Returns false unless the rows of the operand that it computes are
 /// contiguous in memory.
-bool addPrologue(const MatmulDescription &product, LibraryCall &call) {
+bool addPrologue(const MatmulDescription &product, schema::Product &fields, LibraryCall &call) {
   const Prologue &prologue = *product.prologue;
   bool isLeft = product.madeIsLeft;
   int64_t row = shapeOf(prologue.x).back();
-  const json &strides = call.desc[isLeft ? "a" : "b"];
-  if (!strides.is_array())
+  if (!isLeft && fields.b.isPacked)
     return false;
+  const std::vector<int64_t> &strides = isLeft ? fields.a : fields.b.strides;
   size_t rank = strides.size();
   int64_t lane = strides[isLeft ? rank - 2 : rank - 1],
           depth = strides[isLeft ? rank - 1 : rank - 2];
@@ -118,33 +118,32 @@ bool addPrologue(const MatmulDescription &product, LibraryCall &call) {
   if (!across && !(depth == 1 && lane == row))
     return false;
   for (size_t d = 0; d + 2 < rank; ++d)
-    if (strides[d].get<int64_t>() % row != 0)
+    if (strides[d] % row != 0)
       return false;
-  const char *rows = !across ? "k" : isLeft ? "m" : "n";
-  if (call.desc[rows].get<int64_t>() != row || (prologue.sums && (!across || rank > 2)))
+  int64_t columns = !across ? fields.k : isLeft ? fields.m : fields.n;
+  if (columns != row || (prologue.sums && (!across || rank > 2)))
     return false;
-  json desc = {{"of", isLeft ? "a" : "b"}, {"row", row}};
-  if (prologue.exponential)
-    desc["exp"] = true;
-  auto add = [&](const char *name, Value value, double bytes) {
+  schema::Prologue &made = fields.prologue.emplace();
+  made.of = isLeft ? schema::Side::Left : schema::Side::Right;
+  made.row = row;
+  made.exponential = prologue.exponential;
+  auto add = [&](Value value, double bytes) -> schema::Maybe<schema::Size> {
     if (!value)
-      return;
+      return std::nullopt;
     int64_t elements = typeOf(value).getNumElements();
-    desc[name] = elements > 1 ? 1 : 0;
     call.add(makeSourceArgument(product.fusion, value), bytes * double(elements));
+    return elements > 1 ? 1 : 0;
   };
-  add("shift", prologue.shift, 4);
-  add("factor", prologue.factor, 4);
-  add("hot", prologue.hot, 8);
-  if (prologue.hot)
-    desc["hot"] = prologue.value;
+  made.shift = add(prologue.shift, 4);
+  made.factor = add(prologue.factor, 4);
+  if (add(prologue.hot, 8))
+    made.hot = prologue.value;
   if (prologue.sums) {
-    desc["sums"] = true;
+    made.sums = true;
     CallArgument sums{CallArgument::Kind::Result};
     sums.result = 1;
     call.add(sums, 4.0 * double(row));
   }
-  call.desc["prologue"] = desc;
   return true;
 }
 
@@ -174,13 +173,13 @@ std::optional<LibraryCall> matmulCall(const MatmulDescription &p, const MatmulKe
   call.implementation = kernel.implementation;
   call.flops = p.flops;
   call.accumulates = p.accumulates;
-  call.desc = {{"kind", "product"}, {"m", m}, {"n", n}, {"k", k}, {"dst", listOf(*y)}};
-  call.desc[transposed ? "b" : "a"] = listOf(*a);
-  call.desc.update(kernel.parameters);
+  schema::Product fields;
+  fields.m = m, fields.n = n, fields.k = k;
+  fields.dst = listOf(*y);
+  (transposed ? fields.b.strides : fields.a) = listOf(*a);
   if (rank > 2)
-    call.desc["batch"] = listOf(Strides(ArrayRef(p.dst.dims).drop_back(2)));
-  if (p.scale)
-    call.desc["scale"] = *p.scale;
+    fields.batch = listOf(Strides(ArrayRef(p.dst.dims).drop_back(2)));
+  fields.scale = p.scale;
   auto addSrc = [&] { call.add(p.srcSource, countCacheLineBytes(p.src)); };
   if (!transposed)
     addSrc();
@@ -191,9 +190,9 @@ std::optional<LibraryCall> matmulCall(const MatmulDescription &p, const MatmulKe
                           : transposed
                               ? packRowMajor(p.constant->plain, !p.constant->transposed, m, k)
                               : packRowMajor(p.constant->plain, p.constant->transposed, k, n);
-    call.desc[transposed ? "a" : "b"] = isPacked     ? json("packed")
-                                        : transposed ? json{k, 1}
-                                                     : json{n, 1};
+    fields.b.isPacked = isPacked;
+    if (!isPacked)
+      (transposed ? fields.a : fields.b.strides) = {transposed ? k : n, 1};
     double bytes = double(packed.bytes);
     call.add(std::move(packed), bytes);
   } else {
@@ -202,7 +201,7 @@ std::optional<LibraryCall> matmulCall(const MatmulDescription &p, const MatmulKe
       return refuse("the right operand has a blocked layout");
     if (transposed)
       turn(*b);
-    call.desc[transposed ? "a" : "b"] = listOf(*b);
+    (transposed ? fields.a : fields.b.strides) = listOf(*b);
     call.add(p.weightsSource, countCacheLineBytes(p.weights));
   }
   if (transposed)
@@ -210,7 +209,7 @@ std::optional<LibraryCall> matmulCall(const MatmulDescription &p, const MatmulKe
   // With a transposed result, the bias has one element per row and is expressed as an epilogue op.
   bool rowBias = p.bias && transposed;
   if (p.bias && !rowBias) {
-    call.desc["bias"] = true;
+    fields.bias = true;
     call.add(p.biasSource, countCacheLineBytes(*p.bias));
   }
   call.add(p.dstSource, countCacheLineBytes(p.dst));
@@ -230,9 +229,11 @@ std::optional<LibraryCall> matmulCall(const MatmulDescription &p, const MatmulKe
   if (!supportsEpilogue(steps, k, refuse))
     return std::nullopt;
   if (!list.empty())
-    call.desc["post_ops"] = list;
-  if (p.prologue && (transposed || !addPrologue(p, call)))
+    fields.postOps = schema::readList<schema::PostOp>(list, call.library);
+  if (p.prologue && (transposed || !addPrologue(p, fields, call)))
     return refuse("an operand of the prologue is not row-major");
+  call.desc = fields.toJson();
+  call.desc.update(kernel.parameters);
   return call;
 }
 

@@ -8,6 +8,7 @@
 #define DLC_CODEGEN_PROVIDERS_KERNELS_MATMULCALL_H
 
 #include "codegen/providers/Product.h"
+#include "runtime/library/schema/Schema.h"
 
 namespace dlc {
 
@@ -39,8 +40,8 @@ std::optional<LibraryCall> matmulCall(const MatmulDescription &product, const Ma
 
 /// Number of matmuls in the batch of a call (countBatches), and number of right-operand elements
 /// that are packed in each call (countPackedRightElements).
-double countBatches(const LibraryCall &call);
-double countPackedRightElements(const LibraryCall &call);
+double countBatches(const schema::Product &product);
+double countPackedRightElements(const schema::Product &product);
 
 /// Returns true if dlc's own matmul kernels support these epilogue ops after a matmul with
 /// reduction dimension k; otherwise reports the reason.

@@ -21,8 +21,7 @@ std::optional<LibraryCall> describeStrassenCall(Operation *op, int64_t lanes, st
   auto product = describeForVectors(op, lanes, refuse);
   if (!product)
     return std::nullopt;
-  MatmulKernel kernel = makeVectorKernel("strassen", lanes);
-  kernel.parameters["strassen"] = true;
+  MatmulKernel kernel = makeVectorKernel("strassen", lanes, /*strassen=*/true);
   auto supports = [&](const MatmulSizes &sizes) {
     bool fits = !sizes.isTransposed && !sizes.isBatch && sizes.m >= products::kStrassenRows &&
                 sizes.n > 2 * lanes && sizes.k >= 2;
@@ -53,16 +52,17 @@ public:
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;
-    double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"];
+    const auto product = schema::Product::read(call.desc, call.library);
+    double m = double(product.m), n = double(product.n), k = double(product.k);
     double rate = machine.vectorsGflops * laneShare(n, cost.lanes) *
                   std::min(1.0, machine.oneRow + machine.eachRow * m);
     // Strassen's algorithm computes halves of the columns, each padded to whole column blocks, so
     // the lanes in use are counted in units of 4 vectors.
     rate *= machine.strassenGain * laneShare(n, 4 * cost.lanes) / laneShare(n, cost.lanes);
     // All threads pack the left operand before any multiplication starts.
-    bool isAcross = call.desc["a"].back() != 1;
+    bool isAcross = product.a.back() != 1;
     double packed = m * k / (isAcross ? machine.vectorsAcross : machine.vectorsPacked);
-    packed += countPackedRightElements(call) / machine.vectorsPacked;
+    packed += countPackedRightElements(product) / machine.vectorsPacked;
     packed = packed * machine.strassenPacking +
              m * n * std::ceil(k / machine.strassenDepth) / machine.strassenResults;
     double nanoseconds = (call.flops / rate + packed) / cost.coresFor(call.flops);

@@ -32,6 +32,12 @@ CallArgument packedWeights(const ref::Tensor &plain, bool transposed, int64_t k,
 
 namespace {
 
+nlohmann::json parametersOf(int parts) {
+  schema::TilesKernel kernel;
+  kernel.parts = parts;
+  return kernel.toJson();
+}
+
 std::optional<LibraryCall> describeTilesCall(Operation *op, int parts, std::string *why) {
   Refusal refuse{why};
   auto fusion = dyn_cast<FusionOp>(op);
@@ -42,7 +48,7 @@ std::optional<LibraryCall> describeTilesCall(Operation *op, int parts, std::stri
   if (!fusion) {
     products::KernelConfig config = tiles::makeKernelConfig(parts);
     MatmulKernel kernel{
-        .library = "tiles", .implementation = config.name, .parameters = {{"parts", parts}}};
+        .library = "tiles", .implementation = config.name, .parameters = parametersOf(parts)};
     return groupedProduct(op, kernel, &config, refuse);
   }
   if (!hasMatmul(fusion))
@@ -52,7 +58,7 @@ std::optional<LibraryCall> describeTilesCall(Operation *op, int parts, std::stri
     return std::nullopt;
   MatmulKernel kernel{.library = "tiles",
                       .implementation = tiles_desc::implementationOf(parts),
-                      .parameters = {{"parts", parts}},
+                      .parameters = parametersOf(parts),
                       .fusesPrologue = true};
   kernel.pack = [parts](const ref::Tensor &plain, bool transposed, int64_t k, int64_t n) {
     return tiles_desc::packedWeights(plain, transposed, k, n, parts);
@@ -61,34 +67,41 @@ std::optional<LibraryCall> describeTilesCall(Operation *op, int parts, std::stri
       *product, kernel, [](const MatmulSizes &) { return true; }, refuse);
 }
 
+double getParts(const LibraryCall &call) {
+  return double(schema::TilesKernel::read(call.desc, call.library).parts);
+}
+
 double estimateMatmulTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
-  double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"], parts = call.desc["parts"];
-  double batches = countBatches(call), cores = cost.coresFor(call.flops);
+  const auto product = schema::Product::read(call.desc, call.library);
+  double m = double(product.m), n = double(product.n), k = double(product.k),
+         parts = getParts(call);
+  double batches = countBatches(product), cores = cost.coresFor(call.flops);
   double rate = machine.tileGflops * laneShare(m, machine.tileRows) *
                 laneShare(n, machine.tileColumns) * laneShare(k, machine.tileDepth);
   double products = call.flops * parts * (parts + 1) / 2 / (rate * cores) +
                     batches * m * n / (machine.tileResults * cores);
   // If the whole batch shares the right operand, the operand is split into parts only once.
-  double split =
-      (batches * m * k + countPackedRightElements(call)) * parts / 2 / (machine.splitParts * cores);
+  double split = (batches * m * k + countPackedRightElements(product)) * parts / 2 /
+                 (machine.splitParts * cores);
   return std::max(products + split, cost.traffic(call.bytes, cores));
 }
 
 /// Estimated nanoseconds of a grouped matmul, in which each group of rows starts a new tile block.
 double estimateGroupedTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
-  double m = call.desc["rows"], n = call.desc["n"], k = call.desc["k"], parts = call.desc["parts"],
-         groups = call.desc["groups"];
-  bool isGradient = call.desc["kind"] == "grouped_gradient";
-  double cores = cost.coresFor(call.flops), each = getRowsPerGroup(call);
+  const auto grouped = schema::Grouped::read(call.desc, call.library);
+  double m = double(grouped.rows), n = double(grouped.n), k = double(grouped.k),
+         parts = getParts(call), groups = double(grouped.groups);
+  bool isGradient = grouped.kind == schema::GroupedKind::Gradient;
+  double cores = cost.coresFor(call.flops), each = getRowsPerGroup(grouped);
   double rate = machine.tileGflops *
                 (isGradient ? laneShare(k, machine.tileRows) * laneShare(each, machine.tileDepth)
                             : laneShare(each, machine.tileRows) * laneShare(k, machine.tileDepth)) *
                 laneShare(n, machine.tileColumns);
   double results = isGradient ? groups * k * n : m * n;
   double matrices = isGradient ? m * n : std::min(m, groups) * k * n;
-  bool packs = isGradient || mustPackMatrices(call.desc, tiles::makeKernelConfig(int(parts)));
+  bool packs = isGradient || mustPackMatrices(grouped, tiles::makeKernelConfig(int(parts)));
   double split = m * k + (packs ? matrices : 0);
   double nanoseconds = call.flops * parts * (parts + 1) / 2 / (rate * cores) +
                        results / (machine.tileResults * cores) +
@@ -100,6 +113,21 @@ double estimateGroupedTime(const LibraryCall &call, const CostModel &cost) {
 bool permitsBf16Matmul(FusionOp fusion) {
   return llvm::any_of(fusion.getBody().front(),
                       [](Operation &op) { return isa<MatmulOp>(op) && op.hasAttr(kMathAttr); });
+}
+
+double estimateTime(const LibraryCall &call, const CostModel &cost) {
+  switch (schema::MatmulCall::read(call.desc, call.library).kind) {
+  case schema::MatmulKind::Product:
+    return estimateMatmulTime(call, cost);
+  case schema::MatmulKind::Convolution:
+    return tiles_desc::estimateWindowTime(call, cost);
+  case schema::MatmulKind::WeightGradient:
+    return tiles_desc::estimateGradientTime(call, cost);
+  case schema::MatmulKind::GroupedProduct:
+  case schema::MatmulKind::GroupedGradient:
+    break;
+  }
+  return estimateGroupedTime(call, cost);
 }
 
 class TilesProvider : public CallProvider {
@@ -130,12 +158,7 @@ public:
     return describeTilesCall(op, int(parts), why);
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
-    double nanoseconds =
-        call.desc.contains("groups")             ? estimateGroupedTime(call, cost)
-        : call.desc["kind"] == "convolution"     ? tiles_desc::estimateWindowTime(call, cost)
-        : call.desc["kind"] == "weight_gradient" ? tiles_desc::estimateGradientTime(call, cost)
-                                                 : estimateMatmulTime(call, cost);
-    return cost.ended(call, nanoseconds + 1000 * cost.machine.tileCall);
+    return cost.ended(call, estimateTime(call, cost) + 1000 * cost.machine.tileCall);
   }
   bool sharesUnits(StringRef) const override { return true; }
 

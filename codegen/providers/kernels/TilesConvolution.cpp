@@ -60,16 +60,14 @@ template <typename Op> bool isPointwise(Op op, Value w) {
 
 /// Returns the strides of an epilogue operand that has `result`'s shape, one element per channel,
 /// or a single element; std::nullopt for other operands.
-std::optional<json> describeOperandStrides(Value operand, RankedTensorType result,
-                                           const json &dst) {
+std::optional<std::vector<int64_t>> describeOperandStrides(Value operand, RankedTensorType result,
+                                                           std::vector<int64_t> strides) {
   auto type = typeOf(operand);
   if (!type.getElementType().isF32())
     return std::nullopt;
-  json strides = dst;
   if (type.getShape() == result.getShape())
     return layoutOf(type) == layoutOf(result) ? std::optional(strides) : std::nullopt;
-  for (json &stride : strides)
-    stride = 0;
+  llvm::fill(strides, 0);
   if (type.getNumElements() == 1)
     return strides;
   if (type.getNumElements() != result.getDimSize(1) || !layoutOf(type).empty())
@@ -80,8 +78,8 @@ std::optional<json> describeOperandStrides(Value operand, RankedTensorType resul
 
 /// Returns an argument for the constant weights of a windowed convolution, which are packed during
 /// lowering.
-CallArgument makePackedWindow(const ref::Tensor &plain, const json &desc) {
-  auto convolution = tiles::Convolution::parse(desc);
+CallArgument makePackedWindow(const ref::Tensor &plain, const schema::TilesConvolution &fields) {
+  auto convolution = tiles::Convolution::of(fields);
   std::string layout = std::string("tiles:window:") +
                        (convolution.unfoldsRows()  ? "rows:"
                         : convolution.isTransposed ? "turned:"
@@ -92,19 +90,43 @@ CallArgument makePackedWindow(const ref::Tensor &plain, const json &desc) {
   });
 }
 
-LibraryCall startCall(int parts, json desc) {
+LibraryCall startCall(int parts) {
   LibraryCall call;
   call.library = "tiles";
   call.implementation = implementationOf(parts);
-  call.desc = std::move(desc);
-  call.desc["parts"] = parts;
   return call;
 }
 
-json pairOf(ArrayRef<int64_t> values) { return {values[0], values[1]}; }
+/// Returns the description of a matmul of [m, k] by [k, n], both of which are dense.
+schema::Product makeProduct(int64_t m, int64_t n, int64_t k, schema::Integers a) {
+  schema::Product product;
+  product.m = m, product.n = n, product.k = k;
+  product.a = std::move(a);
+  product.dst = {n, 1};
+  return product;
+}
 
-json toSizes(const ImageSizes &image) {
+json toJson(const schema::Product &product, int parts) {
+  schema::TilesKernel kernel;
+  kernel.parts = parts;
+  json desc = product.toJson();
+  desc.update(kernel.toJson());
+  return desc;
+}
+
+std::vector<int64_t> pairOf(ArrayRef<int64_t> values) { return {values[0], values[1]}; }
+
+std::vector<int64_t> toSizes(const ImageSizes &image) {
   return {image.count, image.channels, image.height, image.width};
+}
+
+/// Sets the fields of the window.
+template <typename Op>
+void setWindow(schema::WindowFields &fields, Op op, ArrayRef<int64_t> window) {
+  fields.window = pairOf(window);
+  fields.strides = pairOf(op.getStrides());
+  fields.dilations = pairOf(op.getDilations());
+  fields.pads = pairOf(op.getLow());
 }
 
 /// Describes the forward convolution or its data gradient (a transposed convolution).
@@ -123,27 +145,20 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
   int64_t k = from.channels, n = to.channels;
   auto window = typeOf(w).getShape().drop_front(2);
   bool product = isPointwise(op, w);
-  LibraryCall call = product ? startCall(parts, {{"kind", "product"},
-                                                 {"m", to.pixels()},
-                                                 {"n", n},
-                                                 {"k", k},
-                                                 {"a", {k, 1}},
-                                                 {"dst", {n, 1}}})
-                             : startCall(parts, {{"kind", "convolution"},
-                                                 {"src", toSizes(from)},
-                                                 {"dst", toSizes(to)},
-                                                 {"window", pairOf(window)},
-                                                 {"strides", pairOf(op.getStrides())},
-                                                 {"dilations", pairOf(op.getDilations())},
-                                                 {"pads", pairOf(op.getLow())},
-                                                 {"turned", transposed}});
-  json &desc = call.desc;
+  LibraryCall call = startCall(parts);
+  schema::Product matmul = makeProduct(to.pixels(), n, k, {k, 1});
+  schema::TilesConvolution convolution;
+  convolution.parts = parts;
+  convolution.src = toSizes(from);
+  convolution.dst = toSizes(to);
+  convolution.isTransposed = transposed;
+  setWindow(convolution, op, window);
   if (transposed && !product)
     for (unsigned d : {0, 1}) {
-      int64_t pad = window[d] - 1 - op.getLow()[d];
+      int64_t &pad = convolution.pads[d];
+      pad = window[d] - 1 - pad;
       if (pad < 0)
         return refuse("the padding is larger than the window");
-      desc["pads"][d] = pad;
     }
   call.addValue(getOuterValue(fusion, x));
   ConstantOp constant = constantOf(getOuterValue(fusion, w));
@@ -151,15 +166,13 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
     auto plain = ref::Tensor::fromAttr(constant.getValue());
     if (failed(plain))
       return refuse(ref::kMissingData);
-    desc[product ? "b" : "weights"] = "packed";
+    matmul.b.isPacked = true;
+    convolution.weights = schema::WeightsForm::Packed;
     call.arguments.push_back(product ? packedWeights(*plain, !transposed, k, n, parts)
-                                     : makePackedWindow(*plain, desc));
+                                     : makePackedWindow(*plain, convolution));
     call.bytes += double(call.arguments.back().bytes);
   } else {
-    if (product)
-      desc["b"] = transposed ? json{n, 1} : json{1, k};
-    else
-      desc["weights"] = "plain";
+    matmul.b.strides = transposed ? schema::Integers{n, 1} : schema::Integers{1, k};
     call.addValue(getOuterValue(fusion, w));
   }
   Value bias = epilogue.bias;
@@ -168,7 +181,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
   if (bias) {
     if (!typeOf(bias).getElementType().isF32() || !layoutOf(typeOf(bias)).empty())
       return refuse("its bias is not f32");
-    desc["bias"] = true;
+    matmul.bias = convolution.bias = true;
     call.addValue(getOuterValue(fusion, bias));
   }
   unsigned result = call.arguments.size();
@@ -199,7 +212,9 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
   }
   if (!supportsEpilogue(steps, k, refuse))
     return std::nullopt;
-  desc["post_ops"] = list;
+  convolution.postOps = schema::readList<schema::PostOp>(list, "tiles");
+  matmul.postOps = convolution.postOps;
+  call.desc = product ? toJson(matmul, parts) : convolution.toJson();
   call.flops = 2.0 * double(to.pixels()) * double(n) * double(k) * double(window[0] * window[1]);
   return call;
 }
@@ -214,13 +229,10 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
   if (!isPointwise(op, fusion.getResult(0)))
     return refuse("required: a weight gradient of a 1x1 window");
   ImageSizes x(op.getX()), dy(op.getDy());
-  LibraryCall call = startCall(parts, {{"kind", "product"},
-                                       {"m", dy.channels},
-                                       {"n", x.channels},
-                                       {"k", x.pixels()},
-                                       {"a", {1, dy.channels}},
-                                       {"b", {x.channels, 1}},
-                                       {"dst", {x.channels, 1}}});
+  LibraryCall call = startCall(parts);
+  schema::Product matmul = makeProduct(dy.channels, x.channels, x.pixels(), {1, dy.channels});
+  matmul.b.strides = {x.channels, 1};
+  call.desc = toJson(matmul, parts);
   call.addValue(getOuterValue(fusion, op.getDy()));
   call.addValue(getOuterValue(fusion, op.getX()));
   call.addResult(0, typeOf(fusion.getResult(0)));
@@ -247,13 +259,11 @@ std::optional<LibraryCall> narrowWeightGradient(FusionOp fusion, ConvWeightGradO
   LibraryCall call;
   call.library = "tiles";
   call.implementation = "tiles:bf16";
-  call.desc = {{"kind", "weight_gradient"},
-               {"src", toSizes(ImageSizes(op.getX()))},
-               {"diff_dst", toSizes(ImageSizes(op.getDy()))},
-               {"window", pairOf(dw.getShape().drop_front(2))},
-               {"strides", pairOf(op.getStrides())},
-               {"dilations", pairOf(op.getDilations())},
-               {"pads", pairOf(op.getLow())}};
+  schema::TilesWeightGradient fields;
+  fields.src = toSizes(ImageSizes(op.getX()));
+  fields.diffDst = toSizes(ImageSizes(op.getDy()));
+  setWindow(fields, op, dw.getShape().drop_front(2));
+  call.desc = fields.toJson();
   call.addValue(getOuterValue(fusion, op.getX()));
   call.addValue(getOuterValue(fusion, op.getDy()));
   call.addResult(0, dw);
@@ -306,28 +316,29 @@ double estimateDilationCost(const tiles::Convolution &c) {
 
 double estimateWindowTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
-  auto src = call.desc["src"].get<std::vector<int64_t>>(),
-       dst = call.desc["dst"].get<std::vector<int64_t>>();
-  double parts = call.desc["parts"], cores = cost.coresFor(call.flops);
+  const auto fields = schema::TilesConvolution::read(call.desc, call.library);
+  std::vector<int64_t> src = fields.src, dst = fields.dst;
+  double parts = double(fields.parts), cores = cost.coresFor(call.flops);
   // With few channels, one tile instruction reduces over the channels of several adjacent pixels in
   // the row.
   double channels = double(src[1]),
          rate = machine.tileGflops * laneShare(double(dst[1]), machine.tileColumns);
   rate *= channels < machine.tileDepth / 2 ? 0.45 : laneShare(channels, machine.tileDepth);
-  double products = call.flops * estimateDilationCost(tiles::Convolution::parse(call.desc)) *
-                        parts * (parts + 1) / 2 / (rate * cores) +
+  double products = call.flops * estimateDilationCost(tiles::Convolution::of(fields)) * parts *
+                        (parts + 1) / 2 / (rate * cores) +
                     multiplySizes(dst) / (machine.tileResults * cores);
-  double weights =
-      call.desc["weights"] == "packed" ? 0 : call.flops / (2 * multiplySizes(dst)) * double(dst[1]);
+  double weights = fields.weights == schema::WeightsForm::Packed
+                       ? 0
+                       : call.flops / (2 * multiplySizes(dst)) * double(dst[1]);
   double split = (multiplySizes(src) + weights) * parts / 2 / (machine.splitParts * cores);
   return std::max(products + split, cost.traffic(call.bytes, cores));
 }
 
 double estimateGradientTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
-  auto src = call.desc["src"].get<std::vector<int64_t>>(),
-       dst = call.desc["diff_dst"].get<std::vector<int64_t>>();
-  auto window = call.desc["window"].get<std::vector<int64_t>>();
+  const auto fields = schema::TilesWeightGradient::read(call.desc, call.library);
+  std::vector<int64_t> src = fields.src, dst = fields.diffDst;
+  const std::vector<int64_t> &window = fields.window;
   double taps = multiplySizes(window), cores = cost.coresFor(call.flops);
   // Rate in GFLOP/s. It is lower if the channels do not fill the tiles, which accumulate gradients
   // of tileRows x tileRows channels, and because rows are padded by the window's width - 1.

@@ -7,10 +7,13 @@ using namespace mlir;
 
 namespace dlc {
 
-MatmulKernel makeVectorKernel(StringRef name, int64_t lanes) {
+MatmulKernel makeVectorKernel(StringRef name, int64_t lanes, bool strassen) {
+  schema::VectorsKernel kernel;
+  kernel.lanes = lanes;
+  kernel.strassen = strassen;
   return {.library = "vectors",
           .implementation = (name + (lanes == 16 ? ":avx512" : ":avx2")).str(),
-          .parameters = {{"lanes", lanes}}};
+          .parameters = kernel.toJson()};
 }
 
 bool supportsVectorKernels(const CandidateCollector &collector) {
@@ -57,13 +60,14 @@ std::optional<LibraryCall> describeVectorsCall(Operation *op, int64_t lanes, std
 /// Estimated microseconds of a grouped matmul or its weight gradient.
 double estimateGroupedTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
-  double m = call.desc["rows"], n = call.desc["n"], k = call.desc["k"],
-         groups = call.desc["groups"];
-  bool isGradient = call.desc["kind"] == "grouped_gradient";
-  double cores = cost.coresFor(call.flops), rows = isGradient ? k : getRowsPerGroup(call);
+  const auto grouped = schema::Grouped::read(call.desc, call.library);
+  double m = double(grouped.rows), n = double(grouped.n), k = double(grouped.k),
+         groups = double(grouped.groups);
+  bool isGradient = grouped.kind == schema::GroupedKind::Gradient;
+  double cores = cost.coresFor(call.flops), rows = isGradient ? k : getRowsPerGroup(grouped);
   double rate = machine.vectorsGflops * laneShare(n, cost.lanes) *
                 std::min(1.0, machine.oneRow + machine.eachRow * rows);
-  bool isPacked = !isGradient && call.desc["b"] == "packed";
+  bool isPacked = grouped.b == schema::Matrices::Packed;
   double packed =
       isGradient ? m * k / machine.vectorsAcross + m * n / machine.vectorsPacked
                  : (m * k + (isPacked ? 0 : std::min(m, groups) * k * n)) / machine.vectorsPacked;
@@ -91,25 +95,27 @@ public:
     return describeVectorsCall(op, lanes, why);
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
-    if (call.desc.contains("groups"))
+    if (schema::MatmulCall::read(call.desc, call.library).kind != schema::MatmulKind::Product)
       return estimateGroupedTime(call, cost);
     const Machine &machine = cost.machine;
-    double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"];
+    const auto product = schema::Product::read(call.desc, call.library);
+    const auto kernel = schema::VectorsKernel::read(call.desc, call.library);
+    double m = double(product.m), n = double(product.n), k = double(product.k);
     double cores = cost.coresFor(call.flops);
     double rate = machine.vectorsGflops * laneShare(n, cost.lanes) *
                   std::min(1.0, machine.oneRow + machine.eachRow * m);
-    bool isAcross = call.desc["a"].back() != 1;
-    bool ownRows = n <= products::panelColumns(
-                            vectors::makeKernelConfig(call.desc["lanes"], int64_t(m)), int64_t(k));
+    bool isAcross = product.a.back() != 1;
+    bool ownRows =
+        n <= products::panelColumns(vectors::makeKernelConfig(kernel.lanes, product.m), product.k);
     double packing = ownRows    ? machine.vectorsOwn
                      : isAcross ? machine.vectorsAcross
                                 : machine.vectorsPacked;
     double packed =
-        !isAcross && n <= vectors::kFewColumns ? 0 : countBatches(call) * m * k / packing;
-    packed += countPackedRightElements(call) / machine.vectorsPacked;
-    packed += countBatches(call) * machine.vectorsBatchNanoseconds;
+        !isAcross && n <= vectors::kFewColumns ? 0 : countBatches(product) * m * k / packing;
+    packed += countPackedRightElements(product) / machine.vectorsPacked;
+    packed += countBatches(product) * machine.vectorsBatchNanoseconds;
     packed +=
-        countBatches(call) * m * std::ceil(n / (2 * cost.lanes)) * machine.vectorsRowNanoseconds;
+        countBatches(product) * m * std::ceil(n / (2 * cost.lanes)) * machine.vectorsRowNanoseconds;
     return addWeightStreamingTime(call, (call.flops / rate + packed) / cores, cost);
   }
 };

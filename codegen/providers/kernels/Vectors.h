@@ -9,7 +9,7 @@ namespace dlc {
 
 /// Returns the properties of the matmul kernel for vectors of `lanes` elements, without weight
 /// packing.
-MatmulKernel makeVectorKernel(llvm::StringRef name, int64_t lanes);
+MatmulKernel makeVectorKernel(llvm::StringRef name, int64_t lanes, bool strassen = false);
 /// Returns true if the target has FMA vector instructions.
 bool supportsVectorKernels(const CandidateCollector &collector);
 std::optional<MatmulDescription> describeForVectors(mlir::Operation *op, int64_t lanes,

@@ -10,6 +10,7 @@
 #include "codegen/providers/kernels/ConvolutionCall.h"
 #include "ir/dlc/Attributes.h"
 #include "passes/fuse/epilogue/StateUpdate.h"
+#include "runtime/library/schema/Schema.h"
 #include "runtime/library/winograd/Describe.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -19,8 +20,6 @@
 using namespace mlir;
 
 namespace dlc {
-
-using nlohmann::json;
 
 namespace {
 
@@ -32,8 +31,9 @@ bool areAllOnes(ArrayRef<int64_t> values) {
 /// input and output; `weights` is a shape whose last two dimensions are the window. `filled`:
 /// blocks of channels may be padded.
 template <typename Op>
-std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights, bool filled,
-                             int tile, const Refusal &refuse) {
+std::optional<schema::WinogradConvolution> geometry(Op op, Value x, Value y,
+                                                    ArrayRef<int64_t> weights, bool filled,
+                                                    int tile, const Refusal &refuse) {
   auto source = typeOf(x), result = typeOf(y);
   if (!source.getElementType().isF32() || !result.getElementType().isF32())
     return refuse("Winograd convolutions require f32");
@@ -46,19 +46,23 @@ std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights,
             .str());
   if (!areAllOnes(op.getStrides()) || !areAllOnes(op.getDilations()) || op.getGroups() != 1)
     return refuse("required: strides, dilations and groups of 1");
-  auto desc = convolution_call::describeImages(x, y, filled, refuse);
-  if (!desc)
+  auto images = convolution_call::describeImages(x, y, filled, refuse);
+  if (!images)
     return std::nullopt;
-  desc->update({{"tile", tile}, {"window", window}, {"pads", list(op.getLow())}});
-  return desc;
+  schema::WinogradConvolution fields;
+  images->setIn(fields);
+  fields.tile = tile;
+  fields.window = window;
+  fields.pads = list(op.getLow());
+  return fields;
 }
 
-LibraryCall startCall(json desc, int tile) {
+template <typename Record> LibraryCall startCall(const Record &fields) {
   LibraryCall call;
   call.library = "winograd";
   call.implementation =
-      llvm::formatv("winograd:f{0}x{0}_{1}x{1}", tile, desc["window"].get<int64_t>()).str();
-  call.desc = std::move(desc);
+      llvm::formatv("winograd:f{0}x{0}_{1}x{1}", fields.tile.value, fields.window.value).str();
+  call.desc = fields.toJson();
   return call;
 }
 
@@ -73,48 +77,46 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
     return refuse("required: two spatial dimensions");
   ConstantOp constant = constantOf(getOuterValue(fusion, w));
   const bool filled = constant && fusion.getNumResults() == 1;
-  auto desc = conv ? geometry(conv, x, y, weights.getShape(), filled, tile, refuse)
-                   : geometry(transposed, x, y, weights.getShape(), filled, tile, refuse);
-  if (!desc)
+  auto fields = conv ? geometry(conv, x, y, weights.getShape(), filled, tile, refuse)
+                     : geometry(transposed, x, y, weights.getShape(), filled, tile, refuse);
+  if (!fields)
     return std::nullopt;
   if (!layoutOf(weights).empty())
     return refuse("required: row-major weights");
   if (fusion->hasAttr(kUpdatesAttr))
     return refuse("in-place updates of a state are not supported");
-  (*desc)["kind"] = "convolution";
-  if (transposed) {
-    (*desc)["turned"] = true;
-    for (json &pad : (*desc)["pads"])
-      pad = weights.getDimSize(2) - 1 - pad.get<int64_t>();
-  }
+  fields->isTransposed = bool(transposed);
+  if (transposed)
+    for (int64_t &pad : fields->pads)
+      pad = weights.getDimSize(2) - 1 - pad;
   Value bias = epilogue.bias ? epilogue.bias : conv ? conv.getBias() : transposed.getBias();
   auto isPlainF32 = [](Value v) {
     return typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty();
   };
   if (bias && !isPlainF32(bias))
     return refuse("its bias is not f32");
-  (*desc)["bias"] = bool(bias);
-  auto steps = convolution_call::steps(epilogue, fusion, *desc, bias, refuse);
+  fields->bias = bool(bias);
+  const int64_t inputs = fields->src[1], features = fields->dst[1];
+  auto steps = convolution_call::steps(epilogue, fusion, features, bias, refuse);
   if (!steps)
     return std::nullopt;
-  (*desc)["steps"] = *steps;
-  (*desc)["statistics"] = fusion.getNumResults() > 1;
-  (*desc)["packed"] = bool(constant);
-  LibraryCall call = startCall(*desc, tile);
+  fields->steps = schema::readList<schema::ConvolutionStep>(*steps, "winograd");
+  fields->statistics = fusion.getNumResults() > 1;
+  fields->packed = bool(constant);
+  LibraryCall call = startCall(*fields);
   call.addValue(getOuterValue(fusion, x));
   if (constant) {
     auto plain = ref::Tensor::fromAttr(constant.getValue());
     if (failed(plain))
       return refuse(ref::kMissingData);
     CallArgument packed{CallArgument::Kind::Packed};
-    packed.bytes = int64_t(winograd::packedBytes(*desc));
-    packed.layout = call.implementation + (transposed ? ":turned" : "") + ":" +
-                    std::to_string((*desc)["block"].get<int>());
-    packed.pack = [desc = *desc, plain = *plain, transposed = bool(transposed),
+    packed.bytes = int64_t(winograd::packedBytes(call.desc));
+    packed.layout =
+        call.implementation + (transposed ? ":turned" : "") + ":" + std::to_string(fields->block);
+    packed.pack = [desc = call.desc, plain = *plain, first = transposed ? inputs : features,
+                   second = transposed ? features : inputs,
                    threads](std::string &error) -> std::shared_ptr<void> {
-      const json &first = desc[transposed ? "src" : "dst"],
-                 &second = desc[transposed ? "dst" : "src"];
-      convolution_call::PaddedWeights filled(plain, first[1], second[1]);
+      convolution_call::PaddedWeights filled(plain, first, second);
       winograd::PackedWeights made = winograd::packWeights(desc, filled.data(), threads);
       error = made.error;
       return made.data;
@@ -124,7 +126,7 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
   } else {
     call.addValue(getOuterValue(fusion, w));
   }
-  convolution_call::addEpilogue(call, fusion, epilogue, bias, *steps);
+  convolution_call::addEpilogue(call, fusion, epilogue, bias, *steps, features);
   // Number of elements for the FLOP count: each element of a convolution's result, or of a
   // transposed convolution's operand, takes one multiply-add for each weight of its channel.
   double multipliedElements = double((conv ? typeOf(y) : typeOf(x)).getNumElements());
@@ -141,13 +143,13 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
     return refuse("the operation is not a single weight gradient");
   if (dw.getRank() != 4)
     return refuse("required: two spatial dimensions");
-  auto desc = geometry(op, op.getX(), op.getDy(), dw.getShape(), /*filled=*/false, tile, refuse);
-  if (!desc)
+  auto fields = geometry(op, op.getX(), op.getDy(), dw.getShape(), /*filled=*/false, tile, refuse);
+  if (!fields)
     return std::nullopt;
   if (!layoutOf(dw).empty() || !dw.getElementType().isF32())
     return refuse("required: row-major f32 weights");
-  (*desc)["kind"] = "convolution_weights";
-  LibraryCall call = startCall(*desc, tile);
+  fields->kind = schema::WinogradKind::WeightGradient;
+  LibraryCall call = startCall(static_cast<const schema::WinogradGeometry &>(*fields));
   call.addValue(getOuterValue(fusion, op.getX()));
   call.addValue(getOuterValue(fusion, op.getDy()));
   call.addResult(0, dw);
@@ -219,9 +221,9 @@ public:
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;
-    auto src = call.desc["src"].get<std::vector<int64_t>>(),
-         dst = call.desc["dst"].get<std::vector<int64_t>>();
-    double side = call.desc["tile"], window = call.desc["window"],
+    const auto fields = schema::WinogradConvolution::read(call.desc, call.library);
+    std::vector<int64_t> src = fields.src, dst = fields.dst;
+    double side = double(fields.tile), window = double(fields.window),
            points = std::pow(side + window - 1, 2);
     double tiles =
         double(dst[0]) * std::ceil(double(dst[2]) / side) * std::ceil(double(dst[3]) / side);
@@ -231,8 +233,7 @@ public:
     // unpacked weights; packed weights are only read.
     double cores = cost.coresFor(call.flops);
     double asked = cost.streamed(sumPackedBytes(call), machine.streamedGigabytes, cores);
-    double weights =
-        asked > 0 ? 0 : 4 * points * from * to * (call.desc.value("packed", false) ? 1 : 2);
+    double weights = asked > 0 ? 0 : 4 * points * from * to * (fields.packed ? 1 : 2);
     double moved = 4 * points * 2 * tiles * (from + to) + weights +
                    4 * (multiplySizes(src) + multiplySizes(dst));
     return cost.ended(call, std::max(products / (machine.convolutionGflops * cores), asked) +

@@ -161,7 +161,7 @@ struct CallBuilder {
 
 /// Returns true if the call uses a reference implementation, or im2col followed by a GEMM.
 bool isReferenceOrIm2col(const LibraryCall &call) {
-  return call.isReference || StringRef(call.implementation).contains("gemm:");
+  return call.isReference || onednn::parseImplementation(call.implementation).isGemm;
 }
 
 /// Describes a transposed convolution without bias as the data gradient of a convolution, for which

@@ -1,11 +1,15 @@
 //===- Estimate.cpp - analytical cost model of oneDNN ---------------------===//
 #include "codegen/providers/onednn/Describe.h"
+#include "runtime/library/onednn/Describe.h"
 
 using namespace mlir;
 
 namespace dlc::onednn_desc {
 
 namespace {
+
+using onednn::Implementation;
+using onednn::parseImplementation;
 
 std::vector<int64_t> getDims(const json &desc, const char *argument) {
   auto found = desc.find(argument);
@@ -63,11 +67,10 @@ double getChannelsPerGroup(const json &desc) {
   return weights.empty() ? 1 : double(weights[isGrouped ? 1 : 0]);
 }
 
-/// Returns the vector lanes of the instruction set in an implementation's name, or the machine's
-/// lanes if the name has none.
-double parseVectorLanes(StringRef implementation, const CostModel &cost) {
-  auto [name, instructions] = implementation.rsplit(':');
-  return instructions.starts_with("avx2") ? 8 : instructions.starts_with("sse") ? 4 : cost.lanes;
+/// Returns the vector lanes of an implementation.
+double getVectorLanes(const Implementation &implementation, const CostModel &cost) {
+  using Isa = Implementation::Isa;
+  return implementation.isa == Isa::Avx2 ? 8 : implementation.isa == Isa::Sse ? 4 : cost.lanes;
 }
 
 /// Returns true if the convolution is depthwise: each channel has its own window.
@@ -80,16 +83,15 @@ bool isDepthwise(const json &desc) {
 /// Fraction of the machine's rate that a convolution reaches in vectors of output channels. Few
 /// channels leave vector lanes unused, and strided transposed convolutions scatter. Specialized
 /// depthwise kernels use all lanes, unless they scatter.
-double estimateConvolutionEfficiency(const LibraryCall &call, const CostModel &cost) {
+double estimateConvolutionEfficiency(const LibraryCall &call, const Implementation &implementation,
+                                     const CostModel &cost) {
   const json &desc = call.desc;
   std::string kind = desc.value("kind", "");
-  StringRef name = call.implementation;
-  // oneDNN's kernels for 8-bit integers (jit_int8) also contain code for depthwise convolutions.
-  bool hasOwnCode = isDepthwise(desc) && (name.contains("dw") || name.contains("jit_int8"));
+  bool hasOwnCode = isDepthwise(desc) && implementation.isDepthwise;
   double lanes = laneShare(getChannelsPerGroup(desc), cost.lanes);
   if (kind == "convolution")
     return !hasOwnCode ? lanes
-           : name.contains("brdgmm")
+           : implementation.isBrdgmm
                ? cost.machine.depthwisePart * cost.machine.depthwiseProductsPart
                : cost.machine.depthwisePart;
   if (kind == "convolution_backward_weights")
@@ -188,7 +190,7 @@ double estimateMatmulTime(const LibraryCall &call, const CostModel &cost) {
     nanoseconds *= machine.libraryShortProduct;
   bool packed = !call.desc["weights"].contains("strides");
   double moved = cost.traffic(call.bytes, cores) * (m == 1 ? machine.libraryOneRow : 1);
-  if (StringRef(call.implementation).contains("gemm:")) {
+  if (parseImplementation(call.implementation).isGemm) {
     double packing =
         multiplySizes(weights) /
         ((isTransposed(call.desc, "weights") ? machine.gemmTransposed : machine.gemmPacked) *
@@ -217,16 +219,11 @@ double estimateMatmulTime(const LibraryCall &call, const CostModel &cost) {
          (double(src.back()) <= machine.shortInner ? machine.shortInnerPart : 1);
 }
 
-/// Returns true if the convolution kernel with this name is a blocked matmul (brgemm or 1x1).
-bool isBlockedMatmulKernel(StringRef implementation) {
-  return implementation.contains("brg") || implementation.contains("1x1");
-}
-
 } // namespace
 
 double estimate(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
-  StringRef name = call.implementation;
+  const Implementation implementation = parseImplementation(call.implementation);
   std::string kind = call.desc.value("kind", "");
   double cores = cost.coresFor(call.flops + call.bytes);
   double nanoseconds = cost.traffic(call.bytes, cores);
@@ -252,31 +249,32 @@ double estimate(const LibraryCall &call, const CostModel &cost) {
   } else {
     bool recurrent = kind == "lstm" || kind == "gru" || kind == "rnn";
     double rate = recurrent ? machine.recurrentGflops : machine.convolutionGflops;
-    if (name.contains("gemm:"))
+    if (implementation.isGemm)
       rate *=
           machine.unfoldedPart * std::min(1.0, getChannelsPerGroup(call.desc) / (2 * cost.lanes));
-    else if (name.contains("amx"))
+    else if (implementation.isAmx)
       rate = machine.tileGflops * (kind == "convolution_backward_weights"
                                        ? machine.libraryTilesGradientPart
                                        : machine.libraryTilesPart);
-    else if (name.contains("bf16"))
+    else if (implementation.isBf16)
       rate *= machine.libraryBf16Convolutions;
     else if (!recurrent)
-      rate *=
-          estimateConvolutionEfficiency(call, cost) * cost.laneRate(parseVectorLanes(name, cost));
+      rate *= estimateConvolutionEfficiency(call, implementation, cost) *
+              cost.laneRate(getVectorLanes(implementation, cost));
     nanoseconds = std::max(nanoseconds, call.flops / (rate * cores)) +
                   countRepackedWeights(call.desc) / machine.libraryPacked;
-    if (name.contains("gemm:"))
+    if (implementation.isGemm)
       nanoseconds +=
           multiplySizes(getDims(call.desc, "dst")) * countUnfusedOps(call.desc) /
               (machine.unfoldedSteps * cores) +
           countCol2imAdditions(call.desc) / (machine.unfoldedSummed * cores) +
           cost.streamed(countExtraIm2colBytes(call.desc), machine.streamedGigabytes, cores);
     if (!recurrent)
-      nanoseconds += cost.streamed(sumPackedBytes(call) - machine.libraryStreamedBytes,
-                                   machine.libraryStreamedGigabytes, cores) *
-                     (isBlockedMatmulKernel(name) ? machine.libraryFetchedPart : 1);
-    if (machine.libraryStrided > 0 && name.contains("1x1") && kind == "convolution")
+      nanoseconds +=
+          cost.streamed(sumPackedBytes(call) - machine.libraryStreamedBytes,
+                        machine.libraryStreamedGigabytes, cores) *
+          (implementation.isBrgemm || implementation.isPointwise ? machine.libraryFetchedPart : 1);
+    if (machine.libraryStrided > 0 && implementation.isPointwise && kind == "convolution")
       nanoseconds += countStridedSourceElements(call.desc) / (machine.libraryStrided * cores);
   }
   return cost.ended(call, nanoseconds);

@@ -73,7 +73,8 @@ std::optional<QueryResult> completeCall(PendingCall pending, const OnednnQuery &
   call.library = "onednn";
   call.implementation = kPrefix.str() + described->implementation;
   // oneDNN's "reference" for recurrent networks is not slow: it uses oneDNN's GEMM.
-  call.isReference = onednn::isReference(described->implementation) && !isRecurrent(pending.op);
+  call.isReference = onednn::parseImplementation(described->implementation).isReference &&
+                     !isRecurrent(pending.op);
   call.desc = described->desc;
   call.flops = pending.flops;
   std::map<std::string_view, unsigned> position;
@@ -152,7 +153,7 @@ std::vector<std::string> listImplementations(const json &request, int threads) {
     // Reference implementations are meant for tests. A name with '#' is another implementation with
     // the same name, which no visible property distinguishes.
     if (described.ok && names.size() < worthMeasuring &&
-        !onednn::isReference(described.implementation) &&
+        !onednn::parseImplementation(described.implementation).isReference &&
         described.implementation.find('#') == std::string::npos)
       names.push_back(described.implementation);
   return names;
@@ -243,7 +244,7 @@ public:
   }
   bool sumsInt8Exactly() const override { return onednn::sumsInt8Exactly(); }
   bool sharesUnits(StringRef implementation) const override {
-    return implementation.contains("amx");
+    return onednn::parseImplementation(implementation).isAmx;
   }
   std::string version() const override { return onednn::libraryVersion(); }
 };

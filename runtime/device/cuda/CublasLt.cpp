@@ -3,6 +3,7 @@
 
 #include "runtime/device/cuda/LibraryCall.h"
 #include "runtime/device/cuda/Loader.h"
+#include "runtime/library/schema/Schema.h"
 
 namespace dlc::cublaslt {
 
@@ -86,54 +87,35 @@ struct ElementType {
   uint64_t bytes;
 };
 
-ElementType parseElementType(const std::string &name) {
-  if (name == "f32")
+ElementType elementTypeOf(DType type) {
+  switch (type) {
+  case DType::F32:
     return {F32, 4};
-  if (name == "f64")
+  case DType::F64:
     return {F64, 8};
-  if (name == "f16")
+  case DType::F16:
     return {F16, 2};
-  if (name == "bf16")
+  case DType::BF16:
     return {Bf16, 2};
-  if (name == "i8")
+  case DType::I8:
     return {I8, 1};
-  if (name == "i32")
+  case DType::I32:
     return {I32, 4};
-  throw CublasLtError{"cuBLASLt: element type '" + name +
-                      "' is not supported; required: f32, f64, f16, bf16, or i8 with i32"};
-}
-
-int64_t readSize(const json &object, const char *key) {
-  constexpr int64_t most = int64_t{1} << 40;
-  auto found = object.find(key);
-  if (found == object.end() || !found->is_number_integer() || found->get<int64_t>() < 1 ||
-      found->get<int64_t>() > most)
-    throw CublasLtError{std::string("cuBLASLt: '") + key + "' must be a size; found: " +
-                        (found == object.end() ? "nothing" : found->dump())};
-  return found->get<int64_t>();
-}
-
-MatrixOperand matrixOf(const json &desc, const char *name, int64_t rows, int64_t columns,
-                       bool mayTranspose) {
-  auto found = desc.find(name);
-  if (found == desc.end() || !found->is_array() || found->size() != 3)
-    throw CublasLtError{std::string("cuBLASLt: '") + name +
-                        "' must be [batch stride, row stride, column stride]"};
-  int64_t strides[3];
-  for (size_t i = 0; i < 3; ++i) {
-    const json &stride = (*found)[i];
-    if (!stride.is_number_integer() || stride.get<int64_t>() < 0 ||
-        stride.get<int64_t>() > int64_t{1} << 40)
-      throw CublasLtError{std::string("cuBLASLt: '") + name + "' has stride " + stride.dump()};
-    strides[i] = stride.get<int64_t>();
+  default:
+    throw CublasLtError{"cuBLASLt: element type '" + std::string(dtypeName(type)) +
+                        "' is not supported; required: f32, f64, f16, bf16, or i8 with i32"};
   }
+}
+
+MatrixOperand matrixOf(const char *name, const schema::Integers &strides, int64_t rows,
+                       int64_t columns, bool mayTranspose) {
   MatrixOperand matrix{rows, columns, strides[1], strides[2], strides[0]};
   bool straight = matrix.columnStride == 1 && matrix.rowStride >= columns;
   bool crossed = mayTranspose && matrix.rowStride == 1 && matrix.columnStride >= rows;
   if (!straight && !crossed)
     throw CublasLtError{
         std::string("cuBLASLt: '") + name + "' of " + std::to_string(rows) + "x" +
-        std::to_string(columns) + " has strides " + found->dump() +
+        std::to_string(columns) + " has strides " + runtime::formatList(strides) +
         "; one of the last two strides must be 1, and the other at least the length of a row"};
   return matrix;
 }
@@ -147,23 +129,20 @@ public:
       throw CublasLtError{
           functions().error +
           "; compile the program again with --kernels generated, or install the library"};
-    if (!desc.is_object() || desc.value("kind", "") != "matmul")
-      throw CublasLtError{"cuBLASLt: required: the description of a matmul; found: " + desc.dump()};
-    int64_t m = readSize(desc, "m"), n = readSize(desc, "n"), k = readSize(desc, "k");
-    batch = readSize(desc, "batch");
-    ElementType type = parseElementType(desc.value("dtype", "")),
-                result = parseElementType(desc.value("result", ""));
-    MatrixOperand a = matrixOf(desc, "a", m, k, true), b = matrixOf(desc, "b", k, n, true),
-                  y = matrixOf(desc, "y", m, n, false);
-    hasBias = desc.contains("bias");
+    const auto fields = schema::GpuMatmul::read(desc, "cuBLASLt");
+    const int64_t m = fields.m, n = fields.n, k = fields.k;
+    batch = fields.batch;
+    ElementType type = elementTypeOf(fields.dtype), result = elementTypeOf(fields.result);
+    MatrixOperand a = matrixOf("a", fields.a, m, k, true), b = matrixOf("b", fields.b, k, n, true),
+                  y = matrixOf("y", fields.y, m, n, false);
+    hasBias = fields.bias.has_value();
     scale = type.type == F64 ? F64 : type.type == I8 ? I32 : F32;
     checkBuffers(buffers,
                  {a.extent(batch) * type.bytes, b.extent(batch) * type.bytes,
                   y.extent(batch) * result.bytes},
-                 static_cast<uint64_t>(n) *
-                     (hasBias ? parseElementType(desc.value("bias", "")).bytes : 0));
-    describe(desc, type, result, a, b, y);
-    choose(device, desc, type);
+                 static_cast<uint64_t>(n) * (hasBias ? elementTypeOf(*fields.bias).bytes : 0));
+    describe(fields, type, result, a, b, y);
+    choose(device, desc, fields, type);
   }
 
   ~CublasLtCall() override {
@@ -235,14 +214,13 @@ private:
     return layout;
   }
 
-  void describe(const json &desc, ElementType type, ElementType result, const MatrixOperand &a,
-                const MatrixOperand &b, const MatrixOperand &y) {
+  void describe(const schema::GpuMatmul &fields, ElementType type, ElementType result,
+                const MatrixOperand &a, const MatrixOperand &b, const MatrixOperand &y) {
     const Functions &f = functions();
-    std::string math = desc.value("math", "");
-    int compute = scale == F64                         ? Compute64
-                  : scale == I32                       ? ComputeI32
-                  : math == "tf32" && type.type == F32 ? ComputeTf32
-                                                       : Compute32;
+    int compute = scale == F64                      ? Compute64
+                  : scale == I32                    ? ComputeI32
+                  : fields.math && type.type == F32 ? ComputeTf32
+                                                    : Compute32;
     check(f.matmulDescCreate(&matmul, compute, scale), "creating a matmul descriptor");
     auto set = [&](int attribute, auto value) {
       check(f.matmulDescSet(matmul, attribute, &value, sizeof value),
@@ -250,12 +228,11 @@ private:
     };
     set(TransA, static_cast<int32_t>(b.isTransposed() ? Transpose : None));
     set(TransB, static_cast<int32_t>(a.isTransposed() ? Transpose : None));
-    bool relu = desc.contains("relu") && desc["relu"].is_boolean() && desc["relu"].get<bool>();
-    unsigned epilogue = (hasBias ? Bias : 0u) | (relu ? Relu : 0u);
+    unsigned epilogue = (hasBias ? Bias : 0u) | (fields.relu ? Relu : 0u);
     if (epilogue)
       set(EpilogueKind, epilogue);
     if (hasBias)
-      set(BiasType, static_cast<int32_t>(parseElementType(desc.value("bias", "")).type));
+      set(BiasType, static_cast<int32_t>(elementTypeOf(*fields.bias).type));
     first = layoutOf(b, type.type, batch);
     second = layoutOf(a, type.type, batch);
     destination = layoutOf(y, result.type, batch);
@@ -263,16 +240,14 @@ private:
 
   /// Selects the cuBLASLt algorithm: by default the first one of the heuristic, or the one with the
   /// index `algorithm` of the description, which autotuning has chosen.
-  void choose(Device &device, const json &desc, ElementType type) {
+  void choose(Device &device, const json &desc, const schema::GpuMatmul &fields, ElementType type) {
     const Functions &f = functions();
     handle = getHandle(device);
     Preference preference = nullptr;
     check(f.preferenceCreate(&preference), "selecting an algorithm");
-    uint64_t most = desc.contains("workspace") ? static_cast<uint64_t>(readSize(desc, "workspace"))
-                                               : uint64_t{32} << 20;
-    auto alignment =
-        static_cast<uint32_t>(desc.contains("alignment") ? readSize(desc, "alignment")
-                                                         : static_cast<int64_t>(type.bytes));
+    const auto most = static_cast<uint64_t>(fields.workspace.value_or(int64_t{32} << 20));
+    const auto alignment =
+        static_cast<uint32_t>(fields.alignment.value_or(static_cast<int64_t>(type.bytes)));
     f.preferenceSet(preference, MaxWorkspace, &most, sizeof most);
     for (int which : {AlignmentA, AlignmentB, AlignmentC, AlignmentD})
       f.preferenceSet(preference, which, &alignment, sizeof alignment);
@@ -286,7 +261,7 @@ private:
       throw CublasLtError{"cuBLASLt: no algorithm on " + device.name() + " for " + desc.dump() +
                           "; compile the program for this device"};
     check(status, "selecting an algorithm");
-    int wanted = desc.contains("algorithm") ? static_cast<int>(readSize(desc, "algorithm")) : 1;
+    const int64_t wanted = schema::GpuChoice::read(desc, "cuBLASLt").algorithm.value_or(1);
     const Heuristic &chosen = found[wanted <= count ? wanted - 1 : 0];
     algorithm = chosen.algorithm;
     workspace = chosen.workspace;
@@ -313,7 +288,7 @@ std::unique_ptr<LibraryCall> createCublasLtCall(Device &device, const json &desc
   } catch (const CublasLtError &failure) {
     error = failure.text;
   } catch (const std::exception &wrong) {
-    error = std::string("cuBLASLt: invalid description: ") + wrong.what();
+    error = wrong.what();
   }
   return nullptr;
 }

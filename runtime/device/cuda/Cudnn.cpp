@@ -3,6 +3,7 @@
 
 #include "runtime/device/cuda/CudnnGraph.h"
 #include "runtime/device/cuda/LibraryCall.h"
+#include "runtime/library/schema/Schema.h"
 
 #include <algorithm>
 #include <list>
@@ -65,10 +66,10 @@ std::shared_ptr<const PlannedGraph> getPlannedGraph(const Device &device, Handle
     }
   }
   cudnn::Graph graph = buildGraph(functions(), desc, handle);
-  Plan plan =
-      planOf(functions(), graph, handle, nullptr,
-             static_cast<uint64_t>(cudnn::readInteger(desc, "workspace", 0, int64_t{64} << 20)),
-             cudnn::readInteger(desc, "engine", 0, 1));
+  const int64_t workspace =
+      schema::GpuCall::read(desc, "cuDNN").workspace.value_or(int64_t{64} << 20);
+  Plan plan = planOf(functions(), graph, handle, nullptr, static_cast<uint64_t>(workspace),
+                     schema::GpuChoice::read(desc, "cuDNN").engine.value_or(1));
   auto made = std::make_shared<PlannedGraph>(PlannedGraph{std::move(graph), std::move(plan)});
   std::lock_guard<std::mutex> guard(mutex);
   kept->push_front({device.context, text, made});
@@ -145,7 +146,7 @@ std::unique_ptr<LibraryCall> createCudnnCall(Device &device, const json &desc,
   } catch (const CudnnError &failure) {
     error = failure.text;
   } catch (const std::exception &wrong) {
-    error = std::string("cuDNN: invalid description: ") + wrong.what();
+    error = wrong.what();
   }
   return nullptr;
 }

@@ -1,6 +1,8 @@
 //===- CudnnGraph.cpp - builds a cuDNN graph and a plan from a call description -===//
 #include "runtime/device/cuda/CudnnGraph.h"
 
+#include "runtime/library/schema/Schema.h"
+
 #include <algorithm>
 #include <array>
 
@@ -54,56 +56,34 @@ void OwnedDescriptor::set(int attribute, ElementKind kind, int64_t count, const 
 
 namespace {
 
-constexpr int64_t most = int64_t{1} << 40;
-
 struct ElementType {
   DataType type;
   uint64_t bytes;
 };
 
-ElementType parseElementType(const std::string &name) {
-  if (name == "f32")
+ElementType elementTypeOf(DType type) {
+  switch (type) {
+  case DType::F32:
     return {F32, 4};
-  if (name == "f64")
+  case DType::F64:
     return {F64, 8};
-  if (name == "f16")
+  case DType::F16:
     return {F16, 2};
-  if (name == "bf16")
+  case DType::BF16:
     return {Bf16, 2};
-  throw CudnnError{"cuDNN: element type '" + name +
-                   "' is not supported; required: f32, f64, f16 or bf16"};
+  default:
+    throw CudnnError{"cuDNN: element type '" + std::string(dtypeName(type)) +
+                     "' is not supported; required: f32, f64, f16 or bf16"};
+  }
 }
 
-} // namespace
-
-int64_t readInteger(const json &object, const char *key, int64_t least, int64_t otherwise) {
-  auto found = object.find(key);
-  if (found == object.end())
-    return otherwise;
-  if (!found->is_number_integer() || found->get<int64_t>() < least)
-    throw CudnnError{std::string("cuDNN: '") + key + "' must be an integer of at least " +
-                     std::to_string(least) + "; found: " + found->dump()};
-  return found->get<int64_t>();
-}
-
-namespace {
-
-std::vector<int64_t> readIntegers(const json &object, const char *key, int64_t least,
-                                  size_t count) {
-  auto found = object.find(key);
-  std::vector<int64_t> numbers;
-  if (found != object.end() && found->is_array())
-    for (const json &number : *found)
-      if (number.is_number_integer() && number.get<int64_t>() >= least &&
-          number.get<int64_t>() <= most)
-        numbers.push_back(number.get<int64_t>());
-  if (found == object.end() || numbers.size() != found->size() ||
-      (count && numbers.size() != count))
-    throw CudnnError{std::string("cuDNN: '") + key + "' must be " +
-                     (count ? std::to_string(count) + " " : "") + "integers of at least " +
-                     std::to_string(least) + ", found " +
-                     (found == object.end() ? "nothing" : found->dump())};
-  return numbers;
+/// Reads a description. Throws a CudnnError if it is invalid.
+template <typename Fields> Fields readFields(const json &desc) {
+  try {
+    return Fields::read(desc, "cuDNN");
+  } catch (const Error &error) {
+    throw CudnnError{error.what()};
+  }
 }
 
 struct Shape {
@@ -121,33 +101,30 @@ struct Shape {
 /// Builds the cuDNN operations of a call's graph.
 class GraphBuilder {
 public:
-  GraphBuilder(const Functions &f, const json &desc) : f(f), desc(desc) {
-    alignment = readInteger(desc, "alignment", 1, 16);
-    element = parseElementType(desc.value("dtype", ""));
-    result = desc.contains("result") ? parseElementType(desc.value("result", "")) : element;
+  GraphBuilder(const Functions &f, const json &desc, const schema::GpuGraph &common)
+      : f(f), desc(desc), alignment(common.alignment.value_or(16)) {
+    element = result = elementTypeOf(common.dtype);
     compute = element.type == F64 ? F64 : F32;
-    graph.what = desc.value("kind", "");
-    graph.mayRound = element.type != F32 || desc.value("math", "") == "tf32";
+    graph.what = nameOf(common.kind);
+    graph.mayRound = element.type != F32 || common.math;
   }
 
-  Shape shapeOf(const char *name, ElementType type) const {
-    auto found = desc.find(name);
-    if (found == desc.end() || !found->is_object())
-      throw CudnnError{std::string("cuDNN: '") + name + "' must have dims and strides"};
-    return shapeIn(*found, type);
+  Shape shapeOf(const schema::GpuTensor &tensor, ElementType type) const {
+    return shapeOf(tensor.dims, tensor.strides, type);
   }
 
-  static Shape shapeIn(const json &object, ElementType type) {
-    Shape shape{readIntegers(object, "dims", 1, 0), {}, type};
-    if (shape.dims.size() < 3 || shape.dims.size() > 5)
-      throw CudnnError{"cuDNN: required: tensors of 3 to 5 dimensions; found: " + object.dump()};
-    shape.strides = readIntegers(object, "strides", 0, shape.dims.size());
+  Shape shapeOf(const std::vector<int64_t> &dims, const std::vector<int64_t> &strides,
+                ElementType type) const {
+    if (dims.size() < 3 || dims.size() > 5 || strides.size() != dims.size())
+      throw CudnnError{"cuDNN: required: tensors of 3 to 5 dimensions, with a stride for each; "
+                       "found: " +
+                       desc.dump()};
     double extent = 1;
-    for (size_t d = 0; d < shape.dims.size(); ++d)
-      extent += double(shape.dims[d] - 1) * double(shape.strides[d]);
-    if (extent > double(most))
-      throw CudnnError{"cuDNN: a tensor is too large: " + object.dump()};
-    return shape;
+    for (size_t d = 0; d < dims.size(); ++d)
+      extent += double(dims[d] - 1) * double(strides[d]);
+    if (extent > double(schema::kMaxSize))
+      throw CudnnError{"cuDNN: a tensor is too large: " + desc.dump()};
+    return {dims, strides, type};
   }
 
   /// Adds a tensor for the next buffer argument of the call.
@@ -163,26 +140,29 @@ public:
     return tensor("an intermediate value", shape, nextId++, true);
   }
 
-  void convolution() {
-    bool forward = graph.what == "convolution", toData = graph.what == "data_gradient";
-    Shape x = shapeOf("x", toData ? result : element),
-          w = shapeOf("w", forward || toData ? element : result),
-          y = shapeOf("y", forward ? result : element);
+  void convolution(const schema::GpuConvolution &fields) {
+    bool forward = fields.kind == schema::GpuGraphKind::Convolution,
+         toData = fields.kind == schema::GpuGraphKind::DataGradient;
+    if (fields.result)
+      result = elementTypeOf(*fields.result);
+    Shape x = shapeOf(fields.x, toData ? result : element),
+          w = shapeOf(fields.w, forward || toData ? element : result),
+          y = shapeOf(fields.y, forward ? result : element);
     size_t rank = x.dims.size();
     if (w.dims.size() != rank || y.dims.size() != rank)
       throw CudnnError{"cuDNN: required: x, w and y of one rank; found: " + desc.dump()};
     // Do not prefer tensor cores for single-channel (depthwise) convolutions, which have
     // specialized kernels without tensor cores.
     graph.prefersTensorCores = graph.mayRound && element.type != F64 && w.dims[1] > 1;
-    graph.needsTensorCores = graph.prefersTensorCores && desc.value("tensor_cores", false);
-    Descriptor geometry = describeConvolution(rank - 2);
+    graph.needsTensorCores = graph.prefersTensorCores && fields.tensorCores;
+    Descriptor geometry = describeConvolution(fields, rank - 2);
     const Shape &to = forward ? y : toData ? x : w;
     Descriptor first = forward || !toData ? operand("x", x, false) : operand("y", y, false);
     Descriptor second = forward || toData ? operand("w", w, false) : operand("y", y, false);
-    std::vector<Descriptor> extra = extraOperands(to);
+    std::vector<Descriptor> extra = extraOperands(fields.post, to);
     const char *name = forward ? "y" : toData ? "x" : "w";
     Descriptor last = operand(name, to, true);
-    size_t steps = desc.contains("post") ? desc["post"].size() : 0;
+    const size_t steps = fields.post.size();
     Descriptor value = steps ? between(to) : last;
     struct Kind {
       DescriptorKind kind;
@@ -214,33 +194,31 @@ public:
     auto next = extra.begin();
     for (size_t i = 0; i < steps; ++i) {
       Descriptor made = i + 1 == steps ? last : between(to);
-      const json &step = desc["post"][i];
-      pointwise(step, value, step.value("op", "") == "add" ? *next++ : nullptr, made);
+      const schema::GpuStep &step = fields.post[i];
+      pointwise(step, value, step.op == schema::GpuStepOp::Add ? *next++ : nullptr, made);
       value = made;
     }
   }
 
   /// Builds the attention operation y = softmax(scale * q k^T) v, optionally with the log-sum-exp
   /// of each row as a second result.
-  void attention() {
-    const Shape q = shapeOf("q", element), k = shapeOf("k", element), v = shapeOf("v", element),
-                y = shapeOf("y", element);
+  void attention(const schema::GpuAttention &fields) {
+    const Shape q = shapeOf(fields.q, element), k = shapeOf(fields.k, element),
+                v = shapeOf(fields.v, element), y = shapeOf(fields.y, element);
     for (const Shape &shape : {q, k, v, y})
       if (shape.dims.size() != 4)
         throw CudnnError{"cuDNN: required: attention on tensors of 4 dimensions; found: " +
                          desc.dump()};
-    if (!desc.contains("scale") || !desc["scale"].is_number())
-      throw CudnnError{"cuDNN: 'scale' must be a number, in " + desc.dump()};
     const std::string doing = "creating an attention operation";
     OwnedDescriptor op(f, AttentionKind);
     op.set(AttentionQ, OfDescriptor, operand("q", q, false), doing);
     op.set(AttentionK, OfDescriptor, operand("k", k, false), doing);
     op.set(AttentionV, OfDescriptor, operand("v", v, false), doing);
     op.set(AttentionY, OfDescriptor, operand("y", y, true), doing);
-    if (desc.contains("lse"))
+    if (fields.lse)
       op.set(AttentionSums, OfDescriptor,
-             operand("lse", shapeOf("lse", parseElementType("f32")), true), doing);
-    graph.numbers.push_back({nextId++, desc["scale"].get<float>()});
+             operand("lse", shapeOf(*fields.lse, elementTypeOf(DType::F32)), true), doing);
+    graph.numbers.push_back({nextId++, static_cast<float>(fields.scale)});
     op.set(AttentionScale, OfDescriptor, number("scale", graph.numbers.back().id), doing);
     op.finalize(doing + " " + desc.dump());
     operations.push_back(op.get());
@@ -289,7 +267,12 @@ private:
     return graph.parts.back().get();
   }
 
-  Descriptor describeConvolution(size_t spatial) {
+  Descriptor describeConvolution(const schema::GpuConvolution &fields, size_t spatial) {
+    for (const schema::Integers *list :
+         {&fields.strides, &fields.dilations, &fields.low, &fields.high})
+      if (list->size() != spatial)
+        throw CudnnError{"cuDNN: required: strides, dilations, low and high of " +
+                         std::to_string(spatial) + " integers; found: " + desc.dump()};
     OwnedDescriptor made(f, ConvolutionKind);
     const std::string doing = "creating a window";
     auto count = static_cast<int64_t>(spatial);
@@ -297,59 +280,49 @@ private:
     constexpr int crossCorrelation = 1;
     made.set(ConvolutionMode, OfConvolutionMode, crossCorrelation, doing);
     made.set(ConvolutionSpatial, OfInt64, count, doing);
-    made.set(ConvolutionStrides, readIntegers(desc, "strides", 1, spatial), doing);
-    made.set(ConvolutionDilations, readIntegers(desc, "dilations", 1, spatial), doing);
-    made.set(ConvolutionLow, readIntegers(desc, "low", 0, spatial), doing);
-    made.set(ConvolutionHigh, readIntegers(desc, "high", 0, spatial), doing);
+    made.set(ConvolutionStrides, fields.strides, doing);
+    made.set(ConvolutionDilations, fields.dilations, doing);
+    made.set(ConvolutionLow, fields.low, doing);
+    made.set(ConvolutionHigh, fields.high, doing);
     made.finalize(doing);
     graph.parts.push_back(std::move(made));
     return graph.parts.back().get();
   }
 
-  std::vector<Descriptor> extraOperands(const Shape &to) {
+  std::vector<Descriptor> extraOperands(const std::vector<schema::GpuStep> &steps,
+                                        const Shape &to) {
     std::vector<Descriptor> extra;
-    if (!desc.contains("post"))
-      return extra;
-    if (!desc["post"].is_array())
-      throw CudnnError{"cuDNN: required: a list of epilogue ops as 'post'; found: " +
-                       desc["post"].dump()};
-    for (const json &step : desc["post"]) {
-      if (step.value("op", "") != "add")
+    for (const schema::GpuStep &step : steps) {
+      if (step.op != schema::GpuStepOp::Add)
         continue;
-      Shape shape = shapeIn(step, parseElementType(step.value("dtype", "")));
+      if (!step.dtype)
+        throw CudnnError{"cuDNN: required: the type of an added operand; found: " + desc.dump()};
+      Shape shape = shapeOf(step.dims, step.strides, elementTypeOf(*step.dtype));
       if (shape.dims.size() != to.dims.size())
         throw CudnnError{"cuDNN: required: an added operand with the result's rank; found: " +
-                         step.dump()};
+                         desc.dump()};
       extra.push_back(operand("added", shape, false));
     }
     return extra;
   }
 
-  void pointwise(const json &step, Descriptor x, Descriptor b, Descriptor y) {
-    static const std::vector<std::pair<std::string, PointwiseMode>> modes = {
-        {"add", Add},
-        {"relu", ReluForward},
-        {"tanh", TanhForward},
-        {"elu", EluForward},
-        {"sigmoid", SigmoidForward},
-        {"gelu", GeluForward},
-        {"swish", SwishForward},
-        {"gelu_tanh", GeluTanhForward}};
-    std::string name = step.value("op", "");
-    auto mode = std::find_if(modes.begin(), modes.end(), [&](auto &m) { return m.first == name; });
-    if (mode == modes.end())
-      throw CudnnError{"cuDNN: unknown epilogue op '" + name + "' in " + desc.dump()};
+  void pointwise(const schema::GpuStep &step, Descriptor x, Descriptor b, Descriptor y) {
+    // In the order of schema::GpuStepOp.
+    static constexpr PointwiseMode modes[] = {Add,          ReluForward,    TanhForward,
+                                              EluForward,   SigmoidForward, GeluForward,
+                                              SwishForward, GeluTanhForward};
+    const std::string name = nameOf(step.op);
     const std::string doing = "creating epilogue op '" + name + "'";
     OwnedDescriptor how(f, PointwiseKind);
-    how.set(PointwiseModeOf, OfPointwiseMode, static_cast<int>(mode->second), doing);
+    how.set(PointwiseModeOf, OfPointwiseMode, static_cast<int>(modes[size_t(step.op)]), doing);
     how.set(PointwisePrecision, OfDataType, static_cast<int>(compute), doing);
-    auto number = [&](const char *key, Attribute attribute) {
-      if (step.contains(key))
-        how.set(attribute, OfDouble, step[key].get<double>(), doing);
+    auto number = [&](const schema::Maybe<double> &value, Attribute attribute) {
+      if (value)
+        how.set(attribute, OfDouble, *value, doing);
     };
-    number("upper", ReluUpper);
-    number("alpha", EluAlpha);
-    number("beta", SwishBeta);
+    number(step.upper, ReluUpper);
+    number(step.alpha, EluAlpha);
+    number(step.beta, SwishBeta);
     how.finalize(doing);
     OwnedDescriptor op(f, PointwiseOperationKind);
     op.set(OperationPointwise, OfDescriptor, how.get(), doing);
@@ -420,19 +393,12 @@ EngineInfo queryEngine(const Functions &f, const OwnedDescriptor &config) {
 } // namespace
 
 Graph buildGraph(const Functions &f, const json &desc, Handle handle) {
-  if (!desc.is_object())
-    throw CudnnError{"cuDNN: required: an object as description; found: " + desc.dump()};
-  std::string kind = desc.value("kind", "");
-  if (kind != "convolution" && kind != "data_gradient" && kind != "weight_gradient" &&
-      kind != "attention")
-    throw CudnnError{
-        "cuDNN: required: a convolution, data_gradient, weight_gradient or attention; found: " +
-        desc.dump()};
-  GraphBuilder builder(f, desc);
-  if (kind == "attention")
-    builder.attention();
+  const auto common = readFields<schema::GpuGraph>(desc);
+  GraphBuilder builder(f, desc, common);
+  if (common.kind == schema::GpuGraphKind::Attention)
+    builder.attention(readFields<schema::GpuAttention>(desc));
   else
-    builder.convolution();
+    builder.convolution(readFields<schema::GpuConvolution>(desc));
   return builder.finish(handle);
 }
 

@@ -25,11 +25,6 @@ struct CudnnError {
 /// Throws a CudnnError with the library's error message if `status` is not Success.
 void check(const Functions &f, Status status, const std::string &doing);
 
-/// Returns an integer field of a description, or `otherwise` if it has no such field. Throws a
-/// CudnnError if the value is not an integer or is less than `least`.
-int64_t readInteger(const nlohmann::json &object, const char *key, int64_t least,
-                    int64_t otherwise);
-
 /// Owning handle of a cuDNN backend descriptor.
 class OwnedDescriptor {
 public:

@@ -16,12 +16,9 @@ struct Attention : describe::Attention {
 
   /// Parses the description of an attention call. Throws dlc::Error if it is not valid.
   static Attention parse(const nlohmann::json &desc) {
-    const describe::Fields fields(desc, "attention");
-    int lanes = static_cast<int>(fields.integer("lanes", 8, 16));
-    if (lanes % 8 != 0)
-      fields.complain("required: 8 or 16 lanes; found: ", lanes);
-    return {describe::Attention::read(fields), lanes,
-            static_cast<int>(fields.integer("parts", 0, 3, 0))};
+    const auto fields = schema::Attention::read(desc, "attention");
+    return {describe::Attention::of(fields), static_cast<int>(fields.lanes),
+            static_cast<int>(fields.parts)};
   }
 };
 

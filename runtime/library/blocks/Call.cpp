@@ -5,7 +5,6 @@
 
 namespace dlc::blocks {
 
-using nlohmann::json;
 using products::MatmulDesc;
 using products::One;
 using products::Operands;
@@ -20,11 +19,12 @@ constexpr int64_t kTogether = 4;
 
 class BlockMatmulCall : public runtime::LibraryCall {
 public:
-  BlockMatmulCall(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
-      : shape(parseShape(desc)), config(makeKernelConfig(shape, desc["lanes"])),
+  BlockMatmulCall(const schema::Product &desc, const schema::BlocksKernel &kernel,
+                  std::span<const runtime::BufferInfo> buffers, int threads)
+      : shape(makeShape(kernel, desc.n, desc.k)), config(makeKernelConfig(shape, kernel.lanes)),
         kernels(config.columns == 16 ? avx512Kernels : avx2Kernels),
-        operands(MatmulDesc::parse(desc, config), buffers), threads(std::max(1, threads)) {
-    checkDescription(describe::Fields(desc, "blocks"), operands.product);
+        operands(MatmulDesc(desc, config), buffers), threads(std::max(1, threads)) {
+    checkProduct(operands.product);
   }
 
   std::string implementation() const override { return config.name; }
@@ -89,11 +89,11 @@ private:
 
 } // namespace
 
-void checkDescription(const describe::Fields &fields, const MatmulDesc &product) {
+void checkProduct(const MatmulDesc &product) {
   if (!product.isPacked)
-    fields.refuse("b", "packed");
-  if (product.change || product.isStrassen)
-    fields.complain("neither a prologue nor Strassen's algorithm is supported");
+    runtime::fail("blocks: 'b' must be packed");
+  if (product.change)
+    runtime::fail("blocks: a prologue is not supported");
 }
 
 } // namespace dlc::blocks
@@ -102,9 +102,11 @@ namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> createBlocksCall(const nlohmann::json &desc,
                                               std::span<const BufferInfo> buffers, int threads) {
-  if (describe::Fields(desc, "blocks").has("parts"))
-    return blocks::makeTilesCall(desc, buffers, threads);
-  return std::make_unique<blocks::BlockMatmulCall>(desc, buffers, threads);
+  const auto product = schema::Product::read(desc, "blocks");
+  const auto kernel = schema::BlocksKernel::read(desc, "blocks");
+  if (kernel.parts)
+    return blocks::makeTilesCall(product, kernel, buffers, threads);
+  return std::make_unique<blocks::BlockMatmulCall>(product, kernel, buffers, threads);
 }
 
 } // namespace dlc::runtime

@@ -28,22 +28,14 @@ struct BlockQuantizedWeights {
   DLC_EXPORT std::optional<int64_t> sharedZero() const;
 };
 
-/// Returns the fields that a matmul's description has in addition to those of a matmul with packed
-/// weights (describe/Product.h):
-///
-///   {.., "lanes": 16, "bits": 4 or 8, "block": depth of a block, "digits": 1 to 3,
-///    "zeros": true if each block has a zero point,
-///    "shift": integer that is added to all weights if blocks have no zero points}
-///
-/// On tiles, the description also has "parts", the number of bf16 parts (1 to 3) of the other
-/// operand.
-DLC_EXPORT nlohmann::json buildParameters(const BlockQuantizedWeights &plain, int64_t lanes,
-                                          int64_t digits);
+/// Returns the kernel parameters of a matmul by these weights.
+DLC_EXPORT schema::BlocksKernel buildParameters(const BlockQuantizedWeights &plain, int64_t lanes,
+                                                int64_t digits);
 
 DLC_EXPORT uint64_t packedBytes(const BlockQuantizedWeights &plain,
-                                const nlohmann::json &parameters);
-DLC_EXPORT void packWeights(const BlockQuantizedWeights &plain, const nlohmann::json &parameters,
-                            void *packed);
+                                const schema::BlocksKernel &parameters);
+DLC_EXPORT void packWeights(const BlockQuantizedWeights &plain,
+                            const schema::BlocksKernel &parameters, void *packed);
 
 constexpr const char *kTilesName = "blocks:tiles";
 /// Returns true if this machine has tiles whose kernel supports blocks of `depth` elements.
@@ -52,11 +44,12 @@ DLC_EXPORT bool supportsTiles(int64_t depth);
 /// a time, a multiple of 32.
 DLC_EXPORT int64_t countRowsOnTiles(int64_t k, int64_t parts);
 
-/// Parses the sizes and parameters of a matmul from its description. Throws dlc::Error.
-DLC_EXPORT Shape parseShape(const nlohmann::json &desc);
+/// Returns the sizes and parameters of a matmul by weights of shape [n, k]. Throws dlc::Error.
+DLC_EXPORT Shape makeShape(const schema::BlocksKernel &kernel, int64_t n, int64_t k);
 DLC_EXPORT products::KernelConfig makeKernelConfig(const Shape &shape, int64_t lanes);
-void checkDescription(const describe::Fields &fields, const products::MatmulDesc &product);
-std::unique_ptr<runtime::LibraryCall> makeTilesCall(const nlohmann::json &desc,
+void checkProduct(const products::MatmulDesc &product);
+std::unique_ptr<runtime::LibraryCall> makeTilesCall(const schema::Product &desc,
+                                                    const schema::BlocksKernel &kernel,
                                                     std::span<const runtime::BufferInfo> buffers,
                                                     int threads);
 

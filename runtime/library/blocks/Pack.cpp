@@ -12,7 +12,6 @@
 
 namespace dlc::blocks {
 
-using nlohmann::json;
 using products::blocksOf;
 
 int64_t getKernelLanes() {
@@ -54,38 +53,34 @@ static bool canJoinDigits(const Shape &shape) {
   return shape.depth * most * kLargest < INT32_MAX;
 }
 
-json buildParameters(const BlockQuantizedWeights &plain, int64_t lanes, int64_t digits) {
-  const int64_t bits = plain.bits;
-  const auto zero = plain.sharedZero();
-  json parameters = {{"lanes", lanes}, {"bits", bits}, {"block", plain.depth}, {"digits", digits}};
-  if (zero)
-    parameters["shift"] = leastOf(bits) - *zero;
+schema::BlocksKernel buildParameters(const BlockQuantizedWeights &plain, int64_t lanes,
+                                     int64_t digits) {
+  schema::BlocksKernel parameters;
+  parameters.lanes = lanes;
+  parameters.bits = plain.bits;
+  parameters.block = plain.depth;
+  parameters.digits = digits;
+  if (const auto zero = plain.sharedZero())
+    parameters.shift = leastOf(plain.bits) - *zero;
   else
-    parameters["zeros"] = true;
+    parameters.zeros = true;
   return parameters;
 }
 
-Shape parseShape(const json &desc) {
-  const describe::Fields fields(desc, "blocks");
+Shape makeShape(const schema::BlocksKernel &kernel, int64_t n, int64_t k) {
+  if (!kernel.zeros && !kernel.shift)
+    kernel.complain("'shift' is missing");
   Shape shape;
-  shape.n = fields.size("n", 1);
-  shape.k = fields.size("k", 1);
-  shape.depth = fields.integer("block", 16, 1 << 16);
-  if (shape.depth % 16)
-    fields.refuse("block", "a multiple of 16");
-  const int64_t lanes = fields.integer("lanes", 8, 16);
-  if (lanes != 8 && lanes != 16)
-    fields.refuse("lanes", "8 or 16");
-  shape.bits = fields.integer("bits", 4, 8);
-  if (shape.bits != 4 && shape.bits != 8)
-    fields.refuse("bits", "4 or 8");
-  shape.digits = fields.integer("digits", 1, kMaxDigits);
-  shape.hasZeros = fields.flag("zeros");
-  shape.shift = shape.hasZeros ? 0 : fields.integer("shift", -512, 512);
+  shape.n = n, shape.k = k;
+  shape.depth = kernel.block;
+  shape.bits = kernel.bits;
+  shape.digits = kernel.digits;
+  shape.hasZeros = kernel.zeros;
+  shape.shift = kernel.zeros ? 0 : int64_t(*kernel.shift);
   shape.joins = canJoinDigits(shape);
-  shape.blocks = blocksOf(shape.k, shape.depth);
-  shape.panels = blocksOf(shape.n, lanes);
-  shape.record = lanes * (shape.depth * shape.bits / 8 + int64_t(sizeof(float)));
+  shape.blocks = blocksOf(k, shape.depth);
+  shape.panels = blocksOf(n, kernel.lanes);
+  shape.record = kernel.lanes * (shape.depth * shape.bits / 8 + int64_t(sizeof(float)));
   return shape;
 }
 
@@ -100,15 +95,12 @@ products::KernelConfig makeKernelConfig(const Shape &shape, int64_t lanes) {
   return config;
 }
 
-static Shape parseShape(const BlockQuantizedWeights &plain, const json &parameters) {
-  json desc = parameters;
-  desc["n"] = plain.n;
-  desc["k"] = plain.blocks * plain.depth;
-  return parseShape(desc);
+static Shape makeShape(const BlockQuantizedWeights &plain, const schema::BlocksKernel &kernel) {
+  return makeShape(kernel, plain.n, plain.blocks * plain.depth);
 }
 
-uint64_t packedBytes(const BlockQuantizedWeights &plain, const json &parameters) {
-  return makeKernelConfig(parseShape(plain, parameters), parameters["lanes"])
+uint64_t packedBytes(const BlockQuantizedWeights &plain, const schema::BlocksKernel &parameters) {
+  return makeKernelConfig(makeShape(plain, parameters), parameters.lanes)
       .packedBytes(plain.blocks * plain.depth, plain.n);
 }
 
@@ -127,9 +119,10 @@ static void packColumn(const int8_t *from, int64_t depth, int64_t bits, uint8_t 
   }
 }
 
-void packWeights(const BlockQuantizedWeights &plain, const json &parameters, void *packed) {
-  const Shape shape = parseShape(plain, parameters);
-  const int64_t lanes = parameters["lanes"];
+void packWeights(const BlockQuantizedWeights &plain, const schema::BlocksKernel &parameters,
+                 void *packed) {
+  const Shape shape = makeShape(plain, parameters);
+  const int64_t lanes = parameters.lanes;
   auto *to = static_cast<uint8_t *>(packed);
   uint8_t *zeros = to + shape.panels * shape.blocks * shape.record;
   std::memset(packed, 0, packedBytes(plain, parameters));

@@ -9,7 +9,6 @@
 
 namespace dlc::blocks {
 
-using nlohmann::json;
 using products::blocksOf;
 using products::MatmulDesc;
 using products::One;
@@ -30,20 +29,20 @@ constexpr int64_t kPackedSteps = 16;
 
 class TilesBlockMatmulCall : public runtime::LibraryCall {
 public:
-  TilesBlockMatmulCall(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
-      : shape(parseShape(desc)), parts(tiles::readParts(describe::Fields(desc, "blocks"))),
-        operands(MatmulDesc::parse(desc, makeKernelConfig(shape, kPanel)), buffers),
+  TilesBlockMatmulCall(const schema::Product &desc, const schema::BlocksKernel &kernel,
+                       std::span<const runtime::BufferInfo> buffers, int threads)
+      : shape(makeShape(kernel, desc.n, desc.k)), parts(int(*kernel.parts)),
+        operands(MatmulDesc(desc, makeKernelConfig(shape, kPanel)), buffers),
         threads(std::max(1, threads)), steps(blocksOf(shape.k, kDepth)),
         rowsAtOnce(std::min(countRowsOnTiles(shape.k, parts), upTo(operands.product.m, kBlock))) {
-    const describe::Fields fields(desc, "blocks");
     if (!tiles::isAvailable())
-      fields.complain(
+      kernel.complain(
           "this processor has no AMX tiles for bf16; compile the model on this machine");
-    checkDescription(fields, operands.product);
-    if (fields.integer("lanes", 8, 16) != kPanel)
-      fields.refuse("lanes", std::to_string(kPanel));
+    checkProduct(operands.product);
+    if (kernel.lanes != kPanel)
+      kernel.complain("'lanes' must be ", kPanel, "; found: ", kernel.lanes);
     if (shape.depth % kDepth)
-      fields.refuse("block", "a multiple of " + std::to_string(kDepth));
+      kernel.complain("'block' must be a multiple of ", kDepth, "; found: ", shape.depth);
   }
 
   std::string implementation() const override { return kTilesName; }
@@ -111,9 +110,11 @@ int64_t countRowsOnTiles(int64_t k, int64_t parts) {
   return std::max<int64_t>(1, kRowBytes / (blocksOf(k, kDepth) * parts * kPartBytes)) * kBlock;
 }
 
-std::unique_ptr<runtime::LibraryCall>
-makeTilesCall(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads) {
-  return std::make_unique<TilesBlockMatmulCall>(desc, buffers, threads);
+std::unique_ptr<runtime::LibraryCall> makeTilesCall(const schema::Product &desc,
+                                                    const schema::BlocksKernel &kernel,
+                                                    std::span<const runtime::BufferInfo> buffers,
+                                                    int threads) {
+  return std::make_unique<TilesBlockMatmulCall>(desc, kernel, buffers, threads);
 }
 
 } // namespace dlc::blocks

@@ -162,19 +162,19 @@ void mergeUnitDimensions(ConvWeightGradient &g) {
 } // namespace
 
 std::unique_ptr<LibraryCall> makeConvWeightGrad(KernelRequest &request) {
+  const auto fields = request.read<schema::ConvWeightGrad>();
+  requireFloating(fields, "dtype", fields.dtype);
   ConvWeightGradient g;
-  static_cast<describe::Convolution &>(g) =
-      describe::Convolution::read(request, describe::kKernelWords);
-  g.dtype = request.dtype("dtype");
-  if (!isFloating(g.dtype))
-    request.complain("the element type must be floating-point");
+  static_cast<describe::Convolution &>(g) = {fields, describe::SlidingWindow::of(fields),
+                                             fields.groups};
+  g.dtype = fields.dtype;
   int64_t inputs = g.sourceElements(), slopes = g.resultElements(), results = g.weightElements();
   g.plane = g.pixels(), g.slopes = g.positions(), g.taps = g.window.taps();
   mergeUnitDimensions(g);
   g.rowTaps = g.window.sizes.back();
   g.rows = g.batch && g.features && g.dst.back() ? g.slopes / g.dst.back() : 0;
   bool half = g.dtype == DType::F16 || g.dtype == DType::BF16;
-  bool wide = half && request.integer("wide", 0, 1, 0) == 1;
+  bool wide = half && fields.wide == 1;
   request.need("x", inputs, g.dtype, false);
   request.need("dy", slopes, g.dtype, false);
   request.need("dw", results, wide ? DType::F32 : g.dtype, true);

@@ -224,23 +224,23 @@ void computeCumulative(void *const *buffers, const CallContext &context, const A
 } // namespace
 
 std::unique_ptr<LibraryCall> makeCumulative(KernelRequest &request) {
-  AxisSplit lines(request);
-  DType dtype = request.dtype("dtype");
-  std::string op = request.word("op", "sum");
-  if (op != "sum" && op != "prod")
-    request.complain("required: op sum or prod; found: '" + op + "'");
-  bool exclusive = request.flag("exclusive", false), reverse = request.flag("reverse", false);
+  const auto fields = request.read<schema::Cumulative>();
+  AxisSplit lines(fields);
+  const DType dtype = fields.dtype;
+  const bool exclusive = fields.exclusive, reverse = fields.reverse;
   request.need("src", lines.elements(), dtype, false);
   request.need("dst", lines.elements(), dtype, true);
   request.end();
   auto call = [&](auto options) {
-    return makeCall("cumulative_" + op, [=](void *const *buffers, const CallContext &context) {
-      dispatch(dtype, [&](auto type) {
-        computeCumulative<typename decltype(type)::type>(buffers, context, lines, options);
-      });
-    });
+    return makeCall(std::string("cumulative_") + nameOf(fields.op),
+                    [=](void *const *buffers, const CallContext &context) {
+                      dispatch(dtype, [&](auto type) {
+                        computeCumulative<typename decltype(type)::type>(buffers, context, lines,
+                                                                         options);
+                      });
+                    });
   };
-  if (op == "prod")
+  if (fields.op == schema::Accumulation::Product)
     return exclusive ? call(Options<true, true>{reverse}) : call(Options<true, false>{reverse});
   return exclusive ? call(Options<false, true>{reverse}) : call(Options<false, false>{reverse});
 }

@@ -1,6 +1,6 @@
 //===- Grouped.cpp - grouped matmuls of any floating-point type -----------===//
 //
-// Simple loops for the calls of describe/Grouped.h with any floating-point type. On processors with
+// Simple loops for the grouped matmuls with any floating-point type. On processors with
 // vectors, ../products computes f32 and bf16. Sums of 16-bit floats are f32.
 //
 //===---------------------------------------------------------------------------===//
@@ -80,9 +80,10 @@ template <typename Body> void dispatchFloat(DType dtype, const Body &run) {
 } // namespace
 
 std::unique_ptr<LibraryCall> makeGrouped(KernelRequest &request) {
-  const Grouped g = Grouped::read(request, /*canBePacked=*/false);
+  const auto fields = request.read<schema::Grouped>();
+  const Grouped g = Grouped::of(fields, /*canBePacked=*/false);
   g.check(request.given, 0);
-  return makeCall(request.kind(), [g](void *const *buffers, const CallContext &context) {
+  return makeCall(nameOf(fields.kind), [g](void *const *buffers, const CallContext &context) {
     dispatchFloat(g.dtype, [&](auto type) {
       using T = typename decltype(type)::type;
       g.isGradient ? computeGroupedGradient<T>(g, buffers, context)

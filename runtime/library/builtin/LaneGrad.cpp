@@ -21,16 +21,16 @@
 namespace dlc::runtime::builtin {
 
 std::unique_ptr<LibraryCall> makeLaneGrad(KernelRequest &request) {
-  auto given = describe::SlidingWindow::read(request, describe::kKernelWords);
+  const auto fields = request.read<schema::LaneWeightGrad>();
+  auto given = describe::SlidingWindow::of(fields);
   LaneGrad grad;
-  const int64_t channels = request.size("group"); // number of adjacent channels
-  if (given.rank() != 2 || given.features != given.channels || channels < 1 ||
-      given.channels % channels != 0)
-    request.complain("lanes are of [N, C, H, W] whose channels are whole groups, one feature for "
-                     "each");
+  const int64_t channels = fields.group; // number of adjacent channels
+  if (given.rank() != 2 || given.features != given.channels || given.channels % channels != 0)
+    fields.complain("lanes are of [N, C, H, W] whose channels are whole groups, one feature for "
+                    "each");
   const bool isWide = hostLanes() == 16 && channels >= 16;
   if (hostLanes() < 8 || channels < 8)
-    request.complain("the vector kernel requires AVX2 and groups of at least 8 channels");
+    fields.complain("the vector kernel requires AVX2 and groups of at least 8 channels");
   const LaneGradKernels *kernels = isWide ? &laneGradAvx512 : &laneGradAvx2;
   for (int d = 0; d < 2; ++d) {
     grad.size[d] = given.src[d];

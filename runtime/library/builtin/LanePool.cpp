@@ -44,16 +44,16 @@ struct PoolGeometry {
   std::vector<LaneWindow> visits[2];
   std::vector<int64_t> visitsFrom[2];
 
-  PoolGeometry(const KernelRequest &request, const Pooling &given) {
+  PoolGeometry(const schema::LanePool &fields, const Pooling &given) {
     int64_t channels = given.channels;
     images = given.batch;
-    pool.channels = request.size("group");
+    pool.channels = fields.group;
     if (given.rank() != 2 || pool.channels < 1 || channels % pool.channels != 0)
-      request.complain("the vector kernel requires [N, C, H, W] whose channels are a multiple of "
-                       "the group size");
+      fields.complain("the vector kernel requires [N, C, H, W] whose channels are a multiple of "
+                      "the group size");
     pool.groups = channels / pool.channels;
-    auto reach = reachesOf(given, request.flag("include_pad", false),
-                           readCountedPads(request, given.rank()));
+    auto reach =
+        reachesOf(given, fields.includePad.value_or(false), countedPads(fields, given.rank()));
     for (int d = 0; d < 2; ++d) {
       pool.size[d] = given.src[d];
       pool.outSize[d] = given.dst[d];
@@ -94,21 +94,18 @@ struct PoolGeometry {
 } // namespace
 
 std::unique_ptr<LibraryCall> makeLanePool(KernelRequest &request) {
-  Pooling given(request);
-  auto geometry = std::make_shared<const PoolGeometry>(request, given);
-  const LanePool &pool = geometry->pool;
-  std::string op = request.word("op", "");
-  bool isMax = op == "max" || op == "max_grad",
-       isGradient = op == "max_grad" || op == "average_grad";
-  if (!isMax && !isGradient && op != "average")
-    request.complain("op must be max, average, max_grad or average_grad");
+  const auto fields = request.read<schema::LanePool>();
+  Pooling given(fields);
+  using Op = schema::LanePoolOp;
+  bool isMax = fields.op == Op::Max || fields.op == Op::MaxGrad,
+       isGradient = fields.op == Op::MaxGrad || fields.op == Op::AverageGrad;
   if (given.taps > 256)
-    request.complain("positions are bytes, so the window must have at most 256 elements");
+    fields.complain("positions are bytes, so the window must have at most 256 elements");
   bool tells = isMax && request.buffers == 3;
-  DType type = request.dtype("dtype");
+  DType type = fields.dtype;
   bool isBytes = type == DType::U8 || type == DType::I8;
   if (type != DType::F32 && (!isBytes || !isMax || isGradient || tells))
-    request.complain("the vector kernel supports f32, and max pooling of u8 and i8");
+    fields.complain("the vector kernel supports f32, and max pooling of u8 and i8");
   size_t last = isMax && (isGradient || tells) ? 2 : 1;
   auto positions = [&](bool written) {
     if (last == 2)
@@ -124,10 +121,13 @@ std::unique_ptr<LibraryCall> makeLanePool(KernelRequest &request) {
     positions(true);
   }
   request.end();
+  // Only after the buffers are checked, since the geometry has an entry for each row and column.
+  auto geometry = std::make_shared<const PoolGeometry>(fields, given);
+  const LanePool &pool = geometry->pool;
   const LanePoolKernels *kernels =
       hostLanes() == 16 && (isBytes || pool.channels % 16 == 0) ? &lanePoolAvx512 : &lanePoolAvx2;
   if (hostLanes() < 8 || pool.channels % 8 != 0)
-    request.complain("the vector kernel requires AVX2 and channel groups of a multiple of 8");
+    fields.complain("the vector kernel requires AVX2 and channel groups of a multiple of 8");
   int64_t rows = geometry->rows(isGradient ? pool.size : pool.outSize);
   // Minimum number of rows for each thread: about 8192 elements.
   int64_t each = (isGradient ? pool.size : pool.outSize)[1] * pool.channels;
@@ -155,7 +155,9 @@ std::unique_ptr<LibraryCall> makeLanePool(KernelRequest &request) {
         kernels->average(p, at(0), at(1), begin, end);
     });
   };
-  return makeCall("lane_pool:" + op + (kernels->lanes == 16 ? ":avx512" : ":avx2"), run);
+  return makeCall(std::string("lane_pool:") + nameOf(fields.op) +
+                      (kernels->lanes == 16 ? ":avx512" : ":avx2"),
+                  run);
 }
 
 } // namespace dlc::runtime::builtin

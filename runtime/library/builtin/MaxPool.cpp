@@ -144,9 +144,10 @@ int64_t toColumnMajorIndex(const Pooling &pool, int64_t pixel) {
 } // namespace
 
 std::unique_ptr<LibraryCall> makeMaxPoolIndices(KernelRequest &request) {
-  Pooling pool(request);
-  DType dtype = request.dtype("dtype");
-  bool columns = request.integer("storage_order", 0, 1, 0) == 1;
+  const auto fields = request.read<schema::MaxPoolIndices>();
+  Pooling pool(fields);
+  const DType dtype = fields.dtype;
+  const bool columns = fields.storageOrder == 1;
   request.need("src", pool.sourceElements(), dtype, false);
   request.need("values", pool.resultElements(), dtype, true);
   request.need("indices", pool.resultElements(), DType::I64, true);
@@ -165,10 +166,11 @@ std::unique_ptr<LibraryCall> makeMaxPoolIndices(KernelRequest &request) {
 }
 
 std::unique_ptr<LibraryCall> makeMaxPoolPositions(KernelRequest &request) {
-  Pooling pool(request);
-  DType dtype = request.dtype("dtype");
+  const auto fields = request.read<schema::PoolCall>();
+  Pooling pool(fields);
+  const DType dtype = fields.dtype;
   if (pool.taps > 256)
-    request.complain("positions are bytes, so the window must have at most 256 elements");
+    fields.complain("positions are bytes, so the window must have at most 256 elements");
   request.need("src", pool.sourceElements(), dtype, false);
   request.need("values", pool.resultElements(), dtype, true);
   request.need("positions", pool.resultElements(), DType::U8, true);

@@ -162,22 +162,23 @@ void runNms(const Nms &nms, void *const *buffers, const CallContext &context) {
 } // namespace
 
 std::unique_ptr<LibraryCall> makeNms(KernelRequest &request) {
+  const auto fields = request.read<schema::Nms>();
+  requireFloating(fields, "dtype", fields.dtype);
+  requireFloating(fields, "overlap", fields.overlap);
   Nms nms;
-  nms.dtype = request.dtype("dtype");
-  nms.overlap = request.dtype("overlap");
-  if (!isFloating(nms.dtype) || !isFloating(nms.overlap))
-    request.complain("dtype and overlap must be floating-point types");
-  nms.batch = request.size("batch");
-  nms.classes = request.size("classes");
-  nms.boxes = request.size("boxes");
-  nms.k = request.size("k");
+  nms.dtype = fields.dtype;
+  nms.overlap = fields.overlap;
+  nms.batch = fields.batch;
+  nms.classes = fields.classes;
+  nms.boxes = fields.boxes;
+  nms.k = fields.k;
   int64_t groups = 0, all = 0;
   if (__builtin_mul_overflow(nms.batch, nms.classes, &groups) ||
       __builtin_mul_overflow(std::max<int64_t>(groups, nms.batch), nms.boxes, &all) ||
       all > int64_t(1) << 40 || groups > int64_t(1) << 40)
-    request.complain("batch * classes * boxes is too large");
+    fields.complain("batch * classes * boxes is too large");
   if (nms.k > nms.boxes)
-    request.complain("k must be at most the number of boxes");
+    fields.complain("k must be at most the number of boxes");
   request.need("boxes", nms.batch * nms.boxes * 4, nms.dtype, false);
   request.need("scores", groups * nms.boxes, nms.dtype, false);
   request.need("candidates", groups * nms.boxes, DType::Bool, false);

@@ -105,18 +105,13 @@ uint64_t computeScratchBytes(const KernelRequest &request, const Pooling &pool, 
   return half ? uint64_t(std::max(1, request.threads)) * uint64_t(pool.plane) * sizeof(float) : 0;
 }
 
-DType readFloatType(const KernelRequest &request) {
-  DType dtype = request.dtype("dtype");
-  if (!isFloating(dtype))
-    request.complain("the element type must be floating-point");
-  return dtype;
-}
-
 } // namespace
 
 std::unique_ptr<LibraryCall> makeMaxPoolGrad(KernelRequest &request) {
-  Pooling pool(request);
-  DType dtype = readFloatType(request);
+  const auto fields = request.read<schema::PoolCall>();
+  Pooling pool(fields);
+  const DType dtype = fields.dtype;
+  requireFloating(fields, "dtype", dtype);
   request.need("dy", pool.resultElements(), dtype, false);
   request.need("positions", pool.resultElements(), DType::U8, false);
   request.need("dx", pool.sourceElements(), dtype, true);
@@ -150,13 +145,15 @@ std::unique_ptr<LibraryCall> makeMaxPoolGrad(KernelRequest &request) {
 }
 
 std::unique_ptr<LibraryCall> makeAvgPoolGrad(KernelRequest &request) {
-  Pooling pool(request);
-  DType dtype = readFloatType(request);
+  const auto fields = request.read<schema::AvgPoolGrad>();
+  Pooling pool(fields);
+  const DType dtype = fields.dtype;
+  requireFloating(fields, "dtype", dtype);
   request.need("dy", pool.resultElements(), dtype, false);
   request.need("dx", pool.sourceElements(), dtype, true);
   request.end();
   auto reaches =
-      reachesOf(pool, request.flag("include_pad", false), readCountedPads(request, pool.rank()));
+      reachesOf(pool, fields.includePad.value_or(false), countedPads(fields, pool.rank()));
   // The threads' lines follow their f32 planes, which only 16-bit floats require, in the scratch
   // memory.
   uint64_t linesAt = computeScratchBytes(request, pool, dtype);

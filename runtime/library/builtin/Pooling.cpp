@@ -3,17 +3,19 @@
 
 namespace dlc::runtime::builtin {
 
-std::vector<int64_t> readCountedPads(const KernelRequest &request, size_t rank) {
-  return request.has("pads_counted") ? request.integers("pads_counted", rank, -INT32_MAX, INT32_MAX)
-                                     : std::vector<int64_t>(rank);
+std::vector<int64_t> countedPads(const schema::AvgPoolGrad &fields, size_t rank) {
+  if (fields.padsCounted.empty())
+    return std::vector<int64_t>(rank);
+  if (fields.padsCounted.size() != rank)
+    fields.complain("'pads_counted' must be ", rank, " integers");
+  return fields.padsCounted;
 }
 
-Pooling::Pooling(const KernelRequest &request)
-    : SlidingWindow(SlidingWindow::read(request, describe::kKernelWords)), srcStrides(rank()),
-      planes(batch * channels), plane(pixels()), outputs(positions()), taps(window.taps()) {
+Pooling::Pooling(const schema::PoolCall &fields)
+    : SlidingWindow(SlidingWindow::of(fields)), srcStrides(rank()), planes(batch * channels),
+      plane(pixels()), outputs(positions()), taps(window.taps()) {
   if (channels != features)
-    request.complain("src and dst must have the same channels, found ", channels, " and ",
-                     features);
+    fields.complain("src and dst must have the same channels, found ", channels, " and ", features);
   int64_t step = 1;
   for (size_t d = rank(); d-- > 0;) {
     srcStrides[d] = step;

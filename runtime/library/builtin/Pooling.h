@@ -12,12 +12,12 @@ struct Pooling : describe::SlidingWindow {
   /// of a plane, `taps` the number of elements of the window.
   int64_t planes, plane, outputs, taps;
 
-  explicit Pooling(const KernelRequest &request);
+  explicit Pooling(const schema::PoolCall &fields);
 };
 
-/// Returns the field "pads_counted": for each dimension, the part of the padding at the high end
-/// that counts as elements of an average.
-std::vector<int64_t> readCountedPads(const KernelRequest &request, size_t rank);
+/// Returns, for each dimension, the part of the padding at the high end that counts as elements of
+/// an average.
+std::vector<int64_t> countedPads(const schema::AvgPoolGrad &fields, size_t rank);
 
 /// Taps [first, last) of a window that are inside of the image along one dimension, and the number
 /// of taps that count for an average. `origin` is the coordinate of tap 0.

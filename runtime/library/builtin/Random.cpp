@@ -48,7 +48,7 @@ template <typename T> double toUnitInterval(uint32_t word) {
   return std::ldexp(static_cast<double>(word >> (32 - bits)), -bits);
 }
 
-enum class Distribution { Uniform, Normal, Bernoulli };
+using schema::Distribution;
 
 struct RandomParameters {
   Distribution draw;
@@ -146,57 +146,38 @@ void runRandom(const RandomParameters &random, void *const *buffers, const CallC
 } // namespace
 
 std::unique_ptr<LibraryCall> makeRandom(KernelRequest &request) {
+  const auto fields = request.read<schema::Random>();
   RandomParameters random;
-  std::string op = request.word("op", "");
-  if (op == "uniform")
-    random.draw = Distribution::Uniform;
-  else if (op == "normal")
-    random.draw = Distribution::Normal;
-  else if (op == "bernoulli")
-    random.draw = Distribution::Bernoulli;
-  else
-    request.complain("required: op uniform, normal or bernoulli; found: '" + op + "'");
-  random.dtype = request.dtype("dtype");
-  random.count = request.size("count");
+  random.draw = fields.op;
+  random.dtype = fields.dtype;
+  random.count = fields.count;
   size_t next = 0;
-  auto source = [&](const char *name, int &buffer) {
-    bool inBuffer = request.has(name) && request.at(name) == "buffer";
-    if (inBuffer)
-      buffer = static_cast<int>(next++);
-    return inBuffer;
-  };
-  random.seed =
-      source("seed", random.seedBuffer) ? 0 : request.integer("seed", INT64_MIN, INT64_MAX, 0);
-  random.counter = source("counter", random.counterBuffer)
-                       ? 0
-                       : request.integer("counter", INT64_MIN, INT64_MAX, 0);
-  random.offset = source("offset", random.offsetBuffer)
-                      ? 0
-                      : request.integer("offset", INT64_MIN, INT64_MAX, 0);
-  random.low = request.number("low", 0);
-  random.high = request.number("high", 1);
-  random.mean = request.number("mean", 0);
-  random.scale = request.number("scale", 1);
-  random.probabilityType = DType::F32;
-  random.probability = 0.5;
+  auto indexOf = [&](bool isBuffer) { return isBuffer ? static_cast<int>(next++) : -1; };
+  random.seedBuffer = indexOf(fields.seed.isBuffer);
+  random.counterBuffer = indexOf(fields.counter.isBuffer);
+  random.offsetBuffer = indexOf(fields.offset.isBuffer);
+  random.seed = fields.seed.value;
+  random.counter = fields.counter.value;
+  random.offset = fields.offset.value;
+  random.low = fields.low;
+  random.high = fields.high;
+  random.mean = fields.mean;
+  random.scale = fields.scale;
+  random.probabilityType = fields.probabilityType;
+  random.probability = fields.probability.value;
   if (random.draw == Distribution::Bernoulli) {
-    if (source("probability", random.probabilityBuffer)) {
-      random.probabilityType = request.dtype("probability_dtype");
-      if (!isFloating(random.probabilityType))
-        request.complain("probability_dtype must be a floating-point type");
-    } else {
-      random.probability = request.number("probability", 0.5);
-    }
+    random.probabilityBuffer = indexOf(fields.probability.isBuffer);
+    requireFloating(fields, "probability_dtype", random.probabilityType);
   }
   if (random.draw == Distribution::Normal && !isFloating(random.dtype))
-    request.complain("normal needs a floating-point dtype");
+    fields.complain("normal needs a floating-point dtype");
   if (random.draw == Distribution::Uniform && !isFloating(random.dtype)) {
     // The conversion of a value that the integer type cannot hold would be undefined behavior.
     const bool isSigned = dtypeName(random.dtype)[0] == 'i';
     double bits = 8 * static_cast<double>(dtypeBytes(random.dtype)) - isSigned;
     double range = std::ldexp(1.0, static_cast<int>(std::min(bits, 53.0)));
     if (!(random.low >= (isSigned ? -range : 0) && random.high <= range))
-      request.complain("low and high exceed the range of " + std::string(dtypeName(random.dtype)));
+      fields.complain("low and high exceed the range of ", dtypeName(random.dtype));
   }
   random.dst = static_cast<int>(next++);
   if (random.seedBuffer >= 0)
@@ -209,11 +190,12 @@ std::unique_ptr<LibraryCall> makeRandom(KernelRequest &request) {
     request.need("probability", random.count, random.probabilityType, false);
   request.need("dst", random.count, random.dtype, true);
   request.end();
-  return makeCall("random_" + op, [random](void *const *buffers, const CallContext &context) {
-    dispatch(random.dtype, [&](auto type) {
-      runRandom<typename decltype(type)::type>(random, buffers, context);
-    });
-  });
+  return makeCall(std::string("random_") + nameOf(fields.op),
+                  [random](void *const *buffers, const CallContext &context) {
+                    dispatch(random.dtype, [&](auto type) {
+                      runRandom<typename decltype(type)::type>(random, buffers, context);
+                    });
+                  });
 }
 
 } // namespace dlc::runtime::builtin

@@ -1,34 +1,34 @@
 //===- Request.cpp - reading the description of a built-in kernel -------------===//
 #include "runtime/library/builtin/Builtin.h"
+#include "runtime/program/Numeric.h"
 
 namespace dlc::runtime::builtin {
 
-static std::string formatKernelName(const nlohmann::json &desc) {
-  return "built-in kernel '" + describe::Fields(desc, "built-in kernel").kind() + "'";
-}
-
-KernelRequest::KernelRequest(const nlohmann::json &desc, std::span<const BufferInfo> buffers,
-                             int threads)
-    : Fields(desc, formatKernelName(desc)), buffers(buffers.size()), threads(threads),
-      given(buffers, formatKernelName(desc)) {}
-
-DType KernelRequest::indexType(const char *name) const {
-  DType type = dtype(name);
-  if (type != DType::I32 && type != DType::I64)
-    refuse(name, "i32 or i64");
-  return type;
-}
+KernelRequest::KernelRequest(const nlohmann::json &desc, const char *kind,
+                             std::span<const BufferInfo> buffers, int threads)
+    : desc(desc), name(std::string("built-in kernel '") + kind + "'"), buffers(buffers.size()),
+      threads(threads), given(buffers, name) {}
 
 void KernelRequest::need(const char *name, int64_t elements, DType type, bool written) {
   given.need(name, elements, dtypeBytes(type), written);
 }
 
-AxisSplit::AxisSplit(const KernelRequest &request)
-    : outer(request.size("outer")), len(request.size("len")), inner(request.size("inner")) {
+AxisSplit::AxisSplit(const schema::AxisCall &fields)
+    : outer(fields.outer), len(fields.len), inner(fields.inner) {
   int64_t total = 1;
   for (int64_t part : {outer, len, inner})
-    if (__builtin_mul_overflow(total, part, &total) || total > describe::kMaxSize)
-      request.complain("outer * len * inner is too large");
+    if (__builtin_mul_overflow(total, part, &total) || total > schema::kMaxSize)
+      fields.complain("outer * len * inner is too large");
+}
+
+void requireFloating(const schema::Record &fields, const char *name, DType type) {
+  if (!isFloating(type))
+    fields.complain("'", name, "' must be a floating-point type; found: ", dtypeName(type));
+}
+
+void requireIndex(const schema::Record &fields, const char *name, DType type) {
+  if (type != DType::I32 && type != DType::I64)
+    fields.complain("'", name, "' must be i32 or i64; found: ", dtypeName(type));
 }
 
 namespace {

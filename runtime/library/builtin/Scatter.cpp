@@ -27,16 +27,7 @@ namespace dlc::runtime::builtin {
 
 namespace {
 
-enum class Reduction { None, Add, Mul, Max, Min };
-
-Reduction readReduction(const KernelRequest &request) {
-  std::string name = request.word("reduction", "none");
-  constexpr const char *names[] = {"none", "add", "mul", "max", "min"};
-  for (int i = 0; i < 5; ++i)
-    if (name == names[i])
-      return static_cast<Reduction>(i);
-  request.complain("required: reduction none, add, mul, max or min; found: '" + name + "'");
-}
+using Reduction = schema::ScatterReduction;
 
 template <typename T> T combine(Reduction reduction, T before, T update) {
   using C = Compute<T>;
@@ -229,20 +220,22 @@ void scatterNd(const ScatterNdParameters &s, const ScatterBuffers &buffers,
 } // namespace
 
 std::unique_ptr<LibraryCall> makeScatterElements(KernelRequest &request) {
+  const auto fields = request.read<schema::ScatterElements>();
+  requireIndex(fields, "index", fields.index);
   ScatterElementsParameters s;
-  s.dtype = request.dtype("dtype");
-  s.indexType = request.indexType("index");
-  s.reduction = readReduction(request);
-  s.zeros = request.integer("zeros", 0, 1, 0) == 1;
-  s.data = request.sizes("data");
-  s.indices = request.sizes("indices");
-  s.axis = static_cast<size_t>(request.size("axis"));
+  s.dtype = fields.dtype;
+  s.indexType = fields.index;
+  s.reduction = fields.reduction;
+  s.zeros = fields.zeros == 1;
+  s.data = fields.data;
+  s.indices = fields.indices;
+  s.axis = static_cast<size_t>(fields.axis);
   if (s.axis >= s.data.size() || s.indices.size() != s.data.size())
-    request.complain(message("axis ", s.axis, " with data ", formatList(s.data), " and indices ",
-                             formatList(s.indices)));
+    fields.complain(message("axis ", s.axis, " with data ", formatList(s.data), " and indices ",
+                            formatList(s.indices)));
   for (size_t d = 0; d < s.data.size(); ++d)
     if (d != s.axis && s.indices[d] > s.data[d])
-      request.complain(
+      fields.complain(
           message("indices ", formatList(s.indices), " do not fit into data ", formatList(s.data)));
   s.dataStrides = rowMajorStrides(s.data);
   s.indexStrides = rowMajorStrides(s.indices);
@@ -260,15 +253,17 @@ std::unique_ptr<LibraryCall> makeScatterElements(KernelRequest &request) {
 }
 
 std::unique_ptr<LibraryCall> makeScatterNd(KernelRequest &request) {
+  const auto fields = request.read<schema::ScatterNd>();
+  requireIndex(fields, "index", fields.index);
   ScatterNdParameters s;
-  s.dtype = request.dtype("dtype");
-  s.indexType = request.indexType("index");
-  s.reduction = readReduction(request);
-  s.zeros = request.integer("zeros", 0, 1, 0) == 1;
-  s.data = request.sizes("data");
-  std::vector<int64_t> indices = request.sizes("indices");
+  s.dtype = fields.dtype;
+  s.indexType = fields.index;
+  s.reduction = fields.reduction;
+  s.zeros = fields.zeros == 1;
+  s.data = fields.data;
+  std::vector<int64_t> indices = fields.indices;
   if (indices.empty() || static_cast<size_t>(indices.back()) > s.data.size())
-    request.complain(message("indices ", formatList(indices), " for data ", formatList(s.data)));
+    fields.complain(message("indices ", formatList(indices), " for data ", formatList(s.data)));
   s.depth = indices.back();
   indices.pop_back();
   s.count = computeProduct(indices);
@@ -278,7 +273,7 @@ std::unique_ptr<LibraryCall> makeScatterNd(KernelRequest &request) {
     s.sliceElements *= s.data[d];
   int64_t updates = 0;
   if (__builtin_mul_overflow(s.count, s.sliceElements, &updates))
-    request.complain("the updates are too large");
+    fields.complain("the updates are too large");
   if (!s.zeros)
     request.need("data", computeProduct(s.data), s.dtype, false);
   request.need("indices", s.count * s.depth, s.indexType, false);

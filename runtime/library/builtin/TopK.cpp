@@ -384,13 +384,13 @@ void argReduce(void *const *buffers, const CallContext &context, const AxisSplit
 } // namespace
 
 std::unique_ptr<LibraryCall> makeTopK(KernelRequest &request) {
-  AxisSplit lines(request);
-  int64_t k = request.size("k");
-  bool largest = request.flag("largest", true);
-  DType dtype = request.dtype("dtype");
+  const auto fields = request.read<schema::TopK>();
+  AxisSplit lines(fields);
+  const int64_t k = fields.k;
+  const bool largest = fields.largest;
+  const DType dtype = fields.dtype;
   if (k > lines.len)
-    request.complain("required: k of at most " + std::to_string(lines.len) +
-                     ", the length of the axis; found: " + std::to_string(k));
+    fields.complain("required: k of at most ", lines.len, ", the length of the axis; found: ", k);
   request.need("src", lines.elements(), dtype, false);
   request.need("values", lines.count() * k, dtype, true);
   request.need("indices", lines.count() * k, DType::I64, true);
@@ -409,18 +409,17 @@ std::unique_ptr<LibraryCall> makeTopK(KernelRequest &request) {
 }
 
 std::unique_ptr<LibraryCall> makeArgReduce(KernelRequest &request) {
-  AxisSplit lines(request);
-  std::string op = request.word("op", "");
-  if (op != "max" && op != "min")
-    request.complain("required: op max or min; found: '" + op + "'");
-  bool isMax = op == "max", selectLast = request.flag("select_last", false);
-  DType dtype = request.dtype("dtype");
+  const auto fields = request.read<schema::ArgReduce>();
+  AxisSplit lines(fields);
+  const bool isMax = fields.op == schema::Extreme::Max, selectLast = fields.selectLast;
+  const DType dtype = fields.dtype;
   if (lines.len == 0 && lines.count() > 0)
-    request.complain("reduction over an empty axis");
+    fields.complain("reduction over an empty axis");
   request.need("src", lines.elements(), dtype, false);
   request.need("indices", lines.count(), DType::I64, true);
   request.end();
-  return makeCall("arg_" + op, [=](void *const *buffers, const CallContext &context) {
+  return makeCall(std::string("arg_") + nameOf(fields.op), [=](void *const *buffers,
+                                                               const CallContext &context) {
     dispatch(dtype, [&](auto type) {
       argReduce<typename decltype(type)::type>(buffers, context, lines, isMax, selectLast);
     });

@@ -3,53 +3,58 @@
 
 namespace dlc::describe {
 
-static View readView(const Fields &fields, const char *name, size_t rank) {
-  const Fields view = fields.object(name);
-  return {view.integer("offset", 0, kMaxSize, 0), view.integers("strides", rank, 0, kMaxSize)};
+/// Returns the MaskKind of a mask's elements.
+static MaskKind maskKindOf(const schema::MaskView &mask) {
+  switch (mask.dtype) {
+  case DType::Bool:
+    return MaskKind::Bool;
+  case DType::F32:
+    return MaskKind::F32;
+  case DType::BF16:
+    return MaskKind::BF16;
+  default:
+    mask.complain("required: a mask of bool, f32 or bf16; found: '", dtypeName(mask.dtype), "'");
+  }
 }
 
-Attention Attention::read(const Fields &fields) {
+Attention Attention::of(const schema::Attention &fields) {
   Attention a;
-  std::string kind = fields.kind();
-  if (kind != "attention" && kind != "attention_grad")
-    fields.complain("required: kind attention or attention_grad; found: '", kind, "'");
-  a.isGradient = kind == "attention_grad";
-  DType type = fields.dtype("dtype");
-  if (type != DType::F32 && type != DType::BF16)
-    fields.complain("required: f32 or bf16; found: '", dtypeName(type), "'");
-  a.narrow = type == DType::BF16;
-  a.scale = static_cast<float>(fields.number("scale"));
-  a.causal = fields.flag("causal");
-  a.hasSums = fields.flag("sums");
-  a.batch = fields.sizes("batch", 0, 1);
+  a.isGradient = fields.kind == schema::AttentionKind::Gradient;
+  if (fields.dtype != DType::F32 && fields.dtype != DType::BF16)
+    fields.complain("required: f32 or bf16; found: '", dtypeName(fields.dtype), "'");
+  a.narrow = fields.dtype == DType::BF16;
+  a.scale = static_cast<float>(fields.scale);
+  a.causal = fields.causal;
+  a.hasSums = fields.sums.value_or(false);
+  a.batch = fields.batch;
   for (int64_t size : a.batch)
     a.heads *= size;
-  a.queries = fields.size("queries", 1);
-  a.keys = fields.size("keys", 1);
-  a.depth = fields.size("depth", 1);
-  a.width = fields.size("width", 1);
-  if (__int128(a.heads) * a.queries > kMaxSize)
+  a.queries = fields.queries, a.keys = fields.keys;
+  a.depth = fields.depth, a.width = fields.width;
+  if (__int128(a.heads) * a.queries > schema::kMaxSize)
     fields.complain(a.heads, " heads of ", a.queries, " queries exceed the limit");
-  size_t rank = a.batch.size() + 2;
-  auto rows = [&](const char *name) {
-    View view = readView(fields, name, rank);
-    if (view.strides.back() != 1)
-      fields.complain("'", name, "' must have contiguous rows");
-    return view;
+  auto view = [&](const char *name, const schema::View &given) -> View {
+    if (given.strides.size() != a.batch.size() + 2)
+      fields.complain("'", name, "' must have ", a.batch.size() + 2, " strides");
+    return {given.offset, given.strides};
   };
-  a.q = rows("q"), a.k = rows("k"), a.v = rows("v"), a.y = rows("y");
-  if (a.isGradient)
-    a.dy = rows("dy"), a.dq = rows("dq"), a.dk = rows("dk"), a.dv = rows("dv");
-  if (!fields.has("mask"))
-    return a;
-  DType element = fields.object("mask").dtype("dtype");
-  a.maskKind = element == DType::Bool   ? MaskKind::Bool
-               : element == DType::F32  ? MaskKind::F32
-               : element == DType::BF16 ? MaskKind::BF16
-                                        : MaskKind::None;
-  if (a.maskKind == MaskKind::None)
-    fields.complain("required: a mask of bool, f32 or bf16; found: '", dtypeName(element), "'");
-  a.mask = readView(fields, "mask", rank);
+  auto rows = [&](const char *name, const schema::Maybe<schema::View> &given) {
+    if (!given)
+      fields.complain("'", name, "' is missing");
+    if (given->strides.empty() || given->strides.back() != 1)
+      fields.complain("'", name, "' must have contiguous rows");
+    return view(name, *given);
+  };
+  a.q = rows("q", fields.q), a.k = rows("k", fields.k), a.v = rows("v", fields.v);
+  a.y = rows("y", fields.y);
+  if (a.isGradient) {
+    a.dy = rows("dy", fields.dy), a.dq = rows("dq", fields.dq);
+    a.dk = rows("dk", fields.dk), a.dv = rows("dv", fields.dv);
+  }
+  if (fields.mask) {
+    a.maskKind = maskKindOf(*fields.mask);
+    a.mask = view("mask", *fields.mask);
+  }
   return a;
 }
 

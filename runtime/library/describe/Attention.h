@@ -3,7 +3,7 @@
 #define DLC_RUNTIME_LIBRARY_DESCRIBE_ATTENTION_H
 
 #include "runtime/library/describe/Buffers.h"
-#include "runtime/library/describe/Fields.h"
+#include "runtime/library/schema/Schema.h"
 
 namespace dlc::describe {
 
@@ -25,7 +25,7 @@ struct View {
 
 enum class MaskKind { None, Bool, F32, BF16 };
 
-/// Attention or its gradients, as described in attention/Desc.md.
+/// Parsed and checked description of attention or its gradients (schema/Attention.def).
 struct DLC_EXPORT Attention {
   bool isGradient = false, hasSums = false, causal = false, narrow = false;
   float scale = 1;
@@ -35,7 +35,7 @@ struct DLC_EXPORT Attention {
   View q, k, v, y, dy, dq, dk, dv, mask;
   MaskKind maskKind = MaskKind::None;
 
-  static Attention read(const Fields &fields);
+  static Attention of(const schema::Attention &fields);
   /// Checks that the call's buffers exist, are large enough and, if written, writable.
   void check(BufferChecker &given) const;
 

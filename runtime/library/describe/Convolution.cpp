@@ -7,43 +7,39 @@ namespace dlc::describe {
 
 using simd::EpilogueStep;
 
-static EpilogueStep readEpilogueStep(const Fields &fields) {
+static EpilogueStep parseStep(const schema::ConvolutionStep &step) {
   static constexpr std::pair<const char *, EpilogueStep::Kind> withOperand[] = {
       {"add", EpilogueStep::AddTensor},
       {"add_channels", EpilogueStep::AddChannels},
       {"multiply_channels", EpilogueStep::MultiplyChannels}};
-  std::string wanted = fields.word("do");
   for (auto [name, kind] : withOperand)
-    if (wanted == name)
+    if (step.op == name)
       return {.kind = kind};
-  if (auto activation = parseActivation(wanted))
+  if (auto activation = parseActivation(step.op))
     return {.activation = *activation,
             .alpha =
-                activationParameter(*activation, fields.number("alpha", infoOf(*activation).alpha)),
-            .beta =
-                activationParameter(*activation, fields.number("beta", infoOf(*activation).beta))};
-  fields.complain("an epilogue op must be {\"do\": an activation, add, add_channels or "
-                  "multiply_channels, ..}; found: '",
-                  wanted, "'");
+                activationParameter(*activation, step.alpha.value_or(infoOf(*activation).alpha)),
+            .beta = activationParameter(*activation, step.beta.value_or(infoOf(*activation).beta))};
+  step.complain("an epilogue op must be {\"do\": an activation, add, add_channels or "
+                "multiply_channels, ..}; found: '",
+                step.op, "'");
 }
 
-Convolution Convolution::read(const Fields &fields, const Window::Words &words, const char *dst) {
-  Convolution c;
-  static_cast<SlidingWindow &>(c) = SlidingWindow::read(fields, words, dst);
-  c.groups = fields.integer("groups", 1, kMaxSize, 1);
-  if (c.channels % c.groups || c.features % c.groups)
-    fields.complain("groups must divide the input and output channels; found: ", c.groups);
-  __int128 weights = __int128(c.features) * (c.channels / c.groups) * c.window.taps();
-  if (weights > kMaxSize)
-    fields.complain(runtime::formatList(c.window.sizes), " weights for ", c.channels, " and ",
-                    c.features, " channels are too many");
-  c.channelsLast = fields.flag("channels_last");
-  c.isTransposed = fields.flag("turned");
-  c.isPacked = fields.flag("packed") || fields.word("weights") == "packed";
-  c.hasBias = fields.flag("bias");
-  for (const Fields &step : fields.list("steps", 16))
-    c.steps.push_back(readEpilogueStep(step));
-  return c;
+std::vector<EpilogueStep> parseSteps(const std::vector<schema::ConvolutionStep> &steps) {
+  std::vector<EpilogueStep> parsed;
+  for (const schema::ConvolutionStep &step : steps)
+    parsed.push_back(parseStep(step));
+  return parsed;
+}
+
+Convolution::Convolution(const schema::Record &fields, SlidingWindow images, int64_t groups)
+    : SlidingWindow(std::move(images)), groups(groups) {
+  if (channels % groups || features % groups)
+    fields.complain("groups must divide the input and output channels; found: ", groups);
+  __int128 weights = __int128(features) * (channels / groups) * window.taps();
+  if (weights > schema::kMaxSize)
+    fields.complain(runtime::formatList(window.sizes), " weights for ", channels, " and ", features,
+                    " channels are too many");
 }
 
 void Convolution::check(BufferChecker &given, int64_t weightElements) const {

@@ -16,16 +16,21 @@ struct DLC_EXPORT Convolution : SlidingWindow {
   bool isPacked = false;     ///< weights were packed in advance by the library
   bool hasBias = false;
   std::vector<simd::EpilogueStep>
-      steps; ///< epilogue ops; read() does not set their operand addresses
+      steps; ///< epilogue ops; parseSteps() does not set their operand addresses
 
-  static Convolution read(const Fields &fields, const Window::Words &words,
-                          const char *dst = "dst");
+  Convolution() = default;
+  /// Checks that the groups divide the channels and that the weights are not too large.
+  Convolution(const schema::Record &fields, SlidingWindow images, int64_t groups = 1);
 
   int64_t weightElements() const { return features * (channels / groups) * window.taps(); }
   /// Checks the buffers of an f32 call: src, weights, [bias], the operands of the epilogue ops,
   /// dst.
   void check(BufferChecker &given, int64_t weightElements) const;
 };
+
+/// Parses the epilogue ops of a convolution. Does not set their operand addresses.
+DLC_EXPORT std::vector<simd::EpilogueStep>
+parseSteps(const std::vector<schema::ConvolutionStep> &steps);
 
 } // namespace dlc::describe
 

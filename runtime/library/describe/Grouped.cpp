@@ -7,32 +7,22 @@
 
 namespace dlc::describe {
 
-bool Grouped::isKind(const std::string &kind) {
-  return kind == "grouped_product" || kind == "grouped_gradient";
-}
-
-Grouped Grouped::read(const Fields &fields, bool canBePacked) {
+Grouped Grouped::of(const schema::Grouped &fields, bool canBePacked) {
   Grouped g;
-  g.isGradient = fields.kind() == "grouped_gradient";
-  g.rows = fields.size("rows");
-  g.groups = fields.size("groups");
-  g.k = fields.size("k");
-  g.n = fields.size("n");
-  g.dtype = fields.dtype("dtype");
+  g.isGradient = fields.kind == schema::GroupedKind::Gradient;
+  g.rows = fields.rows, g.groups = fields.groups, g.k = fields.k, g.n = fields.n;
+  g.dtype = fields.dtype;
   if (!runtime::isFloating(g.dtype))
     fields.complain("the element type must be floating-point");
-  g.index = fields.dtype("index");
+  g.index = fields.index;
   if (g.index != DType::I32 && g.index != DType::I64)
-    fields.refuse("index", "i32 or i64");
+    fields.complain("'index' must be i32 or i64; found: ", dtypeName(g.index));
   if (!g.isGradient) {
-    const std::string word = fields.word("b");
-    if (word != "rows" && word != "columns" && !(canBePacked && word == "packed"))
-      fields.refuse("b", canBePacked ? "rows, columns or packed" : "rows or columns");
-    g.matrices = word == "rows"      ? Matrices::Rows
-                 : word == "columns" ? Matrices::Columns
-                                     : Matrices::Packed;
+    if (!fields.b || (*fields.b == Matrices::Packed && !canBePacked))
+      fields.complain("'b' must be ", canBePacked ? "rows, columns or packed" : "rows or columns");
+    g.matrices = *fields.b;
   }
-  const int64_t most = kMaxSize / std::max<int64_t>(1, g.k) / std::max<int64_t>(1, g.n);
+  const int64_t most = schema::kMaxSize / std::max<int64_t>(1, g.k) / std::max<int64_t>(1, g.n);
   if (most == 0 || g.groups > most || g.rows > most)
     fields.complain("the number of elements overflows");
   return g;

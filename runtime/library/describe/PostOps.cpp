@@ -10,39 +10,41 @@ using simd::PostOp;
 using simd::PostOpKind;
 
 /// Returns the post-op's kind and activation. The parameters and the operand are not set.
-static PostOp readPostOp(const Fields &op) {
+static PostOp parsePostOp(const schema::PostOp &op) {
   static constexpr std::pair<const char *, PostOpKind> binary[] = {
 #define BINARY(enumerator, ...)
 #define OWN_BINARY(enumerator, name, ...) {name, PostOpKind::enumerator},
 #include "runtime/epilogue/EpilogueOps.def"
   };
-  std::string kind = op.kind(), alg = op.word("alg");
-  if (kind == "sum" && alg.empty())
+  using Kind = schema::PostOpKind;
+  if (op.kind == Kind::Sum && op.alg.empty())
     return {.kind = PostOpKind::Sum};
-  if (kind == "eltwise")
-    if (auto activation = parseActivation(alg))
+  if (op.kind == Kind::Eltwise)
+    if (auto activation = parseActivation(op.alg))
       return {.activation = *activation};
-  if (kind == "binary")
+  if (op.kind == Kind::Binary)
     for (auto [name, is] : binary)
-      if (alg == name)
+      if (op.alg == name)
         return {.kind = is};
-  op.complain("unknown ", kind, " post-op '", alg, "'");
+  op.complain("unknown ", nameOf(op.kind), " post-op '", op.alg, "'");
 }
 
-PostOps PostOps::read(const Fields &fields, size_t rank) {
+PostOps PostOps::of(const schema::Record &fields, const std::vector<schema::PostOp> &ops,
+                    double scale, size_t rank) {
   PostOps posts;
   Epilogue &epilogue = posts.epilogue;
-  epilogue.scale = static_cast<float>(fields.number("scale", 1));
-  std::vector<Fields> ops = fields.list("post_ops", simd::kMaxPosts);
-  for (const Fields &op : ops) {
-    PostOp post = readPostOp(op);
+  epilogue.scale = static_cast<float>(scale);
+  for (const schema::PostOp &op : ops) {
+    PostOp post = parsePostOp(op);
     if (post.kind == PostOpKind::Sum) {
-      post.alpha = static_cast<float>(op.number("scale", 1));
+      post.alpha = static_cast<float>(op.scale.value_or(1));
       if (&op != &ops.back())
         op.complain("a sum must be the last post-op");
     } else if (hasOperand(post)) {
-      posts.operandStrides.push_back(op.integers("strides", rank, 0, kMaxSize));
-      const std::vector<int64_t> &strides = posts.operandStrides.back();
+      const schema::Integers strides = op.strides.value_or(schema::Integers());
+      if (strides.size() != rank)
+        op.complain("'strides' must be ", rank, " integers; found: ", runtime::formatList(strides));
+      posts.operandStrides.push_back(strides);
       if (strides.back() > 1)
         op.complain("a post-op's operand must be row-major; found strides ",
                     runtime::formatList(strides));
@@ -50,8 +52,8 @@ PostOps PostOps::read(const Fields &fields, size_t rank) {
       post.operand.column = strides[rank - 1];
     } else {
       const ActivationInfo &info = infoOf(post.activation);
-      post.alpha = activationParameter(post.activation, op.number("alpha", info.alpha));
-      post.beta = activationParameter(post.activation, op.number("beta", info.beta));
+      post.alpha = activationParameter(post.activation, op.alpha.value_or(info.alpha));
+      post.beta = activationParameter(post.activation, op.beta.value_or(info.beta));
     }
     epilogue.posts[epilogue.count++] = post;
   }

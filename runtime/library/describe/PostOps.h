@@ -2,19 +2,20 @@
 #ifndef DLC_RUNTIME_LIBRARY_DESCRIBE_POSTOPS_H
 #define DLC_RUNTIME_LIBRARY_DESCRIBE_POSTOPS_H
 
-#include "runtime/library/describe/Fields.h"
+#include "runtime/library/schema/Schema.h"
 #include "runtime/library/simd/Post.h"
 
 namespace dlc::describe {
 
-/// Epilogue of a matmul, parsed from the fields "scale" and "post_ops" of its JSON description.
+/// Epilogue of a matmul, parsed from the fields "scale" and "post_ops" of its description.
 struct DLC_EXPORT PostOps {
   /// Operations of the epilogue. Its operand addresses are null until a call sets them.
   simd::Epilogue epilogue;
   std::vector<std::vector<int64_t>> operandStrides;
 
-  /// Parses the scale and the post-ops of a matmul whose result has rank `rank`.
-  static PostOps read(const Fields &fields, size_t rank);
+  /// Parses the post-ops of a description, whose result has rank `rank`.
+  static PostOps of(const schema::Record &fields, const std::vector<schema::PostOp> &ops,
+                    double scale, size_t rank);
 };
 
 inline bool hasOperand(const simd::PostOp &post) {

@@ -3,22 +3,19 @@
 
 namespace dlc::describe {
 
-void MatmulDesc::readChange(const Fields &fields) {
+void MatmulDesc::setChange(const schema::Prologue &fields) {
   OperandPrologue &c = change.emplace();
-  std::string of = fields.word("of");
-  if (of != "a" && of != "b")
-    fields.complain("a prologue is 'of' a or b; found: '", of, "'");
-  c.isOfLeft = of == "a";
+  c.isOfLeft = fields.of == schema::Side::Left;
   if (!c.isOfLeft && isPacked)
     fields.complain("a prologue of a prepacked operand is not supported");
-  c.row = fields.size("row", 1);
-  c.prologue.exponential = fields.flag("exp");
-  c.hasShift = fields.has("shift");
-  c.prologue.shiftStep = fields.integer("shift", 0, 1, 0);
-  c.hasFactor = fields.has("factor");
-  c.prologue.factorStep = fields.integer("factor", 0, 1, 0);
-  c.hasHot = fields.has("hot");
-  c.prologue.value = static_cast<float>(fields.number("hot", 0));
+  c.row = fields.row;
+  c.prologue.exponential = fields.exponential;
+  c.hasShift = fields.shift.has_value();
+  c.prologue.shiftStep = fields.shift.value_or(0);
+  c.hasFactor = fields.factor.has_value();
+  c.prologue.factorStep = fields.factor.value_or(0);
+  c.hasHot = fields.hot.has_value();
+  c.prologue.value = static_cast<float>(fields.hot.value_or(0));
   const auto &strides = c.isOfLeft ? aStrides : bStrides;
   size_t rank = strides.size();
   int64_t lane = strides[c.isOfLeft ? rank - 2 : rank - 1],
@@ -30,34 +27,35 @@ void MatmulDesc::readChange(const Fields &fields) {
   int64_t columns = !c.across ? k : c.isOfLeft ? m : n;
   if (!rows || columns > c.row)
     fields.complain("a prologue's operand must be stored in rows of ", c.row);
-  c.hasSums = fields.flag("sums");
+  c.hasSums = fields.sums;
   if (c.hasSums && (!c.across || !batch.empty()))
     fields.complain(
         "a prologue's sums require a product without a batch that contracts the same rows");
 }
 
-MatmulDesc MatmulDesc::read(const Fields &fields) {
-  if (std::string kind = fields.kind(); kind != "product")
-    fields.complain("required: kind product; found: '", kind, "'");
+MatmulDesc MatmulDesc::of(const schema::Product &fields) {
   MatmulDesc p;
-  p.m = fields.size("m", 1);
-  p.n = fields.size("n", 1);
-  p.k = fields.size("k", 1);
-  if (fields.has("batch"))
-    p.batch = fields.sizes("batch", 0, 1);
-  size_t rank = p.batch.size() + 2;
-  auto strides = [&](const char *name) { return fields.integers(name, rank, 0, kMaxSize); };
-  p.aStrides = strides("a");
-  p.isPacked = fields.at("b") == "packed";
+  p.m = fields.m, p.n = fields.n, p.k = fields.k;
+  p.batch = fields.batch;
+  const size_t rank = p.batch.size() + 2;
+  auto strides = [&](const char *name, const schema::Integers &values) -> std::vector<int64_t> {
+    if (values.size() != rank)
+      fields.complain("'", name, "' must be ", rank,
+                      " integers; found: ", runtime::formatList(values));
+    return values;
+  };
+  p.aStrides = strides("a", fields.a);
+  p.isPacked = fields.b.isPacked;
   if (!p.isPacked)
-    p.bStrides = strides("b");
-  p.dstStrides = strides("dst");
+    p.bStrides = strides("b", fields.b.strides);
+  p.dstStrides = strides("dst", fields.dst);
   if (p.dstStrides.back() != 1 || (p.m > 1 && p.dstStrides[rank - 2] < p.n))
     fields.complain("'dst' must be row-major; found strides ", runtime::formatList(p.dstStrides));
-  p.hasBias = fields.flag("bias");
-  p.posts = PostOps::read(fields, rank);
-  if (fields.has("prologue"))
-    p.readChange(fields.object("prologue"));
+  p.hasBias = fields.bias;
+  p.posts = PostOps::of(fields, fields.postOps.value_or(std::vector<schema::PostOp>()),
+                        fields.scale.value_or(1), rank);
+  if (fields.prologue)
+    p.setChange(*fields.prologue);
   return p;
 }
 

@@ -22,32 +22,7 @@ struct OperandPrologue {
   bool changes() const { return prologue.exponential || hasShift || hasFactor || hasHot; }
 };
 
-/// Matmul with a prologue and an epilogue:
-///
-///   dst[batch.., m, n] = post-ops(scale · a[batch.., m, k] · b[batch.., k, n] + bias[n])
-///
-///   {"kind": "product", "batch": [..], "m", "n", "k", "a": [strides of batch.., m, k],
-///    "b": [strides] or "packed", "dst": [strides; the last is 1], "scale": 1, "bias": true,
-///    "post_ops": [
-///      {"kind": "eltwise", "alg": a name of EpilogueOps.def, "alpha", "beta"},
-///      {"kind": "sum", "scale"},
-///      {"kind": "binary", "strides": [batch.., m, n],
-///       "alg": add mul sub logistic_gradient tanh_gradient relu_gradient}],
-///    "prologue": {"of": "a" or "b", "row", "exp": false, "shift": 0 or 1, "factor": 0 or 1,
-///                 "hot": value, "sums": false}}
-///
-/// All elements are f32, and strides are in elements. The buffers are a, b, [bias], dst, and one
-/// for each binary post-op. A "sum" must be the last post-op. "packed" means that b was packed by
-/// the library's packWeights.
-///
-/// A *_gradient post-op multiplies the value by the derivative of an activation whose result y is
-/// the operand: by y (1 - y) for logistic, by 1 - y² for tanh. For relu, the result is 0 where y is
-/// not above 0.
-///
-/// The prologue (simd/Post.h) changes the elements of an operand that is stored in rows with a
-/// stride of "row" elements. Its buffers follow: [shift] and [factor] (one value per row, or one
-/// for all rows), [hot] (i64) and [sums]. If the matmul sums over the operand's rows, "sums"
-/// receives the sum of each column over all rows.
+/// Parsed and checked description of a matmul (schema/Product.def).
 struct DLC_EXPORT MatmulDesc {
   std::vector<int64_t> batch, aStrides, bStrides, dstStrides;
   int64_t m = 0, n = 0, k = 0;
@@ -56,7 +31,7 @@ struct DLC_EXPORT MatmulDesc {
 
   std::optional<OperandPrologue> change;
 
-  static MatmulDesc read(const Fields &fields);
+  static MatmulDesc of(const schema::Product &fields);
 
   /// Returns true if the epilogue only accumulates: its one post-op is a "sum", and there is no
   /// bias.
@@ -65,7 +40,7 @@ struct DLC_EXPORT MatmulDesc {
   void check(BufferChecker &given, uint64_t packedBytes) const;
 
 private:
-  void readChange(const Fields &fields);
+  void setChange(const schema::Prologue &fields);
 };
 
 } // namespace dlc::describe

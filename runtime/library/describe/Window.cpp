@@ -6,49 +6,56 @@
 
 namespace dlc::describe {
 
-using nlohmann::json;
-
 int64_t computeProduct(const std::vector<int64_t> &sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
 }
 
-Window Window::read(const Fields &fields, size_t rank, const Words &words) {
-  auto list = [&](const char *name, int64_t least, int64_t otherwise) {
-    return name && fields.has(name) ? fields.integers(name, rank, least, INT32_MAX)
-                                    : std::vector<int64_t>(rank, otherwise);
-  };
-  Window window;
-  if (!words.sizes)
-    window.sizes.assign(rank, 1);
-  else if (fields.at(words.sizes).is_number())
-    window.sizes.assign(rank, fields.integer(words.sizes, 1, INT32_MAX));
-  else
-    window.sizes = fields.integers(words.sizes, rank, 1, INT32_MAX);
-  window.strides = list("strides", 1, 1);
-  window.dilations = list("dilations", words.dense, words.dense);
-  for (int64_t &dilation : window.dilations)
-    dilation += 1 - words.dense;
-  window.low = list(words.low, -INT32_MAX, 0);
-  window.high = list(words.high, -INT32_MAX, 0);
+/// Returns the list `values` of a description, or `otherwise` for each dimension if it is empty.
+static std::vector<int64_t> listOr(const schema::Record &fields, const char *name,
+                                   std::vector<int64_t> values, size_t rank, int64_t otherwise) {
+  if (values.empty())
+    values.assign(rank, otherwise);
+  if (values.size() != rank)
+    fields.complain("'", name, "' must be ", rank,
+                    " integers; found: ", runtime::formatList(values));
+  return values;
+}
+
+static void checkTaps(const schema::Record &fields, const std::vector<int64_t> &sizes) {
   int64_t taps = 1;
-  for (int64_t size : window.sizes)
-    if (__builtin_mul_overflow(taps, size, &taps) || taps > kMaxSize)
-      fields.complain("a window of ", runtime::formatList(window.sizes), " is too large");
+  for (int64_t size : sizes)
+    if (__builtin_mul_overflow(taps, size, &taps) || taps > schema::kMaxSize)
+      fields.complain("a window of ", runtime::formatList(sizes), " is too large");
+}
+
+Window Window::of(const schema::WindowFields &fields, size_t rank) {
+  Window window;
+  window.sizes = listOr(fields, "window", fields.window, rank, 0);
+  checkTaps(fields, window.sizes);
+  window.strides = listOr(fields, "strides", fields.strides, rank, 1);
+  window.dilations = listOr(fields, "dilations", fields.dilations, rank, 1);
+  window.low = listOr(fields, "pads", fields.pads, rank, 0);
+  window.high.assign(rank, 0);
   return window;
 }
 
-void Window::write(json &desc, const Words &words) const {
-  auto list = [&](const char *name, const std::vector<int64_t> &values) {
-    if (name)
-      desc[name] = values;
-  };
-  list(words.sizes, sizes);
-  list("strides", strides);
-  list("dilations", dilations);
-  for (json &dilation : desc["dilations"])
-    dilation = dilation.get<int64_t>() - 1 + words.dense;
-  list(words.low, low);
-  list(words.high, high);
+Window Window::of(const schema::StepFields &fields, size_t rank) {
+  Window window;
+  window.sizes.assign(rank, 1);
+  window.strides = listOr(fields, "strides", fields.strides, rank, 1);
+  window.dilations = listOr(fields, "dilations", fields.dilations, rank, 0);
+  for (int64_t &dilation : window.dilations)
+    ++dilation;
+  window.low = listOr(fields, "pads_l", fields.low, rank, 0);
+  window.high = listOr(fields, "pads_r", fields.high, rank, 0);
+  return window;
+}
+
+Window Window::of(const schema::KernelFields &fields, size_t rank) {
+  Window window = of(static_cast<const schema::StepFields &>(fields), rank);
+  window.sizes = listOr(fields, "kernel", fields.kernel, rank, 0);
+  checkTaps(fields, window.sizes);
+  return window;
 }
 
 int64_t Window::taps() const { return computeProduct(sizes); }
@@ -63,10 +70,8 @@ bool Window::isPoint() const {
 int64_t SlidingWindow::pixels() const { return computeProduct(src); }
 int64_t SlidingWindow::positions() const { return computeProduct(dst); }
 
-SlidingWindow SlidingWindow::read(const Fields &fields, const Window::Words &words,
-                                  const char *dst) {
-  std::vector<int64_t> from = fields.sizes("src", 0, words.least),
-                       to = fields.sizes(dst, 0, words.least);
+SlidingWindow SlidingWindow::of(const schema::Record &fields, const std::vector<int64_t> &from,
+                                const std::vector<int64_t> &to, const char *dst) {
   if (from.size() < 3 || from.size() != to.size() || from[0] != to[0])
     fields.complain("'src' and '", dst,
                     "' must be [N, channels, spatial...] of the same batch size; found: ",
@@ -75,25 +80,21 @@ SlidingWindow SlidingWindow::read(const Fields &fields, const Window::Words &wor
   s.batch = from[0], s.channels = from[1], s.features = to[1];
   s.src.assign(from.begin() + 2, from.end());
   s.dst.assign(to.begin() + 2, to.end());
-  s.window = Window::read(fields, s.src.size(), words);
-  // Pixel offsets must not overflow 64-bit integers.
-  for (size_t d = 0; d < s.dst.size(); ++d)
-    if (__int128(s.dst[d]) * s.window.strides[d] +
-            __int128(s.window.sizes[d]) * s.window.dilations[d] >
-        (__int128(1) << 60))
-      fields.complain("the extent of its windows overflows");
   return s;
 }
 
-void SlidingWindow::write(json &desc, const Window::Words &words, const char *dst) const {
-  auto sizes = [&](int64_t channels, const std::vector<int64_t> &spatial) {
-    std::vector<int64_t> all = {batch, channels};
-    all.insert(all.end(), spatial.begin(), spatial.end());
-    return all;
-  };
-  desc["src"] = sizes(channels, src);
-  desc[dst] = sizes(features, this->dst);
-  window.write(desc, words);
+SlidingWindow SlidingWindow::of(const schema::ImageWindowFields &fields) {
+  SlidingWindow s = of(fields, fields.src, fields.dst);
+  s.slide(fields, Window::of(static_cast<const schema::KernelFields &>(fields), s.rank()));
+  return s;
+}
+
+void SlidingWindow::slide(const schema::Record &fields, Window by) {
+  window = std::move(by);
+  for (size_t d = 0; d < dst.size(); ++d)
+    if (__int128(dst[d]) * window.strides[d] + __int128(window.sizes[d]) * window.dilations[d] >
+        (__int128(1) << 60))
+      fields.complain("the extent of its windows overflows");
 }
 
 } // namespace dlc::describe

@@ -2,7 +2,7 @@
 #ifndef DLC_RUNTIME_LIBRARY_DESCRIBE_WINDOW_H
 #define DLC_RUNTIME_LIBRARY_DESCRIBE_WINDOW_H
 
-#include "runtime/library/describe/Fields.h"
+#include "runtime/library/schema/Schema.h"
 
 namespace dlc::describe {
 
@@ -11,26 +11,17 @@ namespace dlc::describe {
 struct DLC_EXPORT Window {
   std::vector<int64_t> sizes, strides, dilations, low, high;
 
-  /// JSON field names of a window in one kind of description; null for a field that the kind does
-  /// not have. Missing strides, dilations and padding default to 1, dense and 0.
-  struct Words {
-    const char *sizes, *low, *high;
-    int64_t dense;     ///< dilation value of a dense window: 0 or 1
-    int64_t least = 0; ///< minimum size of an image's dimensions
-  };
-
-  static Window read(const Fields &fields, size_t rank, const Words &words);
-  void write(nlohmann::json &desc, const Words &words) const;
+  /// Returns the window of a description with `rank` spatial dimensions. Throws dlc::Error if a
+  /// list has another length or the window is too large.
+  static Window of(const schema::WindowFields &fields, size_t rank);
+  static Window of(const schema::KernelFields &fields, size_t rank);
+  /// Returns the steps of a window whose sizes are those of the weights; its own sizes are 1.
+  static Window of(const schema::StepFields &fields, size_t rank);
 
   int64_t taps() const;
   /// Returns true for a 1x1 window with stride 1 and no padding at the low end.
   bool isPoint() const;
 };
-
-/// Field names of descriptions with a "window", whose dense dilation is 1, and of descriptions with
-/// a "kernel", whose dilations count the elements between two taps (dense: 0).
-constexpr Window::Words kWindowWords = {"window", "pads", nullptr, 1, 1},
-                        kKernelWords = {"kernel", "pads_l", "pads_r", 0};
 
 /// Shapes of the source [batch, channels, src..] and of the result [batch, features, dst..] of a
 /// sliding window.
@@ -39,10 +30,13 @@ struct DLC_EXPORT SlidingWindow {
   std::vector<int64_t> src, dst;
   Window window;
 
-  /// Reads the shapes and the window; `dst` is the name of the field with the result's shape.
-  static SlidingWindow read(const Fields &fields, const Window::Words &words,
-                            const char *dst = "dst");
-  void write(nlohmann::json &desc, const Window::Words &words, const char *dst = "dst") const;
+  /// Checks that the shapes match; `dst` is the name of the field with the result's shape.
+  static SlidingWindow of(const schema::Record &fields, const std::vector<int64_t> &from,
+                          const std::vector<int64_t> &to, const char *dst = "dst");
+  /// Returns the shapes of `src` and `dst` with the window. Throws dlc::Error if they do not match.
+  static SlidingWindow of(const schema::ImageWindowFields &fields);
+  /// Sets the window, and checks that pixel offsets do not overflow.
+  void slide(const schema::Record &fields, Window by);
 
   size_t rank() const { return src.size(); }
   int64_t pixels() const;    ///< spatial size of one source image

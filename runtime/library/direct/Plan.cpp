@@ -7,20 +7,21 @@
 
 namespace dlc::direct {
 
-using describe::Fields;
-
 Convolution Convolution::parse(const nlohmann::json &desc) {
-  const Fields fields(desc, "direct");
-  if (std::string kind = fields.kind(); kind != "convolution")
-    fields.complain("'kind' must be convolution; found: ", kind);
+  const auto fields = schema::DirectConvolution::read(desc, "direct");
+  auto images = describe::SlidingWindow::of(fields, fields.src, fields.dst);
+  images.slide(fields, describe::Window::of(fields, images.rank()));
   Convolution request;
-  static_cast<describe::Convolution &>(request) =
-      describe::Convolution::read(fields, describe::kWindowWords);
-  request.lanes = static_cast<int>(fields.integer("block", 8, 16));
-  if (request.lanes % 8 != 0 || request.rank() != 2 || request.groups != 1 ||
-      request.channels % request.lanes != 0 || request.features % request.lanes != 0)
-    fields.complain("required: 'block' of 8 or 16, two spatial dimensions, and channels that are a "
-                    "multiple of the block; found: ",
+  static_cast<describe::Convolution &>(request) = {fields, std::move(images)};
+  request.channelsLast = fields.channelsLast;
+  request.isPacked = true;
+  request.hasBias = fields.bias;
+  request.steps = describe::parseSteps(fields.steps);
+  request.lanes = static_cast<int>(fields.block);
+  if (request.rank() != 2 || request.channels % request.lanes != 0 ||
+      request.features % request.lanes != 0)
+    fields.complain("required: two spatial dimensions, and channels that are a multiple of the "
+                    "block; found: ",
                     request.lanes, " for ", request.channels, " and ", request.features);
   const describe::Window &window = request.window;
   Shape &shape = request.shape;

@@ -7,7 +7,7 @@
 
 namespace dlc::direct {
 
-/// Parsed and checked description of a direct convolution (Desc.md).
+/// Parsed and checked description of a direct convolution (schema/Convolution.def).
 struct Convolution : describe::Convolution {
   int lanes = 16;
   Shape shape; // the convolution's shape in blocks of channels

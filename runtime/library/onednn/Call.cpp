@@ -13,12 +13,9 @@ namespace dlc::onednn {
 
 using runtime::fail;
 
-bool OneDnnCall::isAlone(const nlohmann::json &desc) {
-  return desc.is_object() && desc.contains("alone") && desc["alone"] == true;
-}
-
-OneDnnCall::OneDnnCall(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers)
-    : alone(isAlone(desc)) {
+OneDnnCall::OneDnnCall(const nlohmann::json &desc, const schema::OnednnCall &call,
+                       std::span<const runtime::BufferInfo> buffers)
+    : alone(call.alone) {
   Operation operation = makeOperation(desc);
   name = operation.implementation;
   partsAreIndependent = operation.partsAreIndependent;
@@ -28,7 +25,7 @@ OneDnnCall::OneDnnCall(const nlohmann::json &desc, std::span<const runtime::Buff
     std::string names;
     for (const Slot &slot : operation.slots)
       names += " " + slot.name;
-    fail("oneDNN ", desc.value("kind", "?"), " takes ", count, " buffers (", names.substr(1),
+    fail("oneDNN ", nameOf(call.kind), " takes ", count, " buffers (", names.substr(1),
          ") and optionally a scratchpad; found: ", buffers.size());
   }
   auto addMemory = [&](const_dnnl_memory_desc_t md, int execArgument) {
@@ -43,10 +40,10 @@ OneDnnCall::OneDnnCall(const nlohmann::json &desc, std::span<const runtime::Buff
     const Slot &slot = operation.slots[i];
     uint64_t needed = getMemoryBytes(operation.bufferLayout(slot));
     if (buffers[i].bytes < needed)
-      fail("oneDNN ", desc.value("kind", "?"), ": buffer ", i, " ('", slot.name, "') has ",
+      fail("oneDNN ", nameOf(call.kind), ": buffer ", i, " ('", slot.name, "') has ",
            buffers[i].bytes, " bytes; required: ", needed);
     if (slot.isOutput && !buffers[i].writable)
-      fail("oneDNN ", desc.value("kind", "?"), ": buffer ", i, " ('", slot.name,
+      fail("oneDNN ", nameOf(call.kind), ": buffer ", i, " ('", slot.name,
            "') is written, but is part of a constant or an input");
     addMemory(operation.layout(slot), slot.execArgument);
     if (operation.isStaged(slot)) {
@@ -147,8 +144,9 @@ namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> createOneDnnCall(const nlohmann::json &desc,
                                               std::span<const BufferInfo> buffers, int threads) {
-  ThreadScope scope(onednn::OneDnnCall::isAlone(desc) ? 1 : threads);
-  return std::make_unique<onednn::OneDnnCall>(desc, buffers);
+  const auto call = schema::OnednnCall::read(desc, "oneDNN");
+  ThreadScope scope(call.alone ? 1 : threads);
+  return std::make_unique<onednn::OneDnnCall>(desc, call, buffers);
 }
 
 } // namespace dlc::runtime

@@ -11,14 +11,12 @@ class OneDnnCall : public runtime::LibraryCall {
 public:
   /// Creates the primitive of a description. Throws dlc::Error if a buffer is too small, or if an
   /// output buffer is not writable.
-  OneDnnCall(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers);
+  OneDnnCall(const nlohmann::json &desc, const schema::OnednnCall &call,
+             std::span<const runtime::BufferInfo> buffers);
 
   void execute(void *const *buffers, const runtime::CallContext &context) override;
   std::string implementation() const override { return name; }
   uint64_t scratchBytes() const override { return ownScratch; }
-
-  /// Returns true if the description has "alone": true, which runs the call on a single thread.
-  static bool isAlone(const nlohmann::json &desc);
 
 private:
   /// Buffer whose layout differs from the layout that the primitive requires, with the reorder

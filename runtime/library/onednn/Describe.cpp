@@ -39,9 +39,9 @@ template <typename Body> std::string catchErrorMessage(Body &&body) {
 /// Returns the JSON layout of `argument` in the description, or null if the description has no such
 /// field.
 json *findLayout(json &desc, const std::string &argument) {
-  if (argument.rfind("post", 0) == 0 && desc.contains("post_ops")) {
+  if (auto ops = desc.find("post_ops"); argument.rfind("post", 0) == 0 && ops != desc.end()) {
     size_t index = std::strtoul(argument.c_str() + 4, nullptr, 10);
-    return index < desc["post_ops"].size() ? &desc["post_ops"][index] : nullptr;
+    return index < ops->size() ? &ops->at(index) : nullptr;
   }
   auto found = desc.find(argument);
   return found == desc.end() ? nullptr : &*found;
@@ -51,17 +51,18 @@ json *findLayout(json &desc, const std::string &argument) {
 /// be queried. Otherwise returns null.
 MemoryDesc parseCompleteLayout(const json &desc, const std::string &argument) {
   auto found = desc.is_object() ? desc.find(argument) : desc.end();
-  if (found == desc.end() || !found->is_object() || found->contains("outside"))
+  if (found == desc.end() || !found->is_object())
     return {};
-  std::string tag = found->value("tag", found->contains("strides") ? "strided" : "any");
-  if (tag == "any" || parseOpaqueBytes(tag))
+  const auto layout = schema::Layout::read(*found, "oneDNN: '" + argument + "'");
+  const std::string tag = layout.tag.value_or(layout.strides ? "strided" : "any");
+  if (layout.outside || tag == "any" || parseOpaqueBytes(tag))
     return {};
-  return parseLayout(*found, argument);
+  return parseLayout(layout, argument);
 }
 
-std::string dtypeOf(const json *layout, const_dnnl_memory_desc_t md) {
-  if (layout && layout->contains("dtype"))
-    return layout->value("dtype", "");
+std::string dtypeOf(const std::optional<schema::Layout> &layout, const_dnnl_memory_desc_t md) {
+  if (layout)
+    return layout->dtype;
   dnnl_data_type_t type = dnnl_data_type_undef;
   dnnl_memory_desc_query(md, dnnl_query_data_type, &type);
   return type == dnnl_s32 ? "i32" : "f32";
@@ -71,15 +72,18 @@ OperationDescription describeOperation(const json &desc, const Operation &operat
   OperationDescription described;
   described.desc = desc;
   described.implementation = operation.implementation;
-  described.desc["impl"] = operation.implementation;
+  auto choice = schema::OnednnChoice::read(desc, "oneDNN");
+  choice.impl = operation.implementation;
   // Records the number of threads for which oneDNN selected the layouts, so that a later query with
   // another number of threads keeps these layouts.
-  if (!described.desc.contains("threads"))
-    described.desc["threads"] = threads::defaultThreads();
+  if (!choice.threads)
+    choice.threads = threads::defaultThreads();
+  described.desc.update(choice.toJson());
   described.scratchpadBytes = operation.scratchBytes();
   for (const Slot &slot : operation.slots) {
     const_dnnl_memory_desc_t md = operation.layout(slot);
-    json *layout = findLayout(described.desc, slot.name);
+    json *text = findLayout(described.desc, slot.name);
+    auto layout = text ? std::optional(schema::Layout::read(*text, "oneDNN")) : std::nullopt;
     Argument argument;
     argument.name = slot.name;
     argument.dims = getDims(md);
@@ -91,12 +95,15 @@ OperationDescription describeOperation(const json &desc, const Operation &operat
     argument.isOutput = slot.isOutput;
     if (layout) {
       if (argument.tag == "strided") {
-        (*layout)["strides"] = argument.strides;
-        layout->erase("tag");
-      } else if (!layout->contains("strides") || slot.givenTag == "any") {
-        (*layout)["tag"] = argument.tag;
-        layout->erase("strides");
+        layout->strides = argument.strides;
+        layout->tag.reset();
+      } else if (!layout->strides || slot.givenTag == "any") {
+        layout->tag = argument.tag;
+        layout->strides.reset();
       }
+      text->erase("tag");
+      text->erase("strides");
+      text->update(layout->toJson());
     }
     if (slot.outside) {
       argument.tag = slot.outsideTag;
@@ -196,12 +203,17 @@ std::optional<json> replaceAnyLayouts(const json &desc, const OperationDescripti
   for (const char *image : {"src", "dst", "diff_src", "diff_dst"}) {
     auto given = asked.find(image);
     auto found = described.desc.find(image);
-    if (given == asked.end() || !given->is_object() || given->value("tag", "") != "any")
+    if (given == asked.end() || !given->is_object())
       continue;
-    if (found == described.desc.end() || !found->contains("tag") ||
-        parseOpaqueBytes(found->value("tag", "")))
+    auto layout = schema::Layout::read(*given, "oneDNN");
+    if (layout.tag != "any")
+      continue;
+    if (found == described.desc.end())
       return std::nullopt;
-    (*given)["tag"] = (*found)["tag"];
+    layout.tag = schema::Layout::read(*found, "oneDNN").tag;
+    if (!layout.tag || parseOpaqueBytes(*layout.tag))
+      return std::nullopt;
+    *given = layout.toJson();
     wasFree = true;
   }
   return wasFree ? std::optional(std::move(asked)) : std::nullopt;
@@ -226,7 +238,9 @@ std::shared_ptr<const OperationDescription> ask(const json &desc, int threads) {
       // Also cache the result for the query that specifies the selected implementation by name.
       if (described->ok && !desc.contains("impl")) {
         json named = desc;
-        named["impl"] = described->implementation;
+        schema::OnednnChoice choice;
+        choice.impl = described->implementation;
+        named.update(choice.toJson());
         remembered->learn(named, threads, described);
         if (auto same = replaceAnyLayouts(desc, *described))
           remembered->learn(*same, threads, described);
@@ -273,7 +287,8 @@ PackedWeights packWeights(const json &desc, std::string_view argument, const voi
         if (candidate.name == argument)
           slot = &candidate;
       if (!slot)
-        runtime::fail("oneDNN ", desc.value("kind", "?"), " has no argument '", argument, "'");
+        runtime::fail("oneDNN ", nameOf(schema::OnednnCall::read(desc, "oneDNN").kind),
+                      " has no argument '", argument, "'");
       to = operation.bufferLayout(*slot);
     }
     std::vector<int64_t> dims = getDims(to);
@@ -306,11 +321,12 @@ PackedWeights packWeights(const json &desc, std::string_view argument, const voi
 std::optional<uint64_t> layoutBytes(const json &layout) {
   std::optional<uint64_t> bytes;
   catchErrorMessage([&] {
-    if (auto promised = parseOpaqueBytes(layout.value("tag", ""))) {
+    const auto fields = schema::Layout::read(layout, "oneDNN: layout");
+    if (auto promised = parseOpaqueBytes(fields.tag.value_or(""))) {
       bytes = promised;
       return;
     }
-    MemoryDesc md = parseLayout(layout, "layout");
+    MemoryDesc md = parseLayout(fields, "layout");
     dnnl_format_kind_t kind = dnnl_format_kind_undef;
     dnnl_memory_desc_query(md.get(), dnnl_query_format_kind, &kind);
     if (kind == dnnl_blocked)
@@ -323,8 +339,10 @@ std::string reorder(const json &from, const void *source, const json &to, void *
                     int threads) {
   return catchErrorMessage([&] {
     ThreadScope scope(threadsOr(threads));
-    if (!layoutBytes(from) || !layoutBytes(to) || parseOpaqueBytes(from.value("tag", "")) ||
-        parseOpaqueBytes(to.value("tag", "")))
+    auto isOpaque = [](const json &layout) {
+      return parseOpaqueBytes(schema::Layout::read(layout, "oneDNN").tag.value_or("")).has_value();
+    };
+    if (!layoutBytes(from) || !layoutBytes(to) || isOpaque(from) || isOpaque(to))
       runtime::fail("oneDNN: a reorder requires two concrete layouts; found: ", from.dump(),
                     " and ", to.dump());
     MemoryDesc fromDesc = parseLayout(from, "src"), toDesc = parseLayout(to, "dst");

@@ -9,6 +9,7 @@
 #define DLC_RUNTIME_LIBRARY_ONEDNN_DESCRIBE_H
 
 #include "dlc/Export.h"
+#include "runtime/library/onednn/Implementation.h"
 
 #include <nlohmann/json.hpp>
 
@@ -65,8 +66,7 @@ inline OperationDescription describe(const nlohmann::json &desc, int threads = 0
 
 /// Returns true if the implementation is oneDNN's slow reference code, or calls reference code.
 inline bool isReference(std::string_view implementation) {
-  return implementation.starts_with("ref") || implementation.starts_with("simple_n") ||
-         implementation.find("+ref") != std::string_view::npos;
+  return parseImplementation(implementation).isReference;
 }
 
 /// Describes every oneDNN implementation of `desc`, in oneDNN's order of preference. Ignores

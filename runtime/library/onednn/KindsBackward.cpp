@@ -78,8 +78,8 @@ void buildBatchNormalizationTraining(PrimitiveBuilder &builder) {
   builder.argument("variance", DNNL_ARG_VARIANCE, true);
   builder.attributes();
   builder.created(dnnl_batch_normalization_forward_primitive_desc_create(
-      &builder.raw, getEngine(), dnnl_forward_training, src, dst, builder.number("epsilon", 1e-5f),
-      flags, builder.attr.get()));
+      &builder.raw, getEngine(), dnnl_forward_training, src, dst, readEpsilon(builder), flags,
+      builder.attr.get()));
 }
 
 void buildBatchNormalizationBackward(PrimitiveBuilder &builder) {
@@ -98,7 +98,7 @@ void buildBatchNormalizationBackward(PrimitiveBuilder &builder) {
   if (diffShift)
     flags |= dnnl_use_shift;
   builder.attributes();
-  float epsilon = builder.number("epsilon", 1e-5f);
+  float epsilon = readEpsilon(builder);
   dnnl_primitive_desc_t raw = nullptr;
   builder.created(dnnl_batch_normalization_forward_primitive_desc_create(
       &raw, getEngine(), dnnl_forward_training, src, diffDst, epsilon, flags, builder.attr.get()));

@@ -7,31 +7,37 @@ namespace dlc::onednn {
 
 using runtime::fail;
 
-static describe::Window windowOf(const PrimitiveBuilder &builder, const_dnnl_memory_desc_t src,
-                                 const describe::Window::Words &words) {
+/// Returns the number of spatial dimensions of `src`.
+static size_t countSpatial(const PrimitiveBuilder &builder, const_dnnl_memory_desc_t src) {
   size_t rank = getDims(src).size();
   if (rank < 3)
-    builder.complain("required: src of at least 3 dimensions; found: ", rank);
-  return describe::Window::read(builder, rank - 2, words);
+    fail(builder.library, ": required: src of at least 3 dimensions; found: ", rank);
+  return rank - 2;
 }
 
-Window::Window(PrimitiveBuilder &builder, const_dnnl_memory_desc_t src,
-               describe::Window::Words words)
-    : describe::Window(windowOf(builder, src, words)), gaps(dilations) {
+Window::Window(describe::Window window) : describe::Window(std::move(window)), gaps(dilations) {
   for (int64_t &gap : gaps)
     --gap;
 }
 
+Window::Window(const PrimitiveBuilder &builder, const_dnnl_memory_desc_t src)
+    : Window(describe::Window::of(builder.read<schema::StepFields>(), countSpatial(builder, src))) {
+}
+
+/// Returns the window of a pool.
+static describe::Window poolWindowOf(const PrimitiveBuilder &builder,
+                                     const_dnnl_memory_desc_t src) {
+  return describe::Window::of(
+      static_cast<const schema::KernelFields &>(builder.read<schema::OnednnPool>()),
+      countSpatial(builder, src));
+}
+
 Pool::Pool(PrimitiveBuilder &builder, const_dnnl_memory_desc_t src)
-    : Window(builder, src, describe::kKernelWords) {
-  std::string alg = builder.word("alg", "max");
-  algorithm = alg == "max"           ? dnnl_pooling_max
-              : alg == "avg_include" ? dnnl_pooling_avg_include_padding
-              : alg == "avg_exclude" ? dnnl_pooling_avg_exclude_padding
-                                     : dnnl_alg_kind_undef;
-  if (algorithm == dnnl_alg_kind_undef)
-    fail("oneDNN: ", builder.word("kind", ""), ": unknown alg '", alg,
-         "'; required: max, avg_include or avg_exclude");
+    : Window(poolWindowOf(builder, src)) {
+  // In the order of schema::PoolAlgorithm.
+  static constexpr dnnl_alg_kind_t algorithms[] = {
+      dnnl_pooling_max, dnnl_pooling_avg_include_padding, dnnl_pooling_avg_exclude_padding};
+  algorithm = algorithms[static_cast<size_t>(builder.read<schema::OnednnPool>().alg)];
 }
 
 void buildConvolution(PrimitiveBuilder &builder) {
@@ -41,10 +47,11 @@ void buildConvolution(PrimitiveBuilder &builder) {
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   Window window(builder, src);
   builder.attributes();
-  std::string alg = builder.word("alg", "direct");
-  dnnl_alg_kind_t algorithm = alg == "winograd" ? dnnl_convolution_winograd
-                              : alg == "auto"   ? dnnl_convolution_auto
-                                                : dnnl_convolution_direct;
+  // In the order of schema::ConvolutionAlgorithm.
+  static constexpr dnnl_alg_kind_t algorithms[] = {
+      dnnl_convolution_direct, dnnl_convolution_winograd, dnnl_convolution_auto};
+  const dnnl_alg_kind_t algorithm =
+      algorithms[static_cast<size_t>(builder.read<schema::OnednnConvolution>().alg)];
   builder.created(dnnl_convolution_forward_primitive_desc_create(
       &builder.raw, getEngine(), dnnl_forward_inference, algorithm, src, weights, bias, dst,
       window.strides.data(), window.gaps.data(), window.low.data(), window.high.data(),
@@ -103,17 +110,15 @@ void buildResampling(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   builder.attributes();
-  std::vector<float> factors;
-  if (builder.has("factors"))
-    for (const nlohmann::json &factor : builder.desc["factors"])
-      factors.push_back(factor.get<float>());
+  const auto fields = builder.read<schema::OnednnResampling>();
+  const std::vector<float> factors(fields.factors.begin(), fields.factors.end());
   if (!factors.empty() && factors.size() + 2 != getDims(src).size())
     fail("oneDNN: resampling: ", factors.size(), " factors for ", getDims(src).size() - 2,
          " spatial dimensions");
-  std::string alg = builder.word("alg", "nearest");
   builder.created(dnnl_resampling_forward_primitive_desc_create(
       &builder.raw, getEngine(), dnnl_forward_inference,
-      alg == "linear" ? dnnl_resampling_linear : dnnl_resampling_nearest,
+      fields.alg == schema::ResamplingAlgorithm::Linear ? dnnl_resampling_linear
+                                                        : dnnl_resampling_nearest,
       factors.empty() ? nullptr : factors.data(), src, dst, builder.attr.get()));
 }
 

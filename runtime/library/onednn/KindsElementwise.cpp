@@ -19,11 +19,11 @@ void buildEltwise(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   builder.attributes();
-  std::string algorithm = builder.word("alg", "");
+  const auto fields = builder.read<schema::OnednnEltwise>();
   builder.created(dnnl_eltwise_forward_primitive_desc_create(
-      &builder.raw, getEngine(), dnnl_forward_inference, parseEltwiseAlgorithm(algorithm), src, dst,
-      builder.number("alpha", defaultAlpha(algorithm)),
-      builder.number("beta", defaultBeta(algorithm)), builder.attr.get()));
+      &builder.raw, getEngine(), dnnl_forward_inference, parseEltwiseAlgorithm(fields.alg), src,
+      dst, static_cast<float>(fields.alpha.value_or(defaultAlpha(fields.alg))),
+      static_cast<float>(fields.beta.value_or(defaultBeta(fields.alg))), builder.attr.get()));
 }
 
 void buildBinary(PrimitiveBuilder &builder) {
@@ -31,24 +31,26 @@ void buildBinary(PrimitiveBuilder &builder) {
   auto src1 = builder.argument("src1", DNNL_ARG_SRC_1);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   builder.attributes();
-  builder.created(dnnl_binary_primitive_desc_create(&builder.raw, getEngine(),
-                                                    parseBinaryAlgorithm(builder.word("alg", "")),
-                                                    src0, src1, dst, builder.attr.get()));
+  const auto algorithm = parseBinaryAlgorithm(builder.read<schema::OnednnBinary>().alg);
+  builder.created(dnnl_binary_primitive_desc_create(&builder.raw, getEngine(), algorithm, src0,
+                                                    src1, dst, builder.attr.get()));
 }
 
 void buildSoftmax(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
-  int64_t rank = static_cast<int64_t>(getDims(src).size());
-  int64_t axis = builder.integer("axis", 0, rank - 1);
-  std::string alg = builder.word("alg", "accurate");
-  if (alg != "accurate" && alg != "log")
-    fail("oneDNN: softmax: unknown alg '", alg, "'; required: accurate or log");
+  const auto fields = builder.read<schema::OnednnSoftmax>();
+  if (size_t rank = getDims(src).size(); fields.axis >= static_cast<int64_t>(rank))
+    fields.complain("'axis' must be less than the rank ", rank, "; found: ", fields.axis);
   builder.attributes();
   builder.created(dnnl_softmax_forward_primitive_desc_create(
       &builder.raw, getEngine(), dnnl_forward_inference,
-      alg == "log" ? dnnl_softmax_log : dnnl_softmax_accurate, src, dst, static_cast<int>(axis),
-      builder.attr.get()));
+      fields.alg == schema::SoftmaxAlgorithm::Log ? dnnl_softmax_log : dnnl_softmax_accurate, src,
+      dst, static_cast<int>(fields.axis), builder.attr.get()));
+}
+
+float readEpsilon(const PrimitiveBuilder &builder) {
+  return static_cast<float>(builder.read<schema::OnednnNormalization>().epsilon);
 }
 
 unsigned addScaleAndShift(PrimitiveBuilder &builder) {
@@ -73,8 +75,8 @@ void buildLayerNormalization(PrimitiveBuilder &builder) {
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   builder.attributes();
   builder.created(dnnl_layer_normalization_forward_primitive_desc_create(
-      &builder.raw, getEngine(), dnnl_forward_inference, src, dst, mean,
-      builder.number("epsilon", 1e-5f), flags, builder.attr.get()));
+      &builder.raw, getEngine(), dnnl_forward_inference, src, dst, mean, readEpsilon(builder),
+      flags, builder.attr.get()));
 }
 
 void buildBatchNormalization(PrimitiveBuilder &builder) {
@@ -83,12 +85,12 @@ void buildBatchNormalization(PrimitiveBuilder &builder) {
   builder.argument("variance", DNNL_ARG_VARIANCE);
   unsigned flags = dnnl_use_global_stats | addScaleAndShift(builder);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
-  if (builder.flag("relu"))
+  if (builder.read<schema::OnednnNormalization>().relu)
     flags |= dnnl_fuse_norm_relu;
   builder.attributes();
   builder.created(dnnl_batch_normalization_forward_primitive_desc_create(
-      &builder.raw, getEngine(), dnnl_forward_inference, src, dst, builder.number("epsilon", 1e-5f),
-      flags, builder.attr.get()));
+      &builder.raw, getEngine(), dnnl_forward_inference, src, dst, readEpsilon(builder), flags,
+      builder.attr.get()));
 }
 
 void buildReduction(PrimitiveBuilder &builder) {
@@ -104,29 +106,30 @@ void buildReduction(PrimitiveBuilder &builder) {
       {"norm_lp_power_p_sum", dnnl_reduction_norm_lp_power_p_sum}};
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
-  std::string alg = builder.word("alg", "");
+  const auto fields = builder.read<schema::OnednnReduction>();
   dnnl_alg_kind_t algorithm = dnnl_alg_kind_undef;
   for (const auto &[name, value] : known)
-    if (alg == name)
+    if (fields.alg == name)
       algorithm = value;
   if (algorithm == dnnl_alg_kind_undef)
-    fail("oneDNN: reduction: unknown alg '", alg, "'");
+    fail("oneDNN: reduction: unknown alg '", fields.alg, "'");
   builder.attributes();
   builder.created(dnnl_reduction_primitive_desc_create(
-      &builder.raw, getEngine(), algorithm, src, dst, builder.number("p", 0),
-      builder.number("eps", 0), builder.attr.get()));
+      &builder.raw, getEngine(), algorithm, src, dst, static_cast<float>(fields.p),
+      static_cast<float>(fields.eps), builder.attr.get()));
 }
 
 void buildLrn(PrimitiveBuilder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
-  std::string alg = builder.word("alg", "across_channels");
+  const auto fields = builder.read<schema::OnednnLrn>();
   builder.attributes();
   builder.created(dnnl_lrn_forward_primitive_desc_create(
       &builder.raw, getEngine(), dnnl_forward_inference,
-      alg == "within_channel" ? dnnl_lrn_within_channel : dnnl_lrn_across_channels, src, dst,
-      builder.integer("local_size", 1, INT32_MAX), builder.number("alpha", 1e-4f),
-      builder.number("beta", 0.75f), builder.number("k", 1.0f), builder.attr.get()));
+      fields.alg == schema::LrnAlgorithm::WithinChannel ? dnnl_lrn_within_channel
+                                                        : dnnl_lrn_across_channels,
+      src, dst, fields.localSize, static_cast<float>(fields.alpha), static_cast<float>(fields.beta),
+      static_cast<float>(fields.k), builder.attr.get()));
 }
 
 } // namespace dlc::onednn

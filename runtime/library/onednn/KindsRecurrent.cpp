@@ -1,10 +1,7 @@
 //===- KindsRecurrent.cpp - oneDNN recurrent layers -----------------------===//
 #include "runtime/library/onednn/Operation.h"
-#include "runtime/program/Message.h"
 
 namespace dlc::onednn {
-
-using runtime::fail;
 
 namespace {
 
@@ -35,18 +32,12 @@ struct RecurrentArguments {
   }
 };
 
-dnnl_rnn_direction_t readDirection(PrimitiveBuilder &builder) {
-  std::string name = builder.word("direction", "l2r");
-  if (name == "l2r")
-    return dnnl_unidirectional_left2right;
-  if (name == "r2l")
-    return dnnl_unidirectional_right2left;
-  if (name == "concat")
-    return dnnl_bidirectional_concat;
-  if (name == "sum")
-    return dnnl_bidirectional_sum;
-  fail("oneDNN: ", builder.word("kind", ""), ": unknown direction '", name,
-       "'; required: l2r, r2l, concat or sum");
+dnnl_rnn_direction_t readDirection(const PrimitiveBuilder &builder) {
+  // In the order of schema::RecurrentDirection.
+  static constexpr dnnl_rnn_direction_t directions[] = {
+      dnnl_unidirectional_left2right, dnnl_unidirectional_right2left, dnnl_bidirectional_concat,
+      dnnl_bidirectional_sum};
+  return directions[static_cast<size_t>(builder.read<schema::OnednnRecurrent>().direction)];
 }
 
 } // namespace
@@ -54,12 +45,12 @@ dnnl_rnn_direction_t readDirection(PrimitiveBuilder &builder) {
 void buildVanillaRnn(PrimitiveBuilder &builder) {
   RecurrentArguments layers(builder, false);
   builder.attributes();
+  const auto fields = builder.read<schema::OnednnRecurrent>();
   builder.created(dnnl_vanilla_rnn_forward_primitive_desc_create(
-      &builder.raw, getEngine(), dnnl_forward_inference,
-      parseEltwiseAlgorithm(builder.word("activation", "tanh")), readDirection(builder),
-      layers.srcLayer, layers.srcIter, layers.weightsLayer, layers.weightsIter, layers.bias,
-      layers.dstLayer, layers.dstIter, 0, builder.number("alpha", 0), builder.number("beta", 0),
-      builder.attr.get()));
+      &builder.raw, getEngine(), dnnl_forward_inference, parseEltwiseAlgorithm(fields.activation),
+      readDirection(builder), layers.srcLayer, layers.srcIter, layers.weightsLayer,
+      layers.weightsIter, layers.bias, layers.dstLayer, layers.dstIter, 0,
+      static_cast<float>(fields.alpha), static_cast<float>(fields.beta), builder.attr.get()));
 }
 
 void buildLstm(PrimitiveBuilder &builder) {

@@ -32,75 +32,64 @@ void check(dnnl_status_t status, const char *doing) {
     fail("oneDNN: ", doing, ": ", dnnl_status2str(status));
 }
 
-MemoryDesc parseLayout(const json &layout, const std::string &what) {
+MemoryDesc parseLayout(const schema::Layout &layout, const std::string &what) {
   constexpr int64_t kMaxElements = int64_t(1) << 46;
-  if (!layout.is_object() || !layout.contains("dims") || !layout["dims"].is_array())
-    fail("oneDNN: '", what, "' needs {\"dims\", \"dtype\", \"tag\" or \"strides\"}");
-  auto integersOf = [&](const char *key) {
-    std::vector<int64_t> values;
-    for (const json &value : layout[key]) {
-      if (!value.is_number_integer() || value.get<int64_t>() < 0 ||
-          value.get<int64_t>() > kMaxElements)
-        fail("oneDNN: '", what, "': ", key, ": required: a size; found: ", value.dump());
-      values.push_back(value.get<int64_t>());
-    }
-    return values;
-  };
-  std::vector<int64_t> dims = integersOf("dims");
+  const std::vector<int64_t> &dims = layout.dims;
   if (dims.empty() || dims.size() > DNNL_MAX_NDIMS)
     fail("oneDNN: '", what, "' has ", dims.size(), " dimensions; required: 1 to ", DNNL_MAX_NDIMS);
   int64_t elements = 1;
   for (int64_t dim : dims)
     if (__builtin_mul_overflow(elements, dim, &elements) || elements > kMaxElements)
       fail("oneDNN: '", what, "' of dims ", formatList(dims), " is too large");
-  std::string dtype = layout.value("dtype", "");
-  auto type = parseType(dtype);
+  auto type = parseType(layout.dtype);
   if (!type)
-    fail("oneDNN: '", what, "': element type '", dtype, "' is not supported");
-  if (auto strides = layout.find("strides"); strides != layout.end() && !strides->is_null()) {
-    std::vector<int64_t> steps =
-        strides->is_array() ? integersOf("strides") : std::vector<int64_t>{};
+    fail("oneDNN: '", what, "': element type '", layout.dtype, "' is not supported");
+  if (layout.strides) {
     dnnl_memory_desc_t md = nullptr;
-    if (steps.size() != dims.size() ||
+    if (layout.strides->size() != dims.size() ||
         dnnl_memory_desc_create_with_strides(&md, static_cast<int>(dims.size()), dims.data(), *type,
-                                             steps.data()) != dnnl_success)
-      fail("oneDNN: '", what, "': strides ", strides->dump(), " do not match dims ",
+                                             layout.strides->data()) != dnnl_success)
+      fail("oneDNN: '", what, "': strides ", formatList(*layout.strides), " do not match dims ",
            formatList(dims));
     return MemoryDesc(md);
   }
-  std::string tag = layout.value("tag", "any");
+  std::string tag = layout.tag.value_or("any");
   MemoryDesc md = parseTag(tag, dims, *type);
   if (!md)
     fail("oneDNN: '", what, "': there is no layout '", tag, "' for dims ", formatList(dims));
   return md;
 }
 
+MemoryDesc parseLayout(const json &layout, const std::string &what) {
+  return parseLayout(schema::Layout::read(layout, "oneDNN: '" + what + "'"), what);
+}
+
 const_dnnl_memory_desc_t PrimitiveBuilder::argument(const char *name, int execArgument,
                                                     bool isOutput, bool required) {
-  if (!has(name)) {
+  auto found = desc.find(name);
+  if (found == desc.end() || found->is_null()) {
     if (required)
-      fail("oneDNN: ", desc.value("kind", "?"), " needs '", name, "'");
+      fail(library, " needs '", name, "'");
     return nullptr;
   }
-  const json &layout = desc[name];
+  auto layout = schema::Layout::read(*found, "oneDNN: '" + std::string(name) + "'");
   slots.push_back({name, execArgument, isOutput, parseLayout(layout, name),
-                   layout.contains("strides") ? "" : layout.value("tag", "any")});
-  if (layout.contains("outside")) {
+                   layout.strides ? "" : layout.tag.value_or("any")});
+  if (layout.outside) {
     Slot &slot = slots.back();
-    slot.outsideTag = layout["outside"].is_string() ? layout["outside"].get<std::string>() : "";
-    json plain = {
-        {"dims", layout["dims"]}, {"dtype", layout.value("dtype", "")}, {"tag", slot.outsideTag}};
+    slot.outsideTag = *layout.outside;
     if (slot.outsideTag == "any" || parseOpaqueBytes(slot.outsideTag))
-      fail("oneDNN: '", name,
-           "': \"outside\" must be a named layout; found: ", layout["outside"].dump());
-    slot.outside = parseLayout(plain, name);
+      fail("oneDNN: '", name, "': \"outside\" must be a named layout; found: ", slot.outsideTag);
+    layout.tag = layout.outside;
+    layout.strides.reset();
+    slot.outside = parseLayout(layout, name);
   }
   return slots.back().given.get();
 }
 
 void PrimitiveBuilder::created(dnnl_status_t status) {
   if (status == dnnl_unimplemented)
-    fail("oneDNN has no ", desc.value("kind", "?"),
+    fail("oneDNN has no ", nameOf(call.kind),
          " for these types and layouts on this machine: ", desc.dump());
   if (status != dnnl_success)
     fail("oneDNN refuses the description (", dnnl_status2str(status), "): ", desc.dump());
@@ -150,36 +139,35 @@ struct PrimitiveKind {
   bool meets = false;
 };
 
-const PrimitiveKind &findPrimitiveKind(const std::string &name) {
-  static const std::map<std::string, PrimitiveKind> kinds = {
-      {"convolution", {buildConvolution}},
-      {"deconvolution", {buildDeconvolution}},
-      {"inner_product", {buildInnerProduct}},
-      {"matmul", {buildMatmul}},
-      {"pooling", {buildPooling}},
-      {"reorder", {buildReorder}},
-      {"eltwise", {buildEltwise}},
-      {"binary", {buildBinary}},
-      {"softmax", {buildSoftmax}},
-      {"layer_normalization", {buildLayerNormalization}},
-      {"batch_normalization", {buildBatchNormalization, true}},
-      {"reduction", {buildReduction}},
-      {"resampling", {buildResampling}},
-      {"lrn", {buildLrn}},
-      {"convolution_backward_data", {buildConvolutionBackwardData}},
-      {"convolution_backward_weights", {buildConvolutionBackwardWeights, true}},
-      {"pooling_backward", {buildPoolingBackward}},
-      {"batch_normalization_training", {buildBatchNormalizationTraining, true}},
-      {"batch_normalization_backward", {buildBatchNormalizationBackward, true}},
-      {"vanilla_rnn", {buildVanillaRnn, true}},
-      {"lstm", {buildLstm, true}},
-      {"gru", {buildGru, true}},
-      {"lbr_gru", {buildLbrGru, true}},
+const PrimitiveKind &kindOf(schema::OnednnKind kind) {
+  // In the order of schema::OnednnKind.
+  static constexpr PrimitiveKind kinds[] = {
+      {buildConvolution},
+      {buildDeconvolution},
+      {buildInnerProduct},
+      {buildMatmul},
+      {buildPooling},
+      {buildReorder},
+      {buildEltwise},
+      {buildBinary},
+      {buildSoftmax},
+      {buildLayerNormalization},
+      {buildBatchNormalization, true},
+      {buildReduction},
+      {buildResampling},
+      {buildLrn},
+      {buildConvolutionBackwardData},
+      {buildConvolutionBackwardWeights, true},
+      {buildPoolingBackward},
+      {buildBatchNormalizationTraining, true},
+      {buildBatchNormalizationBackward, true},
+      {buildVanillaRnn, true},
+      {buildLstm, true},
+      {buildGru, true},
+      {buildLbrGru, true},
   };
-  auto found = kinds.find(name);
-  if (found == kinds.end())
-    fail("oneDNN: unknown kind '", name, "'");
-  return found->second;
+  static_assert(std::size(kinds) == namesOf(schema::OnednnKind()).size());
+  return kinds[static_cast<size_t>(kind)];
 }
 
 std::string getImplementationName(const_dnnl_primitive_desc_t pd) {
@@ -228,12 +216,10 @@ bool hasSameWorkspace(const Operation &operation) {
 
 /// Calls `visit` for each oneDNN implementation of `desc`, until `visit` returns false.
 template <typename Visit> void forEachImplementation(const json &desc, Visit &&visit) {
-  if (!desc.is_object())
-    fail("oneDNN: a description must be a JSON object");
   try {
     const json ordered = moveUnitDimensions(desc);
     PrimitiveBuilder builder(ordered);
-    const PrimitiveKind &kind = findPrimitiveKind(builder.word("kind", ""));
+    const PrimitiveKind &kind = kindOf(builder.call.kind);
     kind.build(builder);
     Operation operation;
     operation.pd.reset(builder.raw);
@@ -243,8 +229,8 @@ template <typename Visit> void forEachImplementation(const json &desc, Visit &&v
       std::string name = getImplementationName(operation.pd.get());
       int count = ++seen[name];
       operation.implementation = count == 1 ? name : name + "#" + std::to_string(count);
-      // The threads of oneDNN's GEMM wait for panels that other threads pack.
-      operation.partsAreIndependent = !kind.meets && name.find("gemm:") == std::string::npos;
+      operation.isReference = parseImplementation(name).isReference;
+      operation.partsAreIndependent = !kind.meets && !parseImplementation(name).isGemm;
       if (hasSameWorkspace(operation) && !visit(operation))
         return;
     } while (dnnl_primitive_desc_next_impl(operation.pd.get()) == dnnl_success);
@@ -256,6 +242,7 @@ template <typename Visit> void forEachImplementation(const json &desc, Visit &&v
 Operation copyOperation(const Operation &operation) {
   Operation copy;
   copy.implementation = operation.implementation;
+  copy.isReference = operation.isReference;
   copy.partsAreIndependent = operation.partsAreIndependent;
   dnnl_primitive_desc_t pd = nullptr;
   check(dnnl_primitive_desc_clone(&pd, operation.pd.get()), "copying a descriptor");
@@ -305,22 +292,18 @@ Operation chooseOperation(const json &desc, const std::string &name, std::string
 }
 
 bool isMissingOrReference(const Operation &operation) {
-  return !operation.pd || isReference(operation.implementation);
+  return !operation.pd || operation.isReference;
 }
 
 } // namespace
 
 Operation makeOperation(const json &desc) {
-  bool isObject = desc.is_object();
-  std::string name = isObject && desc.contains("impl") && desc["impl"].is_string()
-                         ? desc["impl"].get<std::string>()
-                         : "";
+  const auto call = schema::OnednnCall::read(desc, "oneDNN");
+  const std::string name = call.impl.value_or("");
   std::string complaint;
   Operation chosen = chooseOperation(desc, name, complaint);
-  if (isMissingOrReference(chosen) && chosen.implementation != name && isObject &&
-      desc.contains("threads") && desc["threads"].is_number_integer()) {
-    int64_t threads = desc["threads"].get<int64_t>();
-    runtime::ThreadScope scope(threads > 0 && threads <= 4096 ? static_cast<int>(threads) : 0);
+  if (isMissingOrReference(chosen) && chosen.implementation != name && call.threads) {
+    runtime::ThreadScope scope(static_cast<int>(*call.threads));
     Operation original = chooseOperation(desc, name, complaint);
     if (!isMissingOrReference(original))
       chosen = std::move(original);

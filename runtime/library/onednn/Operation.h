@@ -2,8 +2,8 @@
 #ifndef DLC_RUNTIME_LIBRARY_ONEDNN_OPERATION_H
 #define DLC_RUNTIME_LIBRARY_ONEDNN_OPERATION_H
 
-#include "runtime/library/describe/Fields.h"
 #include "runtime/library/onednn/Handles.h"
+#include "runtime/library/schema/Schema.h"
 
 #include <nlohmann/json.hpp>
 
@@ -29,10 +29,14 @@ struct Slot {
 
 /// Collects the attributes and buffers of one oneDNN primitive while its descriptor is built by a
 /// function of Kinds*.cpp. All methods throw dlc::Error.
-class PrimitiveBuilder : public describe::Fields {
+class PrimitiveBuilder {
 public:
   explicit PrimitiveBuilder(const nlohmann::json &desc)
-      : Fields(desc, "oneDNN: " + desc.value("kind", "?")), desc(desc) {}
+      : desc(desc), call(schema::OnednnCall::read(desc, "oneDNN")),
+        library(std::string("oneDNN: ") + nameOf(call.kind)) {}
+
+  /// Reads the parameters of the kind.
+  template <typename Record> Record read() const { return Record::read(desc, library); }
 
   /// Adds desc[name] as the next buffer and returns its layout. Returns null without adding a
   /// buffer if the field is missing and not required.
@@ -47,6 +51,8 @@ public:
   void created(dnnl_status_t status);
 
   const nlohmann::json &desc;
+  const schema::OnednnCall call;
+  const std::string library; ///< prefix of messages
   std::vector<Slot> slots;
   Attributes attr;
   dnnl_primitive_desc_t raw = nullptr;
@@ -56,12 +62,12 @@ public:
 
 private:
   void postOps(dnnl_post_ops_t list);
-  void quantization(const char *name, bool scales);
+  void quantization(const schema::QuantizationMasks &masks, bool scales);
 };
 
-/// Returns the descriptor of a memory layout {"dims", "dtype", "tag"|"strides"}. Error messages
-/// call the layout `what`.
+/// Returns the descriptor of a memory layout. Error messages call the layout `what`.
 MemoryDesc parseLayout(const nlohmann::json &layout, const std::string &what);
+MemoryDesc parseLayout(const schema::Layout &layout, const std::string &what);
 
 dnnl_alg_kind_t parseEltwiseAlgorithm(const std::string &name);
 /// Default values of the parameters alpha and beta of an eltwise algorithm, for descriptions
@@ -73,6 +79,8 @@ dnnl_alg_kind_t parseBinaryAlgorithm(const std::string &name);
 /// Adds the optional arguments "scale" and "shift" to the builder's buffers and returns the
 /// normalization flags of those that are present.
 unsigned addScaleAndShift(PrimitiveBuilder &builder);
+/// Returns the epsilon of a normalization.
+float readEpsilon(const PrimitiveBuilder &builder);
 
 /// Each of these functions creates the oneDNN descriptor of one kind of primitive in `builder.raw`.
 /// `builder.desc` must be a JSON object.
@@ -105,6 +113,7 @@ struct Operation {
   std::vector<Slot> slots;
   PrimitiveDesc pd;
   std::string implementation;
+  bool isReference = false; ///< slow reference code
   /// Set if the primitive's threads do not synchronize with one another during execution.
   bool partsAreIndependent = false;
 

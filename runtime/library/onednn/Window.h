@@ -11,11 +11,10 @@ struct Window : describe::Window {
   /// Dilations in oneDNN's convention: the number of skipped elements between two taps.
   std::vector<int64_t> gaps;
 
-  /// Reads the window from the builder's description; its rank is that of `src` minus 2. `words`
-  /// are the names of the fields. By default no field has the window's sizes, because a
-  /// convolution's window has the sizes of its weights.
-  Window(PrimitiveBuilder &builder, const_dnnl_memory_desc_t src,
-         describe::Window::Words words = {nullptr, "pads_l", "pads_r", 0});
+  explicit Window(describe::Window window);
+  /// Reads the steps of the window from the builder's description. The window has the rank of `src`
+  /// minus 2, and the sizes of its weights.
+  Window(const PrimitiveBuilder &builder, const_dnnl_memory_desc_t src);
 };
 
 struct Pool : Window {

@@ -430,7 +430,7 @@ std::unique_ptr<runtime::LibraryCall> makeGrouped(const json &desc, const Kernel
                                                   std::span<const runtime::BufferInfo> buffers,
                                                   int threads) {
   const char *name = "grouped product";
-  const Grouped g = Grouped::read(describe::Fields(desc, name), /*canBePacked=*/true);
+  const Grouped g = Grouped::of(schema::Grouped::read(desc, name), /*canBePacked=*/true);
   if (!config.isHere())
     runtime::fail(config.name, ": this processor lacks the instructions that this kernel uses");
   if (g.dtype != DType::F32 && !(g.dtype == DType::BF16 && config.narrow))

@@ -8,25 +8,17 @@
 
 namespace dlc::products {
 
-using nlohmann::json;
-
-MatmulDesc MatmulDesc::parse(const json &desc, const KernelConfig &config) {
-  const describe::Fields fields(desc, "product");
-  MatmulDesc product;
-  static_cast<describe::MatmulDesc &>(product) = describe::MatmulDesc::read(fields);
-  product.config = config;
-  product.isStrassen = fields.flag("strassen");
-  const Epilogue &epilogue = product.posts.epilogue;
+MatmulDesc::MatmulDesc(const schema::Product &fields, const KernelConfig &config, bool strassen)
+    : describe::MatmulDesc(describe::MatmulDesc::of(fields)), config(config), isStrassen(strassen) {
+  const Epilogue &epilogue = posts.epilogue;
   for (const PostOp &post : std::span(epilogue.posts, size_t(epilogue.count)))
-    if (post.kind == PostOpKind::Sum && product.k > kSummedDepth &&
-        (epilogue.count > 1 || post.alpha != 1))
+    if (post.kind == PostOpKind::Sum && k > kSummedDepth && (epilogue.count > 1 || post.alpha != 1))
       fields.complain("a sum must be the only prologue if k is more than ", kSummedDepth);
-  if (product.change && product.change->changes() && !config.parts)
+  if (change && change->changes() && !config.parts)
     fields.complain(
         "AMX tiles support prologues that change operands; vector kernels support only sums");
-  if (product.isStrassen)
-    checkStrassen(product);
-  return product;
+  if (isStrassen)
+    checkStrassen(*this);
 }
 
 uint64_t KernelConfig::packedBytes(int64_t k, int64_t n) const {
@@ -44,10 +36,11 @@ static int chooseThreads(const Operands &operands, int threads) {
   return int(std::clamp<double>(work / kWork, 1, threads));
 }
 
-std::unique_ptr<runtime::LibraryCall> makeProduct(const json &desc, const KernelConfig &config,
+std::unique_ptr<runtime::LibraryCall> makeProduct(const schema::Product &desc,
+                                                  const KernelConfig &config, bool strassen,
                                                   std::span<const runtime::BufferInfo> buffers,
                                                   int threads) {
-  Operands operands(MatmulDesc::parse(desc, config), buffers);
+  Operands operands(MatmulDesc(desc, config, strassen), buffers);
   threads = chooseThreads(operands, threads);
   return operands.product.isStrassen ? makeStrassen(std::move(operands), threads)
                                      : makeBlocked(std::move(operands), threads);

@@ -51,21 +51,15 @@ struct DLC_EXPORT KernelConfig {
 inline int64_t upTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 inline int64_t blocksOf(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
 
-/// Matmul of describe/Product.h with the choice of its kernel:
-///
-///   {.., "parts": 2 or "lanes": 16, "strassen": false}
-///
-/// "parts" selects AMX tiles (tiles/Describe.h). "lanes" selects vectors of that length
-/// (vectors/Describe.h). Vector kernels support no prologue that changes elements, only a
-/// prologue's sums. If k > kSummedDepth, a "sum" must be the only post-op, with a scale of 1.
-/// "strassen" selects Strassen's algorithm on vectors (Strassen.cpp), which requires that there is
-/// no batch and that no operand is prepacked.
+/// Matmul with the choice of its kernel. If k > kSummedDepth, a "sum" must be the only post-op,
+/// with a scale of 1.
 struct DLC_EXPORT MatmulDesc : describe::MatmulDesc {
   KernelConfig config;
   bool isStrassen = false;
 
-  /// Parses the description of a matmul that runs with the kernels of `config`. Throws dlc::Error.
-  static MatmulDesc parse(const nlohmann::json &desc, const KernelConfig &config);
+  /// Checks the description of a matmul that runs with the kernels of `config`. `strassen`: by
+  /// Strassen's algorithm. Throws dlc::Error.
+  MatmulDesc(const schema::Product &fields, const KernelConfig &config, bool strassen = false);
 };
 
 /// Minimum number of rows for Strassen's algorithm. With fewer rows, the blocks of each half may
@@ -84,8 +78,8 @@ DLC_EXPORT int64_t panelColumns(const KernelConfig &config, int64_t k);
 
 /// Creates the call of a matmul from its description. Throws dlc::Error if the description or a
 /// buffer is invalid.
-std::unique_ptr<runtime::LibraryCall> makeProduct(const nlohmann::json &desc,
-                                                  const KernelConfig &config,
+std::unique_ptr<runtime::LibraryCall> makeProduct(const schema::Product &desc,
+                                                  const KernelConfig &config, bool strassen,
                                                   std::span<const runtime::BufferInfo> buffers,
                                                   int threads);
 

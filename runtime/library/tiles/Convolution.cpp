@@ -30,14 +30,21 @@ constexpr int64_t kSlabBytes = 1 << 20;
 } // namespace
 
 Convolution Convolution::parse(const json &desc) {
-  const describe::Fields fields(desc, "tiles");
+  return of(schema::TilesConvolution::read(desc, "tiles"));
+}
+
+Convolution Convolution::of(const schema::TilesConvolution &fields) {
+  auto images = describe::SlidingWindow::of(fields, fields.src, fields.dst);
+  images.slide(fields, describe::Window::of(fields, images.rank()));
   Convolution c;
-  static_cast<describe::Convolution &>(c) =
-      describe::Convolution::read(fields, describe::kWindowWords);
-  if (c.rank() != 2 || c.groups != 1 || c.window.low[0] < 0 || c.window.low[1] < 0)
-    fields.complain("required: two spatial dimensions, one group and no negative padding");
-  c.parts = readParts(fields);
-  c.posts = describe::PostOps::read(fields, 2);
+  static_cast<describe::Convolution &>(c) = {fields, std::move(images)};
+  if (c.rank() != 2 || c.window.low[0] < 0 || c.window.low[1] < 0)
+    fields.complain("required: two spatial dimensions and no negative padding");
+  c.parts = static_cast<int>(fields.parts);
+  c.isTransposed = fields.isTransposed;
+  c.isPacked = fields.weights == schema::WeightsForm::Packed;
+  c.hasBias = fields.bias;
+  c.posts = describe::PostOps::of(fields, fields.postOps, 1, 2);
   return c;
 }
 

@@ -8,25 +8,14 @@
 
 namespace dlc::tiles {
 
-/// Convolution with dst[n, y, x, o] = post-ops(sum over r, s, c of src[n, y·stride + r·dilation -
-/// pad, .., c] · weights[o, c, r, s] + bias[o]); pixels outside of src are 0.
-///
-///   {"kind": "convolution", "parts": 2, "src": [n, c, h, w], "dst": [n, o, h, w],
-///    "window": [r, s], "strides": [..], "dilations": [..], "pads": [before h, before w],
-///    "weights": "plain" or "packed", "turned": false, "bias": true,
-///    "post_ops": as of a matmul (describe/Product.h), with "strides": [pixel, channel]}
-///
-/// "parts" is the number of bf16 parts of each f32 element. All elements are f32; src, dst and the
-/// operands are stored channels last. If the field "turned" is true, the weights are
-/// [c, o, r, s] and the window is flipped, which computes the data gradient of a convolution with
-/// stride 1. The buffers
-/// are src, weights, [bias], dst, and one for each binary post-op.
+/// Parsed and checked description of a convolution (schema/Convolution.def).
 struct DLC_EXPORT Convolution : describe::Convolution {
   int parts = 2;
   describe::PostOps posts;
 
   /// Parses the description of a convolution. Throws dlc::Error if it is not valid.
   static Convolution parse(const nlohmann::json &desc);
+  static Convolution of(const schema::TilesConvolution &fields);
 
   /// Returns true if there are so few channels that the columns of the window and the channels are
   /// merged into one reduction dimension (im2col along the row). A packed pixel then includes its

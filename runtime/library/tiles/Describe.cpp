@@ -17,10 +17,6 @@ bool isAvailable() {
   return answer;
 }
 
-int readParts(const describe::Fields &fields) {
-  return static_cast<int>(fields.integer("parts", 1, 3, 2));
-}
-
 KernelConfig makeKernelConfig(int parts) {
   KernelConfig config;
   config.name = parts == 3 ? "tiles:bf16x6" : parts == 2 ? "tiles:bf16x3" : "tiles:bf16x1";
@@ -53,10 +49,6 @@ KernelConfig makeKernelConfig(int parts) {
   return config;
 }
 
-KernelConfig makeKernelConfig(const nlohmann::json &desc) {
-  return makeKernelConfig(readParts(describe::Fields(desc, "tiles")));
-}
-
 uint64_t packedBytes(int64_t k, int64_t n, int parts) {
   return makeKernelConfig(parts).packedBytes(k, n);
 }
@@ -72,16 +64,20 @@ namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> createTilesCall(const nlohmann::json &desc,
                                              std::span<const BufferInfo> buffers, int threads) {
-  std::string kind = describe::Fields(desc, "tiles").kind();
-  if (kind == "convolution")
+  auto config = [&] {
+    return tiles::makeKernelConfig(int(schema::TilesKernel::read(desc, "tiles").parts));
+  };
+  switch (schema::MatmulCall::read(desc, "tiles").kind) {
+  case schema::MatmulKind::Convolution:
     return tiles::makeConvolution(desc, buffers, threads);
-  if (kind == "weight_gradient")
+  case schema::MatmulKind::WeightGradient:
     return tiles::makeWeightGradient(desc, buffers, threads);
-  if (describe::Grouped::isKind(kind))
-    return products::makeGrouped(
-        desc, tiles::makeKernelConfig(tiles::readParts(describe::Fields(desc, "tiles"))), buffers,
-        threads);
-  return products::makeProduct(desc, tiles::makeKernelConfig(desc), buffers, threads);
+  case schema::MatmulKind::Product:
+    return products::makeProduct(schema::Product::read(desc, "tiles"), config(), false, buffers,
+                                 threads);
+  default:
+    return products::makeGrouped(desc, config(), buffers, threads);
+  }
 }
 
 } // namespace dlc::runtime

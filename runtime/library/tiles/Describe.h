@@ -10,14 +10,9 @@ namespace dlc::tiles {
 /// Returns true if this machine has AMX tiles and the operating system permits their use.
 DLC_EXPORT bool isAvailable();
 
-/// Returns the number of bf16 parts in the field "parts" of a description. Throws dlc::Error.
-int readParts(const describe::Fields &fields);
-
 /// Returns the kernel configuration of matmuls whose f32 operands are split into 1, 2 or 3 bf16
 /// parts. Matmuls of bf16 operands have one part.
 DLC_EXPORT products::KernelConfig makeKernelConfig(int parts);
-/// Returns the kernel configuration that a description selects. Throws dlc::Error.
-DLC_EXPORT products::KernelConfig makeKernelConfig(const nlohmann::json &desc);
 
 /// packedBytes() returns the size of a packed right operand of shape [k, n] in bytes, and
 /// packWeights() packs it, in the layout of the tiles.

@@ -26,13 +26,14 @@ using products::upTo;
 using runtime::fail;
 
 WeightGradient WeightGradient::parse(const json &desc) {
-  const describe::Fields fields(desc, "tiles");
+  const auto fields = schema::TilesWeightGradient::read(desc, "tiles");
+  auto images = describe::SlidingWindow::of(fields, fields.src, fields.diffDst, "diff_dst");
+  images.slide(fields, describe::Window::of(fields, images.rank()));
   WeightGradient g;
-  static_cast<describe::Convolution &>(g) =
-      describe::Convolution::read(fields, describe::kWindowWords, "diff_dst");
+  static_cast<describe::Convolution &>(g) = {fields, std::move(images)};
   const describe::Window &window = g.window;
-  if (g.rank() != 2 || g.groups != 1 || window.low[0] < 0 || window.low[1] < 0)
-    fields.complain("required: two spatial dimensions, one group and no negative padding");
+  if (g.rank() != 2 || window.low[0] < 0 || window.low[1] < 0)
+    fields.complain("required: two spatial dimensions and no negative padding");
   // Position numbers must fit in 32 bits.
   __int128 most = (__int128(g.dst[0]) + window.sizes[0] * __int128(window.dilations[0])) *
                   (__int128(g.dst[1]) + window.sizes[1] * __int128(window.dilations[1]));

@@ -6,14 +6,7 @@
 
 namespace dlc::tiles {
 
-/// Weight gradient of a convolution: dst[o, c, r, s] = sum over n, y, x of diff_dst[n, y, x, o] ·
-/// src[n, y·stride + r·dilation - pad, .., c]; pixels outside of src are 0.
-///
-///   {"kind": "weight_gradient", "src": [n, c, h, w], "diff_dst": [n, o, h, w], "window": [r, s],
-///    "strides": [..], "dilations": [..], "pads": [before h, before w]}
-///
-/// src and diff_dst are bf16 and stored channels last; dst is f32 in row-major order. The sums are
-/// not rounded to bf16. The buffers are src, diff_dst, dst.
+/// Parsed and checked description of a weight gradient (schema/Convolution.def).
 struct DLC_EXPORT WeightGradient : describe::Convolution {
   /// Parses the description of a weight gradient. Throws dlc::Error if it is not valid.
   static WeightGradient parse(const nlohmann::json &desc);

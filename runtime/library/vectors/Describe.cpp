@@ -77,11 +77,8 @@ KernelConfig makeGroupedConfig(int64_t lanes) {
                           (lanes == 16 ? avx512MatmulKernels() : avx2MatmulKernels()).maxRows);
 }
 
-KernelConfig makeKernelConfig(const nlohmann::json &desc) {
-  const describe::Fields fields(desc, "vectors");
-  int64_t m = fields.size("m", 1);
-  return makeKernelConfig(fields.integer("lanes", 8, 16),
-                          fields.flag("strassen") ? (m + 1) / 2 : m);
+KernelConfig makeKernelConfig(const schema::VectorsKernel &kernel, int64_t m) {
+  return makeKernelConfig(kernel.lanes, kernel.strassen ? (m + 1) / 2 : m);
 }
 
 uint64_t packedBytes(int64_t k, int64_t n, int64_t lanes) {
@@ -100,10 +97,12 @@ namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> createVectorsCall(const nlohmann::json &desc,
                                                std::span<const BufferInfo> buffers, int threads) {
-  if (const describe::Fields fields(desc, "vectors"); describe::Grouped::isKind(fields.kind()))
-    return products::makeGrouped(desc, vectors::makeGroupedConfig(fields.integer("lanes", 8, 16)),
-                                 buffers, threads);
-  return products::makeProduct(desc, vectors::makeKernelConfig(desc), buffers, threads);
+  const auto kernel = schema::VectorsKernel::read(desc, "vectors");
+  if (schema::MatmulCall::read(desc, "vectors").kind != schema::MatmulKind::Product)
+    return products::makeGrouped(desc, vectors::makeGroupedConfig(kernel.lanes), buffers, threads);
+  const auto product = schema::Product::read(desc, "vectors");
+  return products::makeProduct(product, vectors::makeKernelConfig(kernel, product.m),
+                               kernel.strassen, buffers, threads);
 }
 
 } // namespace dlc::runtime

@@ -17,7 +17,8 @@ constexpr int64_t kFewColumns = 640;
 /// Returns the kernel configuration of a matmul with `rows` rows, in vectors of 16 or 8 f32. Throws
 /// dlc::Error.
 DLC_EXPORT products::KernelConfig makeKernelConfig(int64_t lanes, int64_t rows);
-DLC_EXPORT products::KernelConfig makeKernelConfig(const nlohmann::json &desc);
+/// Returns the kernel configuration of a matmul with `m` rows.
+DLC_EXPORT products::KernelConfig makeKernelConfig(const schema::VectorsKernel &kernel, int64_t m);
 /// Returns the kernel configuration of a grouped matmul (products/Grouped.h).
 DLC_EXPORT products::KernelConfig makeGroupedConfig(int64_t lanes);
 

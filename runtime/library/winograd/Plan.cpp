@@ -24,23 +24,30 @@ int64_t computePartSize(int64_t count, int64_t limit, int64_t multiple) {
 } // namespace
 
 Convolution Convolution::parse(const json &desc) {
-  const describe::Fields fields(desc, "winograd");
-  std::string kind = fields.kind();
-  if (kind != "convolution" && kind != "convolution_weights")
-    fields.complain("'kind' must be convolution or convolution_weights; found: ", kind);
+  const auto fields = schema::WinogradConvolution::read(desc, "winograd");
+  schema::WindowFields square;
+  square.library = fields.library;
+  square.window = {fields.window, fields.window};
+  square.pads = fields.pads;
+  auto images = describe::SlidingWindow::of(fields, fields.src, fields.dst);
+  images.slide(fields, describe::Window::of(square, images.rank()));
   Convolution request;
-  static_cast<describe::Convolution &>(request) =
-      describe::Convolution::read(fields, describe::kWindowWords);
-  request.isGradient = kind == "convolution_weights";
-  request.lanes = static_cast<int>(fields.integer("block", 8, 16));
-  request.outputs = static_cast<int>(fields.integer("tile", 2, 4));
-  request.side = static_cast<int>(fields.integer("window", 3, 5));
-  if (request.lanes % 8 != 0 || request.outputs % 2 != 0 || request.side % 2 != 1)
-    fields.complain("'block' must be 8 or 16, 'tile' 2 or 4, 'window' 3 or 5");
-  if (request.rank() != 2 || request.groups != 1 || request.channels % request.lanes != 0 ||
+  static_cast<describe::Convolution &>(request) = {fields, std::move(images)};
+  request.isGradient = fields.kind == schema::WinogradKind::WeightGradient;
+  request.lanes = static_cast<int>(fields.block);
+  request.outputs = static_cast<int>(fields.tile);
+  request.side = static_cast<int>(fields.window);
+  if (request.side % 2 != 1)
+    fields.complain("'window' must be 3 or 5");
+  if (request.rank() != 2 || request.channels % request.lanes != 0 ||
       request.features % request.lanes != 0)
     fields.complain("required: two spatial dimensions and channels that are a multiple of ",
                     request.lanes, "; found: ", request.channels, " and ", request.features);
+  request.channelsLast = fields.channelsLast;
+  request.isTransposed = fields.isTransposed;
+  request.isPacked = fields.packed;
+  request.hasBias = fields.bias;
+  request.steps = describe::parseSteps(fields.steps);
   Shape &shape = request.shape;
   shape.batch = request.batch;
   shape.inBlocks = request.channels / request.lanes;
@@ -51,7 +58,7 @@ Convolution Convolution::parse(const json &desc) {
   shape.tileRows = (shape.outHeight + request.outputs - 1) / request.outputs;
   shape.tileCols = (shape.outWidth + request.outputs - 1) / request.outputs;
   shape.channelsLast = request.channelsLast;
-  request.hasStatistics = fields.flag("statistics");
+  request.hasStatistics = fields.statistics;
   if (request.hasStatistics && request.isGradient)
     fields.complain("'statistics' are only valid for a convolution, not for a gradient of weights");
   return request;

@@ -7,7 +7,7 @@
 
 namespace dlc::winograd {
 
-/// Parsed and checked description of a Winograd convolution (Desc.md).
+/// Parsed and checked description of a Winograd convolution (schema/Convolution.def).
 struct Convolution : describe::Convolution {
   // Vector lanes, side of a tile of results, side of the window.
   int lanes = 16, outputs = 4, side = 3;

@@ -1,26 +1,18 @@
 //===- Collectives.cpp - collective commands of a program --------------------===//
 #include "runtime/session/collectives/Collectives.h"
 
+#include "runtime/library/schema/Schema.h"
 #include "runtime/program/Message.h"
 #include "runtime/program/Numeric.h"
 #include "runtime/session/collectives/ShardCopy.h"
 
 #include <cstring>
-#include <optional>
 
 namespace dlc::runtime {
 
 using nlohmann::json;
 
 namespace {
-
-constexpr struct {
-  std::string_view name;
-  Collective collective;
-} kKinds[] = {{"all_reduce", Collective::AllReduce},
-              {"all_gather", Collective::AllGather},
-              {"reduce_scatter", Collective::ReduceScatter},
-              {"broadcast", Collective::Broadcast}};
 
 /// Return whether the source buffer (takesAll) or the destination buffer (givesAll) has the
 /// elements of all ranks.
@@ -47,27 +39,28 @@ constexpr struct {
               {DType::F16, divideHalfFloats<Float16>},
               {DType::BF16, divideHalfFloats<BFloat16>}};
 
-void readReduction(const json &desc, const std::string &dtype, CollectiveDesc &to) {
+void setReduction(const schema::Collective &fields, CollectiveDesc &to) {
   CollectiveCall &call = to.call;
   if (call.collective != Collective::AllReduce && call.collective != Collective::ReduceScatter)
     return;
-  const std::string reduction = desc.at("reduction").get<std::string>();
-  if (reduction == "max")
+  using Kind = schema::CollectiveReduction;
+  if (fields.reduction == Kind::Max)
     call.reduction = Reduction::Max;
-  else if (reduction == "mean")
+  else if (fields.reduction == Kind::Mean)
     for (const auto &row : kMeans)
       to.isMean |= row.type == call.type;
-  if (reduction != "sum" && reduction != "max" && !to.isMean)
-    fail(to.kind, ": the reduction '", reduction, "' of ", dtype,
-         " is not supported; required: sum, max, or mean of floats");
+  if (fields.reduction != Kind::Sum && fields.reduction != Kind::Max && !to.isMean)
+    fields.complain("the reduction '", fields.reduction ? nameOf(*fields.reduction) : "", "' of ",
+                    dtypeName(fields.dtype),
+                    " is not supported; required: sum, max, or mean of floats");
 }
 
-void readRanks(const json &desc, const World &world, CollectiveDesc &to) {
-  if (auto size = desc.find("size"); size != desc.end())
-    requireSize(to.kind, size->get<int>(), world);
-  int root = desc.value("root", -1);
+void setRanks(const schema::Collective &fields, const World &world, CollectiveDesc &to) {
+  if (fields.size)
+    requireSize(to.kind, int(*fields.size), world);
+  const int root = fields.root ? int(*fields.root) : -1;
   if (root >= world.size())
-    fail(to.kind, ": required: a root from 0 to ", world.size() - 1, "; found: ", root);
+    fields.complain("required: a root from 0 to ", world.size() - 1, "; found: ", root);
   if (to.call.collective == Collective::Broadcast)
     to.call.root = std::max(root, 0);
   else
@@ -79,8 +72,6 @@ void checkBuffers(const CollectiveDesc &desc, std::span<const BufferInfo> buffer
   const CollectiveCall &call = desc.call;
   if (buffers.size() != 2)
     fail(desc.kind, ": required: two buffers; found: ", buffers.size());
-  if (call.share > (uint64_t(1) << 46))
-    fail(desc.kind, ": the number of elements ", call.share, " is out of range");
   const uint64_t bytes = call.share * dtypeBytes(call.type), ranks = uint64_t(world.size());
   const uint64_t from = takesAll(call.collective) ? bytes * ranks : bytes,
                  to = givesAll(call.collective) ? bytes * ranks : bytes;
@@ -88,31 +79,6 @@ void checkBuffers(const CollectiveDesc &desc, std::span<const BufferInfo> buffer
     fail(desc.kind, ": required: buffers of ", from, " bytes and, writable, ", to,
          "; found: ", buffers[0].bytes, " and ", buffers[1].bytes,
          buffers[1].writable ? "" : " (read-only)");
-}
-
-CollectiveDesc parseCollective(const json &desc, std::span<const BufferInfo> buffers,
-                               const World &world) {
-  CollectiveDesc result;
-  result.kind = desc.at("kind").get<std::string>();
-  bool isKnown = false;
-  for (const auto &row : kKinds)
-    if (row.name == result.kind) {
-      result.call.collective = row.collective;
-      isKnown = true;
-    }
-  if (!isKnown)
-    fail("collective: unknown kind '", result.kind,
-         "'; required: all_reduce, all_gather, reduce_scatter or broadcast");
-  const std::string dtype = desc.at("dtype").get<std::string>();
-  std::optional<DType> type = parseDType(dtype);
-  if (!type || isPacked(*type))
-    fail(result.kind, ": unknown element type '", dtype, "'");
-  result.call.type = *type;
-  result.call.share = desc.at("share").get<uint64_t>();
-  readReduction(desc, dtype, result);
-  readRanks(desc, world, result);
-  checkBuffers(result, buffers, world);
-  return result;
 }
 
 class CollectiveLibraryCall : public LibraryCall {
@@ -172,7 +138,8 @@ int findRankCount(const std::vector<Command> &commands) {
     int ranks = std::max(findRankCount(command.body), findRankCount(command.orElse));
     if (command.op == Op::Library &&
         (command.library == kCollectiveLibrary || command.library == kShardCopyLibrary))
-      ranks = std::max(ranks, command.desc.value("size", 0));
+      ranks = std::max(
+          ranks, int(schema::RanksCall::read(command.desc, command.library).size.value_or(0)));
     if (ranks > 0)
       return ranks;
   }
@@ -197,11 +164,20 @@ void requireSize(std::string_view who, int size, const World &world) {
 
 CollectiveDesc readCollective(const json &desc, std::span<const BufferInfo> buffers,
                               const World &world) {
-  try {
-    return parseCollective(desc, buffers, world);
-  } catch (const json::exception &error) {
-    fail(kCollectiveLibrary, ": invalid description: ", error.what());
-  }
+  // In the order of schema::CollectiveKind.
+  static constexpr Collective kinds[] = {Collective::AllReduce, Collective::AllGather,
+                                         Collective::ReduceScatter, Collective::Broadcast};
+  auto fields = schema::Collective::read(desc, std::string(kCollectiveLibrary));
+  fields.library = nameOf(fields.kind);
+  CollectiveDesc result;
+  result.kind = fields.library;
+  result.call.collective = kinds[size_t(fields.kind)];
+  result.call.type = fields.dtype;
+  result.call.share = uint64_t(fields.share);
+  setReduction(fields, result);
+  setRanks(fields, world, result);
+  checkBuffers(result, buffers, world);
+  return result;
 }
 
 std::unique_ptr<LibraryCall> collectiveCall(const json &desc, std::span<const BufferInfo> buffers,

@@ -12,14 +12,7 @@
 
 namespace dlc::runtime {
 
-/// Library name of collective commands. Fields of their description:
-///   kind       all_reduce, all_gather, reduce_scatter or broadcast
-///   dtype      element type
-///   share      number of elements per rank (see World.h)
-///   reduction  sum, mean or max, for reductions
-///   root       root of a broadcast; for all_reduce: the only rank that receives the result
-///   size       world size for which the program was compiled; absent: any
-/// Buffers: from, to.
+/// Library name of collective commands. schema/Collective.def has the fields of their descriptions.
 constexpr std::string_view kCollectiveLibrary = "collective";
 
 /// Parsed description of a collective command.

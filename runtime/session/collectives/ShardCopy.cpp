@@ -1,6 +1,7 @@
 //===- ShardCopy.cpp - copies this rank's shard of replicated data -----------===//
 #include "runtime/session/collectives/ShardCopy.h"
 
+#include "runtime/library/schema/Schema.h"
 #include "runtime/program/Message.h"
 #include "runtime/program/Node.h"
 #include "runtime/session/collectives/Collectives.h"
@@ -17,10 +18,13 @@ namespace {
 
 std::vector<ShardPiece> read(const json &desc, std::span<const BufferInfo> buffers,
                              const World &world) {
-  auto sizes = desc.at("bytes").get<std::vector<uint64_t>>();
-  const bool isForSize = desc.contains("size");
+  const auto fields = schema::OwnRows::read(desc, std::string(kShardCopyLibrary));
+  const std::vector<uint64_t> sizes(fields.bytes.begin(), fields.bytes.end());
+  const bool isForSize = fields.size.has_value();
   if (isForSize)
-    requireSize(kShardCopyLibrary, desc["size"].get<int>(), world);
+    requireSize(kShardCopyLibrary, int(*fields.size), world);
+  else if (!fields.share)
+    fields.complain("'share' is missing");
   if (buffers.size() != sizes.size() + 1)
     fail(kShardCopyLibrary, ": required: ", sizes.size() + 1, " buffers; found: ", buffers.size());
   uint64_t all = 0;
@@ -31,7 +35,7 @@ std::vector<ShardPiece> read(const json &desc, std::span<const BufferInfo> buffe
     all += sizes[i];
   }
   const auto ranks = uint64_t(world.size());
-  const uint64_t share = isForSize ? all / ranks : desc.at("share").get<uint64_t>();
+  const uint64_t share = isForSize ? all / ranks : uint64_t(*fields.share);
   if (share > 0 && all / share < ranks)
     fail(kShardCopyLibrary, ": required: at most ", all / share, " ranks; found: ", ranks,
          "; start fewer ranks");
@@ -70,11 +74,7 @@ private:
 
 std::vector<ShardPiece> shardPieces(const json &desc, std::span<const BufferInfo> buffers,
                                     World *world) {
-  try {
-    return read(desc, buffers, world ? *world : World::ofProcess());
-  } catch (const json::exception &error) {
-    fail(kShardCopyLibrary, ": invalid description: ", error.what());
-  }
+  return read(desc, buffers, world ? *world : World::ofProcess());
 }
 
 std::unique_ptr<LibraryCall> shardCopyCall(const json &desc, std::span<const BufferInfo> buffers,

@@ -144,8 +144,11 @@ TEST(Collectives, RefuseWhatCannotBe) {
   auto refused = [&](const json &desc, int64_t from, int64_t to) {
     return errorOf([&] { resultIn(&alone, programOf(desc, from, to), Floats(size_t(from))); });
   };
-  EXPECT_THAT(refused({{"kind", "gossip"}}, 4, 4), HasSubstr("unknown kind 'gossip'"));
-  EXPECT_THAT(refused({{"kind", "all_reduce"}}, 4, 4), HasSubstr("invalid description"));
+  EXPECT_THAT(refused({{"kind", "gossip"}}, 4, 4),
+              HasSubstr("'kind' must be all_reduce, all_gather, reduce_scatter or broadcast; "
+                        "found: \"gossip\""));
+  EXPECT_THAT(refused({{"kind", "all_reduce"}}, 4, 4),
+              HasSubstr("the reduction '' of f32 is not supported"));
   EXPECT_THAT(refused({{"kind", "all_reduce"}, {"reduction", "prod"}}, 4, 4),
               HasSubstr("the reduction 'prod' of f32 is not supported"));
   EXPECT_THAT(refused({{"kind", "all_gather"}, {"size", 2}}, 2, 4),

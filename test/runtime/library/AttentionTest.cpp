@@ -292,7 +292,7 @@ TEST(Attention, RefusesWhatDoesNotFit) {
     EXPECT_THAT(refusal(with("sums", true), fits), HasSubstr("no buffer for 'lse'"));
   }
   EXPECT_THAT(refusal(with("kind", "other"), fits),
-              HasSubstr("required: kind attention or attention_grad; found: 'other'"));
+              HasSubstr("'kind' must be attention or attention_grad; found: \"other\""));
   EXPECT_THAT(refusal(with("dtype", "f64"), fits), HasSubstr("required: f32 or bf16"));
   EXPECT_THAT(refusal(with("keys", 0), fits), HasSubstr("'keys' must be an integer from 1"));
   EXPECT_THAT(refusal(with("lanes", 4), fits), HasSubstr("'lanes' must be"));

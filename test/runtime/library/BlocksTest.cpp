@@ -66,10 +66,15 @@ struct How {
 /// Value of `lanes` that selects tiles. Then `digits` is the number of bf16 parts.
 constexpr int64_t kTiles = 32;
 
-json descriptionOf(Size s, const Weights &w, const How &how, int64_t lanes) {
-  json desc = blocks::buildParameters(w.plain, std::min(lanes, blocks::kPanel), how.digits);
+schema::BlocksKernel kernelOf(const Weights &w, const How &how, int64_t lanes) {
+  auto kernel = blocks::buildParameters(w.plain, std::min(lanes, blocks::kPanel), how.digits);
   if (lanes == kTiles)
-    desc["parts"] = how.digits;
+    kernel.parts = how.digits;
+  return kernel;
+}
+
+json descriptionOf(Size s, const Weights &w, const How &how, int64_t lanes) {
+  json desc = kernelOf(w, how, lanes).toJson();
   desc.update({{"kind", "product"},
                {"m", s.m},
                {"n", s.n},
@@ -92,8 +97,9 @@ double errorOf(Size s, How how, int64_t lanes, std::vector<float> x = {}) {
     x = random(s.m * s.k, 1);
   std::vector<float> bias = random(s.n, 2), y(size_t(s.m * s.n), NAN), unused;
   json desc = descriptionOf(s, w, how, lanes);
-  Aligned packed(blocks::packedBytes(w.plain, desc));
-  blocks::packWeights(w.plain, desc, packed.data.get());
+  const schema::BlocksKernel kernel = kernelOf(w, how, lanes);
+  Aligned packed(blocks::packedBytes(w.plain, kernel));
+  blocks::packWeights(w.plain, kernel, packed.data.get());
   EXPECT_FALSE(packed.isOverrun());
   run(desc, {&x, &unused, &bias, &y}, 3, how.threads, packed.data.get(), packed.bytes);
   double worst = 0;
@@ -213,8 +219,9 @@ TEST(Blocks, WhatIsNotFiniteStays) {
       x[70] = bad;
       json desc = descriptionOf(s, w, {}, lanes);
       desc.erase("post_ops");
-      Aligned packed(blocks::packedBytes(w.plain, desc));
-      blocks::packWeights(w.plain, desc, packed.data.get());
+      const schema::BlocksKernel kernel = kernelOf(w, {}, lanes);
+      Aligned packed(blocks::packedBytes(w.plain, kernel));
+      blocks::packWeights(w.plain, kernel, packed.data.get());
       run(desc, {&x, &unused, &bias, &y}, 3, 1, packed.data.get(), packed.bytes);
       for (int64_t j = 0; j < s.n; ++j) {
         EXPECT_TRUE(std::isfinite(y[size_t(j)]));
@@ -231,7 +238,7 @@ TEST(Blocks, WrongDescriptionsAreRefused) {
         {2 * 64 * 4, false}, {0, false}, {20 * 4, false}, {2 * 20 * 4, true}};
     auto complaint = [&](const char *name, const json &value) {
       json desc = descriptionOf(s, w, {}, lanes);
-      buffers[1].bytes = blocks::packedBytes(w.plain, desc);
+      buffers[1].bytes = blocks::packedBytes(w.plain, kernelOf(w, {}, lanes));
       desc[name] = value;
       std::string error;
       Runnable::create("blocks", desc, buffers, 1, error);

@@ -26,16 +26,33 @@ template <typename Read> std::string refusal(const Read &read) {
 
 const json kImages = {{"src", {2, 8, 9, 7}}, {"dst", {2, 6, 5, 4}}};
 
+/// Returns the window over kImages in the spelling with "window" or with "kernel".
+SlidingWindow readOwn(const json &desc) {
+  const auto fields = schema::TilesConvolution::read(desc, "test");
+  SlidingWindow s = SlidingWindow::of(fields, fields.src, fields.dst);
+  s.slide(fields, Window::of(fields, s.rank()));
+  return s;
+}
+SlidingWindow readKernel(const json &desc) {
+  return SlidingWindow::of(schema::ImageWindowFields::read(desc, "test"));
+}
+
+json ownImages() {
+  json desc = kImages;
+  desc.update({{"kind", "convolution"}, {"parts", 2}, {"weights", "plain"}, {"turned", false}});
+  desc["post_ops"] = json::array();
+  return desc;
+}
+
 TEST(Describe, WindowsInEachSpelling) {
-  json own = kImages, theirs = kImages;
+  json own = ownImages(), theirs = kImages;
   own.update({{"window", {3, 2}}, {"strides", {2, 2}}, {"dilations", {1, 3}}, {"pads", {1, -1}}});
   theirs.update({{"kernel", {3, 2}},
                  {"strides", {2, 2}},
                  {"dilations", {0, 2}},
                  {"pads_l", {1, -1}},
                  {"pads_r", {0, 4}}});
-  auto check = [](const json &desc, const Window::Words &words) {
-    SlidingWindow s = SlidingWindow::read(Fields(desc, "test"), words);
+  auto check = [](const SlidingWindow &s) {
     EXPECT_EQ(s.batch, 2);
     EXPECT_EQ(s.channels, 8);
     EXPECT_EQ(s.features, 6);
@@ -46,18 +63,17 @@ TEST(Describe, WindowsInEachSpelling) {
     EXPECT_THAT(s.window.dilations, ElementsAre(1, 3));
     EXPECT_THAT(s.window.low, ElementsAre(1, -1));
     EXPECT_FALSE(s.isPoint());
-    json again;
-    s.write(again, words);
-    EXPECT_EQ(again, desc);
-    return s;
+    return s.window.high;
   };
-  EXPECT_THAT(check(own, kWindowWords).window.high, ElementsAre(0, 0));
-  EXPECT_THAT(check(theirs, kKernelWords).window.high, ElementsAre(0, 4));
+  EXPECT_THAT(check(readOwn(own)), ElementsAre(0, 0));
+  EXPECT_THAT(check(readKernel(theirs)), ElementsAre(0, 4));
+  EXPECT_EQ(schema::TilesConvolution::read(own, "test").toJson(), own);
+  EXPECT_EQ(schema::ImageWindowFields::read(theirs, "test").toJson(), theirs);
 }
 
 TEST(Describe, WhatIsLeftOutIsDense) {
-  json desc = {{"src", {1, 4, 5, 6, 7}}, {"dst", {1, 4, 5, 6, 7}}, {"window", 1}};
-  SlidingWindow s = SlidingWindow::read(Fields(desc, "test"), kWindowWords);
+  json desc = {{"src", {1, 4, 5, 6, 7}}, {"dst", {1, 4, 5, 6, 7}}, {"kernel", {1, 1, 1}}};
+  SlidingWindow s = readKernel(desc);
   EXPECT_THAT(s.window.sizes, ElementsAre(1, 1, 1));
   EXPECT_THAT(s.window.dilations, ElementsAre(1, 1, 1));
   EXPECT_TRUE(s.isPoint());
@@ -69,13 +85,13 @@ TEST(Describe, WrongWindows) {
     json desc = kImages;
     desc["kernel"] = {1, 1};
     desc[name] = std::move(value);
-    return refusal([&] { SlidingWindow::read(Fields(desc, "test"), kKernelWords); });
+    return refusal([&] { readKernel(desc); });
   };
   EXPECT_EQ(with("strides", {1, 1}), "accepted");
   EXPECT_EQ(with("strides", {0, 1}),
             "test: 'strides' must be 2 integers from 1 to 2147483647; found: [0,1]");
   EXPECT_THAT(with("kernel", {1}), HasSubstr("'kernel' must be 2 integers"));
-  EXPECT_THAT(with("kernel", nullptr), HasSubstr("'kernel' is missing"));
+  EXPECT_THAT(with("kernel", nullptr), HasSubstr("'kernel' must be a list"));
   EXPECT_THAT(with("kernel", {1 << 30, 1 << 30}), HasSubstr("is too large"));
   EXPECT_THAT(with("dilations", {-1, 0}), HasSubstr("'dilations' must be"));
   EXPECT_THAT(with("pads_l", {1.5, 0}), HasSubstr("'pads_l' must be"));
@@ -83,25 +99,28 @@ TEST(Describe, WrongWindows) {
   EXPECT_THAT(with("src", {2, 8, -9, 7}), HasSubstr("'src' must be 4 integers"));
   EXPECT_EQ(with("dst", {2, 1, int64_t(1) << 36, 1}), "accepted");
   EXPECT_EQ(with("src", {2, 8, 0, 7}), "accepted");
-  json empty = {{"src", {2, 8, 0, 7}}, {"dst", {2, 6, 5, 4}}, {"window", {1, 1}}};
-  EXPECT_THAT(refusal([&] { SlidingWindow::read(Fields(empty, "test"), kWindowWords); }),
-              HasSubstr("'src' must be 4 integers from 1 to"));
+  json empty = ownImages();
+  empty.update({{"src", {2, 8, 0, 7}}, {"window", {1, 1}}});
+  EXPECT_THAT(refusal([&] { readOwn(empty); }), HasSubstr("'src' must be 4 integers from 1 to"));
   json far = {{"src", {1, 1, 1}},
               {"dst", {1, 1, int64_t(1) << 36}},
               {"kernel", {1}},
               {"strides", {1 << 30}}};
-  EXPECT_THAT(refusal([&] { SlidingWindow::read(Fields(far, "test"), kKernelWords); }),
-              HasSubstr("the extent of its windows overflows"));
+  EXPECT_THAT(refusal([&] { readKernel(far); }), HasSubstr("the extent of its windows overflows"));
 }
 
 TEST(Describe, Convolutions) {
   json desc = kImages;
-  desc.update({{"window", {3, 3}}, {"groups", 2}, {"bias", true}, {"packed", true}});
-  desc["steps"] = {{{"do", "relu"}, {"alpha", 0.5}}, {{"do", "add"}}};
-  auto read = [&] { return Convolution::read(Fields(desc, "test"), kWindowWords); };
+  desc.update({{"kind", "conv_weight_grad"}, {"dtype", "f32"}, {"kernel", {3, 3}}, {"groups", 2}});
+  auto read = [&] {
+    const auto fields = schema::ConvWeightGrad::read(desc, "test");
+    return Convolution(fields, SlidingWindow::of(fields), fields.groups);
+  };
   Convolution c = read();
   EXPECT_EQ(c.weightElements(), 6 * 4 * 9);
-  EXPECT_TRUE(c.isPacked && c.hasBias && !c.isTransposed);
+  c.hasBias = true;
+  const json steps = {{{"do", "relu"}, {"alpha", 0.5}}, {{"do", "add"}}};
+  c.steps = parseSteps(schema::readList<schema::ConvolutionStep>(steps, "test"));
   ASSERT_EQ(c.steps.size(), 2u);
   EXPECT_EQ(c.steps[0].alpha, 0.5f);
   uint64_t src = 2 * 8 * 63 * 4, dst = 2 * 6 * 20 * 4;
@@ -125,7 +144,7 @@ TEST(Describe, Convolutions) {
   desc["groups"] = 3;
   EXPECT_THAT(refusal(read), HasSubstr("groups must divide"));
   desc["groups"] = 1;
-  desc["window"] = {1 << 20, 1 << 20};
+  desc["kernel"] = {1 << 20, 1 << 20};
   EXPECT_THAT(refusal(read), HasSubstr("are too many"));
 }
 
@@ -142,7 +161,7 @@ TEST(Describe, BuffersOfProducts) {
                {"scale", 0.5},
                {"post_ops", json::array()}};
   desc["post_ops"].push_back({{"kind", "binary"}, {"alg", "add"}, {"strides", {0, 0, 1}}});
-  MatmulDesc p = MatmulDesc::read(Fields(desc, "test"));
+  MatmulDesc p = MatmulDesc::of(schema::Product::read(desc, "test"));
   EXPECT_EQ(p.posts.epilogue.scale, 0.5f);
   EXPECT_FALSE(p.addsUp());
   auto check = [&](std::vector<runtime::BufferInfo> buffers) {
@@ -162,14 +181,21 @@ TEST(Describe, BuffersOfProducts) {
 }
 
 TEST(Describe, NumbersThatDoNotFit) {
-  json desc = {{"size", UINT64_MAX}, {"real", 2.5}, {"word", 3}};
-  Fields fields(desc, "test");
-  EXPECT_THAT(refusal([&] { fields.size("size"); }), HasSubstr("found: 18446744073709551615"));
-  EXPECT_THAT(refusal([&] { fields.size("real"); }), HasSubstr("found: 2.5"));
-  EXPECT_THAT(refusal([&] { fields.size("none"); }), HasSubstr("found: nothing"));
-  EXPECT_THAT(refusal([&] { fields.word("word"); }), HasSubstr("'word' must be a string"));
-  EXPECT_THAT(refusal([&] { fields.dtype("word"); }), HasSubstr("'word' must be a string"));
-  EXPECT_THAT(refusal([&] { Fields(json(3), "test"); }), HasSubstr("required: an object"));
+  const json good = {{"kind", "topk"}, {"dtype", "f32"}, {"outer", 1},
+                     {"len", 4},       {"inner", 1},     {"k", 2}};
+  auto with = [&](const char *name, json value) {
+    json desc = good;
+    desc[name] = std::move(value);
+    return refusal([&] { schema::TopK::read(desc, "test"); });
+  };
+  EXPECT_EQ(with("len", 5), "accepted");
+  EXPECT_THAT(with("k", UINT64_MAX), HasSubstr("found: 18446744073709551615"));
+  EXPECT_THAT(with("k", 2.5), HasSubstr("found: 2.5"));
+  EXPECT_THAT(with("k", nullptr), HasSubstr("found: nothing"));
+  EXPECT_THAT(with("kind", 3), HasSubstr("'kind' must be a string"));
+  EXPECT_THAT(with("dtype", 3), HasSubstr("'dtype' must be a string"));
+  EXPECT_THAT(refusal([&] { schema::TopK::read(json(3), "test"); }),
+              HasSubstr("required: an object"));
   EXPECT_THAT(refusal([&] {
                 computeExtent(std::vector<int64_t>{int64_t(1) << 40},
                               std::vector<int64_t>{1 << 30});

@@ -203,11 +203,12 @@ TEST(Direct, WrongDescriptions) {
     desc[key] = std::move(value);
     return message(desc, infos);
   };
-  EXPECT_THAT(with("kind", "pool"), HasSubstr("'kind' must be convolution; found: pool"));
-  EXPECT_THAT(with("block", 12), HasSubstr("'block' of 8 or 16"));
+  EXPECT_THAT(with("kind", "pool"), HasSubstr("'kind' must be convolution; found: \"pool\""));
+  EXPECT_THAT(with("block", 12),
+              HasSubstr("'block' must be an integer from 8 to 16, divisible by 8"));
   EXPECT_THAT(with("src", {1, 17, 5, 5}), HasSubstr("a multiple of the block"));
   EXPECT_THAT(with("src", {2, 16, 5, 5}), HasSubstr("of the same batch size"));
-  EXPECT_THAT(with("window", {1}), HasSubstr("'window' must be 2 integers from 1 to"));
+  EXPECT_THAT(with("window", {1}), HasSubstr("'window' must be 2 integers; found: [1]"));
   EXPECT_THAT(with("strides", {0, 1}), HasSubstr("'strides' must be 2 integers from 1 to"));
   EXPECT_THAT(with("pads", {int64_t(1) << 31, 0}), HasSubstr("'pads' must be 2 integers"));
   EXPECT_THAT(with("window", {1 << 20, 1 << 20}), HasSubstr("are too many"));

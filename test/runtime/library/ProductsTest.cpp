@@ -34,8 +34,7 @@ struct How {
     return desc;
   }
   products::KernelConfig form(int64_t rows) const {
-    return parts ? tiles::makeKernelConfig(describe(rows, 1, 1))
-                 : vectors::makeKernelConfig(lanes, rows);
+    return parts ? tiles::makeKernelConfig(parts) : vectors::makeKernelConfig(lanes, rows);
   }
   bool takes(Size s) const { return !isStrassen || (s.m >= 28 && s.n > 32 && s.k > 1); }
   /// Error bound relative to the sum of the magnitudes of the terms. In Strassen's algorithm the
@@ -591,9 +590,14 @@ TEST(ProductSums, AreMadeAsOperandsArePacked) {
 }
 
 void parse(const json &desc) {
-  auto form =
-      desc.contains("lanes") ? vectors::makeKernelConfig(desc) : tiles::makeKernelConfig(desc);
-  products::MatmulDesc::parse(desc, form);
+  const auto product = schema::Product::read(desc, "product");
+  if (!desc.contains("lanes")) {
+    const auto kernel = schema::TilesKernel::read(desc, "product");
+    products::MatmulDesc(product, tiles::makeKernelConfig(int(kernel.parts)));
+    return;
+  }
+  const auto kernel = schema::VectorsKernel::read(desc, "product");
+  products::MatmulDesc(product, vectors::makeKernelConfig(kernel, product.m), kernel.strassen);
 }
 
 TEST(ProductDescription, WrongOnesAreRefused) {
@@ -616,10 +620,13 @@ TEST(ProductDescription, WrongOnesAreRefused) {
   EXPECT_TRUE(
       contains(refusal("m", 0), "'m' must be an integer from 1 to 1099511627776; found: 0"));
   EXPECT_TRUE(contains(refusal("parts", 4), "'parts' must be an integer from 1 to 3; found: 4"));
-  EXPECT_TRUE(contains(refusal("lanes", 4), "'lanes' must be an integer from 8 to 16; found: 4"));
+  EXPECT_TRUE(contains(refusal("lanes", 4),
+                       "'lanes' must be an integer from 8 to 16, divisible by 8; found: 4"));
   EXPECT_EQ(refusal("lanes", 8), "accepted");
-  EXPECT_TRUE(contains(refusal("strassen", true), "Strassen's algorithm requires vector kernels"));
-  EXPECT_TRUE(contains(refusal("a", {1, 2, 3}), "'a' must be 2 integers from 0"));
+  EXPECT_THROW(products::MatmulDesc(schema::Product::read(good, "product"),
+                                    tiles::makeKernelConfig(2), /*strassen=*/true),
+               Error);
+  EXPECT_TRUE(contains(refusal("a", {1, 2, 3}), "'a' must be 2 integers; found: [1, 2, 3]"));
   EXPECT_TRUE(contains(refusal("a", {-1, 1}), "'a' must be 2 integers from 0"));
   EXPECT_TRUE(contains(refusal("dst", {1, 4}), "'dst' must be row-major"));
   EXPECT_TRUE(contains(refusal("batch", {0}), "'batch' must be 1 integers from 1"));
@@ -628,8 +635,8 @@ TEST(ProductDescription, WrongOnesAreRefused) {
   EXPECT_TRUE(contains(refusal("lanes", 8), "AMX tiles support prologues"));
   good.erase("prologue");
   EXPECT_EQ(refusal("prologue", prologue), "accepted");
-  EXPECT_TRUE(
-      contains(refusal("prologue", {{"of", "c"}, {"row", 600}}), "'of' a or b; found: 'c'"));
+  EXPECT_TRUE(contains(refusal("prologue", {{"of", "c"}, {"row", 600}}),
+                       "'of' must be a or b; found: \"c\""));
   EXPECT_TRUE(
       contains(refusal("prologue", {{"of", "a"}, {"row", 599}}), "must be stored in rows of 599"));
   prologue["shift"] = 2;
@@ -647,7 +654,7 @@ TEST(ProductDescription, WrongOnesAreRefused) {
   gradient["alg"] = "sine_gradient";
   EXPECT_TRUE(
       contains(refusal("post_ops", json::array({gradient})), "binary post-op 'sine_gradient'"));
-  EXPECT_TRUE(contains(refusal("kind", "matmul"), "required: kind product"));
+  EXPECT_TRUE(contains(refusal("kind", "matmul"), "'kind' must be product"));
   EXPECT_TRUE(contains(refusal("parts", "two"), "'parts' must be an integer"));
 }
 

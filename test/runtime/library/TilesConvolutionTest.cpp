@@ -190,7 +190,7 @@ TEST(TilesConvolutionDescription, WrongOnesAreRefused) {
   EXPECT_TRUE(contains(refusal("pads", {-1, 1}), "no negative padding"));
   EXPECT_TRUE(contains(refusal("dst", {3, 33, 7, 7}), "of the same batch size"));
   EXPECT_TRUE(contains(refusal("parts", 0), "'parts' must be an integer from 1 to 3"));
-  EXPECT_TRUE(contains(refusal("window", "3x3"), "'window' must be 2 integers"));
+  EXPECT_TRUE(contains(refusal("window", "3x3"), "'window' must be a list of at most 32 integers"));
 }
 
 TEST_F(TilesConvolution, ShortBuffersAreRefused) {

@@ -206,7 +206,8 @@ TEST(Winograd, WrongDescriptions) {
   };
   json bad = good;
   bad["tile"] = 3;
-  EXPECT_THAT(message(bad), testing::HasSubstr("'tile' 2 or 4"));
+  EXPECT_THAT(message(bad),
+              testing::HasSubstr("'tile' must be an integer from 2 to 4, divisible by 2"));
   bad = good;
   bad["window"] = 7;
   EXPECT_THAT(message(bad),

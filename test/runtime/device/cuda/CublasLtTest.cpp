@@ -218,13 +218,13 @@ TEST_F(CublasLt, WrongCallsAreRefused) {
   auto expectIn = [](const std::string &text, const char *part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  expectIn(refusal("kind", "conv"), "the description of a matmul");
+  expectIn(refusal("kind", "conv"), "'kind' must be matmul; found: \"conv\"");
   expectIn(refusal("dtype", "i16"), "element type 'i16' is not supported");
   expectIn(refusal("dtype", "i8"), "no algorithm on cuda:0");
-  expectIn(refusal("dtype", 3), "invalid description");
-  expectIn(refusal("m", 0), "'m' must be a size; found: 0");
-  expectIn(refusal("a", {55, 10, 1}), "'a' of 5x11 has strides [55,10,1]");
-  expectIn(refusal("a", {55, 11}), "'a' must be [batch stride, row stride, column stride]");
+  expectIn(refusal("dtype", 3), "'dtype' must be a string");
+  expectIn(refusal("m", 0), "'m' must be an integer from 1 to 1099511627776; found: 0");
+  expectIn(refusal("a", {55, 10, 1}), "'a' of 5x11 has strides [55, 10, 1]");
+  expectIn(refusal("a", {55, 11}), "'a' must be 3 integers from 0");
   expectIn(refusal("y", {35, 1, 5}), "'y' of 5x7 has strides");
   expectIn(refusal("bias", "f32"), "requires 4 buffers; found: 3");
   expectIn(make(mixed, {220, 308, 280}, {0, 0, 1}).error, "no algorithm on cuda:0");
