@@ -1,8 +1,6 @@
 //===- ConvGrad.cpp - weight gradient of a convolution --------------------===//
 //
-// {"kind": "conv_weight_grad", "dtype", "src": [N, C, spatial...],
-//  "dst": [N, O, spatial...] (shape of dy), "kernel", "strides", "dilations" (0 = dense),
-//  "pads_l", "groups" = 1, "wide" = 0}
+// Kind conv_weight_grad of schema/Builtin.def:
 //   buffers: x, dy, dw [O, C/groups, kernel...]. Sums of 16-bit floats are f32. If `wide` is 1,
 //   dw is f32, too.
 //

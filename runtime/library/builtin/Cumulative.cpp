@@ -1,7 +1,6 @@
 //===- Cumulative.cpp - running sums and products along an axis ---------------===//
 //
-// {"kind": "cumulative", "op": "sum|prod", "dtype", "outer", "len", "inner", "exclusive" = false,
-//  "reverse" = false}
+// Kind cumulative of schema/Builtin.def:
 //   buffers: src, dst (may be the same). f32 accumulates in f64, the half types in f32; integers
 //   wrap around. If there are few long lines of contiguous elements, they are split into pieces.
 //   The split depends only on the shape.

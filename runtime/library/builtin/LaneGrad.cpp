@@ -1,7 +1,6 @@
 //===- LaneGrad.cpp - weight gradient of a depthwise convolution in vectors of channels -===//
 //
-// {"kind": "lane_weight_grad", "src": [N, C, H, W], "dst": [N, C, H, W] (of dy), "kernel",
-//  "strides", "dilations" (0 = dense), "pads_l", "group"}
+// Kind lane_weight_grad of schema/Builtin.def:
 //   of f32; x and dy are stored as [N, C / group, H, W, group] (nChw16c), or channels last if one
 //   group has all channels.
 //   buffers: x, dy, dw [C, 1, kernel...]

@@ -1,8 +1,6 @@
 //===- LanePool.cpp - pooling of images in vectors of channels ------------===//
 //
-// {"kind": "lane_pool", "op": "max" | "average" | "max_grad" | "average_grad", "src", "dst",
-//  "kernel", "strides", "dilations", "pads_l" (see Pooling.h), "include_pad", "pads_counted" (see
-//  PoolGrad.cpp), "group": 16}
+// Kind lane_pool of schema/Builtin.def:
 //   of f32; "max" without positions may have "dtype" f32, u8 or i8. Tensors [N, C, H, W] are stored
 //   as [N, C / group, H, W, group] (nChw16c), or channels last if one group has all channels.
 //   buffers of max: src, dst, [positions: u8, as in max_pool_positions]; of average: src, dst;

@@ -1,12 +1,11 @@
 //===- MaxPool.cpp - max pooling with the positions of the maxima ---------===//
 //
-// {"kind": "max_pool_indices", "dtype", "src", "dst", "kernel", "strides", "dilations", "pads_l"
-//  (see Pooling.h), "storage_order" = 0}
+// Kind max_pool_indices of schema/Builtin.def:
 //   buffers: src, values, indices (i64: index in all of src; with storage_order 1 the first spatial
 //   dimension varies fastest). Of equal maxima, the first one is taken; NaN is the largest value. A
 //   window that contains only padding has the lowest value and the index -1.
 //
-// {"kind": "max_pool_positions", ..}
+// Kind max_pool_positions of schema/Builtin.def:
 //   As max_pool_indices with positions instead of indices (u8: row-major position in the window; 0
 //   if the window contains only padding), for windows of at most 256 elements.
 //

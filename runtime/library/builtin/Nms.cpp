@@ -1,7 +1,6 @@
 //===- Nms.cpp - non-maximum suppression of boxes -----------------------------===//
 //
-// {"kind": "nms", "dtype": f32 f16 bf16 f64, "overlap": the threshold's type, "batch", "classes",
-//  "boxes", "k"}
+// Kind nms of schema/Builtin.def:
 //   buffers: boxes [batch, boxes, 4], scores [batch, classes, boxes], candidates (bool, as scores),
 //   the threshold, then the indices of selected boxes "places" [batch, classes, k] (i64; 0 after
 //   the count) and counts [batch, classes] (i64). See dlc.nms.

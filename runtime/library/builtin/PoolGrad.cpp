@@ -1,11 +1,11 @@
 //===- PoolGrad.cpp - gradients of max and average pooling ----------------===//
 //
-// {"kind": "max_pool_grad", "dtype", "src", "dst", "kernel", "strides", "dilations", "pads_l"}
-//  with the values of the forward operation (see Pooling.h)
+// Kind max_pool_grad of schema/Builtin.def:
+//   the fields have the values of the forward operation.
 //   buffers: dy (shape dst), positions (u8, shape dst: position in the window), dx (shape src). A
 //   position outside of src or of the window adds nothing.
 //
-// {"kind": "avg_pool_grad", .., "include_pad" = false, "pads_counted" = 0..}
+// Kind avg_pool_grad of schema/Builtin.def:
 //   buffers: dy, dx. With include_pad (`count_include_pad`) the padding counts as elements, but at
 //   the high end only `pads_counted` of it.
 //

@@ -1,8 +1,6 @@
 //===- Random.cpp - counter-based random numbers (Philox) -----------------===//
 //
-// {"kind": "random", "op": "uniform|normal|bernoulli", "dtype", "count", "seed": N | "buffer",
-//  "counter": N | "buffer" = 0, "offset": N | "buffer" = 0, "low" = 0, "high" = 1, "mean" = 0,
-//  "scale" = 1, "probability": p | "buffer", "probability_dtype"}
+// Kind random of schema/Builtin.def:
 //   buffers: [seed (i64)], [counter (i64)], [offset (i64)], [probabilities, count of
 //   probability_dtype (bernoulli)], dst.
 //

@@ -1,11 +1,10 @@
 //===- Scatter.cpp - writes to indexed positions (ScatterElements, ScatterND) -===//
 //
-// {"kind": "scatter_elements", "dtype", "index": "i32|i64", "data": dims, "indices": dims, "axis",
-//  "reduction": "none|add|mul|max|min" = "none"}
+// Kind scatter_elements of schema/Builtin.def:
 //   buffers: data, indices, updates (dims of indices), dst (may be data). dst[.., indices[p], ..] =
 //   updates[p], along `axis`.
 //
-// {"kind": "scatter_nd", "dtype", "index", "data": dims, "indices": dims, "reduction"}
+// Kind scatter_nd of schema/Builtin.def:
 //   buffers: data, indices, updates (dims of indices without the last one, then the dims of data
 //   from number indices.dims[-1] on), dst (may be data).
 //

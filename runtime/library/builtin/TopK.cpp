@@ -1,11 +1,11 @@
 //===- TopK.cpp - top-k, arg-max and arg-min along an axis ----------------===//
 //
-// {"kind": "topk", "dtype", "outer", "len", "inner", "k", "largest" = true, "sorted" = true}
+// Kind topk of schema/Builtin.def:
 //   buffers: src, values [outer, k, inner], indices (i64). Of equal values, the one with the lower
 //   index precedes; NaN is the largest value. The result is always sorted, even with
 //   "sorted": false.
 //
-// {"kind": "arg_reduce", "op": "max|min", "dtype", "outer", "len", "inner", "select_last" = false}
+// Kind arg_reduce of schema/Builtin.def:
 //   buffers: src, indices [outer, inner] (i64). The first (or last) extreme; NaN is preferred over
 //   all numbers.
 //
