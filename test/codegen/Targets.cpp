@@ -14,6 +14,11 @@ std::vector<cpu::Target> targets() {
     narrow.vectorBits = 256;
     all.push_back(narrow);
   }
+  cpu::Target baseline = all[0];
+  baseline.cpu = "x86-64";
+  baseline.features = "+sse2";
+  baseline.vectorBits = 128;
+  all.push_back(baseline);
   return all;
 }
 

@@ -8,7 +8,8 @@
 
 namespace dlc::test {
 
-/// Returns the host's target and, if its vectors are wider than those of AVX2, a target with AVX2.
+/// Returns the host's target, a target with AVX2 if the host's vectors are wider, and one with the
+/// features that all x86-64 processors have.
 std::vector<cpu::Target> targets();
 
 } // namespace dlc::test

@@ -2,7 +2,8 @@
 //
 // The table is stored in registers, and a shuffle instruction reads it by an index per lane. If the
 // processor can shuffle two registers at once (AVX-512 VBMI, `vpermi2b`), the table has four
-// registers of 64 bytes. Otherwise it has sixteen registers of 16 bytes (`vpshufb`).
+// registers of 64 bytes. With AVX2 it has sixteen registers of 16 bytes (`vpshufb`). Otherwise the
+// table is in memory.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cpu/math/Lookup.h"
@@ -45,6 +46,20 @@ struct TableLookupEmitter {
     return arith::SelectOp::create(b, loc, isHigh, half(128), half(0));
   }
 
+  /// Looks up each byte of x in the table as a vector, on processors without such shuffles.
+  Value byElements(Value x) const {
+    auto whole = VectorType::get(256, b.getI8Type());
+    Value all = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(whole, table)), result = x;
+    for (int64_t lane : llvm::seq<int64_t>(type.getNumElements())) {
+      Value at = LLVM::ConstantOp::create(b, loc, b.getI32Type(), lane);
+      Value index = LLVM::ExtractElementOp::create(b, loc, x, at);
+      index = arith::ExtUIOp::create(b, loc, b.getI32Type(), index);
+      result = LLVM::InsertElementOp::create(
+          b, loc, result, LLVM::ExtractElementOp::create(b, loc, all, index), at);
+    }
+    return result;
+  }
+
   /// Looks up x by `vpshufb`, which returns 0 if an index has its highest bit set. A saturating
   /// addition sets this bit for all indices outside the current sixteen bytes of the table.
   Value bySixteens(Value x) const {
@@ -71,10 +86,13 @@ Value emitLookup(OpBuilder &b, Location loc, const Target &target, Value x, Elem
   for (int64_t i : llvm::seq<int64_t>(values->size()))
     bytes.push_back(int8_t(values->getInt(i)));
   bool isWide = target.has(runtime::Feature::Avx512vbmi);
-  auto whole = VectorType::get(isWide ? 64 : 32, b.getI8Type());
+  bool isNarrow = !target.has(runtime::Feature::Avx2);
+  auto whole = VectorType::get(isWide ? 64 : isNarrow ? 16 : 32, b.getI8Type());
   TableLookupEmitter lookup{b, loc, whole, bytes};
   return applyPerRegister(b, loc, whole, x, [&](ArrayRef<Value> registers) {
-    return isWide ? lookup.byPairs(registers[0]) : lookup.bySixteens(registers[0]);
+    return isWide     ? lookup.byPairs(registers[0])
+           : isNarrow ? lookup.byElements(registers[0])
+                      : lookup.bySixteens(registers[0]);
   });
 }
 

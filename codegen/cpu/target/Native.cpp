@@ -1,6 +1,8 @@
 //===- Native.cpp - machine code for this host, through LLVM --------------===//
 #include "codegen/cpu/target/Native.h"
 
+#include "codegen/cpu/target/MissingInstructions.h"
+
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -45,7 +47,9 @@ static Target detectHostTarget() {
   }
   llvm::sort(features);
   target.features = llvm::join(features, ",");
-  target.vectorBits = target.has(runtime::Feature::Avx512f) ? 512 : 256;
+  target.vectorBits = target.has(runtime::Feature::Avx512f) ? 512
+                      : target.has(runtime::Feature::Avx2)  ? 256
+                                                            : 128;
   return target;
 }
 
@@ -255,6 +259,7 @@ FailureOr<MachineCode> compileKernel(ModuleOp module, StringRef name, const Targ
     function.addFnAttr(llvm::Attribute::NoUnwind);
     function.setDSOLocal(true);
   }
+  expandMissingInstructions(*llvmModule, target);
   compiler.optimizer->run(*llvmModule);
   StringRef object = compiler.writerFor(*llvmModule).write(*llvmModule);
   if (object.empty())

@@ -48,7 +48,8 @@ public:
     if (parts)
       call.implementation = "attention:bf16x" + std::to_string(parts * (parts + 1) / 2);
     else
-      call.implementation = attention::lanes() == 16 ? "attention:avx512" : "attention:avx2";
+      call.implementation =
+          "attention:" + std::string(runtime::getKernelSetName(attention::lanes()));
     reads(fields.q, op->getOperand(0));
     reads(fields.k, op->getOperand(1));
     reads(fields.v, op->getOperand(2));
@@ -139,8 +140,6 @@ std::optional<LibraryCall> describeAttention(Operation *whole, int parts, int th
   Type element = cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
   if (!element.isF32() && !element.isBF16())
     return refuse("required: attention of f32 or bf16; found: " + elementName(element));
-  if (attention::lanes() == 0)
-    return refuse("this processor has neither AVX-512 nor AVX2 with FMA");
   if (parts && !attention::hasTiles())
     return refuse("this processor has no AMX tiles for bf16");
   if (!cuda::canGenerateAttention(fusion, op, why))
@@ -210,7 +209,7 @@ public:
                   (parts > 0 ? 1000 * machine.tileCall : 0);
     return cost.ended(call, nanoseconds);
   }
-  bool hasFusedAttention() const override { return attention::lanes() > 0; }
+  bool hasFusedAttention() const override { return true; }
 };
 
 } // namespace

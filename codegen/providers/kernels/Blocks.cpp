@@ -65,9 +65,10 @@ std::optional<LibraryCall> describe(Operation *op, const BlocksVariant &variant,
   schema::BlocksKernel parameters = blocks::buildParameters(plain, variant.lanes, variant.digits);
   parameters.parts = variant.parts;
   MatmulKernel kernel{.library = "blocks",
-                      .implementation = isOnTiles                  ? blocks::kTilesName
-                                        : variant.lanes == kWidest ? "blocks:avx512"
-                                                                   : "blocks:avx2",
+                      .implementation =
+                          isOnTiles
+                              ? blocks::kTilesName
+                              : "blocks:" + std::string(runtime::getKernelSetName(variant.lanes)),
                       .parameters = parameters.toJson()};
   kernel.pack = [=](const ref::Tensor &, bool, int64_t k, int64_t n) {
     std::string layout = llvm::formatv("blocks:{0}x{1}x{2}:{3}", k, n, plain.depth, plain.bits);

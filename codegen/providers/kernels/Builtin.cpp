@@ -229,8 +229,7 @@ int64_t countContiguousChannels(ArrayRef<Value> images) {
 json describeLaneWeightGrad(FusionOp fusion) {
   auto op = dyn_cast<ConvWeightGradOp>(fusion.getBody().front().front());
   if (!op || op->getNextNode() != fusion.getBody().front().getTerminator() ||
-      runtime::hostLanes() == 0 || !layoutOf(op.getDw().getType()).empty() ||
-      !typeOf(op.getDy()).getElementType().isF32())
+      !layoutOf(op.getDw().getType()).empty() || !typeOf(op.getDy()).getElementType().isF32())
     return {};
   int64_t group = countContiguousChannels({op.getX(), op.getDy()});
   if (group < 8 || !isDepthwise(op))
@@ -244,8 +243,7 @@ json describeLaneWeightGrad(FusionOp fusion) {
 /// contiguous. Supports f32, and max pooling of 8-bit integers.
 json describeLanePool(FusionOp fusion) {
   Operation *op = &fusion.getBody().front().front();
-  if (!op->hasTrait<Pooling>() || op->getNextNode() != fusion.getBody().front().getTerminator() ||
-      runtime::hostLanes() == 0)
+  if (!op->hasTrait<Pooling>() || op->getNextNode() != fusion.getBody().front().getTerminator())
     return {};
   SmallVector<Value> images(op->getOperands());
   llvm::append_range(images, op->getResults());

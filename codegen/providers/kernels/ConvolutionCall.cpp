@@ -24,7 +24,7 @@ static bool isChannelsLast(Type type) {
 static std::optional<int64_t> getChannelBlock(Type type) {
   StringRef tag = layoutOf(type);
   if (isChannelsLast(type))
-    return runtime::hostLanes() == 16 ? 16 : 8;
+    return runtime::hostLanes();
   if (tag == "aBcd16b" || tag == "aBc16b")
     return 16;
   return tag == "aBcd8b" || tag == "aBc8b" ? std::optional<int64_t>(8) : std::nullopt;
@@ -57,7 +57,7 @@ std::optional<Images> describeImages(Value x, Value y, bool filled, const Refusa
   if (source.getNumElements() == 0 || result.getNumElements() == 0)
     return refuse("an empty tensor");
   if (runtime::hostLanes() < *block)
-    return refuse("this processor has neither AVX-512 nor AVX2 with FMA");
+    return refuse("this processor has no AVX-512");
   return Images{*block, getPaddedSizes(source, *block), getPaddedSizes(result, *block),
                 isChannelsLast(source)};
 }

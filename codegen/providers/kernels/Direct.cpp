@@ -62,7 +62,7 @@ std::optional<LibraryCall> describeDirectConvolution(Operation *op, int threads,
   LibraryCall call;
   call.library = "direct";
   call.desc = fields.toJson();
-  call.implementation = fields.block == 16 ? "direct:avx512" : "direct:avx2";
+  call.implementation = "direct:" + std::string(runtime::getKernelSetName(fields.block));
   call.addValue(getOuterValue(fusion, conv.getX()));
   CallArgument packed{CallArgument::Kind::Packed};
   packed.bytes = int64_t(direct::packedBytes(call.desc));

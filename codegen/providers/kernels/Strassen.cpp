@@ -44,7 +44,7 @@ public:
       return {};
     if (isStrict(collector))
       return collector.refuse(about.name, kForbidden), SmallVector<int64_t>();
-    return {collector.selection.target.lanes32()};
+    return {getVectorKernelLanes(collector)};
   }
   std::optional<LibraryCall> make(Operation *op, int64_t lanes, int,
                                   std::string *why) const override {

@@ -12,12 +12,18 @@ MatmulKernel makeVectorKernel(StringRef name, int64_t lanes, bool strassen) {
   kernel.lanes = lanes;
   kernel.strassen = strassen;
   return {.library = "vectors",
-          .implementation = (name + (lanes == 16 ? ":avx512" : ":avx2")).str(),
+          .implementation = (name + ":" + runtime::getKernelSetName(lanes)).str(),
           .parameters = kernel.toJson()};
 }
 
 bool supportsVectorKernels(const CandidateCollector &collector) {
-  return collector.selection.target.has(runtime::Feature::Fma);
+  using namespace runtime;
+  return collector.selection.target.has(Feature::Fma) ||
+         getKernelSet(vectors::lanes()) == InstructionSet::Scalar;
+}
+
+int64_t getVectorKernelLanes(const CandidateCollector &collector) {
+  return std::max<int64_t>(8, collector.selection.target.lanes32());
 }
 
 std::optional<MatmulDescription> describeForVectors(Operation *op, int64_t lanes,
@@ -88,7 +94,7 @@ public:
       if (!element.isF32() && !element.isBF16())
         return {};
     }
-    return {collector.selection.target.lanes32()};
+    return {getVectorKernelLanes(collector)};
   }
   std::optional<LibraryCall> make(Operation *op, int64_t lanes, int,
                                   std::string *why) const override {

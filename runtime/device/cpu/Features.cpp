@@ -49,6 +49,9 @@ constexpr std::string_view kSystemFeatures[] = {
     "prefetchi", "ptwrite", "rdpru",   "rtm",     "serialize", "sgx",       "shstk",
     "tsxldtrk",  "uintr",   "usermsr", "waitpkg", "widekl",    "vzeroupper"};
 
+/// Names of the instruction sets.
+constexpr std::string_view kSetNames[] = {"scalar", "avx2", "avx512", "amx"};
+
 /// Returns whether the CPU has this version of AVX10, which CPUID reports as a number instead of a
 /// feature bit.
 bool hasAvx10(uint32_t version) {
@@ -174,13 +177,12 @@ bool enablesFeature(std::string_view list, Feature feature) {
 
 InstructionSet getMaxInstructionSet() {
   static const InstructionSet limit = [] {
-    constexpr std::string_view kNames[] = {"scalar", "avx2", "avx512", "amx"};
     const char *given = std::getenv("DLC_ARCH");
     std::string_view name = given && *given ? given : "amx";
-    auto found = std::find(std::begin(kNames), std::end(kNames), name);
-    if (found == std::end(kNames))
+    auto found = std::find(std::begin(kSetNames), std::end(kSetNames), name);
+    if (found == std::end(kSetNames))
       fail("DLC_ARCH '", name, "': required: scalar, avx2, avx512 or amx");
-    return InstructionSet(found - std::begin(kNames));
+    return kHasX86Kernels ? InstructionSet(found - std::begin(kSetNames)) : InstructionSet::Scalar;
   }();
   return limit;
 }
@@ -225,8 +227,16 @@ int hostLanes() {
   bool isLimited = limit && std::strncmp(limit, "AVX2", 4) == 0;
   if (!isLimited && hostSupports(InstructionSet::Avx512))
     return 16;
-  return hostSupports(InstructionSet::Avx2) ? 8 : 0;
+  return 8;
 }
+
+InstructionSet getKernelSet(int64_t lanes) {
+  return lanes == 16                          ? InstructionSet::Avx512
+         : hostSupports(InstructionSet::Avx2) ? InstructionSet::Avx2
+                                              : InstructionSet::Scalar;
+}
+
+std::string_view getKernelSetName(int64_t lanes) { return kSetNames[size_t(getKernelSet(lanes))]; }
 
 int64_t getPrivateCacheBytes() {
   long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);

@@ -66,10 +66,34 @@ DLC_EXPORT const CpuFeatures &hostFeatures();
 DLC_EXPORT bool hostHasFeature(std::string_view name);
 /// Returns false if this runtime does not know the feature name.
 DLC_EXPORT bool isKnownFeature(std::string_view name);
-/// Returns the number of f32 SIMD lanes of the precompiled kernels: 16 with AVX-512, 8 with AVX2
-/// and FMA, otherwise 0. Respects ONEDNN_MAX_CPU_ISA=AVX2, so that this variable alone simulates an
-/// older CPU.
+/// Returns the number of f32 lanes of the precompiled kernels: 16 with AVX-512, otherwise 8.
+/// Respects ONEDNN_MAX_CPU_ISA=AVX2, so that this variable alone simulates an older CPU.
 DLC_EXPORT int hostLanes();
+
+/// Returns the instruction set of the kernels with this number of lanes that run on this CPU.
+DLC_EXPORT InstructionSet getKernelSet(int64_t lanes);
+/// Returns the name of that instruction set in the names of kernels: "scalar", "avx2" or "avx512".
+DLC_EXPORT std::string_view getKernelSetName(int64_t lanes);
+
+/// Whether this build has kernels for the instruction sets of x86 (CMake option DLC_ARCH).
+#ifdef DLC_ARCH_SCALAR
+constexpr bool kHasX86Kernels = false;
+#else
+constexpr bool kHasX86Kernels = true;
+#endif
+
+/// Returns the result of the function for the instruction set of the kernels with this number of
+/// lanes. In a build without kernels for x86, their functions are not referenced.
+template <typename Scalar, typename Avx2, typename Avx512>
+auto selectKernels(int64_t lanes, const Scalar &scalar, const Avx2 &avx2, const Avx512 &avx512) {
+  if constexpr (kHasX86Kernels) {
+    if (lanes == 16)
+      return avx512();
+    if (hostSupports(InstructionSet::Avx2))
+      return avx2();
+  }
+  return scalar();
+}
 /// Returns the number of CPUs in the affinity mask of this process.
 DLC_EXPORT int hostThreads();
 

@@ -18,16 +18,17 @@ bool hasTiles() { return lanes() == 16 && tiles::isAvailable(); }
 namespace {
 
 MatmulBackend selectMatmulBackend(const Attention &request) {
-  using runtime::InstructionSet;
-  if (!hostSupports(request.lanes == 16 ? InstructionSet::Avx512 : InstructionSet::Avx2))
-    fail("attention: ", request.lanes, " lanes require ",
-         request.lanes == 16 ? "AVX-512" : "AVX2 and FMA",
-         ", which this processor lacks; compile the model on this machine");
+  if (!hostSupports(runtime::getKernelSet(request.lanes)))
+    fail("attention: ", request.lanes,
+         " lanes require AVX-512, which this processor lacks; compile the model on this machine");
   if (request.parts && !tiles::isAvailable())
     fail(
         "attention: bf16 parts require AMX tiles, which this processor lacks; compile the model on "
         "this machine");
-  return {request.lanes == 16 ? &avx512Kernels() : &avx2Kernels(), request.parts};
+  return {runtime::selectKernels(
+              request.lanes, [] { return &scalarKernels(); }, [] { return &avx2Kernels(); },
+              [] { return &avx512Kernels(); }),
+          request.parts};
 }
 
 class AttentionCall : public runtime::LibraryCall {
@@ -48,7 +49,7 @@ public:
       return "attention:bf16x" + std::string(request.parts == 3   ? "6"
                                              : request.parts == 2 ? "3"
                                                                   : "1");
-    return request.lanes == 16 ? "attention:avx512" : "attention:avx2";
+    return "attention:" + std::string(runtime::getKernelSetName(request.lanes));
   }
   uint64_t scratchBytes() const override { return static_cast<uint64_t>(perThread * threads); }
 

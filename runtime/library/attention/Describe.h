@@ -10,8 +10,8 @@
 
 namespace dlc::attention {
 
-/// Returns the number of f32 lanes of the kernels for this machine: 16 (AVX-512), 8 (AVX2 with
-/// FMA), or 0 if the machine has neither. ONEDNN_MAX_CPU_ISA limits this number, too.
+/// Returns the number of f32 lanes of the kernels for this machine: 16 with AVX-512, otherwise 8.
+/// ONEDNN_MAX_CPU_ISA limits this number, too.
 DLC_EXPORT int lanes();
 /// Returns true if this machine can compute the matmuls of attention on AMX tiles.
 DLC_EXPORT bool hasTiles();

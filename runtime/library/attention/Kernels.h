@@ -53,9 +53,10 @@ struct Kernels {
   float (*dot)(const float *x, const float *y, int64_t count);
 };
 
-/// Kernels compiled for AVX-512 and for AVX2 with FMA.
+/// Kernels compiled for AVX-512 (16 lanes), for AVX2 with FMA (8 lanes), and for any CPU (8 lanes).
 const Kernels &avx512Kernels();
 const Kernels &avx2Kernels();
+const Kernels &scalarKernels();
 
 } // namespace dlc::attention
 

@@ -1,4 +1,5 @@
 //===- Call.cpp - call of a matmul with block-quantized weights in vectors -===//
+#include "runtime/device/cpu/Features.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/blocks/Describe.h"
 #include "runtime/library/products/Operands.h"
@@ -22,7 +23,9 @@ public:
   BlockMatmulCall(const schema::Product &desc, const schema::BlocksKernel &kernel,
                   std::span<const runtime::BufferInfo> buffers, int threads)
       : shape(makeShape(kernel, desc.n, desc.k)), config(makeKernelConfig(shape, kernel.lanes)),
-        kernels(config.columns == 16 ? avx512Kernels : avx2Kernels),
+        kernels(*runtime::selectKernels(
+            config.columns, [] { return &scalarKernels; }, [] { return &avx2Kernels; },
+            [] { return &avx512Kernels; })),
         operands(MatmulDesc(desc, config), buffers), threads(std::max(1, threads)) {
     checkProduct(operands.product);
   }

@@ -67,7 +67,7 @@ struct Kernels {
 };
 
 /// Kernels compiled for AVX-512 with VNNI (16 lanes) and for AVX2 (8 lanes).
-extern const Kernels avx512Kernels, avx2Kernels;
+extern const Kernels avx512Kernels, avx2Kernels, scalarKernels;
 
 } // namespace dlc::blocks
 

@@ -15,10 +15,9 @@ namespace dlc::blocks {
 using products::blocksOf;
 
 int64_t getKernelLanes() {
-  const int host = runtime::hostLanes();
-  if (host >= 16 && runtime::hostFeatures().has(runtime::Feature::Avx512vnni))
-    return 16;
-  return host >= 8 ? 8 : 0;
+  return runtime::hostLanes() == 16 && runtime::hostFeatures().has(runtime::Feature::Avx512vnni)
+             ? 16
+             : 8;
 }
 
 bool supportsTiles(int64_t depth) {
@@ -29,7 +28,7 @@ int64_t maxRows() {
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max(), kWide = 64, kNarrow = 8;
   if (supportsTiles(tiles::kDepth))
     return kAny;
-  return getKernelLanes() == 16 ? kWide : getKernelLanes() ? kNarrow : 0;
+  return getKernelLanes() == 16 ? kWide : kNarrow;
 }
 
 std::optional<int64_t> BlockQuantizedWeights::sharedZero() const {
@@ -86,12 +85,11 @@ Shape makeShape(const schema::BlocksKernel &kernel, int64_t n, int64_t k) {
 
 products::KernelConfig makeKernelConfig(const Shape &shape, int64_t lanes) {
   products::KernelConfig config;
-  config.name = lanes == 16 ? "blocks:avx512" : "blocks:avx2";
+  config.name = "blocks:" + std::string(runtime::getKernelSetName(lanes));
   config.columns = lanes;
   config.depth = shape.depth;
   config.rightBytes = shape.record + (shape.hasZeros ? lanes : 0);
-  config.isHere = lanes == 16 ? [] { return blocks::getKernelLanes() == 16; }
-                              : [] { return runtime::hostLanes() >= 8; };
+  config.isHere = lanes == 16 ? [] { return blocks::getKernelLanes() == 16; } : [] { return true; };
   return config;
 }
 

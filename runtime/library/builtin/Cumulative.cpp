@@ -142,7 +142,9 @@ private:
 };
 
 const CumulativeKernels *selectVectorKernels() {
-  return hostLanes() == 16 ? &cumulativeAvx512 : hostLanes() == 8 ? &cumulativeAvx2 : nullptr;
+  return selectKernels(
+      hostLanes(), [] { return &cumulativeScalar; }, [] { return &cumulativeAvx2; },
+      [] { return &cumulativeAvx512; });
 }
 
 /// Scans columns of f32 by vector kernels, in blocks of columns that are small enough to give each

@@ -24,7 +24,7 @@ struct CumulativeKernels {
   void (*columns)(const CumulativeColumns &, const float *src, float *dst);
 };
 
-extern const CumulativeKernels cumulativeAvx2, cumulativeAvx512;
+extern const CumulativeKernels cumulativeScalar, cumulativeAvx2, cumulativeAvx512;
 
 } // namespace dlc::runtime::builtin
 

@@ -27,10 +27,12 @@ std::unique_ptr<LibraryCall> makeLaneGrad(KernelRequest &request) {
   if (given.rank() != 2 || given.features != given.channels || given.channels % channels != 0)
     fields.complain("lanes are of [N, C, H, W] whose channels are whole groups, one feature for "
                     "each");
-  const bool isWide = hostLanes() == 16 && channels >= 16;
-  if (hostLanes() < 8 || channels < 8)
-    fields.complain("the vector kernel requires AVX2 and groups of at least 8 channels");
-  const LaneGradKernels *kernels = isWide ? &laneGradAvx512 : &laneGradAvx2;
+  if (channels < 8)
+    fields.complain("the vector kernel requires groups of at least 8 channels");
+  const int64_t lanes = channels >= 16 ? hostLanes() : 8;
+  const LaneGradKernels *kernels = selectKernels(
+      lanes, [] { return &laneGradScalar; }, [] { return &laneGradAvx2; },
+      [] { return &laneGradAvx512; });
   for (int d = 0; d < 2; ++d) {
     grad.size[d] = given.src[d];
     grad.outSize[d] = given.dst[d];
@@ -39,7 +41,7 @@ std::unique_ptr<LibraryCall> makeLaneGrad(KernelRequest &request) {
     grad.dilation[d] = given.window.dilations[d];
     grad.low[d] = given.window.low[d];
   }
-  const int64_t groups = given.channels / channels, lanes = kernels->lanes;
+  const int64_t groups = given.channels / channels;
   grad.src = lanePitches(groups, channels, grad.size);
   grad.dst = lanePitches(groups, channels, grad.outSize);
   request.need("x", given.sourceElements(), DType::F32, false);
@@ -86,7 +88,7 @@ std::unique_ptr<LibraryCall> makeLaneGrad(KernelRequest &request) {
       }
     });
   };
-  return makeCall(std::string("lane_weight_grad:") + (isWide ? "avx512" : "avx2"), run,
+  return makeCall("lane_weight_grad:" + std::string(getKernelSetName(lanes)), run,
                   uint64_t(vectors * parts * taps * lanes) * sizeof(float));
 }
 

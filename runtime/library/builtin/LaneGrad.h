@@ -25,7 +25,7 @@ struct LaneGradKernels {
   int lanes;
 };
 
-extern const LaneGradKernels laneGradAvx2, laneGradAvx512;
+extern const LaneGradKernels laneGradScalar, laneGradAvx2, laneGradAvx512;
 
 } // namespace dlc::runtime::builtin
 

@@ -122,10 +122,11 @@ std::unique_ptr<LibraryCall> makeLanePool(KernelRequest &request) {
   // Only after the buffers are checked, since the geometry has an entry for each row and column.
   auto geometry = std::make_shared<const PoolGeometry>(fields, given);
   const LanePool &pool = geometry->pool;
-  const LanePoolKernels *kernels =
-      hostLanes() == 16 && (isBytes || pool.channels % 16 == 0) ? &lanePoolAvx512 : &lanePoolAvx2;
-  if (hostLanes() < 8 || pool.channels % 8 != 0)
-    fields.complain("the vector kernel requires AVX2 and channel groups of a multiple of 8");
+  if (pool.channels % 8 != 0)
+    fields.complain("the vector kernel requires channel groups of a multiple of 8");
+  const LanePoolKernels *kernels = selectKernels(
+      isBytes || pool.channels % 16 == 0 ? hostLanes() : 8, [] { return &lanePoolScalar; },
+      [] { return &lanePoolAvx2; }, [] { return &lanePoolAvx512; });
   int64_t rows = geometry->rows(isGradient ? pool.size : pool.outSize);
   // Minimum number of rows for each thread: about 8192 elements.
   int64_t each = (isGradient ? pool.size : pool.outSize)[1] * pool.channels;
@@ -153,8 +154,8 @@ std::unique_ptr<LibraryCall> makeLanePool(KernelRequest &request) {
         kernels->average(p, at(0), at(1), begin, end);
     });
   };
-  return makeCall(std::string("lane_pool:") + nameOf(fields.op) +
-                      (kernels->lanes == 16 ? ":avx512" : ":avx2"),
+  return makeCall(std::string("lane_pool:") + nameOf(fields.op) + ":" +
+                      std::string(getKernelSetName(kernels->lanes)),
                   run);
 }
 

@@ -71,7 +71,7 @@ struct LanePoolKernels {
   int lanes;
 };
 
-extern const LanePoolKernels lanePoolAvx2, lanePoolAvx512;
+extern const LanePoolKernels lanePoolScalar, lanePoolAvx2, lanePoolAvx512;
 
 } // namespace dlc::runtime::builtin
 

@@ -16,9 +16,10 @@ namespace {
 
 const Kernels &selectKernels(const Convolution &request) {
   if (runtime::hostLanes() < request.lanes)
-    fail("direct: blocks of ", request.lanes, " channels need ",
-         request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor lacks");
-  return request.lanes == 16 ? avx512Kernels : avx2Kernels;
+    fail("direct: blocks of ", request.lanes, " channels need AVX-512, which this processor lacks");
+  return *runtime::selectKernels(
+      request.lanes, [] { return &scalarKernels; }, [] { return &avx2Kernels; },
+      [] { return &avx512Kernels; });
 }
 
 class DirectConvolutionCall : public runtime::LibraryCall {
@@ -33,7 +34,7 @@ public:
   }
 
   std::string implementation() const override {
-    return request.lanes == 16 ? "direct:avx512" : "direct:avx2";
+    return "direct:" + std::string(runtime::getKernelSetName(request.lanes));
   }
   uint64_t scratchBytes() const override {
     return static_cast<uint64_t>(plan.scratch) * sizeof(float);

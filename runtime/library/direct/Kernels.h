@@ -71,8 +71,8 @@ struct Kernels {
   void (*weights)(const Shape &shape, const float *plain, float *to, int64_t begin, int64_t end);
 };
 
-/// Kernels compiled for AVX-512 (16 lanes) and for AVX2 with FMA (8 lanes).
-extern const Kernels avx512Kernels, avx2Kernels;
+/// Kernels compiled for AVX-512 (16 lanes), for AVX2 with FMA (8 lanes), and for any CPU (8 lanes).
+extern const Kernels avx512Kernels, avx2Kernels, scalarKernels;
 
 } // namespace dlc::direct
 

@@ -22,7 +22,7 @@ using NarrowOperand = OperandOf<uint16_t>;
 
 /// Block sizes, packing functions and kernels of a matmul implementation.
 struct DLC_EXPORT KernelConfig {
-  const char *name = "";
+  std::string name;
   int64_t rows = 0, columns = 0, depth = 0; ///< rows and columns of a block; depth of a step
   int64_t leftBytes = 0, rightBytes = 0;    ///< bytes of one packed step of a block
   int parts = 0;                            ///< bf16 parts per f32 value on tiles; 0 for vectors

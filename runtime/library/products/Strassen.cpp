@@ -95,7 +95,7 @@ public:
   StrassenCall(Operands given, int threads);
   void execute(void *const *buffers, const runtime::CallContext &context) override;
   std::string implementation() const override {
-    return std::string("strassen") + std::strchr(config.name, ':');
+    return "strassen" + config.name.substr(config.name.find(':'));
   }
   uint64_t scratchBytes() const override {
     return static_cast<uint64_t>(shared + perThread * threads);

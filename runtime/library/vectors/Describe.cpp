@@ -14,8 +14,14 @@ using products::PackPosition;
 
 namespace {
 
+const Kernels &selectKernels(int64_t lanes) {
+  return *runtime::selectKernels(
+      lanes, [] { return &scalarMatmulKernels(); }, [] { return &avx2MatmulKernels(); },
+      [] { return &avx512MatmulKernels(); });
+}
+
 const Kernels &selectKernels(const KernelConfig &config) {
-  return config.columns == 32 ? avx512MatmulKernels() : avx2MatmulKernels();
+  return selectKernels(config.columns / 2);
 }
 
 void packBlocks(const KernelConfig &config, const Operand &x, int64_t width,
@@ -40,11 +46,11 @@ int64_t lanes() { return runtime::hostLanes(); }
 KernelConfig makeKernelConfig(int64_t lanes, int64_t rows) {
   if (lanes != 8 && lanes != 16)
     runtime::fail("product: 'lanes' must be 8 or 16; found: ", lanes);
-  const Kernels &kernels = lanes == 16 ? avx512MatmulKernels() : avx2MatmulKernels();
+  const Kernels &kernels = selectKernels(lanes);
   // All blocks have the same number of rows, except for the last one.
   int64_t blocks = (rows + kernels.maxRows - 1) / kernels.maxRows;
   KernelConfig config;
-  config.name = lanes == 16 ? "vectors:avx512" : "vectors:avx2";
+  config.name = "vectors:" + std::string(runtime::getKernelSetName(lanes));
   config.rows = (rows + blocks - 1) / blocks;
   config.columns = 2 * lanes;
   config.depth = 1;
@@ -52,8 +58,7 @@ KernelConfig makeKernelConfig(int64_t lanes, int64_t rows) {
   config.depthAtOnce = lanes == 16 ? 1024 : 512;
   config.leftBytes = config.rows * int64_t(sizeof(float));
   config.rightBytes = config.columns * int64_t(sizeof(float));
-  config.isHere = lanes == 16 ? [] { return runtime::hostLanes() >= 16; }
-                              : [] { return runtime::hostLanes() >= 8; };
+  config.isHere = lanes == 16 ? [] { return runtime::hostLanes() >= 16; } : [] { return true; };
   config.packLeft = [](const KernelConfig &f, const Operand &x, const PackPosition &place,
                        void *to) { packBlocks(f, x, f.rows, place, static_cast<float *>(to)); };
   config.packRight = [](const KernelConfig &f, const Operand &x, const PackPosition &place,
@@ -73,8 +78,7 @@ KernelConfig makeKernelConfig(int64_t lanes, int64_t rows) {
 }
 
 KernelConfig makeGroupedConfig(int64_t lanes) {
-  return makeKernelConfig(lanes,
-                          (lanes == 16 ? avx512MatmulKernels() : avx2MatmulKernels()).maxRows);
+  return makeKernelConfig(lanes, selectKernels(lanes).maxRows);
 }
 
 KernelConfig makeKernelConfig(const schema::VectorsKernel &kernel, int64_t m) {

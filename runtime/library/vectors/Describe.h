@@ -6,7 +6,7 @@
 
 namespace dlc::vectors {
 
-/// Number of f32 in a vector on this machine: 16 with AVX-512, 8 with AVX2 and FMA, otherwise 0.
+/// Number of f32 in a vector of the kernels for this machine: 16 with AVX-512, otherwise 8.
 /// ONEDNN_MAX_CPU_ISA=AVX2, which limits oneDNN, also limits this number.
 DLC_EXPORT int64_t lanes();
 

@@ -25,6 +25,7 @@ struct Kernels {
 
 const Kernels &avx2MatmulKernels();
 const Kernels &avx512MatmulKernels();
+const Kernels &scalarMatmulKernels();
 
 } // namespace dlc::vectors
 

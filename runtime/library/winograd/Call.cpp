@@ -19,9 +19,12 @@ namespace {
 
 const Kernels &selectKernels(const Convolution &request) {
   if (runtime::hostLanes() < request.lanes)
-    fail("winograd: blocks of ", request.lanes, " channels need ",
-         request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor lacks");
-  return *(request.lanes == 16 ? avx512Kernels : avx2Kernels)(request.outputs, request.side);
+    fail("winograd: blocks of ", request.lanes,
+         " channels need AVX-512, which this processor lacks");
+  return *runtime::selectKernels(
+      request.lanes, [&] { return scalarKernels(request.outputs, request.side); },
+      [&] { return avx2Kernels(request.outputs, request.side); },
+      [&] { return avx512Kernels(request.outputs, request.side); });
 }
 
 class WinogradCall : public runtime::LibraryCall {
@@ -47,8 +50,8 @@ public:
 
   std::string implementation() const override {
     std::string m = std::to_string(request.outputs), r = std::to_string(request.side);
-    return "winograd:f" + m + "x" + m + "_" + r + "x" + r +
-           (request.lanes == 16 ? ":avx512" : ":avx2") +
+    return "winograd:f" + m + "x" + m + "_" + r + "x" + r + ":" +
+           std::string(runtime::getKernelSetName(request.lanes)) +
            (request.hasStatistics ? ":statistics" : "");
   }
   uint64_t scratchBytes() const override {

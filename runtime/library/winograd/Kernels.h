@@ -92,10 +92,11 @@ struct Kernels {
                        float *plain, int64_t begin, int64_t end);
 };
 
-/// Kernels compiled for AVX-512 (16 lanes) and for AVX2 with FMA (8 lanes). Null if the sizes are
-/// not supported.
+/// Kernels compiled for AVX-512 (16 lanes), for AVX2 with FMA (8 lanes), and for any CPU (8 lanes).
+/// Null if the sizes are not supported.
 const Kernels *avx512Kernels(int outputs, int window);
 const Kernels *avx2Kernels(int outputs, int window);
+const Kernels *scalarKernels(int outputs, int window);
 
 } // namespace dlc::winograd
 

@@ -38,8 +38,11 @@ struct How {
   }
   bool takes(Size s) const { return !isStrassen || (s.m >= 28 && s.n > 32 && s.k > 1); }
   /// Error bound relative to the sum of the magnitudes of the terms. In Strassen's algorithm the
-  /// errors of other sums contribute.
-  double bound() const { return isStrassen ? 0x1p-18 : 0x1p-21; }
+  /// errors of other sums contribute. Without FMA, the products are rounded, too.
+  double bound() const {
+    bool hasFma = runtime::hostSupports(runtime::InstructionSet::Avx2);
+    return (isStrassen ? 0x1p-18 : 0x1p-21) * (hasFma ? 1 : 2);
+  }
   /// Packs w of shape [k, n].
   std::shared_ptr<Aligned> pack(const float *w, int64_t row, int64_t column, int64_t k,
                                 int64_t n) const {
