@@ -47,8 +47,8 @@ static Value buildCausalMask(TensorBuilder &b, Value scores) {
 }
 
 Value buildAttentionScores(TensorBuilder &b, const AttentionScoreOperands &of) {
-  // The scores stay in f32 after this cast: further rounding to 16 bits would become visible after
-  // the exponential.
+  // The scores remain in f32 after the matmul, because exp() would amplify the error of further
+  // rounding to 16 bits.
   Value scores = b.cast(b.make<MatmulOp>(of.q, of.k, false, true), statisticsType(of.q));
   scores = b.make<MulOp>(scores, b.scalar(of.scale, scores));
   Value hidden = b.scalar(-std::numeric_limits<double>::infinity(), scores);

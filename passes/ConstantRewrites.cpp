@@ -38,8 +38,10 @@ namespace {
 struct FloatLimits {
   int lowest, highest; ///< exponents of the normal numbers: 2^lowest to less than 2^highest
   int precision;       ///< number of bits of the significand
-  /// Exponent limits: factors from 2^-moved to 2^moved may be moved out of a sum of products, and
-  /// factors from 2^-folded to 2^folded may be multiplied into its weights.
+  /// Exponent limits that prevent overflow and underflow when a constant factor is moved. A factor
+  /// from 2^-moved to 2^moved may be moved from the operands of a sum of products (a matmul or
+  /// convolution) to its result. A factor from 2^-folded to 2^folded may be multiplied into the
+  /// weights of such a sum.
   int moved, folded;
   int smallest; ///< weights of magnitude below 2^smallest may become subnormal or zero
 };

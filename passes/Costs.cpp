@@ -24,8 +24,8 @@ public:
     auto weights = typeOf(isGradient ? op->getResult(0) : op->getOperand(1));
     double products = double(y.getNumElements()) * double(weights.getNumElements()) /
                       double(std::max<int64_t>(1, y.getDimSize(1)));
-    // Tensor cores process channels in groups of kTogether. Padding the channels to such a group
-    // costs time as well.
+    // Tensor cores process channels in groups of kTogether. Other channel counts are padded to a
+    // multiple of kTogether, which takes additional time.
     if (int64_t own = weights.getRank() > 2 ? weights.getDimSize(1) : 0;
         own > 1 && own % kTogether && can(deviceOf(y), DLC_DEVICE_GPU_CODE))
       products *= 2 * double(llvm::alignTo(own, kTogether)) / double(own);

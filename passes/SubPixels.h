@@ -57,16 +57,19 @@ public:
     return b.template make<ConvOp>(x, w, bias, ones, ones, low, high, groups);
   }
 
-  /// Interleaves the results of the phases (depth to space), [N, (g, s.., O), T..] -> [N, (g, O),
-  /// (T, s)..], and crops them to the shape of the transposed convolution's result.
+  /// Interleaves the results of the phases (depth-to-space), [N, (groups, strides.., O),
+  /// positions..] -> [N, (groups, O), (positions, strides)..], and crops them to the shape of the
+  /// transposed convolution's result.
   Value interleaved(Value phased) {
-    // Channels-last rows of at least 16 channels fill a vector, and are moved as a whole.
+    // Minimum number of channels for interleaving in channels-last order: the channels of one
+    // position then fill a vector and are moved as a whole.
     constexpr int64_t kRow = 16;
     return outputs >= kRow ? inRows(phased) : inPlanes(phased);
   }
 
-  /// Rearranges the weights of the transposed convolution for convolution(), [(g, C), O, (taps,
-  /// s)..] -> [(g, s.., O), C, taps..], with the taps in reverse order.
+  /// Rearranges the weights of the transposed convolution to those of the convolution that computes
+  /// all phases: [(groups, C), O, (taps, strides)..] -> [(groups, strides.., O), C, taps..], with
+  /// the window elements (taps) in reverse order.
   Value weights(Value w) {
     llvm::ArrayRef<int64_t> shape = shapeOf(w);
     Shape low(shape.size(), 0), high(shape.size(), 0);
@@ -89,16 +92,17 @@ public:
     return b.reshape(b.template make<TransposeOp>(w, order), joined);
   }
 
-  /// Repeats a vector with one element per output channel of the transposed convolution, [(g, O)],
-  /// for each phase, which gives one element per output channel of convolution().
+  /// Repeats a vector that has one element per output channel of the transposed convolution for
+  /// each phase. The result has one element per output channel of the convolution that computes all
+  /// phases.
   Value repeated(Value each) {
     Value rows = b.broadcast(b.reshape(each, {groups, 1, outputs}), {groups, strides(), outputs});
     return b.reshape(rows, {groups * strides() * outputs});
   }
 
 private:
-  /// Interleaves the phases with the channels innermost. The transpositions to and from channels
-  /// last may then become views, which move no data.
+  /// Interleaves the results of the phases in channels-last order. The transpositions to and from
+  /// this order may then become views, which move no data.
   Value inRows(Value phased) {
     const int64_t rank = int64_t(phases.size());
     Shape last{0}, first{0, rank + 1}, split{shapeOf(phased)[0]}, order{0};

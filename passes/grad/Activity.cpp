@@ -13,7 +13,7 @@ static bool isFloat(Value value) {
   return type && isa<FloatType>(type.getElementType());
 }
 
-/// Returns the operands through which gradients of the operation flow.
+/// Returns the operands that may get a gradient from the operation.
 static OperandRange getDifferentiableOperands(Operation *op) {
   if (auto custom = dyn_cast<CustomGradientOp>(op))
     return custom.getXs();

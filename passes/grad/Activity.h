@@ -29,8 +29,8 @@ private:
   void need(mlir::Block &block);
   bool isVaried(mlir::Value value) const { return varied.contains(value); }
   bool isNeeded(mlir::Value value) const { return needed.contains(value); }
-  /// Adds a value to the set of varied (needed) values. Returns whether the value was not yet in
-  /// the set.
+  /// Adds a value to the set of varied values (which depend on an x) or of needed values (on which
+  /// a y depends). Returns whether the value was not yet in the set.
   bool setVaried(mlir::Value value);
   bool setNeeded(mlir::Value value);
 

@@ -85,8 +85,8 @@ void BackwardPass::replace(Operation *op, ValueRange values) {
     if (Value gradient = gradients.lookup(before))
       gradients[after] = gradient;
   }
-  // Replaced operations are erased only at the end, so that no new value gets the address of an
-  // erased one, which is a key of maps.
+  // Replaced operations are erased at the end of the pass. If they were erased earlier, a new value
+  // could get the address of an erased value, which is still a key of maps.
   dead.push_back(op);
 }
 

@@ -61,8 +61,8 @@ private:
 
   void moveTo(mlir::Location loc);
   llvm::SmallVector<mlir::Operation *> operations(mlir::Block *within) const;
-  /// Decomposes operations for which Rules::open() registered a decomposition. Returns whether
-  /// there were any.
+  /// Decomposes the active operations whose type has a registered decomposition into simpler
+  /// operations, before they are differentiated. Returns whether there were any.
   bool open(llvm::ArrayRef<mlir::Operation *> ops);
   llvm::LogicalResult apply(mlir::Operation *op);
   mlir::Value latest(mlir::Value value) const;

@@ -58,8 +58,8 @@ namespace {
 std::optional<double> minCost(Operation *op, Costs &costs,
                               std::optional<double> other = std::nullopt) {
   std::optional<double> least;
-  // Computes the cost with these layouts of the first operand (`source`), of the results
-  // (`destination`), and of the second operand if that is an image as well (`second`).
+  // Updates the minimum with the cost for the layouts `source` of the first operand, `destination`
+  // of the results and, if the second operand is an image as well, `second` of that operand.
   auto consider = [&](StringRef source, StringRef destination, StringRef second = "") {
     SmallVector<Type> operands(op->getOperandTypes()), results(op->getResultTypes());
     operands[0] = withLayout(typeOf(op->getOperand(0)), source);

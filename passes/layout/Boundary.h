@@ -16,7 +16,8 @@ namespace dlc {
 /// if a tensor does not support the layout.
 mlir::LogicalResult applyArgumentLayouts(mlir::func::FuncOp function);
 
-/// Returns whether the function may return this operand in any layout (attribute "any").
+/// Returns whether the function may return this operand in any layout: its result has the attribute
+/// `dlc.layout` = "any".
 bool hasFreeResultLayout(mlir::OpOperand &returned);
 
 /// Returns whether the function may return the operand in its current layout: row-major, or any

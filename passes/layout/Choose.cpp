@@ -18,9 +18,10 @@ namespace {
 using Mask = uint32_t;
 
 struct PartialAssignment {
-  std::vector<Mask> alive; ///< masks of the live values, in order
+  std::vector<Mask> alive; ///< for each live value: the layouts in which it is available
   double cost = 0;
-  uint32_t from = 0, option = 0; ///< indices of the previous choice and of the option
+  /// Indices of the preceding partial solution and of the layout option that was chosen.
+  uint32_t from = 0, option = 0;
 };
 
 class LayoutChooser {
@@ -45,7 +46,7 @@ private:
     Operation *op;
     std::vector<LayoutOption> layoutOptions;
     std::vector<std::pair<uint32_t, uint32_t>>
-        back; ///< for each partial solution: index of the previous one, and of the option
+        back; ///< for each partial solution: indices of the preceding one and of the layout option
   };
 
   /// Returns whether layouts are chosen for the value: a tensor of rank 3 to 5, such as a sequence,

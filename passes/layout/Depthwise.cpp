@@ -39,8 +39,9 @@ std::optional<Alternative> expand1dTo2d(Operation *op, AlternativeBuilder &b) {
   bool isPool = op->hasTrait<Pooling>();
   if (!isPool && !isDepthwise(op))
     return std::nullopt;
-  // The spatial dimension is added to all images: to the operands of a pool, and to the first two
-  // operands of a convolution, whose bias is not an image.
+  // A height dimension of size 1 is inserted into all operands with spatial dimensions: all
+  // operands of a pool, and the first two operands of a convolution or its gradient, but not the
+  // bias.
   SmallVector<Value> operands(op->getOperands());
   for (Value &operand : MutableArrayRef(operands).take_front(isPool ? operands.size() : 2))
     operand = b.reshape(operand, insertUnitHeight(shapeOf(operand)));

@@ -46,7 +46,8 @@ public:
       for (const std::string &source : {tag, std::string()})
         if (few || !source.empty())
           add(costs.preferredLayouts(product, {.required = LayoutPair{source, tag}}));
-    // dlc's own kernels support layouts for which a library may have no kernel.
+    // dlc's own kernels for convolutions with constant weights, and for weight gradients of
+    // depthwise convolutions, also support layouts for which a library may have no kernel.
     bool isOfConstants = isa<ConvOp>(product) && product->getOperand(1).getDefiningOp<ConstantOp>();
     if (isOfConstants || (isa<ConvWeightGradOp>(product) && isDepthwise(product)))
       for (const char *tag : ownTags(typeOf(product->getOperand(0)).getRank()))

@@ -26,7 +26,8 @@ public:
   /// Returns the layouts that the convolution (or gradient) prefers by itself, regardless of
   /// adjacent operations.
   virtual std::vector<std::string> preferred(mlir::Operation *product) = 0;
-  /// Returns additional candidate layouts for images of this rank, if the block has convolutions.
+  /// Returns layouts for images of this rank that are candidates in addition to those that
+  /// convolutions prefer, if the block has convolutions.
   virtual llvm::ArrayRef<const char *> ownTags(int64_t rank) const = 0;
   /// Returns the layouts other than row-major for which the convolution (or gradient) may have a
   /// kernel. `tags` has the layouts that occur in the block.

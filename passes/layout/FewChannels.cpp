@@ -50,7 +50,8 @@ std::optional<Alternative> convToShiftedMatmuls(ConvOp op, AlternativeBuilder &b
   if (op.getGroups() != 1 || taps < 2 || taps > maxTaps || w[0] > maxResults ||
       llvm::any_of(op.getStrides(), [](int64_t stride) { return stride != 1; }))
     return std::nullopt;
-  // The weights are rearranged from [O, C, taps..] to the matrix [(taps.., O), C].
+  // The weights [O, C, taps..] become the matrix [(taps.., O), C], so that one matmul with the
+  // pixels of the image computes the products for all window elements (taps).
   Shape order = llvm::to_vector(llvm::seq<int64_t>(2, int64_t(w.size())));
   Shape image{x[0], taps, w[0]};
   order.append({0, 1});

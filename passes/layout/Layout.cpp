@@ -38,9 +38,10 @@ public:
         sinkImageReshapes(block, rank);
         hoistImageTransposes(block, list, rank);
       }
-      // transposeMatmuls() runs after the functions that move transpositions, because the
-      // transpositions that it creates must not be moved before undoTransposes(). Higher ranks are
-      // first, because they are the images before their dimensions are merged.
+      // transposeMatmuls() runs after the functions that move transpositions, because they must not
+      // move the transpositions that it creates, which undoTransposes() may fold back into matmuls.
+      // Ranks are visited from the highest to the lowest, because an image has a higher rank than
+      // its reshape with merged dimensions.
       for (const auto &[rank, list] : llvm::reverse(all))
         llvm::append_range(transposed, transposeMatmuls(block, list, rank));
     }
@@ -234,8 +235,8 @@ private:
   }
 
   double reorderCost(Value value, const std::string &from, const std::string &to) {
-    // The cost is 0 for broadcasts that give() recreates in the other layout without a reorder, and
-    // for constants, whose reorders are evaluated at compile time.
+    // Broadcasts and constants need no reorder at run time: a broadcast is recreated in the other
+    // layout, and the reorder of a constant is evaluated at compile time.
     if (isStretched(value, to) || value.getDefiningOp<ConstantOp>())
       return 0;
     Type before = withLayout(typeOf(value), from), after = withLayout(typeOf(value), to);

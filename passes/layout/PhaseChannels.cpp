@@ -23,8 +23,9 @@ using Shape = SmallVector<int64_t>;
 
 class SpaceToDepth {
 public:
-  /// Creates the phases (space-to-depth) for a convolution of images x, [N, C, ..], whose result
-  /// has the spatial sizes `results`.
+  /// Prepares the rewrite of a strided convolution with images x, [N, C, ..], to a convolution with
+  /// stride 1 whose channels are the phases of the image (space-to-depth). `results` are the
+  /// spatial sizes of the convolution's result.
   SpaceToDepth(AlternativeBuilder &b, Value x, ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
                ArrayRef<int64_t> low, ArrayRef<int64_t> results)
       : b(b), x(x), sizes(window), strides(strides), low(low) {
@@ -89,8 +90,9 @@ private:
     return deduplicateOp(b.make<PadOp>(value, b.zero(value), PadMode::constant, before, after));
   }
 
-  /// Rearranges the phases to channels (space-to-depth): [N, C, parts * strides ..] to [N, strides
-  /// .. * C, parts ..].
+  /// Moves the phases of each spatial dimension (its indices modulo the stride) to the channels
+  /// (space-to-depth): [N, C, (parts, strides)..] -> [N, (strides.., C), parts..]. `parts` are the
+  /// spatial sizes of the result.
   Value apart(Value value, ArrayRef<int64_t> parts) {
     ArrayRef<int64_t> shape = shapeOf(value);
     Shape split{shape[0], channels}, order{0}, whole{shape[0], channels * phases};
@@ -107,7 +109,8 @@ private:
     return deduplicateOp(b.reshape(transposed, whole));
   }
 
-  /// Pads the channels with zeros to the number of channels `filled`.
+  /// Pads the channels with zeros to the number `filled`, a multiple of the channels that tensor
+  /// cores process together.
   Value fill(Value value) {
     Shape none(strides.size() + 2, 0), after(none);
     after[1] = filled - channels * phases;

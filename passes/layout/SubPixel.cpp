@@ -7,8 +7,8 @@ using namespace mlir;
 namespace dlc {
 
 std::optional<Alternative> convTransposeToSubPixelConv(ConvTransposeOp op, AlternativeBuilder &b) {
-  // Not applied with stride 1, because libraries have fast kernels for transposed convolutions with
-  // stride 1, except of integers.
+  // Floating-point transposed convolutions with stride 1 are not rewritten, because libraries have
+  // fast kernels for them.
   if (isa<FloatType>(typeOf(op.getY()).getElementType()) &&
       llvm::all_of(op.getStrides(), [](int64_t stride) { return stride == 1; }))
     return std::nullopt;
@@ -18,8 +18,8 @@ std::optional<Alternative> convTransposeToSubPixelConv(ConvTransposeOp op, Alter
   SubPixels made(op, *phases, b);
   Value w = made.weights(op.getW()), bias = op.getBias() ? made.repeated(op.getBias()) : Value();
   Value phased = made.convolution(op.getX(), w, bias);
-  // The result is counted twice as moved data: interleaving moves it once, and planes (channels
-  // first) are moved once more.
+  // The cost includes moving the result twice: interleaving moves it once, and images in
+  // channels-first order are moved once more.
   Alternative alternative{{}, {}, {phased, phased}};
   // The phases of a depthwise transposed convolution form a depthwise convolution with a channel
   // multiplier, for which libraries have no fast kernels. Its input channels are therefore repeated

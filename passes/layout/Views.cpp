@@ -40,8 +40,8 @@ public:
       TransposedViewOp view = matchRowMajorView(operand);
       if (view && (permutation.empty() || permutation == view.getPermutation()))
         permutation = view.getPermutation();
-      // A value that has a single user may be fused with its producer and then not be stored, so
-      // that no view of it is possible.
+      // A view requires that the value is stored in memory. A value with a single user may be fused
+      // with its producer and never be stored, so that the rewrite is not possible.
       else if (view || (operand.getDefiningOp() && operand.hasOneUse()))
         return false;
     }
@@ -82,8 +82,9 @@ private:
   ArrayRef<int64_t> permutation;
 };
 
-/// Transpose of an image that is only a view in one of the candidate layouts. If the image is
-/// reshaped before the transpose, the transpose is moved before the reshape.
+/// Transposition of an image that moves no data (is a view) if the image has one of the candidate
+/// layouts. If the image is reshaped before the transposition, the transposition is moved before
+/// the reshape.
 struct ImageTranspose {
   Value image;
   SmallVector<int64_t> permutation;

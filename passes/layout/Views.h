@@ -14,8 +14,9 @@ namespace dlc {
 /// dimensions: gelu(reshape(x)) = reshape(gelu(x)). The reshape is then last.
 void sinkImageReshapes(mlir::Block &block, int64_t rank);
 
-/// Moves transpositions before the reshape that merges an image's dimensions, if one of the layouts
-/// `tags` then makes the transposition a view: transpose(reshape(x)) = reshape(transpose(x)).
+/// Moves transpositions before the reshape that merges an image's dimensions: transpose(reshape(x))
+/// = reshape(transpose(x)). Applied only if the transposition of the image moves no data (is a
+/// view) in one of the layouts `tags`.
 void hoistImageTransposes(mlir::Block &block, llvm::ArrayRef<std::string> tags, int64_t rank);
 
 /// A matmul whose first operand was transposed by its transpose flag, and is now transposed by a
@@ -26,9 +27,10 @@ struct TransposedMatmul {
   mlir::Value before; ///< first operand before the rewrite
 };
 
-/// Replaces the transpose flag of a matmul's first operand by a transposition of the image, if one
-/// of the layouts `tags` makes that transposition a view: matmul(reshape(x)^T, w) =
-/// matmul(reshape(transpose(x)), w).
+/// Replaces the transpose flag of a matmul's first operand by a transposition of the image from
+/// which the operand is reshaped: matmul(reshape(x)^T, w) = matmul(reshape(transpose(x)), w).
+/// Applied only if the transposition moves no data (is a view) in one of the layouts `tags`.
+/// Returns the rewritten matmuls, which undoTransposes() can restore.
 llvm::SmallVector<TransposedMatmul>
 transposeMatmuls(mlir::Block &block, llvm::ArrayRef<std::string> tags, int64_t rank);
 /// Restores the original matmul with its transpose flag.

@@ -70,7 +70,8 @@ private:
     return unsigned(result.problem.nodes.size()) - 1;
   }
 
-  /// Returns the fixed node that represents a device on which outputs are returned.
+  /// Returns the node for a device on which outputs are returned. Its label is fixed to this
+  /// device, so that the cost includes transfers of outputs.
   unsigned pin(const PlacementRequest &request) {
     for (auto &[known, node] : pins)
       if (known.sameDevice(request.device))
@@ -87,8 +88,8 @@ private:
         return failure();
       if (request->byType)
         result.placedBefore.insert(argument);
-      // State and parameters may be placed on the device that uses them. All other inputs are
-      // provided by the caller on the default device.
+      // State and parameters have a free label, because they may be stored on the device that uses
+      // them. All other inputs are fixed to the default device, on which the caller provides them.
       bool stays = result.function.getArgAttr(number, kStateAttr) ||
                    result.function.getArgAttr(number, kParameterAttr);
       if (!request->device && !stays)

@@ -63,8 +63,8 @@ double estimateFlops(Operation *op) {
   double flops = multiplies ? 2 * multiplies.countMultiplyAdds() : 0;
   if (flops > 0 && !op->hasTrait<Recurrent>())
     return flops;
-  // One FLOP per element of the largest operand or result. Recurrent layers have elementwise
-  // operations in addition to their matmuls.
+  // The estimate adds one FLOP per element of the largest operand or result. For recurrent layers,
+  // this represents the elementwise operations in addition to the matmuls.
   double elements = 0;
   for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
     elements = std::max(elements, elementsOf(value));

@@ -14,7 +14,8 @@ namespace dlc::place {
 Labels solvePlacement(const PlacementProblem &problem);
 
 /// Minimizes the placement cost within the memory capacities of the devices. Returns nullopt if no
-/// such labels are found. Exact only if the result of `solve` is within the capacities.
+/// such labels are found. The result may be suboptimal unless that of solvePlacement() is within
+/// the capacities.
 std::optional<Labels> solveWithinCapacity(const PlacementProblem &problem);
 
 /// Assigns labels so that branches run concurrently, by list scheduling: nodes are visited in the

@@ -10,7 +10,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Device and description of an operation's first tensor that is not of rank 0.
+/// First tensor of an operation that is not of rank 0: its device, and its role in error messages,
+/// such as "operand 0".
 struct TensorPlacement {
   OnAttr device;
   std::string what;

@@ -18,7 +18,8 @@ struct AccuracyRule {
   bool fits = false; ///< whether any operation's name matched the pattern
 };
 
-/// Sets the attribute that permits rounding of operands, according to the accuracy level.
+/// Sets the attribute of a matmul, convolution or attention that permits rounding of its operands,
+/// according to the accuracy level.
 void setMathMode(Operation *op, StringRef level, const ModelOptions &options) {
   auto isF32 = [](Type type) { return getElementTypeOrSelf(type).isF32(); };
   if (level == "fast" && llvm::all_of(op->getOperandTypes(), isF32))

@@ -6,16 +6,17 @@
 
 namespace dlc::precision {
 
-/// Returns the numeric class of an operation, which is Full (f32 throughout) for operations of
-/// other dialects.
+/// Returns the numeric class of an operation, which determines whether its operands and results may
+/// have 16 bits. Operations of other dialects have the class Full (f32 throughout).
 NumericClass classOf(mlir::Operation *op);
 
-/// Returns the operands of an operation of class Layer that are narrow (16-bit) if its first result
-/// is narrow. All other operands stay in f32.
+/// Returns the operands of an operation of numeric class Layer (such as a normalization) that are
+/// narrow (16-bit) if its first result is narrow. All other operands stay in f32.
 llvm::SmallVector<mlir::OpOperand *> dataOperands(mlir::Operation *op);
 
-/// Returns whether an operand or result of an operation of class Product stays in f32, because it
-/// is not part of a matmul (for example `lse`, the log-sum-exp of attention).
+/// Returns whether an operand or result of a matmul, convolution or attention (numeric class
+/// Product) stays in f32, because it is not part of a matmul. Example: `lse`, the log-sum-exp of
+/// attention.
 bool mustStayInF32(const mlir::OpOperand &operand);
 bool mustStayInF32(mlir::OpResult result);
 

@@ -20,8 +20,8 @@ NumericClass PrecisionRequest::classOf(Operation *op) const {
   if (asked && asked.isF32())
     return NumericClass::Full;
   NumericClass numeric = precision::classOf(op);
-  // An override by name also applies to operations of class Full (f32 throughout), if all of their
-  // results are f32.
+  // A 16-bit type that is set by name also applies to operations that otherwise stay in f32
+  // (numeric class Full), if all of their results are f32.
   if (asked && numeric == NumericClass::Full && op->getNumRegions() == 0 &&
       llvm::all_of(op->getResults(), isF32Tensor))
     return NumericClass::Product;

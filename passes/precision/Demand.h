@@ -35,8 +35,8 @@ public:
   /// Returns the 16-bit type in which the value is needed, or null if it is not needed in a 16-bit
   /// type.
   mlir::FloatType of(mlir::Value value) const { return wanted.lookup(value); }
-  /// Returns whether only the 16-bit value is stored, and not its f32 value. False for values that
-  /// leave their block (results, states).
+  /// Returns whether the value is stored only in 16 bits, and not also in f32. False for values
+  /// that leave their block (results, states).
   bool isStored(mlir::Value value) const;
 
 private:

@@ -59,8 +59,8 @@ bool isRoundingUnobservable(Value value) {
   }
   if (users.size() == 1)
     return true;
-  // A reader that returns the value's elements is harmless if all other readers are used only by
-  // this reader, as in max(x, slope * x).
+  // A reader that returns elements of the value does not make its rounding observable if only this
+  // reader uses the results of all other readers, as in max(x, slope * x).
   return !users.empty() && llvm::all_of(users, [&](Operation *exact) {
     return !returnsElements(exact) || llvm::all_of(users, [&](Operation *other) {
       return other == exact ||

@@ -289,7 +289,7 @@ private:
 
   const TargetCapabilities &capabilities;
   llvm::DenseSet<Value> made;
-  llvm::DenseMap<Value, Value> wide, narrow; ///< keys: the original 16-bit values
+  llvm::DenseMap<Value, Value> wide, narrow; ///< by original 16-bit value: f32 value, rounded value
   llvm::SetVector<Value> observed;           ///< values that an operation reads in 16 bits
   SmallVector<CastOp> copies;                ///< casts from f32 to f32, erased at the end
   SmallVector<Operation *> replaced;

@@ -131,8 +131,8 @@ bool PrecisionNarrowing::visitExact(Operation *op) {
   Value first = op->getOperand(0);
   if (!type && isViewLike(op) && demand.of(op->getResult(0)) && isF32Tensor(first) &&
       (isa<BlockArgument>(first) || first.getDefiningOp<ConstantOp>())) {
-    // A view of a parameter or constant whose result matmuls read in 16 bits: the operand is cast
-    // before the view.
+    // If matmuls read the result of a view of a parameter or constant in 16 bits, the operand is
+    // cast before the view.
     type = demand.of(op->getResult(0));
     op->setOperand(0, narrow(first, type, op));
   } else if (!type || !llvm::all_of(op->getOpOperands(),

@@ -211,8 +211,8 @@ private:
     std::vector<float> most(c.columns);
     for (int64_t matrix = 0; matrix < c.matrices; ++matrix) {
       int64_t start = matrix * c.rows * c.columns;
-      // Calls visit(index, column) for all elements in memory order, for both orders of the
-      // dimensions.
+      // Calls visit(index, column) for all weights of a matrix in memory order. Either the rows or
+      // the columns of the matrix are contiguous.
       auto each = [&](auto &&visit) {
         int64_t outer = c.columnStep == 1 ? c.rows : c.columns,
                 inner = c.columnStep == 1 ? c.columns : c.rows;

@@ -44,16 +44,16 @@ int64_t channelAxis(mlir::Operation *contraction);
 /// the contraction's result.
 llvm::SmallVector<int64_t> channelShape(mlir::Operation *contraction);
 
-/// Constant weights in the form that kernels read: numbers - zeroPoint + shift of the output
-/// channel.
+/// Constant integer weights, minus their original zero points, as i8 numbers that kernels read:
+/// weight = number - zeroPoint + shift of the output channel.
 struct Int8Weights {
   ref::Tensor numbers; ///< integers of type i8
   int64_t zeroPoint = 0;
   std::optional<ref::Tensor> shifts;
 };
 
-/// Returns constant weights minus their zero points in the form that kernels read, or nullopt if
-/// they have no such form.
+/// Converts constant weights, minus their zero points, to i8 numbers with a common zero point or a
+/// shift for each output channel. Returns nullopt if this is not possible.
 std::optional<Int8Weights> convertToInt8Weights(mlir::OpBuilder &builder,
                                                 mlir::Operation *contraction);
 

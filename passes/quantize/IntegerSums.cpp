@@ -189,7 +189,7 @@ private:
     /// Correction factor c of each output channel: c * Σx is added to the result, with Σx the sum
     /// of the inputs. Nullopt if no channel needs a correction.
     std::optional<ref::Tensor> shifts;
-    bool isUnfolded = false; ///< whether it is a matmul over unfolded windows (im2col)
+    bool isUnfolded = false; ///< whether `op` is a matmul over unfolded windows (im2col)
   };
 
   /// Creates, before the contraction, an equivalent integer contraction in a form for which there
@@ -238,7 +238,8 @@ private:
     return std::nullopt;
   }
 
-  /// Returns the result of an integer contraction, including the correction of its output channels.
+  /// Returns the result of an integer contraction. If weights were shifted to fit i8, adds the
+  /// shift of each output channel times the sum of the inputs, as a correction.
   Value finish(const Sums &sums) {
     Value y = sums.op->getResult(0);
     if (!sums.shifts)
@@ -248,7 +249,7 @@ private:
         y, b.make<MulOp>(inputSums(sums.op, b), b.make<ConstantOp>(sums.shifts->toAttr())));
   }
 
-  /// Replaces a contraction by the value y, which is computed from the result of the integer
+  /// Replaces the original contraction `op` by y, which is computed from the result of the integer
   /// contraction.
   static void replace(Operation *op, Value y, const Sums &sums) {
     op->getResult(0).replaceAllUsesWith(y);
@@ -539,8 +540,8 @@ private:
     return b.cast(sums, i32);
   }
 
-  /// Requires that kernels compute the contraction in f32 in the written order, which keeps sums of
-  /// integers exact.
+  /// Marks the contraction so that kernels compute it in f32 in the written order, which keeps sums
+  /// of integers exact.
   void markExact(Operation *op) {
     op->setAttr(kAccuracyAttr, builder.getStringAttr("strict"));
     op->setAttr(kPrecisionAttr, builder.getStringAttr("f32"));

@@ -52,7 +52,7 @@ public:
     eight = cast<IntegerType>(withEightBits(packed.getElementType()));
   }
 
-  /// Unpacks each byte to two elements of 8 bits.
+  /// Unpacks each byte to its two 4-bit values, in 8-bit elements.
   Value unpack(Value bytes) {
     Value x = withoutHigh(b.reshape(b.cast(bytes, eight), pairs(1)), {2}, {4, 0});
     SmallVector<int64_t> even(rows);
@@ -64,8 +64,8 @@ public:
     return b.reshape(x, shape);
   }
 
-  /// Converts to the range of 4 bits, in 8-bit elements, with the result of a cast to 4 bits:
-  /// floats saturate, integers keep their low bits.
+  /// Casts x to the range of 4 bits, but to 8-bit elements, with the result of a cast to 4 bits:
+  /// floats saturate, integers keep their low 4 bits.
   Value narrow(Value x) {
     bool isFloat = isa<FloatType>(typeOf(x).getElementType());
     x = b.cast(x, eight);
@@ -77,7 +77,7 @@ public:
     return b.make<MinOp>(x, b.scalar(double(high), x));
   }
 
-  /// Packs each two elements of 8 bits into one byte.
+  /// Packs each pair of 4-bit values, given in 8-bit elements, into one byte.
   Value pack(Value x) {
     x = b.reshape(b.cast(x, builder.getIntegerType(8, false)), rows);
     SmallVector<int64_t> none(rows.size(), 0), one(none);
@@ -102,8 +102,8 @@ private:
     return result;
   }
 
-  /// Removes the high 4 bits: returns x << left >> 4, the remaining 4 bits, sign-extended for
-  /// signed types.
+  /// Extracts 4 bits of each 8-bit element as x << left >> 4: the low 4 bits if `left` is 4, the
+  /// high 4 bits if it is 0. The result is sign-extended for signed types.
   Value withoutHigh(Value x, ArrayRef<int64_t> leftShape, ArrayRef<int64_t> left) {
     auto shifts = ref::Tensor::empty(RankedTensorType::get(leftShape, eight));
     for (auto [i, shift] : llvm::enumerate(left))

@@ -148,7 +148,7 @@ struct NarrowOperand {
   ZeroPointDifference integers;        ///< integers of 4 or 8 bits
   std::optional<ref::Tensor> constant; ///< i8 constant, instead of `integers`
   RankedTensorType constantType;
-  SmallVector<Operation *> views;      ///< views of the integers, from the contraction
+  SmallVector<Operation *> views;      ///< views of the integers, in reverse program order
   SmallVector<int64_t> zeroPointShape; ///< shape that the contraction needs
 };
 

@@ -6,8 +6,10 @@
 
 namespace dlc::quantize {
 
-/// Removes quantizations that return the quantized values from which their operand was dequantized.
-/// Keeps 16-bit quantized values in f32, because no kernel accumulates products of 16-bit integers.
+/// Simplifies pairs of quantize and dequantize. Removes a quantize of dequantized values that
+/// returns the original quantized values. Replaces a dequantize of values that were quantized to 16
+/// bits by f32 arithmetic without integers, because no kernel accumulates products of 16-bit
+/// integers.
 void simplifyRequantization(mlir::ModuleOp module);
 
 } // namespace dlc::quantize

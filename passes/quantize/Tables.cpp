@@ -91,7 +91,7 @@ struct OpChain {
 struct LookupPlan {
   Value x;
   ref::Tensor table;
-  bool ascends = true; ///< whether the tables of all intermediate values ascend
+  bool ascends = true; ///< whether the tables of all intermediate values increase
   Operation *carrier = nullptr;
   std::vector<LookupPlan> operands;
 };
@@ -106,8 +106,8 @@ public:
       }
   }
 
-  /// Rewrites chains to lookups. Results are visited from last to first, so that each chain is as
-  /// long as possible.
+  /// Replaces chains of operations by table lookups. Results are visited from last to first, so
+  /// that each chain is as long as possible.
   void rewrite() {
     for (Value y : llvm::reverse(results))
       if (sources.contains(y))
@@ -178,8 +178,9 @@ private:
     chain.insert(op);
   }
 
-  /// Returns a plan for the 8-bit value that the chains of operations `rest` compute from `value`,
-  /// which only `user` reads. Returns nullopt if there is none.
+  /// Returns a plan for the 8-bit value that the chains of operations `rest` compute from `value`.
+  /// `user` is the operation that reads `value`, or null if `value` is the 8-bit value itself.
+  /// Returns nullopt if there is no plan.
   std::optional<LookupPlan> planFor(Value value, Operation *user, ArrayRef<OpChain> rest) {
     Value x = sources.lookup(value);
     if (!x && isNonConstantInt8(value))
@@ -221,8 +222,8 @@ private:
     return carried(plan, operands, builder);
   }
 
-  /// Returns the plan with the table if there is only one table and no operation in between
-  /// increases the number of elements, otherwise null. The lookup is then done last, so that
+  /// If one table is sufficient and no data movement increases the number of elements, returns the
+  /// plan that has the table, otherwise null. The lookup then follows all data movements, so that
   /// several readers share the moved 8-bit values.
   static const LookupPlan *onlySource(const LookupPlan &plan) {
     if (!plan.carrier)

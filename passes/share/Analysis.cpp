@@ -125,8 +125,8 @@ private:
     return success();
   }
 
-  /// Returns the number of the function argument that holds the state of this result's name
-  /// (`dlc.name`).
+  /// Returns the number of the argument that has the same `dlc.name` as a result of the function,
+  /// so that it holds the state that this result updates.
   unsigned stateOf(DictionaryAttr attributes) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (isState(function.getArgAttrDict(i)) &&

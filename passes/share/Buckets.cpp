@@ -42,7 +42,7 @@ void moveCastToProducer(AllReduceOp op) {
 struct ReduceRange {
   SmallVector<AllReduceOp> members;
   int64_t bytes = 0;
-  Operation *last = nullptr; ///< producer of the last member's operand
+  Operation *last = nullptr; ///< producer of the operand of the last all-reduce
 };
 
 class BucketBuilder {

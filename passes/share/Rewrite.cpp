@@ -120,8 +120,8 @@ private:
         map.map(value, as(value, {}));
     }
     Operation *result = builder.clone(op, map);
-    // Operands are set explicitly, because one value may be several operands with different
-    // distributions, which the map cannot express.
+    // The operands of the clone are set explicitly: one value may be several operands with
+    // different distributions, which an IRMapping cannot express.
     result->setOperands(operands);
     for (auto [value, type] : llvm::zip(result->getResults(), types))
       value.setType(type);

@@ -240,8 +240,8 @@ std::optional<SplitSignature> getSignature(Operation *op) {
         const bool isOneShape = llvm::all_of(o->getResults(), [&](Value result) {
           return shapeOf(result) == shapeOf(o->getResult(0));
         });
-        // max_pool_indices returns indices into the whole tensor, which differ from indices into a
-        // part.
+        // max_pool_indices is not split: its results are indices into the whole tensor, but a rank
+        // with a part of the tensor would return indices into this part.
         if (!isMapped || !isOneShape || o->getNumOperands() == 0 ||
             isa<ReshapeOp, MaxPoolIndicesOp>(o))
           return std::nullopt;

@@ -72,7 +72,7 @@ public:
   }
 
   /// Averages the vectors in `own`, one for each of the layer's operations, over the batches of all
-  /// ranks. Returns the two halves of the mean vector, which are two statistics.
+  /// ranks. Each vector is the concatenation of two statistics. Returns the mean of each statistic.
   std::pair<Value, Value> means(const BatchNormLayer &layer, ArrayRef<Value> own) {
     const int64_t size = shapeOf(own.front())[0];
     StringAttr world = builder.getStringAttr("world");

@@ -142,9 +142,9 @@ struct FoldConstants : RewritePattern {
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (!isEvaluable(op) || isa<ConstantOp>(op) || op->use_empty() || !isFoldingProfitable(op))
       return failure();
-    // An operation that its user's kernel can compute is folded only if its operands are constants.
-    // Any other operation is folded together with the chain of operations that computes its
-    // operands.
+    // If the kernel of the user can compute an operation while reading its operands, folding saves
+    // little, so that all operands must be constants already. For any other operation, the whole
+    // chain of operations that computes its operands from constants is evaluated, too.
     ConstantCache known;
     if (!llvm::all_of(op->getOperands(), [&](Value value) {
           return canComputeWhileReading(op) ? value.getDefiningOp<ConstantOp>() != nullptr

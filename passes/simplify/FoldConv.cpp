@@ -216,7 +216,7 @@ struct FoldBatchNorm : OpRewritePattern<BatchNormOp> {
       return foldInto(*conv, op, *affine, rewriter);
     RankedTensorType type = typeOf(op.getX());
     if (type.getElementType().isF16() || type.getElementType().isBF16())
-      return failure(); // sums of 16-bit types are kept in f32, see the decomposition of batch_norm
+      return failure(); // the decomposition of batch_norm computes 16-bit types in f32
     if (!canComputeAsAffine(op, *affine))
       return failure();
     SmallVector<int64_t> shape(type.getRank() - 1, 1);

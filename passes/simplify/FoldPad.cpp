@@ -9,7 +9,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Padding amounts of a pad operation that changes only spatial dimensions and is never negative.
+/// Padding amounts of a pad operation that pads only spatial dimensions, and removes no elements by
+/// negative amounts.
 struct SpatialPad {
   SmallVector<int64_t> low, high;
 };

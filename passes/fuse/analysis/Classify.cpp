@@ -21,7 +21,8 @@ int64_t innermostSize(ArrayRef<int64_t> shape) {
   return 1;
 }
 
-/// Returns the dimension whose adjacent indices are adjacent in memory.
+/// Returns the innermost dimension in memory: elements at its adjacent indices are adjacent in
+/// memory.
 int64_t innermostDim(RankedTensorType type) {
   auto tag = Tag::parse(layoutOf(type));
   if (!tag || tag->order.empty())
@@ -121,8 +122,8 @@ bool preservesVectorization(Operation *op) {
     return true;
   if (auto slice = dyn_cast<SliceOp>(op))
     return std::abs(slice.getStride().back()) <= kNearStep;
-  // A reshape that merges rows preserves vectors if the operand's rows have a few elements each (a
-  // power of two), or a multiple of 16 elements, the assumed vector size.
+  // Vectors of the result are computed from few vectors of the operand if a reshape merges rows of
+  // a multiple of 16 elements (the assumed vector size), or of a few elements (a power of two).
   constexpr int64_t vector = 16;
   auto reshape = dyn_cast<ReshapeOp>(op);
   if (reshape && typeOf(reshape.getX()).getRank() > 0 &&

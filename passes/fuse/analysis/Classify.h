@@ -7,8 +7,8 @@
 namespace dlc {
 
 enum class NodeClass {
-  Constant,    // no work at run time
-  Alias,       // operand's memory with another type: needs no kernel unless it is fused
+  Constant,    // constants: no work at run time
+  Alias,       // result shares the operand's memory: needs no kernel unless it is fused
   Map,         // each result element depends on a few operand elements
   Reduce,      // many elements are reduced to one
   Contraction, // matmul, conv, conv_transpose, conv_weight_grad

@@ -16,8 +16,8 @@ namespace dlc {
 
 inline bool isMonotonic(GatherOp gather) { return gather->hasAttr(kMonotonicAttr); }
 
-/// Sets the attribute on the monotonic gathers of a block, if the device runs vectorized generated
-/// code.
+/// Sets kMonotonicAttr on the gathers of a block that read their operand in order with index steps
+/// of 0 or 1, if the device runs vectorized generated code.
 void markMonotonicGathers(mlir::Block &block);
 
 } // namespace dlc

@@ -6,9 +6,9 @@
 
 namespace dlc {
 
-/// Returns whether one kernel of these operations would compute a rematerialized copy too early:
-/// one operation is a copy, and a contraction, pool or opaque operation is located between an
-/// earlier one of them and the copy.
+/// Returns whether fusing `ops` would compute a rematerialized copy too early. This is so if a
+/// contraction, pool or opaque operation is located between the earliest operation of `ops` that is
+/// not a copy and the earliest copy.
 bool wouldHoistCopy(llvm::ArrayRef<mlir::Operation *> ops);
 
 /// Returns whether the block contains rematerialized copies.

@@ -65,8 +65,9 @@ std::optional<IterationSlice> matchStepSlice(Operation *op) {
   auto slice = matchStep(op);
   if (!slice)
     return std::nullopt;
-  // Index arithmetic with other readers needs a kernel, so that the gather is matched only if its
-  // index has no other readers.
+  // A gather with a matching index needs no kernel, and neither does arithmetic on the iteration
+  // number that only such gathers read. If other operations read the index, a kernel must compute
+  // it, and there is no match.
   Operation *index = cast<GatherOp>(op).getIndices().getDefiningOp();
   return !index || isIterationIndex(index) ? slice : std::nullopt;
 }

@@ -74,8 +74,8 @@ std::optional<StridedView> matchStridedDestination(Value inner, Value yielded) {
       return std::nullopt;
     chain.push_back(op);
   }
-  // Composes the inverse index maps of the operations, which maps an index of `inner` to an index
-  // of `yielded`.
+  // Composes the inverse index maps of the reshapes and transposes between `inner` and `yielded`.
+  // The result maps an index of `inner` to the index of the same element in `yielded`.
   IndexContext x;
   Coordinates dims = x.variables("d", shapeOf(inner), /*units=*/true), at = dims;
   for (Operation *op : llvm::reverse(chain)) {

@@ -80,13 +80,15 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
 
 private:
   bool shouldKeepFused(Operation *op, StringRef most, bool isTight, Costs &costs) {
-    // On GPUs, all attention that fused kernels support is fused. It is marked only before
-    // gradients are computed.
+    // On GPUs, attention is fused whenever a fused kernel supports it, regardless of costs. The
+    // attribute is set only before gradients are computed, because later passes check the device
+    // instead.
     if (!hasDeviceCapabilities(op, most, DLC_DEVICE_HOST_CODE))
       return gradients && hasDeviceCapabilities(op, most, DLC_DEVICE_GPU_CODE);
-    // The fused kernel is preferred for attention_train and attention_grad, because these were
-    // derived from each other, and for attention with an accuracy level that was set by name,
-    // because this level is known only for attention that is not decomposed.
+    // A fused kernel is preferred, even if it is not faster, in three cases: memory is tight; the
+    // operation is attention_train or attention_grad, which dlc-grad creates only for fused
+    // attention; or the attention has an accuracy level that was set by name, which decomposing it
+    // would lose.
     bool preferred = isTight || !isa<AttentionOp>(op) || op->hasAttr(kAccuracyAttr);
     return canFuseAttention(op) && costs.prefersFusedAttention(op, gradients, preferred);
   }

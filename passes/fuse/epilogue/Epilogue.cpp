@@ -327,9 +327,9 @@ bool wouldSkipRounding(Value value, Operation *anchor, const llvm::DenseSet<Oper
           }));
 }
 
-/// Returns whether the library returns the same result as the members with all roundings to 16 bits
-/// that the IR requires. This is so if a value whose rounding is skipped is read only by operations
-/// that commute with rounding.
+/// Returns whether the library's fused kernel returns the same result as the operations `members`
+/// with all roundings to 16 bits that the IR requires. This is so if a value whose rounding is
+/// skipped is read only by operations that commute with rounding.
 bool preservesRoundings(Operation *anchor, const llvm::DenseSet<Operation *> &members) {
   return llvm::all_of(members, [&](Operation *op) {
     return op == anchor || commutesWithRounding(op) ||

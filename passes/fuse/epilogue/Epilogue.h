@@ -14,7 +14,8 @@
 
 namespace dlc {
 
-/// One epilogue op of a contraction (a row of runtime/epilogue/EpilogueOps.def).
+/// Operation that a contraction's kernel applies to its result before storing it: an activation, or
+/// a binary operation with a second operand. runtime/epilogue/EpilogueOps.def lists all of them.
 struct EpilogueOp {
   enum class Kind { Activation, Binary };
   Kind kind = Kind::Activation;

@@ -16,8 +16,8 @@ struct GradientMatcher {
     return op && inside(op);
   }
 
-  /// Returns whether `y` can be the result of the activation: an f32 value from outside of the step
-  /// with the shape and layout of `value`.
+  /// Returns whether `y` can be the saved result of the activation: an f32 value that is computed
+  /// outside of the fusion, with the shape and layout of `value`.
   bool isResult(Value y) const {
     return !isInside(y) && shapeOf(y) == shapeOf(value) && typeOf(y).getElementType().isF32() &&
            layoutOf(y.getType()) == layoutOf(value.getType());

@@ -28,8 +28,8 @@ std::optional<EpilogueMatch> matchGradient(mlir::Value value, OpFilter inside);
 /// Returns an epilogue op that is an activation with these parameters.
 EpilogueOp makeActivation(Activation activation, double alpha = 0, double beta = 0);
 
-/// Returns whether all users of `from` and of the step's intermediate results belong to the step,
-/// so that only the result of the step has users outside of it.
+/// Returns whether `from` and the intermediate results of the match `step` are read only by the
+/// matched operations, so that only the result of the match has other users.
 bool hasNoOtherUsers(mlir::Value from, const EpilogueMatch &step);
 
 /// Appends an epilogue op to the list. `op` is the operation whose accuracy level applies. Adjacent

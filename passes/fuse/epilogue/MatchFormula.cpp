@@ -11,23 +11,25 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Operations matched so far, and the operand of the activation.
+/// State of a match: the operand of the activation, and the operations matched so far.
 struct MatchState {
   Value x;
   SmallVector<Operation *, 6> ops;
 };
 
-/// Subexpression of a formula: a pattern of the operations that compute a value.
+/// Pattern for a subexpression of an activation's formula. It matches a value that is computed by
+/// the operations of the subexpression.
 struct Term {
   std::function<bool(Value, MatchState &)> matches;
 
-  /// Matches a constant whose elements all have this value.
+  /// Creates a pattern that matches a splat constant with the value `constant`.
   Term(double constant)
       : matches([=](Value value, MatchState &) { return isSplatWithValue(value, constant); }) {}
   explicit Term(std::function<bool(Value, MatchState &)> matches) : matches(std::move(matches)) {}
 };
 
-/// Adds a matched operation. Returns false if the operation broadcasts the activation's operand.
+/// Adds a matched operation to the state. Returns false if the operation broadcasts the operand of
+/// the activation.
 bool addOp(Operation *op, MatchState &state) {
   if (!llvm::is_contained(state.ops, op))
     state.ops.push_back(op);
@@ -64,7 +66,8 @@ Term operator+(Term a, Term b) { return binary<AddOp>(a, b); }
 Term operator*(Term a, Term b) { return binary<MulOp>(a, b); }
 Term operator/(Term a, Term b) { return binary<DivOp>(a, b); }
 
-/// Functions that the formulas call, on patterns.
+/// Math functions that the formulas of activations call. Instead of computing a number, they return
+/// a pattern that matches the corresponding operation.
 struct FormulaMath {
   static Term abs(Term x) { return unary<AbsOp>(x); }
   static Term sqrt(Term x) { return unary<SqrtOp>(x); }

@@ -7,7 +7,8 @@
 
 namespace dlc {
 
-/// Operations that compute the formula of an activation, each one after its operands.
+/// Match of an activation's formula: the activation, and the operations that compute it, in
+/// topological order.
 struct FormulaMatch {
   Activation activation;
   llvm::SmallVector<mlir::Operation *, 6> ops;

@@ -21,15 +21,15 @@ bool hasContiguousRows(const StridedView &view) {
 /// with the attention. They are cloned, so that other users keep the originals.
 void absorbViews(Grouping &grouping, Operation *anchor, OpOperand &operand, bool isMask,
                  SmallVectorImpl<Operation *> &members) {
-  SmallVector<Operation *> chain; // ordered from the attention to its operand
+  SmallVector<Operation *> chain; // view operations, in reverse program order
   for (Operation *op = operand.get().getDefiningOp();
        op && op->getBlock() == anchor->getBlock() && grouping.isFree(op) && chain.size() < 8 &&
        op->hasTrait<ViewLike>() && classify(op) != NodeClass::Opaque;
        op = op->getOperand(0).getDefiningOp())
     chain.push_back(op);
   for (; !chain.empty(); chain.pop_back()) {
-    // Aliases (operations that share memory) at the start of the chain need no kernel outside of
-    // the group.
+    // The first view operations in program order remain outside of the group if they are aliases
+    // (share their operand's memory), because an alias needs no kernel.
     if (isAlias(chain.back()))
       continue;
     auto view = matchStridedView(operand.get(),

@@ -16,7 +16,7 @@ namespace dlc {
 namespace {
 
 /// Clones the operations in `chain`, which compute an operand of a contraction, into the group, so
-/// that other users keep the originals. `chain` is ordered from the contraction to the operand.
+/// that other users keep the originals. `chain` is in reverse program order.
 void takeIn(Grouping &grouping, ArrayRef<Operation *> chain, OpOperand &operand,
             SmallVectorImpl<Operation *> &members) {
   OpBuilder builder(operand.getOwner());
@@ -57,7 +57,7 @@ bool hasInterleavedMatrices(Operation *anchor, Value operand, ArrayRef<Operation
 /// view operations are cloned, so that other users keep the originals.
 void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operand,
                         SmallVectorImpl<Operation *> &members) {
-  SmallVector<Operation *> chain; // ordered from the contraction to the operand
+  SmallVector<Operation *> chain; // view operations, in reverse program order
   for (Operation *op = operand.get().getDefiningOp();
        op && op->getBlock() == anchor->getBlock() && op->hasTrait<ViewLike>() &&
        grouping.isFree(op) && !llvm::is_contained(members, op) &&
@@ -65,8 +65,8 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
        op = op->getOperand(0).getDefiningOp())
     chain.push_back(op);
   while (!chain.empty()) {
-    // Aliases (operations that share memory) at the start of the chain need no kernel outside of
-    // the group, and other groups can share them there.
+    // The first view operations in program order remain outside of the group if they are aliases
+    // (share their operand's memory): an alias needs no kernel, and other groups can share it.
     while (!chain.empty() && isAlias(chain.back()))
       chain.pop_back();
     if (chain.empty())
@@ -248,8 +248,8 @@ void addResultTranspose(Grouping &grouping, Value value, SmallVectorImpl<Operati
       return;
     trial.push_back(user);
     value = user->getResult(0);
-    // The group is extended only up to a transposition. A reshape at the end needs no kernel
-    // outside of the group.
+    // The group ends with a transposition. Reshapes that follow the last transposition remain
+    // outside of the group, because they need no kernel.
     if (isa<TransposeOp>(user) && matchEpilogue(trial, value))
       members = trial;
   }

@@ -9,9 +9,9 @@ namespace dlc {
 /// Maximum number of operations of one kernel. Larger kernels take long to compile and spill
 /// registers.
 inline constexpr int maxFusionOps = 64;
-/// Maximum number of operations of a kernel to which an operation with an 8-bit result is added. A
-/// larger kernel reads this 8-bit result as an input instead; kernel boundaries at wider values
-/// would take four times the memory.
+/// Maximum number of operations of a kernel into which an operation with an 8-bit result is fused.
+/// A larger kernel reads the 8-bit result from memory instead. Without this limit, kernels would
+/// end at f32 values, which take four times the memory.
 inline constexpr int maxFusionOpsAtBytes = 48;
 inline constexpr int maxFusionInputs = 24;
 
@@ -37,8 +37,8 @@ void mergeSiblings(Grouping &grouping);
 /// Merges the kernels that update small states of the same size, such as biases in an optimizer
 /// step.
 void mergeSmallUpdates(Grouping &grouping);
-/// Returns whether one kernel may contain all of these operations with respect to layouts: a kernel
-/// works in a single layout.
+/// Returns whether all of the operations can be computed in a single layout, which fusing them into
+/// one kernel requires.
 bool agreeOnLayout(llvm::ArrayRef<mlir::Operation *> ops);
 /// Returns whether one kernel of these operations can iterate over the operands of a concatenation
 /// separately, instead of selecting an operand for each element.

@@ -94,8 +94,8 @@ bool Grouping::reaches(ArrayRef<Operation *> from, int group, Operation *target)
       return true;
     if (isPast(positions.lookup(op), last))
       continue;
-    // The search continues with the users of all results of a kernel, because each result of a
-    // kernel depends on all of its operands.
+    // The search for cycles continues with the users of all results of a kernel, because each
+    // result of a kernel depends on all of its operands.
     auto visitUsers = [&](Operation *member) {
       for (Operation *user : usersInBlock(member))
         if (seen.insert(user).second)

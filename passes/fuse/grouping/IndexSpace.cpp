@@ -128,8 +128,9 @@ IndexSpace::Place IndexSpace::placeOf(Operation *op, ArrayRef<Operation *> users
           place.redundant |= at.redundant;
           continue;
         }
-        // All users that broadcast the value from its shape to the shape of one index map read it
-        // by the same derived index map.
+        // The derived index map of a broadcast depends only on the user's index map and on the
+        // value's shape, so that different users share it. The index map of any other read also
+        // depends on the user and its operand.
         bool broadcasts = isElementwise(user) || isa<BroadcastOp>(user);
         int own = broadcasts ? derived(map, shape, nullptr, -1)
                              : derived(map, shape, user, int(operand.getOperandNumber()));

@@ -50,9 +50,10 @@ private:
 
   Place placeOf(mlir::Operation *op, llvm::ArrayRef<mlir::Operation *> usersInside) const;
   bool acceptsReduce(ReduceOp op, const Place &place) const;
-  /// Returns the reduction on which `op` depends elementwise, if `op` has one element per row of
-  /// this reduction over the kernel's shape and the reduction is not yet part of the kernel.
-  /// Otherwise returns null.
+  /// Returns the reduction over the kernel's shape on whose result `op` depends elementwise, if
+  /// `op` has one element per row and the kernel does not contain the reduction yet. Otherwise
+  /// returns null. With this reduction, the kernel computes `op` once per row instead of once per
+  /// element.
   ReduceOp upcomingReduce(mlir::Operation *op, const Place &place) const;
   void setReduce(ReduceOp op, int row);
   int rootMapOf(mlir::Operation *op) const;

@@ -20,7 +20,7 @@ bool isElementwiseGpuFusion(FusionOp fusion) {
          llvm::all_of(fusion->getOperandTypes(), isPlain) &&
          llvm::all_of(fusion->getResultTypes(), isPlain) &&
          llvm::all_of(bodyOf(fusion).without_terminator(), [](Operation &op) {
-           // A transposition reads elements that are far apart.
+           // Transpositions are excluded, because they read elements that are far apart in memory.
            return op.hasTrait<Elementwise>() || isa<ConstantOp>(op) ||
                   (op.hasTrait<ViewLike>() && !isa<TransposeOp>(op));
          });

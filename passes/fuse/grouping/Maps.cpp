@@ -74,7 +74,8 @@ public:
   }
 
 private:
-  /// Users of an operation in each open group, and whether the operation has any other users.
+  /// Open groups (to which operations may be added) that use an operation, with its users in each,
+  /// and whether the operation has any other users.
   struct Consumers {
     SmallVector<std::pair<int, SmallVector<Operation *>>> open;
     bool others = false;
@@ -96,8 +97,8 @@ private:
     return consumers;
   }
 
-  /// Returns whether a kernel with this operation is vectorized. Large operations that move the
-  /// innermost dimension are not fused; a library runs them.
+  /// Returns whether a kernel that contains this operation is vectorized. Large operations that
+  /// move the innermost dimension are not fused, but run as library kernels.
   static bool isVectorFriendly(Operation *op) {
     return preservesVectorization(op) || bytesOf(op->getResult(0).getType()) <= smallBytes ||
            isTransposedOnGpu(op);
@@ -229,7 +230,7 @@ private:
     return true;
   }
 
-  /// Returns whether adding the operation to the group would compute a rematerialized value too
+  /// Returns whether fusing the operation into the group would compute a rematerialized value too
   /// early, or make operations wait for transfers that they do not depend on.
   bool bringsForward(int group, Operation *op) {
     SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());

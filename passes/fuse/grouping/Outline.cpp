@@ -42,7 +42,7 @@ void outlineGroup(Grouping &grouping, int group) {
   for (Operation *op : ops) {
     for (Value operand : op->getOperands())
       if (!mapping.contains(operand))
-        builder.clone(*operand.getDefiningOp(), mapping); // the input is a splat constant
+        builder.clone(*operand.getDefiningOp(), mapping); // the operand is a splat constant
     // The attribute that marks rematerialized copies is removed, so that kernels that differ only
     // by it are equal.
     builder.clone(*op, mapping)->removeAttr(kRecomputedAttr);
@@ -63,10 +63,10 @@ void outlineGroups(Grouping &grouping) {
   for (int group = 0; group < grouping.size(); ++group)
     if (!grouping[group].ops.empty())
       outlineGroup(grouping, group);
-  // A fusion is inserted at the position of its last member, which may follow users of its other
-  // results, so that the block is sorted. If there are rematerialized copies, sortByUse() is used,
-  // because a topological sort would move the copies to the first point at which their operands are
-  // ready.
+  // Each fusion was created at the position of its last operation, which users of its other results
+  // may precede, so that the block must be sorted. If there are rematerialized copies, sortByUse()
+  // sorts it, because a topological sort would move the copies to the first position at which their
+  // operands are available.
   if (copies)
     sortByUse(grouping.getBlock());
   else

@@ -35,8 +35,8 @@ public:
   }
 
 private:
-  /// Returns the groups that read or compute the value and that can still be extended, in order of
-  /// their first use of it.
+  /// Returns the groups that read or compute the value and that can still be extended, in the order
+  /// in which the groups were created.
   SmallVector<int> readersOf(Value value) {
     llvm::SmallSetVector<int, 8> readers;
     auto take = [&](Operation *op) {
@@ -80,8 +80,8 @@ private:
     return int(inputs.size()) <= maxFusionInputs;
   }
 
-  /// Returns whether one kernel that iterates over the shape of the shared value can compute all
-  /// operations.
+  /// Returns whether all of the operations can be computed by one kernel that iterates over the
+  /// shape of `value`.
   bool shareSpace(Value value, ArrayRef<Operation *> ops) {
     llvm::DenseSet<Operation *> inside(ops.begin(), ops.end());
     ReduceOp reduce;

@@ -26,7 +26,8 @@ bool isCheapOp(Operation *op) {
 TransferDependencies::TransferDependencies(Block &block) : block(block), sets(1) {
   numbers[{}] = 0;
   hasTransfers = llvm::any_of(block, [](Operation &op) { return isa<TransferOp>(op); });
-  // The sets are computed in block order, so that the recursion of setOf() stays shallow.
+  // The sets of transfers are computed in block order, so that the recursion of setOf() stays
+  // shallow.
   if (hasTransfers)
     for (Operation &op : block)
       setOf(&op);

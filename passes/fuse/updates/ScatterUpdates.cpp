@@ -50,8 +50,8 @@ struct ScalarFactors {
     return op->getResult(0);
   }
 
-  /// Returns whether a factor (`constant`, if it is one) may be applied to the scattered updates
-  /// instead of to their sums.
+  /// Returns whether a factor may be applied to the scattered updates instead of to their sums.
+  /// `constant` is its value, or nullopt if the factor is not a constant.
   static bool mayMove(Operation *op, std::optional<double> constant) {
     using Kind = ConstantRewrite::Kind;
     Type element = typeOf(op->getResult(0)).getElementType();
@@ -121,12 +121,13 @@ template <typename Op> void sinkIntoAddition(Op scatter, OpOperand &use) {
 template <typename Op> void sinkScatter(Op scatter) {
   Type element = typeOf(scatter.getY()).getElementType();
   // Only f32 and f64 are supported, because sums in narrower types would be rounded after each
-  // added row.
+  // added update.
   if (scatter.getReduction() != ScatterReduction::add || !isZero(scatter.getX()) ||
       !(element.isF32() || element.isF64()))
     return;
-  // A scattered table with other users is computed anyway. Adding the whole table then costs less
-  // than scattering the rows a second time, unless the rows have far fewer elements.
+  // If the result of the scatter has other users, it must be computed in any case. Adding it to the
+  // other tensor then costs less than scattering the updates a second time, unless the updates have
+  // far fewer elements than the result.
   constexpr int64_t muchLess = 8;
   if (!scatter.getY().hasOneUse() && typeOf(scatter.getUpdates()).getNumElements() * muchLess >
                                          typeOf(scatter.getY()).getNumElements())

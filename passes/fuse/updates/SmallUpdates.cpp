@@ -44,8 +44,8 @@ RankedTensorType getUpdatedStateType(const Grouping &grouping, int number) {
       type.getNumElements() == 0 ||
       (device && !can(device, DLC_DEVICE_HOST_CODE) && !can(device, DLC_DEVICE_GPU_CODE)))
     return {};
-  // The group may also compute scalars, such as the learning rate or the factor of gradient
-  // clipping.
+  // Groups that also compute scalars are accepted: an optimizer computes the learning rate or the
+  // factor of gradient clipping in the kernel of the update.
   for (Operation *op : group.ops)
     if (!op->hasTrait<Elementwise>() || op->getNumResults() != 1 ||
         (!shapeOf(op->getResult(0)).empty() && shapeOf(op->getResult(0)) != type.getShape()))
@@ -69,8 +69,8 @@ bool fit(Grouping &grouping, int group, int other) {
 } // namespace
 
 void mergeSmallUpdates(Grouping &grouping) {
-  // For each type of state, the number of the group into which the next group that updates a state
-  // of this type is merged if possible.
+  // By type of state: number of the group into which further groups that update states of this type
+  // are merged, until its kernel reaches the size limits.
   SmallVector<std::pair<RankedTensorType, int>> open;
   for (int number = 0; number < grouping.size(); ++number) {
     RankedTensorType type = getUpdatedStateType(grouping, number);

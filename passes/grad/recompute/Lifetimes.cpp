@@ -195,7 +195,8 @@ void MemoryEstimator::measure(Block &block) {
       roots.push_back(value);
   for (Value root : roots)
     extend(root, root);
-  // An elementwise result reuses the memory of an operand whose lifetime ends there.
+  // The result of an elementwise operation reuses the memory of an operand whose last reader is
+  // this operation.
   llvm::DenseSet<Value> taken;
   for (Operation *op : order) {
     if (!isElementwise(op) || op->getNumResults() != 1 || !lives.contains(op->getResult(0)))

@@ -49,7 +49,8 @@ private:
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   llvm::DenseSet<mlir::Operation *> updates;
   llvm::MapVector<mlir::Value, LiveRange> lives;
-  llvm::DenseMap<int64_t, int64_t> inside; ///< size of values in regions, by position
+  /// Bytes of the values in an operation's regions, by the position of the operation.
+  llvm::DenseMap<int64_t, int64_t> inside;
   int64_t fixed = 0, peak = 0, peakPosition = -1;
   mlir::Operation *peakAt = nullptr;
 };

@@ -65,8 +65,8 @@ public:
   explicit MemoryLimitRecompute(func::FuncOp function)
       : function(function), block(function.getBody().front()) {}
 
-  /// Returns the number of greedy choices after which the estimated memory is at most `limit` or,
-  /// if it never is, after which it is lowest.
+  /// Returns the number of greedy rematerializations after which the estimated memory is at most
+  /// `limit` or, if it never is, after which it is lowest.
   int choicesFor(int64_t limit) {
     int64_t least = std::numeric_limits<int64_t>::max();
     int choices = 0;
@@ -119,8 +119,8 @@ private:
 
   std::optional<RecomputeCandidate> weigh(Value value, Operation *peak,
                                           const MemoryEstimator &lifetimes) {
-    // Rematerialized copies of the value do not read the value itself, so that they are not among
-    // its readers.
+    // nextReader() returns no rematerialized copy of the value, because such copies are computed
+    // from other values.
     RecomputeCandidate choice{value, {}, nextReader(value, peak), 0};
     if (!choice.place)
       return std::nullopt;
@@ -278,8 +278,8 @@ private:
 } // namespace
 
 int64_t recomputeToMemoryLimit(func::FuncOp function, int64_t limit) {
-  // One choice may pay off only together with the next one, and the last choices may have no
-  // effect. The number of choices is therefore determined on a clone of the function.
+  // One rematerialization may reduce memory only together with the next one, and the last ones may
+  // have no effect. Their number is therefore determined on a clone of the function.
   auto trial = cast<func::FuncOp>(function->clone());
   int choices = MemoryLimitRecompute(trial).choicesFor(limit);
   trial->erase();

@@ -117,7 +117,7 @@ private:
       if (lastUse(operand) >= at && tensorBytes(operand.getType()) > 0)
         continue;
       if (tensorBytes(operand.getType()) < smallBytes && operand.getDefiningOp())
-        continue; // retaining the operand costs almost nothing
+        continue; // a small operand is retained at almost no cost
       if (!chainFor(operand, at, chain, depth + 1))
         return false;
     }
@@ -218,8 +218,8 @@ private:
 
   Block &block;
   llvm::DenseMap<Operation *, int64_t> order, heavyBefore;
-  /// For each clone: number of recomputed chains with a normalization on the path to a reader that
-  /// is not a clone.
+  /// By rematerialized copy: number of residual blocks (chains with a normalization) that are
+  /// recomputed from this copy on to a reader that is not a copy; at most maxRow.
   llvm::DenseMap<Operation *, int> rows;
   llvm::DenseSet<Operation *> forward;
 };

@@ -9,8 +9,8 @@ namespace dlc::grad {
 Expr scatterAddAlongAxis(Expr x, Expr indices, ArrayRef<int64_t> shape, int64_t axis) {
   TensorBuilder &b = x.builder();
   int64_t taken = indices.rank(), rank = int64_t(shape.size());
-  // scatter_nd adds slices along the first dimension. Another axis is transposed to the front, and
-  // the result is transposed back.
+  // scatter_nd adds slices along the first dimension. If `axis` is not 0, it is transposed to the
+  // front, and the result is transposed back.
   SmallVector<int64_t> first = range(axis, axis + taken), moved(shape), back = range(1, axis + 1);
   llvm::append_range(first, range(0, axis));
   llvm::append_range(first, range(axis + taken, x.rank()));

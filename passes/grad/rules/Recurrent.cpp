@@ -128,8 +128,9 @@ void differentiate(Operation *op, BackwardPass &g, bool reverse, bool lateReset,
                      [&](TensorBuilder &b, Expr step, ArrayRef<Value> before) {
                        Expr now = Expr(b, layer.fromInput).at(layer.time(step));
                        SmallVector<Value> values = cell.forward(b, weights, now, before);
-                       // The first state of each step is an element of the layer's result. The
-                       // states before each step are saved for the backward pass.
+                       // The loop also stacks, for each step, the new hidden state (the first
+                       // state), which is part of the layer's result, and the states before the
+                       // step, which the backward pass reads.
                        values.insert(values.begin() + states, values.front());
                        values.insert(values.begin() + states + 1, before.begin(), before.end());
                        return values;

@@ -9,7 +9,7 @@
 namespace dlc::grad {
 
 /// Weights that every time step uses: the recurrent weights `r` [G*H, H] and biases [G*H]. If
-/// Cell::wantsApart is set, also the recurrent weights of the gates and of the candidate
+/// RecurrentCell::wantsApart is set, also the recurrent weights of the gates and of the candidate
 /// separately.
 struct RecurrentWeights {
   mlir::Value r, bias, gates, candidate;
