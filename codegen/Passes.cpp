@@ -177,7 +177,7 @@ struct LowerKernelsPass : CodePass<LowerKernelsPass> {
   }
 };
 
-/// Options of the pipeline of a phase in dlc-opt: the options of `dlc compile`.
+/// Options of a phase's pipeline in dlc-opt. They are the options of `dlc compile`.
 struct PhaseOptions : mlir::detail::PassOptions {
   using Text = mlir::detail::PassOptions::ListOption<std::string>;
   using File = mlir::detail::PassOptions::Option<std::string>;

@@ -35,10 +35,10 @@ std::unique_ptr<mlir::Pass> createNativePass(const CompileOptions &options = {},
                                              std::shared_ptr<runtime::Program> *made = nullptr,
                                              const std::string &output = "");
 
-/// Registers these passes by name, and also `dlc-emit-kernels` (exec.kernel to vectors and loops)
-/// and `dlc-lower-kernels` (vectors and loops to the llvm dialect). Each phase of a compilation is
-/// registered as the pipeline `dlc-phase-NAME`, which takes the options of `dlc compile`.
-/// `addImport` adds the passes of the import phase.
+/// Registers the passes of code generation by name, and also `dlc-emit-kernels` (exec.kernel to
+/// vectors and loops) and `dlc-lower-kernels` (vectors and loops to the llvm dialect). Each phase
+/// of a compilation is registered as the pipeline `dlc-phase-NAME`, which takes the options of `dlc
+/// compile`. `addImport` adds the passes of the import phase.
 void registerCodegenPasses(std::function<void(mlir::OpPassManager &)> addImport);
 
 } // namespace dlc

@@ -18,7 +18,7 @@ using namespace mlir;
 
 namespace dlc {
 
-/// Whether the IR is verified after each pass (in debug and sanitizer builds, as in dlc-opt) or
+/// Whether MLIR verifies the IR after each pass (in debug and sanitizer builds, as in dlc-opt) or
 /// only once per phase.
 #if defined(__OPTIMIZE__) && !LLVM_ADDRESS_SANITIZER_BUILD
 static constexpr bool kVerifiesEachPass = false;
@@ -63,7 +63,8 @@ static void addPrecisionPhase(OpPassManager &passes, const CompileOptions &optio
   passes.addPass(createRecomputePass(bounded, /*mayFail=*/options.memoryEstimate.has_value()));
   passes.addPass(createAccuracyPass(options));
   passes.addPass(createWeightsPass(options));
-  // From here on, the element types of values that are sent between ranks do not change.
+  // All-reduce buckets are formed after the precision passes, because later passes do not change
+  // the element types of values that are sent between ranks.
   passes.addPass(createBucketsPass());
   passes.addPass(createHoistCollectivesPass());
 }
@@ -162,8 +163,8 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
     }
     if (failed(run(phase)))
       return failure();
-    // Only the memory planner knows the exact size. If it exceeds the bound, all phases from
-    // Precision on run again with a lower limit of estimated memory.
+    // The memory planner computes the exact memory of the program. If it exceeds the bound, all
+    // phases from Precision on run again with a lower limit of estimated memory.
     if (phase == Phase::Memory) {
       FailureOr<bool> again = bound.tighten(module);
       if (failed(again))

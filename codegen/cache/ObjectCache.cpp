@@ -49,8 +49,10 @@ ObjectCache::ObjectCache(std::string name) : folder(std::move(name)) {
   if (folder.empty())
     return;
   folder += "/objects";
+  // If the folder cannot be created (read-only home folder, full disk), the compilation does not
+  // use a cache.
   if (llvm::sys::fs::create_directories(folder))
-    folder.clear(); // read-only home folder, full disk: compile without a cache
+    folder.clear();
 }
 
 std::string ObjectCache::pathOf(llvm::StringRef key) const {

@@ -53,7 +53,8 @@ private:
   }
 
   static bool isComputable(Operation &op) {
-    // An operation whose types name a device is not precomputed, because the model placed it there.
+    // An operation whose types name a device is not precomputed, because the model placed it on
+    // that device.
     return !isa<ConstantOp>(op) && isEvaluable(&op) &&
            llvm::none_of(llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes()),
                          [](Type type) { return bool(deviceOf(type)); });
@@ -170,8 +171,8 @@ bool precomputeConstants(ModuleOp module, const CompileOptions &options,
   OwningOpRef<ModuleOp> once = programOf(main, results, inputs);
   if (!once)
     return false;
-  // Errors of this compilation are not reported: if they also affect the model, its own compilation
-  // reports them.
+  // Errors in the compilation of constant expressions are not reported. If they also affect the
+  // model, the compilation of the model reports them.
   ScopedDiagnosticHandler silence(module.getContext(), [](Diagnostic &) { return success(); });
   auto program = compile(*once, makePrecomputeOptions(options));
   if (failed(program))

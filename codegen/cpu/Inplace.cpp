@@ -56,9 +56,9 @@ SmallVector<std::pair<unsigned, unsigned>> findElementwiseInplacePairs(FusionOp 
   Block &body = fusion.getBody().front();
   auto results = body.getTerminator()->getOperands();
   SmallVector<std::pair<unsigned, unsigned>> pairs;
-  // This kernel is not computed element by element: the operands of a concatenation that is the
-  // only result are computed one after the other, and reductions may be split into work units
-  // (Split.h).
+  // Buffers cannot be shared element by element in two cases. If the only result is a
+  // concatenation, the kernel computes one operand after the other. Reductions may be split into
+  // work units (Split.h).
   if ((results.size() == 1 && results[0].getDefiningOp<ConcatOp>()) ||
       !body.getOps<ReduceOp>().empty())
     return pairs;
@@ -100,8 +100,9 @@ SmallVector<std::pair<unsigned, unsigned>> findRowwiseInplacePairs(FusionOp fusi
   SmallVector<std::pair<unsigned, unsigned>> pairs;
   if (body.getOps<ReduceOp>().empty() || planSplit(fusion, target))
     return pairs;
-  // One work unit computes a whole row: first the results with one element per row, which depend on
-  // the whole row, and then the results as wide as the row.
+  // A result may overwrite an input of the same shape if one work unit computes a whole row. It
+  // first computes the results with one element per row, which read the whole row, and then the
+  // results that have the shape of the row.
   std::vector<LoopNest> nests = planNests(fusion, target);
   if (nests.size() != 1 || nests[0].blocks != 1 || nests[0].scalarRow || nests[0].shape.back() < 2)
     return pairs;
@@ -122,8 +123,8 @@ SmallVector<std::pair<unsigned, unsigned>> findSplitInplacePairs(FusionOp fusion
   std::optional<SplitPlan> plan = planSplit(fusion, target);
   if (!plan)
     return pairs;
-  // One work unit reads each element once: it evaluates the element's reduction terms and results
-  // before it stores the results.
+  // A result may overwrite an input that the kernel reads only once per element: a work unit
+  // evaluates the element's reduction terms and results before it stores the results.
   auto allowed = [](Operation *op) { return isa<ReduceOp>(op) || isElementwise(op); };
   auto fits = [&](ArrayRef<int64_t> shape) { return shape == ArrayRef<int64_t>(plan->shape); };
   auto isReadOnce = [&](BlockArgument input) {

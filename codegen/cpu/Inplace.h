@@ -12,13 +12,15 @@ struct Target;
 /// for a kernel that iterates over rows (Kernel.h).
 llvm::SmallVector<std::pair<unsigned, unsigned>> findElementwiseInplacePairs(FusionOp fusion);
 
-/// Returns further pairs (result index, input index) that may share a buffer because each row is
-/// reduced before it is stored, as in softmax and its gradient. For the schedule `rows`.
+/// For the schedule `rows`: returns the pairs (result index, input index) that may share a buffer
+/// because each row is reduced before it is stored, as in softmax and its gradient. These pairs are
+/// in addition to those of findElementwiseInplacePairs().
 llvm::SmallVector<std::pair<unsigned, unsigned>> findRowwiseInplacePairs(FusionOp fusion,
                                                                          const Target &target);
 
-/// Returns further pairs (result index, input index) that may share a buffer, for a reduction that
-/// is split into work units (Split.h) and also stores results with the shape of its operand.
+/// For a reduction that is split into work units (Split.h): returns the pairs (result index, input
+/// index) that may share a buffer. The results of these pairs have the shape of the reduction's
+/// operand.
 llvm::SmallVector<std::pair<unsigned, unsigned>> findSplitInplacePairs(FusionOp fusion,
                                                                        const Target &target);
 

@@ -25,8 +25,9 @@ struct PackedOperand {
 };
 
 struct Schedule {
-  std::string name; ///< rows (any body, row by row), parts (reductions whose partial results
-                    ///< another kernel combines) or contract (a blocked matrix multiplication)
+  /// Name of the schedule: `rows` (any body, row by row), `parts` (reductions whose partial results
+  /// another kernel combines) or `contract` (a blocked matrix multiplication).
+  std::string name;
   cpu::KernelPlan plan;
   std::optional<PackedOperand> packed;
 };

@@ -11,9 +11,11 @@ namespace dlc::cuda {
 
 /// CUDA translation unit and its compiled image.
 struct Module {
-  std::string source; ///< text of the prelude and the kernels
+  /// CUDA text of the prelude and the kernels.
+  std::string source;
   std::vector<char> image;
-  std::vector<KernelResources> resources; ///< empty if the image was cached
+  /// Resources that NVRTC reports for each kernel; empty if the image was cached.
+  std::vector<KernelResources> resources;
 };
 
 /// Returns the source text of a module that contains the kernels in this order. Their functions

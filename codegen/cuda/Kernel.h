@@ -44,8 +44,9 @@ struct Kernel {
   /// CUDA C++ text. It uses prelude.cuh and includes other files of codegen/cuda/kernels.
   std::string text;
   std::vector<Launch> launches;
-  std::vector<int64_t> scratch;                       ///< bytes of each scratch buffer
-  std::vector<std::pair<unsigned, unsigned>> inplace; ///< (output, input) that may share a buffer
+  std::vector<int64_t> scratch; ///< bytes of each scratch buffer
+  /// Pairs (output, input) that may share a buffer.
+  std::vector<std::pair<unsigned, unsigned>> inplace;
   double flops = 0, bytes = 0;
 };
 

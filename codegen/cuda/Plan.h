@@ -35,7 +35,7 @@ public:
 
   /// Makes the text include a file of codegen/cuda/kernels.
   void include(const std::string &file) { includes.insert(file); }
-  /// Buffers of the fusion's arguments and of the kept values whose launches have been emitted.
+  /// Buffers of the fusion's arguments, and of values that previous launches have stored.
   llvm::DenseMap<mlir::Value, Buffer> known;
   Buffer scratch(mlir::Type element, int64_t elements);
   /// Returns the element type of buffers of indices, which have the CUDA type `indexType`.
@@ -57,11 +57,13 @@ private:
   void makeLevels();
   /// Extents (rows, columns) of a reduction over the innermost dimensions.
   using Row = std::pair<int64_t, int64_t>;
-  /// Emits launches for the kept values of the next level.
+  /// Emits launches for the kept values of level `level` + 1. A value's level is the largest number
+  /// of kept values on any path from the fusion's arguments to it.
   void launchKept(int level);
   void launchKeptRows(Row row, llvm::ArrayRef<ReduceOp> reductions);
   void launchKeptSplit(llvm::ArrayRef<ReduceOp> group);
-  /// Emits launches for the results of the fusion whose operands are available at this level.
+  /// Emits launches for the results of the fusion that have this level, after the launches that
+  /// store the values from which they are computed.
   void launchResults(int level);
 
   enum class How { Inline, Row, Split, Tile };
@@ -117,9 +119,9 @@ public:
   void instantiate(llvm::StringRef file, llvm::StringRef kernel,
                    const TemplateParameters &parameters, llvm::ArrayRef<std::string> arguments,
                    bool usesMemory = false);
-  /// The same for arguments that are buffers: first those that it reads ("nullptr": none), then
-  /// those that it writes. `usesMemory`: the last argument is the template's struct `memory`, in
-  /// shared memory.
+  /// Emits the call of the function `run` of a class template whose arguments are buffers: first
+  /// those that it reads ("nullptr": none), then those that it writes. `usesMemory`: the last
+  /// argument is the template's struct `memory`, in shared memory.
   void call(llvm::StringRef file, llvm::StringRef kernel, const TemplateParameters &parameters,
             llvm::ArrayRef<std::string> reads, llvm::ArrayRef<std::string> writes,
             bool usesMemory = false);

@@ -24,7 +24,8 @@ template <typename Op> constexpr const char *source = nullptr;
   constexpr const char *source<Op> =                                                               \
       "DK_FUNCTION_" #operands "(" #mnemonic ", " #cuda "f, " #cuda ")\n";
 #include "ir/dlc/ElementwiseTable.inc"
-// Defined in kernels/functions.cuh.
+// RsqrtOp and SigmoidOp need no generated text, because kernels/functions.cuh defines their
+// functions.
 template <> constexpr const char *source<RsqrtOp> = "";
 template <> constexpr const char *source<SigmoidOp> = "";
 

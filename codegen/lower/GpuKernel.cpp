@@ -48,8 +48,8 @@ FailureOr<FusionOp> normalizeForGpu(Operation *op, std::string &why) {
 
 cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target,
                                      std::vector<int64_t> alignments) {
-  // Permission to round f32 operands to tf32 is not an option here: it is an attribute of each
-  // matmul.
+  // KernelOptions::tf32 is false, because an attribute of each matmul permits the rounding of f32
+  // operands to tf32.
   return {target.figures.multiprocessors,
           std::move(alignments),
           /*tf32=*/false,

@@ -202,7 +202,7 @@ bool Lowering::claim(Value value, Value parent, int64_t offset) {
   }
   if (isa<SliceOp>(op) || (isa<TransferOp>(op) && !crossesDevices(op)))
     return false;
-  // A command of another device cannot write to the parent's buffer. The value is computed in a
+  // A command of another device cannot write to the parent's buffer. Its value is computed in a
   // buffer of its own device and then copied.
   if (getCommandDevice(op) != cast<exec::BufferType>(parent.getType()).getDevice())
     return false;
@@ -236,8 +236,9 @@ void Lowering::claimParts(Block &block) {
     if (!concat || !isContiguousConcat(concat))
       continue;
     auto found = destinations.find(concat.getY());
-    // Only concatenations in the body of @main get a buffer here, at the beginning of the program.
-    // Concatenations in branches and loops get their buffers when they are lowered.
+    // Buffer and offset of the concatenation's result. A new buffer is allocated only for a
+    // concatenation in the body of @main, at the beginning of the program. Concatenations in
+    // branches and loops get their buffers when they are lowered.
     std::pair<Value, int64_t> whole;
     if (found != destinations.end()) {
       whole = found->second;
@@ -311,8 +312,8 @@ Value Lowering::bufferOf(Value value) {
   Value &there = moved[{buffer, b.getStringAttr(device)}];
   if (there)
     return there;
-  // The copy is inserted before the outermost loop or branch, because values from outside do not
-  // change in it.
+  // A value from outside of a loop or branch does not change in it. The value is therefore copied
+  // to the other device before the outermost loop or branch.
   OpBuilder::InsertionGuard guard(b);
   if (outermost)
     b.setInsertionPoint(outermost);

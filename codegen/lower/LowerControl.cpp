@@ -66,8 +66,8 @@ LogicalResult Lowering::lowerLoop(LoopOp op) {
       return failure();
   for (auto [value, to] : llvm::zip(values.drop_front(conditional + carried), places.stacked))
     copyUnlessThere(loc, bufferOf(value), to);
-  // The next value of one loop-carried value may be another loop-carried value (a swap). All such
-  // values are saved before any of them is overwritten.
+  // Buffers of the loop-carried values. The next value of one may be another loop-carried value (a
+  // swap), which is then copied to a temporary buffer before it is overwritten.
   llvm::DenseSet<Value> roots;
   for (Value place : places.carried)
     roots.insert(findRootBuffer(place).first);
@@ -106,14 +106,16 @@ Lowering::LoopBuffers Lowering::placeLoop(LoopOp op) {
   bool moves = trips && *trips > 0 && isInnermost(op);
   LoopBuffers places;
   places.stacked.resize(values.size() - carried);
-  // Makes the operation in the loop's body that computes `value` write it directly to `place`.
+  // Makes the operation in the loop's body that computes `value` write its result directly to the
+  // buffer `place`.
   auto claimInside = [&](Value value, Value place) {
     Operation *def = skipReshapes(value).getDefiningOp();
     if (moves && def && def->getBlock() == &body)
       claim(value, place, 0);
   };
-  // Returns the index of the stacked result whose buffer can also store `value` if it has one
-  // additional row; 0 if there is none.
+  // Returns the index of a stacked result that collects `value` in each iteration and whose buffer
+  // can also store the loop-carried value, as one additional row. Returns 0 if there is no such
+  // result.
   auto stackOf = [&](Value value) {
     for (size_t k = carried; k < values.size(); ++k)
       if (values[k] == value && !places.stacked[k - carried] &&

@@ -36,8 +36,8 @@ LogicalResult Lowering::launch(FusionOp fusion, const Provider &provider) {
     for (auto [result, input] : cpu::findElementwiseInplacePairs(*normal))
       inplace.append({int64_t(fusion.getInputs().size() + result), int64_t(input)});
   if (schedule->name == "rows") {
-    // A split reduction whose work units share no results has the schedule `rows`, but is traversed
-    // as in the schedule `parts`.
+    // The schedule `rows` is also set for a split reduction if a single work unit computes each
+    // result. Such a kernel reads its operands in the order of a split reduction.
     auto pairs = cpu::findRowwiseInplacePairs(*normal, target);
     llvm::append_range(pairs, cpu::findSplitInplacePairs(*normal, target));
     for (auto [result, input] : pairs)
@@ -202,7 +202,8 @@ LogicalResult Lowering::launchOnGpu(Operation &op) {
     auto command =
         createGpuLaunch(b, op.getLoc(), symbol, kernel, launch, flops, inputs, outputs, scratch);
     copyCandidates(&op, command);
-    flops = 0; // the first launch does nearly all of the work
+    // All operations are counted for the first launch, which does nearly all of the work.
+    flops = 0;
   }
   return success();
 }

@@ -77,8 +77,8 @@ private:
   mlir::Value constantOn(ConstantOp constant, mlir::StringRef where);
 
   mlir::LogicalResult command(mlir::Operation &op);
-  /// Lowers a concatenation. Operands that were claimed are already in place; the others are
-  /// copied.
+  /// Lowers a concatenation. Copies those operands that their producers did not write in place (see
+  /// claimParts).
   mlir::LogicalResult concatenate(ConcatOp concat);
 
   mlir::LogicalResult launch(FusionOp fusion, const Provider &provider);
@@ -126,9 +126,12 @@ private:
   mlir::LogicalResult lowerIf(IfOp op);
   /// Buffers of a loop's values in one iteration.
   struct LoopBuffers {
-    mlir::SmallVector<mlir::Value> carried; ///< loop-carried values before the iteration
-    mlir::SmallVector<mlir::Value> next;    ///< loop-carried values after it: in place or next row
-    mlir::SmallVector<mlir::Value> stacked; ///< row of each stacked result
+    /// Buffers of the loop-carried values before the iteration.
+    mlir::SmallVector<mlir::Value> carried;
+    /// Buffers of the loop-carried values after the iteration: the same buffers, or the next rows
+    /// of stacked results.
+    mlir::SmallVector<mlir::Value> next;
+    mlir::SmallVector<mlir::Value> stacked; ///< buffer of one row of each stacked result
   };
   mlir::LogicalResult lowerLoop(LoopOp op);
   static bool isSamePlace(mlir::Value a, mlir::Value b);
@@ -140,15 +143,15 @@ private:
   LoopBuffers placeLoop(LoopOp op);
   static bool isReversed(mlir::Value stack);
   /// Returns true if `next` may be computed in the buffer of the loop-carried value `argument`: all
-  /// reads of `argument` precede the computation of `next`, or its kernel may overwrite the
-  /// operand.
+  /// reads of `argument` precede the computation of `next`, or the kernel that computes `next` may
+  /// overwrite its operand.
   bool isFreeBefore(mlir::Value next, mlir::BlockArgument argument);
   /// Returns true if the kernel that computes `next` reads `other` only element by element, so that
   /// both may share a buffer.
   bool mayWriteOver(mlir::Value next, mlir::Value other);
 
-  /// Scope in which commands are lowered into the body of a loop or branch. Sets `outermost` if it
-  /// is not in another loop or branch.
+  /// RAII scope for lowering the commands in the body of a loop or branch `op`. In the scope,
+  /// `Lowering::outermost` is the outermost loop or branch around the commands.
   struct Enclosing {
     Enclosing(Lowering &lowering, mlir::Operation *op)
         : lowering(lowering), before(lowering.outermost) {
@@ -165,16 +168,17 @@ private:
   const cpu::Target &target;
   mlir::OpBuilder b;
   std::string device = exec::kHost.str(); ///< device of the command that is being lowered
-  mlir::Operation *outermost = nullptr;   ///< outermost loop or branch around that command
-  llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> moved,
-      constants; ///< copies of values on other devices, and constants, by value and device
+  /// Outermost loop or branch around the command that is being lowered.
+  mlir::Operation *outermost = nullptr;
+  /// Copies of values on other devices, and buffers of constants, by value and device.
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> moved, constants;
   exec::ProgramOp program;
   PackedWeightCache packedWeights;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   mlir::SmallVector<mlir::Value> newStates; ///< buffer of each state's new value, or null
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, int64_t>> destinations;
-  llvm::DenseSet<std::pair<mlir::Operation *, size_t>>
-      placed; ///< operands (operation, index) of concatenations that are written in place
+  /// Operands (concatenation, operand index) that their producers write in place.
+  llvm::DenseSet<std::pair<mlir::Operation *, size_t>> placed;
   std::map<std::string, mlir::StringAttr> kernels;
   llvm::DenseMap<mlir::StringAttr, cuda::Kernel> gpuKernels; ///< generated GPU kernels by symbol
 };

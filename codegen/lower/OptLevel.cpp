@@ -40,7 +40,8 @@ double estimateCommandTime(Operation *command) {
 /// Time that all launches of a kernel lose by minimal optimization.
 struct OptLevelLoss {
   double microseconds = 0;
-  bool isBounded = true; ///< false if a launch is compute bound or in a loop
+  /// Whether the loss has an upper bound. False if a launch is compute bound or in a loop.
+  bool isBounded = true;
 };
 
 OptLevelLoss estimateOptLevelLoss(exec::LaunchOp launch) {

@@ -64,8 +64,10 @@ private:
       StateUpdatePlan &update = updates[s];
       update.value = body.getTerminator()->getOperand(*state.result);
       auto part = old.find(update.value);
+      // If the new value is the whole old value, nothing is copied. A smaller part of the old value
+      // would have another size.
       if (part && part->state == s)
-        continue; // the whole old value is returned unchanged (a proper part has another size)
+        continue;
       Value made = skipReshapes(update.value);
       Operation *op = made.getDefiningOp();
       bool command = op && !isa<ConstantOp>(op) && !matchView(op) && !part &&
@@ -113,7 +115,7 @@ private:
     for (Operation *op : old.readers(s))
       if (!llvm::is_contained(without, numbers[op]))
         list.push_back(numbers[op]);
-    // A copy that stores the old value of `s` into another state also reads the old value.
+    // Copies that store the old value of `s` into other states also read the old value.
     for (unsigned t = 0; t < states.size(); ++t)
       if (copies[t] && readsOld(t) == int64_t(s) && t != s)
         list.push_back(*copies[t]);
@@ -150,8 +152,8 @@ private:
     unsigned copy = *copies[s];
     SmallVector<unsigned> readers = readersOf(s, {});
     if (graph.leadsTo(copy, readers)) {
-      // The copies depend on each other's old values in a cycle (a swap of states): the value is
-      // saved first.
+      // The copies of several states form a cycle (such as a swap of two states), because each
+      // reads an old value that another one overwrites. The old value is therefore saved first.
       updates[s].saved = true;
       graph.clearEdgesFrom(copy);
     }
@@ -216,7 +218,8 @@ private:
   llvm::DenseMap<Operation *, unsigned> numbers;
   std::map<unsigned, SmallVector<unsigned>> writers;
   SmallVector<StateUpdatePlan> updates;
-  SmallVector<std::optional<unsigned>> copies; ///< by state: node that copies the new value, if any
+  /// For each state: graph node that copies its new value, if any.
+  SmallVector<std::optional<unsigned>> copies;
 };
 
 } // namespace

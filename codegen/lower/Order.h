@@ -9,16 +9,17 @@ namespace dlc::lower {
 /// How the new value of one state is stored into the state's memory.
 struct StateUpdatePlan {
   enum class Kind {
-    None,   ///< the state has no new value, or its new value is the old one
-    Direct, ///< the command that computes the new value writes it into the state's memory
-    Copied, ///< a copy command in front of the operation `copiedBefore` writes the new value to
-            ///< the state's memory
+    None,   ///< the state has no new value, or its new value is its old value
+    Direct, ///< the command that computes the new value writes it to the state's memory
+    /// A copy command writes the new value to the state's memory, before the operation
+    /// `copiedBefore`.
+    Copied,
   };
   Kind kind = Kind::None;
   mlir::Value value;
   mlir::Operation *copiedBefore = nullptr;
-  /// Position of this copy among the copies before the same operation. Their order matters because
-  /// one copy may read the state that another one overwrites.
+  /// Position of the state's copy among all copies before the same operation. Their order matters
+  /// because one copy may read the state that another one overwrites.
   unsigned turn = 0;
   /// Whether the new value is (a part of) an old value that is overwritten before it can be copied,
   /// as in a swap of two states. The value is then saved at the beginning of the program.

@@ -23,7 +23,9 @@ class PackedWeightCache {
 public:
   struct Entry {
     std::shared_ptr<void> data;
-    mlir::Value buffer; ///< buffer of the program; if null, the caller must set it
+    /// Buffer of the program that contains the packed weights; null until the caller of find() sets
+    /// it.
+    mlir::Value buffer;
   };
 
   /// Returns the entry of packed weights with the same bytes, layout and device, or creates one.

@@ -146,8 +146,8 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
   if (operands.empty())
     return true;
   if (auto loop = dyn_cast<LoopOp>(op)) {
-    // The old value may be overwritten if it is the initial value of the corresponding loop-carried
-    // value: the copy before the loop then has the same source and destination.
+    // A loop may overwrite the old value if it is the initial value of the loop-carried value that
+    // yields the result. The copy before the loop then has the same source and destination.
     unsigned number = result.getResultNumber();
     if (number >= loop.getInits().size() || operands.size() != 1)
       return false;

@@ -31,7 +31,7 @@ llvm::SmallVector<ProgramState> collectStates(mlir::func::FuncOp function);
 /// Contiguous part of a state's old value.
 struct OldValuePart {
   unsigned state;
-  int64_t offset; ///< offset in the state, in bytes
+  int64_t offset; ///< offset of the part in the state, in bytes
 };
 
 /// Finds values that are views of states: maps each such value of a block to the part of the old

@@ -20,9 +20,9 @@ constexpr double kWide = 3, kNearby = 1;
 /// about 10 %.
 constexpr double kUnseen = 0.1;
 constexpr double kMax = 2.1;
-/// Limit of the error that a sample contributes to the estimates of other implementations. Without
-/// it, a library's reference implementation, which may take thirty times its estimate, would
-/// distort them.
+/// Maximum error that a sample contributes to the estimates of other implementations. It limits the
+/// influence of outliers, such as a library's reference implementation that takes thirty times its
+/// estimate.
 constexpr double kShared = 0.7;
 
 double computeSampleWeight(const CostSample &sample, const std::vector<double> &sizes,

@@ -13,7 +13,7 @@ struct GpuCostParameters {
   /// Peak gigaflops of all multiprocessors at the GPU's clock: f32 and f64 arithmetic, and tensor
   /// cores with 16-bit, tf32 and 8-bit operands.
   double f32 = 0, f64 = 0, tensor16 = 0, tensor32 = 0, tensor8 = 0;
-  double gigabytes = 0; ///< bandwidth that copies reach
+  double gigabytes = 0; ///< memory bandwidth that copies reach, in gigabytes per second
 };
 
 /// Properties that the device reports. A value of 0 means that the device does not report it.
@@ -37,7 +37,7 @@ struct GpuEfficiencies {
 /// columns].
 struct GpuMatmulSizes {
   double batches = 1, rows = 1, columns = 1, contracted = 1;
-  double gigaflops = 1; ///< rate of the kernel if there are many thread blocks
+  double gigaflops = 1; ///< rate of the kernel in gigaflops if there are many thread blocks
 
   double flops() const { return 2 * batches * rows * columns * contracted; }
   /// Returns the estimated microseconds of the arithmetic. Multiprocessors are idle if there are

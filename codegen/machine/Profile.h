@@ -20,8 +20,9 @@ struct Profile {
   std::vector<std::string> cpus; ///< LLVM names of the CPUs that the profile applies to
   int64_t vectorBits = 512;      ///< vector width in bits for which the rates were measured
   bool tiles = false;            ///< whether the processor has matrix tiles (AMX)
-  std::string measured; ///< machine of the measurement: processor, caches, threads, versions; empty
-                        ///< if built in
+  /// Machine on which the profile was measured: processor, caches, threads, versions. Empty for a
+  /// built-in profile.
+  std::string measured;
   Machine machine;
   std::vector<CostSample> samples;
   CostCorrections corrections; ///< corrections of estimates, computed from `samples`

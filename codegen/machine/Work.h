@@ -13,7 +13,7 @@ namespace dlc {
 /// the same kind are the more comparable, the more similar their sizes are.
 struct WorkFeatures {
   std::string kind;          ///< name and element type of the main operation, such as "matmul f32"
-  std::vector<double> sizes; ///< logarithms to base 2 of the sizes
+  std::vector<double> sizes; ///< logarithms to base 2 of the operation's sizes
 };
 
 /// Returns the features of an operation. For a fusion with a contraction or window, these are the

@@ -13,7 +13,9 @@ LogicalClocks::LogicalClocks(exec::ProgramOp program)
   if (count == 1)
     return;
   std::vector<SmallVector<int64_t>> now(count, SmallVector<int64_t>(count, 0));
-  std::map<int64_t, SmallVector<int64_t>> recorded; // events may have arbitrary numbers
+  // Clocks of the recording stream at each recorded event. This is a map because event numbers need
+  // not be consecutive.
+  std::map<int64_t, SmallVector<int64_t>> recorded;
   for (Operation &op : program.getBody().front()) {
     auto on = exec::getStreamNumber(&op);
     if (!on)

@@ -44,7 +44,7 @@ struct LiveRange {
   /// Live range of the buffer. first[s]: commands of stream s below this number are complete before
   /// the first use. last[s]: number of the last command of stream s that uses the buffer.
   SmallVector<int64_t> first, last;
-  /// Loops of groups of concurrent loops that use the buffer.
+  /// Loops that use the buffer and run concurrently with other loops.
   llvm::SmallDenseSet<Operation *, 2> concurrent;
   LiveRange *mergedInto = nullptr;
 
@@ -103,15 +103,15 @@ private:
       life.concurrent.insert(loop);
   }
 
-  /// Returns the loop of a group of concurrent loops that is or contains the command; null if there
-  /// is none.
+  /// Returns the top-level loop that is or contains the command if it runs concurrently with other
+  /// loops; otherwise null.
   Operation *concurrentLoop(Operation *command) {
     Operation *top = program.getBody().findAncestorOpInRegion(*command);
     return groupOf.count(top) ? top : nullptr;
   }
 
-  /// Returns true if different loops of one group use the two buffers, which then cannot share
-  /// memory.
+  /// Returns true if two loops that run concurrently use the buffers `a` and `b`, which then cannot
+  /// share memory.
   bool areConcurrent(const LiveRange &a, const LiveRange &b) const {
     for (Operation *loop : a.concurrent)
       for (Operation *other : b.concurrent)
@@ -136,7 +136,8 @@ private:
   void mergeInPlace() {
     for (Operation *op : commands) {
       auto pairs = op->getAttrOfType<DenseI64ArrayAttr>("inplace").asArrayRef();
-      llvm::SmallPtrSet<LiveRange *, 4> taken; // buffers of operands that already hold a result
+      // Operand buffers that a result of the command already reuses.
+      llvm::SmallPtrSet<LiveRange *, 4> taken;
       for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
         Value written = op->getOperand(pairs[i]), read = op->getOperand(pairs[i + 1]);
         // Only whole buffers are merged: if an operand is a view, other views may keep the rest of
@@ -232,9 +233,10 @@ private:
   /// Finds the largest range of the arena that is unused while the command runs. Stores it as an
   /// attribute of the command, so that the library may use it as scratch memory.
   void writeRoom(Operation *op, ArrayRef<LiveRange *> roots, int64_t arena) {
-    op->removeAttr(kWorkspaceAttr); // the attribute may remain from an earlier plan
+    // An earlier plan may have set the attribute.
+    op->removeAttr(kWorkspaceAttr);
     if (concurrentLoop(op))
-      return; // commands of the group's other loops would share the range
+      return; // commands of concurrent loops would use the same range at the same time
     SmallVector<std::pair<int64_t, int64_t>> taken;
     for (LiveRange *life : roots)
       if (life->first[0] <= clocks.end(op) && clocks.begin(op) <= life->last[0])
@@ -255,7 +257,8 @@ private:
   /// another buffer with an overlapping live range (first fit). Returns the arena size of each
   /// device.
   Arenas placeInOrder(ArrayRef<LiveRange *> roots) {
-    std::map<std::string, SmallVector<LiveRange *>> placedOn; // by device; buffers sorted by offset
+    // Buffers of each device that have an offset, sorted by offset.
+    std::map<std::string, SmallVector<LiveRange *>> placedOn;
     Arenas arenas;
     for (LiveRange *life : roots) {
       std::string device = life->alloc.getBuffer().getType().getDevice().str();
@@ -284,8 +287,9 @@ private:
     for (LiveRange *life : order)
       life->alloc.setOffsetAttr(b.getI64IntegerAttr(life->representative()->offset));
     program.walk([&](exec::AllocOp alloc) {
+      // The buffer is never used, so that any offset is valid.
       if (!alloc.getOffset())
-        alloc.setOffsetAttr(b.getI64IntegerAttr(0)); // the buffer is never used
+        alloc.setOffsetAttr(b.getI64IntegerAttr(0));
     });
     program.setArenaAttr(b.getI64IntegerAttr(arenas[exec::kHost.str()]));
     SmallVector<NamedAttribute> elsewhere;
@@ -298,9 +302,11 @@ private:
 
   exec::ProgramOp program;
   LogicalClocks clocks;
-  std::map<Operation *, LiveRange> lives; // a map because pointers to elements must remain valid
-  llvm::DenseMap<Operation *, size_t>
-      groupOf; ///< for each loop that runs concurrently with others: the number of its set of loops
+  // Live range of each buffer; a map, because pointers to its elements must remain valid.
+  std::map<Operation *, LiveRange> lives;
+  /// For each loop that runs concurrently with others: index of the set of loops that run at the
+  /// same time.
+  llvm::DenseMap<Operation *, size_t> groupOf;
   SmallVector<LiveRange *> order;
   SmallVector<Operation *> commands;
 };

@@ -72,7 +72,7 @@ private:
       if (auto bytes = getMemoryRange(operand);
           bytes && failed(touch({*bytes, llvm::is_contained(written, i), loop, op})))
         return failure();
-    // The scratch range of a library call is written, too.
+    // A library call also writes its scratch range in the arena.
     if (auto workspace = op->getAttrOfType<DenseI64ArrayAttr>(kWorkspaceAttr))
       if (failed(touch(
               {{"the arena of " + exec::kHost.str(), workspace[0], workspace[0] + workspace[1]},
@@ -205,7 +205,8 @@ private:
 
   exec::ProgramOp program;
   unsigned streams;
-  /// known[s][t]: number of commands of stream t that are complete for stream s.
+  /// known[s][t]: number of commands of stream t that are complete before the next command of
+  /// stream s begins.
   std::vector<std::vector<int64_t>> known;
   std::map<int64_t, std::vector<int64_t>> events;
   std::map<std::string, std::map<int64_t, AccessedRange>> memories;

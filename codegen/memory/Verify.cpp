@@ -13,7 +13,8 @@ namespace {
 /// contents are unknown.
 struct SimulatedMemory {
   int64_t bytes = 0;
-  std::map<int64_t, std::pair<int64_t, Value>> owners; // start of a range -> (its end, its owner)
+  // Map from the start of a range to its end and its owner.
+  std::map<int64_t, std::pair<int64_t, Value>> owners;
 
   /// Splits the range that contains the offset `at` into two ranges.
   void cut(int64_t at) {
@@ -100,8 +101,8 @@ private:
   }
 
   struct Range {
-    size_t memory; // index of a device with an arena, or the number of devices plus the index of a
-                   // state
+    // Index of a device with an arena, or the number of devices plus the index of a state.
+    size_t memory;
     int64_t start, end;
     Value owner;
     bool overlaps(const Range &other) const {
@@ -232,8 +233,9 @@ private:
     }
     if (auto copy = dyn_cast<exec::CopyOp>(op)) {
       auto from = rangeOf(copy.getFrom(), false), to = rangeOf(copy.getTo(), false);
-      // A copy of a state's old value into its new value has no effect, because both share memory.
-      // A copy to another offset would overwrite its own source.
+      // The old and the new value of a state share memory, so that a copy between them at the same
+      // offset has no effect. A copy to an overlapping range at another offset would overwrite its
+      // own source.
       if (from && to && from->memory >= devices.size() && from->overlaps(*to) &&
           from->start != to->start)
         return op.emitError("invalid memory plan (a bug of dlc unless the module was edited): "
@@ -248,8 +250,8 @@ private:
       auto before = memories;
       if (failed(play(branch.getThenRegion().front())))
         return failure();
-      // After a branch, only contents that both sides agree on are known. Both sides write the
-      // results.
+      // After a branch, the contents of a byte are known only if they are the same on both paths.
+      // Both paths write the results.
       auto afterThen = std::exchange(memories, before);
       if (failed(play(branch.getElseRegion().front())))
         return failure();
@@ -274,8 +276,9 @@ private:
 
   exec::ProgramOp program;
   std::vector<SimulatedMemory> memories;
-  SmallVector<StringRef> devices;                 ///< devices that have an arena
-  std::map<std::pair<size_t, bool>, Value> names; ///< owner of each state's old and new value
+  SmallVector<StringRef> devices; ///< devices that have an arena
+  /// Owner of each state's bytes, by the state's index and whether the value is new.
+  std::map<std::pair<size_t, bool>, Value> names;
 };
 
 } // namespace

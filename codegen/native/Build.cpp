@@ -340,7 +340,7 @@ private:
   std::map<std::pair<int64_t, int64_t>, size_t> workspaces;
   llvm::DenseMap<const void *, size_t> constantIndex;
   std::map<std::string, size_t> kernelIndex;
-  llvm::DenseSet<Operation *> concurrent; ///< loops of groups of concurrent loops
+  llvm::DenseSet<Operation *> concurrent; ///< loops that run concurrently with other loops
 };
 
 } // namespace

@@ -21,15 +21,15 @@ enum class TuningMissPolicy { Model, Error, Measure };
 /// Choice of a kernel for one operation, which is reported as soon as it is made.
 struct TunedOperation {
   enum class From { Known, Measured, Disturbed, LeftOver, Rejected };
-  std::vector<std::string> names; ///< names in the source, outermost first
+  std::vector<std::string> names; ///< names of the operation in the source model, outermost first
   From from = From::Known;
   /// Measured times of the candidates, new or from the database; null if the cost model decides.
   const TuningEntry *entry = nullptr;
-  std::string chosen;  ///< implementation that is selected
+  std::string chosen;  ///< name of the selected implementation
   double estimate = 0; ///< time of the selected implementation by the cost model, in microseconds
   size_t candidates = 0;
   size_t times = 1;   ///< number of identical operations in the model
-  bool tried = false; ///< if Disturbed: whether it will be measured again
+  bool tried = false; ///< for From::Disturbed: whether the operation will be measured again
   size_t resumed = 0; ///< number of timings that an interrupted measurement had saved
 };
 

@@ -17,10 +17,11 @@ struct Candidate {
   mlir::DictionaryAttr parameters = {};
   double estimate = 0; ///< estimated time in microseconds
   std::optional<double> measured = {};
-  double error = -1;     ///< measured error relative to the f64 reference; -1: unknown
+  double error = -1; ///< measured error of the results relative to the f64 reference; -1: unknown
   int64_t workspace = 0; ///< bytes of scratch memory that the library requires
-  bool isReference =
-      false; ///< slow reference implementation, dropped if there are other candidates
+  /// Whether this is a slow reference implementation, which is dropped if there are other
+  /// candidates.
+  bool isReference = false;
 
   double time() const { return measured.value_or(estimate); }
   bool isSame(const Candidate &other) const {

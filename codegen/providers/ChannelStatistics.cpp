@@ -40,8 +40,9 @@ struct StatisticsMatcher {
     return place == op->getResult(0);
   }
 
-  /// Matches the mean of the difference `from` and the mean of its square. `squared`: `from` is the
-  /// square.
+  /// Matches the ops that compute the mean of `from` (a difference from the channel's first
+  /// element) and the mean of its square. If `squared`, `from` is that square, and only its mean is
+  /// matched.
   bool readMeans(Operation *from, bool squared) {
     ops.insert(from);
     for (Operation *user : from->getUsers()) {

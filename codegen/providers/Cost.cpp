@@ -60,7 +60,8 @@ double CostModel::least(double flops, double bytes) const {
 }
 
 double CostModel::lowerBoundTransposed(double flops) const {
-  constexpr double kBetter = 1.5; // maximum ratio of the library's rate to the assumed rate
+  // Maximum factor by which the library's actual rate exceeds the rate that the cost model assumes.
+  constexpr double kBetter = 1.5;
   return flops / (machine.convolutionGflops * machine.transposedPart * kBetter * threads) / 1000;
 }
 

@@ -215,7 +215,7 @@ bool hasMatmul(FusionOp fusion) {
   return llvm::any_of(fusion.getBody().front(), [](Operation &op) { return isa<MatmulOp>(op); });
 }
 
-/// Adds the epilogue to a product whose operands are already described.
+/// Adds the fusion's epilogue to the description of a matmul whose operands are already described.
 static std::optional<MatmulDescription> withSteps(MatmulDescription p, FusionOp fusion, Epilogue &e,
                                                   const Refusal &refuse) {
   // The `dlc.math` attribute is set by `--matmul-precision medium`.

@@ -42,10 +42,11 @@ struct EpilogueStep {
   enum class Kind { Activation, Binary, Sum };
   Kind kind;
   Activation activation = Activation::Linear;
-  double alpha = 0, beta = 0; ///< parameters of the activation
+  double alpha = 0, beta = 0; ///< parameters of the activation function
   EpilogueBinary binary = EpilogueBinary::Add;
   double scale = 1; ///< for Kind::Sum: factor of the result's previous contents, which are added
-  TensorDesc operand = {};  ///< for Kind::Binary: operand, with size 1 in broadcast dimensions
+  /// For Kind::Binary: second operand, with size 1 in broadcast dimensions.
+  TensorDesc operand = {};
   CallArgument source = {}; ///< for Kind::Binary: buffer of the operand
 
   bool is(Activation which) const { return kind == Kind::Activation && activation == which; }
@@ -66,10 +67,11 @@ struct MatmulDescription {
   double flops = 0;
   TensorDesc src, weights, dst;
   CallArgument srcSource, weightsSource, dstSource;
-  std::optional<ConstantWeights> constant; ///< constant weights, instead of weightsSource
+  /// Constant right operand, if there is one; it replaces weightsSource.
+  std::optional<ConstantWeights> constant;
   std::optional<TensorDesc> bias;
   CallArgument biasSource;
-  std::optional<double> scale; ///< factor of the matmul's result
+  std::optional<double> scale; ///< factor by which the matmul's result is multiplied
   /// Zero points that are subtracted from 8-bit operands before they are multiplied and summed in
   /// i32. They are values of the fusion's body; null means a zero point of 0.
   mlir::Value srcZeroPoint, weightsZeroPoint;
@@ -78,7 +80,7 @@ struct MatmulDescription {
   std::optional<CallArgument> accumulates;
   /// Operand that is computed, or whose column sums are computed, while it is packed.
   std::optional<Prologue> prologue;
-  bool madeIsLeft = false; ///< whether the prologue computes src
+  bool madeIsLeft = false; ///< whether the prologue computes the left operand (src)
   FusionOp fusion;         ///< fusion that contains the matmul
   std::string math;        ///< "bf16" if the operands may be rounded to bf16
 };

@@ -135,7 +135,8 @@ std::optional<Prologue> matchPrologue(FusionOp fusion) {
   MatmulOp product = *products.begin();
   for (Value operand : {product.getA(), product.getB()}) {
     Value made = skipViews(operand);
-    // An operand of which only the column sums are computed may be an argument of the fusion.
+    // Whether the operand is an argument of the fusion. It then needs no computation, and only its
+    // column sums (a second result) can form a prologue.
     bool isGiven = isa<BlockArgument>(made) && fusion.getNumResults() > 1;
     if ((!isGiven && !isElementwise(made.getDefiningOp())) || typeOf(made).getRank() < 2 ||
         !typeOf(made).getElementType().isF32())

@@ -20,10 +20,11 @@ struct Prologue {
   /// `made`: computed operand of the matmul. `x`: fusion argument of the same shape, from which
   /// `made` is computed.
   mlir::Value made, x;
-  /// Arguments with one element per row or, for `shift` and `factor`, one element for all rows;
-  /// null if absent.
+  /// Further fusion arguments from which `made` is computed: one element per row or, for `shift`
+  /// and `factor`, one element for all rows. Null if absent.
   mlir::Value shift, factor, hot;
-  double value = 0; ///< value of the one-hot term: added where the column index equals `hot`
+  /// Value of the one-hot term, which is added in the column whose index is `hot`.
+  double value = 0;
   bool exponential = false;
   /// Reduction that sums each column of the operand, if it is the fusion's second result; otherwise
   /// null.

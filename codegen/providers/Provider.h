@@ -24,8 +24,9 @@ struct SelectionContext {
   /// Permitted rounding of sums of f32 products: "strict", "default" or "fast". An operation's
   /// `dlc.accuracy` attribute takes precedence.
   std::string accuracy = "default";
-  std::string device = {};  ///< GPU that the operation runs on; empty: the host
-  std::string gpuArch = {}; ///< GPU architecture to compile for; empty: the device's
+  std::string device = {}; ///< name of the GPU that the operation runs on; empty: the host
+  /// GPU architecture to compile for; empty: that of `device`.
+  std::string gpuArch = {};
   /// Whether to propose all implementations that are worth measuring, not only the ones with the
   /// best estimates.
   bool every = false;
@@ -62,7 +63,8 @@ public:
 
 private:
   FusionOp normalized;
-  std::optional<std::string> whyNot; ///< why `normalized` is null; unset until queried
+  /// Reason why `normalized` is null. Unset until normal() is called.
+  std::optional<std::string> whyNot;
 };
 
 /// Kind of code that implements an operation with a chosen kernel.
@@ -75,7 +77,8 @@ enum class KernelKind {
 class Provider {
 public:
   struct About {
-    llvm::StringLiteral name; ///< name in dlc.kernel, --kernels, programs and tuning databases
+    /// Provider name in dlc.kernel, --kernels, programs and tuning databases.
+    llvm::StringLiteral name;
     llvm::StringLiteral description; ///< short description for users
     KernelKind kind = KernelKind::Call;
     bool onGpu = false;
@@ -84,9 +87,12 @@ public:
     /// Key in dlc.parameters that distinguishes the provider's kernels for one operation. Empty if
     /// there is only one kernel per operation.
     llvm::StringLiteral parameter = "";
-    bool computesChannelSums = false; ///< can compute channel statistics of a convolution
-    bool fusesPrologue = false;       ///< can compute a matmul's operands while packing them
-    bool acceptsPartialBody = false;  ///< accepts a fusion from which some operations were removed
+    /// Whether a kernel can compute channel statistics of a convolution.
+    bool computesChannelSums = false;
+    /// Whether a kernel can compute a matmul's operands while it packs them.
+    bool fusesPrologue = false;
+    /// Whether a kernel still supports a fusion after some of its operations are removed.
+    bool acceptsPartialBody = false;
   };
 
   constexpr explicit Provider(const About &about) : about(about) {}

@@ -57,7 +57,8 @@ public:
         kernel.getResult(i).replaceAllUsesWith(made.getResult(0));
     if (!result)
       product.getResult(0).replaceAllUsesWith(made.getResult(0));
-    // The fusion that reads the other fusion's result is erased first.
+    // The fusion that reads the other fusion's result is erased first, because a fusion whose
+    // result has uses cannot be erased.
     for (FusionOp gone : {result ? kernel : product, result ? product : kernel})
       refinement.erase(gone);
     writeCandidates(made, enlarged->candidates);
@@ -121,8 +122,8 @@ private:
     return false;
   }
 
-  /// Builds the kernel without the ops that the extended matmul contains. Builds nothing if the
-  /// kernel would have no result.
+  /// Builds the fusion `rest`: the kernel without the ops that were moved to the extended matmul.
+  /// Builds nothing if the kernel has no other result.
   bool buildRest() {
     kept.clear();
     for (Value v : getYield(kernel).getOperands())
@@ -144,8 +145,8 @@ private:
   FusionOp kernel;
   unsigned number = 0;    ///< index of the kernel's result that the matmul reads as a factor
   BlockArgument argument; ///< argument of the kernel that is the matmul's result
-  EpilogueMatch step;     ///< gradient op that the kernel applies to the matmul's result
-  Value result;           ///< value that the extended matmul yields; null: same as before
+  EpilogueMatch step;     ///< activation gradient that the kernel applies to the matmul's result
+  Value result;           ///< value of the kernel that the extended matmul yields; null: its own
   Value moved;            ///< value that the kernel yielded and the extended matmul computes
   FusionOp made, rest;
   SmallVector<Value> kept;

@@ -119,11 +119,12 @@ private:
     return true;
   }
 
-  /// Builds the new fusions: `rest`, the kernel without the result `made` (if it has other
-  /// results), and the matmuls that read `made`, which compute it in their prologues.
+  /// Builds the fusions that replace the kernel `maker` and its readers. Matmuls that read the
+  /// kernel's result `made` compute it in their prologues. `rest` computes the other results of the
+  /// kernel, if there are any.
   void buildKernels() {
     OpBuilder b(maker);
-    SmallVector<Value> kept; // values that the remaining kernel yields
+    SmallVector<Value> kept; // values that the remaining kernel (`rest`) yields
     for (Value v : yield->getOperands())
       if (v != made && !(innerSum && v == innerSum.getY()))
         kept.push_back(v);
@@ -309,7 +310,8 @@ private:
   const Refinement &refinement;
   Operation *yield;
   Value made, x;
-  SmallVector<std::pair<FusionOp, unsigned>> products; ///< matmul and index of its absorbed input
+  /// Matmuls, each with the index of the input that its prologue computes.
+  SmallVector<std::pair<FusionOp, unsigned>> products;
   FusionOp outerSum, rest;
   ReduceOp innerSum;
   llvm::SetVector<Value> rows;
@@ -321,8 +323,9 @@ private:
 
 class OperandProloguePattern : public RefinePattern {
 public:
-  // A kernel that reads another kernel's result is visited first. If it is absorbed, the other
-  // kernel's result may be read only by matmuls and can be absorbed, too.
+  // If a kernel reads another kernel's result, the reader is visited first. If the reader is
+  // absorbed, the other kernel's result may be read only by matmuls, so that it can also be
+  // absorbed.
   OperandProloguePattern() : RefinePattern("prologues", /*lastFirst=*/true) {}
 
   bool isAnchor(FusionOp fusion, const Refinement &) const override {

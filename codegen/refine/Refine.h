@@ -43,8 +43,9 @@ private:
   llvm::DenseSet<mlir::Operation *> erased;
 };
 
-/// Alternative to some kernels of the program. It is built next to them, and either replaces them
-/// or is erased.
+/// Base class of rewrites that replace existing kernels of the program. The new kernels are
+/// inserted next to the existing ones, so that their times can be compared. Either commit() or
+/// drop() is then called.
 class KernelAlternative {
 public:
   virtual ~KernelAlternative() = default;

@@ -83,7 +83,9 @@ private:
     return v == statistics.first || v == statistics.shift || v == statistics.square;
   }
 
-  /// Returns true if all other operations of the reader have at most one element per channel.
+  /// Returns true if the convolution's result is the only large input of the fusion `reader`, and
+  /// all ops that do not belong to the channel statistics have small results (at most one element
+  /// per channel).
   bool restIsSmall(const ChannelStatisticsMatch &found) {
     auto isSmall = [&](Value v) { return typeOf(v).getNumElements() <= shapeOf(argument)[1]; };
     for (Value input : reader.getInputs())
@@ -118,8 +120,8 @@ private:
                                map.lookup(statistics.square)});
   }
 
-  /// Builds the reader without the statistics, which become its inputs. Builds nothing if the
-  /// reader would have no result.
+  /// Builds the fusion `reader` without the ops that compute the statistics, which become its
+  /// inputs. Builds nothing if no result of the fusion remains.
   bool buildRest() {
     if (kept.empty())
       return true;
@@ -173,16 +175,17 @@ private:
   double lost;
   const Refinement &refinement;
   Operation *yield;
-  Value argument; ///< argument of `reader` to which the convolution's result is passed
+  /// Argument of the fusion `reader` to which the convolution's result is passed.
+  Value argument;
   ChannelStatisticsMatch statistics;
-  SmallVector<Value> kept; ///< results of the reader other than the statistics
+  SmallVector<Value> kept; ///< results of the fusion `reader` other than the channel statistics
   FusionOp made, rest;
   double restEstimate = 0;
 };
 
 /// Moves the first candidate that computes channel statistics to the front of the list. Returns an
-/// empty list if there is no such candidate, if it would replace a kernel requested by --kernels,
-/// or if only one of it and the first candidate was measured.
+/// empty list in three cases: there is no such candidate, it would replace a kernel requested by
+/// --kernels, or only one of this candidate and the previous first one was measured.
 std::vector<Candidate> preferStatisticsCandidate(std::vector<Candidate> candidates,
                                                  StringRef asked) {
   auto found = llvm::find_if(candidates, [](const Candidate &c) {

@@ -127,7 +127,8 @@ private:
   FusionOp sum;
   Value summed, root;
   const Refinement &refinement;
-  SmallVector<std::pair<FusionOp, Value>> products; ///< matmul, and its operand that is summed
+  /// Matmuls, each with the operand that it can sum.
+  SmallVector<std::pair<FusionOp, Value>> products;
   std::optional<Best> best;
 };
 

@@ -42,7 +42,7 @@ double secondsSince(Clock::time_point start) {
 struct KernelTiming {
   int which = 0;       ///< index of the calibration case
   int operation = 0;   ///< index of the operation within the case
-  std::string kernel;  ///< the candidate's name and parameters
+  std::string kernel;  ///< name and parameters of the candidate
   double measured = 0; ///< measured time in microseconds
 };
 
@@ -212,7 +212,7 @@ public:
     profile.corrections = CostCorrections();
     scaleFigures(profile);
     forEach(profile, [&](Operation *op, const Candidate &candidate, double measured, size_t) {
-      // Times below this number of microseconds depend mainly on the clock's resolution.
+      // Measured times below this number of microseconds depend mainly on the clock's resolution.
       constexpr double kShort = 3;
       if (measured < kShort || candidate.estimate <= 0)
         return;
@@ -315,8 +315,9 @@ Profile measureProfile(const CompileOptions &given, const cpu::Target &target, d
   auto work = [&](WorkerConnection &line) {
     CalibrationBench bench(options, target, base);
     timeCases(bench, base, timings, deadly, kTimingPart * seconds - secondsSince(start), line);
-    // The list `timings` in this process has only the results of earlier workers; the results of
-    // this worker were sent to the parent process.
+    // Sends the message that all cases are timed. The worker cannot compute the profile, because
+    // its list `timings` has only the results of earlier workers. Its own results were sent to the
+    // parent process.
     line.say("!");
     _exit(0);
   };

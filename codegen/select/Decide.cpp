@@ -13,8 +13,8 @@ namespace dlc {
 
 namespace {
 
-/// Candidates whose time ratio to the best may be below this threshold may be as fast as the best
-/// one.
+/// Threshold of the time ratio to the best candidate. A candidate whose ratio may be below the
+/// threshold may be as fast as the best one.
 constexpr double kBeaten = 1.01;
 
 /// Prior standard deviation of the logarithm of a time ratio between sessions: kSpread if both

@@ -18,8 +18,8 @@ namespace dlc {
 /// the measurement sessions determine it.
 struct RelativeTime {
   double ratio = 1, low = 0, high = 1e30;
-  bool known =
-      false; ///< whether further sessions in this tuning run would hardly narrow the interval
+  /// Whether further sessions in this tuning run would hardly narrow the confidence interval.
+  bool known = false;
 };
 RelativeTime relativeTime(const TunedCandidate &candidate, const TunedCandidate &over);
 

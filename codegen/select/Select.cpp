@@ -50,7 +50,7 @@ struct TuningGroup {
   /// Number of measurement sessions in this run with a result (sessions) and without one
   /// (disturbed). lastSession is the end of the last one.
   int sessions = 0, disturbed = 0;
-  double seconds = 0; ///< total duration of the sessions in this run
+  double seconds = 0; ///< total seconds of the measurement sessions in this run
   size_t resumed = 0;
   std::chrono::steady_clock::time_point lastSession = {};
 
@@ -74,8 +74,8 @@ struct TuningGroup {
 struct CachedCandidates {
   std::vector<Candidate> candidates;
   std::string refusals;
-  bool staysFused = false;     ///< a split into two kernels was considered and is not faster
-  bool staysQuantized = false; ///< f32 weights were considered and are not faster
+  bool staysFused = false; ///< whether a split into two kernels was considered and is not faster
+  bool staysQuantized = false; ///< whether f32 weights were considered and are not faster
   std::optional<TuningKey> key = {};
 };
 
@@ -378,8 +378,8 @@ private:
     warn();
   }
 
-  /// Warns if the database has measurements of these operations on another machine, which are not
-  /// used here.
+  /// Warns if the tuning database has measurements of these operations only on another machine or
+  /// with other versions. Such measurements are ignored.
   void tellElsewhere() {
     size_t count = 0;
     const TuningEntry *example = nullptr;
@@ -458,12 +458,14 @@ private:
   std::map<std::string, std::optional<TuningConditions>> onGpus;
   std::map<StructuralKey, CachedCandidates> candidatesByKey;
   int64_t dequantizedBytesLeft;
-  std::vector<WeightAlternatives> weightForms; ///< weight forms between which measurements decide
+  /// Matmuls for which measurements decide whether the weights are quantized or f32.
+  std::vector<WeightAlternatives> weightForms;
   std::string warning;
   TuningDatabase database;
   /// Tuning groups in the order of the model's operations.
   std::vector<std::pair<TuningKey, TuningGroup>> groups;
-  std::map<std::string, size_t> numbers; ///< indices in `groups` by the key's identity()
+  /// Index in `groups` of each tuning key, by TuningKey::identity().
+  std::map<std::string, size_t> numbers;
   size_t done = 0;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };

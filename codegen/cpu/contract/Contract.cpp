@@ -38,7 +38,8 @@ private:
                      Value to, SmallVectorImpl<Value> &sums) {
     const int64_t steps = plan.steps;
     int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
-    bool whole = spec.packedB || plan.packsB; // whether memory after the last column can be read
+    // Whether vector loads may read past the last column of B: packed panels are padded.
+    bool whole = spec.packedB || plan.packsB;
     int64_t count = height * vectors;
     // With few accumulators, the loop would be bound by the FMA latency. Therefore several sets of
     // accumulators alternate over k.
@@ -169,7 +170,9 @@ private:
 
   /// Rows of A (a chunk of row blocks) that one work unit multiplies by a panel of B.
   struct Chunk {
-    MatrixView a; ///< starts at the chunk's first row if A is packed into scratch, else at row 0
+    /// View of A that starts at the chunk's first row if A is packed into scratch memory, and at
+    /// row 0 otherwise.
+    MatrixView a;
     Value batch, offsetC, firstBlock, lastBlock, firstRow, endRow;
   };
 

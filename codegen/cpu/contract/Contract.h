@@ -76,13 +76,17 @@ struct ContractPlan {
   /// accumulator: 4 bytes (`vpdpbusd`), 2 integers of 16 bits (`pmaddwd`), or 1 float. These
   /// elements are adjacent in packed operands.
   int64_t groupSize = 1;
-  int64_t steps = 1;         ///< number of such groups in K; the last one may be incomplete
-  int64_t lanes = 8;         ///< number of lanes of an accumulator register
-  int64_t panelColumns = 16; ///< columns of a panel of B: two vectors; more if few rows are
-                             ///< multiplied by an unpacked B
-  int64_t panels = 1;        ///< number of panels of B; the last one may have fewer columns
-  int64_t blocks = 1; ///< number of blocks of rows of A; their heights differ by at most one row
-  int64_t blocksPerChunk = 1; ///< row blocks per chunk; a work unit is one chunk by one panel
+  /// Number of groups of `groupSize` elements in K; the last one may be incomplete.
+  int64_t steps = 1;
+  int64_t lanes = 8; ///< number of lanes of an accumulator register
+  /// Number of columns of a panel of B: two vectors, or more if few rows are multiplied by an
+  /// unpacked B.
+  int64_t panelColumns = 16;
+  int64_t panels = 1; ///< number of panels of B; the last one may have fewer columns
+  /// Number of blocks of adjacent rows of A. The heights of the blocks differ by at most one row.
+  int64_t blocks = 1;
+  /// Number of row blocks per chunk; a work unit multiplies one chunk by one panel.
+  int64_t blocksPerChunk = 1;
   int64_t chunks = 1;
   /// Number of steps along k in a cache block. These rows of a panel remain in cache while all row
   /// blocks of a chunk are multiplied by them.
@@ -98,7 +102,8 @@ struct ContractPlan {
   int64_t scratchB = 0, scratchSums = 0, scratchRowSums = 0;
 
   int64_t kBlocks() const { return (steps + kBlock - 1) / kBlock; }
-  int64_t blockHeight() const { return (rows + blocks - 1) / blocks; } ///< rows of a tall row block
+  /// Returns the maximum number of rows in a row block.
+  int64_t blockHeight() const { return (rows + blocks - 1) / blocks; }
   int64_t tallBlocks() const { return rows - rows / blocks * blocks; }
   int64_t rows = 1;
 };
@@ -131,7 +136,7 @@ using Epilogue = std::function<mlir::Value(mlir::OpBuilder &b, mlir::Location lo
 
 struct ContractOperands {
   mlir::Value a, b, c;             ///< pointers to A, B and C (!llvm.ptr)
-  mlir::Value begin, end, scratch; ///< range of work units, and scratch memory
+  mlir::Value begin, end, scratch; ///< range [begin, end) of work units, and scratch memory
   /// Zero points of integer operands, as i32. They are subtracted from the elements, and the
   /// differences fit in 16 bits. Null: no zero point.
   mlir::Value zeroA, zeroB;

@@ -17,7 +17,7 @@ namespace dlc::cpu {
 struct MatrixView {
   mlir::Value base;
   mlir::Type element;
-  int64_t row = 0, column = 0; ///< strides in elements
+  int64_t row = 0, column = 0; ///< row and column stride in elements
 };
 
 /// Emits single operations and the packing of operands of a generated matmul.

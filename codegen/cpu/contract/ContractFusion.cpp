@@ -33,8 +33,8 @@ MatmulDependence findMatmulDependence(Value value, MatmulOp matmul,
                    ? MatmulDependence::Yes
                    : MatmulDependence::Wrongly;
   }
-  // A reduction or contraction that is an operand of the epilogue would be recomputed for each
-  // element.
+  // A reduction or contraction is not fused as an operand of the epilogue, because the kernel would
+  // recompute it for each element.
   if (result == MatmulDependence::No && op->hasTrait<ElementLoop>())
     result = MatmulDependence::Wrongly;
   return known[value] = result;
@@ -47,7 +47,7 @@ bool isCastFusedIntoLoad(CastOp cast) {
 }
 
 struct MatmulOperandView : StridedView {
-  Value zero; ///< zero point that is subtracted from the elements; null: none
+  Value zero; ///< zero point that is subtracted from the operand's elements; null: none
 };
 
 /// Returns a matmul's operand as a strided view of an argument of the body, with the rank of the

@@ -181,7 +181,7 @@ MatrixView ContractBuilder::packBytesA(MatrixView from, Value rows) {
   loop(i64(0), rows, 1, [&](Value row) {
     Value source = at(from.base, from.element, mul(row, from.row));
     Value target = at(to.base, held, mul(row, to.row));
-    // The sums of the row, if they are needed: one vector.
+    // Accumulator of the sum of the row: one vector if B has a zero point, otherwise none.
     SmallVector<Value> sums;
     if (zeroB)
       sums.push_back(zeroOf(wide));

@@ -27,10 +27,10 @@ constexpr int64_t kPanelBytes = 256 * 1024;
 /// which it exceeds the caches of a core.
 constexpr int64_t kWidest = 2048, kNarrowest = 256;
 constexpr int64_t kFarB = 256 * 1024;
-/// Number of work units that is sufficient for many threads.
+/// Number of work units that keeps many threads busy.
 constexpr int64_t kUnits = 32;
-/// Number of multiply-adds below which a further thread costs more time than it saves.
-/// kBytesPerThread: the same for multiply-adds of bytes.
+/// Minimum number of multiply-adds per thread: with fewer, a further thread costs more time than it
+/// saves. kBytesPerThread applies to multiply-adds of 8-bit integers.
 constexpr int64_t kWorkPerThread = 200 * 1000, kBytesPerThread = 4 * kWorkPerThread;
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }

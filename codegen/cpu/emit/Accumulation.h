@@ -47,8 +47,9 @@ public:
         next.push_back(e.combine(fold.kind, fold.element, gathered, v));
         continue;
       }
-      // One instruction (`maxps`, `minps`). It propagates a NaN in v but drops a NaN in `gathered`.
-      // The mask records both.
+      // The comparison and the selection become one instruction (`maxps` or `minps`). Its result is
+      // NaN if the term `v` is NaN, but it drops a NaN of the accumulator `gathered`. Therefore a
+      // mask records the lanes in which any term was NaN.
       auto better = fold.kind == ReduceKind::max ? mlir::arith::CmpFPredicate::OGT
                                                  : mlir::arith::CmpFPredicate::OLT;
       mlir::Value keep = mlir::arith::CmpFOp::create(e.b, e.loc, better, gathered, v);

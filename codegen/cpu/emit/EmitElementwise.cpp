@@ -359,10 +359,11 @@ struct ElementwiseContext {
   OpBuilder &b;
   Location loc;
   ArrayRef<Value> values;
-  Type element; ///< element type of the first operand
+  Type element; ///< element type of the operation's first operand
   bool isFloat, isUnsigned;
-  bool exact; ///< whether every bit of the result matters, so that no fast approximation is allowed
-              ///< (requiresStrictAccuracy)
+  /// Whether the result must be exact, so that no fast approximation is allowed
+  /// (requiresStrictAccuracy).
+  bool exact;
 
   Value x() const { return values[0]; }
   Value y() const { return values[1]; }
@@ -417,7 +418,8 @@ Value emitElementwise(const ElementwiseContext &s, NegOp) {
 
 Value emitElementwise(const ElementwiseContext &s, SignOp) {
   Value x = s.x(), zero = s.like(0), one = s.like(1);
-  if (s.isFloat) // sign(x) of a zero or a NaN is x
+  // If x is a zero or a NaN, both comparisons are false and sign(x) is x.
+  if (s.isFloat)
     return s.select(s.compare(CmpFPredicate::OGT, x, zero), one,
                     s.select(s.compare(CmpFPredicate::OLT, x, zero), s.like(-1), x));
   Value positive = s.select(s.compare(CmpIPredicate::ne, x, zero), one, zero);
@@ -426,7 +428,8 @@ Value emitElementwise(const ElementwiseContext &s, SignOp) {
 }
 
 Value emitElementwise(const ElementwiseContext &s, ReluOp) {
-  if (s.isFloat) // a comparison with NaN is false, so that the NaN is returned
+  // A NaN is returned unchanged, because its comparison with 0 is false.
+  if (s.isFloat)
     return s.select(s.compare(CmpFPredicate::OLT, s.x(), s.like(0)), s.like(0), s.x());
   return s.isUnsigned ? s.x() : s.make<arith::MaxSIOp>(s.x(), s.like(0));
 }

@@ -191,8 +191,8 @@ Value Emitter::contraction(Operation *op, const Indices &at, int64_t lanes) {
   Type sum = isInteger ? Type(b.getI32Type()) : tx.getElementType();
   SmallVector<int64_t> extents = foldedExtents(op);
   size_t terms = extents.size();
-  // The coordinates in a window remain scalar: a vector of several window elements would read
-  // beyond the row.
+  // The innermost dimension of size 1 keeps the window coordinates scalar. A vector of several
+  // window elements would read beyond the row.
   if (terms > 1)
     extents.push_back(1);
   auto conv = dyn_cast<ConvOp>(op);

@@ -10,7 +10,8 @@ namespace dlc::cpu {
 
 /// Emits an operation that moves elements, from the operand elements that its index map names.
 struct MoveEmitter {
-  /// One read of the index map. `inside` is null if its guards always hold.
+  /// One operand read of the index map. `inside` is the mask of the lanes whose guards hold; null
+  /// if the guards always hold.
   struct Source {
     Value operand;
     OperandRead read;
@@ -21,7 +22,8 @@ struct MoveEmitter {
   MoveEmitter(Emitter &e, Operation *op, const Indices &at, int64_t lanes)
       : e(e), b(e.b), loc(e.loc), lanes(lanes), lowering(e, lanes),
         element(getComputeType(getElementTypeOrSelf(op->getResult(0).getType()))) {
-    // If the guards differ between lanes, all operands are read, and each lane selects one of them.
+    // Whether all operands are read because the guards differ between lanes. Each lane then selects
+    // one of the operands.
     bool readsAll = false;
     for (const OperandRead &read : lowering.readsOf(op, at)) {
       Value operand = op->getOperand(read.operand);
@@ -239,7 +241,8 @@ Value Emitter::gatherMonotonic(GatherOp op, const Indices &at, int64_t lanes) {
   Type wide = b.getI64Type(), placeType = getElementTypeOrSelf(places.getType());
   VectorType whole = VectorType::get({width}, element);
   return applyPerRegister(b, loc, whole, {places}, [&](ArrayRef<Value> registers) -> Value {
-    // Indices are monotonic, so that the first lane has the smallest index.
+    // The indices of a monotonic gather do not decrease, so that the first lane has the smallest
+    // index.
     Value least = vector::ExtractOp::create(b, loc, registers[0], int64_t(0));
     Value first = binary("min", castElement(b, loc, least, placeType, wide), i64(size - window));
     Indices from(at);

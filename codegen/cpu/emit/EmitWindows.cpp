@@ -332,8 +332,9 @@ Value Emitter::poolAlongRow(Operation *op, ReduceKind kind, const Indices &at, i
   auto x = cast<RankedTensorType>(op->getOperand(0).getType());
   Type element = x.getElementType();
   WindowGeometry row = getWindowGeometry(op, x.getRank() - 3);
-  // If a vector has an even number of registers, one mask would combine the NaN flags of two
-  // registers. Each lane then propagates NaN itself.
+  // If a vector has an even number of registers, a NaN mask has one bit for two lanes (see
+  // ReductionState), so that the lane with the NaN is unknown. In this case, no mask is used, and
+  // the maximum or minimum propagates NaN in each lane.
   bool perLane = lanes % (2 * target.lanes32()) == 0;
   SmallVector<int64_t> extents = foldedExtents(op);
   extents.pop_back();
@@ -364,8 +365,8 @@ Value Emitter::pool(Operation *op, const Indices &at, int64_t lanes) {
   SmallVector<int64_t> extents = foldedExtents(op);
   size_t terms = extents.size();
   Value total = poolAlongRow(op, kind, at, lanes);
-  // The coordinates in a window remain scalar: a vector of several window elements would read
-  // beyond the row.
+  // The innermost dimension of size 1 keeps the window coordinates scalar. A vector of several
+  // window elements would read beyond the row.
   if (!total)
     total = fold(kind, x.getElementType(),
                  llvm::to_vector(llvm::concat<const int64_t>(extents, ArrayRef<int64_t>{1})), lanes,

@@ -130,8 +130,9 @@ Indices Emitter::broadcastIndex(Value operand, const Indices &at) {
 Emitter::Key Emitter::keyOf(Value value, const Indices &at, int64_t lanes) {
   Key key{value.getAsOpaquePointer(), reinterpret_cast<const void *>(lanes)};
   for (const LaneIndex &x : at) {
-    // Uses the value of a constant index as its key, because many operations create the same
-    // constant. The lowest bit distinguishes it from a pointer.
+    // The key of a constant index contains the constant's value instead of its SSA value, because
+    // many operations create the same constant. The lowest bit distinguishes the number from a
+    // pointer.
     APInt known;
     if (!x.vec && matchPattern(x.base, m_ConstantInt(&known))) {
       key.push_back(reinterpret_cast<const void *>(known.getSExtValue() * 2 + 1));
@@ -202,7 +203,8 @@ Value Emitter::evalUncached(Value value, const Indices &at, int64_t lanes) {
   if (auto row = rows.find(value); row != rows.end() && row->second.filled)
     return loadRow(value, row->second.pointer, at.back(), lanes);
   Value x = compute(value, at, lanes);
-  return value.getDefiningOp<ReduceOp>() ? x : rounded(value, x); // finishReduce() rounds
+  // The result of a reduction was already rounded by finishReduce().
+  return value.getDefiningOp<ReduceOp>() ? x : rounded(value, x);
 }
 
 Value Emitter::rounded(Value value, Value x) {
@@ -368,7 +370,8 @@ Value Emitter::pickPlaces(ArrayRef<Value> registers, ArrayRef<int64_t> firsts, i
                      [&, first = first](int64_t lane) { return place(lane) == first + lane; }))
       return part;
   Value result;
-  int64_t end = 0; // end of the positions that the registers visited so far hold
+  // End of the range of positions that the previous registers hold.
+  int64_t end = 0;
   for (auto [part, first] : llvm::zip(registers, firsts)) {
     SmallVector<int64_t> picks;
     bool any = false;

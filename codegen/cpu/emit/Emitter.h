@@ -29,8 +29,8 @@ namespace dlc::cpu {
 /// multiples of `by`. Therefore each run of `by` lanes has one quotient, and all runs have the same
 /// remainders.
 struct LaneRuns {
-  mlir::Value first; ///< index of the first lane, before the division (i64)
-  int64_t by = 0;    ///< divisor, which is the length of a run; 0: no known structure
+  mlir::Value first; ///< index of the first lane before the division by `by` (i64)
+  int64_t by = 0;    ///< divisor, which is also the length of a run; 0: the structure is unknown
   bool isRemainder = false;
 
   bool areOf(const LaneRuns &other) const { return first == other.first && by == other.by; }
@@ -39,11 +39,12 @@ struct LaneRuns {
 /// Coordinates of all vector lanes along one dimension: base + lane * step for lane = 0, 1, .., or
 /// the vector `vec` if the coordinates have no constant step.
 struct LaneIndex {
-  mlir::Value base;     ///< coordinate of lane 0 (i64)
-  int64_t step = 0;     ///< distance between adjacent lanes; 0: all lanes have the same coordinate
-  mlir::Value vec;      ///< vector<lanes x i64>; if set, base and step are ignored
-  bool unknown = false; ///< not emitted yet (used in the search for values to hoist out of a loop)
-  LaneRuns runs = {};   ///< known structure of `vec`
+  mlir::Value base; ///< coordinate of lane 0 (i64)
+  int64_t step = 0; ///< distance between adjacent lanes; 0: all lanes have the same coordinate
+  mlir::Value vec;  ///< coordinates as a vector<lanes x i64>; if set, base and step are ignored
+  /// Whether the coordinate is not emitted yet (in the search for values to hoist out of a loop).
+  bool unknown = false;
+  LaneRuns runs = {}; ///< structure of `vec` that is known at compile time
 
   bool isUniform() const { return !vec && step == 0 && !unknown; }
 };
@@ -158,8 +159,9 @@ public:
   mlir::Value asVector(const LaneIndex &x, int64_t lanes);
   /// Returns the constant vector 0, step, 2 * step, .. of `lanes` i32 elements.
   mlir::Value distances(int64_t step, int64_t lanes);
-  mlir::Value binary(llvm::StringRef kind, mlir::Value a,
-                     mlir::Value b); ///< emits add sub mul div rem min max on i64 or vectors of i64
+  /// Emits the operation `add`, `sub`, `mul`, `div`, `rem`, `min` or `max` on i64 or vectors of
+  /// i64.
+  mlir::Value binary(llvm::StringRef kind, mlir::Value a, mlir::Value b);
 
   mlir::OpBuilder &b;
   mlir::Location loc;
@@ -292,8 +294,8 @@ private:
   std::vector<std::map<Key, mlir::Value>> scopes;
   PrefetchParameters prefetching;
   int walk = 0;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<int, 2>>
-      prefetched; ///< for each buffer, the passes over a row that have loaded from it so far
+  /// Passes over a row that have already loaded from each buffer.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<int, 2>> prefetched;
   llvm::DenseSet<mlir::Value> nonTemporal;
 };
 

@@ -128,8 +128,8 @@ Indices IndexLowering::lower(const OperandRead &read, ArrayRef<int64_t> shape, b
   Indices result;
   for (auto [place, size] : llvm::zip(read.at, shape)) {
     LaneIndex index = lower(place);
-    // If the dividend may be negative, the range of a quotient is not reliable, and the index must
-    // be clamped.
+    // Whether the index is a quotient whose dividend a guard checks. The dividend may be negative,
+    // so that the computed range of the quotient is not reliable and the index must be clamped.
     bool divided = llvm::any_of(read.guards, [&, at = place](const IndexGuard &guard) {
       return guard.by > 1 && at == x.divide(guard.place, guard.by);
     });

@@ -40,7 +40,8 @@ WindowGeometry getWindowGeometry(mlir::Operation *op, int64_t dimension);
 
 /// Contiguous chunks of a row that the windows of a vector of adjacent results read.
 struct RowChunks {
-  mlir::Value from, start; ///< operand, and index in its row of the first window's first element
+  /// Operand, and index of the first window's first element in the operand's row.
+  mlir::Value from, start;
   /// Offset of each chunk from `start`. Each chunk has as many elements as the results have lanes.
   llvm::SmallVector<int64_t> firsts;
   /// For each chunk, a mask of the lanes that are inside the row. Empty: all lanes of all chunks

@@ -19,9 +19,10 @@ public:
   struct Output {
     Value value, pointer;
   };
-  SmallVector<Output> sides;   ///< outputs that have the shape of the reduced operand
-  SmallVector<Output> results; ///< outputs that have the shape of the reductions' results
-  SmallVector<Value> partials; ///< buffers of partial results, one per reduction, unless isWhole()
+  SmallVector<Output> sides;   ///< fusion outputs that have the shape of the reduced operand
+  SmallVector<Output> results; ///< fusion outputs that have the shape of the reductions' results
+  /// Buffer of each reduction's partial results; empty if plan.isWhole().
+  SmallVector<Value> partials;
 
   void run() {
     e.prefetchRows({.elements = multiplyDims(plan.shape), .walk = 1, .ahead = plan.ahead()});
@@ -313,14 +314,15 @@ private:
 
     int64_t tail, tailLanes;
     ReductionState main, rest, all;
-    size_t size, runs; ///< number of values of `main`; number of streams
-    bool meet;         ///< the streams are added to `all`
+    size_t size, runs; ///< number of accumulator values of one stream (`main`); number of streams
+    bool meet;         ///< whether the sums of all streams are added to the f64 accumulator `all`
     SmallVector<Value> begin, init;
-    size_t mainSize = 0; ///< number of values of `init` without the tail
-    Value whole;         ///< size of a row without the tail
+    size_t mainSize = 0; ///< number of values of `init` that do not belong to the tail of the row
+    Value whole;         ///< number of row elements before the tail, a multiple of the lanes
   };
 
-  /// Emits the operands of the reductions at index `at` along `fine`.
+  /// Emits the operands of the reductions at index `at` along the last reduced dimension
+  /// (plan.fine).
   SmallVector<Value> termsAt(Value outer, Value at, int64_t lanes) {
     Indices index = fullIndex(outer, {at, lanes > 0 ? 1 : 0, nullptr, false}, {});
     SmallVector<Value> terms;

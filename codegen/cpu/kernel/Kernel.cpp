@@ -137,8 +137,8 @@ private:
     };
     if (int64_t several = nest.depth > 0 || nest.across >= 0 ? 1 : unitsAtATime(nest);
         several > 1) {
-      // The last block of a row may be shorter than the others, so that it is not computed together
-      // with others.
+      // The last block of a row may be shorter than the others. Its work unit is therefore computed
+      // alone, and not in a group of several work units.
       Value even = nest.blocks > 1 ? e.binary("min", to, after(nest.units - 1)) : to;
       Value groups =
           e.binary("div", e.binary("max", e.binary("sub", even, from), e.i64(0)), e.i64(several));
@@ -149,10 +149,10 @@ private:
     e.range(from, to, 1, {}, units(1));
   }
 
-  /// Returns the number of work units that one loop computes together. If rows are not cached,
-  /// several units are read as separate memory streams, which is faster than one stream. If each
-  /// unit evaluates few but expensive formulas, the dependency chains of several units are
-  /// independent.
+  /// Returns the number of work units that one iteration of the kernel's loop computes together:
+  /// several, or 1. Several units hide latency in two cases. For large tensors, each unit is a
+  /// separate memory stream. For few but expensive elementwise ops, such as exponentials, the
+  /// dependency chains of the units overlap.
   int64_t unitsAtATime(const LoopNest &nest) {
     constexpr int64_t runs = 4, shortest = 256, large = 1 << 20, most = 24;
     constexpr int64_t fewest = 1 << 17, few = 6, heavy = 4;
@@ -336,7 +336,8 @@ private:
         // A register whose lanes are all unused may have any contents.
         if (i < width) {
           at.back() = {e.binary("add", first, e.i64(i)), 0, nullptr, false};
-          int64_t lanes = height > 1 ? height : 0; // 0 lanes: a scalar
+          // If there is one row, eval() is called with 0 lanes and returns a scalar.
+          int64_t lanes = height > 1 ? height : 0;
           // eval() returns a scalar if the index is the same for all lanes; splat() makes it a
           // vector.
           Value column = e.splat(e.eval(transpose, at, lanes), lanes);

@@ -11,7 +11,8 @@ namespace dlc::cpu {
 struct KernelPlan {
   int64_t extent = 1, grain = 1, scratch = 0;
   double flops = 0, bytes = 0;
-  double rows = 0; ///< number of rows that are processed one at a time, not in tiles or chunks
+  /// Number of rows that the kernel processes one at a time, not in tiles or chunks.
+  double rows = 0;
 };
 
 /// Returns whether the Emitter supports every operation of the fusion's body. If not, sets `why` to

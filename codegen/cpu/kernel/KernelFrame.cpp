@@ -79,11 +79,14 @@ void emitNonTemporalStores(Emitter &e, ArrayRef<Value> inputs, ArrayRef<TypedBuf
     e.pushScope();
     body();
     e.popScope();
-    if (!chosen.empty()) // orders non-temporal stores before later stores of this thread
+    // The fence orders non-temporal stores before later stores of the same thread.
+    if (!chosen.empty())
       LLVM::CallIntrinsicOp::create(b, loc, b.getStringAttr("llvm.x86.sse.sfence"), ValueRange{});
   };
-  // If several outputs are stored by non-temporal stores, the first one is the most likely to alias
-  // an input. A second version of the code uses normal stores for this output only.
+  // Emits versions of the kernel body that are selected at run time. The first version uses
+  // non-temporal stores for all outputs in `chosen`. It requires aligned pointers, and that no
+  // output aliases an input. If there are several outputs, the first one is the most likely to
+  // alias an input, so that a second version uses normal stores for this output only.
   std::function<void(ArrayRef<Value>)> versions = [&](ArrayRef<Value> chosen) {
     if (chosen.empty())
       return emit({});

@@ -36,8 +36,8 @@ private:
 struct TypedBuffer {
   mlir::RankedTensorType type;
   mlir::Value pointer;
-  /// Divisor of the offsets, in elements, at which parts of a row start, for outputs that are
-  /// written in parts of rows.
+  /// Number that divides the offset, in elements, of each separately written part of a row. It
+  /// determines whether stores to these parts are aligned.
   int64_t starts = 0;
 };
 

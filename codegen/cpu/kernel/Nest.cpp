@@ -205,14 +205,15 @@ void groupShortRows(LoopNest &nest, FusionOp fusion, double perElement) {
     return;
   int64_t operations = 0;
   for (Operation &op : fusion.getBody().front().without_terminator()) {
-    // A concatenation is allowed if the nest computes one of its operands.
+    // Short rows are grouped in a fusion with a concatenation only if the nest computes one operand
+    // of the concatenation.
     if (!readsContiguousRows(&op) && &op != nest.joined &&
         (nest.stores[0].axis < 0 || !isa<ConcatOp>(op)))
       return;
     operations += op.hasTrait<Elementwise>();
   }
-  // The code of a row is fully unrolled. If a row needs few operations, it may have more vectors,
-  // and more rows are unrolled.
+  // The code of a short row is fully unrolled, which limits the length of the row. The limit is
+  // larger if each element needs few operations.
   if (row > (operations > few ? widest : std::max(widest, vectors * nest.lanes)))
     return;
   bool isPart = nest.joined || nest.stores[0].axis >= 0,
@@ -263,7 +264,7 @@ bool tileForTransposes(LoopNest &nest, FusionOp fusion, const Target &target, do
   nest.lanes = transposed->lanes;
   int64_t row = nest.shape.back(), rows = nest.shape[nest.across];
   int64_t tiles = multiplyDims(nest.shape) / (row * rows) * ((rows + nest.lanes - 1) / nest.lanes);
-  // If there are few rows of tiles, each is split into several work units.
+  // Each row of tiles is split into several work units if there are few rows of tiles.
   int64_t parts = std::clamp<int64_t>(units / tiles, 1, (row + nest.lanes - 1) / nest.lanes);
   nest.block = ((row + parts - 1) / parts + nest.lanes - 1) / nest.lanes * nest.lanes;
   nest.blocks = (row + nest.block - 1) / nest.block;
@@ -297,9 +298,11 @@ ConcatOp findElementwiseReadConcat(FusionOp fusion,
 }
 
 SmallVector<Value> findRowsToCache(FusionOp fusion) {
-  constexpr int64_t kRowBytes = 1 << 18; // part of the second-level cache
+  // Maximum bytes of a cached row: a part of the second-level cache.
+  constexpr int64_t kRowBytes = 1 << 18;
   SmallVector<Value> result;
-  // Rows may be saved only if no operation reads another row, or reads the row in another order.
+  // Rows can be cached in scratch memory only if each operation reads the same row that it
+  // computes, in the same order.
   for (Operation &op : fusion.getBody().front().without_terminator()) {
     auto reduce = dyn_cast<ReduceOp>(op);
     if (reduce ? reduce.getAxes() != ArrayRef<int64_t>{tensorType(reduce.getX()).getRank() - 1}

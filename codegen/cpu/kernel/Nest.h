@@ -8,14 +8,15 @@ namespace dlc::cpu {
 
 /// One loop nest of a kernel: it computes results of the same shape together, row by row.
 struct LoopNest {
-  llvm::SmallVector<int64_t> shape; ///< iteration space; the last dimension is a row
+  llvm::SmallVector<int64_t> shape; ///< iteration space of the loops; the last dimension is a row
   struct Store {
     mlir::Value value; ///< stored value with the nest's shape, or an operand of a concatenation
     unsigned output;
     int64_t axis = -1; ///< axis of the concatenation that the value is an operand of; -1: none
   };
-  llvm::SmallVector<Store> stores;    ///< results that have the nest's shape
-  llvm::SmallVector<Store> rowStores; ///< results of reductions over a row: one element per row
+  llvm::SmallVector<Store> stores; ///< fusion results that have the nest's shape
+  /// Fusion results that have one element per row (reductions over a row).
+  llvm::SmallVector<Store> rowStores;
   bool scalarRow = false; ///< each element of the row is a separate reduction; lanes are not used
   int64_t lanes = 0, block = 0, blocks = 1;
   /// Number of rows in a work unit, along the second-to-last dimension, if rows are short. 0: a
@@ -39,8 +40,9 @@ struct LoopNest {
   /// Whether a work unit computes the same rows for all operands of the concatenation, including
   /// those that other nests compute.
   bool sameUnits = false;
-  int64_t units = 1; ///< work units per operand: rows, row blocks, row chunks, or rows of tiles
-  double work = 0;   ///< approximate number of operations per work unit
+  /// Number of work units per operand: rows, row blocks, row chunks, or rows of tiles.
+  int64_t units = 1;
+  double work = 0; ///< approximate number of operations per work unit
 
   int64_t rowsWithin() const;
   /// Returns whether the nest computes operands of a concatenation along the row dimension.

@@ -32,7 +32,8 @@ public:
 private:
   struct Match {
     Value other;
-    bool varies = false; ///< whether the value depends on an argument that differs
+    /// Whether the value depends on an argument that differs between the two operands.
+    bool varies = false;
   };
 
   bool varies(Value value) const { return found.lookup(value).varies; }

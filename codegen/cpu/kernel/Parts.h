@@ -33,9 +33,10 @@ struct ConcatOperandRun {
 /// Returns all operands of a concatenation, in order, grouped into runs that share their code.
 llvm::SmallVector<ConcatOperandRun> groupSimilarOperands(ConcatOp concat);
 
-/// Emits `body(offset)` in a new scope in which the code of the run's first operand computes
-/// operand number `part` of the run instead. If `joined` is not null, only elements of this operand
-/// are read from it. `offset` is the operand's offset along the concatenation's axis.
+/// Emits `body(offset)` for operand number `part` of the run: in the code of the run's first
+/// operand, the buffers are replaced by those of this operand. If `joined` is not null, reads of
+/// the concatenation `joined` read this operand only. `offset` is the operand's offset along the
+/// concatenation's axis.
 void emitPart(Emitter &e, KernelFrame &frame, ConcatOp joined, const ConcatOperandRun &run,
               mlir::Value part, llvm::function_ref<void(mlir::Value)> body);
 

@@ -97,7 +97,9 @@ bool collectReductions(FusionOp fusion, SplitPlan &plan) {
 /// Returns the concatenation from which all values with the reductions' operand shape are computed
 /// elementwise. It must be along a dimension that is not reduced. Returns null if there is none.
 ConcatOp findReducedConcat(FusionOp fusion, const SplitPlan &plan) {
-  constexpr size_t most = 8; // maximum number of runs of operands, because each has its own code
+  // Maximum number of runs of concatenation operands. It is limited because the kernel has separate
+  // code for each run.
+  constexpr size_t most = 8;
   ConcatOp concat = findElementwiseReadConcat(fusion, [](ReduceOp, ConcatOp) { return true; });
   if (!concat || tensorType(concat.getY()).getShape() != ArrayRef<int64_t>(plan.shape) ||
       groupSimilarOperands(concat).size() > most)
@@ -157,13 +159,13 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
     plan.unroll = columns <= kNarrow ? kManyRows : 4;
     plan.runs = kColumnRuns;
     int64_t rows = kSums * plan.unroll;
-    // An f64 sum may have many terms, and long sequential streams are read faster. However, there
-    // must be enough work units for all cores.
+    // Accumulation in f64 permits sums of many terms, and long sequential streams are read faster.
+    // However, there must be enough work units for all cores.
     if (plan.unroll == kManyRows)
       rows = std::clamp(multiplyDims(plan.shape) / columns / kUnits, rows, kLongRun);
-    // The kernels that produce and read these rows are split along the rows, too, so that each core
-    // finds its rows in its cache. If one core reads columns that another core writes next, they
-    // are copied between caches.
+    // The reduction is split along the rows like the kernels that produce and read the rows, so
+    // that each core finds its rows in its cache. If one core reads columns that another core
+    // writes next, the columns are copied between caches.
     int64_t images = multiplyDims(plan.shape) / (columns * fine * outer);
     bool onlyReduces = llvm::none_of(fusion.getResultTypes(), [&](Type type) {
       return cast<RankedTensorType>(type).getNumElements() == multiplyDims(plan.shape);
@@ -193,7 +195,8 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
     plan.units = others * plan.strips;
     return plan;
   }
-  // Many contiguous rows are reduced faster by the schedule `rows`, so that they are not split.
+  // Reductions of many contiguous rows are not split, because the schedule `rows` is faster for
+  // them.
   int64_t rows = multiplyDims(plan.shape) / (fine * outer);
   if (fine < 4 || (plan.outer < 0 && (rows >= kFewRows || fine < kLongRow)))
     return std::nullopt;
@@ -248,7 +251,8 @@ CombiningFusion createCombiningFusion(OpBuilder &b, FusionOp fusion, const Split
       result.outputs.push_back(unsigned(i));
       wanted.push_back(value);
     }
-  // Values that the second kernel computes from the results of the reductions.
+  // Values that the second kernel computes or reads: the operands of its results, back to the
+  // reductions.
   llvm::DenseSet<Value> needed;
   std::function<void(Value)> need = [&](Value v) {
     if (needed.insert(v).second)

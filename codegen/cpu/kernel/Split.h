@@ -27,13 +27,14 @@ struct SplitPlan {
   /// run along the reduced dimension `fine`.
   bool columns = false;
   int64_t lanes = 1;
-  int64_t unroll = 1; ///< rows (or vectors, if lanes run along `fine`) read in one iteration
-  int64_t runs = 1;   ///< number of distant memory streams from which one iteration reads
-  int64_t width = 1,
-          strips = 1; ///< columns that one thread reduces (a strip), and number of strips
-  /// Concatenation that the reduced operand is computed from, if each work unit reads only one of
-  /// its operands; else null. The code then selects the operand once per unit and not once per
-  /// element.
+  /// Number of rows (or vectors, if lanes run along `fine`) that one iteration reads.
+  int64_t unroll = 1;
+  int64_t runs = 1; ///< number of distant memory streams from which one iteration reads
+  /// Number of columns that one work unit reduces (a strip), and number of strips.
+  int64_t width = 1, strips = 1;
+  /// Concatenation from which the reduced operand is computed; null unless each work unit reads
+  /// only one operand of the concatenation. If set, the emitted code selects the operand once per
+  /// unit instead of once per element.
   ConcatOp joined = nullptr;
   int64_t fineChunk = 1, fineChunks = 1, outerChunk = 1, outerChunks = 1;
   int64_t units = 1;

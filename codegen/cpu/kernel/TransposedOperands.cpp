@@ -117,7 +117,8 @@ SmallVector<Value> transposeRegisters(OpBuilder &b, Location loc, ArrayRef<Value
       one = hideFromOptimizer(b, loc, one);
   SmallVector<Value> result(lanes);
   for (int64_t q = 0; q < block; ++q) {
-    SmallVector<std::pair<SmallVector<Value>, int64_t>> parts; // registers and their first column
+    // Groups of registers, each with the index of its first column.
+    SmallVector<std::pair<SmallVector<Value>, int64_t>> parts;
     SmallVector<Value> all;
     for (int64_t g = 0; g < groups; ++g)
       all.push_back(now[g * block + q]);

@@ -16,8 +16,8 @@ namespace dlc::cpu {
 /// Transposes in one fusion whose operands are transposed in tiles of registers.
 struct TiledTransposes {
   llvm::SmallVector<TransposeOp> transposes;
-  int64_t across = 0; ///< dimension of the results that is contiguous in the operands
-  int64_t lanes = 0;  ///< rows of a square tile, and elements per row
+  int64_t across = 0; ///< dimension of the transposes' results that is contiguous in their operands
+  int64_t lanes = 0;  ///< number of rows of a square tile, and of elements per row
 };
 
 /// Returns the transposes that the loop nest with the iteration space `shape` reads element by

@@ -40,8 +40,8 @@ Lanes scaleByVscalef(const Lanes &p, const Lanes &n) {
   Value source = LLVM::ZeroOp::create(b, loc, whole);
   Type mask = b.getIntegerType(unsigned(whole.getNumElements()));
   Value all = arith::ConstantOp::create(b, loc, b.getIntegerAttr(mask, -1));
-  Value current =
-      arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(4)); // the thread's rounding mode
+  // The value 4 selects the thread's current rounding mode (_MM_FROUND_CUR_DIRECTION).
+  Value current = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(4));
   StringRef name =
       isDouble ? "llvm.x86.avx512.mask.scalef.pd.512" : "llvm.x86.avx512.mask.scalef.ps.512";
   return p.with(callInRegisters(b, loc, name, {p.v, n.v}, {source, all, current}));

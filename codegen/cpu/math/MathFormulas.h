@@ -314,7 +314,8 @@ template <class V> V log1p(V x) {
   auto e = shiftRightSigned(shifted, 23);
   auto exponent = shiftLeft(e, 23);
   V f = fromBits(bits(u) - exponent, x) - 1.0;
-  // `unit` is 2^-e. It scales `lost`, the rounding error of 1 + x, to the scale of f.
+  // `lost` is the rounding error of u = 1 + x, and u = 2^e (1 + f). Multiplication by `unit` = 2^-e
+  // converts the error to an error of f.
   V unit = fromBits(kOneBits - exponent, x);
   V result = logFromMantissaExponent(toFloat(e, x), select(x < 0x1p+60, fma(lost, unit, f), f));
   result = select(x < kInf, result, x);
@@ -455,7 +456,9 @@ template <class W> W doubleTanh(W x) {
 /// Returns log(x) = e ln2 + log(1 + f) for x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2). log(1
 /// + f) is computed as f - s (f - r) with s = f / (f + 2).
 template <class W> W doubleLog(W x) {
-  constexpr double ln2Hi = 0x1.62e42feep-1, ln2Lo = 0x1.a39ef35793c76p-33; // e * ln2Hi is exact
+  // Parts of ln 2 = ln2Hi + ln2Lo (Cody-Waite). ln2Hi ends in zero bits, so that e * ln2Hi is
+  // exact.
+  constexpr double ln2Hi = 0x1.62e42feep-1, ln2Lo = 0x1.a39ef35793c76p-33;
   auto tiny = x < 0x1p-1022;
   WideLogParts<W> parts = wideLogParts(select(tiny, x * 0x1p+54, x));
   W e = parts.e - select(tiny, splatLike(x, 54.0), splatLike(x, 0.0)), f = parts.f;

@@ -124,7 +124,8 @@ private:
   const object::ObjectFile &file;
   std::string &error;
   MachineCode code;
-  DenseMap<uint64_t, uint64_t> placed; ///< offset in the image of each section, by section index
+  /// Offset of each section in the image, by section index.
+  DenseMap<uint64_t, uint64_t> placed;
 };
 
 } // namespace

@@ -94,7 +94,8 @@ public:
     builder.registerLoopAnalyses(lam);
     builder.crossRegisterProxies(lam, fam, cgam, mam);
 
-    constexpr bool memory = true; // use MemorySSA, to hoist invariant loads
+    // Whether passes use MemorySSA, which LICM needs to hoist loads.
+    constexpr bool memory = true;
     llvm::LoopPassManager invariants, rounds;
     invariants.addPass(llvm::LoopRotatePass());
     invariants.addPass(llvm::LICMPass(llvm::LICMOptions()));

@@ -11,7 +11,8 @@ namespace dlc::cpu {
 
 /// Processor that code is generated for, and the features that the code may use.
 struct Target {
-  std::string cpu, features; ///< names as in LLVM (-mcpu, -mattr)
+  /// LLVM names of the processor (-mcpu) and of its features (-mattr).
+  std::string cpu, features;
   int64_t vectorBits = 256;
   /// Total bytes of a kernel's outputs from which they are stored by non-temporal stores, because
   /// they would be evicted from the caches before they are read. Measured on processors with 2 MiB

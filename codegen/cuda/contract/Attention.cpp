@@ -133,8 +133,8 @@ private:
 
   bool causal() const { return op->hasAttr("causal"); }
 
-  /// Returns the bytes of all tiles and of the statistics of a tile's columns. The tiles include
-  /// those with `rows` rows and the depths `held`.
+  /// Returns the bytes of shared memory for all tiles and for the statistics of a tile's columns.
+  /// `held`: depth of each tile that has `rows` rows.
   int64_t sharedBytes(ArrayRef<int64_t> held) const {
     int64_t elements = columns * (depth + width + 2 * pad);
     for (int64_t size : held)
@@ -143,8 +143,8 @@ private:
   }
 
   /// Chooses the number of columns of a tile such that all tiles fit in shared memory and the sums
-  /// fit in registers. The tiles include those with `rows` rows and the depths `held`. A thread has
-  /// `sums` / 2 sums per row.
+  /// fit in registers. `held`: depth of each tile that has `rows` rows. `sums`: twice the number of
+  /// sums per row that a thread accumulates.
   void chooseColumns(ArrayRef<int64_t> held, int64_t sums) {
     columns = (element.isF32() && !rounds) || sums > 128 ? 32 : 64;
     while (columns > 16 && sharedBytes(held) > kShared)

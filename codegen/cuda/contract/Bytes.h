@@ -11,8 +11,8 @@ namespace dlc::cuda {
 
 /// Operand of a matmul or convolution of 8-bit integers.
 struct ByteOperand {
-  mlir::Value x;         ///< operand with elements of type i8 or ui8
-  mlir::Value zeroPoint; ///< one element in x's type or i32; null means 0
+  mlir::Value x;         ///< tensor operand with elements of type i8 or ui8
+  mlir::Value zeroPoint; ///< single-element zero point of x, in x's type or i32; null means 0
   /// Whether elements in the padding of an image have the value of the zero point instead of 0. The
   /// zero point must be representable in x's type.
   bool isPadded = false;

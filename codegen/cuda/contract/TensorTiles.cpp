@@ -326,8 +326,8 @@ private:
     p.number("row_step", rowStep);
     p.number("depth", s.depth);
     p.number("mma_depth", s.step);
-    // If both operands are copied asynchronously, no computed operands occupy registers, and
-    // fragments are loaded one product ahead.
+    // If both operands are copied asynchronously to shared memory, enough registers remain to load
+    // fragments one product ahead.
     p.flag("ahead", sides[0].async && sides[1].async);
     for (const OperandTile &side : sides) {
       const char *suffix = side.rows ? "_a" : "_b";
@@ -358,7 +358,7 @@ private:
   }
 
   OperandTile sides[2];
-  bool copies = false; ///< whether an operand is copied asynchronously
+  bool copies = false; ///< whether at least one operand is copied asynchronously
   int64_t ahead = 1, fragmentRows = 1, fragmentColumns = 1, rowStep = 16;
 };
 

@@ -109,7 +109,7 @@ int64_t tilesOf(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
 struct TensorCoreTile {
   int64_t rows, columns, warpRows, warpColumns, threads, blocksTogether;
   double rate;
-  int64_t bytes = 0; ///< required element size in bytes; 0: any
+  int64_t bytes = 0; ///< element size in bytes that the tile requires; 0: any
 };
 constexpr TensorCoreTile kTensorTiles[] = {
     {128, 256, 64, 64, 256, 1, 1.44},

@@ -11,7 +11,7 @@ namespace dlc::cuda {
 /// weight gradients, columns are input channels and window positions.
 struct ContractionGeometry {
   int64_t batches = 1, rows = 1, columns = 1, contracted = 1;
-  int64_t results = 1; ///< number of result elements
+  int64_t results = 1; ///< number of elements of the result
   unsigned rowOperand = 0;
   bool channelsLast = false;
   llvm::SmallVector<int64_t> folded; ///< extents of the contracted dimensions
@@ -26,18 +26,22 @@ ContractionGeometry getContractionGeometry(mlir::Operation *contraction);
 struct TileShape {
   bool tensorCores = false;
   std::string mma; ///< type of mma instructions: bf16, f16, tf32, or bytes (8-bit integers)
-  mlir::Type computed, accumulator; ///< types of an operand's element and of the sum
-  std::string sharedName;           ///< element type in shared memory
+  /// Element type of the operands as they are multiplied, and type of the sums.
+  mlir::Type computed, accumulator;
+  /// CUDA name of the operands' element type in shared memory.
+  std::string sharedName;
   int64_t sharedBytes = 4;
-  int64_t rows = 64, columns = 64, depth = 16; ///< extents of a block's tile
+  int64_t rows = 64, columns = 64, depth = 16; ///< extents of a thread block's tile
   int64_t step = 16;    ///< size of the contracted dimension of one mma instruction
-  int64_t warpRows = 2; ///< number of warps along the rows
+  int64_t warpRows = 2; ///< number of warps along the rows of a tile
   int64_t warpTileRows = 32, warpTileColumns = 32;
-  int64_t micro = 4; ///< without tensor cores: adjacent elements of a thread
+  int64_t micro = 4; ///< number of adjacent result elements of a thread (without tensor cores)
   int64_t threads = 256;
-  bool warpgroups = false; ///< uses warpgroup matrix instructions (wgmma), which read shared memory
-  int64_t stages = 2;      ///< number of pipeline stages in shared memory
-  int64_t blocksTogether = 0; ///< blocks per multiprocessor; 0: not limited
+  /// Whether warpgroup matrix instructions (wgmma) are used, which read shared memory.
+  bool warpgroups = false;
+  int64_t stages = 2; ///< number of pipeline stages in shared memory
+  /// Required number of thread blocks per multiprocessor; 0: no requirement.
+  int64_t blocksTogether = 0;
   int64_t rowTiles = 1, columnTiles = 1, parts = 1, chunk = 0;
 };
 /// Returns a tile shape in which only the element types and the use of tensor cores are set.

@@ -119,8 +119,9 @@ void TiledKernelWriter::chooseAccess(OperandTile &side) {
   // Determines the dimension (contracted or not) along which the memory that is read is contiguous.
   // `vector` is the number of elements of a memory access of 16 bytes.
   int64_t vector = 16 / s.sharedBytes;
-  // Bytes of the operand's elements that are contiguous along the contracted dimension ([1]) and
-  // along the other one, and the number of elements per asynchronous copy.
+  // Sum of the element sizes of the buffers that are contiguous along the contracted dimension
+  // (`together[true]`) and along the rows or columns (`together[false]`); and the number of
+  // elements per asynchronous copy in each case.
   double together[2] = {0, 0};
   int64_t copied[2] = {0, 0};
   for (bool depth : {true, false}) {
@@ -163,8 +164,8 @@ OperandTile TiledKernelWriter::sideOf(bool rows) {
   side.together = 16 / s.sharedBytes;
   while (side.together > side.width && !hasConstantStrides(side, side.together))
     side.together /= 2;
-  // If adjacent elements have no constant strides, vectors of four elements at least share the
-  // computation of the other index.
+  // Even without a constant stride between adjacent elements, a thread processes vectors of four
+  // elements. The elements of a vector have one index in common, which is computed only once.
   if (side.together == 1 && (side.depthFirst ? g.contracted : side.limit) % 4 == 0)
     side.together = 4;
   if (!side.async)
@@ -234,7 +235,8 @@ void TiledKernelWriter::computeVector(const OperandTile &side, const Expr &along
           auto place = e.place(value, own.at);
           if (place && s.sharedBytes <= 2 &&
               getStorageTypeName(place->first.element) == side.type) {
-            // The element is copied without a conversion to f32.
+            // An element of the required storage type is copied from the buffer without a
+            // conversion to f32 and back.
             e.used.insert(place->first.name);
             element = place->first.name + "[" + place->second.text() + "]";
           } else {

@@ -9,12 +9,13 @@ namespace dlc::cuda {
 
 /// Tile of an operand in shared memory.
 struct OperandTile {
-  bool rows = true; ///< whether the operand depends on the result's rows
+  bool rows = true; ///< whether the operand depends on the result's rows, not on its columns
   unsigned operand = 0;
   std::string shared, staged;
-  std::string type;   ///< element type in shared memory
-  int64_t extent = 0; ///< extent of the tile
-  int64_t limit = 0;  ///< extent of the result along the same dimension
+  /// CUDA name of the element type in shared memory.
+  std::string type;
+  int64_t extent = 0; ///< extent of the tile along the rows or columns
+  int64_t limit = 0;  ///< extent of the whole result along the same dimension
   /// Whether elements along the contracted dimension are contiguous in shared memory.
   bool depthFirst = false;
   /// Whether elements along the contracted dimension are strided in global memory.
@@ -24,8 +25,8 @@ struct OperandTile {
   bool guarded = false;  ///< whether elements may be in the padding of an image
   bool async = false;    ///< whether elements are copied asynchronously, not through registers
   int64_t width = 1;     ///< number of elements per copy to shared memory
-  int64_t together = 1;  ///< elements of one vector of a thread, a multiple of `width`
-  int64_t perThread = 1; ///< number of vectors of a thread
+  int64_t together = 1;  ///< number of elements of one vector of a thread, a multiple of `width`
+  int64_t perThread = 1; ///< number of vectors that each thread copies or computes
 };
 
 /// Kernel in which each thread block computes tiles of a contraction's result.
@@ -56,8 +57,9 @@ protected:
   int64_t findCopyWidth(const OperandTile &side, bool depth);
   /// Returns whether `width` adjacent elements have a constant stride in all buffers that are read.
   bool hasConstantStrides(const OperandTile &side, int64_t width);
-  /// Chooses the dimension along which the tile's lines are, by the one along which the buffers
-  /// from which the operand is computed are contiguous; and whether the operand is copied.
+  /// Chooses the dimension along which the tile is contiguous in shared memory: the one along which
+  /// the buffers of the operand are contiguous. Also decides whether the operand is copied
+  /// asynchronously.
   void chooseAccess(OperandTile &side);
   llvm::SmallVector<OperandRead, 2> termAt(const OperandTile &side, const Expr &along,
                                            const Expr &k);

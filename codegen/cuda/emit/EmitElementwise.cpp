@@ -76,7 +76,7 @@ namespace {
 struct ElementwiseContext {
   Emitter &e;
   ArrayRef<std::string> values;
-  Type element; ///< element type of the first operand
+  Type element; ///< element type of the operation's first operand
   bool isFloat, isUnsigned, isBool;
 
   const std::string &x() const { return values[0]; }
@@ -116,8 +116,8 @@ std::string formatExpression(const ElementwiseContext &s, SignOp) {
          s.number(-1) + " : " + s.x();
 }
 
-std::string formatExpression(const ElementwiseContext &s,
-                             ReluOp) { // a NaN compares false and is therefore returned
+// A NaN is returned unchanged, because its comparison with 0 is false.
+std::string formatExpression(const ElementwiseContext &s, ReluOp) {
   return s.isUnsigned ? s.x() : s.x() + " < " + s.number(0) + " ? " + s.number(0) + " : " + s.x();
 }
 

@@ -152,7 +152,7 @@ std::string Emitter::maxPool(Operation *op, Value result, const Indices &at) {
     const Indices &from = read.at;
     guarded(conditionsOf(read), [&] {
       std::string v = eval(op->getOperand(0), from);
-      // Among equal maxima, the first position is returned. NaN is larger than all numbers.
+      // The result is the first position of the maximum. NaN is larger than all numbers.
       Expr place = x.linear(window, k);
       if (indices) {
         place = x.linear(shape, from);

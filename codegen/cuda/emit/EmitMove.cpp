@@ -43,8 +43,9 @@ std::string Emitter::move(Operation *op, const Indices &at) {
   };
   if (reads.size() == 1)
     return element(reads.front());
-  // If the last read is a scalar, such as a padding value, it initializes the result
-  // unconditionally.
+  // Initializer of the result variable: the last read if it is a scalar, such as the value of a
+  // pad. It needs no condition, because the other reads overwrite the variable if their conditions
+  // hold.
   std::string scalar;
   if (reads.back().at.empty())
     scalar = " = " + element(reads.pop_back_val());

@@ -111,9 +111,8 @@ std::string Emitter::evalUncached(Value value, const Indices &at) {
                                    : load(found->second, offset);
   }
   std::string x = compute(value, at);
-  return value.getDefiningOp<ReduceOp>()
-             ? x
-             : rounded(value, x); // finishReduce() has rounded the result of a reduction
+  // The result of a reduction was already rounded by finishReduce().
+  return value.getDefiningOp<ReduceOp>() ? x : rounded(value, x);
 }
 
 std::string Emitter::rounded(Value value, const std::string &text) {

@@ -29,7 +29,7 @@ using Indices = Coordinates;
 struct Buffer {
   std::string name;
   mlir::Type element;
-  int64_t alignment = 16; ///< alignment of the address in bytes
+  int64_t alignment = 16; ///< alignment of the buffer's address in bytes
   /// If more than 1: number of partial results per element. They are stored one after the other and
   /// combined when an element is read.
   int64_t parts = 1;

@@ -178,7 +178,7 @@ std::optional<KernelGenerator::Row> KernelGenerator::rowOf(Operation *op) const 
   auto axes = reduce.getAxes();
   int64_t first = axes.front();
   if (int64_t(shape.size()) - first != int64_t(axes.size()))
-    return std::nullopt; // not the innermost axes
+    return std::nullopt; // the reduction is not over the innermost dimensions
   return Row{multiplyDims(shape.take_front(first)), multiplyDims(shape.drop_front(first))};
 }
 
@@ -335,8 +335,8 @@ void KernelGenerator::launchKept(int level) {
 }
 
 void KernelGenerator::launchKeptRows(Row row, ArrayRef<ReduceOp> reductions) {
-  // Computes the row reductions whose results are stored (`reductions`) and the reductions over the
-  // same rows on which they depend (`all` are both).
+  // Row reductions that the launch computes: those whose results it stores (`reductions`), and
+  // reductions over the same rows on which these depend.
   SmallVector<ReduceOp> all;
   SmallVector<LaunchOutput> targets;
   for (Operation &op : bodyOf(fusion).without_terminator()) {

@@ -14,10 +14,10 @@ constexpr int64_t kRegisters = 64, kRegistersOfMost = 24;
 
 struct RowShape {
   int64_t rows, columns;
-  int64_t width;    ///< consecutive elements per memory access
-  int64_t threads;  ///< threads per row
-  int64_t together; ///< rows per thread block
-  int64_t steps;    ///< memory accesses of a thread along a row
+  int64_t width;    ///< number of consecutive elements per memory access
+  int64_t threads;  ///< number of threads that compute one row
+  int64_t together; ///< number of rows that a thread block computes
+  int64_t steps;    ///< number of memory accesses of each thread along a row
   bool even;        ///< whether no thread accesses elements past the row's end
 };
 
@@ -270,7 +270,8 @@ private:
   RowShape s;
   ArrayRef<LaunchOutput> targets;
   Expr thread, start;
-  std::string stored; ///< text of the condition under which this row is stored
+  /// CUDA text of the condition under which a thread stores its row.
+  std::string stored;
   bool unrolled = false;
   SmallVector<std::pair<Value, std::string>> registers;
 };

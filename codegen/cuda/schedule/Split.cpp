@@ -14,7 +14,8 @@ namespace dlc::cuda {
 namespace {
 
 constexpr int64_t kMaxParts = 512;
-/// If there are more parts, a separate launch with many threads combines them.
+/// Maximum number of partial results per element that are combined where the result of a split
+/// reduction is read. If there are more, a separate launch with many threads combines them.
 constexpr int64_t kFewParts = 32;
 /// Number of threads along the dimensions that are not reduced, and number of all threads of a
 /// block.

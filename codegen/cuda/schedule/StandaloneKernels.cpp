@@ -24,7 +24,8 @@ Type getAccumulatorType(Type element) {
                                               : element;
 }
 
-/// Returns the parameters of the kernels in one launch per line or element: the lines' shape.
+/// Returns the template parameters that kernels with one work item per line or element have in
+/// common: the number and shape of the lines.
 TemplateParameters parametersOf(const KernelGenerator &plan, const AxisLines &lines) {
   TemplateParameters p(plan.indexType);
   p.number("lines", lines.count());
@@ -116,7 +117,7 @@ struct ScatterUpdateSizes {
     apart = elements ? multiplyDims(indexShape.drop_front(elements.getAxis() + 1)) : 1;
   }
   int64_t depth, count;
-  int64_t length; ///< contiguous elements of one update
+  int64_t length; ///< number of contiguous elements of one scatter update
   /// `rivals`: number of updates that may have the same target. `apart`: distance between their
   /// indices.
   int64_t rivals, apart;

@@ -25,7 +25,8 @@ constexpr size_t kMax = 4;
 /// transposed operands are contiguous.
 struct Transposition {
   size_t last = 0, across = 0;
-  SmallVector<size_t> transposed; ///< indices of the transposed operands in the list of reads
+  /// Indices of the transposed operands in the list of buffer reads.
+  SmallVector<size_t> transposed;
 };
 
 std::optional<Transposition> findTransposition(Emitter &e, ArrayRef<LaunchOutput> targets,
@@ -97,7 +98,8 @@ public:
 private:
   using Body = function_ref<void(const Indices &, Emitter::Reads &, const std::string &y)>;
 
-  /// Emits the position of the block's tile. Returns the number of blocks.
+  /// Emits code that computes the position of the thread block's tile. Returns the number of thread
+  /// blocks.
   int64_t placeBlock() {
     auto tiles = [](int64_t n) { return (n + kTile - 1) / kTile; };
     int64_t along = tiles(shape[transposition.last]), across = tiles(shape[transposition.across]);

@@ -36,12 +36,12 @@ public:
 private:
   /// Division of a gradient of weights among threads.
   struct GradientParts {
-    SmallVector<int64_t> units; ///< extents of the blocks of results that are summed
-    int64_t total;              ///< number of these blocks
-    int64_t vectors;            ///< vectors of adjacent channels
+    SmallVector<int64_t> units; ///< number of result blocks along each dimension that is summed
+    int64_t total;              ///< total number of result blocks
+    int64_t vectors;            ///< number of vectors of adjacent channels
     int64_t columnThreads, rows;
-    int64_t blocks;       ///< thread blocks along the vectors
-    int64_t count, chunk; ///< number of parts, and blocks of results of each
+    int64_t blocks;       ///< number of thread blocks needed for all vectors of channels
+    int64_t count, chunk; ///< number of parts of the sum, and number of result blocks in each part
   };
 
   GradientParts chooseParts() const {

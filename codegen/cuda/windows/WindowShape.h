@@ -24,10 +24,10 @@ constexpr int64_t kChannels = 4, kFewPlaces = 16;
 
 /// One spatial dimension of windows: its blocks of results, and the input positions that they read.
 struct WindowAxis {
-  int64_t size = 1, image = 1; ///< extents of the results and of the input
+  int64_t size = 1, image = 1; ///< number of results and of input positions along the axis
   int64_t window = 1, stride = 1, dilation = 1, low = 0;
   bool transposed = false;
-  int64_t block = 1;           ///< number of results of a thread
+  int64_t block = 1;           ///< number of results along the axis that a thread computes
   int64_t first = 0, last = 0; ///< range of input positions of a block, relative to index * step()
 
   int64_t blocks() const { return (size + block - 1) / block; }
@@ -113,7 +113,8 @@ struct WindowSizes {
   mlir::Operation *op;
   bool gradient = false, pools = false;
   llvm::SmallVector<WindowAxis> axes;
-  int64_t groups = 1, outputs = 1, inputs = 1; ///< groups, and output and input channels per group
+  /// Number of groups, and of output and input channels per group.
+  int64_t groups = 1, outputs = 1, inputs = 1;
   int64_t places = 1, images = 1;
 };
 

@@ -274,7 +274,7 @@ private:
                ")) " + total(term) + " = " + term.elements[0] + ";");
       });
     } else if (positions) {
-      // Among equal maxima, the first position is returned. NaN is larger than all numbers.
+      // The result is the first position of the maximum. NaN is larger than all numbers.
       enum { Nothing, Perhaps, Something };
       SmallVector<int> found(multiplyDims(blockShape()), Nothing);
       walkImage(e, source, channel, block, [&](const Term &term) {
@@ -302,8 +302,8 @@ private:
     }
   }
 
-  /// Returns a position that may be past the end. In that case, adds the condition that it is less
-  /// than `size` to `inside`.
+  /// Returns a position with the value `place` and the range [0, size). If the position may be past
+  /// the end, adds the condition that it is less than `size` to `inside`.
   static Expr within(Emitter &e, const Expr &place, int64_t size,
                      SmallVectorImpl<std::string> &inside) {
     if (place.isWithin(size))

@@ -35,8 +35,8 @@ public:
   }
 
 private:
-  /// Adds later loops to the group that begins with the loop at index `first`. Returns the index of
-  /// the group's last loop.
+  /// Extends the group of concurrent loops that begins with the loop at index `first` by later
+  /// loops. Returns the index of the group's last loop.
   size_t extend(size_t first) {
     size_t last = first;
     CommandTime sum = timeOf(commands[first]);
@@ -62,8 +62,9 @@ private:
     return last;
   }
 
-  /// Returns the commands after the group [first, last] that the loop `next` depends on, in order.
-  /// Returns std::nullopt if one of them, or the loop, depends on the group.
+  /// Returns the indices of the loop `next` and of the commands that it depends on, in order. Only
+  /// commands after the group of concurrent loops [first, last] are included. Returns std::nullopt
+  /// if one of them depends on the group.
   std::optional<SmallVector<size_t>> commandsBefore(size_t first, size_t last, size_t next) {
     SmallVector<size_t> needed{next};
     for (size_t i = next; i-- > last + 1;)
@@ -153,7 +154,7 @@ private:
   exec::ProgramOp program;
   const CostModel &cost;
   SmallVector<Operation *> commands;
-  SmallVector<SmallVector<MemoryAccess>> accesses; ///< of each command
+  SmallVector<SmallVector<MemoryAccess>> accesses; ///< bytes that each command accesses
 };
 
 } // namespace

@@ -8,13 +8,14 @@ namespace dlc {
 
 namespace {
 
-/// Rate of integer matmuls, which add pairs of products in one instruction, relative to the f32
-/// rate. kPairsWithDots replaces kPairs if the library has instructions that sum four products: the
-/// library's estimate then still assumes the f32 rate.
+/// Rate of integer matmuls that add pairs of products in one instruction (`pmaddwd`), relative to
+/// the f32 rate. kPairsWithDots applies if the library has instructions that sum four products
+/// (VNNI): it is lower because the estimate of the library's time still assumes the f32 rate.
 constexpr double kPairs = 1.6, kPairsWithDots = 0.4;
-/// The same for matmuls that sum four products of bytes in one instruction, as the library does.
-/// Measured for 64 to 256 rows: 0.9 to 1.3 times the library's time, 1.1 in the mean;
-/// kBytesFewRows: up to two blocks of rows, 0.3 to 0.8 times.
+/// Rate of matmuls that sum four products of 8-bit integers in one instruction (VNNI), relative to
+/// the f32 rate. kBytesFewRows applies to at most two blocks of rows. Measured times relative to
+/// the library: 0.9 to 1.3 for 64 to 256 rows (mean 1.1), and 0.3 to 0.8 for at most two blocks of
+/// rows.
 constexpr double kBytes = 0.9, kBytesFewRows = 1.4;
 
 /// Relative cost of reading a transposed left operand. It is 1 if adjacent elements of the
@@ -40,8 +41,9 @@ double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan
     rate *= schedule.multipliesBytes ? (schedule.blocks <= 2 ? kBytesFewRows : kBytes)
             : hasExactInt8Library()  ? kPairsWithDots
                                      : kPairs;
-  // With few rows per block, each accumulation waits for the previous one, unless the panels are
-  // wider for fewer rows. Vector lanes beyond the last column are wasted.
+  // The rate is lower for blocks of few rows, because each accumulation waits for the result of the
+  // previous one. It is also lower if the last vector of columns is partial. The first does not
+  // apply to kernels that multiply bytes: for few rows, their panels are wider.
   if (!schedule.multipliesBytes)
     rate *= std::min(1.0, machine.oneRow + machine.eachRow * double(schedule.blockHeight()));
   rate *= laneShare(n, double(schedule.lanes));

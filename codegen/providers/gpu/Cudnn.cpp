@@ -214,7 +214,7 @@ private:
     call.implementation = "cudnn";
     call.wantsAlignment = true;
     // cuDNN engines copy operands to the workspace in their own layout or padded to more channels.
-    // Its limit is the bytes of all operands plus kSpace.
+    // The limit of the workspace is the bytes of all operands plus kSpace.
     constexpr int64_t kSpace = int64_t{64} << 20;
     fields.workspace = kSpace + int64_t(call.bytes);
     call.desc = fields.toJson();
@@ -465,7 +465,8 @@ public:
       window *= w[d];
     }
     double channels = w[0] / groups, taken = w[1] * window;
-    constexpr double kVector = 16; // bytes of a vector load, which fewer channels do not fill
+    // Bytes of a vector load, which kernels for few channels do not fill.
+    constexpr double kVector = 16;
     bool few = rate > gpu.f32 && w[1] > 1 && w[1] * (tf32 ? 4 : 2) < kVector;
     rate *= plain ? shares.libraryPlain : shares.libraryConvolution;
     if (few)

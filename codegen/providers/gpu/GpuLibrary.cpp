@@ -37,8 +37,8 @@ double getArithmeticRate(const GpuCostParameters &gpu, StringRef element, bool t
 }
 
 void GpuLibrary::propose(CandidateCollector &collector) const {
-  // A program that calls a library needs the library at run time, so a library that is missing here
-  // is not used.
+  // A program that calls a library needs the library at run time. Therefore a library that is
+  // missing on this machine has no candidates.
   if (!cuda::loadLibrary(library))
     return;
   std::string why;

@@ -265,8 +265,10 @@ json describeLanePool(FusionOp fusion) {
     }
     int64_t taps = 1;
     for (auto [low, high, size] : llvm::zip(o.getLow(), o.getHigh(), o.getWindow())) {
+      // If the padding is as wide as the window, a window may be entirely in the padding, which the
+      // kernel does not support.
       if (low >= size || high >= size)
-        return json(); // such a window may be entirely in the padding
+        return json();
       taps *= size;
     }
     return taps <= 256 ? finish(fields, schema::BuiltinKind::LanePool, dtypeOf(op->getOperand(0)))
@@ -362,8 +364,9 @@ std::optional<LibraryCall> describeBuiltinCall(Operation *whole) {
   }
   if (isa<MaxPoolOp, AvgPoolOp>(op))
     call.flops = countNonPaddingTaps(op);
-  if (auto nms = dyn_cast<NmsOp>(
-          op)) // only few boxes are compared with all selected boxes, so the cost is linear
+  // Non-maximum suppression compares only few boxes with all selected boxes, so that its cost is
+  // linear in the number of scores.
+  if (auto nms = dyn_cast<NmsOp>(op))
     call.flops = double(typeOf(nms.getScores()).getNumElements());
   if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
     auto dw = typeOf(gradient.getDw());

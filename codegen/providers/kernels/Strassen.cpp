@@ -56,8 +56,9 @@ public:
     double m = double(product.m), n = double(product.n), k = double(product.k);
     double rate = machine.vectorsGflops * laneShare(n, cost.lanes) *
                   std::min(1.0, machine.oneRow + machine.eachRow * m);
-    // Strassen's algorithm computes halves of the columns, each padded to whole column blocks, so
-    // the lanes in use are counted in units of 4 vectors.
+    // Strassen's algorithm splits the columns into two halves and pads each to a multiple of the
+    // kernel's column block (two vectors). The fraction of used lanes is therefore that of columns
+    // padded to a multiple of four vectors.
     rate *= machine.strassenGain * laneShare(n, 4 * cost.lanes) / laneShare(n, cost.lanes);
     // All threads pack the left operand before any multiplication starts.
     bool isAcross = product.a.back() != 1;

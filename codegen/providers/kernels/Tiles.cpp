@@ -145,7 +145,8 @@ public:
       return {};
     if (!fusion)
       return waysOfGroups(collector);
-    // Operands of type bf16 are used without further rounding.
+    // Whether an operand has the type bf16. The kernels do not round such an operand, so that even
+    // strict accuracy permits them.
     bool isNarrow = llvm::any_of(fusion.getInputs(), [](Value value) {
       return cast<RankedTensorType>(value.getType()).getElementType().isBF16();
     });
@@ -163,8 +164,8 @@ public:
   bool sharesUnits(StringRef) const override { return true; }
 
 private:
-  /// Returns the numbers of parts for a grouped matmul. Operands of type bf16 are one part and are
-  /// not rounded further.
+  /// Returns the candidate numbers of bf16 parts per operand of a grouped matmul: 1 for bf16
+  /// operands, which are not rounded further, and 2 or 3 for f32 operands.
   SmallVector<int64_t> waysOfGroups(CandidateCollector &collector) const {
     Type element = typeOf(collector.op->getOperand(0)).getElementType();
     if (element.isBF16())

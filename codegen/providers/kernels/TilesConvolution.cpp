@@ -306,7 +306,8 @@ double estimateDilationCost(const tiles::Convolution &c) {
     auto rows = c.liveTaps(0, y, std::min(y + tiles::kBlock / c.pitch(), c.dst[0] - 1));
     live += double(rows.end - rows.begin);
   }
-  // Without dilation, adjacent rows share their padding.
+  // Row pitch of a dense window. The padding between two adjacent rows serves both rows, so that it
+  // is half as wide as the window.
   int64_t dense = c.dst[1] + (c.window.sizes[1] - 1) / 2;
   double room = double(c.pitch()) / double(dense);
   return std::max(1.0, room) * live / double(c.dst[0] * c.window.sizes[0]);

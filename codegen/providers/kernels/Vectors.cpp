@@ -129,8 +129,9 @@ public:
 } // namespace
 
 double addWeightStreamingTime(const LibraryCall &call, double nanoseconds, const CostModel &cost) {
-  constexpr double kOwnCall =
-      0.2; // overhead relative to that of a oneDNN call (machine.call), which looks up a primitive
+  // Call overhead relative to that of a oneDNN call (machine.call), which is larger because oneDNN
+  // looks up a primitive.
+  constexpr double kOwnCall = 0.2;
   double cores = cost.coresFor(call.flops);
   nanoseconds +=
       cost.streamedWeights(call, nanoseconds, cost.machine.vectorsBesideGigabytes, cores);

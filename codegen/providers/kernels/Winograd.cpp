@@ -27,9 +27,9 @@ bool areAllOnes(ArrayRef<int64_t> values) {
   return llvm::all_of(values, [](int64_t v) { return v == 1; });
 }
 
-/// Returns the geometry, which all Winograd descriptions contain. `x` and `y` are the convolution's
-/// input and output; `weights` is a shape whose last two dimensions are the window. `filled`:
-/// blocks of channels may be padded.
+/// Returns the JSON description of the convolution's shapes, which all Winograd kernels need. `x`
+/// and `y` are the convolution's input and output; `weights` is a shape whose last two dimensions
+/// are the window. `filled`: the last block of channels may be padded.
 template <typename Op>
 std::optional<schema::WinogradConvolution> geometry(Op op, Value x, Value y,
                                                     ArrayRef<int64_t> weights, bool filled,
@@ -229,8 +229,9 @@ public:
         double(dst[0]) * std::ceil(double(dst[2]) / side) * std::ceil(double(dst[3]) / side);
     double from = double(src[1]), to = double(dst[1]);
     double products = 2 * points * tiles * from * to;
-    // Transformed data and results are written to memory and read again. The same holds for
-    // unpacked weights; packed weights are only read.
+    // The memory traffic includes the transformed data and results, which are written and then
+    // read. Transformed weights that are not packed at compile time are also written and then read;
+    // packed weights are only read.
     double cores = cost.coresFor(call.flops);
     double asked = cost.streamed(sumPackedBytes(call), machine.streamedGigabytes, cores);
     double weights = asked > 0 ? 0 : 4 * points * from * to * (fields.packed ? 1 : 2);

@@ -297,8 +297,9 @@ std::optional<QueryResult> queryConvolution(CallBuilder &b) {
     desc["weights"] = describeRepackedWeights(wDims, element, wTag);
     b.addSource("weights", w);
   } else {
-    // Layout tags refer to the dimensions of the operation, which are oneDNN's dimensions only if
-    // there is no separate dimension for groups.
+    // The layout tag of the weights refers to the dimensions of the dlc operation. oneDNN has the
+    // same dimensions only if the convolution has a single group, because groups are a separate
+    // dimension in oneDNN.
     if (groups > 1 || (transposed && bias))
       return b.refuse("weights in layout '" + tag +
                       "', which oneDNN does not support for this operation");

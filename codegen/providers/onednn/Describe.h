@@ -54,7 +54,7 @@ struct QueryResult {
 struct OnednnQuery {
   int threads;
   std::string
-      implementation; ///< the library's name of an implementation; empty: the one it prefers
+      implementation; ///< oneDNN's name of the requested implementation; empty: oneDNN chooses
   std::string *why;
   /// Whether a single thread executes the call, while other threads may execute other calls.
   bool alone = false;

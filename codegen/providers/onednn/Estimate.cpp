@@ -201,8 +201,8 @@ double estimateMatmulTime(const LibraryCall &call, const CostModel &cost) {
     if (isTransposed(call.desc, "src"))
       packing += batches * m * double(src.back()) / (machine.gemmAcross * cores);
     double part = double(src.back()) > machine.gemmInner ? machine.gemmLongPart : machine.gemmPart;
-    // The batches share one right operand, but their rows are not adjacent in memory, so they
-    // cannot be one matmul.
+    // The matmuls of the batch share one right operand, but cannot be merged into one matmul,
+    // because the matrices of the left operand or of the result are not adjacent in memory.
     if (multiplySizes(weights, 2) == 1 &&
         (hasGapsBetweenMatrices(call.desc, "src") || hasGapsBetweenMatrices(call.desc, "dst")))
       part *= machine.gemmApartPart;

@@ -5,8 +5,9 @@ using namespace mlir;
 
 namespace dlc::onednn_desc {
 
-/// Returns the name of an element type of the same width that oneDNN can copy: reorders here only
-/// move elements. f16 is copied as bf16, for which oneDNN has fast code.
+/// Returns the name of an element type of the same width that oneDNN can copy. The type does not
+/// matter, because the reorder only moves elements. f16 is copied as bf16, for which oneDNN has
+/// fast code.
 static std::optional<std::string> getCopyTypeName(Type element) {
   if (element.isF16())
     return "bf16";

@@ -78,7 +78,7 @@ SmallVector<Value> findSplitPoints(FusionOp fusion, Operation *contraction) {
 struct FusionSplit {
   SmallVector<Operation *> kernels;
   SmallVector<Operation *> views;
-  SmallVector<Value> results; ///< replacements of the fusion's results, in their order
+  SmallVector<Value> results; ///< values that replace the fusion's results, in the same order
 
   void erase() {
     for (Operation *op : llvm::reverse(views))

@@ -20,7 +20,7 @@ constexpr int64_t kMaxDequantizedBytes = int64_t(256) << 20;
 /// f32 weights.
 struct WeightAlternatives {
   FusionOp quantized, dequantized;
-  int64_t bytes = 0; ///< size of the f32 weights
+  int64_t bytes = 0; ///< size of the f32 weights in bytes
   /// Estimated times in microseconds if the weights are read from memory; infinite if there is no
   /// kernel.
   double quantizedTime = 0, dequantizedTime = 0;

@@ -32,8 +32,9 @@ double computeMedian(std::vector<double> values) {
 
 struct CandidateRunner {
   Timeable *timed;
-  std::vector<double> rounds; ///< microseconds per round; NaN if disturbed or not run
-  double fastest = 1e30;      ///< microseconds of the fastest run, including disturbed ones
+  /// Microseconds of the candidate in each round; NaN if disturbed or not run.
+  std::vector<double> rounds;
+  double fastest = 1e30; ///< microseconds of the candidate's fastest run, including disturbed ones
   bool running = true;
   int repeats = 1;
   CandidateResult standing;

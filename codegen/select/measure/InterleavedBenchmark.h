@@ -39,7 +39,7 @@ public:
 
 /// Result of a benchmark for one candidate.
 struct CandidateResult {
-  double min = 0, median = 0; ///< microseconds of the undisturbed runs
+  double min = 0, median = 0; ///< minimum and median microseconds of the undisturbed runs
   double spread = 0;          ///< half of the times differ from the median by at most this fraction
   /// Median ratio of this candidate's time to the best candidate's, with its 99 % confidence
   /// interval.
@@ -54,10 +54,11 @@ struct CandidateResult {
 using Rounds = std::vector<std::vector<double>>;
 
 struct BenchmarkLimits {
-  double least = 100e3; ///< minimum microseconds of a benchmark, unless only one candidate remains
-  double undecided = 600e3; ///< microseconds after which an uncertain order is accepted
-  double patience =
-      3e6; ///< microseconds after which a benchmark with too few undisturbed runs ends
+  /// Minimum duration of a benchmark in microseconds, unless only one candidate remains.
+  double least = 100e3;
+  double undecided = 600e3; ///< duration in microseconds after which an uncertain order is accepted
+  /// Duration in microseconds after which a benchmark with too few undisturbed runs ends.
+  double patience = 3e6;
   /// Called before each timing with the candidate's index. The returned object is released when the
   /// timing ends.
   std::function<std::shared_ptr<void>(size_t candidate)> turn;

@@ -256,7 +256,8 @@ SessionResult runSessionInWorker(Operation *op, ArrayRef<Candidate> candidates,
       return;
     SessionResult made = runSession(own, candidates, result.entry, conditions, seconds, line);
     line.say((made.enough ? "+" : "-") + formatEntry(made.entry));
-    // The worker process ends here without cleanup.
+    // The forked worker process exits without running destructors and exit handlers, which belong
+    // to the parent process.
     _exit(0);
   };
   auto heard = [&](const std::string &message) {

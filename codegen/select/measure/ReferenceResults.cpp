@@ -17,8 +17,9 @@ namespace {
 using Places = std::vector<int64_t>;
 using ref::Shape;
 
-/// Up to kQuick multiplications, all elements are computed. Above kMax multiplications or
-/// kMaxElements elements, no value is computed completely.
+/// All elements of a result are computed if neither its multiplications nor its elements exceed
+/// kQuick. An intermediate value is not computed completely if it needs more than kMax
+/// multiplications or has more than kMaxElements elements.
 constexpr double kQuick = 1 << 22, kMax = 2e8, kMaxElements = 2e7;
 /// Number of sample positions. kFewPlaces applies to weight gradients, whose sums have many terms.
 constexpr int64_t kPlaces = 512, kFewPlaces = 64;

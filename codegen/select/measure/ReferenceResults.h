@@ -16,7 +16,7 @@ namespace dlc {
 
 /// Expected values of one result: all elements, or a sample of its elements.
 struct ExpectedResult {
-  std::vector<int64_t> places; ///< positions in row-major order; empty: all elements
+  std::vector<int64_t> places; ///< row-major positions of the sampled elements; empty: all elements
   ref::Tensor values;
 };
 

@@ -10,7 +10,8 @@ struct ResultCheck {
   std::string wrong; ///< reason for rejection; empty if the results are correct
   double error =
       -1; ///< largest difference from the f64 reference, relative to the largest value; -1: unknown
-  std::string checked; ///< reference: "f64", "f64 at 512 positions", "the other candidates"
+  /// Reference of the check: "f64", "f64 at 512 positions", "the other candidates".
+  std::string checked;
 };
 
 /// Checks the results of all candidates. If the f64 reference has only sample positions, candidates

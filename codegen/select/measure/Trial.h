@@ -12,7 +12,7 @@ namespace dlc {
 /// values.
 struct TrialOperands {
   explicit TrialOperands(mlir::Operation *op);
-  std::vector<ref::Tensor> tensors; ///< one tensor per operand; empty for constants
+  std::vector<ref::Tensor> tensors; ///< one tensor per operand; an empty tensor for constants
 };
 
 /// Returns a module that contains only the operation: module { func @main(operands that are not

@@ -47,7 +47,7 @@ private:
 struct DatabaseContents {
   std::vector<TuningEntry> entries;
   size_t damaged = 0, firstDamaged = 0;
-  bool foreign = false; ///< the file is not a tuning database
+  bool foreign = false; ///< whether the file is not a tuning database
 };
 
 /// Reads a database file; a missing file has no entries. If several lines have the same operation,
@@ -343,7 +343,9 @@ void TuningDatabase::append(const std::string &line) {
   if (::fstat(descriptor, &about) == 0 && about.st_size == 0) {
     text = kHeader + "\n";
   } else if (char last = 0; ::pread(descriptor, &last, 1, about.st_size - 1) == 1 && last != '\n') {
-    text = "\n"; // a writer was killed before it completed a line
+    // A process was killed while it wrote the last line of the file. The incomplete line is
+    // terminated, so that the new entry starts on a separate line.
+    text = "\n";
   }
   text += line + "\n";
   size_t done = 0;

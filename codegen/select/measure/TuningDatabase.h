@@ -20,16 +20,16 @@ namespace dlc {
 /// Measured times of one candidate, or the reason why it was rejected.
 struct TunedCandidate {
   std::string kernel, implementation;
-  double estimate = 0;        ///< microseconds, estimated by the cost model
-  double min = 0, median = 0; ///< measured times in microseconds
-  double spread = 0;          ///< spread of the times, as in CandidateResult
+  double estimate = 0;        ///< time in microseconds that the cost model estimates
+  double min = 0, median = 0; ///< minimum and median of the measured times in microseconds
+  double spread = 0;          ///< spread of the measured times (CandidateResult::spread)
   double slowdown = 1, slowdownLow = 1, slowdownHigh = 1;
   int runs = 0, disturbed = 0;
   double error =
       -1; ///< largest difference from f64 reference, relative to the largest value; -1: unknown
   std::string checked;  ///< reference with which the results were compared
   double workspace = 0; ///< bytes of scratch memory
-  std::string rejected; ///< why the candidate must not be chosen; empty: it may be chosen
+  std::string rejected; ///< reason why the candidate must not be chosen; empty: it may be chosen
   /// Time relative to the best candidate in each measurement session; 0 if it was not measured in a
   /// session.
   std::vector<double> sessions = {};
@@ -44,10 +44,12 @@ using NamedValues = std::map<std::string, std::string>;
 
 /// Key of everything on which measured times depend.
 struct TuningKey {
-  std::string operation; ///< text with shapes, types, layouts, epilogue; no names or locations
-  NamedValues settings;  ///< threads, accuracy, workspace, whether weights are in the caches
-  NamedValues machine;   ///< processor, its features and caches
-  NamedValues versions;  ///< versions of the compiler and of libraries
+  /// Text of the operation with shapes, types, layouts and epilogue, without names or locations.
+  std::string operation;
+  /// Settings: threads, accuracy, workspace, and whether weights are in the caches.
+  NamedValues settings;
+  NamedValues machine;  ///< processor with its features and caches
+  NamedValues versions; ///< versions of the compiler and of libraries
 
   std::string identity() const;
   /// Returns twelve hexadecimal digits that identify the key for users. They are the same on all
@@ -63,8 +65,10 @@ struct TuningEntry {
   std::string name;     ///< name of the operation when it was first measured; not part of the key
   bool certain = false; ///< whether further sessions are unlikely to change the choice
   bool open = false;    ///< whether further sessions were planned when measuring was stopped
-  bool unfinished = false; ///< benchmark in progress, from which nothing can be chosen yet
-  std::vector<TunedCandidate> candidates; ///< fastest candidate first, rejected candidates last
+  /// Whether the benchmark is in progress, so that no candidate can be chosen yet.
+  bool unfinished = false;
+  /// Candidates, sorted by speed; rejected candidates are last.
+  std::vector<TunedCandidate> candidates;
 
   /// Returns the candidate that should be used (see Decide.h); null if all candidates are rejected.
   const TunedCandidate *choice() const;
@@ -109,9 +113,10 @@ private:
 
   std::string path;
   bool writable = true, wrote = false;
-  std::map<std::string, TuningEntry> entries, unfinished; ///< by the key's identity()
+  /// Finished and unfinished entries, by TuningKey::identity().
+  std::map<std::string, TuningEntry> entries, unfinished;
   std::multimap<std::string, std::string>
-      elsewhere; ///< identities of entries by operation and settings
+      elsewhere; ///< keys of `entries`, by operation and settings (without machine and versions)
 };
 
 /// Converts an entry to its line of the file (formatEntry) and back (parseEntry). parseEntry()

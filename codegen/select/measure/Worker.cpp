@@ -58,9 +58,11 @@ public:
   void say(const std::string &message) override {
     uint64_t bytes = message.size();
     char answer;
+    // If the transfer fails, the parent process has closed the connection and does not need the
+    // worker any more.
     if (!sendAll(socket, &bytes, sizeof bytes) ||
         !sendAll(socket, message.data(), message.size()) || !receiveAll(socket, &answer, 1))
-      _exit(1); // the parent process has closed the connection
+      _exit(1);
     ++where->steps;
   }
   void at(uint32_t place) override {
@@ -148,7 +150,8 @@ WorkerExit runWorker(const std::function<void(WorkerConnection &)> &work,
       steps = now;
       moved = Clock::now();
     }
-    // Between candidates (kNowhere), reference results are computed, which may take longer.
+    // Maximum time without progress, in seconds. It is longer between candidates (kNowhere), when
+    // the worker computes reference results.
     double most = where->place == kNowhere ? 5 * silence : silence;
     if (ready == 0 && std::chrono::duration<double>(Clock::now() - moved).count() > most) {
       killed = "did not finish within " + std::to_string(int(most)) + " s";

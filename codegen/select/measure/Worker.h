@@ -23,9 +23,10 @@ public:
 constexpr uint32_t kNowhere = ~0u;
 
 struct WorkerExit {
-  bool hung = false;         ///< whether it was killed because it made no progress
-  std::string death;         ///< cause of its end, such as "segmentation fault"; empty: it finished
-  uint32_t place = kNowhere; ///< current work item when it ended
+  bool hung = false; ///< whether the worker was killed because it made no progress
+  /// Cause of the worker's end, such as "segmentation fault"; empty if it finished.
+  std::string death;
+  uint32_t place = kNowhere; ///< work item of the worker when it ended
 };
 
 /// Runs `work` in a forked copy of this process (the worker), which has the same memory but none of
