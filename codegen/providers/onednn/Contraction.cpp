@@ -298,8 +298,7 @@ std::optional<QueryResult> queryConvolution(CallBuilder &b) {
     b.addSource("weights", w);
   } else {
     // The layout tag of the weights refers to the dimensions of the dlc operation. oneDNN has the
-    // same dimensions only if the convolution has a single group, because groups are a separate
-    // dimension in oneDNN.
+    // same dimensions only for a single group: it has a separate dimension for several groups.
     if (groups > 1 || (transposed && bias))
       return b.refuse("weights in layout '" + tag +
                       "', which oneDNN does not support for this operation");
