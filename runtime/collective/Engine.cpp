@@ -25,8 +25,9 @@ const dlc_engine_table *loadEngine(const std::string &name, const LauncherVariab
   std::string started = message("this process was started as one of several ($", launcher.size,
                                 " is ", std::getenv(launcher.size), "), but ");
   if (!plugin.function)
-    fail(started, plugin.why, "; tools/build in a clone of dlc makes it in build/lib, for the MPI "
-                              "of this machine (in Python, torchrun needs no plugin)");
+    fail(started, plugin.why,
+         "; tools/build in a clone of dlc makes it in build/lib, for the MPI "
+         "of this machine (in Python, torchrun needs no plugin)");
   char error[1024] = "";
   const dlc_engine_table *table =
       reinterpret_cast<dlc_engine_table_function>(plugin.function)(error, sizeof error);

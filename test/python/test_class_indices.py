@@ -5,7 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import dlc
-from dlc import _backend
+from dlc._torch import backend
 from steps import cross_entropy, numbers, small
 from torch import nn
 from torch.optim import SGD
@@ -99,7 +99,7 @@ def test_compiled_functions(trains):
     module = small()
     x, target = numbers()
     run = torch.compile(
-        lambda x, target: cross_entropy(module(x), target), backend=_backend.backend
+        lambda x, target: cross_entropy(module(x), target), backend=backend.backend
     )
     with torch.set_grad_enabled(trains):
         torch.testing.assert_close(run(x, target), cross_entropy(module(x), target))

@@ -20,7 +20,7 @@ enum class Feature : uint8_t {
 };
 
 constexpr size_t kFeatureCount = 0
-#define FEATURE(...) +1
+#define FEATURE(...) +1 // NOLINT(bugprone-macro-parentheses)
 #include "runtime/device/cpu/Features.def"
     ;
 
