@@ -98,9 +98,7 @@ def test_compiled_functions(trains):
     torch._dynamo.reset()
     module = small()
     x, target = numbers()
-    run = torch.compile(
-        lambda x, target: cross_entropy(module(x), target), backend=backend.backend
-    )
+    run = torch.compile(lambda x, target: cross_entropy(module(x), target), backend=backend.backend)
     with torch.set_grad_enabled(trains):
         torch.testing.assert_close(run(x, target), cross_entropy(module(x), target))
         target[3] = 10

@@ -596,11 +596,12 @@ void parse(const json &desc) {
   const auto product = schema::Product::read(desc, "product");
   if (!desc.contains("lanes")) {
     const auto kernel = schema::TilesKernel::read(desc, "product");
-    products::MatmulDesc(product, tiles::makeKernelConfig(int(kernel.parts)));
+    products::MatmulDesc matmul(product, tiles::makeKernelConfig(int(kernel.parts)));
     return;
   }
   const auto kernel = schema::VectorsKernel::read(desc, "product");
-  products::MatmulDesc(product, vectors::makeKernelConfig(kernel, product.m), kernel.strassen);
+  products::MatmulDesc matmul(product, vectors::makeKernelConfig(kernel, product.m),
+                              kernel.strassen);
 }
 
 TEST(ProductDescription, WrongOnesAreRefused) {
