@@ -17,10 +17,12 @@ bool endsWith(const json &list, size_t count, int64_t value) {
          list.back() == value;
 }
 
-/// Returns whether a tag lists the last `count` of `rank` dimensions in ascending order, so that it
-/// describes the same memory after a dimension of one element is moved among them.
-bool hasAscendingDims(const std::string &tag, size_t rank, size_t count) {
-  if (tag == "any")
+/// Returns whether a tag describes the same memory after a dimension of one element is moved among
+/// the last `count` of `rank` dimensions: if there is only one other such dimension, if the library
+/// chooses the order (also in an opaque layout), or if the tag lists these dimensions in ascending
+/// order.
+bool keepsMemoryIfMoved(const std::string &tag, size_t rank, size_t count) {
+  if (count <= 2 || tag == "any" || tag.rfind("opaque:", 0) == 0)
     return true;
   size_t before = 0;
   for (size_t d = rank - count; d < rank; ++d) {
@@ -42,7 +44,7 @@ bool endsInUnit(const json &argument, size_t spatial) {
   for (const char *name : {"tag", "outside"})
     if (auto tag = argument.find(name); tag != argument.end())
       if (!tag->is_string() ||
-          !hasAscendingDims(tag->get<std::string>(), argument["dims"].size(), spatial))
+          !keepsMemoryIfMoved(tag->get<std::string>(), argument["dims"].size(), spatial))
         return false;
   return true;
 }

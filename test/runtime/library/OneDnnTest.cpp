@@ -142,6 +142,25 @@ TEST(OneDnn, TrailingUnitDimensionsOfConvolutions) {
     }
 }
 
+/// Describing a call again, with the opaque layout that the library chose for the weights, returns
+/// the same layouts.
+TEST(OneDnn, TrailingUnitDimensionsWithOpaqueLayouts) {
+  OperationDescription described = onednn::describe({{"kind", "convolution"},
+                                                     {"src", layout({1, 3, 20, 1}, "acdb", "u8")},
+                                                     {"weights", layout({5, 3, 5, 1}, "any", "i8")},
+                                                     {"dst", layout({1, 5, 16, 1}, "acdb")},
+                                                     {"strides", {1, 1}},
+                                                     {"dilations", {0, 0}},
+                                                     {"pads_l", {0, 0}},
+                                                     {"pads_r", {0, 0}}},
+                                                    2);
+  ASSERT_TRUE(described.ok) << described.error;
+  OperationDescription again = onednn::describe(described.desc, 2);
+  ASSERT_TRUE(again.ok) << again.error;
+  EXPECT_EQ(again.find("weights")->bytes, described.find("weights")->bytes);
+  EXPECT_EQ(again.find("weights")->tag, described.find("weights")->tag);
+}
+
 TEST(OneDnn, EveryImplementationCanBeAskedFor) {
   int opaque = 0, total = 0;
   for (const ConvShape &s : kConvs)
