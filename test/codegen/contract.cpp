@@ -128,6 +128,8 @@ template <class Sum> void check(const Product &p, const cpu::Target &target, int
 
 void check(Product p, int threads = 1) {
   for (const cpu::Target &target : test::targets()) {
+    if (p.sumsIntegers() && !cpu::supportsIntegerMatmul(target))
+      continue;
     if (p.sumsIntegers())
       check<int32_t>(p, target, threads);
     else if (p.typeA == 'd' || p.typeB == 'd')
@@ -186,9 +188,8 @@ TEST(Contract, ElementTypes) {
 
 /// Integer sums are exact for all signs and zero points.
 TEST(Contract, Integers) {
-  for (const cpu::Target &target : test::targets())
-    if (!cpu::supportsIntegerMatmul(target))
-      GTEST_SKIP() << "no instructions for sums of integers";
+  if (llvm::none_of(test::targets(), cpu::supportsIntegerMatmul))
+    GTEST_SKIP() << "no instructions for sums of integers";
   for (const char *types : {"uc", "cc", "uu", "cu"})
     for (bool packed : {false, true})
       for (bool tb : {false, true})
