@@ -125,18 +125,21 @@ public:
         mlir::LLVM::LoadOp::create(b, loc, getStorageType(element), address, bytes(element)),
         element);
   }
+  /// Returns a mask of `lanes` lanes, of which the first `valid` are set.
+  mlir::Value leadingMask(int64_t lanes, int64_t valid) {
+    llvm::SmallVector<bool> keep(lanes, false);
+    std::fill_n(keep.begin(), valid, true);
+    return mlir::arith::ConstantOp::create(
+        b, loc,
+        mlir::DenseElementsAttr::get(vectorOf(b.getI1Type(), lanes), llvm::ArrayRef<bool>(keep)));
+  }
   /// Loads a vector of plan.lanes elements. Only the first `valid` elements are read from memory;
   /// the other lanes are zero.
   mlir::Value loadVector(mlir::Value address, mlir::Type element, int64_t valid) {
     mlir::VectorType type = vectorOf(getStorageType(element), plan.lanes);
     if (valid >= plan.lanes)
       return widened(mlir::LLVM::LoadOp::create(b, loc, type, address, bytes(element)), element);
-    llvm::SmallVector<bool> keep(plan.lanes, false);
-    std::fill_n(keep.begin(), valid, true);
-    mlir::Value mask = mlir::arith::ConstantOp::create(
-        b, loc,
-        mlir::DenseElementsAttr::get(vectorOf(b.getI1Type(), plan.lanes),
-                                     llvm::ArrayRef<bool>(keep)));
+    mlir::Value mask = leadingMask(plan.lanes, valid);
     mlir::Value zero = zeroOf(type);
     return widened(mlir::LLVM::MaskedLoadOp::create(b, loc, type, address, mask, zero,
                                                     b.getI32IntegerAttr(bytes(element))),

@@ -198,10 +198,7 @@ MatrixView ContractBuilder::packBytesA(MatrixView from, Value rows) {
         return addTo(before, x);
       });
     if (int64_t rest = spec.k - whole) {
-      SmallVector<bool> keep(width, false);
-      std::fill_n(keep.begin(), rest, true);
-      Value mask = arith::ConstantOp::create(
-          b, loc, DenseElementsAttr::get(vectorOf(b.getI1Type(), width), ArrayRef<bool>(keep)));
+      Value mask = leadingMask(width, rest);
       Value zero = zeroOf(vector);
       Value x = LLVM::MaskedLoadOp::create(b, loc, vector, at(source, from.element, whole), mask,
                                            zero, b.getI32IntegerAttr(1));

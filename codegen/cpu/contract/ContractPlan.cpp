@@ -262,7 +262,7 @@ static void packElements(const ContractSpec &spec, const ContractPlan &plan, con
 }
 
 /// Subtracts 128 from the elements of a packed panel if they are unsigned, and writes the sum of
-/// each column behind the panel.
+/// each column after the panel.
 static void addColumnSums(const ContractSpec &spec, const ContractPlan &plan, int64_t width,
                           uint8_t *panel) {
   const int64_t group = plan.groupSize, row = plan.panelColumns * group;

@@ -24,7 +24,7 @@ def contract():
     f.case(
         "empty_sum", "dlc.matmul %a, %b", {"a": a[:, :0], "b": b[:0]}, np.zeros((2, 4), np.float32)
     )
-    # The second group is empty, the third ends before it begins, the fourth would end behind all rows; and rows behind the last end.
+    # The second group is empty, the end of the third is before its start, and the end of the fourth exceeds the number of rows. Rows after the last end belong to no group.
     few = np.random.default_rng(8)
     rows, matrices, dy = (
         (few.integers(-32, 32, shape) / 16).astype(np.float32)
