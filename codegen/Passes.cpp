@@ -75,14 +75,19 @@ struct SelectPass : CodePass<SelectPass> {
 
 struct RefinePass : CodePass<RefinePass> {
   explicit RefinePass(const CompileOptions &options)
-      : CodePass("dlc-refine",
-                 "merges adjacent operations into the chosen kernels that support them",
-                 {kAllSettings}, options) {}
+      : CodePass(
+            "dlc-refine",
+            "splits fusions without a fast kernel, and merges adjacent operations into the chosen "
+            "kernels that support them",
+            {kAllSettings}, options) {}
   LogicalResult run(ModuleOp module, const CompileOptions &options) {
     cpu::Target processor = target();
-    refineKernels(module,
-                  {selectionContextOf(resolveDefaults(options), processor), options.kernels});
-    return success();
+    CompileOptions resolved = resolveDefaults(options);
+    auto select = [&](MutableArrayRef<Operation *> operations) {
+      return selectKernels(module, operations, resolved, processor);
+    };
+    return refineKernels(module,
+                         {selectionContextOf(resolved, processor), options.kernels, select});
   }
 };
 

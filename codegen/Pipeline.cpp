@@ -18,6 +18,10 @@ using namespace mlir;
 
 namespace dlc {
 
+/// Fraction of the tuning time that remains for kernels that refinement creates, if the select phase
+/// used more.
+static constexpr double kRefineTuningPart = 0.1;
+
 /// Whether MLIR verifies the IR after each pass (in debug and sanitizer builds, as in dlc-opt) or
 /// only once per phase.
 #if defined(__OPTIMIZE__) && !LLVM_ADDRESS_SANITIZER_BUILD
@@ -148,6 +152,8 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
     if (failed(result))
       return failure();
     std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    if (double &budget = options.tuning.budgetSeconds; phase == Phase::Select)
+      budget = std::max(kRefineTuningPart * budget, budget - seconds.count());
     if (options.afterPhase)
       options.afterPhase(phase, module, seconds.count());
     return success();

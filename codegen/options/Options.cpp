@@ -27,7 +27,7 @@ constexpr PhaseRow kPhases[] = {
     {Phase::Layout, "layout", "layout of each activation"},
     {Phase::Fuse, "fuse", "grouping of operations into fusions, each of which is one kernel"},
     {Phase::Select, "select", "kernel of each fusion and operation"},
-    {Phase::Refine, "refine", "further operations that the chosen kernels can absorb"},
+    {Phase::Refine, "refine", "fusions that are split, and operations that the chosen kernels can absorb"},
     {Phase::Lower, "lower", "order of commands, streams and views"},
     {Phase::Memory, "memory", "memory plan: offsets in one arena for each device"},
     {Phase::Native, "native", "machine code; the program with its constants and commands"},

@@ -154,12 +154,13 @@ private:
   std::vector<Candidate> candidatesOfRest;
 };
 
-class ActivationGradientPattern : public RefinePattern {
+class ActivationGradientPattern : public AnchorPattern {
 public:
-  ActivationGradientPattern() : RefinePattern("gradients") {}
+  ActivationGradientPattern() : AnchorPattern("gradients") {}
 
   bool isAnchor(FusionOp fusion, const Refinement &) const override {
-    return hasMatmul(fusion) && fusion.getNumResults() == 1 && !fusion->hasAttr(kUpdatesAttr);
+    return fusion->hasAttr(kCandidatesAttr) && hasMatmul(fusion) && fusion.getNumResults() == 1 &&
+           !fusion->hasAttr(kUpdatesAttr);
   }
   void propose(FusionOp product, Refinement &refinement, Offer offer) const override {
     GradientFusionChange(product, refinement).propose(offer);

@@ -6,6 +6,8 @@
 
 namespace dlc {
 
+/// Pattern that splits the fusion around a contraction into two kernels (SplitFusion.cpp).
+const RefinePattern &getSplitFusionPattern();
 /// Pattern that fuses the gradient of an activation into the matmul before or after it
 /// (Gradients.cpp).
 const RefinePattern &getActivationGradientPattern();

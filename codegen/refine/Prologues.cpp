@@ -321,12 +321,12 @@ private:
   bool exponential = false;
 };
 
-class OperandProloguePattern : public RefinePattern {
+class OperandProloguePattern : public AnchorPattern {
 public:
   // If a kernel reads another kernel's result, the reader is visited first. If the reader is
   // absorbed, the other kernel's result may be read only by matmuls, so that it can also be
   // absorbed.
-  OperandProloguePattern() : RefinePattern("prologues", /*lastFirst=*/true) {}
+  OperandProloguePattern() : AnchorPattern("prologues", /*lastFirst=*/true) {}
 
   bool isAnchor(FusionOp fusion, const Refinement &) const override {
     return acceptsPartialBody(fusion);

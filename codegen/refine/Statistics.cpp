@@ -212,9 +212,9 @@ SmallVector<FusionOp> findReaders(FusionOp conv) {
   return readers;
 }
 
-class ChannelStatisticsPattern : public RefinePattern {
+class ChannelStatisticsPattern : public AnchorPattern {
 public:
-  ChannelStatisticsPattern() : RefinePattern("statistics") {}
+  ChannelStatisticsPattern() : AnchorPattern("statistics") {}
 
   bool isAnchor(FusionOp fusion, const Refinement &refinement) const override {
     return fusion.getNumResults() == 1 &&

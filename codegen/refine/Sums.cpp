@@ -132,12 +132,12 @@ private:
   std::optional<Best> best;
 };
 
-class ColumnSumPattern : public RefinePattern {
+class ColumnSumPattern : public AnchorPattern {
 public:
-  ColumnSumPattern() : RefinePattern("sums") {}
+  ColumnSumPattern() : AnchorPattern("sums") {}
 
   bool isAnchor(FusionOp fusion, const Refinement &) const override {
-    return bool(matchSingleColumnSum(fusion));
+    return fusion->hasAttr(kCandidatesAttr) && matchSingleColumnSum(fusion);
   }
   void propose(FusionOp sum, Refinement &refinement, Offer offer) const override {
     ColumnSumChange joined(sum, refinement);

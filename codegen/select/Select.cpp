@@ -2,11 +2,11 @@
 #include "codegen/select/Select.h"
 
 #include "codegen/lower/GpuKernel.h"
+#include "codegen/providers/KernelOperations.h"
+#include "codegen/providers/StructuralKey.h"
 #include "codegen/select/Decide.h"
 #include "codegen/select/Tune.h"
 #include "codegen/select/candidates/Candidates.h"
-#include "codegen/select/candidates/SplitFusion.h"
-#include "codegen/select/candidates/StructuralKey.h"
 #include "codegen/select/candidates/WeightForm.h"
 #include "codegen/select/measure/GpuTrial.h"
 #include "ir/dlc/Attributes.h"
@@ -23,22 +23,6 @@ using namespace mlir;
 namespace dlc {
 
 namespace {
-
-/// Returns the operations for which kernels are selected: fusions, and operations that only the
-/// runtime or a library implements.
-SmallVector<Operation *> operationsToSelect(ModuleOp module) {
-  SmallVector<Operation *> work;
-  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isa<FusionOp>(op)) {
-      work.push_back(op);
-      return WalkResult::skip();
-    }
-    if (op->hasTrait<OwnKernel>() || isa<TransposeOp>(op))
-      work.push_back(op);
-    return WalkResult::advance();
-  });
-  return work;
-}
 
 /// Operations with the same tuning key, for which the candidates are measured once.
 struct TuningGroup {
@@ -74,27 +58,30 @@ struct TuningGroup {
 struct CachedCandidates {
   std::vector<Candidate> candidates;
   std::string refusals;
-  bool staysFused = false; ///< whether a split into two kernels was considered and is not faster
   bool staysQuantized = false; ///< whether f32 weights were considered and are not faster
   std::optional<TuningKey> key = {};
 };
 
 class KernelSelector {
 public:
-  KernelSelector(ModuleOp module, const CompileOptions &options, const cpu::Target &target)
+  /// `warnsAboutDatabase`: reports problems of the tuning database as warnings.
+  KernelSelector(ModuleOp module, const CompileOptions &options, const cpu::Target &target,
+                 bool warnsAboutDatabase)
       : module(module), options(options), tuning(options.tuning), target(target),
         conditions(conditionsOf(module, options, target)),
         dequantizedBytesLeft(options.dequantizeWeights == "never" ? 0 : kMaxDequantizedBytes),
+        warnsAboutDatabase(warnsAboutDatabase),
         database(getTuningDatabasePath(options), options.tuning.pinned, warning) {
     warn();
     if (options.tune)
       tuning.onMiss = TuningMissPolicy::Measure;
   }
 
-  LogicalResult run() {
-    for (Operation *op : operationsToSelect(module))
-      if (failed(enumerateCandidates(op)))
-        return failure();
+  /// Selects kernels for the operations, and replaces operations that were replaced during
+  /// selection by the new ones.
+  LogicalResult run(MutableArrayRef<Operation *> operations) {
+    for (Operation *op : operations)
+      enumerateCandidates(op);
     for (auto &[key, group] : groups)
       if (const TuningEntry *known = database.find(key)) {
         group.entry = known;
@@ -104,7 +91,7 @@ public:
       }
     if (tuning.onMiss == TuningMissPolicy::Measure)
       measureMissing();
-    else
+    else if (warnsAboutDatabase)
       tellElsewhere();
     if (tuning.onMiss == TuningMissPolicy::Error && failed(refuseMisses()))
       return failure();
@@ -118,12 +105,15 @@ public:
     }
     database.compact(warning);
     warn();
+    for (Operation *&op : operations)
+      if (auto replacement = replacements.find(op); replacement != replacements.end())
+        op = replacement->second;
     return success();
   }
 
 private:
   void warn() {
-    if (!warning.empty())
+    if (warnsAboutDatabase && !warning.empty())
       module.emitWarning(warning);
     warning.clear();
   }
@@ -160,37 +150,40 @@ private:
         time > 0 && otherTime > 0 ? otherTime < time : forms.dequantizedTime < forms.quantizedTime;
     if (TuningGroup *lost = isDequantized ? quantized : other)
       llvm::erase(lost->operations, isDequantized ? forms.quantized : forms.dequantized);
-    keepAlternative(forms, isDequantized);
+    keepForm(forms, isDequantized);
   }
 
-  /// Tries the two forms of a matmul's weights. Returns the result if the operation is replaced by
-  /// its other form. If both forms are to be measured, enumerates the candidates of the other form,
-  /// sets `isForm` and returns nothing.
-  std::optional<LogicalResult>
-  enumerateWeightForms(FusionOp fusion, const std::vector<Candidate> &candidates, bool &isForm) {
+  FusionOp keepForm(WeightAlternatives &forms, bool isDequantized) {
+    if (isDequantized)
+      replacements[forms.quantized] = forms.dequantized;
+    return keepAlternative(forms, isDequantized);
+  }
+
+  /// Tries the two forms of a matmul's weights. Returns true if the operation is replaced by its
+  /// other form. If both forms are to be measured, enumerates the candidates of the other form and
+  /// returns false.
+  bool enumerateWeightForms(FusionOp fusion, const std::vector<Candidate> &candidates) {
     auto forms = createWeightForms(fusion, candidates, options, target, dequantizedBytesLeft,
                                    hasMeasurements() ? kClose : 1);
     if (!forms)
-      return std::nullopt;
+      return false;
     const bool isFaster = candidates.empty() || forms->dequantizedTime < forms->quantizedTime;
     const bool areMeasured = hasMeasurements() && areClose(*forms);
     if (isFaster || areMeasured)
       dequantizedBytesLeft -= forms->bytes;
     if (areMeasured) {
       weightForms.push_back(*forms);
-      isForm = true;
-      if (failed(enumerateCandidates(forms->dequantized, isForm)))
-        return failure();
-    } else if (FusionOp kept = keepAlternative(*forms, isFaster); isFaster) {
-      return enumerateCandidates(kept);
+      enumerateCandidates(forms->dequantized);
+    } else if (FusionOp kept = keepForm(*forms, isFaster); isFaster) {
+      enumerateCandidates(kept);
+      return true;
     }
-    return std::nullopt;
+    return false;
   }
 
   /// Enumerates the candidates of an operation. If they can be measured, adds the operation to the
-  /// group with its tuning key. `isForm`: the operation is one of two forms of a matmul's weights
-  /// and is not split.
-  LogicalResult enumerateCandidates(Operation *op, bool isForm = false) {
+  /// group with its tuning key. An operation without candidates remains without a kernel.
+  void enumerateCandidates(Operation *op) {
     clearChoice(op);
     std::string refusals, device = getEnclosingCommandDevice(op);
     bool onGpu = isGpu(device);
@@ -206,28 +199,12 @@ private:
     refusals = shared.refusals;
     if (auto fusion = dyn_cast<FusionOp>(op);
         fusion && (options.kernels.empty() || candidates.empty()) && !shared.staysQuantized) {
-      if (auto done = enumerateWeightForms(fusion, candidates, isForm))
-        return *done;
+      if (enumerateWeightForms(fusion, candidates))
+        return;
       shared.staysQuantized = !hasMeasurements();
     }
-    const bool maySplit =
-        (options.kernels.empty() || candidates.empty()) && !shared.staysFused && !isForm;
-    if (auto fusion = dyn_cast<FusionOp>(op); fusion && maySplit) {
-      auto parts = splitContraction(fusion, candidates, options, target);
-      for (Operation *part : parts)
-        if (failed(enumerateCandidates(part)))
-          return failure();
-      if (!parts.empty())
-        return success();
-      shared.staysFused = true;
-    }
     if (candidates.empty())
-      return op->emitError("no kernel supports this operation")
-             << (onGpu ? " on " + device : "") << refusals;
-    if (candidates.front().isReference)
-      op->emitWarning("runs on a reference implementation (")
-          << candidates.front().implementation << "), which is slow: no other kernel supports it"
-          << refusals;
+      return;
     boundWorkspace(candidates, options, refusals);
     const TuningConditions *where = onGpu ? gpuConditions(device) : &conditions;
     bool isRefused = !options.kernels.empty() && !onGpu && llvm::none_of(candidates, [&](auto &c) {
@@ -246,7 +223,7 @@ private:
       preferKernels(candidates, options.kernels);
       writeCandidates(op, candidates);
       noteRefusal();
-      return success();
+      return;
     }
     if (!shared.key)
       shared.key = makeTuningKey(op, *where);
@@ -258,7 +235,6 @@ private:
       groups.back().second.candidates = std::move(candidates);
     }
     groups[at->second].second.operations.push_back(op);
-    return success();
   }
 
   /// Returns the tuning conditions of a GPU; null if the GPU is not available.
@@ -460,7 +436,10 @@ private:
   int64_t dequantizedBytesLeft;
   /// Matmuls for which measurements decide whether the weights are quantized or f32.
   std::vector<WeightAlternatives> weightForms;
+  /// Operations of which the other form of the weights was kept, with this form.
+  llvm::DenseMap<Operation *, Operation *> replacements;
   std::string warning;
+  const bool warnsAboutDatabase;
   TuningDatabase database;
   /// Tuning groups in the order of the model's operations.
   std::vector<std::pair<TuningKey, TuningGroup>> groups;
@@ -478,7 +457,13 @@ LogicalResult selectKernels(ModuleOp module, const CompileOptions &options,
       !options.kernels.empty() && !llvm::is_contained(known, options.kernels))
     return module.emitError("kernels '")
            << options.kernels << "' is unknown; required: one of " << llvm::join(known, ", ");
-  return KernelSelector(module, options, target).run();
+  SmallVector<Operation *> operations = findKernelOperations(module);
+  return KernelSelector(module, options, target, /*warnsAboutDatabase=*/true).run(operations);
+}
+
+LogicalResult selectKernels(ModuleOp module, MutableArrayRef<Operation *> operations,
+                            const CompileOptions &options, const cpu::Target &target) {
+  return KernelSelector(module, options, target, /*warnsAboutDatabase=*/false).run(operations);
 }
 
 } // namespace dlc

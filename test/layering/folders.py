@@ -280,7 +280,7 @@ FOLDERS = {
         "codegen/providers",
     ],
     "codegen/providers/kernels": ["codegen/cuda/contract", "codegen/providers"],
-    "codegen/refine": ["codegen/providers"],
+    "codegen/refine": ["codegen/lower", "codegen/providers"],
     "codegen/select": [
         "codegen/cpu/contract",
         "codegen/cpu/target",

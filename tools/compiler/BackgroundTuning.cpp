@@ -104,7 +104,7 @@ std::shared_ptr<BackgroundTuning> tuneInBackground(std::shared_ptr<Source> sourc
   work.measure = [=, raw = background.get(),
                   measurementMutex = first->measurementMutex](double slice) {
     CompileOptions measuring = quiet;
-    measuring.to = Phase::Select;
+    measuring.to = Phase::Refine;
     measuring.tuning.onMiss = TuningMissPolicy::Measure;
     measuring.tuning.budgetSeconds = slice;
     measuring.tuning.turn = [measurementMutex] { return measurementMutex->lockForMeasurement(); };

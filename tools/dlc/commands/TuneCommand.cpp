@@ -25,8 +25,7 @@ struct TuningSummary {
   int64_t resumed = 0;
   int64_t runs = 0, disturbed = 0;
 
-  void add(const TunedOperation &about, size_t of) {
-    all = of;
+  void add(const TunedOperation &about) {
     bool isNew = about.from == From::Measured || about.from == From::Rejected || about.tried;
     if (about.entry && (isNew || about.from == From::Disturbed))
       for (const TunedCandidate &c : about.entry->candidates) {
@@ -35,6 +34,7 @@ struct TuningSummary {
       }
     if (about.tried)
       return;
+    ++all;
     ++operations[about.from];
     withChoice += about.candidates > 1;
     resumed += int64_t(about.resumed);
@@ -131,7 +131,7 @@ int tuneCommand(const TuneArguments &arguments) {
     throw Error("required: a model, or --machine");
   auto start = std::chrono::steady_clock::now();
   CompileOptions options = arguments.options;
-  options.to = Phase::Select;
+  options.to = Phase::Refine;
   TuningOptions &tuning = options.tuning;
   // The tuning database is writable in this command, even if the options pin it as read-only.
   tuning.pinned = false;
@@ -144,7 +144,7 @@ int tuneCommand(const TuneArguments &arguments) {
   TuningSummary tally;
   std::vector<std::string> explained;
   tuning.report = [&](const TunedOperation &about, size_t done, size_t of) {
-    tally.add(about, of);
+    tally.add(about);
     std::string name = about.names.empty() ? "(no name)" : about.names.front();
     if (!arguments.explain.empty() && !about.tried && matchesOperation(arguments.explain, about))
       explained.push_back(about.entry ? measurementText(*about.entry, name)

@@ -1,6 +1,6 @@
 //===- StructuralKey.h - structural key of an operation -------------------===//
-#ifndef DLC_CODEGEN_SELECT_CANDIDATES_STRUCTURALKEY_H
-#define DLC_CODEGEN_SELECT_CANDIDATES_STRUCTURALKEY_H
+#ifndef DLC_CODEGEN_PROVIDERS_STRUCTURALKEY_H
+#define DLC_CODEGEN_PROVIDERS_STRUCTURALKEY_H
 
 #include "mlir/IR/Operation.h"
 

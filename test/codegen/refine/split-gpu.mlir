@@ -1,7 +1,7 @@
 // On a GPU, too, splitting the epilogue of a matmul into a separate kernel is a candidate: libraries multiply several times as fast as
 // generated code and do not support the epilogue.
-// RUN: %emulated-gpu env DLC_CUDA_CUBLASLT=%build/lib/libdlc_emulated_gpu.so dlc compile %s --device cuda:0 --gpu-arch sm_90 --cache none --to select --print-after select 2>&1 | FileCheck %s
-// RUN: %emulated-gpu dlc compile %s --device cuda:0 --gpu-arch sm_90 --cache none --to select --print-after select 2>&1 | FileCheck %s --check-prefix=ALONE
+// RUN: %emulated-gpu env DLC_CUDA_CUBLASLT=%build/lib/libdlc_emulated_gpu.so dlc compile %s --device cuda:0 --gpu-arch sm_90 --cache none --to refine --print-after refine 2>&1 | FileCheck %s
+// RUN: %emulated-gpu dlc compile %s --device cuda:0 --gpu-arch sm_90 --cache none --to refine --print-after refine 2>&1 | FileCheck %s --check-prefix=ALONE
 // REQUIRES: dlc, emulated-gpu
 
 // CHECK-LABEL: func.func @main

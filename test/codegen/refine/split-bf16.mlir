@@ -1,6 +1,6 @@
 // A library multiplies bf16 batch by batch if the rows of the batches are not contiguous in an operand or in the result: 128 matmuls of
 // four rows took three times as long as one of 512 rows. The transposition is then a separate kernel, before or after the matmul.
-// RUN: dlc compile %s --cache none --to select --print-after select --threads 2 --profile zen5 2>&1 | FileCheck %s
+// RUN: dlc compile %s --cache none --to refine --print-after refine --threads 2 --profile zen5 2>&1 | FileCheck %s
 // REQUIRES: dlc, avx512
 
 // CHECK-LABEL: func.func @main

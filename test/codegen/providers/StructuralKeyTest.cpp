@@ -1,5 +1,5 @@
 //===- StructuralKeyTest.cpp - structural keys of operations with equal candidates -===//
-#include "codegen/select/candidates/StructuralKey.h"
+#include "codegen/providers/StructuralKey.h"
 #include "codegen/options/Context.h"
 #include "codegen/providers/Provider.h"
 

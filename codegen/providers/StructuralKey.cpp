@@ -1,5 +1,5 @@
 //===- StructuralKey.cpp - structural key of an operation -----------------===//
-#include "codegen/select/candidates/StructuralKey.h"
+#include "codegen/providers/StructuralKey.h"
 
 #include "codegen/providers/Provider.h"
 #include "ir/dlc/Dialect.h"

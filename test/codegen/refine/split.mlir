@@ -1,6 +1,6 @@
 // An epilogue that no fast matmul kernel supports becomes a separate kernel: here a division and a transposition, which a library supports
 // only in its reference implementation. For other kernels, a transposed result is the matmul of the swapped, transposed operands.
-// RUN: dlc compile %s --cache none --to select --print-after select --threads 2 --profile emeraldrapids 2>&1 | FileCheck %s
+// RUN: dlc compile %s --cache none --to refine --print-after refine --threads 2 --profile emeraldrapids 2>&1 | FileCheck %s
 // RUN: dlc run %s --cache none | FileCheck %s --check-prefix=RESULT
 // REQUIRES: dlc, avx512
 
