@@ -1,11 +1,13 @@
-//===- Readers.cpp - the six fuzzed formats: valid files and their readers ---------===//
+//===- Readers.cpp - the fuzzed formats: valid files and their readers ---------===//
 #include "test/fuzz/Readers.h"
 
 #include "dlc/Error.h"
 #include "runtime/program/Reader.h"
 #include "runtime/program/Writer.h"
 #include "runtime/program/arrays/Npy.h"
+#include "runtime/program/models/Gguf.h"
 #include "runtime/session/Session.h"
+#include "test/runtime/models/SampleGguf.h"
 
 #if DLC_WITH_FRONTENDS
 #include "frontend/onnx/Import.h"
@@ -72,6 +74,30 @@ Format npyFormat(const std::string &folder) {
     volatile char sink = 0;
     for (size_t i = 0; i < array.data.bytes; ++i)
       sink = sink ^ static_cast<const char *>(array.data.data)[i];
+  };
+  return format;
+}
+
+/// Files of both versions. Half of the mutants have damage in the header only, which a reader
+/// validates; the data of tensors is larger, and any bytes are valid there.
+Format ggufFormat() {
+  Format format{"gguf"};
+  format.seeds = {test::sampleGguf(2), test::sampleGguf(3)};
+  format.special = [](const std::string &bytes, Engine &engine) {
+    size_t header = bytes.find(std::string(24, '\1')); // the data of the first tensor
+    std::string start = bytes.substr(0, header);
+    return mutateBytes(start, {start}, engine) + bytes.substr(header);
+  };
+  format.read = [](const std::string &bytes, const std::string &folder) {
+    writeFile(folder + "/mutant.gguf", bytes);
+    volatile float sink = 0;
+    for (const auto &[name, tensor] : runtime::readGguf(folder + "/mutant.gguf").tensors) {
+      std::vector<float> values(size_t(tensor.elements()));
+      uint32_t elements = runtime::blockFormatInfo(tensor.format).elements;
+      runtime::dequantize(tensor.format, tensor.data.data, values.size() / elements, values.data());
+      for (float value : values)
+        sink = sink + value;
+    }
   };
   return format;
 }
@@ -328,6 +354,7 @@ std::vector<Format> makeFormats(const std::string &source, const std::string &pa
                                 const std::string &folder) {
   std::vector<Format> formats;
   formats.push_back(npyFormat(folder));
+  formats.push_back(ggufFormat());
 #if DLC_WITH_FRONTENDS
   formats.push_back(safetensorsFormat(folder));
   formats.push_back(dlcxFormat(seeds.empty() ? folder : seeds));

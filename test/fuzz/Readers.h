@@ -1,4 +1,4 @@
-//===- Readers.h - the six fuzzed formats: valid files and their readers -----------===//
+//===- Readers.h - the fuzzed formats: valid files and their readers -----------===//
 #ifndef DLC_TEST_FUZZ_READERS_H
 #define DLC_TEST_FUZZ_READERS_H
 

@@ -93,6 +93,11 @@ FOLDERS = {
     ],
     "runtime/program": ["runtime/include/dlc", "runtime/kind"],
     "runtime/program/arrays": ["runtime/include/dlc", "runtime/program"],
+    "runtime/program/models": [
+        "runtime/include/dlc",
+        "runtime/program",
+        "runtime/program/arrays",
+    ],
     "runtime/session": [
         "runtime/collective",
         "runtime/device",

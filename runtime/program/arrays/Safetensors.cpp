@@ -4,6 +4,7 @@
 #include "dlc/Error.h"
 #include "runtime/program/AtomicFile.h"
 #include "runtime/program/MappedFile.h"
+#include "runtime/program/Quoted.h"
 
 #include <nlohmann/json.hpp>
 
@@ -31,14 +32,6 @@ constexpr TypeName names[] = {{DType::F32, "F32"},  {DType::F16, "F16"}, {DType:
 
 [[noreturn]] void failFile(const std::string &path, const std::string &text) {
   throw Error(path + ": not a usable .safetensors file: " + text);
-}
-
-/// Quotes a text of the header for a message: shortened and printable.
-std::string formatQuoted(const std::string &text) {
-  std::string shown;
-  for (char c : text.substr(0, 80))
-    shown += c >= ' ' && c != 0x7f ? c : '?';
-  return "'" + shown + (text.size() > 80 ? "…'" : "'");
 }
 
 json parseHeader(const std::string &path, const char *begin, const char *end) {

@@ -1,0 +1,17 @@
+//===- HuggingFace.h - reads model folders of Hugging Face transformers ------===//
+#ifndef DLC_RUNTIME_PROGRAM_MODELS_HUGGINGFACE_H
+#define DLC_RUNTIME_PROGRAM_MODELS_HUGGINGFACE_H
+
+#include "runtime/program/models/ModelTable.h"
+
+namespace dlc::runtime {
+
+/// Reads `config.json` and the `.safetensors` files of a folder. The members of nested objects of
+/// the configuration have keys such as `rope_scaling.factor`. Tensors must be f32, f16 or bf16.
+/// Refused are folders with pickled weights only, configurations that name Python code (`auto_map`)
+/// and quantized models (`quantization_config`). Throws dlc::Error.
+DLC_EXPORT ModelTable readHuggingFaceFolder(const std::string &folder);
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_PROGRAM_MODELS_HUGGINGFACE_H
