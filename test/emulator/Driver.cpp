@@ -34,10 +34,28 @@ struct Call {
 };
 
 Device *current() { return contexts.empty() ? nullptr : contexts.back(); }
-Device &deviceOf(const StreamHandle *stream) { return *gpu().devices[stream->state->device]; }
+
+/// Returns the stream of a handle. 0 and 1 are the default stream of the current context's device,
+/// 2 is that of the calling thread. Default streams do not wait for other streams.
+const std::shared_ptr<StreamState> &stateOf(const StreamHandle *stream) {
+  const auto number = reinterpret_cast<uintptr_t>(stream);
+  if (number > 2)
+    return stream->state;
+  static thread_local std::map<int, std::shared_ptr<StreamState>> ofThread;
+  static std::map<int, std::shared_ptr<StreamState>> ofDevice;
+  const int device = current()->index;
+  std::shared_ptr<StreamState> &state = number == 2 ? ofThread[device] : ofDevice[device];
+  if (!state)
+    state = gpu().scheduler.createDefault(device);
+  return state;
+}
+
+Device &deviceOf(const StreamHandle *stream) { return *gpu().devices[stateOf(stream)->device]; }
 
 Result enqueue(StreamHandle *stream, std::function<Result()> work) {
-  gpu().scheduler.enqueue(stream->state, {std::move(work), nullptr, nullptr, nullptr});
+  if (gpu().ignoresWork && !stateOf(stream)->capture)
+    return Success;
+  gpu().scheduler.enqueue(stateOf(stream), {std::move(work), nullptr, nullptr, nullptr});
   return deviceOf(stream).lost;
 }
 
@@ -76,6 +94,8 @@ char *found(const Device &device, Address address, uint64_t bytes, const char *w
 /// Enqueues a fill. The memory must be valid both when the fill is enqueued and when it runs.
 Result enqueueFill(StreamHandle *stream, Device &device, Address to, uint64_t bytes,
                    const char *what, std::function<void(char *)> how) {
+  if (gpu().ignoresWork && !stateOf(stream)->capture)
+    return Success;
   if (!found(device, to, bytes, what))
     return InvalidValue;
   return enqueue(stream, [=, &device]() -> Result {
@@ -129,7 +149,7 @@ Device *currentDevice() { return current(); }
 Result enqueueMeeting(void *stream, std::function<bool()> arrived, std::function<Result()> work) {
   Call call;
   auto *handle = static_cast<StreamHandle *>(stream);
-  gpu().scheduler.enqueue(handle->state, {std::move(work), nullptr, nullptr, std::move(arrived)});
+  gpu().scheduler.enqueue(stateOf(handle), {std::move(work), nullptr, nullptr, std::move(arrived)});
   return deviceOf(handle).lost;
 }
 
@@ -383,7 +403,10 @@ DLC_DRIVER cuMemcpyPeerAsync(Address to, Device *toContext, Address from, Device
 }
 
 DLC_DRIVER cuMemcpyDtoDAsync_v2(Address to, Address from, size_t bytes, StreamHandle *stream) {
-  Device *device = gpu().devices[stream->state->device].get();
+  Device *device = [&] {
+    Call call;
+    return &deviceOf(stream);
+  }();
   return cuMemcpyPeerAsync(to, device, from, device, bytes, stream);
 }
 
@@ -403,6 +426,8 @@ DLC_DRIVER cuStreamCreate(StreamHandle **stream, unsigned) {
 
 DLC_DRIVER cuStreamDestroy_v2(StreamHandle *stream) {
   Call call;
+  if (reinterpret_cast<uintptr_t>(stream) <= 2)
+    return InvalidHandle;
   gpu().scheduler.destroy(stream->state);
   delete stream;
   return Success;
@@ -410,16 +435,18 @@ DLC_DRIVER cuStreamDestroy_v2(StreamHandle *stream) {
 
 DLC_DRIVER cuStreamSynchronize(StreamHandle *stream) {
   Call call;
-  if (stream->state->capture)
+  if (stateOf(stream)->capture)
     return CaptureUnsupported;
-  gpu().scheduler.finish(*stream->state);
+  gpu().scheduler.finish(*stateOf(stream));
   return deviceOf(stream).lost;
 }
 
 DLC_DRIVER cuStreamWaitEvent(StreamHandle *stream, Event *event, unsigned) {
   Call call;
-  if (event->moment && !gpu().scheduler.drops(*stream->state))
-    gpu().scheduler.enqueue(stream->state, {nullptr, nullptr, event->moment, nullptr});
+  if (gpu().ignoresWork && !stateOf(stream)->capture)
+    return Success;
+  if (event->moment && !gpu().scheduler.drops(*stateOf(stream)))
+    gpu().scheduler.enqueue(stateOf(stream), {nullptr, nullptr, event->moment, nullptr});
   return deviceOf(stream).lost;
 }
 
@@ -435,9 +462,11 @@ DLC_DRIVER cuEventDestroy_v2(Event *event) {
 
 DLC_DRIVER cuEventRecord(Event *event, StreamHandle *stream) {
   Call call;
+  if (gpu().ignoresWork && !stateOf(stream)->capture)
+    return Success;
   event->moment = std::make_shared<Moment>();
-  event->moment->stream = stream->state;
-  gpu().scheduler.enqueue(stream->state, {nullptr, event->moment, nullptr, nullptr});
+  event->moment->stream = stateOf(stream);
+  gpu().scheduler.enqueue(stateOf(stream), {nullptr, event->moment, nullptr, nullptr});
   return deviceOf(stream).lost;
 }
 
@@ -451,12 +480,18 @@ DLC_DRIVER cuEventSynchronize(Event *event) {
   return gpu().devices[event->moment->stream->device]->lost;
 }
 
+/// Lets tests check that a call has not waited for its work.
+DLC_DRIVER cuEventQuery(Event *event) {
+  Call call;
+  return !event->moment || event->moment->passed ? Success : NotReady;
+}
+
 DLC_DRIVER cuEventElapsedTime(float *milliseconds, Event *from, Event *to) {
   Call call;
   if (!from->moment || !to->moment)
     return InvalidHandle;
   if (!from->moment->passed || !to->moment->passed)
-    return 600; // CUDA_ERROR_NOT_READY
+    return NotReady;
   std::chrono::duration<float, std::milli> time = to->moment->time - from->moment->time;
   *milliseconds = time.count();
   return Success;
@@ -519,6 +554,8 @@ DLC_DRIVER cuLaunchKernel(Function *function, unsigned gridX, unsigned gridY, un
                           unsigned blockX, unsigned blockY, unsigned blockZ, unsigned shared,
                           StreamHandle *stream, void **arguments, void **) {
   Call call;
+  if (gpu().ignoresWork && !stateOf(stream)->capture)
+    return Success;
   Extent grid = {gridX, gridY, gridZ}, block = {blockX, blockY, blockZ};
   uint64_t threads = uint64_t{blockX} * blockY * blockZ;
   if (!gridX || !gridY || !gridZ || !threads || gridX > 0x7fffffffu || gridY > 65535 ||
@@ -549,14 +586,16 @@ DLC_DRIVER cuLaunchKernel(Function *function, unsigned gridX, unsigned gridY, un
 
 DLC_DRIVER cuStreamBeginCapture_v2(StreamHandle *stream, int) {
   Call call;
-  return beginCapture(stream->state);
+  if (reinterpret_cast<uintptr_t>(stream) < 2)
+    return CaptureUnsupported;
+  return beginCapture(stateOf(stream));
 }
 
 DLC_DRIVER cuStreamEndCapture(StreamHandle *stream, std::shared_ptr<GraphState> **graph) {
   Call call;
   std::shared_ptr<GraphState> made;
   *graph = nullptr;
-  if (Result result = endCapture(stream->state, made))
+  if (Result result = endCapture(stateOf(stream), made))
     return result;
   *graph = new std::shared_ptr<GraphState>(std::move(made));
   return Success;
@@ -575,6 +614,8 @@ DLC_DRIVER cuGraphDestroy(std::shared_ptr<GraphState> *graph) {
 
 DLC_DRIVER cuGraphLaunch(std::shared_ptr<GraphState> *graph, StreamHandle *stream) {
   Call call;
+  if (gpu().ignoresWork)
+    return Success;
   return enqueue(stream, [kept = *graph] { return gpu().scheduler.run(*kept); });
 }
 

@@ -77,6 +77,8 @@ bool Gpu::configure(const std::string &setting, const std::string &value) {
     ncclVersion = number;
   else if (setting == "init")
     initResult = number;
+  else if (setting == "null")
+    ignoresWork = number != 0;
   else if (setting == "revive")
     for (auto &device : devices)
       device->lost = 0;

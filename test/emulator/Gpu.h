@@ -28,6 +28,7 @@ enum : Result {
   NoBinary = 209,
   InvalidHandle = 400,
   NotFound = 500,
+  NotReady = 600,
   IllegalAddress = 700,
   LaunchOutOfResources = 701,
   PeerAlreadyEnabled = 704,
@@ -84,11 +85,14 @@ struct Gpu {
   Scheduler scheduler;
   std::vector<std::unique_ptr<Device>> devices;
   std::map<const void *, uint64_t> pinned;
+  /// Whether work of streams is dropped instead of enqueued, to measure the time of the host.
+  bool ignoresWork = false;
 
   /// Changes a setting, such as ("order", "random"). Settings are devices, memory, capability,
-  /// version, nccl, init, order, seed and threads. "revive" makes devices usable again after a
-  /// fault, as if the process were new. The value of "drop" is "DEVICE:STREAM:WAIT:OF" (Streams.h).
-  /// Returns false if the setting or its value is unknown.
+  /// version, nccl, init, order, seed and threads. "null" with the value 1 makes streams drop their
+  /// work. "revive" makes devices usable again after a fault, as if the process were new. The value
+  /// of "drop" is "DEVICE:STREAM:WAIT:OF" (Streams.h). Returns false if the setting or its value is
+  /// unknown.
   bool configure(const std::string &setting, const std::string &value);
   /// Applies the settings of environment variables such as $DLC_EMULATED_ORDER.
   void start();

@@ -37,9 +37,15 @@ void enqueueInCapture(const std::shared_ptr<StreamState> &stream, Command comman
 } // namespace
 
 std::shared_ptr<StreamState> Scheduler::create(int device) {
+  auto stream = createDefault(device);
+  stream->number = made[device]++;
+  return stream;
+}
+
+std::shared_ptr<StreamState> Scheduler::createDefault(int device) {
   auto stream = std::make_shared<StreamState>();
   stream->device = device;
-  stream->number = made[device]++;
+  stream->number = -1;
   streams.push_back(stream);
   return stream;
 }

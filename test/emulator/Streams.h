@@ -93,6 +93,8 @@ public:
   bool drops(StreamState &stream) const;
 
   std::shared_ptr<StreamState> create(int device);
+  /// Creates a default stream, whose number is -1.
+  std::shared_ptr<StreamState> createDefault(int device);
   void destroy(const std::shared_ptr<StreamState> &stream);
   void enqueue(const std::shared_ptr<StreamState> &stream, Command command);
   /// Runs all commands of the stream, and commands of other streams that they wait for.
