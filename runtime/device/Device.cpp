@@ -78,6 +78,18 @@ void *Device::copyStream() {
   return stream;
 }
 
+DeviceAllocator::~DeviceAllocator() = default;
+
+std::shared_ptr<DeviceAllocator> Device::allocator() {
+  std::lock_guard lock(mutex);
+  return installed;
+}
+
+void Device::setAllocator(std::shared_ptr<DeviceAllocator> given) {
+  std::lock_guard lock(mutex);
+  std::swap(installed, given);
+}
+
 int copyDirection(const Device &to, const Device &from) {
   return &from == &to           ? DLC_COPY_WITHIN
          : from.hasHostMemory() ? DLC_COPY_HOST_TO_DEVICE
@@ -113,12 +125,15 @@ DeviceMemory::DeviceMemory(Device &device, uint64_t bytes, const char *purpose) 
   if (bytes == 0)
     return;
   char error[1024] = "";
-  if (device.table.allocate(device.handle, bytes, &address, error, sizeof error) != 0)
+  source = device.allocator();
+  if (source)
+    address = source->allocate(bytes, device.copyStream());
+  else if (device.table.allocate(device.handle, bytes, &address, error, sizeof error) != 0)
     throw MemoryError(message(device.name.text(), ": cannot allocate ", bytes, " bytes for ",
                               purpose, ": ", error));
   owner = &device;
   this->bytes = bytes;
-  if (device.kind.can(DLC_DEVICE_ZEROED))
+  if (!source && device.kind.can(DLC_DEVICE_ZEROED))
     return;
   void *stream = device.copyStream();
   device.call(device.table.fill, stream, address, uint8_t(0), bytes);
@@ -143,12 +158,17 @@ DeviceMemory DeviceMemory::pinned(Device &device, uint64_t bytes, const char *pu
 DeviceMemory::~DeviceMemory() {
   if (!address)
     return;
+  if (source) {
+    source->release(address, bytes, owner->copyStream());
+    return;
+  }
   auto release = isPinned ? owner->table.release_pinned : owner->table.release;
   release(owner->handle, address);
 }
 
 DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept {
   std::swap(owner, other.owner);
+  std::swap(source, other.source);
   std::swap(isPinned, other.isPinned);
   std::swap(address, other.address);
   std::swap(bytes, other.bytes);

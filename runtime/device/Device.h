@@ -8,10 +8,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 
 namespace dlc::runtime {
+
+/// Source of device memory that a user installs in place of the device table's functions, so that
+/// several libraries in the process share one pool. Thread-safe.
+class DLC_EXPORT DeviceAllocator {
+public:
+  virtual ~DeviceAllocator();
+  /// Returns memory, aligned to at least 256 bytes, that work in the stream may use. Throws
+  /// dlc::MemoryError.
+  virtual void *allocate(uint64_t bytes, void *stream) = 0;
+  /// Takes memory back. Work in the stream so far may still use it.
+  virtual void release(void *address, uint64_t bytes, void *stream) noexcept = 0;
+};
 
 /// An open device. Each device is opened once per process and never closed.
 class DLC_EXPORT Device {
@@ -40,10 +53,14 @@ public:
   /// Returns the stream for synchronous copies; there is one per device, shared by the whole
   /// process.
   void *copyStream();
+  /// Allocator for memory that is allocated from now on; null: the device table's functions.
+  std::shared_ptr<DeviceAllocator> allocator();
+  void setAllocator(std::shared_ptr<DeviceAllocator> given);
 
 private:
   std::mutex mutex;
   void *stream = nullptr;
+  std::shared_ptr<DeviceAllocator> installed;
 };
 
 /// Returns the device with this name, which is opened at the first call. Throws dlc::Error if there
@@ -90,6 +107,7 @@ public:
 
 private:
   Device *owner = nullptr;
+  std::shared_ptr<DeviceAllocator> source; ///< null: the device table's functions
   bool isPinned = false;
   void *address = nullptr;
   uint64_t bytes = 0;

@@ -3,6 +3,7 @@
 
 #include "dlc/Error.h"
 #include "runtime/kind/Plugin.h"
+#include "runtime/kind/StreamNumbers.h"
 
 #include <dirent.h>
 #include <map>
@@ -24,10 +25,13 @@ struct Row {
   DLDeviceType pinned;
   /// Function that returns the kind's device table; null if the table is loaded from a plugin.
   dlc_device_table_function table;
+  /// Stream numbers of DLPack; unset if the kind has no streams that callers share with dlc.
+  std::optional<StreamNumbers> streams;
 };
 
-constexpr Row kRows[] = {{"cpu", kDLCPU, kDLCPU, dlc_cpu_device_table},
-                         {"cuda", kDLCUDA, kDLCUDAHost, nullptr}};
+/// The default stream of CUDA's legacy semantics is 1, the per-thread one 2, and 0 is ambiguous.
+const Row kRows[] = {{"cpu", kDLCPU, kDLCPU, dlc_cpu_device_table, std::nullopt},
+                     {"cuda", kDLCUDA, kDLCUDAHost, nullptr, StreamNumbers{1, {0}}}};
 
 /// Number of low bits of a kDLExtDev device ID that hold the device's ordinal. The plugin's number
 /// is in the high bits.
@@ -227,6 +231,11 @@ DLDevice toDlpackDevice(const DeviceName &name) {
   if (const Row *row = findRow(name.kind); row && row->dlpack != kDLCPU)
     return {row->dlpack, name.ordinal};
   return {kDLExtDev, (deviceKind(name.kind).number << kNumberBits) | name.ordinal};
+}
+
+const StreamNumbers *streamNumbers(std::string_view kind) {
+  const Row *row = findRow(kind);
+  return row && row->streams ? &*row->streams : nullptr;
 }
 
 std::optional<DeviceName> getPinnedDeviceName(DLDevice device) {

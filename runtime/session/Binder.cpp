@@ -115,47 +115,90 @@ void *Binder::staged(std::vector<DeviceMemory> &memory, const TensorInfo &info, 
   return memory[index].data();
 }
 
-void Binder::bindArguments(std::span<const BoundArray> inputs,
-                           std::span<const BoundArray> outputs) {
+bool Binder::isInPlace(const BoundArray &argument, const TensorInfo &info) const {
+  const Device &wanted = *devices[info.device];
+  // GPU kernels use 16-byte vector loads, so data of GPUs must be aligned to 16 bytes.
+  bool aligned =
+      wanted.kind.can(DLC_DEVICE_HOST_CODE) || reinterpret_cast<uintptr_t>(argument.data) % 16 == 0;
+  return (&wanted == &deviceOf(argument) && aligned) || info.bytes == 0;
+}
+
+template <typename CopyIn>
+void Binder::bindEach(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs,
+                      const CopyIn &copyIn) {
   // If the whole program is on the host, no device is open yet.
   if (!devices[0])
     devices[0] = &hostDevice();
-  auto isThere = [&](const BoundArray &argument, const TensorInfo &info) {
-    Device *wanted = devices[info.device], *found = argument.device ? argument.device : devices[0];
-    // GPU kernels use 16-byte vector loads, so data of GPUs must be aligned to 16 bytes.
-    bool aligned = wanted->kind.can(DLC_DEVICE_HOST_CODE) ||
-                   reinterpret_cast<uintptr_t>(argument.data) % 16 == 0;
-    return (wanted == found && aligned) || info.bytes == 0;
-  };
   // Never pass a host address to another device, even for empty tensors.
   auto isNothing = [&](const TensorInfo &info) { return info.bytes == 0 && info.device != 0; };
-  std::vector<const void *> from(inputs.size());
+  from.resize(inputs.size());
+  to.resize(outputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    from[i] = inputs[i].data;
     const TensorInfo &info = plan.inputs[i];
-    if (isNothing(info))
-      from[i] = nullptr;
-    if (isThere(inputs[i], info))
-      continue;
-    void *there = staged(stagedInputs, info, i);
-    copyBytes(there, *devices[info.device], inputs[i].data,
-              inputs[i].device ? *inputs[i].device : *devices[0], info.bytes);
-    from[i] = there;
+    const bool there = isInPlace(inputs[i], info);
+    from[i] = isNothing(info) ? nullptr : there ? inputs[i].data : staged(stagedInputs, info, i);
+    if (!there)
+      copyIn(i, from[i]);
   }
-  std::vector<void *> to(outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i)
-    to[i] = isNothing(plan.outputs[i])             ? nullptr
-            : isThere(outputs[i], plan.outputs[i]) ? outputs[i].data
-                                                   : staged(stagedOutputs, plan.outputs[i], i);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const TensorInfo &info = plan.outputs[i];
+    to[i] = isNothing(info)               ? nullptr
+            : isInPlace(outputs[i], info) ? outputs[i].data
+                                          : staged(stagedOutputs, info, i);
+  }
   bindInputs(from);
   bindOutputs(to);
 }
 
+void Binder::bindArguments(std::span<const BoundArray> inputs,
+                           std::span<const BoundArray> outputs) {
+  bindEach(inputs, outputs, [&](size_t i, const void *there) {
+    const TensorInfo &info = plan.inputs[i];
+    copyBytes(const_cast<void *>(there), *devices[info.device], inputs[i].data, deviceOf(inputs[i]),
+              info.bytes);
+  });
+}
+
 void Binder::collectOutputs(std::span<const BoundArray> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (const TensorInfo &info = plan.outputs[i]; lastOutputs[i] != outputs[i].data)
-      copyBytes(outputs[i].data, outputs[i].device ? *outputs[i].device : *devices[0],
-                lastOutputs[i], *devices[info.device], info.bytes);
+    if (const TensorInfo &info = plan.outputs[i]; info.bytes && lastOutputs[i] != outputs[i].data)
+      copyBytes(outputs[i].data, deviceOf(outputs[i]), lastOutputs[i], *devices[info.device],
+                info.bytes);
+}
+
+/// Enqueues a copy in a stream of the program's device, which is one of both devices. Returns
+/// whether the other one is another device.
+bool Binder::copyInStream(void *to, Device &toDevice, const void *from, Device &fromDevice,
+                          uint64_t bytes, void *stream) const {
+  Device &other = toDevice.hasHostMemory() ? toDevice : fromDevice;
+  Device &worker = toDevice.hasHostMemory() ? fromDevice : toDevice;
+  if (!canCopyDirectly(toDevice, fromDevice))
+    fail("arrays cannot be copied from ", fromDevice.name.text(), " to ", toDevice.name.text(),
+         " in a stream; copy them to ", kHostName, " first");
+  const int direction = copyDirection(toDevice, fromDevice);
+  worker.call(worker.table.copy, stream, to, from, bytes, direction,
+              direction == DLC_COPY_FROM_PEER ? fromDevice.handle : nullptr);
+  return &other != &worker;
+}
+
+bool Binder::bindInStream(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs,
+                          void *stream) {
+  bool isFar = false;
+  bindEach(inputs, outputs, [&](size_t i, const void *there) {
+    const TensorInfo &info = plan.inputs[i];
+    isFar |= copyInStream(const_cast<void *>(there), *devices[info.device], inputs[i].data,
+                          deviceOf(inputs[i]), info.bytes, stream);
+  });
+  return isFar;
+}
+
+bool Binder::collectInStream(std::span<const BoundArray> outputs, void *stream) {
+  bool isFar = false;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (const TensorInfo &info = plan.outputs[i]; info.bytes && lastOutputs[i] != outputs[i].data)
+      isFar |= copyInStream(outputs[i].data, deviceOf(outputs[i]), lastOutputs[i],
+                            *devices[info.device], info.bytes, stream);
+  return isFar;
 }
 
 uint64_t Binder::arenaBytes() const {

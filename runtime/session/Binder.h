@@ -48,6 +48,13 @@ public:
   /// collectOutputs copies staged outputs to the caller's arrays.
   void bindArguments(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs);
   void collectOutputs(std::span<const BoundArray> outputs);
+  /// The same for a run in a caller's stream of the device that has all inputs and outputs of the
+  /// program: copies are enqueued in the stream. Each function returns whether it has enqueued a
+  /// copy from or to another device's memory, which the caller must keep until the stream has
+  /// completed.
+  bool bindInStream(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs,
+                    void *stream);
+  bool collectInStream(std::span<const BoundArray> outputs, void *stream);
 
   uint64_t arenaBytes() const;
   /// Returns the session's memory blocks by device index. Only commands of a device may access its
@@ -65,6 +72,17 @@ private:
   void makeArenas();
   char *constantOn(uint32_t constant, uint32_t device);
   void *staged(std::vector<DeviceMemory> &memory, const TensorInfo &info, size_t index);
+  Device &deviceOf(const BoundArray &argument) const {
+    return argument.device ? *argument.device : *devices[0];
+  }
+  bool isInPlace(const BoundArray &argument, const TensorInfo &info) const;
+  bool copyInStream(void *to, Device &toDevice, const void *from, Device &fromDevice,
+                    uint64_t bytes, void *stream) const;
+  /// Sets `from` and `to` to the addresses that the program uses. Calls `copyIn(i)` for each input
+  /// that must be copied to staged memory.
+  template <typename CopyIn>
+  void bindEach(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs,
+                const CopyIn &copyIn);
 
   const Plan &plan;
   const Program &program;
@@ -77,6 +95,9 @@ private:
   std::vector<Patch> inputPatches, outputPatches, statePatches;
   std::vector<const void *> lastInputs;
   std::vector<void *> lastOutputs;
+  /// Arguments of bindInputs and bindOutputs, members so that a run does not allocate them.
+  std::vector<const void *> from;
+  std::vector<void *> to;
   std::vector<DeviceMemory> stagedInputs, stagedOutputs;
 };
 

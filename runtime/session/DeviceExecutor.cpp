@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace dlc::runtime {
 
@@ -223,13 +224,13 @@ void DeviceExecutor::runCollective(const Step &step) {
   if (bytes == 0)
     return;
   if (group)
-    group->run(*step.collective, step.buffers.data(), stream);
+    group->run(*step.collective, step.buffers.data(), target);
   else if (step.buffers[0] != step.buffers[1])
-    device.call(device.table.copy, stream, step.buffers[1],
+    device.call(device.table.copy, target, step.buffers[1],
                 static_cast<const void *>(step.buffers[0]), bytes, int(DLC_COPY_WITHIN),
                 static_cast<void *>(nullptr));
   if (step.collective->onlyTo >= 0 && step.collective->onlyTo != world->rank())
-    device.call(device.table.fill, stream, step.buffers[1], uint8_t(0), bytes);
+    device.call(device.table.fill, target, step.buffers[1], uint8_t(0), bytes);
 }
 
 void DeviceExecutor::prepareHostWork(const Command &command, Step &step) {
@@ -275,15 +276,15 @@ void DeviceExecutor::prepareCopy(const Command &command, Step &step) {
 
 template <typename T> T DeviceExecutor::read(const void *address) {
   T value{};
-  device.call(device.table.copy, stream, static_cast<void *>(&value), address, sizeof value,
+  device.call(device.table.copy, target, static_cast<void *>(&value), address, sizeof value,
               int(DLC_COPY_DEVICE_TO_HOST), static_cast<void *>(nullptr));
-  device.call(device.table.stream_synchronize, stream);
+  device.call(device.table.stream_synchronize, target);
   return value;
 }
 
 void DeviceExecutor::writeInteger(void *address, int64_t value) {
   pending.push_back(std::make_unique<int64_t>(value));
-  device.call(device.table.copy, stream, address, static_cast<const void *>(pending.back().get()),
+  device.call(device.table.copy, target, address, static_cast<const void *>(pending.back().get()),
               sizeof value, int(DLC_COPY_HOST_TO_DEVICE), static_cast<void *>(nullptr));
 }
 
@@ -319,12 +320,12 @@ void DeviceExecutor::runStep(Step &step) {
   if (step.collective)
     return runCollective(step);
   if (step.work.kernel || step.work.call)
-    return device.call(table.run, stream, &DeviceExecutor::runHostWork, static_cast<void *>(&step),
+    return device.call(table.run, target, &DeviceExecutor::runHostWork, static_cast<void *>(&step),
                        static_cast<void *const *>(step.buffers.data()), step.buffers.size());
   if (step.own) {
     for (const ShardPiece &piece : *step.own)
       device.call(
-          table.copy, stream,
+          table.copy, target,
           static_cast<void *>(static_cast<char *>(step.buffers[piece.target]) + piece.to),
           static_cast<const void *>(static_cast<char *>(step.buffers[piece.buffer]) + piece.from),
           piece.bytes, int(DLC_COPY_WITHIN), static_cast<void *>(nullptr));
@@ -332,21 +333,21 @@ void DeviceExecutor::runStep(Step &step) {
   }
   switch (command.op) {
   case Op::Launch:
-    device.call(table.launch, stream, step.function, command.grid.data(), command.block.data(),
+    device.call(table.launch, target, step.function, command.grid.data(), command.block.data(),
                 command.shared, step.arguments.data());
     break;
   case Op::Library:
-    device.call(table.library_run, stream, step.call, step.buffers.data(),
+    device.call(table.library_run, target, step.call, step.buffers.data(),
                 static_cast<void *>(workspace.data()));
     break;
   case Op::Copy:
     if (command.bytes)
-      device.call(table.copy, stream, step.buffers[1], static_cast<const void *>(step.buffers[0]),
+      device.call(table.copy, target, step.buffers[1], static_cast<const void *>(step.buffers[0]),
                   command.bytes, step.direction, step.peer ? step.peer->handle : nullptr);
     break;
   case Op::Fill:
     if (command.bytes)
-      device.call(table.fill, stream, step.buffers[0], command.byte, command.bytes);
+      device.call(table.fill, target, step.buffers[0], command.byte, command.bytes);
     break;
   case Op::If: {
     bool taken = read<uint8_t>(step.buffers[size_t(step.cond)]) != 0;
@@ -372,7 +373,7 @@ void DeviceExecutor::runTimed(Step &step) {
     Timed &one = timed.emplace_back(Timed{step.number, nullptr, nullptr});
     device.call(device.table.event_create, &one.from);
     device.call(device.table.event_create, &one.to);
-    device.call(device.table.event_record, one.from, stream);
+    device.call(device.table.event_record, one.from, target);
   }
   try {
     runStep(step);
@@ -383,7 +384,7 @@ void DeviceExecutor::runTimed(Step &step) {
     failInCommand(infos[step.number], step.number, error.what());
   }
   if (tracing)
-    device.call(device.table.event_record, timed[at].to, stream);
+    device.call(device.table.event_record, timed[at].to, target);
 }
 
 /// Returns whether the step always does the same work on the device, without the host, so that a
@@ -432,9 +433,16 @@ void DeviceExecutor::runCapture(GraphCapture &range) {
   addresses.clear();
   for (size_t i = range.first; i < range.last; ++i)
     addAddresses(*steps[i]);
-  range.run(stream, addresses, [&] {
-    for (size_t i = range.first; i < range.last; ++i)
-      runTimed(*steps[i]);
+  range.run(target, stream, addresses, [&](void *to) {
+    void *outer = std::exchange(target, to);
+    try {
+      for (size_t i = range.first; i < range.last; ++i)
+        runTimed(*steps[i]);
+    } catch (...) {
+      target = outer;
+      throw;
+    }
+    target = outer;
   });
 }
 
@@ -446,6 +454,11 @@ uint64_t DeviceExecutor::graphLaunches() const {
 }
 
 void DeviceExecutor::run(void (*updating)(void *), void *context) {
+  run(updating, context, stream);
+}
+
+void DeviceExecutor::run(void (*updating)(void *), void *context, void *on) {
+  target = on;
   auto range = captures.begin();
   for (size_t i = 0; i < steps.size();) {
     // When tracing, commands are submitted individually to measure each one's time.
@@ -460,6 +473,11 @@ void DeviceExecutor::run(void (*updating)(void *), void *context) {
       runTimed(*steps[i]);
     i = end;
   }
+  // In the caller's stream, the host waits only if a copy still reads host memory of the executor.
+  if (on == stream || pending.empty())
+    return;
+  device.call(device.table.stream_synchronize, on);
+  pending.clear();
 }
 
 void DeviceExecutor::synchronize() {

@@ -45,9 +45,14 @@ public:
   /// Forms the device group for the stream's collectives, if it has any. Called by all ranks
   /// together, before the first run.
   void formGroup();
-  /// Runs all commands. Calls `updating(context)` before the first command that writes state.
+  /// Submits all commands to the executor's stream, or to `on`, a stream of the caller. Calls
+  /// `updating(context)` before the first command that writes state.
   void run(void (*updating)(void *), void *context);
+  void run(void (*updating)(void *), void *context, void *on);
   void synchronize();
+  /// Returns whether the stream has collectives of several ranks, which the executor's own stream
+  /// must run.
+  bool hasGroup() const { return needsGroup; }
   void *handle() const { return stream; }
   Device &on() const { return device; }
   uint64_t graphLaunches() const;
@@ -121,6 +126,7 @@ private:
   bool needsGroup = false;
   std::shared_ptr<DeviceGroup> group; ///< null before formGroup() and in a world of one rank
   void *stream = nullptr;
+  void *target = nullptr; ///< stream to which commands are submitted: `stream`, or the caller's
   std::vector<void *> calls;
   std::vector<std::unique_ptr<LibraryCall>> hostCalls;
   uint64_t scratchWanted = 0;

@@ -17,14 +17,14 @@ GraphCapture::~GraphCapture() {
       device.table.graph_destroy(device.handle, graph.handle);
 }
 
-void *GraphCapture::capture(void *stream, const std::function<void()> &plain) {
+void *GraphCapture::capture(void *stream, const Submit &plain) {
   void *graph = nullptr;
   char error[1024] = "";
   if (device.table.capture_begin(device.handle, stream, error, sizeof error) != 0)
     return nullptr;
   bool whole = true;
   try {
-    plain();
+    plain(stream);
   } catch (const Error &) {
     whole = false; // the error is reported when the commands are submitted one by one
   }
@@ -35,10 +35,10 @@ void *GraphCapture::capture(void *stream, const std::function<void()> &plain) {
   return nullptr;
 }
 
-void GraphCapture::run(void *stream, const std::vector<void *> &addresses,
-                       const std::function<void()> &plain) {
+void GraphCapture::run(void *stream, void *captureStream, const std::vector<void *> &addresses,
+                       const Submit &plain) {
   if (refused)
-    return plain();
+    return plain(stream);
   auto found = std::find_if(graphs.begin(), graphs.end(),
                             [&](const Graph &graph) { return graph.addresses == addresses; });
   if (found == graphs.end()) {
@@ -48,15 +48,15 @@ void GraphCapture::run(void *stream, const std::vector<void *> &addresses,
       graphs.pop_back();
     }
     graphs.insert(graphs.begin(), {addresses, nullptr});
-    return plain();
+    return plain(stream);
   }
   std::rotate(graphs.begin(), found, found + 1);
   Graph &graph = graphs.front();
   if (!graph.handle)
-    graph.handle = capture(stream, plain);
+    graph.handle = capture(captureStream, plain);
   if (!graph.handle) {
     refused = true;
-    return plain();
+    return plain(stream);
   }
   device.call(device.table.graph_launch, graph.handle, stream);
   ++launched;

@@ -23,9 +23,12 @@ public:
 
   const size_t first, last;
 
-  /// Executes the commands, by a cached graph if there is one. `plain` submits them to the stream
-  /// one by one.
-  void run(void *stream, const std::vector<void *> &addresses, const std::function<void()> &plain);
+  /// Submits the commands to a stream one by one.
+  using Submit = std::function<void(void *stream)>;
+  /// Executes the commands in the stream, by a cached graph if there is one. Commands are captured
+  /// in `captureStream`, a stream of the session, because a default stream cannot be captured.
+  void run(void *stream, void *captureStream, const std::vector<void *> &addresses,
+           const Submit &plain);
   uint64_t launches() const { return launched; }
 
 private:
@@ -33,7 +36,7 @@ private:
     std::vector<void *> addresses;
     void *handle = nullptr;
   };
-  void *capture(void *stream, const std::function<void()> &plain);
+  void *capture(void *stream, const Submit &plain);
 
   Device &device;
   /// Cached graphs, most recently used first.

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <mutex>
 
 namespace dlc::runtime {
@@ -78,6 +79,8 @@ struct Session::Impl {
   bool tracing = false;
   std::atomic<bool> isParallel = true; ///< whether the last run had work for several threads
   std::vector<TraceEvent> events;
+  /// End of the last run that was enqueued in a caller's stream; null if it is known to be over.
+  std::shared_ptr<DeviceEvent> lastRun;
 
   Impl(std::shared_ptr<const Program> given, const SessionOptions &options)
       : program(std::move(given)), plan(makePlan(*program, options)),
@@ -110,6 +113,20 @@ struct Session::Impl {
       if (int64_t value = plan.inputs[i].value; value >= 0)
         fixedInputs.push_back(
             {static_cast<uint32_t>(i), program->constants[value].data, plan.constantBytes[value]});
+  }
+
+  /// Waits for the enqueued runs, which use the session's memory.
+  ~Impl() {
+    try {
+      settle();
+    } catch (const std::exception &) {
+      // Ignore the error, because a destructor cannot report it.
+    }
+  }
+
+  void settle() {
+    if (lastRun)
+      std::exchange(lastRun, nullptr)->synchronize();
   }
 
   const Plan &onOwnDevices() {
@@ -179,8 +196,51 @@ struct Session::Impl {
     }
   }
 
+  /// Enqueues the copies of arguments on other devices, and the commands. Returns whether the host
+  /// must wait for the stream.
+  bool submit(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs,
+              void *stream) {
+    bool waits = binder.bindInStream(inputs, outputs, stream);
+    try {
+      runner->enqueue(stream);
+    } catch (const std::exception &error) {
+      if (!runner->hasWrittenState())
+        throw;
+      markTorn(error);
+    }
+    return binder.collectInStream(outputs, stream) || waits;
+  }
+
+  std::shared_ptr<DeviceEvent> enqueue(std::span<const BoundArray> inputs,
+                                       std::span<const BoundArray> outputs, void *stream) {
+    Device &device = *runner->enqueueDevice();
+    StateSet::Lock stateLock(states, true);
+    states.requireWhole("run");
+    // The runs that used the states last follow the last run of this session.
+    if (!plan.states.empty())
+      states.makeWait(stream);
+    else if (lastRun)
+      lastRun->makeWait(stream);
+    bool waits = true;
+    std::exception_ptr error;
+    try {
+      waits = submit(inputs, outputs, stream);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    // After an error, too, the stream may still use the session's memory.
+    lastRun = DeviceEvent::recordOn(device, stream);
+    states.setLastRun(lastRun);
+    if (waits)
+      lastRun->synchronize();
+    if (error)
+      std::rethrow_exception(error);
+    return lastRun;
+  }
+
   void run() {
     try {
+      settle();
       runCommands();
     } catch (const std::exception &error) {
       // Abort the world, because the other ranks wait for collectives that this rank will not
@@ -279,29 +339,54 @@ void Session::runOnHost(std::span<const void *const> inputs, std::span<void *con
 
 void Session::runOn(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs) {
   std::lock_guard lock(impl->mutex);
+  impl->settle();
   impl->checkArguments(inputs, outputs);
   impl->binder.bindArguments(inputs, outputs);
   impl->run();
   impl->binder.collectOutputs(outputs);
 }
 
+Device *Session::enqueueDevice() const {
+  return impl->runner ? impl->runner->enqueueDevice() : nullptr;
+}
+
+std::shared_ptr<DeviceEvent> Session::enqueue(std::span<const BoundArray> inputs,
+                                              std::span<const BoundArray> outputs, void *stream) {
+  std::lock_guard lock(impl->mutex);
+  Device *device = enqueueDevice();
+  if (!device)
+    fail("program '", impl->plan.name,
+         "' cannot be enqueued in a stream; required: a program with "
+         "a single stream on a GPU; call run instead");
+  if (!impl->fixedInputs.empty() || impl->tracing)
+    device->call(device->table.stream_synchronize, stream);
+  impl->checkArguments(inputs, outputs);
+  if (!impl->tracing)
+    return impl->enqueue(inputs, outputs, stream);
+  impl->settle();
+  impl->binder.bindArguments(inputs, outputs);
+  impl->run();
+  impl->binder.collectOutputs(outputs);
+  return DeviceEvent::recordOn(*device, stream);
+}
+
 StateSet &Session::states() const { return impl->states; }
 
-void Session::bindState(size_t index, void *memory, uint64_t bytes) {
+void Session::bindState(size_t index, void *memory, uint64_t bytes, const Device *device) {
   const Plan &plan = impl->plan;
   if (index >= plan.states.size())
     fail("program '", plan.name, "' has ", plan.states.size(), " states; found: state number ",
          index);
   const StateInfo &info = plan.states[index];
-  if (plan.devices.size() > 1)
+  if (plan.devices.size() > 1 && info.device == 0)
     fail("program '", plan.name, "' runs on ", plan.devices.size(),
          " devices; required to bind state '", info.name,
-         "' to the caller's memory: a program that uses only the host");
+         "' to the host's memory: a program that uses only the host");
   if (memory && bytes != info.bytes)
     fail("state '", info.name, "' of program '", plan.name, "' has ", info.bytes,
          " bytes; found: memory of ", bytes);
   std::lock_guard lock(impl->mutex);
-  impl->states.bind(index, memory);
+  impl->states.bind(index, memory, device);
   impl->binder.bindState(static_cast<uint32_t>(index));
 }
 

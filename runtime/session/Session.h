@@ -13,6 +13,8 @@
 
 namespace dlc::runtime {
 
+class Device;
+class DeviceEvent;
 class Session;
 class World;
 class StateSet;
@@ -87,12 +89,21 @@ public:
   /// Runs the program as run() does, on arrays that may be on any device (Binder.h).
   void runOn(std::span<const BoundArray> inputs, std::span<const BoundArray> outputs);
 
+  /// Returns the device on which callers may enqueue runs (StreamRunner.h); null if there is none.
+  Device *enqueueDevice() const;
+  /// Enqueues a run in a stream of enqueueDevice() and returns its end, without waiting for it. The
+  /// stream must have completed the run before the arrays are freed, or read by another stream or
+  /// the host. Waits for the run only if an array is in host memory, or while tracing. Runs in
+  /// different streams are ordered on the device.
+  std::shared_ptr<DeviceEvent> enqueue(std::span<const BoundArray> inputs,
+                                       std::span<const BoundArray> outputs, void *stream);
+
   /// Returns the states: tensors that persist between runs.
   StateSet &states() const;
-  /// Binds a state to the caller's memory of `bytes` bytes (State.h), which runs then read and
-  /// write in place. Throws dlc::Error if the program is not entirely on the host, or if the size
-  /// differs from the state's.
-  void bindState(size_t index, void *memory, uint64_t bytes);
+  /// Binds a state to the caller's memory of `bytes` bytes on `device` (null: the host), which runs
+  /// then read and write in place (State.h). Throws dlc::Error if the size or the device differs
+  /// from the state's, or if the memory is on the host and the program uses other devices, too.
+  void bindState(size_t index, void *memory, uint64_t bytes, const Device *device = nullptr);
 
   std::vector<CommandInfo> commands() const;
   /// Returns the number of graph launches on GPUs so far.

@@ -369,6 +369,19 @@ void StreamRunner::run(bool tracing, std::vector<TraceEvent> &events) {
   impl->run(tracing, events);
 }
 
+Device *StreamRunner::enqueueDevice() const {
+  const DeviceExecutor *executor = impl->streams.front()->deviceExecutor.get();
+  return impl->streams.size() == 1 && executor && !executor->hasGroup() ? &executor->on() : nullptr;
+}
+
+void StreamRunner::enqueue(void *stream) {
+  impl->updating = false;
+  DeviceExecutor &executor = *impl->streams.front()->deviceExecutor;
+  executor.tracing = false;
+  executor.run([](void *flag) { *static_cast<std::atomic<bool> *>(flag) = true; }, &impl->updating,
+               stream);
+}
+
 bool StreamRunner::hasWrittenState() const { return impl->updating; }
 
 uint64_t StreamRunner::graphLaunches() const {

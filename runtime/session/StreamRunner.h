@@ -8,6 +8,8 @@
 
 namespace dlc::runtime {
 
+class Device;
+
 /// Order of execution of commands of different streams, as far as events permit a choice.
 struct StreamOrder {
   /// AtOnce: each stream is executed by its own thread. The other orders are for tests in which the
@@ -33,6 +35,11 @@ public:
 
   /// Runs all streams. If a stream fails, the others are stopped and its error is thrown.
   void run(bool tracing, std::vector<TraceEvent> &events);
+  /// Returns the device on which callers may enqueue runs: that of the only stream, if it is not
+  /// executed by the host and has no collectives of several ranks. Otherwise returns null.
+  Device *enqueueDevice() const;
+  /// Submits the commands of the only stream to a stream of the caller, and does not wait for them.
+  void enqueue(void *stream);
   /// Returns whether the last run has started to write states.
   bool hasWrittenState() const;
   uint64_t scratchBytes() const;

@@ -1,13 +1,15 @@
 //===- GpuStreamsTest.cpp - sessions on the emulated GPUs ---------------------===//
 #include "Sample.h"
 
-#include "runtime/device/Device.h"
+#include "runtime/device/Event.h"
 #include "runtime/program/Checker.h"
 #include "runtime/session/Binder.h"
 #include "runtime/session/state/State.h"
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+#include <dlfcn.h>
 #include <map>
 
 using namespace dlc::test;
@@ -180,8 +182,8 @@ TEST(GpuStreams, TracesHaveTheDevicesTimes) {
   EXPECT_EQ(counts, (std::map<uint32_t, int>{{0, 2}, {1, 6}, {2, 3}, {3, 3}, {4, 3}, {5, 2}}));
 }
 
-/// Program t = 2 x + 1; sum += t; y = t + t, all on cuda:0.
-Program step() {
+/// Program t = 2 x + 1; sum += t; y = t + t, all on cuda:0. With `readsSum`, y = t + sum.
+Program step(bool readsSum = false) {
   Program program = withKernels();
   json &m = program.manifest;
   m["arena"] = {{"cuda:0", kBytes}};
@@ -194,7 +196,8 @@ Program step() {
   m["buffers"] = {
       on(buffer("input", 0, kBytes), "cuda:0"), on(buffer("arena", 0, kBytes), "cuda:0"),
       on(buffer("state", 0, kBytes), "cuda:0"), fresh, on(buffer("output", 0, kBytes), "cuda:0")};
-  m["commands"] = {launch(0, {0, 1}, 0), launch(1, {1, 2, 3}, 0), launch(1, {1, 1, 4}, 0)};
+  m["commands"] = {launch(0, {0, 1}, 0), launch(1, {1, 2, 3}, 0),
+                   launch(1, {1, readsSum ? 3 : 1, 4}, 0)};
   return program;
 }
 
@@ -315,6 +318,120 @@ TEST(GpuStreams, GraphsFollowTheArguments) {
   for (int round = 0; round < 3; ++round)
     run(3, 4);
   EXPECT_EQ(session.graphLaunches(), 8u);
+}
+
+/// A caller's stream and arrays on cuda:0.
+struct Caller {
+  runtime::Device &gpu = runtime::openDevice({"cuda", 0}), &cpu = runtime::openDevice({"cpu", 0});
+  runtime::DeviceMemory x{gpu, kBytes, "x"}, y{gpu, kBytes, "y"};
+  void *stream = nullptr;
+
+  explicit Caller(float value) {
+    gpu.call(gpu.table.stream_create, &stream);
+    std::vector<float> values(kN, value);
+    copyBytes(x.data(), gpu, values.data(), cpu, kBytes);
+  }
+  Caller(const Caller &) = delete;
+  ~Caller() { gpu.table.stream_destroy(gpu.handle, stream); }
+
+  void enqueue(Session &session, std::shared_ptr<runtime::DeviceEvent> *end = nullptr) {
+    runtime::BoundArray from{x.data(), &gpu}, to{y.data(), &gpu};
+    auto made = session.enqueue({&from, 1}, {&to, 1}, stream);
+    if (end)
+      *end = made;
+  }
+  std::vector<float> read() {
+    std::vector<float> values(kN);
+    copyBytes(values.data(), cpu, y.data(), gpu, kBytes);
+    return values;
+  }
+};
+
+/// Sets a wait that the emulator skips (dlc_emulated_configure), or none for an empty text.
+void drop(const std::string &wait) {
+  void *emulator = dlopen(DLC_EMULATED_GPU_FILE, RTLD_NOW);
+  auto configure = reinterpret_cast<int (*)(const char *, const char *)>(
+      dlsym(emulator, "dlc_emulated_configure"));
+  ASSERT_NE(configure("drop", wait.c_str()), 0);
+}
+
+TEST(GpuStreams, EnqueuedRunsAreNotWaitedFor) {
+  const char *order = std::getenv("DLC_EMULATED_ORDER");
+  if (order && std::string(order) != "late")
+    GTEST_SKIP() << "work may run early in this order";
+  Session session(share(step()));
+  ASSERT_EQ(session.enqueueDevice(), &runtime::openDevice({"cuda", 0}));
+  Caller caller(2);
+  for (int round = 0; round < 4; ++round) {
+    std::vector<float> poison(kN, -1);
+    copyBytes(caller.y.data(), caller.gpu, poison.data(), caller.cpu, kBytes);
+    std::shared_ptr<runtime::DeviceEvent> end;
+    caller.enqueue(session, &end);
+    EXPECT_EQ(caller.read(), poison); // the copy is in another stream, which does not wait
+    end->synchronize();
+    EXPECT_EQ(caller.read(), std::vector<float>(kN, 10));
+  }
+  EXPECT_EQ(session.graphLaunches(), 3u);
+}
+
+/// Runs the program alternately in two streams, which share its arena and its state. Waits for the
+/// stream `first` before the other one, and returns whether the state and the results are right.
+bool runsInTwoStreams(const std::string &dropped, size_t first) {
+  Session session(share(step(true)));
+  drop(dropped);
+  Caller callers[] = {Caller(1), Caller(2)};
+  std::shared_ptr<runtime::DeviceEvent> ends[2];
+  for (int round = 0; round < 4; ++round)
+    for (size_t i = 0; i < 2; ++i)
+      callers[i].enqueue(session, &ends[i]);
+  drop("");
+  // In the late order, a stream runs when the host waits for it.
+  ends[first]->synchronize();
+  ends[1 - first]->synchronize();
+  return callers[0].read() == std::vector<float>(kN, 30) &&
+         callers[1].read() == std::vector<float>(kN, 37) && sumOf(session) == 32;
+}
+
+TEST(GpuStreams, RunsInDifferentStreamsAreOrdered) {
+  EXPECT_TRUE(runsInTwoStreams("", 0));
+  EXPECT_TRUE(runsInTwoStreams("", 1));
+  const char *order = std::getenv("DLC_EMULATED_ORDER");
+  if (order && std::string(order) != "late")
+    GTEST_SKIP() << "a missing wait need not have an effect in this order";
+  EXPECT_FALSE(runsInTwoStreams("0:0:0:1", 0));
+  EXPECT_FALSE(runsInTwoStreams("0:1:0:1", 1));
+}
+
+TEST(GpuStreams, StatesInTheCallersMemory) {
+  Session session(share(step()));
+  Caller caller(3);
+  runtime::DeviceMemory sum(caller.gpu, kBytes, "sum");
+  session.bindState(0, sum.data(), kBytes, &caller.gpu);
+  std::shared_ptr<runtime::DeviceEvent> end;
+  for (int round = 0; round < 3; ++round)
+    caller.enqueue(session, &end);
+  end->synchronize();
+  std::vector<float> values(kN);
+  copyBytes(values.data(), caller.cpu, sum.data(), caller.gpu, kBytes);
+  EXPECT_EQ(values, std::vector<float>(kN, 21));
+  session.bindState(0, nullptr, 0, nullptr);
+  EXPECT_EQ(sumOf(session), 21);
+  EXPECT_THAT(errorOf([&] { session.bindState(0, values.data(), kBytes); }),
+              HasSubstr("required to bind it to the caller's memory: memory on this device; found: "
+                        "memory on cpu"));
+  EXPECT_THAT(errorOf([&] { session.bindState(0, sum.data() + 4, kBytes, &caller.gpu); }),
+              HasSubstr("aligned to 16 bytes"));
+}
+
+TEST(GpuStreams, ArraysOfTheHostInAStream) {
+  Session session(share(step()));
+  Caller caller(0);
+  for (int round = 0; round < 4; ++round) {
+    std::vector<float> x(kN, float(round)), y(kN);
+    runtime::BoundArray from{x.data(), nullptr}, to{y.data(), nullptr};
+    session.enqueue({&from, 1}, {&to, 1}, caller.stream);
+    EXPECT_EQ(y, std::vector<float>(kN, 4 * float(round) + 2));
+  }
 }
 
 TEST(GpuStreams, MemoryIsGivenBack) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 namespace dlc::runtime {
 
@@ -19,6 +20,15 @@ static int getRank(const Plan &plan, const World *given) {
   if (!hasShardedStates(plan))
     return 0;
   return given ? given->rank() : World::ofProcess().rank();
+}
+
+StateMemory::~StateMemory() {
+  try {
+    if (lastRun)
+      lastRun->synchronize();
+  } catch (const std::exception &) {
+    // Ignore the error, because a destructor cannot report it.
+  }
 }
 
 StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *lender, World *given)
@@ -118,9 +128,31 @@ uint64_t StateSet::ownBytes() const {
   return bytes;
 }
 
-StateSet::Lock::Lock(const StateSet &set) : set(set) {
+StateSet::Lock::Lock(const StateSet &set, bool enqueues) : set(set) {
   for (StateMemory *memory : set.memories)
     memory->mutex.lock();
+  if (enqueues)
+    return;
+  try {
+    for (StateMemory *memory : set.memories)
+      if (memory->lastRun)
+        std::exchange(memory->lastRun, nullptr)->synchronize();
+  } catch (...) {
+    for (StateMemory *memory : set.memories)
+      memory->mutex.unlock();
+    throw;
+  }
+}
+
+void StateSet::makeWait(void *stream) const {
+  for (const StateMemory *memory : memories)
+    if (memory->lastRun)
+      memory->lastRun->makeWait(stream);
+}
+
+void StateSet::setLastRun(const std::shared_ptr<DeviceEvent> &event) {
+  for (StateMemory *memory : memories)
+    memory->lastRun = event;
 }
 
 StateSet::Lock::~Lock() {
@@ -184,13 +216,15 @@ void StateSet::take(size_t index, void *from) {
   }
 }
 
-void StateSet::bind(size_t index, void *memory) {
+void StateSet::bind(size_t index, void *memory, const Device *device) {
   Lock lock(*this);
   const StateInfo &info = plan.states[index];
   Bound &one = bound[index];
-  if (one.device)
+  if (memory && one.device != device)
     fail("state '", info.name, "' is on ", plan.devices[info.device].name,
-         "; required to bind it to the caller's memory: a state on the host");
+         "; required to bind it to the caller's memory: memory on this device; found: memory on ",
+         device ? device->name.text() : std::string(kHostName), "; move the tensor to ",
+         plan.devices[info.device].name);
   if (one.memory.use_count() > std::count_if(bound.begin(), bound.end(), [&](const Bound &other) {
                                  return other.memory == one.memory;
                                }) + (own == one.memory))
@@ -200,8 +234,14 @@ void StateSet::bind(size_t index, void *memory) {
   if (reinterpret_cast<uintptr_t>(memory) % dtypeBytes(info.dtype) != 0)
     fail("state '", info.name, "': required: memory aligned to ", dtypeBytes(info.dtype),
          " bytes, the size of ", dtypeName(info.dtype));
+  // GPU kernels use 16-byte vector loads.
+  if (one.device && !one.device->kind.can(DLC_DEVICE_HOST_CODE) &&
+      reinterpret_cast<uintptr_t>(memory) % 16 != 0)
+    fail("state '", info.name, "': required: memory aligned to 16 bytes on ",
+         one.device->name.text(), "; copy the tensor to memory of its own");
   if (!memory && one.data != one.home) {
-    write({one.home, nullptr, nullptr}, one.data, info.bytes);
+    Device &on = one.device ? *one.device : hostDevice();
+    copyBytes(one.home, on, one.data, on, info.bytes);
     one.data = one.home;
   } else if (memory) {
     one.data = static_cast<char *>(memory);

@@ -2,7 +2,7 @@
 #ifndef DLC_RUNTIME_SESSION_STATE_STATE_H
 #define DLC_RUNTIME_SESSION_STATE_STATE_H
 
-#include "runtime/device/Device.h"
+#include "runtime/device/Event.h"
 #include "runtime/device/cpu/Memory.h"
 #include "runtime/program/Plan.h"
 #include "runtime/program/Program.h"
@@ -23,6 +23,10 @@ class World;
 /// share the mutex.
 struct StateMemory {
   StateMemory(uint64_t bytes, size_t count) : block(bytes, "state"), count(count) {}
+  /// Waits for the runs that use the memory.
+  ~StateMemory();
+  StateMemory(const StateMemory &) = delete;
+  StateMemory &operator=(const StateMemory &) = delete;
   Block block;
   /// Memory of states on devices other than the host, one block per state.
   std::vector<DeviceMemory> elsewhere;
@@ -31,6 +35,8 @@ struct StateMemory {
   /// Error after which some states were updated and others were not; empty if the states are
   /// consistent.
   std::string torn;
+  /// End of the last run that was enqueued in a caller's stream; null if it is known to be over.
+  std::shared_ptr<DeviceEvent> lastRun;
 };
 
 /// The states of a session. Some may be shared with another session or bound to the caller's
@@ -57,12 +63,13 @@ public:
   /// contents are lost, to the operating system, which limits the peak memory use.
   void take(size_t index, void *from);
   void reset();
-  /// Binds the state to the caller's memory and to the value stored there. If `memory` is null, the
-  /// session's own memory is used again and receives the current value. Throws dlc::Error if the
-  /// state is on a device or shared with another session, or if the address is not aligned to the
-  /// element size. The memory must be valid until the next bind() or the end of the session. While
-  /// a state is bound, no other session can share it.
-  void bind(size_t index, void *memory);
+  /// Binds the state to the caller's memory on `device` (null: the host) and to the value stored
+  /// there. If `memory` is null, the session's own memory is used again and receives the current
+  /// value. Throws dlc::Error if the state is on another device or shared with another session, or
+  /// if the address is not aligned to the element size, on a GPU to 16 bytes. The memory must be
+  /// valid until the next bind() or the end of the session. While a state is bound, no other
+  /// session can share it.
+  void bind(size_t index, void *memory, const Device *device = nullptr);
 
   /// Returns the program with copies of the current states as their initial values. Throws if other
   /// ranks have shards of a state.
@@ -78,10 +85,11 @@ public:
   /// Loads the states from a complete checkpoint. If a state is sharded, loads this rank's shard.
   void load(const std::string &path, bool allowMissing, bool allowExtra);
 
-  /// Locks the memory of all states of a set for the lifetime of the object.
+  /// Locks the memory of all states of a set for the lifetime of the object. The constructor waits
+  /// for the runs that were enqueued, unless `enqueues` is set because another run follows them.
   class Lock {
   public:
-    explicit Lock(const StateSet &set);
+    explicit Lock(const StateSet &set, bool enqueues = false);
     ~Lock();
     Lock(const Lock &) = delete;
 
@@ -92,6 +100,10 @@ public:
   /// Lock.
   void requireWhole(const char *doing) const;
   void markTorn(const std::string &why);
+  /// Makes the stream wait for the runs that were enqueued before, on the device; setLastRun()
+  /// records the end of the next one. Both functions require a Lock.
+  void makeWait(void *stream) const;
+  void setLastRun(const std::shared_ptr<DeviceEvent> &event);
 
 private:
   struct Bound {

@@ -1,0 +1,40 @@
+//===- Event.h - events that order the work of streams ---------------------===//
+#ifndef DLC_RUNTIME_DEVICE_EVENT_H
+#define DLC_RUNTIME_DEVICE_EVENT_H
+
+#include "runtime/device/Device.h"
+
+#include <memory>
+
+namespace dlc::runtime {
+
+/// Point in the work of a stream, for which other streams and the host can wait. Events are pooled,
+/// because creating one costs more than recording it.
+class DLC_EXPORT DeviceEvent {
+public:
+  /// Returns an event at the current end of the stream's work. The event returns to the pool when
+  /// the last owner releases it.
+  static std::shared_ptr<DeviceEvent> recordOn(Device &device, void *stream);
+  explicit DeviceEvent(Device &device);
+  DeviceEvent(const DeviceEvent &) = delete;
+  DeviceEvent &operator=(const DeviceEvent &) = delete;
+
+  Device &device;
+  /// Stream in which the event was recorded. The stream may have been destroyed since.
+  void *stream() const { return recorded; }
+  /// Makes a stream of a device of the same kind wait for the event; the host does not wait.
+  void makeWait(void *stream) const;
+  /// Blocks the calling thread until the work before the event is done.
+  void synchronize() const;
+
+private:
+  void *handle = nullptr;
+  void *recorded = nullptr;
+};
+
+/// Waits for all work before all events that were recorded on the device so far.
+DLC_EXPORT void synchronizeEvents(Device &device);
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_DEVICE_EVENT_H
